@@ -17,11 +17,16 @@ type Author struct {
 // AuthorInfo is an author as a reader gets them.
 type AuthorInfo struct {
 	Author
-	Posts       int64 `json:"posts"` // of those the reader may see
+	Posts       int64 `json:"posts"` // of those the reader may see; see [MaxAddressed]
 	Followers   int64 `json:"followers"`
 	Following   int64 `json:"following"`
 	IsFollowing bool  `json:"is_following"`
 }
+
+// MaxAddressed is how many posts that an author addresses to a reader by circles, and how
+// many by mentions, [Authors.Author] looks at to count what the reader may see. What is for
+// everybody, for followers or their own is counted however much it is.
+const MaxAddressed = 1000
 
 // Delivery is how an author's posts get to followers.
 type Delivery string

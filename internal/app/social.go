@@ -135,7 +135,7 @@ func (b *builder) openPostgres(ctx context.Context, options social.Options) (Soc
 		fresh := b.cfg.Fresh()
 		cfg.Current = func() string { return fresh().Postgres.URL }
 	}
-	cfg.Guard = breaker.NewDatabase("social", b.cfg.Server.RequestTimeout, postgres.Unreachable, b.log).Guard
+	cfg.Guard = breaker.NewDatabase("social", b.cfg.Server.RequestTimeout, cfg.Ping, postgres.Unreachable, b.log).Guard
 	store, err := postgres.New(ctx, cfg, options)
 	if err != nil {
 		return nil, err

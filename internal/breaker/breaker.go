@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/sync/singleflight"
 )
 
 var (
@@ -56,6 +57,7 @@ type Breaker struct {
 	answered             atomic.Int64                   // when the last call was, in nanoseconds since began
 	seconds              map[string]prometheus.Observer // by kind of call
 	unreachable, refused prometheus.Counter
+	pings                singleflight.Group
 }
 
 // New returns the breaker of a service that is called in these kinds of calls, which it
@@ -164,9 +166,38 @@ func (b *Breaker) refuseRest(ctx context.Context) error {
 // tracerName says in traces what made the span: the running system.
 const tracerName = "github.com/freshet/freshet/internal/app"
 
+// pingTimeout is how long a service that is up may take to answer a ping.
+const pingTimeout = time.Second
+
+// Late ends a call that has taken longer than it may, with err. That says that this call is
+// slow, which whoever asks for much can bring about: it counts against the dependency only
+// if a ping, which costs it nothing, fails too. Late does not wait for the ping, and calls
+// that are late together share one.
+func (c *Call) Late(ctx context.Context, err error, ping func(context.Context) error) {
+	c.measure(err)
+	ctx = context.WithoutCancel(ctx)
+	go func() {
+		_, failure, _ := c.of.pings.Do("", func() (any, error) {
+			ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+			defer cancel()
+			return nil, ping(ctx)
+		})
+		if failure == nil {
+			err = nil
+		}
+		c.tell(err)
+	}()
+}
+
 // Leave ends the call. err counts against the dependency; nil where it
 // could be asked, whatever it answered; errCallerGone where that is not known.
 func (c *Call) Leave(err error) {
+	c.tell(err)
+	c.measure(err)
+}
+
+// tell tells the breaker how a call has ended.
+func (c *Call) tell(err error) {
 	switch {
 	case err == nil:
 		c.of.answered.Store(int64(time.Since(c.of.began)))
@@ -174,6 +205,10 @@ func (c *Call) Leave(err error) {
 		c.of.unreachable.Inc()
 	}
 	c.settle(err)
+}
+
+// measure observes how long a call took, and ends its span.
+func (c *Call) measure(err error) {
 	c.seconds.Observe(time.Since(c.since).Seconds())
 	if c.span == nil {
 		return

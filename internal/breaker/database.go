@@ -20,12 +20,15 @@ type Database struct {
 	*Breaker
 	patience    time.Duration    // longest call of a request
 	unreachable func(error) bool // whether an error says that the database could not be asked
+	ping        func(context.Context) error
 }
 
 // NewDatabase returns the breaker of a database, of whose errors unreachable knows which
-// say that it could not be asked. A request has requestTimeout altogether.
-func NewDatabase(name string, requestTimeout time.Duration, unreachable func(error) bool, log *slog.Logger) Database {
-	return Database{New(name, log, "read", "write"), requestTimeout / databaseShare, unreachable}
+// say that it could not be asked. A request has requestTimeout altogether. ping asks the
+// database something that costs it nothing, without waiting for other calls: a call that
+// takes longer than it may counts against the database only if ping cannot ask it, either.
+func NewDatabase(name string, requestTimeout time.Duration, ping func(context.Context) error, unreachable func(error) bool, log *slog.Logger) Database {
+	return Database{New(name, log, "read", "write"), requestTimeout / databaseShare, unreachable, ping}
 }
 
 // Guard runs a call of a kind, read or write, or refuses it with an error.
@@ -52,6 +55,15 @@ func (b Database) Guard(ctx context.Context, kind string, run func(context.Conte
 	if r != nil {
 		r.databaseLost.Store(true)
 	}
-	c.Leave(err)
+	if ctx.Err() == nil {
+		c.Leave(err)
+		return err
+	}
+	c.Late(ctx, err, func(ctx context.Context) error {
+		if failure := b.ping(ctx); b.unreachable(failure) {
+			return failure
+		}
+		return nil
+	})
 	return err
 }

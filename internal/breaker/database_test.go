@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,9 +16,12 @@ import (
 
 var errLost = errors.New("no connection")
 
-func newTestDatabase() Database {
+func newTestDatabase() Database { return pinged(hang) }
+
+// pinged is a database that answers pings so.
+func pinged(ping func(context.Context) error) Database {
 	unreachable := func(err error) bool { return errors.Is(err, errLost) || errors.Is(err, context.DeadlineExceeded) }
-	return NewDatabase("database", 6*time.Second, unreachable, slog.New(slog.DiscardHandler))
+	return NewDatabase("database", 6*time.Second, ping, unreachable, slog.New(slog.DiscardHandler))
 }
 
 func hang(ctx context.Context) error {
@@ -38,7 +42,46 @@ func TestADatabaseThatHangs(t *testing.T) {
 		began = time.Now()
 		require.ErrorIs(t, b.Guard(t.Context(), "write", hang), context.DeadlineExceeded)
 		assert.Equal(t, databaseLongest, time.Since(began))
+		time.Sleep(pingTimeout)
+		synctest.Wait()
 	})
+}
+
+// TestASlowCallIsNoLostDatabase: whoever asks for much finds it too slow, and nobody else. A
+// database that answers no ping, either, is down.
+func TestASlowCallIsNoLostDatabase(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		ping error
+		open bool
+	}{
+		{"it answers", nil, false},
+		{"it refuses the ping", errors.New("too many connections"), false},
+		{"it cannot be asked", errLost, true},
+		{"it hangs", context.DeadlineExceeded, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var pings atomic.Int32
+				b := pinged(func(ctx context.Context) error {
+					pings.Add(1)
+					if errors.Is(tt.ping, context.DeadlineExceeded) {
+						return hang(ctx)
+					}
+					time.Sleep(time.Millisecond)
+					return tt.ping
+				})
+				began := time.Now()
+				for range 4 * LeastCalls {
+					go func() { assert.ErrorIs(t, b.Guard(Begin(t.Context()), "read", hang), context.DeadlineExceeded) }()
+				}
+				time.Sleep(2*time.Second + pingTimeout)
+				synctest.Wait()
+				assert.EqualValues(t, 1, pings.Load(), "calls that are late together ask once")
+				assert.Equal(t, tt.open, b.State() == gobreaker.StateOpen, "after %s", time.Since(began))
+			})
+		})
+	}
 }
 
 // TestARedisThatIsLostIsNoLostDatabase: a request that gave up one asks the other.

@@ -51,21 +51,42 @@ func (b Elastic) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	res, err := b.next.RoundTrip(req.WithContext(ctx))
 	if err != nil {
+		late := errors.Is(ctx.Err(), context.DeadlineExceeded)
 		cancel()
-		if errors.Is(err, context.Canceled) {
+		switch {
+		case late:
+			call.Late(ctx, err, func(ctx context.Context) error { return b.ping(ctx, req) })
+		case errors.Is(err, context.Canceled):
 			call.Leave(errCallerGone)
-		} else {
+		default:
 			call.Leave(err)
 		}
 		return nil, err
 	}
-	if res.StatusCode == http.StatusServiceUnavailable || res.StatusCode == http.StatusGatewayTimeout {
-		call.Leave(fmt.Errorf("elasticsearch answers %d", res.StatusCode))
-	} else {
-		call.Leave(nil)
-	}
+	call.Leave(unavailable(res))
 	res.Body = &cancelling{ReadCloser: res.Body, cancel: cancel}
 	return res, nil
+}
+
+// unavailable returns an error where a response says that Elasticsearch cannot be asked.
+func unavailable(res *http.Response) error {
+	if res.StatusCode == http.StatusServiceUnavailable || res.StatusCode == http.StatusGatewayTimeout {
+		return fmt.Errorf("elasticsearch answers %d", res.StatusCode)
+	}
+	return nil
+}
+
+// ping asks the node that a request went to for nothing but an answer.
+func (b Elastic) ping(ctx context.Context, late *http.Request) error {
+	req := late.Clone(ctx)
+	req.Method, req.Body, req.GetBody, req.ContentLength = http.MethodHead, nil, nil, 0
+	req.URL.Path, req.URL.RawPath, req.URL.RawQuery = "/", "", ""
+	res, err := b.next.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	return unavailable(res)
 }
 
 // cancelling ends a request's context when its body has been read.

@@ -18,28 +18,34 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hangs is a service that does not answer.
-type hangs struct{}
+// hangs is a service that does not answer, but perhaps a ping.
+type hangs struct{ pings bool }
 
-func (hangs) RoundTrip(r *http.Request) (*http.Response, error) {
+func (h hangs) RoundTrip(r *http.Request) (*http.Response, error) {
+	if h.pings && r.Method == http.MethodHead && r.URL.Path == "/" {
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+	}
 	<-r.Context().Done()
 	return nil, context.Cause(r.Context())
 }
 
 // TestCallersWhoDoNotWait: a call that its caller gives up says nothing about
-// Elasticsearch, one that the breaker's own limit ends says that it is down.
+// Elasticsearch, one that the breaker's own limit ends says that it is down if it answers
+// no ping, either.
 func TestCallersWhoDoNotWait(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		patience time.Duration
+		pings    bool
 		want     gobreaker.State
 	}{
-		{"callers who give up early", time.Second, gobreaker.StateClosed},
-		{"callers who wait", time.Minute, gobreaker.StateOpen},
+		{"callers who give up early", time.Second, false, gobreaker.StateClosed},
+		{"callers who wait", time.Minute, false, gobreaker.StateOpen},
+		{"callers of something slow who wait", time.Minute, true, gobreaker.StateClosed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := NewElastic(hangs{}, 3*time.Second, slog.New(slog.DiscardHandler))
+				b := NewElastic(hangs{c.pings}, 3*time.Second, slog.New(slog.DiscardHandler))
 				var calls sync.WaitGroup
 				for range LeastCalls {
 					calls.Go(func() {
@@ -52,6 +58,8 @@ func TestCallersWhoDoNotWait(t *testing.T) {
 					})
 				}
 				calls.Wait()
+				time.Sleep(pingTimeout)
+				synctest.Wait()
 				assert.Equal(t, c.want, b.State())
 			})
 		})

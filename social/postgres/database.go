@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social/sqlstore"
@@ -20,7 +21,13 @@ type database struct {
 	migrated atomic.Bool // the schema is one that this code knows
 	clock    feed.Clock
 	refused  refusal
+	// snapshots bounds the connections of reads that gather rows from many places and may be
+	// slow. The others, which look up what they are asked for, never wait for those.
+	snapshots *semaphore.Weighted
 }
+
+// snapshotShare is the share of the connections that snapshots may take: half.
+const snapshotShare = 2
 
 // guarded runs a call, if it is let.
 func (d *database) guarded(ctx context.Context, kind string, call func(context.Context) error) error {
@@ -43,6 +50,10 @@ func (d *database) Read(ctx context.Context, do func(sqlstore.Session) error) er
 func (d *database) Snapshot(ctx context.Context, do func(sqlstore.Session) error) error {
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return d.guarded(ctx, "read", func(ctx context.Context) error {
+		if err := d.snapshots.Acquire(ctx, 1); err != nil {
+			return err
+		}
+		defer d.snapshots.Release(1)
 		return pgx.BeginTxFunc(ctx, d.pool, options, func(on pgx.Tx) error { return do(querying{ctx, on}) })
 	})
 }

@@ -62,7 +62,6 @@ var dialect = sqlstore.Dialect{
 	OverPosts: `SELECT id FROM posts WHERE gone > 0 AND gone <= $1 ORDER BY gone LIMIT $2 FOR UPDATE SKIP LOCKED`,
 
 	Facts:     factsFrom,
-	Visible:   visible,
 	Cards:     cardsText,
 	CardsOf:   cardsOfText,
 	Standings: standingsText,

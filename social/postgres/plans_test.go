@@ -77,7 +77,7 @@ func TestNoStatementReadsWholeTables(t *testing.T) {
 	cfg.ConnConfig.Tracer = tr
 	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
 	require.NoError(t, err)
-	s := newStore(&database{pool: pool}, social.Options{})
+	s := newStore(newDatabase(pool, nil), social.Options{})
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	require.NoError(t, s.Migrate(t.Context()))
 	fill(t, s)
@@ -120,6 +120,12 @@ func allowed(text string) bool {
 // explain returns the plan of a statement that is prepared.
 func explain(t *testing.T, conn *pgxpool.Conn, text string, args []any) string {
 	t.Helper()
+	return explained(t, conn, "EXPLAIN (VERBOSE)", text, args)
+}
+
+// explained returns what a kind of EXPLAIN says of a statement that is prepared.
+func explained(t *testing.T, conn *pgxpool.Conn, how, text string, args []any) string {
+	t.Helper()
 	_, err := conn.Exec(t.Context(), "PREPARE explained AS "+text)
 	require.NoError(t, err, text)
 	defer func() {
@@ -134,7 +140,7 @@ func explain(t *testing.T, conn *pgxpool.Conn, text string, args []any) string {
 	if len(values) > 0 {
 		list = "(" + strings.Join(values, ", ") + ")"
 	}
-	rows, err := conn.Query(t.Context(), "EXPLAIN (VERBOSE) EXECUTE explained"+list, pgx.QueryExecModeSimpleProtocol)
+	rows, err := conn.Query(t.Context(), how+" EXECUTE explained"+list, pgx.QueryExecModeSimpleProtocol)
 	require.NoError(t, err, text)
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err, "%s %s", text, list)

@@ -23,6 +23,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
@@ -75,7 +76,12 @@ func New(ctx context.Context, cfg Config, opts social.Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	return newStore(&database{pool: pool, guard: cfg.Guard}, opts), nil
+	return newStore(newDatabase(pool, cfg.Guard), opts), nil
+}
+
+func newDatabase(pool *pgxpool.Pool, guard func(context.Context, string, func(context.Context) error) error) *database {
+	share := max(1, int64(pool.Config().MaxConns)/snapshotShare)
+	return &database{pool: pool, guard: guard, snapshots: semaphore.NewWeighted(share)}
 }
 
 func newStore(d *database, opts social.Options) *Store {
@@ -154,6 +160,24 @@ func sameHosts(a, b *pgx.ConnConfig) bool {
 	return a.Host == b.Host && slices.EqualFunc(a.Fallbacks, b.Fallbacks, func(a, b *pgconn.FallbackConfig) bool {
 		return a.Host == b.Host && a.Port == b.Port
 	})
+}
+
+// Ping asks the database whether it answers, on a connection of its own: it waits for no
+// other call.
+func (cfg Config) Ping(ctx context.Context) error {
+	pool, err := cfg.pool()
+	if err != nil {
+		return err
+	}
+	if err := cfg.renew(ctx, pool.ConnConfig); err != nil {
+		return err
+	}
+	conn, err := pgx.ConnectConfig(ctx, pool.ConnConfig)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	return conn.Ping(ctx)
 }
 
 // Close closes the connections, once the calls under way have ended. Calls made

@@ -105,7 +105,15 @@ func (q querying) versions() (s Schema, err error) {
 }
 
 // migrate applies what is missing, under a lock that is the schema's own.
-func (s *Store) migrate(ctx context.Context) (err error) {
+func (s *Store) migrate(ctx context.Context) error {
+	return s.migrating(ctx, func(p *goose.Provider) error {
+		_, err := p.Up(ctx)
+		return err
+	})
+}
+
+// migrating runs do with what applies migrations.
+func (s *Store) migrating(ctx context.Context, do func(*goose.Provider) error) (err error) {
 	var id int64
 	if err := s.db.pool.QueryRow(ctx, `SELECT hashtextextended('freshet ' || current_schema(), 0)`).Scan(&id); err != nil {
 		return err
@@ -125,6 +133,5 @@ func (s *Store) migrate(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = provider.Up(ctx)
-	return err
+	return do(provider)
 }

@@ -270,6 +270,9 @@ func (w *walk) doErase() {
 		erase = w.EraseAgent
 	}
 	w.ok(erase(w.ctx, agent))
+	if info, err := w.Author(w.ctx, agent, agent); err == nil {
+		require.Zero(w, info.Posts, "of somebody whose erasure has committed")
+	}
 	for !must[bool](w.env)(w.EraseSome(w.ctx, agent, 1+w.r.IntN(5))) {
 	}
 	for id, p := range w.m.posts {

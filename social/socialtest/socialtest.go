@@ -64,6 +64,8 @@ func Run(t *testing.T, place New) {
 		{"Likes/of what is hidden now", likesOfHidden},
 		{"Likes/by author", affinities},
 		{"Authors/cards", authors},
+		{"Authors/counts of posts", postCounts},
+		{"Authors/counts of posts, by many", countedAtOnce},
 		{"Authors/celebrities", celebrities},
 		{"Authors/erase author", eraseAuthor},
 		{"Authors/erase agent", eraseAgent},

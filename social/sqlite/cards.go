@@ -25,14 +25,6 @@ const memberOf = `EXISTS (SELECT 1 FROM post_circles pc
 	JOIN circles c ON c.id = pc.circle AND c.owner = pc.author AND c.gone = 0
 	JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 WHERE pc.post = p.id)`
 
-// visible says whether the reader $1 may see the posts p, all of one author $2,
-// with whom there is no block. It answers what [social.Decide] answers.
-const visible = `(p.reach = 2 OR $1 <> '' AND (
-	p.author = $1 AND p.origin = ''
-	OR p.reach = 1 AND EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = $2 AND f.gone = 0)
-	OR p.origin = '' AND ` + memberOf + `
-	OR EXISTS (SELECT 1 FROM post_mentions m WHERE m.post = p.id AND m.agent = $1)))`
-
 const (
 	cardFrom = factsFrom + `, j.i, p.version, p.created_at, p.likes_here + p.likes_reported, p.comments_reported,
 	CASE WHEN p.version = j.version THEN NULL ELSE p.content END, ifnull(a.name, ''), ifnull(a.image_url, ''),

@@ -63,7 +63,6 @@ var dialect = sqlstore.Dialect{
 	OverPosts: `SELECT id FROM posts WHERE gone > 0 AND gone <= $1 LIMIT $2`,
 
 	Facts:     factsFrom,
-	Visible:   visible,
 	Cards:     cardsText,
 	CardsOf:   cardsOfText,
 	PostFacts: postFacts,

@@ -1,19 +1,17 @@
 package sqlite
 
-import "github.com/freshet/freshet/social/sqlstore"
+import (
+	"strings"
+
+	"github.com/freshet/freshet/social/sqlstore"
+)
 
 // sources: SQLite has no LATERAL; a correlated list of row ids reads as far into an
 // index as it must, and no further.
 var sources = sqlstore.Sources{
-	Open: `SELECT k.value, p.author, p.created_at, p.id FROM json_each(@keys) k CROSS JOIN posts p ON p.seq IN (
-		SELECT q.seq FROM posts q WHERE q.author = k.value AND q.gone = 0 AND q.reach > 0
-		AND (q.created_at, q.id) < (@below, @belowID) AND (q.created_at, q.id) > (@above, @aboveID)
-		ORDER BY q.created_at DESC, q.id DESC LIMIT +@few)` + newestFirst + ` LIMIT +@n`,
-
-	Own: `SELECT k.value, p.author, p.created_at, p.id FROM json_each(@keys) k CROSS JOIN posts p ON p.seq IN (
-		SELECT q.seq FROM posts q WHERE q.author = k.value AND q.gone = 0 AND q.origin = ''
-		AND (q.created_at, q.id) < (@below, @belowID) AND (q.created_at, q.id) > (@above, @aboveID)
-		ORDER BY q.created_at DESC, q.id DESC LIMIT +@few)` + newestFirst + ` LIMIT +@n`,
+	Open:  ofReach(`[1, 2]`),
+	ToAll: ofReach(`[2]`),
+	Own:   ofReach(`[0, 1, 2]`, ` AND q.origin = ''`),
 
 	Circles: `SELECT k.value, p.author, p.created_at, p.id FROM json_each(@keys) k
 		CROSS JOIN circles c ON c.id = k.value AND c.gone = 0 AND (@author = '' OR c.owner = @author)
@@ -25,13 +23,8 @@ var sources = sqlstore.Sources{
 		WHERE NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = @reader AND b.other = c.owner)
 		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = c.owner AND b.other = @reader)` + newestFirst,
 
-	Mentions: `SELECT k.value, p.author, p.created_at, p.id FROM json_each(@keys) k CROSS JOIN posts p ON p.id IN (
-		SELECT q.post FROM post_mentions q WHERE q.agent = k.value AND (@author = '' OR q.author = @author)
-		AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0)
-		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = @reader AND b.other = q.author)
-		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = q.author AND b.other = @reader)
-		AND (q.created_at, q.post) < (@below, @belowID) AND (q.created_at, q.post) > (@above, @aboveID)
-		ORDER BY q.created_at DESC, q.post DESC LIMIT +@few)` + newestFirst + ` LIMIT +@n`,
+	Mentions:   mentions(``),
+	MentionsBy: mentions(` AND q.author = @author`),
 
 	Public: `SELECT k.value, p.author, p.created_at, p.id FROM json_each(@keys) k CROSS JOIN posts p ON p.seq IN (
 		SELECT q.seq FROM posts q WHERE q.gone = 0 AND q.reach = 2
@@ -39,6 +32,24 @@ var sources = sqlstore.Sources{
 		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = q.author AND b.other = @reader)
 		AND (q.created_at, q.id) < (@below, @belowID) AND (q.created_at, q.id) > (@above, @aboveID)
 		ORDER BY q.created_at DESC, q.id DESC LIMIT +@few)` + newestFirst + ` LIMIT +@n`,
+}
+
+// ofReach reads posts of authors of each reach by itself, as the index has them.
+func ofReach(reaches string, more ...string) string {
+	return `SELECT k.value, p.author, p.created_at, p.id FROM json_each(@keys) k CROSS JOIN json_each('` + reaches + `') r CROSS JOIN posts p ON p.seq IN (
+		SELECT q.seq FROM posts q WHERE q.author = k.value AND q.gone = 0 AND q.reach = r.value` + strings.Join(more, "") + `
+		AND (q.created_at, q.id) < (@below, @belowID) AND (q.created_at, q.id) > (@above, @aboveID)
+		ORDER BY q.created_at DESC, q.id DESC LIMIT +@few)` + newestFirst + ` LIMIT +@n`
+}
+
+func mentions(by string) string {
+	return `SELECT k.value, p.author, p.created_at, p.id FROM json_each(@keys) k CROSS JOIN posts p ON p.id IN (
+		SELECT q.post FROM post_mentions q WHERE q.agent = k.value` + by + `
+		AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0)
+		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = @reader AND b.other = q.author)
+		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = q.author AND b.other = @reader)
+		AND (q.created_at, q.post) < (@below, @belowID) AND (q.created_at, q.post) > (@above, @aboveID)
+		ORDER BY q.created_at DESC, q.post DESC LIMIT +@few)` + newestFirst + ` LIMIT +@n`
 }
 
 const newestFirst = ` ORDER BY p.created_at DESC, p.id DESC`

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"sync"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // readers are the connections that read, and their prepared statements.
@@ -12,9 +14,17 @@ type readers struct {
 	db    *sql.DB
 	mu    sync.Mutex
 	stmts map[string]*sql.Stmt
+	// snapshots bounds the connections of reads that gather rows from many places and may be
+	// slow. The others, which look up what they are asked for, never wait for those.
+	snapshots *semaphore.Weighted
 }
 
-func newReaders(db *sql.DB) *readers { return &readers{db: db, stmts: map[string]*sql.Stmt{}} }
+// newReaders makes readers of n connections, half of which snapshots may take.
+func newReaders(db *sql.DB, n int) *readers {
+	db.SetMaxOpenConns(n)
+	db.SetMaxIdleConns(n)
+	return &readers{db: db, stmts: map[string]*sql.Stmt{}, snapshots: semaphore.NewWeighted(max(1, int64(n)/2))}
+}
 
 func (r *readers) close() error { return r.db.Close() }
 
@@ -25,6 +35,10 @@ func (r *readers) read(ctx context.Context, do func(querying) error) error {
 
 // snapshot runs do, all of whose statements see one state of the file.
 func (r *readers) snapshot(ctx context.Context, do func(querying) error) (err error) {
+	if err := r.snapshots.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer r.snapshots.Release(1)
 	t, err := r.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err

@@ -88,7 +88,48 @@ var schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 
 	`ALTER TABLE jobs ADD COLUMN changed INTEGER NOT NULL DEFAULT 0; -- when the row was changed last, by the queue's clock
 	 ALTER TABLE jobs ADD COLUMN worker TEXT NOT NULL DEFAULT ''; -- whom it is leased to`,
+
+	// How many posts of an author are there, by who may see them, so that nobody counts
+	// rows to read a card: public; to followers; made here and not public. Triggers keep
+	// them, so that nothing that changes a post is forgotten. What was published before an
+	// erasure is not there, from the moment on that the erasure commits.
+	//
+	// Posts of an author are read by who may see them: those that a reader may not see
+	// are not walked. What mentions an agent is found by its author, too.
+	`CREATE TABLE post_counts (author TEXT NOT NULL PRIMARY KEY,
+		public INTEGER NOT NULL, followers INTEGER NOT NULL, own INTEGER NOT NULL) WITHOUT ROWID;
+	 INSERT INTO post_counts SELECT p.author, sum(p.reach = 2), sum(p.reach = 1), sum(p.reach < 2 AND p.origin = '')
+		FROM posts p LEFT JOIN authors a ON a.id = p.author
+		WHERE p.gone = 0 AND p.created > ifnull(a.erased, 0) GROUP BY p.author;
+	 CREATE TRIGGER posts_counted AFTER INSERT ON posts WHEN ` + countsOf("NEW") + ` BEGIN ` + counted + ` END;
+	 CREATE TRIGGER posts_uncounted AFTER DELETE ON posts WHEN ` + countsOf("OLD") + ` BEGIN ` + uncounted + ` END;
+	 CREATE TRIGGER posts_uncounted_before AFTER UPDATE OF author, reach, origin, created, gone ON posts
+		WHEN ` + recounts + ` AND ` + countsOf("OLD") + ` BEGIN ` + uncounted + ` END;
+	 CREATE TRIGGER posts_counted_after AFTER UPDATE OF author, reach, origin, created, gone ON posts
+		WHEN ` + recounts + ` AND ` + countsOf("NEW") + ` BEGIN ` + counted + ` END;
+	 CREATE TRIGGER authors_made_erased AFTER INSERT ON authors WHEN NEW.erased > 0
+		BEGIN DELETE FROM post_counts WHERE author = NEW.id; END;
+	 CREATE TRIGGER authors_erased_counts AFTER UPDATE OF erased ON authors WHEN OLD.erased <> NEW.erased
+		BEGIN DELETE FROM post_counts WHERE author = NEW.id; END;
+	 DROP INDEX posts_by_author;
+	 CREATE INDEX posts_by_author ON posts (author, reach, created_at DESC, id DESC) WHERE gone = 0;
+	 CREATE INDEX post_mentions_by_author ON post_mentions (agent, author, created_at DESC, post DESC);`,
 }}
+
+// Parts of the triggers that keep post_counts.
+const (
+	recounts = `(OLD.author, OLD.reach, OLD.origin, OLD.created, OLD.gone) IS NOT (NEW.author, NEW.reach, NEW.origin, NEW.created, NEW.gone)`
+	counted  = `INSERT INTO post_counts (author, public, followers, own)
+		VALUES (NEW.author, NEW.reach = 2, NEW.reach = 1, NEW.reach < 2 AND NEW.origin = '')
+		ON CONFLICT (author) DO UPDATE SET public = public + excluded.public, followers = followers + excluded.followers, own = own + excluded.own;`
+	uncounted = `UPDATE post_counts SET public = public - (OLD.reach = 2), followers = followers - (OLD.reach = 1),
+		own = own - (OLD.reach < 2 AND OLD.origin = '') WHERE author = OLD.author;`
+)
+
+// countsOf says whether a row of posts is one that is counted.
+func countsOf(row string) string {
+	return row + `.gone = 0 AND ` + row + `.created > ifnull((SELECT erased FROM authors WHERE id = ` + row + `.author), 0)`
+}
 
 // migrate brings the schema up to date in one transaction.
 func (w *writer) migrate(ctx context.Context) error {

@@ -86,10 +86,7 @@ func (f *file) open(ctx context.Context, path string) error {
 	if db, err = sqlitefile.Connect(path, "rw", "query_only(1)", "cache_size(-8000)"); err != nil {
 		return err
 	}
-	n := max(4, runtime.GOMAXPROCS(0))
-	db.SetMaxOpenConns(n)
-	db.SetMaxIdleConns(n)
-	f.readers = newReaders(db)
+	f.readers = newReaders(db, max(4, runtime.GOMAXPROCS(0)))
 	return db.PingContext(ctx)
 }
 

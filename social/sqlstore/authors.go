@@ -24,19 +24,28 @@ func (s *Store) PutAuthor(ctx context.Context, a social.Author, at time.Time) er
 	}))
 }
 
+// standing is what a reader has to do with an author.
+type standing struct{ self, follows, blocked bool }
+
+func (q *Query) standing(reader, author string) (st standing) {
+	st.self = reader != "" && reader == author
+	q.row(into(&st.follows, &st.blocked), `SELECT EXISTS (SELECT 1 FROM follows WHERE agent = $1 AND author = $2 AND gone = 0),
+		EXISTS (SELECT 1 FROM blocks WHERE agent = $1 AND other = $2) OR EXISTS (SELECT 1 FROM blocks WHERE agent = $2 AND other = $1)`,
+		reader, author)
+	return st
+}
+
 // Author implements [social.Authors].
 func (s *Store) Author(ctx context.Context, reader, author string) (social.AuthorInfo, error) {
 	info := social.AuthorInfo{Author: social.Author{ID: author}}
 	err := s.snapshot(ctx, func(q *Query) {
-		var card, blocked bool
-		q.row(into(&info.IsFollowing, &blocked), `SELECT EXISTS (SELECT 1 FROM follows WHERE agent = $1 AND author = $2 AND gone = 0),
-			EXISTS (SELECT 1 FROM blocks WHERE agent = $1 AND other = $2) OR EXISTS (SELECT 1 FROM blocks WHERE agent = $2 AND other = $1)`,
-			reader, author)
-		q.row(into(&info.Name, &info.ImageURL, &info.Bio, &card, &info.Followers, &info.Following),
-			`SELECT name, image_url, bio, has_card, followers, following FROM authors WHERE id = $1`, author)
-		q.row(into(&info.Posts), `SELECT count(*) FROM posts p LEFT JOIN authors a ON a.id = p.author
-			WHERE p.author = $2 AND p.gone = 0 AND p.created > coalesce(a.erased, 0) AND `+q.d.Visible, reader, author)
-		if blocked || !card && info.Posts+info.Followers+info.Following == 0 {
+		var card bool
+		var erased int64
+		st := q.standing(reader, author)
+		q.row(into(&info.Name, &info.ImageURL, &info.Bio, &card, &info.Followers, &info.Following, &erased),
+			`SELECT name, image_url, bio, has_card, followers, following, erased FROM authors WHERE id = $1`, author)
+		info.IsFollowing, info.Posts = st.follows, q.posts(reader, author, st, erased)
+		if st.blocked || !card && info.Posts+info.Followers+info.Following == 0 {
 			q.fail(fmt.Errorf("author %s: %w", author, feed.ErrNotFound))
 		}
 	})
@@ -46,15 +55,57 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 	return info, nil
 }
 
-// Grid implements [social.Lists].
+// posts counts the posts of an author that a reader may see: by the counts that are kept,
+// and, of what only addresses the reader, the rows.
+func (q *Query) posts(reader, author string, st standing, erased int64) int64 {
+	var public, followers, own, addressed int64
+	q.row(into(&public, &followers, &own), `SELECT public, followers, own FROM post_counts WHERE author = $1`, author)
+	switch {
+	case st.blocked:
+		return 0
+	case reader == "":
+		return public
+	case st.self:
+		public += own
+	case st.follows:
+		public += followers
+	}
+	q.row(into(&addressed), addressedText, reader, author, erased, st.follows, st.self)
+	return public + addressed
+}
+
+// addressedText counts the posts that the author $2 addresses to the reader $1 by circles
+// and mentions, of so many of each those that are there since $3 and are not counted
+// otherwise: the reader follows the author, $4, or is the author, $5. A post is looked up
+// by a scalar subquery, which no planner makes a join of the whole table.
+var addressedText = fmt.Sprintf(`SELECT count(*) FROM (
+		SELECT * FROM (SELECT pc.post FROM circles c JOIN members m ON m.circle = c.id AND m.agent = $1 AND m.gone = 0
+			JOIN post_circles pc ON pc.circle = c.id AND pc.author = c.owner WHERE c.owner = $2 AND c.gone = 0 LIMIT %[1]d) by_circle
+		UNION SELECT * FROM (SELECT post FROM post_mentions WHERE agent = $1 AND author = $2 ORDER BY created_at DESC, post DESC LIMIT %[1]d) by_mention
+	) j WHERE (SELECT p.gone = 0 AND p.created > $3 AND p.reach < 2 AND NOT (p.reach = 1 AND $4) AND NOT (p.origin = '' AND $5)
+		FROM posts p WHERE p.id = j.post)`, social.MaxAddressed)
+
+// Grid implements [social.Lists]. It reads what the reader may see, each by its own index,
+// and nothing else.
 func (s *Store) Grid(ctx context.Context, reader, author string, below social.Position, n int) (list []social.Entry, err error) {
-	at, id := bound(below)
-	err = s.read(ctx, func(q *Query) {
-		list = q.entries(`SELECT p.author, p.created_at, p.id FROM posts p
-			WHERE p.author = $2 AND p.gone = 0 AND (p.created_at, p.id) < ($3, $4) AND `+q.d.Visible+`
-			AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = $2)
-			AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $2 AND b.other = $1)
-			ORDER BY p.created_at DESC, p.id DESC LIMIT $5`, reader, author, at, id, n)
+	sp := span{reader: reader, below: below, author: author, n: n}
+	from, of := &s.d.Sources, []string{author}
+	err = s.snapshot(ctx, func(q *Query) {
+		st := q.standing(reader, author)
+		if st.blocked {
+			return
+		}
+		parts := []part{{from.ToAll, of}}
+		switch {
+		case st.self:
+			parts = append(parts, part{from.Own, of})
+		case st.follows:
+			parts = []part{{from.Open, of}}
+		}
+		if reader != "" {
+			parts = append(parts, q.addressed(sp)...)
+		}
+		list = q.gather(sp, parts...)
 	})
 	return list, s.failed(ctx, "read grid", err)
 }

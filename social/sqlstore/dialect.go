@@ -31,17 +31,16 @@ type Dialect struct {
 	PurgeKeys string   // removes idempotency keys up to $1, at most $2
 	OverPosts string   // locks posts that are over since $1, at most $2
 
-	// Who may see a post. Facts are the columns of a post p and its author a from which
-	// [social.Decide] knows it for the reader $1; see facts. Visible answers the same of
-	// posts p, all of one author $2, with whom the reader $1 has no block.
-	Facts, Visible string
-	Cards          string // for the reader $1 a table of ids and known versions: see scanCard; of what is there
-	CardsOf        string // the same of a table of readers and ids
-	PostFacts      string // of a post p: the agents it mentions, and the circles it addresses; only for a [Memo]
-	Standings      string // for the reader $1 the posts $2: facts, place, created at; of what is known
-	Receivers      string // agents, and their rank in receiverReasons: of the post $1 of $2 those after $3, at most $4; the author if $5, followers if $6
-	Celebrities    string // of the readers $1: reader and author, whom they follow and who is not pushed, or [social.Server]
-	Sources        Sources
+	// Facts are the columns of a post p and its author a from which [social.Decide] knows
+	// who may see it, for the reader $1; see facts.
+	Facts       string
+	Cards       string // for the reader $1 a table of ids and known versions: see scanCard; of what is there
+	CardsOf     string // the same of a table of readers and ids
+	PostFacts   string // of a post p: the agents it mentions, and the circles it addresses; only for a [Memo]
+	Standings   string // for the reader $1 the posts $2: facts, place, created at; of what is known
+	Receivers   string // agents, and their rank in receiverReasons: of the post $1 of $2 those after $3, at most $4; the author if $5, followers if $6
+	Celebrities string // of the readers $1: reader and author, whom they follow and who is not pushed, or [social.Server]
+	Sources     Sources
 
 	// Now makes a number of a parameter for the queue's clock, in µs: NULL stands for the
 	// database's own clock. What follows takes that parameter where it says "now". Periods

@@ -14,11 +14,14 @@ import (
 // (below, belowID) and above which (above, aboveID) the posts are; few, how many of each
 // key; author, the only one, "" for all; and n, how many of all keys together.
 type Sources struct {
-	Open     string // keys are authors: what their followers may see
-	Own      string // keys are authors: what they have posted here
+	Open     string // keys are authors: what their followers may see; perhaps more than few of each
+	ToAll    string // keys are authors: what everybody may see
+	Own      string // keys are authors: what they have posted here; perhaps more than few of each
 	Circles  string // keys are circles: what their owners address to them; n does not hold, as a post comes with each circle
 	Mentions string // keys are agents: what mentions them
-	Public   string // one key, whatever it is: what is public
+	// MentionsBy is Mentions of the one author, and reads nothing of others'.
+	MentionsBy string
+	Public     string // one key, whatever it is: what is public
 }
 
 // bound is a position as a parameter of "below".
@@ -33,19 +36,8 @@ func bound(p social.Position) (at int64, id string) {
 type span struct {
 	reader       string
 	below, above social.Position
-	author       string // the only one; "" for all
+	author       string // the only one of circles and of MentionsBy; "" for all
 	n            int
-}
-
-// entries reads (author, created at, id).
-func (q *Query) entries(text string, args ...any) (list []social.Entry) {
-	q.each(func(scan Scan) error {
-		var e social.Entry
-		err := scan(&e.Author, &e.At, &e.ID)
-		list = append(list, e)
-		return err
-	}, text, args...)
-	return list
 }
 
 // firstOfEach is the most of each key that are read before it is known whose
@@ -120,6 +112,7 @@ func (s *Store) Pull(ctx context.Context, query social.PullQuery) (list []social
 			part{from.Public, server},
 			part{from.Own, []string{query.Reader}},
 			part{from.Mentions, []string{query.Reader}},
+			part{from.Circles, q.texts(`SELECT circle FROM members WHERE agent = $1 AND gone = 0`, query.Reader)},
 		)
 	})
 	return list, s.failed(ctx, "pull", err)
@@ -131,15 +124,26 @@ type part struct {
 	keys   []string
 }
 
-// gather reads the newest of several sources together, and of the circles that
-// the reader is in.
+// gather reads the newest of several sources together.
 func (q *Query) gather(sp span, parts ...part) (list []social.Entry) {
-	of := q.texts(`SELECT circle FROM members WHERE agent = $1 AND gone = 0`, sp.reader)
-	for _, p := range append(parts, part{q.d.Sources.Circles, of}) {
+	for _, p := range parts {
 		list = append(list, q.newest(p.source, p.keys, sp)...)
 	}
 	return top(list, sp.n)
 }
+
+// addressed are the sources of what the one author of a span addresses to its reader, by
+// circles and mentions.
+func (q *Query) addressed(sp span) []part {
+	return []part{
+		{q.d.Sources.Circles, q.texts(circlesWith, sp.reader, sp.author)},
+		{q.d.Sources.MentionsBy, []string{sp.reader}},
+	}
+}
+
+// circlesWith are the circles of the agent $2 that the reader $1 is in.
+const circlesWith = `SELECT c.id FROM circles c JOIN members m ON m.circle = c.id AND m.agent = $1 AND m.gone = 0
+	WHERE c.owner = $2 AND c.gone = 0`
 
 // Newest implements [social.Lists].
 func (s *Store) Newest(ctx context.Context, authors []string, below social.Position, n int) (list []social.Entry, err error) {
@@ -161,7 +165,7 @@ func (s *Store) PairEntries(ctx context.Context, author, agent string, above soc
 		var pushed bool
 		q.row(into(&pushed), `SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
 			WHERE f.agent = $1 AND f.author = $2 AND f.gone = 0 AND coalesce(a.delivery, 'push') <> 'pull')`, agent, author)
-		parts := []part{{from.Mentions, []string{agent}}}
+		parts := q.addressed(sp)
 		if pushed {
 			parts = append(parts, part{from.Open, []string{author}})
 		}

@@ -3259,7 +3259,7 @@ export interface components {
             bio?: string;
             /**
              * Format: int64
-             * @description Of those that the caller may see.
+             * @description Of those that the caller may see. Of posts that only a circle or a mention lets them see, up to 1,000 of each are looked at.
              */
             posts: number;
             /** Format: int64 */

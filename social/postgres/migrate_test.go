@@ -1,0 +1,47 @@
+package postgres
+
+import (
+	"testing"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/social"
+)
+
+// TestPostsThatAreThereAreCounted brings a database up to date that has posts and no counts.
+func TestPostsThatAreThereAreCounted(t *testing.T) {
+	s, err := New(t.Context(), Config{URL: testenv.Postgres(t), MaxConns: 4}, social.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	require.NoError(t, s.migrating(t.Context(), func(p *goose.Provider) error {
+		_, err := p.UpTo(t.Context(), 2)
+		return err
+	}))
+	for _, text := range []string{
+		`INSERT INTO posts SELECT 'post:x' || n, 'x', 1600000000 + n, n % 3, CASE WHEN n % 2 = 0 THEN 'example.com' ELSE '' END, 'public', 'public',
+			1, 0, 0, 0, n, 0, 0, 0, 0, 0, CASE WHEN n > 600 THEN 1 ELSE 0 END, '{}', '{}', '{"caption":"x"}' FROM generate_series(1, 660) n`,
+		`INSERT INTO posts SELECT 'post:y' || n, 'y', 1600000000 + n, 2, '', 'public', 'public',
+			1, 0, 0, 0, n, 0, 0, 0, 0, 0, 0, '{}', '{}', '{"caption":"x"}' FROM generate_series(1, 10) n`,
+		`INSERT INTO authors (id, erased, erasing) VALUES ('y', 4, 1)`,
+		`INSERT INTO follows VALUES ('f', 'x', 1, 0)`,
+	} {
+		_, err := s.db.pool.Exec(t.Context(), text)
+		require.NoError(t, err, text)
+	}
+	require.NoError(t, s.Migrate(t.Context()))
+	for _, tt := range []struct {
+		reader, author string
+		want           int64
+	}{{"", "x", 200}, {"f", "x", 400}, {"x", "x", 200 + 200}, {"", "y", 6}} {
+		info, err := s.Author(t.Context(), tt.reader, tt.author)
+		require.NoError(t, err)
+		require.Equal(t, tt.want, info.Posts, "posts of %s for %q", tt.author, tt.reader)
+	}
+	require.NoError(t, s.DeletePost(t.Context(), "post:x1", "x", time.Time{}))
+	info, err := s.Author(t.Context(), "f", "x")
+	require.NoError(t, err)
+	require.EqualValues(t, 399, info.Posts)
+}

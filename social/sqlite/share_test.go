@@ -1,0 +1,39 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social"
+)
+
+// TestSlowReadsLeaveConnections: however many reads that may be slow are asked for, what is
+// looked up goes on.
+func TestSlowReadsLeaveConnections(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	n := s.file.readers.db.Stats().MaxOpenConnections
+	began, end, ended := make(chan struct{}, 2*n), make(chan struct{}), make(chan error)
+	for range cap(began) {
+		go func() {
+			ended <- s.file.readers.snapshot(t.Context(), func(querying) error {
+				began <- struct{}{}
+				<-end
+				return nil
+			})
+		}()
+	}
+	for range n / 2 {
+		<-began
+	}
+	require.NoError(t, s.Ping(t.Context()))
+	assert.Empty(t, began, "half of the connections are theirs")
+	close(end)
+	for range cap(began) {
+		require.NoError(t, <-ended)
+	}
+}
