@@ -3,13 +3,10 @@ package engine
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"sync"
 	"time"
-
-	"github.com/panjf2000/ants/v2"
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/catalog"
@@ -45,9 +42,7 @@ type Prefetcher struct {
 	cfg      PrefetchConfig
 	ctx      context.Context // ends with Close
 	stop     context.CancelFunc
-	pool     *ants.Pool
-	running  sync.WaitGroup
-	ended    chan struct{} // closed when nothing is taken from the queue any more
+	workers  sync.WaitGroup
 
 	mu      sync.Mutex
 	waiting map[turnOf]int // how much of whose session to read; each is in the queue once
@@ -56,22 +51,17 @@ type Prefetcher struct {
 
 // NewPrefetcher starts a Prefetcher; Close ends it. ctx's values are kept, its
 // cancellation is ignored.
-func NewPrefetcher(ctx context.Context, sessions cache.Sessions, c catalog.Catalog, cfg PrefetchConfig) (*Prefetcher, error) {
+func NewPrefetcher(ctx context.Context, sessions cache.Sessions, c catalog.Catalog, cfg PrefetchConfig) *Prefetcher {
 	cfg = cfg.WithDefaults()
 	p := &Prefetcher{
-		sessions: sessions, catalog: c, cfg: cfg, ended: make(chan struct{}),
+		sessions: sessions, catalog: c, cfg: cfg,
 		waiting: map[turnOf]int{}, queue: make(chan turnOf, cfg.Queue),
 	}
-	var err error
-	p.pool, err = ants.NewPool(cfg.Workers, ants.WithPanicHandler(func(cause any) {
-		cfg.Logger.Error("panic while reading a page ahead", "panic", cause, "stack", string(debug.Stack()))
-	}))
-	if err != nil {
-		return nil, fmt.Errorf("prefetch: %w", err)
-	}
 	p.ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
-	go p.dispatch()
-	return p, nil
+	for range cfg.Workers {
+		p.workers.Go(p.work)
+	}
+	return p
 }
 
 // After has the next n of an agent's session read ahead. It never blocks: where the
@@ -96,29 +86,25 @@ func (p *Prefetcher) After(agent string, name feed.Name, n int) {
 	}
 }
 
-// dispatch hands what waits to the pool, until Close.
-func (p *Prefetcher) dispatch() {
-	defer close(p.ended)
+// work reads what waits, until Close.
+func (p *Prefetcher) work() {
 	for {
 		select {
 		case <-p.ctx.Done():
 			return
 		case key := <-p.queue:
-			p.running.Add(1)
-			err := p.pool.Submit(func() { // waits for a free worker; meanwhile the queue takes what comes
-				defer p.running.Done()
-				p.read(key)
-			})
-			if err != nil {
-				p.running.Done()
-				return
-			}
+			p.read(key)
 		}
 	}
 }
 
 // read reads one page ahead.
 func (p *Prefetcher) read(key turnOf) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			p.cfg.Logger.Error("panic while reading a page ahead", "panic", cause, "stack", string(debug.Stack()))
+		}
+	}()
 	p.mu.Lock()
 	n := p.waiting[key]
 	delete(p.waiting, key) // what is asked for from now on may be behind what is read here
@@ -151,9 +137,7 @@ func (p *Prefetcher) Close(ctx context.Context) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		<-p.ended
-		p.running.Wait()
-		p.pool.Release()
+		p.workers.Wait()
 	}()
 	select {
 	case <-ended:

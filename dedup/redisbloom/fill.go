@@ -4,9 +4,12 @@ import (
 	"context"
 	"log/slog"
 	"math"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/dedup"
@@ -17,72 +20,65 @@ const (
 	// expansion is how much larger than the one before each layer is that
 	// RedisBloom adds to a full filter.
 	expansion = 2
-	// infoEvery is the least time between two looks at one filter.
+	// infoEvery is the least time between two looks at the filters.
 	infoEvery = 10 * time.Second
 )
 
-// filterStates keeps what the metrics of the filters are made of.
+var vanishedTotal = promauto.NewCounter(prometheus.CounterOpts{
+	Name: "freshet_dedup_filters_vanished_total",
+	Help: "Filters of the window that were there and are gone: evicted, deleted, or lost with the server's data.",
+})
+
+// filterStates keeps which filters of the window this process has seen, to report one that
+// is gone, because to a check it looks like a filter without impressions; and what their
+// metrics are made of.
 type filterStates struct {
 	mu     sync.Mutex
-	known  map[string]*filterState // by key
+	looked time.Time
+	known  map[string]*filterState // by key, those that are there
 	warned feed.Day                // the last day that has outgrown its capacity
 }
 
 type filterState struct {
-	day    feed.Day
-	looked time.Time // last BF.INFO
+	day feed.Day
 	dedup.FilterState
 }
 
-// observe looks at the filters just written, each at most every ten seconds of
-// the caller's clock, and once at those of the past days, in one pipeline. It
-// runs on the recorder's goroutines, not on a request's; a failure costs a
-// metric, nothing else.
-func (s *Store) observe(ctx context.Context, parts []part, now time.Time) {
-	due := s.fill.due(s.observed(parts, now), now)
-	if len(due) == 0 {
+// observe looks at the filters of the window in one pipeline, at most every ten seconds of
+// the caller's clock. It runs on the recorder's goroutines, not on a request's; a failure
+// only delays it.
+func (s *Store) observe(ctx context.Context, now time.Time) {
+	if !s.fill.due(now) {
 		return
 	}
+	window := feed.Window(now, s.cfg.WindowDays)
 	pipe := s.client.Pipeline()
-	infos := make(map[string]*redis.BFInfoCmd, len(due))
-	for key := range due {
-		infos[key] = pipe.BFInfo(ctx, key)
+	days, infos := map[string]feed.Day{}, map[string]*redis.BFInfoCmd{}
+	for _, day := range window { // of those whose number of shards is known
+		shards, _ := s.shards.get(day, now)
+		for shard := range shards {
+			key := s.keys.Filter(day, shard, shards)
+			days[key], infos[key] = day, pipe.BFInfo(ctx, key)
+		}
 	}
 	if _, err := pipe.Exec(ctx); err != nil && !isReply(err) {
 		s.log.DebugContext(ctx, "the filters' fill could not be read", slog.Any("error", err))
+		return
 	}
 	for key, info := range infos {
-		if v, err := info.Result(); err == nil {
-			s.fill.set(key, due[key], s.state(v))
+		switch v, err := info.Result(); {
+		case err == nil:
+			state := s.state(v)
+			s.fill.there(key, days[key], &state)
+		case strings.Contains(err.Error(), "not found"):
+			s.gone(ctx, key)
 		}
 	}
-	window := s.fill.window(feed.Window(now, s.cfg.WindowDays))
-	dedup.PublishFilters(window, s.cfg.FalsePositiveRate)
-	if today := feed.DayOf(now); s.fill.outgrown(today, window[0].Fill) {
+	states := s.fill.window(window)
+	dedup.PublishFilters(states, s.cfg.FalsePositiveRate)
+	if today := window[0]; s.fill.outgrown(today, states[0].Fill) {
 		s.log.WarnContext(ctx, "a day's impressions have outgrown dedup.daily_capacity; checks get slower and more unseen items are taken for seen. Raise it; it takes effect tomorrow",
-			slog.String("day", today.String()), slog.Float64("fill", window[0].Fill), slog.Int("daily_capacity", s.cfg.DailyCapacity))
-	}
-}
-
-// observed names the filters to look at: those just written and, because the
-// past days are in the window too, all of theirs.
-func (s *Store) observed(parts []part, now time.Time) map[string]feed.Day {
-	window := feed.Window(now, s.cfg.WindowDays)
-	keys := make(map[string]feed.Day, len(parts))
-	for _, p := range parts {
-		keys[p.key] = window[0]
-	}
-	s.addFilters(keys, window[1:], now)
-	return keys
-}
-
-// addFilters adds the filters of days whose number of shards is known.
-func (s *Store) addFilters(keys map[string]feed.Day, days []feed.Day, now time.Time) {
-	for _, day := range days {
-		shards, _ := s.shards.get(day, now)
-		for shard := range shards {
-			keys[s.keys.Filter(day, shard, shards)] = day
-		}
+			slog.String("day", today.String()), slog.Float64("fill", states[0].Fill), slog.Int("daily_capacity", s.cfg.DailyCapacity))
 	}
 }
 
@@ -98,33 +94,44 @@ func (s *Store) state(v redis.BFInfo) dedup.FilterState {
 	}
 }
 
-// due picks the filters that have to be looked at, and notes that they are. A
-// filter of a past day never changes: it is looked at once on a later day.
-func (f *filterStates) due(keys map[string]feed.Day, now time.Time) map[string]feed.Day {
+// due reports whether the filters have to be looked at, and notes that they are.
+func (f *filterStates) due(now time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if age := now.Sub(f.looked); age >= 0 && age < infoEvery {
+		return false
+	}
+	f.looked = now
+	return true
+}
+
+// there notes that a filter is there, and its state, where that was looked at.
+func (f *filterStates) there(key string, day feed.Day, is *dedup.FilterState) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.known == nil {
 		f.known = make(map[string]*filterState)
 	}
-	for key, day := range keys {
-		state := f.known[key]
-		if state == nil {
-			state = &filterState{day: day}
-			f.known[key] = state
-		} else if age := now.Sub(state.looked); age >= 0 && age < infoEvery || day < feed.DayOf(state.looked) && state.Bytes > 0 {
-			delete(keys, key)
-			continue
-		}
-		state.looked = now
+	known := f.known[key]
+	if known == nil {
+		known = &filterState{day: day}
+		f.known[key] = known
 	}
-	return keys
+	if is != nil {
+		known.FilterState = *is
+	}
 }
 
-func (f *filterStates) set(key string, day feed.Day, state dedup.FilterState) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if known := f.known[key]; known != nil && known.day == day {
-		known.FilterState = state
+// gone notes that a filter is not there, and reports one that was.
+func (s *Store) gone(ctx context.Context, key string) {
+	s.fill.mu.Lock()
+	_, before := s.fill.known[key]
+	delete(s.fill.known, key)
+	s.fill.mu.Unlock()
+	if before {
+		vanishedTotal.Inc()
+		s.log.WarnContext(ctx, "a filter has vanished: what readers were shown that day may be shown again; "+
+			"keep Redis from evicting keys (maxmemory-policy noeviction) and from losing its data", "filter", key)
 	}
 }
 

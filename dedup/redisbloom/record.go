@@ -61,8 +61,7 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 	if len(errs) > 0 {
 		return unconfirmed, contractError("record", errors.Join(errs...))
 	}
-	s.observe(ctx, parts, now)
-	s.lookForVanished(ctx, now)
+	s.observe(ctx, now)
 	return nil, nil
 }
 
@@ -113,9 +112,9 @@ func (s *Store) write(ctx context.Context, p part, day feed.Day, shards int, ttl
 		return p.batch, fmt.Errorf("BF.RESERVE %s: %w", p.key, err)
 	}
 	if reserve.Err() == nil { // it was not there: new today, or vanished
-		s.note(ctx, p.key, day, false)
+		s.gone(ctx, p.key)
 	}
-	s.note(ctx, p.key, day, true)
+	s.fill.there(p.key, day, nil)
 	var unconfirmed []dedup.Impression
 	var failed error
 	for i, add := range adds {

@@ -34,16 +34,15 @@ type Config struct {
 
 // Store implements [dedup.Store] on Redis. It is safe for concurrent use.
 type Store struct {
-	client  redis.Cmdable
-	keys    rediskeys.Keys
-	cfg     dedup.Config
-	rate    float64 // error rate of one filter
-	copies  rediskeys.Replicas
-	log     *slog.Logger
-	shards  shardCounts
-	fill    filterStates
-	present present
-	args    sync.Pool // *[]any, the arguments of a check
+	client redis.Cmdable
+	keys   rediskeys.Keys
+	cfg    dedup.Config
+	rate   float64 // error rate of one filter
+	copies rediskeys.Replicas
+	log    *slog.Logger
+	shards shardCounts
+	fill   filterStates
+	args   sync.Pool // *[]any, the arguments of a check
 }
 
 var _ dedup.Store = (*Store)(nil)

@@ -55,10 +55,7 @@ func (p *parts) openEngine(ctx context.Context, items catalog.Catalog, cfg engin
 	if s.recovery != nil {
 		stores.Recovery = s.recovery
 	}
-	var err error
-	if stores.Prefetch, err = p.openPrefetch(ctx, items); err != nil {
-		return nil, err
-	}
+	stores.Prefetch = p.openPrefetch(ctx, items)
 	e, err := engine.New(stores, cfg)
 	if err != nil {
 		return nil, err
@@ -79,19 +76,16 @@ func (p *parts) home() engine.Home {
 
 // openPrefetch reads next pages ahead where content comes from a service and is cached
 // in another one; nil: it does not.
-func (p *parts) openPrefetch(ctx context.Context, items catalog.Catalog) (*engine.Prefetcher, error) {
+func (p *parts) openPrefetch(ctx context.Context, items catalog.Catalog) *engine.Prefetcher {
 	cached := p.cfg.UsesElasticsearch() && p.cfg.UsesRedis()
 	if !cached && !p.cfg.UsesPostgres() {
-		return nil, nil
+		return nil
 	}
-	ahead, err := engine.NewPrefetcher(ctx, p.stores.sessions, items, engine.PrefetchConfig{
+	ahead := engine.NewPrefetcher(ctx, p.stores.sessions, items, engine.PrefetchConfig{
 		Timeout: p.cfg.Server.RequestTimeout, Logger: p.log,
 	})
-	if err != nil {
-		return nil, err
-	}
 	p.onClose("reading ahead", func(ctx context.Context) error { ahead.Close(ctx); return nil })
-	return ahead, nil
+	return ahead
 }
 
 // guest is the feed of readers who are not known. What is promoted in it is drawn anew

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -26,9 +25,12 @@ func (s *Source) Propose(ctx context.Context, q feed.Query) (recall.Proposals, e
 	if err := ctx.Err(); err != nil {
 		return recall.Proposals{}, err
 	}
-	after, err := parsePlace(q.After)
-	if err != nil {
-		return recall.Proposals{}, err
+	after := 0
+	if q.After != "" {
+		var err error
+		if after, err = strconv.Atoi(q.After); err != nil || after < 1 {
+			return recall.Proposals{}, fmt.Errorf("%w: %.40q", recall.ErrBadCursor, q.After)
+		}
 	}
 	r := newReader(&q.Profile)
 	seed := mix(hashOf(q.Agent) + mix(uint64(q.Origin.Unix())))
@@ -51,40 +53,38 @@ type guests struct {
 // Propose implements [recall.Proposer]. Of q it uses Origin and N, and it has no error.
 func (g guests) Propose(_ context.Context, q feed.Query) (recall.Proposals, error) {
 	drawn := g.of.known.Load().draw(mix(uint64(g.drawn().Unix())), q.Origin, func(p *promoted) bool { return !p.Targeted() })
-	out := page(drawn, start, q.N, func(*promoted) bool { return true })
+	out := page(drawn, 0, q.N, func(*promoted) bool { return true })
 	out.Next = "" // nobody asks for more
 	return out, nil
 }
 
-// page is the first n behind a place that may be shown, one of each group.
-func page(drawn []drawing, after place, n int, shown func(*promoted) bool) (out recall.Proposals) {
+// page is n of those that may be shown, one of each group, without the first ones. Where
+// promotions change between two rounds, a group may come again, or be passed over.
+func page(drawn []*promoted, after, n int, shown func(*promoted) bool) (out recall.Proposals) {
 	groups := map[string]bool{}
-	last := after
-	for _, d := range drawn {
-		if groups[d.proposal.Group] || !shown(d.promoted) {
+	for _, p := range drawn {
+		if groups[p.proposal.Group] || !shown(p) {
 			continue
 		}
-		groups[d.proposal.Group] = true
-		if d.place.compare(after) <= 0 {
+		groups[p.proposal.Group] = true
+		if len(groups) <= after {
 			continue
 		}
 		if len(out.Proposals) == n {
-			out.Next = last.String()
+			out.Next = strconv.Itoa(after + n)
 			break
 		}
-		out.Proposals, last = append(out.Proposals, d.proposal), d.place
+		out.Proposals = append(out.Proposals, p.proposal)
 	}
 	return out
 }
 
-// drawing is an item and its place in the order.
-type drawing struct {
-	*promoted
-	place place
-}
-
 // draw puts the items in order whose promotions run at a time and are wanted.
-func (k *known) draw(seed uint64, at time.Time, wanted func(*promoted) bool) []drawing {
+func (k *known) draw(seed uint64, at time.Time, wanted func(*promoted) bool) []*promoted {
+	type drawing struct {
+		*promoted
+		key float64
+	}
 	drawn := make([]drawing, 0, len(k.items))
 	for _, list := range k.items {
 		weight := 0.0
@@ -94,11 +94,15 @@ func (k *known) draw(seed uint64, at time.Time, wanted func(*promoted) bool) []d
 			}
 		}
 		if weight > 0 {
-			drawn = append(drawn, drawing{list[0], place{key(seed, list[0].itemHash, weight), list[0].ItemID}})
+			drawn = append(drawn, drawing{list[0], key(seed, list[0].itemHash, weight)})
 		}
 	}
-	slices.SortFunc(drawn, func(a, b drawing) int { return a.place.compare(b.place) })
-	return drawn
+	slices.SortFunc(drawn, func(a, b drawing) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.ItemID, b.ItemID)) })
+	order := make([]*promoted, len(drawn))
+	for i, d := range drawn {
+		order[i] = d.promoted
+	}
+	return order
 }
 
 // Chosen names the promotion by which an agent is shown an item: of several for it
@@ -157,35 +161,6 @@ func (r *reader) isFor(p *promoted) bool {
 	reads := func(lang string) bool { return slices.Contains(r.profile.Langs, lang) }
 	return (len(p.Tags) == 0 || slices.ContainsFunc(p.Tags, interested)) &&
 		(len(p.Langs) == 0 || slices.ContainsFunc(p.Langs, reads))
-}
-
-// place is where an item stands in an order: the least key comes first.
-type place struct {
-	key float64
-	id  string
-}
-
-// start is before all places: no key is negative.
-var start = place{key: -1}
-
-func (p place) compare(q place) int {
-	return cmp.Or(cmp.Compare(p.key, q.key), cmp.Compare(p.id, q.id))
-}
-
-// String writes the place as a cursor.
-func (p place) String() string { return strconv.FormatUint(math.Float64bits(p.key), 16) + " " + p.id }
-
-// parsePlace reads a cursor; "" is before all places.
-func parsePlace(cursor string) (place, error) {
-	if cursor == "" {
-		return start, nil
-	}
-	bits, id, found := strings.Cut(cursor, " ")
-	n, err := strconv.ParseUint(bits, 16, 64)
-	if !found || err != nil {
-		return place{}, fmt.Errorf("%q is no cursor of promotions", cursor)
-	}
-	return place{math.Float64frombits(n), id}, nil
 }
 
 // key draws an exponentially distributed number of rate weight.
