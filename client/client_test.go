@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/feed/api"
 )
 
 func connect(t *testing.T, server string, options ...client.Option) *client.Client {
@@ -91,9 +92,9 @@ func TestInFeedOf(t *testing.T) {
 	page, err := connect(t, url).Feed(t.Context(), client.Ask{Action: client.ActionRefresh, Why: true})
 	require.NoError(t, err)
 	for i, want := range []*client.InFeed{
-		{Why: []client.Reason{{Type: client.ReasonInterest, Value: "go"}, {Type: "later"}}},
+		{Why: []client.Reason{{Type: api.ReasonInterest, Value: "go"}, {Type: "later"}}},
 		nil,
-		{Source: "discovery", HasLiked: true, CanReply: true, CanReact: true, ShownBefore: true, Why: []client.Reason{{Type: client.ReasonFresh}}},
+		{Source: "discovery", HasLiked: true, CanReply: true, CanReact: true, ShownBefore: true, Why: []client.Reason{{Type: api.ReasonFresh}}},
 	} {
 		got, err := client.InFeedOf(page.Items[i])
 		require.NoError(t, err)

@@ -200,8 +200,18 @@ func call[T any](ctx context.Context, c *Client, r Request) (T, error) {
 	if err := json.Unmarshal(res.Data, &data); err != nil {
 		return data, fmt.Errorf("the server's answer to %s %s cannot be read: %w", r.Method, r.Path, err)
 	}
+	if kept, ok := any(&data).(interface{ keep(data json.RawMessage) }); ok {
+		kept.keep(res.Data)
+	}
 	return data, nil
 }
+
+// asSent is an answer as it came, beside what is decoded of it.
+type asSent struct {
+	Raw json.RawMessage `json:"-"` // all of its data
+}
+
+func (r *asSent) keep(data json.RawMessage) { r.Raw = data }
 
 // send is [call] with a body that is encoded first; it may not be repeated
 // unless the caller says so in r.

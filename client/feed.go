@@ -46,33 +46,7 @@ type Page struct {
 	Degraded  []string    `json:"degraded"`  // what the server had to do without
 	RequestID string      `json:"request_id"`
 
-	Raw json.RawMessage `json:"-"` // all of it as it came
-}
-
-// UnmarshalJSON keeps the page as it came beside what is decoded of it.
-func (p *Page) UnmarshalJSON(data []byte) error {
-	type plain Page
-	if err := json.Unmarshal(data, (*plain)(p)); err != nil {
-		return err
-	}
-	p.Raw = append(json.RawMessage(nil), data...)
-	return nil
-}
-
-// Types of a [Reason]. There will be more: skip those that are not known.
-const (
-	ReasonInterest = "interest" // a tag of the item is an interest of the agent
-	ReasonKeyword  = "keyword"  // a keyword of the agent stands in the item
-	ReasonLearned  = "learned"  // the agent has clicked or liked items that have it in common
-	ReasonFresh    = "fresh"
-	ReasonPopular  = "popular"
-)
-
-// Reason is one cause of an item's score.
-type Reason struct {
-	Type  string `json:"type"`
-	Value string `json:"value"` // the tag, the keyword or what was learned; "" of other types
-	Kind  string `json:"kind"`  // of what was learned: tag, author, lang or word; "" of other types
+	asSent
 }
 
 // InFeedOf returns what a page says about the reader of an item or a post, nil

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+
+	"github.com/freshet/freshet/feed/api"
 )
 
 // NewPost is a post to be published.
@@ -75,7 +77,7 @@ type InFeed struct {
 	IsPromoted bool   `json:"is_promoted"`
 	// Why tells, where [Ask.Why] asked, what the score is made of, what adds most
 	// first, three reasons at most.
-	Why []Reason `json:"why"`
+	Why []api.Reason `json:"why"`
 	// ShownBefore says that the reader was given it before, and is again because nothing
 	// unseen was left (dedup.when_exhausted: oldest).
 	ShownBefore bool `json:"shown_before"`
@@ -88,17 +90,7 @@ type PostPage struct {
 	HasMore    bool     `json:"has_more"`    // also of a short or empty page: ask on
 	Degraded   []string `json:"degraded"`    // what the server had to do without
 
-	Raw json.RawMessage `json:"-"` // all of it as it came
-}
-
-// UnmarshalJSON keeps the page as it came beside what is decoded of it.
-func (p *PostPage) UnmarshalJSON(data []byte) error {
-	type plain PostPage
-	if err := json.Unmarshal(data, (*plain)(p)); err != nil {
-		return err
-	}
-	p.Raw = append(json.RawMessage(nil), data...)
-	return nil
+	asSent
 }
 
 // CreatePost calls POST /v1/posts: the agent that calls publishes. With the key

@@ -10,27 +10,6 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// AgentProfile is a profile with what was learned of the agent.
-type AgentProfile struct {
-	feed.Profile
-	Learned []Learned `json:"learned,omitempty"` // what adds most first
-	Tag     string    `json:"-"`                 // names what was declared, for a change of just that
-}
-
-// Learned is a feature of items that an agent has acted on, and what it does to their
-// relevance: Score is added, or Factor multiplies where it is not 0. Both are 0 where
-// the agent's ranking gives it no weight.
-type Learned struct {
-	Kind     string  `json:"kind"` // tag, author, lang or word (of a title)
-	Value    string  `json:"value"`
-	Score    float64 `json:"score,omitempty"`
-	Factor   float64 `json:"factor,omitempty"`
-	Clicks   int     `json:"clicks,omitempty"`
-	Likes    int     `json:"likes,omitempty"`
-	Dislikes int     `json:"dislikes,omitempty"`
-	Hides    int     `json:"hides,omitempty"`
-}
-
 // Profile calls GET /v1/agents/{agent_id}/profile. An agent may read its own,
 // an admin everyone's; [ErrNotFound] where the agent has none.
 func (c *Client) Profile(ctx context.Context, agent string) (AgentProfile, error) {

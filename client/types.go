@@ -1,6 +1,7 @@
 package client
 
 import (
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/social"
 )
@@ -8,6 +9,7 @@ import (
 //nolint:revive // what calls send and answers have, described where the server declares it
 type (
 	AgentPage        = api.AgentPage
+	AgentProfile     = api.AgentProfile
 	Audience         = social.Audience
 	Author           = social.AuthorInfo
 	AuthorCard       = api.AuthorCard
@@ -18,14 +20,18 @@ type (
 	Event            = api.Event
 	EventsTaken      = api.EventsTaken
 	Experiment       = api.Experiment
+	Explained        = api.Explained
+	Gain             = feed.Gain
 	Image            = social.Image
 	Interval         = api.Interval
+	Learned          = feed.LearnedGain
 	Likes            = api.Likes
 	PostEdit         = social.Edit
 	Promotion        = social.PromotionState
 	PromotionChange  = social.PromotionChange
 	PromotionPage    = social.PromotionPage
 	RankingVersion   = api.RankingVersion
+	Reason           = api.Reason
 	Rejection        = api.Rejection
 	Report           = api.Report
 	ReportDifference = api.ReportDifference

@@ -5,6 +5,7 @@ import (
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 )
 
 // again collects what the agent has been shown within the window, to go behind what is
@@ -72,9 +73,9 @@ func (x *explaining) placeAgain() {
 	slices.SortFunc(x.out.Candidates, listOrder)
 	for i := range x.out.Candidates {
 		c := &x.out.Candidates[i]
-		if place := at[c.ID]; place > 0 && c.Outcome == OutcomeSeen && c.Source != promotedName {
+		if place := at[c.ID]; place > 0 && c.Outcome == api.OutcomeSeen && c.Source != promotedName {
 			c.Outcome, c.ShownBefore = "", true
-			c.Variety = &Variety{Place: place, Page: (place-1)/x.r.Limit + 1, Factor: 1, Source: source[c.ID]}
+			c.Variety = &api.Variety{Place: place, Page: (place-1)/x.r.Limit + 1, Factor: 1, Source: source[c.ID]}
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
 )
 
@@ -211,8 +212,8 @@ func TestExplainTellsWhatComesAgain(t *testing.T) {
 		assert.Equal(t, i >= 10, c.Day != "", c.ID)
 	}
 	assert.Equal(t, append(run(20, 30), run(0, 5)...), page)
-	assert.Equal(t, engine.ExplainCounts{Rounds: 1, Recalled: 30, Paged: 15, Kept: 15}, x.Counts)
-	assert.Equal(t, engine.OutcomePaged, x.Item.Outcome)
+	assert.Equal(t, api.ExplainCounts{Rounds: 1, Recalled: 30, Paged: 15, Kept: 15}, x.Counts)
+	assert.Equal(t, api.OutcomePaged, x.Item.Outcome)
 	assert.Contains(t, x.Item.Reason, "nothing unseen is left")
 	r.wantsAgain(t, refresh(15), page, 10, true)
 }

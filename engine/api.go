@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 )
 
 // Action is the operation that a client requests.
@@ -84,6 +85,6 @@ type Answer struct {
 	// Why has, where it was asked for and could be told, the reasons of each of
 	// Docs, what adds most to its score first; none for an item about which there is
 	// nothing to say.
-	Why      [][]Reason
+	Why      [][]api.Reason
 	Degraded []string // what was missing, e.g. "dedup"; nil when nothing was
 }

@@ -7,13 +7,8 @@ import (
 	"slices"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 )
-
-// ExplainedAffinity is the part of a score of home that the reader's likes make.
-type ExplainedAffinity struct {
-	Likes  int     `json:"likes"`  // of the author's posts in 30 days
-	Factor float64 `json:"factor"` // see [feed.Home]
-}
 
 // homeProposal names what one source of home proposes.
 type homeProposal struct {
@@ -33,31 +28,31 @@ type explained interface {
 	// beExplained has what is asked for remembered that list needs.
 	beExplained()
 	// list takes a candidate over, in the order of recall.
-	list(x *explaining, c Explained)
+	list(x *explaining, c api.Explained)
 	// rank ranks the candidates where that needs all of them.
 	rank(x *explaining)
 	// ranks says in words where a candidate ranks.
-	ranks(x *explaining, c *Explained) string
+	ranks(x *explaining, c *api.Explained) string
 	// elsewhere says why an item that nothing else explains is no candidate; found says
 	// that recall has it.
-	elsewhere(ctx context.Context, x *explaining, out *ExplainedItem, found bool) error
+	elsewhere(ctx context.Context, x *explaining, out *api.ExplainedItem, found bool) error
 }
 
 func (*forYouSupply) beExplained() {}
 
-func (*forYouSupply) list(x *explaining, c Explained) { x.list(c) }
+func (*forYouSupply) list(x *explaining, c api.Explained) { x.list(c) }
 
 func (*forYouSupply) rank(*explaining) {}
 
-func (*forYouSupply) ranks(x *explaining, c *Explained) string {
+func (*forYouSupply) ranks(x *explaining, c *api.Explained) string {
 	return fmt.Sprintf("It ranks %d of %d", c.Rank, x.out.Counts.Recalled)
 }
 
-func (*forYouSupply) elsewhere(ctx context.Context, x *explaining, out *ExplainedItem, found bool) error {
+func (*forYouSupply) elsewhere(ctx context.Context, x *explaining, out *api.ExplainedItem, found bool) error {
 	if found {
 		return x.outside(ctx, out)
 	}
-	out.Outcome = OutcomeUnfound
+	out.Outcome = api.OutcomeUnfound
 	out.Reason = "It is in the catalog, but recall does not find it: the recall index may not have been refreshed since it came, or refuses its id."
 	return nil
 }
@@ -66,11 +61,11 @@ func (h *homeSupply) beExplained() { h.scores = map[homeProposal]homeScore{} }
 
 // list says what a score is made of that is not recall's. Candidates are listed when all
 // are known.
-func (h *homeSupply) list(x *explaining, c Explained) {
+func (h *homeSupply) list(x *explaining, c api.Explained) {
 	if s, ok := h.scores[homeProposal{homeSource(c.Source), c.ID}]; ok {
 		c.Base, c.Decay = s.Base, s.Decay
-		c.Popularity = &ExplainedPopularity{Value: s.reactions, Factor: s.Popularity}
-		c.Affinity = &ExplainedAffinity{Likes: s.likes, Factor: s.Affinity}
+		c.Popularity = &api.Popularity{Value: s.reactions, Factor: s.Popularity}
+		c.Affinity = &api.Affinity{Likes: s.likes, Factor: s.Affinity}
 	}
 	x.out.Candidates = append(x.out.Candidates, c)
 }
@@ -79,7 +74,7 @@ func (h *homeSupply) list(x *explaining, c Explained) {
 // are not compared.
 func (*homeSupply) rank(x *explaining) {
 	all := x.out.Candidates
-	slices.SortStableFunc(all, func(a, b Explained) int {
+	slices.SortStableFunc(all, func(a, b api.Explained) int {
 		return cmp.Or(cmp.Compare(homeOrder(&a), homeOrder(&b)), compareExplained(&a, &b))
 	})
 	x.out.Candidates = all[:0]
@@ -92,12 +87,12 @@ func (*homeSupply) rank(x *explaining) {
 	}
 }
 
-func (*homeSupply) ranks(_ *explaining, c *Explained) string {
+func (*homeSupply) ranks(_ *explaining, c *api.Explained) string {
 	return fmt.Sprintf("It ranks %d in %s", c.Rank, c.Source)
 }
 
-func (*homeSupply) elsewhere(_ context.Context, _ *explaining, out *ExplainedItem, found bool) error {
-	out.Outcome = OutcomeOutside
+func (*homeSupply) elsewhere(_ context.Context, _ *explaining, out *api.ExplainedItem, found bool) error {
+	out.Outcome = api.OutcomeOutside
 	out.Reason = "No source of home has proposed it: it is not among what was asked for of whom the agent follows, it does not trend, and it is not promoted to the agent."
 	if found {
 		out.Source = feed.SourceDiscovery.String()
@@ -107,16 +102,16 @@ func (*homeSupply) elsewhere(_ context.Context, _ *explaining, out *ExplainedIte
 }
 
 // homeOrder is where the candidates of a source are listed; those of for-you are all of one.
-func homeOrder(c *Explained) int { return slices.Index(homeSources[:], homeSource(c.Source)) }
+func homeOrder(c *api.Explained) int { return slices.Index(homeSources[:], homeSource(c.Source)) }
 
 // listOrder is the order of the candidates of an explanation.
-func listOrder(a, b Explained) int {
+func listOrder(a, b api.Explained) int {
 	return cmp.Or(cmp.Compare(homeOrder(&a), homeOrder(&b)), cmp.Compare(a.Rank, b.Rank))
 }
 
-// right says in words whose position a candidate of home is at; "" where the feed has no
+// rightOf says in words whose position a candidate of home is at; "" where the feed has no
 // pattern.
-func (v *Variety) right() string {
+func rightOf(v *api.Variety) string {
 	switch v.Right {
 	case "":
 		return ""

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 )
 
 // item says of the item that was asked for why it is where it is, be it a
@@ -28,9 +29,9 @@ func (x *explaining) item(ctx context.Context) error {
 			return err
 		}
 	}
-	out := &ExplainedItem{Explained: Explained{ID: x.r.Item, Group: x.r.Item}}
+	out := &api.ExplainedItem{Explained: api.Explained{ID: x.r.Item, Group: x.r.Item}}
 	x.out.Item = out
-	at := slices.IndexFunc(x.out.Candidates, func(c Explained) bool { return c.ID == x.r.Item && c.Better != c.ID })
+	at := slices.IndexFunc(x.out.Candidates, func(c api.Explained) bool { return c.ID == x.r.Item && c.Better != c.ID })
 	switch {
 	case at >= 0:
 		out.Explained = x.out.Candidates[at]
@@ -39,7 +40,7 @@ func (x *explaining) item(ctx context.Context) error {
 		out.Reason = x.candidateReason(&out.Explained, &it)
 		return nil
 	case !known:
-		out.Outcome, out.Reason = OutcomeUnknown, "There is no item under this id."
+		out.Outcome, out.Reason = api.OutcomeUnknown, "There is no item under this id."
 		return nil
 	}
 	out.Group, out.Title, out.UpdateTime = it.Group(), it.Title, it.UpdateTime
@@ -61,18 +62,18 @@ func (x *explaining) curves(age int64) []float64 {
 }
 
 // find asks recall what the score of an item is made of that is no candidate.
-func (x *explaining) find(ctx context.Context, c *Explained) (found bool, err error) {
+func (x *explaining) find(ctx context.Context, c *api.Explained) (found bool, err error) {
 	factors, err := x.ask(ctx, []string{c.ID})
 	if err != nil || !factors[0].Known {
 		return false, err
 	}
-	c.set(factors[0], &x.query.Ranking)
+	setFactors(c, factors[0], &x.query.Ranking)
 	c.Source, c.Score = x.e.direct.Name(), factors[0].Score
 	return true, nil
 }
 
 // candidateReason puts a candidate's outcome into words.
-func (x *explaining) candidateReason(c *Explained, it *feed.Item) string {
+func (x *explaining) candidateReason(c *api.Explained, it *feed.Item) string {
 	paged := 0 // candidates of the page down to this one
 	ahead := 0 // of the session
 	for _, other := range x.out.Candidates {
@@ -80,32 +81,32 @@ func (x *explaining) candidateReason(c *Explained, it *feed.Item) string {
 			continue
 		}
 		switch other.Outcome {
-		case OutcomePaged:
+		case api.OutcomePaged:
 			paged++
-		case OutcomeKept:
+		case api.OutcomeKept:
 			ahead++
 		}
 	}
 	ranks := x.supply.ranks(x, c)
 	switch c.Outcome {
-	case OutcomePaged:
-		return fmt.Sprintf("%s and is at place %d of the page%s.%s%s", ranks, paged, c.Variety.reason(), c.Variety.right(), c.again())
-	case OutcomeKept:
+	case api.OutcomePaged:
+		return fmt.Sprintf("%s and is at place %d of the page%s.%s%s", ranks, paged, varietyReason(c.Variety), rightOf(c.Variety), againOf(c))
+	case api.OutcomeKept:
 		return fmt.Sprintf("%s. The page of %d is full before it; it waits in the session, at place %d of what comes after the page%s.%s%s",
-			ranks, x.r.Limit, ahead, c.Variety.reason(), c.Variety.right(), c.again())
-	case OutcomeOutside:
+			ranks, x.r.Limit, ahead, varietyReason(c.Variety), rightOf(c.Variety), againOf(c))
+	case api.OutcomeOutside:
 		return fmt.Sprintf("%s, but the session is full before it: it has %d positions at most (recall.n).", ranks, x.e.cfg.N)
-	case OutcomeSeen:
+	case api.OutcomeSeen:
 		return fmt.Sprintf("%s, but the filter of %s has it: the agent was given it, or an item of its group, that day. "+
 			"A filter may also be wrong, as rarely as dedup.false_positive_rate says.", ranks, c.Day)
-	case OutcomePending:
+	case api.OutcomePending:
 		return ranks + ", but the agent was given it, or an item of its group, lately: it is in the agent's pending set."
-	case OutcomeMuted:
+	case api.OutcomeMuted:
 		return fmt.Sprintf("%s, but the agent's profile refuses it: %s.", ranks, refusal(&x.query.Profile, it))
-	case OutcomeStory:
+	case api.OutcomeStory:
 		return fmt.Sprintf("%s, but %s on the same page has nearly the same title and ranks higher; "+
 			"it is left out of this session and may come in a later one.", ranks, c.Better)
-	case OutcomeGone:
+	case api.OutcomeGone:
 		why := "it was deleted, moved to another group or dated later since"
 		if homeSource(c.Source) == feed.SourceFollowing {
 			why += ", or the agent does not follow its author any more"
@@ -115,19 +116,19 @@ func (x *explaining) candidateReason(c *Explained, it *feed.Item) string {
 	return fmt.Sprintf("%s, but %s is of the same group, ranks higher and stands in for it.", ranks, c.Better)
 }
 
-// again says in words that a candidate was shown before; "" where it was not.
-func (c *Explained) again() string {
+// againOf says in words that a candidate was shown before; "" where it was not.
+func againOf(c *api.Explained) string {
 	if !c.ShownBefore {
 		return ""
 	}
 	return fmt.Sprintf(" The agent was given it, or an item of its group, on %s; it comes again because nothing unseen is left (dedup.when_exhausted).", c.Day)
 }
 
-// reason says in words what has lowered a candidate among those of its page; ""
+// varietyReason says in words what has lowered a candidate among those of its page; ""
 // where nothing has.
-func (v *Variety) reason() string {
+func varietyReason(v *api.Variety) string {
 	var why []string
-	for k, nth := range []*Nth{v.Author, v.Site, v.Tag} {
+	for k, nth := range []*api.Nth{v.Author, v.Site, v.Tag} {
 		if nth != nil && nth.Factor < 1 {
 			why = append(why, fmt.Sprintf("item %d there of the %s %s (× %.3g)", nth.Nth, kinds[k], nth.Name, nth.Factor))
 		}
@@ -139,17 +140,17 @@ func (v *Variety) reason() string {
 }
 
 // elsewhere says why an item is no candidate at all.
-func (x *explaining) elsewhere(ctx context.Context, out *ExplainedItem, it *feed.Item, found bool) error {
+func (x *explaining) elsewhere(ctx context.Context, out *api.ExplainedItem, it *feed.Item, found bool) error {
 	better, grouped := x.best[it.Group()]
 	switch {
 	case it.UpdateTime > x.query.Origin.Unix():
-		out.Outcome = OutcomeFuture
+		out.Outcome = api.OutcomeFuture
 		out.Reason = fmt.Sprintf("It is dated %s, which is after %s: it appears when its time comes.", stamp(it.UpdateTime), stamp(x.query.Origin.Unix()))
 	case x.query.Profile.Refuses(it):
-		out.Outcome = OutcomeMuted
+		out.Outcome = api.OutcomeMuted
 		out.Reason = fmt.Sprintf("The agent's profile refuses it: %s.", refusal(&x.query.Profile, it))
 	case grouped:
-		out.Outcome, out.Better = OutcomeGroup, better
+		out.Outcome, out.Better = api.OutcomeGroup, better
 		out.Reason = fmt.Sprintf("%s is of the same group %s, ranks higher and stands in for it.", out.Better, it.Group())
 	default:
 		return x.supply.elsewhere(ctx, x, out, found)
@@ -159,8 +160,8 @@ func (x *explaining) elsewhere(ctx context.Context, out *ExplainedItem, it *feed
 
 // outside says of an item that recall did not reach how far away it is, and
 // whether it would be shown if it came.
-func (x *explaining) outside(ctx context.Context, out *ExplainedItem) error {
-	out.Outcome = OutcomeOutside
+func (x *explaining) outside(ctx context.Context, out *api.ExplainedItem) error {
+	out.Outcome = api.OutcomeOutside
 	n := x.out.Counts.Recalled
 	if x.exhausted || n == 0 || recallOrder(&out.Explained, &x.last) {
 		out.Reason = fmt.Sprintf("With its score of %.4g it belongs among the candidates; it came, or changed, while this was being worked out. Ask again.", out.Score)
@@ -181,20 +182,20 @@ func (x *explaining) outside(ctx context.Context, out *ExplainedItem) error {
 	if err != nil {
 		return err
 	}
-	var outcome Outcome
+	var outcome api.Outcome
 	switch outcome, out.Day = x.outcome(checked.Verdicts[0]); outcome {
-	case OutcomeSeen:
+	case api.OutcomeSeen:
 		out.Reason += " The filter of " + out.Day + " has it, too."
-	case OutcomePending:
+	case api.OutcomePending:
 		out.Reason += " It is in the agent's pending set, too."
 	}
 	return nil
 }
 
 // recallOrder reports whether a comes before b, as [recall.Source] orders.
-func recallOrder(a, b *Explained) bool { return compareExplained(a, b) < 0 }
+func recallOrder(a, b *api.Explained) bool { return compareExplained(a, b) < 0 }
 
-func compareExplained(a, b *Explained) int {
+func compareExplained(a, b *api.Explained) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.UpdateTime, a.UpdateTime), cmp.Compare(a.ID, b.ID))
 }
 

@@ -11,14 +11,14 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/feed/api"
 )
 
 // explainedAt is the time of these tests, two days after that of a new rig.
 var explainedAt = time.Date(2026, 3, 8, 12, 0, 0, 0, time.UTC)
 
 // explain asks for an explanation and checks what holds of every one.
-func (r *rig) explain(t *testing.T, q engine.ExplainRequest) engine.Explanation {
+func (r *rig) explain(t *testing.T, q engine.ExplainRequest) api.Explanation {
 	t.Helper()
 	if q.Limit == 0 {
 		q.Limit = 20
@@ -41,9 +41,9 @@ func (r *rig) explain(t *testing.T, q engine.ExplainRequest) engine.Explanation 
 }
 
 // withOutcome are the ids of the candidates that came to this, in the order of their places.
-func withOutcome(x engine.Explanation, outcome engine.Outcome) []string {
-	list := slices.DeleteFunc(slices.Clone(x.Candidates), func(c engine.Explained) bool { return c.Outcome != outcome })
-	slices.SortStableFunc(list, func(a, b engine.Explained) int {
+func withOutcome(x api.Explanation, outcome api.Outcome) []string {
+	list := slices.DeleteFunc(slices.Clone(x.Candidates), func(c api.Explained) bool { return c.Outcome != outcome })
+	slices.SortStableFunc(list, func(a, b api.Explained) int {
 		if a.Variety == nil || b.Variety == nil {
 			return 0
 		}
@@ -110,27 +110,27 @@ func TestExplainOutcomes(t *testing.T) {
 	require.NoError(t, err)
 
 	x := r.explain(t, engine.ExplainRequest{Limit: 3})
-	got := map[string]engine.Outcome{}
+	got := map[string]api.Outcome{}
 	for _, c := range x.Candidates {
 		got[c.ID] = c.Outcome
 	}
-	require.Equal(t, map[string]engine.Outcome{
-		"seen": engine.OutcomeSeen, "pending": engine.OutcomePending, "paged-1": engine.OutcomePaged, "story-1": engine.OutcomePaged,
-		"gone": engine.OutcomeGone, "muted": engine.OutcomeMuted, "story-2": engine.OutcomeGroup, "paged-3": engine.OutcomePaged,
-		"kept": engine.OutcomeKept, "paged-4": engine.OutcomeKept, "x-1": engine.OutcomeKept, "x-2": engine.OutcomeKept,
-		"outside": engine.OutcomeKept, // the second round is four times the first
+	require.Equal(t, map[string]api.Outcome{
+		"seen": api.OutcomeSeen, "pending": api.OutcomePending, "paged-1": api.OutcomePaged, "story-1": api.OutcomePaged,
+		"gone": api.OutcomeGone, "muted": api.OutcomeMuted, "story-2": api.OutcomeGroup, "paged-3": api.OutcomePaged,
+		"kept": api.OutcomeKept, "paged-4": api.OutcomeKept, "x-1": api.OutcomeKept, "x-2": api.OutcomeKept,
+		"outside": api.OutcomeKept, // the second round is four times the first
 	}, got)
-	require.Equal(t, engine.ExplainCounts{
+	require.Equal(t, api.ExplainCounts{
 		Rounds: 2, Recalled: 13, Seen: 1, Pending: 1, Muted: 1, Gone: 1, Group: 1, Paged: 3, Kept: 5,
 	}, x.Counts)
 	seen, story := x.Candidates[0], x.Candidates[6]
 	require.Equal(t, "20260306", seen.Day)
 	require.Equal(t, "Title of seen", seen.Title)
 	require.Equal(t, int64(60), seen.Age)
-	require.Equal(t, &engine.ExplainedPopularity{Value: 9, Factor: 1}, seen.Popularity)
+	require.Equal(t, &api.Popularity{Value: 9, Factor: 1}, seen.Popularity)
 	require.InEpsilon(t, 0.1, seen.Relevance.Total, 1e-6)
 	require.Equal(t, "story-1", story.Better)
-	require.Equal(t, withOutcome(x, engine.OutcomePaged), docIDs(r.ask(t, refresh(3))))
+	require.Equal(t, withOutcome(x, api.OutcomePaged), docIDs(r.ask(t, refresh(3))))
 }
 
 // TestExplainItem asks for single items, candidates and others.
@@ -141,23 +141,23 @@ func TestExplainItem(t *testing.T) {
 	r.index.Delete("new")
 	for _, tt := range []struct {
 		id      string
-		outcome engine.Outcome
+		outcome api.Outcome
 		rank    int
 		says    string
 	}{
-		{"paged-1", engine.OutcomePaged, 3, "It ranks 3 of 4 and is at place 1 of the page."},
-		{"story-1", engine.OutcomeKept, 4, "place 1 of what comes after the page"},
-		{"seen", engine.OutcomeSeen, 1, "the filter of 20260306 has it"},
-		{"pending", engine.OutcomePending, 2, "pending set"},
-		{"story-2", engine.OutcomeGroup, 0, "story-1 is of the same group story"},
-		{"outside", engine.OutcomeOutside, 0, "is behind the 0.1 of the last of the 4 candidates, which were recalled in 1 round; recall goes on only while the page is not full."},
-		{"future", engine.OutcomeFuture, 0, "It is dated 2026-03-08T12:30:00Z, which is after 2026-03-08T12:00:00Z"},
-		{"by-ann", engine.OutcomeMuted, 0, "its author ann is muted"},
-		{"about-cats", engine.OutcomeMuted, 0, "its tag cats is muted"},
-		{"in-french", engine.OutcomeMuted, 0, "its language fr is not among en, de"},
-		{"hidden", engine.OutcomeMuted, 0, "the agent has hidden hidden"},
-		{"new", engine.OutcomeUnfound, 0, "recall does not find it"},
-		{"nothing", engine.OutcomeUnknown, 0, "There is no item under this id."},
+		{"paged-1", api.OutcomePaged, 3, "It ranks 3 of 4 and is at place 1 of the page."},
+		{"story-1", api.OutcomeKept, 4, "place 1 of what comes after the page"},
+		{"seen", api.OutcomeSeen, 1, "the filter of 20260306 has it"},
+		{"pending", api.OutcomePending, 2, "pending set"},
+		{"story-2", api.OutcomeGroup, 0, "story-1 is of the same group story"},
+		{"outside", api.OutcomeOutside, 0, "is behind the 0.1 of the last of the 4 candidates, which were recalled in 1 round; recall goes on only while the page is not full."},
+		{"future", api.OutcomeFuture, 0, "It is dated 2026-03-08T12:30:00Z, which is after 2026-03-08T12:00:00Z"},
+		{"by-ann", api.OutcomeMuted, 0, "its author ann is muted"},
+		{"about-cats", api.OutcomeMuted, 0, "its tag cats is muted"},
+		{"in-french", api.OutcomeMuted, 0, "its language fr is not among en, de"},
+		{"hidden", api.OutcomeMuted, 0, "the agent has hidden hidden"},
+		{"new", api.OutcomeUnfound, 0, "recall does not find it"},
+		{"nothing", api.OutcomeUnknown, 0, "There is no item under this id."},
 	} {
 		x := r.explain(t, engine.ExplainRequest{Limit: 1, Item: tt.id})
 		require.NotNil(t, x.Item, tt.id)
@@ -165,16 +165,16 @@ func TestExplainItem(t *testing.T) {
 		assert.Equal(t, tt.outcome, x.Item.Outcome, tt.id)
 		assert.Equal(t, tt.rank, x.Item.Rank, tt.id)
 		assert.Contains(t, x.Item.Reason, tt.says, tt.id)
-		if tt.outcome == engine.OutcomeUnknown {
+		if tt.outcome == api.OutcomeUnknown {
 			continue
 		}
 		assert.NotEmpty(t, x.Item.Title, tt.id)
-		if assert.Equal(t, tt.outcome != engine.OutcomeUnfound, x.Item.Relevance != nil, tt.id); x.Item.Relevance != nil {
+		if assert.Equal(t, tt.outcome != api.OutcomeUnfound, x.Item.Relevance != nil, tt.id); x.Item.Relevance != nil {
 			assert.InEpsilon(t, x.Item.Score, x.Item.Relevance.Total*x.Item.Decay*x.Item.Popularity.Factor, 1e-5, tt.id)
 		}
 	}
 	outside := r.explain(t, engine.ExplainRequest{Limit: 1, Item: "outside"}).Item
-	require.Equal(t, []recall.Gain{{Name: "news", Score: 0.5}}, outside.Relevance.Tags)
+	require.Equal(t, []feed.Gain{{Name: "news", Score: 0.5}}, outside.Relevance.Tags)
 	require.NoError(t, r.Seen(t.Context(), "u_1", []string{"outside"}))
 	outside = r.explain(t, engine.ExplainRequest{Limit: 1, Item: "outside"}).Item
 	require.Contains(t, outside.Reason, "in the agent's pending set, too")
@@ -191,7 +191,7 @@ func TestExplainOverrides(t *testing.T) {
 		feed.Item{ID: "liked", Title: "l", UpdateTime: explainedAt.Add(-50 * time.Hour).Unix(), Tags: []string{"go"}},
 	)
 	require.NoError(t, r.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"go": 0.05}}))
-	order := func(q engine.ExplainRequest) []string { return withOutcome(r.explain(t, q), engine.OutcomePaged) }
+	order := func(q engine.ExplainRequest) []string { return withOutcome(r.explain(t, q), api.OutcomePaged) }
 	require.Equal(t, []string{"new", "popular", "liked"}, order(engine.ExplainRequest{}))
 
 	_, ranking := r.Ranking("u_1")
@@ -212,14 +212,14 @@ func TestExplainOverrides(t *testing.T) {
 
 	yesterday := engine.ExplainRequest{At: explainedAt.Add(-19 * time.Hour), Item: "new"}
 	x := r.explain(t, yesterday)
-	require.Equal(t, []string{"popular", "liked"}, withOutcome(x, engine.OutcomePaged))
-	require.Equal(t, engine.OutcomeFuture, x.Item.Outcome)
+	require.Equal(t, []string{"popular", "liked"}, withOutcome(x, api.OutcomePaged))
+	require.Equal(t, api.OutcomeFuture, x.Item.Outcome)
 	require.Equal(t, yesterday.At, x.Origin)
 	require.Equal(t, int64(3600), x.Candidates[0].Age)
 
 	// What is given out today is in no filter of yesterday's window.
 	r.see(t, "liked")
-	require.Equal(t, []string{"liked"}, withOutcome(r.explain(t, engine.ExplainRequest{}), engine.OutcomeSeen))
+	require.Equal(t, []string{"liked"}, withOutcome(r.explain(t, engine.ExplainRequest{}), api.OutcomeSeen))
 	require.Equal(t, []string{"popular", "liked"}, order(yesterday))
 	next := engine.ExplainRequest{At: explainedAt.AddDate(0, 0, 6)}
 	require.Equal(t, "20260308", r.explain(t, next).Candidates[0].Day)
@@ -247,5 +247,5 @@ func TestExplainRefusesBadRequests(t *testing.T) {
 	}
 	x := r.explain(t, engine.ExplainRequest{})
 	require.NotNil(t, x.Candidates)
-	require.Equal(t, engine.ExplainCounts{Rounds: 1}, x.Counts)
+	require.Equal(t, api.ExplainCounts{Rounds: 1}, x.Counts)
 }

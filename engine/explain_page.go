@@ -6,6 +6,7 @@ import (
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/social"
 )
 
@@ -43,8 +44,8 @@ func (x *explaining) page(ctx context.Context) error {
 		return err
 	}
 	x.lacks |= got.lacks()
-	outcomes := make(map[string]Outcome, len(got.refs)+got.short())
-	for outcome, refs := range map[Outcome][]feed.Ref{OutcomePaged: got.refs, OutcomeGone: got.gone, OutcomeMuted: got.muted} {
+	outcomes := make(map[string]api.Outcome, len(got.refs)+got.short())
+	for outcome, refs := range map[api.Outcome][]feed.Ref{api.OutcomePaged: got.refs, api.OutcomeGone: got.gone, api.OutcomeMuted: got.muted} {
 		for _, ref := range refs {
 			outcomes[ref.ID] = outcome
 		}
@@ -59,7 +60,7 @@ func (x *explaining) page(ctx context.Context) error {
 	}
 	for i := range x.out.Candidates {
 		if c := &x.out.Candidates[i]; c.Outcome == "" {
-			c.Outcome = OutcomeKept
+			c.Outcome = api.OutcomeKept
 		}
 	}
 	return nil
@@ -89,10 +90,10 @@ func (x *explaining) contents(ctx context.Context) error {
 		}
 		c := &x.out.Candidates[i]
 		if c.Outcome == "" {
-			if outcome := becomes(&x.query.Profile, feed.Ref{ID: c.ID, Group: c.Group}, doc, x.now.Unix()); outcome != OutcomePaged {
+			if outcome := becomes(&x.query.Profile, feed.Ref{ID: c.ID, Group: c.Group}, doc, x.now.Unix()); outcome != api.OutcomePaged {
 				c.Outcome = outcome
 			} else if unfollowed(homeSource(c.Source), doc, down) {
-				c.Outcome = OutcomeGone
+				c.Outcome = api.OutcomeGone
 			}
 		}
 		if it, err := doc.Item(); err == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -21,9 +22,9 @@ import (
 //
 // Errors wrap [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid],
 // [feed.ErrInvalid], or a store's ErrUnavailable.
-func (e *Engine) Explain(ctx context.Context, r ExplainRequest) (Explanation, error) {
+func (e *Engine) Explain(ctx context.Context, r ExplainRequest) (api.Explanation, error) {
 	if err := r.Validate(); err != nil {
-		return Explanation{}, err
+		return api.Explanation{}, err
 	}
 	if e.cfg.Tracer != nil {
 		var span trace.Span
@@ -33,7 +34,7 @@ func (e *Engine) Explain(ctx context.Context, r ExplainRequest) (Explanation, er
 	x := &explaining{e: e, r: r, begun: e.cfg.Clock(), best: map[string]string{}, ofDay: map[string]int{}}
 	for _, step := range []func(context.Context) error{x.open, x.recall, x.page, x.factors, x.item} {
 		if err := step(ctx); err != nil {
-			return Explanation{}, err
+			return api.Explanation{}, err
 		}
 	}
 	x.count()
@@ -59,12 +60,12 @@ type explaining struct {
 	supply    supply
 	query     feed.Query
 	curve     *feed.DecayFunc
-	out       Explanation
+	out       api.Explanation
 	best      map[string]string // group → the id of its best candidate
 	found     chosen            // what the page is built from
-	last      Explained         // the last candidate, listed or not
+	last      api.Explained     // the last candidate, listed or not
 	exhausted bool              // recall had no more
-	unlisted  []Explained       // counted as seen and not listed; they may come again
+	unlisted  []api.Explained   // counted as seen and not listed; they may come again
 	ofDay     map[string]int    // how many candidates each day's filter has
 	lacks     parts
 }
@@ -114,9 +115,9 @@ func (x *explaining) open(ctx context.Context) error {
 	}
 	x.curve = x.query.Ranking.Decay.Func()
 	variant, _ := feed.VariantOf(run)
-	x.out = Explanation{
+	x.out = api.Explanation{
 		Agent: x.r.Agent, Feed: cmp.Or(x.r.Feed, feed.ForYou), Limit: x.r.Limit, Variant: variant, Ranking: x.query.Ranking, Proposed: x.r.Ranking != nil,
-		Origin: x.query.Origin, Candidates: make([]Explained, 0, x.query.N), Times: x.out.Times,
+		Origin: x.query.Origin, Candidates: make([]api.Explained, 0, x.query.N), Times: x.out.Times,
 	}
 	return nil
 }
@@ -151,7 +152,7 @@ func (x *explaining) take(r *rounds) {
 	for _, c := range r.recalled {
 		x.out.Counts.Recalled++
 		age := x.query.Origin.Unix() - c.UpdateTime
-		n := Explained{
+		n := api.Explained{
 			Rank: x.out.Counts.Recalled, ID: c.ID, Group: c.Group, Source: c.Source, UpdateTime: c.UpdateTime,
 			Age: age, Score: c.Score, Decay: x.curve.At(float64(age)),
 		}
@@ -160,19 +161,19 @@ func (x *explaining) take(r *rounds) {
 			checked++
 			x.best[c.Group] = c.ID
 		} else {
-			n.Outcome, n.Better = OutcomeGroup, x.best[c.Group]
+			n.Outcome, n.Better = api.OutcomeGroup, x.best[c.Group]
 		}
 		x.supply.list(x, n)
 	}
 }
 
 // list lists a candidate, or only counts it.
-func (x *explaining) list(n Explained) {
+func (x *explaining) list(n api.Explained) {
 	x.last = n
 	if n.Outcome != "" && len(x.out.Candidates)+x.out.Unlisted >= listed && n.ID != x.r.Item {
 		x.out.Unlisted++
-		*x.out.Counts.of(n.Outcome)++
-		if x.ofDay[n.Day]++; n.Outcome == OutcomeSeen && x.e.cfg.ShowAgain && x.ofDay[n.Day] <= x.e.cfg.N {
+		*countOf(&x.out.Counts, n.Outcome)++
+		if x.ofDay[n.Day]++; n.Outcome == api.OutcomeSeen && x.e.cfg.ShowAgain && x.ofDay[n.Day] <= x.e.cfg.N {
 			x.unlisted = append(x.unlisted, n)
 		}
 		return
@@ -184,7 +185,7 @@ func (x *explaining) list(n Explained) {
 // them are listed.
 func (x *explaining) place(survivors []feed.Candidate, places []place) {
 	type proposal struct{ source, id string } // of home, two sources may propose one item
-	listed := make(map[proposal]*Explained, len(survivors))
+	listed := make(map[proposal]*api.Explained, len(survivors))
 	for i := range x.out.Candidates {
 		if c := &x.out.Candidates[i]; c.Outcome == "" {
 			listed[proposal{c.Source, c.ID}] = c
@@ -195,32 +196,32 @@ func (x *explaining) place(survivors []feed.Candidate, places []place) {
 		c := listed[proposal{from.Source, from.ID}]
 		switch {
 		case p.at == 0 && p.same >= 0 && survivors[p.same].Group == from.Group:
-			c.Outcome, c.Better = OutcomeGroup, survivors[p.same].ID
+			c.Outcome, c.Better = api.OutcomeGroup, survivors[p.same].ID
 			continue
 		case p.at == 0 && p.same >= 0:
-			c.Outcome, c.Better = OutcomeStory, survivors[p.same].ID
+			c.Outcome, c.Better = api.OutcomeStory, survivors[p.same].ID
 			continue
 		case p.at == 0:
-			c.Outcome = OutcomeOutside
+			c.Outcome = api.OutcomeOutside
 			continue
 		}
-		c.Variety = &Variety{Place: p.at, Page: p.page, Factor: 1, Source: p.source.String(), Right: p.right.String()}
+		c.Variety = &api.Variety{Place: p.at, Page: p.page, Factor: 1, Source: p.source.String(), Right: p.right.String()}
 		for k, value := range []string{from.Author, from.Site, from.Tag} {
 			c.Variety.Factor *= p.factor[k]
 			if p.nth[k] > 0 {
-				*[]**Nth{&c.Variety.Author, &c.Variety.Site, &c.Variety.Tag}[k] = &Nth{Name: value, Nth: p.nth[k], Factor: p.factor[k]}
+				*[]**api.Nth{&c.Variety.Author, &c.Variety.Site, &c.Variety.Tag}[k] = &api.Nth{Name: value, Nth: p.nth[k], Factor: p.factor[k]}
 			}
 		}
 	}
 }
 
 // outcome returns the outcome that a verdict stands for; "" for a candidate that survived.
-func (x *explaining) outcome(v dedup.Verdict) (f Outcome, day string) {
+func (x *explaining) outcome(v dedup.Verdict) (f api.Outcome, day string) {
 	switch ago, seen := v.DaysAgo(); {
 	case seen:
-		return OutcomeSeen, (feed.DayOf(x.now) - feed.Day(ago)).String()
+		return api.OutcomeSeen, (feed.DayOf(x.now) - feed.Day(ago)).String()
 	case v == dedup.Pending:
-		return OutcomePending, ""
+		return api.OutcomePending, ""
 	}
 	return "", ""
 }
@@ -239,7 +240,7 @@ func (x *explaining) factors(ctx context.Context) error {
 		return err
 	}
 	for n, i := range which {
-		x.out.Candidates[i].set(factors[n], &x.query.Ranking)
+		setFactors(&x.out.Candidates[i], factors[n], &x.query.Ranking)
 	}
 	return nil
 }
@@ -250,43 +251,43 @@ func (x *explaining) ask(ctx context.Context, ids []string) ([]recall.Factors, e
 	return x.e.Factors(ctx, x.query, ids)
 }
 
-func (c *Explained) set(f recall.Factors, r *feed.Ranking) {
+func setFactors(c *api.Explained, f recall.Factors, r *feed.Ranking) {
 	if !f.Known {
 		return
 	}
-	c.Relevance = &Relevance{Total: f.Relevance, Base: f.Base, Tags: f.Tags, Keywords: f.Keywords, Learned: f.Learned}
-	c.Popularity = &ExplainedPopularity{
+	c.Relevance = &api.Relevance{Total: f.Relevance, Base: f.Base, Tags: f.Tags, Keywords: f.Keywords, Learned: f.Learned}
+	c.Popularity = &api.Popularity{
 		Value: f.Popularity, Factor: f.PopularityFactor,
 		Readers2h: explainedReaders(f.Count2h, r.Popularity2h), Readers2d: explainedReaders(f.Count2d, r.Popularity2d),
 	}
 }
 
 // explainedReaders is nil where there are none.
-func explainedReaders(count, weight float64) *ExplainedReaders {
+func explainedReaders(count, weight float64) *api.Readers {
 	if count == 0 {
 		return nil
 	}
-	return &ExplainedReaders{Count: count, Adds: weight * feed.LogCount(count)}
+	return &api.Readers{Count: count, Adds: weight * feed.LogCount(count)}
 }
 
-// of is the count of a candidate's outcome.
-func (n *ExplainCounts) of(outcome Outcome) *int {
+// countOf is the count of a candidate's outcome.
+func countOf(n *api.ExplainCounts, outcome api.Outcome) *int {
 	switch outcome {
-	case OutcomePaged:
+	case api.OutcomePaged:
 		return &n.Paged
-	case OutcomeKept:
+	case api.OutcomeKept:
 		return &n.Kept
-	case OutcomeSeen:
+	case api.OutcomeSeen:
 		return &n.Seen
-	case OutcomePending:
+	case api.OutcomePending:
 		return &n.Pending
-	case OutcomeMuted:
+	case api.OutcomeMuted:
 		return &n.Muted
-	case OutcomeGone:
+	case api.OutcomeGone:
 		return &n.Gone
-	case OutcomeStory:
+	case api.OutcomeStory:
 		return &n.Story
-	case OutcomeOutside:
+	case api.OutcomeOutside:
 		return &n.Outside
 	}
 	return &n.Group
@@ -296,7 +297,7 @@ func (n *ExplainCounts) of(outcome Outcome) *int {
 // missing.
 func (x *explaining) count() {
 	for i := range x.out.Candidates {
-		*x.out.Counts.of(x.out.Candidates[i].Outcome)++
+		*countOf(&x.out.Counts, x.out.Candidates[i].Outcome)++
 	}
 	x.out.Degraded = x.lacks.names()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 )
 
 // exploring is a rig over n items that explores a share of positions.
@@ -47,12 +48,12 @@ func TestExploration(t *testing.T) {
 	for i, position := range at {
 		assert.GreaterOrEqual(t, position, 5)
 		assert.NotContains(t, run(0, 20), ids[i], "what would be on the page anyway is not drawn")
-		assert.Equal(t, engine.ReasonExplore, first.Why[position][0].Type)
+		assert.Equal(t, api.ReasonExplore, first.Why[position][0].Type)
 		assert.LessOrEqual(t, len(first.Why[position]), engine.MaxReasons)
 	}
 	var told []string
 	for _, c := range explained.Candidates {
-		if c.Outcome == engine.OutcomePaged && c.Variety.Source != "" {
+		if c.Outcome == api.OutcomePaged && c.Variety.Source != "" {
 			told = append(told, c.ID)
 			assert.Equal(t, "explore", c.Variety.Source)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/social"
 )
@@ -208,16 +209,16 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 			continue
 		}
 		outcome := becomes(&profile, ref, doc, now)
-		if outcome == OutcomePaged && refused[ref.ID] {
-			outcome = OutcomeMuted
+		if outcome == api.OutcomePaged && refused[ref.ID] {
+			outcome = api.OutcomeMuted
 		}
-		if outcome == OutcomePaged && unfollowed(ref.Source, doc, got.unread) {
-			outcome = OutcomeGone
+		if outcome == api.OutcomePaged && unfollowed(ref.Source, doc, got.unread) {
+			outcome = api.OutcomeGone
 		}
 		switch outcome {
-		case OutcomeGone:
+		case api.OutcomeGone:
 			got.gone = append(got.gone, ref)
-		case OutcomeMuted:
+		case api.OutcomeMuted:
 			got.muted = append(got.muted, ref)
 		default:
 			got.docs = append(got.docs, doc)
@@ -258,17 +259,17 @@ func unread(id string, err error) parts {
 // deleted, or not what it was checked and claimed for: it is in another group or
 // dated in the future, and will be chosen anew for what it is. OutcomeMuted where
 // the profile refuses it; else it is to be shown.
-func becomes(p *feed.Profile, ref feed.Ref, doc feed.Doc, now int64) Outcome {
+func becomes(p *feed.Profile, ref feed.Ref, doc feed.Doc, now int64) api.Outcome {
 	if doc.Missing() {
-		return OutcomeGone
+		return api.OutcomeGone
 	}
 	if group, at, err := doc.Head(); err != nil || group != ref.Group || at > now {
-		return OutcomeGone
+		return api.OutcomeGone
 	}
 	if p.Hides(ref) || p.Selective() && refused(p, doc) {
-		return OutcomeMuted
+		return api.OutcomeMuted
 	}
-	return OutcomePaged
+	return api.OutcomePaged
 }
 
 func refused(p *feed.Profile, doc feed.Doc) bool {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/recall/trending"
 	"github.com/freshet/freshet/social"
@@ -272,7 +273,7 @@ func (r *guestRead) read(ctx context.Context, refs []guestRef) ([]GuestItem, err
 	r.keep(docs, ids, err)
 	items := make([]GuestItem, 0, len(refs))
 	for i, doc := range docs {
-		if becomes(&feed.Profile{}, refs[i].Ref, doc, r.now.Unix()) == OutcomePaged {
+		if becomes(&feed.Profile{}, refs[i].Ref, doc, r.now.Unix()) == api.OutcomePaged {
 			items = append(items, GuestItem{Doc: doc, Source: refs[i].Source, Trend: refs[i].trend})
 		}
 	}

@@ -40,11 +40,11 @@ func (e *Engine) learn(agent string, acts []learning.Act) bool {
 // Learned tells what was learned of an agent, by the profile that has it, and what
 // it does to the relevance of items by the agent's ranking. What the ranking gives no
 // weight has neither score nor factor.
-func (e *Engine) Learned(agent string, p *feed.Profile) []recall.LearnedGain {
+func (e *Engine) Learned(agent string, p *feed.Profile) []feed.LearnedGain {
 	l := &p.Learned
 	_, ranking := e.cfg.Rankings.For(agent)
 	known := map[feed.Feature]bool{}
-	gains := make([]recall.LearnedGain, 0, len(l.Features))
+	gains := make([]feed.LearnedGain, 0, len(l.Features))
 	for _, effect := range l.Effects(ranking.Learned, ranking.Base, e.cfg.Clock().Unix()) {
 		known[effect.Feature] = true
 		gains = append(gains, recall.GainOf(&effect))

@@ -12,6 +12,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/recall"
 	memoryrecall "github.com/freshet/freshet/recall/memory"
 )
@@ -100,7 +101,7 @@ func TestALargeRoundIsCheckedInPortions(t *testing.T) {
 	x, err := e.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 5})
 	require.NoError(t, err)
 	assert.Equal(t, []int{10, 40, 160, 640, 2560}, source.sizes)
-	assert.Equal(t, engine.ExplainCounts{Rounds: 5, Recalled: 850 + 2000, Seen: 900, Paged: 5, Kept: 1945}, x.Counts)
+	assert.Equal(t, api.ExplainCounts{Rounds: 5, Recalled: 850 + 2000, Seen: 900, Paged: 5, Kept: 1945}, x.Counts)
 }
 
 // A silent refresh looks at one round: it is bounded to what is new.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
@@ -86,7 +87,7 @@ func TestSameStoriesComeLater(t *testing.T) {
 	)
 	x, err := r.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 20, Item: "i004"})
 	require.NoError(t, err)
-	assert.Equal(t, engine.OutcomeStory, x.Item.Outcome)
+	assert.Equal(t, api.OutcomeStory, x.Item.Outcome)
 	assert.Equal(t, "i000", x.Item.Better)
 	assert.Contains(t, x.Item.Reason, "i000 on the same page has nearly the same title")
 	assert.Equal(t, 2, x.Counts.Story)
@@ -145,7 +146,7 @@ func TestExplainTellsWhatAPageIsVariedBy(t *testing.T) {
 	require.NotNil(t, x.Candidates[1].Variety)
 	v := x.Item.Variety
 	assert.Equal(t, 2, v.Page)
-	assert.Equal(t, &engine.Nth{Name: "one.example", Nth: 1, Factor: 1}, v.Site)
+	assert.Equal(t, &api.Nth{Name: "one.example", Nth: 1, Factor: 1}, v.Site)
 	assert.Nil(t, v.Tag, "it is off")
 	found := false
 	for _, c := range x.Candidates {

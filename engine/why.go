@@ -9,34 +9,14 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/recall"
 )
 
 // MaxReasons is how many reasons an item has at most.
 const MaxReasons = 3
 
-// ReasonType is the kind of a [Reason].
-type ReasonType string
-
-// The types of reasons. Among equals the earlier one comes first.
-const (
-	ReasonInterest ReasonType = "interest" // a tag of the item is an interest of the agent; the value is the tag
-	ReasonKeyword  ReasonType = "keyword"  // a keyword of the agent stands in the item; the value is its term
-	ReasonLearned  ReasonType = "learned"  // the agent has clicked or liked items that have it in common; the value is a tag, an author, a language or a word
-	ReasonFresh    ReasonType = "fresh"    // the item's age makes its score much higher than that of an item a day old
-	ReasonPopular  ReasonType = "popular"  // popularity makes its score much higher
-	ReasonExplore  ReasonType = "explore"  // it was drawn for its position; always the first reason
-)
-
-var reasonOrder = []ReasonType{ReasonInterest, ReasonKeyword, ReasonLearned, ReasonFresh, ReasonPopular}
-
-// Reason is one cause of an item's score, for an app to put into words.
-type Reason struct {
-	Type  ReasonType `json:"type"`
-	Value string     `json:"value,omitempty"`
-	// Kind says, with learned, what the value is.
-	Kind feed.FeatureKind `json:"kind,omitempty"`
-}
+var reasonOrder = []api.ReasonType{api.ReasonInterest, api.ReasonKeyword, api.ReasonLearned, api.ReasonFresh, api.ReasonPopular}
 
 const (
 	// notable is how many times as high freshness or popularity must make a
@@ -56,32 +36,32 @@ const (
 //	an interest, keyword or learned feature:  gain / relevance
 //	fresh:                   1 − decay factor of an item a day old / decay factor
 //	popular:                 1 − 1 / popularity factor
-func reasons(f *recall.Factors, decay *feed.DecayFunc) []Reason {
+func reasons(f *recall.Factors, decay *feed.DecayFunc) []api.Reason {
 	if !f.Known {
 		return nil
 	}
 	all := make([]weighted, 0, len(f.Tags)+len(f.Keywords)+len(f.Learned)+2)
 	relevance := f.Relevance / f.LearnedFactor()
 	for _, g := range f.Tags {
-		all = append(all, weighted{Reason{Type: ReasonInterest, Value: g.Name}, g.Score / relevance})
+		all = append(all, weighted{api.Reason{Type: api.ReasonInterest, Value: g.Name}, g.Score / relevance})
 	}
 	for _, g := range f.Keywords {
-		all = append(all, weighted{Reason{Type: ReasonKeyword, Value: g.Name}, g.Score / relevance})
+		all = append(all, weighted{api.Reason{Type: api.ReasonKeyword, Value: g.Name}, g.Score / relevance})
 	}
 	for _, g := range f.Learned {
 		if g.Score > 0 {
-			all = append(all, weighted{Reason{Type: ReasonLearned, Value: g.Value, Kind: g.Kind}, g.Score / relevance})
+			all = append(all, weighted{api.Reason{Type: api.ReasonLearned, Value: g.Value, Kind: g.Kind}, g.Score / relevance})
 		}
 	}
 	old := decay.At(freshAgainst.Seconds())
 	if f.Decay > 0 && f.Decay >= notable*old && f.Decay >= freshLeast*decay.At(0) {
-		all = append(all, weighted{Reason{Type: ReasonFresh}, 1 - old/f.Decay})
+		all = append(all, weighted{api.Reason{Type: api.ReasonFresh}, 1 - old/f.Decay})
 	}
 	if f.PopularityFactor >= notable {
-		all = append(all, weighted{Reason{Type: ReasonPopular}, 1 - 1/f.PopularityFactor})
+		all = append(all, weighted{api.Reason{Type: api.ReasonPopular}, 1 - 1/f.PopularityFactor})
 	}
 	slices.SortFunc(all, weighted.compare)
-	out := make([]Reason, min(len(all), MaxReasons))
+	out := make([]api.Reason, min(len(all), MaxReasons))
 	for i := range out {
 		out[i] = all[i].Reason
 	}
@@ -90,7 +70,7 @@ func reasons(f *recall.Factors, decay *feed.DecayFunc) []Reason {
 
 // weighted is a reason with its share of the score.
 type weighted struct {
-	Reason
+	api.Reason
 	share float64
 }
 
@@ -133,11 +113,11 @@ func (e *Engine) why(ctx context.Context, agent string, profile *feed.Profile, a
 		return
 	}
 	decay := q.Ranking.Decay.Func()
-	a.Why = make([][]Reason, len(factors))
+	a.Why = make([][]api.Reason, len(factors))
 	for i := range factors {
 		a.Why[i] = reasons(&factors[i], decay)
 		if len(a.Sources) > 0 && a.Sources[i] == feed.SourceExplore {
-			a.Why[i] = append([]Reason{{Type: ReasonExplore}}, a.Why[i][:min(len(a.Why[i]), MaxReasons-1)]...)
+			a.Why[i] = append([]api.Reason{{Type: api.ReasonExplore}}, a.Why[i][:min(len(a.Why[i]), MaxReasons-1)]...)
 		}
 	}
 }

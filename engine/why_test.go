@@ -13,6 +13,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -21,24 +22,24 @@ func asking(r engine.Request) engine.Request {
 	return r
 }
 
-func because(types ...engine.ReasonType) []engine.Reason {
-	out := []engine.Reason{}
+func because(types ...api.ReasonType) []api.Reason {
+	out := []api.Reason{}
 	for _, t := range types {
-		out = append(out, engine.Reason{Type: t})
+		out = append(out, api.Reason{Type: t})
 	}
 	return out
 }
 
 // likes are reasons of one type, in order.
-func likes(t engine.ReasonType, values ...string) []engine.Reason {
-	out := []engine.Reason{}
+func likes(t api.ReasonType, values ...string) []api.Reason {
+	out := []api.Reason{}
 	for _, v := range values {
-		out = append(out, engine.Reason{Type: t, Value: v})
+		out = append(out, api.Reason{Type: t, Value: v})
 	}
 	return out
 }
 
-func both(lists ...[]engine.Reason) (out []engine.Reason) {
+func both(lists ...[]api.Reason) (out []api.Reason) {
 	for _, l := range lists {
 		out = append(out, l...)
 	}
@@ -64,16 +65,16 @@ func TestWhy(t *testing.T) {
 		profile feed.Profile
 		ranking string // changes
 		items   []feed.Item
-		want    map[string][]engine.Reason // of each item of the page
+		want    map[string][]api.Reason // of each item of the page
 	}{
 		"an interest": {
 			profile: goes, items: []feed.Item{tagged("a", old, "go", "web")},
-			want: map[string][]engine.Reason{"a": likes(engine.ReasonInterest, "go")},
+			want: map[string][]api.Reason{"a": likes(api.ReasonInterest, "go")},
 		},
 		"a keyword": {
 			profile: feed.Profile{Keywords: feed.Keywords("Machine Learning")},
 			items:   []feed.Item{titled("a", "On machine learning", ""), titled("b", "The learning machine", "")},
-			want:    map[string][]engine.Reason{"a": likes(engine.ReasonKeyword, "Machine Learning"), "b": {}},
+			want:    map[string][]api.Reason{"a": likes(api.ReasonKeyword, "Machine Learning"), "b": {}},
 		},
 		"both, the one that adds more first": {
 			profile: feed.Profile{Interests: map[string]float64{"go": 0.6}, Keywords: feed.Keywords("rust")},
@@ -81,14 +82,14 @@ func TestWhy(t *testing.T) {
 				func() feed.Item { it := titled("title", "Rust", ""); it.Tags = []string{"go"}; return it }(),
 				func() feed.Item { it := titled("summary", "It", "of rust"); it.Tags = []string{"go"}; return it }(),
 			},
-			want: map[string][]engine.Reason{
-				"title":   both(likes(engine.ReasonKeyword, "rust"), likes(engine.ReasonInterest, "go")),
-				"summary": both(likes(engine.ReasonInterest, "go"), likes(engine.ReasonKeyword, "rust")),
+			want: map[string][]api.Reason{
+				"title":   both(likes(api.ReasonKeyword, "rust"), likes(api.ReasonInterest, "go")),
+				"summary": both(likes(api.ReasonInterest, "go"), likes(api.ReasonKeyword, "rust")),
 			},
 		},
 		"neither": {
 			profile: goes, items: []feed.Item{tagged("a", old, "cats")},
-			want: map[string][]engine.Reason{"a": {}},
+			want: map[string][]api.Reason{"a": {}},
 		},
 		"what was learned for it, not against": {
 			ranking: "base=0.1,learned.tags=2,learned.words=1,learned.author=1,learned.negative=0.5",
@@ -102,72 +103,72 @@ func TestWhy(t *testing.T) {
 				it.Tags, it.AuthorID = []string{"go"}, "ann"
 				return it
 			}()},
-			want: map[string][]engine.Reason{"a": {
-				{Type: engine.ReasonLearned, Value: "go", Kind: feed.FeatureTag}, {Type: engine.ReasonLearned, Value: "about", Kind: feed.FeatureWord},
+			want: map[string][]api.Reason{"a": {
+				{Type: api.ReasonLearned, Value: "go", Kind: feed.FeatureTag}, {Type: api.ReasonLearned, Value: "about", Kind: feed.FeatureWord},
 			}},
 		},
 		"no profile": {
 			items: []feed.Item{tagged("a", old, "go"), tagged("new", time.Hour)},
-			want:  map[string][]engine.Reason{"a": {}, "new": because(engine.ReasonFresh)},
+			want:  map[string][]api.Reason{"a": {}, "new": because(api.ReasonFresh)},
 		},
 		"an interest that weighs nothing": {
 			profile: interests(map[string]float64{"go": 0}), items: []feed.Item{tagged("a", old, "go")},
-			want: map[string][]engine.Reason{"a": {}},
+			want: map[string][]api.Reason{"a": {}},
 		},
 		"what is muted is not there, the rest is": {
 			profile: feed.Profile{Interests: map[string]float64{"go": 1, "web": 1}, MutedTags: []string{"web"}},
 			items:   []feed.Item{tagged("a", old, "go"), tagged("muted", old, "go", "web")},
-			want:    map[string][]engine.Reason{"a": likes(engine.ReasonInterest, "go")},
+			want:    map[string][]api.Reason{"a": likes(api.ReasonInterest, "go")},
 		},
 		"a post": {
 			profile: goes, items: []feed.Item{tagged("post:a", old, "go"), tagged("post:b", old)},
-			want: map[string][]engine.Reason{"post:a": likes(engine.ReasonInterest, "go"), "post:b": {}},
+			want: map[string][]api.Reason{"post:a": likes(api.ReasonInterest, "go"), "post:b": {}},
 		},
 		"three at most, equal ones by name": {
 			profile: interests(map[string]float64{"a": 1, "b": 2, "c": 1, "d": 1}), items: []feed.Item{tagged("x", old, "d", "c", "b", "a")},
-			want: map[string][]engine.Reason{"x": likes(engine.ReasonInterest, "b", "a", "c")},
+			want: map[string][]api.Reason{"x": likes(api.ReasonInterest, "b", "a", "c")},
 		},
 		"equal ones of two types": {
 			profile: feed.Profile{Interests: map[string]float64{"rust": 1}, Keywords: feed.Keywords("about")},
 			items:   []feed.Item{func() feed.Item { it := titled("a", "About Rust", ""); it.Tags = []string{"rust"}; return it }()},
-			want:    map[string][]engine.Reason{"a": both(likes(engine.ReasonInterest, "rust"), likes(engine.ReasonKeyword, "about"))},
+			want:    map[string][]api.Reason{"a": both(likes(api.ReasonInterest, "rust"), likes(api.ReasonKeyword, "about"))},
 		},
 		// A day old: 0.529. Fresh from 1.5 times that on, to an age of 14.8 hours.
 		"fresh against an item a day old": {
 			items: []feed.Item{tagged("a", 14*time.Hour), tagged("b", 16*time.Hour)},
-			want:  map[string][]engine.Reason{"a": because(engine.ReasonFresh), "b": {}},
+			want:  map[string][]api.Reason{"a": because(api.ReasonFresh), "b": {}},
 		},
 		"nothing is fresh where age hardly counts": {
 			ranking: "scale=8760h", items: []feed.Item{tagged("a", time.Minute)},
-			want: map[string][]engine.Reason{"a": {}},
+			want: map[string][]api.Reason{"a": {}},
 		},
 		"nothing is fresh above a high floor": {
 			ranking: "floor=0.9", items: []feed.Item{tagged("a", time.Minute)},
-			want: map[string][]engine.Reason{"a": {}},
+			want: map[string][]api.Reason{"a": {}},
 		},
 		"fresh is not what has lost half of its score": {
 			ranking: "scale=10m,offset=0s", items: []feed.Item{tagged("a", 10*time.Minute), tagged("b", 11*time.Minute)},
-			want: map[string][]engine.Reason{"a": because(engine.ReasonFresh), "b": {}},
+			want: map[string][]api.Reason{"a": because(api.ReasonFresh), "b": {}},
 		},
 		"a decay that vanishes": {
 			ranking: "scale=1m,offset=0s,floor=0", profile: goes, items: []feed.Item{tagged("a", 0, "go"), tagged("b", time.Minute)},
-			want: map[string][]engine.Reason{"a": both(because(engine.ReasonFresh), likes(engine.ReasonInterest, "go")), "b": because(engine.ReasonFresh)},
+			want: map[string][]api.Reason{"a": both(because(api.ReasonFresh), likes(api.ReasonInterest, "go")), "b": because(api.ReasonFresh)},
 		},
 		// 1 + 0.25·log10(1 + 99) = 1.5
 		"popular from a factor of 1.5 on": {
 			ranking: "weight=0.25", items: []feed.Item{liked(tagged("a", old), 99), liked(tagged("b", old), 98)},
-			want: map[string][]engine.Reason{"a": because(engine.ReasonPopular), "b": {}},
+			want: map[string][]api.Reason{"a": because(api.ReasonPopular), "b": {}},
 		},
 		"popularity that counts for nothing": {
 			items: []feed.Item{liked(tagged("a", old), 99999)},
-			want:  map[string][]engine.Reason{"a": {}},
+			want:  map[string][]api.Reason{"a": {}},
 		},
 		// Shares of the score: 0.75 popular, 0.5 interest, 0.47 fresh.
 		"in the order of what they add": {
 			ranking: "weight=1", profile: interests(map[string]float64{"go": 0.1}),
 			items: []feed.Item{liked(tagged("a", time.Hour, "go"), 999)},
-			want: map[string][]engine.Reason{
-				"a": both(because(engine.ReasonPopular), likes(engine.ReasonInterest, "go"), because(engine.ReasonFresh)),
+			want: map[string][]api.Reason{
+				"a": both(because(api.ReasonPopular), likes(api.ReasonInterest, "go"), because(api.ReasonFresh)),
 			},
 		},
 	} {
@@ -191,13 +192,13 @@ func TestWhy(t *testing.T) {
 }
 
 // whys are the reasons of an answer by item; none at all where it has none.
-func whys(t *testing.T, a engine.Answer) map[string][]engine.Reason {
+func whys(t *testing.T, a engine.Answer) map[string][]api.Reason {
 	t.Helper()
 	if a.Why == nil {
 		return nil
 	}
 	require.Len(t, a.Why, len(a.Docs))
-	out := map[string][]engine.Reason{}
+	out := map[string][]api.Reason{}
 	for i, doc := range a.Docs {
 		out[doc.ID] = a.Why[i]
 	}
@@ -215,13 +216,13 @@ func TestWhyOfEveryPage(t *testing.T) {
 		r.put(t, it)
 	}
 	require.NoError(t, r.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"go": 1}}))
-	liked := both(likes(engine.ReasonInterest, "go"), because(engine.ReasonFresh))
-	fresh := because(engine.ReasonFresh)
+	liked := both(likes(api.ReasonInterest, "go"), because(api.ReasonFresh))
+	fresh := because(api.ReasonFresh)
 
-	assert.Equal(t, map[string][]engine.Reason{"i000": liked, "i002": liked}, whys(t, r.ask(t, asking(silent(2)))))
+	assert.Equal(t, map[string][]api.Reason{"i000": liked, "i002": liked}, whys(t, r.ask(t, asking(silent(2)))))
 	first := r.ask(t, asking(named(refresh(3), "r1")))
-	assert.Equal(t, map[string][]engine.Reason{"i000": liked, "i002": liked, "i004": liked}, whys(t, first))
-	assert.Equal(t, map[string][]engine.Reason{"i006": liked, "i008": liked, "i001": fresh}, whys(t, r.ask(t, asking(named(loadMore(3), "r2")))))
+	assert.Equal(t, map[string][]api.Reason{"i000": liked, "i002": liked, "i004": liked}, whys(t, first))
+	assert.Equal(t, map[string][]api.Reason{"i006": liked, "i008": liked, "i001": fresh}, whys(t, r.ask(t, asking(named(loadMore(3), "r2")))))
 
 	assert.Equal(t, whys(t, first), whys(t, r.ask(t, asking(named(refresh(3), "r1")))), "a retry")
 	plain := r.ask(t, named(refresh(3), "r1"))
@@ -229,11 +230,11 @@ func TestWhyOfEveryPage(t *testing.T) {
 	assert.Nil(t, plain.Why, "a retry that does not ask")
 
 	require.NoError(t, r.PutProfile(t.Context(), "u_1", feed.Profile{}))
-	assert.Equal(t, map[string][]engine.Reason{"i000": fresh, "i002": fresh, "i004": fresh}, whys(t, r.ask(t, asking(named(refresh(3), "r1")))),
+	assert.Equal(t, map[string][]api.Reason{"i000": fresh, "i002": fresh, "i004": fresh}, whys(t, r.ask(t, asking(named(refresh(3), "r1")))),
 		"the reasons are those of now")
 
 	r.seen.down(dedup.ErrUnavailable)
-	assert.Equal(t, map[string][]engine.Reason{"i003": fresh}, whys(t, r.ask(t, asking(refresh(1)))), "without the dedup store")
+	assert.Equal(t, map[string][]api.Reason{"i003": fresh}, whys(t, r.ask(t, asking(refresh(1)))), "without the dedup store")
 	assert.Equal(t, 6, r.recall.count("Explain"))
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 )
 
 // explainAtOnce is how many explanations are processed at once. One costs as much
@@ -18,7 +19,7 @@ type Explainer interface {
 	// Explain returns what a refresh would do, and changes nothing. Errors wrap
 	// [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid],
 	// [feed.ErrInvalid], or a store's ErrUnavailable. It may be repeated.
-	Explain(ctx context.Context, r engine.ExplainRequest) (engine.Explanation, error)
+	Explain(ctx context.Context, r engine.ExplainRequest) (api.Explanation, error)
 	// Ranking returns the parameters that rank the agent now, and the variant they
 	// come from.
 	Ranking(agent string) (variant string, r feed.Ranking)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 )
 
 // noExplain is for tests of other routes.
@@ -26,12 +27,12 @@ type fakeExplain struct {
 	work func(context.Context) error // nil: none
 }
 
-func (f *fakeExplain) Explain(ctx context.Context, r engine.ExplainRequest) (engine.Explanation, error) {
+func (f *fakeExplain) Explain(ctx context.Context, r engine.ExplainRequest) (api.Explanation, error) {
 	if f.work != nil {
-		return engine.Explanation{}, f.work(ctx)
+		return api.Explanation{}, f.work(ctx)
 	}
 	f.last = r
-	return engine.Explanation{Agent: r.Agent, Limit: r.Limit, Candidates: []engine.Explained{}}, nil
+	return api.Explanation{Agent: r.Agent, Limit: r.Limit, Candidates: []api.Explained{}}, nil
 }
 
 func (f *fakeExplain) Ranking(agent string) (string, feed.Ranking) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 )
 
 func TestFeedBodies(t *testing.T) {
@@ -208,13 +209,13 @@ func TestFeedAnswers(t *testing.T) {
 func TestFeedSaysWhy(t *testing.T) {
 	t.Parallel()
 	doc := func(id, text string) feed.Doc { return feed.Doc{ID: id, JSON: json.RawMessage(text)} }
-	interest := []engine.Reason{{Type: engine.ReasonInterest, Value: `<"Go">`}, {Type: engine.ReasonFresh}}
+	interest := []api.Reason{{Type: api.ReasonInterest, Value: `<"Go">`}, {Type: api.ReasonFresh}}
 	const post = `{"id":"post:a","caption":"\"in_feed\":{","in_feed":{"source":"discovery","has_liked":false,"can_reply":true,"can_react":true,"is_promoted":false}}`
 	const reasons = `"why":[{"type":"interest","value":"\u003c\"Go\"\u003e"},{"type":"fresh"}]`
 	for _, tt := range []struct {
 		name string
 		doc  feed.Doc
-		why  []engine.Reason
+		why  []api.Reason
 		want string
 	}{
 		{"an item", doc("a", `{"id":"a","x":{"y":1}}`), interest, `{"id":"a","x":{"y":1},"in_feed":{` + reasons + `}}`},
@@ -236,7 +237,7 @@ func TestFeedSaysWhy(t *testing.T) {
 			f.feed.answer = func(_ context.Context, r engine.Request) (engine.Answer, error) {
 				a := engine.Answer{Docs: []feed.Doc{tt.doc, doc("b", `{"id":"b"}`)}}
 				if r.Why {
-					a.Why = [][]engine.Reason{tt.why, nil}
+					a.Why = [][]api.Reason{tt.why, nil}
 				}
 				return a, nil
 			}
@@ -274,7 +275,7 @@ func TestFeedSaysWhatWasDrawn(t *testing.T) {
 			f.feed.answer = func(_ context.Context, r engine.Request) (engine.Answer, error) {
 				a := engine.Answer{Docs: []feed.Doc{doc("b", `{"id":"b"}`), tt.doc}, Sources: []feed.Source{feed.SourceScore, feed.SourceExplore}}
 				if r.Why {
-					a.Why = [][]engine.Reason{nil, {{Type: engine.ReasonExplore}}}
+					a.Why = [][]api.Reason{nil, {{Type: api.ReasonExplore}}}
 				}
 				return a, nil
 			}
@@ -300,7 +301,7 @@ func TestFeedSaysWhatIsPromotedAndTrends(t *testing.T) {
 			Trends:      []feed.Trend{6, 0, 2, 3},
 		}
 		if r.Why {
-			a.Why = [][]engine.Reason{{{Type: engine.ReasonFresh}}, {{Type: engine.ReasonFresh}}, nil, nil}
+			a.Why = [][]api.Reason{{{Type: api.ReasonFresh}}, {{Type: api.ReasonFresh}}, nil, nil}
 		}
 		return a, nil
 	}
@@ -351,7 +352,7 @@ func TestFeedSaysWhatWasShownBefore(t *testing.T) {
 					a.Sources = []feed.Source{feed.SourceScore, tt.source}
 				}
 				if r.Why {
-					a.Why = [][]engine.Reason{nil, {{Type: engine.ReasonFresh}}}
+					a.Why = [][]api.Reason{nil, {{Type: api.ReasonFresh}}}
 				}
 				return a, nil
 			}

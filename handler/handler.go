@@ -28,7 +28,6 @@ import (
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
-	"github.com/freshet/freshet/recall"
 )
 
 // Feed answers feed calls. [engine.Engine] implements it.
@@ -61,7 +60,7 @@ type Profiles interface {
 	// repetition, or a store's ErrUnavailable.
 	RemoveProfile(ctx context.Context, agent string) error
 	// Learned tells what was learned of the agent, by their profile.
-	Learned(agent string, p *feed.Profile) []recall.LearnedGain
+	Learned(agent string, p *feed.Profile) []feed.LearnedGain
 	// ForgetLearned deletes what was learned, if anything was. Errors wrap a store's
 	// ErrUnavailable. It may be repeated.
 	ForgetLearned(ctx context.Context, agent string) error

@@ -22,7 +22,6 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/testenv"
-	"github.com/freshet/freshet/recall"
 )
 
 const adminToken = "an-admin-token-for-tests"
@@ -104,7 +103,7 @@ func (m *mapProfiles) RemoveProfile(_ context.Context, agent string) error {
 	return nil
 }
 
-func (m *mapProfiles) Learned(string, *feed.Profile) []recall.LearnedGain { return nil }
+func (m *mapProfiles) Learned(string, *feed.Profile) []feed.LearnedGain { return nil }
 
 func (m *mapProfiles) ForgetLearned(context.Context, string) error { return nil }
 

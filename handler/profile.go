@@ -6,7 +6,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/feed/api"
 )
 
 // profileAgent returns the agent that the path names, after checking that the
@@ -88,12 +88,6 @@ func (c *call) succeedProfile(p feed.Profile, data any) error {
 	return c.succeed(data)
 }
 
-// known is a profile with what was learned beside it.
-type known struct {
-	feed.Profile
-	Learned []recall.LearnedGain `json:"learned,omitempty"`
-}
-
 // getProfile answers GET /v1/agents/{agent_id}/profile.
 func (s *server) getProfile(c *call) error {
 	agent, err := s.profileAgent(c)
@@ -109,7 +103,7 @@ func (s *server) getProfile(c *call) error {
 		learned[i].Score = significant(learned[i].Score)
 		learned[i].Factor = min(significant(learned[i].Factor), 0.9999) // 1 would be none
 	}
-	return c.succeedProfile(p, known{p, learned})
+	return c.succeedProfile(p, api.AgentProfile{Profile: p, Learned: learned})
 }
 
 // significant rounds to four significant digits, as figures are shown.

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/recall"
 )
 
 func TestProfileRoundTrip(t *testing.T) {
@@ -78,10 +77,10 @@ func TestProfileOfAMalformedAgent(t *testing.T) {
 // learnedProfiles has learned something of everybody.
 type learnedProfiles struct {
 	Profiles
-	gains []recall.LearnedGain
+	gains []feed.LearnedGain
 }
 
-func (p learnedProfiles) Learned(string, *feed.Profile) []recall.LearnedGain {
+func (p learnedProfiles) Learned(string, *feed.Profile) []feed.LearnedGain {
 	return slices.Clone(p.gains)
 }
 
@@ -89,7 +88,7 @@ func (p learnedProfiles) Learned(string, *feed.Profile) []recall.LearnedGain {
 func TestLearnedIsRounded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(_ *Config, d *Deps) {
-		d.Profiles = learnedProfiles{d.Profiles, []recall.LearnedGain{
+		d.Profiles = learnedProfiles{d.Profiles, []feed.LearnedGain{
 			{Score: 0.024999995366001216}, {Score: 0.0000123456}, {Factor: 0.7750000278039954}, {Factor: 0.99999}, {},
 		}}
 	})

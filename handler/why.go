@@ -7,6 +7,7 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/social"
 )
 
@@ -14,7 +15,7 @@ import (
 // trend, which were shown before or why they are there. That stands in in_feed, which only posts have without any.
 func appendExplained(b []byte, a *engine.Answer, i int) []byte {
 	doc := a.Docs[i]
-	var why []engine.Reason
+	var why []api.Reason
 	if len(a.Why) > 0 {
 		why = a.Why[i]
 	}
@@ -77,7 +78,7 @@ func withSource(post []byte, source string) []byte {
 	return slices.Concat(post[:at], []byte(`"source":"`+source+`"`), tail)
 }
 
-func appendReasons(b []byte, why []engine.Reason) []byte {
+func appendReasons(b []byte, why []api.Reason) []byte {
 	b = append(b, `"why":[`...)
 	for i, r := range why {
 		if i > 0 {

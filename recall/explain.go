@@ -32,24 +32,15 @@ type Factors struct {
 	Group            string
 	UpdateTime       int64 // Unix seconds
 	Base             float64
-	Tags             []Gain        // the interests that match, the highest first
-	Keywords         []Gain        // the keywords that match, the highest first
-	Learned          []LearnedGain // the learned features that the item has, as [SortLearned] orders
+	Tags             []feed.Gain        // the interests that match, the highest first
+	Keywords         []feed.Gain        // the keywords that match, the highest first
+	Learned          []feed.LearnedGain // the learned features that the item has, as [SortLearned] orders
 	Relevance        float64
 	Decay            float64
 	Count2h, Count2d float64 // of its [feed.Counts] at the origin, where the source knows them
 	Popularity       float64 // likes + 2·comments, or what the index has in its place
 	PopularityFactor float64
 	Score            float32
-}
-
-// Gain is the contribution of one interest or keyword of a profile to an item's relevance:
-// the weight of a tag; the weight of a keyword that stands in the title, or the
-// ranking's share of it where the keyword stands in the summary alone.
-type Gain struct {
-	Name  string  `json:"name"`
-	Score float64 `json:"score"`
-	In    string  `json:"in,omitempty"` // of a keyword: [InTitle] or [InSummary]
 }
 
 // Where a keyword stands.
@@ -59,8 +50,8 @@ const (
 )
 
 // SortGains puts the highest first, equal ones by name.
-func SortGains(gains []Gain) {
-	slices.SortFunc(gains, func(a, b Gain) int {
+func SortGains(gains []feed.Gain) {
+	slices.SortFunc(gains, func(a, b feed.Gain) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Name, b.Name))
 	})
 }
@@ -91,7 +82,7 @@ func (f *Factors) Finish(q *feed.Query, at *feed.DecayFunc) {
 func (f *Factors) LearnedFactor() float64 {
 	factor := 1.0
 	for i := range f.Learned {
-		factor *= f.Learned[i].factor()
+		factor *= factorOf(&f.Learned[i])
 	}
 	return factor
 }

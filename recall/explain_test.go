@@ -23,9 +23,9 @@ func TestDirectIsBehindTheFront(t *testing.T) {
 }
 
 func TestSortGains(t *testing.T) {
-	gains := []recall.Gain{{Name: "c", Score: 3}, {Name: "d", Score: 1}, {Name: "a", Score: 3}, {Name: "b", Score: 4}}
+	gains := []feed.Gain{{Name: "c", Score: 3}, {Name: "d", Score: 1}, {Name: "a", Score: 3}, {Name: "b", Score: 4}}
 	recall.SortGains(gains)
-	assert.Equal(t, []recall.Gain{{Name: "b", Score: 4}, {Name: "a", Score: 3}, {Name: "c", Score: 3}, {Name: "d", Score: 1}}, gains)
+	assert.Equal(t, []feed.Gain{{Name: "b", Score: 4}, {Name: "a", Score: 3}, {Name: "c", Score: 3}, {Name: "d", Score: 1}}, gains)
 }
 
 func TestFinish(t *testing.T) {
@@ -36,7 +36,7 @@ func TestFinish(t *testing.T) {
 	for popularity, factor := range map[float64]float64{0: 1, -3: 1, 9: 3, 99: 5} {
 		f := recall.Factors{
 			UpdateTime: 1_000_000 - 25*3600, Popularity: popularity,
-			Tags: []recall.Gain{{Name: "go", Score: 2}}, Keywords: []recall.Gain{{Name: "k", Score: 0.9}},
+			Tags: []feed.Gain{{Name: "go", Score: 2}}, Keywords: []feed.Gain{{Name: "k", Score: 0.9}},
 		}
 		f.Finish(&q, q.Ranking.Decay.Func())
 		assert.InEpsilon(t, 3, f.Relevance, 1e-12)

@@ -37,22 +37,9 @@ func LearnedOf(q *feed.Query) []Learned {
 	return all
 }
 
-// LearnedGain is the effect of a learned feature on an item's relevance: it adds Score,
-// or multiplies by Factor. The counts are those of the reader's acts on items that
-// have it.
-type LearnedGain struct {
-	feed.Feature
-	Score    float64 `json:"score,omitempty"`
-	Factor   float64 `json:"factor,omitempty"`
-	Clicks   int     `json:"clicks,omitempty"`
-	Likes    int     `json:"likes,omitempty"`
-	Dislikes int     `json:"dislikes,omitempty"`
-	Hides    int     `json:"hides,omitempty"`
-}
-
 // GainOf returns an effect as it is told.
-func GainOf(e *feed.LearnedEffect) LearnedGain {
-	g := LearnedGain{
+func GainOf(e *feed.LearnedEffect) feed.LearnedGain {
+	g := feed.LearnedGain{
 		Feature: e.Feature, Score: e.Gain,
 		Clicks: e.Clicks, Likes: e.Likes, Dislikes: e.Dislikes, Hides: e.Hides,
 	}
@@ -63,14 +50,14 @@ func GainOf(e *feed.LearnedEffect) LearnedGain {
 }
 
 // SortLearned puts what adds most first, and what takes most away last.
-func SortLearned(gains []LearnedGain) {
-	slices.SortFunc(gains, func(a, b LearnedGain) int {
+func SortLearned(gains []feed.LearnedGain) {
+	slices.SortFunc(gains, func(a, b feed.LearnedGain) int {
 		return cmp.Or(
-			cmp.Compare(b.Score, a.Score), cmp.Compare(b.factor(), a.factor()),
+			cmp.Compare(b.Score, a.Score), cmp.Compare(factorOf(&b), factorOf(&a)),
 			strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(a.Value, b.Value),
 		)
 	})
 }
 
-// factor is 1 where there is none.
-func (g *LearnedGain) factor() float64 { return cmp.Or(g.Factor, 1) }
+// factorOf is 1 where there is none.
+func factorOf(g *feed.LearnedGain) float64 { return cmp.Or(g.Factor, 1) }

@@ -44,18 +44,11 @@ type Placed struct {
 
 // Factors are the factors of a score: relevance × decay × popularity.
 type Factors struct {
-	Relevance       float64 `json:"relevance"`
-	Decay           float64 `json:"decay"`
-	Popularity      float64 `json:"popularity"`       // the factor, 1 where it does not count
-	MatchedTags     []Gain  `json:"matched_tags"`     // interests that match, the highest first
-	MatchedKeywords []Gain  `json:"matched_keywords"` // keywords that match, the highest first
-}
-
-// Gain is the contribution of one interest or keyword to the relevance.
-type Gain struct {
-	Name  string  `json:"name"`
-	Score float64 `json:"score"`
-	In    string  `json:"in,omitempty"` // of a keyword: title or summary
+	Relevance       float64     `json:"relevance"`
+	Decay           float64     `json:"decay"`
+	Popularity      float64     `json:"popularity"`       // the factor, 1 where it does not count
+	MatchedTags     []feed.Gain `json:"matched_tags"`     // interests that match, the highest first
+	MatchedKeywords []feed.Gain `json:"matched_keywords"` // keywords that match, the highest first
 }
 
 // lists answers both lists, each item with its place in the other one.

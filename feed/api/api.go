@@ -91,3 +91,10 @@ type AuthorCard struct {
 	ImageURL string `json:"image_url,omitempty"`
 	Bio      string `json:"bio,omitempty"`
 }
+
+// AgentProfile is a profile with what was learned of the agent.
+type AgentProfile struct {
+	feed.Profile
+	Learned []feed.LearnedGain `json:"learned,omitempty"` // what adds most first
+	Tag     string             `json:"-"`                 // of the ETag header: names what was declared, for a change of just that
+}

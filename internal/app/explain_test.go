@@ -23,13 +23,14 @@ import (
 	feedclient "github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/demo"
 	"github.com/freshet/freshet/internal/metrics"
 )
 
 var explainedAt = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
-func explain(t *testing.T, a *App, r engine.ExplainRequest) engine.Explanation {
+func explain(t *testing.T, a *App, r engine.ExplainRequest) api.Explanation {
 	t.Helper()
 	if r.Limit == 0 {
 		r.Limit = 20
@@ -37,12 +38,12 @@ func explain(t *testing.T, a *App, r engine.ExplainRequest) engine.Explanation {
 	x, err := a.Engine.Explain(t.Context(), r)
 	require.NoError(t, err)
 	assertSums(t, x)
-	x.Times = engine.ExplainTimes{} // no two are the same
+	x.Times = api.ExplainTimes{} // no two are the same
 	return x
 }
 
 // assertSums checks what holds of every explanation.
-func assertSums(t *testing.T, x engine.Explanation) {
+func assertSums(t *testing.T, x api.Explanation) {
 	t.Helper()
 	n := x.Counts
 	require.Equal(t, n.Recalled, n.Seen+n.Pending+n.Muted+n.Gone+n.Group+n.Story+n.Paged+n.Kept)
@@ -58,9 +59,9 @@ func assertSums(t *testing.T, x engine.Explanation) {
 }
 
 // withOutcome are the ids of the candidates that came to this, in order.
-func withOutcome(x engine.Explanation, outcome engine.Outcome) []string {
-	list := slices.DeleteFunc(slices.Clone(x.Candidates), func(c engine.Explained) bool { return c.Outcome != outcome })
-	slices.SortStableFunc(list, func(a, b engine.Explained) int {
+func withOutcome(x api.Explanation, outcome api.Outcome) []string {
+	list := slices.DeleteFunc(slices.Clone(x.Candidates), func(c api.Explained) bool { return c.Outcome != outcome })
+	slices.SortStableFunc(list, func(a, b api.Explained) int {
 		if a.Variety == nil || b.Variety == nil {
 			return 0
 		}
@@ -154,14 +155,14 @@ func TestExplainIsTheRefresh(t *testing.T) {
 		require.Equal(t, explainedAt, x.Origin.Add(-time.Duration(step)*time.Hour))
 
 		answer := ask(t, a, refresh("u_1", 25))
-		require.Equal(t, withOutcome(x, engine.OutcomePaged), ids(answer), "step %d", step)
+		require.Equal(t, withOutcome(x, api.OutcomePaged), ids(answer), "step %d", step)
 		require.Equal(t, x.Counts.Kept > 0, answer.HasMore)
 		rounds = max(rounds, x.Counts.Rounds)
-		kept := withOutcome(x, engine.OutcomeKept)
+		kept := withOutcome(x, api.OutcomeKept)
 
 		x = explain(t, a, r) // it does not touch the session that was just built
 		for _, id := range ids(answer) {
-			require.NotContains(t, append(withOutcome(x, engine.OutcomePaged), withOutcome(x, engine.OutcomeKept)...), id)
+			require.NotContains(t, append(withOutcome(x, api.OutcomePaged), withOutcome(x, api.OutcomeKept)...), id)
 		}
 		if more := ask(t, a, loadMore("u_1", 5)); len(kept) >= 5 {
 			require.Equal(t, kept[:5], ids(more))
@@ -198,7 +199,7 @@ func TestExplainOverHTTP(t *testing.T) {
 	require.Equal(t, http.StatusOK, w.Code, w.Body)
 	var answer struct{ Data json.RawMessage }
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer))
-	var x engine.Explanation
+	var x api.Explanation
 	require.NoError(t, json.Unmarshal(answer.Data, &x))
 	assertSums(t, x)
 	require.NotNil(t, x.Item)

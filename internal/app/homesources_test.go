@@ -31,10 +31,10 @@ func TestExplainOfHomeIsTheRefresh(t *testing.T) {
 	pattern, err := feed.ParsePattern(a.cfg.Home.Pattern)
 	require.NoError(t, err)
 	request := engine.ExplainRequest{Agent: "u", Feed: feed.HomeFeed, Limit: 20}
-	explained := func() engine.Explanation {
+	explained := func() api.Explanation {
 		x, err := a.Engine.Explain(t.Context(), request)
 		require.NoError(t, err)
-		x.Times = engine.ExplainTimes{}
+		x.Times = api.ExplainTimes{}
 		return x
 	}
 	explained() // lists may be built for it
@@ -80,7 +80,7 @@ func promote(t *testing.T, a *App, items ...string) {
 
 // assertHomeScores checks that the parts of each score make it, and that each source's
 // candidates are ranked by themselves.
-func assertHomeScores(t *testing.T, x engine.Explanation) {
+func assertHomeScores(t *testing.T, x api.Explanation) {
 	t.Helper()
 	ranks, liked := map[string]int{}, 0
 	for _, c := range x.Candidates {
@@ -113,16 +113,16 @@ func TestExplainedItemOfHome(t *testing.T) {
 	settled(t, a)
 	for _, tt := range []struct {
 		id, source string
-		outcome    engine.Outcome
+		outcome    api.Outcome
 		says       string
 	}{
-		{"post:ann_0", "following", engine.OutcomePaged, "It ranks 1 in following and is at place 1 of the page. The position is following's by the pattern."},
-		{"doc_0", "discovery", engine.OutcomePaged, "The position is trending's by the pattern, which had nothing left for it, so discovery fills it."},
-		{"doc_3", "promoted", engine.OutcomePaged, "It ranks 1 in promoted and is at place 9 of the page. The position is promoted's by the pattern."},
-		{"post:ann_15", "following", engine.OutcomeKept, "waits in the session"},
-		{"post:bob_29", "following", engine.OutcomeOutside, "the session is full before it: it has 50 positions at most"},
-		{"post:cem", "discovery", engine.OutcomeOutside, "No source of home has proposed it"},
-		{"nothing", "", engine.OutcomeUnknown, "There is no item under this id."},
+		{"post:ann_0", "following", api.OutcomePaged, "It ranks 1 in following and is at place 1 of the page. The position is following's by the pattern."},
+		{"doc_0", "discovery", api.OutcomePaged, "The position is trending's by the pattern, which had nothing left for it, so discovery fills it."},
+		{"doc_3", "promoted", api.OutcomePaged, "It ranks 1 in promoted and is at place 9 of the page. The position is promoted's by the pattern."},
+		{"post:ann_15", "following", api.OutcomeKept, "waits in the session"},
+		{"post:bob_29", "following", api.OutcomeOutside, "the session is full before it: it has 50 positions at most"},
+		{"post:cem", "discovery", api.OutcomeOutside, "No source of home has proposed it"},
+		{"nothing", "", api.OutcomeUnknown, "There is no item under this id."},
 	} {
 		x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "u", Feed: feed.HomeFeed, Limit: 20, Item: tt.id})
 		require.NoError(t, err)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/signals/events"
 )
 
@@ -29,12 +28,12 @@ func lessons() []feed.Item {
 }
 
 // learned returns the interests inferred for an agent, by kind and value.
-func learned(t *testing.T, a *App, agent string) map[string]recall.LearnedGain {
+func learned(t *testing.T, a *App, agent string) map[string]feed.LearnedGain {
 	t.Helper()
 	require.NoError(t, a.Flush(t.Context()))
 	p, err := a.Engine.Profile(t.Context(), agent)
 	require.NoError(t, err)
-	all := map[string]recall.LearnedGain{}
+	all := map[string]feed.LearnedGain{}
 	for _, g := range a.Engine.Learned(agent, &p) {
 		all[string(g.Kind)+" "+g.Value] = g
 	}
@@ -64,7 +63,7 @@ func TestLearning(t *testing.T) {
 	tag := got["tag economics"]
 	assert.InDelta(t, gain, tag.Score, 1e-12)
 	tag.Score = 0
-	assert.Equal(t, recall.LearnedGain{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "economics"}, Clicks: 1, Likes: 1}, tag)
+	assert.Equal(t, feed.LearnedGain{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "economics"}, Clicks: 1, Likes: 1}, tag)
 	assert.InDelta(t, gain, got["word economics"].Score, 1e-12)
 	assert.InDelta(t, 1-0.3*0.75, got["author author_2"].Factor, 1e-12)
 	assert.NotContains(t, got, "tag drawing", "it was not shown")

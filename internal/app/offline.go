@@ -7,7 +7,6 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/recall"
 )
 
 // sampler draws agents, as [offline.Source] says.
@@ -34,16 +33,11 @@ func (s offlineSource) Factors(ctx context.Context, q feed.Query, ids []string) 
 	for i, f := range found {
 		out[i] = offline.Factors{
 			Relevance: f.Relevance, Decay: f.Decay, Popularity: f.PopularityFactor,
-			MatchedTags: gains(f.Tags), MatchedKeywords: gains(f.Keywords),
+			MatchedTags: listed(f.Tags), MatchedKeywords: listed(f.Keywords),
 		}
 	}
 	return out, nil
 }
 
-func gains(from []recall.Gain) []offline.Gain {
-	out := make([]offline.Gain, len(from))
-	for i, g := range from {
-		out[i] = offline.Gain(g)
-	}
-	return out
-}
+// listed is an empty list for nil, as answers have it.
+func listed(gains []feed.Gain) []feed.Gain { return append([]feed.Gain{}, gains...) }

@@ -12,6 +12,7 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/feed/words"
 	"github.com/freshet/freshet/internal/testenv"
 )
@@ -63,7 +64,7 @@ func TestRealReaders(t *testing.T) {
 
 // checkGains compares what keywords add, to all candidates, with the words of
 // their titles.
-func checkGains(t *testing.T, name string, p feed.Profile, x *engine.Explanation, posts map[string]feed.Item) {
+func checkGains(t *testing.T, name string, p feed.Profile, x *api.Explanation, posts map[string]feed.Item) {
 	t.Helper()
 	if name == "stop_words" {
 		p.Keywords = nil

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/ranking"
 )
@@ -211,7 +211,7 @@ func TestHostileNumbersAndTimes(t *testing.T) {
 	} {
 		status, code, data := s.call("POST", "/v1/explain", `{"agent_id":"u_9","item":"doc_1","ranking":`+ranking+`}`, asAdmin)
 		assert.Equal(t, 200, status, "%s: %d", ranking, code)
-		var x engine.Explanation
+		var x api.Explanation
 		assert.NoError(t, json.Unmarshal([]byte(data), &x), ranking)
 		status, code, _ = s.call("POST", "/v1/compare", `{"agents":["u_9"],"lists":true,"b":`+ranking+`}`, asAdmin)
 		assert.Equal(t, 200, status, "%s: %d", ranking, code)

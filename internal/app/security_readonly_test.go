@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/dedup"
-	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
 )
 
@@ -120,18 +120,18 @@ func TestLookingChangesNothing(t *testing.T) {
 	// Where the window lies decides what the filters say, to the second.
 	for _, c := range []struct {
 		at      time.Time
-		outcome engine.Outcome
+		outcome api.Outcome
 	}{
-		{midnight.Add(-time.Second), engine.OutcomeSeen},
-		{midnight, engine.OutcomeSeen},
-		{midnight.AddDate(0, 0, cfg.Dedup.WindowDays-1).Add(-time.Second), engine.OutcomeSeen},
+		{midnight.Add(-time.Second), api.OutcomeSeen},
+		{midnight, api.OutcomeSeen},
+		{midnight.AddDate(0, 0, cfg.Dedup.WindowDays-1).Add(-time.Second), api.OutcomeSeen},
 		{midnight.AddDate(0, 0, cfg.Dedup.WindowDays-1), ""}, // on the page or behind it
 	} {
 		_, _, data := s.call("POST", "/v1/explain", fmt.Sprintf(`{"agent_id":"u_1","limit":100,"item":"doc_0100","at":%q}`, c.at.Format(time.RFC3339)), asAdmin)
-		var x engine.Explanation
+		var x api.Explanation
 		require.NoError(t, json.Unmarshal([]byte(data), &x))
 		if c.outcome == "" {
-			require.Contains(t, []engine.Outcome{engine.OutcomePaged, engine.OutcomeKept}, x.Item.Outcome, "%s: %s", c.at, x.Item.Reason)
+			require.Contains(t, []api.Outcome{api.OutcomePaged, api.OutcomeKept}, x.Item.Outcome, "%s: %s", c.at, x.Item.Reason)
 			continue
 		}
 		require.Equal(t, c.outcome, x.Item.Outcome, "%s: %s", c.at, x.Item.Reason)

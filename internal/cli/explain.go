@@ -9,6 +9,7 @@ import (
 
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 )
 
 // WriteExplanation writes an explanation as a table of the candidates down to
@@ -21,7 +22,7 @@ func WriteExplanation(w io.Writer, x client.Explanation, all bool, width int) er
 	shown := x.Candidates
 	if !all {
 		// What is kept before the end of the page has been placed behind it.
-		shown = slices.DeleteFunc(slices.Clone(shown[:lastPaged(shown)]), func(c client.Explained) bool {
+		shown = slices.DeleteFunc(slices.Clone(shown[:lastPaged(shown)]), func(c api.Explained) bool {
 			return c.Outcome == "kept" && x.Counts.Paged > 0
 		})
 	}
@@ -58,7 +59,7 @@ func writeTable(w io.Writer, x client.Explanation, rows [][]string, width int, r
 
 // lastPaged is how many candidates there are down to the last of the page; all
 // of them where there is no page.
-func lastPaged(candidates []client.Explained) int {
+func lastPaged(candidates []api.Explained) int {
 	for n := len(candidates); n > 0; n-- {
 		if candidates[n-1].Outcome == "paged" {
 			return n
@@ -67,7 +68,7 @@ func lastPaged(candidates []client.Explained) int {
 	return len(candidates)
 }
 
-func explainedRow(c *client.Explained) []string {
+func explainedRow(c *api.Explained) []string {
 	relevance, popularity := "?", "?"
 	if c.Relevance != nil {
 		relevance = number(c.Relevance.Total)
@@ -84,7 +85,7 @@ func explainedRow(c *client.Explained) []string {
 const variedColumn = 7
 
 // variedBy is the place and the factor of a candidate; empty where it is not placed.
-func variedBy(v *client.Variety) []string {
+func variedBy(v *api.Variety) []string {
 	if v == nil {
 		return []string{"", ""}
 	}
@@ -92,12 +93,12 @@ func variedBy(v *client.Variety) []string {
 }
 
 // varieties says what a candidate has in common with others of its page.
-func varieties(v *client.Variety) string {
+func varieties(v *api.Variety) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "× %s, place %d, on page %d", number(v.Factor), v.Place, v.Page)
 	for _, k := range []struct {
 		name string
-		*client.Nth
+		*api.Nth
 	}{{"author", v.Author}, {"site", v.Site}, {"tag", v.Tag}} {
 		if k.Nth != nil {
 			fmt.Fprintf(&b, "; %s %s: item %d, × %s", k.name, printable(k.Name), k.Nth.Nth, number(k.Factor))
@@ -108,19 +109,20 @@ func varieties(v *client.Variety) string {
 
 // outcome describes the outcome of a candidate, with the day of the filter that has it, or
 // the source of its position.
-func outcome(c *client.Explained) string {
+func outcome(c *api.Explained) string {
+	is := string(c.Outcome)
 	switch {
 	case c.ShownBefore:
-		return c.Outcome + ", seen " + c.Day
+		return is + ", seen " + c.Day
 	case c.Day != "":
-		return c.Outcome + " " + c.Day
+		return is + " " + c.Day
 	case c.Variety != nil && c.Variety.Source != "":
-		return c.Outcome + " " + printable(c.Variety.Source)
+		return is + " " + printable(c.Variety.Source)
 	}
-	return c.Outcome
+	return is
 }
 
-func number(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+func number[F float32 | float64](x F) string { return strconv.FormatFloat(float64(x), 'g', 4, 64) }
 
 // leastID is how many columns an id is given in however narrow a terminal.
 const leastID = 12
@@ -225,7 +227,7 @@ func curves(d feed.Decay, parts []float64) string {
 }
 
 // readers are those who clicked or liked an item, and what they add to its factor.
-func readers(halfLife string, r *client.Readers) string {
+func readers(halfLife string, r *api.Readers) string {
 	if r == nil {
 		return ""
 	}
@@ -235,7 +237,7 @@ func readers(halfLife string, r *client.Readers) string {
 // learned says what was learned, such as
 //
 //	; learned: tag go +0.05 (6 clicks, 1 like), author ann × 0.775 (1 hide)
-func learned(list []client.Learned) string {
+func learned(list []feed.LearnedGain) string {
 	var all []string
 	for _, l := range list {
 		does := "+" + number(l.Score)
@@ -262,7 +264,7 @@ func learned(list []client.Learned) string {
 	return "; learned: " + strings.Join(all, ", ")
 }
 
-func gains(kind string, list []client.Gain) string {
+func gains(kind string, list []feed.Gain) string {
 	var b strings.Builder
 	for _, g := range list {
 		fmt.Fprintf(&b, " + %s %s %s", kind, printable(g.Name), number(g.Score))

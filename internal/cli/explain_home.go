@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/feed/api"
 )
 
 // homePositions are rows for the positions of home's page, or of all candidates, those
 // that are placed first and in their order.
 func homePositions(x client.Explanation, all bool) [][]string {
-	var placed, rest []client.Explained
+	var placed, rest []api.Explained
 	for _, c := range x.Candidates {
 		if c.Variety != nil && (all || c.Outcome == "paged") {
 			placed = append(placed, c)
@@ -20,7 +21,7 @@ func homePositions(x client.Explanation, all bool) [][]string {
 			rest = append(rest, c)
 		}
 	}
-	slices.SortFunc(placed, func(a, b client.Explained) int { return a.Variety.Place - b.Variety.Place })
+	slices.SortFunc(placed, func(a, b api.Explained) int { return a.Variety.Place - b.Variety.Place })
 	rows := [][]string{{"PLACE", "OUTCOME", "RIGHT", "SOURCE", "AGE", "BASE", "RELEVANCE", "DECAY", "POPULARITY", "AFFINITY", "SCORE", "ID", "TITLE"}}
 	for _, c := range append(placed, rest...) {
 		rows = append(rows, homeRow(&c))
@@ -28,7 +29,7 @@ func homePositions(x client.Explanation, all bool) [][]string {
 	return rows
 }
 
-func homeRow(c *client.Explained) []string {
+func homeRow(c *api.Explained) []string {
 	place, right := "", ""
 	if c.Variety != nil {
 		place, right = strconv.Itoa(c.Variety.Place), printable(c.Variety.Right)
@@ -43,7 +44,7 @@ func homeRow(c *client.Explained) []string {
 	if c.Popularity != nil {
 		popularity = number(c.Popularity.Factor)
 	}
-	outcome := c.Outcome
+	outcome := string(c.Outcome)
 	if c.Day != "" {
 		outcome += " " + c.Day
 	}
@@ -54,7 +55,7 @@ func homeRow(c *client.Explained) []string {
 }
 
 // homeScore says what a score of following, trending or promoted is made of.
-func homeScore(b *strings.Builder, it *client.ExplainedItem) {
+func homeScore(b *strings.Builder, it *api.ExplainedItem) {
 	fmt.Fprintf(b, "score %s = base %s × decay %s × popularity %s × affinity %s\n",
 		number(it.Score), number(it.Base), number(it.Decay), number(it.Popularity.Factor), number(it.Affinity.Factor))
 	fmt.Fprintf(b, "  decay       %s old\n", Age(it.Age))

@@ -51,7 +51,7 @@ func reasons(it feed.Item) (out []string, err error) {
 		return nil, err
 	}
 	for _, r := range in.Why {
-		out = append(out, strings.TrimSpace(r.Type+" "+r.Value))
+		out = append(out, strings.TrimSpace(string(r.Type)+" "+r.Value))
 	}
 	return out, nil
 }

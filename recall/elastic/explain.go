@@ -58,7 +58,7 @@ type named struct {
 	tag  bool
 	in   string // of a keyword
 	// learned is the learned gain; its score is not used.
-	learned *recall.LearnedGain
+	learned *feed.LearnedGain
 }
 
 func nameParts(q *feed.Query, s *esindex.Schema) parts {
@@ -157,9 +157,9 @@ func (p *parts) assign(f *recall.Factors, matched map[string]float64) error {
 		case is.learned != nil:
 			f.Learned = append(f.Learned, *is.learned)
 		case is.tag:
-			f.Tags = append(f.Tags, recall.Gain{Name: is.name, Score: score})
+			f.Tags = append(f.Tags, feed.Gain{Name: is.name, Score: score})
 		case is.in == recall.InTitle || !titles[is.name]:
-			f.Keywords = append(f.Keywords, recall.Gain{Name: is.name, Score: score, In: is.in})
+			f.Keywords = append(f.Keywords, feed.Gain{Name: is.name, Score: score, In: is.in})
 		}
 	}
 	recall.SortLearned(f.Learned)

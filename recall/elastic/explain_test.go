@@ -10,7 +10,6 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
-	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/recall/elastic"
 )
 
@@ -31,8 +30,8 @@ func TestExplainExisting(t *testing.T) {
 			f, err := s.Explain(t.Context(), q, []string{"a", "b", "c", "later", "other"})
 			require.NoError(t, err)
 			require.False(t, f[4].Known)
-			require.Equal(t, []recall.Gain{{Name: "New York", Score: 1.9}}, f[0].Tags)
-			require.Equal(t, []recall.Gain{{Name: "rust", Score: 3}}, f[2].Tags)
+			require.Equal(t, []feed.Gain{{Name: "New York", Score: 1.9}}, f[0].Tags)
+			require.Equal(t, []feed.Gain{{Name: "rust", Score: 3}}, f[2].Tags)
 			require.ElementsMatch(t, []string{"about", "c"}, []string{f[2].Keywords[0].Name, f[2].Keywords[1].Name})
 			require.InEpsilon(t, 0.5, f[1].Decay, 1e-12)
 			require.InDelta(t, 1, f[3].Decay, 0)

@@ -58,7 +58,7 @@ type explainedKeyword struct {
 
 // explainedFeature is one that was learned.
 type explainedFeature struct {
-	gain  recall.LearnedGain
+	gain  feed.LearnedGain
 	field int
 	terms []uint32
 }
@@ -98,13 +98,13 @@ func (x *explanation) factors(s *segment, item uint32) recall.Factors {
 	}
 	for _, t := range x.tags {
 		if _, has := slices.BinarySearch(s.fields[tagField].of(item), t.term); has {
-			f.Tags = append(f.Tags, recall.Gain{Name: t.name, Score: t.weight})
+			f.Tags = append(f.Tags, feed.Gain{Name: t.name, Score: t.weight})
 		}
 	}
 	for i := range x.keywords {
 		k := &x.keywords[i]
 		if field, ok := k.in(s, item); ok && k.gains[field] > 0 {
-			f.Keywords = append(f.Keywords, recall.Gain{Name: k.name, Score: k.gains[field], In: fieldNames[field]})
+			f.Keywords = append(f.Keywords, feed.Gain{Name: k.name, Score: k.gains[field], In: fieldNames[field]})
 		}
 	}
 	for i := range x.learned {

@@ -67,7 +67,7 @@ func assertPhrase(t *testing.T, s *memory.Source, q feed.Query, phrase string) (
 			continue
 		}
 		matched++
-		assert.Equal(t, []recall.Gain{{Name: phrase, Score: 1, In: recall.InTitle}}, f.Keywords, title)
+		assert.Equal(t, []feed.Gain{{Name: phrase, Score: 1, In: recall.InTitle}}, f.Keywords, title)
 		assert.Contains(t, plain(title), " "+strings.ToLower(phrase)+" ", title)
 	}
 	return matched

@@ -35,7 +35,7 @@ func assertMakesScore(t *testing.T, q feed.Query, c feed.Candidate, f recall.Fac
 	assert.InEpsilon(t, c.Score, f.Score, tolerance, "the score of %s", c.ID)
 	assert.InEpsilon(t, popularityFactor(q.Ranking, Live{f.Count2h, f.Count2d}, f.Popularity), f.PopularityFactor, 1e-12, c.ID)
 	sum := q.Ranking.Base
-	for _, gains := range [][]recall.Gain{f.Tags, f.Keywords} {
+	for _, gains := range [][]feed.Gain{f.Tags, f.Keywords} {
 		for i, g := range gains {
 			sum += g.Score
 			assert.Positive(t, g.Score, "%s of %s", g.Name, c.ID)
@@ -72,21 +72,21 @@ func explainedByHand(t *testing.T, open Open) {
 	f := explained(t, s, q, []string{"half", "floor", "no such item", "half", "fresh"})
 	assert.Equal(t, f[0], f[3])
 	assert.Equal(t, recall.Factors{}, f[2])
-	assert.Equal(t, []recall.Gain{{Name: "Alpha", Score: 2, In: recall.InTitle}, {Name: "gamma beta", Score: 1.5, In: recall.InSummary}}, f[4].Keywords)
+	assert.Equal(t, []feed.Gain{{Name: "Alpha", Score: 2, In: recall.InTitle}, {Name: "gamma beta", Score: 1.5, In: recall.InSummary}}, f[4].Keywords)
 
 	assert.Equal(t, "story", f[0].Group)
 	assert.Equal(t, ago(25*time.Hour), f[0].UpdateTime)
 	assert.Equal(t, 0.1, f[0].Base)
-	assert.Equal(t, []recall.Gain{{Name: "y", Score: 3}, {Name: "x", Score: 2}}, f[0].Tags)
-	assert.Equal(t, []recall.Gain{{Name: "Alpha", Score: 2, In: recall.InTitle}}, f[0].Keywords)
+	assert.Equal(t, []feed.Gain{{Name: "y", Score: 3}, {Name: "x", Score: 2}}, f[0].Tags)
+	assert.Equal(t, []feed.Gain{{Name: "Alpha", Score: 2, In: recall.InTitle}}, f[0].Keywords)
 	assert.InEpsilon(t, 0.1+5+2, f[0].Relevance, 1e-12)
 	assert.InEpsilon(t, 0.5, f[0].Decay, 1e-12)
 	assert.InDelta(t, 9, f[0].Popularity, 0)
 	assert.InEpsilon(t, 3, f[0].PopularityFactor, 1e-12)
 
 	assert.Equal(t, "floor", f[1].Group)
-	assert.Equal(t, []recall.Gain{{Name: "y", Score: 3}}, f[1].Tags)
-	assert.Equal(t, []recall.Gain{{Name: "Gamma delta", Score: 0.5, In: recall.InTitle}}, f[1].Keywords)
+	assert.Equal(t, []feed.Gain{{Name: "y", Score: 3}}, f[1].Tags)
+	assert.Equal(t, []feed.Gain{{Name: "Gamma delta", Score: 0.5, In: recall.InTitle}}, f[1].Keywords)
 	assert.InEpsilon(t, 1e-6, f[1].Decay, 1e-12)
 	assert.InDelta(t, 0, f[1].Popularity, 0)
 	assert.InDelta(t, 1, f[1].PopularityFactor, 0)
@@ -178,10 +178,10 @@ func assertSameFactors(t *testing.T, id string, a, b recall.Factors) {
 }
 
 // assertSameGains compares by name: near scores may stand in another order.
-func assertSameGains(t *testing.T, id string, a, b []recall.Gain) {
+func assertSameGains(t *testing.T, id string, a, b []feed.Gain) {
 	t.Helper()
 	require.Len(t, b, len(a), "%s: %v and %v", id, a, b)
-	other := make(map[string]recall.Gain, len(b))
+	other := make(map[string]feed.Gain, len(b))
 	for _, g := range b {
 		other[g.Name] = g
 	}

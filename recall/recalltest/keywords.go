@@ -49,8 +49,8 @@ func keywords(t *testing.T, open Open) {
 				assert.InEpsilon(t, 2.1, got[id], tolerance, id)
 				assert.InEpsilon(t, 1.1, got[id+"-in-summary"], tolerance, id)
 				f := explained(t, s, q, []string{id, id + "-in-summary"})
-				assert.Equal(t, []recall.Gain{{Name: keyword, Score: 2, In: recall.InTitle}}, f[0].Keywords)
-				assert.Equal(t, []recall.Gain{{Name: keyword, Score: 1, In: recall.InSummary}}, f[1].Keywords)
+				assert.Equal(t, []feed.Gain{{Name: keyword, Score: 2, In: recall.InTitle}}, f[0].Keywords)
+				assert.Equal(t, []feed.Gain{{Name: keyword, Score: 1, In: recall.InSummary}}, f[1].Keywords)
 			}
 		})
 	}

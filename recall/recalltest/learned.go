@@ -99,7 +99,7 @@ func learnedByHand(t *testing.T, open Open) {
 	tag := f[0].Learned[2]
 	assert.InEpsilon(t, 0.075, tag.Score, 1e-12)
 	tag.Score = 0
-	assert.Equal(t, recall.LearnedGain{Feature: feed.Feature{Kind: "tag", Value: "x"}, Clicks: 3, Likes: 2}, tag)
+	assert.Equal(t, feed.LearnedGain{Feature: feed.Feature{Kind: "tag", Value: "x"}, Clicks: 3, Likes: 2}, tag)
 	assert.Empty(t, f[1].Learned)
 	require.Len(t, f[2].Learned, 3)
 	assert.InEpsilon(t, 0.4, f[2].Learned[2].Factor, 1e-12)

@@ -12,6 +12,7 @@ import (
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/checks/chromium"
 	"github.com/freshet/freshet/social"
 )
@@ -60,7 +61,7 @@ func TestFeedPageShowsPosts(t *testing.T) {
 	send(t, a, "ann", "POST", "/v1/posts", `{"caption":"A post of mine\nwith more to it","tags":["go","databases","distributed-systems","performance"]}`)
 	find := func() bool {
 		x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 20})
-		return err == nil && slices.ContainsFunc(x.Candidates[:20], func(c engine.Explained) bool { return feed.IsPost(c.ID) && c.Title == "A post of mine" })
+		return err == nil && slices.ContainsFunc(x.Candidates[:20], func(c api.Explained) bool { return feed.IsPost(c.ID) && c.Title == "A post of mine" })
 	}
 	require.Eventually(t, find, 30*time.Second, 20*time.Millisecond, "it is not recalled")
 	tab := chromium.Open(t, chromium.Desktop)
