@@ -54,8 +54,8 @@ type TimelinePage struct {
 	Degraded []string // what the answer lacks, as in [Answer]
 }
 
-// TimelineStores are the stores that timelines are read from; all but Kept, Showing and
-// Late are required.
+// TimelineStores are the stores that timelines are read from; all but Kept, Showing,
+// Late and Behind are required.
 type TimelineStores struct {
 	Posts    TimelinePosts
 	Lists    timeline.Reader // of agents
@@ -70,6 +70,9 @@ type TimelineStores struct {
 	// Late reports whether the lists lack what was accepted, because they could not
 	// be reached: the store answers instead. It must not block; nil: never.
 	Late func() bool
+	// Behind reports whether the lists lack what was accepted a while ago, because its jobs
+	// wait. They answer, and pages say so. It must not block; nil: never.
+	Behind func() bool
 }
 
 // TimelinePosts is the part of the social store that timelines use.

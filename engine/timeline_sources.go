@@ -127,6 +127,9 @@ func (r *timelineRead) own(ctx context.Context, below timeline.Position, n int) 
 	if r.noLists || r.server {
 		return proposal{}, false, nil
 	}
+	if stores.Behind != nil && stores.Behind() {
+		r.lacks |= lacksTimeline
+	}
 	list, err := stores.Lists.Read(ctx, r.agent, below, n)
 	if err == nil && list.State != timeline.Ready {
 		if err = stores.Builder.Build(ctx, r.agent); err == nil {

@@ -26,6 +26,9 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
+// measureEvery is the pause between two counts of the queue.
+const measureEvery = 10 * time.Second
+
 // purgeEvery is the pause between two removals of tombstones that are over.
 const purgeEvery = 10 * time.Minute
 
@@ -156,7 +159,7 @@ func (b *builder) openNetwork(p *posts, profiles catalog.Profiles, cfg engine.Co
 	return &network{
 		posts: p,
 		timelines: engine.NewTimelines(engine.TimelineStores{
-			Posts: shownStore{p.store, p.cards}, Kept: p.kept, Lists: lists.Reader(p.lists, p.late), Late: p.late.Now,
+			Posts: shownStore{p.store, p.cards}, Kept: p.kept, Lists: lists.Reader(p.lists, p.late), Late: p.late.Now, Behind: p.late.Behind,
 			Outboxes: timeline.NewCopies(p.outboxes, timeline.OutboxCap, b.clock), Builder: p.fanout, Profiles: profiles,
 		}, cfg),
 		watcher: engine.NewWatcher(engine.WatchStores{
@@ -176,6 +179,7 @@ func (b *builder) startSocial(ctx context.Context, n *network) error {
 		repeat.Every(ctx, purgeEvery, func(ctx context.Context) { social.PurgeAll(ctx, n.store, b.log) })
 	})
 	b.background(ctx, "watch of lists", func(ctx context.Context) { repeat.Every(ctx, lists.LookEvery, n.late.Look) })
+	b.background(ctx, "measure of the queue", func(ctx context.Context) { jobs.Watch(ctx, n.store, measureEvery, b.log) })
 	if n.restored != nil {
 		n.restored.Begin(ctx)
 		b.background(ctx, "lists after a failover", n.restored.Run)

@@ -12,8 +12,14 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// LookEvery is the pause between two calls of [Late.Look].
-const LookEvery = 250 * time.Millisecond
+const (
+	// LookEvery is the pause between two calls of [Late.Look].
+	LookEvery = 250 * time.Millisecond
+	// askEvery is how often the queue is asked at least.
+	askEvery = time.Second
+	// behindAfter is how long something may be missing in lists before they say so.
+	behindAfter = 2 * time.Second
+)
 
 // Queue is the part of [jobs.Queue] that tells what is to be done yet.
 type Queue interface {
@@ -34,6 +40,8 @@ type Late struct {
 	trusted int       // how often by the time they were found to be those of before
 	held    bool      // they are not, and are being made right
 	redo    bool      // what they lack is delivered again, which is not done
+	asked   time.Time // when the queue was asked last
+	behind  bool      // what it had to do then was due long before
 }
 
 // NewLate returns lists that are not late, of what the queue has to do.
@@ -94,17 +102,32 @@ func (l *Late) Now() bool {
 	return l.held || !l.since.IsZero()
 }
 
-// Look asks the queue whether what was due then is done.
+// Behind reports whether lists lack something that was accepted some seconds ago: whoever
+// works on the queue has more to do than time, or nobody works on it.
+func (l *Late) Behind() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.behind
+}
+
+// Look asks the queue whether what was due then is done, and how late it is.
 func (l *Late) Look(ctx context.Context) {
+	before := l.clock() // of two moments the earlier: a job must not seem younger than it is
 	l.mu.Lock()
 	since := l.since
-	l.mu.Unlock()
-	if since.IsZero() {
+	if since.IsZero() && before.Sub(l.asked).Abs() < askEvery {
+		l.mu.Unlock()
 		return
 	}
-	before := l.clock() // of two moments the earlier: a job must not seem younger than it is
+	l.asked = before
+	l.mu.Unlock()
 	ages, err := l.queue.Ages(ctx)
-	if err != nil || ages.OldestOfLists > 0 && !before.Add(-ages.OldestOfLists).After(since) {
+	if err == nil {
+		l.mu.Lock()
+		l.behind = ages.OldestMissing > behindAfter
+		l.mu.Unlock()
+	}
+	if err != nil || since.IsZero() || ages.OldestOfLists > 0 && !before.Add(-ages.OldestOfLists).After(since) {
 		return
 	}
 	l.mu.Lock()

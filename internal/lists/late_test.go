@@ -27,12 +27,13 @@ func (c *clock) advance(d time.Duration) { c.now = c.now.Add(d) }
 // waiting is a queue of which the oldest job that changes lists has waited for so long; 0:
 // all is done.
 type waiting struct {
-	oldest time.Duration
-	err    error
+	oldest  time.Duration
+	missing time.Duration
+	err     error
 }
 
 func (q *waiting) Ages(context.Context) (jobs.Ages, error) {
-	return jobs.Ages{OldestOfLists: q.oldest}, q.err
+	return jobs.Ages{OldestOfLists: q.oldest, OldestMissing: q.missing}, q.err
 }
 
 func TestLateUntilWhatWasDueIsDone(t *testing.T) {
@@ -64,6 +65,30 @@ func TestLateUntilWhatWasDueIsDone(t *testing.T) {
 	require.NoError(t, err)
 	l.Look(t.Context())
 	require.False(t, l.Now(), "what became due later does not count, nor what waits for the catalog")
+}
+
+// TestListsThatLackSomethingSaySo: what waits for long, although no list was out of reach. What
+// is only to be removed is missing nowhere.
+func TestListsThatLackSomethingSaySo(t *testing.T) {
+	q, now := &waiting{oldest: time.Hour}, &clock{noon}
+	l := NewLate(q, now.Now)
+	look := func() bool {
+		now.advance(askEvery)
+		l.Look(t.Context())
+		assert.False(t, l.Now(), "lists can be reached, and answer")
+		return l.Behind()
+	}
+	assert.False(t, look())
+	q.missing = behindAfter
+	assert.False(t, look())
+	q.missing++
+	assert.True(t, look())
+	q.err = errors.New("no connection")
+	assert.True(t, look(), "nobody knows")
+	q.err, q.missing = nil, 0
+	l.Look(t.Context())
+	assert.True(t, l.Behind(), "the queue is asked once a second")
+	assert.False(t, look())
 }
 
 // TestAQueueThatCannotBeAsked leaves lists late: it is not known what they lack.

@@ -61,7 +61,7 @@ func (f *Fanout) side(ctx context.Context, author string, d social.Delivery) err
 
 // later has the job run again after a while.
 func (f *Fanout) later(ctx context.Context, author string, after time.Duration) error {
-	return f.d.Queue.Mark(ctx, jobs.Dirty{Kind: jobs.Author, Key: author, Priority: jobs.PriorityLater, After: after})
+	return f.d.Queue.Mark(ctx, jobs.Dirty{Kind: jobs.Author, Key: author, Priority: jobs.PriorityUpkeep, After: after})
 }
 
 // renewOutbox builds the outbox. One may be left from when the author was pulled

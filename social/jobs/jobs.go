@@ -98,6 +98,11 @@ const (
 	PriorityRemoval = 0 // what must disappear: deletes, unfollows, blocks
 	PrioritySoon    = 1 // what somebody looks for in their next call
 	PriorityLater   = 100
+	// PriorityUpkeep is of what nobody has done just now: imports, how authors are
+	// delivered, what a Redis has lost.
+	PriorityUpkeep = 200
+	// PriorityLeftover is of what an erasure leaves in lists: it is in no answer any more.
+	PriorityLeftover = 300
 )
 
 // PriorityFor puts small audiences before large ones.
@@ -112,8 +117,11 @@ func PriorityFor(receivers int64) int {
 const (
 	// MaxAttempts is how often a job is tried before it is dead.
 	MaxAttempts = 12
-	// Overdue is how long a row waits before it goes before all priorities.
+	// Overdue is how long a row waits before it has a part in the half of each lease that
+	// does not go by priority, so that no backlog of others keeps it waiting for ever.
 	Overdue = 30 * time.Second
+	// Imported is the age from which on an event is not of what somebody did just now.
+	Imported = 10 * time.Minute
 	// ClockJump is by how much the queue's clock must have gone back since a row was changed
 	// for the row's times to be of no use: then it runs, and its lease is over.
 	ClockJump = time.Second
@@ -198,8 +206,11 @@ type Rows struct {
 // Dead rows do not count.
 type Ages struct {
 	Oldest time.Duration
-	// OldestOfLists is Oldest among the kinds that lists wait for, see [Kind.OfLists].
+	// OldestOfLists is Oldest among the kinds that lists wait for, see [Kind.OfLists], but
+	// for leftovers.
 	OldestOfLists time.Duration
+	// OldestMissing is OldestOfLists but for removals: lists lack something since then.
+	OldestMissing time.Duration
 }
 
 // Stats describes the queue.
@@ -229,8 +240,10 @@ type Queue interface {
 	Mark(ctx context.Context, rows ...Dirty) error
 
 	// Lease takes up to n rows that are due, of the kinds given or of all, for a
-	// time. Rows that have been due for [Overdue] come first, then by priority, then
-	// by when they were due. A row whose lease has run out is taken like any other,
+	// time. Half of them are those that have been due for [Overdue], the longest first, if
+	// there are so many; the others are taken by priority, then by when they were due. All are
+	// returned in this second order. Of an odd number the one more goes to each half in turn.
+	// A row whose lease has run out is taken like any other,
 	// and is dead if that was its last attempt. No row is leased twice at once. Each
 	// lease counts as an attempt. No rows is no error.
 	Lease(ctx context.Context, n int, d time.Duration, kinds ...Kind) ([]Job, error)

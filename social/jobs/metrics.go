@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"log/slog"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -18,6 +19,9 @@ var (
 	rows = promauto.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "freshet_jobs_rows", Help: "Rows of the queue that are not completed, by kind and state.",
 	}, []string{"kind", "state"})
+	workers = promauto.NewGauge(prometheus.GaugeOpts{
+		Name: "freshet_jobs_workers", Help: "Jobs that this process runs at once; 0 where it runs none.",
+	})
 	oldest = promauto.NewGauge(prometheus.GaugeOpts{
 		Name: "freshet_jobs_oldest_seconds", Help: "How long the job that has waited longest should have been done.",
 	})
@@ -41,6 +45,13 @@ func expose(kinds iter.Seq[Kind]) {
 			seconds.WithLabelValues(string(kind), result)
 		}
 	}
+}
+
+// Watch measures a queue after each pause, until ctx ends. Every server does, so that a
+// queue on which nobody works is noticed.
+func Watch(ctx context.Context, q Queue, pause time.Duration, log *slog.Logger) {
+	count(nil) // until it is counted
+	every(ctx, pause, func(ctx context.Context) { measure(ctx, q, log) })
 }
 
 // measure sets the gauges. Where the queue cannot be asked they stay.

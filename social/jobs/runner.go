@@ -28,7 +28,7 @@ type Config struct {
 	Workers int           // runs at once; default 8
 	Poll    time.Duration // how often the queue is asked where nothing wakes; default 250 ms
 	Lease   time.Duration // of a job, renewed while it runs; default 30 s
-	Measure time.Duration // how often the queue is counted and swept; default 10 s
+	Sweep   time.Duration // how often the queue is swept; default 10 s
 	Clock   feed.Clock    // default time.Now
 	Logger  *slog.Logger  // nil: nothing is logged
 	// Late is called when the queue can be asked again after it could not be asked or told
@@ -41,7 +41,7 @@ func (c Config) WithDefaults() Config {
 	c.Workers = cmp.Or(c.Workers, 8)
 	c.Poll = cmp.Or(c.Poll, 250*time.Millisecond)
 	c.Lease = cmp.Or(c.Lease, 30*time.Second)
-	c.Measure = cmp.Or(c.Measure, 10*time.Second)
+	c.Sweep = cmp.Or(c.Sweep, 10*time.Second)
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.Clock == nil {
 		c.Clock = time.Now
@@ -92,14 +92,14 @@ func Start(ctx context.Context, q Queue, handlers map[Kind]Handler, cfg Config) 
 		q: q, handlers: handlers, cfg: cfg.WithDefaults(), ctx: ctx, abandon: abandon, leasing: leasing, stop: stop,
 		freed: make(chan struct{}, 1), ended: make(chan struct{}), active: map[int64]Job{}, paused: map[Kind]time.Time{},
 	}
-	count(nil) // until it is counted
+	workers.Set(float64(r.cfg.Workers))
 	expose(maps.Keys(handlers))
 	r.loops.Go(func() {
 		defer close(r.ended)
 		r.dispatch()
 	})
-	r.loops.Go(func() { r.every(r.cfg.Lease/3, r.ctx, r.renew) })
-	r.loops.Go(func() { r.every(r.cfg.Measure, r.leasing, r.upkeep) })
+	r.loops.Go(func() { every(r.ctx, r.cfg.Lease/3, r.renew) })
+	r.loops.Go(func() { every(r.leasing, r.cfg.Sweep, r.upkeep) })
 	return r
 }
 
@@ -110,13 +110,14 @@ func (r *Runner) Close(ctx context.Context) {
 	stop := context.AfterFunc(ctx, r.abandon)
 	defer stop()
 	<-r.ended
+	workers.Set(0)
 	r.runs.Wait()
 	r.abandon()
 	r.loops.Wait()
 }
 
-// every calls do again and again until ctx ends.
-func (r *Runner) every(d time.Duration, ctx context.Context, do func(context.Context)) { //nolint:revive // which of two contexts
+// every calls do after each pause until ctx ends.
+func every(ctx context.Context, d time.Duration, do func(context.Context)) {
 	ticker := time.NewTicker(d)
 	defer ticker.Stop()
 	for {
@@ -130,7 +131,6 @@ func (r *Runner) every(d time.Duration, ctx context.Context, do func(context.Con
 }
 
 func (r *Runner) upkeep(ctx context.Context) {
-	measure(ctx, r.q, r.cfg.Logger)
 	for {
 		n, err := r.q.Sweep(ctx, sweepRows)
 		if err != nil && ctx.Err() == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -100,6 +101,40 @@ func (c *counted) Sweep(ctx context.Context, n int) (int, error) {
 	defer c.mu.Unlock()
 	c.sweeps = append(c.sweeps, n)
 	return n, err
+}
+
+// TestEveryServerMeasuresTheQueue, whether it runs jobs or not, and tells how many it runs at
+// once.
+func TestEveryServerMeasuresTheQueue(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.mark(jobs.Deliver, "post:a")
+		ctx, stop := context.WithCancel(b.Context())
+		var watch sync.WaitGroup
+		watch.Go(func() { jobs.Watch(ctx, b.q, 10*time.Second, slog.New(slog.DiscardHandler)) })
+		b.pass(time.Minute)
+		require.Equal(b, 60.0, gauge(b.T, "freshet_jobs_oldest_seconds"))
+		require.Equal(b, 0.0, gauge(b.T, "freshet_jobs_workers"), "nobody works on it")
+		r := jobs.Start(b.Context(), b.q, nil, jobs.Config{Workers: 3, Clock: time.Now})
+		require.Equal(b, 3.0, gauge(b.T, "freshet_jobs_workers"))
+		r.Close(b.Context())
+		require.Equal(b, 0.0, gauge(b.T, "freshet_jobs_workers"))
+		stop()
+		watch.Wait()
+	})
+}
+
+// gauge is the value of a metric without labels.
+func gauge(t *testing.T, name string) float64 {
+	t.Helper()
+	families, err := prometheus.DefaultGatherer.Gather()
+	require.NoError(t, err)
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatalf("there is no %s", name)
+	return 0
 }
 
 // ended is how many attempts of a kind the metric has, by result.

@@ -34,12 +34,13 @@ var expireText = `UPDATE jobs SET state = CASE WHEN attempts >= $2 THEN 'dead' E
 var waiting = `state IN ('pending', 'failed') AND (run_at <= ` + now("$1") + ` OR ` + sqlstore.Back(now("$1")) + `)
 	AND (cardinality($2::text[]) = 0 OR kind = ANY ($2))`
 
-// leaseText takes the rows that have waited too long, by how long, and then
-// others by priority.
+// leaseText takes some rows that have waited too long, by how long, and then
+// others by priority. The ids of the first are compared as an array, so that the second are
+// found in the order of their index.
 var leaseText = `WITH late AS MATERIALIZED (
-		SELECT id FROM jobs WHERE ` + waiting + ` AND due <= ` + now("$1") + ` - $3::bigint ORDER BY due, id LIMIT $4 FOR UPDATE SKIP LOCKED),
+		SELECT id FROM jobs WHERE ` + waiting + ` AND due <= ` + now("$1") + ` - $3::bigint ORDER BY due, id LIMIT $7 FOR UPDATE SKIP LOCKED),
 	others AS MATERIALIZED (
-		SELECT id FROM jobs WHERE ` + waiting + ` AND due > ` + now("$1") + ` - $3::bigint ORDER BY priority, due, id
+		SELECT id FROM jobs WHERE ` + waiting + ` AND id <> ALL (ARRAY(SELECT id FROM late)) ORDER BY priority, due, id
 		LIMIT (SELECT $4 - count(*) FROM late) FOR UPDATE SKIP LOCKED),
 	taken (job) AS (SELECT id FROM late UNION ALL SELECT id FROM others)
 	UPDATE jobs SET leased_till = ` + now("$1") + ` + $5::bigint, worker = $6, ` + sqlstore.Changed(now("$1")) + `, ` + sqlstore.Leased + `
@@ -94,7 +95,7 @@ const statsText = `SELECT kind, state, count(*) FROM jobs WHERE state IN ('pendi
 	UNION ALL SELECT kind, 'running', count(*) FROM jobs WHERE state = 'running' GROUP BY kind
 	UNION ALL SELECT kind, 'dead', count(*) FROM jobs WHERE state = 'dead' GROUP BY kind`
 
-var oldestText = `SELECT ` + age("true") + `, ` + age("kind IN "+sqlstore.OfLists())
+var oldestText = `SELECT ` + sqlstore.Ages(age)
 
 // age is how long the oldest job that is not done has waited, of those for which a condition
 // holds. It looks into an index for each state.

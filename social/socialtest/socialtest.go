@@ -75,6 +75,7 @@ func Run(t *testing.T, place New) {
 		{"Events/of a circle in any order", circleEvents},
 		{"Events/changes made here hold", clocksApart},
 		{"Jobs/of each change", jobsOfChanges},
+		{"Jobs/classes", classes},
 		{"Jobs/with the change or not at all", jobsSurvive},
 		{"Lists/limits and bounds", listBounds},
 		{"Images/files of posts", files},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 // step is a change and the jobs it must leave.
@@ -87,6 +88,53 @@ func jobsOfChanges(e *env) {
 		require.Error(e, err, name)
 	}
 	require.Empty(e, e.dirty())
+}
+
+// classes tells what somebody did just now from imports, and both from what an erasure
+// leaves: no backlog of the later ones delays the first.
+func classes(e *env) {
+	urgency := func() (least, most int) {
+		list, err := e.Lease(e.ctx, 10_000, time.Minute)
+		e.ok(err)
+		require.NotEmpty(e, list)
+		for _, j := range list {
+			_, err := e.Done(e.ctx, j)
+			e.ok(err)
+		}
+		return list[0].Priority, list[len(list)-1].Priority // in this order they are leased
+	}
+	post := func(id string, at time.Time) {
+		p := social.Post{ID: id, Author: "a", Caption: "x", CreatedAt: e.now.Unix() - 100_000, Audience: public()}
+		_, _, err := e.CreatePost(e.ctx, p, social.Creation{At: at})
+		e.ok(err)
+		e.ok(second(e.Follow(e.ctx, "fan."+id[5:], "a", at)))
+	}
+	post("post:now", here)
+	_, most := urgency()
+	require.Equal(e, jobs.PriorityLater, most)
+	post("post:told", e.now.Add(-time.Minute))
+	_, most = urgency()
+	require.Equal(e, jobs.PriorityLater, most, "an event of what happened just now")
+	post("post:imported", e.now.Add(-jobs.Imported-time.Second))
+	least, most := urgency()
+	require.Equal(e, []int{jobs.PriorityUpkeep, jobs.PriorityUpkeep}, []int{least, most})
+	_, rejected, err := e.FollowAll(e.ctx, []social.Edge{{Agent: "x", Author: "a"}}, here)
+	e.ok(err)
+	require.Empty(e, rejected)
+	least, _ = urgency()
+	require.Equal(e, jobs.PriorityUpkeep, least)
+	e.ok(e.EraseAgent(e.ctx, "a"))
+	least, most = urgency()
+	require.Equal(e, []int{jobs.PriorityRemoval, jobs.PriorityRemoval}, []int{least, most}, "that it begins does not wait")
+	for done := false; !done; {
+		done, err = e.EraseSome(e.ctx, "a", 100)
+		e.ok(err)
+	}
+	least, most = urgency()
+	require.Equal(e, []int{jobs.PriorityLeftover, jobs.PriorityLeftover}, []int{least, most})
+	ages, err := e.Ages(e.ctx)
+	e.ok(err)
+	require.Zero(e, ages)
 }
 
 // jobsSurvive drops the backend after each change, as a process that dies does,

@@ -76,7 +76,7 @@ var dialect = sqlstore.Dialect{
 	Mark:       markText,
 	Due:        dueText,
 	Expire:     expireText,
-	Choose:     []string{overdueText, othersText},
+	Choose:     [2]string{overdueText, othersText},
 	CountJobs:  `SELECT kind, state, count(*) FROM jobs WHERE state IN ('pending', 'running', 'failed', 'dead') GROUP BY state, kind`,
 	OldestJobs: oldestText,
 	Sweep:      `DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE state = 'completed' AND finished <= $1 - $2 ORDER BY finished LIMIT $3)`,

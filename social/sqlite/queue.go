@@ -33,10 +33,11 @@ var expireText = `UPDATE jobs SET state = CASE WHEN attempts >= $2 THEN 'dead' E
 // What a lease chooses from. One statement for both, and the lease, takes twice as long.
 var (
 	overdueText = `SELECT id FROM jobs INDEXED BY jobs_by_due WHERE ` + waiting + ` AND due <= $1 - $3 ORDER BY due, id LIMIT $4`
-	othersText  = `SELECT id FROM jobs INDEXED BY jobs_by_priority WHERE ` + waiting + ` AND due > $1 - $3 ORDER BY priority, due, id LIMIT $4`
+	othersText  = `SELECT id FROM jobs INDEXED BY jobs_by_priority WHERE ` + waiting + `
+		AND id NOT IN (SELECT value FROM json_each($3)) ORDER BY priority, due, id LIMIT $4`
 )
 
-var oldestText = `SELECT ` + age("true") + `, ` + age("kind IN "+sqlstore.OfLists())
+var oldestText = `SELECT ` + sqlstore.Ages(age)
 
 // age is how long the oldest job that is not done has waited, of those for which a condition
 // holds. It looks into an index for each state.

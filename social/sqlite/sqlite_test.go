@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -80,14 +81,14 @@ func TestAFileOfTheNextVersion(t *testing.T) {
 		return place{t, newer(t, 0), opts}
 	})
 	jobstest.Run(t, func(t *testing.T, opts social.Options) jobs.Queue { return open(t, newer(t, 0), opts) })
-	path := newer(t, 1)
-	_, err := sqlite.Open(t.Context(), path, social.Options{})
-	require.ErrorContains(t, err, "written by a newer freshet (schema 2, which needs one that knows 2; this one knows up to 1)")
-	_, err = sqlite.Look(t.Context(), path)
-	require.ErrorContains(t, err, "written by a newer freshet")
 	version, err := sqlite.Look(t.Context(), newer(t, 0))
 	require.NoError(t, err)
 	require.Equal(t, version.Known+1, version.File)
+	path := newer(t, 1)
+	_, err = sqlite.Open(t.Context(), path, social.Options{})
+	require.ErrorContains(t, err, fmt.Sprintf("written by a newer freshet (schema %d, which needs one that knows %[1]d; this one knows up to %d)", version.File, version.Known))
+	_, err = sqlite.Look(t.Context(), path)
+	require.ErrorContains(t, err, "written by a newer freshet")
 }
 
 func TestADamagedRow(t *testing.T) {

@@ -51,12 +51,13 @@ type Dialect struct {
 	Due    string // whether a job may be due; now, kinds, all for none; empty: it is not worth asking
 	Expire string // takes back leases that have run out; now, the attempts with which a job is dead
 	// Lease leases due jobs. It takes now, the kinds, the period after which a job is
-	// overdue, the number, the period of the lease, who leases, how many of the number are
-	// overdue ones. Or it is empty, and Choose reads the ids: of those that are
-	// overdue, and of all; each takes the first three, and its number. Then Alone runs all of
-	// what it is given in a transaction.
+	// overdue, the number, the period of the lease, who leases, how many of the number may
+	// be chosen because they are overdue. Or it is empty, and Choose reads the ids: of those
+	// that are overdue, which takes the first three and how many; and of all but those that
+	// are chosen already, which takes a table of these in the place of the third. Then Alone
+	// runs all of what it is given in a transaction.
 	Lease  string
-	Choose []string
+	Choose [2]string
 
 	CountJobs  string // kind, state, number
 	OldestJobs string // the columns of [jobs.Ages]; now

@@ -20,6 +20,7 @@ func (s *Store) EditPost(ctx context.Context, id, by string, e social.Edit, at t
 	}
 	var post social.Post
 	err := s.write(ctx, func(t *Tx) {
+		t.toldOf(at)
 		r := t.editable(id, by, at)
 		if r.Alive() {
 			t.fail(remains(&r.Post, e))
@@ -90,6 +91,7 @@ func (s *Store) DeletePost(ctx context.Context, id, by string, at time.Time) err
 		return err
 	}
 	return s.failed(ctx, "delete post", s.write(ctx, func(t *Tx) {
+		t.toldOf(at)
 		r := t.editable(id, by, at)
 		t.delete(r, social.ChangeTime(at, t.now, r.Latest()))
 	}))

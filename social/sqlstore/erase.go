@@ -79,7 +79,11 @@ func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
 	}
 	for _, step := range steps {
 		var n int
-		if err := s.write(ctx, func(t *Tx) { n = step(t) }); err != nil {
+		// What they leave is in no answer: it is taken out of lists when there is time.
+		if err := s.write(ctx, func(t *Tx) {
+			t.class = jobs.PriorityLeftover
+			n = step(t)
+		}); err != nil {
 			return false, err
 		}
 		if e.left -= n; e.left <= 0 {

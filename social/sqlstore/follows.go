@@ -28,6 +28,7 @@ func (s *Store) follow(ctx context.Context, agent, author string, on bool, at ti
 		return false, err
 	}
 	err = s.write(ctx, func(t *Tx) {
+		t.toldOf(at)
 		edge := social.Edge{Agent: agent, Author: author}
 		r := t.setFollows(social.FollowChange{Edge: edge, On: on, At: social.Stamp(at)})[0]
 		changed = r.Changed
@@ -48,7 +49,7 @@ func (s *Store) FollowAll(ctx context.Context, edges []social.Edge, at time.Time
 		t.renew = map[string]bool{}
 		results = t.setFollows(list...)
 		for _, agent := range slices.Sorted(maps.Keys(t.renew)) {
-			t.mark(jobs.Dirty{Kind: jobs.Pair, Key: jobs.PairKey(jobs.Everybody, agent), Priority: jobs.PriorityLater})
+			t.mark(jobs.Dirty{Kind: jobs.Pair, Key: jobs.PairKey(jobs.Everybody, agent), Priority: jobs.PriorityUpkeep})
 		}
 	}); err != nil {
 		return 0, nil, s.failed(ctx, "follow", err)

@@ -78,7 +78,7 @@ func (t *Tx) saveGraph(g *social.Graph) {
 			ids, followers, following = append(ids, id), append(followers, p.Followers), append(following, p.Following)
 		}
 		if p.Crossed(t.opts) {
-			t.mark(jobs.Dirty{Kind: jobs.Author, Key: id, Priority: jobs.PriorityLater})
+			t.mark(jobs.Dirty{Kind: jobs.Author, Key: id, Priority: jobs.PriorityUpkeep})
 		}
 	}
 	if len(ids) > 0 {

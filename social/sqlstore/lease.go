@@ -47,6 +47,7 @@ func (s *Store) Lease(ctx context.Context, n int, d time.Duration, kinds ...jobs
 		return nil, s.queueFailed(ctx, "lease jobs", err)
 	}
 	l := lease{now: queueNow(s.opts), n: n, d: d, kinds: names(kinds), by: s.name}
+	l.late = (n + int(s.turn.Add(1)%2)) / 2
 	err = s.alone(ctx, func(q *Query) { list = q.lease(l) })
 	return list, s.queueFailed(ctx, "lease jobs", err)
 }
@@ -67,6 +68,7 @@ type lease struct {
 	d     time.Duration
 	kinds []string
 	by    string
+	late  int // how many may be chosen because they have waited too long
 }
 
 // lease takes rows: those that have waited too long, by how long, and then others by
@@ -75,26 +77,14 @@ func (q *Query) lease(l lease) (list []jobs.Job) {
 	expire := Statement{q.d.Expire, []any{l.now, jobs.MaxAttempts}}
 	args := []any{l.now, l.kinds, jobs.Overdue.Microseconds()}
 	if q.d.Lease != "" {
-		q.both(expire, appendJob(&list), Statement{q.d.Lease, append(args, l.n, l.d.Microseconds(), l.by)})
+		q.both(expire, appendJob(&list), Statement{q.d.Lease, append(args, l.n, l.d.Microseconds(), l.by, l.late)})
 	} else {
 		q.exec(expire.Text, expire.Args...)
-		list = q.jobs(q.leaseText(), Table{q.choose(args, l.n)}, l.now, l.d.Microseconds(), l.by)
+		list = q.jobs(q.leaseText(), Table{q.choose(args, l)}, l.now, l.d.Microseconds(), l.by)
 	}
 	leased(list, l.d)
-	late := func(j jobs.Job) int { // 0 goes first
-		if j.Waited >= jobs.Overdue {
-			return 0
-		}
-		return 1
-	}
 	slices.SortFunc(list, func(a, b jobs.Job) int {
-		if order := late(a) - late(b); order != 0 {
-			return order
-		}
-		if late(a) == 1 && a.Priority != b.Priority {
-			return a.Priority - b.Priority
-		}
-		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(a.Priority-b.Priority, a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID))
 	})
 	return list
 }
@@ -107,16 +97,16 @@ func leased(list []jobs.Job, d time.Duration) {
 	}
 }
 
-// choose reads the ids of at most n rows to be leased.
-func (q *Query) choose(args []any, n int) (ids []int64) {
-	for _, text := range q.d.Choose {
-		q.each(func(scan Scan) error {
-			var id int64
-			err := scan(&id)
-			ids = append(ids, id)
-			return err
-		}, text, append(args[:3:3], n-len(ids))...)
+// choose reads the ids of rows to be leased.
+func (q *Query) choose(args []any, l lease) (ids []int64) {
+	add := func(scan Scan) error {
+		var id int64
+		err := scan(&id)
+		ids = append(ids, id)
+		return err
 	}
+	q.each(add, q.d.Choose[0], append(args[:3:3], l.late)...)
+	q.each(add, q.d.Choose[1], append(args[:2:2], Table{slices.Clone(ids)}, l.n-len(ids))...)
 	return ids
 }
 
@@ -179,8 +169,14 @@ func Kept(column, now string) string {
 	return `CASE WHEN ` + column + ` > ` + now + ` AND ` + Back(now) + ` THEN ` + now + ` ELSE ` + column + ` END`
 }
 
-// OfLists are the kinds that lists wait for, as a list in a statement.
-func OfLists() string {
+// Ages are the columns of [Dialect.OldestJobs], by what age makes of a condition.
+func Ages(age func(of string) string) string {
+	ofLists := `kind IN ` + kindsOfLists() + ` AND priority < ` + strconv.Itoa(jobs.PriorityLeftover)
+	return age(`true`) + `, ` + age(ofLists) + `, ` + age(ofLists+` AND priority > `+strconv.Itoa(jobs.PriorityRemoval))
+}
+
+// kindsOfLists are the kinds that lists wait for, as a list in a statement.
+func kindsOfLists() string {
 	var list []string
 	for _, kind := range jobs.Kinds() {
 		if kind.OfLists() {

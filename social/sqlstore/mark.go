@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -23,10 +24,18 @@ func (m mark) compare(o mark) int {
 func (t *Tx) mark(rows ...jobs.Dirty) {
 	for _, d := range rows {
 		key := mark{d.Kind, d.Key}
+		d.Priority = max(d.Priority, t.class)
 		if before, ok := t.dirty[key]; ok {
 			d.Priority, d.After, d.Lazy = min(d.Priority, before.Priority), min(d.After, before.After), d.Lazy && before.Lazy
 		}
 		t.dirty[key] = d
+	}
+}
+
+// toldOf marks what follows as upkeep, if an event tells of what happened long ago.
+func (t *Tx) toldOf(at time.Time) {
+	if !at.IsZero() && t.now.Sub(at) > jobs.Imported {
+		t.class = jobs.PriorityUpkeep
 	}
 }
 

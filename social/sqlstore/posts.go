@@ -19,6 +19,7 @@ func (s *Store) CreatePost(ctx context.Context, p social.Post, c social.Creation
 		return social.Post{}, false, err
 	}
 	err = s.write(ctx, func(t *Tx) {
+		t.toldOf(c.At)
 		if post, created = t.create(p, c, fresh); created {
 			t.useFiles(post.ID, c.Files)
 		}

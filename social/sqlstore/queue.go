@@ -24,7 +24,7 @@ func (s *Store) Again(ctx context.Context, since time.Time, kinds ...jobs.Kind) 
 				AND (state = 'completed' AND finished >= `+s.d.Now("$5")+` - $1 OR state = 'running') ORDER BY id LIMIT $4`,
 				age, names(kinds), after, againRows, queueNow(s.opts))
 			for _, j := range list {
-				t.mark(jobs.Dirty{Kind: j.Kind, Key: j.Key, Priority: j.Priority})
+				t.mark(jobs.Dirty{Kind: j.Kind, Key: j.Key, Priority: jobs.PriorityUpkeep})
 			}
 		})
 		if err != nil {
@@ -102,9 +102,9 @@ func (s *Store) Ages(ctx context.Context) (a jobs.Ages, err error) {
 }
 
 func (q *Query) ages(o social.Options) jobs.Ages {
-	var all, ofLists int64
-	q.row(into(&all, &ofLists), q.d.OldestJobs, queueNow(o))
-	return jobs.Ages{Oldest: micros(all), OldestOfLists: micros(ofLists)}
+	var all, ofLists, missing int64
+	q.row(into(&all, &ofLists, &missing), q.d.OldestJobs, queueNow(o))
+	return jobs.Ages{Oldest: micros(all), OldestOfLists: micros(ofLists), OldestMissing: micros(missing)}
 }
 
 func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }

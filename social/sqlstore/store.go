@@ -16,6 +16,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -30,6 +31,7 @@ type Store struct {
 	opts  social.Options
 	name  string // of whom this store leases jobs for
 	woken chan struct{}
+	turn  atomic.Int64 // counts leases
 }
 
 var (
@@ -83,6 +85,7 @@ type Tx struct {
 	on    Writing
 	now   time.Time
 	dirty map[mark]jobs.Dirty
+	class int             // the least priority of what is marked: of upkeep, or 0
 	renew map[string]bool // agents whose lists are rebuilt for their follows; nil: each follow is marked
 }
 

@@ -174,6 +174,10 @@ export interface paths {
          *     again when the store is: begin anew. Where there is nothing to show it is
          *     503.
          *
+         *     Where posts wait to be delivered, or lists cannot be read and the store
+         *     answers, `degraded` has `timeline`: a post of some seconds ago may be
+         *     missing.
+         *
          *     What a page shows, the feeds do not show again. Where that could not be
          *     noted `degraded` has `session`.
          */

@@ -34,6 +34,7 @@ func Run(t *testing.T, open Open) {
 		{"Mark/while it runs", markedWhileRunning},
 		{"Mark/revives", revives},
 		{"Lease/order", order},
+		{"Lease/backlog", backlog},
 		{"Lease/kinds", leaseKinds},
 		{"Lease/runs out", runsOut},
 		{"Lease/dead after its last attempt ran out", dies},

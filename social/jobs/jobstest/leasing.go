@@ -1,6 +1,7 @@
 package jobstest
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -20,9 +21,43 @@ func order(e *env) {
 	e.mark(jobs.Dirty{Kind: jobs.Deliver, Key: key(6), Priority: jobs.PriorityLater})
 	e.pass(jobs.Overdue)
 	e.mark(jobs.Dirty{Kind: jobs.Deliver, Key: key(7), Priority: jobs.PriorityRemoval})
-	// The first leases have run out as well, and those rows are overdue, too.
-	require.Equal(e.t, []string{key(0), key(1), key(2), key(3), key(4), key(5), key(6), key(7)}, keys(e.lease(10)),
-		"who has waited too long goes first")
+	// The first leases have run out as well.
+	require.Equal(e.t, []string{key(3), key(7), key(4), key(5), key(2), key(1), key(0), key(6)}, keys(e.lease(10)))
+}
+
+// backlog has rows that have waited for too long, of which no lease sees the end. What
+// somebody does now goes before them, in half of each lease, and they go on in the other;
+// of leases of one, each second.
+func backlog(e *env) {
+	var rows []jobs.Dirty
+	for i := range 60 {
+		rows = append(rows, jobs.Dirty{Kind: jobs.Pair, Key: fmt.Sprintf("erased/%02d", i), Priority: jobs.PriorityLeftover})
+	}
+	e.mark(rows...)
+	e.pass(2 * jobs.Overdue)
+	fresh := func(i int) jobs.Dirty {
+		return jobs.Dirty{Kind: jobs.Deliver, Key: key(i), Priority: jobs.PriorityFor(3)}
+	}
+	e.mark(fresh(0))
+	list := e.lease(8)
+	require.Len(e.t, list, 8)
+	require.Equal(e.t, key(0), list[0].Key, "first, however many have waited longer")
+	e.mark(fresh(1), fresh(2), fresh(3), fresh(4), fresh(5))
+	e.pass(time.Second)
+	count := map[jobs.Kind]int{}
+	for _, j := range e.lease(8) {
+		count[j.Kind]++
+	}
+	require.Equal(e.t, map[jobs.Kind]int{jobs.Deliver: 4, jobs.Pair: 4}, count)
+	e.mark(fresh(6), fresh(7), fresh(8))
+	count = map[jobs.Kind]int{}
+	for range 4 {
+		count[e.lease(1)[0].Kind]++
+	}
+	require.Equal(e.t, map[jobs.Kind]int{jobs.Deliver: 2, jobs.Pair: 2}, count, "nobody waits for ever")
+	e.pass(2 * jobs.Overdue)
+	e.mark(jobs.Dirty{Kind: jobs.Deliver, Key: key(9), Priority: jobs.PriorityRemoval})
+	require.Equal(e.t, key(9), e.lease(2)[0].Key, "what was done now and is overdue keeps its priority, too")
 }
 
 func leaseKinds(e *env) {

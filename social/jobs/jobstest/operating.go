@@ -94,9 +94,22 @@ func listsWaitFor(e *env) {
 	_, err := e.q.Fail(e.ctx, j, jobs.Failure{Reason: "x", After: time.Hour})
 	require.NoError(e.t, err)
 	e.pass(time.Second)
-	require.Equal(e.t, jobs.Ages{Oldest: 2 * time.Second, OldestOfLists: time.Second}, ages(), "a backoff hides nothing")
+	require.Equal(e.t, jobs.Ages{Oldest: 2 * time.Second, OldestOfLists: time.Second, OldestMissing: time.Second}, ages(), "a backoff hides nothing")
 	e.pass(time.Minute)
 	require.Equal(e.t, time.Minute+time.Second, ages().OldestOfLists)
+	e.pass(time.Hour)
+	for _, j := range e.lease(20) {
+		e.done(j)
+	}
+	e.mark(jobs.Dirty{Kind: jobs.Pair, Key: "a/b", Priority: jobs.PriorityLeftover})
+	e.pass(time.Second)
+	require.Equal(e.t, jobs.Ages{Oldest: time.Second}, ages(), "what is in no answer is missing in none")
+	e.mark(jobs.Dirty{Kind: jobs.Pair, Key: "a/c", Priority: jobs.PriorityRemoval})
+	e.pass(time.Second)
+	require.Equal(e.t, jobs.Ages{Oldest: 2 * time.Second, OldestOfLists: time.Second}, ages())
+	e.mark(jobs.Dirty{Kind: jobs.Pair, Key: "a/d", Priority: jobs.PriorityUpkeep})
+	e.pass(time.Second)
+	require.Equal(e.t, jobs.Ages{Oldest: 3 * time.Second, OldestOfLists: 2 * time.Second, OldestMissing: time.Second}, ages())
 }
 
 func sweep(e *env) {
