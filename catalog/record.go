@@ -1,7 +1,9 @@
 package catalog
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/freshet/freshet/feed"
 )
@@ -26,6 +28,60 @@ func ParseRecord(data []byte) (Record, error) {
 	}
 	r.Learned = r.Weights
 	return r, err
+}
+
+// ParseProfile reads the profile in the stored record of an agent; [feed.ErrNotFound] where
+// there is no record, or one that only refuses what was done before they were erased.
+func ParseProfile(agent string, data []byte) (feed.Profile, error) {
+	if len(data) == 0 {
+		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
+	}
+	r, err := ParseRecord(data)
+	if err != nil {
+		return feed.Profile{}, fmt.Errorf("the profile of %s is damaged, put it again: %w", agent, err)
+	}
+	if !r.Known() {
+		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
+	}
+	return r.Profile, nil
+}
+
+// RecordChange changes a record; false: there is nothing to write. exists tells whether the
+// agent had one.
+type RecordChange func(r *Record, exists bool) (changed bool, err error)
+
+// Records implements the changes of [Profiles] by one function, which changes an agent's
+// record atomically; what says in errors what it does.
+type Records func(ctx context.Context, what, agent string, change RecordChange) error
+
+// EditProfile implements [Profiles].
+func (c Records) EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (p feed.Profile, err error) {
+	err = c(ctx, "edit profile", agent, func(r *Record, exists bool) (changed bool, err error) {
+		changed, err = r.Edit(exists, change)
+		p = r.Profile
+		return changed, err
+	})
+	return p, err
+}
+
+// MuteItems implements [Profiles].
+func (c Records) MuteItems(ctx context.Context, agent string, groups []string) error {
+	return c(ctx, "mute items", agent, func(r *Record, _ bool) (bool, error) { return r.Mute(groups), nil })
+}
+
+// RemoveProfile implements [Profiles].
+func (c Records) RemoveProfile(ctx context.Context, agent string) error {
+	return c(ctx, "remove profile", agent, func(r *Record, exists bool) (bool, error) {
+		if !exists || !r.Remove() {
+			return false, fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
+		}
+		return true, nil
+	})
+}
+
+// Learn implements [Profiles].
+func (c Records) Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error {
+	return c(ctx, "learn", agent, func(r *Record, exists bool) (bool, error) { return r.Learn(exists, change), nil })
 }
 
 // parseParts reads each part of a record by itself.

@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"bytes"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -31,80 +30,22 @@ func (r Ranking) MarshalJSON() ([]byte, error) {
 
 // writeParameters writes the curves, where there are any, and what is not left out.
 func writeParameters(r *Ranking, curves json.RawMessage, leftOut func(*Parameter) bool) ([]byte, error) {
-	w := objectWriter{}
+	into := reflect.New(rankingShape).Elem()
 	if curves != nil {
-		w.write(curvesPath, curves)
+		fieldAt(into, curvesPath).SetBytes(curves)
 	}
 	for i := range Parameters {
 		p := &Parameters[i]
-		if leftOut(p) {
-			continue
+		switch {
+		case leftOut(p):
+		case p.IsDuration():
+			text := p.write(r)
+			fieldAt(into, p.Path).Set(reflect.ValueOf(&text))
+		default:
+			fieldAt(into, p.Path).Set(reflect.ValueOf(p.number(r)))
 		}
-		var value any = p.write(r)
-		if !p.IsDuration() {
-			value = *p.number(r)
-		}
-		data, err := json.Marshal(value)
-		if err != nil {
-			return nil, err
-		}
-		w.write(p.Path, data)
 	}
-	return w.end(), nil
-}
-
-// objectWriter writes values by paths such as diversity.site.decay. Paths that begin
-// alike must follow each other.
-type objectWriter struct {
-	bytes.Buffer
-	open  []string // names of the objects that are open within the outermost one
-	comma bool
-}
-
-func (w *objectWriter) write(path string, value []byte) {
-	if w.Len() == 0 {
-		w.WriteByte('{')
-	}
-	names := strings.Split(path, ".")
-	groups, last := names[:len(names)-1], names[len(names)-1]
-	same := 0
-	for same < min(len(groups), len(w.open)) && groups[same] == w.open[same] {
-		same++
-	}
-	w.close(same)
-	for _, group := range groups[same:] {
-		w.name(group)
-		w.WriteByte('{')
-		w.comma = false
-	}
-	w.open = slices.Clone(groups)
-	w.name(last)
-	w.Write(value)
-}
-
-func (w *objectWriter) name(name string) {
-	if w.comma {
-		w.WriteByte(',')
-	}
-	w.comma = true
-	w.WriteString(strconv.Quote(name) + ":")
-}
-
-// close ends the objects within the first ones.
-func (w *objectWriter) close(but int) {
-	for range w.open[but:] {
-		w.WriteByte('}')
-	}
-	w.open = w.open[:but]
-}
-
-func (w *objectWriter) end() []byte {
-	if w.Len() == 0 {
-		return []byte("{}")
-	}
-	w.close(0)
-	w.WriteByte('}')
-	return w.Bytes()
+	return json.Marshal(into.Interface())
 }
 
 // Propose changes the parameters that are named and keeps the others, so
@@ -191,13 +132,27 @@ func shapeOf(below string) reflect.Type {
 		case p.IsDuration():
 			typ = reflect.TypeFor[*string]()
 		}
-		fields = append(fields, reflect.StructField{Name: fieldName(name), Type: typ, Tag: reflect.StructTag(`json:"` + name + `"`)})
+		fields = append(fields, reflect.StructField{Name: fieldName(name), Type: typ, Tag: reflect.StructTag(`json:"` + name + `,omitempty"`)})
 	}
 	return reflect.StructOf(fields)
 }
 
 // fieldName is an exported name for a field.
 func fieldName(name string) string { return "F_" + name }
+
+// fieldAt is the field at a path, within objects that are made where they are missing.
+func fieldAt(v reflect.Value, path string) reflect.Value {
+	for name := range strings.SplitSeq(path, ".") {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				v.Set(reflect.New(v.Type().Elem()))
+			}
+			v = v.Elem()
+		}
+		v = v.FieldByName(fieldName(name))
+	}
+	return v
+}
 
 // valueAt is the value at a path; ok is false where it is missing.
 func valueAt(v reflect.Value, path string) (at reflect.Value, ok bool) {

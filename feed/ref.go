@@ -43,77 +43,50 @@ func (s Source) String() string {
 	return ""
 }
 
-// How the third part of a stored ref is written. The format comes first in that part,
-// and what has another one is read without that part.
-const (
-	sourceFormat = '1' // one letter follows, that of the source
-	marksFormat  = '2' // any number of letters follow: that of the source, and shownLetter
-	shownLetter  = 's'
-)
+// shownLetter is the letter of [Ref.ShownBefore] in a stored ref; no source has it.
+const shownLetter = 's'
 
 // String writes the ref as a session stores it, with bars, which are in neither
 // alphabet:
 //
-//	group             the id is the same
+//	group           the id is the same
 //	group|id
-//	group|id|1source  where there is a source; the id is empty where it is the group
-//	group|id|2…s      where it was shown before, with the source's letter before the s
+//	group|id|marks  letters: that of the source, and s where it was shown before; the id
+//	                is empty where it is the group
 func (r Ref) String() string {
-	marks := r.marks()
+	var marks []byte
+	if r.Source != SourceScore {
+		marks = append(marks, byte(r.Source))
+	}
+	if r.ShownBefore {
+		marks = append(marks, shownLetter)
+	}
 	switch {
-	case marks != "" && r.ID == r.Group:
-		return r.Group + "||" + marks
-	case marks != "":
-		return r.Group + "|" + r.ID + "|" + marks
+	case marks != nil && r.ID == r.Group:
+		return r.Group + "||" + string(marks)
+	case marks != nil:
+		return r.Group + "|" + r.ID + "|" + string(marks)
 	case r.ID == r.Group:
 		return r.Group
 	}
 	return r.Group + "|" + r.ID
 }
 
-// marks is the third part of a stored ref, "" for none.
-func (r Ref) marks() string {
-	switch {
-	case r.ShownBefore && r.Source != SourceScore:
-		return string([]byte{marksFormat, byte(r.Source), shownLetter})
-	case r.ShownBefore:
-		return string([]byte{marksFormat, shownLetter})
-	case r.Source != SourceScore: // as servers write and read it that know no other mark
-		return string([]byte{sourceFormat, byte(r.Source)})
-	}
-	return ""
-}
-
-// ParseRef reads what [Ref.String] wrote, here or in an older server, which knew no
-// marks, or the source alone. A mark or format that is not known is left out.
+// ParseRef reads what [Ref.String] wrote. A mark that is not known is left out.
 func ParseRef(s string) Ref {
-	group, rest, some := strings.Cut(s, "|")
-	if !some {
-		return Ref{ID: s, Group: s}
-	}
-	id, marks, marked := strings.Cut(rest, "|")
-	if !marked {
-		return Ref{ID: id, Group: group}
+	group, rest, _ := strings.Cut(s, "|")
+	id, marks, _ := strings.Cut(rest, "|")
+	if id == "" {
+		id = group
 	}
 	r := Ref{ID: id, Group: group}
-	if id == "" {
-		r.ID = group
-	}
-	if len(marks) == 2 && marks[0] == sourceFormat || len(marks) >= 2 && marks[0] == marksFormat {
-		r.readMarks(marks[0], marks[1:])
-	}
-	return r
-}
-
-func (r *Ref) readMarks(format byte, letters string) {
-	for i := range len(letters) {
-		switch source := Source(letters[i]); {
-		case format == marksFormat && letters[i] == shownLetter:
-			r.ShownBefore = true
-		case source.String() != "":
+	for i := range len(marks) {
+		if source := Source(marks[i]); source.String() != "" {
 			r.Source = source
 		}
+		r.ShownBefore = r.ShownBefore || marks[i] == shownLetter
 	}
+	return r
 }
 
 // Sources returns the source of each ref, in order, and nil where all are

@@ -37,6 +37,7 @@ type Config struct {
 // known: [catalog.ErrUnavailable].
 type Catalog struct {
 	catalog.Uncached
+	catalog.Records
 	client esindex.Client
 	items  string
 	agents string
@@ -67,6 +68,7 @@ func New(client esindex.Client, cfg Config) *Catalog {
 		c.items:  esindex.NewWriter(client, c.items, ensure),
 		c.agents: esindex.NewWriter(client, c.agents, ensureBeside),
 	}
+	c.Records = c.changeRecord
 	return c
 }
 

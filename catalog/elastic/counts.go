@@ -2,11 +2,11 @@ package elastic
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -26,7 +26,7 @@ import (
 // written since. Elasticsearch's own would write each document anew, and a reader
 // who was given 1.50 would get 1.5.
 func (c *Catalog) SetCounts(ctx context.Context, counts map[string]feed.Counts) (unknown, again []string, err error) {
-	ids := sortedIDs(counts)
+	ids := slices.Sorted(maps.Keys(counts))
 	schema, err := c.schema.Get()
 	if err != nil {
 		return nil, ids, c.contractError(err)
@@ -41,8 +41,21 @@ func (c *Catalog) SetCounts(ctx context.Context, counts map[string]feed.Counts) 
 	b := bulk{named: schema.Several()}
 	var errs []error
 	send := func() {
-		failed, err := c.sendOver(ctx, &b, ids)
-		again, errs = append(again, failed...), append(errs, err)
+		of := slices.Clone(b.of)
+		err := c.send(ctx, &b, func(i int, r result) {
+			of = of[1:]
+			if r.Status < 300 {
+				return
+			}
+			again = append(again, ids[i])
+			if r.Status != http.StatusConflict && r.Status != http.StatusNotFound {
+				errs = append(errs, fmt.Errorf("live popularity of item %s: %w", ids[i], r.err(feed.ErrInvalid, "bad item")))
+			}
+		})
+		for _, i := range of { // nothing is known of them
+			again = append(again, ids[i])
+		}
+		errs = append(errs, err)
 	}
 	for i, doc := range docs {
 		if len(doc.Source) == 0 {
@@ -61,15 +74,6 @@ func (c *Catalog) SetCounts(ctx context.Context, counts map[string]feed.Counts) 
 	}
 	send()
 	return unknown, again, errors.Join(errs...)
-}
-
-func sortedIDs(counts map[string]feed.Counts) []string {
-	ids := make([]string, 0, len(counts))
-	for id := range counts {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
 }
 
 // current reads the documents of items as they are now, not as they were refreshed.
@@ -129,33 +133,6 @@ func (c *Catalog) readOthers(ctx context.Context, ids []string, docs []esindex.D
 		docs[of[i]] = d
 	}
 	return nil
-}
-
-// sendOver sends what replaces documents, leaves the request empty, and answers the
-// items whose document was not written.
-func (c *Catalog) sendOver(ctx context.Context, b *bulk, ids []string) (again []string, err error) {
-	if len(b.of) == 0 {
-		return nil, nil
-	}
-	defer func() { b.body, b.of = b.body[:0], b.of[:0] }()
-	answer, err := c.bulk(ctx, c.items, "", b)
-	if err != nil {
-		for _, i := range b.of {
-			again = append(again, ids[i])
-		}
-		return again, err
-	}
-	for i, r := range answer {
-		if r.Status < 300 {
-			continue
-		}
-		id := ids[b.of[i]]
-		again = append(again, id)
-		if r.Status != http.StatusConflict && r.Status != http.StatusNotFound {
-			err = cmp.Or(err, fmt.Errorf("live popularity of item %s: %w", id, r.err(feed.ErrInvalid, "bad item")))
-		}
-	}
-	return again, err
 }
 
 // countsOf asks for the live popularity of items that are put.

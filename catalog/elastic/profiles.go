@@ -29,17 +29,7 @@ func (c *Catalog) profile(d esindex.Document, agent string) (feed.Profile, error
 	if d.Broken {
 		return feed.Profile{}, fmt.Errorf("the profile of %s is damaged, put it again: Elasticsearch cannot write it as JSON", agent)
 	}
-	if len(d.Source) == 0 {
-		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
-	}
-	r, err := catalog.ParseRecord(d.Source)
-	if err != nil {
-		return feed.Profile{}, fmt.Errorf("the profile of %s is damaged, put it again: %w", agent, err)
-	}
-	if !r.Known() {
-		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
-	}
-	return r.Profile, nil
+	return catalog.ParseProfile(agent, d.Source)
 }
 
 // ProfilesOf implements [catalog.Profiles].
@@ -67,43 +57,9 @@ func (c *Catalog) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profi
 	return out, down
 }
 
-// EditProfile implements [catalog.Profiles].
-func (c *Catalog) EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (p feed.Profile, err error) {
-	err = c.changeRecord(ctx, agent, func(r *catalog.Record, exists bool) (changed bool, err error) {
-		changed, err = r.Edit(exists, change)
-		p = r.Profile
-		return changed, err
-	})
-	return p, err
-}
-
-// MuteItems implements [catalog.Profiles].
-func (c *Catalog) MuteItems(ctx context.Context, agent string, groups []string) error {
-	return c.changeRecord(ctx, agent, func(r *catalog.Record, _ bool) (bool, error) { return r.Mute(groups), nil })
-}
-
-// RemoveProfile implements [catalog.Profiles].
-func (c *Catalog) RemoveProfile(ctx context.Context, agent string) error {
-	return c.changeRecord(ctx, agent, func(r *catalog.Record, exists bool) (bool, error) {
-		if !exists || !r.Remove() {
-			return false, fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
-		}
-		return true, nil
-	})
-}
-
-// Learn implements [catalog.Profiles].
-func (c *Catalog) Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error {
-	return c.changeRecord(ctx, agent, func(r *catalog.Record, exists bool) (bool, error) { return r.Learn(exists, change), nil })
-}
-
-// recordChange changes a record; false: there is nothing to write. exists tells
-// whether the agent had one.
-type recordChange func(r *catalog.Record, exists bool) (bool, error)
-
 // changeRecord reads, changes and writes, and does so again where somebody
 // else has written meanwhile; one of those who meet always gets through.
-func (c *Catalog) changeRecord(ctx context.Context, agent string, change recordChange) error {
+func (c *Catalog) changeRecord(ctx context.Context, _, agent string, change catalog.RecordChange) error {
 	for {
 		found, err := c.get(ctx, []esindex.DocID{{Index: c.agents, ID: agent}})
 		if err != nil {
@@ -133,17 +89,22 @@ func (c *Catalog) changeRecord(ctx context.Context, agent string, change recordC
 // where nothing is left; conflict: somebody else has written meanwhile.
 func (c *Catalog) writeRecord(ctx context.Context, agent string, before *esindex.Document, r *catalog.Record) (conflict bool, err error) {
 	var b bulk
+	stored, at := len(before.Source) > 0 || before.Broken, &esindex.Document{ID: agent, SeqNo: before.SeqNo, Term: before.Term}
 	switch {
 	case !r.Empty():
 		doc, err := json.Marshal(r)
 		if err != nil {
 			return false, feed.Errorf(feed.ErrInvalid, "bad profile: %w", err)
 		}
-		b.addOver(before, agent, doc)
-	case len(before.Source) == 0 && !before.Broken:
+		if stored {
+			b.replace(at, doc, 0)
+		} else {
+			b.add("create", at.Place(), doc, 0)
+		}
+	case !stored:
 		return false, nil
 	default:
-		b.removeRead(before, agent)
+		b.drop(at, 0)
 	}
 	answer, err := c.bulk(ctx, c.agents, "", &b)
 	if err != nil {
@@ -153,21 +114,6 @@ func (c *Catalog) writeRecord(ctx context.Context, agent string, before *esindex
 		return true, nil
 	}
 	return false, answer[0].err(feed.ErrInvalid, "bad profile")
-}
-
-// removeRead deletes the document that was read, and no later one.
-func (b *bulk) removeRead(read *esindex.Document, id string) {
-	b.drop(&esindex.Document{ID: id, SeqNo: read.SeqNo, Term: read.Term}, 0)
-}
-
-// addOver adds a document that takes the place of the one that was read, and
-// of no later one.
-func (b *bulk) addOver(before *esindex.Document, id string, doc []byte) {
-	if len(before.Source) == 0 && !before.Broken {
-		b.add("create", esindex.DocID{ID: id}, doc, 0)
-		return
-	}
-	b.replace(&esindex.Document{ID: id, SeqNo: before.SeqNo, Term: before.Term}, doc, 0)
 }
 
 // replace adds a document that takes the place of the one that was read, unless

@@ -88,13 +88,13 @@ func (u *updating) again(ctx context.Context) error {
 			continue
 		}
 		if len(b.of) > 0 && len(b.body)+len(doc) > maxBatchBytes {
-			if err := u.send(ctx, &b); err != nil {
+			if err := u.c.send(ctx, &b, u.done); err != nil {
 				return err
 			}
 		}
 		b.replace(&docs[k], doc, i)
 	}
-	return u.send(ctx, &b)
+	return u.c.send(ctx, &b, u.done)
 }
 
 // changed applies the change to the item in a document.
@@ -133,23 +133,11 @@ func several(before, after []string, same bool) []string {
 	return nil
 }
 
-// send writes the documents of a request, and leaves it empty.
-func (u *updating) send(ctx context.Context, b *bulk) error {
-	if len(b.of) == 0 {
-		return nil
+// done takes in the outcome of an item.
+func (u *updating) done(i int, r result) {
+	if r.Status == http.StatusConflict {
+		u.left = append(u.left, i)
+	} else if err := r.err(feed.ErrInvalid, "bad item"); err != nil {
+		u.out[i] = catalog.Updated{Err: err}
 	}
-	defer func() { b.body, b.of = b.body[:0], b.of[:0] }()
-	answer, err := u.c.bulk(ctx, u.c.items, "", b)
-	if err != nil {
-		return err
-	}
-	for n, r := range answer {
-		i := b.of[n]
-		if r.Status == http.StatusConflict {
-			u.left = append(u.left, i)
-		} else if err := r.err(feed.ErrInvalid, "bad item"); err != nil {
-			u.out[i] = catalog.Updated{Err: err}
-		}
-	}
-	return nil
 }

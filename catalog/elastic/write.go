@@ -41,6 +41,7 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 		return nil, err
 	}
 	errs := make([]error, len(items))
+	refused := func(i int, r result) { errs[i] = r.err(feed.ErrInvalid, "bad item") }
 	b := bulk{named: schema.Several()}
 	for i := range items {
 		doc, err := encode(schema, &items[i], counts[items[i].ID])
@@ -49,7 +50,7 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 			continue
 		}
 		if len(b.of) == maxBatch || len(b.of) > 0 && len(b.body)+len(doc) > maxBatchBytes {
-			if err := c.send(ctx, c.items, &b, errs); err != nil {
+			if err := c.send(ctx, &b, refused); err != nil {
 				return nil, err
 			}
 		}
@@ -59,13 +60,11 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 		}
 		b.add("index", at, doc, i)
 	}
-	if err := c.send(ctx, c.items, &b, errs); err != nil {
+	if err := c.send(ctx, &b, refused); err != nil {
 		return nil, err
 	}
-	for _, err := range errs {
-		if err != nil {
-			return errs, nil
-		}
+	if slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
+		return errs, nil
 	}
 	return nil, nil
 }
@@ -197,21 +196,18 @@ func (b *bulk) place(at esindex.DocID) []byte {
 	return place
 }
 
-// send sends what was built, notes the error of each refused item, and leaves
-// the request empty.
-func (c *Catalog) send(ctx context.Context, index string, b *bulk, errs []error) error {
+// send sends what was built about items, tells the result of each, and leaves the request
+// empty.
+func (c *Catalog) send(ctx context.Context, b *bulk, told func(item int, r result)) error {
 	if len(b.of) == 0 {
 		return ctx.Err()
 	}
-	answer, err := c.bulk(ctx, index, "", b)
-	if err != nil {
-		return err
-	}
+	defer func() { b.body, b.of = b.body[:0], b.of[:0] }()
+	answer, err := c.bulk(ctx, c.items, "", b)
 	for i, r := range answer {
-		errs[b.of[i]] = r.err(feed.ErrInvalid, "bad item")
+		told(b.of[i], r)
 	}
-	b.body, b.of = b.body[:0], b.of[:0]
-	return nil
+	return err
 }
 
 // result is the outcome of one line of a bulk request.

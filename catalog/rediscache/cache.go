@@ -75,7 +75,7 @@ func New(next catalog.Catalog, client redis.Cmdable, cfg Config) *Cache {
 // Docs implements [catalog.Reader]. Where the catalog fails, the items that
 // are cached come back beside its error, the others without JSON.
 func (c *Cache) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
-	got := c.look(ctx, "", ids)
+	got := c.look(ctx, ids)
 	missed := got.missed()
 	if len(missed) == 0 {
 		return got.docs, nil
@@ -94,8 +94,8 @@ func (c *Cache) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 // the catalog fails, what is cached comes back beside its error; nothing does
 // when the profile is not, because the items may be muted by it.
 func (c *Cache) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
-	got := c.look(ctx, agent, ids)
-	known, missed := got.profile, got.missed()
+	got := c.look(ctx, ids, agent)
+	known, missed := got.profiles[0], got.missed()
 	if known != nil && len(missed) == 0 {
 		return got.docs, known.profile, nil
 	}
@@ -130,7 +130,7 @@ func (c *Cache) Hydrate(ctx context.Context, agent string, ids []string) ([]feed
 
 // Profile implements [catalog.Profiles].
 func (c *Cache) Profile(ctx context.Context, agent string) (feed.Profile, error) {
-	known := c.look(ctx, agent, nil).profile
+	known := c.look(ctx, nil, agent).profiles[0]
 	if known == nil {
 		var err error
 		if known, err = c.fetchProfile(ctx, agent); err != nil {

@@ -22,26 +22,26 @@ const mark = "~"
 
 // found is the result of a cache lookup.
 type found struct {
-	docs    []feed.Doc    // one per id; what is not cached has no JSON
-	misses  int           // docs without JSON
-	profile *knownProfile // nil: not asked for, or not cached
+	docs     []feed.Doc      // one per id; what is not cached has no JSON
+	misses   int             // docs without JSON
+	profiles []*knownProfile // one per agent; nil: not cached
 }
 
-// look reads items and, where an agent is named, its profile in one round
-// trip. What cannot be read counts as not cached.
-func (c *Cache) look(ctx context.Context, agent string, ids []string) found {
-	got := found{docs: make([]feed.Doc, len(ids)), misses: len(ids)}
+// look reads items and the profiles of agents in one round trip. What cannot be read
+// counts as not cached.
+func (c *Cache) look(ctx context.Context, ids []string, agents ...string) found {
+	got := found{docs: make([]feed.Doc, len(ids)), misses: len(ids), profiles: make([]*knownProfile, len(agents))}
 	for i, id := range ids {
 		got.docs[i].ID = id
 	}
-	if c.down() || (agent == "" && len(ids) == 0) {
+	if c.down() || len(agents)+len(ids) == 0 {
 		return got
 	}
 	pipe := c.client.Pipeline()
 	read := c.readItems(ctx, pipe, ids)
-	var profile *redis.StringCmd
-	if agent != "" {
-		profile = pipe.Get(ctx, c.keys.Profile(agent))
+	gets := make([]*redis.StringCmd, len(agents))
+	for i, agent := range agents {
+		gets[i] = pipe.Get(ctx, c.keys.Profile(agent))
 	}
 	// A cluster answers each command for itself, so what has failed shows
 	// below; the client names the first failure here, or that a key is absent.
@@ -49,8 +49,8 @@ func (c *Cache) look(ctx context.Context, agent string, ids []string) found {
 		c.failed(ctx, "read", err)
 	}
 	got.take(read())
-	if profile != nil {
-		got.profile = c.readProfile(ctx, agent, profile)
+	for i, agent := range agents {
+		got.profiles[i] = c.readProfile(ctx, agent, gets[i])
 	}
 	metrics.ItemRedis.Hits.Add(float64(len(ids) - got.misses))
 	metrics.ItemRedis.Misses.Add(float64(got.misses))
@@ -114,7 +114,7 @@ func (f *found) take(values []string) {
 // ProfilesOf implements [catalog.Profiles]: what is cached in one round trip, and what
 // is not from the catalog at once.
 func (c *Cache) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error) {
-	known := c.lookProfiles(ctx, agents)
+	known := c.look(ctx, nil, agents...).profiles
 	out := make([]feed.Profile, len(agents))
 	var missed []string
 	var at []int
@@ -141,26 +141,6 @@ func (c *Cache) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile
 	}
 	c.fill(ctx, nil, fetched...)
 	return out, err
-}
-
-// lookProfiles reads what is cached of profiles; nil where it is not.
-func (c *Cache) lookProfiles(ctx context.Context, agents []string) []*knownProfile {
-	known := make([]*knownProfile, len(agents))
-	if c.down() || len(agents) == 0 {
-		return known
-	}
-	pipe := c.client.Pipeline()
-	gets := make([]*redis.StringCmd, len(agents))
-	for i, agent := range agents {
-		gets[i] = pipe.Get(ctx, c.keys.Profile(agent))
-	}
-	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
-		c.failed(ctx, "read", err)
-	}
-	for i, agent := range agents {
-		known[i] = c.readProfile(ctx, agent, gets[i])
-	}
-	return known
 }
 
 func (c *Cache) readProfile(ctx context.Context, agent string, cmd *redis.StringCmd) *knownProfile {

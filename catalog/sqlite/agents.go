@@ -2,29 +2,28 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
 // Agents draws n of those who have a profile, as offline.Source says. It reads
 // the ids of all profiles, which takes about a second for a million.
-func (c *Catalog) Agents(ctx context.Context, n int, seed int64) (ids []string, err error) {
-	rows, err := c.file.Scans.QueryContext(ctx, `SELECT agent FROM profiles`)
-	if err != nil {
-		return nil, failed(ctx, "sample agents", err)
-	}
-	defer func() { err = errors.Join(err, failed(ctx, "sample agents", rows.Close())) }()
+func (c *Catalog) Agents(ctx context.Context, n int, seed int64) ([]string, error) {
 	sample := newSample(n, seed)
-	for rows.Next() {
+	rows, err := c.file.Scans.QueryContext(ctx, `SELECT agent FROM profiles`)
+	err = sqlitefile.Each(rows, err, func(rows *sql.Rows) error {
 		var agent string
-		if err := rows.Scan(&agent); err != nil {
-			return nil, failed(ctx, "sample agents", err)
+		err := rows.Scan(&agent)
+		if err == nil {
+			sample.add(agent)
 		}
-		sample.add(agent)
-	}
-	if err := rows.Err(); err != nil {
+		return err
+	})
+	if err != nil {
 		return nil, failed(ctx, "sample agents", err)
 	}
 	return c.known(ctx, sample.ids())

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/freshet/freshet/catalog"
@@ -152,26 +151,9 @@ func (c *Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	if len(ids) == 0 {
 		return docs, nil
 	}
-	list, err := json.Marshal(ids)
+	found, err := byKey(ctx, c.docs, "read items", ids)
 	if err != nil {
-		return nil, failed(ctx, "read items", err)
-	}
-	found := make(map[string][]byte, len(ids))
-	rows, err := c.docs.QueryContext(ctx, string(list))
-	if err != nil {
-		return nil, failed(ctx, "read items", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var id string
-		var raw sql.RawBytes
-		if err := rows.Scan(&id, &raw); err != nil {
-			return nil, failed(ctx, "read items", err)
-		}
-		found[id] = slices.Clone(raw)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, failed(ctx, "read items", err)
+		return nil, err
 	}
 	for i, id := range ids {
 		docs[i] = feed.Doc{ID: id, JSON: found[id]}
@@ -179,26 +161,44 @@ func (c *Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	return docs, nil
 }
 
+// byKey reads the documents that stmt finds by a list of keys.
+func byKey(ctx context.Context, stmt *sql.Stmt, what string, keys []string) (map[string][]byte, error) {
+	list, err := json.Marshal(keys)
+	if err != nil {
+		return nil, failed(ctx, what, err)
+	}
+	found := make(map[string][]byte, len(keys))
+	rows, err := stmt.QueryContext(ctx, string(list))
+	err = sqlitefile.Each(rows, err, func(rows *sql.Rows) error {
+		var key string
+		var doc []byte
+		err := rows.Scan(&key, &doc)
+		found[key] = doc
+		return err
+	})
+	return found, failed(ctx, what, err)
+}
+
 // Scan implements [catalog.Scanner]. It reads one item at a time from a
 // snapshot, so that fn may use the catalog, and sees each item once.
 func (c *Catalog) Scan(ctx context.Context, fn func(feed.Item) error) error {
+	var stop error // of an item, not of the file
 	rows, err := c.file.Scans.QueryContext(ctx, `SELECT id, doc FROM items ORDER BY seq`)
-	if err != nil {
-		return failed(ctx, "scan items", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	err = sqlitefile.Each(rows, err, func(rows *sql.Rows) error {
 		var id, raw sql.RawBytes
 		if err := rows.Scan(&id, &raw); err != nil {
-			return failed(ctx, "scan items", err)
+			return err
 		}
 		var it feed.Item
 		if err := it.UnmarshalJSON(raw); err != nil {
-			return fmt.Errorf("sqlite: item %s is damaged: %w", id, err)
+			stop = fmt.Errorf("sqlite: item %s is damaged: %w", id, err)
+		} else {
+			stop = fn(it)
 		}
-		if err := fn(it); err != nil {
-			return err
-		}
+		return stop
+	})
+	if stop != nil {
+		return stop
 	}
-	return failed(ctx, "scan items", rows.Err())
+	return failed(ctx, "scan items", err)
 }

@@ -2,15 +2,16 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"math"
 	"strings"
 	"unicode"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
 var _ catalog.Lister = (*Catalog)(nil)
@@ -29,23 +30,18 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (page catalog.P
 		return catalog.Page{}, err
 	}
 	rows, err := c.file.Scans.QueryContext(ctx, text, args...)
-	if err != nil {
-		return catalog.Page{}, failed(ctx, "list items", err)
-	}
-	defer func() { err = errors.Join(err, failed(ctx, "list items", rows.Close())) }()
 	var last place
-	for rows.Next() {
-		if len(page.Items) == s.Limit {
+	err = sqlitefile.Each(rows, err, func(rows *sql.Rows) error {
+		if len(page.Items) == s.Limit { // one row more than the page has
 			page.Next = last.cursor()
-			break
+			return nil
 		}
 		var doc []byte
-		if err := rows.Scan(&last.ID, &last.Updated, &doc); err != nil {
-			return catalog.Page{}, failed(ctx, "list items", err)
-		}
+		err := rows.Scan(&last.ID, &last.Updated, &doc)
 		page.Items = append(page.Items, feed.Doc{ID: last.ID, JSON: doc})
-	}
-	if err := rows.Err(); err != nil {
+		return err
+	})
+	if err != nil {
 		return catalog.Page{}, failed(ctx, "list items", err)
 	}
 	return page, nil

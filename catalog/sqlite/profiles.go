@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
@@ -15,24 +14,10 @@ import (
 // Profile implements [catalog.Profiles].
 func (c *Catalog) Profile(ctx context.Context, agent string) (feed.Profile, error) {
 	var raw []byte
-	switch err := c.profile.QueryRowContext(ctx, agent).Scan(&raw); {
-	case errors.Is(err, sql.ErrNoRows):
-		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
-	case err != nil:
+	if err := c.profile.QueryRowContext(ctx, agent).Scan(&raw); err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return feed.Profile{}, failed(ctx, "read profile", err)
 	}
-	return parseProfile(agent, raw)
-}
-
-func parseProfile(agent string, raw []byte) (feed.Profile, error) {
-	r, err := catalog.ParseRecord(raw)
-	if err != nil {
-		return feed.Profile{}, fmt.Errorf("sqlite: the profile of %s is damaged, put it again: %w", agent, err)
-	}
-	if !r.Known() {
-		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
-	}
-	return r.Profile, nil
+	return catalog.ParseProfile(agent, raw)
 }
 
 // Hydrate implements [catalog.Catalog].
@@ -41,74 +26,23 @@ func (c *Catalog) Hydrate(ctx context.Context, agent string, ids []string) ([]fe
 }
 
 // ProfilesOf implements [catalog.Profiles].
-func (c *Catalog) ProfilesOf(ctx context.Context, agents []string) (_ []feed.Profile, err error) {
-	list, err := json.Marshal(agents)
+func (c *Catalog) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error) {
+	found, err := byKey(ctx, c.profiles, "read profiles", agents)
 	if err != nil {
-		return nil, fmt.Errorf("sqlite: read profiles: %w", err)
-	}
-	rows, err := c.profiles.QueryContext(ctx, string(list))
-	if err != nil {
-		return nil, failed(ctx, "read profiles", err)
-	}
-	defer func() { err = errors.Join(err, failed(ctx, "read profiles", rows.Close())) }()
-	found := map[string]feed.Profile{}
-	for rows.Next() {
-		var agent string
-		var raw []byte
-		if err := rows.Scan(&agent, &raw); err != nil {
-			return nil, failed(ctx, "read profiles", err)
-		}
-		if found[agent], err = parseProfile(agent, raw); err != nil && !errors.Is(err, feed.ErrNotFound) {
-			return nil, err
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, failed(ctx, "read profiles", err)
+		return nil, err
 	}
 	out := make([]feed.Profile, len(agents))
 	for i, agent := range agents {
-		out[i] = found[agent]
+		if out[i], err = catalog.ParseProfile(agent, found[agent]); err != nil && !errors.Is(err, feed.ErrNotFound) {
+			return nil, err
+		}
 	}
 	return out, nil
 }
 
-// EditProfile implements [catalog.Profiles].
-func (c *Catalog) EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (p feed.Profile, err error) {
-	err = c.changeRecord(ctx, "edit profile", agent, func(r *catalog.Record, exists bool) (changed bool, err error) {
-		changed, err = r.Edit(exists, change)
-		p = r.Profile
-		return changed, err
-	})
-	return p, err
-}
-
-// MuteItems implements [catalog.Profiles].
-func (c *Catalog) MuteItems(ctx context.Context, agent string, groups []string) error {
-	return c.changeRecord(ctx, "mute items", agent, func(r *catalog.Record, _ bool) (bool, error) { return r.Mute(groups), nil })
-}
-
-// RemoveProfile implements [catalog.Profiles].
-func (c *Catalog) RemoveProfile(ctx context.Context, agent string) error {
-	return c.changeRecord(ctx, "remove profile", agent, func(r *catalog.Record, exists bool) (bool, error) {
-		if !exists || !r.Remove() {
-			return false, fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
-		}
-		return true, nil
-	})
-}
-
-// Learn implements [catalog.Profiles].
-func (c *Catalog) Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error {
-	return c.changeRecord(ctx, "learn", agent, func(r *catalog.Record, exists bool) (bool, error) { return r.Learn(exists, change), nil })
-}
-
-// recordChange changes a record; false: there is nothing to write. exists tells
-// whether the agent had one.
-type recordChange func(r *catalog.Record, exists bool) (bool, error)
-
 // changeRecord reads, changes and writes in one transaction; no other writer
 // comes between.
-func (c *Catalog) changeRecord(ctx context.Context, what, agent string, change recordChange) error {
+func (c *Catalog) changeRecord(ctx context.Context, what, agent string, change catalog.RecordChange) error {
 	var refused error
 	err := sqlitefile.InTx(ctx, c.file.Writer, func(tx *sql.Tx) error {
 		return c.recordChange(ctx, tx, agent, func(r *catalog.Record, exists bool) (changed bool, err error) {
@@ -122,7 +56,7 @@ func (c *Catalog) changeRecord(ctx context.Context, what, agent string, change r
 	return failed(ctx, what, err)
 }
 
-func (c *Catalog) recordChange(ctx context.Context, tx *sql.Tx, agent string, change recordChange) error {
+func (c *Catalog) recordChange(ctx context.Context, tx *sql.Tx, agent string, change catalog.RecordChange) error {
 	var raw []byte
 	err := tx.QueryRowContext(ctx, `SELECT doc FROM profiles WHERE agent = ?`, agent).Scan(&raw)
 	exists := err == nil

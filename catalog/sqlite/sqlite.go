@@ -18,6 +18,7 @@ const FileName = "catalog.db"
 // Catalog is a catalog in one SQLite file. It is safe for concurrent use.
 type Catalog struct {
 	catalog.Uncached
+	catalog.Records
 	file *sqlitefile.File
 
 	putMany, putOne, remove *sql.Stmt
@@ -38,6 +39,7 @@ func Open(ctx context.Context, path string) (*Catalog, error) {
 		return nil, err
 	}
 	c := &Catalog{file: file}
+	c.Records = c.changeRecord
 	if err := c.prepare(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("catalog file %s: %w", path, err), c.Close())
 	}

@@ -9,6 +9,7 @@
 package sqlitefile
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -121,6 +122,18 @@ func InTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// Each calls scan for each row of a query, of which err is the error, and returns the
+// first error of all. It closes the rows.
+func Each(rows *sql.Rows, err error, scan func(rows *sql.Rows) error) error {
+	if err != nil {
+		return err
+	}
+	for err == nil && rows.Next() {
+		err = scan(rows)
+	}
+	return cmp.Or(err, rows.Err(), rows.Close())
 }
 
 // Close folds the write-ahead log into the file and closes it. Calls made

@@ -4,6 +4,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -54,23 +55,23 @@ func only(list []ranking.Version, err error) (ranking.Version, error) {
 func (s *Store) read(ctx context.Context, from, limit int) ([]ranking.Version, error) {
 	rows, err := s.file.Readers.QueryContext(ctx,
 		`SELECT doc FROM ranking_versions WHERE version <= ? ORDER BY version DESC LIMIT ?`, from, limit)
+	var docs [][]byte
+	err = sqlitefile.Each(rows, err, func(rows *sql.Rows) error {
+		var doc []byte
+		err := rows.Scan(&doc)
+		docs = append(docs, doc)
+		return err
+	})
 	if err != nil {
 		return nil, failed(ctx, "read ranking", err)
 	}
-	defer func() { _ = rows.Close() }()
-	var list []ranking.Version
-	for rows.Next() {
-		var raw []byte
-		if err := rows.Scan(&raw); err != nil {
-			return nil, failed(ctx, "read ranking", err)
-		}
-		v, err := ranking.ParseVersion(raw)
-		if err != nil {
+	list := make([]ranking.Version, len(docs))
+	for i, doc := range docs {
+		if list[i], err = ranking.ParseVersion(doc); err != nil {
 			return nil, fmt.Errorf("sqlite: %w", err)
 		}
-		list = append(list, v)
 	}
-	return list, failed(ctx, "read ranking", rows.Err())
+	return list, nil
 }
 
 // Append implements [ranking.Store].

@@ -28,6 +28,15 @@ type Config struct {
 	Writers int // writes at once; default 16
 }
 
+// Store receives the events. Every call has an event's own time, so the order of the calls
+// makes no difference.
+type Store interface {
+	social.Posts
+	social.Follows
+	social.Circles
+	social.Authors
+}
+
 // Applier applies many events to a store. It is safe for concurrent use.
 type Applier struct {
 	store Store

@@ -56,37 +56,41 @@ func plain(src image.Image) *image.NRGBA {
 	return dst
 }
 
+// turns are where the pixels of an upright picture come from, by its orientation less 2:
+// whether x and y change places, and whether each is counted from the other end.
+var turns = [...]struct{ swap, x, y bool }{
+	{x: true},
+	{x: true, y: true},
+	{y: true},
+	{swap: true},
+	{swap: true, y: true},
+	{swap: true, x: true, y: true},
+	{swap: true, x: true},
+}
+
 // upright turns a picture as its orientation says.
 func upright(src image.Image, o int) image.Image {
 	if o <= 1 || o > 8 {
 		return src
 	}
-	from := plain(src)
+	from, turn := plain(src), turns[o-2]
 	w, h := from.Rect.Dx(), from.Rect.Dy()
 	size := image.Rect(0, 0, w, h)
-	if o >= 5 {
+	if turn.swap {
 		size = image.Rect(0, 0, h, w)
 	}
 	to := image.NewNRGBA(size)
 	for y := range size.Dy() {
 		for x := range size.Dx() {
-			// Where the pixel comes from.
-			var sx, sy int
-			switch o {
-			case 2:
-				sx, sy = w-1-x, y
-			case 3:
-				sx, sy = w-1-x, h-1-y
-			case 4:
-				sx, sy = x, h-1-y
-			case 5:
+			sx, sy := x, y
+			if turn.swap {
 				sx, sy = y, x
-			case 6:
-				sx, sy = y, h-1-x
-			case 7:
-				sx, sy = w-1-y, h-1-x
-			case 8:
-				sx, sy = w-1-y, x
+			}
+			if turn.x {
+				sx = w - 1 - sx
+			}
+			if turn.y {
+				sy = h - 1 - sy
 			}
 			copy(to.Pix[y*to.Stride+4*x:][:4], from.Pix[sy*from.Stride+4*sx:][:4])
 		}

@@ -28,7 +28,7 @@ func (s *Store) Add(ctx context.Context, b *events.Batch) error {
 		if again, err := a.register(); err != nil || again {
 			return err
 		}
-		return errors.Join(a.counts(), a.explored(), a.acts(), a.promoted(), a.sketch(agents, b.Agents), a.sketch(authors, b.Authors))
+		return errors.Join(a.counts(), a.once(), a.sketch(agents, b.Agents), a.sketch(authors, b.Authors))
 	}))
 }
 
@@ -89,22 +89,35 @@ func (a *adding) count(what string, n int64) error {
 	return err
 }
 
-// explored counts those that are new for the day, and remembers them.
-func (a *adding) explored() error {
-	fresh := int64(0)
+// once counts what is new for the day of impressions by exploration and promotions and of
+// acts, and remembers it.
+func (a *adding) once() error {
+	fresh := map[string]int64{}
+	for _, count := range []func(fresh map[string]int64) error{a.explored, a.acts, a.promoted} {
+		if err := count(fresh); err != nil {
+			return err
+		}
+	}
+	for what, n := range fresh {
+		if err := a.count(what, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *adding) explored(fresh map[string]int64) error {
 	for _, hash := range a.b.Explored {
 		n, err := a.remember(hash)
 		if err != nil {
 			return err
 		}
-		fresh += n
+		fresh[events.ExploredField] += n
 	}
-	return a.count(events.ExploredField, fresh)
+	return nil
 }
 
-// acts counts those that are new for the day.
-func (a *adding) acts() error {
-	fresh := map[string]int64{}
+func (a *adding) acts(fresh map[string]int64) error {
 	for _, act := range a.b.Acts {
 		n, err := a.remember(act.Hash)
 		if err != nil {
@@ -121,18 +134,10 @@ func (a *adding) acts() error {
 			fresh[events.ExploredClicksField] += n
 		}
 	}
-	for what, n := range fresh {
-		if err := a.count(what, n); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
-// promoted counts what promotions have shown that is new for the day, and the acts on
-// it.
-func (a *adding) promoted() error {
-	fresh := map[string]int64{}
+func (a *adding) promoted(fresh map[string]int64) error {
 	for _, p := range a.b.Promoted {
 		n, err := a.remember(p.Hash)
 		if err != nil {
@@ -149,11 +154,6 @@ func (a *adding) promoted() error {
 			return err
 		}
 		fresh[act.Field()] += n
-	}
-	for what, n := range fresh {
-		if err := a.count(what, n); err != nil {
-			return err
-		}
 	}
 	return nil
 }

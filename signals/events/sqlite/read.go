@@ -36,35 +36,25 @@ func (s *Store) Read(ctx context.Context, from, to feed.Day) ([]events.Totals, e
 func readCounts(ctx context.Context, tx *sql.Tx, from, to feed.Day, all map[string]*events.Totals) error {
 	rows, err := tx.QueryContext(ctx, `SELECT variant, what, sum(n) FROM counts WHERE day BETWEEN ? AND ? GROUP BY variant, what`,
 		int(from), int(to))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	return sqlitefile.Each(rows, err, func(rows *sql.Rows) error {
 		var variant, what string
 		var n int64
 		if err := rows.Scan(&variant, &what, &n); err != nil {
 			return err
 		}
-		t := all[variant]
-		if t == nil {
-			t = &events.Totals{Variant: variant}
-			all[variant] = t
+		if all[variant] == nil {
+			all[variant] = &events.Totals{Variant: variant}
 		}
-		t.Add(what, n)
-	}
-	return rows.Err()
+		all[variant].Add(what, n)
+		return nil
+	})
 }
 
 func readSketches(ctx context.Context, tx *sql.Tx, from, to feed.Day, all map[string]*events.Totals) error {
 	rows, err := tx.QueryContext(ctx, `SELECT variant, what, sketch FROM sketches WHERE day BETWEEN ? AND ?`, int(from), int(to))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
 	type figure struct{ variant, what string }
 	merged := map[figure]*hyperloglog.Sketch{}
-	for rows.Next() {
+	err = sqlitefile.Each(rows, err, func(rows *sql.Rows) error {
 		var f figure
 		var raw []byte
 		if err := rows.Scan(&f.variant, &f.what, &raw); err != nil {
@@ -75,13 +65,11 @@ func readSketches(ctx context.Context, tx *sql.Tx, from, to feed.Day, all map[st
 			return err
 		}
 		if before := merged[f]; before != nil {
-			if err := before.Merge(sketch); err != nil {
-				return err
-			}
-			continue
+			return before.Merge(sketch)
 		}
 		merged[f] = sketch
-	}
+		return nil
+	})
 	for f, sketch := range merged {
 		t := all[f.variant]
 		switch {
@@ -92,5 +80,5 @@ func readSketches(ctx context.Context, tx *sql.Tx, from, to feed.Day, all map[st
 			t.Authors = int64(sketch.Estimate())
 		}
 	}
-	return rows.Err()
+	return err
 }

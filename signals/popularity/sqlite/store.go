@@ -141,20 +141,15 @@ type querier interface {
 
 func read(ctx context.Context, from querier) (map[string]feed.Counts, error) {
 	rows, err := from.QueryContext(ctx, `SELECT item, last, sum_2h, sum_2d FROM popularity`)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
 	all := map[string]feed.Counts{}
-	for rows.Next() {
+	err = sqlitefile.Each(rows, err, func(rows *sql.Rows) error {
 		var item string
 		var c feed.Counts
-		if err := rows.Scan(&item, &c.Last, &c.Short, &c.Long); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&item, &c.Last, &c.Short, &c.Long)
 		all[item] = c
-	}
-	return all, rows.Err()
+		return err
+	})
+	return all, err
 }
 
 func failed(ctx context.Context, what string, err error) error {

@@ -102,9 +102,8 @@ func (s *Lists) unique() string {
 	return strconv.FormatUint(s.serial, 36)
 }
 
-// change runs f on those of the lists that exist, one after the other. f may
-// return with the list at any size.
-func (s *Lists) change(ctx context.Context, names []string, f func(i int, l *oneList)) error {
+// each runs f on those of the lists that exist, one after the other.
+func (s *Lists) each(ctx context.Context, names []string, f func(i int, l *oneList, now time.Time)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -113,11 +112,18 @@ func (s *Lists) change(ctx context.Context, names []string, f func(i int, l *one
 	defer s.mu.Unlock()
 	for i, name := range names {
 		if l := s.find(name, now); l != nil {
-			f(i, l)
-			s.count(l)
+			f(i, l, now)
 		}
 	}
 	return nil
+}
+
+// change does so, and f may return with the list at any size.
+func (s *Lists) change(ctx context.Context, names []string, f func(i int, l *oneList)) error {
+	return s.each(ctx, names, func(i int, l *oneList, _ time.Time) {
+		f(i, l)
+		s.count(l)
+	})
 }
 
 // owned copies positions with ids that are not parts of something larger.

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"time"
 
 	"github.com/freshet/freshet/social/timeline"
 )
@@ -17,44 +18,22 @@ func (s *Lists) Read(ctx context.Context, list string, below timeline.Position, 
 
 // ReadMany implements [timeline.Reader].
 func (s *Lists) ReadMany(ctx context.Context, names []string, below timeline.Position, n int) ([]timeline.Page, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	now := s.cfg.Clock()
 	pages := make([]timeline.Page, len(names))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i, name := range names {
-		l := s.find(name, now)
-		if l == nil {
-			continue
-		}
+	return pages, s.each(ctx, names, func(i int, l *oneList, now time.Time) {
 		pages[i] = l.page(below, n)
 		if l.state == timeline.Ready {
 			s.use(l, now.Add(s.cfg.TTL))
 		}
-	}
-	return pages, nil
+	})
 }
 
 // Heads implements [timeline.Reader].
 func (s *Lists) Heads(ctx context.Context, names []string) ([]timeline.Head, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	now := s.cfg.Clock()
 	heads := make([]timeline.Head, len(names))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i, name := range names {
-		l := s.find(name, now)
-		if l == nil {
-			continue
-		}
+	return heads, s.each(ctx, names, func(i int, l *oneList, _ time.Time) {
 		heads[i] = timeline.Head{State: l.state, Floor: l.floor, Version: l.version}
 		if n := len(l.oldest); n > 0 && l.state == timeline.Ready {
 			heads[i].Newest = l.oldest[n-1]
 		}
-	}
-	return heads, nil
+	})
 }
