@@ -17,8 +17,7 @@ import (
 const sweepEvery = time.Minute
 
 // agents holds the states, spread over shards so that agents seldom wait for
-// one another. A shard's lock is held only to find a state; the state's own
-// lock is held for the whole call.
+// one another: the lock of an agent's shard is held for the whole call.
 type agents struct {
 	seed   maphash.Seed
 	shards [64]shard
@@ -31,12 +30,7 @@ type shard struct {
 }
 
 // state is the state of one agent.
-type state struct {
-	mu    sync.Mutex
-	users int // calls that hold or wait for mu; guarded by the shard's lock
-
-	forYou, home session
-}
+type state struct{ forYou, home session }
 
 // of is the agent's session of a feed.
 func (a *state) of(name feed.Name) *session {
@@ -123,8 +117,8 @@ func (s *agents) of(agent string) *shard {
 	return &s.shards[maphash.String(s.seed, agent)%uint64(len(s.shards))]
 }
 
-// lock returns the agent's state, locked. It also does the sweeping: memory
-// grows only by calls, so calls may as well shrink it.
+// lock returns the agent's state, and holds its shard's lock. It also does the sweeping:
+// memory grows only by calls, so calls may as well shrink it.
 func (s *agents) lock(agent string, now time.Time) *state {
 	sh := s.of(agent)
 	sh.mu.Lock()
@@ -136,31 +130,22 @@ func (s *agents) lock(agent string, now time.Time) *state {
 		a = new(state)
 		sh.byAgent[agent] = a
 	}
-	a.users++
-	sh.mu.Unlock()
-	a.mu.Lock()
 	return a
 }
 
-// unlock releases a state, and deletes it when it is empty.
+// unlock ends the call, and deletes a state that is empty.
 func (s *agents) unlock(agent string, a *state) {
 	sh := s.of(agent)
-	sh.mu.Lock()
-	a.users--
-	if a.users == 0 && a.empty() {
+	if a.empty() {
 		delete(sh.byAgent, agent)
 	}
 	sh.mu.Unlock()
-	a.mu.Unlock()
 }
 
-// sweep drops what has expired of agents without a call.
+// sweep drops what has expired.
 func (sh *shard) sweep(now time.Time) {
 	sh.swept = now
 	for agent, a := range sh.byAgent {
-		if a.users > 0 {
-			continue
-		}
 		a.expire(now)
 		if a.empty() {
 			delete(sh.byAgent, agent)

@@ -30,13 +30,10 @@ import (
 //	rate     float64
 //	count    uint64
 //	size     uint64, bytes of the bits that follow
-//
-// Version 1 had one layer, without its size.
 const (
-	filterMagic   = "FRSHBLM\x02"
-	filterMagicV1 = "FRSHBLM\x01"
-	filterHeader  = 8 + 4 + 4
-	layerHeader   = 8 + 8 + 8 + 8
+	filterMagic  = "FRSHBLM\x02"
+	filterHeader = 8 + 4 + 4
+	layerHeader  = 8 + 8 + 8 + 8
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -115,7 +112,7 @@ func decodeFilter(data []byte) (*filter, error) {
 		return nil, errors.New("it is too short to be a filter")
 	}
 	magic := string(data[:8])
-	if magic != filterMagic && magic != filterMagicV1 {
+	if magic != filterMagic {
 		if magic[:7] == filterMagic[:7] {
 			return nil, fmt.Errorf("its format is %d, this version of Freshet knows %d", magic[7], filterMagic[7])
 		}
@@ -124,7 +121,7 @@ func decodeFilter(data []byte) (*filter, error) {
 	if crc32.Checksum(data[filterHeader:], castagnoli) != binary.LittleEndian.Uint32(data[12:]) {
 		return nil, errors.New("its checksum is wrong")
 	}
-	layers, err := decodeLayers(data[filterHeader:], magic == filterMagicV1)
+	layers, err := decodeLayers(data[filterHeader:])
 	if err != nil {
 		return nil, err
 	}
@@ -132,26 +129,21 @@ func decodeFilter(data []byte) (*filter, error) {
 }
 
 // decodeLayers reads the layers, of which there is one at least.
-func decodeLayers(data []byte, v1 bool) (layers []*layer, err error) {
+func decodeLayers(data []byte) (layers []*layer, err error) {
 	for len(layers) == 0 || len(data) > 0 {
-		head := layerHeader
-		if v1 {
-			head -= 8
-		}
-		if len(data) < head {
+		if len(data) < layerHeader {
 			return nil, io.ErrUnexpectedEOF
 		}
-		size := uint64(len(data) - head)
-		if !v1 {
-			if size = binary.LittleEndian.Uint64(data[24:]); size > uint64(len(data)-head) {
-				return nil, io.ErrUnexpectedEOF
-			}
+		head, rest := data[:layerHeader], data[layerHeader:]
+		size := binary.LittleEndian.Uint64(head[24:])
+		if size > uint64(len(rest)) {
+			return nil, io.ErrUnexpectedEOF
 		}
-		l, err := decodeLayer(data, data[head:head+int(size)])
+		l, err := decodeLayer(head, rest[:size])
 		if err != nil {
 			return nil, err
 		}
-		layers, data = append(layers, l), data[head+int(size):]
+		layers, data = append(layers, l), rest[size:]
 	}
 	return layers, nil
 }

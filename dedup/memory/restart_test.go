@@ -2,11 +2,8 @@ package memory
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"log/slog"
-	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -14,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bits-and-blooms/bloom/v3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -356,43 +352,6 @@ func TestFilterFile(t *testing.T) {
 	}
 }
 
-// TestFilterFileOfTheFirstFormat reads a filter that has one layer of the day's whole
-// rate, and goes on with it.
-func TestFilterFileOfTheFirstFormat(t *testing.T) {
-	t.Parallel()
-	day := feed.DayOf(deduptest.Start)
-	l := newLayer(100, 0.01)
-	for i := range 100 {
-		l.add(hashMember(fmt.Appendf(nil, "u_1:%d", i)))
-	}
-	body := binary.LittleEndian.AppendUint64(nil, l.capacity)
-	body = binary.LittleEndian.AppendUint64(body, math.Float64bits(l.rate))
-	body = binary.LittleEndian.AppendUint64(body, uint64(l.count.Load()))
-	var bits bytes.Buffer
-	_, err := bloom.FromWithM(l.words, uint(l.m), uint(l.k)).WriteTo(&bits)
-	require.NoError(t, err)
-	body = append(body, bits.Bytes()...)
-	whole := binary.LittleEndian.AppendUint32([]byte(filterMagicV1), uint32(day))
-	whole = binary.LittleEndian.AppendUint32(whole, crc32.Checksum(body, castagnoli))
-	whole = append(whole, body...)
-
-	f, err := decodeFilter(whole)
-	require.NoError(t, err)
-	assert.Equal(t, day, f.day)
-	assert.InDelta(t, 100, f.count(), 3, "but for false positives")
-	for i := range 1_000 {
-		f.addImpression(nil, "u_1", fmt.Sprint(i))
-	}
-	assert.Len(t, f.all(), 4)
-	for i := range 1_000 {
-		assert.False(t, f.add(hashMember(fmt.Appendf(nil, "u_1:%d", i))), i)
-	}
-	for at := range whole {
-		_, err = decodeFilter(whole[:at])
-		require.Error(t, err, "cut at %d", at)
-	}
-}
-
 // TestAFilterGrowsWhileItIsAdded adds members from many goroutines: none is lost, and a
 // layer is made once.
 func TestAFilterGrowsWhileItIsAdded(t *testing.T) {
@@ -436,9 +395,7 @@ func FuzzDecodeFilter(f *testing.F) {
 			}
 		}
 		if len(data) > filterHeader { // without the checksum's help
-			for _, v1 := range []bool{true, false} {
-				_, _ = decodeLayers(data[filterHeader:], v1)
-			}
+			_, _ = decodeLayers(data[filterHeader:])
 		}
 	})
 }

@@ -11,3 +11,11 @@ func (s *Source) Terms() int {
 
 // Segments returns the number of segments.
 func (s *Source) Segments() int { return len(s.views) }
+
+// Len is the number of items that are alive.
+func (s *Source) Len() (n int) {
+	for i := range s.views {
+		n += s.views[i].live()
+	}
+	return n
+}

@@ -34,7 +34,6 @@ type Source struct {
 	// What readers see, guarded by mu. The slice of views is never changed in
 	// place. The writer reads these without mu, since only it writes them.
 	views        []view
-	items        int // alive
 	dictionaries [dictionaryCount]*dictionary
 
 	// The writer's own.
@@ -54,13 +53,6 @@ func New() *Source {
 
 // Name is "memory".
 func (s *Source) Name() string { return "memory" }
-
-// Len returns the number of items in the index.
-func (s *Source) Len() int {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.items
-}
 
 // Upsert adds items, replacing those with the same id; of two items with one
 // id the later wins. They are visible when it returns. A large batch becomes
@@ -136,10 +128,7 @@ func (s *Source) publish(added *segment, replaced map[int][]uint32, names *[dict
 	if names != nil {
 		s.extend(names)
 	}
-	s.views, s.items = views, 0
-	for i := range views {
-		s.items += views[i].live()
-	}
+	s.views = views
 }
 
 // extend takes new terms into the dictionaries.
