@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"time"
 
@@ -43,6 +44,32 @@ func (r *adminCall) do(do func(ctx context.Context, c *client.Client) error) err
 	ctx, cancel := context.WithTimeout(r.cmd.Context(), adminWait)
 	defer cancel()
 	return do(ctx, c)
+}
+
+// show prints what a command asks for.
+func show[T any](r *adminCall, ask func(ctx context.Context, c *client.Client) (T, error), text func(io.Writer, T) error) error {
+	return r.do(func(ctx context.Context, c *client.Client) error {
+		v, err := ask(ctx, c)
+		if err != nil {
+			return err
+		}
+		return answer(r, v, text)
+	})
+}
+
+// each does something with each of the arguments, and prints a line for it.
+func (r *adminCall) each(args []string, what, done string, do func(ctx context.Context, c *client.Client, arg string) error) error {
+	return r.do(func(ctx context.Context, c *client.Client) error {
+		for _, arg := range args {
+			if err := do(ctx, c, arg); err != nil {
+				return fmt.Errorf("%s%s: %w", what, arg, err)
+			}
+			if _, err := fmt.Fprintf(r.cmd.OutOrStdout(), "%s%s %s\n", what, arg, done); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // answer prints v as text, or as JSON where that is wanted.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -65,6 +67,34 @@ func (f *callerFlags) connect(cmd *cobra.Command) (*client.Client, error) {
 		options = append(options, client.WithAgent(f.agent))
 	}
 	return connect(cmd, *f.server, options...)
+}
+
+// calling runs what a command does with a client, which is closed after it, in the time
+// that a page may take; err is that of making the client.
+func calling(cmd *cobra.Command, c *client.Client, err error, do func(ctx context.Context, c *client.Client) error) error {
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(cmd.Context(), feedWait)
+	defer cancel()
+	return do(ctx, c)
+}
+
+// do runs what a command does as the agent.
+func (f *callerFlags) do(cmd *cobra.Command, do func(ctx context.Context, c *client.Client) error) error {
+	c, err := f.connect(cmd)
+	return calling(cmd, c, err, do)
+}
+
+// printPage prints a page as it came, or as text.
+func printPage(cmd *cobra.Command, raw json.RawMessage, asJSON bool, text func(w io.Writer, width int) error) error {
+	w := cmd.OutOrStdout()
+	if asJSON {
+		_, err := fmt.Fprintf(w, "%s\n", raw)
+		return err
+	}
+	return text(w, terminalWidth(w))
 }
 
 // terminalWidth is the number of columns of a terminal; 0: w is not a terminal.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -102,23 +103,16 @@ func explain(cmd *cobra.Command, f explainFlags) error {
 		return &usageError{cmd.CommandPath(), err}
 	}
 	server, err := connect(cmd, *f.server, client.WithAdminToken(f.token()))
-	if err != nil {
-		return err
-	}
-	defer server.Close()
-	ctx, cancel := context.WithTimeout(cmd.Context(), feedWait)
-	defer cancel()
-	x, err := server.Explain(ctx, ask)
-	if err != nil {
-		return err
-	}
-	out := cmd.OutOrStdout()
-	switch {
-	case f.json:
-		_, err = fmt.Fprintf(out, "%s\n", x.Raw)
-		return err
-	case x.Item != nil:
-		return cli.WriteExplainedItem(out, x)
-	}
-	return cli.WriteExplanation(out, x, f.all, terminalWidth(out))
+	return calling(cmd, server, err, func(ctx context.Context, c *client.Client) error {
+		x, err := c.Explain(ctx, ask)
+		if err != nil {
+			return err
+		}
+		return printPage(cmd, x.Raw, f.json, func(w io.Writer, width int) error {
+			if x.Item != nil {
+				return cli.WriteExplainedItem(w, x)
+			}
+			return cli.WriteExplanation(w, x, f.all, width)
+		})
+	})
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -60,27 +61,18 @@ func newFeedCommand() *cobra.Command {
 }
 
 func readFeed(cmd *cobra.Command, f feedFlags, action string) error {
-	server, err := f.caller.connect(cmd)
-	if err != nil {
-		return err
-	}
-	defer server.Close()
-	ctx, cancel := context.WithTimeout(cmd.Context(), feedWait)
-	defer cancel()
 	ask := client.Ask{Action: client.ActionRefresh, Limit: f.limit, Silent: action == "silent", RequestID: f.requestID, Why: f.why, Feed: feed.Name(f.feed)}
-	if err := ask.Feed.Check(); err != nil {
-		return err
-	}
 	if action == "more" {
 		ask.Action = client.ActionLoadMore
 	}
-	page, err := server.Feed(ctx, ask)
-	if err != nil {
-		return err
-	}
-	if f.json {
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", page.Raw)
-		return err
-	}
-	return cli.WritePage(cmd.OutOrStdout(), page, f.why, time.Now(), terminalWidth(cmd.OutOrStdout()))
+	return f.caller.do(cmd, func(ctx context.Context, c *client.Client) error {
+		if err := ask.Feed.Check(); err != nil {
+			return err
+		}
+		page, err := c.Feed(ctx, ask)
+		if err != nil {
+			return err
+		}
+		return printPage(cmd, page.Raw, f.json, func(w io.Writer, width int) error { return cli.WritePage(w, page, f.why, time.Now(), width) })
+	})
 }

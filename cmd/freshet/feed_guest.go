@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/internal/cli"
 )
 
@@ -17,19 +18,11 @@ func readGuestFeed(cmd *cobra.Command, f feedFlags) error {
 		return &usageError{cmd.CommandPath(), errors.New("guest goes without --why and --request-id: it is the same for everybody")}
 	}
 	server, err := connect(cmd, *f.caller.server)
-	if err != nil {
-		return err
-	}
-	defer server.Close()
-	ctx, cancel := context.WithTimeout(cmd.Context(), feedWait)
-	defer cancel()
-	page, err := server.Guest(ctx, f.limit)
-	if err != nil {
-		return err
-	}
-	if f.json {
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", page.Raw)
-		return err
-	}
-	return cli.WriteGuestPage(cmd.OutOrStdout(), page, time.Now(), terminalWidth(cmd.OutOrStdout()))
+	return calling(cmd, server, err, func(ctx context.Context, c *client.Client) error {
+		page, err := c.Guest(ctx, f.limit)
+		if err != nil {
+			return err
+		}
+		return printPage(cmd, page.Raw, f.json, func(w io.Writer, width int) error { return cli.WriteGuestPage(w, page, time.Now(), width) })
+	})
 }

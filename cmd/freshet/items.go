@@ -38,15 +38,8 @@ func newItemsListCommand() *cobra.Command {
 		if f.Since, err = parseSince(since, time.Now()); err != nil {
 			return call.usage(err)
 		}
-		return call.do(func(ctx context.Context, c *client.Client) error {
-			page, err := c.Items(ctx, f)
-			if err != nil {
-				return err
-			}
-			return answer(call, page, func(w io.Writer, p client.ItemPage) error {
-				return cli.WriteItems(w, p, time.Now(), terminalWidth(w))
-			})
-		})
+		return show(call, func(ctx context.Context, c *client.Client) (client.ItemPage, error) { return c.Items(ctx, f) },
+			func(w io.Writer, p client.ItemPage) error { return cli.WriteItems(w, p, time.Now(), terminalWidth(w)) })
 	}
 	return cmd
 }

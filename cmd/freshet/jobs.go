@@ -32,15 +32,8 @@ func newJobsListCommand() *cobra.Command {
 	cmd.Flags().Int64Var(&f.After, "after", 0, "only jobs with ids greater than this one")
 	cmd.Flags().IntVar(&f.Limit, "limit", 20, "jobs of a page, 1 to 1000")
 	cmd.RunE = func(*cobra.Command, []string) error {
-		return call.do(func(ctx context.Context, c *client.Client) error {
-			page, err := c.Jobs(ctx, f)
-			if err != nil {
-				return err
-			}
-			return answer(call, page, func(w io.Writer, p client.JobPage) error {
-				return cli.WriteJobs(w, p, time.Now(), terminalWidth(w))
-			})
-		})
+		return show(call, func(ctx context.Context, c *client.Client) (client.JobPage, error) { return c.Jobs(ctx, f) },
+			func(w io.Writer, p client.JobPage) error { return cli.WriteJobs(w, p, time.Now(), terminalWidth(w)) })
 	}
 	return cmd
 }
@@ -59,26 +52,16 @@ func newJobsDropCommand() *cobra.Command {
 func newJobChange(use, short, done string, change func(context.Context, *client.Client, int64) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.MinimumNArgs(1)}
 	call := newAdminCall(cmd, "nothing but {}")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		ids := make([]int64, len(args))
-		for i, text := range args {
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		ids := map[string]int64{}
+		for _, text := range args {
 			id, err := strconv.ParseInt(text, 10, 64)
 			if err != nil || id < 1 {
 				return call.usage(fmt.Errorf("the id of a job is a number, as freshet jobs list shows it, not %q", text))
 			}
-			ids[i] = id
+			ids[text] = id
 		}
-		return call.do(func(ctx context.Context, c *client.Client) error {
-			for _, id := range ids {
-				if err := change(ctx, c, id); err != nil {
-					return fmt.Errorf("job %d: %w", id, err)
-				}
-				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "job %d %s\n", id, done); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+		return call.each(args, "job ", done, func(ctx context.Context, c *client.Client, id string) error { return change(ctx, c, ids[id]) })
 	}
 	return cmd
 }
@@ -89,18 +72,8 @@ func newJobsDeriveCommand() *cobra.Command {
 		Example: "  freshet jobs derive post:demo_891",
 	}
 	call := newAdminCall(cmd, "nothing but {}")
-	cmd.RunE = func(cmd *cobra.Command, posts []string) error {
-		return call.do(func(ctx context.Context, c *client.Client) error {
-			for _, id := range posts {
-				if err := c.DeriveAgain(ctx, id); err != nil {
-					return fmt.Errorf("%s: %w", id, err)
-				}
-				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s is delivered and indexed again\n", id); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+	cmd.RunE = func(_ *cobra.Command, posts []string) error {
+		return call.each(posts, "", "is delivered and indexed again", func(ctx context.Context, c *client.Client, id string) error { return c.DeriveAgain(ctx, id) })
 	}
 	return cmd
 }

@@ -76,24 +76,19 @@ func publish(cmd *cobra.Command, f postFlags, caption string) error {
 	if err != nil {
 		return err
 	}
-	server, err := f.caller.connect(cmd)
-	if err != nil {
+	return f.caller.do(cmd, func(ctx context.Context, c *client.Client) error {
+		post, err := c.CreatePost(ctx, client.NewPost{
+			Caption: caption, Tags: f.tags, Mentions: f.mentions, Audience: f.audience(), Images: images,
+		})
+		if err != nil {
+			return err
+		}
+		if f.json {
+			return cli.WriteJSON(cmd.OutOrStdout(), post)
+		}
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), post.ID)
 		return err
-	}
-	defer server.Close()
-	ctx, cancel := context.WithTimeout(cmd.Context(), feedWait)
-	defer cancel()
-	post, err := server.CreatePost(ctx, client.NewPost{
-		Caption: caption, Tags: f.tags, Mentions: f.mentions, Audience: f.audience(), Images: images,
 	})
-	if err != nil {
-		return err
-	}
-	if f.json {
-		return cli.WriteJSON(cmd.OutOrStdout(), post)
-	}
-	_, err = fmt.Fprintln(cmd.OutOrStdout(), post.ID)
-	return err
 }
 
 // audience is nil for a post that everybody may see.

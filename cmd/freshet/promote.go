@@ -43,13 +43,9 @@ func newPromotePutCommand() *cobra.Command {
 		case !(change.Weight > 0):
 			return call.usage(fmt.Errorf("--weight must be greater than 0, not %v", change.Weight))
 		}
-		return call.do(func(ctx context.Context, c *client.Client) error {
-			p, err := c.PutPromotion(ctx, args[0], change)
-			if err != nil {
-				return err
-			}
-			return answer(call, p, writePromotion)
-		})
+		return show(call, func(ctx context.Context, c *client.Client) (client.Promotion, error) {
+			return c.PutPromotion(ctx, args[0], change)
+		}, writePromotion)
 	}
 	return cmd
 }
@@ -87,15 +83,10 @@ func newPromoteListCommand() *cobra.Command {
 	after := cmd.Flags().String("after", "", "only promotions with ids after this one")
 	limit := cmd.Flags().Int("limit", 100, "promotions of a page, 1 to 1000")
 	cmd.RunE = func(*cobra.Command, []string) error {
-		return call.do(func(ctx context.Context, c *client.Client) error {
-			page, err := c.Promotions(ctx, *after, *limit)
-			if err != nil {
-				return err
-			}
-			return answer(call, page, func(w io.Writer, p client.PromotionPage) error {
-				return cli.WritePromotions(w, p, terminalWidth(w))
-			})
-		})
+		return show(call, func(ctx context.Context, c *client.Client) (client.PromotionPage, error) {
+			return c.Promotions(ctx, *after, *limit)
+		},
+			func(w io.Writer, p client.PromotionPage) error { return cli.WritePromotions(w, p, terminalWidth(w)) })
 	}
 	return cmd
 }
@@ -104,13 +95,9 @@ func newPromoteGetCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "get ID", Short: "Show a promotion, and whether it runs", Args: cobra.ExactArgs(1)}
 	call := newAdminCall(cmd, "the promotion")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		return call.do(func(ctx context.Context, c *client.Client) error {
-			p, err := c.Promotion(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			return answer(call, p, writePromotion)
-		})
+		return show(call, func(ctx context.Context, c *client.Client) (client.Promotion, error) {
+			return c.Promotion(ctx, args[0])
+		}, writePromotion)
 	}
 	return cmd
 }
@@ -118,18 +105,8 @@ func newPromoteGetCommand() *cobra.Command {
 func newPromoteDeleteCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "delete ID...", Short: "End promotions", Args: cobra.MinimumNArgs(1)}
 	call := newAdminCall(cmd, "nothing but {}")
-	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
-		return call.do(func(ctx context.Context, c *client.Client) error {
-			for _, id := range ids {
-				if err := c.DeletePromotion(ctx, id); err != nil {
-					return fmt.Errorf("promotion %s: %w", id, err)
-				}
-				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "promotion %s is deleted\n", id); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+	cmd.RunE = func(_ *cobra.Command, ids []string) error {
+		return call.each(ids, "promotion ", "is deleted", func(ctx context.Context, c *client.Client, id string) error { return c.DeletePromotion(ctx, id) })
 	}
 	return cmd
 }

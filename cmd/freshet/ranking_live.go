@@ -95,13 +95,7 @@ func newRankingShowCommand() *cobra.Command {
 	}
 	r := newAdminCall(cmd, "the version")
 	cmd.RunE = func(*cobra.Command, []string) error {
-		return r.do(func(ctx context.Context, c *client.Client) error {
-			v, err := c.Ranking(ctx)
-			if err != nil {
-				return err
-			}
-			return answer(r, v, cli.WriteRanking)
-		})
+		return show(r, func(ctx context.Context, c *client.Client) (client.RankingVersion, error) { return c.Ranking(ctx) }, cli.WriteRanking)
 	}
 	return cmd
 }

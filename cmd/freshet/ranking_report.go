@@ -31,13 +31,7 @@ func newRankingReportCommand() *cobra.Command {
 		if *days < 1 || *days > reportMost {
 			return r.usage(fmt.Errorf("--days must be 1 to %d, not %d", reportMost, *days))
 		}
-		return r.do(func(ctx context.Context, c *client.Client) error {
-			report, err := c.Report(ctx, *days)
-			if err != nil {
-				return err
-			}
-			return answer(r, report, cli.WriteReport)
-		})
+		return show(r, func(ctx context.Context, c *client.Client) (client.Report, error) { return c.Report(ctx, *days) }, cli.WriteReport)
 	}
 	return cmd
 }

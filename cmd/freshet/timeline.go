@@ -2,11 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/internal/cli"
 )
 
@@ -23,22 +24,13 @@ func newTimelineCommand() *cobra.Command {
 	cursor := cmd.Flags().String("cursor", "", "where the page before has ended: its next cursor")
 	asJSON := cmd.Flags().Bool("json", false, "print the answer's data as JSON")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		server, err := caller.connect(cmd)
-		if err != nil {
-			return err
-		}
-		defer server.Close()
-		ctx, cancel := context.WithTimeout(cmd.Context(), feedWait)
-		defer cancel()
-		page, err := server.Timeline(ctx, *cursor, *limit)
-		if err != nil {
-			return err
-		}
-		if *asJSON {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", page.Raw)
-			return err
-		}
-		return cli.WriteTimeline(cmd.OutOrStdout(), page, time.Now(), terminalWidth(cmd.OutOrStdout()))
+		return caller.do(cmd, func(ctx context.Context, c *client.Client) error {
+			page, err := c.Timeline(ctx, *cursor, *limit)
+			if err != nil {
+				return err
+			}
+			return printPage(cmd, page.Raw, *asJSON, func(w io.Writer, width int) error { return cli.WriteTimeline(w, page, time.Now(), width) })
+		})
 	}
 	return cmd
 }
