@@ -53,6 +53,7 @@ func (b Elastic) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		late := errors.Is(ctx.Err(), context.DeadlineExceeded)
 		cancel()
+		b.dropIdle(err)
 		switch {
 		case late:
 			call.Late(ctx, err, func(ctx context.Context) error { return b.ping(ctx, req) })
@@ -64,7 +65,7 @@ func (b Elastic) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	call.Leave(unavailable(res))
-	res.Body = &cancelling{ReadCloser: res.Body, cancel: cancel}
+	res.Body = &cancelling{ReadCloser: res.Body, cancel: cancel, failed: b.dropIdle}
 	return res, nil
 }
 
@@ -89,10 +90,29 @@ func (b Elastic) ping(ctx context.Context, late *http.Request) error {
 	return unavailable(res)
 }
 
+// dropIdle closes the connections that are idle when a request got no answer in time. What
+// it was sent on may have died silently, at a firewall or with an address that moved, and
+// then they have, too: each would cost another request its time.
+func (b Elastic) dropIdle(err error) {
+	if t, ok := b.next.(interface{ CloseIdleConnections() }); ok && errors.Is(err, context.DeadlineExceeded) {
+		t.CloseIdleConnections()
+	}
+}
+
 // cancelling ends a request's context when its body has been read.
 type cancelling struct {
 	io.ReadCloser
 	cancel context.CancelFunc
+	failed func(error)
+}
+
+// Read reads from the body.
+func (c *cancelling) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		c.failed(err)
+	}
+	return n, err
 }
 
 // Close closes the body and ends the context.

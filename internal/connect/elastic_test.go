@@ -9,13 +9,17 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
 
 // TestElasticTrustsItsAuthority: a server whose certificate is of an authority that the
@@ -44,6 +48,47 @@ func TestElasticTrustsItsAuthority(t *testing.T) {
 	require.Error(t, ask())
 	cfg.Elasticsearch.CACert = authority
 	require.NoError(t, ask())
+}
+
+// TestDeadConnectionsCostOneCall: when connections die silently and new ones work, the
+// first call that gets no answer is the only one, however many were open.
+func TestDeadConnectionsCostOneCall(t *testing.T) {
+	t.Parallel()
+	const open = 32
+	together := make(chan struct{})
+	var waiting atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/together" {
+			if waiting.Add(1) == open {
+				close(together)
+			}
+			<-together
+		}
+		w.Header().Set("X-Elastic-Product", "Elasticsearch")
+		_, _ = io.WriteString(w, "{}")
+	}))
+	t.Cleanup(server.Close)
+	network := faultproxy.StartRaw(t, server.Listener.Addr().String())
+	cfg := configs.Default()
+	cfg.Elasticsearch.Addresses, cfg.Server.RequestTimeout = []string{"http://" + network.Addr}, 2*time.Second
+	client, err := Elastic(cfg, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	ask := func(path string) error { return esindex.Do(t.Context(), client, http.MethodGet, path, "", nil, nil) }
+	var calls sync.WaitGroup
+	for range open {
+		calls.Go(func() { assert.NoError(t, ask("/together")) })
+	}
+	calls.Wait()
+	require.EqualValues(t, open, network.Made.Load(), "each has a connection of its own")
+
+	network.Blackhole()
+	began := time.Now()
+	_ = ask("/") // the client tries it again where there is time
+	require.Less(t, time.Since(began), 2*cfg.Server.RequestTimeout)
+	for range open {
+		require.NoError(t, ask("/"))
+	}
+	assert.EqualValues(t, open+1, network.Made.Load(), "they share a new one")
 }
 
 // TestElasticNamesABadAuthority before it is used.
