@@ -57,6 +57,9 @@ func Connect(cfg ClientConfig) (Client, error) {
 	return genuine{transport}, err
 }
 
+// own reports whether an answer is Elasticsearch's own.
+func own(res *http.Response) bool { return res.Header.Get("X-Elastic-Product") == "Elasticsearch" }
+
 // genuine refuses the success of anything else, such as a proxy's login page,
 // before somebody reads it as a search without hits.
 type genuine struct{ Client }
@@ -67,7 +70,7 @@ func (g genuine) Perform(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if res.StatusCode < 300 && res.Header.Get("X-Elastic-Product") != "Elasticsearch" {
+	if res.StatusCode < 300 && !own(res) {
 		return nil, errors.Join(errors.New("what answers is not Elasticsearch 8: it sends no header X-Elastic-Product"), res.Body.Close())
 	}
 	return res, nil

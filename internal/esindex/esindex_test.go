@@ -270,9 +270,6 @@ func TestErrorSaysWhy(t *testing.T) {
 	require.Equal(t, "document_parsing_exception", e.Type)
 	require.Contains(t, e.Reason, "failed to parse date field [nope] with format [epoch_second]")
 	require.NotErrorIs(t, err, esindex.ErrUnavailable)
-	require.ErrorIs(t, &esindex.Error{Status: http.StatusTooManyRequests}, esindex.ErrUnavailable)
-	require.ErrorIs(t, &esindex.Error{Status: http.StatusInternalServerError, Type: "illegal_index_shard_state_exception"}, esindex.ErrUnavailable)
-	require.NotErrorIs(t, &esindex.Error{Status: http.StatusInternalServerError, Type: "null_pointer_exception"}, esindex.ErrUnavailable)
 }
 
 // ofMillis answers that a document is dated after the year 9999.

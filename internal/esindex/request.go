@@ -16,11 +16,13 @@ import (
 // asked, or was too busy to answer; asking again later may help.
 var ErrUnavailable = errors.New("elasticsearch is unavailable")
 
-// Error is Elasticsearch's answer to a request it refused.
+// Error is the answer to a request that was refused, by Elasticsearch or by something
+// before it.
 type Error struct {
-	Status int
-	Type   string
-	Reason string
+	Status  int
+	Type    string
+	Reason  string
+	Foreign bool // the answer is not in Elasticsearch's form: a proxy's own page, or nothing
 }
 
 func (e *Error) Error() string {
@@ -34,19 +36,40 @@ const (
 	closed   = "index_closed_exception"
 )
 
-// Unwrap makes a refusal that will pass an [ErrUnavailable]. An index is blocked
-// until its disk has room again; the shard of one that was just made, or moved, takes
-// no request until it is there, and says so with a 500. One that was deleted or closed
-// comes back when somebody makes or opens it.
+// Unwrap makes every refusal an [ErrUnavailable] but those that are about the request
+// itself: one that Elasticsearch does not understand, and a change of what others have
+// changed meanwhile. All others pass when somebody mends what they are about: the node,
+// the index, the user's rights, a proxy.
 func (e *Error) Unwrap() error {
+	if e.ofRequest() {
+		return nil
+	}
+	return ErrUnavailable
+}
+
+// ofRequest reports whether the refusal is about the request itself.
+func (e *Error) ofRequest() bool {
 	switch e.Type {
 	case "cluster_block_exception", "illegal_index_shard_state_exception", notFound, closed:
-		return ErrUnavailable
+		return false
 	}
-	if Passing(e.Status) {
-		return ErrUnavailable
+	return !e.Foreign && (e.Status == http.StatusBadRequest || e.Status == http.StatusConflict)
+}
+
+// passes reports whether the refusal passes without anybody's doing: the node is
+// overloaded, starting, or without the shard, or a proxy answers for one that is. An index
+// is blocked until its disk has room again; the shard of one that was just made, or moved,
+// takes no request until it is there, and says so with a 500.
+func (e *Error) passes() bool {
+	switch e.Type {
+	case "cluster_block_exception", "illegal_index_shard_state_exception", notFound, closed:
+		return true
 	}
-	return nil
+	switch e.Status {
+	case http.StatusTooManyRequests, http.StatusRequestTimeout, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return e.Foreign
 }
 
 // Missing reports whether err is a refusal because there is no such index.
@@ -56,20 +79,10 @@ func Missing(err error) bool { return IsType(err, notFound) }
 func Gone(err error) bool { return Missing(err) || IsType(err, closed) }
 
 // Refused reports whether err is an answer of Elasticsearch that no wait makes another
-// one, as far as it tells: the request, or the index, has to change.
+// one, as far as it tells: the request, the index or the user's rights have to change.
 func Refused(err error) bool {
 	var e *Error
-	return errors.As(err, &e) && (!errors.Is(e, ErrUnavailable) || Gone(e))
-}
-
-// Passing reports whether a refusal with this HTTP status may pass by itself:
-// the node is overloaded, starting, or without the shard.
-func Passing(status int) bool {
-	switch status {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true
-	}
-	return false
+	return errors.As(err, &e) && (!e.passes() || Gone(e))
 }
 
 // IsType reports whether err is a refusal of this type, such as
@@ -114,7 +127,7 @@ func Do(ctx context.Context, client Client, method, path, query string, body []b
 		return unavailable(ctx, err)
 	}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
-		return refusal(res.StatusCode, buf.Bytes())
+		return refusal(res, method, buf.Bytes())
 	}
 	if read == nil {
 		return nil
@@ -132,12 +145,13 @@ func unavailable(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrUnavailable, err)
 }
 
-func refusal(status int, body []byte) error {
-	e := &Error{Status: status, Type: http.StatusText(status), Reason: "no reason given"}
+func refusal(res *http.Response, method string, body []byte) error {
+	e := &Error{Status: res.StatusCode, Type: http.StatusText(res.StatusCode), Reason: "no reason given"}
 	var answer struct {
 		Error json.RawMessage `json:"error"`
 	}
 	if json.Unmarshal(body, &answer) != nil || len(answer.Error) == 0 {
+		e.Foreign = method != http.MethodHead || !own(res) // an answer to HEAD has no body
 		return e
 	}
 	var cause Cause

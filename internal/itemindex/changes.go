@@ -39,7 +39,7 @@ func (w *Watch) recalled(ctx context.Context, err error) {
 // unavailable reports whether Elasticsearch gave no answer about the index. That the
 // index is not there, or not as it has to be, is one.
 func unavailable(err error) bool {
-	silent := errors.Is(err, esindex.ErrUnavailable) || errors.Is(err, recall.ErrUnavailable)
+	silent := errors.Is(err, esindex.ErrUnavailable) && !esindex.Refused(err) || errors.Is(err, recall.ErrUnavailable)
 	return silent && !esindex.Gone(err) && !errors.Is(err, esindex.ErrUnusable)
 }
 

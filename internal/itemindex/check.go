@@ -3,6 +3,9 @@ package itemindex
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
+	"strings"
 	"time"
 
 	"github.com/freshet/freshet/handler"
@@ -35,8 +38,18 @@ func (w *Watch) Check(left func() time.Duration) health.Check {
 		if refused := w.refusal(); err == nil && refused != nil {
 			return handler.Dependency{Err: refused, Optional: true, Reason: w.reason(refused), Left: left()}
 		}
-		return handler.Dependency{Err: err, Optional: true, Left: left()}
+		return handler.Dependency{Err: err, Optional: true, Reason: answered(err), Left: left()}
 	}
+}
+
+// answered is the text in /readyz for an answer that says that Elasticsearch cannot be
+// asked, which may be a proxy's; "": there was none.
+func answered(err error) string {
+	var e *esindex.Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	return strings.TrimSpace(fmt.Sprintf("it, or a proxy before it, answers %d %s", e.Status, http.StatusText(e.Status)))
 }
 
 // reason is the text for a refusal in /readyz.

@@ -1,6 +1,8 @@
 package faultproxy
 
 import (
+	"context"
+	"errors"
 	"io"
 	"net"
 	"sync"
@@ -27,11 +29,12 @@ type rawConn struct {
 // StartRaw stands in front of a server until the test ends.
 func StartRaw(t testing.TB, server string) *Raw {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &Raw{Addr: l.Addr().String()}
+	ctx := context.WithoutCancel(t.Context())
 	var copying sync.WaitGroup
 	copying.Go(func() {
 		for {
@@ -39,7 +42,7 @@ func StartRaw(t testing.TB, server string) *Raw {
 			if err != nil {
 				return
 			}
-			far, err := net.Dial("tcp", server)
+			far, err := new(net.Dialer).DialContext(ctx, "tcp", server)
 			if err != nil {
 				_ = client.Close()
 				continue
@@ -89,7 +92,7 @@ func (c *rawConn) copy(to, from net.Conn) {
 		if err == nil {
 			continue
 		}
-		if err == io.EOF && !c.dead.Load() {
+		if errors.Is(err, io.EOF) && !c.dead.Load() {
 			_ = to.Close()
 		}
 		return
