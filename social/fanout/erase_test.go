@@ -57,3 +57,23 @@ func TestErase(t *testing.T) {
 	e.build("x")
 	assert.Equal(t, []string{}, e.list("x"), "it follows nobody")
 }
+
+// TestErasingACelebrityIsOneJobOfEachPost, and not one of each follower.
+func TestErasingACelebrityIsOneJobOfEachPost(t *testing.T) {
+	e := newEnv(t)
+	e.follow("x", "a", "b", "c", "d", "e")
+	e.drain()
+	require.Equal(t, social.Pull, e.delivery("x"))
+	e.publish("p", "x", 1, everybody)
+	e.drain()
+	require.NoError(t, e.a.Outbox(e.ctx, []string{"x"}))
+	require.Equal(t, []string{"p"}, e.outbox("x"))
+	require.NoError(t, e.a.Store().EraseAgent(e.ctx, "x"))
+	for r, j := range e.open() {
+		assert.NotEqual(t, jobs.Pair, r.kind, r.key)
+		assert.GreaterOrEqual(t, j.Priority, jobs.PriorityUpkeep, "%v goes after what anybody does now", r)
+	}
+	e.drain()
+	assert.Equal(t, []string{}, e.outbox("x"))
+	assert.Equal(t, social.Push, e.delivery("x"))
+}

@@ -115,7 +115,13 @@ func (e *eraser) posts(t *Tx) int {
 	return len(ids)
 }
 
+// followers ends who follows the agent. Of an author who is pulled their lists have nothing
+// but what is left of before, which is in no answer and gives way to what is newer: so
+// there is one job of each post, and none of each follower.
 func (e *eraser) followers(t *Tx) int {
+	var delivery social.Delivery
+	t.row(into(&delivery), `SELECT delivery FROM authors WHERE id = $1`, e.agent)
+	t.noPairs = delivery == social.Pull
 	agents := e.some(t, `SELECT agent FROM follows WHERE author = $1 AND gone = 0 AND at <= $2`, e.at.card)
 	list := make([]social.FollowChange, len(agents))
 	for i, agent := range agents {

@@ -25,6 +25,9 @@ func (t *Tx) setFollows(list ...social.FollowChange) []social.FollowResult {
 
 // markFollow marks the list that a follow changes.
 func (t *Tx) markFollow(f social.FollowChange) {
+	if t.noPairs {
+		return
+	}
 	if t.renew != nil {
 		t.renew[f.Agent] = true
 		return

@@ -85,8 +85,10 @@ type Tx struct {
 	on    Writing
 	now   time.Time
 	dirty map[mark]jobs.Dirty
-	class int             // the least priority of what is marked: of upkeep, or 0
-	renew map[string]bool // agents whose lists are rebuilt for their follows; nil: each follow is marked
+	class int // the least priority of what is marked: of upkeep, or 0
+	// noPairs leaves the lists of followers as they are.
+	noPairs bool
+	renew   map[string]bool // agents whose lists are rebuilt for their follows; nil: each follow is marked
 }
 
 // write runs do in a transaction, with its jobs, which holds if no part of it fails. It
