@@ -2,6 +2,7 @@ package configs
 
 import (
 	"net/url"
+	"strconv"
 
 	"github.com/freshet/freshet/feed"
 )
@@ -133,6 +134,10 @@ func (c Config) checkPostgres(p *Problems) {
 		p.add("postgres.url", "must be postgres://user:password@host:port/database; in a user or password, %s", inUsers)
 	case u.Query().Has("password"):
 		p.add("postgres.url", "must have its password before the host, postgres://user:password@host:port/database: there it is kept out of logs")
+	case u.Query().Has("pool_max_conns"):
+		if n, err := strconv.Atoi(u.Query().Get("pool_max_conns")); err != nil || n < 1 || n > 10_000 {
+			p.add("postgres.url", "must have a number of 1 to 10000 as its pool_max_conns")
+		}
 	}
 	if !c.UsesRedis() {
 		p.add("postgres.url", "is for servers that share a Redis, which keeps the lists of timelines: set redis.url, too")

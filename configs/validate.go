@@ -144,6 +144,10 @@ func Loopback(addr string) bool {
 // tokenForm is the form by which the gateway of docs/production.md recognizes the token of a reader.
 var tokenForm = regexp.MustCompile(`^[\w-]+\.[\w-]+\.[\w-]+$`)
 
+// leastHS256 is the least length of a secret of HS256 tokens, in bytes: that of its hash (RFC
+// 7518, section 3.2).
+const leastHS256 = 32
+
 func (a Auth) check(p *Problems, addr string) {
 	switch a.Mode {
 	case ModeHeader:
@@ -154,6 +158,9 @@ func (a Auth) check(p *Problems, addr string) {
 	case ModeJWT:
 		if a.JWT.Secret == "" && a.JWT.JWKS == "" {
 			p.add("auth.jwt", "needs a key to verify tokens with: set auth.jwt.secret (HS256) or auth.jwt.jwks (a file with RS256 or ES256 keys)")
+		}
+		if n := len(a.JWT.Secret); n > 0 && n < leastHS256 {
+			p.add("auth.jwt.secret", "must have %d bytes or more, not %d: whoever can guess it can be every agent; make one with openssl rand -hex 32", leastHS256, n)
 		}
 		if a.JWT.Secret != "" && a.JWT.JWKS != "" {
 			p.add("auth.jwt", "has two keys to verify tokens with: keep one of auth.jwt.secret and auth.jwt.jwks")

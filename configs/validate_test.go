@@ -43,10 +43,13 @@ func TestValidateRefuses(t *testing.T) {
 		"header mode for everyone": {change: func(c *C) { c.Server.Addr = "0.0.0.0:8080" }, key: "auth.mode", says: "auth.trusted_gateway true"},
 		"header mode, empty host":  {change: func(c *C) { c.Server.Addr = ":8080" }, key: "auth.mode", says: "auth.trusted_gateway true"},
 		"jwt without a key":        {change: func(c *C) { c.Auth.Mode = "jwt" }, key: "auth.jwt", says: "auth.jwt.jwks"},
-		"jwt with two keys":        {change: func(c *C) { c.Auth.Mode, c.Auth.JWT.Secret, c.Auth.JWT.JWKS = "jwt", "s", "f" }, key: "auth.jwt", says: "keep one"},
+		"jwt with two keys":        {change: func(c *C) { c.Auth.Mode, c.Auth.JWT.Secret, c.Auth.JWT.JWKS = "jwt", strings.Repeat("s", 32), "f" }, key: "auth.jwt", says: "keep one"},
+		"jwt with a short secret":  {change: func(c *C) { c.Auth.Mode, c.Auth.JWT.Secret = "jwt", "x" }, key: "auth.jwt.secret", says: "32 bytes or more, not 1"},
+		"no number of connections": {services: true, change: func(c *C) { c.Postgres.URL = "postgres://h/db?pool_max_conns=abc" }, key: "postgres.url", says: "pool_max_conns"},
+		"no connections":           {services: true, change: func(c *C) { c.Postgres.URL = "postgres://h/db?pool_max_conns=0" }, key: "postgres.url", says: "pool_max_conns"},
 		"token with a line end":    {change: func(c *C) { c.Auth.AdminToken = "t\n" }, key: "auth.admin_token", says: "white space"},
 		"admin token like a reader's": {change: func(c *C) {
-			c.Auth.Mode, c.Auth.JWT.Secret, c.Auth.AdminToken = "jwt", "s", "eyJ-_9.a.b"
+			c.Auth.Mode, c.Auth.JWT.Secret, c.Auth.AdminToken = "jwt", strings.Repeat("s", 32), "eyJ-_9.a.b"
 		}, key: "auth.admin_token", says: "three parts"},
 		"unknown follows":       {change: func(c *C) { c.Social.Follows = "all" }, key: "social.follows", says: "open or app"},
 		"nobody works":          {change: func(c *C) { c.Jobs.Workers = 0 }, key: "jobs.workers", says: "no other process"},
@@ -143,7 +146,8 @@ func TestValidateAllows(t *testing.T) {
 		"some origins": {change: func(c *C) {
 			c.Server.CORS.Origins = []string{"https://app.example.com", "http://localhost:3000", "http://[::1]:8081", "capacitor://localhost", "chrome-extension://abcdefgh"}
 		}},
-		"jwt on every address":            {change: func(c *C) { c.Server.Addr, c.Auth.Mode, c.Auth.JWT.Secret = ":8080", "jwt", "s" }},
+		"jwt on every address":            {change: func(c *C) { c.Server.Addr, c.Auth.Mode, c.Auth.JWT.Secret = ":8080", "jwt", strings.Repeat("s", 32) }},
+		"a number of connections":         {services: true, change: func(c *C) { c.Postgres.URL = "postgres://h/db?pool_max_conns=5" }},
 		"jwt with a key file":             {change: func(c *C) { c.Auth.Mode, c.Auth.JWT.JWKS = "jwt", "keys.json" }},
 		"header mode on IPv6 loopback":    {change: func(c *C) { c.Server.Addr = "[::1]:0" }},
 		"header mode on localhost":        {change: func(c *C) { c.Server.Addr = "localhost:8080" }},

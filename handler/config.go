@@ -98,7 +98,7 @@ func (a Auth) secrets() Secrets {
 // JWT says which tokens ModeJWT accepts. Exactly one of Secret and JWKS is
 // set.
 type JWT struct {
-	Secret   string        // HS256; at least 32 bytes are advised
+	Secret   string        // HS256
 	JWKS     string        // path of a JSON Web Key Set with public keys: RS256, ES256
 	Issuer   string        // "": any
 	Audience string        // "": any

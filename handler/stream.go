@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"github.com/freshet/freshet/engine"
@@ -73,8 +74,18 @@ func (s *server) getStream(c *call) error {
 		watch.Close()
 		return err
 	}
-	go stream{conn, watch, s.deps.Drain}.run(head)
+	go s.runStream(stream{conn, watch, s.deps.Drain}, head)
 	return nil
+}
+
+// runStream runs a stream outside of any route: a panic ends it alone.
+func (s *server) runStream(stream stream, head []byte) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("a stream panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		}
+	}()
+	stream.run(head)
 }
 
 // lastEvent reads Last-Event-ID; nil: there is none.

@@ -22,9 +22,6 @@ const (
 	es256 = "ES256"
 )
 
-// adviseSecret is the length of an HS256 secret that RFC 7518 requires (section 3.2).
-const adviseSecret = 32
-
 // notValid is all that a caller learns about a token that is not valid.
 func notValid() error { return fmt.Errorf("%w: the token is not valid", feed.ErrUnauthenticated) }
 
@@ -40,9 +37,6 @@ func newVerifier(auth Auth, clock feed.Clock, log *slog.Logger) (*verifier, erro
 	cfg, v := auth.JWT, &verifier{log: log}
 	methods := []string{rs256, es256}
 	if cfg.Secret != "" {
-		if len(cfg.Secret) < adviseSecret {
-			log.Warn("auth.jwt.secret is short; use at least 32 random bytes", "bytes", len(cfg.Secret))
-		}
 		v.secret, methods = func() string { return auth.secrets().JWT }, []string{hs256}
 	} else {
 		var err error

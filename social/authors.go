@@ -127,7 +127,7 @@ func PulledOf(readers []string, found map[string]Pulled) []Pulled {
 
 // Upkeep keeps a store small and its operators informed.
 type Upkeep interface {
-	// Purge removes tombstones and idempotency keys that are over, at most about n
+	// Purge removes tombstones, idempotency keys and promotions that are over, at most about n
 	// of each, and returns how many.
 	Purge(ctx context.Context, n int) (int, error)
 	// Ping reports whether the store can be asked, and as far as is known written.

@@ -74,6 +74,7 @@ type Creation struct {
 const (
 	KeyLives       = 24 * time.Hour      // idempotency keys
 	TombstoneLives = 30 * 24 * time.Hour // what was removed, since the store was told
+	PromotionLives = 90 * 24 * time.Hour // promotions, since they have ended
 )
 
 // Fingerprint tells apart the posts that come with one idempotency key. It

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ func newDoctorCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	fix := cmd.Flags().Bool("fix", false, "create what is missing: directories and indices")
+	accept := cmd.Flags().Bool("accept-settings", false, "let these settings be the ones in which all servers over the same stores must agree; then restart each")
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
 	load := addConfigFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -26,7 +28,11 @@ func newDoctorCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		findings := doctor.Check(cmd.Context(), cfg, *fix)
+		check := doctor.Check
+		if *accept {
+			check = doctor.Accept
+		}
+		findings := check(cmd.Context(), cfg, *fix)
 		if err := printFindings(cmd.OutOrStdout(), findings, *asJSON); err != nil {
 			return err
 		}
@@ -40,6 +46,10 @@ func newDoctorCommand() *cobra.Command {
 	return cmd
 }
 
+// inCell writes tabs and line ends as Go does. Within a cell they would end it, and a
+// secret that has one would be masked no more.
+var inCell = strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`, "\v", `\v`, "\f", `\f`)
+
 func printFindings(w io.Writer, findings []doctor.Finding, asJSON bool) error {
 	if asJSON {
 		enc := json.NewEncoder(w)
@@ -48,7 +58,7 @@ func printFindings(w io.Writer, findings []doctor.Finding, asJSON bool) error {
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range findings {
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", f.Level, f.What, f.Detail)
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", f.Level, inCell.Replace(f.What), inCell.Replace(f.Detail))
 		if f.Fix != "" {
 			_, _ = fmt.Fprintf(table, "\t\t→ %s\n", f.Fix)
 		}

@@ -23,6 +23,7 @@ type settings struct {
 	clock     feed.Clock
 	log       *slog.Logger
 	demo      bool
+	apart     bool // settings are not compared: tests give each server a prefix over one index
 	coalesce  time.Duration
 	streams   int           // open at once
 	sharedFor time.Duration // equal recalls share an answer

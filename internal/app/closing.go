@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -32,14 +33,37 @@ func (b *builder) disconnects(name string, f func() error) {
 
 // background runs work in the background until the system closes. What was started
 // last is ended first, and each has ended before the next one is told to, unless it hangs.
+// Work that panics is logged, and begins again after a pause.
 func (b *builder) background(ctx context.Context, name string, work func(context.Context)) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		work(ctx)
+		for b.panics(ctx, name, work) {
+			select {
+			case <-time.After(afterPanic):
+			case <-ctx.Done():
+			}
+		}
 	}()
 	b.closers = append(b.closers, closer{name: name, close: func(context.Context) error { stop(); <-ended; return nil }, lossless: true})
+}
+
+// afterPanic is the pause before work that has panicked begins again.
+const afterPanic = time.Second
+
+// panics does work, and reports whether it ended with a panic: one defect must not end the
+// process.
+func (b *builder) panics(ctx context.Context, name string, work func(context.Context)) (panicked bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			panicked = true
+			b.log.ErrorContext(ctx, "work in the background panicked and begins again", "work", name,
+				"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		}
+	}()
+	work(ctx)
+	return false
 }
 
 // close closes what was opened, once. A part that hangs is left to itself after a

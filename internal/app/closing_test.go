@@ -149,3 +149,21 @@ func TestAServerThatStopsAtOnceDoesNotDrain(t *testing.T) {
 	require.NoError(t, <-done)
 	assert.ErrorIs(t, ErrAtOnce, context.Canceled, "commands tell by that that they were interrupted")
 }
+
+// TestWorkThatPanicsBeginsAgain and ends with the system.
+func TestWorkThatPanicsBeginsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBuilder(configs.Default(), nil)
+		runs := 0
+		b.background(t.Context(), "work", func(ctx context.Context) {
+			if runs++; runs < 3 {
+				panic("a defect")
+			}
+			<-ctx.Done()
+		})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.Equal(t, 3, runs)
+		require.NoError(t, b.close(t.Context()))
+	})
+}

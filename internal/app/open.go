@@ -31,6 +31,9 @@ func (b *builder) open(ctx context.Context) (*App, error) {
 	if err != nil {
 		return nil, fmt.Errorf("social: %w", err)
 	}
+	if err := b.agree(ctx, c, posts); err != nil {
+		return nil, err
+	}
 	catalog := posts.before(s.catalogs)
 	b.background(ctx, "health checks", func(ctx context.Context) { b.checks.Watch(ctx, b.pauses.watch) })
 	live, err := b.openRanking(ctx, s.rankings)

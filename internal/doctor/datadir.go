@@ -30,10 +30,24 @@ func (d *doctor) lookAtDataDir(ctx context.Context) {
 		d.say(Broken, what, "name a directory this user may write to", "%v", err)
 		return
 	}
-	_ = probe.Close()
-	_ = os.Remove(probe.Name())
+	err = errors.Join(fill(probe), probe.Close(), os.Remove(probe.Name()))
+	if err != nil {
+		d.say(Broken, what, "make room on its disk, or name a directory on another", "%v", err)
+		return
+	}
 	d.say(OK, what, "", "%s is writable", dir)
 	d.lookAtFiles(ctx, dir)
+}
+
+// probeSize is how much the doctor writes: an empty file fits on a full disk.
+const probeSize = 1 << 20
+
+// fill writes to a file, and has it on the disk.
+func fill(f *os.File) error {
+	if _, err := f.Write(make([]byte, probeSize)); err != nil {
+		return err
+	}
+	return f.Sync()
 }
 
 // lookAtFiles looks at the SQLite files that the configuration has, and changes none.

@@ -34,6 +34,7 @@ type Finding struct {
 type doctor struct {
 	cfg      configs.Config
 	fix      bool
+	accept   bool // the settings are what all servers must agree in
 	clock    feed.Clock
 	findings []Finding
 }
@@ -42,7 +43,17 @@ type doctor struct {
 // of a version that will do, with what it must have, its clock right, set as
 // docs/production.md says? With fix it creates what is missing.
 func Check(ctx context.Context, cfg configs.Config, fix bool) []Finding {
-	d := &doctor{cfg: cfg, fix: fix, clock: time.Now}
+	return (&doctor{cfg: cfg, fix: fix, clock: time.Now}).check(ctx)
+}
+
+// Accept is [Check], and lets this configuration be the one in which all servers over its
+// stores must agree.
+func Accept(ctx context.Context, cfg configs.Config, fix bool) []Finding {
+	return (&doctor{cfg: cfg, fix: fix, accept: true, clock: time.Now}).check(ctx)
+}
+
+func (d *doctor) check(ctx context.Context) []Finding {
+	cfg := d.cfg
 	d.lookAtDataDir(ctx)
 	d.lookAtKeys()
 	if cfg.UsesRedis() {

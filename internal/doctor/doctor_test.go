@@ -4,7 +4,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -51,7 +53,10 @@ func TestDoctorMigratesNothing(t *testing.T) {
 	for what, name := range map[string]string{"catalog": sqlite.FileName, "social": socialsqlite.FileName, "events": eventssqlite.FileName} {
 		db, err := sqlitefile.Connect(in(name), "rw")
 		require.NoError(t, err)
-		for pragma, says := range map[string]string{"0": "the schema of an older version", "1": "can be read", "2": "the schema of a newer version"} {
+		var known int
+		require.NoError(t, db.QueryRowContext(t.Context(), "PRAGMA user_version").Scan(&known))
+		for ahead, says := range map[int]string{-1: "the schema of an older version", 0: "can be read", 1: "the schema of a newer version"} {
+			pragma := strconv.Itoa(known + ahead)
 			_, err = db.ExecContext(t.Context(), "PRAGMA user_version = "+pragma)
 			require.NoError(t, err)
 			for _, fix := range []bool{false, true} {
@@ -65,6 +70,20 @@ func TestDoctorMigratesNothing(t *testing.T) {
 		}
 		require.NoError(t, db.Close())
 	}
+}
+
+// TestAFullDiskIsNotWritable: an empty file fits on it.
+func TestAFullDiskIsNotWritable(t *testing.T) {
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skipf("this system has no device that is full: %v", err)
+	}
+	t.Cleanup(func() { _ = full.Close() })
+	require.ErrorIs(t, fill(full), syscall.ENOSPC)
+	room, err := os.Create(filepath.Join(t.TempDir(), "room"))
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(fill(room), room.Close()))
 }
 
 func TestDoctorServices(t *testing.T) {

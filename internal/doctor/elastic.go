@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/agreement"
 	"github.com/freshet/freshet/internal/connect"
 	"github.com/freshet/freshet/internal/esindex"
 )
@@ -52,6 +53,9 @@ func (d *doctor) lookAtElastic(ctx context.Context) {
 		}
 	}
 	d.lookAtIndex(ctx, client)
+	if !d.cfg.UsesPostgres() {
+		d.lookAtAgreement(ctx, agreement.InElastic(client, d.cfg.Elasticsearch.Index))
+	}
 	d.lookAtReplicas(ctx, client)
 	d.lookAtDisks(ctx, client)
 }

@@ -20,7 +20,7 @@ func (d *doctor) lookAtPostgres(ctx context.Context) {
 		return
 	}
 	defer func() { _ = store.Close() }()
-	if d.fix {
+	if d.fix || d.accept {
 		if err := store.Migrate(ctx); err != nil && !errors.Is(err, social.ErrUnavailable) {
 			d.say(Broken, "postgres schema", "see the message", "%v", err)
 			return
@@ -37,6 +37,10 @@ func (d *doctor) lookAtPostgres(ctx context.Context) {
 		d.say(OK, what, "", "answers, version %s", r.Server)
 	}
 	d.judgePostgres(r)
+	// Tables that are up to date are not changed, and can be read from then on.
+	if r.Schema.Found >= r.Schema.Known && store.Migrate(ctx) == nil {
+		d.lookAtAgreement(ctx, store.Settings())
+	}
 	if off := r.Skew.Abs() - r.Trip/2; off > clocks.MostSkew {
 		d.say(Warning, "postgres clock", "let both machines set their clocks by NTP", "it differs from this machine's by %s", off)
 	}
@@ -59,6 +63,10 @@ func (d *doctor) judgePostgres(r postgres.Report) {
 	}
 	if r.ReadOnly {
 		d.say(Broken, "postgres writes", "name the primary in postgres.url", "it takes no writes: it is a replica, or default_transaction_read_only is on")
+	}
+	if r.Conns > r.ServerConns {
+		d.say(Warning, "postgres connections", "raise max_connections, or lower pool_max_conns in postgres.url",
+			"this server opens up to %d, and PostgreSQL takes %d of all servers together", r.Conns, r.ServerConns)
 	}
 	if len(r.Invalid) > 0 {
 		d.say(Warning, "postgres indexes", "REINDEX INDEX CONCURRENTLY each of them", "not used, because their build was interrupted: %s", strings.Join(r.Invalid, ", "))

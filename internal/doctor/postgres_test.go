@@ -25,6 +25,15 @@ func TestDoctorBringsTheTablesUpToDate(t *testing.T) {
 		assert.Equal(t, OK, schema.Level, schema.Detail)
 	}
 
+	assert.Equal(t, OK, about(t, Check(t.Context(), cfg, false), "settings").Level)
+	assert.Equal(t, OK, about(t, Accept(t.Context(), cfg, false), "settings").Level)
+	cfg.Dedup.WindowDays++
+	differ := about(t, Check(t.Context(), cfg, true), "settings")
+	assert.Equal(t, Broken, differ.Level)
+	assert.Contains(t, differ.Detail, "dedup.window_days is 8 here and 7 there")
+	assert.Contains(t, about(t, Accept(t.Context(), cfg, false), "settings").Detail, "restart each")
+	assert.Equal(t, OK, about(t, Check(t.Context(), cfg, false), "settings").Level)
+
 	cfg.Postgres.URL = "postgres://freshet@127.0.0.1:1/freshet?sslmode=disable"
 	down := about(t, Check(t.Context(), cfg, true), "postgres")
 	assert.Equal(t, Broken, down.Level)
@@ -34,17 +43,18 @@ func TestDoctorBringsTheTablesUpToDate(t *testing.T) {
 // TestDoctorJudgesPostgres by what the database tells of itself.
 func TestDoctorJudgesPostgres(t *testing.T) {
 	t.Parallel()
-	good := postgres.Report{Schema: postgres.Schema{Found: 3, Known: 3}, Encoding: "UTF8"}
+	good := postgres.Report{Schema: postgres.Schema{Found: 3, Known: 3}, Encoding: "UTF8", Conns: 20, ServerConns: 97}
 	for what, c := range map[string]struct {
 		change func(*postgres.Report)
 		level  Level
 		says   string
 	}{
-		"postgres schema":     {func(r *postgres.Report) { r.Schema.Found, r.Schema.Oldest = 5, 4 }, Broken, "newer than this program's 3, and needs one that knows 4"},
-		"postgres encoding":   {func(r *postgres.Report) { r.Encoding = "LATIN1" }, Broken, "it is LATIN1"},
-		"postgres writes":     {func(r *postgres.Report) { r.ReadOnly = true }, Broken, "it takes no writes"},
-		"postgres indexes":    {func(r *postgres.Report) { r.Invalid = []string{"a", "b"} }, Warning, "interrupted: a, b"},
-		"postgres durability": {func(r *postgres.Report) { r.Unsafe = []string{"fsync"} }, Warning, "with fsync off"},
+		"postgres schema":      {func(r *postgres.Report) { r.Schema.Found, r.Schema.Oldest = 5, 4 }, Broken, "newer than this program's 3, and needs one that knows 4"},
+		"postgres encoding":    {func(r *postgres.Report) { r.Encoding = "LATIN1" }, Broken, "it is LATIN1"},
+		"postgres writes":      {func(r *postgres.Report) { r.ReadOnly = true }, Broken, "it takes no writes"},
+		"postgres connections": {func(r *postgres.Report) { r.Conns = 98 }, Warning, "up to 98, and PostgreSQL takes 97"},
+		"postgres indexes":     {func(r *postgres.Report) { r.Invalid = []string{"a", "b"} }, Warning, "interrupted: a, b"},
+		"postgres durability":  {func(r *postgres.Report) { r.Unsafe = []string{"fsync"} }, Warning, "with fsync off"},
 	} {
 		d := &doctor{}
 		r := good

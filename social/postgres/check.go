@@ -23,6 +23,9 @@ type Report struct {
 	Encoding string // must be UTF8
 	// ReadOnly says that it takes no writes: it is a replica, or is set so.
 	ReadOnly bool
+	// Conns is how many connections this process opens at most, ServerConns how many
+	// all processes may open to the server as this user.
+	Conns, ServerConns int
 	// Invalid are indexes that exist and are not used, as an interrupted build
 	// leaves them.
 	Invalid []string
@@ -37,14 +40,15 @@ type Report struct {
 // [Store.Migrate] before it. The error wraps [social.ErrUnavailable] where
 // the server does not answer or the user may not connect.
 func (s *Store) Check(ctx context.Context) (Report, error) {
-	var r Report
+	r := Report{Conns: int(s.db.pool.Config().MaxConns)}
 	err := pgx.BeginTxFunc(ctx, s.db.pool, pgx.TxOptions{}, func(on pgx.Tx) (err error) {
 		q := querying{ctx, on}
 		if err := r.readSkew(q, s.clock); err != nil {
 			return err
 		}
-		if _, err := q.Row([]any{&r.Server, &r.Number, &r.Encoding, &r.ReadOnly}, `SELECT current_setting('server_version'),
+		if _, err := q.Row([]any{&r.Server, &r.Number, &r.Encoding, &r.ServerConns, &r.ReadOnly}, `SELECT current_setting('server_version'),
 			current_setting('server_version_num')::int, current_setting('server_encoding'),
+			current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
 			pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`); err != nil {
 			return err
 		}

@@ -234,6 +234,15 @@ func purge(e *env) {
 		n += must[int](e)(e.Purge(e.ctx, 1))
 	}
 	require.Equal(e, 6, n, "two posts, a follow, a circle, a member, an agent")
+
+	for id, ends := range map[string]time.Duration{"ends": time.Hour, "runs": 2 * social.PromotionLives} {
+		e.ok(e.PutPromotion(e.ctx, social.Promotion{ID: id, ItemID: "i", From: e.now.Unix(), Until: e.now.Add(ends).Unix(), Weight: 1}))
+	}
+	e.pass(time.Hour + social.PromotionLives - time.Second)
+	require.Zero(e, must[int](e)(e.Purge(e.ctx, 100)))
+	e.pass(time.Second)
+	require.Equal(e, 1, must[int](e)(e.Purge(e.ctx, 100)))
+	e.promotion("runs")
 	require.Equal(e, social.Post{}, e.row(p.ID))
 	require.Equal(e, kept, e.row(kept.ID))
 	require.Empty(e, must[[]social.Receiver](e)(e.Receivers(e.ctx, p.ID, true, "", 5)))

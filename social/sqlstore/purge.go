@@ -14,6 +14,9 @@ var postPurges = []string{
 	`DELETE FROM posts WHERE id = ANY ($1)`,
 }
 
+// purgePromotions removes promotions that ended long ago.
+const purgePromotions = `DELETE FROM promotions WHERE id IN (SELECT id FROM promotions WHERE ends <= $1 ORDER BY ends LIMIT $2)`
+
 // Purge implements [social.Upkeep].
 func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
 	err = s.write(ctx, func(t *Tx) {
@@ -23,6 +26,7 @@ func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
 			removed += int(t.exec(text, over, n))
 		}
 		removed += int(t.exec(t.d.PurgeKeys, social.Stamp(t.now.Add(-social.KeyLives)), n))
+		removed += int(t.exec(purgePromotions, t.now.Add(-social.PromotionLives).Unix(), n))
 		posts := t.texts(t.d.OverPosts, over, n)
 		if len(posts) == 0 {
 			return

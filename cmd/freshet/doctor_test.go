@@ -1,0 +1,28 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/doctor"
+)
+
+// TestFindingsStayInTheirCells: a tab in a secret does not keep it from being masked.
+func TestFindingsStayInTheirCells(t *testing.T) {
+	t.Parallel()
+	cfg := configs.Default()
+	cfg.Redis.Password = "two\twords\nand a line"
+	findings := []doctor.Finding{{Level: doctor.Broken, What: "redis", Detail: "refused: " + cfg.Redis.Password, Fix: "see the message"}}
+	for _, asJSON := range []bool{false, true} {
+		var said strings.Builder
+		require.NoError(t, printFindings(configs.Masking(&said, cfg), findings, asJSON))
+		assert.Contains(t, said.String(), "refused: ***")
+		for _, part := range []string{"two", "words", "and a line"} {
+			assert.NotContains(t, said.String(), part)
+		}
+	}
+}

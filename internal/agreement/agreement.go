@@ -1,0 +1,155 @@
+// Package agreement compares the settings in which all servers over the same stores must agree:
+// where they differ, servers show again what others have shown, or miss what others keep.
+// The first server writes its own into the most durable store that all share.
+package agreement
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/freshet/freshet/configs"
+)
+
+// ErrDiffers is wrapped by errors that name the settings that differ.
+var ErrDiffers = errors.New("this server's settings differ from those of the servers over the same stores")
+
+// Advice tells what to do about [ErrDiffers].
+const Advice = "correct them, or let all servers have these: freshet doctor --accept-settings, then restart each"
+
+// Store keeps a text for all servers.
+type Store interface {
+	// Kept returns the text; "" where there is none.
+	Kept(ctx context.Context) (string, error)
+	// Keep keeps the text unless there is one, and returns the one that is kept then.
+	Keep(ctx context.Context, text string) (string, error)
+	// Replace keeps the text, whatever was kept.
+	Replace(ctx context.Context, text string) error
+}
+
+// Settings are the values of those that must agree, by name. None is secret.
+type Settings map[string]string
+
+// Of returns the settings of a configuration.
+func Of(cfg configs.Config) Settings {
+	s := Settings{
+		"dedup.window_days": strconv.Itoa(cfg.Dedup.WindowDays),
+		"impressions.on":    cfg.Impressions.On,
+		"catalog.group_by":  cfg.Catalog.GroupBy,
+	}
+	if cfg.Impressions.On == configs.OnSeen { // what was not reported counts as long as its session
+		s["sessions.ttl"] = cfg.Sessions.TTL.String()
+	}
+	if cfg.UsesRedis() {
+		s["redis.key_prefix"] = cfg.Redis.KeyPrefix
+		s["the database of redis.url"] = strconv.Itoa(cfg.Redis.Server().DB)
+	}
+	if cfg.UsesElasticsearch() {
+		s["elasticsearch.index"] = cfg.Elasticsearch.Index
+	}
+	if cfg.UsesPostgres() {
+		s["timeline.celebrity.at"] = strconv.Itoa(cfg.Timeline.Celebrity.At)
+		s["the database of timeline.redis_url"] = "none"
+		if cfg.Timeline.RedisURL != "" {
+			s["the database of timeline.redis_url"] = strconv.Itoa(cfg.WithListsRedis().Redis.Server().DB)
+		}
+		s["media.url"] = withoutParameters(cfg.Media.URL)
+	}
+	return s
+}
+
+// withoutParameters is an address with nothing but where it leads.
+func withoutParameters(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
+// text is how settings are kept.
+func (s Settings) text() (string, error) {
+	raw, err := json.Marshal(s)
+	return string(raw), err
+}
+
+// parse reads settings that are kept.
+func parse(text string) (Settings, error) {
+	var s Settings
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return nil, fmt.Errorf("the settings that servers agree in cannot be read: %w", err)
+	}
+	return s, nil
+}
+
+// compare returns an error that names what differs; nil: nothing. A setting that one of both
+// does not name is of another version.
+func (s Settings) compare(kept Settings) error {
+	var differ []string
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		if theirs, ok := kept[name]; ok && theirs != s[name] {
+			differ = append(differ, fmt.Sprintf("%s is %s here and %s there", name, shown(s[name]), shown(theirs)))
+		}
+	}
+	if len(differ) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrDiffers, strings.Join(differ, "; "))
+}
+
+func shown(value string) string { return cmp.Or(value, "empty") }
+
+// Check compares the settings with those that are kept, and keeps them where there are none,
+// or none by their name. The error wraps [ErrDiffers], or is the store's.
+func Check(ctx context.Context, store Store, s Settings) error {
+	text, err := s.text()
+	if err != nil {
+		return err
+	}
+	found, err := store.Keep(ctx, text)
+	if err != nil {
+		return err
+	}
+	kept, err := parse(found)
+	if err != nil {
+		return err
+	}
+	if err := s.compare(kept); err != nil {
+		return err
+	}
+	before := len(kept)
+	maps.Copy(kept, s)
+	if len(kept) == before {
+		return nil
+	}
+	return kept.Accept(ctx, store)
+}
+
+// Look compares the settings with those that are kept, and changes nothing.
+func Look(ctx context.Context, store Store, s Settings) error {
+	found, err := store.Kept(ctx)
+	if err != nil || found == "" {
+		return err
+	}
+	kept, err := parse(found)
+	if err != nil {
+		return err
+	}
+	return s.compare(kept)
+}
+
+// Accept keeps the settings as those of all servers.
+func (s Settings) Accept(ctx context.Context, store Store) error {
+	text, err := s.text()
+	if err != nil {
+		return err
+	}
+	return store.Replace(ctx, text)
+}

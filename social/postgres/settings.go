@@ -1,0 +1,49 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/sqlstore"
+)
+
+// Settings keeps a text for all servers over the database. Errors wrap
+// [social.ErrUnavailable].
+type Settings struct{ db *database }
+
+// Settings returns what is kept for all servers.
+func (s *Store) Settings() Settings { return Settings{s.db} }
+
+// Kept returns the text; "" where there is none.
+func (s Settings) Kept(ctx context.Context) (text string, err error) {
+	err = s.db.Read(ctx, func(on sqlstore.Session) error {
+		_, err := on.Row([]any{&text}, `SELECT value FROM freshet_settings WHERE name = 'shared'`)
+		return err
+	})
+	return text, dialect.Failed(ctx, social.ErrUnavailable, "settings", err)
+}
+
+// Keep keeps the text unless there is one, and returns the one that is kept then.
+func (s Settings) Keep(ctx context.Context, text string) (string, error) {
+	if kept, err := s.Kept(ctx); err != nil || kept != "" {
+		return kept, err
+	}
+	err := s.db.Write(ctx, func(on sqlstore.Writing) error {
+		_, err := on.Exec(`INSERT INTO freshet_settings (name, value) VALUES ('shared', $1) ON CONFLICT DO NOTHING`, text)
+		return err
+	})
+	if err != nil {
+		return "", dialect.Failed(ctx, social.ErrUnavailable, "settings", err)
+	}
+	return s.Kept(ctx)
+}
+
+// Replace keeps the text, whatever was kept.
+func (s Settings) Replace(ctx context.Context, text string) error {
+	err := s.db.Write(ctx, func(on sqlstore.Writing) error {
+		_, err := on.Exec(`INSERT INTO freshet_settings (name, value) VALUES ('shared', $1)
+			ON CONFLICT (name) DO UPDATE SET value = excluded.value`, text)
+		return err
+	})
+	return dialect.Failed(ctx, social.ErrUnavailable, "settings", err)
+}
