@@ -89,6 +89,12 @@ func within[T cmp.Ordered](p *Problems, key string, v, least, most T) {
 // minRetention keeps a slip of the pen, 72 for 72h, from emptying a catalog.
 const minRetention = time.Hour
 
+// OwnsItems reports whether the items are in an index, or a file, that is Freshet's: others
+// write and delete in theirs.
+func (c Config) OwnsItems() bool {
+	return !c.UsesElasticsearch() || c.Elasticsearch.ManageIndex && c.Elasticsearch.Fields == defaultFields()
+}
+
 func (c Config) checkRetention(p *Problems) {
 	const key = "catalog.retention"
 	switch keep := c.Catalog.Retention; {

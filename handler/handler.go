@@ -121,6 +121,7 @@ type Deps struct {
 	Intake   Intake
 	Items    Items
 	List     catalog.Lister
+	Works    catalog.Works // items that go with an author who is erased
 	Rankings Rankings
 	Offline  offline.Source
 	Health   Health

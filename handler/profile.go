@@ -128,6 +128,9 @@ func (s *server) deleteAgent(c *call) error {
 				return err
 			}
 		}
+		if err := s.deps.Works.Erase(ctx, agent); err != nil {
+			return err
+		}
 		return s.deps.Profiles.Forget(ctx, agent)
 	})
 }

@@ -40,7 +40,9 @@ func TestAnAgentIsErased(t *testing.T) {
 			a := open(t, cfg, WithClock(now.Now))
 			e := &erased{T: t, App: a, agent: "u_erased"}
 			items := subjects(12)
-			put(t, a, items...)
+			theirs := items[0]
+			theirs.ID, theirs.AuthorID = "by_the_erased", e.agent
+			put(t, a, append(items, theirs)...)
 			e.lives()
 			require.NotEmpty(t, e.keys(), "there is something to be erased")
 
@@ -56,6 +58,21 @@ func TestAnAgentIsErased(t *testing.T) {
 				settled(t, a)
 			}
 			e.gone()
+			e.told()
+			if a.network == nil {
+				return
+			}
+			now.Advance(social.TombstoneLives + time.Hour)
+			for more := 1; more > 0; {
+				var err error
+				more, err = a.network.store.Purge(t.Context(), 1000)
+				require.NoError(t, err)
+			}
+			for place := range e.remains() {
+				if strings.HasPrefix(place, "social ") && place != "social jobs.key" { // its clock is the database's
+					assert.Contains(t, ofOthers, place, "after the tombstones")
+				}
+			}
 		})
 	}
 }
@@ -82,14 +99,15 @@ func (e *erased) lives() {
 	}
 	s := e.Social
 	require.NoError(e, s.PutAuthor(ctx, social.Author{ID: e.agent, Name: "Ana"}, time.Time{}))
-	own, _, err := s.CreatePost(ctx, social.Post{Author: e.agent, Caption: "Mine", Audience: social.Audience{Public: true}}, social.Creation{})
+	own, _, err := s.CreatePost(ctx, social.Post{Author: e.agent, Caption: "Mine", Audience: social.Audience{Public: true}}, social.Creation{Key: "k"})
 	require.NoError(e, err)
-	theirs, _, err := s.CreatePost(ctx, social.Post{Author: "u_other", Caption: "Theirs", Audience: social.Audience{Public: true}}, social.Creation{})
+	theirs, _, err := s.CreatePost(ctx, social.Post{Author: "u_other", Caption: "Theirs", Audience: social.Audience{Public: true}, Mentions: []string{e.agent}}, social.Creation{})
 	require.NoError(e, err)
 	changed := func(_ bool, err error) { e.Helper(); require.NoError(e, err) }
 	changed(s.Follow(ctx, e.agent, "u_other", time.Time{}))
 	changed(s.Follow(ctx, "u_other", e.agent, time.Time{}))
 	changed(s.Block(ctx, e.agent, "u_blocked"))
+	changed(s.Block(ctx, "u_blocker", e.agent))
 	_, _, err = s.Like(ctx, e.agent, theirs.ID)
 	require.NoError(e, err)
 	_, _, err = s.Like(ctx, "u_other", own.ID)

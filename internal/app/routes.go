@@ -28,12 +28,20 @@ func (a *App) routes(cfg engine.Config) (http.Handler, error) {
 			JWT:     handler.JWT{Secret: auth.JWT.Secret, JWKS: auth.JWT.JWKS, Issuer: auth.JWT.Issuer, Audience: auth.JWT.Audience},
 		},
 	}, handler.Deps{
-		Feed: a.Engine, Profiles: a.Engine, Explain: a.Engine, Items: a.Catalog, List: a.stores.contents, Rankings: a.ranking, Health: a.checks, Log: a.log,
+		Feed: a.Engine, Profiles: a.Engine, Explain: a.Engine, Items: a.Catalog, List: a.stores.contents, Works: a.works(), Rankings: a.ranking, Health: a.checks, Log: a.log,
 		Offline: offlineSource{a.Engine, a.Catalog, a.stores.agents},
 		Intake:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{GroupByURL: a.cfg.Catalog.GroupBy == configs.GroupByURL}),
 
 		Reactions: a.Engine, Counts: a.counts, Guest: a.guest(a.Catalog, cfg), Social: a.socialRoutes(), Drain: a.stopping,
 	})
+}
+
+// works returns the items that go with an author who is erased.
+func (a *App) works() catalog.Works {
+	if !a.cfg.OwnsItems() {
+		return catalog.Works{}
+	}
+	return catalog.Works{List: a.stores.contents, Items: a.Catalog}
 }
 
 // secrets returns what reads the secrets of callers again; nil where they do not change.

@@ -1055,9 +1055,9 @@ export interface paths {
         /**
          * Erase an agent
          * @description Everything that is kept of them: profile, what was learned of them,
-         *     session, what is pending, and what is remembered of their clicks and
-         *     likes; what those added to the counts of items stays, without saying whose
-         *     it was. Where there are posts also card, posts, follows, blocks, circles,
+         *     session, what is pending, what is remembered of their clicks and
+         *     likes, and items that have them as author_id; what clicks and likes added
+         *     to the counts of other items stays, without saying whose it was. Where there are posts also card, posts, follows, blocks, circles,
          *     memberships and likes: card and posts are removed with the answer, and so
          *     is the rest, unless there are thousands of things: then that takes some
          *     seconds. What they did before and another server has not counted yet is
