@@ -118,6 +118,9 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	c.N = cmp.Or(c.N, 500)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	if c.Begin == nil {
+		c.Begin = func(ctx context.Context) context.Context { return ctx }
+	}
 	return c
 }
 
@@ -199,12 +202,7 @@ func (e *Engine) Feed(ctx context.Context, r Request) (Answer, error) {
 }
 
 // begin is the context of a request.
-func (e *Engine) begin(ctx context.Context) context.Context {
-	if e.cfg.Begin == nil {
-		return ctx
-	}
-	return e.cfg.Begin(ctx)
-}
+func (e *Engine) begin(ctx context.Context) context.Context { return e.cfg.Begin(ctx) }
 
 // page answers a call that hands out a page.
 func (e *Engine) page(ctx context.Context, c *call) (Answer, error) {

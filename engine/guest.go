@@ -76,9 +76,6 @@ type GuestPage struct {
 // diversity tells how pages are built at the moment.
 func NewGuest(stores GuestStores, diversity func() feed.Diversity, cfg Config) *Guest {
 	cfg = cfg.withDefaults()
-	if cfg.Begin == nil {
-		cfg.Begin = func(ctx context.Context) context.Context { return ctx }
-	}
 	return &Guest{stores: stores, clock: cfg.Clock, log: cfg.Log, begin: cfg.Begin, diversity: diversity, kept: map[string]keptDoc{}}
 }
 

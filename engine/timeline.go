@@ -110,9 +110,6 @@ type Timelines struct {
 // and Begin.
 func NewTimelines(stores TimelineStores, cfg Config) *Timelines {
 	cfg = cfg.withDefaults()
-	if cfg.Begin == nil {
-		cfg.Begin = func(ctx context.Context) context.Context { return ctx }
-	}
 	heads, err := lru.New[string, postHead](rememberedHeads)
 	if err != nil { // the size is not positive
 		panic(err)

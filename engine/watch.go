@@ -83,9 +83,6 @@ type watched struct {
 // the configuration it uses Clock, Log and Begin. [Watcher.Run] looks.
 func NewWatcher(stores WatchStores, most int, cfg Config) *Watcher {
 	cfg = cfg.withDefaults()
-	if cfg.Begin == nil {
-		cfg.Begin = func(ctx context.Context) context.Context { return ctx }
-	}
 	return &Watcher{
 		stores: stores, most: most, clock: cfg.Clock, log: cfg.Log, begin: cfg.Begin,
 		agents: map[string]*watched{}, end: make(chan struct{}),

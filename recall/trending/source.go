@@ -31,9 +31,6 @@ var _ recall.Proposer = (*Source)(nil)
 // reader of whom tells does not tell whether they refuse them.
 func NewSource(sets Sets, tells recall.Tells) *Source { return &Source{sets, tells} }
 
-// Name is "trending".
-func (*Source) Name() string { return SourceName }
-
 // Propose implements [recall.Proposer]: the highest trend first. It asks nobody.
 // Posts are among the proposals that were public when the set was computed; whether
 // the agent may see them is for hydration to find out. A cursor of another set goes

@@ -78,7 +78,7 @@ func TestSourceTellsWhatItProposes(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, recall.Proposals{Next: "1", Stale: true, Proposals: []recall.Proposal{{
 		Candidate: feed.Candidate{
-			ID: "a", Group: "ga", Source: s.Name(), UpdateTime: hour(1),
+			ID: "a", Group: "ga", Source: trending.SourceName, UpdateTime: hour(1),
 			Traits: feed.Traits{Author: "ann", Site: "a.example", Tag: "go", Story: "ab"},
 		},
 		Reactions: 40,
