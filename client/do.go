@@ -135,7 +135,7 @@ func (c *Client) once(ctx context.Context, r Request) (Response, error) {
 		return Response{}, unreached(ctx, fmt.Errorf("its answer broke off: %w", err))
 	}
 	if len(answer) > maxAnswer {
-		return Response{}, fmt.Errorf("%w: more than %d MiB", ErrAnswerTooLarge, maxAnswer>>20)
+		return Response{}, fmt.Errorf("what answered is %w: it sent more than %d MiB", ErrNotFreshet, maxAnswer>>20)
 	}
 	return open(res, answer)
 }

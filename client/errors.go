@@ -27,9 +27,8 @@ var (
 
 // What is no answer of a server; it is never an [*Error].
 var (
-	ErrUnreachable    = errors.New("cannot reach the server") // no whole answer came
-	ErrNotFreshet     = errors.New("not a Freshet server")    // the answer is not Freshet's
-	ErrAnswerTooLarge = errors.New("the answer is too large") // of a server that cannot be Freshet's
+	ErrUnreachable = errors.New("cannot reach the server") // no whole answer came
+	ErrNotFreshet  = errors.New("not a Freshet server")    // the answer is not Freshet's
 )
 
 // byStatus is how an [*Error] finds its sentinel.

@@ -334,7 +334,7 @@ func TestAnswersAreBounded(t *testing.T) {
 		_ = zw.Close()
 	})
 	_, err := connect(t, url).Item(t.Context(), "a")
-	require.ErrorIs(t, err, client.ErrAnswerTooLarge)
+	require.ErrorIs(t, err, client.ErrNotFreshet)
 }
 
 func TestADeadServerIsReadyForNothing(t *testing.T) {

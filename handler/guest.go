@@ -62,26 +62,10 @@ func appendGuestPage(b []byte, page *engine.GuestPage) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendGuestItem(b, &page.Items[i])
+		it := &page.Items[i]
+		b = appendInFeed(b, it.Doc, inFeed{source: it.Source.String(), trend: it.Trend.Mark()}, false)
 	}
 	b = append(b, ']')
 	b = appendDegraded(b, page.Degraded)
-	return append(b, "}}"...)
-}
-
-// appendGuestItem writes an item or post, and what brought it.
-func appendGuestItem(b []byte, it *engine.GuestItem) []byte {
-	text := []byte(it.JSON)
-	if !feed.IsPost(it.ID) {
-		text = withoutInFeed(text)
-	}
-	b = append(b, text[:len(text)-1]...) // all but the closing brace
-	b = append(append(append(b, `,"`+feed.InFeed+`":{"source":"`...), it.Source.String()...), '"')
-	if mark := it.Trend.Mark(); mark != "" {
-		b = append(append(append(b, `,"trend":"`...), mark...), '"')
-	}
-	if it.Source == feed.SourcePromoted {
-		b = append(b, `,"is_promoted":true`...)
-	}
 	return append(b, "}}"...)
 }

@@ -11,49 +11,63 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
+// inFeed is what an answer says of an item, beside the item.
+type inFeed struct {
+	source string // what brought it; "": nothing is said
+	trend  string
+	shown  bool // before
+	why    []api.Reason
+}
+
 // appendExplained appends an item of an answer that says what brought its items, which
-// trend, which were shown before or why they are there. That stands in in_feed, which only posts have without any.
+// trend, which were shown before or why they are there.
 func appendExplained(b []byte, a *engine.Answer, i int) []byte {
-	doc := a.Docs[i]
-	var why []api.Reason
+	var in inFeed
 	if len(a.Why) > 0 {
-		why = a.Why[i]
+		in.why = a.Why[i]
 	}
-	source := ""
 	if len(a.Sources) > 0 {
-		source = a.Sources[i].String()
+		in.source = a.Sources[i].String()
 	}
-	text, end, begin := []byte(doc.JSON), "}}", `,`
-	if !feed.IsPost(doc.ID) {
-		text, end, begin = withoutInFeed(text), "}", `,"`+feed.InFeed+`":{`
-	} else if source != "" { // a post's document ends with its in_feed, see [social.Card.AppendEntry]
-		text, source = withSource(text, source), ""
+	in.shown = len(a.ShownBefore) > 0 && a.ShownBefore[i]
+	if len(a.Trends) > 0 {
+		in.trend = a.Trends[i].Mark()
+	}
+	return appendInFeed(b, a.Docs[i], in, feed.IsPost(a.Docs[i].ID))
+}
+
+// appendInFeed appends an item with what is said of it in in_feed, which only a post for
+// a reader has already.
+func appendInFeed(b []byte, doc feed.Doc, in inFeed, has bool) []byte {
+	text, end, begin := []byte(doc.JSON), "}", `,"`+feed.InFeed+`":{`
+	if has {
+		end, begin = "}}", ","
+		if in.source != "" { // a post's document ends with its in_feed, see [social.Card.AppendEntry]
+			text, in.source = withSource(text, in.source), ""
+		}
+	} else if !feed.IsPost(doc.ID) {
+		text = withoutInFeed(text)
 	}
 	head, ok := bytes.CutSuffix(text, []byte(end))
-	shown := len(a.ShownBefore) > 0 && a.ShownBefore[i]
-	trend := ""
-	if len(a.Trends) > 0 {
-		trend = a.Trends[i].Mark()
-	}
-	promoted := source == feed.SourcePromoted.String() // of an item: a post says so where its source stands
-	if len(why) == 0 && source == "" && trend == "" && !shown || !ok {
+	promoted := in.source == feed.SourcePromoted.String() // of an item: a post says so where its source stands
+	if len(in.why) == 0 && in.source == "" && in.trend == "" && !in.shown || !ok {
 		return append(b, text...)
 	}
 	b = append(append(b, head...), begin...)
-	if source != "" {
-		b = append(append(append(b, `"source":"`...), source...), `",`...) // a constant
+	if in.source != "" {
+		b = append(append(append(b, `"source":"`...), in.source...), `",`...) // a constant
 	}
-	if trend != "" {
-		b = append(append(append(b, `"trend":"`...), trend...), `",`...) // a constant, too
+	if in.trend != "" {
+		b = append(append(append(b, `"trend":"`...), in.trend...), `",`...) // a constant, too
 	}
 	if promoted {
 		b = append(b, `"is_promoted":true,`...)
 	}
-	if shown {
+	if in.shown {
 		b = append(b, `"shown_before":true,`...)
 	}
-	if len(why) > 0 {
-		b = append(appendReasons(b, why), ',')
+	if len(in.why) > 0 {
+		b = append(appendReasons(b, in.why), ',')
 	}
 	return append(b[:len(b)-1], "}}"...)
 }
