@@ -154,12 +154,10 @@ func (l *Live) append(ctx context.Context, by, why string, onlyIf *int, follows 
 	if err := errors.Join(checkText("by", by, MaxBy), checkText("why", why, MaxWhy)); err != nil {
 		return Version{}, err
 	}
-	select {
-	case l.changing <- struct{}{}:
-		defer func() { <-l.changing }()
-	case <-ctx.Done():
-		return Version{}, ctx.Err()
+	if err := l.changing.Acquire(ctx, 1); err != nil {
+		return Version{}, err
 	}
+	defer l.changing.Release(1)
 	for try := 1; ; try++ {
 		base, err := l.newest(ctx)
 		if err != nil {
@@ -187,10 +185,10 @@ func (l *Live) append(ctx context.Context, by, why string, onlyIf *int, follows 
 // appended puts a version in force that this server has stored, unless a newer
 // one is by now. Where there is no time left for that, Run finds it.
 func (l *Live) appended(ctx context.Context, v Version) {
-	if l.read(ctx) != nil {
+	if l.reading.Acquire(ctx, 1) != nil {
 		return
 	}
-	defer l.done()
+	defer l.reading.Release(1)
 	if v.Version > l.InForce().Version {
 		l.apply(ctx, v)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/freshet/freshet/feed"
 )
@@ -58,13 +59,13 @@ type Live struct {
 	// read yet.
 	unread atomic.Bool
 
-	// reading holds a token from reading the store to applying what was read, so
-	// that no older answer replaces a newer one. It is a channel because a store
-	// may hang: who waits for another's read keeps their own deadline.
-	reading chan struct{}
-	// changing holds a token while a version is made: changes of one server wait
+	// reading is held from reading the store to applying what was read, so that no older
+	// answer replaces a newer one. It is no mutex because a store may hang: who waits for
+	// another's read keeps their own deadline.
+	reading *semaphore.Weighted
+	// changing is held while a version is made: changes of one server wait
 	// for each other instead of each making the others start over.
-	changing chan struct{}
+	changing *semaphore.Weighted
 }
 
 // Open reads the newest version and returns the ranking that starts with it;
@@ -78,7 +79,7 @@ func Open(ctx context.Context, store Store, cfg Config) (*Live, error) {
 	if err := cfg.Configured.Validate(); err != nil {
 		return nil, err
 	}
-	l := &Live{store: store, cfg: cfg.withDefaults(), reading: make(chan struct{}, 1), changing: make(chan struct{}, 1)}
+	l := &Live{store: store, cfg: cfg.withDefaults(), reading: semaphore.NewWeighted(1), changing: semaphore.NewWeighted(1)}
 	v, err := l.newest(ctx)
 	if cfg.StartWithout && errors.Is(err, ErrUnavailable) {
 		l.apply(ctx, l.configured())
@@ -151,10 +152,10 @@ func (l *Live) follow(ctx context.Context, was bool) (failing bool) {
 // Sync puts the newest version in force. After an error, which is that of the
 // store, the one in force stays.
 func (l *Live) Sync(ctx context.Context) error {
-	if err := l.read(ctx); err != nil {
+	if err := l.reading.Acquire(ctx, 1); err != nil {
 		return err
 	}
-	defer l.done()
+	defer l.reading.Release(1)
 	v, err := l.newest(ctx)
 	if err != nil {
 		return err
@@ -162,19 +163,6 @@ func (l *Live) Sync(ctx context.Context) error {
 	l.apply(ctx, v)
 	return nil
 }
-
-// read waits until no other call is reading; done must follow where it does not
-// fail.
-func (l *Live) read(ctx context.Context) error {
-	select {
-	case l.reading <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (l *Live) done() { <-l.reading }
 
 // newest is the newest stored version, or the configuration's.
 func (l *Live) newest(ctx context.Context) (Version, error) {

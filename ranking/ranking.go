@@ -42,6 +42,18 @@ func (v Version) Validate() error {
 	return nil
 }
 
+// Encode checks a version and writes it as it is stored; the error wraps [feed.ErrInvalid].
+func (v Version) Encode() ([]byte, error) {
+	if err := v.Validate(); err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, feed.Errorf(feed.ErrInvalid, "bad ranking parameters: %w", err)
+	}
+	return data, nil
+}
+
 // Store keeps the versions of the live ranking. Nothing is ever removed, so they
 // are 1 to the newest without a gap.
 //

@@ -247,7 +247,7 @@ func TestSetCountsOfOthers(t *testing.T) {
 	named.Sum2h, named.Epoch2h, named.Sum2d, named.Epoch2d = "live.a", "live.ae", "live.b", "live.be"
 	const date = `{"type": "date"}, "live": {"properties": {"a": {"type": "double"}, "ae": {"type": "long"}, "b": {"type": "double"}, "be": {"type": "keyword"}}}`
 	for _, live := range []bool{false, true} {
-		names := mapped.WithDefaults().WithoutLive()
+		names := mapped
 		if live {
 			names = named
 		}

@@ -156,8 +156,6 @@ func TestInspect(t *testing.T) {
 	"freshet_sum_2h":{"type":"double"},"freshet_epoch_2h":{"type":"keyword"},"freshet_sum_2d":{"type":"double","index":false},"freshet_epoch_2d":{"type":"long"}`},
 		{name: "a float holds no sum", replace: `"freshet_sum_2d":{"type":"double","index":false}`, by: `"freshet_sum_2d":{"type":"float"}`, warning: "a double with doc_values is needed"},
 		{name: "an epoch that cannot be found", replace: `"freshet_epoch_2h":{"type":"keyword"}`, by: `"freshet_epoch_2h":{"type":"keyword","index":false}`, warning: "a keyword or long, indexed"},
-		{name: "live popularity is not wanted", replace: `,
-	"freshet_sum_2h":{"type":"double"},"freshet_epoch_2h":{"type":"keyword"},"freshet_sum_2d":{"type":"double","index":false},"freshet_epoch_2d":{"type":"long"}`, fields: esindex.Fields{}.WithDefaults().WithoutLive()},
 		{name: "tags are nested", replace: `"tags":{"type":"keyword"}`, by: `"topics":{"type":"nested","properties":{"name":{"type":"keyword"}}}`, fields: esindex.Fields{Tags: "topics.name"}, warning: "muted tags match nothing"},
 		{name: "tags are in an object", replace: `"tags":{"type":"keyword"}`, by: `"topics":{"properties":{"name":{"type":"keyword"}}}`, fields: esindex.Fields{Tags: "topics.name"}},
 		{name: "an alias", replace: `"author_id":{"type":"keyword"}`, by: `"by":{"type":"keyword"},"author_id":{"type":"alias","path":"by"}`},

@@ -128,11 +128,8 @@ func (r *Report) join(in *inspection, name string) {
 	all.UntoldID, all.Partial = all.UntoldID || one.UntoldID, all.Partial || one.Partial
 	one.UntoldID, one.Partial = all.UntoldID, all.Partial
 	one.Untold, one.Loaded, one.Unloaded = all.Untold, all.Loaded, all.Unloaded
-	if one.Live != all.Live {
-		for _, s := range []*Schema{one, all} {
-			s.Live, s.Fields, s.Source = false, s.Fields.WithoutLive(), s.Source.WithoutLive()
-		}
-	}
+	all.Live = all.Live && one.Live
+	one.Live = all.Live
 	for _, p := range in.problems {
 		if !slices.Contains(r.Problems, p) {
 			r.Problems = append(r.Problems, p)

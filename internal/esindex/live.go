@@ -2,22 +2,6 @@ package esindex
 
 import "slices"
 
-// live lists the names of the fields of live popularity.
-func (f *Fields) live() []*string { return []*string{&f.Sum2h, &f.Epoch2h, &f.Sum2d, &f.Epoch2d} }
-
-// withLive returns the names with those that other has for live popularity.
-func (f Fields) withLive(other Fields) Fields {
-	for i, name := range f.live() {
-		*name = *other.live()[i]
-	}
-	return f
-}
-
-// WithoutLive returns the names of an index that has no live popularity.
-func (f Fields) WithoutLive() Fields {
-	return f.withLive(Fields{Sum2h: None, Epoch2h: None, Sum2d: None, Epoch2d: None})
-}
-
 // live finds whether live popularity can be kept. Where one field of the four
 // cannot be used none is.
 func (in *inspection) live() {
@@ -42,9 +26,7 @@ func (in *inspection) live() {
 			in.problem(one.field, one.name, false, "it is a field of type %s; %s is needed: live popularity is off", f.Type, one.needed)
 		}
 	}
-	if in.schema.Live = found == 4; !in.schema.Live {
-		*names, *source = names.WithoutLive(), source.WithoutLive()
-	}
+	in.schema.Live = found == 4
 }
 
 // isSum asks for a double: a float cannot hold a sum at the end of its epoch.

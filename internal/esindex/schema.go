@@ -123,7 +123,7 @@ func ownTraits(names Fields) Traits {
 func OwnSchema(names Fields) Schema {
 	names = names.WithDefaults()
 	return Schema{
-		Fields: names, Source: names, Time: EpochSeconds, Tokens: names.TitleTokens != None, Traits: ownTraits(names), Live: names.Sum2h != None,
+		Fields: names, Source: names, Time: EpochSeconds, Tokens: names.TitleTokens != None, Traits: ownTraits(names), Live: true,
 		Loaded: Refusing{names.GroupID != None, names.AuthorID != None, names.Tags != None, names.Lang != None},
 	}
 }
@@ -138,8 +138,5 @@ func (s Schema) Mapped() bool {
 	source := s.Source
 	// An index of ours may be without these.
 	source.TitleTokens, source.SummaryTokens, source.Site = own.TitleTokens, own.SummaryTokens, own.Site
-	if !s.Live {
-		source = source.withLive(own)
-	}
 	return source != own || s.Time != EpochSeconds
 }

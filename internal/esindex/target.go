@@ -22,14 +22,6 @@ type Target struct {
 	Alias bool // Name is an alias, so a write may require one
 }
 
-// Params are the parameters of a write, to be continued.
-func (t Target) Params() string {
-	if t.Alias {
-		return "require_alias=true&"
-	}
-	return ""
-}
-
 // FindTarget finds what to write the documents of an index to: its write alias, or
 // the name itself where that is an alias. Where it is neither, or may not be looked
 // up, the target is the index, which exists. An index that does not is an error that
@@ -128,7 +120,11 @@ func (w *Writer) try(ctx context.Context, send func(name, params string) error) 
 	if err != nil {
 		return err
 	}
-	return send(target.Name, target.Params())
+	params := ""
+	if target.Alias {
+		params = "require_alias=true&"
+	}
+	return send(target.Name, params)
 }
 
 // target finds the target once. Without an alias it is looked for before each write,

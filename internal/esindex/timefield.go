@@ -214,14 +214,10 @@ func (t TimeField) Literal(unix int64) json.RawMessage {
 // Stored writes a time, in Unix seconds, as a document's value. An epoch is
 // written as a number, as most writers do.
 func (t TimeField) Stored(unix int64) json.RawMessage {
-	return bytes.Trim(t.Literal(unix), quoteIfEpoch(t.format))
-}
-
-func quoteIfEpoch(f timeFormat) string {
-	if f.epoch() != 0 {
-		return `"`
+	if t.format.epoch() == 0 {
+		return t.Literal(unix)
 	}
-	return ""
+	return bytes.Trim(t.Literal(unix), `"`)
 }
 
 // Span writes a distance in time as the decay of this field wants it.

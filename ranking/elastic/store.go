@@ -152,12 +152,9 @@ func (s *Store) Versions(ctx context.Context, limit int) ([]ranking.Version, err
 // its id exists, which decides between servers that append at once. The version
 // before it must exist, and once it does it always will.
 func (s *Store) Append(ctx context.Context, v ranking.Version) error {
-	if err := v.Validate(); err != nil {
-		return err
-	}
-	doc, err := json.Marshal(v)
+	doc, err := v.Encode()
 	if err != nil {
-		return feed.Errorf(feed.ErrInvalid, "bad ranking parameters: %w", err)
+		return err
 	}
 	if v.Version > 1 {
 		if before, err := s.read(ctx, v.Version-1, v.Version-1); err != nil {

@@ -5,7 +5,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"math"
 
@@ -76,12 +75,9 @@ func (s *Store) read(ctx context.Context, from, limit int) ([]ranking.Version, e
 
 // Append implements [ranking.Store].
 func (s *Store) Append(ctx context.Context, v ranking.Version) error {
-	if err := v.Validate(); err != nil {
-		return err
-	}
-	raw, err := json.Marshal(v)
+	raw, err := v.Encode()
 	if err != nil {
-		return feed.Errorf(feed.ErrInvalid, "bad ranking parameters: %w", err)
+		return err
 	}
 	done, err := s.file.Writer.ExecContext(ctx, `INSERT INTO ranking_versions (version, doc)
 		SELECT ?1, ?2 WHERE ?1 = (SELECT ifnull(max(version), 0) + 1 FROM ranking_versions)`, v.Version, raw)

@@ -90,9 +90,7 @@ func TestLivePopularityCostsNothingUnused(t *testing.T) {
 		want               int
 	}{{0, 0, true, 0}, {1, 0, true, 2}, {0, 1, true, 2}, {1, 1, true, 4}, {1, 1, false, 0}} {
 		schema := esindex.OwnSchema(esindex.Fields{})
-		if !c.live {
-			schema = esindex.OwnSchema(esindex.Fields{}.WithDefaults().WithoutLive())
-		}
+		schema.Live = c.live
 		s := elastic.New(seen, elastic.Config{Index: index, Schema: esindex.Known(schema)})
 		q := ask(feed.Profile{})
 		q.Ranking.Popularity2h, q.Ranking.Popularity2d = c.weight2h, c.weight2d
