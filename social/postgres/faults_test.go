@@ -133,6 +133,32 @@ func TestConnectionsThatBreak(t *testing.T) {
 	}
 }
 
+// TestALeaseWhoseAnswerIsLost is taken back by who asked for it, long before it runs out.
+func TestALeaseWhoseAnswerIsLost(t *testing.T) {
+	p, s, direct := through(t)
+	lease := func() ([]jobs.Job, error) { return s.Lease(t.Context(), 8, time.Hour) }
+	_, err := lease() // what follows finds its statements prepared
+	require.NoError(t, err)
+	for i := range 8 {
+		require.NoError(t, direct.Mark(t.Context(), jobs.Dirty{Kind: jobs.Deliver, Key: fmt.Sprint("post:", i)}))
+	}
+	fault := p.Arm(faultproxy.Fault{Kind: faultproxy.After, Nth: 1})
+	_, err = lease()
+	require.ErrorIs(t, err, jobs.ErrUnavailable)
+	<-fault.Over()
+	running, err := direct.List(t.Context(), jobs.Filter{State: jobs.Running})
+	require.NoError(t, err)
+	require.Len(t, running, 8, "nobody knows of them")
+	n, err := direct.TakeBack(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, n, "they are another server's")
+	testenv.WaitFor(t, func() bool { n, err = s.TakeBack(t.Context()); return err == nil }, "another connection")
+	require.Equal(t, 8, n)
+	list, err := lease()
+	require.NoError(t, err)
+	require.Len(t, list, 8)
+}
+
 // TestStartsWhileTheDatabaseIsDown makes a store before there is a database,
 // as a server does that starts first.
 func TestStartsWhileTheDatabaseIsDown(t *testing.T) {
