@@ -3,7 +3,9 @@ package esindex
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -16,6 +18,25 @@ func readJSON(into any) func([]byte) error {
 // Ping returns an error where Elasticsearch does not answer.
 func Ping(ctx context.Context, client Client) error {
 	return Do(ctx, client, http.MethodHead, "/", "", nil, nil)
+}
+
+// WithoutSource returns those of the indices that keep their documents not as they were
+// sent, because a template switches _source off or filters it. An index that does not
+// exist, or whose mapping this user may not read, is none of them.
+func WithoutSource(ctx context.Context, client Client, indices []string) (without []string, err error) {
+	var found map[string]struct {
+		Mappings mapping `json:"mappings"`
+	}
+	err = Do(ctx, client, http.MethodGet, "/"+strings.Join(indices, ",")+"/_mapping", "ignore_unavailable=true&filter_path=*.mappings._source,error,status", nil, readJSON(&found))
+	if forbidden(err) || Missing(err) {
+		return nil, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		if found[name].Mappings.Source.lacking() {
+			without = append(without, name)
+		}
+	}
+	return without, err
 }
 
 // CheckVersion returns the version of the server.

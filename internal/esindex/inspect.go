@@ -174,7 +174,7 @@ func (in *inspection) run() {
 	}{{names.URL, &source.URL}, {names.ImageURL, &source.ImageURL}, {names.Likes, &source.Likes}, {names.Comments, &source.Comments}} {
 		in.find(plain.name, plain.source)
 	}
-	if s := in.mapping.Source; s.Enabled != nil && !*s.Enabled || len(s.Includes)+len(s.Excludes) > 0 {
+	if in.mapping.Source.lacking() {
 		in.problem("", "", false, "_source is switched off or filtered: the catalog cannot give items back whole, nor change them; live popularity is off")
 		in.schema.Untold, in.schema.Partial, in.schema.Live = Refusing{true, true, true, true}, true, false
 	}

@@ -9,11 +9,19 @@ import (
 type mapping struct {
 	property
 	Runtime map[string]property `json:"runtime"` // fields that are computed by each search, before those of the same name
-	Source  struct {
-		Enabled  *bool    `json:"enabled"`
-		Includes []string `json:"includes"`
-		Excludes []string `json:"excludes"`
-	} `json:"_source"`
+	Source  kept                `json:"_source"`
+}
+
+// kept says how much of a document an index keeps as it was sent.
+type kept struct {
+	Enabled  *bool    `json:"enabled"`
+	Includes []string `json:"includes"`
+	Excludes []string `json:"excludes"`
+}
+
+// lacking reports whether anything is not kept.
+func (k kept) lacking() bool {
+	return k.Enabled != nil && !*k.Enabled || len(k.Includes)+len(k.Excludes) > 0
 }
 
 type property struct {

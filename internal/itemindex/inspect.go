@@ -3,6 +3,7 @@ package itemindex
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/esindex"
@@ -16,8 +17,28 @@ func Inspect(ctx context.Context, client esindex.Client, cfg configs.Config) (es
 	if err == nil && cfg.Elasticsearch.ManageIndex && !report.Schema.Tokens {
 		report.Problems = append(report.Problems, esindex.Problem{Field: NoTokens, Name: esindex.DefaultTitleTokens, Fatal: true, Message: makeAnew})
 	}
+	if err == nil {
+		err = checkSource(ctx, client, cfg, &report)
+	}
 	report.Schema.Others = !cfg.Elasticsearch.ManageIndex
 	return report, err
+}
+
+// checkSource refuses indices of Freshet's own whose documents cannot be read back: items
+// would be accepted and not shown, and profiles with what readers mute would be lost.
+func checkSource(ctx context.Context, client esindex.Client, cfg configs.Config, report *esindex.Report) error {
+	index := cfg.Elasticsearch.Index
+	own := []string{esindex.Agents(index), esindex.Rankings(index)}
+	if cfg.Elasticsearch.ManageIndex {
+		own = append(own, index)
+	}
+	without, err := esindex.WithoutSource(ctx, client, own)
+	for _, name := range without {
+		report.Problems = append(report.Problems, esindex.Problem{Fatal: true, Message: fmt.Sprintf(
+			"%s has _source switched off or filtered, maybe by an index template that matches its name: nothing can be read back from it; "+
+				"except it from the template, delete the index, and start freshet, which makes it anew", name)})
+	}
+	return err
 }
 
 // NoTokens is the field of the problem that an index of Freshet's own lacks the fields of

@@ -37,7 +37,7 @@ const (
 var advice = map[string]string{
 	undefinedTable:      "a table is missing; run freshet doctor --fix",
 	readOnlyTransaction: "the server only reads, as a replica does; connect to the primary",
-	tooManyConnections:  "the server has no connection left; raise its max_connections or lower postgres.max_conns",
+	tooManyConnections:  "the server has no connection left; raise its max_connections or lower pool_max_conns in postgres.url",
 	diskFull:            "the server's disk is full; free some space",
 	outOfMemory:         "the server is out of memory; see its log",
 	ioError:             "the server cannot read or write its disk; see its log",

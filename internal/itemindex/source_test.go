@@ -1,0 +1,57 @@
+package itemindex
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+// TestATemplateThatKeepsNoDocuments: an index of Freshet's own that a template made so
+// that documents cannot be read back is refused at the start, whichever it is.
+func TestATemplateThatKeepsNoDocuments(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		pattern string // after the name of the index
+		source  string
+		own     bool // the index of items is Freshet's
+		refused bool
+	}{
+		"items and profiles, off": {"*", `{"enabled":false}`, true, true},
+		"profiles alone, off":     {"-agents", `{"enabled":false}`, true, true},
+		"rankings alone, off":     {"-ranking", `{"enabled":false}`, true, true},
+		"items alone, filtered":   {"", `{"excludes":["summary"]}`, true, true},
+		"some are included":       {"", `{"includes":["id"]}`, true, true},
+		"items of somebody else":  {"", `{"enabled":false}`, false, false},
+		"on":                      {"*", `{"enabled":true}`, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			address, index := testenv.Elastic(t)
+			s := at(t, address, index)
+			send := func(method, path, body string) {
+				require.NoError(t, esindex.Do(context.WithoutCancel(t.Context()), s.client, method, path, "", []byte(body), nil))
+			}
+			template := "/_index_template/" + index
+			send(http.MethodPut, template, `{"index_patterns":["`+index+c.pattern+`"],"priority":900,"template":{"mappings":{"_source":`+c.source+`}}}`)
+			t.Cleanup(func() {
+				require.NoError(t, esindex.Do(context.WithoutCancel(t.Context()), s.client, http.MethodDelete, template, "", nil, nil))
+			})
+			_, err := esindex.Ensure(t.Context(), s.client, index, Fields(s.cfg))
+			require.NoError(t, err)
+			s.cfg.Elasticsearch.ManageIndex = c.own
+			report, err := Inspect(t.Context(), s.client, s.cfg)
+			require.NoError(t, err)
+			if c.refused {
+				require.ErrorIs(t, report.Err(), esindex.ErrUnusable)
+				assert.ErrorContains(t, report.Err(), "has _source switched off or filtered")
+			} else {
+				require.NoError(t, report.Err())
+			}
+		})
+	}
+}
