@@ -7,7 +7,7 @@ import (
 )
 
 // Author calls GET /v1/authors/{id}. [ErrNotFound] where nothing is known of
-// them, and where one of the two blocks the other.
+// them, and where they block the caller. Of whom the caller blocks only IsBlocked is told.
 func (c *Client) Author(ctx context.Context, id string) (Author, error) {
 	return call[Author](ctx, c, Request{Method: http.MethodGet, Path: authorPath(id), Repeatable: true})
 }

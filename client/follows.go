@@ -55,6 +55,12 @@ func (c *Client) Followers(ctx context.Context, agent, after string, limit int) 
 	return c.agents(ctx, agentPath(agent)+"/followers", after, limit)
 }
 
+// Blocked calls GET /v1/agents/{agent_id}/blocked: whom the agent blocks, paged as
+// [Client.Following].
+func (c *Client) Blocked(ctx context.Context, agent, after string, limit int) (AgentPage, error) {
+	return c.agents(ctx, agentPath(agent)+"/blocked", after, limit)
+}
+
 func (c *Client) agents(ctx context.Context, path, after string, limit int) (AgentPage, error) {
 	return call[AgentPage](ctx, c, Request{Method: http.MethodGet, Path: withPage(path, "after", after, limit), Repeatable: true})
 }

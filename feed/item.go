@@ -110,6 +110,12 @@ func (it *Item) Validate() error {
 	if err := CheckCounts(it.Likes, it.Comments); err != nil {
 		return err
 	}
+	if err := CheckURL(it.URL); err != nil {
+		return Errorf(ErrInvalid, "bad item: url %w", err)
+	}
+	if err := CheckURL(it.ImageURL); err != nil {
+		return Errorf(ErrInvalid, "bad item: image_url %w", err)
+	}
 	if len(it.Tags) > MaxTags {
 		return Errorf(ErrInvalid, "bad item: %d tags, at most %d are allowed", len(it.Tags), MaxTags)
 	}

@@ -3,6 +3,7 @@ package feed
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -19,6 +20,20 @@ func Site(link string) string {
 		return ""
 	}
 	return siteOf(u)
+}
+
+// CheckURL refuses a link that has a scheme of another kind than http:// and https://,
+// such as javascript:, however browsers read it. One without a scheme leads to somewhere on
+// the app's own host. The error has no kind; it says what is wrong with the link.
+func CheckURL(link string) error {
+	before, _, found := strings.Cut(link, ":")
+	if !found || strings.ContainsAny(before, "/?#") {
+		return nil
+	}
+	if scheme := strings.ToLower(before); (scheme == "http" || scheme == "https") && strings.HasPrefix(link[len(before):], "://") {
+		return nil
+	}
+	return fmt.Errorf("must begin with https:// or http://, not %.20q", before+":")
 }
 
 func siteOf(u *url.URL) string {

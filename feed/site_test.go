@@ -68,3 +68,24 @@ func TestURLGroup(t *testing.T) {
 		assert.NotEqual(t, group, feed.URLGroup(link+"b"))
 	}
 }
+
+// TestCheckURL takes links that browsers open by HTTP, and no others, however these are
+// written: browsers leave out tabs, line ends and what stands before a scheme.
+func TestCheckURL(t *testing.T) {
+	t.Parallel()
+	for _, link := range []string{
+		"", "https://example.com/a:b", "http://example.com", "HTTPS://EXAMPLE.COM", "//example.com/x", "/a/javascript:x", "page?at=12:30", "#a:b", "example.com", "U",
+	} {
+		assert.NoError(t, feed.CheckURL(link), link)
+	}
+	for _, link := range []string{
+		"javascript:alert(1)", "JavaScript://example.com/%0aalert(1)", " javascript:alert(1)", "\x01javascript:alert(1)", "java\tscript:alert(1)", "java\nscript:x",
+		"data:text/html,x", "vbscript:x", "file:///etc/passwd", "ftp://example.com", "https:example.com", "http:/x", ":x", "mailto:a@b", "intent://x",
+	} {
+		assert.Error(t, feed.CheckURL(link), link)
+		it := feed.Item{ID: "a", Title: "A", UpdateTime: 1, ImageURL: link}
+		assert.ErrorIs(t, it.Validate(), feed.ErrInvalid, link)
+		it.URL, it.ImageURL = link, ""
+		assert.ErrorIs(t, it.Validate(), feed.ErrInvalid, link)
+	}
+}

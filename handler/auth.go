@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/freshet/freshet/feed"
 )
@@ -66,6 +67,16 @@ func (a *authenticator) agent(r *http.Request) (string, error) {
 		return "", fmt.Errorf("%w: X-Agent-ID is sent %d times; send it once", feed.ErrBadID, len(values))
 	}
 	return values[0], feed.CheckAgentID(values[0])
+}
+
+// until is when the credentials of a caller whom [authenticator.agent] has taken run out;
+// the zero time: never.
+func (a *authenticator) until(r *http.Request) (time.Time, error) {
+	if a.tokens == nil {
+		return time.Time{}, nil
+	}
+	token, _ := bearer(r)
+	return a.tokens.until(token)
 }
 
 // checkOrigin refuses what a page of another site does in the name of a reader, other

@@ -28,13 +28,25 @@ func (s *server) readAuthor(c *call) (reader, author string, err error) {
 	return reader, author, social.CheckAgent(author)
 }
 
+// blockedAuthor is all that a reader is told of an author whom they block.
+type blockedAuthor struct {
+	ID        string `json:"id"`
+	IsBlocked bool   `json:"is_blocked"`
+}
+
 // getAuthor answers GET /v1/authors/{id}.
 func (s *server) getAuthor(c *call) error {
 	reader, author, err := s.readAuthor(c)
 	if err != nil {
 		return err
 	}
-	return c.answer(s.work, func(ctx context.Context) (any, error) { return s.deps.Social.Store.Author(ctx, reader, author) })
+	return c.answer(s.work, func(ctx context.Context) (any, error) {
+		info, err := s.deps.Social.Store.Author(ctx, reader, author)
+		if info.IsBlocked {
+			return blockedAuthor{info.ID, true}, err
+		}
+		return info, err
+	})
 }
 
 // putAuthor answers PUT /v1/authors/{id} with the card as it is stored.

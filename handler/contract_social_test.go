@@ -221,9 +221,13 @@ func authorCases(func(...string) []exchange) map[string]contractRoute {
 	}
 	// Nobody else's cases are about these.
 	const own = "X-Agent-ID: u_own"
+	blocked := of("u_9", "", own)
+	blocked.before = []exchange{{
+		op: "PUT " + agent + "/blocked/{agent}", path: map[string]string{"agent_id": "u_own", "agent": "u_9"}, headers: []string{own},
+	}}
 	return map[string]contractRoute{
 		"GET " + author: {
-			good: []exchange{of("u_2", "", asAgent), of("u_2", "")},
+			good: []exchange{of("u_2", "", asAgent), of("u_2", ""), blocked},
 			bad:  map[int]exchange{40004: of("@server", ""), 40401: of("nobody_knows", "")},
 		},
 		"PUT " + author: {
@@ -259,6 +263,7 @@ func followCases(func(...string) []exchange) map[string]contractRoute {
 	return map[string]contractRoute{
 		"GET /v1/agents/{agent_id}/following": lists,
 		"GET /v1/agents/{agent_id}/followers": lists,
+		"GET /v1/agents/{agent_id}/blocked":   lists,
 		"PUT " + following: {
 			good: []exchange{follow("u_1", "u_2", asAgent), follow("u_1", "@server", asAdmin)},
 			bad: map[int]exchange{

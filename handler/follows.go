@@ -17,6 +17,7 @@ func (s *server) followRoutes(route router) {
 	route(http.MethodGet, agent+"/followers", s.listOf(store.Followers))
 	route(http.MethodPut, agent+"/following/:author", s.changeFollow(store.Follow))
 	route(http.MethodDelete, agent+"/following/:author", s.changeFollow(store.Unfollow))
+	route(http.MethodGet, agent+"/blocked", s.listOf(store.Blocked))
 	route(http.MethodPut, agent+"/blocked/:agent", s.changeBlock(store.Block))
 	route(http.MethodDelete, agent+"/blocked/:agent", s.changeBlock(store.Unblock))
 }
@@ -57,7 +58,7 @@ func (s *server) change(c *call, do func(ctx context.Context) (bool, error)) err
 // lister reads at most n agents of a list after one, by id.
 type lister func(ctx context.Context, of, after string, n int) ([]string, error)
 
-// listOf answers GET /v1/agents/{agent_id}/following and /followers.
+// listOf answers GET /v1/agents/{agent_id}/following, /followers and /blocked.
 func (s *server) listOf(list lister) func(*call) error {
 	return func(c *call) error {
 		agent, err := s.own(c, "agent_id")

@@ -313,6 +313,12 @@ func TestAuthors(t *testing.T) {
 		want.Author, want.Followers = social.Author{ID: "u_1", Name: "Ana", Bio: "Rain"}, 1
 		require.Equal(t, want, data[social.AuthorInfo](t, f.do(t, "GET", "/v1/authors/u_1", "", as(reader))), reader)
 	}
+	require.JSONEq(t, `{"changed":true}`, string(f.do(t, "PUT", "/v1/agents/u_3/blocked/u_1", "", as("u_3")).Data))
+	require.Equal(t, `{"code":0,"msg":"success","data":{"id":"u_1","is_blocked":true}}`, f.do(t, "GET", "/v1/authors/u_1", "", as("u_3")).body)
+	require.Equal(t, 40401, f.do(t, "GET", "/v1/authors/u_3", "", asAgent).Code)
+	require.JSONEq(t, `{"agents":["u_1"],"next_after":null}`, string(f.do(t, "GET", "/v1/agents/u_3/blocked", "", as("u_3")).Data))
+	require.Equal(t, 40301, f.do(t, "GET", "/v1/agents/u_3/blocked", "", asAgent).Code, "nobody else's to read")
+	require.JSONEq(t, `{"changed":true}`, string(f.do(t, "DELETE", "/v1/agents/u_3/blocked/u_1", "", as("u_3")).Data))
 	require.Equal(t, 40301, f.do(t, "PUT", "/v1/authors/u_1", `{"name":"Not Ana"}`, as("u_2")).Code)
 	require.Equal(t, 40101, f.do(t, "PUT", "/v1/authors/u_1", `{"name":"Not Ana"}`).Code)
 	require.Zero(t, f.do(t, "PUT", "/v1/authors/u_1", `{"name":"By an admin"}`, asAdmin).Code)

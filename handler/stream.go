@@ -58,6 +58,10 @@ func (s *server) getStream(c *call) error {
 	if err != nil {
 		return err
 	}
+	until, err := s.auth.until(c.gin.Request)
+	if err != nil {
+		return err
+	}
 	since, err := lastEvent(c.gin.Request)
 	if err != nil {
 		return err
@@ -74,7 +78,11 @@ func (s *server) getStream(c *call) error {
 		watch.Close()
 		return err
 	}
-	go s.runStream(stream{conn, watch, s.deps.Drain}, head)
+	var left time.Duration
+	if !until.IsZero() {
+		left = max(until.Sub(s.cfg.Clock()), time.Nanosecond)
+	}
+	go s.runStream(stream{conn, watch, s.deps.Drain, left}, head)
 	return nil
 }
 
@@ -137,10 +145,12 @@ func (c *call) streamHead(watch *engine.Watch) []byte {
 type stream struct {
 	conn  net.Conn
 	watch *engine.Watch
-	drain *Drain // may be nil
+	drain *Drain        // may be nil
+	left  time.Duration // until the reader's credentials run out; 0: they do not
 }
 
-// run sends until the client leaves, the server stops or the stream's time is over.
+// run sends until the client leaves, the server stops, the stream's time is over or the
+// reader's credentials have run out.
 func (s stream) run(head []byte) {
 	defer s.watch.Close()
 	defer func() { _ = s.conn.Close() }()
@@ -152,6 +162,12 @@ func (s stream) run(head []byte) {
 	beat, life := time.NewTicker(heartbeat), time.NewTimer(about(streamLife))
 	defer beat.Stop()
 	defer life.Stop()
+	var expired <-chan time.Time
+	if s.left > 0 {
+		expiry := time.NewTimer(s.left)
+		defer expiry.Stop()
+		expired = expiry.C
+	}
 	drain := s.drain.begins()
 	for sent := s.push(head); sent; {
 		select {
@@ -165,6 +181,8 @@ func (s stream) run(head []byte) {
 		case <-beat.C:
 			sent = s.push([]byte(":\n\n"))
 		case <-life.C:
+			return
+		case <-expired:
 			return
 		case <-s.watch.Ended():
 			return

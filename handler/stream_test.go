@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/golang-jwt/jwt/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/engine"
@@ -60,12 +61,15 @@ type streams struct {
 }
 
 // openStreams must be called within a bubble.
-func openStreams(t *testing.T) *streams {
+func openStreams(t *testing.T, change ...func(*Config)) *streams {
 	s := &streams{lists: memory.New(memory.Config{Cap: 10, Clock: time.Now}), drain: NewDrain()}
 	s.watcher = engine.NewWatcher(engine.WatchStores{
 		Posts: oneAuthor{}, Lists: s.lists, Outboxes: s.lists, Builder: emptyLists{s.lists}, Profiles: noProfiles{},
 	}, 0, engine.Config{Clock: time.Now})
-	f := newFixture(t, func(_ *Config, d *Deps) {
+	f := newFixture(t, func(cfg *Config, d *Deps) {
+		for _, fn := range change {
+			fn(cfg)
+		}
 		d.Drain = s.drain
 		d.Social = &Social{
 			Store: struct{ social.Store }{}, Timelines: storeTimelines{}, Watcher: s.watcher, Queue: struct{ jobs.Queue }{}, Graph: struct{ Graph }{},
@@ -79,7 +83,12 @@ func openStreams(t *testing.T) *streams {
 
 // get opens a stream on a connection of its own, without a buffer on the way.
 func (s *streams) get(agent string) (conn net.Conn, body *bufio.Reader, res *http.Response) {
-	conn = s.send("GET /v1/stream HTTP/1.1\r\nHost: x\r\nX-Agent-ID: " + agent + "\r\nAccept-Encoding: gzip, zstd\r\n\r\n")
+	return s.getAs("X-Agent-ID: " + agent)
+}
+
+// getAs is get with the header that says who calls.
+func (s *streams) getAs(header string) (conn net.Conn, body *bufio.Reader, res *http.Response) {
+	conn = s.send("GET /v1/stream HTTP/1.1\r\nHost: x\r\n" + header + "\r\nAccept-Encoding: gzip, zstd\r\n\r\n")
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	require.NoError(s, err)
 	return conn, bufio.NewReader(res.Body), res
@@ -134,6 +143,32 @@ func TestAStreamLastsAndEndsWell(t *testing.T) {
 		require.Less(t, time.Since(begun), streamLife*4/3)
 		require.NoError(t, s.server.Shutdown(t.Context()))
 	})
+}
+
+// TestAStreamEndsWithItsToken: who reads on must have a token that is taken, and the time
+// that clocks may differ is counted as everywhere.
+func TestAStreamEndsWithItsToken(t *testing.T) {
+	t.Parallel()
+	for _, left := range []time.Duration{time.Minute, -10 * time.Second, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			s := openStreams(t, func(cfg *Config) {
+				cfg.Clock = time.Now
+				cfg.Auth = Auth{Mode: ModeJWT, JWT: JWT{Secret: strings.Repeat("secret", 8), Leeway: 30 * time.Second}}
+			})
+			begun := time.Now()
+			token := sign(t, jwt.SigningMethodHS256, []byte(strings.Repeat("secret", 8)), jwt.MapClaims{"sub": "r", "exp": begun.Add(left).Unix()}, nil)
+			_, body, res := s.getAs("Authorization: Bearer " + token)
+			require.Equal(t, http.StatusOK, res.StatusCode)
+			_, err := io.ReadAll(body)
+			require.NoError(t, err, "it has not ended well")
+			if left < streamLife {
+				require.Equal(t, left+30*time.Second, time.Since(begun))
+			} else {
+				require.Less(t, time.Since(begun), streamLife*4/3)
+			}
+			require.NoError(t, s.server.Shutdown(t.Context()))
+		})
+	}
 }
 
 // TestAClientThatDoesNotRead is cut off, and nobody waits for it.

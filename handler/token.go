@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
@@ -31,10 +32,11 @@ type verifier struct {
 	parser *jwt.Parser
 	secret func() string // HS256; nil with keys
 	keys   *keyFile
+	leeway time.Duration
 }
 
 func newVerifier(auth Auth, clock feed.Clock, log *slog.Logger) (*verifier, error) {
-	cfg, v := auth.JWT, &verifier{log: log}
+	cfg, v := auth.JWT, &verifier{log: log, leeway: auth.JWT.Leeway}
 	methods := []string{rs256, es256}
 	if cfg.Secret != "" {
 		v.secret, methods = func() string { return auth.secrets().JWT }, []string{hs256}
@@ -81,6 +83,19 @@ func (v *verifier) agent(ctx context.Context, token string) (string, error) {
 		return "", fmt.Errorf("%w: the token's subject is not an agent id", feed.ErrUnauthenticated)
 	}
 	return subject, nil
+}
+
+// until is when a token that was taken is not taken any more.
+func (v *verifier) until(token string) (time.Time, error) {
+	claims := jwt.MapClaims{}
+	if _, _, err := jwt.NewParser().ParseUnverified(token, claims); err != nil {
+		return time.Time{}, err
+	}
+	expires, err := claims.GetExpirationTime()
+	if err != nil || expires == nil {
+		return time.Time{}, notValid()
+	}
+	return expires.Add(v.leeway), nil
 }
 
 // key returns the key for a token. Only keys of the token's algorithm are

@@ -21,6 +21,8 @@ type AuthorInfo struct {
 	Followers   int64 `json:"followers"`
 	Following   int64 `json:"following"`
 	IsFollowing bool  `json:"is_following"`
+	// IsBlocked says that the reader blocks the author: then nothing but the id is told.
+	IsBlocked bool `json:"is_blocked,omitempty"`
 }
 
 // MaxAddressed is how many posts that an author addresses to a reader by circles, and how
@@ -64,7 +66,8 @@ type Authors interface {
 	PutAuthor(ctx context.Context, a Author, at time.Time) error
 
 	// Author reads an author for a reader, "" for a call without an agent. An author of whom
-	// nothing is known, and one with whom the reader has a block, is feed.ErrNotFound.
+	// nothing is known, and one who blocks the reader, is feed.ErrNotFound. Whom the reader
+	// blocks has an id and IsBlocked, whether they are known or not.
 	Author(ctx context.Context, reader, author string) (AuthorInfo, error)
 
 	// EraseAuthor ends an author: their card is deleted and their posts are hidden

@@ -213,6 +213,9 @@ type Follows interface {
 	// are the last.
 	Following(ctx context.Context, agent, after string, n int) ([]string, error)
 	Followers(ctx context.Context, author, after string, n int) ([]string, error)
+
+	// Blocked lists whom agent blocks, in the same way.
+	Blocked(ctx context.Context, agent, after string, n int) ([]string, error)
 }
 
 // Circle is a named set of agents, owned by one.

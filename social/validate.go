@@ -125,6 +125,9 @@ func (p *Post) checkRemote() error {
 			return feed.Errorf(feed.ErrRule, "bad post: url: %w", err)
 		}
 	}
+	if err := feed.CheckURL(p.URL); err != nil {
+		return feed.Errorf(feed.ErrRule, "bad post: url %w", err)
+	}
 	if err := text("url", p.URL, MaxURL); err != nil {
 		return err
 	}
@@ -207,6 +210,9 @@ func (a Author) Validate() error {
 		if err := cmp.Or(checkText(field.name, field.value, field.most), checkShown(field.name, field.value)); err != nil {
 			return fmt.Errorf("%w: %w", feed.ErrInvalid, err)
 		}
+	}
+	if err := feed.CheckURL(a.ImageURL); err != nil {
+		return feed.Errorf(feed.ErrInvalid, "bad author: image_url %w", err)
 	}
 	return nil
 }

@@ -228,3 +228,12 @@ func TestCheckPairAndKey(t *testing.T) {
 	require.ErrorIs(t, social.Circle{ID: "c", Owner: social.Server}.Validate(), feed.ErrBadID)
 	require.ErrorIs(t, social.Circle{ID: "c", Owner: "a", Name: "\xff"}.Validate(), feed.ErrInvalid)
 }
+
+func TestLinksAreOfHTTP(t *testing.T) {
+	post := social.Post{ID: "post:a", Author: "a", Caption: "A", CreatedAt: now.Unix(), Origin: "example.com", Audience: social.Audience{Public: true}, Reply: social.RightPublic, React: social.RightPublic, URL: "https://example.com/1"}
+	require.NoError(t, post.Validate(now))
+	post.URL = "javascript:alert(1)"
+	require.ErrorIs(t, post.Validate(now), feed.ErrRule)
+	require.NoError(t, social.Author{ID: "a", ImageURL: "https://example.com/1.png"}.Validate())
+	require.ErrorIs(t, social.Author{ID: "a", ImageURL: "javascript:alert(1)"}.Validate(), feed.ErrInvalid)
+}

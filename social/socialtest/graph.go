@@ -224,12 +224,22 @@ func blocks(e *env) {
 	e.check(m, []string{"a", "b", "c", "d"})
 	_, _, err := e.Like(e.ctx, "a", post.ID)
 	require.ErrorIs(e, err, feed.ErrNotFound)
-	for _, pair := range [][2]string{{"a", "b"}, {"b", "a"}} {
-		_, err := e.Author(e.ctx, pair[0], pair[1])
-		require.ErrorIs(e, err, feed.ErrNotFound, "both ways")
-	}
+	require.Equal(e, social.AuthorInfo{Author: social.Author{ID: "b"}, IsBlocked: true}, e.info("a", "b"), "nothing else is told")
+	_, err = e.Author(e.ctx, "b", "a")
+	require.ErrorIs(e, err, feed.ErrNotFound, "who is blocked is not told so")
+	require.Equal(e, []string{"b"}, e.list(e.Blocked, "a"))
+	require.Equal(e, []string{"a"}, e.list(e.Blocked, "d"))
+	require.Empty(e, e.list(e.Blocked, "b"), "whom others block they do not")
 
 	must[bool](e)(e.Block(e.ctx, "b", "a"))
+	require.True(e, e.info("b", "a").IsBlocked, "each their own")
+	require.Equal(e, []string{"b", "x", "y"}, func() []string {
+		must[bool](e)(e.Block(e.ctx, "a", "y"))
+		must[bool](e)(e.Block(e.ctx, "a", "x"))
+		return e.list(e.Blocked, "a")
+	}())
+	require.Equal(e, []string{"x"}, must[[]string](e)(e.Blocked(e.ctx, "a", "b", 1)))
+	require.True(e, e.info("a", "x").IsBlocked, "known or not")
 	require.True(e, must[bool](e)(e.Unblock(e.ctx, "a", "b")))
 	require.False(e, must[bool](e)(e.Unblock(e.ctx, "a", "b")))
 	_, err = e.Follow(e.ctx, "a", "b", here)

@@ -181,6 +181,12 @@ func (e *env) checkGrid(m *model, reader, author string) {
 	}, 4)
 	require.Equal(e, want, got, "posts of %s for %q", author, reader)
 	info, err := e.Author(e.ctx, reader, author)
+	if m.blocks[[2]string{reader, author}] {
+		require.NoError(e, err)
+		require.Equal(e, social.AuthorInfo{Author: social.Author{ID: author}, IsBlocked: true}, info)
+		require.Contains(e, e.list(e.Blocked, reader), author)
+		return
+	}
 	if m.blocked(reader, author) || err != nil {
 		require.ErrorIs(e, err, feed.ErrNotFound)
 		require.True(e, m.blocked(reader, author) || len(want) == 0)

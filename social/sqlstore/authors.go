@@ -25,13 +25,18 @@ func (s *Store) PutAuthor(ctx context.Context, a social.Author, at time.Time) er
 }
 
 // standing is what a reader has to do with an author.
-type standing struct{ self, follows, blocked bool }
+type standing struct {
+	self, follows bool
+	blocks        bool // the reader blocks the author
+	blocked       bool // one of the two blocks the other
+}
 
 func (q *Query) standing(reader, author string) (st standing) {
 	st.self = reader != "" && reader == author
-	q.row(into(&st.follows, &st.blocked), `SELECT EXISTS (SELECT 1 FROM follows WHERE agent = $1 AND author = $2 AND gone = 0),
-		EXISTS (SELECT 1 FROM blocks WHERE agent = $1 AND other = $2) OR EXISTS (SELECT 1 FROM blocks WHERE agent = $2 AND other = $1)`,
+	q.row(into(&st.follows, &st.blocks, &st.blocked), `SELECT EXISTS (SELECT 1 FROM follows WHERE agent = $1 AND author = $2 AND gone = 0),
+		EXISTS (SELECT 1 FROM blocks WHERE agent = $1 AND other = $2), EXISTS (SELECT 1 FROM blocks WHERE agent = $2 AND other = $1)`,
 		reader, author)
+	st.blocked = st.blocked || st.blocks
 	return st
 }
 
@@ -42,6 +47,9 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 		var card bool
 		var erased int64
 		st := q.standing(reader, author)
+		if info.IsBlocked = st.blocks; info.IsBlocked {
+			return
+		}
 		q.row(into(&info.Name, &info.ImageURL, &info.Bio, &card, &info.Followers, &info.Following, &erased),
 			`SELECT name, image_url, bio, has_card, followers, following, erased FROM authors WHERE id = $1`, author)
 		info.IsFollowing, info.Posts = st.follows, q.posts(reader, author, st, erased)

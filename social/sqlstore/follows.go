@@ -68,6 +68,11 @@ func (s *Store) Followers(ctx context.Context, author, after string, n int) ([]s
 	return s.page(ctx, `SELECT agent FROM follows WHERE author = $1 AND gone = 0 AND agent > $2 ORDER BY agent LIMIT $3`, author, after, n)
 }
 
+// Blocked implements [social.Follows].
+func (s *Store) Blocked(ctx context.Context, agent, after string, n int) ([]string, error) {
+	return s.page(ctx, `SELECT other FROM blocks WHERE agent = $1 AND other > $2 ORDER BY other LIMIT $3`, agent, after, n)
+}
+
 func (s *Store) page(ctx context.Context, text string, args ...any) (list []string, err error) {
 	err = s.read(ctx, func(q *Query) { list = q.texts(text, args...) })
 	return list, s.failed(ctx, "list", err)

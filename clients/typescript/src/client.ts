@@ -2,7 +2,7 @@ import { postBody, type NewPost, type PostEdit } from './posts.js';
 import type { Call, CallOptions, Options } from './options.js';
 import { stream, type News, type StreamOptions } from './stream.js';
 import { Transport } from './transport.js';
-import type { AgentProfile, EventsTaken, FeedEvent, FeedName, GuestPage, Likes, MutedList, Page, Post, PostPage, Profile } from './types.js';
+import type { AgentPage, AgentProfile, EventsTaken, FeedEvent, FeedName, GuestPage, Likes, MutedList, Page, Post, PostPage, Profile } from './types.js';
 import { newID } from './wait.js';
 
 /** One call of the feed. */
@@ -155,6 +155,21 @@ export class Client {
     return this.#change('DELETE', followPath(agent, author), options);
   }
 
+  /** PUT /v1/agents/{agent_id}/blocked/{agent}: ends the follows of both, and neither sees the other's posts. Says whether anything changed. */
+  block(agent: string, other: string, options?: CallOptions): Promise<boolean> {
+    return this.#change('PUT', blockPath(agent, other), options);
+  }
+
+  /** DELETE /v1/agents/{agent_id}/blocked/{agent}. Says whether anything changed. */
+  unblock(agent: string, other: string, options?: CallOptions): Promise<boolean> {
+    return this.#change('DELETE', blockPath(agent, other), options);
+  }
+
+  /** GET /v1/agents/{agent_id}/blocked: a page of whom the agent blocks. `next_after` is the `after` of the next one, null for none. */
+  blocked(agent: string, after = '', options?: CallOptions): Promise<AgentPage> {
+    return this.#get(`${agentPath(agent)}/blocked${after && `?after=${encodeURIComponent(after)}`}`, options);
+  }
+
   /** GET /v1/agents/{agent_id}/profile. `not_found` where the agent has none. */
   profile(agent: string, options?: CallOptions): Promise<AgentProfile> {
     return this.#get(profilePath(agent), options);
@@ -199,6 +214,7 @@ const uploadTimeout = 120_000;
 const postPath = (id: string) => `/v1/posts/${encodeURIComponent(id)}`;
 const agentPath = (id: string) => `/v1/agents/${encodeURIComponent(id)}`;
 const profilePath = (agent: string) => `${agentPath(agent)}/profile`;
+const blockPath = (agent: string, other: string) => `${agentPath(agent)}/blocked/${encodeURIComponent(other)}`;
 const mutedPath = (agent: string, list: MutedList, value: string) => `${agentPath(agent)}/muted/${list}/${encodeURIComponent(value)}`;
 const followPath = (agent: string, author: string) => `${agentPath(agent)}/following/${encodeURIComponent(author)}`;
 

@@ -441,7 +441,7 @@ export interface paths {
         };
         /**
          * Read an author
-         * @description Their card and counts. Who blocks the caller, or is blocked by them, is not there.
+         * @description Their card and counts. Who blocks the caller is not there; of whom the caller blocks only that is told.
          */
         get: operations["getAuthor"];
         /** Replace an author's card */
@@ -594,6 +594,36 @@ export interface paths {
          * @description Their posts are gone from the timeline in the next call, but for those that are there for another reason.
          */
         delete: operations["unfollow"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent_id}/blocked": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name for this call in the server's log and in the answer: up to 128
+                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
+                 *     has nothing to do with `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description Whose. An agent may name itself only.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+            };
+            cookie?: never;
+        };
+        /** List whom an agent blocks */
+        get: operations["getBlocked"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1868,6 +1898,29 @@ export interface components {
         };
         /** @description An item, or a post, whose id begins with `post:`. */
         Content: components["schemas"]["Post"] | components["schemas"]["FeedItem"];
+        AuthorInfo: {
+            id: components["schemas"]["AgentID"];
+            name?: string;
+            image_url?: string;
+            bio?: string;
+            /**
+             * Format: int64
+             * @description Of those that the caller may see. Of posts that only a circle or a mention lets them see, up to 1,000 of each are looked at.
+             */
+            posts: number;
+            /** Format: int64 */
+            followers: number;
+            /** Format: int64 */
+            following: number;
+            /** @description Whether the caller follows them. */
+            is_following: boolean;
+        };
+        /** @description Whom the caller blocks. */
+        BlockedAuthor: {
+            id: components["schemas"]["AgentID"];
+            /** @description Always true. */
+            is_blocked: boolean;
+        };
         Circle: {
             id: components["schemas"]["AgentID"];
             owner: components["schemas"]["AgentID"];
@@ -1954,7 +2007,9 @@ export interface components {
             update_time: number;
             /** @description Searched for keywords. */
             summary?: string;
+            /** @description With `https://` or `http://`, or without a scheme. */
             url?: string;
+            /** @description As `url`. */
             image_url?: string;
             author_id?: string;
             /** @description As readers name it in their profiles. An item without one passes everywhere. */
@@ -3256,23 +3311,6 @@ export interface components {
             msg: "success";
             data: components["schemas"]["Post"] | components["schemas"]["NoData"];
         };
-        GetAuthorAnswerData: {
-            id: components["schemas"]["AgentID"];
-            name?: string;
-            image_url?: string;
-            bio?: string;
-            /**
-             * Format: int64
-             * @description Of those that the caller may see. Of posts that only a circle or a mention lets them see, up to 1,000 of each are looked at.
-             */
-            posts: number;
-            /** Format: int64 */
-            followers: number;
-            /** Format: int64 */
-            following: number;
-            /** @description Whether the caller follows them. */
-            is_following: boolean;
-        };
         GetAuthorAnswer: {
             /**
              * Format: int64
@@ -3281,10 +3319,11 @@ export interface components {
             code: 0;
             /** @constant */
             msg: "success";
-            data: components["schemas"]["GetAuthorAnswerData"];
+            data: components["schemas"]["AuthorInfo"] | components["schemas"]["BlockedAuthor"];
         };
         PutAuthorRequest: {
             name?: string;
+            /** @description With `https://` or `http://`, or without a scheme. */
             image_url?: string;
             bio?: string;
         };
@@ -4882,6 +4921,45 @@ export interface operations {
         responses: {
             200: components["responses"]["Changed"];
             400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getBlocked: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `next_after` of an earlier answer. Without it the list begins.
+                 * @example u_77
+                 */
+                after?: components["parameters"]["After"];
+                /** @description Agents of a page. */
+                limit?: components["parameters"]["ListLimit"];
+            };
+            header?: {
+                /**
+                 * @description A name for this call in the server's log and in the answer: up to 128
+                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
+                 *     has nothing to do with `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description Whose. An agent may name itself only.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Agents"];
+            400: components["responses"]["BadList"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];

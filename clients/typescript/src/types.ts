@@ -40,6 +40,9 @@ export type Profile = Data<'/v1/agents/{agent_id}/profile', 'put'>;
 /** A profile with what was learned of its reader. */
 export type AgentProfile = Data<'/v1/agents/{agent_id}/profile', 'get'>;
 
+/** A page of agents by id. `next_after` is for the next page, null where this is the last. */
+export type AgentPage = Data<'/v1/agents/{agent_id}/blocked', 'get'>;
+
 /** A list of what a profile mutes; `items` has groups, too. */
 export type MutedList = 'authors' | 'tags' | 'items';
 
