@@ -124,7 +124,9 @@ func (r *Restored) repairAll(ctx context.Context, found []redislists.Stamp) erro
 		if err != nil {
 			return err
 		}
-		r.log.WarnContext(ctx, "Redis has lists of which it is not known what they lack: they are dropped, and built as they are read", "lists", n)
+		if n > 0 { // a new installation has none
+			r.log.WarnContext(ctx, "Redis has lists of which it is not known what they lack: they are dropped, and built as they are read", "lists", n)
+		}
 	}
 	if len(unknown) < len(found) {
 		n, err := r.lost(ctx, since)

@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,15 +28,16 @@ type server struct {
 	queue    *waiting
 	late     *Late
 	restored *Restored
+	log      *bytes.Buffer
 	again    []time.Duration // since when things were delivered again, after noon
 	fails    error           // what delivering again ends with
 }
 
 func newServer(t *testing.T, client redis.UniversalClient, prefix string) *server {
-	s := &server{T: t, clock: &clock{noon}, client: client, prefix: prefix, queue: &waiting{}}
+	s := &server{T: t, clock: &clock{noon}, client: client, prefix: prefix, queue: &waiting{}, log: &bytes.Buffer{}}
 	s.late = NewLate(s.queue, s.clock.Now)
 	stamps := redislists.NewStamps(client, redislists.Config{KeyPrefix: prefix})
-	s.restored = NewRestored(stamps, s.lost, s.late, s.clock.Now, slog.New(slog.DiscardHandler))
+	s.restored = NewRestored(stamps, s.lost, s.late, s.clock.Now, slog.New(slog.NewTextHandler(s.log, nil)))
 	return s
 }
 
@@ -46,6 +48,12 @@ func first(t *testing.T) *server {
 	s.restored.Begin(t.Context())
 	require.False(t, s.late.Now())
 	return s
+}
+
+// TestANewInstallationWarnsOfNothing, since there are no lists that may lack something.
+func TestANewInstallationWarnsOfNothing(t *testing.T) {
+	t.Parallel()
+	assert.Empty(t, first(t).log.String())
 }
 
 func (s *server) lost(_ context.Context, since time.Time) (int, error) {
@@ -95,6 +103,7 @@ func TestListsOfUnknownDataAreDropped(t *testing.T) {
 	assert.False(t, a.there())
 	assert.False(t, a.late.Now())
 	assert.True(t, a.right())
+	assert.Contains(t, a.log.String(), "lists=1")
 	assert.Empty(t, a.again)
 
 	a.list()
