@@ -16,7 +16,7 @@ const (
 	newcomerMost  = 99             // and how many of them
 )
 
-// peek is the silent refresh: it answers the unseen items dated after the
+// peek is the silent refresh: it answers the unseen items dated since the
 // agent's last refresh and changes nothing. HasMore tells that there are more
 // of them than were answered.
 //
@@ -36,7 +36,8 @@ func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
 	}
 	q, _ := e.query(r.Agent, profile)
 	q.Ranking.Explore = feed.Explore{} // a badge tells what is new, best first
-	q.Since = since
+	// Items are dated in whole seconds: what came later in the second of the refresh is new.
+	q.Since = since.Add(-time.Second)
 	if since.IsZero() { // before the origin, so that the recalls of all newcomers are equal
 		q.Since = q.Origin.Add(-newcomerSince)
 	}

@@ -79,3 +79,18 @@ func (r *rig) calls() map[string]int {
 	}
 	return out
 }
+
+// What is posted in the very second of the refresh, after it, is new: items are dated in
+// whole seconds, a refresh is not.
+func TestABadgeCountsTheSecondOfTheRefresh(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 5, nil)
+	r.advance(300 * time.Millisecond)
+	r.wants(t, refresh(5), run(0, 5), false)
+	r.settled(t)
+	r.advance(300 * time.Millisecond)
+	r.put(t, aged("same-second", "", 0))
+	a := r.ask(t, silent(5))
+	assert.Equal(t, 1, a.NewCount)
+	assert.Equal(t, []string{"same-second"}, docIDs(a))
+}
