@@ -32,7 +32,7 @@ type Config struct {
 }
 
 // Catalog is a [catalog.Catalog] in Elasticsearch. Reads by id see every
-// write at once; recall and [Catalog.Scan] see it after the index is
+// write at once; recall sees it after the index is
 // refreshed. Items can be neither read nor written while the schema is not
 // known: [catalog.ErrUnavailable].
 type Catalog struct {

@@ -56,8 +56,18 @@ func TestStatusesOfElasticsearch(t *testing.T) {
 		status int
 		own    bool
 	}{
-		{401, true}, {403, true}, {500, true}, {302, false}, {401, false}, {403, false}, {404, false}, {408, false},
-		{413, false}, {500, false}, {520, false}, {400, false},
+		{401, true},
+		{403, true},
+		{500, true},
+		{302, false},
+		{401, false},
+		{403, false},
+		{404, false},
+		{408, false},
+		{413, false},
+		{500, false},
+		{520, false},
+		{400, false},
 	} {
 		n++
 		agent, name := fmt.Sprintf("known_%d", n), fmt.Sprintf("%d own=%t", answer.status, answer.own)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/elastic/go-elasticsearch/v8/typedapi/core/ping"
 )
 
 // readJSON returns a reader of an answer's body into a value.
@@ -15,9 +17,14 @@ func readJSON(into any) func([]byte) error {
 	return func(body []byte) error { return json.Unmarshal(body, into) }
 }
 
-// Ping returns an error where Elasticsearch does not answer.
+// Ping returns an error where Elasticsearch does not answer, of the kinds of [Do].
 func Ping(ctx context.Context, client Client) error {
-	return Do(ctx, client, http.MethodHead, "/", "", nil, nil)
+	// The type that every other request takes; by default it is one of version 8 alone.
+	res, err := ping.New(client).Header("Accept", "application/json").Perform(ctx)
+	if err != nil {
+		return unavailable(ctx, err)
+	}
+	return readAnswer(ctx, res, http.MethodHead, nil)
 }
 
 // WithoutSource returns those of the indices that keep their documents not as they were

@@ -14,8 +14,12 @@ var postPurges = []string{
 	`DELETE FROM posts WHERE id = ANY ($1)`,
 }
 
-// purgePromotions removes promotions that ended long ago.
-const purgePromotions = `DELETE FROM promotions WHERE id IN (SELECT id FROM promotions WHERE ends <= $1 ORDER BY ends LIMIT $2)`
+// Promotions that ended long ago. They are read first and removed by their ids, as a planner
+// reads the whole table for a DELETE with the same SELECT in it.
+const (
+	overPromotions  = `SELECT id FROM promotions WHERE ends <= $1 ORDER BY ends LIMIT $2`
+	purgePromotions = `DELETE FROM promotions WHERE id = ANY ($1)`
+)
 
 // Purge implements [social.Upkeep].
 func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
@@ -26,7 +30,9 @@ func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
 			removed += int(t.exec(text, over, n))
 		}
 		removed += int(t.exec(t.d.PurgeKeys, social.Stamp(t.now.Add(-social.KeyLives)), n))
-		removed += int(t.exec(purgePromotions, t.now.Add(-social.PromotionLives).Unix(), n))
+		if ended := t.texts(overPromotions, t.now.Add(-social.PromotionLives).Unix(), n); len(ended) > 0 {
+			removed += int(t.exec(purgePromotions, ended))
+		}
 		posts := t.texts(t.d.OverPosts, over, n)
 		if len(posts) == 0 {
 			return
