@@ -24,6 +24,7 @@ func Ping(ctx context.Context, client Client) error {
 	if err != nil {
 		return unavailable(ctx, err)
 	}
+	defer func() { _ = res.Body.Close() }()
 	return readAnswer(ctx, res, http.MethodHead, nil)
 }
 

@@ -115,12 +115,12 @@ func Do(ctx context.Context, client Client, method, path, query string, body []b
 	if err != nil {
 		return unavailable(ctx, err)
 	}
+	defer func() { _ = res.Body.Close() }()
 	return readAnswer(ctx, res, method, read)
 }
 
-// readAnswer reads and closes the body of an answer to a request with this method.
+// readAnswer reads the answer to a request with this method.
 func readAnswer(ctx context.Context, res *http.Response, method string, read func([]byte) error) error {
-	defer func() { _ = res.Body.Close() }()
 	buf := bodies.Get().(*bytes.Buffer)
 	defer func() {
 		if buf.Cap() <= maxPooled {
