@@ -24,8 +24,10 @@ import (
 // Option changes how the system is put together.
 type Option func(*settings)
 
-// WithClock replaces time.Now, for tests and replays.
-func WithClock(clock feed.Clock) Option { return func(s *settings) { s.clock = clock } }
+// WithClock replaces time.Now and the clock of the queue, for tests and replays.
+func WithClock(clock feed.Clock) Option {
+	return func(s *settings) { s.clock, s.queueClock = clock, clock }
+}
 
 // WithLogger sets where the system logs; by default it does not.
 func WithLogger(log *slog.Logger) Option { return func(s *settings) { s.log = log } }

@@ -19,18 +19,19 @@ import (
 
 // settings are the configuration and the options.
 type settings struct {
-	cfg       configs.Config
-	clock     feed.Clock
-	log       *slog.Logger
-	demo      bool
-	apart     bool // settings are not compared: tests give each server a prefix over one index
-	coalesce  time.Duration
-	streams   int           // open at once
-	sharedFor time.Duration // equal recalls share an answer
-	staleFor  time.Duration // an answer of recall may stand in
-	recording dedup.RecorderConfig
-	hooks     Hooks
-	pauses    pauses
+	cfg        configs.Config
+	clock      feed.Clock
+	queueClock feed.Clock // nil: that of the database
+	log        *slog.Logger
+	demo       bool
+	apart      bool // settings are not compared: tests give each server a prefix over one index
+	coalesce   time.Duration
+	streams    int           // open at once
+	sharedFor  time.Duration // equal recalls share an answer
+	staleFor   time.Duration // an answer of recall may stand in
+	recording  dedup.RecorderConfig
+	hooks      Hooks
+	pauses     pauses
 }
 
 const (

@@ -92,9 +92,10 @@ var errHangs = errors.New("did not stop in time")
 
 // within closes the part. It tells the part to be done in half of the time that is left,
 // and leaves it soon after: the rest is for the parts that come next. For one that loses
-// nothing an eighth is enough.
+// nothing an eighth is enough. A context without a deadline sets no limit, also when it is
+// cancelled: what is left undone then is done quickly.
 func (c closer) within(ctx context.Context) error {
-	patience := ctx
+	patience := context.WithoutCancel(ctx)
 	if end, ok := ctx.Deadline(); ok {
 		left := time.Until(end)
 		longest := left * 5 / 8

@@ -114,7 +114,7 @@ func (e *erased) searchRedis(places map[string]int) {
 func (e *erased) searchElasticsearch(places map[string]int) {
 	url := e.cfg.Elasticsearch.Addresses[0] + "/" + e.cfg.Elasticsearch.Index + "*/"
 	for _, step := range []string{"_refresh", "_search?size=10000"} {
-		req, err := http.NewRequestWithContext(e.Context(), http.MethodPost, url+step, nil)
+		req, err := http.NewRequestWithContext(e.Context(), http.MethodGet, url+step, nil) // sent again where an idle connection has ended
 		require.NoError(e, err)
 		res, err := http.DefaultClient.Do(req)
 		require.NoError(e, err)

@@ -69,7 +69,7 @@ func TestAnAgentIsErased(t *testing.T) {
 				require.NoError(t, err)
 			}
 			for place := range e.remains() {
-				if strings.HasPrefix(place, "social ") && place != "social jobs.key" { // its clock is the database's
+				if strings.HasPrefix(place, "social ") && place != "social jobs.key" { // the queue has upkeep of its own
 					assert.Contains(t, ofOthers, place, "after the tombstones")
 				}
 			}

@@ -175,7 +175,8 @@ func TestHostileTextsStayTexts(t *testing.T) {
 	var upload []map[string]any
 	for i, text := range texts {
 		upload = append(upload, map[string]any{
-			"id": fmt.Sprintf("hostile_%d", i), "title": text, "update_time": time.Now().Unix() - 30, "summary": text, "url": text, "image_url": text,
+			"id": fmt.Sprintf("hostile_%d", i), "title": text, "update_time": time.Now().Unix() - 30, "summary": text,
+			"url": "https://example.org/" + url.PathEscape(text), "image_url": "https://example.org/?" + url.QueryEscape(text),
 			"author_id": text, "lang": text, "tags": []string{text}, "business": text,
 		})
 	}

@@ -88,7 +88,8 @@ local data = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+
 
 // Look reads all stamps and renews those that are of the data that is there; what
 // it returns of these is from before. After an error, which wraps
-// [timeline.ErrUnavailable] where a master did not answer, the others are returned.
+// [timeline.ErrUnavailable] where a master did not answer, the others are returned. A user
+// who may not run INFO or scripts is no outage: it reaches lists, and never a stamp.
 func (s *Stamps) Look(ctx context.Context, now time.Time) ([]Stamp, error) {
 	cmds, err := s.each(ctx, s.keys, lookScript, func(int) []any {
 		return []any{now.UnixMilli(), stampEvery.Milliseconds(), s.ttl.Milliseconds()}
@@ -99,6 +100,9 @@ func (s *Stamps) Look(ctx context.Context, now time.Time) ([]Stamp, error) {
 		if failed == nil && len(reply) == 2 {
 			list = append(list, parseStamp(s.keys[i], reply[0], reply[1]))
 		}
+	}
+	if rediskeys.Refused(err) {
+		return list, fmt.Errorf("look at stamps: redis: %w", err)
 	}
 	return list, contractError("look at stamps", err)
 }
