@@ -305,15 +305,6 @@ func TestJWTModeOnAdminRoutes(t *testing.T) {
 	require.Equal(t, 40101, f.do(t, "PUT", "/v1/agents/u_1/profile", "{}", asAgent).Code)
 }
 
-func TestAShortSecretIsWarnedAbout(t *testing.T) {
-	t.Parallel()
-	var log syncBuffer
-	_, err := newVerifier(Auth{JWT: JWT{Secret: "short"}}, time.Now, slog.New(slog.NewJSONHandler(&log, nil)))
-	require.NoError(t, err)
-	require.Contains(t, log.String(), "32 random bytes")
-	require.NotContains(t, log.String(), `"short"`)
-}
-
 func TestWhyATokenIsRefusedIsInTheLogOnly(t *testing.T) {
 	t.Parallel()
 	var log syncBuffer

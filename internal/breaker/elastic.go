@@ -56,7 +56,8 @@ func (b Elastic) RoundTrip(req *http.Request) (*http.Response, error) {
 		b.dropIdle(err)
 		switch {
 		case late:
-			call.Late(ctx, err, func(ctx context.Context) error { return b.ping(ctx, req) })
+			ask := pingAs(req) // the client may send req elsewhere meanwhile
+			call.Late(ctx, err, func(ctx context.Context) error { return b.ping(ask.WithContext(ctx)) })
 		case errors.Is(err, context.Canceled):
 			call.Leave(errCallerGone)
 		default:
@@ -77,11 +78,15 @@ func unavailable(res *http.Response) error {
 	return nil
 }
 
-// ping asks the node that a request went to for nothing but an answer.
-func (b Elastic) ping(ctx context.Context, late *http.Request) error {
-	req := late.Clone(ctx)
-	req.Method, req.Body, req.GetBody, req.ContentLength = http.MethodHead, nil, nil, 0
-	req.URL.Path, req.URL.RawPath, req.URL.RawQuery = "/", "", ""
+// pingAs returns a request that asks the node that req went to for nothing but an answer.
+func pingAs(req *http.Request) *http.Request {
+	ask := req.Clone(req.Context())
+	ask.Method, ask.Body, ask.GetBody, ask.ContentLength = http.MethodHead, nil, nil, 0
+	ask.URL.Path, ask.URL.RawPath, ask.URL.RawQuery = "/", "", ""
+	return ask
+}
+
+func (b Elastic) ping(req *http.Request) error {
 	res, err := b.next.RoundTrip(req)
 	if err != nil {
 		return err
