@@ -266,8 +266,8 @@ func (s *server) routes() (*gin.Engine, error) {
 			return nil
 		})
 	}
-	g.NoRoute(s.handle("unmatched", noRoute))
-	g.NoMethod(s.handle("unmatched", noMethod))
+	g.NoRoute(s.handle(unmatched, noRoute))
+	g.NoMethod(s.handle(unmatched, noMethod))
 	return g, nil
 }
 

@@ -44,13 +44,18 @@ func (s *server) mutedList(route router, list string, mute func(p *feed.Profile,
 		*muted = slices.DeleteFunc(slices.Clone(*muted), func(one string) bool { return one == value })
 		return true, nil
 	}
+	valid := func(value string) error {
+		var p feed.Profile
+		*of(&p) = []string{value}
+		return p.Validate()
+	}
 	one := strings.TrimSuffix(list, "s")
-	route(http.MethodPut, agent+list+"/*"+one, s.changeMuted(one, mute))
-	route(http.MethodDelete, agent+list+"/*"+one, s.changeMuted(one, unmute))
+	route(http.MethodPut, agent+list+"/*"+one, s.changeMuted(one, valid, mute))
+	route(http.MethodDelete, agent+list+"/*"+one, s.changeMuted(one, valid, unmute))
 }
 
 // changeMuted answers PUT and DELETE /v1/agents/{agent_id}/muted/….
-func (s *server) changeMuted(param string, step func(p *feed.Profile, value string) (bool, error)) func(*call) error {
+func (s *server) changeMuted(param string, valid func(value string) error, step func(p *feed.Profile, value string) (bool, error)) func(*call) error {
 	return func(c *call) error {
 		agent, err := s.profileAgent(c)
 		if err != nil {
@@ -59,6 +64,9 @@ func (s *server) changeMuted(param string, step func(p *feed.Profile, value stri
 		value := strings.TrimPrefix(c.gin.Param(param), "/")
 		if value == "" {
 			return fmt.Errorf("%w: the path ends without the %s", feed.ErrInvalid, param)
+		}
+		if err := valid(value); err != nil {
+			return err
 		}
 		return s.change(c, func(ctx context.Context) (changed bool, err error) {
 			_, err = s.deps.Profiles.EditProfile(ctx, agent, func(p *feed.Profile) (bool, error) {

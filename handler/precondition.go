@@ -19,9 +19,13 @@ var conditional = []string{
 	"PUT /v1/agents/{agent_id}/profile", "PATCH /v1/agents/{agent_id}/profile",
 }
 
-// conditions refuses a precondition that the route would ignore.
+// unmatched is the name of what answers where there is no such route or method.
+const unmatched = "unmatched"
+
+// conditions refuses a precondition that the route would ignore. That there is no such route
+// is said without them.
 func conditions(r *http.Request, route route) error {
-	if len(r.Header["If-Match"]) == 0 || r.Method == http.MethodGet || r.Method == http.MethodHead || slices.Contains(conditional, route.name) {
+	if len(r.Header["If-Match"]) == 0 || route.name == unmatched || r.Method == http.MethodGet || r.Method == http.MethodHead || slices.Contains(conditional, route.name) {
 		return nil
 	}
 	return fmt.Errorf("%w: this route does not look at If-Match; leave it out", feed.ErrInvalid)

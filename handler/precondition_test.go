@@ -41,6 +41,26 @@ func TestNoRouteIgnoresIfMatch(t *testing.T) {
 	assert.Equal(t, []string{"PATCH /v1/agents/{agent_id}/profile", "PUT /v1/agents/{agent_id}/profile"}, honoured, "the ranking's tags are numbers, so it takes no other")
 }
 
+// TestWhatIsNoRouteSaysSo, with a condition or without.
+func TestWhatIsNoRouteSaysSo(t *testing.T) {
+	t.Parallel()
+	c := openContract(t, func(*configs.Config) {})
+	for path, status := range map[string]int{"/v1/agents/u_1/profile": http.StatusMethodNotAllowed, "/v1/none": http.StatusNotFound} {
+		require.Equal(t, status, device(c, http.MethodTrace, path, "", `If-Match: "x"`).status, path)
+	}
+}
+
+// TestMutesThatNobodyCanHave are refused when they are taken back, too.
+func TestMutesThatNobodyCanHave(t *testing.T) {
+	t.Parallel()
+	c := openContract(t, func(*configs.Config) {})
+	for _, method := range []string{http.MethodPut, http.MethodDelete} {
+		for _, value := range []string{"authors/" + strings.Repeat("a", 257), "tags/" + strings.Repeat("a", 257), "items/%C2%84", "tags/"} {
+			require.Equal(t, http.StatusBadRequest, device(c, method, "/v1/agents/u_1/muted/"+value, "").status, "%s %s", method, value)
+		}
+	}
+}
+
 // device calls as u_1.
 func device(c *contract, method, path, body string, headers ...string) answered {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
