@@ -105,6 +105,7 @@ func (w *world) fixture() map[string]string {
 		"members/{agent}": "u_friend", "following/{author}": "u_friend", "blocked/{agent}": "u_friend",
 		"media/{key}": "0123456789abcdef0123456789abcdef.jpg", "items/{id}": "item-1", "promoted/{id}": "item-1",
 		"jobs/{id}": "1", "assets/{path}": "feed/index.html",
+		"authors/{author}": "u_friend", "tags/{tag}": "ads", "items/{item}": "item-1",
 	}
 }
 
