@@ -49,7 +49,7 @@ func (b *bench) serve(ctx context.Context, cfg configs.Config, options ...app.Op
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	a, err := app.Open(ctx, cfg, append(options, app.WithLogger(b.log), app.WithRecallCache(0, 0))...) // every recall is a recall
+	a, err := app.Open(ctx, cfg, append(options, app.WithLogger(b.log), app.WithSettingsApart(), app.WithRecallCache(0, 0))...) // every recall is a recall
 	if err != nil {
 		return nil, err
 	}

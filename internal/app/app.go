@@ -36,6 +36,10 @@ func WithLogger(log *slog.Logger) Option { return func(s *settings) { s.log = lo
 // ones, and opens the admin routes to callers on this machine.
 func WithDemo() Option { return func(s *settings) { s.demo = true } }
 
+// WithSettingsApart has the settings not compared with those of other servers over the same
+// stores, for what opens systems one after the other and shows none to readers.
+func WithSettingsApart() Option { return func(s *settings) { s.apart = true } }
+
 // WithCoalesce replaces [engine.Config]'s Coalesce, for tests.
 func WithCoalesce(d time.Duration) Option { return func(s *settings) { s.coalesce = d } }
 

@@ -24,7 +24,7 @@ type settings struct {
 	queueClock feed.Clock // nil: that of the database
 	log        *slog.Logger
 	demo       bool
-	apart      bool // settings are not compared: tests give each server a prefix over one index
+	apart      bool // see WithSettingsApart
 	coalesce   time.Duration
 	streams    int           // open at once
 	sharedFor  time.Duration // equal recalls share an answer

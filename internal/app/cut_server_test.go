@@ -65,7 +65,7 @@ func newCutServer(t *testing.T, place cutPlace, cfg configs.Config, name string,
 	l := &cutServer{name: name, half: place.half, clock: at(noon), proxy: faultproxy.Start(t, place.nodes(t)...)}
 	cfg.DataDir = t.TempDir()
 	cfg.Redis.URL = testenv.RedisAt(l.proxy.Addrs)
-	l.App = open(t, cutConfig(cfg), WithClock(l.clock.Now), func(s *settings) { s.apart = true })
+	l.App = open(t, cutConfig(cfg), WithClock(l.clock.Now), WithSettingsApart())
 	if !filled {
 		put(t, l.App, madeItems(cutItems)...)
 	}
