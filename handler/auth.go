@@ -44,8 +44,7 @@ func newAuthenticator(cfg Config, log *slog.Logger) (*authenticator, error) {
 }
 
 // agent returns the agent that calls. Errors are 40101 where the call has no valid
-// credentials, 40301 where a page of another site made it, or wrap [feed.ErrBadID]
-// where X-Agent-ID is not an agent id.
+// credentials, or wrap [feed.ErrBadID] where X-Agent-ID is not an agent id.
 func (a *authenticator) agent(r *http.Request) (string, error) {
 	if a.tokens != nil {
 		token, ok := bearer(r)
@@ -57,9 +56,6 @@ func (a *authenticator) agent(r *http.Request) (string, error) {
 	values := r.Header["X-Agent-Id"]
 	if len(values) == 0 || len(values) == 1 && values[0] == "" {
 		return "", fmt.Errorf("%w: the X-Agent-ID header is missing", feed.ErrUnauthenticated)
-	}
-	if err := a.checkOrigin(r); err != nil {
-		return "", err
 	}
 	// With two headers one may be the caller's own: a gateway must replace the
 	// header, not add one.
@@ -79,12 +75,12 @@ func (a *authenticator) until(r *http.Request) (time.Time, error) {
 	return a.tokens.until(token)
 }
 
-// checkOrigin refuses what a page of another site does in the name of a reader, other
-// than reading. The gateway may know readers by a cookie, which browsers also send with
-// the forms of other sites. A token is sent by nobody but the app.
+// checkOrigin refuses what a page of another site does, other than reading. The gateway
+// may know callers by a cookie, which browsers also send with the forms of other sites.
+// In jwt mode a token says who calls, which nobody but the app sends.
 func (a *authenticator) checkOrigin(r *http.Request) error {
 	if a.tokens == nil && a.pages.Check(r) != nil {
-		return fmt.Errorf("%w: a page of another site may not act for a reader; list its origin in server.cors.origins, and have the gateway pass Host on as it came", feed.ErrForbidden)
+		return fmt.Errorf("%w: a page of another site may change nothing; list its origin in server.cors.origins, and have the gateway pass Host on as it came", feed.ErrForbidden)
 	}
 	return nil
 }

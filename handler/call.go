@@ -60,7 +60,7 @@ func (s *server) handle(name string, fn func(*call) error) gin.HandlerFunc {
 		if s.allowOrigin(g.Writer, g.Request) {
 			return
 		}
-		err := conditions(g.Request, route)
+		err := s.admit(g.Request, route)
 		if err == nil {
 			err = fn(c)
 		}
@@ -68,6 +68,18 @@ func (s *server) handle(name string, fn func(*call) error) gin.HandlerFunc {
 			s.fail(c, err)
 		}
 	}
+}
+
+// admit refuses a call before its route sees it. That there is no such route is said
+// first.
+func (s *server) admit(r *http.Request, route route) error {
+	if route.name == unmatched {
+		return nil
+	}
+	if err := s.auth.checkOrigin(r); err != nil {
+		return err
+	}
+	return conditions(r, route)
 }
 
 var closing = []string{"close"}

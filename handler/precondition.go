@@ -22,10 +22,9 @@ var conditional = []string{
 // unmatched is the name of what answers where there is no such route or method.
 const unmatched = "unmatched"
 
-// conditions refuses a precondition that the route would ignore. That there is no such route
-// is said without them.
+// conditions refuses a precondition that the route would ignore.
 func conditions(r *http.Request, route route) error {
-	if len(r.Header["If-Match"]) == 0 || route.name == unmatched || r.Method == http.MethodGet || r.Method == http.MethodHead || slices.Contains(conditional, route.name) {
+	if len(r.Header["If-Match"]) == 0 || r.Method == http.MethodGet || r.Method == http.MethodHead || slices.Contains(conditional, route.name) {
 		return nil
 	}
 	return fmt.Errorf("%w: this route does not look at If-Match; leave it out", feed.ErrInvalid)
