@@ -22,10 +22,6 @@ var (
 	// ErrConflict says that the request id was used for another action or
 	// limit within the last [RetryTTL].
 	ErrConflict = feed.Errorf(feed.ErrConflict, "request_id was already used for another call; use a new one")
-	// ErrTooLate says that the page was chosen from a check so long ago that
-	// an impression may have left the pending set since. Nothing changed;
-	// refresh again.
-	ErrTooLate = &feed.Outage{Text: "the refresh took too long to be safe; try again", Shown: "the refresh took too long; try again"}
 )
 
 // RetryTTL is how long a page is remembered under its request id.
@@ -125,7 +121,9 @@ type Sessions interface {
 	//
 	// After an error that wraps [ErrUncertain], run the step again with the same
 	// Call, or take it back with Abandon. After any other error nothing has
-	// changed; [ErrTooLate] asks for a new check.
+	// changed; one that wraps [feed.ErrUnavailable] and not [ErrUnavailable] says that the
+	// page was chosen from a check so long ago that an impression may have left the
+	// pending set since: check again.
 	Replace(ctx context.Context, r Replace) (Page, error)
 	// Pop takes up to Limit from the head of the session, skipping what is
 	// pending, adds them to the pending set and takes them out of the agent's

@@ -3,7 +3,6 @@ package dedup
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -29,9 +28,9 @@ var (
 	})
 )
 
-// ErrDeferred says that an impression could not be recorded now. What was
+// errDeferred says that an impression could not be recorded now. What was
 // served stays in the pending set, is filtered exactly, and is recorded later.
-var ErrDeferred = errors.New("impressions could not be recorded now; report them again")
+var errDeferred = feed.Errorf(ErrUnavailable, "impressions could not be recorded now; report them again")
 
 // RecorderConfig tunes a Recorder. Zero values mean the defaults.
 type RecorderConfig struct {
@@ -127,7 +126,7 @@ func (r *Recorder) Deliver(agent string, groups []string) {
 }
 
 // Confirm hands over and waits until the groups are in a filter. The error
-// wraps [ErrDeferred] when they could not be written, or is the context's.
+// wraps [ErrUnavailable] when they could not be written, or is the context's.
 func (r *Recorder) Confirm(ctx context.Context, agent string, groups []string) error {
 	if len(groups) == 0 {
 		return nil
@@ -163,7 +162,7 @@ func (r *Recorder) enqueue(d delivery) {
 	}
 	r.defers(len(d.groups))
 	if d.done != nil {
-		d.done <- fmt.Errorf("%w: the recorder's queue is full", ErrDeferred)
+		d.done <- fmt.Errorf("%w: the recorder's queue is full", errDeferred)
 	}
 }
 
@@ -200,7 +199,7 @@ func (r *Recorder) collect() {
 		if err := r.pool.Submit(func() { r.write(batch, members, waiting) }); err != nil {
 			r.writes.Done()
 			r.backlog.end(waiting)
-			r.finish(batch, members, nil, fmt.Errorf("%w: %w", ErrDeferred, err))
+			r.finish(batch, members, nil, fmt.Errorf("%w: %w", errDeferred, err))
 		}
 	}
 }
@@ -213,7 +212,7 @@ func (r *Recorder) write(batch []delivery, members int, waiting *opened) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.cfg.Logger.ErrorContext(r.ctx, "panic while recording impressions", "panic", p, "stack", string(debug.Stack()))
-			r.finish(batch, members, nil, fmt.Errorf("%w: panic: %v", ErrDeferred, p))
+			r.finish(batch, members, nil, fmt.Errorf("%w: panic: %v", errDeferred, p))
 		}
 	}()
 	left := make([]Impression, 0, members)
@@ -235,7 +234,7 @@ func (r *Recorder) write(batch []delivery, members int, waiting *opened) {
 		return struct{}{}, err
 	}, backoff.WithBackOff(backoff.NewExponentialBackOff()), backoff.WithMaxElapsedTime(r.cfg.GiveUp))
 	if err != nil {
-		err = fmt.Errorf("%w: %w", ErrDeferred, err)
+		err = fmt.Errorf("%w: %w", errDeferred, err)
 	} else {
 		left = nil
 	}

@@ -153,7 +153,7 @@ func TestRecorderGivesUp(t *testing.T) {
 		r := start(t, f, dedup.RecorderConfig{})
 		defer r.Close(t.Context())
 		begin := time.Now()
-		require.ErrorIs(t, r.Confirm(t.Context(), "u_1", []string{"a"}), dedup.ErrDeferred)
+		require.ErrorIs(t, r.Confirm(t.Context(), "u_1", []string{"a"}), dedup.ErrUnavailable)
 		took := time.Since(begin) - 5*time.Millisecond
 		assert.LessOrEqual(t, took, 30*time.Second)
 		assert.Greater(t, took, 10*time.Second, "it ends where the next pause would end too late")
@@ -178,7 +178,7 @@ func TestRecorderNeverBlocksAnAnswer(t *testing.T) {
 			r.Deliver("u_1", []string{"a"})
 		}
 		assert.Equal(t, dedup.Totals{Delivered: 1000, Deferred: 1000 - 4 - 2}, r.Totals(), "all but the queue and what is in flight is deferred")
-		assert.ErrorIs(t, r.Confirm(t.Context(), "u_1", []string{"b"}), dedup.ErrDeferred)
+		assert.ErrorIs(t, r.Confirm(t.Context(), "u_1", []string{"b"}), dedup.ErrUnavailable)
 		assert.Zero(t, time.Since(begin))
 		close(f.gate)
 		assert.Equal(t, dedup.Totals{Delivered: 1001, Recorded: 6, Deferred: 995}, r.Close(t.Context()))
@@ -209,7 +209,7 @@ func TestRecorderSurvivesAPanic(t *testing.T) {
 		f := newFlaky()
 		f.fail = func([]dedup.Impression) ([]dedup.Impression, error) { panic("boom") }
 		r := start(t, f, dedup.RecorderConfig{})
-		assert.ErrorIs(t, r.Confirm(t.Context(), "u_1", []string{"a"}), dedup.ErrDeferred)
+		assert.ErrorIs(t, r.Confirm(t.Context(), "u_1", []string{"a"}), dedup.ErrUnavailable)
 		totals := r.Close(t.Context())
 		assert.Equal(t, dedup.Totals{Delivered: 1, Deferred: 1}, totals)
 	})

@@ -42,7 +42,7 @@ type Recorder interface {
 	// groups.
 	Deliver(agent string, groups []string)
 	// Confirm is Deliver for callers that wait: it returns when a filter has the
-	// groups. The error wraps [dedup.ErrDeferred] where they could not be
+	// groups. The error wraps [dedup.ErrUnavailable] where they could not be
 	// written, or is the context's; then confirming them again is safe.
 	Confirm(ctx context.Context, agent string, groups []string) error
 }

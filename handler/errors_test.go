@@ -21,7 +21,6 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/timeline"
 )
 
@@ -56,7 +55,6 @@ func TestErrorsTakeTheirStatusAndCode(t *testing.T) {
 		{"too many of something", feed.ErrLimit, 422, 42202, false},
 		{"social store down", wrap(social.ErrUnavailable), 503, 50301, true},
 		{"a job that is not there", wrap(feed.ErrNotFound), 404, 40401, true},
-		{"the queue down", wrap(jobs.ErrUnavailable), 503, 50301, true},
 		{"timelines down", wrap(timeline.ErrUnavailable), 503, 50301, true},
 		{"busy", feed.ErrBusy, 503, 50301, false},
 		{"too often", rateError{}, 429, 42901, false},
@@ -64,7 +62,7 @@ func TestErrorsTakeTheirStatusAndCode(t *testing.T) {
 		{"recall down", wrap(recall.ErrUnavailable), 503, 50301, true},
 		{"dedup down", wrap(dedup.ErrUnavailable), 503, 50301, true},
 		{"sessions down", wrap(cache.ErrUnavailable), 503, 50301, true},
-		{"too late", wrap(cache.ErrTooLate), 503, 50301, true},
+		{"too late", wrap(feed.Errorf(feed.ErrUnavailable, "too late")), 503, 50301, true},
 		{"deadline", wrap(context.DeadlineExceeded), 503, 50301, true},
 		{"cancelled by somebody else", wrap(context.Canceled), 503, 50301, true},
 		{"a bad cursor is our own fault", wrap(recall.ErrBadCursor), 500, 50001, true},

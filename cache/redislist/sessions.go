@@ -221,7 +221,7 @@ func answer(what string, cmd *redis.Cmd, call cache.Call) (cache.Page, error) {
 	}
 	switch reply[0] {
 	case "late":
-		return cache.Page{}, fmt.Errorf("%s: %w", what, cache.ErrTooLate)
+		return cache.Page{}, feed.Errorf(feed.ErrUnavailable, "the refresh took too long; try again")
 	case "void":
 		return cache.Page{}, fmt.Errorf("%s: the call was given up before this step of it came", what)
 	}

@@ -82,7 +82,8 @@ func TestPageOfAnOldCheckIsRefused(t *testing.T) {
 	assert.Equal(t, refs("a"), page.Refs)
 
 	_, err = replace(s.cfg.Grace, "d", "e")
-	require.ErrorIs(t, err, cache.ErrTooLate)
+	require.ErrorIs(t, err, feed.ErrUnavailable)
+	require.NotErrorIs(t, err, cache.ErrUnavailable, "the store answers")
 	page, err = replace(s.cfg.Grace, "a")
 	require.NoError(t, err, "a page that was handed out is answered however late")
 	assert.True(t, page.Replayed)

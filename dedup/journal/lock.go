@@ -5,6 +5,6 @@ import "errors"
 // LockName is the file in a directory that [LockDir] locks.
 const LockName = "lock"
 
-// ErrLocked is wrapped by the error of locking a directory that another
+// errLocked is wrapped by the error of locking a directory that another
 // process uses.
-var ErrLocked = errors.New("the directory is in use by another process; stop it, or give this one a data_dir of its own")
+var errLocked = errors.New("the directory is in use by another process; stop it, or give this one a data_dir of its own")

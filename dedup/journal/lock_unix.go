@@ -18,7 +18,7 @@ func LockDir(dir string) (*os.File, error) {
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = f.Close()
-		return nil, fmt.Errorf("%w: %s (%w)", ErrLocked, dir, err)
+		return nil, fmt.Errorf("%w: %s (%w)", errLocked, dir, err)
 	}
 	return f, nil
 }

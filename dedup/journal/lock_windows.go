@@ -18,7 +18,7 @@ func LockDir(dir string) (*os.File, error) {
 	handle, err := syscall.CreateFile(name, syscall.GENERIC_READ|syscall.GENERIC_WRITE, 0, nil,
 		syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL, 0)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s (%w)", ErrLocked, dir, err)
+		return nil, fmt.Errorf("%w: %s (%w)", errLocked, dir, err)
 	}
 	return os.NewFile(uintptr(handle), path), nil
 }

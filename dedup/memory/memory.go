@@ -87,8 +87,8 @@ func WithLogger(log *slog.Logger) Option { return func(s *Store) { s.log = log }
 // back what it held. An empty dir keeps everything in RAM, for tests. The
 // clock decides the day at the start; afterwards each call passes its own now. The caller closes the store.
 //
-// Errors: [journal.ErrLocked] if another process uses the directory; another if a
-// stored filter is damaged, both with a sentence on what to do.
+// Errors: another process uses the directory; a
+// stored filter is damaged; both with a sentence on what to do.
 func Open(dir string, cfg dedup.Config, clock feed.Clock, opts ...Option) (*Store, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err

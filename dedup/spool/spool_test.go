@@ -18,7 +18,6 @@ import (
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/deduptest"
-	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/dedup/memory"
 	"github.com/freshet/freshet/dedup/spool"
 )
@@ -210,7 +209,7 @@ func TestOneProcessADirectory(t *testing.T) {
 		s, dir := newStore(t), t.TempDir()
 		sp := open(t, dir, s, noon, spool.Config{})
 		_, err := spool.Open(t.Context(), dir, s, func() time.Time { return noon }, spool.Config{})
-		require.ErrorIs(t, err, journal.ErrLocked)
+		require.ErrorContains(t, err, "in use by another process")
 		require.NoError(t, sp.Close(t.Context()))
 		require.ErrorContains(t, sp.Keep("u_1", []string{"a"}, noon), "closed")
 		require.NoError(t, sp.Close(t.Context()), "closing twice is harmless")

@@ -12,7 +12,6 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/dedup"
-	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/internal/doctor"
 	"github.com/freshet/freshet/internal/testenv"
@@ -36,7 +35,7 @@ func TestOneProcessADataDir(t *testing.T) {
 			a := open(t, cfg, WithClock(at(noon).Now), WithRecorder(dedup.RecorderConfig{Linger: time.Hour}))
 			put(t, a, madeItems(100)...)
 			_, err := Open(t.Context(), cfg, WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
-			require.ErrorIs(t, err, journal.ErrLocked)
+			require.ErrorContains(t, err, "in use by another process")
 			assert.ErrorContains(t, err, cfg.DataDir)
 			assert.ErrorContains(t, err, "data_dir of its own")
 			for _, finding := range doctor.Check(t.Context(), cfg, false) {

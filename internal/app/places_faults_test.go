@@ -89,7 +89,7 @@ func (p *places) mayFail(t *testing.T, err error) bool {
 	if err == nil {
 		return false
 	}
-	of := []error{catalog.ErrUnavailable, cache.ErrUnavailable, dedup.ErrUnavailable, recall.ErrUnavailable, social.ErrUnavailable, dedup.ErrDeferred, cache.ErrTooLate, context.DeadlineExceeded}
+	of := []error{catalog.ErrUnavailable, cache.ErrUnavailable, dedup.ErrUnavailable, recall.ErrUnavailable, social.ErrUnavailable, feed.ErrUnavailable, context.DeadlineExceeded}
 	if !p.withFaults || !slices.ContainsFunc(of, func(e error) bool { return errors.Is(err, e) }) {
 		require.NoError(t, err)
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// ErrBuilding says that a list is not ready yet: it is being built elsewhere, or
+// errBuilding says that a list is not ready yet: it is being built elsewhere, or
 // what belongs into it changed again and again. Whoever wants to read answers
 // from the store.
-var ErrBuilding = errors.New("the list is being built")
+var errBuilding = errors.New("the list is being built")
 
 const (
 	buildTries = 3
@@ -30,7 +30,7 @@ const (
 
 // Build makes an agent's timeline, unless there is one: it is ready when Build
 // returns nil. Concurrent calls for one agent share one build. Errors are
-// [ErrBuilding], wrap [timeline.ErrUnavailable] or [social.ErrUnavailable], or
+// [errBuilding], wrap [timeline.ErrUnavailable] or [social.ErrUnavailable], or
 // are the context's; calling again is harmless.
 func (f *Fanout) Build(ctx context.Context, agent string) error { return f.timelines.build(ctx, agent) }
 
@@ -92,7 +92,7 @@ func (b *builder) run(ctx context.Context, name string) error {
 		case state == timeline.Ready:
 			return nil
 		case token == "" && waited >= b.patience:
-			return ErrBuilding
+			return errBuilding
 		case token == "":
 			waited += look
 			if err := rest(ctx, look); err != nil {
@@ -105,7 +105,7 @@ func (b *builder) run(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	return ErrBuilding
+	return errBuilding
 }
 
 // once fills a list under a token; ready is false where what belongs into it

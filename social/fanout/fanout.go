@@ -137,10 +137,8 @@ func eachJob(batch int, run func(context.Context, jobs.Job) error) jobs.Handler 
 
 // waits makes an error of something that is down no failed attempt.
 func waits(err error) error {
-	for _, down := range []error{social.ErrUnavailable, social.ErrCacheUnavailable, timeline.ErrUnavailable, catalog.ErrUnavailable, jobs.ErrUnavailable} {
-		if errors.Is(err, down) {
-			return fmt.Errorf("%w: %w", jobs.ErrWait, err)
-		}
+	if errors.Is(err, feed.ErrUnavailable) {
+		return fmt.Errorf("%w: %w", jobs.ErrWait, err)
 	}
 	return err
 }

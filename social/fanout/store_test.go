@@ -279,7 +279,7 @@ func TestNewNamesWhatIsMissing(t *testing.T) {
 }
 
 func TestWhatWaits(t *testing.T) {
-	for _, err := range []error{social.ErrUnavailable, timeline.ErrUnavailable, jobs.ErrUnavailable} {
+	for _, err := range []error{social.ErrUnavailable, timeline.ErrUnavailable, feed.ErrUnavailable} {
 		require.ErrorIs(t, waits(fmt.Errorf("%w: x", err)), jobs.ErrWait)
 	}
 	require.NotErrorIs(t, waits(errors.New("x")), jobs.ErrWait)

@@ -19,8 +19,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/freshet/freshet/feed"
 )
 
 var (
@@ -29,8 +27,6 @@ var (
 	// ErrLost says that the lease ran out and somebody else has the job, or that
 	// it was dropped.
 	ErrLost = errors.New("the lease of the job is lost")
-	// ErrUnavailable is wrapped by errors that say the queue could not be asked.
-	ErrUnavailable = &feed.Outage{Text: "the queue is unavailable", Shown: "the queue of jobs cannot be read or changed now; try again later"}
 	// ErrWait is wrapped by a handler's error that says that a dependency is down.
 	// It is no failed attempt: such a job never dies of it.
 	ErrWait = errors.New("a dependency is down")
@@ -233,7 +229,7 @@ type Stats struct {
 // rises, and its attempts start again at 0. A lazy mark leaves a row that is pending
 // or failed as it is.
 //
-// Errors wrap [ErrUnavailable] where the database could not be asked, or are
+// Errors wrap feed.ErrUnavailable where the database could not be asked, or are
 // the context's. Every call may be repeated.
 type Queue interface {
 	// Mark makes rows dirty, all or none.

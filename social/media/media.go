@@ -24,9 +24,9 @@ const (
 )
 
 var (
-	// ErrBusy says that so many images are being decoded that there was no room for
+	// errBusy says that so many images are being decoded that there was no room for
 	// this one in time.
-	ErrBusy = feed.Errorf(feed.ErrUnavailable, "the server is busy with images; try again in a moment")
+	errBusy = feed.Errorf(feed.ErrUnavailable, "the server is busy with images; try again in a moment")
 	// ErrUnavailable says that the store could not be asked. It may help to ask again.
 	ErrUnavailable = &feed.Outage{Text: "the store of images is unavailable", Shown: "images are unavailable; try again later"}
 )

@@ -395,11 +395,11 @@ func TestPoolIsBounded(t *testing.T) {
 	s := NewProcessor(Config{Workers: 1, Wait: time.Millisecond})
 	s.turns <- struct{}{}
 	_, err := s.Make(t.Context(), small)
-	require.ErrorIs(t, err, ErrBusy, "somebody has the turn")
+	require.ErrorIs(t, err, errBusy, "somebody has the turn")
 	<-s.turns
 	require.True(t, s.memory.TryAcquire(s.cfg.Memory), "nothing is held")
 	_, err = s.Make(t.Context(), small)
-	require.ErrorIs(t, err, ErrBusy, "somebody has the memory")
+	require.ErrorIs(t, err, errBusy, "somebody has the memory")
 	s.memory.Release(s.cfg.Memory)
 	_, err = s.Make(t.Context(), small)
 	require.NoError(t, err)

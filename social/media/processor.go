@@ -59,7 +59,7 @@ func NewProcessor(cfg Config) *Processor {
 }
 
 // Make makes an image of a file of at most [MaxBytes]. Errors are [feed.ErrType],
-// [feed.ErrRule], [ErrBusy], or the context's.
+// [feed.ErrRule], [errBusy], or the context's.
 func (s *Processor) Make(ctx context.Context, file []byte) (Image, error) {
 	k, at, err := kindOf(file)
 	if err != nil {
@@ -144,14 +144,14 @@ func (s *Processor) enter(ctx context.Context, bytes int64) (leave func(), err e
 	waiting, cancel := context.WithTimeout(ctx, s.cfg.Wait)
 	defer cancel()
 	if s.memory.Acquire(waiting, bytes) != nil {
-		return nil, cmp.Or(ctx.Err(), ErrBusy)
+		return nil, cmp.Or(ctx.Err(), errBusy)
 	}
 	select {
 	case s.turns <- struct{}{}:
 		return func() { <-s.turns; s.leave(bytes) }, nil
 	case <-waiting.Done():
 		s.memory.Release(bytes)
-		return nil, cmp.Or(ctx.Err(), ErrBusy)
+		return nil, cmp.Or(ctx.Err(), errBusy)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/social"
 )
 
 // OldestServer is the oldest server that is supported, as server_version_num
@@ -64,7 +63,7 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 		return err
 	})
 	if err != nil {
-		return Report{}, dialect.Failed(ctx, social.ErrUnavailable, "check", err)
+		return Report{}, dialect.Failed(ctx, "check", err)
 	}
 	return r, nil
 }

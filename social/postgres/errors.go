@@ -11,9 +11,9 @@ import (
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
-// ErrNewerSchema says that the database has a schema this version does not
+// errNewerSchema says that the database has a schema this version does not
 // know. Nothing was changed.
-var ErrNewerSchema = errors.New("this database was written by a newer freshet")
+var errNewerSchema = errors.New("this database was written by a newer freshet")
 
 // PostgreSQL's codes of errors.
 const (

@@ -144,7 +144,7 @@ func TestALeaseWhoseAnswerIsLost(t *testing.T) {
 	}
 	fault := p.Arm(faultproxy.Fault{Kind: faultproxy.After, Nth: 1})
 	_, err = lease()
-	require.ErrorIs(t, err, jobs.ErrUnavailable)
+	require.ErrorIs(t, err, social.ErrUnavailable)
 	<-fault.Over()
 	running, err := direct.List(t.Context(), jobs.Filter{State: jobs.Running})
 	require.NoError(t, err)
@@ -180,8 +180,8 @@ func TestStartsWhileTheDatabaseIsDown(t *testing.T) {
 		require.ErrorIs(t, err, social.ErrUnavailable)
 		require.ErrorIs(t, s.Ping(t.Context()), social.ErrUnavailable)
 		_, err = s.Lease(t.Context(), 1, time.Second)
-		require.ErrorIs(t, err, jobs.ErrUnavailable)
-		require.ErrorIs(t, s.Mark(t.Context(), jobs.Dirty{Kind: jobs.Erase, Key: "a"}), jobs.ErrUnavailable)
+		require.ErrorIs(t, err, social.ErrUnavailable)
+		require.ErrorIs(t, s.Mark(t.Context(), jobs.Dirty{Kind: jobs.Erase, Key: "a"}), social.ErrUnavailable)
 	}
 	unavailable()
 	require.ErrorIs(t, s.Migrate(t.Context()), social.ErrUnavailable)

@@ -65,7 +65,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	case refused != nil:
 		err = fmt.Errorf("%w: %w", social.ErrTakesNoWrites, reason(refused))
 	}
-	return dialect.Failed(ctx, social.ErrUnavailable, "ping", err)
+	return dialect.Failed(ctx, "ping", err)
 }
 
 // noting runs a call and remembers where the server refuses to write.

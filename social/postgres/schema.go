@@ -35,7 +35,7 @@ const (
 // wait. Each migration is a transaction, so one that was broken off has changed
 // nothing.
 //
-// Errors: [ErrNewerSchema]; [social.ErrUnavailable] where the server does not answer, after
+// Errors: [errNewerSchema]; [social.ErrUnavailable] where the server does not answer, after
 // which it may be called again; others say what the database refuses.
 func (s *Store) Migrate(ctx context.Context) error {
 	q := querying{ctx, s.db.pool}
@@ -47,7 +47,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 	}
 	if err == nil && !v.Usable() {
 		err = fmt.Errorf("%w (schema %d, which needs one that knows %d; this one knows up to %d); upgrade freshet",
-			ErrNewerSchema, v.Found, v.Oldest, v.Known)
+			errNewerSchema, v.Found, v.Oldest, v.Known)
 	}
 	if err == nil {
 		s.db.migrated.Store(true)
@@ -56,7 +56,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("postgres: migrate: %w", ctx.Err())
-	case errors.Is(err, ErrNewerSchema), code(err) != "" && !passing(err):
+	case errors.Is(err, errNewerSchema), code(err) != "" && !passing(err):
 		return fmt.Errorf("postgres: migrate: %w", reason(err))
 	}
 	return fmt.Errorf("%w: postgres: migrate: %w", social.ErrUnavailable, reason(err))

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 
-	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
@@ -20,7 +19,7 @@ func (s Settings) Kept(ctx context.Context) (text string, err error) {
 		_, err := on.Row([]any{&text}, `SELECT value FROM freshet_settings WHERE name = 'shared'`)
 		return err
 	})
-	return text, dialect.Failed(ctx, social.ErrUnavailable, "settings", err)
+	return text, dialect.Failed(ctx, "settings", err)
 }
 
 // Keep keeps the text unless there is one, and returns the one that is kept then.
@@ -33,7 +32,7 @@ func (s Settings) Keep(ctx context.Context, text string) (string, error) {
 		return err
 	})
 	if err != nil {
-		return "", dialect.Failed(ctx, social.ErrUnavailable, "settings", err)
+		return "", dialect.Failed(ctx, "settings", err)
 	}
 	return s.Kept(ctx)
 }
@@ -45,5 +44,5 @@ func (s Settings) Replace(ctx context.Context, text string) error {
 			ON CONFLICT (name) DO UPDATE SET value = excluded.value`, text)
 		return err
 	})
-	return dialect.Failed(ctx, social.ErrUnavailable, "settings", err)
+	return dialect.Failed(ctx, "settings", err)
 }

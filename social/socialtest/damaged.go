@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/social/jobs"
 )
 
 // Damaged checks what a backend says of a post whose row cannot be read, and of the others.
@@ -26,7 +25,7 @@ func Damaged(t *testing.T, b Backend, damage func(post, content string)) {
 	} {
 		require.ErrorIs(t, err, social.ErrDamaged, what)
 		require.NotErrorIs(t, err, social.ErrUnavailable, "%s: the store can be asked", what)
-		require.NotErrorIs(t, err, jobs.ErrUnavailable, what)
+		require.NotErrorIs(t, err, social.ErrUnavailable, what)
 	}
 	posts, err := b.PostsByID(ctx, []string{"post:good"})
 	require.NoError(t, err)

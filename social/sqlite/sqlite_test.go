@@ -133,8 +133,8 @@ func TestClosedIsUnavailable(t *testing.T) {
 	require.ErrorIs(t, err, social.ErrUnavailable)
 	require.ErrorIs(t, s.Ping(ctx), social.ErrUnavailable)
 	_, err = s.Lease(ctx, 1, time.Second)
-	require.ErrorIs(t, err, jobs.ErrUnavailable)
-	require.ErrorIs(t, s.Mark(ctx, jobs.Dirty{Kind: jobs.Erase, Key: "a"}), jobs.ErrUnavailable)
+	require.ErrorIs(t, err, social.ErrUnavailable)
+	require.ErrorIs(t, s.Mark(ctx, jobs.Dirty{Kind: jobs.Erase, Key: "a"}), social.ErrUnavailable)
 }
 
 func TestOpenAtOnce(t *testing.T) {

@@ -54,7 +54,7 @@ func (q *Query) end(held states, text string, list []jobs.Job, now any, args ...
 func (s *Store) Renew(ctx context.Context, d time.Duration, list ...jobs.Job) (lost []jobs.Job, err error) {
 	held, err := s.end(ctx, func(q *Query, held states) { q.end(held, q.d.Renew, list, queueNow(s.opts), d.Microseconds()) })
 	if err != nil {
-		return nil, s.queueFailed(ctx, "renew leases", err)
+		return nil, s.failed(ctx, "renew leases", err)
 	}
 	for _, j := range list {
 		if _, ok := held[j.ID]; !ok {
@@ -88,7 +88,7 @@ func (s *Store) DoneAll(ctx context.Context, list []jobs.Job) ([]jobs.End, error
 		q.end(held, q.d.Done, rest, queueNow(s.opts), s.notKept())
 	})
 	if err != nil {
-		return nil, s.queueFailed(ctx, "complete jobs", err)
+		return nil, s.failed(ctx, "complete jobs", err)
 	}
 	ends := make([]jobs.End, len(list))
 	for i, j := range list {
@@ -120,7 +120,7 @@ func (s *Store) Fail(ctx context.Context, j jobs.Job, f jobs.Failure) (jobs.Stat
 		err = lost(j)
 	}
 	if err != nil {
-		return "", s.queueFailed(ctx, "fail job", err)
+		return "", s.failed(ctx, "fail job", err)
 	}
 	return held[j.ID], nil
 }
@@ -128,11 +128,11 @@ func (s *Store) Fail(ctx context.Context, j jobs.Job, f jobs.Failure) (jobs.Stat
 // GiveBack implements [jobs.Queue].
 func (s *Store) GiveBack(ctx context.Context, list ...jobs.Job) error {
 	_, err := s.end(ctx, func(q *Query, held states) { q.end(held, q.d.GiveBack, list, queueNow(s.opts)) })
-	return s.queueFailed(ctx, "give jobs back", err)
+	return s.failed(ctx, "give jobs back", err)
 }
 
 // TakeBack implements [jobs.Queue].
 func (s *Store) TakeBack(ctx context.Context, but ...jobs.Job) (int, error) {
 	held, err := s.end(ctx, func(q *Query, held states) { q.end(held, q.d.TakeBack, but, queueNow(s.opts), s.name) })
-	return len(held), s.queueFailed(ctx, "take jobs back", err)
+	return len(held), s.failed(ctx, "take jobs back", err)
 }

@@ -44,12 +44,12 @@ func (s *Store) Lease(ctx context.Context, n int, d time.Duration, kinds ...jobs
 	}
 	due, err := s.due(ctx, kinds)
 	if err != nil || !due {
-		return nil, s.queueFailed(ctx, "lease jobs", err)
+		return nil, s.failed(ctx, "lease jobs", err)
 	}
 	l := lease{now: queueNow(s.opts), n: n, d: d, kinds: names(kinds), by: s.name}
 	l.late = (n + int(s.turn.Add(1)%2)) / 2
 	err = s.alone(ctx, func(q *Query) { list = q.lease(l) })
-	return list, s.queueFailed(ctx, "lease jobs", err)
+	return list, s.failed(ctx, "lease jobs", err)
 }
 
 // due reports whether there may be something to lease.
@@ -134,7 +134,7 @@ func (s *Store) LeaseKey(ctx context.Context, kind jobs.Kind, key string, d time
 			j = one
 		}
 	})
-	return j, s.queueFailed(ctx, "lease job", err)
+	return j, s.failed(ctx, "lease job", err)
 }
 
 // jobOf locks and reads the row of a kind and key; over says that it is leased and the

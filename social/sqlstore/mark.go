@@ -74,7 +74,7 @@ func (t *Tx) wakes() bool {
 
 // Mark implements [jobs.Queue].
 func (s *Store) Mark(ctx context.Context, rows ...jobs.Dirty) error {
-	return s.queueFailed(ctx, "mark jobs", s.write(ctx, func(t *Tx) { t.mark(rows...) }))
+	return s.failed(ctx, "mark jobs", s.write(ctx, func(t *Tx) { t.mark(rows...) }))
 }
 
 // Woken implements [jobs.Queue].

@@ -34,7 +34,7 @@ func (s *Store) Again(ctx context.Context, since time.Time, kinds ...jobs.Kind) 
 			after = list[len(list)-1].ID
 		}
 	}
-	return n, s.queueFailed(ctx, "repeat jobs", err)
+	return n, s.failed(ctx, "repeat jobs", err)
 }
 
 // names are kinds as texts.
@@ -52,12 +52,12 @@ func (s *Store) List(ctx context.Context, f jobs.Filter) (list []jobs.Job, err e
 		list = q.jobs(`SELECT `+JobColumns+` FROM jobs WHERE id > $1 AND ($2 = '' OR kind = $2) AND ($3 = '' OR state = $3)
 			AND ($4 = '' OR key = $4) ORDER BY id LIMIT $5`, f.After, string(f.Kind), string(f.State), f.Key, cmp.Or(f.Limit, 100))
 	})
-	return list, s.queueFailed(ctx, "list jobs", err)
+	return list, s.failed(ctx, "list jobs", err)
 }
 
 // Retry implements [jobs.Queue].
 func (s *Store) Retry(ctx context.Context, id int64) error {
-	return s.queueFailed(ctx, "retry job", s.write(ctx, func(t *Tx) {
+	return s.failed(ctx, "retry job", s.write(ctx, func(t *Tx) {
 		list := t.jobs(`SELECT `+JobColumns+` FROM jobs WHERE id = $1`, id)
 		if len(list) == 0 {
 			t.fail(noJob(id))
@@ -74,7 +74,7 @@ func noJob(id int64) error {
 
 // Drop implements [jobs.Queue].
 func (s *Store) Drop(ctx context.Context, id int64) error {
-	return s.queueFailed(ctx, "drop job", s.alone(ctx, func(q *Query) {
+	return s.failed(ctx, "drop job", s.alone(ctx, func(q *Query) {
 		if q.exec(`DELETE FROM jobs WHERE id = $1`, id) == 0 {
 			q.fail(noJob(id))
 		}
@@ -92,13 +92,13 @@ func (s *Store) Stats(ctx context.Context) (st jobs.Stats, err error) {
 		}, q.d.CountJobs)
 		st.Ages = q.ages(s.opts)
 	})
-	return st, s.queueFailed(ctx, "count jobs", err)
+	return st, s.failed(ctx, "count jobs", err)
 }
 
 // Ages implements [jobs.Queue].
 func (s *Store) Ages(ctx context.Context) (a jobs.Ages, err error) {
 	err = s.read(ctx, func(q *Query) { a = q.ages(s.opts) })
-	return a, s.queueFailed(ctx, "look at the age of jobs", err)
+	return a, s.failed(ctx, "look at the age of jobs", err)
 }
 
 func (q *Query) ages(o social.Options) jobs.Ages {
@@ -115,5 +115,5 @@ func (s *Store) Sweep(ctx context.Context, n int) (int, error) {
 	err := s.alone(ctx, func(q *Query) {
 		removed = q.exec(q.d.Sweep, queueNow(s.opts), jobs.CompletedLives.Microseconds(), n)
 	})
-	return int(removed), s.queueFailed(ctx, "sweep jobs", err)
+	return int(removed), s.failed(ctx, "sweep jobs", err)
 }

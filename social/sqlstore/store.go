@@ -126,16 +126,12 @@ func Answered(err error) bool {
 }
 
 func (s *Store) failed(ctx context.Context, what string, err error) error {
-	return s.d.Failed(ctx, social.ErrUnavailable, what, err)
-}
-
-func (s *Store) queueFailed(ctx context.Context, what string, err error) error {
-	return s.d.Failed(ctx, jobs.ErrUnavailable, what, err)
+	return s.d.Failed(ctx, what, err)
 }
 
 // Failed wraps an error of a call: an answer stays as it is, a context that has ended is
 // told as such, everything else is unavailable.
-func (d *Dialect) Failed(ctx context.Context, unavailable error, what string, err error) error {
+func (d *Dialect) Failed(ctx context.Context, what string, err error) error {
 	if err == nil || Answered(err) {
 		return err
 	}
@@ -145,5 +141,5 @@ func (d *Dialect) Failed(ctx context.Context, unavailable error, what string, er
 	if d.Damaged(err) {
 		return fmt.Errorf("%w: %s: %s: %w", social.ErrDamaged, d.Name, what, err)
 	}
-	return fmt.Errorf("%w: %s: %s: %w", unavailable, d.Name, what, d.Reason(err))
+	return fmt.Errorf("%w: %s: %s: %w", social.ErrUnavailable, d.Name, what, d.Reason(err))
 }
