@@ -50,7 +50,7 @@ func (e *Engine) record(ctx context.Context, c *call, p page, got hydrated) {
 	if p.sessionless && p.Replayed {
 		return
 	}
-	given := givenKeys(got.refs)
+	given := feed.GivenKeys(got.refs)
 	keys := append(feed.Keys(got.refs), given...)
 	e.failOpen.delivered(ctx, c, p, got.refs, keys)
 	switch {

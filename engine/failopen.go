@@ -73,7 +73,7 @@ func (f *failOpen) page(c *call, found chosen) (page, error) {
 		lacks: found.lacks | lacksSession, sessionless: true,
 	}, f.clock())
 	if err == nil && !p.Replayed {
-		f.served.add(c.Agent, append(feed.Keys(refs), givenKeys(refs)...), true, f.clock())
+		f.served.add(c.Agent, feed.ClaimKeys(refs), true, f.clock())
 	}
 	return p, err
 }
@@ -102,7 +102,7 @@ func (f *failOpen) keep(ctx context.Context, agent string, keys []string) {
 
 // undelivered forgets what was in the end not answered.
 func (f *failOpen) undelivered(agent string, refs []feed.Ref) {
-	f.served.remove(agent, append(feed.Keys(refs), givenKeys(refs)...), f.clock())
+	f.served.remove(agent, feed.ClaimKeys(refs), f.clock())
 }
 
 // mark changes the verdict of what this process handed out to Pending. blind

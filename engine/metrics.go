@@ -94,9 +94,9 @@ var (
 // sourceCounter counts one source of a feed.
 type sourceCounter struct{ ok, late, failed, shown, clicks prometheus.Counter }
 
-// newSourceCounters makes the counters, in the order of givenSources.
-func newSourceCounters() (counters [len(givenSources)]sourceCounter) {
-	for i, s := range givenSources {
+// newSourceCounters makes the counters, in the order of feed.GivenSources.
+func newSourceCounters() (counters [len(feed.GivenSources)]sourceCounter) {
+	for i, s := range feed.GivenSources {
 		name := s.String()
 		counters[i].shown, counters[i].clicks = sourceShownTotal.WithLabelValues(name), sourceClicksTotal.WithLabelValues(name)
 		if s == feed.SourceExplore {
@@ -110,7 +110,7 @@ func newSourceCounters() (counters [len(givenSources)]sourceCounter) {
 
 // counterOf is the counter of a source; nil: it has none.
 func counterOf(s feed.Source) *sourceCounter {
-	if i := slices.Index(givenSources[:], s); i >= 0 {
+	if i := slices.Index(feed.GivenSources[:], s); i >= 0 {
 		return &sourceCounters[i]
 	}
 	return nil
@@ -191,10 +191,10 @@ func countVerdicts(verdicts []dedup.Verdict) {
 
 // countShown counts a page for the sources of its items.
 func countShown(refs []feed.Ref) {
-	var n [len(givenSources)]int
+	var n [len(feed.GivenSources)]int
 	for i := range refs {
 		if refs[i].Source != feed.SourceScore {
-			if at := slices.Index(givenSources[:], refs[i].Source); at >= 0 {
+			if at := slices.Index(feed.GivenSources[:], refs[i].Source); at >= 0 {
 				n[at]++
 			}
 		}

@@ -191,13 +191,14 @@ func TestReactCountsPostsWithoutDedup(t *testing.T) {
 func TestReactCountsWhatADeadServerGaveOut(t *testing.T) {
 	r := newRig(t, 3, nil)
 	r.put(t, aged("post:1", "", 2*time.Minute))
-	err := r.seen.Claim(t.Context(), "u_1", []string{"post:1"}, r.clock())
-	require.NoError(t, err)
+	require.NoError(t, r.seen.Claim(t.Context(), "u_1", feed.ClaimKeys([]feed.Ref{{ID: "post:1", Group: "post:1"}}), r.clock()))
+	require.NoError(t, r.stores.Sessions.Withdraw(t.Context(), "u_1", []string{"post:2"}, r.clock())) // as a timeline does
 	r.advance(dedup.StaleAfter + time.Second)
 	r.ask(t, refresh(1))
 	r.settled(t)
-	_, err = r.react(t, events.Click, "post:1")
+	taken, err := r.react(t, events.Click, "post:1", "post:2")
 	require.NoError(t, err)
+	assert.Equal(t, api.EventsTaken{Accepted: 2}, taken)
 	assert.Equal(t, 1, r.tally.acts)
 }
 

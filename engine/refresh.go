@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -123,7 +122,7 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 			found.again = found.again[:found.earlier]
 		}
 		if e.cfg.RecordServed && len(found.stale) > 0 && try == 1 {
-			e.stores.Recorder.Deliver(c.Agent, slices.Concat(found.stale, givenAmong(found.stale)))
+			e.stores.Recorder.Deliver(c.Agent, found.stale)
 		}
 		if found.lacks&lacksDedup != 0 {
 			return e.failOpen.page(c, found) // trying the session too would only cost its timeout

@@ -148,7 +148,7 @@ func (s *scratch) take(candidates []feed.Candidate) {
 	for _, c := range candidates {
 		group := c.Group
 		if c.Source == promotedName {
-			group = givenMark + group // in the alphabet of no group
+			group = feed.GivenMark + group // in the alphabet of no group
 		}
 		if _, again := s.proposed[group]; again {
 			continue

@@ -242,7 +242,9 @@ func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([
 	keys := feed.Keys(refs)
 	of := len(keys)
 	for _, r := range refs {
-		keys = appendGivenKeys(keys, r)
+		for _, r.Source = range r.GivenBy() {
+			keys = append(keys, r.GivenKey())
+		}
 	}
 	checked, err := e.check(ctx, agent, keys)
 	if e.failOpen.allows(ctx, err) {
@@ -256,7 +258,7 @@ func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([
 	all := make([]wasShown, len(refs))
 	for i, v := range byRef(refs, checked.Verdicts[:of]) {
 		all[i] = wasShown{shown: v != dedup.Unseen, given: v != dedup.Unseen && !feed.IsPost(refs[i].ID)}
-		for _, source := range givenBy(refs[i]) {
+		for _, source := range refs[i].GivenBy() {
 			if given[0] != dedup.Unseen && !(all[i].given && all[i].source != feed.SourceScore) {
 				all[i].given, all[i].source = true, source
 			}
@@ -264,61 +266,4 @@ func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([
 		}
 	}
 	return all, nil
-}
-
-// givenMark begins the key of what a feed gave out. It is in the alphabet of no id.
-const givenMark = "~"
-
-// givenSources are the sources whose keys name them.
-var givenSources = [...]feed.Source{feed.SourceFollowing, feed.SourceTrending, feed.SourceDiscovery, feed.SourcePromoted, feed.SourceExplore}
-
-// givenBy lists what may have given out an item: each source, and for-you by score, which is
-// told of posts.
-func givenBy(r feed.Ref) []feed.Source {
-	if feed.IsPost(r.ID) {
-		return append(givenSources[:len(givenSources):len(givenSources)], feed.SourceScore)
-	}
-	return givenSources[:]
-}
-
-// givenKey is the key by which the filters remember, beside what was shown, what gave it
-// out; "" for items that for-you gave out by score.
-func givenKey(r feed.Ref) string {
-	switch {
-	case r.Source != feed.SourceScore:
-		return givenMark + string(rune(r.Source)) + givenMark + r.Group
-	case feed.IsPost(r.ID):
-		return givenMark + r.ID
-	}
-	return ""
-}
-
-// appendGivenKeys appends all keys that r may have been given out by, as [givenBy] lists
-// them.
-func appendGivenKeys(keys []string, r feed.Ref) []string {
-	for _, r.Source = range givenBy(r) {
-		keys = append(keys, givenKey(r))
-	}
-	return keys
-}
-
-// givenKeys are the keys of refs that have been given out.
-func givenKeys(refs []feed.Ref) (given []string) {
-	for _, r := range refs {
-		if key := givenKey(r); key != "" {
-			given = append(given, key)
-		}
-	}
-	return given
-}
-
-// givenAmong are keys of groups of which only this much is known, that a feed gave them
-// out: a post is its own group.
-func givenAmong(groups []string) (given []string) {
-	for _, g := range groups {
-		if feed.IsPost(g) {
-			given = append(given, givenMark+g)
-		}
-	}
-	return given
 }

@@ -69,6 +69,7 @@ func Run(t *testing.T, open func(t *testing.T, ttl time.Duration) Env) {
 		{"old pending entries do not count", oldPending},
 		{"group and id", groupAndID},
 		{"sources", sources},
+		{"what gave it out is pending", givenOut},
 		{"sources of what is taken back", sourcesTakenBack},
 		{"long sessions", longSession},
 		{"agents are apart", agentsApart},

@@ -1,11 +1,13 @@
 package cachetest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -28,6 +30,45 @@ func sources(t *testing.T, open Open) {
 	require.NoError(t, env.A.Withdraw(t.Context(), agent, []string{"late", "doc_last"}, Start))
 	requirePage(t, list[6:7], false, pop(t, env.B, 5))
 	requirePage(t, []feed.Ref{ref("new")}, false, replace(t, env.A, 5, []feed.Ref{late, story, drawn, ref("new"), ref("doc_0")}))
+}
+
+// givenOut: what gave an item out is pending as long as the item is, for what comes back
+// on it at once.
+func givenOut(t *testing.T, open Open) {
+	list := []feed.Ref{
+		ref("plain"), ref("post:1"),
+		{Group: "drawn", ID: "drawn", Source: feed.SourceExplore},
+		{Group: "story", ID: "doc", Source: feed.SourceFollowing, ShownBefore: true},
+		{Group: "post:2", ID: "post:2", Source: feed.SourceTrending},
+	}
+	keys := []feed.Ref{ref("~post:1"), ref("~e~drawn"), ref("~f~story"), ref("~t~post:2")}
+	others := []feed.Ref{ref("~plain"), ref("~s~plain"), ref("~post:2"), ref("~s~story"), ref("~doc"), ref("~drawn")}
+	all := []bool{true, true, true, true}
+	for name, page := range map[string]func(t *testing.T, env Env, call cache.Call) cache.Page{
+		"refresh": func(t *testing.T, env Env, call cache.Call) cache.Page { return refreshWith(t, env.A, call, list) },
+		"load_more": func(t *testing.T, env Env, call cache.Call) cache.Page {
+			replace(t, env.A, 0, list)
+			return popWith(t, env.A, call, len(list))
+		},
+	} {
+		for away, take := range map[string]func(env Env, call cache.Call) error{
+			"restore": func(env Env, call cache.Call) error { return env.B.Restore(t.Context(), agent, list, call) },
+			"discard": func(env Env, call cache.Call) error { return env.B.Discard(t.Context(), agent, list, call) },
+			"abandon": func(env Env, call cache.Call) error { return env.B.Abandon(t.Context(), agent, call) },
+		} {
+			t.Run(name+", "+away, func(t *testing.T) {
+				env := open(t, TTL)
+				call := retryOf("r1", name)
+				requirePage(t, list, false, page(t, env, call))
+				assert.Equal(t, all, pending(t, env, Start, keys...))
+				assert.NotContains(t, pending(t, env, Start, others...), true)
+				require.NoError(t, take(env, call))
+				if away != "abandon" || env.RunsAgain {
+					assert.NotContains(t, pending(t, env, Start, slices.Concat(keys, list)...), true)
+				}
+			})
+		}
+	}
 }
 
 func sourcesTakenBack(t *testing.T, open Open) {

@@ -132,7 +132,7 @@ func (s *Sessions) claim(ctx context.Context, agent string, page []feed.Ref, now
 	if len(page) == 0 {
 		return nil
 	}
-	if err := s.claimer.Claim(ctx, agent, feed.Keys(page), now); err != nil {
+	if err := s.claimer.Claim(ctx, agent, feed.ClaimKeys(page), now); err != nil {
 		return contractError(err)
 	}
 	return nil
@@ -184,7 +184,7 @@ func (s *Sessions) takeBack(ctx context.Context, agent string, refs []feed.Ref, 
 	a.expire(now)
 	free := a.only(call, refs)
 	if len(free) > 0 {
-		if err := s.claimer.Release(ctx, agent, feed.Keys(free)); err != nil {
+		if err := s.claimer.Release(ctx, agent, feed.ClaimKeys(free)); err != nil {
 			return contractError(err)
 		}
 	}

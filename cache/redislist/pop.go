@@ -28,7 +28,7 @@ import (
 // What is pending is popped and dropped, and more is popped in its place. What is
 // handed out leaves the other session, too: by the time that is paged it may not be
 // pending any more.
-var popScript = redis.NewScript(keysLua + pendingLua + claimLua + strikeLua + recordLua + touchLua + answerLua + rememberLua + `
+var popScript = redis.NewScript(keysLua + pendingLua + claimedLua + claimLua + strikeLua + recordLua + touchLua + answerLua + rememberLua + `
 local before = recorded(KEYS[4], ARGV[5], ARGV[6], ARGV[7])
 if before then return before end
 ` + roomLua + `

@@ -32,7 +32,7 @@ import (
 //	reply     {"old", the record} | {"void", ""} | {"late", ""} | {"new", the page}
 //
 // Everything is decided before anything is written.
-var replaceScript = redis.NewScript(keysLua + pendingLua + claimLua + strikeLua + recordLua + touchLua + answerLua + rememberLua + `
+var replaceScript = redis.NewScript(keysLua + pendingLua + claimedLua + claimLua + strikeLua + recordLua + touchLua + answerLua + rememberLua + `
 local before = recorded(KEYS[5], ARGV[9], ARGV[10], ARGV[11])
 if before then return before end
 local checked = tonumber(ARGV[7])

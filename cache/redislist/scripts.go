@@ -2,8 +2,10 @@ package redislist
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/feed"
 )
 
 // The scripts are put together from these functions.
@@ -46,12 +48,37 @@ local function pending(refs, expired)
 end
 `
 
+// claimedLua lists what refs first to last are remembered by in the pending set once they
+// are handed out: their keys and what gave each out, as [feed.ClaimKeys] lists them.
+var claimedLua = func() string {
+	var letters strings.Builder
+	for _, s := range feed.GivenSources {
+		letters.WriteByte(byte(s))
+	}
+	return strings.NewReplacer("$mark", feed.GivenMark, "$sources", letters.String(), "$post", feed.PostPrefix).Replace(`
+local function claimed(refs, first, last)
+  local keys = keysof(refs, first, last)
+  for i = first, last do
+    local group, id, marks = string.match(refs[i], '^([^|]*)|?([^|]*)|?(.*)$')
+    local source = string.match(marks, '[$sources]')
+    if id == '' then id = group end
+    if source then
+      keys[#keys + 1] = '$mark' .. source .. '$mark' .. group
+    elseif string.find(id, '$post', 1, true) == 1 then
+      keys[#keys + 1] = '$mark' .. id
+    end
+  end
+  return keys
+end
+`)
+}()
+
 // claimLua puts a page into the pending set KEYS[2].
 const claimLua = `
 local function claim(page, now, ttl)
   for from = 1, #page, 250 do
     local adds = {}
-    for _, key in ipairs(keysof(page, from, math.min(from + 249, #page))) do
+    for _, key in ipairs(claimed(page, from, math.min(from + 249, #page))) do
       adds[#adds + 1], adds[#adds + 2] = now, key
     end
     redis.call('ZADD', KEYS[2], unpack(adds))

@@ -25,7 +25,7 @@ import (
 // there is no record, has been taken back before: the client sends a script again whose
 // answer it did not get. What other calls hold stays where it is. What is withdrawn was
 // shown elsewhere meanwhile: it stays pending and goes nowhere.
-var takeBackScript = redis.NewScript(keysLua + rediskeys.LetGoLua + recordLua + touchLua + strikeLua + `
+var takeBackScript = redis.NewScript(keysLua + claimedLua + rediskeys.LetGoLua + recordLua + touchLua + strikeLua + `
 local restore, omit = ARGV[2] == 'restore', ARGV[2] == 'omit'
 local taken, free, r, left, none = 0, nil, nil, {}, true
 if KEYS[3] then
@@ -52,7 +52,7 @@ end
 local ended = restore and redis.call('EXISTS', KEYS[1]) == 0
 for i = #ARGV, omit and #ARGV + 1 or 4, -1 do
   if not free or free[ARGV[i]] then
-    local keys = keysof(ARGV, i, i)
+    local keys = claimed(ARGV, i, i)
     if letgo(KEYS[2], keys, 1, #keys) then
       taken = taken + 1
       if restore then redis.call('LPUSH', KEYS[1], ARGV[i]) end
@@ -107,7 +107,7 @@ func (s *Sessions) takeBack(ctx context.Context, step, agent string, refs []feed
 //
 // What is withdrawn was shown elsewhere meanwhile, and stays pending; so does what other
 // calls hold.
-var abandonScript = redis.NewScript(keysLua + rediskeys.LetGoLua + recordLua + touchLua + `
+var abandonScript = redis.NewScript(keysLua + claimedLua + rediskeys.LetGoLua + recordLua + touchLua + `
 local function clear()
   if ARGV[3] == '0' then redis.call('DEL', KEYS[2]) else redis.call('SET', KEYS[2], 'x', 'EX', ARGV[3]) end
 end
@@ -127,7 +127,7 @@ for _, w in ipairs(split(r)) do
     mineonly = w.held == 0
   end
   if mineonly then
-    local keys = keysof({w.ref}, 1, 1)
+    local keys = claimed({w.ref}, 1, 1)
     letgo(KEYS[1], keys, 1, #keys)
     gone = gone + 1
   elseif w.text and tonumber(w.step) >= first then
