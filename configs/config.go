@@ -99,6 +99,7 @@ type JWT struct {
 	JWKS     string `koanf:"jwks" help:"file with the public keys (JWKS) of RS256 and ES256 tokens"`
 	Issuer   string `koanf:"issuer" help:"required iss claim; empty: any"`
 	Audience string `koanf:"audience" help:"required aud claim; empty: any"`
+	Claim    string `koanf:"claim" help:"claim of a token that names the agent"`
 }
 
 // Catalog keeps items and profiles.
@@ -201,7 +202,7 @@ func Default() Config {
 	return Config{
 		Server:  Server{Addr: "127.0.0.1:8080", RequestTimeout: 5 * time.Second, Drain: 5 * time.Second, ShutdownTimeout: 15 * time.Second, MaxInFlight: 1000},
 		DataDir: "./freshet-data",
-		Auth:    Auth{Mode: ModeHeader},
+		Auth:    Auth{Mode: ModeHeader, JWT: JWT{Claim: "sub"}},
 		Catalog: Catalog{GroupBy: GroupByNone},
 		Recall:  Recall{N: 500},
 		Ranking: feed.DefaultRanking(),

@@ -171,6 +171,9 @@ func (a Auth) check(p *Problems, addr string) {
 		if a.JWT.Secret != "" && a.JWT.JWKS != "" {
 			p.add("auth.jwt", "has two keys to verify tokens with: keep one of auth.jwt.secret and auth.jwt.jwks")
 		}
+		if a.JWT.Claim == "" {
+			p.add("auth.jwt.claim", "must name the claim of tokens that is the agent, such as sub")
+		}
 		if tokenForm.MatchString(a.AdminToken) {
 			p.add("auth.admin_token", "must not have the form of a JWT, three parts with dots between: gateways let those pass; make one with openssl rand -hex 32")
 		}

@@ -44,6 +44,7 @@ func TestValidateRefuses(t *testing.T) {
 		"header mode, empty host":  {change: func(c *C) { c.Server.Addr = ":8080" }, key: "auth.mode", says: "auth.trusted_gateway true"},
 		"jwt without a key":        {change: func(c *C) { c.Auth.Mode = "jwt" }, key: "auth.jwt", says: "auth.jwt.jwks"},
 		"jwt with two keys":        {change: func(c *C) { c.Auth.Mode, c.Auth.JWT.Secret, c.Auth.JWT.JWKS = "jwt", strings.Repeat("s", 32), "f" }, key: "auth.jwt", says: "keep one"},
+		"jwt without a claim":      {change: func(c *C) { c.Auth.Mode, c.Auth.JWT.Secret, c.Auth.JWT.Claim = "jwt", strings.Repeat("s", 32), "" }, key: "auth.jwt.claim", says: "such as sub"},
 		"jwt with a short secret":  {change: func(c *C) { c.Auth.Mode, c.Auth.JWT.Secret = "jwt", "x" }, key: "auth.jwt.secret", says: "32 bytes or more, not 1"},
 		"no number of connections": {services: true, change: func(c *C) { c.Postgres.URL = "postgres://h/db?pool_max_conns=abc" }, key: "postgres.url", says: "pool_max_conns"},
 		"no connections":           {services: true, change: func(c *C) { c.Postgres.URL = "postgres://h/db?pool_max_conns=0" }, key: "postgres.url", says: "pool_max_conns"},

@@ -1,6 +1,12 @@
 package feed
 
-import "fmt"
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
 
 // Longest accepted identifiers, in characters.
 const (
@@ -8,6 +14,9 @@ const (
 	MaxItemID    = 256
 	MaxRequestID = 64
 )
+
+// AgentAlphabet is the characters that the id of an agent may have.
+const AgentAlphabet = "A-Z a-z 0-9 _ . @ -"
 
 // InFeed is the field that answers add to a post or item about its reader.
 const InFeed = "in_feed"
@@ -25,6 +34,35 @@ func CheckLimit(limit, most int) error {
 // of a filter member. The error wraps [ErrBadID].
 func CheckAgentID(id string) error { return checkID("agent_id", id, MaxAgentID, false) }
 
+// subjectID begins the ids that [AgentOf] makes.
+const subjectID = "sub."
+
+// AgentOf returns the agent id of a subject of an identity provider, such as "auth0|42":
+// the subject itself where that can name an agent, else "sub." and its SHA-256 in base64url.
+// A subject that has the form of such an id gets another one, so that no two subjects share
+// an id. The error wraps [ErrBadID]: the subject is empty, or is not valid text.
+func AgentOf(subject string) (string, error) {
+	// Decoders put U+FFFD in the place of what is not valid, so subjects that have it may
+	// have been different ones.
+	if subject == "" || !utf8.ValidString(subject) || strings.ContainsRune(subject, utf8.RuneError) {
+		return "", fmt.Errorf("%w: the subject is empty or is not valid text", ErrBadID)
+	}
+	if CheckAgentID(subject) == nil && !isSubjectID(subject) {
+		return subject, nil
+	}
+	sum := sha256.Sum256([]byte(subject))
+	return subjectID + base64.RawURLEncoding.EncodeToString(sum[:]), nil
+}
+
+func isSubjectID(id string) bool {
+	text, ok := strings.CutPrefix(id, subjectID)
+	if !ok {
+		return false
+	}
+	sum, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	return err == nil && len(sum) == sha256.Size
+}
+
 // CheckItemID reports whether id can name an item or a group: 1–256 characters
 // of the agent alphabet plus ':' and '/'. The error wraps [ErrBadID].
 func CheckItemID(id string) error { return checkID("id", id, MaxItemID, true) }
@@ -34,9 +72,9 @@ func CheckItemID(id string) error { return checkID("id", id, MaxItemID, true) }
 func CheckRequestID(id string) error { return checkID("request_id", id, MaxRequestID, false) }
 
 func checkID(what, id string, limit int, item bool) error {
-	alphabet := "A-Z a-z 0-9 _ . @ -"
+	alphabet := AgentAlphabet
 	if item {
-		alphabet = "A-Z a-z 0-9 _ . @ - : /"
+		alphabet += " : /"
 	}
 	if id == "" || len(id) > limit {
 		return fmt.Errorf("%w: %s must have 1 to %d characters of %s, this one has %d",

@@ -49,6 +49,77 @@ func TestIDs(t *testing.T) {
 	}
 }
 
+// TestSubjects maps subjects as identity providers make them.
+func TestSubjects(t *testing.T) {
+	t.Parallel()
+	ids := map[string]string{}
+	for _, tc := range []struct{ subject, id string }{
+		{"u_1", "u_1"},
+		{"248289761001", "248289761001"},
+		{"ann@example.com", "ann@example.com"},
+		{"9b2c1f64-3c1e-4c2e-9e55-1f2a3b4c5d6e", "9b2c1f64-3c1e-4c2e-9e55-1f2a3b4c5d6e"},
+		{"001234.0123456789abcdef0123456789abcdef.1234", "001234.0123456789abcdef0123456789abcdef.1234"}, // Apple
+		{"sub.", "sub."},
+		{"sub.1", "sub.1"},
+		{"sub." + strings.Repeat("A", 42), "sub." + strings.Repeat("A", 42)},
+		{"sub." + strings.Repeat("A", 44), "sub." + strings.Repeat("A", 44)},
+		{"sub." + strings.Repeat("@", 43), "sub." + strings.Repeat("@", 43)},
+		{"sub." + strings.Repeat("A", 42) + "B", "sub." + strings.Repeat("A", 42) + "B"}, // of no 32 bytes
+		{strings.Repeat("x", 128), strings.Repeat("x", 128)},
+
+		{"auth0|507f1f77bcf86cd799439011", "sub.MWbbK5Zp17vDiVSi23ttOejVD9ltIBoU_eE-6WAbvNY"},
+		{"auth0|507f1f77bcf86cd799439012", ""},
+		{"auth0_507f1f77bcf86cd799439011", "auth0_507f1f77bcf86cd799439011"},
+		{"google-oauth2|103900000000", ""},
+		{"f:8d2f0c1e:jane", ""},
+		{"did:plc:abcdefghijklmnopqrstuvwx", ""},
+		{"did:web:example.com", ""},
+		{"name@host+x=", ""},
+		{"dlvyg+PkAtlCmoJtTqbT+W8AJ743J2PaovD5oe6mrHs=", ""},
+		{"spiffe://example.org/app", ""},
+		{"https://example.com/users/1", ""},
+		{"https://example.com/users/1/", ""},
+		{"system:serviceaccount:default:reader", ""},
+		{"repo:octo/site:ref:refs/heads/main", ""},
+		{"CN=Jane Doe,OU=People,O=Example", ""},
+		{"EXAMPLE\\jane", ""},
+		{"jane doe", ""},
+		{"Jane Doe", ""},
+		{" jane", ""},
+		{"jane ", ""},
+		{"jane\n", ""},
+		{"\x00", ""},
+		{"Zoë", ""},
+		{"Zoe\u0308", ""}, // the same to look at, another name to the provider
+		{"ジェーン", ""},
+		{"🙂", ""},
+		{strings.Repeat("x", 129), ""},
+		{strings.Repeat("x", 130), ""},
+		{strings.Repeat("x", 4000), ""},
+		{"sub.MWbbK5Zp17vDiVSi23ttOejVD9ltIBoU_eE-6WAbvNY", ""}, // what another subject maps to
+		{"sub." + strings.Repeat("A", 43), ""},
+	} {
+		id, err := feed.AgentOf(tc.subject)
+		require.NoError(t, err, tc.subject)
+		require.NoError(t, feed.CheckAgentID(id), tc.subject)
+		if tc.id != "" {
+			require.Equal(t, tc.id, id, "%q", tc.subject)
+		} else {
+			require.Regexp(t, `^sub\.[\w-]{43}$`, id, "%q", tc.subject)
+			require.NotEqual(t, tc.subject, id)
+		}
+		again, err := feed.AgentOf(tc.subject)
+		require.NoError(t, err)
+		require.Equal(t, id, again)
+		require.Empty(t, ids[id], "%q has the id of another", tc.subject)
+		ids[id] = tc.subject
+	}
+	for _, nobody := range []string{"", "\xff", "a\xc3", "\uFFFD", "a\uFFFDb"} {
+		_, err := feed.AgentOf(nobody)
+		require.ErrorIs(t, err, feed.ErrBadID, "%q", nobody)
+	}
+}
+
 func TestRef(t *testing.T) {
 	t.Parallel()
 	for _, r := range []feed.Ref{{ID: "a", Group: "a"}, {ID: "a:1/2", Group: "g"}} {

@@ -102,6 +102,7 @@ type JWT struct {
 	JWKS     string        // path of a JSON Web Key Set with public keys: RS256, ES256
 	Issuer   string        // "": any
 	Audience string        // "": any
+	Claim    string        // names the agent; default "sub"
 	Leeway   time.Duration // how far clocks may differ; default 30s
 }
 

@@ -1,7 +1,9 @@
 package handler
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -33,10 +35,14 @@ type verifier struct {
 	secret func() string // HS256; nil with keys
 	keys   *keyFile
 	leeway time.Duration
+	claim  string // names the agent
 }
 
+// subjectClaim is the claim that names the agent where the configuration names no other.
+const subjectClaim = "sub"
+
 func newVerifier(auth Auth, clock feed.Clock, log *slog.Logger) (*verifier, error) {
-	cfg, v := auth.JWT, &verifier{log: log, leeway: auth.JWT.Leeway}
+	cfg, v := auth.JWT, &verifier{log: log, leeway: auth.JWT.Leeway, claim: cmp.Or(auth.JWT.Claim, subjectClaim)}
 	methods := []string{rs256, es256}
 	if cfg.Secret != "" {
 		v.secret, methods = func() string { return auth.secrets().JWT }, []string{hs256}
@@ -48,7 +54,7 @@ func newVerifier(auth Auth, clock feed.Clock, log *slog.Logger) (*verifier, erro
 	}
 	options := []jwt.ParserOption{
 		jwt.WithValidMethods(methods), jwt.WithExpirationRequired(),
-		jwt.WithIssuedAt(), jwt.WithLeeway(cfg.Leeway), jwt.WithTimeFunc(clock),
+		jwt.WithIssuedAt(), jwt.WithLeeway(cfg.Leeway), jwt.WithTimeFunc(clock), jwt.WithJSONNumber(),
 	}
 	if cfg.Issuer != "" {
 		options = append(options, jwt.WithIssuer(cfg.Issuer))
@@ -60,7 +66,7 @@ func newVerifier(auth Auth, clock feed.Clock, log *slog.Logger) (*verifier, erro
 	return v, nil
 }
 
-// agent checks a token and returns its subject. The answer does not say why a token
+// agent checks a token and returns the agent that it names. The answer does not say why a token
 // is refused, which would help attackers; the log does, at level debug.
 func (v *verifier) agent(ctx context.Context, token string) (string, error) {
 	if len(token) > maxToken {
@@ -78,11 +84,25 @@ func (v *verifier) agent(ctx context.Context, token string) (string, error) {
 		v.log.DebugContext(ctx, "a token was refused", "cause", err)
 		return "", notValid()
 	}
-	subject, err := claims.GetSubject()
-	if err != nil || feed.CheckAgentID(subject) != nil {
-		return "", fmt.Errorf("%w: the token's subject is not an agent id", feed.ErrUnauthenticated)
+	agent, err := feed.AgentOf(v.subject(claims))
+	if err != nil {
+		return "", fmt.Errorf("%w: the token's claim %q names nobody", feed.ErrUnauthenticated, v.claim)
 	}
-	return subject, nil
+	return agent, nil
+}
+
+// subject returns the text of the claim that names the agent; "" where there is none. A
+// claim other than "sub", which is text by RFC 7519, may be a whole number.
+func (v *verifier) subject(claims jwt.MapClaims) string {
+	switch value := claims[v.claim].(type) {
+	case string:
+		return value
+	case json.Number:
+		if _, err := value.Int64(); err == nil && v.claim != subjectClaim {
+			return value.String()
+		}
+	}
+	return ""
 }
 
 // until is when a token that was taken is not taken any more.

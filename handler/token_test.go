@@ -102,6 +102,15 @@ func raw(parts ...string) string {
 	return strings.Join(parts, ".")
 }
 
+// signRaw signs a payload as it stands.
+func signRaw(t testing.TB, payload string) string {
+	t.Helper()
+	text := raw(`{"alg":"HS256"}`, payload)
+	signature, err := jwt.SigningMethodHS256.Sign(text, []byte(hmacSecret))
+	require.NoError(t, err)
+	return text + "." + base64.RawURLEncoding.EncodeToString(signature)
+}
+
 func TestTokensSignedWithTheSecret(t *testing.T) {
 	t.Parallel()
 	hs := func(claims jwt.Claims) string {
@@ -137,7 +146,9 @@ func TestTokensSignedWithTheSecret(t *testing.T) {
 		{"issued in a year, with a fraction", "Bearer " + hs(claimsWith("iat", float64(testNow.AddDate(1, 0, 0).Unix())+0.5)), false},
 		{"iat is a word", "Bearer " + hs(claimsWith("iat", "lately")), false},
 		{"no sub", "Bearer " + hs(claimsWith("sub", nil)), false},
-		{"sub is no agent", "Bearer " + hs(claimsWith("sub", "a:b")), false},
+		{"sub is empty", "Bearer " + hs(claimsWith("sub", "")), false},
+		{"sub is a list", "Bearer " + hs(claimsWith("sub", []string{"u_1"})), false},
+		{"sub is half a character", "Bearer " + signRaw(t, `{"sub":"u_\ud800","exp":9999999999}`), false},
 		{"sub is a number", "Bearer " + hs(claimsWith("sub", 7)), false},
 		{"other secret", "Bearer " + sign(t, jwt.SigningMethodHS256, []byte("another secret"), goodClaims(), nil), false},
 		{"stronger hash", "Bearer " + sign(t, jwt.SigningMethodHS512, []byte(hmacSecret), goodClaims(), nil), false},
@@ -170,14 +181,48 @@ func TestTokensSignedWithTheSecret(t *testing.T) {
 	}
 }
 
+func TestWhomATokenNames(t *testing.T) {
+	t.Parallel()
+	const auth0 = "auth0|507f1f77bcf86cd799439011"
+	for _, tt := range []struct {
+		name, claim string
+		claims      jwt.MapClaims
+		agent       string // "": refused
+	}{
+		{"an agent id", "", claimsWith("sub", "u_1"), "u_1"},
+		{"another alphabet", "", claimsWith("sub", auth0), "sub.MWbbK5Zp17vDiVSi23ttOejVD9ltIBoU_eE-6WAbvNY"},
+		{"beyond ASCII", "", claimsWith("sub", "Zoë"), "sub.xqEmmFgvwRBOokEHotcmgUX_Bu-FlwdynQH9BgiX8Gc"},
+		{"another claim", "uid", claimsWith("uid", "u_2"), "u_2"},
+		{"another claim, another alphabet", "email", claimsWith("email", "a+b@example.com"), "sub.e5fizV2k6dXOSi230sscQGtOZ-Xj-SiDVATQFKqjj4w"},
+		{"a claim with a name that is a link", "https://example.com/uid", claimsWith("https://example.com/uid", "u_3"), "u_3"},
+		{"a number", "user_id", claimsWith("user_id", 9007199254740993), "9007199254740993"},
+		{"a number below zero", "user_id", claimsWith("user_id", -1), "-1"},
+		{"a fraction", "user_id", claimsWith("user_id", 1.5), ""},
+		{"a number in another form", "user_id", claimsWith("user_id", json.Number("1e3")), ""},
+		{"null", "user_id", jwt.MapClaims{"user_id": nil, "sub": "u_1", "exp": testNow.Add(time.Hour).Unix()}, ""},
+		{"true", "user_id", claimsWith("user_id", true), ""},
+		{"without the claim", "uid", goodClaims(), ""},
+		{"the claim without sub", "uid", jwt.MapClaims{"uid": "u_4", "exp": testNow.Add(time.Hour).Unix()}, "u_4"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newJWTFixture(t, JWT{Secret: hmacSecret, Claim: tt.claim})
+			token := "Authorization: Bearer " + sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), tt.claims, nil)
+			got := f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, token)
+			require.Equal(t, tt.agent, f.feed.asked().Agent, got.body)
+			if tt.agent == "" {
+				require.Equal(t, 40101, got.Code)
+				return
+			}
+			require.Zero(t, f.do(t, "PUT", "/v1/agents/"+tt.agent+"/profile", "{}", token).Code)
+			require.Equal(t, 40301, f.do(t, "PUT", "/v1/agents/u_9/profile", "{}", token).Code)
+		})
+	}
+}
+
 func TestASignedNullIsNoToken(t *testing.T) {
 	t.Parallel()
-	text := raw(`{"alg":"HS256"}`, `null`)
-	signature, err := jwt.SigningMethodHS256.Sign(text, []byte(hmacSecret))
-	require.NoError(t, err)
 	f := newJWTFixture(t, JWT{Secret: hmacSecret})
-	token := text + "." + base64.RawURLEncoding.EncodeToString(signature)
-	require.Equal(t, 40101, f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, "Authorization: Bearer "+token).Code)
+	require.Equal(t, 40101, f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, "Authorization: Bearer "+signRaw(t, `null`)).Code)
 }
 
 func TestIssuerAndAudience(t *testing.T) {

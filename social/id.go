@@ -62,7 +62,7 @@ func check(what, id string) error {
 	if feed.CheckAgentID(id) == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: %s must have 1 to %d characters of A-Z a-z 0-9 _ . @ -", feed.ErrBadID, what, feed.MaxAgentID)
+	return fmt.Errorf("%w: %s must have 1 to %d characters of %s", feed.ErrBadID, what, feed.MaxAgentID, feed.AgentAlphabet)
 }
 
 // CheckKey reports whether key can be an idempotency key: 1 to [MaxKey]

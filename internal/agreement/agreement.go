@@ -47,6 +47,9 @@ func Of(cfg configs.Config) Settings {
 	if cfg.Impressions.On == configs.OnSeen { // what was not reported counts as long as its session
 		s["sessions.ttl"] = cfg.Sessions.TTL.String()
 	}
+	if cfg.Auth.Mode == configs.ModeJWT {
+		s["auth.jwt.claim"] = cfg.Auth.JWT.Claim
+	}
 	if cfg.UsesRedis() {
 		s["redis.key_prefix"] = cfg.Redis.KeyPrefix
 		s["the database of redis.url"] = strconv.Itoa(cfg.Redis.Server().DB)

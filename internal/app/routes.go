@@ -25,7 +25,7 @@ func (a *App) routes(cfg engine.Config) (http.Handler, error) {
 		Auth: handler.Auth{
 			Mode: auth.Mode, AdminToken: auth.AdminToken, Demo: a.demo,
 			Current: a.secrets(),
-			JWT:     handler.JWT{Secret: auth.JWT.Secret, JWKS: auth.JWT.JWKS, Issuer: auth.JWT.Issuer, Audience: auth.JWT.Audience},
+			JWT:     handler.JWT{Secret: auth.JWT.Secret, JWKS: auth.JWT.JWKS, Issuer: auth.JWT.Issuer, Audience: auth.JWT.Audience, Claim: auth.JWT.Claim},
 		},
 	}, handler.Deps{
 		Feed: a.Engine, Profiles: a.Engine, Explain: a.Engine, Items: a.Catalog, List: a.stores.contents, Works: a.works(), Rankings: a.ranking, Health: a.checks, Log: a.log,

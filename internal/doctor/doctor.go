@@ -56,6 +56,7 @@ func (d *doctor) check(ctx context.Context) []Finding {
 	cfg := d.cfg
 	d.lookAtDataDir(ctx)
 	d.lookAtKeys()
+	d.lookAtAgents()
 	if cfg.UsesRedis() {
 		d.lookAtRedis(ctx)
 	}
@@ -77,6 +78,14 @@ func (d *doctor) check(ctx context.Context) []Finding {
 
 func (d *doctor) say(level Level, what, fix, detail string, args ...any) {
 	d.findings = append(d.findings, Finding{Level: level, What: what, Detail: fmt.Sprintf(detail, args...), Fix: fix})
+}
+
+// lookAtAgents says which agent a token names.
+func (d *doctor) lookAtAgents() {
+	if auth := d.cfg.Auth; auth.Mode == configs.ModeJWT {
+		d.say(OK, "agents", "", "the claim %s of a token is the agent; what has more than %d characters, or others than %s, becomes sub. and its SHA-256",
+			auth.JWT.Claim, feed.MaxAgentID, feed.AgentAlphabet)
+	}
 }
 
 // lookAtPopularity says where what readers click and like changes no ranking.

@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/catalog/sqlite"
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/internal/testenv"
 	eventssqlite "github.com/freshet/freshet/signals/events/sqlite"
@@ -35,6 +37,17 @@ func TestDoctorEmbedded(t *testing.T) {
 
 	cfg.DataDir = filepath.Join(filepath.Join(cfg.DataDir, sqlite.FileName), "below a file")
 	assert.Equal(t, []Level{Broken}, levels(Check(t.Context(), cfg, true), "data_dir"))
+}
+
+func TestDoctorSaysWhoIsAnAgent(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	assert.Empty(t, levels(Check(t.Context(), cfg, false), "agents"))
+	cfg.Auth.Mode, cfg.Auth.JWT.Secret, cfg.Auth.JWT.Claim = configs.ModeJWT, strings.Repeat("s", 32), "uid"
+	found := about(t, Check(t.Context(), cfg, false), "agents")
+	assert.Equal(t, OK, found.Level)
+	assert.Contains(t, found.Detail, "the claim uid of a token")
+	assert.Contains(t, found.Detail, feed.AgentAlphabet)
 }
 
 // TestDoctorMigratesNothing looks at the files of an older version while that serves, and

@@ -122,7 +122,9 @@ func TestFormsInABrowser(t *testing.T) {
 	resp, err := http.Get(srv.URL + "/v1/authors/u_victim/posts")
 	require.NoError(t, err)
 	defer func() { _ = resp.Body.Close() }()
-	var kept struct{ Data struct{ Items []json.RawMessage } }
+	var kept struct {
+		Data struct{ Items []json.RawMessage }
+	}
 	require.NoError(t, json.NewDecoder(resp.Body).Decode(&kept))
 	assert.Len(t, kept.Data.Items, 4, "what the listed app and the own page have posted")
 }
