@@ -33,6 +33,8 @@ type network struct {
 	profile         feed.Profile
 	profileErr      error
 	shown           []string
+	listCap         int
+	outboxCap       int
 	unnoted         bool // what is shown cannot be noted
 	timelines       *engine.Timelines
 
@@ -57,15 +59,17 @@ const (
 	smallOutbox = 5
 )
 
-func newNetwork(t *testing.T) *network {
-	n := &network{T: t, at: time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)}
+func newNetwork(t *testing.T) *network { return newNetworkOf(t, smallCap, smallOutbox) }
+
+func newNetworkOf(t *testing.T, lists, outboxes int) *network {
+	n := &network{T: t, listCap: lists, outboxCap: outboxes, at: time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)}
 	var err error
 	n.store, err = socialsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"),
 		social.Options{Clock: n.now, CelebrityAt: 3, CelebrityUntil: 2})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, n.store.Close()) })
-	n.lists = timelinememory.New(timelinememory.Config{Cap: smallCap, Clock: n.now})
-	n.outboxes = timelinememory.New(timelinememory.Config{Cap: smallOutbox, Clock: n.now})
+	n.lists = timelinememory.New(timelinememory.Config{Cap: lists, Clock: n.now})
+	n.outboxes = timelinememory.New(timelinememory.Config{Cap: outboxes, Clock: n.now})
 	n.timelines = engine.NewTimelines(engine.TimelineStores{
 		Posts: n.store, Lists: n.lists, Outboxes: n.outboxes, Builder: n, Profiles: n, Showing: n,
 	}, engine.Config{Clock: n.now})
@@ -112,11 +116,11 @@ func (n *network) Build(ctx context.Context, agent string) error {
 	if err != nil || state == timeline.Ready {
 		return err
 	}
-	list, err := n.store.Pull(ctx, social.PullQuery{Reader: agent, N: smallCap + 1})
+	list, err := n.store.Pull(ctx, social.PullQuery{Reader: agent, N: n.listCap + 1})
 	if err != nil {
 		return err
 	}
-	_, err = n.lists.Commit(ctx, agent, token, content(list, smallCap))
+	_, err = n.lists.Commit(ctx, agent, token, content(list, n.listCap))
 	return err
 }
 
@@ -124,9 +128,9 @@ func (n *network) Outbox(ctx context.Context, authors []string) error {
 	for _, author := range authors {
 		token, _, err := n.outboxes.Begin(ctx, author)
 		require.NoError(n, err)
-		list, err := n.store.Newest(ctx, []string{author}, social.Position{}, smallOutbox+1)
+		list, err := n.store.Newest(ctx, []string{author}, social.Position{}, n.outboxCap+1)
 		require.NoError(n, err)
-		_, err = n.outboxes.Commit(ctx, author, token, content(list, smallOutbox))
+		_, err = n.outboxes.Commit(ctx, author, token, content(list, n.outboxCap))
 		require.NoError(n, err)
 	}
 	return nil
@@ -145,17 +149,23 @@ func (n *network) push(lists timeline.Lists, name string, p social.Post) {
 // does.
 func (n *network) post(author string, a social.Audience) social.Post {
 	n.Helper()
-	p, _, err := n.store.CreatePost(n.Context(), social.Post{Author: author, Caption: "#tag of " + author, Audience: a}, social.Creation{})
+	return n.postAs(social.Post{Author: author, Caption: "#tag of " + author, Audience: a})
+}
+
+// postAs is post of a given post.
+func (n *network) postAs(p social.Post) social.Post {
+	n.Helper()
+	p, _, err := n.store.CreatePost(n.Context(), p, social.Creation{})
 	require.NoError(n, err)
-	c, err := n.store.Celebrity(n.Context(), author)
+	c, err := n.store.Celebrity(n.Context(), p.Author)
 	require.NoError(n, err)
 	receivers, err := n.store.Receivers(n.Context(), p.ID, c.Delivery != social.Pull, "", 1000)
 	require.NoError(n, err)
 	for _, r := range receivers {
 		n.push(n.lists, r.Agent, p)
 	}
-	if c.Delivery != social.Push && a.Reach() >= social.ToFollowers {
-		n.push(n.outboxes, author, p)
+	if c.Delivery != social.Push && p.Audience.Reach() >= social.ToFollowers {
+		n.push(n.outboxes, p.Author, p)
 	}
 	return p
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"hash/maphash"
 	"log/slog"
 	"sync"
 	"time"
@@ -25,7 +26,7 @@ const (
 // News says that a timeline has something new.
 type News struct {
 	Count int             // new posts since the news before, at most [MostNew]
-	Head  social.Position // the newest of them: what a later watch is to begin after
+	Head  social.Position // the newest told so far: what a later watch is to begin after
 }
 
 // WatchStores are the stores that a [Watcher] reads; all are required.
@@ -59,6 +60,7 @@ type Watcher struct {
 
 	looking sync.Mutex // one look at a time
 	failed  bool       // the last look could not be made; of looking
+	seed    maphash.Seed
 
 	mu     sync.Mutex
 	open   int                 // watches, those included that begin
@@ -77,6 +79,7 @@ type watched struct {
 	pulled  social.Pulled
 	version string    // of the list, from before pulled was read
 	read    time.Time // when pulled was read; zero: never
+	looked  uint64    // the state of all that their timeline is read from, whose entries have been looked at
 }
 
 // NewWatcher returns a watcher of at most most watches at once, 0 for no bound. Of
@@ -85,7 +88,7 @@ func NewWatcher(stores WatchStores, most int, cfg Config) *Watcher {
 	cfg = cfg.withDefaults()
 	return &Watcher{
 		stores: stores, most: most, clock: cfg.Clock, log: cfg.Log, begin: cfg.Begin,
-		agents: map[string]*watched{}, end: make(chan struct{}),
+		agents: map[string]*watched{}, end: make(chan struct{}), seed: maphash.MakeSeed(),
 	}
 }
 
@@ -170,7 +173,12 @@ type Watch struct {
 	w     *Watcher
 	of    *watched
 	start social.Position
-	seen  timeline.Position // what is newer has not been looked at; of the look
+
+	// What follows is of the look.
+	seen   timeline.Position   // what is newer has not been looked at
+	known  []timeline.Position // of the last [lateFor], what is not newer and has been looked at
+	begins bool                // what is not newer was there before the watch
+	told   timeline.Position   // the newest that was told; before, where the watch began
 
 	mu    sync.Mutex
 	news  News // not taken yet

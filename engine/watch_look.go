@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 	"slices"
 	"time"
 
@@ -26,6 +27,10 @@ const (
 	truthsAtOnce = 4
 	// askedAtOnce is about how many posts one statement asks about.
 	askedAtOnce = 2000
+	// lateFor is for how long after its time a post is new to a watch wherever it comes
+	// into the timeline: the clock of another server may be behind, ids of one second are
+	// in no order, and lists take a moment.
+	lateFor = time.Minute
 	// buildsALook is how many lists one look makes that have expired meanwhile.
 	buildsALook = 64
 )
@@ -36,6 +41,7 @@ type target struct {
 	watches []*Watch
 	list    timeline.Head
 	newest  timeline.Position // of all that their timeline is read from
+	state   uint64            // of all that it is read from: a hash of the heads
 	whole   bool              // nothing that it is read from was left out
 }
 
@@ -50,9 +56,6 @@ func (t *target) seen() timeline.Position {
 	return least
 }
 
-// moved reports whether there may be something new.
-func (t *target) moved() bool { return t.newest.Compare(t.seen()) > 0 }
-
 // round is one look at some agents.
 type round struct {
 	w       *Watcher
@@ -60,6 +63,11 @@ type round struct {
 	public  []social.Entry           // newest public posts, where one of them follows [social.Server]
 	authors []string                 // whose outboxes were looked at
 	boxes   map[string]timeline.Head // their heads, of those that are ready
+	recent  timeline.Position        // the oldest that a post which comes late is told at
+}
+
+func (w *Watcher) round(targets []*target) round {
+	return round{w: w, targets: targets, recent: timeline.Position{At: w.clock().Add(-lateFor).Unix()}}
 }
 
 // Look looks at all watched timelines once and tells what is new. What cannot be
@@ -96,7 +104,7 @@ func (w *Watcher) targets() []*target {
 }
 
 func (w *Watcher) look(ctx context.Context, targets []*target) error {
-	r := round{w: w, targets: targets}
+	r := w.round(targets)
 	if err := r.heads(ctx); err != nil {
 		return err
 	}
@@ -106,10 +114,10 @@ func (w *Watcher) look(ctx context.Context, targets []*target) error {
 // first looks for a watch that begins. The agent's other watches are not concerned.
 func (w *Watcher) first(ctx context.Context, watch *Watch, since *social.Position) error {
 	t := &target{watched: &watched{agent: watch.of.agent}, watches: []*Watch{watch}}
-	r := round{w: w, targets: []*target{t}}
+	r := w.round([]*target{t})
 	err := r.heads(ctx)
 	if since != nil {
-		watch.start, watch.seen = *since, timeline.Position(*since)
+		watch.begin(*since)
 		if err == nil {
 			err = r.news(ctx)
 		}
@@ -127,8 +135,19 @@ func (w *Watcher) first(ctx context.Context, watch *Watch, since *social.Positio
 			t.newest = timeline.Position(list[0].Position)
 		}
 	}
-	watch.start, watch.seen = social.Position(t.newest), t.newest
-	return nil
+	watch.begin(social.Position(t.newest))
+	if err == nil {
+		err = r.news(ctx)
+	}
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
+	return nil // the next look
+}
+
+// begin has a watch begin after a position.
+func (w *Watch) begin(at social.Position) {
+	w.start, w.seen, w.told, w.begins = at, timeline.Position(at), timeline.Position(at), true
 }
 
 // heads looks at all that the timelines are read from.
@@ -151,23 +170,31 @@ func (r *round) heads(ctx context.Context) error {
 			return err
 		}
 	}
+	public := maphash.Comparable(r.w.seed, len(r.public))
+	for _, e := range r.public {
+		public ^= maphash.Comparable(r.w.seed, e.Position)
+	}
 	for _, t := range r.targets {
-		r.top(t)
+		r.top(t, public)
 	}
 	return nil
 }
 
-// top takes the newest of what a timeline is read from.
-func (r *round) top(t *target) {
+// top takes the newest and the state of what a timeline is read from; public is the state
+// of the public posts.
+func (r *round) top(t *target, public uint64) {
 	t.whole = t.list.State == timeline.Ready
 	t.newest = t.list.Newest
+	t.state = maphash.Comparable(r.w.seed, t.list)
 	for _, author := range t.pulled.Authors {
 		box, ok := r.boxes[author]
 		t.whole = t.whole && ok
 		t.newest = later(t.newest, box.Newest)
+		t.state = maphash.Comparable(r.w.seed, [2]uint64{t.state, maphash.Comparable(r.w.seed, box)})
 	}
 	if t.pulled.Server && len(r.public) > 0 {
 		t.newest = later(t.newest, timeline.Position(r.public[0].Position))
+		t.state ^= public
 	}
 }
 

@@ -22,8 +22,10 @@ type found map[string][]timeline.Position
 func (r *round) news(ctx context.Context) error {
 	var moved []*target
 	for _, t := range r.targets {
-		if t.moved() {
+		if r.moved(t) {
 			moved = append(moved, t)
+		} else {
+			r.settle(t, nil)
 		}
 	}
 	if len(moved) == 0 {
@@ -41,10 +43,53 @@ func (r *round) news(ctx context.Context) error {
 	return g.Wait()
 }
 
+// moved reports whether there may be something new in a timeline, or whether its newest
+// entries are to be known from now on.
+func (r *round) moved(t *target) bool {
+	if t.newest.Compare(t.seen()) > 0 {
+		return true
+	}
+	begins := slices.ContainsFunc(t.watches, func(w *Watch) bool { return w.begins })
+	return (begins || t.state != t.looked) && t.newest.Compare(r.recent) >= 0
+}
+
+// since is the position above which entries may be new to one of the watches.
+func (r *round) since(t *target) timeline.Position {
+	if seen := t.seen(); seen.Compare(r.recent) < 0 {
+		return seen
+	}
+	return r.recent
+}
+
+// isNew reports whether an entry is new to a watch.
+func (r *round) isNew(w *Watch, p timeline.Position) bool {
+	return p.Compare(w.seen) > 0 || !w.begins && p.Compare(r.recent) >= 0 && !slices.Contains(w.known, p)
+}
+
+// settle notes that the entries of a timeline, newest first, have been looked at.
+func (r *round) settle(t *target, entries []timeline.Position) {
+	t.looked = t.state
+	for _, w := range t.watches {
+		w.begins = w.begins && !t.whole
+		old := func(p timeline.Position) bool { return p.Compare(r.recent) < 0 }
+		w.known = slices.DeleteFunc(w.known, old)
+		for _, p := range entries {
+			if !old(p) && !slices.Contains(w.known, p) {
+				w.known = append(w.known, p)
+			}
+		}
+		if len(entries) > 0 {
+			w.seen = later(w.seen, entries[0])
+		}
+		w.seen = later(w.seen, t.newest)
+	}
+}
+
 // offer holds the entries that may be new to an agent.
 type offer struct {
 	*target
 	posts []timeline.Position // newest first
+	all   []timeline.Position // with those that are known
 }
 
 // tellSome tells the watches of some timelines.
@@ -57,11 +102,13 @@ func (r *round) tellSome(ctx context.Context, some []*target, boxes found) error
 	asked := 0
 	for i, t := range some {
 		// Where a part of it is not there any more something has just expired.
-		if proposed, ok := r.propose(t, lists, boxes); ok && len(proposed) > 0 {
-			offers, asked = append(offers, offer{t, proposed}), asked+len(proposed)
+		if o, ok := r.propose(t, lists, boxes); ok && len(o.posts) > 0 {
+			offers, asked = append(offers, o), asked+len(o.posts)
+		} else if ok {
+			r.settle(t, o.all)
 		}
 		if asked >= askedAtOnce || i == len(some)-1 {
-			if err := r.w.tellOffers(ctx, offers); err != nil {
+			if err := r.tellOffers(ctx, offers); err != nil {
 				return err
 			}
 			offers, asked = offers[:0], 0
@@ -72,7 +119,8 @@ func (r *round) tellSome(ctx context.Context, some []*target, boxes found) error
 
 // tellOffers asks the store with one statement what of the offers the agents' timelines
 // show, and tells that.
-func (w *Watcher) tellOffers(ctx context.Context, offers []offer) error {
+func (r *round) tellOffers(ctx context.Context, offers []offer) error {
+	w := r.w
 	var asked []social.Asked
 	agents := make([]string, len(offers))
 	for i, o := range offers {
@@ -102,24 +150,27 @@ func (w *Watcher) tellOffers(ctx context.Context, offers []offer) error {
 			}
 		}
 		cards = cards[len(o.posts):]
-		o.tell(visible, later(o.newest, o.posts[0]))
+		r.tell(o.target, visible)
+		r.settle(o.target, o.all)
 	}
 	return nil
 }
 
 // tell counts for each watch what is new to it. What the agent does not see is not
 // looked at again.
-func (t *target) tell(visible []timeline.Position, looked timeline.Position) {
+func (r *round) tell(t *target, visible []timeline.Position) {
 	for _, w := range t.watches {
 		count := 0
-		for count < len(visible) && visible[count].Compare(w.seen) > 0 {
-			count++
+		for _, p := range visible {
+			if r.isNew(w, p) {
+				count++
+				w.told = later(w.told, p)
+			}
 		}
 		if count > 0 {
 			newsTotal.Inc()
-			w.tell(count, visible[0])
+			w.tell(count, w.told)
 		}
-		w.seen = later(w.seen, looked)
 	}
 }
 
@@ -127,9 +178,9 @@ func (t *target) tell(visible []timeline.Position, looked timeline.Position) {
 func (r *round) movedBoxes(ctx context.Context, moved []*target) (found, error) {
 	var authors []string
 	for _, t := range moved {
-		seen := t.seen()
+		since := r.since(t)
 		for _, author := range t.pulled.Authors {
-			if r.boxes[author].Newest.Compare(seen) > 0 {
+			if r.boxes[author].Newest.Compare(since) > 0 {
 				authors = append(authors, author)
 			}
 		}
@@ -144,16 +195,16 @@ const fewNew = 8
 // movedLists reads the lists whose heads have moved, as far as they are new.
 func (r *round) movedLists(ctx context.Context, some []*target) (found, error) {
 	var agents, more []string
-	seen := map[string]timeline.Position{}
+	read := map[string]timeline.Position{}
 	for _, t := range some {
-		if since := t.seen(); t.list.Newest.Compare(since) > 0 {
+		if since := r.since(t); t.list.Newest.Compare(since) > 0 {
 			agents = append(agents, t.agent)
-			seen[t.agent] = since
+			read[t.agent] = since
 		}
 	}
 	lists, err := readMany(ctx, r.w.stores.Lists, agents, fewNew)
 	for agent, entries := range lists {
-		if len(entries) == fewNew && entries[fewNew-1].Compare(seen[agent]) > 0 {
+		if len(entries) == fewNew && entries[fewNew-1].Compare(read[agent]) > 0 {
 			more = append(more, agent)
 		}
 	}
@@ -185,13 +236,13 @@ func readMany(ctx context.Context, from timeline.Reader, names []string, n int) 
 	return all, nil
 }
 
-// propose merges the newest that a timeline is read from and that is new to one of
-// the watches; false: a part of it is not there any more.
-func (r *round) propose(t *target, lists, boxes found) ([]timeline.Position, bool) {
+// propose merges the newest that a timeline is read from, with those of them that are new
+// to one of the watches; false: a part of it is not there any more.
+func (r *round) propose(t *target, lists, boxes found) (offer, bool) {
 	var all []timeline.Position
-	seen := t.seen()
+	since := r.since(t)
 	add := func(newest timeline.Position, from found, name string) bool {
-		if newest.Compare(seen) <= 0 {
+		if newest.Compare(since) <= 0 {
 			return true
 		}
 		entries, ok := from[name]
@@ -207,8 +258,14 @@ func (r *round) propose(t *target, lists, boxes found) ([]timeline.Position, boo
 			all = append(all, timeline.Position(e.Position))
 		}
 	}
-	all = slices.DeleteFunc(all, func(p timeline.Position) bool { return p.Compare(seen) <= 0 })
+	all = slices.DeleteFunc(all, func(p timeline.Position) bool { return p.Compare(since) <= 0 })
 	slices.SortFunc(all, func(a, b timeline.Position) int { return b.Compare(a) })
 	all = slices.Compact(all)
-	return all[:min(MostNew, len(all))], whole
+	o := offer{target: t, all: all}
+	for _, p := range all {
+		if len(o.posts) < MostNew && slices.ContainsFunc(t.watches, func(w *Watch) bool { return r.isNew(w, p) }) {
+			o.posts = append(o.posts, p)
+		}
+	}
+	return o, whole
 }

@@ -23,6 +23,7 @@ type watching struct {
 	watcher *engine.Watcher
 	posts   *countedPosts
 	lists   *countedLists
+	arrived int // posts that came late
 }
 
 type countedPosts struct {
@@ -77,7 +78,7 @@ func (l *countedLists) Heads(ctx context.Context, names []string) ([]timeline.He
 }
 
 func newWatching(t *testing.T, most int) *watching {
-	n := newNetwork(t)
+	n := newNetworkOf(t, timeline.Cap, timeline.OutboxCap)
 	w := &watching{network: n, posts: &countedPosts{WatchPosts: n.store}, lists: &countedLists{Lists: n.lists}}
 	w.watcher = engine.NewWatcher(engine.WatchStores{
 		Posts: w.posts, Lists: w.lists, Outboxes: n.outboxes, Builder: n, Profiles: n,

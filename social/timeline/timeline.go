@@ -67,6 +67,7 @@ type Head struct {
 	State  State
 	Newest Position // the first entry; zero: there is none, or the list is not ready
 	Floor  Position // as in [Page]; of a list that is built, as far as is known
+	Size   int      // how many entries it has; 0 where it is not ready
 	// Version names what [Writer.Push] and [Writer.Replace] change: it is another
 	// one after each Replace, Remove and ClearToken, and in each list that is built
 	// anew. "": there is no list.

@@ -1,0 +1,81 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/social"
+)
+
+// arrive is a post that comes into a timeline now, dated so long ago, whose id is less than
+// those of posts of the same second.
+func (w *watching) arrive(author string, ago time.Duration) social.Post {
+	w.Helper()
+	w.arrived++
+	return w.postAs(social.Post{
+		ID: "post:-" + string(rune('a'+w.arrived)), Author: author, Caption: "late", Audience: public,
+		CreatedAt: w.now().Add(-ago).Unix(),
+	})
+}
+
+// TestAWatchIsToldWhatComesLate: a post below what was told already is new where it is dated
+// lately: the clock of another server may be behind, and ids of one second are in no order.
+func TestAWatchIsToldWhatComesLate(t *testing.T) {
+	t.Parallel()
+	for name, source := range map[string]func(w *watching) (author string){
+		"list": func(w *watching) string {
+			w.follow("r", "a")
+			return "a"
+		},
+		"outbox": func(w *watching) string {
+			w.follow("r", "star")
+			w.celebrity("star")
+			return "star"
+		},
+		"public": func(w *watching) string {
+			w.follow("r", social.Server)
+			return "anybody"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWatching(t, 0)
+			author := source(w)
+			w.publish(author, public)
+			early := w.arrive(author, 10*time.Second)
+			watch := w.watch("r")
+			w.silent(watch)
+			newest := w.publish(author, public)
+			w.told(watch, 1, newest)
+			for _, ago := range []time.Duration{0, 0, time.Second, 20 * time.Second, 59 * time.Second} {
+				w.arrive(author, ago)
+				w.told(watch, 1, newest)
+				w.silent(watch)
+			}
+			for _, ago := range []time.Duration{time.Minute + time.Second, time.Hour} {
+				w.arrive(author, ago)
+				w.silent(watch)
+			}
+			w.posts.down.Store(true)
+			w.arrive(author, time.Second)
+			w.silent(watch)
+			w.posts.down.Store(false)
+			w.told(watch, 1, newest)
+
+			second := w.watch("r", early.Position())
+			require.Equal(t, engine.News{Count: 6, Head: newest.Position()}, second.Take(), "two are below what it begins after, and two are old")
+			<-second.Ready()
+			w.arrive(author, time.Second)
+			newest = w.publish(author, public)
+			w.told(watch, 2, newest)
+			require.Equal(t, engine.News{Count: 2, Head: newest.Position()}, second.Take())
+			<-second.Ready()
+			w.advance(2 * time.Minute)
+			w.silent(watch)
+			w.silent(second)
+		})
+	}
+}
