@@ -28,7 +28,8 @@ type Reader interface {
 type Writer interface {
 	// Put stores validated items, replacing those with the same id; of two items
 	// with one id in a batch the later wins. The slice it returns has one entry
-	// per item, nil where the item is stored; it is nil when all are. The error is
+	// per item, nil where the item is stored; it is nil when all are. One that cannot be
+	// stored for now has [ErrUnavailable]. The error is
 	// for the batch as a whole: then nothing is known to be stored, and putting it
 	// again is safe.
 	Put(ctx context.Context, items []feed.Item) ([]error, error)

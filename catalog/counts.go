@@ -3,7 +3,6 @@ package catalog
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io"
 
 	"github.com/freshet/freshet/feed"
@@ -78,22 +77,34 @@ func (b *countBatch) Put(ctx context.Context) ([]error, error) {
 	all := b.told
 	b.told = nil
 	ids, latest := merged(all)
-	updated, err := b.w.Update(ctx, ids, func(it feed.Item) (feed.Item, error) {
+	of, err := persist(ctx, len(ids), func(left []int) ([]error, error) { return b.update(ctx, ids, left, latest) })
+	byID := make(map[string]error, len(ids))
+	for i, id := range ids {
+		byID[id] = of[i]
+	}
+	errs := make([]error, len(all))
+	for i := range all {
+		errs[i] = byID[all[i].ID]
+	}
+	return errs, err
+}
+
+// update changes the items that are left.
+func (b *countBatch) update(ctx context.Context, ids []string, left []int, latest map[string]told) ([]error, error) {
+	some := make([]string, len(left))
+	for k, i := range left {
+		some[k] = ids[i]
+	}
+	updated, err := b.w.Update(ctx, some, func(it feed.Item) (feed.Item, error) {
 		it.Likes, it.Comments = latest[it.ID].counts(it)
 		return it, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	of := make(map[string]error, len(ids))
-	for i, id := range ids {
-		if of[id] = updated[i].Err; errors.Is(of[id], ErrUnavailable) {
-			return nil, of[id]
-		}
-	}
-	errs := make([]error, len(all))
-	for i := range all {
-		errs[i] = of[all[i].ID]
+	errs := make([]error, len(some))
+	for k := range updated {
+		errs[k] = updated[k].Err
 	}
 	return errs, nil
 }

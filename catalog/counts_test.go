@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -76,6 +77,10 @@ func TestCounts(t *testing.T) {
 // TestCountsThatCannotBeStored has a catalog that cannot be asked.
 func TestCountsThatCannotBeStored(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, countsThatCannotBeStored)
+}
+
+func countsThatCannotBeStored(t *testing.T) {
 	in := catalog.NewIngest(&shelf{}, catalog.IngestConfig{})
 	report, err := in.Counts(t.Context(), strings.NewReader(`{"id":"a","likes":1}`+"\n"+`{"id":"b"}`))
 	require.ErrorIs(t, err, catalog.ErrUnavailable)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 
@@ -66,11 +67,29 @@ func (b *itemBatch) Add(data []byte) (string, error) {
 func (b *itemBatch) Put(ctx context.Context) ([]error, error) {
 	items := b.items
 	b.items = nil
-	errs, err := b.in.w.Put(ctx, items)
-	if err != nil {
-		return nil, err
+	return persist(ctx, len(items), func(of []int) ([]error, error) {
+		some := make([]feed.Item, len(of))
+		for k, i := range of {
+			some[k] = items[i]
+		}
+		errs, err := b.in.w.Put(ctx, some)
+		forgive(some, errs)
+		return errs, err
+	})
+}
+
+// forgive takes the errors from items that a later one with the same id has replaced: tried
+// again, they would replace that one.
+func forgive(items []feed.Item, errs []error) {
+	replaced := map[string]bool{}
+	for i := len(errs) - 1; i >= 0; i-- {
+		switch id := items[i].ID; {
+		case errs[i] == nil:
+			replaced[id] = true
+		case replaced[id] && errors.Is(errs[i], ErrUnavailable):
+			errs[i] = nil
+		}
 	}
-	return errs, nil
 }
 
 // named names items that are not read by the id that they begin with.

@@ -3,7 +3,9 @@ package client
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -184,19 +186,22 @@ func (u *upload) flush(ctx context.Context) error {
 		Body: u.body.Bytes(), Type: "application/x-ndjson", Encoding: "gzip",
 		Repeatable: true, // an item replaces itself, a count is absolute, an event is applied once
 	})
+	if refused := (*Error)(nil); errors.As(err, &refused) {
+		_ = json.Unmarshal(refused.Data, &report) // what was done nevertheless; mostly nothing
+	}
+	if accountErr := u.account(report); err == nil {
+		err = cmp.Or(accountErr, u.complete(report))
+	}
 	if err != nil {
 		return fmt.Errorf("upload lines %d to %d: %w", first, last, err)
 	}
-	if err := u.account(report); err != nil {
-		return fmt.Errorf("upload lines %d to %d: %w", first, last, err)
-	}
+	u.sum.Requests++
 	u.size, u.numbers = 0, u.numbers[:0]
 	return nil
 }
 
 // account adds the server's report; its line numbers are those of the request.
 func (u *upload) account(report api.Upload) error {
-	u.sum.Requests++
 	u.sum.Accepted += report.Accepted
 	u.sum.Rejected += report.Rejected
 	for _, e := range report.Errors {
@@ -206,6 +211,11 @@ func (u *upload) account(report api.Upload) error {
 		e.Line = u.numbers[e.Line-1]
 		u.reject(e)
 	}
+	return nil
+}
+
+// complete checks that the report is about every line that was sent.
+func (u *upload) complete(report api.Upload) error {
 	if n := report.Accepted + report.Rejected; n != len(u.numbers) {
 		return fmt.Errorf("the server reported %d lines, but %d were sent", n, len(u.numbers))
 	}

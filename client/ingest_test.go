@@ -213,6 +213,41 @@ func TestIngestStopsAndSaysWhere(t *testing.T) {
 	}
 }
 
+// TestIngestCountsWhatWasStoredBeforeItGaveUp, of the last answer: others are repeated.
+func TestIngestCountsWhatWasStoredBeforeItGaveUp(t *testing.T) {
+	t.Parallel()
+	const down = `{"code":50301,"msg":"the catalog is unavailable","data":{"accepted":1,"rejected":1,"errors":[{"line":2,"id":"b","reason":"title is missing"}]}}`
+	body := item(1) + "\n\n" + item(2) + "\n" + item(3) + "\n"
+	for name, tt := range map[string]struct {
+		answers  []string
+		want     client.Summary
+		rejected []client.Rejection
+		fails    bool
+	}{
+		"for good":        {[]string{down, down, down}, client.Summary{Accepted: 1, Rejected: 1}, []client.Rejection{{Line: 3, ID: "b", Reason: "title is missing"}}, true},
+		"without data":    {[]string{down, down, `{"code":50301,"msg":"the catalog is unavailable"}`}, client.Summary{}, nil, true},
+		"until it passes": {[]string{down, `{"code":0,"data":{"accepted":3,"rejected":0,"errors":[]}}`}, client.Summary{Accepted: 3, Requests: 1}, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			calls := 0
+			url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				status := 200
+				if strings.Contains(tt.answers[calls], "50301") {
+					status = 503
+				}
+				answer(w, status, tt.answers[calls])
+				calls++
+			})
+			var rejected []client.Rejection
+			c := connect(t, url, client.WithRetries(3, time.Microsecond))
+			sum, err := c.Ingest(context.Background(), strings.NewReader(body), func(x client.Rejection) { rejected = append(rejected, x) })
+			assert.Equal(t, tt.fails, errors.Is(err, client.ErrUnavailable), "%v", err)
+			assert.Equal(t, tt.want, sum)
+			assert.Equal(t, tt.rejected, rejected)
+		})
+	}
+}
+
 func TestIngestKeepsTheCountOfWhatWasStored(t *testing.T) {
 	t.Parallel()
 	calls := 0

@@ -40,8 +40,33 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	if err != nil {
 		return nil, err
 	}
-	errs := make([]error, len(items))
-	refused := func(i int, r result) { errs[i] = r.err(feed.ErrInvalid, "bad item") }
+	errs := slices.Repeat([]error{errUntold}, len(items))
+	err = c.index(ctx, schema, items, others, counts, errs)
+	done, untold := 0, 0
+	for i := range errs {
+		switch {
+		case errs[i] == nil:
+			done++
+		case errors.Is(errs[i], errUntold):
+			errs[i] = err
+			untold++
+		}
+	}
+	switch {
+	case untold == len(items):
+		return nil, err
+	case done == len(items):
+		return nil, nil
+	}
+	return errs, nil
+}
+
+// errUntold is the outcome of an item until there is one.
+var errUntold = errors.New("nothing is known of it")
+
+// index writes items, and into errs what came of each that is known when it ends.
+func (c *Catalog) index(ctx context.Context, schema *esindex.Schema, items []feed.Item, others map[string]hit, counts map[string]feed.Counts, errs []error) error {
+	told := func(i int, r result) { errs[i] = r.err(feed.ErrInvalid, "bad item") }
 	b := bulk{named: schema.Several()}
 	for i := range items {
 		doc, err := encode(schema, &items[i], counts[items[i].ID])
@@ -50,8 +75,8 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 			continue
 		}
 		if len(b.of) == maxBatch || len(b.of) > 0 && len(b.body)+len(doc) > maxBatchBytes {
-			if err := c.send(ctx, &b, refused); err != nil {
-				return nil, err
+			if err := c.send(ctx, &b, told); err != nil {
+				return err
 			}
 		}
 		at := esindex.DocID{ID: items[i].ID}
@@ -60,13 +85,7 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 		}
 		b.add("index", at, doc, i)
 	}
-	if err := c.send(ctx, &b, refused); err != nil {
-		return nil, err
-	}
-	if slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
-		return errs, nil
-	}
-	return nil, nil
+	return c.send(ctx, &b, told)
 }
 
 // otherIDs finds the _id of items that others put under another one, so that
@@ -234,10 +253,8 @@ func (r result) err(kind error, what string) error {
 		return nil
 	case errors.Is(e, esindex.ErrUnavailable):
 		return fmt.Errorf("%w: %w", catalog.ErrUnavailable, e)
-	case r.Status == http.StatusBadRequest:
-		return feed.Errorf(kind, "%s: %w", what, e)
 	}
-	return e
+	return feed.Errorf(kind, "%s: %w", what, e)
 }
 
 // bulk sends a request, through the writer of the index where it has one: only a

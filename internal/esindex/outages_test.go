@@ -33,6 +33,7 @@ var refusals = []struct {
 	{"a query it does not understand", 400, "parsing_exception", false, true},
 	{"a query of a field that is not mapped so", 400, "search_phase_execution_exception", false, true},
 	{"a change of what has changed", 409, "version_conflict_engine_exception", false, true},
+	{"a document that a pipeline refuses", 500, "fail_processor_exception", false, true},
 	{"a closed index", 400, "index_closed_exception", true, true},
 	{"no such index", 404, "index_not_found_exception", true, true},
 	{"credentials changed", 401, "security_exception", true, true},

@@ -52,6 +52,8 @@ func (e *Error) ofRequest() bool {
 	switch e.Type {
 	case "cluster_block_exception", "illegal_index_shard_state_exception", notFound, closed:
 		return false
+	case "fail_processor_exception": // a pipeline of the index refuses the document, with a 500
+		return !e.Foreign
 	}
 	return !e.Foreign && (e.Status == http.StatusBadRequest || e.Status == http.StatusConflict)
 }

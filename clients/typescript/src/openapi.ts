@@ -1136,7 +1136,9 @@ export interface paths {
          *     looked at. A UTF-8 byte order mark at its beginning is passed over. An
          *     empty body is refused; `[]` is not. It may have 64 MiB, as sent and as unpacked; one item may
          *     have 256 KiB. What ends an upload early is answered with the report of
-         *     what was stored before, in `data`.
+         *     what was stored before, in `data`. So is what cannot be stored for now, because
+         *     Elasticsearch is busy, or its disk is full: it is tried again for three
+         *     seconds, and then the answer is 503. A line is rejected only for what it says.
          */
         post: operations["postItems"];
         delete?: never;
