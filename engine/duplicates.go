@@ -12,18 +12,19 @@ import (
 // them, as long as others have something left.
 type duplicates struct {
 	from   []feed.Candidate
-	queues map[feed.Source][]int32
+	queues *sourceQueues
 	of     map[int32]int32 // each one's duplicate
 	held   []int32         // of other sources
 }
 
-func newDuplicates(from []feed.Candidate, queues map[feed.Source][]int32) *duplicates {
+func newDuplicates(from []feed.Candidate, queues *sourceQueues) *duplicates {
 	t := &duplicates{from: from, queues: queues}
-	if len(queues[feed.SourcePromoted]) == 0 {
+	drawn := queues.left[feed.SourcePromoted]
+	if len(drawn) == 0 {
 		return t
 	}
-	promoted := make(map[string]int32, len(queues[feed.SourcePromoted]))
-	for _, c := range queues[feed.SourcePromoted] {
+	promoted := make(map[string]int32, len(drawn))
+	for _, c := range drawn {
 		promoted[from[c].Group] = c
 	}
 	t.of = map[int32]int32{}
@@ -37,10 +38,10 @@ func newDuplicates(from []feed.Candidate, queues map[feed.Source][]int32) *dupli
 
 // hold keeps the duplicates of the next n promoted ones from being placed by others.
 func (t *duplicates) hold(n int) {
-	next := t.queues[feed.SourcePromoted]
+	next := t.queues.left[feed.SourcePromoted]
 	for _, c := range next[:min(n, len(next))] {
 		if duplicate, ok := t.of[c]; ok {
-			t.drop(duplicate)
+			t.queues.drop(duplicate)
 			t.held = append(t.held, duplicate)
 		}
 	}
@@ -49,9 +50,7 @@ func (t *duplicates) hold(n int) {
 // release gives back what is held; false: there was nothing.
 func (t *duplicates) release() (some bool) {
 	for _, c := range t.held {
-		source := homeSource(t.from[c].Source)
-		at, _ := slices.BinarySearchFunc(t.queues[source], c, func(a, b int32) int { return compareScores(&t.from[a], &t.from[b]) })
-		t.queues[source] = slices.Insert(t.queues[source], at, c)
+		t.queues.giveBack(c)
 	}
 	some, t.held = len(t.held) > 0, t.held[:0]
 	return some
@@ -66,13 +65,7 @@ func (t *duplicates) taken(c int32) int32 {
 	}
 	delete(t.of, c)
 	delete(t.of, duplicate)
-	t.drop(duplicate)
+	t.queues.drop(duplicate)
 	t.held = slices.DeleteFunc(t.held, func(h int32) bool { return h == duplicate })
 	return duplicate
-}
-
-// drop takes a candidate out of its source's.
-func (t *duplicates) drop(c int32) {
-	source := homeSource(t.from[c].Source)
-	t.queues[source] = slices.DeleteFunc(t.queues[source], func(other int32) bool { return other == c })
 }

@@ -90,10 +90,10 @@ func (x *explaining) candidateReason(c *api.Explained, it *feed.Item) string {
 	ranks := x.supply.ranks(x, c)
 	switch c.Outcome {
 	case api.OutcomePaged:
-		return fmt.Sprintf("%s and is at place %d of the page%s.%s%s", ranks, paged, varietyReason(c.Variety), rightOf(c.Variety), againOf(c))
+		return fmt.Sprintf("%s and is at place %d of the page%s.%s%s%s", ranks, paged, varietyReason(c.Variety), storyOf(c), rightOf(c.Variety), againOf(c))
 	case api.OutcomeKept:
-		return fmt.Sprintf("%s. The page of %d is full before it; it waits in the session, at place %d of what comes after the page%s.%s%s",
-			ranks, x.r.Limit, ahead, varietyReason(c.Variety), rightOf(c.Variety), againOf(c))
+		return fmt.Sprintf("%s. The page of %d is full before it; it waits in the session, at place %d of what comes after the page%s.%s%s%s",
+			ranks, x.r.Limit, ahead, varietyReason(c.Variety), storyOf(c), rightOf(c.Variety), againOf(c))
 	case api.OutcomeOutside:
 		return fmt.Sprintf("%s, but the session is full before it: it has %d positions at most (recall.n).", ranks, x.e.cfg.N)
 	case api.OutcomeSeen:
@@ -105,7 +105,7 @@ func (x *explaining) candidateReason(c *api.Explained, it *feed.Item) string {
 		return fmt.Sprintf("%s, but the agent's profile refuses it: %s.", ranks, refusal(&x.query.Profile, it))
 	case api.OutcomeStory:
 		return fmt.Sprintf("%s, but %s on the same page has nearly the same title and ranks higher; "+
-			"it is left out of this session and may come in a later one.", ranks, c.Better)
+			"it was set aside, and the session is full without it (recall.n). It may come in a later one.", ranks, c.Better)
 	case api.OutcomeGone:
 		why := "it was deleted, moved to another group or dated later since"
 		if homeSource(c.Source) == feed.SourceFollowing {
@@ -122,6 +122,15 @@ func againOf(c *api.Explained) string {
 		return ""
 	}
 	return fmt.Sprintf(" The agent was given it, or an item of its group, on %s; it comes again because nothing unseen is left (dedup.when_exhausted).", c.Day)
+}
+
+// storyOf says in words that a candidate is placed beside another one that tells its story;
+// "" where it is not.
+func storyOf(c *api.Explained) string {
+	if c.Better == "" {
+		return ""
+	}
+	return fmt.Sprintf(" %s there has nearly the same title, for which it was set aside at first.", c.Better)
 }
 
 // varietyReason says in words what has lowered a candidate among those of its page; ""

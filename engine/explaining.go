@@ -204,6 +204,8 @@ func (x *explaining) place(survivors []feed.Candidate, places []place) {
 		case p.at == 0:
 			c.Outcome = api.OutcomeOutside
 			continue
+		case p.same >= 0:
+			c.Better = survivors[p.same].ID
 		}
 		c.Variety = &api.Variety{Place: p.at, Page: p.page, Factor: 1, Source: p.source.String(), Right: p.right.String()}
 		for k, value := range []string{from.Author, from.Site, from.Tag} {

@@ -146,7 +146,7 @@ func orderGuests(set *trending.Set, by feed.Diversity, limit int) []guestRef {
 	}
 	slices.SortFunc(candidates, func(a, b feed.Candidate) int { return compareScores(&a, &b) })
 	var b pageBuilder
-	ranked := b.build(candidates, by, limit)
+	ranked := b.build(candidates, by, limit, len(candidates))
 	list := make([]guestRef, len(ranked))
 	for i, ref := range ranked {
 		ref.Source = feed.SourceTrending

@@ -159,7 +159,7 @@ func TestGuestIsVaried(t *testing.T) {
 	l.set.Entries[3].Story = l.set.Entries[1].Story
 	l.diversity = feed.Diversity{Author: feed.Spread{Decay: 0.5}, SameStory: 0.9}
 	ids, _ := guestIDs(t, l.guest(false), 10)
-	assert.Equal(t, []string{"t1", "t4", "t3"}, ids)
+	assert.Equal(t, []string{"t1", "t4", "t3", "t2"}, ids)
 }
 
 func TestGuestPromoted(t *testing.T) {

@@ -117,8 +117,8 @@ func (p conditionedPosts) Celebrities(ctx context.Context, reader string) ([]str
 
 // newHome has 40 posts by whom u_1 follows, 40 items that trend, 5 that are promoted
 // and 60 to be discovered.
-func newHome(t *testing.T) *homeRig {
-	return homeOf(t, newestLast("trend", 40), newestLast("promo", 5))
+func newHome(t *testing.T, changes ...func(*engine.Stores, *engine.Config)) *homeRig {
+	return homeOf(t, newestLast("trend", 40), newestLast("promo", 5), changes...)
 }
 
 // homeOf is a home in which these trend and are promoted. Those that are to be discovered

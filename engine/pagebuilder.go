@@ -16,8 +16,10 @@ import (
 //
 // where the factor of something that n−1 items of the page have is
 // max(floor, decay^(n−1)), and of equal ones the one that ranks higher. One whose
-// title is that of an item of the page, as far as diversity.same_story says, is
-// left out of all pages. The next page begins anew with what is left.
+// title is that of an item of the page, as far as diversity.same_story says, is set aside.
+// The next page begins anew with what is left. Where nothing else is left, what was set
+// aside comes: the rules order candidates and hide none. On each page stories that it has
+// not come first, and the others fill it.
 //
 // Candidates come by score, so the search for the best one ends where even the
 // highest factors cannot lift a score above what was found. Most searches end
@@ -26,14 +28,17 @@ import (
 type pageBuilder struct {
 	by     feed.Diversity
 	from   []feed.Candidate
-	cards  []card  // one for each candidate
-	all    []int32 // what rest is a part of
-	rest   []int32 // candidates not placed yet, in order
-	order  []int32 // placed
-	kinds  [3]kind // author, site, tag
-	page   []int32 // candidates of the current page
-	told   []feed.Story
-	places []place // of all candidates; nil: nobody asks
+	cards  []card       // one for each candidate
+	all    []int32      // what rest is a part of
+	rest   []int32      // candidates not placed yet, in order
+	aside  []int32      // candidates that were set aside
+	order  []int32      // placed
+	proper int          // positions before what was set aside had to fill one; -1: it has not yet
+	kinds  [3]kind      // author, site, tag
+	page   []int32      // candidates of the current page
+	told   []feed.Story // of page
+	story  feed.Story   // of the candidate that was looked at last
+	places []place      // of all candidates; nil: nobody asks
 	drawer drawer
 }
 
@@ -50,34 +55,20 @@ type place struct {
 	page   int             // from 1
 	nth    [len(kinds)]int // of the page's with that author, site and tag; 0: it has none, or it is off
 	factor [len(kinds)]float64
-	same   int32 // with at 0: the candidate that tells its story; -1: the list was full before it
+	same   int32 // the candidate of the page that tells its story, or is of its group; -1: none
 	source feed.Source
 	right  feed.Source // of home: whose position it was
 }
 
-// kinds are the traits that pages are varied by, in the order of a page builder's.
-var kinds = [...]string{"author", "site", "tag"}
-
-// kind is one of the three. Values are numbered from 1; 0 is to have none.
-type kind struct {
-	on      bool
-	spread  feed.Spread
-	numbers numbering
-	factor  []float64 // value → of its next item on the page
-	count   []int     // value → items on the page
-	left    []int     // value → candidates not placed
-	live    int       // values with candidates left
-	free    int       // of those, the ones of which the page has none
-}
-
-// build returns the list that pages of size are taken from.
-func (b *pageBuilder) build(from []feed.Candidate, by feed.Diversity, size int) []feed.Ref {
+// build returns the list that pages of size are taken from. What was set aside comes while
+// the list has fewer than most.
+func (b *pageBuilder) build(from []feed.Candidate, by feed.Diversity, size, most int) []feed.Ref {
 	if !by.On() && b.places == nil && !b.drawer.on() {
+		b.proper = len(from)
 		return refsOf(from)
 	}
 	b.prepare(from, by)
-	for page := 1; len(b.rest) > 0; page++ {
-		b.buildPage(page, max(1, size))
+	for page := 1; b.buildPage(page, max(1, size), most); page++ {
 	}
 	ranked := make([]feed.Ref, len(b.order))
 	for i, c := range b.order {
@@ -99,7 +90,7 @@ func refsOf(from []feed.Candidate) []feed.Ref {
 
 func (b *pageBuilder) prepare(from []feed.Candidate, by feed.Diversity) {
 	b.by, b.from = by, from
-	b.rest, b.order, b.page = b.all[:0], b.order[:0], b.page[:0]
+	b.rest, b.aside, b.order, b.page, b.proper = b.all[:0], b.aside[:0], b.order[:0], b.page[:0], -1
 	b.cards = b.cards[:0]
 	for i := range from {
 		b.rest = append(b.rest, int32(i))
@@ -114,15 +105,6 @@ func (b *pageBuilder) prepare(from []feed.Candidate, by feed.Diversity) {
 	}
 	if b.places != nil {
 		b.places = slices.Repeat([]place{{same: -1}}, len(from))
-	}
-}
-
-// begun begins a list of n candidates, all without a value.
-func (k *kind) begun(spread feed.Spread, n int) {
-	k.on, k.spread, k.live = spread.On(), spread, 0
-	k.factor, k.count, k.left = append(k.factor[:0], 1), append(k.count[:0], 0), append(k.left[:0], 0)
-	if k.on {
-		k.numbers.clear(n)
 	}
 }
 
@@ -144,40 +126,81 @@ func (b *pageBuilder) number(which int) {
 	}
 }
 
-// buildPage builds the next page.
-func (b *pageBuilder) buildPage(page, size int) {
-	for k := range b.kinds {
-		b.kinds[k].begin(b.page, b.cards, k)
-	}
-	b.page, b.told = b.page[:0], b.told[:0]
+// buildPage builds the next page; false: nothing is left for one.
+func (b *pageBuilder) buildPage(page, size, most int) bool {
+	b.beginPage()
 	b.drawer.begin(size)
-	for len(b.page) < size && len(b.rest) > 0 {
-		at, drawn := b.draw(size)
-		if !drawn {
-			at = b.best()
+	for taken := 0; len(b.page) < size; {
+		for ; len(b.rest) == 0 && taken < 2; taken++ { // first for stories that the page has not
+			b.takeUp()
 		}
-		c := b.rest[at]
-		copy(b.rest[1:at+1], b.rest[:at]) // it is most often among the first
-		b.rest = b.rest[1:]
-		if same := b.sameStory(c); same >= 0 {
-			if b.places != nil {
-				b.places[c] = place{same: same}
-			}
-			b.leave(c, false)
+		if len(b.rest) == 0 || b.proper >= 0 && len(b.order) >= most {
+			break
+		}
+		at, drawn := b.draw(size)
+		source := feed.SourceExplore
+		if !drawn {
+			at, source = b.best(), feed.SourceScore
+		}
+		c := b.takeOut(at)
+		same := b.sameStory(c)
+		if same >= 0 && taken < 2 {
+			b.setAside(c, same)
+			b.aside = append(b.aside, c)
 			continue
 		}
 		if drawn {
 			b.drawer.place(len(b.order))
 		}
-		b.page, b.order = append(b.page, c), append(b.order, c)
-		if b.places != nil {
-			b.places[c] = b.placed(page, c)
-			if drawn {
-				b.places[c].source = feed.SourceExplore
-			}
-		}
-		b.leave(c, true)
+		b.put(c, page, same, source)
 	}
+	return len(b.page) > 0
+}
+
+// beginPage begins a page after the one before.
+func (b *pageBuilder) beginPage() {
+	for k := range b.kinds {
+		b.kinds[k].begin(b.page, b.cards, k)
+	}
+	b.page, b.told = b.page[:0], b.told[:0]
+}
+
+// takeUp goes on with what was set aside, because nothing else is left.
+func (b *pageBuilder) takeUp() {
+	if b.proper < 0 {
+		b.proper = len(b.order)
+	}
+	slices.Sort(b.aside)
+	b.all, b.aside = b.aside, b.all[:0]
+	b.rest = b.all
+}
+
+// takeOut takes a candidate out of rest.
+func (b *pageBuilder) takeOut(at int) int32 {
+	c := b.rest[at]
+	copy(b.rest[1:at+1], b.rest[:at]) // it is most often among the first
+	b.rest = b.rest[1:]
+	return c
+}
+
+// setAside notes for explanations what kept a candidate from the page.
+func (b *pageBuilder) setAside(c, same int32) {
+	if b.places != nil {
+		b.places[c] = place{same: same}
+	}
+}
+
+// put puts the candidate that was looked at last on the page.
+func (b *pageBuilder) put(c int32, page int, same int32, source feed.Source) {
+	b.page, b.order = append(b.page, c), append(b.order, c)
+	if b.by.OneStory() {
+		b.told = append(b.told, b.story)
+	}
+	if b.places != nil {
+		b.places[c] = b.placed(page, c)
+		b.places[c].same, b.places[c].source = same, source
+	}
+	b.leave(c, true)
 }
 
 // best finds the place in rest of the candidate to take next.
@@ -207,13 +230,12 @@ func (b *pageBuilder) sameStory(c int32) int32 {
 	if !b.by.OneStory() {
 		return -1
 	}
-	story := feed.ReadStory(b.from[c].Story)
+	b.story = feed.ReadStory(b.from[c].Story)
 	for i := range b.told {
-		if story.AtLeast(&b.told[i], b.by.SameStory) {
+		if b.story.AtLeast(&b.told[i], b.by.SameStory) {
 			return b.page[i]
 		}
 	}
-	b.told = append(b.told, story)
 	return -1
 }
 
@@ -236,49 +258,6 @@ func (b *pageBuilder) placed(page int, c int32) place {
 		}
 	}
 	return p
-}
-
-// begin begins a page after the one before; the kind is the which-th.
-func (k *kind) begin(before []int32, cards []card, which int) {
-	if !k.on {
-		return
-	}
-	for _, c := range before {
-		value := cards[c].of[which]
-		k.factor[value], k.count[value] = 1, 0
-	}
-	k.free = k.live
-}
-
-// leave is told that a candidate with that value is placed, or left out.
-func (k *kind) leave(value int32, placed bool) {
-	k.left[value]--
-	ended := k.left[value] == 0
-	if ended {
-		k.live--
-	}
-	placed = placed && value != 0 // to have none is nothing to have in common
-	if k.count[value] == 0 && (placed || ended) {
-		k.free--
-	}
-	if placed {
-		k.count[value]++
-		k.factor[value] = max(k.spread.Floor, k.factor[value]*k.spread.Decay)
-	}
-}
-
-// most is the highest factor that a candidate can have at the moment.
-func (k *kind) most() float64 {
-	if !k.on || k.free > 0 {
-		return 1
-	}
-	most := 0.0 // all values with candidates are on the page: there are not many
-	for v, left := range k.left {
-		if left > 0 {
-			most = max(most, k.factor[v])
-		}
-	}
-	return most
 }
 
 // release lets go of what the candidates' texts are parts of.

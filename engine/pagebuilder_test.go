@@ -13,32 +13,35 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// plainly places as a page builder's comment says, without any thought of speed.
-func plainly(from []feed.Candidate, by feed.Diversity, size int) (ranked []feed.Ref, told map[string]string) {
-	told = map[string]string{}
-	rest := slices.Clone(from)
-	traits := func(c feed.Candidate) [3]string { return [3]string{c.Author, c.Site, c.Tag} }
-	for len(rest) > 0 {
+// plainly places as a page builder's comment says, without any thought of speed. told is of
+// each one that was set aside on its last page which item there told its story; proper is
+// how many come before what was set aside is taken up.
+func plainly(from []feed.Candidate, by feed.Diversity, size, most int) (ranked []feed.Ref, told map[string]string, proper int) {
+	told, proper = map[string]string{}, -1
+	rest, aside := slices.Clone(from), []feed.Candidate(nil)
+	takeUp := func() {
+		if proper < 0 {
+			proper = len(ranked)
+		}
+		rest, aside = aside, nil
+		at := func(c feed.Candidate) int {
+			return slices.IndexFunc(from, func(other feed.Candidate) bool { return other.ID == c.ID })
+		}
+		slices.SortFunc(rest, func(a, b feed.Candidate) int { return at(a) - at(b) })
+	}
+	for full := false; !full; {
 		var page []feed.Candidate
-		for len(page) < size && len(rest) > 0 {
-			best, highest := 0, math.Inf(-1)
-			for i, c := range rest {
-				factor := 1.0
-				for k, spread := range []feed.Spread{by.Author, by.Site, by.Tag} {
-					one := 1.0
-					for _, other := range page {
-						if v := traits(c)[k]; spread.On() && v != "" && v == traits(other)[k] {
-							one = max(spread.Floor, one*spread.Decay)
-						}
-					}
-					factor *= one
-				}
-				if score := float64(c.Score) * factor; score > highest {
-					best, highest = i, score
-				}
+		for taken := 0; len(page) < size; {
+			for ; len(rest) == 0 && taken < 2; taken++ {
+				takeUp()
 			}
+			if full = len(rest) == 0 || proper >= 0 && len(ranked) >= most; full {
+				break
+			}
+			best := plainlyBest(rest, page, by)
 			c := rest[best]
 			rest = slices.Delete(rest, best, best+1)
+			delete(told, c.ID)
 			story := feed.ReadStory(c.Story)
 			again := slices.IndexFunc(page, func(other feed.Candidate) bool {
 				before := feed.ReadStory(other.Story)
@@ -46,13 +49,38 @@ func plainly(from []feed.Candidate, by feed.Diversity, size int) (ranked []feed.
 			})
 			if again >= 0 {
 				told[c.ID] = page[again].ID
+			}
+			if again >= 0 && taken < 2 {
+				aside = append(aside, c)
 				continue
 			}
 			page = append(page, c)
 			ranked = append(ranked, feed.Ref{ID: c.ID, Group: c.Group})
 		}
 	}
-	return ranked, told
+	return ranked, told, proper
+}
+
+// plainlyBest is where the one is that a page takes next.
+func plainlyBest(rest, page []feed.Candidate, by feed.Diversity) (best int) {
+	traits := func(c feed.Candidate) [3]string { return [3]string{c.Author, c.Site, c.Tag} }
+	highest := math.Inf(-1)
+	for i, c := range rest {
+		factor := 1.0
+		for k, spread := range []feed.Spread{by.Author, by.Site, by.Tag} {
+			one := 1.0
+			for _, other := range page {
+				if v := traits(c)[k]; spread.On() && v != "" && v == traits(other)[k] {
+					one = max(spread.Floor, one*spread.Decay)
+				}
+			}
+			factor *= one
+		}
+		if score := float64(c.Score) * factor; score > highest {
+			best, highest = i, score
+		}
+	}
+	return best
 }
 
 func randomCandidates(r *rand.Rand, n, values int) []feed.Candidate {
@@ -86,8 +114,8 @@ func randomCandidates(r *rand.Rand, n, values int) []feed.Candidate {
 	return out
 }
 
-// A list is ordered as the plain way orders it: a permutation of what goes in, less
-// what tells a story of its page again.
+// A list is ordered as the plain way orders it: a permutation of what goes in, but for what
+// was set aside and is behind the most that a list has.
 func TestDealsAsDefined(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 11))
@@ -101,26 +129,31 @@ func TestDealsAsDefined(t *testing.T) {
 		ranking := feed.DefaultRanking()
 		ranking.Diversity = by
 		require.NoError(t, ranking.Validate())
-		size := 1 + r.IntN(25)
+		size, most := 1+r.IntN(25), []int{20, 90}[r.IntN(2)]
 		b.places = []place{}
-		got := b.build(from, by, size)
-		want, told := plainly(from, by, size)
+		got := b.build(from, by, size, most)
+		want, told, proper := plainly(from, by, size, most)
+		require.Equal(t, proper, b.proper)
 		require.Equal(t, len(want), len(got), "%d", n)
 		for i := range want {
 			require.Equal(t, want[i], got[i], "place %d of %d by %+v in pages of %d", i, n, by, size)
 		}
-		require.Len(t, from, len(got)+len(told), "a permutation, less same stories")
+		require.True(t, len(got) == len(from) || len(got) >= most, "a permutation, as far as a list goes")
 		for i, p := range b.places {
-			if p.at == 0 {
+			if told[from[i].ID] == "" {
+				require.Equal(t, int32(-1), p.same)
+			} else {
 				require.Equal(t, told[from[i].ID], from[p.same].ID)
+			}
+			if p.at == 0 {
 				continue
 			}
 			require.Equal(t, from[i].ID, got[p.at-1].ID)
 			require.Equal(t, (p.at-1)/size+1, p.page)
 		}
-		require.Equal(t, got, b.build(from, by, size), "in a page builder that was used")
+		require.Equal(t, got, b.build(from, by, size, most), "in a page builder that was used")
 		b.release()
-		require.Equal(t, got, b.build(from, by, size), "without notes, in one that was pooled")
+		require.Equal(t, got, b.build(from, by, size, most), "without notes, in one that was pooled")
 		b.release()
 	}
 }
@@ -130,9 +163,9 @@ func TestDealsInOrderWhereNothingIsAsked(t *testing.T) {
 	from := randomCandidates(rand.New(rand.NewPCG(1, 2)), 200, 3)
 	for _, by := range []feed.Diversity{{}, {Author: feed.Spread{Decay: 1}, Site: feed.Spread{Decay: 0.1, Floor: 1}, SameStory: 1}} {
 		var b pageBuilder
-		assert.Equal(t, refsOf(from), b.build(from, by, 20))
+		assert.Equal(t, refsOf(from), b.build(from, by, 20, 500))
 		b.places = []place{}
-		assert.Equal(t, refsOf(from), b.build(from, by, 20), "explained")
+		assert.Equal(t, refsOf(from), b.build(from, by, 20, 500), "explained")
 		assert.Equal(t, place{at: 200, page: 10, factor: [3]float64{1, 1, 1}, same: -1}, b.places[199])
 	}
 }
@@ -151,7 +184,7 @@ func TestDealsSitesInTurn(t *testing.T) {
 		from = append(from, feed.Candidate{ID: id, Group: id, Score: float32(1000-i) / 1000, Traits: feed.Traits{Site: site}})
 	}
 	var b pageBuilder
-	got := b.build(from, feed.Diversity{Site: feed.Spread{Decay: 0.5}}, 20)
+	got := b.build(from, feed.Diversity{Site: feed.Spread{Decay: 0.5}}, 20, 500)
 	sites := map[string]int{}
 	for _, ref := range got[:20] {
 		i := slices.IndexFunc(from, func(c feed.Candidate) bool { return c.ID == ref.ID })
@@ -160,7 +193,7 @@ func TestDealsSitesInTurn(t *testing.T) {
 	assert.Equal(t, 1, sites["one.example"], "its second item counts half, and there are nineteen others")
 	assert.Len(t, sites, 20)
 	b.release()
-	got = b.build(from, feed.Diversity{Site: feed.Spread{Decay: 0.5, Floor: 0.97}}, 20)
+	got = b.build(from, feed.Diversity{Site: feed.Spread{Decay: 0.5, Floor: 0.97}}, 20, 500)
 	assert.Equal(t, feed.Ref{ID: "9", Group: "9"}, got[9], "a floor bounds how much an item is set back")
 }
 
@@ -198,7 +231,7 @@ func BenchmarkDeal(b *testing.B) {
 			var builder pageBuilder
 			b.ReportAllocs()
 			for b.Loop() {
-				builder.build(from, by, 20)
+				builder.build(from, by, 20, 500)
 				builder.release()
 			}
 		})

@@ -16,7 +16,7 @@ import (
 // agent has been shown is left out, and nothing is changed. Exploration draws where
 // the rankings have different shares of it: what chance puts on pages alike would
 // only hide what else differs. A zero at is now. No
-// list holds a group twice; one with a story twice comes short.
+// list holds a group twice.
 //
 // It asks the recall source directly: what is shared among readers is neither used
 // nor pushed out.
@@ -89,7 +89,7 @@ func inPages(agent string, q *feed.Query, list []feed.Candidate) []feed.Candidat
 	if !q.Ranking.Diversity.On() && !b.drawer.on() {
 		return list
 	}
-	b.build(list, q.Ranking.Diversity, DefaultLimit)
+	b.build(list, q.Ranking.Diversity, DefaultLimit, len(list))
 	out := make([]feed.Candidate, len(b.order))
 	for i, c := range b.order {
 		out[i] = list[c]

@@ -192,13 +192,13 @@ func (r *rounds) check(ctx context.Context) error {
 	return nil
 }
 
-// enough reports whether as many as are wanted can be placed.
+// enough reports whether as many as are wanted can be placed, without what was set aside.
 func (r *rounds) enough() bool {
 	if len(r.survivors) < r.want || !r.supply.enough(r.survivors) {
 		return false
 	}
 	r.arrange()
-	return len(r.found.ranked) >= r.want
+	return r.builder.proper >= r.want
 }
 
 // arrange makes the list that pages are built from, of all candidates that

@@ -38,7 +38,7 @@ func (s *stages) supply(w *wanted) supply {
 	if w.feed == feed.HomeFeed {
 		return s.homeSupply(w.want)
 	}
-	return &forYouSupply{source: s.recall}
+	return &forYouSupply{source: s.recall, most: s.e.cfg.N}
 }
 
 // recallFrom recalls, and names the source in an error.
@@ -53,6 +53,7 @@ func recallFrom(ctx context.Context, source recall.Source, q feed.Query) (recall
 // forYouSupply is recall alone.
 type forYouSupply struct {
 	source recall.Source
+	most   int // positions up to which what was set aside fills the list
 	cursor string
 	done   bool
 }
@@ -75,9 +76,9 @@ func (f *forYouSupply) exhausted() bool { return f.done }
 
 func (*forYouSupply) enough([]feed.Candidate) bool { return true }
 
-func (*forYouSupply) arrange(b *pageBuilder, survivors []feed.Candidate, w *wanted) []feed.Ref {
+func (f *forYouSupply) arrange(b *pageBuilder, survivors []feed.Candidate, w *wanted) []feed.Ref {
 	b.drawer.aim(w.agent, &w.query)
-	return b.build(survivors, w.query.Ranking.Diversity, w.page)
+	return b.build(survivors, w.query.Ranking.Diversity, w.page, f.most)
 }
 
 func (*forYouSupply) sourceOf(*feed.Candidate) feed.Source { return feed.SourceScore }

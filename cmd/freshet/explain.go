@@ -35,7 +35,7 @@ func newExplainCommand() *cobra.Command {
 			"  seen     in the filter of that day   group  a better item of its group stands in\n" +
 			"  pending  given out lately            muted  refused by the agent's profile\n" +
 			"  gone     deleted or changed since it was indexed\n" +
-			"  same_story  an item of its page has nearly the same title; left out of the session\n" +
+			"  same_story  an item of its page has nearly the same title, and the session is full without it\n" +
 			"  outside  of home: the session is full before it\n" +
 			"  paged, seen and kept, seen: in the filter of that day, and again because nothing unseen is left\n\n" +
 			"With --item it says of one item why it is where it is, or why it is nowhere.\n" +

@@ -20,7 +20,7 @@ const (
 	OutcomeMuted   Outcome = "muted"      // refused by the agent's mutes or languages
 	OutcomeGone    Outcome = "gone"       // deleted, or changed since it was indexed
 	OutcomeGroup   Outcome = "group"      // a better item of its group stands in
-	OutcomeStory   Outcome = "same_story" // an item of the page has nearly the same title; left out of this session
+	OutcomeStory   Outcome = "same_story" // an item of the page has nearly the same title, and the session is full without it
 	OutcomeOutside Outcome = "outside"    // ranked behind all that recall was asked for; of home, behind the last position of a session
 
 	OutcomeUnknown Outcome = "unknown" // there is no such item
@@ -89,8 +89,10 @@ type Explained struct {
 	Day        string      `json:"day,omitempty"` // with seen and ShownBefore: the day of the filter, YYYYMMDD
 	// ShownBefore says that it is shown although a filter has it, because nothing
 	// unseen is left (dedup.when_exhausted: oldest).
-	ShownBefore bool   `json:"shown_before,omitempty"`
-	Better      string `json:"better,omitempty"` // with group and same_story: the item that stands in
+	ShownBefore bool `json:"shown_before,omitempty"`
+	// Better is, with group and same_story, the item that stands in; of one that is placed,
+	// the item of its page with nearly the same title, for which it was set aside.
+	Better string `json:"better,omitempty"`
 	// Variety is where the candidate is placed, and why there; nil for one that
 	// is not.
 	Variety *Variety `json:"variety,omitempty"`

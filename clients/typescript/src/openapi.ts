@@ -2139,7 +2139,7 @@ export interface components {
              *     agent has been given it. `pending`: given out lately. `muted`:
              *     refused by mutes or languages. `gone`: deleted or changed. `group`: a
              *     better item of its group stands in. `same_story`: an item of its page has
-             *     nearly the same title; left out of this session. `outside`, of home: the
+             *     nearly the same title, and the session is full without it. `outside`, of home: the
              *     session is full before it. Only of an item that was asked
              *     for: `unknown`, there is none; `future`, its time comes later;
              *     `outside`, behind all that was recalled; `unfound`, not indexed yet.
@@ -2150,7 +2150,7 @@ export interface components {
             day?: string;
             /** @description It was given out on `day` and is shown again, because nothing unseen is left (`dedup.when_exhausted: oldest`). Absent of all others. */
             shown_before?: boolean;
-            /** @description Of `group` and `same_story`, the item that stands in. */
+            /** @description Of `group` and `same_story`, the item that stands in; of one that is placed, the item of its page with nearly the same title, for which it was set aside at first. */
             better?: string;
             variety?: components["schemas"]["ExplainedFieldsVariety"];
         };

@@ -1,0 +1,70 @@
+package engine
+
+import "github.com/freshet/freshet/feed"
+
+// kinds are the traits that pages are varied by, in the order of a page builder's.
+var kinds = [...]string{"author", "site", "tag"}
+
+// kind is one of the three. Values are numbered from 1; 0 is to have none.
+type kind struct {
+	on      bool
+	spread  feed.Spread
+	numbers numbering
+	factor  []float64 // value → of its next item on the page
+	count   []int     // value → items on the page
+	left    []int     // value → candidates not placed
+	live    int       // values with candidates left
+	free    int       // of those, the ones of which the page has none
+}
+
+// begun begins a list of n candidates, all without a value.
+func (k *kind) begun(spread feed.Spread, n int) {
+	k.on, k.spread, k.live = spread.On(), spread, 0
+	k.factor, k.count, k.left = append(k.factor[:0], 1), append(k.count[:0], 0), append(k.left[:0], 0)
+	if k.on {
+		k.numbers.clear(n)
+	}
+}
+
+// begin begins a page after the one before; the kind is the which-th.
+func (k *kind) begin(before []int32, cards []card, which int) {
+	if !k.on {
+		return
+	}
+	for _, c := range before {
+		value := cards[c].of[which]
+		k.factor[value], k.count[value] = 1, 0
+	}
+	k.free = k.live
+}
+
+// leave is told that a candidate with that value is placed, or left out.
+func (k *kind) leave(value int32, placed bool) {
+	k.left[value]--
+	ended := k.left[value] == 0
+	if ended {
+		k.live--
+	}
+	placed = placed && value != 0 // to have none is nothing to have in common
+	if k.count[value] == 0 && (placed || ended) {
+		k.free--
+	}
+	if placed {
+		k.count[value]++
+		k.factor[value] = max(k.spread.Floor, k.factor[value]*k.spread.Decay)
+	}
+}
+
+// most is the highest factor that a candidate can have at the moment.
+func (k *kind) most() float64 {
+	if !k.on || k.free > 0 {
+		return 1
+	}
+	most := 0.0 // all values with candidates are on the page: there are not many
+	for v, left := range k.left {
+		if left > 0 {
+			most = max(most, k.factor[v])
+		}
+	}
+	return most
+}

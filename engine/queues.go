@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// sourceQueues are the candidates of each source of home that are not placed, and those
+// that were set aside, because the page told their story. They come where their source has
+// nothing else: on the next page, as all others, and on the same page where nothing else
+// is left at all. Posts by whom the reader follows do not wait for that: they come on the
+// next page, whatever stories they tell, or before what other sources have.
+type sourceQueues struct {
+	from   []feed.Candidate
+	left   queues
+	aside  queues
+	waited map[int32]bool // those that were set aside on an earlier page, and are not again
+}
+
+// queues has candidates by source, best first; what is promoted as it was drawn.
+type queues map[feed.Source][]int32
+
+// filler is what fills a position.
+type filler struct {
+	source feed.Source
+	aside  bool // with what was set aside, whatever story it tells
+}
+
+func newSourceQueues(from []feed.Candidate) *sourceQueues {
+	q := &sourceQueues{from, make(queues, len(homeSources)), queues{}, map[int32]bool{}}
+	for i := range from {
+		source := homeSource(from[i].Source)
+		q.left[source] = append(q.left[source], int32(i))
+	}
+	for source, queue := range q.left {
+		if source != feed.SourcePromoted {
+			slices.SortStableFunc(queue, q.compare)
+		}
+	}
+	return q
+}
+
+func (q *sourceQueues) compare(a, b int32) int { return compareScores(&q.from[a], &q.from[b]) }
+
+// takeUp begins a page: sources that have nothing else go on with what was set aside.
+func (q *sourceQueues) takeUp() {
+	for _, c := range q.aside[feed.SourceFollowing] {
+		q.waited[c] = true
+		q.insert(q.left, feed.SourceFollowing, c)
+	}
+	delete(q.aside, feed.SourceFollowing)
+	for source, aside := range q.aside {
+		if len(q.left[source]) == 0 {
+			q.left[source] = aside
+			delete(q.aside, source)
+		}
+	}
+}
+
+// filler tells what fills a position of a source; false: nothing is left that was not set
+// aside.
+func (q *sourceQueues) filler(right feed.Source) (filler, bool) {
+	for _, s := range right.HandOver() {
+		if len(q.left[s]) > 0 {
+			return filler{source: s}, true
+		}
+		if s == feed.SourceFollowing && len(q.aside[s]) > 0 {
+			return filler{s, true}, true
+		}
+	}
+	return filler{}, false
+}
+
+// fillerAside tells what fills a position where nothing else is left.
+func (q *sourceQueues) fillerAside(right feed.Source) (filler, bool) {
+	for _, s := range right.HandOver() {
+		if len(q.aside[s]) > 0 {
+			return filler{s, true}, true
+		}
+	}
+	return filler{}, false
+}
+
+// setAside takes in a candidate that was set aside.
+func (q *sourceQueues) setAside(source feed.Source, c int32) { q.insert(q.aside, source, c) }
+
+// giveBack takes in a candidate that was held.
+func (q *sourceQueues) giveBack(c int32) { q.insert(q.left, homeSource(q.from[c].Source), c) }
+
+func (q *sourceQueues) insert(to queues, source feed.Source, c int32) {
+	at := len(to[source])
+	if source != feed.SourcePromoted {
+		at, _ = slices.BinarySearchFunc(to[source], c, q.compare)
+	}
+	to[source] = slices.Insert(to[source], at, c)
+}
+
+// drop takes a candidate out, wherever it is.
+func (q *sourceQueues) drop(c int32) {
+	source := homeSource(q.from[c].Source)
+	for _, from := range []queues{q.left, q.aside} {
+		if at := slices.Index(from[source], c); at >= 0 {
+			from[source] = slices.Delete(from[source], at, at+1)
+		}
+	}
+}
