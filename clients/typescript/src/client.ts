@@ -58,9 +58,9 @@ export class Client {
   }
 
   /** POST /v1/feed. {@link Feed} keeps what belongs to one list. */
-  feed(ask: Ask, options?: CallOptions & Pick<Call, 'within'>): Promise<Page> {
+  feed(ask: Ask, options?: CallOptions): Promise<Page> {
     const body = ask.silent ? ask : { request_id: newID(), ...ask };
-    return this.do({ method: 'POST', path: '/v1/feed', body, repeatable: true, within: options?.within }, options);
+    return this.do({ method: 'POST', path: '/v1/feed', body, repeatable: true }, options);
   }
 
   /** GET /v1/feed/guest: what trends, the same for everybody. limit is 1 to 100, the server's 20 where it is left out. */

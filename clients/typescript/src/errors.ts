@@ -6,13 +6,14 @@
  *   `not_an_image` (415), `unprocessable` (422), `rate_limited` (429), `unavailable` (502,
  *   503, 504), `refused` (any other);
  * - without one: `unreachable` (no whole answer came), `timeout` (not within
- *   the time of the call), `not_freshet` (what answered is no Freshet server), `no_stream`
- *   (this `fetch` does not give a body while it comes).
+ *   the time of the call), `superseded` (a newer call about the same thing decides),
+ *   `not_freshet` (what answered is no Freshet server), `no_stream` (this `fetch` does not
+ *   give a body while it comes).
  */
 export type ErrorKind =
   | 'bad_request' | 'unauthenticated' | 'forbidden' | 'not_found' | 'conflict' | 'precondition' | 'too_large'
   | 'not_an_image' | 'unprocessable' | 'rate_limited' | 'unavailable' | 'refused'
-  | 'unreachable' | 'timeout' | 'not_freshet' | 'no_stream';
+  | 'unreachable' | 'timeout' | 'superseded' | 'not_freshet' | 'no_stream';
 
 const kinds: Record<number, ErrorKind> = {
   400: 'bad_request', 401: 'unauthenticated', 403: 'forbidden', 404: 'not_found', 409: 'conflict', 412: 'precondition',
@@ -35,6 +36,7 @@ const advice: Record<ErrorKind, string> = {
   refused: 'The server\'s log has the cause under the requestId.',
   unreachable: 'Check the network and the address of the server, in a browser also whether server.cors.origins has the origin of the page.',
   timeout: 'Call again, or give the call more time.',
+  superseded: 'Nothing: the newer call says how it ends.',
   not_freshet: 'Check the address of the server, and what is in front of it.',
   no_stream: 'Poll instead, as Feed.badge does.',
 };
@@ -88,12 +90,13 @@ export function refusal(response: Response, envelope?: { code: number; msg: stri
     status,
     code: envelope?.code,
     data: envelope?.data,
-    retryAfter: seconds(response.headers.get('Retry-After')) * 1000,
+    retryAfter: wait(response.headers.get('Retry-After') ?? ''),
     requestId: response.headers.get('X-Request-ID') ?? '',
   });
 }
 
-/** Reads a Retry-After in seconds; the form as a date is for caches. */
-function seconds(header: string | null): number {
-  return header !== null && /^\d{1,4}$/.test(header) ? Number(header) : 0;
+/** Reads a Retry-After, in seconds or as a date, in milliseconds. */
+function wait(header: string): number {
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return ms > 0 ? ms : 0; // not NaN
 }

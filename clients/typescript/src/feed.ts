@@ -2,9 +2,8 @@ import { BadgeWatch, type Badge, type BadgeOptions } from './badge.js';
 import type { Ask, Client } from './client.js';
 import { FreshetError } from './errors.js';
 import type { CallOptions } from './options.js';
-import { within } from './transport.js';
 import type { FeedName, Page } from './types.js';
-import { newID } from './wait.js';
+import { newID, reasonOf, throwIfAborted } from './wait.js';
 
 /** What holds for all pages of a {@link Feed}. */
 export interface FeedOptions {
@@ -22,26 +21,36 @@ export interface FeedCallOptions extends CallOptions {
   limit?: number;
 }
 
-/** A call that may have been answered, though no answer came. */
-interface Unanswered {
-  call: string;
-  id: string;
-  since: number;
+/** A call of a page. */
+interface PageCall {
+  ask: Ask & { request_id: string };
+  /** It was made before, and may have been answered then. */
+  again: boolean;
+  /** Until when the server may remember what it answered. */
+  until: number;
 }
+
+/** How long the server remembers a page that it has answered, in milliseconds. */
+const remembered = 60_000;
 
 /**
  * One feed of one reader, as a list that is pulled down and scrolled.
  *
  * Each refresh and load_more has a `request_id`, which its retries keep, so that a page
- * whose answer was lost comes again. Where all tries fail, or the call is aborted, the
- * next call of the same kind takes the id on, for 45 seconds: no page is lost by it.
+ * whose answer was lost comes again. Where all tries fail, or the call is aborted, the page
+ * is asked for again first: {@link loadMore} returns it, whatever its limit was, and
+ * {@link refresh} keeps it for the next `loadMore`. This holds for as long as the server
+ * remembers a page, a minute from its last answer.
  */
 export class Feed {
   /** What the feed calls with. */
   readonly client: Client;
   readonly #options: FeedOptions;
   readonly #badges = new Set<BadgeWatch>();
-  #unanswered: Unanswered[] = [];
+  /** Calls that may have been answered, though no answer came. */
+  #open: PageCall[] = [];
+  /** Pages that came again for {@link loadMore}. */
+  readonly #kept: Page[] = [];
 
   /** One for each list: feeds of one reader share nothing but what the server keeps. */
   constructor(client: Client, options: FeedOptions = {}) {
@@ -50,9 +59,10 @@ export class Feed {
   }
 
   /** The best unseen items now. The rest of what was found waits for {@link loadMore}. Badges begin anew. */
-  async refresh(options?: FeedCallOptions): Promise<Page> {
-    const page = await this.#page('refresh', options);
-    this.#unanswered = [];
+  async refresh(options: FeedCallOptions = {}): Promise<Page> {
+    await this.#recover(options);
+    throwIfAborted(options.signal);
+    const page = await this.#page(this.#take('refresh') ?? this.#new('refresh', options), options);
     for (const badge of this.#badges) badge.clear();
     return page;
   }
@@ -61,8 +71,15 @@ export class Feed {
    * The next page of the last refresh; a refresh where nothing is left of it, so ask on
    * until `items` is empty. Calls at the same time get different pages.
    */
-  loadMore(options?: FeedCallOptions): Promise<Page> {
-    return this.#page('load_more', options);
+  async loadMore(options: FeedCallOptions = {}): Promise<Page> {
+    const { signal } = options;
+    throwIfAborted(signal);
+    const kept = this.#kept.shift();
+    if (!kept) return this.#page(this.#take() ?? this.#new('load_more', options), options);
+    await Promise.resolve();
+    if (!signal?.aborted) return kept;
+    this.#kept.unshift(kept);
+    throw reasonOf(signal);
   }
 
   /** What a refresh would find that is newer than the last one, with `new_count`. It changes nothing. */
@@ -90,39 +107,53 @@ export class Feed {
     return { action, ...(limit !== undefined && { limit }), ...(feed && { feed }), ...(why && { why }) };
   }
 
-  async #page(action: Ask['action'], { limit = this.#options.limit, ...options }: FeedCallOptions = {}): Promise<Page> {
-    const { signal } = options;
-    if (signal?.aborted) throw signal.reason;
-    const ask = this.#ask(action, limit);
-    const name = this.#take(JSON.stringify(ask));
-    const left = name.since + within - performance.now();
-    // Noted by the event and not after the await, because the caller may ask again in the
-    // very tick in which it aborts.
-    const aborted = () => { this.#unanswered.push(name); };
-    signal?.addEventListener('abort', aborted, { once: true });
-    try {
-      const page = await this.client.feed({ ...ask, request_id: name.id }, { ...options, within: left });
-      // The answer came with the abort: the page belongs to the call that took the id on.
-      if (signal?.aborted) throw signal.reason;
-      return page;
-    } catch (error) {
-      if (!signal?.aborted && !isAnswer(error)) this.#unanswered.push(name);
-      throw error;
-    } finally {
-      signal?.removeEventListener('abort', aborted);
+  #new(action: Ask['action'], { limit = this.#options.limit }: FeedCallOptions): PageCall {
+    return { ask: { ...this.#ask(action, limit), request_id: newID() }, again: false, until: 0 };
+  }
+
+  /** The first call that was not answered: of an action, or of any. */
+  #take(action?: Ask['action']): PageCall | undefined {
+    this.#open = this.#open.filter(({ until }) => performance.now() < until);
+    const i = this.#open.findIndex(({ ask }) => !action || ask.action === action);
+    return i < 0 ? undefined : this.#open.splice(i, 1)[0];
+  }
+
+  /** Asks again for the pages that were not answered: a refresh skips what is left of the list before. */
+  async #recover(options: FeedCallOptions): Promise<void> {
+    throwIfAborted(options.signal);
+    for (let call = this.#take('load_more'); call; call = this.#take('load_more')) {
+      try {
+        const page = await this.#page(call, options);
+        if (page.items.length > 0) this.#kept.push(page);
+      } catch (error) {
+        const open = this.#open.some(({ ask }) => ask.request_id === call?.ask.request_id);
+        if (open || options.signal?.aborted) throw error;
+      }
     }
   }
 
-  /** The name of a call: that of an equal one that was not answered, or a new one. */
-  #take(call: string): Unanswered {
-    const now = performance.now();
-    this.#unanswered = this.#unanswered.filter(({ since }) => now < since + within);
-    const i = this.#unanswered.findIndex((one) => one.call === call);
-    return this.#unanswered.splice(i, i < 0 ? 0 : 1)[0] ?? { call, id: newID(), since: now };
+  async #page(call: PageCall, { limit: _, ...options }: FeedCallOptions): Promise<Page> {
+    const { signal } = options;
+    // Noted by the event and not after the await, because the caller may ask again in the
+    // very tick in which it aborts.
+    const note = () => { this.#open.push({ ...call, again: true, until: performance.now() + remembered }); };
+    signal?.addEventListener('abort', note, { once: true });
+    try {
+      const page = await this.client.feed(call.ask, options);
+      // The answer came with the abort: the page belongs to the call that took the id on.
+      throwIfAborted(signal);
+      return page;
+    } catch (error) {
+      if (!signal?.aborted && mayBeAnswered(error, call.again)) note();
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', note);
+    }
   }
 }
 
-/** Says whether the server has refused a call, which then has changed nothing. */
-function isAnswer(error: unknown): boolean {
-  return error instanceof FreshetError && error.status >= 400 && error.status < 500;
+/** Says whether a call that failed may have been answered before: a refusal changes nothing, and 401 and 429 pass. */
+function mayBeAnswered(error: unknown, again: boolean): boolean {
+  if (!(error instanceof FreshetError) || error.status < 400 || error.status >= 500) return true;
+  return again && (error.kind === 'unauthenticated' || error.kind === 'rate_limited');
 }

@@ -8,7 +8,8 @@ export interface Options {
   agent?: string;
   /**
    * A Bearer token: an agent's, for servers in jwt mode. A function is asked before each
-   * try, so that it can renew a token that is about to expire; the call fails with its error.
+   * try, so that it can renew a token that is about to expire, and once more after a 401; the
+   * call fails with its error.
    */
   token?: string | (() => string | Promise<string>);
   /** More headers, such as `X-Admin-Token`. */
@@ -25,7 +26,7 @@ export interface Options {
   /**
    * About the wait before the second try, in milliseconds; 250 where it is left out. Each
    * further wait is about twice as long, at most 10 s, or what the server asks for with
-   * `Retry-After` if that is longer.
+   * `Retry-After` if that is longer. A call that cannot wait that long fails at once.
    */
   pause?: number;
   /** Is told before each wait for another try: the error, and the wait in milliseconds. */

@@ -1,7 +1,7 @@
 import { FreshetError } from './errors.js';
 import type { Transport } from './transport.js';
-import { mayHelp, open, unreachable } from './transport.js';
-import { Deadline, backoff, sleep } from './wait.js';
+import { isRefusedToken, mayHelp, open, reach, unreachable } from './transport.js';
+import { Deadline, backoff, sleep, throwIfAborted, unlessAborted } from './wait.js';
 
 /** What a stream tells. */
 export interface News {
@@ -27,6 +27,9 @@ export interface StreamOptions {
 /** The most that is kept of a block that is not whole yet, in characters. */
 const longestBlock = 64 * 1024;
 
+/** The longest wait for a new try, in milliseconds, whatever the server asks for. */
+const longestWait = 60 * 60_000;
+
 /**
  * Yields what GET /v1/stream tells. It connects again, where it has been, when the stream
  * ends, when it is silent for so many milliseconds, though a server sends something every
@@ -36,19 +39,25 @@ export async function* stream(
   transport: Transport, { last = '', signal, onRetry }: StreamOptions = {}, silence = 60_000,
 ): AsyncGenerator<News, never> {
   const at = { last, pause: 1000, silence };
+  let renewed = typeof transport.options.token !== 'function';
   for (let failures = 1; ; failures++) {
     let cause: FreshetError;
     try {
       for await (const news of connect(transport, at, signal)) {
         failures = 0;
+        renewed = typeof transport.options.token !== 'function';
         yield news;
       }
       cause = unreachable('it has ended the stream');
     } catch (error) {
+      if (!renewed && isRefusedToken(error)) {
+        renewed = true;
+        continue;
+      }
       if (!mayHelp(error, true)) throw error;
       cause = error;
     }
-    const wait = Math.max(at.pause, backoff(transport.options.pause, Math.max(failures, 1)), cause.retryAfter);
+    const wait = Math.min(Math.max(at.pause, backoff(transport.options.pause, Math.max(failures, 1)), cause.retryAfter), longestWait);
     transport.options.onRetry?.(cause, wait);
     onRetry?.(cause, wait);
     await sleep(wait, signal);
@@ -57,13 +66,15 @@ export async function* stream(
 
 /** Yields what one connection tells, and notes in at where it is and how long the server asks to wait. */
 async function* connect(transport: Transport, at: { last: string; pause: number; silence: number }, signal?: AbortSignal): AsyncGenerator<News> {
-  const headers = await transport.headers({ Accept: 'text/event-stream', ...(at.last && { 'Last-Event-ID': at.last }) });
   const deadline = new Deadline(transport.options.timeout, signal);
+  const begin = async () => {
+    const headers = await transport.headers({ Accept: 'text/event-stream', ...(at.last && { 'Last-Event-ID': at.last }) });
+    return bodyOf(await transport.send({ method: 'GET', path: '/v1/stream', headers }, deadline.signal));
+  };
   try {
-    const response = await transport.send({ method: 'GET', path: '/v1/stream', headers }, deadline.signal);
-    const body = await bodyOf(response);
+    const body = await unlessAborted(begin(), deadline.signal);
     let began = false;
-    for await (const block of blocks(body, () => deadline.renew(at.silence))) {
+    for await (const block of blocks(body, deadline, at.silence)) {
       at.last = block.id ?? at.last;
       if (/^\d+$/.test(block.retry ?? '')) at.pause = Number(block.retry);
       if (block.event === 'new') yield { id: at.last, count: countOf(block.data) };
@@ -71,9 +82,8 @@ async function* connect(transport: Transport, at: { last: string; pause: number;
       began = true;
     }
   } catch (error) {
-    if (error instanceof FreshetError) throw error;
-    signal?.throwIfAborted();
-    throw unreachable(deadline.signal.aborted ? 'it is silent' : error);
+    throwIfAborted(signal);
+    throw deadline.signal.aborted ? unreachable('it is silent') : error;
   } finally {
     deadline.end();
   }
@@ -86,7 +96,7 @@ async function bodyOf(response: Response): Promise<ReadableStream<Uint8Array>> {
     if (response.body) return response.body;
     throw new FreshetError('no_stream', 'this fetch does not give the body of an answer while it comes');
   }
-  open(response, await response.text());
+  open(response, await reach(() => response.text()));
   throw new FreshetError('not_freshet', 'GET /v1/stream was not answered with a stream', { status: response.status });
 }
 
@@ -101,15 +111,15 @@ function countOf(data: string | undefined): number {
 /** A block of server-sent events, by the names of its fields. */
 type Block = Partial<Record<string, string>>;
 
-/** Yields the blocks of a body that are not comments alone; heard is called for all that comes. */
-async function* blocks(body: ReadableStream<Uint8Array>, heard: () => void): AsyncGenerator<Block> {
+/** Yields the blocks of a body that are not comments alone, each part of which renews the deadline. */
+async function* blocks(body: ReadableStream<Uint8Array>, deadline: Deadline, silence: number): AsyncGenerator<Block> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = '';
   for (;;) {
-    const { value, done } = await reader.read();
+    const { value, done } = await reach(() => unlessAborted(reader.read(), deadline.signal));
     if (done) return;
-    heard();
+    deadline.renew(silence);
     const parts = (rest + decoder.decode(value, { stream: true }).replaceAll('\r', '')).split('\n\n');
     rest = parts.pop() ?? '';
     if (rest.length > longestBlock) throw new FreshetError('not_freshet', 'a block of the stream is too long');

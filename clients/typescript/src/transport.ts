@@ -1,16 +1,24 @@
 import { FreshetError, refusal } from './errors.js';
 import type { Call, CallOptions, Options } from './options.js';
-import { Deadline, backoff, sleep } from './wait.js';
+import { Deadline, backoff, sleep, throwIfAborted, unlessAborted } from './wait.js';
 
 /** How long after a call its last retry may begin: a server knows a request id for a minute. */
-export const within = 45_000;
+const within = 45_000;
 
 const defaults = { timeout: 15_000, tries: 4, pause: 250 };
+
+/** A call that changes something, until it has ended. */
+interface Change {
+  /** Is aborted when a newer call decides: this one is not tried again. */
+  overtaken: AbortController;
+  ended: Promise<void>;
+}
 
 /** Makes calls, and makes them again. {@link Client} has the routes. */
 export class Transport {
   readonly options: Options & typeof defaults;
   readonly #base: string;
+  readonly #changes = new Map<string, Change[]>(); // by path
 
   constructor(options: Options) {
     this.#base = String(options.server).replace(/\/+$/, '');
@@ -20,37 +28,77 @@ export class Transport {
     this.options = { ...defaults, ...options };
   }
 
-  /** Makes a call and returns the data of its answer. */
+  /**
+   * Makes a call and returns the data of its answer. Those that change one thing (one
+   * path) are made one after the other, so that the last one decides.
+   */
   async do<T>(call: Call, options: CallOptions = {}): Promise<T> {
-    const { tries, pause, onRetry } = this.options;
+    if (call.method === 'GET' || call.method === 'POST') return this.#tries<T>(call, options);
+    const change: Change = { overtaken: new AbortController(), ended: Promise.resolve() };
+    const before = this.#changes.get(call.path) ?? [];
+    // One without a body, such as a like, says all there is to say of its thing.
+    if (call.body === undefined) for (const { overtaken } of before) overtaken.abort();
+    const made = this.#inTurn<T>(call, options, before, change.overtaken.signal);
+    const end = () => this.#end(call.path, change);
+    change.ended = made.then(end, end);
+    this.#changes.set(call.path, [...before, change]);
+    return made;
+  }
+
+  #end(path: string, change: Change): void {
+    const left = (this.#changes.get(path) ?? []).filter((other) => other !== change);
+    if (left.length > 0) this.#changes.set(path, left);
+    else this.#changes.delete(path);
+  }
+
+  async #inTurn<T>(call: Call, options: CallOptions, before: Change[], overtaken: AbortSignal): Promise<T> {
+    try {
+      const turn = Promise.all(before.map(({ ended }) => ended));
+      if (before.length > 0) await unlessAborted(turn, options.signal, overtaken);
+      return await this.#tries<T>(call, options, overtaken);
+    } catch (error) {
+      throwIfAborted(options.signal);
+      if (!overtaken.aborted || error instanceof FreshetError && !mayHelp(error, true)) throw error;
+      throw new FreshetError('superseded', `${call.method} ${call.path} gave way to a newer call about the same`, { cause: error });
+    }
+  }
+
+  async #tries<T>(call: Call, options: CallOptions, overtaken?: AbortSignal): Promise<T> {
+    const { tries, pause, onRetry, token } = this.options;
     const start = performance.now();
+    let renewed = typeof token !== 'function';
     for (let n = 1; ; n++) {
       try {
         return await this.#once<T>(call, options);
       } catch (error) {
-        if (n >= tries || !mayHelp(error, call.repeatable ?? false)) throw error;
+        if (!renewed && isRefusedToken(error)) {
+          renewed = true;
+          n--;
+          continue;
+        }
+        if (n >= tries || overtaken?.aborted || !mayHelp(error, call.repeatable ?? false)) throw error;
         const wait = Math.max(backoff(pause, n), error.retryAfter);
         // What the server said tells more than a wait that is too long.
         if (performance.now() + wait > start + (call.within ?? within)) throw error;
         onRetry?.(error, wait);
-        await sleep(wait, options.signal);
+        await sleep(wait, options.signal, overtaken);
       }
     }
   }
 
   async #once<T>(call: Call, { signal, timeout = this.options.timeout }: CallOptions): Promise<T> {
-    const headers = await this.headers(call.headers);
     const deadline = new Deadline(timeout, signal);
-    try {
+    const answer = async () => {
+      const headers = await this.headers(call.headers);
       const response = await this.send({ ...call, headers }, deadline.signal);
-      return open<T>(response, await response.text());
+      return open<T>(response, await reach(() => response.text()));
+    };
+    try {
+      return await unlessAborted(answer(), deadline.signal);
     } catch (error) {
-      if (error instanceof FreshetError) throw error;
-      signal?.throwIfAborted();
-      if (deadline.signal.aborted) {
-        throw new FreshetError('timeout', `${call.method} ${call.path} was not answered within ${timeout} ms`, { cause: error });
-      }
-      throw unreachable(error);
+      throwIfAborted(signal);
+      if (!deadline.signal.aborted) throw error;
+      throw new FreshetError('timeout', `${call.method} ${call.path} was not answered within ${timeout} ms`, { cause: error });
     } finally {
       deadline.end();
     }
@@ -69,18 +117,18 @@ export class Transport {
     };
   }
 
-  /** Makes one try. What it rejects with is fetch's, but for redirects. */
+  /** Makes one try. */
   async send({ method, path, body, headers }: Call, signal: AbortSignal): Promise<Response> {
     const { credentials, fetch = globalThis.fetch } = this.options;
     const form = body instanceof FormData; // fetch writes its Content-Type
-    const response = await fetch(this.#base + path, {
+    const response = await reach(() => fetch(this.#base + path, {
       method,
       headers: { ...headers, ...(body !== undefined && !form && { 'Content-Type': 'application/json' }) },
       signal,
       redirect: 'manual', // to follow it would send who calls to another host
       ...(credentials && { credentials }),
       ...(body !== undefined && { body: form ? body : JSON.stringify(body) }),
-    });
+    }));
     if (response.type === 'opaqueredirect' || response.status >= 300 && response.status < 400) {
       throw new FreshetError('not_freshet', `${this.#base} redirects; give the client the address that it redirects to`, { status: response.status });
     }
@@ -93,6 +141,20 @@ export function mayHelp(error: unknown, repeatable: boolean): error is FreshetEr
   if (!(error instanceof FreshetError)) return false;
   if (error.kind === 'rate_limited') return true; // refused before anything was done
   return repeatable && (error.kind === 'unavailable' || error.kind === 'unreachable' || error.kind === 'timeout');
+}
+
+/** Says whether another token may help. A call that was refused so has changed nothing. */
+export function isRefusedToken(error: unknown): boolean {
+  return error instanceof FreshetError && error.kind === 'unauthenticated';
+}
+
+/** Does what only the network can make fail. */
+export async function reach<T>(what: () => Promise<T>): Promise<T> {
+  try {
+    return await what();
+  } catch (cause) {
+    throw unreachable(cause);
+  }
 }
 
 /** The error of a call that got no whole answer. */

@@ -1,17 +1,41 @@
-/** Waits some milliseconds; rejects with the reason of the signal when that is aborted. */
-export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const aborted = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', aborted);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', aborted, { once: true });
-  });
+/** Why a signal was aborted. Signals of React Native do not know. */
+export function reasonOf(signal: AbortSignal): unknown {
+  return signal.reason ?? Object.assign(new Error('the call was aborted'), { name: 'AbortError' });
+}
+
+/** Throws where a signal is aborted. Signals of React Native have no method for it. */
+export function throwIfAborted(signal?: AbortSignal): void {
+  if (signal?.aborted) throw reasonOf(signal);
+}
+
+/** Settles as the promise does, or rejects as soon as one of the signals is aborted, of which the promise need not know. */
+export async function unlessAborted<T>(promise: Promise<T>, ...signals: (AbortSignal | undefined)[]): Promise<T> {
+  let aborted = () => {};
+  try {
+    return await Promise.race([promise, new Promise<never>((_, reject) => {
+      aborted = () => {
+        const first = signals.find((signal) => signal?.aborted);
+        if (first) reject(reasonOf(first));
+      };
+      for (const signal of signals) signal?.addEventListener('abort', aborted);
+      aborted();
+    })]);
+  } finally {
+    for (const signal of signals) signal?.removeEventListener('abort', aborted);
+  }
+}
+
+/** The longest that a timer waits; one that is set to more rings at once. */
+const longestTimer = 2 ** 31 - 1;
+
+/** Waits some milliseconds; rejects with its reason when one of the signals is aborted. */
+export async function sleep(ms: number, ...signals: (AbortSignal | undefined)[]): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    await unlessAborted(new Promise((resolve) => { timer = setTimeout(resolve, Math.min(ms, longestTimer)); }), ...signals);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** A time limit that can be renewed, and ends also with a signal of the caller's. */
@@ -23,7 +47,7 @@ export class Deadline {
 
   constructor(ms: number, outer?: AbortSignal) {
     this.#outer = outer;
-    outer?.throwIfAborted();
+    throwIfAborted(outer);
     outer?.addEventListener('abort', this.#abort, { once: true });
     this.renew(ms);
   }
@@ -34,7 +58,7 @@ export class Deadline {
   /** Begins anew, with so many milliseconds. */
   renew(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#abort, ms);
+    this.#timer = setTimeout(this.#abort, Math.min(ms, longestTimer));
   }
 
   /** Ends it: what still goes on with its signal is aborted. */
@@ -55,7 +79,13 @@ export function backoff(pause: number, n: number): number {
   return Math.min(pause * 2 ** (n - 1) * (0.5 + Math.random()), longestPause);
 }
 
-/** A new name for a call, 32 hexadecimal digits. `randomUUID` is missing where a page came without TLS. */
+/**
+ * A new name for a call, 32 hexadecimal digits. `randomUUID` is missing where a page came
+ * without TLS, all of `crypto` in React Native. A name is no secret.
+ */
 export function newID(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('');
+  const bytes = new Uint8Array(16);
+  if (typeof crypto === 'object') crypto.getRandomValues(bytes);
+  else bytes.forEach((_, i) => { bytes[i] = Math.random() * 256; });
+  return Array.from(bytes, (b) => b.toString(16).padStart(2, '0')).join('');
 }

@@ -36,7 +36,10 @@ async function reader(name, options) {
   return { feed, items, first };
 }
 
-const names = ['scroll', 'cut', 'half', 'direct', 'offline', 'abort', 'tick', 'busy', 'slow', 'late'];
+const names = [
+  'scroll', 'cut', 'half', 'direct', 'offline', 'abort', 'tick', 'busy', 'slow', 'late',
+  'minute', 'pull', 'pulled', 'first', 'larger', 'forgotten', 'wrong',
+];
 /** @param {string} name */
 const others = (name) => names.filter((other) => other !== name);
 
@@ -155,6 +158,70 @@ test('an answer that comes with the abort belongs to the next call', async () =>
   assert.equal(sent[1], sent[0]);
 });
 
+/**
+ * A reader who has lost a page: all tries of a call have failed, though the server has answered.
+ * @param {string} name
+ * @param {'refresh' | 'loadMore'} what
+ */
+async function without(name, what) {
+  const it = await reader(name, { tries: 1 });
+  network.fail({ on: (call) => call.headers['x-agent-id'] === `reader_${name}`, answer: 'cut' });
+  await assert.rejects(it.feed[what](), { kind: 'unreachable' });
+  return it;
+}
+
+test('a page that was lost comes for as long as the server remembers it', async (t) => {
+  const { feed, items, first } = await without('minute', 'loadMore');
+  const now = performance.now.bind(performance);
+  t.mock.method(performance, 'now', () => now() + 55_000);
+  const all = [...first, ...await rest(feed)];
+  assert.deepEqual(all.toSorted(), items.toSorted());
+});
+
+for (const [name, lost] of /** @type {const} */ ([['pull', 'loadMore'], ['pulled', 'refresh']])) {
+  test(`a refresh after a ${lost} that was lost skips nothing`, async () => {
+    const { feed, items, first } = await without(name, lost);
+    const refreshed = ids(await feed.refresh());
+    assert.equal(refreshed.length, 10);
+    const all = [...first, ...refreshed, ...await rest(feed)];
+    assert.deepEqual(all.toSorted(), items.toSorted(), 'nothing is lost, nothing comes twice');
+  });
+}
+
+test('a loadMore after a refresh that was lost skips nothing', async () => {
+  const { feed, items, first } = await without('first', 'refresh');
+  const all = [...first, ...await rest(feed)];
+  assert.deepEqual(all.toSorted(), items.toSorted());
+});
+
+test('a page that was lost comes to a call with another limit', async () => {
+  const { feed, items, first } = await without('larger', 'loadMore');
+  const next = ids(await feed.loadMore({ limit: 5 }));
+  assert.equal(next.length, 10, 'as it was asked for first');
+  const all = [...first, ...next, ...await rest(feed)];
+  assert.deepEqual(all.toSorted(), items.toSorted());
+});
+
+test('a page that came again waits where its call is aborted', async () => {
+  const { feed, items, first } = await without('forgotten', 'loadMore');
+  first.push(...ids(await feed.refresh()));
+  const leaves = new AbortController();
+  const left = assert.rejects(feed.loadMore({ signal: leaves.signal }), { message: 'the reader leaves' });
+  leaves.abort(new Error('the reader leaves'));
+  await left;
+  const all = [...first, ...await rest(feed)];
+  assert.deepEqual(all.toSorted(), items.toSorted());
+});
+
+test('a call that was refused is not made again', async () => {
+  const { feed } = await reader('wrong', { tries: 1 });
+  network.fail({ on: isLoadMore, answer: 'cut' });
+  await assert.rejects(feed.loadMore({ limit: 1000 }), { kind: 'unreachable' });
+  assert.equal((await feed.refresh()).items.length, 10, 'the refresh passes it over');
+  await assert.rejects(feed.loadMore({ limit: 1000 }), { kind: 'bad_request' });
+  assert.equal((await feed.loadMore()).items.length, 10);
+});
+
 test('a call is made again where the server is busy', async () => {
   const { feed } = await reader('busy');
   const busy = { status: 503, headers: { 'Content-Type': 'application/json' }, body: '{"code":50301,"msg":"too many requests are worked on; try again in 1 s"}' };
@@ -180,8 +247,18 @@ test('Retry-After is kept to', async () => {
   busy('30');
   await assert.rejects(client.timeline({ signal: leaves.signal }), { name: 'AbortError' });
   assert.deepEqual(told, [['unavailable', 30_000, 30_000]]);
-  busy('600');
-  await assert.rejects(client.timeline(), { kind: 'unavailable', status: 503, code: 50301, retryAfter: 600_000 }, 'no call waits as long as that');
+  const in10 = new Date(Date.now() + 600_000).toUTCString();
+  for (const [after, least] of /** @type {const} */ ([['600', 600_000], ['86400', 86_400_000], ['9'.repeat(12), 9e14], [in10, 590_000]])) {
+    busy(after);
+    const error = await client.timeline().then(() => assert.fail(), (e) => e);
+    assert.deepEqual([error.kind, error.status, error.code], ['unavailable', 503, 50301], 'no call waits as long as that');
+    assert.ok(error.retryAfter >= least, `${after}: ${error.retryAfter}`);
+  }
+  assert.equal(told.length, 1, 'there was no other try');
+  for (const past of ['0', '-1', 'soon', new Date(0).toUTCString()]) {
+    busy(past);
+    await connect(network.url, 'patient').timeline();
+  }
 });
 
 test('a call without an answer ends in time', async () => {
@@ -232,15 +309,4 @@ test('what is no Freshet server is told', async () => {
   await assert.rejects(client.guest(), { kind: 'not_freshet', status: 302 });
   await assert.rejects(connect('http://127.0.0.1:1', 'u_1', { tries: 2 }).guest(), { kind: 'unreachable', message: /^cannot reach the server: / });
   for (const wrong of ['', '127.0.0.1:8080', 'ftp://127.0.0.1', 'http://127.0.0.1/?a=b']) assert.throws(() => connect(wrong, 'u_1'), TypeError, wrong);
-});
-
-test('a token is asked for before each try', async () => {
-  let asked = 0;
-  const client = connect(network.url, '', { token: async () => `token-${++asked}` });
-  network.fail({ on: (call) => call.headers.authorization === 'Bearer token-1', answer: 'cut' });
-  await assert.rejects(client.timeline(), { kind: 'unauthenticated' });
-  assert.equal(network.calls.at(-1)?.headers.authorization, 'Bearer token-2');
-  const broken = connect(network.url, '', { token: () => { throw new Error('signed out'); } });
-  await assert.rejects(broken.timeline(), { message: 'signed out' });
-  await assert.rejects(broken.stream().next(), { message: 'signed out' });
 });

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Feed } from '@freshet/client';
+import { connect, serve, until } from './helpers.js';
+
+const { server, network } = await serve();
+const busy = { status: 503, headers: {}, body: '' };
+
+test('a token is asked for before each try', async () => {
+  let asked = 0;
+  const client = connect(network.url, '', { token: async () => `token-${++asked}` });
+  network.fail({ on: (call) => call.headers.authorization === 'Bearer token-1', answer: 'cut' });
+  await assert.rejects(client.timeline(), { kind: 'unauthenticated' });
+  const broken = connect(network.url, '', { token: () => { throw new Error('signed out'); } });
+  await assert.rejects(broken.timeline(), { message: 'signed out' });
+  await assert.rejects(broken.stream().next(), { message: 'signed out' });
+});
+
+test('a token function is asked once more after a 401', async () => {
+  for (const call of /** @type {const} */ (['timeline', 'guest', 'createPost', 'stream'])) {
+    /** @type {string[]} */
+    const asked = [];
+    const token = () => { asked.push(call); return `${call}-${asked.length}`; };
+    const client = connect(network.url, 'reader', { token, tries: 1 });
+    network.fail({ on: ({ headers }) => headers.authorization === `Bearer ${call}-1`, instead: { status: 401, body: '{"code":40101,"msg":"the token has expired"}' } });
+    if (call === 'stream') {
+      const stream = client.stream();
+      await stream.next();
+      await stream.return(/** @type {never} */ (undefined));
+    }
+    else if (call === 'createPost') await client.createPost({ caption: 'Rain' });
+    else await client[call]();
+    assert.equal(asked.length, 2, call);
+    const mend = network.fail({ on: ({ headers }) => Boolean(headers.authorization), instead: { status: 401, body: '{"code":40101,"msg":"who are you"}' }, stays: true });
+    await assert.rejects(client.timeline(), { kind: 'unauthenticated' });
+    assert.equal(asked.length, 4, 'once');
+    mend();
+  }
+  const before = network.calls.length;
+  network.fail({ on: () => true, instead: { status: 401, body: '{"code":40101,"msg":"who are you"}' } });
+  await assert.rejects(connect(network.url, '', { token: 'fixed' }).timeline(), { kind: 'unauthenticated' });
+  assert.equal(network.calls.length, before + 1, 'a token that is fixed stays refused');
+});
+
+const never = () => new Promise(() => {});
+for (const [what, options] of /** @type {[string, Partial<import('@freshet/client').Options>][]} */ ([
+  ['a token function', { token: /** @type {any} */ (never) }],
+  ['a fetch', { fetch: /** @type {any} */ (never) }],
+  ['a body', { fetch: /** @type {any} */ (async () => Object.assign(new Response(''), { text: never })) }],
+])) {
+  test(`${what} that hangs does not outlive timeout and signal`, async () => {
+    const client = connect(server.url, 'reader', { ...options, tries: 1, timeout: 50 });
+    await assert.rejects(client.guest(), { kind: 'timeout' });
+    const leaves = new AbortController();
+    const left = assert.rejects(client.guest({ signal: leaves.signal, timeout: 3_600_000 }), { message: 'the reader leaves' });
+    leaves.abort(new Error('the reader leaves'));
+    await left;
+    if (what === 'a body') return;
+    const stream = connect(server.url, 'reader', { ...options, timeout: 3_600_000 }).stream({ signal: leaves.signal });
+    await assert.rejects(stream.next(), { message: 'the reader leaves' });
+  });
+}
+
+/** @typedef {import('@freshet/client').Client} Client */
+/** @type {[string, (client: Client) => Promise<unknown>, (client: Client) => Promise<unknown>, (client: Client) => Promise<unknown>, unknown][]} */
+const changes = [
+  ['a like', (c) => c.likePost(post), (c) => c.unlikePost(post), async (c) => (await c.post(post)).in_feed?.has_liked ?? false, false],
+  ['an unlike', (c) => c.unlikePost(post), (c) => c.likePost(post), async (c) => (await c.post(post)).in_feed?.has_liked ?? false, true],
+  ['a follow', (c) => c.follow('ana', 'bob'), (c) => c.unfollow('ana', 'bob'), (c) => names(c, 'following'), []],
+  ['an unfollow', (c) => c.unfollow('ana', 'bob'), (c) => c.follow('ana', 'bob'), (c) => names(c, 'following'), ['bob']],
+  ['a block', (c) => c.block('ana', 'eve'), (c) => c.unblock('ana', 'eve'), (c) => names(c, 'blocked'), []],
+  ['an unblock', (c) => c.unblock('ana', 'eve'), (c) => c.block('ana', 'eve'), (c) => names(c, 'blocked'), ['eve']],
+  ['a mute', (c) => c.mute('ana', 'tags', 'snow'), (c) => c.unmute('ana', 'tags', 'snow'), async (c) => (await c.profile('ana')).muted_tags ?? [], []],
+  ['an unmute', (c) => c.unmute('ana', 'tags', 'snow'), (c) => c.mute('ana', 'tags', 'snow'), async (c) => (await c.profile('ana')).muted_tags, ['snow']],
+];
+
+/**
+ * @param {Client} client
+ * @param {string} list
+ */
+async function names(client, list) {
+  const { agents } = await client.do(/** @type {any} */ ({ method: 'GET', path: `/v1/agents/ana/${list}` }));
+  return agents;
+}
+
+const { id: post } = await connect(server.url, 'bob').createPost({ caption: 'Rain' });
+await connect(server.url, 'ana').putProfile('ana', { interests: { rain: 1 } });
+
+for (const [what, older, newer, now, then] of changes) {
+  test(`${what} that is tried again does not overtake a newer call`, async () => {
+    /** @type {() => void} */
+    let failed = () => {};
+    const retry = new Promise((resolve) => { failed = () => resolve(undefined); });
+    const client = connect(network.url, 'ana', { pause: 60_000, onRetry: failed });
+    const isChange = (/** @type {any} */ { method }) => method === 'PUT' || method === 'DELETE';
+    network.fail({ on: isChange, instead: busy });
+    const first = older(client);
+    const ended = assert.rejects(first, { kind: 'superseded' });
+    await retry;
+    await newer(client);
+    await ended;
+    assert.deepEqual(await now(client), then);
+  });
+
+  test(`${what} whose answer is late ends before a newer call begins`, async () => {
+    const client = connect(network.url, 'ana');
+    /** @type {() => void} */
+    let answer = () => {};
+    const from = network.calls.length;
+    network.fail({ on: ({ method }) => method !== 'GET', after: new Promise((resolve) => { answer = () => resolve(undefined); }) });
+    const first = older(client);
+    await until(() => network.calls.length > from);
+    const skipped = older(client);
+    const left = assert.rejects(skipped, { kind: 'superseded' });
+    const second = newer(client);
+    answer();
+    await first;
+    await second;
+    await left;
+    assert.equal(network.calls.length, from + 2, 'what was overtaken before it was sent is not sent');
+    assert.deepEqual(await now(client), then);
+  });
+}
+
+test('changes with a body are made one after the other', async () => {
+  const client = connect(network.url, 'ana', { pause: 1 });
+  network.fail({ on: ({ method }) => method === 'PATCH', instead: busy });
+  network.fail({ on: ({ method }) => method === 'PATCH', instead: busy });
+  const leaves = new AbortController();
+  const all = [{ langs: ['en'] }, { muted_authors: ['eve'] }, { langs: ['de'] }].map((patch) => client.patchProfile('ana', patch));
+  const left = assert.rejects(client.patchProfile('ana', { langs: ['fr'] }, { signal: leaves.signal }), { message: 'the reader leaves' });
+  leaves.abort(new Error('the reader leaves'));
+  await Promise.all([...all, left]);
+  const profile = await client.profile('ana');
+  assert.deepEqual([profile.langs, profile.muted_authors], [['de'], ['eve']]);
+  assert.deepEqual(profile.interests, { rain: 1 });
+});
+
+test('a client works where signals and crypto have what React Native has', async (t) => {
+  const { throwIfAborted } = AbortSignal.prototype;
+  const reason = /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(AbortSignal.prototype, 'reason'));
+  const crypto = /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(globalThis, 'crypto'));
+  t.after(() => {
+    Object.assign(AbortSignal.prototype, { throwIfAborted });
+    Object.defineProperty(AbortSignal.prototype, 'reason', reason);
+    Object.defineProperty(globalThis, 'crypto', crypto);
+  });
+  Reflect.deleteProperty(AbortSignal.prototype, 'throwIfAborted');
+  Object.defineProperty(AbortSignal.prototype, 'reason', { get: () => undefined, configurable: true });
+  Object.defineProperty(globalThis, 'crypto', { value: undefined, configurable: true });
+
+  const feed = new Feed(connect(server.url, 'native'));
+  const leaves = new AbortController();
+  await feed.refresh({ signal: leaves.signal });
+  leaves.abort();
+  await assert.rejects(feed.refresh({ signal: leaves.signal }), { name: 'AbortError' });
+  await assert.rejects(feed.loadMore({ signal: leaves.signal }), { name: 'AbortError' });
+  await assert.rejects(connect('http://127.0.0.1:1', 'native', { pause: 60_000 }).guest({ signal: leaves.signal }), { name: 'AbortError' });
+});
