@@ -5,8 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -50,4 +56,47 @@ func TestMaskingLeavesTheRest(t *testing.T) {
 	require.Equal(t, 19, n)
 	require.Equal(t, "abc is the alphabet", b.String())
 	require.Same(t, &b, Masking(&b, Default()), "nothing to mask costs nothing")
+}
+
+// TestEverySecretIsReadAgain from the file that a variable names: each setting that is one, or
+// an address that has one.
+func TestEverySecretIsReadAgain(t *testing.T) {
+	const redis, elastic, postgres = "redis://u:%s@h:1", "http://u:%s@h:1", "postgres://u:%s@h/d"
+	services := []string{"FRESHET_REDIS_URL=redis://h:1", "FRESHET_ELASTICSEARCH_ADDRESSES=http://u@h:1"}
+	inAddresses := map[string]string{"redis.url": redis, "timeline.redis_url": redis, "elasticsearch.addresses": elastic, "postgres.url": postgres}
+	beside := map[string][]string{
+		"auth.jwt.secret": {"FRESHET_AUTH_MODE=jwt"}, "redis.password": services, "elasticsearch.password": services,
+		"elasticsearch.api_key": {services[0], "FRESHET_ELASTICSEARCH_ADDRESSES=http://h:1"}, "redis.url": services[1:],
+		"elasticsearch.addresses": services[:1], "postgres.url": services, "timeline.redis_url": append(services, "FRESHET_POSTGRES_URL=postgres://h/d"),
+	}
+	for _, f := range schema {
+		form, address := inAddresses[f.key]
+		if !f.secret && !address {
+			require.NotContains(t, f.help, "password@", "%s has a secret; add it here", f.key)
+			continue
+		}
+		if !address {
+			form = "%s"
+		}
+		path := filepath.Join(t.TempDir(), "value")
+		write := func(secret string) {
+			require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, form+"\n", secret), 0o600))
+		}
+		first, second := strings.Repeat("first", 8), strings.Repeat("second", 8)
+		write(first)
+		c, err := Load(Options{Environ: append(slices.Clone(beside[f.key]), EnvName(f.key)+fileSuffix+"="+path)})
+		require.NoError(t, err, f.key)
+		synctest.Test(t, func(t *testing.T) {
+			fresh := c.Fresh()
+			require.Contains(t, fmt.Sprint(f.value(new(fresh()))), first, f.key)
+			write(second)
+			time.Sleep(time.Second)
+			require.Contains(t, fmt.Sprint(f.value(new(fresh()))), second, f.key)
+			if f.key == "timeline.redis_url" {
+				lists := c.WithListsRedis().Fresh()
+				time.Sleep(time.Second)
+				require.Contains(t, lists().Redis.URL, second)
+			}
+		})
+	}
 }

@@ -23,7 +23,7 @@ const (
 	// imageTime is how long a post with images, or an image that is sent, may take.
 	imageTime = 2 * time.Minute
 	// storeTime is how long all images of a post may take to be stored. A store that
-	// hangs is answered as one that is down.
+	// hangs at one of them is answered as one that is down, much earlier.
 	storeTime = 30 * time.Second
 	// releaseTime is how long a failed call removes what it had stored.
 	releaseTime = 10 * time.Second

@@ -63,7 +63,7 @@ func newGallery(t *testing.T) *gallery {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = g.folder.Close() }) // a test may have closed it
 	g.fixture, g.store = socialFixture(t, func(_ *Config, d *Deps) {
-		g.images = &brokenImages{Processor: media.NewProcessor(media.Config{}), Files: media.NewFiles(g.folder, d.Social.Store)}
+		g.images = &brokenImages{Processor: media.NewProcessor(media.Config{}), Files: media.NewFiles(g.folder, d.Social.Store, time.Minute)}
 		d.Social.Images = g.images
 	})
 	return g
@@ -362,7 +362,7 @@ func imagesWhileStoresAreDown(t *testing.T) {
 	assert.Equal(t, []any{503, 50301}, []any{r.status, r.Code}, r.body)
 	assert.NotEmpty(t, r.header.Get("Retry-After"))
 	assert.NotContains(t, r.body, "no route")
-	assert.Equal(t, storeTime, g.images.left, "nor is a store waited for that hangs")
+	assert.Equal(t, storeTime, g.images.left, "nor does one that is slow take for ever")
 	g.leftNothing(t)
 	words := g.do(t, "POST", "/v1/posts", `{"caption":"posts go on"}`, as("ann"))
 	require.Equal(t, 201, words.status, words.body)

@@ -12,6 +12,10 @@ import (
 	"github.com/freshet/freshet/social/media"
 )
 
+// imageShare of imageOf is the share of a request's time that one file may take to be
+// stored: the rest is for the database, and for an answer without it.
+const imageShare, imageOf = 2, 3
+
 // openMedia opens the store of the images of posts; nil where there is none.
 func (b *builder) openMedia(rows social.Images) (*media.Files, error) {
 	address, err := b.mediaURL()
@@ -30,7 +34,7 @@ func (b *builder) openMedia(rows social.Images) (*media.Files, error) {
 		return nil, err
 	}
 	b.disconnects("media", store.Close)
-	files := media.NewFiles(store, rows)
+	files := media.NewFiles(store, rows, b.cfg.Server.RequestTimeout*imageShare/imageOf)
 	if u.Scheme == "s3" { // to list a folder would cost more than it tells
 		b.checks["media"] = func(ctx context.Context) handler.Dependency {
 			return handler.Dependency{Err: files.Ping(ctx), Optional: true}

@@ -133,7 +133,7 @@ func (b *builder) openSocialStore(ctx context.Context, options social.Options) (
 // openPostgres brings the tables up to date. While the database is down that
 // waits, and the server starts: until then the store is unavailable.
 func (b *builder) openPostgres(ctx context.Context, options social.Options) (SocialStore, error) {
-	cfg := postgres.Config{URL: b.cfg.Postgres.URL}
+	cfg := postgres.Config{URL: b.cfg.Postgres.URL, Log: b.log}
 	if b.cfg.FromFiles() {
 		fresh := b.cfg.Fresh()
 		cfg.Current = func() string { return fresh().Postgres.URL }

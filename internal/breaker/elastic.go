@@ -19,8 +19,12 @@ type Elastic struct {
 	timeout time.Duration
 }
 
-// NewElastic puts a breaker in front of next. A request takes timeout at most, but for
-// uploads.
+// bulkLongest is the longest request that writes many documents. One that never ends would
+// hide that nobody answers.
+const bulkLongest = 30 * time.Second
+
+// NewElastic puts a breaker in front of next. A request takes timeout at most, one that
+// writes many documents half a minute.
 func NewElastic(next http.RoundTripper, timeout time.Duration, log *slog.Logger) Elastic {
 	return Elastic{New("elasticsearch", log, "search", "mget", "bulk", "other"), next, timeout}
 }
@@ -45,10 +49,11 @@ func (b Elastic) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("elasticsearch: %w", err)
 	}
-	cancel := func() {}
-	if kind != "bulk" { // an upload takes as long as it takes
-		ctx, cancel = context.WithTimeout(ctx, b.timeout)
+	longest := b.timeout
+	if kind == "bulk" {
+		longest = max(longest, bulkLongest)
 	}
+	ctx, cancel := context.WithTimeout(ctx, longest)
 	res, err := b.next.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		late := errors.Is(ctx.Err(), context.DeadlineExceeded)

@@ -96,14 +96,14 @@ func (b body) Read(p []byte) (int, error) {
 
 func (body) Close() error { return nil }
 
-// TestUploadsTakeAsLongAsTheyTake: everything else is bounded, and an answer can be read
+// TestRequestsAreBounded: uploads have more time than others, and an answer can be read
 // until its body is closed.
-func TestUploadsTakeAsLongAsTheyTake(t *testing.T) {
+func TestRequestsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var left time.Duration
 		b := NewElastic(answers{http.StatusOK, &left}, 3*time.Second, slog.New(slog.DiscardHandler))
 		for path, want := range map[string]time.Duration{
-			"/items/_search": 3 * time.Second, "/items/_mget": 3 * time.Second, "/": 3 * time.Second, "/_bulk": 0,
+			"/items/_search": 3 * time.Second, "/items/_mget": 3 * time.Second, "/": 3 * time.Second, "/_bulk": 30 * time.Second,
 		} {
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://elastic"+path, nil)
 			require.NoError(t, err)

@@ -16,14 +16,39 @@ func Sentinels(cfg configs.Config) ([]*redis.SentinelClient, error) {
 	if err != nil {
 		return nil, err
 	}
+	credentials := sentinelCredentials(cfg.Fresh())
 	clients := make([]*redis.SentinelClient, len(o.Addrs))
 	for i, addr := range o.Addrs {
 		clients[i] = redis.NewSentinelClient(&redis.Options{
-			Addr: addr, Username: o.SentinelUsername, Password: o.SentinelPassword, Dialer: o.Dialer, MaxRetries: -1, PoolSize: 1,
+			Addr: addr, CredentialsProvider: credentials, Dialer: o.Dialer, MaxRetries: -1, PoolSize: 1,
 			DialTimeout: o.DialTimeout, DialerRetries: 1, ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout,
 		})
 	}
 	return clients, nil
+}
+
+// sentinelCredentials returns the user and the password of the Sentinels, as files have them by
+// now.
+func sentinelCredentials(fresh func() configs.Config) func() (user, password string) {
+	return func() (string, string) {
+		r := fresh().Redis.Server()
+		return r.SentinelUsername, r.SentinelPassword
+	}
+}
+
+// authenticate returns what tells a new connection who asks, where it was not told yet: the
+// client takes credentials that change for masters, and not for Sentinels.
+func authenticate(credentials func() (user, password string)) func(context.Context, *redis.Conn) error {
+	return func(ctx context.Context, conn *redis.Conn) error {
+		user, password := credentials()
+		if password == "" || !redis.HasErrorPrefix(conn.Ping(ctx).Err(), "NOAUTH") {
+			return nil
+		}
+		if user == "" {
+			return conn.Auth(ctx, password).Err()
+		}
+		return conn.AuthACL(ctx, user, password).Err()
+	}
 }
 
 // EachMaster calls ask with each master of the data, on a cluster with all at once. The

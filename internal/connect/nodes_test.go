@@ -1,7 +1,10 @@
 package connect
 
 import (
+	"cmp"
 	"context"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -9,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
@@ -65,5 +69,43 @@ func TestSentinels(t *testing.T) {
 		t.Cleanup(func() { _ = c.Close() })
 		assert.Contains(t, c.String(), addrs[i])
 		assert.NoError(t, c.Ping(t.Context()).Err(), addrs[i])
+	}
+}
+
+// TestTheSentinelsPasswordIsReadAgain for every connection to one, where it is in a file.
+func TestTheSentinelsPasswordIsReadAgain(t *testing.T) {
+	t.Parallel()
+	for _, user := range []string{"", "watcher"} {
+		sentinel := testenv.StartSentinel(t, testenv.StartRedis(t))
+		path := filepath.Join(t.TempDir(), "url")
+		give := func(password string) {
+			require.NoError(t, sentinel.ACLSetUser(t.Context(), cmp.Or(user, "default"), "on", "resetpass", ">"+password, "allcommands", "allchannels").Err())
+			url := "redis://" + user + ":" + password + "@" + sentinel.Options().Addr + "/?master_name=" + testenv.SentinelMaster
+			require.NoError(t, os.WriteFile(path, []byte(url+"\n"), 0o600))
+		}
+		give("first")
+		cfg, err := configs.Load(configs.Options{Environ: []string{"FRESHET_REDIS_URL_FILE=" + path}})
+		require.NoError(t, err)
+		require.NoError(t, asks(t, cfg)[0]())
+		calls := asks(t, cfg) // of clients that have not asked yet
+		give("second")
+		for _, call := range calls {
+			testenv.WaitFor(t, func() bool { return call() == nil }, "the file to be read again")
+		}
+	}
+}
+
+// asks are calls of clients that Sentinels tell where the master is.
+func asks(t *testing.T, cfg configs.Config) []func() error {
+	t.Helper()
+	client, err := Redis(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = client.Close() })
+	sentinels, err := Sentinels(cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = sentinels[0].Close() })
+	return []func() error{
+		func() error { return client.Ping(t.Context()).Err() },
+		func() error { return sentinels[0].GetMasterAddrByName(t.Context(), testenv.SentinelMaster).Err() },
 	}
 }

@@ -75,6 +75,9 @@ func redisOptions(cfg configs.Config) (*redis.UniversalOptions, error) {
 			r := fresh().Redis.Server()
 			return r.Username, r.Password
 		}
+		if r.MasterName != "" {
+			o.SentinelUsername, o.SentinelPassword, o.OnConnect = "", "", authenticate(sentinelCredentials(fresh))
+		}
 	}
 	if cfg.Redis.WaitReplicas > 0 { // a server that waits for its replicas is not dead yet
 		o.ReadTimeout += cfg.WaitTimeout()

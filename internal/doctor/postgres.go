@@ -65,7 +65,7 @@ func (d *doctor) judgePostgres(r postgres.Report) {
 		d.say(Broken, "postgres writes", "name the primary in postgres.url", "it takes no writes: it is a replica, or default_transaction_read_only is on")
 	}
 	if r.Conns > r.ServerConns {
-		d.say(Warning, "postgres connections", "raise max_connections, or lower pool_max_conns in postgres.url",
+		d.say(Warning, "postgres connections", "raise max_connections, or the CONNECTION LIMIT of the role and the database, or lower pool_max_conns in postgres.url",
 			"this server opens up to %d, and PostgreSQL takes %d of all servers together", r.Conns, r.ServerConns)
 	}
 	if len(r.Invalid) > 0 {

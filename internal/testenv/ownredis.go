@@ -124,3 +124,34 @@ func (r *OwnRedis) Freeze() { _ = r.cmd.Process.Signal(syscall.SIGSTOP) }
 
 // Thaw lets it go on.
 func (r *OwnRedis) Thaw() { _ = r.cmd.Process.Signal(syscall.SIGCONT) }
+
+// SentinelMaster is what a test's own Sentinel calls the master it watches.
+const SentinelMaster = "own"
+
+// StartSentinel starts a Sentinel that watches a Redis, and returns a client with all rights.
+// It is killed when the test ends.
+func StartSentinel(t testing.TB, master *OwnRedis) *redis.Client {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, port, _ := net.SplitHostPort(l.Addr().String())
+	_ = l.Close()
+	masterHost, masterPort, _ := net.SplitHostPort(master.Addr)
+	file := filepath.Join(t.TempDir(), "sentinel.conf")
+	text := "bind " + host + "\nport " + port + "\nsentinel monitor " + SentinelMaster + " " + masterHost + " " + masterPort + " 1\n" +
+		"user test on >test allcommands allchannels\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("redis-server", file, "--sentinel")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
+	c := redis.NewClient(&redis.Options{Addr: net.JoinHostPort(host, port), Username: "test", Password: "test", MaxRetries: -1})
+	t.Cleanup(func() { _ = c.Close() })
+	WaitFor(t, func() bool { return c.Ping(context.Background()).Err() == nil }, "the test's own Sentinel to answer")
+	return c
+}

@@ -12,18 +12,19 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// undoTime is how long a Save that failed tries to remove what it has stored.
-const undoTime = 5 * time.Second
-
 // Files keeps the files of images in a store, and whose they are in the social
 // store. It is safe for concurrent use.
 type Files struct {
-	store Store
-	rows  social.Images
+	store   Store
+	rows    social.Images
+	longest time.Duration
 }
 
-// NewFiles makes Files of a store, which the caller closes.
-func NewFiles(store Store, rows social.Images) *Files { return &Files{store, rows} }
+// NewFiles makes Files of a store, which the caller closes. To write or remove one file
+// takes longest at most: a store that hangs is one that is down.
+func NewFiles(store Store, rows social.Images, longest time.Duration) *Files {
+	return &Files{store, rows, longest}
+}
 
 // newKey is a name that nobody can guess: 128 random bits. It is no hash of the
 // content, which would tell who knows a picture whether somebody has posted it.
@@ -68,24 +69,36 @@ func (f *Files) Save(ctx context.Context, post string, images []Image) (saved []
 		return nil, 0, err
 	}
 	for i, file := range files {
-		if err := f.store.Put(ctx, path(keys[i]), file); err != nil {
-			f.undo(ctx, keys)
+		late, err := f.within(ctx, func(ctx context.Context) error { return f.store.Put(ctx, path(keys[i]), file) })
+		if err != nil {
+			if !late { // else it is not waited for again
+				f.undo(ctx, keys)
+			}
 			return nil, 0, failed(ctx, "store an image", err)
 		}
 	}
 	return saved, len(keys), nil
 }
 
+// within makes a call of the store, and reports whether it was late.
+func (f *Files) within(ctx context.Context, call func(context.Context) error) (late bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, f.longest)
+	defer cancel()
+	err = call(ctx)
+	return ctx.Err() != nil, err
+}
+
 // undo removes what a Save that failed has stored, as far as it can be. The keys
 // stay reserved: what was being written may appear yet, and is the job's then.
 func (f *Files) undo(ctx context.Context, keys []string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
-	defer cancel()
-	for _, key := range keys {
-		if f.store.Delete(ctx, path(key)) != nil {
-			return
+	_, _ = f.within(context.WithoutCancel(ctx), func(ctx context.Context) error {
+		for _, key := range keys {
+			if err := f.store.Delete(ctx, path(key)); err != nil {
+				return err
+			}
 		}
-	}
+		return nil
+	})
 }
 
 // Release removes the files of a post that is not there, and returns when they
@@ -97,7 +110,7 @@ func (f *Files) Release(ctx context.Context, post string) error {
 		return err
 	}
 	for _, key := range keys {
-		if err := f.store.Delete(ctx, path(key)); err != nil {
+		if _, err := f.within(ctx, func(ctx context.Context) error { return f.store.Delete(ctx, path(key)) }); err != nil {
 			return failed(ctx, "remove an image", err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/png"
 	"io"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -83,7 +84,7 @@ func TestFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b, store := open(t), rows(t)
-			f := media.NewFiles(b, store)
+			f := media.NewFiles(b, store, time.Minute)
 			ctx := t.Context()
 			require.NoError(t, f.Ping(ctx))
 			list := pictures(t, 2)
@@ -151,7 +152,7 @@ func TestSaveIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	whole, dir := inFolder(t)
 	store := rows(t)
-	f := media.NewFiles(whole, store)
+	f := media.NewFiles(whole, store, time.Minute)
 	// A file in the way of most folders, whatever the keys will be: those that are
 	// free take some of forty files, and not all.
 	for i := range 256 {
@@ -182,7 +183,7 @@ func TestStoreThatIsDown(t *testing.T) {
 	t.Parallel()
 	b := inS3(t, "s3://freshet?region=us-east-1&endpoint=http://127.0.0.1:1&use_path_style=true&anonymous=true")
 	store := rows(t)
-	f := media.NewFiles(b, store)
+	f := media.NewFiles(b, store, time.Minute)
 	_, _, err := f.Save(t.Context(), "post:1", pictures(t, 1))
 	require.ErrorIs(t, err, media.ErrUnavailable)
 	_, err = f.Open(t.Context(), strings.Repeat("0", 32))
@@ -192,4 +193,27 @@ func TestStoreThatIsDown(t *testing.T) {
 	keys, err := store.UnusedFiles(t.Context(), "post:1")
 	require.NoError(t, err)
 	require.Len(t, keys, 2, "what may be stored is not forgotten")
+}
+
+// hanging is an S3 server that takes every connection, and never answers.
+func hanging(t *testing.T) media.Store {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	return inS3(t, "s3://freshet?region=us-east-1&endpoint=http://"+listener.Addr().String()+"&use_path_style=true&anonymous=true")
+}
+
+// TestStoreThatHangs: whoever writes is told that the store is unavailable, and nothing is
+// forgotten that it may have.
+func TestStoreThatHangs(t *testing.T) {
+	t.Parallel()
+	store := rows(t)
+	f := media.NewFiles(hanging(t), store, 50*time.Millisecond)
+	_, _, err := f.Save(t.Context(), "post:1", pictures(t, 2))
+	require.ErrorIs(t, err, media.ErrUnavailable)
+	require.ErrorIs(t, f.Release(t.Context(), "post:1"), media.ErrUnavailable)
+	keys, err := store.UnusedFiles(t.Context(), "post:1")
+	require.NoError(t, err)
+	require.Len(t, keys, 4)
 }

@@ -23,7 +23,8 @@ type Report struct {
 	// ReadOnly says that it takes no writes: it is a replica, or is set so.
 	ReadOnly bool
 	// Conns is how many connections this process opens at most, ServerConns how many
-	// all processes may open to the server as this user.
+	// all processes may open as this user: the least of the limits of the server, the
+	// database and the role.
 	Conns, ServerConns int
 	// Invalid are indexes that exist and are not used, as an interrupted build
 	// leaves them.
@@ -47,7 +48,9 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 		}
 		if _, err := q.Row([]any{&r.Server, &r.Number, &r.Encoding, &r.ServerConns, &r.ReadOnly}, `SELECT current_setting('server_version'),
 			current_setting('server_version_num')::int, current_setting('server_encoding'),
-			current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+			(SELECT least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+				CASE WHEN datconnlimit >= 0 THEN datconnlimit END, CASE WHEN rolconnlimit >= 0 THEN rolconnlimit END)
+				FROM pg_database, pg_roles WHERE datname = current_database() AND rolname = current_user),
 			pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`); err != nil {
 			return err
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/semaphore"
 
 	"github.com/freshet/freshet/feed"
@@ -16,7 +15,7 @@ import (
 
 // database runs calls on a pool of connections.
 type database struct {
-	pool     *pgxpool.Pool
+	*connections
 	guard    func(ctx context.Context, kind string, call func(context.Context) error) error
 	migrated atomic.Bool // the schema is one that this code knows
 	clock    feed.Clock
@@ -43,7 +42,14 @@ func (d *database) guarded(ctx context.Context, kind string, call func(context.C
 
 // Read implements [sqlstore.Database].
 func (d *database) Read(ctx context.Context, do func(sqlstore.Session) error) error {
-	return d.guarded(ctx, "read", func(ctx context.Context) error { return do(querying{ctx, d.pool}) })
+	return d.guarded(ctx, "read", func(ctx context.Context) error {
+		conn, release, err := d.acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
+		return do(querying{ctx, conn})
+	})
 }
 
 // Snapshot implements [sqlstore.Database].
@@ -54,7 +60,12 @@ func (d *database) Snapshot(ctx context.Context, do func(sqlstore.Session) error
 			return err
 		}
 		defer d.snapshots.Release(1)
-		return pgx.BeginTxFunc(ctx, d.pool, options, func(on pgx.Tx) error { return do(querying{ctx, on}) })
+		conn, release, err := d.acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
+		return pgx.BeginTxFunc(ctx, conn, options, func(on pgx.Tx) error { return do(querying{ctx, on}) })
 	})
 }
 
@@ -87,11 +98,11 @@ func (d *database) Write(ctx context.Context, do func(sqlstore.Writing) error) e
 // attempt runs a transaction once. The commit goes with the last statements, in
 // one trip; it is not reached if one of them fails.
 func (d *database) attempt(ctx context.Context, do func(sqlstore.Writing) error) (err error) {
-	conn, err := d.pool.Acquire(ctx)
+	conn, release, err := d.acquire(ctx)
 	if err != nil {
 		return err
 	}
-	defer conn.Release() // which closes one that is still in a transaction
+	defer release() // which closes one that is still in a transaction
 	if _, err := conn.Exec(ctx, `begin isolation level read committed read write`); err != nil {
 		return err
 	}
@@ -107,8 +118,7 @@ func (d *database) attempt(ctx context.Context, do func(sqlstore.Writing) error)
 	return err
 }
 
-// session runs statements: the pool, each by itself, or a
-// transaction.
+// session runs statements: a pool or a connection, each by itself, or a transaction.
 type session interface {
 	Exec(ctx context.Context, text string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)

@@ -23,6 +23,7 @@ const (
 	undefinedTable       = "42P01"
 	readOnlyTransaction  = "25006"
 	tooManyConnections   = "53300"
+	configurationLimit   = "53400"
 	diskFull             = "53100"
 	outOfMemory          = "53200"
 	ioError              = "58030"
@@ -37,6 +38,7 @@ const (
 var advice = map[string]string{
 	undefinedTable:      "a table is missing; run freshet doctor --fix",
 	readOnlyTransaction: "the server only reads, as a replica does; connect to the primary",
+	configurationLimit:  "the server has reached a limit of its configuration; see its log",
 	tooManyConnections:  "the server has no connection left; raise its max_connections or lower pool_max_conns in postgres.url",
 	diskFull:            "the server's disk is full; free some space",
 	outOfMemory:         "the server is out of memory; see its log",
@@ -82,9 +84,13 @@ func again(err error) bool {
 
 // Unreachable reports whether a call has ended so because the database could not
 // be asked: no connection, a timeout, or a server that starts or stops. A cancelled
-// call is the caller's own doing and no such error, nor is one that was answered.
+// call is the caller's own doing and no such error, nor is one that was answered, nor that
+// the server gives no further connection to a store that has some.
 func Unreachable(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, sqlstore.ErrRaced) || sqlstore.Answered(err) {
+		return false
+	}
+	if crowded(err) {
 		return false
 	}
 	var connect *pgconn.ConnectError

@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"slices"
 	"time"
@@ -45,6 +46,8 @@ type Config struct {
 	// Guard runs a call, or refuses it with an error; kind is "read" or "write". It
 	// may end the call's context before the caller's. Nil: all calls run.
 	Guard func(ctx context.Context, kind string, call func(context.Context) error) error
+	// Log is told where the server gives fewer connections than MaxConns. Nil: nobody.
+	Log *slog.Logger
 }
 
 const (
@@ -76,12 +79,12 @@ func New(ctx context.Context, cfg Config, opts social.Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	return newStore(newDatabase(pool, cfg.Guard), opts), nil
+	return newStore(newDatabase(pool, cfg), opts), nil
 }
 
-func newDatabase(pool *pgxpool.Pool, guard func(context.Context, string, func(context.Context) error) error) *database {
+func newDatabase(pool *pgxpool.Pool, cfg Config) *database {
 	share := max(1, int64(pool.Config().MaxConns)/snapshotShare)
-	return &database{pool: pool, guard: guard, snapshots: semaphore.NewWeighted(share)}
+	return &database{connections: newConnections(pool, cfg.Log), guard: cfg.Guard, snapshots: semaphore.NewWeighted(share)}
 }
 
 func newStore(d *database, opts social.Options) *Store {

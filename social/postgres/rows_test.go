@@ -42,7 +42,7 @@ func TestRowsThatAreRead(t *testing.T) {
 	cfg.ConnConfig.Tracer = tr
 	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
 	require.NoError(t, err)
-	s := newStore(newDatabase(pool, nil), social.Options{})
+	s := newStore(newDatabase(pool, Config{}), social.Options{})
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	require.NoError(t, s.Migrate(t.Context()))
 	for _, text := range bigAuthors {

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,10 +23,11 @@ var zero time.Time // of changes that are made here
 
 func script(t *testing.T, url, text string) {
 	t.Helper()
-	c, err := pgx.Connect(t.Context(), url)
+	ctx := context.WithoutCancel(t.Context()) // also in a cleanup
+	c, err := pgx.Connect(ctx, url)
 	require.NoError(t, err)
-	defer func() { _ = c.Close(t.Context()) }()
-	_, err = c.Exec(t.Context(), text)
+	defer func() { _ = c.Close(ctx) }()
+	_, err = c.Exec(ctx, text)
 	require.NoError(t, err)
 }
 

@@ -198,6 +198,15 @@ func TestCredentials(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("[default]\naws_access_key_id = of-the-file\naws_secret_access_key = s\n"), 0o600))
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", file)
 	assert.Equal(t, "of-the-file", c.signs(t, ""))
+	s, err := open(t, "s3://bucket?use_path_style=true&endpoint="+c.URL)
+	require.NoError(t, err)
+	for _, key := range []string{"first", "second"} { // each request is signed by what the file says
+		require.NoError(t, os.WriteFile(file, []byte("[default]\naws_access_key_id = "+key+"\naws_secret_access_key = s\n"), 0o600))
+		_, err := s.Keys(t.Context(), 1)
+		require.NoError(t, err)
+		assert.Equal(t, key, c.keys[len(c.keys)-1])
+	}
+	c.paths = c.paths[:1]
 	t.Setenv("AWS_ACCESS_KEY_ID", "of-the-environment")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "s")
 	assert.Equal(t, "of-the-environment", c.signs(t, "&machine_role=true"))

@@ -1,0 +1,187 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"golang.org/x/sync/semaphore"
+)
+
+var connectionsRefused = promauto.NewCounter(prometheus.CounterOpts{
+	Name: "freshet_postgres_connections_refused_total",
+	Help: "Connections that PostgreSQL, or a pooler before it, did not give because a limit is reached: it gives fewer than this server may open.",
+})
+
+const (
+	// setAside is how long a connection that was refused is not asked for again.
+	setAside = 5 * time.Second
+	// askAgain is the pause between attempts to get the only connection.
+	askAgain = 100 * time.Millisecond
+	// noneFor is how long a call waits while there is no connection at all, before it says
+	// that the database cannot be asked.
+	noneFor = 500 * time.Millisecond
+	// countAfter is how long after a refusal the connections are counted for the log: by then
+	// those that were asked for at the same time are there or refused.
+	countAfter = time.Second
+	// sayAgain is the least time between two such lines of the log.
+	sayAgain = 10 * time.Minute
+)
+
+// errNone says that the server gives this process no connection at all.
+var errNone = errors.New("the server gives no connection")
+
+// poolerIsFull are what poolers say that have no code of their own for it.
+var poolerIsFull = []string{"no more connections allowed", "max client", "maxclients"}
+
+// crowded reports whether a connection was refused because there are as many as there may
+// be: of the server, the database, the role, or a pooler.
+func crowded(err error) bool {
+	var connect *pgconn.ConnectError
+	if !errors.As(err, &connect) || errors.Is(err, errNone) {
+		return false
+	}
+	switch code(err) {
+	case "":
+		return false
+	case tooManyConnections, configurationLimit:
+		return true
+	}
+	text := strings.ToLower(err.Error())
+	for _, full := range poolerIsFull {
+		if strings.Contains(text, full) {
+			return true
+		}
+	}
+	return false
+}
+
+// connections hands out those of a pool. Where the server gives fewer than the pool may
+// open, calls wait for those that there are.
+type connections struct {
+	pool  *pgxpool.Pool
+	seats *semaphore.Weighted // one for each connection that may be open
+	log   *slog.Logger
+
+	mu      sync.Mutex
+	aside   int32 // seats that nobody gets for a while, because the server has refused a connection for them
+	refusal error // the last; nil where a connection was given since
+	said    time.Time
+}
+
+func newConnections(pool *pgxpool.Pool, log *slog.Logger) *connections {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &connections{pool: pool, seats: semaphore.NewWeighted(int64(pool.Config().MaxConns)), log: log}
+}
+
+// acquire waits for a connection, until the context ends. release gives it back.
+func (c *connections) acquire(ctx context.Context) (conn *pgxpool.Conn, release func(), err error) {
+	began := time.Now()
+	for {
+		if err := c.seat(ctx); err != nil {
+			return nil, nil, err
+		}
+		conn, err := c.pool.Acquire(ctx)
+		for crowded(err) && !c.putAside(err) { // the only seat that is left: ask for its connection again
+			if err = c.wait(ctx, began); err == nil {
+				conn, err = c.pool.Acquire(ctx)
+			}
+		}
+		switch {
+		case err == nil:
+			c.given()
+			return conn, func() { conn.Release(); c.seats.Release(1) }, nil
+		case !crowded(err):
+			c.seats.Release(1)
+			return nil, nil, err
+		}
+	}
+}
+
+// seat waits for the right to use one of the connections.
+func (c *connections) seat(ctx context.Context) error {
+	for {
+		turn, cancel := context.WithTimeout(ctx, noneFor)
+		err := c.seats.Acquire(turn, 1)
+		cancel()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		if err := c.none(); err != nil {
+			return err
+		}
+	}
+}
+
+// putAside keeps a seat, whose connection was refused, from everybody for a while. It
+// reports false for the last one, which must stay.
+func (c *connections) putAside(refusal error) bool {
+	connectionsRefused.Inc()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refusal = refusal
+	if time.Since(c.said) > sayAgain {
+		c.said = time.Now()
+		time.AfterFunc(countAfter, func() { c.say(refusal) })
+	}
+	if c.aside+1 >= c.pool.Config().MaxConns {
+		return false
+	}
+	c.aside++
+	time.AfterFunc(setAside, func() {
+		c.mu.Lock()
+		c.aside--
+		c.mu.Unlock()
+		c.seats.Release(1)
+	})
+	return true
+}
+
+func (c *connections) say(refusal error) {
+	s := c.pool.Stat()
+	c.log.Warn("PostgreSQL gives fewer connections than this server may open: calls wait for those that there are",
+		"max_conns", s.MaxConns(), "connections", s.TotalConns()-s.ConstructingConns(), "reason", reason(refusal))
+}
+
+// wait pauses before the only connection is asked for again.
+func (c *connections) wait(ctx context.Context, began time.Time) error {
+	if time.Since(began) >= noneFor {
+		if err := c.none(); err != nil {
+			return err
+		}
+	}
+	select {
+	case <-time.After(askAgain):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// none returns an error where there is no connection to wait for: the server refuses the
+// first one.
+func (c *connections) none() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.pool.Stat(); c.refusal == nil || s.TotalConns() > s.ConstructingConns() {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", errNone, c.refusal)
+}
+
+// given notes that the server gives connections.
+func (c *connections) given() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refusal = nil
+}
