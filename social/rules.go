@@ -57,7 +57,7 @@ func Decide(p *Post, rel Relation) Decision {
 	}
 	d.Visible = p.Audience.Public || d.Reason != NoReason
 	if d.Visible {
-		d.CanReply, d.CanReact = allows(p, p.Reply, rel), allows(p, p.React, rel)
+		d.CanReply, d.CanReact = allows(p, p.Reply, rel, self), allows(p, p.React, rel, self)
 	}
 	return d
 }
@@ -78,19 +78,20 @@ func reason(self, follow, domain, member, mentioned bool) Reason {
 	return NoReason
 }
 
-// allows answers a right for a reader who sees the post. Circles of a remote
-// post are never resolved: its grants stand in for them.
-func allows(p *Post, right Right, rel Relation) bool {
+// allows answers a right for a reader who sees the post. Whomever a right is given to, its
+// author has it, too. Circles of a remote post are never resolved: its grants stand in for
+// them.
+func allows(p *Post, right Right, rel Relation, self bool) bool {
 	switch right {
 	case RightPublic:
 		return true
 	case RightFollowers:
-		return rel.Follows
+		return self || rel.Follows
 	case RightAudience:
 		if p.Remote() {
 			return rel.Granted
 		}
-		return rel.Member
+		return self || rel.Member
 	}
 	return false
 }

@@ -64,6 +64,11 @@ func TestRights(t *testing.T) {
 		{social.RightAudience, "", social.Relation{Reader: "r", Follows: true, Granted: true, Mentioned: true}, false},
 		{social.RightAudience, "x", social.Relation{Reader: "r", Granted: true}, true},
 		{social.RightAudience, "x", social.Relation{Reader: "r", Member: true}, false},
+		{social.RightPublic, "", social.Relation{Reader: "author"}, true},
+		{social.RightFollowers, "", social.Relation{Reader: "author"}, true},
+		{social.RightAudience, "", social.Relation{Reader: "author"}, true},
+		{social.RightFollowers, "x", social.Relation{Reader: "author"}, false}, // another host's author has the name
+		{social.RightAudience, "x", social.Relation{Reader: "author"}, false},
 		{"", "", social.Relation{Reader: "r", Follows: true, Member: true}, false},
 	} {
 		p := &social.Post{Author: "author", Audience: social.Audience{Public: true}, Origin: tc.origin, Reply: tc.right, React: social.RightNone}

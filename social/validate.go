@@ -13,7 +13,8 @@ import (
 )
 
 // Normalize fills in what a new post leaves open: rights that are not given are
-// public, ids come once, the author is not among those mentioned, followers are
+// public, and so is the right of the audience where there are no circles that it could
+// mean; ids come once, the author is not among those mentioned, followers are
 // part of the public, and the circles of a remote post are dropped. It
 // changes no slice in place. Circles come in order.
 func (p *Post) Normalize() {
@@ -26,12 +27,14 @@ func (p *Post) Normalize() {
 	p.Mentions = unique(p.Mentions, p.Author)
 	p.Grants = unique(p.Grants, "")
 	p.Tags = unique(p.Tags, "")
-	if p.Reply == "" {
-		p.Reply = RightPublic
+	p.Reply, p.React = p.normal(p.Reply), p.normal(p.React)
+}
+
+func (p *Post) normal(right Right) Right {
+	if right == "" || right == RightAudience && !p.Remote() && len(p.Audience.Circles) == 0 {
+		return RightPublic
 	}
-	if p.React == "" {
-		p.React = RightPublic
-	}
+	return right
 }
 
 // unique drops doubles and one value, and answers nil for nothing.

@@ -183,6 +183,20 @@ func TestNormalize(t *testing.T) {
 		Reply: social.RightPublic, React: social.RightPublic,
 	}, p)
 	require.Equal(t, []string{"c2", "c1", "c2"}, given)
+	for _, right := range []social.Right{"", social.RightPublic, social.RightFollowers, social.RightAudience, social.RightNone, "x"} {
+		for _, post := range []social.Post{{}, {Audience: social.Audience{Followers: true}}, {Origin: "example.com"}, {Audience: social.Audience{Circles: []string{"c"}}}} {
+			want := right
+			if right == "" || right == social.RightAudience && post.Origin == "" && post.Audience.Circles == nil {
+				want = social.RightPublic
+			}
+			post.Reply, post.React = right, social.RightNone
+			post.Normalize()
+			require.Equal(t, want, post.Reply, "%q of %+v", right, post)
+			post.Reply, post.React = social.RightNone, right
+			post.Normalize()
+			require.Equal(t, want, post.React, "%q of %+v", right, post)
+		}
+	}
 	p.Origin = "example.com"
 	p.Normalize()
 	require.Nil(t, p.Audience.Circles, "circles of a remote post are never resolved")

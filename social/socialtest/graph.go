@@ -341,7 +341,9 @@ func circleLimit(e *env) {
 func likes(e *env) {
 	e.putCircle("c1", "a", "m")
 	p := e.create(social.Post{Author: "a", Caption: "x", Audience: public(), React: social.RightAudience, Mentions: []string{"b"}})
-	require.ErrorIs(e, third(e.Like(e.ctx, "m", p.ID)), feed.ErrForbidden, "the right audience asks for a circle")
+	require.NoError(e, third(e.Like(e.ctx, "m", p.ID)), "without circles its audience are all who see it")
+	p = e.create(social.Post{Author: "a", Caption: "x", Audience: social.Audience{Public: true, Circles: []string{"c1"}}, React: social.RightAudience})
+	require.ErrorIs(e, third(e.Like(e.ctx, "b", p.ID)), feed.ErrForbidden, "with circles it is their members")
 	p = e.create(social.Post{Author: "a", Caption: "x", Audience: inCircles("c1"), React: social.RightAudience, Mentions: []string{"b"}})
 	n, changed, err := e.Like(e.ctx, "m", p.ID)
 	require.NoError(e, err)

@@ -47,15 +47,15 @@ func RightsPosts() map[string]RightsPost {
 			InTheir: []string{"author", "follower", "muter", "server-follower", "mentioned"}, Owners: []string{"author", "admin"},
 		},
 		"followers": {
-			Post: social.Post{Audience: followers}, Sees: []string{"author", "follower", "muter"},
+			Post: social.Post{Audience: followers, React: social.RightAudience}, Sees: []string{"author", "follower", "muter"},
 			InTheir: []string{"author", "follower", "muter"}, Owners: []string{"author", "admin"},
 		},
 		"circle": {
-			Post: social.Post{Audience: social.Audience{Circles: []string{"c1"}}}, Sees: []string{"author", "member"},
+			Post: social.Post{Audience: social.Audience{Circles: []string{"c1"}}, React: social.RightAudience}, Sees: []string{"author", "member"},
 			InTheir: []string{"author", "member"}, Owners: []string{"author", "admin"},
 		},
 		"mention": {
-			Post: social.Post{Mentions: []string{"mentioned", "blocked", "blocker"}}, Sees: []string{"author", "mentioned"},
+			Post: social.Post{Mentions: []string{"mentioned", "blocked", "blocker"}, React: social.RightAudience}, Sees: []string{"author", "mentioned"},
 			InTheir: []string{"author", "mentioned"}, Owners: []string{"author", "admin"},
 		},
 		"remote": {

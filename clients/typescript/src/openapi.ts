@@ -1847,7 +1847,7 @@ export interface components {
         NoData: Record<string, never>;
         PostID: string;
         /**
-         * @description Whom the author lets do it, of those who may see the post. `audience` are the members of the circles it is for.
+         * @description Whom the author lets do it, of those who may see the post. `audience` are the members of the circles it is for; on a post without circles it is taken as `public`. The author may do it, too, but for `none`.
          * @default public
          * @enum {string}
          */
