@@ -7,6 +7,8 @@ import (
 	"github.com/sony/gobreaker/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/engine"
 )
 
 // TestRedisRefusesTheServer takes away what the server may do in Redis while it serves:
@@ -54,6 +56,55 @@ func TestRedisRefusesTheServer(t *testing.T) {
 			healthy(t, a)
 			seen.add(t, "after", ids(ask(t, a, refresh("u_1", 10))))
 			assert.Equal(t, gobreaker.StateClosed, a.clients.breaker.State())
+		})
+	}
+}
+
+// TestRedisGetsAPassword while servers without one, or with another, are connected to it.
+// Before they have said who they are it takes no command, and of long ones not even that:
+// it answers that the protocol is broken, and closes the connection.
+func TestRedisGetsAPassword(t *testing.T) {
+	t.Parallel()
+	for name, password := range map[string]string{"none is given": "", "another is given": "old"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg, r := ownRedis(t)
+			admin := redis.NewClient(&redis.Options{Addr: r.Addr})
+			t.Cleanup(func() { _ = admin.Close() })
+			// The connection of the administrator is one alone, and stays.
+			one := admin.Conn()
+			t.Cleanup(func() { _ = one.Close() })
+			set := func(password string) {
+				t.Helper()
+				require.NoError(t, one.ConfigSet(t.Context(), "requirepass", password).Err())
+			}
+			set(password)
+			cfg.Redis.Password = password
+			a := open(t, cfg, WithClock(at(noon).Now), quick)
+			put(t, a, madeItems(400)...)
+			seen := newOnce()
+			turn := func(when string, degraded bool) {
+				t.Helper()
+				for _, r := range []engine.Request{refresh("u_1", 10), loadMore("u_1", 10), loadMore("u_1", 10)} {
+					answer := ask(t, a, r)
+					seen.add(t, when, ids(answer))
+					if degraded {
+						assert.NotEmpty(t, answer.Degraded, "%s: %s", when, r.Action)
+					}
+				}
+			}
+			turn("before", false)
+			recorded(t, a)
+			set("new")
+			require.NoError(t, one.Do(t.Context(), "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes").Err())
+			for range 5 {
+				turn("while refused", true)
+			}
+			assert.NoError(t, a.checks.Check(t.Context())["elasticsearch"].Err)
+			assert.Error(t, a.checks.Check(t.Context())["redis"].Err)
+			set(password)
+			healthy(t, a)
+			turn("after", false)
 		})
 	}
 }

@@ -14,19 +14,18 @@ import (
 // was sent, because Redis is known to be down.
 var ErrNotSent = errors.New("not sent")
 
-// temporary are the first words of replies a server gives when it cannot
-// answer now but may soon: loading its data, failing over, out of memory.
-var temporary = []string{
-	"LOADING", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "TRYAGAIN", "NOREPLICAS", "BUSY", "OOM", "MISCONF",
-	"ERR max number of clients",
-}
+// aboutTheCommand are the codes of replies that say something of the command and what it
+// is about. With every other code a server says something of itself, or of the connection: it
+// loads its data, fails over, is out of memory, or does not take this client.
+var aboutTheCommand = []string{"ERR", "WRONGTYPE", "CROSSSLOT", "NOSCRIPT", "BUSYGROUP", "BUSYKEY", "NOGROUP"}
 
-// refusals are the first words of replies a server gives when it does not take commands
+// refusals are the beginnings of replies a server gives when it does not take commands
 // of this client: its password or its rights are others now, or what it calls is gone. In
 // a transaction the server may say only that an earlier command of it was refused.
 var refusals = []string{
-	"NOAUTH", "WRONGPASS", "NOPERM", "EXECABORT", "ERR AUTH", "ERR invalid password", "ERR unknown command",
-	"ERR Protocol error: unauthenticated", "ERR ACL failure in script", "ERR The user executing the script",
+	"NOAUTH", "WRONGPASS", "NOPERM", "DENIED", "EXECABORT", "ERR AUTH", "ERR Client sent AUTH", "ERR invalid password",
+	"ERR invalid username-password", "ERR operation not permitted", "ERR Client IP", "ERR illegal address", "ERR unknown command",
+	"ERR Protocol error", "ERR ACL failure in script", "ERR The user executing the script",
 }
 
 // Unreachable reports whether an error says that Redis could not be asked: no
@@ -40,7 +39,9 @@ func Unreachable(err error) bool {
 	if errors.Is(err, ErrReplicas) || !errors.As(err, &reply) {
 		return true
 	}
-	return begins(reply, temporary) || begins(reply, refusals)
+	code, _, _ := strings.Cut(reply.Error(), " ")
+	isCode := code != "" && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+	return isCode && !slices.Contains(aboutTheCommand, code) || begins(reply, refusals) || begins(reply, []string{"ERR max number of clients"})
 }
 
 // Refused reports whether an error says that the server refuses this client: its
