@@ -74,7 +74,11 @@ func copyFile(from, to string) error {
 		return err
 	}
 	defer func() { _ = in.Close() }()
-	out, err := os.Create(to)
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, info.Mode())
 	if err != nil {
 		return err
 	}
@@ -87,6 +91,8 @@ func copyFile(from, to string) error {
 var (
 	continued = regexp.MustCompile(`\\\n\s*`)
 	building  = regexp.MustCompile(`(?m)^RUN (?:--mount=\S+ +)*(.*go build.*)$`)
+	copying   = regexp.MustCompile(`(?m)^RUN (?:--mount=\S+ +)*(.*licenses.*)$`)
+	linked    = regexp.MustCompile(`(?m)^\tdep\t(\S+)`)
 )
 
 // TestTheImageCanBeBuilt runs the Dockerfile's go build in a directory that
@@ -115,12 +121,32 @@ func TestTheImageCanBeBuilt(t *testing.T) {
 	version, err := exec.CommandContext(t.Context(), filepath.Join(out, "freshet"), "version").CombinedOutput()
 	require.NoError(t, err, "%s", version)
 	assert.Regexp(t, `^freshet v1\.2\.3-test go1\.`, string(version))
+
+	licenses := copying.FindStringSubmatch(dockerfile)
+	require.NotNil(t, licenses, "the Dockerfile copies no licence texts")
+	copies := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(licenses[1], "/out/", out+"/"))
+	copies.Dir = build.Dir
+	said, err = copies.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	contained, err := exec.CommandContext(t.Context(), "go", "version", "-m", filepath.Join(out, "freshet")).Output()
+	require.NoError(t, err)
+	modules := linked.FindAllStringSubmatch(string(contained), -1)
+	require.NotEmpty(t, modules)
+	for _, module := range modules {
+		texts, err := os.ReadDir(filepath.Join(out, "licenses", module[1]))
+		require.NoError(t, err)
+		assert.NotEmpty(t, texts, module[1])
+	}
+	assert.FileExists(t, filepath.Join(out, "licenses", "LICENSE"))
 }
 
 // TestTheBuilderGetsNoMore looks for what would only make each build copy more
 // and use the cache less.
 func TestTheBuilderGetsNoMore(t *testing.T) {
 	for _, name := range sent(t) {
+		if name == "scripts/licenses.sh" {
+			continue // the build runs it
+		}
 		assert.NotRegexp(t, `^\.|(^|/)testdata/|_test\.go$|\.md$|^docs/|^scripts/|^bench/|^internal/checks/`, name)
 	}
 }
