@@ -19,6 +19,9 @@ func (w *Watch) refusal() error {
 // did not. One that got no answer says nothing of the index.
 func (w *Watch) recalled(ctx context.Context, err error) {
 	if unavailable(err) {
+		if w.refusal() != nil {
+			w.hurry() // shards that were just opened may give no answer, and the next is theirs
+		}
 		return
 	}
 	w.mu.Lock()
@@ -50,6 +53,9 @@ func (w *Watch) doubt(ctx context.Context, cause error) {
 		return
 	}
 	err := w.look(ctx)
+	if cause != nil && (unavailable(err) || ctx.Err() != nil) {
+		w.hurry() // the caller's time was too short for the look, or it had no answer
+	}
 	if err == nil && esindex.Gone(cause) { // a closed index can be looked at
 		err = cause
 	}

@@ -42,6 +42,27 @@ func TestWhenTheIndexIsVisited(t *testing.T) {
 	})
 }
 
+// TestARefusalIsLookedAtUntilItIsAnswered: a look that gets no answer, as from shards that
+// have just been opened, does not put off the next one by a minute.
+func TestARefusalIsLookedAtUntilItIsAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := New(nil, configs.Default(), slog.New(slog.DiscardHandler))
+		w.tried(t.Context(), nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		began := time.Now()
+		answers := []error{errors.New("no such field"), esindex.ErrUnavailable, esindex.ErrUnavailable, nil, esindex.ErrUnavailable, nil}
+		var at []time.Duration
+		w.repeat(ctx, Pauses{WarmUp: time.Second, Standby: time.Minute}, func(ctx context.Context) {
+			w.recalled(ctx, answers[len(at)])
+			at = append(at, time.Since(began)/time.Second)
+			if len(at) == len(answers) {
+				cancel()
+			}
+		})
+		assert.Equal(t, []time.Duration{60, 61, 62, 63, 123, 183}, at)
+	})
+}
+
 // TestOnlyTheFirstOfEqualRefusalsIsLogged, and that it is over.
 func TestOnlyTheFirstOfEqualRefusalsIsLogged(t *testing.T) {
 	log := &lines{}
