@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
@@ -25,7 +26,7 @@ func (t *Timelines) propose(ctx context.Context, q feed.Query) (proposed, error)
 			return proposed{}, err
 		}
 	}
-	page, err := read.proposals(ctx, req)
+	page, err := read.proposals(ctx, req, q.Since)
 	if t.stores.Kept != nil && ctx.Err() == nil && errors.Is(err, social.ErrUnavailable) {
 		page, err = read.keptPage(ctx, req, err)
 	}
@@ -43,20 +44,47 @@ func (t *Timelines) propose(ctx context.Context, q feed.Query) (proposed, error)
 	return out, nil
 }
 
+const (
+	// inTurn is how many posts of one author count among those of a round of home: authors
+	// take turns on a page, which needs others to take turns with.
+	inTurn = 20
+	// readsOn is how often a round is read, where few authors have most of it.
+	readsOn = 3
+)
+
 // proposals is a page of the timeline in one step: what it loses to the truth query is not
-// filled up, because the next round goes on below.
-func (r *timelineRead) proposals(ctx context.Context, req TimelineRequest) (page TimelinePage, err error) {
+// filled up, because the next round goes on below. Where posts beyond the first [inTurn] of
+// their authors leave more than that many of its places to nobody else, it reads on, at most
+// [readsOn] times in all and not past since, and proposes everything that it has read.
+func (r *timelineRead) proposals(ctx context.Context, req TimelineRequest, since time.Time) (page TimelinePage, err error) {
 	if r.authors, r.server, err = r.t.stores.Posts.Celebrities(ctx, r.agent); err != nil {
 		return page, err
 	}
 	page.Next = req.Below
-	found, more, err := r.propose(ctx, req.Below, req.Limit)
-	if err != nil {
-		return page, err
+	crowd, of := 0, map[string]int{}
+	for range readsOn {
+		found, more, err := r.propose(ctx, page.Next, req.Limit)
+		before := len(page.Posts)
+		if err == nil {
+			_, err = r.show(ctx, &page, found, before+req.Limit)
+		}
+		if err != nil && before > 0 {
+			return page, nil // what was read before is worth proposing; the next round asks again
+		}
+		if page.HasMore = more; err != nil || !more || !since.IsZero() && page.Next.At <= since.Unix() {
+			return page, err
+		}
+		for i := range page.Posts[before:] {
+			author := page.Posts[before+i].Author.ID
+			if of[author]++; of[author] > inTurn {
+				crowd++
+			}
+		}
+		if lacks := req.Limit - (len(page.Posts) - crowd); min(crowd, lacks) <= inTurn {
+			break
+		}
 	}
-	_, err = r.show(ctx, &page, found, req.Limit)
-	page.HasMore = more
-	return page, err
+	return page, nil
 }
 
 func (r *timelineRead) proposal(c *social.Card) recall.Proposal {

@@ -54,6 +54,9 @@ type homeRig struct {
 	rig    *rig
 	net    *network
 	are    map[feed.Source]condition
+
+	truths int // queries of following for what posts are
+	fails  int // the one of them that fails; 0: none
 }
 
 // listed proposes items.
@@ -113,6 +116,13 @@ func (p conditionedPosts) Celebrities(ctx context.Context, reader string) ([]str
 		return nil, false, err
 	}
 	return p.TimelinePosts.Celebrities(ctx, reader)
+}
+
+func (p conditionedPosts) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+	if p.home.truths++; p.home.truths == p.home.fails {
+		return nil, social.ErrUnavailable
+	}
+	return p.TimelinePosts.Cards(ctx, reader, posts)
 }
 
 // newHome has 40 posts by whom u_1 follows, 40 items that trend, 5 that are promoted
