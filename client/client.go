@@ -7,6 +7,12 @@
 // There is a method for each route, in a file of the route's name; [Client.Do]
 // makes any other call. What the server refuses is an [*Error], which is also
 // one of the sentinels in errors.go.
+//
+// A page whose answer was lost is lost to the reader, unless it is asked for again with its
+// request id. With [WithRetries] the tries of one call do that. For longer, give
+// [Ask].RequestID, and after a failure make that call again before the next one: the server
+// answers the same page for a minute from when it made it, and for at least half a minute
+// from when it last answered it again.
 package client
 
 import (
@@ -18,19 +24,24 @@ import (
 	"time"
 )
 
-// longestAnswer is how long a server may take to begin its answer once it has the
-// request; storing an upload takes longest. The context limits the whole call.
-const longestAnswer = 10 * time.Minute
+// How long one try may take. The context limits the whole call.
+const (
+	defaultTimeout = 15 * time.Second
+	imagesTimeout  = 2 * time.Minute  // to publish a post with images
+	longestTimeout = 10 * time.Minute // to store an upload, or to rank for many readers
+)
 
 // Client calls one server. It may be used by many goroutines at once; one
 // serves a whole process.
 type Client struct {
-	base   string
-	header http.Header
-	http   *http.Client
-	tries  int
-	pause  time.Duration
-	notify func(cause error, wait time.Duration)
+	base    string
+	header  http.Header
+	http    *http.Client
+	timeout time.Duration
+	tries   int
+	pause   time.Duration
+	notify  func(cause error, wait time.Duration)
+	changes *changes
 }
 
 // Option changes a [Client].
@@ -70,10 +81,17 @@ func (c *Client) set(name, value string) {
 // WithRetries asks up to tries times while the server cannot be reached or
 // says that it is busy, where asking again cannot do a thing twice. The first
 // wait is about pause, each further one about twice as long, at most 10 s, or
-// what Retry-After asks for if that is longer. Without this option a call is
-// made once.
+// what Retry-After asks for if that is longer; where it asks for more than a minute
+// there is no further try. Without this option a call is made once.
 func WithRetries(tries int, pause time.Duration) Option {
 	return func(c *Client) { c.tries, c.pause = tries, pause }
+}
+
+// WithTimeout limits one try until its whole answer is there: 15 s without this option.
+// Posts with images have 2 minutes, uploads and analyses 10. The context limits a call
+// with all its tries.
+func WithTimeout(try time.Duration) Option {
+	return func(c *Client) { c.timeout = try }
 }
 
 // WithRetryNotice calls notify before each wait for another try.
@@ -99,15 +117,16 @@ func New(server string, options ...Option) (*Client, error) {
 		return nil, errors.New("the default HTTP transport was replaced by one that cannot be copied; give WithHTTPClient")
 	}
 	copied := transport.Clone()
-	copied.ResponseHeaderTimeout = longestAnswer
 	// With the default of two idle connections a busy backend would open and close
 	// one for nearly every call.
 	copied.MaxIdleConnsPerHost = copied.MaxIdleConns
 	c := &Client{
-		base:   strings.TrimSuffix(server, "/"),
-		header: http.Header{"User-Agent": {"freshet"}, "Accept": {"application/json"}},
-		http:   &http.Client{Transport: copied},
-		tries:  1,
+		base:    strings.TrimSuffix(server, "/"),
+		header:  http.Header{"User-Agent": {"freshet"}, "Accept": {"application/json"}},
+		http:    &http.Client{Transport: copied},
+		timeout: defaultTimeout,
+		tries:   1,
+		changes: &changes{all: map[string][]*change{}},
 	}
 	for _, option := range options {
 		option(c)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -205,7 +206,10 @@ func TestGivesUp(t *testing.T) {
 
 func TestHonoursRetryAfter(t *testing.T) {
 	t.Parallel()
-	for header, most := range map[string]time.Duration{"30": 30 * time.Second, "": time.Second, "3601": time.Second, "-1": time.Second, "soon": time.Second} {
+	for header, most := range map[string]time.Duration{
+		"30": 30 * time.Second, "Sat, 01 Jan 2000 00:00:40 GMT": 40 * time.Second,
+		"": time.Second, "-1": time.Second, "soon": time.Second, "Sat, 01 Jan 2000 00:00:00 GMT": time.Second, "Fri, 31 Dec 1999 23:59:59 GMT": time.Second,
+	} {
 		t.Run(header, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				calls := 0
@@ -224,6 +228,94 @@ func TestHonoursRetryAfter(t *testing.T) {
 				assert.Equal(t, told, time.Since(begin))
 				assert.LessOrEqual(t, told, most)
 				assert.GreaterOrEqual(t, told, most-time.Second*3/4, "the pause, less its jitter, where nothing is asked for")
+				assert.Equal(t, 2, calls)
+			})
+		})
+	}
+}
+
+// TestGivesUpWhereItWouldWaitTooLong: nobody waits in a call for the end of a maintenance.
+func TestGivesUpWhereItWouldWaitTooLong(t *testing.T) {
+	t.Parallel()
+	for header, asked := range map[string]time.Duration{
+		"61": 61 * time.Second, "86400": 24 * time.Hour, "4294967295": 4294967295 * time.Second,
+		"Sat, 01 Jan 2000 00:10:00 GMT": 10 * time.Minute,
+	} {
+		t.Run(header, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				calls := 0
+				c := connect(t, "http://server", client.WithHTTPClient(inProcess(func(w http.ResponseWriter, _ *http.Request) {
+					calls++
+					w.Header().Set("Retry-After", header)
+					answer(w, 503, `maintenance`)
+				})), client.WithRetries(5, time.Second/2))
+				begin := time.Now()
+				_, err := c.Item(t.Context(), "a")
+				var refused *client.Error
+				require.ErrorAs(t, err, &refused)
+				assert.Equal(t, asked, refused.RetryAfter)
+				assert.Zero(t, time.Since(begin))
+				assert.Equal(t, 1, calls)
+			})
+		})
+	}
+}
+
+// TestATryHasALimit: a connection that hangs costs one try and not the whole call.
+func TestATryHasALimit(t *testing.T) {
+	t.Parallel()
+	ask := func(ctx context.Context, c *client.Client) error {
+		_, err := c.Feed(ctx, client.Ask{Action: client.ActionRefresh})
+		return err
+	}
+	publish := func(ctx context.Context, c *client.Client) error {
+		_, err := c.CreatePost(ctx, client.NewPost{Images: []client.NewImage{{Data: []byte("x")}}})
+		return err
+	}
+	upload := func(ctx context.Context, c *client.Client) error {
+		_, err := c.Ingest(ctx, strings.NewReader(item(1)), func(client.Rejection) {})
+		return err
+	}
+	follow := func(ctx context.Context, c *client.Client) error {
+		_, err := c.Follow(ctx, "a", "b")
+		return err
+	}
+	for name, tt := range map[string]struct {
+		do      func(context.Context, *client.Client) error
+		options []client.Option
+		limit   time.Duration
+	}{
+		"a page":      {ask, nil, 15 * time.Second},
+		"as it says":  {ask, []client.Option{client.WithTimeout(time.Second)}, time.Second},
+		"a change":    {follow, nil, 15 * time.Second},
+		"images":      {publish, nil, 2 * time.Minute},
+		"an upload":   {upload, nil, 10 * time.Minute},
+		"without any": {ask, []client.Option{client.WithTimeout(0)}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				calls := 0
+				hangs := roundTrip(func(r *http.Request) (*http.Response, error) {
+					if calls++; calls == 1 {
+						<-r.Context().Done()
+						return nil, r.Context().Err()
+					}
+					w := httptest.NewRecorder()
+					answer(w, 200, `{"code":0,"data":{"accepted":1}}`)
+					return w.Result(), nil
+				})
+				c := connect(t, "http://server", append(tt.options,
+					client.WithRetries(2, time.Nanosecond), client.WithHTTPClient(&http.Client{Transport: hangs}))...)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				begin := time.Now()
+				err := tt.do(ctx, c)
+				if tt.limit == 0 {
+					require.ErrorIs(t, err, context.DeadlineExceeded)
+					return
+				}
+				require.NoError(t, err)
+				assert.Equal(t, tt.limit, time.Since(begin).Round(time.Millisecond))
 				assert.Equal(t, 2, calls)
 			})
 		})

@@ -24,7 +24,7 @@ type CompareRequest struct {
 
 // Compare calls POST /v1/compare. It needs the admin token.
 func (c *Client) Compare(ctx context.Context, r CompareRequest) (offline.Comparison, error) {
-	return send[offline.Comparison](ctx, c, Request{Method: http.MethodPost, Path: "/v1/compare", Repeatable: true}, r)
+	return send[offline.Comparison](ctx, c, Request{Method: http.MethodPost, Path: "/v1/compare", Repeatable: true, Timeout: longestTimeout}, r)
 }
 
 // ReplayClick is an item that an agent opened.
@@ -53,5 +53,5 @@ type Replayed struct {
 
 // Replay calls POST /v1/replay. It needs the admin token.
 func (c *Client) Replay(ctx context.Context, r ReplayRequest) (Replayed, error) {
-	return send[Replayed](ctx, c, Request{Method: http.MethodPost, Path: "/v1/replay", Repeatable: true}, r)
+	return send[Replayed](ctx, c, Request{Method: http.MethodPost, Path: "/v1/replay", Repeatable: true, Timeout: longestTimeout}, r)
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,6 +36,8 @@ type Request struct {
 	Repeatable bool
 	// Within bounds when the last try may begin; 0: the retries alone do.
 	Within time.Duration
+	// Timeout bounds one try; 0: as [WithTimeout] says.
+	Timeout time.Duration
 }
 
 // Response is a success.
@@ -44,33 +47,50 @@ type Response struct {
 	Data   json.RawMessage // of the envelope; nil: it has none
 }
 
+// longestRetryAfter is the longest that a call waits because a server asks for it.
+const longestRetryAfter = time.Minute
+
 // Do makes a call, again where that is safe and [WithRetries] allows it. An
 // answer that is no success is an [*Error]. A redirect is one, too: following
 // it would send tokens to another host.
+//
+// Calls of one agent that change one thing (PUT, PATCH or DELETE of one path) are made one
+// after the other, so that the last one decides. One without a body, such as a like, ends
+// the retries of those before it, which fail with [ErrSuperseded].
 func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
-	waits := backoff.NewExponentialBackOff()
-	waits.InitialInterval, waits.Multiplier, waits.MaxInterval = c.pause, 2, 10*time.Second
+	if changesSomething(r.Method) {
+		return c.inTurn(ctx, r)
+	}
+	return c.tryAll(ctx, ctx, r)
+}
+
+// tryAll makes a call until it is answered. Where waits ends there is no further try.
+func (c *Client) tryAll(ctx, waits context.Context, r Request) (Response, error) {
+	pauses := backoff.NewExponentialBackOff()
+	pauses.InitialInterval, pauses.Multiplier, pauses.MaxInterval = c.pause, 2, 10*time.Second
 	start := time.Now()
 	for try := 1; ; try++ {
 		res, err := c.once(ctx, r)
-		if err == nil || try >= c.tries || ctx.Err() != nil || !again(err, r.Repeatable) {
+		if err == nil || try >= c.tries || waits.Err() != nil || !again(err, r.Repeatable) {
 			return res, err
 		}
-		wait := waits.NextBackOff()
+		wait := pauses.NextBackOff()
 		var refused *Error
+		tooLong := false
 		if errors.As(err, &refused) {
-			wait = max(wait, refused.RetryAfter)
+			wait, tooLong = max(wait, refused.RetryAfter), refused.RetryAfter > longestRetryAfter
 		}
 		// What the server said tells more than a deadline that is sure to pass.
 		begins := time.Now().Add(wait)
-		if until, ok := ctx.Deadline(); ok && begins.After(until) || r.Within > 0 && begins.After(start.Add(r.Within)) {
+		until, limited := ctx.Deadline()
+		if tooLong || limited && begins.After(until) || r.Within > 0 && begins.After(start.Add(r.Within)) {
 			return res, err
 		}
 		if c.notify != nil {
 			c.notify(err, wait)
 		}
-		if err := sleep(ctx, wait); err != nil {
-			return Response{}, err
+		if sleep(waits, wait) != nil {
+			return Response{}, ended(ctx)
 		}
 	}
 }
@@ -106,7 +126,22 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// once makes one try, which may take as long as the request or the client says.
 func (c *Client) once(ctx context.Context, r Request) (Response, error) {
+	limit := cmp.Or(r.Timeout, c.timeout)
+	if limit <= 0 {
+		return c.send(ctx, r)
+	}
+	tries, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	res, err := c.send(tries, r)
+	if err != nil && tries.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: it has not answered within %s", ErrUnreachable, limit)
+	}
+	return res, err
+}
+
+func (c *Client) send(ctx context.Context, r Request) (Response, error) {
 	var body io.Reader // a nil Reader, so that a call without a body announces none
 	if r.Body != nil {
 		body = bytes.NewReader(r.Body)
@@ -181,13 +216,16 @@ func open(res *http.Response, answer []byte) (Response, error) {
 	return Response{}, refused
 }
 
-// retryAfter reads the form in seconds; the form as a date is for caches.
+// retryAfter reads how long to wait, in seconds or until a date; 0: it does not say.
 func retryAfter(header string) time.Duration {
-	seconds, err := strconv.Atoi(header)
-	if err != nil || seconds < 0 || seconds > int(time.Hour/time.Second) {
+	if seconds, err := strconv.ParseUint(header, 10, 32); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	at, err := http.ParseTime(header)
+	if err != nil {
 		return 0
 	}
-	return time.Duration(seconds) * time.Second
+	return max(0, time.Until(at))
 }
 
 // call makes a call and decodes the data of its answer.

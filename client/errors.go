@@ -29,6 +29,9 @@ var (
 var (
 	ErrUnreachable = errors.New("cannot reach the server") // no whole answer came
 	ErrNotFreshet  = errors.New("not a Freshet server")    // the answer is not Freshet's
+	// ErrSuperseded says that there was no further try, because a newer call about the same
+	// thing decides.
+	ErrSuperseded = errors.New("a newer call about the same thing was made")
 )
 
 // byStatus is how an [*Error] finds its sentinel.

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -28,6 +30,14 @@ const (
 	maxLine = 1 << 20
 )
 
+const (
+	// longestStay is how long a line waits for others to be sent with: a live pipe may give
+	// few.
+	longestStay = time.Second
+	// lastWait is how long a canceled upload may take to send what was read.
+	lastWait = 10 * time.Second
+)
+
 // Summary counts an upload. Empty lines are not counted as items.
 type Summary struct {
 	Accepted int `json:"accepted"`
@@ -41,6 +51,9 @@ type Summary struct {
 // reject, in no particular order within a request. The summary is right even
 // where an error ends the upload early; uploading again is harmless, because
 // an item replaces itself.
+//
+// What a slow pipe gives is sent within some two seconds. Where ctx is canceled, what was
+// read is sent and counted within 10 s. A read of r that has begun may end later.
 func (c *Client) Ingest(ctx context.Context, r io.Reader, reject func(Rejection)) (Summary, error) {
 	u := &upload{client: c, path: "/v1/items", convert: onlyObjects, reject: reject}
 	return u.run(ctx, r)
@@ -64,54 +77,110 @@ func onlyObjects(line []byte) ([]byte, error) {
 	return line, nil
 }
 
-// run uploads the lines of a file.
+// run uploads the lines of a file. What a slow pipe has given does not wait for a whole
+// request, and is sent also where ctx is canceled.
 func (u *upload) run(ctx context.Context, r io.Reader) (Summary, error) {
-	plain, err := unzip(r)
-	if err != nil {
+	var err error
+	if u.zip, err = gzip.NewWriterLevel(&u.body, gzip.BestSpeed); err != nil {
 		return Summary{}, err
 	}
-	u.zip, err = gzip.NewWriterLevel(&u.body, gzip.BestSpeed)
-	if err != nil {
-		return Summary{}, err
-	}
-	lines := &lineReader{r: bufio.NewReaderSize(plain, 64<<10)}
+	sending, cancel := outliving(ctx)
+	defer cancel()
+	read := make(chan error, 1)
+	go func() { read <- u.read(sending, r) }()
+	look := time.NewTicker(longestStay / 2)
+	defer look.Stop()
 	for {
-		line, tooLong, err := lines.next()
-		if errors.Is(err, io.EOF) {
-			err := u.flush(ctx)
-			return u.sum, err
-		}
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return u.sum, fmt.Errorf("read line %d: the gzip file ends early: %w", lines.number, err)
-		}
-		if err != nil {
-			return u.sum, fmt.Errorf("read line %d: %w", lines.number, err)
-		}
-		if tooLong {
-			u.refuse(lines.number, fmt.Sprintf("the line has more than %d bytes", maxLine))
-			continue
-		}
-		if err := u.add(ctx, lines.number, line); err != nil {
-			return u.sum, err
+		select {
+		case err := <-read:
+			return u.end(sending, err)
+		case <-ctx.Done():
+			return u.end(sending, ctx.Err())
+		case <-look.C:
+			if err := u.flushSlow(sending); err != nil {
+				return u.end(sending, err)
+			}
 		}
 	}
 }
 
-// unzip looks for the two bytes every gzip file starts with.
-func unzip(r io.Reader) (io.Reader, error) {
-	buffered := bufio.NewReader(r)
-	head, err := buffered.Peek(2)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+// outliving is the context of requests: it outlives a cancellation of ctx by lastWait, so
+// that what was read is stored and counted.
+func outliving(ctx context.Context) (context.Context, context.CancelFunc) {
+	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	if until, ok := ctx.Deadline(); ok {
+		cancel()
+		sending, cancel = context.WithDeadline(context.WithoutCancel(ctx), until)
 	}
-	if len(head) < 2 || head[0] != 0x1f || head[1] != 0x8b {
-		return buffered, nil
-	}
-	zr, err := gzip.NewReader(buffered)
+	stop := context.AfterFunc(ctx, func() {
+		_ = sleep(sending, lastWait)
+		cancel()
+	})
+	return sending, func() { stop(); cancel() }
+}
+
+// read reads to the end, which is nil.
+func (u *upload) read(ctx context.Context, r io.Reader) error {
+	plain, err := unzip(r)
 	if err != nil {
-		return nil, fmt.Errorf("it begins like a gzip file but is not one: %w", err)
+		return err
 	}
-	return zr, nil
+	lines := &lineReader{r: bufio.NewReaderSize(plain, 64<<10)}
+	for {
+		line, tooLong, err := lines.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return fmt.Errorf("read line %d: the gzip file ends early: %w", lines.number, err)
+		case err != nil:
+			return fmt.Errorf("read line %d: %w", lines.number, err)
+		}
+		if err := u.take(ctx, lines.number, line, tooLong); err != nil {
+			return err
+		}
+	}
+}
+
+// take takes a line that was read.
+func (u *upload) take(ctx context.Context, number int, line []byte, tooLong bool) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.over {
+		return errors.New("the upload has ended")
+	}
+	if tooLong {
+		u.refuse(number, fmt.Sprintf("the line has more than %d bytes", maxLine))
+		return nil
+	}
+	return u.add(ctx, number, line)
+}
+
+// flushSlow sends what was read where too little comes for a whole request.
+func (u *upload) flushSlow(ctx context.Context) error {
+	if !u.mu.TryLock() { // something comes, or is sent
+		return nil
+	}
+	defer u.mu.Unlock()
+	if time.Since(u.came) < longestStay {
+		return nil
+	}
+	return u.flush(ctx)
+}
+
+// end sends what was read before the end; err is why it is the end, nil for that of the file.
+func (u *upload) end(ctx context.Context, err error) (Summary, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.over = true
+	failed := u.flush(ctx)
+	switch {
+	case err == nil || errors.Is(err, failed):
+		err = failed
+	case failed != nil:
+		err = fmt.Errorf("%w; %w", err, failed)
+	}
+	return u.sum, err
 }
 
 // upload collects lines into a compressed body.
@@ -120,7 +189,12 @@ type upload struct {
 	path    string                            // of the route
 	convert func(line []byte) ([]byte, error) // makes a JSON object of a line that is not empty; nil passes it over, an error rejects it
 	reject  func(Rejection)
-	sum     Summary
+
+	mu     sync.Mutex // of what follows, which the end finds while a pipe is read
+	sum    Summary
+	came   time.Time // when the first line that is not sent came
+	over   bool      // no line is taken any more
+	failed error     // why nothing is sent any more
 
 	zip     *gzip.Writer
 	body    bytes.Buffer // what zip has written
@@ -158,6 +232,7 @@ func (u *upload) add(ctx context.Context, number int, line []byte) error {
 		}
 	}
 	if len(u.numbers) == 0 {
+		u.came = time.Now()
 		u.body.Reset()
 		u.zip.Reset(&u.body)
 	}
@@ -172,11 +247,15 @@ func (u *upload) add(ctx context.Context, number int, line []byte) error {
 	return nil
 }
 
-// flush sends what was collected.
+// flush sends what was collected, unless that has failed before.
 func (u *upload) flush(ctx context.Context) error {
-	if len(u.numbers) == 0 {
-		return nil
+	if u.failed == nil && len(u.numbers) > 0 {
+		u.failed = u.send(ctx)
 	}
+	return u.failed
+}
+
+func (u *upload) send(ctx context.Context) error {
 	if err := u.zip.Close(); err != nil {
 		return err
 	}
@@ -184,6 +263,7 @@ func (u *upload) flush(ctx context.Context) error {
 	report, err := call[api.Upload](ctx, u.client, Request{
 		Method: http.MethodPost, Path: u.path,
 		Body: u.body.Bytes(), Type: "application/x-ndjson", Encoding: "gzip",
+		Timeout:    longestTimeout,
 		Repeatable: true, // an item replaces itself, a count is absolute, an event is applied once
 	})
 	if refused := (*Error)(nil); errors.As(err, &refused) {
@@ -220,34 +300,4 @@ func (u *upload) complete(report api.Upload) error {
 		return fmt.Errorf("the server reported %d lines, but %d were sent", n, len(u.numbers))
 	}
 	return nil
-}
-
-// lineReader cuts lines, holding at most maxLine bytes of one.
-type lineReader struct {
-	r      *bufio.Reader
-	number int // of the line returned last, from 1
-	line   []byte
-}
-
-// next returns the next line, valid until the next call; the end is [io.EOF].
-func (l *lineReader) next() (line []byte, tooLong bool, err error) {
-	l.line = l.line[:0]
-	l.number++
-	for started := false; ; started = true {
-		part, err := l.r.ReadSlice('\n')
-		if len(l.line)+len(part) > maxLine {
-			tooLong = true
-		} else {
-			l.line = append(l.line, part...)
-		}
-		switch {
-		case err == nil:
-			return l.line, tooLong, nil
-		case errors.Is(err, bufio.ErrBufferFull):
-		case errors.Is(err, io.EOF) && (started || len(part) > 0):
-			return l.line, tooLong, nil
-		default:
-			return nil, false, err
-		}
-	}
 }

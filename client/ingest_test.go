@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -207,8 +208,9 @@ func TestIngestStopsAndSaysWhere(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := ingest(t, tt.server, tt.file)
+			sum, _, err := ingest(t, tt.server, tt.file)
 			assert.ErrorContains(t, err, tt.want)
+			assert.Equal(t, name == "a disk that fails", sum.Accepted == 1, "what was read before is stored")
 		})
 	}
 }
@@ -273,6 +275,74 @@ func TestIngestRefusesAReportThatDoesNotAddUp(t *testing.T) {
 		url := serve(t, func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, `{"code":0,"data":`+report+`}`) })
 		_, err := connect(t, url).Ingest(context.Background(), strings.NewReader(item(1)+"\n"+item(2)), func(client.Rejection) {})
 		assert.ErrorContains(t, err, "upload lines 1 to 2", report)
+	}
+}
+
+// TestIngestOfASlowPipe: what it gave is stored while it goes on, and at a signal.
+func TestIngestOfASlowPipe(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &itemServer{}
+		r, w := io.Pipe()
+		go func() {
+			for i := range 4 {
+				_, _ = io.WriteString(w, item(i)+"\n")
+				time.Sleep(400 * time.Millisecond)
+			}
+			time.Sleep(2 * time.Second)
+			_, _ = io.WriteString(w, item(4)+"\n"+item(5)+"\n"+item(6))
+		}()
+		ctx, cancel := context.WithCancel(t.Context())
+		c := connect(t, "http://server", client.WithHTTPClient(inProcess(s.ServeHTTP)))
+		var sum client.Summary
+		done := make(chan error)
+		go func() {
+			var err error
+			sum, err = c.Ingest(ctx, r, func(client.Rejection) {})
+			done <- err
+		}()
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		assert.Equal(t, [][]string{{item(0), item(1), item(2)}, {item(3)}}, s.requests, "with what came within a second")
+		time.Sleep(time.Second)
+		cancel()
+		require.ErrorIs(t, <-done, context.Canceled)
+		assert.Equal(t, client.Summary{Accepted: 6, Requests: 3}, sum, "but for the line that is not whole")
+		_, _ = io.WriteString(w, "\n")
+		require.NoError(t, w.Close())
+		synctest.Wait()
+		assert.Len(t, s.requests, 3, "nothing after the end")
+	})
+}
+
+// TestIngestThatIsCanceledWaitsForTheLastAnswer, but not for ever.
+func TestIngestThatIsCanceledWaitsForTheLastAnswer(t *testing.T) {
+	t.Parallel()
+	for took, want := range map[time.Duration]client.Summary{8 * time.Second: {Accepted: 1, Requests: 1}, time.Hour: {}} {
+		t.Run(took.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				slow := roundTrip(func(r *http.Request) (*http.Response, error) {
+					select {
+					case <-time.After(took):
+					case <-r.Context().Done():
+						return nil, r.Context().Err()
+					}
+					w := httptest.NewRecorder()
+					answer(w, 200, `{"code":0,"data":{"accepted":1}}`)
+					return w.Result(), nil
+				})
+				r, w := io.Pipe()
+				defer func() { _ = w.Close() }()
+				go func() { _, _ = io.WriteString(w, item(1)+"\n") }()
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(3*time.Second, cancel)
+				begin := time.Now()
+				sum, err := connect(t, "http://server", client.WithHTTPClient(&http.Client{Transport: slow})).Ingest(ctx, r, func(client.Rejection) {})
+				require.ErrorIs(t, err, context.Canceled)
+				assert.Equal(t, want, sum)
+				assert.LessOrEqual(t, time.Since(begin), 13*time.Second)
+			})
+		})
 	}
 }
 

@@ -108,6 +108,7 @@ func (c *Client) CreatePost(ctx context.Context, p NewPost) (Post, error) {
 	if len(p.Images) == 0 {
 		return send[Post](ctx, c, r, p)
 	}
+	r.Timeout = imagesTimeout
 	var err error
 	if r.Body, r.Type, err = p.form(); err != nil {
 		return Post{}, err

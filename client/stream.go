@@ -2,6 +2,7 @@ package client
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -79,7 +80,7 @@ func (s *stream) wait(ctx context.Context, cause error, least time.Duration) err
 	wait := max(least, s.pause)
 	var refused *Error
 	if errors.As(cause, &refused) {
-		wait = max(wait, refused.RetryAfter)
+		wait = min(max(wait, refused.RetryAfter), time.Hour)
 	}
 	if s.client.notify != nil {
 		s.client.notify(cause, wait)
@@ -92,7 +93,7 @@ func (s *stream) wait(ctx context.Context, cause error, least time.Duration) err
 func (s *stream) connect(ctx context.Context, yield func(News, error) bool) (began bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	silence := time.AfterFunc(streamSilence, cancel)
+	silence := time.AfterFunc(cmp.Or(s.client.timeout, streamSilence), cancel)
 	defer silence.Stop()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.client.base+"/v1/stream", nil)
 	if err != nil {
@@ -118,6 +119,7 @@ func (s *stream) connect(ctx context.Context, yield func(News, error) bool) (beg
 		}
 		return false, err
 	}
+	silence.Reset(streamSilence)
 	return true, s.read(res.Body, func() { silence.Reset(streamSilence) }, yield)
 }
 

@@ -240,7 +240,7 @@ func TestEmptySectionsAndValuesKeepDefaults(t *testing.T) {
 
 func TestVariablesThatAreNotSettings(t *testing.T) {
 	c, err := configs.Load(configs.Options{Environ: []string{
-		"FRESHET_TEST_REDIS=redis://x", "FRESHET_ADMIN_TOKEN=t",
+		"FRESHET_TEST_REDIS=redis://x", "FRESHET_ADMIN_TOKEN=t", "FRESHET_SERVER=http://server",
 		// An empty variable is one that is not set.
 		"FRESHET_DEDUP_SHARDS=",
 	}})

@@ -184,9 +184,9 @@ func applyEnv(c *Config, environ []string) Problems {
 }
 
 // reserved reports whether a variable begins like ours but is not part of the
-// configuration: the client's token, what tests look for, and what Kubernetes sets.
+// configuration: what client commands read, what tests look for, and what Kubernetes sets.
 func reserved(name, value string) bool {
-	return name == EnvAdminToken || strings.HasPrefix(name, "FRESHET_TEST_") || serviceVariable.MatchString(name+"="+value)
+	return name == EnvAdminToken || name == EnvServer || strings.HasPrefix(name, "FRESHET_TEST_") || serviceVariable.MatchString(name+"="+value)
 }
 
 // serviceVariable matches what Kubernetes sets in every pod beside a service whose name is
@@ -197,9 +197,11 @@ var serviceVariable = regexp.MustCompile(`^FRESHET(_[A-Z0-9_]+)?_(` +
 	`PORT=(tcp|udp|sctp)://\S+|` +
 	`PORT_\d+_(TCP|UDP|SCTP)(=(tcp|udp|sctp)://\S+|_PROTO=(tcp|udp|sctp)|_PORT=\d+|_ADDR=[^\s/]+))$`)
 
-// EnvAdminToken is the environment variable with the token that client
-// commands send. It is no key: the server's own is auth.admin_token.
-const EnvAdminToken = "FRESHET_ADMIN_TOKEN"
+// Environment variables of client commands. They are no keys.
+const (
+	EnvServer     = "FRESHET_SERVER"      // the address that they call
+	EnvAdminToken = "FRESHET_ADMIN_TOKEN" // the token that they send; the server's own is auth.admin_token
+)
 
 // AddFlags adds one flag per key to the set.
 func AddFlags(fs *pflag.FlagSet) {

@@ -20,7 +20,7 @@ const adminWait = time.Minute
 // how they answer.
 type adminCall struct {
 	cmd    *cobra.Command
-	server *string
+	server func() string
 	token  func() string
 	json   *bool
 }
@@ -31,7 +31,7 @@ func newAdminCall(cmd *cobra.Command, what string) *adminCall {
 }
 
 func (r *adminCall) connect(options ...client.Option) (*client.Client, error) {
-	return connect(r.cmd, *r.server, append(options, client.WithToken(r.token()))...)
+	return connect(r.cmd, r.server(), append(options, client.WithToken(r.token()))...)
 }
 
 // do runs what a command does with a client.

@@ -17,8 +17,14 @@ import (
 )
 
 // serverFlag is shared by the commands that call a server.
-func serverFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().String("server", "http://127.0.0.1:8080", "URL of the server")
+func serverFlag(cmd *cobra.Command) func() string {
+	server := cmd.Flags().String("server", "http://127.0.0.1:8080", "URL of the server; also by "+configs.EnvServer)
+	return func() string {
+		if !cmd.Flags().Changed("server") {
+			return cmp.Or(os.Getenv(configs.EnvServer), *server)
+		}
+		return *server
+	}
 }
 
 // adminTokenFlag is shared by the commands that call admin routes. The
@@ -40,7 +46,7 @@ func connect(cmd *cobra.Command, server string, options ...client.Option) (*clie
 
 // callerFlags say which agent calls, for commands that call as an app would.
 type callerFlags struct {
-	server *string
+	server func() string
 	agent  string
 	token  string
 	does   string
@@ -66,7 +72,7 @@ func (f *callerFlags) connect(cmd *cobra.Command) (*client.Client, error) {
 		}
 		options = append(options, client.WithAgent(f.agent))
 	}
-	return connect(cmd, *f.server, options...)
+	return connect(cmd, f.server(), options...)
 }
 
 // calling runs what a command does with a client, which is closed after it, in the time

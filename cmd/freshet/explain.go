@@ -13,7 +13,7 @@ import (
 )
 
 type explainFlags struct {
-	server *string
+	server func() string
 	token  func() string
 	agent  string
 	feed   string
@@ -102,7 +102,7 @@ func explain(cmd *cobra.Command, f explainFlags) error {
 	if err != nil {
 		return &usageError{cmd.CommandPath(), err}
 	}
-	server, err := connect(cmd, *f.server, client.WithAdminToken(f.token()))
+	server, err := connect(cmd, f.server(), client.WithAdminToken(f.token()))
 	return calling(cmd, server, err, func(ctx context.Context, c *client.Client) error {
 		x, err := c.Explain(ctx, ask)
 		if err != nil {

@@ -17,7 +17,7 @@ func readGuestFeed(cmd *cobra.Command, f feedFlags) error {
 	if f.why || f.requestID != "" {
 		return &usageError{cmd.CommandPath(), errors.New("guest goes without --why and --request-id: it is the same for everybody")}
 	}
-	server, err := connect(cmd, *f.caller.server)
+	server, err := connect(cmd, f.caller.server())
 	return calling(cmd, server, err, func(ctx context.Context, c *client.Client) error {
 		page, err := c.Guest(ctx, f.limit)
 		if err != nil {

@@ -24,7 +24,7 @@ func newHealthCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, cancel := context.WithTimeout(cmd.Context(), *wait)
 		defer cancel()
-		return health(ctx, cmd.OutOrStdout(), *server)
+		return health(ctx, cmd.OutOrStdout(), server())
 	}
 	return cmd
 }

@@ -27,7 +27,7 @@ const (
 const shownRejections = 20
 
 type ingestFlags struct {
-	server        *string
+	server        func() string
 	token         func() string
 	all           bool
 	allowRejected bool
@@ -39,7 +39,8 @@ func newIngestCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ingest FILE",
 		Short: "Upload items to a server: one JSON object a line, gzip or not, - for standard input",
-		Long: "Uploads items to a server, one JSON object a line, gzip or not; - reads standard input.\n" +
+		Long: "Uploads items to a server, one JSON object a line, gzip or not; - reads standard input,\n" +
+			"a live one too: what was read is stored within some two seconds, and at Ctrl-C.\n" +
 			"An item replaces the one with its id, so an upload that was broken off is simply run again.\n" +
 			"With --graph the file has a network: follows in two columns, follower and author, with a tab\n" +
 			"between them, as of the time when the file was last changed; or events of other systems, one\n" +
@@ -47,7 +48,7 @@ func newIngestCommand() *cobra.Command {
 			"With --counts the file has likes and comments of stored items as another system knows them,\n" +
 			"{\"id\",\"likes\",\"comments\"} a line: they are absolute, and one that is left out stays.\n" +
 			"The exit code is 1 when a line was rejected, unless --allow-rejected is given.",
-		Example: "  freshet ingest posts.ndjson.gz\n  tail -n 100 posts.ndjson | freshet ingest -\n  freshet ingest --graph follows.tsv.gz\n  freshet ingest --counts counts.ndjson",
+		Example: "  freshet ingest posts.ndjson.gz\n  tail -f posts.ndjson | freshet ingest -\n  freshet ingest --graph follows.tsv.gz\n  freshet ingest --counts counts.ndjson",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("give one file, or - for standard input, not %d", len(args))
@@ -75,7 +76,7 @@ func ingest(cmd *cobra.Command, f ingestFlags, path string) error {
 	}
 	defer func() { _ = source.Close() }()
 	bar := progress(cmd.ErrOrStderr(), source.size)
-	server, err := connect(cmd, *f.server, client.WithToken(f.token()), client.WithRetries(ingestTries, ingestPause),
+	server, err := connect(cmd, f.server(), client.WithToken(f.token()), client.WithRetries(ingestTries, ingestPause),
 		client.WithRetryNotice(func(cause error, wait time.Duration) {
 			_ = bar.Clear()
 			fmt.Fprintf(cmd.ErrOrStderr(), "waiting %s: %v\n", wait.Round(time.Millisecond), cause)

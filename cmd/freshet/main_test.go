@@ -209,6 +209,31 @@ func TestTheTokenOfTheFirstThatIsSet(t *testing.T) {
 	}
 }
 
+func TestTheServerOfTheFirstThatIsSet(t *testing.T) {
+	url, last := answering(t, 200, `{"code":0,"msg":"success","data":{"items":[],"next_cursor":null}}`)
+	for name, tt := range map[string]struct {
+		variable string
+		args     []string
+	}{
+		"flag":     {"http://127.0.0.1:1", []string{"--server", url}},
+		"variable": {url, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(configs.EnvServer, tt.variable)
+			for _, command := range [][]string{{"items", "list"}, {"feed", "refresh", "--agent", "a"}, {"timeline", "--agent", "a"}, {"health"}} {
+				last.URL = nil
+				got := freshet(t, "", append(command, tt.args...)...)
+				require.Equal(t, exitOK, got.code, got.errs)
+				assert.NotNil(t, last.URL, command)
+			}
+		})
+	}
+	t.Setenv(configs.EnvServer, "server:8080")
+	got := freshet(t, "", "items", "list")
+	assert.Equal(t, exitUsage, got.code)
+	assert.Contains(t, got.errs, `not "server:8080"`)
+}
+
 func TestIngestShowsTwentyRejections(t *testing.T) {
 	url, last := answering(t, 200, `{"code":0,"data":{"accepted":0,"rejected":0}}`)
 	file := write(t, "items", strings.Repeat("nonsense\n", 30))
