@@ -1,6 +1,6 @@
 // Package agreement compares the settings in which all servers over the same stores must agree:
 // where they differ, servers show again what others have shown, or miss what others keep.
-// The first server writes its own into the most durable store that all share.
+// The first server writes its own into each store that others may share.
 package agreement
 
 import (
@@ -53,6 +53,8 @@ func Of(cfg configs.Config) Settings {
 	if cfg.UsesRedis() {
 		s["redis.key_prefix"] = cfg.Redis.KeyPrefix
 		s["the database of redis.url"] = strconv.Itoa(cfg.Redis.Server().DB)
+		// How long a page may take that another server's impressions are kept pending for.
+		s["server.request_timeout"] = cfg.Server.RequestTimeout.String()
 	}
 	if cfg.UsesElasticsearch() {
 		s["elasticsearch.index"] = cfg.Elasticsearch.Index

@@ -32,6 +32,10 @@ func TestStores(t *testing.T) {
 			require.NoError(t, err)
 			return agreement.InElastic(client, index)
 		},
+		"redis": func(t *testing.T) agreement.Store {
+			client, prefix := testenv.Redis(t)
+			return agreement.InRedis(client, prefix)
+		},
 		"postgres": func(t *testing.T) agreement.Store {
 			s, err := postgres.Open(t.Context(), postgres.Config{URL: testenv.Postgres(t), MaxConns: 2}, social.Options{})
 			require.NoError(t, err)
@@ -82,9 +86,11 @@ func TestWhatMustAgree(t *testing.T) {
 	}{
 		"another server's address":  {func(c *configs.Config) { c.Redis.URL, c.Server.Addr = "rediss://u:p@other:7000", ":1" }, true},
 		"limits":                    {func(c *configs.Config) { c.Dedup.Shards, c.Dedup.DailyCapacity, c.Recall.N = 8, 5, 100 }, true},
+		"deadlines, without Redis":  {func(c *configs.Config) { c.Redis.URL, c.Server.RequestTimeout = "", time.Second }, true},
 		"sessions, where all count": {func(c *configs.Config) { c.Sessions.TTL = time.Hour }, true},
 		"credentials of images":     {func(c *configs.Config) { c.Media.URL += "&anonymous=true" }, true},
 		"key prefix":                {func(c *configs.Config) { c.Redis.KeyPrefix = "x:" }, false},
+		"deadlines":                 {func(c *configs.Config) { c.Server.RequestTimeout = time.Second }, false},
 		"database":                  {func(c *configs.Config) { c.Redis.URL += "/3" }, false},
 		"lists elsewhere":           {func(c *configs.Config) { c.Timeline.RedisURL = "redis://lists" }, false},
 		"index":                     {func(c *configs.Config) { c.Elasticsearch.Index = "x" }, false},
@@ -95,8 +101,11 @@ func TestWhatMustAgree(t *testing.T) {
 		"celebrities":               {func(c *configs.Config) { c.Timeline.Celebrity.At = 5 }, false},
 		"bucket":                    {func(c *configs.Config) { c.Media.URL = "s3://other?region=eu" }, false},
 	} {
-		cfg := services()
+		cfg, other := services(), services()
 		c.change(&cfg)
-		assert.Equal(t, c.agree, assert.ObjectsAreEqual(agreement.Of(services()), agreement.Of(cfg)), name)
+		if !cfg.UsesRedis() {
+			other.Redis.URL = ""
+		}
+		assert.Equal(t, c.agree, assert.ObjectsAreEqual(agreement.Of(other), agreement.Of(cfg)), name)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -17,38 +19,49 @@ import (
 // in, while the store that has them is down.
 const agreeEvery = 5 * time.Second
 
-// agree compares the settings with those of the other servers over the same stores. While the
-// store that has them is down that waits: what differs then is in the log and in /readyz.
+// agree compares the settings with those of the other servers over each of the same stores.
+// While a store is down that waits: what differs then is in the log and in /readyz.
 func (b *builder) agree(ctx context.Context, c clients, p *posts) error {
-	store := b.settingsStore(c, p)
-	if store == nil || b.apart {
+	if b.apart {
 		return nil
 	}
-	own := agreement.Of(b.cfg)
-	asking, cancel := context.WithTimeout(ctx, b.cfg.Server.RequestTimeout)
-	defer cancel()
-	err := agreement.Check(asking, store, own)
-	if errors.Is(err, agreement.ErrDiffers) {
-		return fmt.Errorf("%w; %s", err, agreement.Advice)
-	}
-	if err == nil {
-		return nil
-	}
-	b.log.WarnContext(ctx, "whether other servers have the same settings is not known yet", "error", err)
 	var differs atomic.Pointer[error]
-	b.checks["settings"] = func(context.Context) handler.Dependency {
-		if err := differs.Load(); err != nil {
-			return handler.Dependency{Err: *err, Optional: true, Reason: agreement.ErrDiffers.Error()}
+	own, waits := agreement.Of(b.cfg), false
+	stores := b.settingsStores(c, p)
+	for _, name := range slices.Sorted(maps.Keys(stores)) {
+		store := stores[name]
+		asking, cancel := context.WithTimeout(ctx, b.cfg.Server.RequestTimeout)
+		err := agreement.Check(asking, store, own)
+		cancel()
+		if errors.Is(err, agreement.ErrDiffers) {
+			return fmt.Errorf("%s: %w; %s", name, err, agreement.Advice)
 		}
-		return handler.Dependency{Optional: true}
+		if err != nil {
+			b.log.WarnContext(ctx, "whether other servers have the same settings is not known yet", "store", name, "error", err)
+			b.agreeLater(ctx, name, store, own, &differs)
+			waits = true
+		}
 	}
-	b.background(ctx, "comparison of settings", func(ctx context.Context) {
+	if waits {
+		b.checks["settings"] = func(context.Context) handler.Dependency {
+			if err := differs.Load(); err != nil {
+				return handler.Dependency{Err: *err, Optional: true, Reason: agreement.ErrDiffers.Error()}
+			}
+			return handler.Dependency{Optional: true}
+		}
+	}
+	return nil
+}
+
+// agreeLater compares the settings as soon as the store that has them answers.
+func (b *builder) agreeLater(ctx context.Context, name string, store agreement.Store, own agreement.Settings, differs *atomic.Pointer[error]) {
+	b.background(ctx, "comparison of settings in "+name, func(ctx context.Context) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		repeat.Every(ctx, agreeEvery, func(ctx context.Context) {
 			switch err := agreement.Check(ctx, store, own); {
 			case errors.Is(err, agreement.ErrDiffers):
-				b.log.ErrorContext(ctx, "stop this server, and "+agreement.Advice, "error", err)
+				b.log.ErrorContext(ctx, "stop this server, and "+agreement.Advice, "store", name, "error", err)
 				differs.Store(&err)
 				stop()
 			case err == nil:
@@ -56,18 +69,21 @@ func (b *builder) agree(ctx context.Context, c clients, p *posts) error {
 			}
 		})
 	})
-	return nil
 }
 
-// settingsStore is the most durable store that all servers share; nil: there is one server.
-func (b *builder) settingsStore(c clients, p *posts) agreement.Store {
+// settingsStores are the stores that other servers may share, by name.
+func (b *builder) settingsStores(c clients, p *posts) map[string]agreement.Store {
+	stores := map[string]agreement.Store{}
 	if p != nil {
 		if store, ok := p.store.(*postgres.Store); ok {
-			return store.Settings()
+			stores["postgres"] = store.Settings()
 		}
 	}
-	if c.elastic != nil {
-		return agreement.InElastic(c.elastic, b.cfg.Elasticsearch.Index)
+	if c.redis != nil {
+		stores["redis"] = agreement.InRedis(c.redis, b.cfg.Redis.KeyPrefix)
 	}
-	return nil
+	if c.elastic != nil {
+		stores["elasticsearch"] = agreement.InElastic(c.elastic, b.cfg.Elasticsearch.Index)
+	}
+	return stores
 }

@@ -7,9 +7,10 @@ import (
 	"github.com/freshet/freshet/internal/agreement"
 )
 
-// lookAtAgreement compares the settings in which servers must agree with those that are kept.
-func (d *doctor) lookAtAgreement(ctx context.Context, store agreement.Store) {
-	const what = "settings"
+// lookAtAgreement compares the settings in which servers must agree with those that a store
+// keeps.
+func (d *doctor) lookAtAgreement(ctx context.Context, name string, store agreement.Store) {
+	what := name + " settings"
 	own, compare := agreement.Of(d.cfg), agreement.Look
 	if d.accept {
 		compare = func(ctx context.Context, store agreement.Store, own agreement.Settings) error {

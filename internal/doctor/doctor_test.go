@@ -107,7 +107,7 @@ func TestDoctorServices(t *testing.T) {
 	index := "index " + cfg.Elasticsearch.Index
 
 	findings := Check(t.Context(), cfg, false)
-	assert.Equal(t, []Level{OK, OK, OK, OK, OK}, levels(findings, "redis"), "%v", findings)
+	assert.Equal(t, []Level{OK, OK, OK, OK, OK, OK}, levels(findings, "redis"), "%v", findings)
 	assert.Contains(t, about(t, findings, "redis persistence").Detail, "appendonly yes, appendfsync everysec")
 	assert.Contains(t, about(t, findings, "redis eviction").Detail, "noeviction")
 	assert.Contains(t, about(t, findings, "redis memory").Detail, "maxmemory 64.0 MiB; the filters take up to 13.4 MiB")
@@ -121,6 +121,15 @@ func TestDoctorServices(t *testing.T) {
 	assert.Equal(t, []Level{OK}, levels(findings, index))
 	replicas := about(t, findings, "elasticsearch replicas")
 	assert.Contains(t, replicas.Detail, "with replicas that are on no node: "+strings.Join(indices(cfg), ", "), "there is one node")
+
+	Accept(t.Context(), cfg, false)
+	cfg.Dedup.WindowDays++
+	findings = Check(t.Context(), cfg, false)
+	for _, store := range []string{"redis", "elasticsearch"} {
+		differ := about(t, findings, store+" settings")
+		assert.Equal(t, Broken, differ.Level)
+		assert.Contains(t, differ.Detail, "dedup.window_days is 8 here and 7 there")
+	}
 }
 
 func TestDoctorNamesWhatIsDown(t *testing.T) {

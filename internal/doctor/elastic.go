@@ -53,9 +53,7 @@ func (d *doctor) lookAtElastic(ctx context.Context) {
 		}
 	}
 	d.lookAtIndex(ctx, client)
-	if !d.cfg.UsesPostgres() {
-		d.lookAtAgreement(ctx, agreement.InElastic(client, d.cfg.Elasticsearch.Index))
-	}
+	d.lookAtAgreement(ctx, what, agreement.InElastic(client, d.cfg.Elasticsearch.Index))
 	d.lookAtReplicas(ctx, client)
 	d.lookAtDisks(ctx, client)
 }

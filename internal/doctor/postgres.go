@@ -39,7 +39,7 @@ func (d *doctor) lookAtPostgres(ctx context.Context) {
 	d.judgePostgres(r)
 	// Tables that are up to date are not changed, and can be read from then on.
 	if r.Schema.Found >= r.Schema.Known && store.Migrate(ctx) == nil {
-		d.lookAtAgreement(ctx, store.Settings())
+		d.lookAtAgreement(ctx, what, store.Settings())
 	}
 	if off := r.Skew.Abs() - r.Trip/2; off > clocks.MostSkew {
 		d.say(Warning, "postgres clock", "let both machines set their clocks by NTP", "it differs from this machine's by %s", off)

@@ -25,14 +25,14 @@ func TestDoctorBringsTheTablesUpToDate(t *testing.T) {
 		assert.Equal(t, OK, schema.Level, schema.Detail)
 	}
 
-	assert.Equal(t, OK, about(t, Check(t.Context(), cfg, false), "settings").Level)
-	assert.Equal(t, OK, about(t, Accept(t.Context(), cfg, false), "settings").Level)
+	assert.Equal(t, OK, about(t, Check(t.Context(), cfg, false), "postgres settings").Level)
+	assert.Equal(t, OK, about(t, Accept(t.Context(), cfg, false), "postgres settings").Level)
 	cfg.Dedup.WindowDays++
-	differ := about(t, Check(t.Context(), cfg, true), "settings")
+	differ := about(t, Check(t.Context(), cfg, true), "postgres settings")
 	assert.Equal(t, Broken, differ.Level)
 	assert.Contains(t, differ.Detail, "dedup.window_days is 8 here and 7 there")
-	assert.Contains(t, about(t, Accept(t.Context(), cfg, false), "settings").Detail, "restart each")
-	assert.Equal(t, OK, about(t, Check(t.Context(), cfg, false), "settings").Level)
+	assert.Contains(t, about(t, Accept(t.Context(), cfg, false), "postgres settings").Detail, "restart each")
+	assert.Equal(t, OK, about(t, Check(t.Context(), cfg, false), "postgres settings").Level)
 
 	cfg.Postgres.URL = "postgres://freshet@127.0.0.1:1/freshet?sslmode=disable"
 	down := about(t, Check(t.Context(), cfg, true), "postgres")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/freshet/freshet/dedup/redisbloom"
+	"github.com/freshet/freshet/internal/agreement"
 	"github.com/freshet/freshet/internal/connect"
 )
 
@@ -27,6 +28,7 @@ func (d *doctor) lookAtRedis(ctx context.Context) {
 	info, _ := connect.Info(ctx, client, "server") // an ACL user may not be allowed to ask
 	d.say(OK, what, "", "%s answers, version %s", strings.Join(d.cfg.Redis.Server().Addrs, ", "), cmp.Or(info["redis_version"], "unknown"))
 	d.lookAtMasters(ctx, client)
+	d.lookAtAgreement(ctx, what, agreement.InRedis(client, d.cfg.Redis.KeyPrefix))
 	store, err := redisbloom.New(client, connect.Dedup(d.cfg), redisbloom.Config{KeyPrefix: d.cfg.Redis.KeyPrefix})
 	if err == nil {
 		err = store.Verify(ctx)

@@ -106,6 +106,10 @@ func ofFeed(name feed.Name) string {
 // dedup/redisbloom.
 func (k Keys) Notes() string { return k.prefix + "feed:notes" }
 
+// Settings is the settings in which servers must agree. Type: string, JSON. No TTL. Written
+// by internal/agreement.
+func (k Keys) Settings() string { return k.prefix + "feed:settings" }
+
 // Timeline is an agent's precomputed timeline. Type: sorted set of post ids,
 // score = created at in Unix seconds; the list's state and floor are members of
 // score -inf. TTL: 7 days, renewed by every read; 60 s while it is
