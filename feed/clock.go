@@ -9,6 +9,9 @@ import (
 // matters, so that tests and replays choose their own now. [time.Now] is one.
 type Clock func() time.Time
 
+// MaxClockSkew is how far the clocks of those who send tokens or events may be ahead.
+const MaxClockSkew = 30 * time.Second
+
 // Day is a calendar day in UTC, counted from 1 January 1970.
 type Day int32
 

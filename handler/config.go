@@ -103,7 +103,7 @@ type JWT struct {
 	Issuer   string        // "": any
 	Audience string        // "": any
 	Claim    string        // names the agent; default "sub"
-	Leeway   time.Duration // how far clocks may differ; default 30s
+	Leeway   time.Duration // how far clocks may differ; default [feed.MaxClockSkew]
 }
 
 // WithDefaults fills in what was left zero.
@@ -112,7 +112,7 @@ func (c Config) WithDefaults() Config {
 	c.UploadTimeout = cmp.Or(c.UploadTimeout, 10*time.Minute)
 	c.MaxUploads = cmp.Or(c.MaxUploads, 4)
 	c.Auth.Mode = cmp.Or(c.Auth.Mode, ModeHeader)
-	c.Auth.JWT.Leeway = cmp.Or(c.Auth.JWT.Leeway, 30*time.Second)
+	c.Auth.JWT.Leeway = cmp.Or(c.Auth.JWT.Leeway, feed.MaxClockSkew)
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}

@@ -16,14 +16,18 @@ func Stamp(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// CheckTime reports whether at can be the time of a change: zero, or an
-// event's that does not lie ahead of now. The error wraps [feed.ErrInvalid].
+// CheckTime reports whether at can be the time of a change: zero, or an event's that lies
+// at most [feed.MaxClockSkew] ahead of now, since the sender's clock may be ahead. Such a
+// time still orders the changes of one thing. The error wraps [feed.ErrInvalid].
 func CheckTime(at, now time.Time) error {
-	if at.IsZero() {
+	switch {
+	case at.IsZero():
 		return nil
-	}
-	if at.UnixMicro() < 1 || at.After(now) {
-		return fmt.Errorf("%w: the time of an event must lie after 1970 and not ahead, not %s", feed.ErrInvalid, at.UTC().Format(time.RFC3339Nano))
+	case at.UnixMicro() < 1:
+		return fmt.Errorf("%w: the time of an event must lie after 1970, not %s", feed.ErrInvalid, at.UTC().Format(time.RFC3339Nano))
+	case at.After(now.Add(feed.MaxClockSkew)):
+		return fmt.Errorf("%w: the time of an event, %s, lies more than %s ahead of the clock here, %s: compare the clocks, and the unit of the time",
+			feed.ErrInvalid, at.UTC().Format(time.RFC3339Nano), feed.MaxClockSkew, now.UTC().Format(time.RFC3339Nano))
 	}
 	return nil
 }

@@ -98,7 +98,14 @@ func TestPostIDs(t *testing.T) {
 func TestTimes(t *testing.T) {
 	require.NoError(t, social.CheckTime(time.Time{}, now))
 	require.NoError(t, social.CheckTime(now, now))
-	require.ErrorIs(t, social.CheckTime(now.Add(time.Nanosecond), now), feed.ErrInvalid)
+	for _, ahead := range []time.Duration{time.Nanosecond, 20 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second, feed.MaxClockSkew} {
+		require.NoError(t, social.CheckTime(now.Add(ahead), now), ahead)
+	}
+	for _, ahead := range []time.Duration{feed.MaxClockSkew + time.Nanosecond, time.Minute, time.Hour, 365 * 24 * time.Hour} {
+		err := social.CheckTime(now.Add(ahead), now)
+		require.ErrorIs(t, err, feed.ErrInvalid, ahead)
+		require.ErrorContains(t, err, "more than 30s ahead of the clock here")
+	}
 	require.ErrorIs(t, social.CheckTime(time.Unix(0, 0), now), feed.ErrInvalid)
 	require.Equal(t, social.Stamp(now), social.ChangeTime(time.Time{}, now, 5))
 	kept := social.Stamp(now.Add(time.Hour))

@@ -179,9 +179,9 @@ func TestWhatTheStoreRefuses(t *testing.T) {
 	require.NoError(t, err)
 	told(t, s, `{"type":"post.created","data":{"id":"post:1","author":{"id":"a"},"created_at":1,"caption":"x"}}`)
 	for line, is := range map[string]error{
-		`{"type":"post.created","data":{"id":"post:2","author":{"id":"a"},"created_at":1772798401,"caption":"x"}}`:        feed.ErrInvalid,
-		`{"type":"post.created","data":{"id":"post:2","author":{"id":"a"},"created_at":1772798401,"at":1,"caption":"x"}}`: feed.ErrRule,
-		`{"type":"follow.created","data":{"agent_id":"u_3","author_id":"a","at":1772798401}}`:                             feed.ErrInvalid,
+		`{"type":"post.created","data":{"id":"post:2","author":{"id":"a"},"created_at":1772798431,"caption":"x"}}`:        feed.ErrInvalid,
+		`{"type":"post.created","data":{"id":"post:2","author":{"id":"a"},"created_at":1772798431,"at":1,"caption":"x"}}`: feed.ErrRule,
+		`{"type":"follow.created","data":{"agent_id":"u_3","author_id":"a","at":1772798431}}`:                             feed.ErrInvalid,
 		`{"type":"follow.created","data":{"agent_id":"u_1","author_id":"a","at":1}}`:                                      feed.ErrForbidden,
 		`{"type":"connections.accepted","data":{"agents":["u_1","a"],"at":1}}`:                                            feed.ErrForbidden,
 		`{"type":"post.created","data":{"id":"post:1","author":{"id":"b"},"created_at":2,"caption":"x"}}`:                 feed.ErrForbidden,

@@ -133,6 +133,48 @@ func circleEvents(e *env) {
 	})
 }
 
+// clockAhead has events of a sender whose clock is ahead of ours, by as much as may be and
+// by more.
+func clockAhead(e *env) {
+	for i, ahead := range []time.Duration{time.Microsecond, 500 * time.Millisecond, feed.MaxClockSkew, feed.MaxClockSkew + time.Microsecond, time.Hour} {
+		takes := ahead <= feed.MaxClockSkew
+		at, name := e.now.Add(ahead), fmt.Sprintf("%s ahead", ahead)
+		check := func(what string, err error) {
+			e.Helper()
+			if takes {
+				require.NoError(e, err, "%s, %s", what, name)
+				return
+			}
+			require.ErrorIs(e, err, feed.ErrInvalid, "%s, %s", what, name)
+			require.ErrorContains(e, err, "ahead", "%s, %s", what, name)
+		}
+		a, b, c := fmt.Sprint("a", i), fmt.Sprint("b", i), fmt.Sprint("c", i)
+		check("follow", second(e.Follow(e.ctx, b, a, at)))
+		check("unfollow", second(e.Unfollow(e.ctx, b, a, at)))
+		_, _, err := e.FollowAll(e.ctx, []social.Edge{{Agent: c, Author: a}}, at)
+		check("follows", err)
+		check("circle", e.PutCircle(e.ctx, social.Circle{ID: c, Owner: a}, []string{b}, at))
+		check("member", second(e.AddMember(e.ctx, c, "d", "", at)))
+		check("no member", second(e.RemoveMember(e.ctx, c, b, "", at)))
+		check("card", e.PutAuthor(e.ctx, social.Author{ID: a, Name: "A"}, at))
+		p, _, err := e.CreatePost(e.ctx, social.Post{ID: "post:" + a, Author: a, CreatedAt: at.Unix(), Caption: "x", Audience: public()}, social.Creation{At: at})
+		check("post", err)
+		if takes {
+			require.LessOrEqual(e, p.CreatedAt, e.now.Unix(), "it stands where a post of now does")
+		}
+		_, _, err = e.CreatePost(e.ctx, social.Post{ID: "post:of-" + a, Author: a, CreatedAt: at.Unix() + 1, Caption: "x", Audience: public()}, social.Creation{At: e.now})
+		if !takes {
+			check("post of now with a time that lies ahead", err)
+		}
+		check("counts", e.SetCounts(e.ctx, "post:"+a, social.Counts{Likes: 3}, at))
+		caption := "edited"
+		_, err = e.EditPost(e.ctx, "post:"+a, "", social.Edit{Caption: &caption}, at)
+		check("edit", err)
+		check("deletion", e.DeletePost(e.ctx, "post:"+a, "", at))
+		check("no circle", e.DropCircle(e.ctx, c, "", at))
+	}
+}
+
 // clocksApart has a server whose clock is ahead, and events that are newer than
 // the clock of this one: what is done here still holds.
 func clocksApart(e *env) {

@@ -74,6 +74,7 @@ func Run(t *testing.T, place New) {
 		{"Events/of a follow in any order", followEvents},
 		{"Events/of a circle in any order", circleEvents},
 		{"Events/changes made here hold", clocksApart},
+		{"Events/clock ahead", clockAhead},
 		{"Jobs/of each change", jobsOfChanges},
 		{"Jobs/classes", classes},
 		{"Jobs/with the change or not at all", jobsSurvive},

@@ -51,6 +51,11 @@ func complete(p *social.Post, c social.Creation, now time.Time) error {
 		if p.CreatedAt == 0 {
 			p.CreatedAt = now.Unix()
 		}
+	} else if p.CreatedAt > now.Unix() {
+		if err := social.CheckTime(time.Unix(p.CreatedAt, 0), now); err != nil {
+			return feed.Errorf(feed.ErrRule, "bad post: created_at: %w", err)
+		}
+		p.CreatedAt = now.Unix() // or a sender's clock would put it above newer posts
 	}
 	p.Normalize()
 	return p.Validate(now)

@@ -842,7 +842,7 @@ export interface paths {
          *     | `circle.changed` | `id`, `at`, and one of: `owner`, `name` and `members`, the circle as it is now (without `members` these stay); `added` and `removed`; `deleted: true` |
          *     | `engagement` | `id` of the post, `likes` and `comments` as they stand elsewhere, `at` |
          *
-         *     Times are RFC 3339, or Unix seconds, and may not lie ahead. The body may
+         *     Times are RFC 3339, or Unix seconds, and may lie up to 30 seconds ahead. The body may
          *     have 64 MiB, as sent and as unpacked; one event may have 1 MiB. What ends
          *     an upload early is answered with the report of what was applied before,
          *     in `data`.

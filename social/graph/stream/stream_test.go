@@ -145,6 +145,10 @@ func TestEventsAreApplied(t *testing.T) {
 			cards, err := e.store.Cards(e.Context(), "", []social.Known{{ID: "post:1"}})
 			return err == nil && cards[0].Visible && cards[0].Author.Name == "Ann"
 		}, "a post is there")
+		for i, ahead := range []time.Duration{100 * time.Millisecond, time.Second, 20 * time.Second} {
+			e.send("follow.created", fmt.Sprintf(`{"agent_id":"ahead_%d","author_id":"b","at":"%s"}`, i, time.Now().Add(ahead).Format(time.RFC3339Nano)))
+		}
+		e.until(func() bool { return len(e.followers("b")) == 3 }, "of a sender whose clock is ahead")
 		e.settled()
 		e.until(func() bool { return e.client.XLen(e.Context(), e.key).Val() <= 1 }, "what was read is trimmed")
 		stop()
@@ -159,7 +163,7 @@ func TestWhatIsRefusedGoesToTheDeadStream(t *testing.T) {
 		wrong := map[string]string{
 			e.send("follow.created", `{"agent_id":"a","author_id":"a","at":1}`):              "a cannot follow or block themself",
 			e.send("post.deletd", `{}`):                                                      `unknown type "post.deletd"`,
-			e.send("follow.created", `{"agent_id":"u_1","author_id":"a","at":253402300799}`): "not ahead",
+			e.send("follow.created", `{"agent_id":"u_1","author_id":"a","at":253402300799}`): "more than 30s ahead of the clock here",
 		}
 		id, err := e.client.XAdd(e.Context(), &redis.XAddArgs{Stream: e.key, Values: []string{"type", "x", "more", "y"}}).Result()
 		require.NoError(e, err)
