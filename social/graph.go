@@ -104,15 +104,15 @@ func Concerned(list []FollowChange) (edges []Edge, parties []string) {
 	return edges, parties
 }
 
-// kept returns the state of a follow; an erased author's or agent's are off as of
-// the erasure.
-func (g *Graph) kept(e Edge) Register {
+// state returns the state of a follow; an erased author's or agent's are off as of
+// the erasure, also where what is kept is still to be removed.
+func (g *Graph) state(e Edge) Register {
 	k, floor := g.Kept[e], g.Parties[e.Agent].ErasedAgent
 	if author := g.Parties[e.Author]; author != nil {
 		floor = max(floor, author.Erased)
 	}
-	if !k.On && k.At < floor {
-		k.At = floor
+	if k.At <= floor {
+		k = Register{At: floor}
 	}
 	return k
 }
@@ -122,27 +122,27 @@ func (g *Graph) Set(f FollowChange) FollowResult {
 	if f.On && g.Blocked[f.Edge] {
 		return FollowResult{Refused: feed.Errorf(feed.ErrForbidden, "%s and %s: one of the two blocks the other", f.Agent, f.Author)}
 	}
-	k, at := g.kept(f.Edge), f.At
-	if at == 0 && k.On == f.On && !f.Noted {
+	k, kept, at := g.state(f.Edge), g.Kept[f.Edge], f.At
+	if at == 0 && k.On == f.On && kept.On == f.On && !f.Noted {
 		return FollowResult{}
 	}
 	if at == 0 {
 		at = ChangeTime(time.Time{}, g.Now, k.At)
 	}
-	if !Supersedes(f.On, at, k.On, k.At) {
+	if !Supersedes(f.On, at, k.On, k.At) && (f.On || !Supersedes(false, at, kept.On, kept.At)) {
 		return FollowResult{}
 	}
 	agent := g.Parties[f.Agent]
-	changed := f.On != k.On
-	if changed && f.On && agent.Following >= MaxFollowees {
+	counts := f.On != kept.On // what is still to be removed is still counted
+	if counts && f.On && agent.Following >= MaxFollowees {
 		return FollowResult{Refused: fmt.Errorf("%w: %s follows %d, no more are allowed", feed.ErrLimit, f.Agent, agent.Following)}
 	}
 	g.Kept[f.Edge] = Register{f.On, at}
 	g.Changes[f.Edge] = g.Kept[f.Edge]
-	if changed {
+	if counts {
 		g.count(f)
 	}
-	return FollowResult{Changed: changed}
+	return FollowResult{Changed: counts || f.On != k.On}
 }
 
 // count changes the counts; the followers of [Server] are not counted.

@@ -22,6 +22,9 @@ type Times struct {
 	// Of the last edit of each field, 0 while it is as it was created.
 	Caption, Tags, Alts int64
 	Counted             int64 // of the counts another system reported
+	// Here is the last of the above that was made here, of what is there, and not told by an
+	// event: it ends with what it was made of, whatever time a deletion has that is told later.
+	Here int64
 }
 
 // Alive reports whether the post exists: it was created, and not deleted since.
@@ -109,16 +112,19 @@ func (r *Record) newer(at int64, edited *int64, order int) bool {
 }
 
 // Delete takes a deletion at a stamp and reports whether it changed anything.
-// It blanks all content that is not newer, at once.
+// It blanks all content that is not newer, at once, and counts that are not newer.
 func (r *Record) Delete(at int64) bool {
 	t := &r.Times
 	if at <= t.Deleted {
 		return false
 	}
 	t.Deleted = at
-	created := t.Created > at
+	created, upTo := t.Created > at, at
+	if !created {
+		upTo, t.Here = max(at, t.Here), 0
+	}
 	blank := func(edited *int64, empty func()) {
-		if *edited <= at && !(created && *edited == 0) {
+		if *edited <= upTo && !(created && *edited == 0) {
 			*edited = 0
 			empty()
 		}
@@ -127,6 +133,9 @@ func (r *Record) Delete(at int64) bool {
 	blank(&t.Caption, func() { p.Caption = "" })
 	blank(&t.Tags, func() { p.Tags = nil })
 	blank(&t.Alts, func() { p.Images = nil })
+	if t.Counted <= upTo {
+		t.Counted = 0
+	}
 	if !created {
 		p.Grants, p.URL, p.ObjectType = nil, "", ""
 		p.Version++
@@ -146,8 +155,11 @@ func (r *Record) settle() {
 }
 
 // Count takes counts another system reported, at a stamp, and reports whether they
-// hold: of counts reported for one time the greater do.
+// hold: of counts reported for one time the greater do, and none of before a deletion.
 func (r *Record) Count(kept, reported Counts, at int64) bool {
+	if at <= r.Times.Deleted {
+		return false
+	}
 	order := cmp.Or(cmp.Compare(reported.Likes, kept.Likes), cmp.Compare(reported.Comments, kept.Comments))
 	if cmp.Or(cmp.Compare(at, r.Times.Counted), order) <= 0 {
 		return false

@@ -199,13 +199,13 @@ type Follows interface {
 	// Unfollow ends a follow; where there is none that is no error.
 	Unfollow(ctx context.Context, agent, author string, at time.Time) (changed bool, err error)
 
-	// Block makes agent block another: the follows of both end, new ones are
-	// feed.ErrForbidden until it ends, and neither sees the other's posts. Blocks are
-	// made here only.
+	// Block makes agent block another: the follows of both end, and their places in each
+	// other's circles; new follows are feed.ErrForbidden until it ends, and neither sees the
+	// other's posts. Blocks are made here only.
 	Block(ctx context.Context, agent, other string) (changed bool, err error)
 
-	// Unblock ends agent's block of the other. The follows do not come back, and a
-	// block by the other stays.
+	// Unblock ends agent's block of the other. What the block has ended does not come back,
+	// and a block by the other stays.
 	Unblock(ctx context.Context, agent, other string) (changed bool, err error)
 
 	// Following lists whom agent follows, Followers who follows author: by id as

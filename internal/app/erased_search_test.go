@@ -20,8 +20,8 @@ import (
 )
 
 // ofOthers are the places in the social store that name somebody who is erased because
-// others say so, and that stay until those change it.
-var ofOthers = []string{"social blocks.other", "social post_mentions.agent", "social posts.content"}
+// others say so, and that stay until those change it; and that they were erased.
+var ofOthers = []string{"social blocks.other", "social authors.id"}
 
 // perKey is the beginning of keys of which there is one for each post or request.
 var perKey = regexp.MustCompile(`^(feed:post:|feed:page:<agent>:).*`)

@@ -33,8 +33,9 @@ var dialect = sqlstore.Dialect{
 	SaveCounts: `UPDATE authors a SET followers = d.followers, following = d.following
 		FROM unnest($1::text[], $2::bigint[], $3::bigint[]) d (id, followers, following) WHERE a.id = d.id`,
 
-	SaveMembers: `INSERT INTO members (circle, agent, at, gone) SELECT $1, * FROM unnest($2::text[], $3::bigint[], $4::bigint[])
-		ON CONFLICT (circle, agent) DO UPDATE SET at = excluded.at, gone = excluded.gone`,
+	SaveMembers: `INSERT INTO members (circle, agent, at, gone, incarnation)
+		SELECT $1, * FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
+		ON CONFLICT (circle, agent) DO UPDATE SET at = excluded.at, gone = excluded.gone, incarnation = excluded.incarnation`,
 
 	EraseTime: `SELECT greatest($2::bigint,
 		(SELECT max(created) + 1 FROM posts WHERE author = $1 AND gone = 0),
@@ -54,8 +55,11 @@ var dialect = sqlstore.Dialect{
 	Purges: []string{
 		`DELETE FROM follows WHERE ctid = ANY (ARRAY(SELECT ctid FROM follows WHERE gone > 0 AND gone <= $1 ORDER BY gone LIMIT $2 FOR UPDATE SKIP LOCKED))`,
 		`DELETE FROM members WHERE ctid = ANY (ARRAY(SELECT ctid FROM members WHERE gone > 0 AND gone <= $1 ORDER BY gone LIMIT $2 FOR UPDATE SKIP LOCKED))`,
-		`DELETE FROM circles WHERE id = ANY (ARRAY(SELECT id FROM circles WHERE gone > 0 AND gone <= $1 AND size = 0 ORDER BY gone LIMIT $2 FOR UPDATE SKIP LOCKED))`,
-		`DELETE FROM authors WHERE id = ANY (ARRAY(SELECT id FROM authors WHERE erased > 0 AND erased <= $1 AND erasing = 0
+		`DELETE FROM post_circles WHERE ctid = ANY (ARRAY(SELECT pc.ctid FROM circles c JOIN post_circles pc ON pc.circle = c.id
+			WHERE c.gone > 0 AND c.gone <= $1 AND c.size = 0 LIMIT $2 FOR UPDATE OF pc SKIP LOCKED))`,
+		`DELETE FROM circles WHERE id = ANY (ARRAY(SELECT id FROM circles c WHERE gone > 0 AND gone <= $1 AND size = 0
+			AND NOT EXISTS (SELECT 1 FROM post_circles pc WHERE pc.circle = c.id OFFSET 0) ORDER BY gone LIMIT $2 FOR UPDATE SKIP LOCKED))`,
+		`DELETE FROM authors WHERE id = ANY (ARRAY(SELECT id FROM authors WHERE erased > 0 AND erased_agent = 0 AND erased <= $1 AND erasing = 0
 			AND NOT has_card AND followers = 0 AND following = 0 AND delivery = 'push' ORDER BY erased LIMIT $2 FOR UPDATE SKIP LOCKED))`,
 	},
 	PurgeKeys: `DELETE FROM post_keys WHERE ctid = ANY (ARRAY(SELECT ctid FROM post_keys WHERE at <= $1 ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED))`,

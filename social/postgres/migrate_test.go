@@ -9,6 +9,7 @@ import (
 
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/socialtest"
 )
 
 // TestPostsThatAreThereAreCounted brings a database up to date that has posts and no counts.
@@ -44,4 +45,22 @@ func TestPostsThatAreThereAreCounted(t *testing.T) {
 	info, err := s.Author(t.Context(), "f", "x")
 	require.NoError(t, err)
 	require.EqualValues(t, 399, info.Posts)
+}
+
+// TestReferencesOfBeforeStay brings a database up to date that has no incarnations: what was
+// given to what is there holds, also where it had been made again, and ends with it.
+func TestReferencesOfBeforeStay(t *testing.T) {
+	s, err := New(t.Context(), Config{URL: testenv.Postgres(t), MaxConns: 4}, social.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	require.NoError(t, s.migrating(t.Context(), func(p *goose.Provider) error {
+		_, err := p.UpTo(t.Context(), 4)
+		return err
+	}))
+	for _, text := range socialtest.ReferencesOfBefore(``, `'{}'`) {
+		_, err := s.db.pool.Exec(t.Context(), text)
+		require.NoError(t, err, text)
+	}
+	require.NoError(t, s.Migrate(t.Context()))
+	socialtest.CheckReferencesOfBefore(t, s)
 }

@@ -37,6 +37,20 @@ func TestQueue(t *testing.T) {
 	})
 }
 
+// TestEachReferenceEnds looks at the tables of a database for columns that hold ids.
+func TestEachReferenceEnds(t *testing.T) {
+	url := testenv.ReusedPostgres(t)
+	open(t, url, social.Options{})
+	conn, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	rows, err := conn.Query(t.Context(), `SELECT table_name || '.' || column_name FROM information_schema.columns
+		WHERE table_schema = current_schema() AND data_type IN ('text', 'ARRAY')`)
+	require.NoError(t, err)
+	columns, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, errors.Join(err, conn.Close(t.Context())))
+	socialtest.CheckReferences(t, columns, "../../docs/security.md")
+}
+
 func TestADamagedRow(t *testing.T) {
 	url := testenv.ReusedPostgres(t)
 	s := open(t, url, social.Options{})

@@ -17,7 +17,7 @@ var sources = sqlstore.Sources{
 
 	Circles: `SELECT k.key, p.author, p.created_at, p.id FROM unnest(@keys::text[]) k (key)
 		JOIN circles c ON c.id = k.key AND c.gone = 0 AND (@author = '' OR c.owner = @author) CROSS JOIN LATERAL (
-		SELECT q.author, q.created_at, q.post AS id FROM post_circles q WHERE q.circle = k.key AND q.author = c.owner
+		SELECT q.author, q.created_at, q.post AS id FROM post_circles q WHERE q.circle = k.key AND q.author = c.owner AND q.incarnation > c.dropped
 		AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0 OFFSET 0)
 		AND (q.created_at, q.post) < (@below, @belowID) AND (q.created_at, q.post) > (@above, @aboveID)
 		ORDER BY q.created_at DESC, q.post DESC LIMIT @few) p

@@ -21,6 +21,9 @@ type model struct {
 	likes    map[[2]string]bool // agent, post
 	circles  map[string]*modelCircle
 	delivery map[string]social.Delivery
+	// ended are circles that posts address and that are no more, by post and circle, and
+	// grants to agents who were erased, by post and agent.
+	ended map[[2]string]bool
 }
 
 type modelCircle struct {
@@ -31,21 +34,31 @@ type modelCircle struct {
 func newModel() *model {
 	return &model{
 		posts: map[string]*social.Post{}, follows: map[[2]string]bool{}, blocks: map[[2]string]bool{},
-		likes: map[[2]string]bool{}, circles: map[string]*modelCircle{}, delivery: map[string]social.Delivery{},
+		likes: map[[2]string]bool{}, circles: map[string]*modelCircle{}, delivery: map[string]social.Delivery{}, ended: map[[2]string]bool{},
 	}
 }
 
 func (m *model) relation(reader string, p *social.Post) social.Relation {
 	rel := social.Relation{
 		Reader: reader, Follows: m.follows[[2]string{reader, p.Author}], FollowsServer: m.follows[[2]string{reader, social.Server}],
-		Mentioned: slices.Contains(p.Mentions, reader), Granted: slices.Contains(p.Grants, reader),
+		Mentioned: slices.Contains(p.Mentions, reader), Granted: slices.Contains(p.Grants, reader) && !m.ended[[2]string{p.ID, reader}],
 		Blocked: m.blocked(reader, p.Author), Pulled: m.delivery[p.Author] == social.Pull,
 	}
 	for _, id := range p.Audience.Circles {
 		c := m.circles[id]
-		rel.Member = rel.Member || c != nil && c.owner == p.Author && c.members[reader]
+		rel.Member = rel.Member || c != nil && c.owner == p.Author && c.members[reader] && !m.ended[[2]string{p.ID, id}]
 	}
 	return rel
+}
+
+// drop ends a circle, with what is addressed to it.
+func (m *model) drop(id string) {
+	delete(m.circles, id)
+	for _, p := range m.posts {
+		if slices.Contains(p.Audience.Circles, id) {
+			m.ended[[2]string{p.ID, id}] = true
+		}
+	}
 }
 
 func (m *model) blocked(a, b string) bool {
@@ -232,7 +245,8 @@ func (e *env) checkMember(m *model, circle, agent string) {
 	e.Helper()
 	c := m.circles[circle]
 	want := m.sorted(func(p *social.Post) bool {
-		return !p.Deleted && !p.Remote() && p.Author == c.owner && c.members[agent] && slices.Contains(p.Audience.Circles, circle) && !m.blocked(agent, p.Author)
+		return !p.Deleted && !p.Remote() && p.Author == c.owner && c.members[agent] && slices.Contains(p.Audience.Circles, circle) &&
+			!m.ended[[2]string{p.ID, circle}] && !m.blocked(agent, p.Author)
 	})
 	got := must[[]social.Entry](e)(e.MemberEntries(e.ctx, circle, agent, social.Position{}, 1000))
 	require.Equal(e, want, append([]social.Entry{}, got...), "posts to %s in the list of %s", circle, agent)

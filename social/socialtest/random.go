@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -133,6 +134,14 @@ func (w *walk) doBlock() {
 	w.m.blocks[pair] = true
 	delete(w.m.follows, pair)
 	delete(w.m.follows, [2]string{other, agent})
+	for _, c := range w.m.circles {
+		if c.owner == agent {
+			delete(c.members, other)
+		}
+		if c.owner == other {
+			delete(c.members, agent)
+		}
+	}
 }
 
 func (w *walk) doCircle() {
@@ -140,7 +149,7 @@ func (w *walk) doCircle() {
 	c := w.m.circles[id]
 	if c != nil && w.r.IntN(3) == 0 {
 		w.ok(w.DropCircle(w.ctx, id, c.owner, here))
-		delete(w.m.circles, id)
+		w.m.drop(id)
 		return
 	}
 	members := []string{}
@@ -289,8 +298,13 @@ func (w *walk) doErase() {
 	for _, made := range []map[[2]string]bool{w.m.follows, w.m.blocks, w.m.likes} {
 		maps.DeleteFunc(made, func(pair [2]string, _ bool) bool { return pair[0] == agent })
 	}
-	maps.DeleteFunc(w.m.circles, func(_ string, c *modelCircle) bool { return c.owner == agent })
-	for _, c := range w.m.circles {
-		delete(c.members, agent)
+	for id, c := range w.m.circles {
+		if delete(c.members, agent); c.owner == agent {
+			w.m.drop(id)
+		}
+	}
+	for _, p := range w.m.posts {
+		p.Mentions = slices.DeleteFunc(p.Mentions, func(mentioned string) bool { return mentioned == agent })
+		w.m.ended[[2]string{p.ID, agent}] = true
 	}
 }

@@ -98,6 +98,12 @@ func Run(t *testing.T, place New) {
 			check.run(newEnv(t, place))
 		})
 	}
+	for name, run := range reuses {
+		t.Run("Ids used again/"+name, func(t *testing.T) {
+			t.Parallel()
+			run(newEnv(t, place))
+		})
+	}
 }
 
 // env is a backend and the time it goes by.
@@ -191,6 +197,7 @@ func (e *env) card(reader, id string) social.Card {
 	e.Helper()
 	list := must[[]social.Card](e)(e.Cards(e.ctx, reader, []social.Known{{ID: id}}))
 	require.Len(e, list, 1)
+	require.Equal(e, list, must[[]social.Card](e)(e.CardsOf(e.ctx, []social.Asked{{Reader: reader, ID: id}})))
 	require.Equal(e, id, list[0].ID)
 	return list[0]
 }

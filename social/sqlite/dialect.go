@@ -34,8 +34,8 @@ var dialect = sqlstore.Dialect{
 		SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each($1) WHERE true
 		ON CONFLICT (id) DO UPDATE SET followers = excluded.followers, following = excluded.following`,
 
-	SaveMembers: `INSERT INTO members (circle, agent, at, gone) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (circle, agent) DO UPDATE SET at = excluded.at, gone = excluded.gone`,
+	SaveMembers: `INSERT INTO members (circle, agent, at, gone, incarnation) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (circle, agent) DO UPDATE SET at = excluded.at, gone = excluded.gone, incarnation = excluded.incarnation`,
 
 	EraseTime: `SELECT max($2,
 		ifnull((SELECT max(created) + 1 FROM posts WHERE author = $1 AND gone = 0), 0),
@@ -55,8 +55,11 @@ var dialect = sqlstore.Dialect{
 	Purges: []string{
 		`DELETE FROM follows WHERE (agent, author) IN (SELECT agent, author FROM follows WHERE gone > 0 AND gone <= $1 LIMIT $2)`,
 		`DELETE FROM members WHERE (circle, agent) IN (SELECT circle, agent FROM members WHERE gone > 0 AND gone <= $1 LIMIT $2)`,
-		`DELETE FROM circles WHERE id IN (SELECT id FROM circles WHERE gone > 0 AND gone <= $1 AND size = 0 LIMIT $2)`,
-		`DELETE FROM authors WHERE id IN (SELECT id FROM authors WHERE erased > 0 AND erased <= $1 AND erasing = 0
+		`DELETE FROM post_circles WHERE (post, circle) IN (SELECT pc.post, pc.circle FROM circles c JOIN post_circles pc ON pc.circle = c.id
+			WHERE c.gone > 0 AND c.gone <= $1 AND c.size = 0 LIMIT $2)`,
+		`DELETE FROM circles WHERE id IN (SELECT id FROM circles c WHERE gone > 0 AND gone <= $1 AND size = 0
+			AND NOT EXISTS (SELECT 1 FROM post_circles pc WHERE pc.circle = c.id) LIMIT $2)`,
+		`DELETE FROM authors WHERE id IN (SELECT id FROM authors WHERE erased > 0 AND erased_agent = 0 AND erased <= $1 AND erasing = 0
 			AND has_card = 0 AND followers = 0 AND following = 0 AND delivery = 'push' LIMIT $2)`,
 	},
 	PurgeKeys: `DELETE FROM post_keys WHERE (author, key) IN (SELECT author, key FROM post_keys WHERE at <= $1 LIMIT $2)`,

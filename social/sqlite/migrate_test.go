@@ -8,6 +8,7 @@ import (
 
 	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/socialtest"
 )
 
 // TestPostsThatAreThereAreCounted brings a file up to date that has posts and no counts.
@@ -43,4 +44,24 @@ func TestPostsThatAreThereAreCounted(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, tt.want, info.Posts, "posts of %s for %q", tt.author, tt.reader)
 	}
+}
+
+// TestReferencesOfBeforeStay brings a file up to date that has no incarnations: what was given
+// to what is there holds, also where it had been made again, and ends with it.
+func TestReferencesOfBeforeStay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "social.db")
+	db, err := sqlitefile.Connect(path, "rwc")
+	require.NoError(t, err)
+	db.SetMaxOpenConns(1)
+	first := sqlitefile.Schema{What: schema.What, ID: schema.ID, Migrations: schema.Migrations[:3]}
+	require.NoError(t, first.Migrate(t.Context(), db))
+	for _, text := range socialtest.ReferencesOfBefore(`1, `, `''`) {
+		_, err := db.ExecContext(t.Context(), text)
+		require.NoError(t, err, text)
+	}
+	require.NoError(t, db.Close())
+	s, err := Open(t.Context(), path, social.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	socialtest.CheckReferencesOfBefore(t, s)
 }

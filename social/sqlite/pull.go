@@ -16,7 +16,7 @@ var sources = sqlstore.Sources{
 	Circles: `SELECT k.value, p.author, p.created_at, p.id FROM json_each(@keys) k
 		CROSS JOIN circles c ON c.id = k.value AND c.gone = 0 AND (@author = '' OR c.owner = @author)
 		CROSS JOIN posts p ON p.id IN (
-		SELECT q.post FROM post_circles q WHERE q.circle = k.value AND q.author = c.owner
+		SELECT q.post FROM post_circles q WHERE q.circle = k.value AND q.author = c.owner AND q.incarnation > c.dropped
 		AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0)
 		AND (q.created_at, q.post) < (@below, @belowID) AND (q.created_at, q.post) > (@above, @aboveID)
 		ORDER BY q.created_at DESC, q.post DESC LIMIT +@few)

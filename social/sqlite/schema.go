@@ -114,6 +114,24 @@ var schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	 DROP INDEX posts_by_author;
 	 CREATE INDEX posts_by_author ON posts (author, reach, created_at DESC, id DESC) WHERE gone = 0;
 	 CREATE INDEX post_mentions_by_author ON post_mentions (agent, author, created_at DESC, post DESC);`,
+
+	// What was given to a post or a circle ends with it, also where its id is used again. An
+	// incarnation is the stamp at which the life began that something was given to: it holds
+	// while it is later than the stamp at which its target was last removed. 1 stands for
+	// what was given before there were incarnations.
+	//
+	// That an agent was erased is not forgotten: it ends what still refers to the id.
+	`ALTER TABLE likes ADD COLUMN incarnation INTEGER NOT NULL DEFAULT 1;
+	 ALTER TABLE post_circles ADD COLUMN incarnation INTEGER NOT NULL DEFAULT 1;
+	 ALTER TABLE members ADD COLUMN incarnation INTEGER NOT NULL DEFAULT 1;
+	 UPDATE likes SET incarnation = p.created FROM posts p WHERE p.id = likes.post AND p.deleted > 0 AND p.gone = 0;
+	 UPDATE post_circles SET incarnation = p.created FROM posts p, circles c
+		WHERE p.id = post_circles.post AND c.id = post_circles.circle AND c.dropped > 0 AND c.gone = 0;
+	 ALTER TABLE posts ADD COLUMN here INTEGER NOT NULL DEFAULT 0; -- see social.Times
+	 CREATE TABLE revived (post TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID; -- likes of before are still to be removed
+	 CREATE INDEX promotions_by_item ON promotions (item);
+	 DROP INDEX authors_erased;
+	 CREATE INDEX authors_erased ON authors (erased) WHERE erased > 0 AND erased_agent = 0;`,
 }}
 
 // Parts of the triggers that keep post_counts.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -43,6 +44,19 @@ func TestQueue(t *testing.T) {
 	jobstest.Run(t, func(t *testing.T, opts social.Options) jobs.Queue {
 		return open(t, filepath.Join(t.TempDir(), "social.db"), opts)
 	})
+}
+
+// TestEachReferenceEnds looks at the tables of a file for columns that hold ids.
+func TestEachReferenceEnds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "social.db")
+	open(t, path, social.Options{})
+	db, err := sqlitefile.Connect(path, "rw")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	var columns string
+	require.NoError(t, db.QueryRowContext(t.Context(), `SELECT group_concat(m.name || '.' || c.name, ' ') FROM sqlite_schema m, pragma_table_info(m.name) c
+		WHERE m.type = 'table' AND c.type IN ('TEXT', 'BLOB')`).Scan(&columns))
+	socialtest.CheckReferences(t, strings.Fields(columns), "../../docs/security.md")
 }
 
 // place is a file.

@@ -18,11 +18,11 @@ var watched = []struct {
 	{"posts", "VALUES (1, @.id)", nil},
 	{"post_circles", "VALUES (1, @.post)", nil},
 	{"post_mentions", "VALUES (1, @.post)", nil},
-	{"authors", "VALUES (2, @.id)", []string{"name", "image_url", "erased"}},
+	{"authors", "VALUES (2, @.id), (3, @.id)", []string{"name", "image_url", "erased", "erased_agent"}},
 	{"follows", "VALUES (3, @.agent)", nil},
 	{"blocks", "VALUES (3, @.agent), (3, @.other)", nil},
 	{"members", "VALUES (3, @.agent)", nil},
-	{"circles", "SELECT 3, agent FROM members WHERE circle = @.id", []string{"owner", "gone"}},
+	{"circles", "SELECT 3, agent FROM members WHERE circle = @.id", []string{"owner", "gone", "dropped"}},
 	{"likes", "VALUES (4, @.agent)", nil},
 }
 

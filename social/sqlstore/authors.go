@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -33,7 +34,8 @@ type standing struct {
 
 func (q *Query) standing(reader, author string) (st standing) {
 	st.self = reader != "" && reader == author
-	q.row(into(&st.follows, &st.blocks, &st.blocked), `SELECT EXISTS (SELECT 1 FROM follows WHERE agent = $1 AND author = $2 AND gone = 0),
+	q.row(into(&st.follows, &st.blocks, &st.blocked), `SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
+			WHERE f.agent = $1 AND f.author = $2 AND f.gone = 0 AND f.at > coalesce(a.erased, 0) AND f.at > `+erasedAgent("$1")+`),
 		EXISTS (SELECT 1 FROM blocks WHERE agent = $1 AND other = $2), EXISTS (SELECT 1 FROM blocks WHERE agent = $2 AND other = $1)`,
 		reader, author)
 	st.blocked = st.blocked || st.blocks
@@ -85,13 +87,15 @@ func (q *Query) posts(reader, author string, st standing, erased int64) int64 {
 // addressedText counts the posts that the author $2 addresses to the reader $1 by circles
 // and mentions, of so many of each those that are there since $3 and are not counted
 // otherwise: the reader follows the author, $4, or is the author, $5. A post is looked up
-// by a scalar subquery, which no planner makes a join of the whole table.
-var addressedText = fmt.Sprintf(`SELECT count(*) FROM (
-		SELECT * FROM (SELECT pc.post FROM circles c JOIN members m ON m.circle = c.id AND m.agent = $1 AND m.gone = 0
+// by a scalar subquery, which no planner makes a join of the whole table; since is what it
+// must be newer than, so that no planner takes the rows for few.
+var addressedText = fmt.Sprintf(`SELECT count(DISTINCT j.post) FROM (
+		SELECT * FROM (SELECT pc.post, CASE WHEN pc.incarnation > c.dropped AND m.at > `+erasedAgent("$1")+` AND c.put > `+erasedAgent("$2")+`
+			THEN 0 ELSE %[2]d END AS since FROM circles c JOIN members m ON m.circle = c.id AND m.agent = $1 AND m.gone = 0
 			JOIN post_circles pc ON pc.circle = c.id AND pc.author = c.owner WHERE c.owner = $2 AND c.gone = 0 LIMIT %[1]d) by_circle
-		UNION SELECT * FROM (SELECT post FROM post_mentions WHERE agent = $1 AND author = $2 ORDER BY created_at DESC, post DESC LIMIT %[1]d) by_mention
-	) j WHERE (SELECT p.gone = 0 AND p.created > $3 AND p.reach < 2 AND NOT (p.reach = 1 AND $4) AND NOT (p.origin = '' AND $5)
-		FROM posts p WHERE p.id = j.post)`, social.MaxAddressed)
+		UNION SELECT * FROM (SELECT post, `+erasedAgent("$1")+` FROM post_mentions WHERE agent = $1 AND author = $2 ORDER BY created_at DESC, post DESC LIMIT %[1]d) by_mention
+	) j WHERE (SELECT p.gone = 0 AND p.created > $3 AND p.created > j.since AND p.reach < 2 AND NOT (p.reach = 1 AND $4) AND NOT (p.origin = '' AND $5)
+		FROM posts p WHERE p.id = j.post)`, social.MaxAddressed, int64(math.MaxInt64))
 
 // Grid implements [social.Lists]. It reads what the reader may see, each by its own index,
 // and nothing else.

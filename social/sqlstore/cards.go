@@ -32,12 +32,15 @@ func (f *facts) scan(scan Scan, more ...any) error {
 
 func (f *facts) decide() social.Decision { return social.Decide(&f.post, f.rel) }
 
+// Parties joins posts p with their authors a and the reader r, who is $1.
+const Parties = `LEFT JOIN authors a ON a.id = p.author LEFT JOIN authors r ON r.id = $1`
+
 // facts reads those of one post.
 func (q *Query) facts(reader, id string) *facts {
 	f := &facts{rel: social.Relation{Reader: reader}}
 	f.post.Deleted = true // where there is no row
 	q.each(func(scan Scan) error { return f.scan(scan) },
-		`SELECT `+q.d.Facts+` FROM posts p LEFT JOIN authors a ON a.id = p.author WHERE p.id = $2`, reader, id)
+		`SELECT `+q.d.Facts+` FROM posts p `+Parties+` WHERE p.id = $2`, reader, id)
 	return f
 }
 

@@ -14,23 +14,45 @@ import (
 type circle struct {
 	social.Circle
 	put, dropped, replaced int64
+	erased                 int64 // the owner, with all that they made up to this stamp
 	found                  bool
 }
 
-func (c *circle) alive() bool { return c.put > c.dropped }
+func (c *circle) alive() bool { return c.put > max(c.dropped, c.erased) }
 
 // latest is the latest stamp of a change of the circle itself.
-func (c *circle) latest() int64 { return max(c.put, c.dropped, c.replaced) }
+func (c *circle) latest() int64 { return max(c.put, c.dropped, c.replaced, c.erased) }
 
 // floor is since when those of whom nothing is kept are no members.
-func (c *circle) floor() int64 { return max(c.dropped, c.replaced) }
+func (c *circle) floor() int64 { return max(c.dropped, c.replaced, c.erased) }
+
+// erasedAgent selects up to which stamp the agent of a column is erased.
+func erasedAgent(column string) string {
+	return `coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = ` + column + `), 0)`
+}
 
 // circle reads one; with changing it is locked, and its members with it.
 func (q *Query) circle(mode lock, id string) *circle {
 	c := &circle{Circle: social.Circle{ID: id}}
-	c.found = q.row(into(&c.Owner, &c.Name, &c.Size, &c.put, &c.dropped, &c.replaced),
-		`SELECT owner, name, size, put, dropped, replaced FROM circles WHERE id = $1`+q.d.Locks[mode], id)
+	c.found = q.row(into(&c.Owner, &c.Name, &c.Size, &c.put, &c.dropped, &c.replaced, &c.erased),
+		`SELECT owner, name, size, put, dropped, replaced, `+erasedAgent("circles.owner")+` FROM circles WHERE id = $1`+q.d.Locks[mode], id)
 	return c
+}
+
+// openCircle locks and reads one that is to be changed. One that an erasure has ended is
+// dropped first, as the erasure itself would.
+func (t *Tx) openCircle(id string) *circle {
+	c := t.circle(changing, id)
+	if !c.alive() && c.put > c.dropped {
+		t.endCircle(c)
+	}
+	return c
+}
+
+// endCircle drops a circle whose owner was erased.
+func (t *Tx) endCircle(c *circle) {
+	c.Name = ""
+	t.dropCircle(c, max(c.erased, c.put))
 }
 
 // saveCircle writes a circle's row, which was locked. If there was none and is
@@ -53,9 +75,12 @@ func (s *Store) PutCircle(ctx context.Context, c social.Circle, members []string
 		return err
 	}
 	return s.failed(ctx, "put circle", s.write(ctx, func(t *Tx) {
-		kept := t.circle(changing, c.ID)
+		kept := t.openCircle(c.ID)
 		if kept.alive() && kept.Owner != c.Owner {
 			t.fail(feed.Errorf(feed.ErrForbidden, "circle %s is another agent's: not allowed", c.ID))
+		}
+		if t.row(into(&kept.erased), `SELECT erased_agent FROM authors WHERE id = $1`, c.Owner); !at.IsZero() && social.Stamp(at) <= kept.erased {
+			return // a circle of the agent who had the id before
 		}
 		stamp := t.circleTime(kept, at)
 		if t.putCircle(kept, c, stamp); members != nil {
@@ -108,7 +133,7 @@ func (s *Store) changeCircle(ctx context.Context, id, by string, at time.Time, d
 		return err
 	}
 	return s.failed(ctx, "change circle", s.write(ctx, func(t *Tx) {
-		c := t.circle(changing, id)
+		c := t.openCircle(id)
 		switch {
 		case !c.alive() && at.IsZero():
 			t.fail(fmt.Errorf("circle %s: %w", id, feed.ErrNotFound))
@@ -134,7 +159,7 @@ func (t *Tx) dropCircle(c *circle, at int64) {
 		// Those who were added later wait for the circle to be made again.
 		t.membersChanged(c.ID, members, jobs.PriorityRemoval)
 	}
-	t.setMembers(c, membership{agents: members, at: at})
+	t.setMembers(c, membership{agents: members, at: at, ended: true})
 	t.saveCircle(c)
 }
 
@@ -160,7 +185,8 @@ func (s *Store) CirclesOf(ctx context.Context, owner, after string, n int) (list
 			err := scan(&c.ID, &c.Name, &c.Size)
 			list = append(list, c)
 			return err
-		}, `SELECT id, name, size FROM circles WHERE owner = $1 AND gone = 0 AND id > $2 ORDER BY id LIMIT $3`, owner, after, n)
+		}, `SELECT id, name, size FROM circles WHERE owner = $1 AND gone = 0 AND put > `+erasedAgent("$1")+` AND id > $2 ORDER BY id LIMIT $3`,
+			owner, after, n)
 	})
 	return list, s.failed(ctx, "list circles", err)
 }

@@ -25,8 +25,9 @@ func (s *Store) EditPost(ctx context.Context, id, by string, e social.Edit, at t
 		if r.Alive() {
 			t.fail(remains(&r.Post, e))
 		}
-		if r.Edit(e, social.ChangeTime(at, t.now, r.Latest())) {
-			t.save(r)
+		stamp := social.ChangeTime(at, t.now, r.Latest())
+		if r.Edit(e, stamp) {
+			t.saveHere(r, at, stamp)
 			if r.Alive() {
 				t.indexed(&r.Post, jobs.PriorityLater)
 			}
@@ -103,12 +104,20 @@ func (t *Tx) delete(r *record, at int64) {
 	if !r.Delete(at) {
 		return
 	}
+	if r.Times.Counted == 0 {
+		r.reported = social.Counts{}
+	}
+	if alive && r.Alive() { // it was made again before this was told
+		t.row(into(&r.likesHere), `SELECT count(*) FROM likes WHERE post = $1 AND incarnation > $2`, r.Post.ID, at)
+		t.revived(r.Post.ID)
+	}
 	if t.save(r); !alive || r.Alive() {
 		return
 	}
 	if images {
 		t.giveUpFiles(r.Post.ID)
 	}
+	t.later(`DELETE FROM promotions WHERE item = $1`, r.Post.ID)
 	t.mark(jobs.Dirty{Kind: jobs.Deliver, Key: r.Post.ID, Priority: jobs.PriorityRemoval})
 	t.indexed(&social.Post{ID: r.Post.ID, Audience: before}, jobs.PriorityRemoval)
 }
@@ -123,15 +132,30 @@ func (s *Store) SetCounts(ctx context.Context, id string, c social.Counts, at ti
 	}
 	return s.failed(ctx, "set counts", s.write(ctx, func(t *Tx) {
 		r := t.editable(id, "", at)
-		if !r.Count(r.reported, c, social.ChangeTime(at, t.now, r.Times.Counted)) {
+		stamp := social.ChangeTime(at, t.now, max(r.Times.Counted, r.Times.Deleted))
+		if !r.Count(r.reported, c, stamp) {
 			return
 		}
 		changed := r.reported != c
 		r.reported = c
-		if t.save(r); changed && r.Alive() {
+		if t.saveHere(r, at, stamp); changed && r.Alive() {
 			t.counted(id)
 		}
 	}))
+}
+
+// saveHere saves a post after a change as of at, the zero time where it was made here.
+func (t *Tx) saveHere(r *record, at time.Time, stamp int64) {
+	if at.IsZero() {
+		r.Times.Here = stamp
+	}
+	t.save(r)
+}
+
+// revived notes that a post was made again: what was given to it before ends at once, and
+// is removed by [Store.Purge].
+func (t *Tx) revived(id string) {
+	t.later(`INSERT INTO revived (post) VALUES ($1) ON CONFLICT DO NOTHING`, id)
 }
 
 // counted marks the counts of a post; they are gathered for a while.

@@ -43,6 +43,7 @@ func (s *Store) erase(ctx context.Context, agent string, what int) error {
 		t.row(into(&at), t.d.EraseTime, agent, social.Stamp(t.now))
 		if what == erasingAgent {
 			rest = at
+			t.later(`DELETE FROM blocks WHERE agent = $1`, agent)
 		}
 		t.later(t.d.Erase, agent, at, rest, what)
 		t.mark(jobs.Dirty{Kind: jobs.Erase, Key: agent, Priority: jobs.PriorityRemoval})
@@ -75,7 +76,7 @@ func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
 	}
 	steps := []func(*Tx) int{e.posts, e.followers}
 	if e.at.what == erasingAgent {
-		steps = append(steps, e.following, e.circles, e.memberships, e.likes, e.blocks, e.keys)
+		steps = append(steps, e.following, e.circles, e.memberships, e.likes, e.mentions, e.blocks, e.keys)
 	}
 	for _, step := range steps {
 		var n int
@@ -147,10 +148,7 @@ func endFollows(t *Tx, list []social.FollowChange) int {
 }
 
 func (e *eraser) circles(t *Tx) int {
-	return e.changeCircles(t, `SELECT id FROM circles WHERE owner = $1 AND gone = 0 AND put <= $2`, func(c *circle) {
-		c.Name = ""
-		t.dropCircle(c, e.at.rest)
-	})
+	return e.changeCircles(t, `SELECT id FROM circles WHERE owner = $1 AND gone = 0 AND put <= $2`, t.endCircle)
 }
 
 func (e *eraser) memberships(t *Tx) int {
@@ -178,7 +176,7 @@ func (e *eraser) likes(t *Tx) int {
 	}
 	t.lockRows("posts", ids...)
 	t.later(`UPDATE posts SET likes_here = likes_here - 1 WHERE id = ANY ($2)
-		AND EXISTS (SELECT 1 FROM likes l WHERE l.post = posts.id AND l.agent = $1)`, e.agent, ids)
+		AND EXISTS (SELECT 1 FROM likes l WHERE l.post = posts.id AND l.agent = $1 AND (posts.gone > 0 OR l.incarnation > posts.deleted))`, e.agent, ids)
 	t.later(`DELETE FROM likes WHERE agent = $1 AND post = ANY ($2)`, e.agent, ids)
 	for _, id := range ids {
 		t.counted(id)
@@ -186,17 +184,27 @@ func (e *eraser) likes(t *Tx) int {
 	return len(ids)
 }
 
-func (e *eraser) blocks(t *Tx) int {
-	others := e.some(t, `SELECT other FROM blocks WHERE agent = $1 AND at <= $2`, e.at.rest)
-	if len(others) == 0 {
+// mentions takes the agent out of posts of others that mention them.
+func (e *eraser) mentions(t *Tx) int {
+	ids := e.some(t, `SELECT m.post FROM post_mentions m JOIN posts p ON p.id = m.post WHERE m.agent = $1 AND p.created <= $2`, e.at.rest)
+	if len(ids) == 0 {
 		return 0
 	}
-	t.lockAgents(changing, append(others, e.agent)...)
-	t.later(`DELETE FROM blocks WHERE agent = $1 AND other = ANY ($2)`, e.agent, others)
-	for _, other := range others {
-		t.pairs(e.agent, other, jobs.PrioritySoon)
+	for _, r := range t.records(changing, ids) {
+		without := func(agents []string) []string {
+			return some(slices.DeleteFunc(agents, func(agent string) bool { return agent == e.agent }))
+		}
+		r.Post.Mentions, r.Post.Grants = without(r.Post.Mentions), without(r.Post.Grants)
+		r.Post.Version++
+		t.save(r)
 	}
-	return len(others)
+	t.later(`DELETE FROM post_mentions WHERE agent = $1 AND post = ANY ($2)`, e.agent, ids)
+	return len(ids)
+}
+
+// blocks removes those that an erasure by an older version has left.
+func (e *eraser) blocks(t *Tx) int {
+	return int(t.exec(`DELETE FROM blocks WHERE agent = $1 AND at <= $2`, e.agent, e.at.rest))
 }
 
 func (e *eraser) keys(t *Tx) int {

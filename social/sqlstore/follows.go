@@ -60,12 +60,16 @@ func (s *Store) FollowAll(ctx context.Context, edges []social.Edge, at time.Time
 
 // Following implements [social.Follows].
 func (s *Store) Following(ctx context.Context, agent, after string, n int) ([]string, error) {
-	return s.page(ctx, `SELECT author FROM follows WHERE agent = $1 AND gone = 0 AND author > $2 ORDER BY author LIMIT $3`, agent, after, n)
+	return s.page(ctx, `SELECT f.author FROM follows f LEFT JOIN authors a ON a.id = f.author
+		WHERE f.agent = $1 AND f.gone = 0 AND f.at > `+erasedAgent("$1")+` AND f.at > coalesce(a.erased, 0)
+		AND f.author > $2 ORDER BY f.author LIMIT $3`, agent, after, n)
 }
 
 // Followers implements [social.Follows].
 func (s *Store) Followers(ctx context.Context, author, after string, n int) ([]string, error) {
-	return s.page(ctx, `SELECT agent FROM follows WHERE author = $1 AND gone = 0 AND agent > $2 ORDER BY agent LIMIT $3`, author, after, n)
+	return s.page(ctx, `SELECT f.agent FROM follows f LEFT JOIN authors a ON a.id = f.agent
+		WHERE f.author = $1 AND f.gone = 0 AND f.at > coalesce((SELECT e.erased FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased_agent, 0)
+		AND f.agent > $2 ORDER BY f.agent LIMIT $3`, author, after, n)
 }
 
 // Blocked implements [social.Follows].
@@ -81,8 +85,19 @@ func (s *Store) page(ctx context.Context, text string, args ...any) (list []stri
 // Block implements [social.Follows].
 func (s *Store) Block(ctx context.Context, agent, other string) (changed bool, err error) {
 	return s.block(ctx, "block", agent, other, func(t *Tx) bool {
+		circles := t.circlesOfBoth(agent, other)
+		t.lockAgents(changing, agent, other)
 		if t.exec(`INSERT INTO blocks (agent, other, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, agent, other, social.Stamp(t.now)) == 0 {
 			return false
+		}
+		for _, c := range circles {
+			member := other
+			if c.Owner == other {
+				member = agent
+			}
+			if t.setMembers(c, membership{agents: []string{member}}) > 0 {
+				t.saveCircle(c)
+			}
 		}
 		t.setFollows(ended(agent, other), ended(other, agent))
 		t.pairs(agent, other, jobs.PriorityRemoval)
@@ -93,6 +108,7 @@ func (s *Store) Block(ctx context.Context, agent, other string) (changed bool, e
 // Unblock implements [social.Follows].
 func (s *Store) Unblock(ctx context.Context, agent, other string) (changed bool, err error) {
 	return s.block(ctx, "unblock", agent, other, func(t *Tx) bool {
+		t.lockAgents(changing, agent, other)
 		if t.exec(`DELETE FROM blocks WHERE agent = $1 AND other = $2`, agent, other) == 0 {
 			return false
 		}
@@ -105,11 +121,18 @@ func (s *Store) block(ctx context.Context, what, agent, other string, do func(*T
 	if err := social.CheckPair(agent, other); err != nil {
 		return false, err
 	}
-	err = s.write(ctx, func(t *Tx) {
-		t.lockAgents(changing, agent, other)
-		changed = do(t)
-	})
+	err = s.write(ctx, func(t *Tx) { changed = do(t) })
 	return changed && err == nil, s.failed(ctx, what, err)
+}
+
+// circlesOfBoth locks and reads the circles of each of two agents that the other is in.
+func (t *Tx) circlesOfBoth(one, other string) (list []*circle) {
+	ids := slices.Sorted(slices.Values(append(t.texts(circlesWith, one, other), t.texts(circlesWith, other, one)...)))
+	t.lockRows("circles", ids...)
+	for _, id := range ids {
+		list = append(list, t.circle(changing, id))
+	}
+	return list
 }
 
 // ended ends a follow, and notes that none of before holds.

@@ -32,7 +32,9 @@ func (s *Store) Affinities(ctx context.Context, agent string, since time.Time) (
 			err := scan(&author, &n)
 			liked[author] = n
 			return err
-		}, `SELECT author, count(*) FROM likes WHERE agent = $1 AND at >= $2 GROUP BY author ORDER BY count(*) DESC, author LIMIT $3`,
+		}, `SELECT l.author, count(*) FROM likes l LEFT JOIN authors a ON a.id = l.author
+			WHERE l.agent = $1 AND l.at >= $2 AND l.at > `+erasedAgent("$1")+` AND l.at > coalesce(a.erased, 0)
+			GROUP BY l.author ORDER BY count(*) DESC, l.author LIMIT $3`,
 			agent, social.Stamp(since), social.MaxAffinities)
 	})
 	if err != nil {
@@ -69,24 +71,53 @@ func (s *Store) like(ctx context.Context, agent, post string, on bool) (likes in
 	return likes, changed, nil
 }
 
+// likeOf is what is kept of an agent's like of a post.
+type likeOf struct {
+	post, agent, author string
+	created, deleted    int64 // stamps of the post
+	gone                bool
+	erased              int64 // the agent's erasure
+	at, incarnation     int64 // of the like; 0: there is none
+}
+
+// counted reports whether the like is in the post's count: it is none of before the post
+// was made again. Where the agent was erased since, it is still to be removed.
+func (l *likeOf) counted() bool { return l.at > 0 && (l.gone || l.incarnation > l.deleted) }
+
+func (t *Tx) likeOf(agent, post, author string) *likeOf {
+	l := &likeOf{post: post, agent: agent, author: author, gone: true}
+	t.row(into(&l.created, &l.deleted, &l.gone, &l.at, &l.incarnation, &l.erased),
+		`SELECT p.created, p.deleted, p.gone > 0, coalesce(l.at, 0), coalesce(l.incarnation, 0), `+erasedAgent("$2")+`
+		FROM posts p LEFT JOIN likes l ON l.post = p.id AND l.agent = $2 WHERE p.id = $1`, post, agent)
+	return l
+}
+
 // setLike changes a like and the count, and returns the count: 0 for a post that
 // does not exist.
 func (t *Tx) setLike(agent, post, author string, on bool) (likes int64, changed bool) {
-	var n int64
-	by := int64(1)
-	if on {
-		n = t.exec(`INSERT INTO likes (post, agent, author, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
-			post, agent, author, social.Stamp(t.now))
-	} else {
-		by = -1
-		n = t.exec(`DELETE FROM likes WHERE post = $1 AND agent = $2`, post, agent)
+	l := t.likeOf(agent, post, author)
+	liked := l.counted() && l.at > l.erased
+	if on && !liked {
+		t.exec(`INSERT INTO likes (post, agent, author, at, incarnation) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (post, agent) DO UPDATE SET author = excluded.author, at = excluded.at, incarnation = excluded.incarnation`,
+			post, agent, author, max(social.Stamp(t.now), l.erased+1), l.created)
 	}
-	if n == 0 {
+	if !on && l.at > 0 {
+		t.exec(`DELETE FROM likes WHERE post = $1 AND agent = $2`, post, agent)
+	}
+	by := 0
+	switch {
+	case on && !l.counted():
+		by = 1
+	case !on && l.counted():
+		by = -1
+	}
+	if by == 0 {
 		t.row(into(&likes), `SELECT likes_here + likes_reported FROM posts WHERE id = $1`, post)
-		return likes, false
+		return likes, liked != on
 	}
 	if t.row(into(&likes), `UPDATE posts SET likes_here = likes_here + $2 WHERE id = $1 RETURNING likes_here + likes_reported`, post, by) {
 		t.counted(post)
 	}
-	return likes, true
+	return likes, liked != on
 }

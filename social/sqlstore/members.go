@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,20 @@ type membership struct {
 	agents []string
 	on     bool
 	at     int64
+	ended  bool // the circle has ended then: so have those who were added here while it was there
+}
+
+// place is an agent's in a circle.
+type place struct {
+	social.Register
+	kept        social.Register // the row: counted in the circle's size, also where an erasure has ended it
+	incarnation int64           // of the circle that they were added to
+}
+
+// holds reports whether a change at a stamp holds.
+func (m *membership) holds(k place, stamp int64) bool {
+	return social.Supersedes(m.on, stamp, k.On, k.At) ||
+		!m.on && k.kept.On && (stamp >= k.kept.At || m.ended && stamp >= k.incarnation)
 }
 
 // setMembers changes memberships of a circle that is locked, as far as the
@@ -59,28 +74,30 @@ func (t *Tx) setMembers(c *circle, list ...membership) (changed int) {
 	if len(all) == 0 {
 		return 0
 	}
-	registers := t.members(c, all)
+	places := t.members(c, all)
 	var agents []string
-	var at, gone []int64
+	var at, gone, incarnations []int64
 	for _, m := range list {
 		by, priority := 1, jobs.PrioritySoon
 		if !m.on {
 			by, priority = -1, jobs.PriorityRemoval
 		}
 		for _, agent := range m.agents {
-			k, stamp := registers[agent], m.at
+			k, stamp := places[agent], m.at
 			if stamp == 0 {
-				if k.On == m.on {
+				if k.On == m.on && k.kept.On == m.on {
 					continue
 				}
 				stamp = social.ChangeTime(time.Time{}, t.now, k.At)
 			}
-			if !social.Supersedes(m.on, stamp, k.On, k.At) {
+			if !m.holds(k, stamp) {
 				continue
 			}
 			agents, at, gone = append(agents, agent), append(at, stamp), append(gone, t.gone(m.on))
-			if k.On != m.on {
+			if incarnations = append(incarnations, cmp.Or(m.at, c.put)); k.kept.On != m.on {
 				c.Size += by
+			}
+			if k.On != m.on || k.kept.On != m.on {
 				changed++
 				t.membersChanged(c.ID, []string{agent}, priority)
 			}
@@ -90,27 +107,32 @@ func (t *Tx) setMembers(c *circle, list ...membership) (changed int) {
 		t.fail(fmt.Errorf("%w: a circle has at most %d members", feed.ErrLimit, social.MaxCircleMembers))
 	}
 	if len(agents) > 0 {
-		t.exec(t.d.SaveMembers, c.ID, Table{agents, at, gone})
+		t.exec(t.d.SaveMembers, c.ID, Table{agents, at, gone, incarnations})
 	}
 	return changed
 }
 
-// members locks agents and reads what is kept of their memberships.
-func (t *Tx) members(c *circle, ids []string) map[string]social.Register {
+// members locks agents and reads what is kept of their memberships. Those of before an
+// agent was erased are over.
+func (t *Tx) members(c *circle, ids []string) map[string]place {
 	agents := t.agents(doing, ids...)
-	out := make(map[string]social.Register, len(ids))
+	out := make(map[string]place, len(ids))
 	t.each(func(scan Scan) error {
 		var agent string
-		var at, gone int64
-		err := scan(&agent, &at, &gone)
-		out[agent] = social.Register{On: gone == 0, At: at}
+		var k place
+		var gone int64
+		err := scan(&agent, &k.At, &gone, &k.incarnation)
+		k.On = gone == 0
+		k.kept = k.Register
+		out[agent] = k
 		return err
-	}, `SELECT agent, at, gone FROM members WHERE circle = $1 AND agent = ANY ($2)`, c.ID, ids)
+	}, `SELECT agent, at, gone, incarnation FROM members WHERE circle = $1 AND agent = ANY ($2)`, c.ID, ids)
 	for id, a := range agents {
-		if k := out[id]; !k.On {
-			k.At = max(k.At, c.floor(), a.ErasedAgent)
-			out[id] = k
+		k := out[id]
+		if k.On = k.On && k.At > a.ErasedAgent; !k.On {
+			k.At = max(k.At, a.ErasedAgent, c.floor())
 		}
+		out[id] = k
 	}
 	return out
 }
@@ -148,5 +170,6 @@ func (s *Store) member(ctx context.Context, id, agent, by string, on bool, at ti
 // Members implements [social.Circles].
 func (s *Store) Members(ctx context.Context, id, after string, n int) ([]string, error) {
 	return s.page(ctx, `SELECT m.agent FROM circles c JOIN members m ON m.circle = c.id AND m.gone = 0
-		WHERE c.id = $1 AND c.gone = 0 AND m.agent > $2 ORDER BY m.agent LIMIT $3`, id, after, n)
+		WHERE c.id = $1 AND c.gone = 0 AND c.put > `+erasedAgent("c.owner")+`
+		AND m.agent > $2 AND m.at > `+erasedAgent("m.agent")+` ORDER BY m.agent LIMIT $3`, id, after, n)
 }

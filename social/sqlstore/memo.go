@@ -55,25 +55,37 @@ const (
 type postFacts struct {
 	social.Post // as far as a card needs it
 	created     int64
+	deleted     int64   // when it was last, before it was made again
+	addressed   []int64 // of each circle of its audience: the incarnation of it
 	content     []byte
 }
 
 // authorFacts are the parts of a card that belong to its author. They are immutable.
 type authorFacts struct {
-	name, image string
-	erased      int64
+	name, image         string
+	erased, erasedAgent int64
 }
 
 // readerFacts are a reader's relations to authors and posts.
 type readerFacts struct {
-	server  bool              // follows [social.Server]
-	circles map[string]string // those the reader is in, and their owners
+	server  bool // follows [social.Server]
+	erased  int64
+	circles map[string]circleFacts // those the reader is in
 	authors map[string]ties
-	liked   map[string]bool // by post; not in it: not known
+	liked   map[string]int64 // the incarnation of each post that the reader likes, 0 for none; not in it: not known
+}
+
+// circleFacts are a circle, as far as its members see what is addressed to it.
+type circleFacts struct {
+	owner        string
+	put, dropped int64
 }
 
 // ties are a reader's to an author.
-type ties struct{ follows, blocked bool }
+type ties struct {
+	followed int64 // the stamp of the follow; 0: there is none
+	blocked  bool
+}
 
 // NewMemo makes a memo that is empty, of a store whose dialect has PostFacts.
 func NewMemo(s *Store) *Memo {

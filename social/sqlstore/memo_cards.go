@@ -12,7 +12,7 @@ type cardFacts struct {
 	post   *postFacts // nil: it is not there
 	author *authorFacts
 	ties   ties
-	liked  bool
+	liked  int64
 }
 
 // asking is one call of [Memo.Cards].
@@ -24,10 +24,10 @@ type asking struct {
 	turn   uint64
 
 	facts   []cardFacts
-	own     *readerFacts // server and circles of the reader
+	own     *readerFacts // server, erasure and circles of the reader
 	newPost map[string]*postFacts
 	newTies map[string]cardFacts // by author
-	newLike map[string]bool      // by post
+	newLike map[string]int64     // by post
 }
 
 // Cards answers [Store.Cards] from what it holds, or with one statement.
@@ -88,7 +88,7 @@ func (a *asking) findTies() (authors, likes []string, ok bool) {
 	defer a.memo.mu.Unlock()
 	own, known := a.memo.readers.Get(a.reader)
 	if known {
-		a.own = &readerFacts{server: own.server, circles: own.circles}
+		a.own = &readerFacts{server: own.server, erased: own.erased, circles: own.circles}
 	} else {
 		own = &readerFacts{}
 	}
@@ -130,7 +130,7 @@ func (a *asking) keep() bool {
 	}
 	own, ok := m.readers.Get(a.reader)
 	if !ok {
-		own = &readerFacts{server: a.own.server, circles: a.own.circles, authors: map[string]ties{}, liked: map[string]bool{}}
+		own = &readerFacts{server: a.own.server, erased: a.own.erased, circles: a.own.circles, authors: map[string]ties{}, liked: map[string]int64{}}
 		m.readers.Add(a.reader, own)
 	}
 	if len(own.authors)+len(a.newTies) > memoOfReader {
@@ -168,9 +168,10 @@ func (a *asking) card(c *social.Card, f *cardFacts, known int64) {
 		return
 	}
 	d := social.Decide(&p.Post, social.Relation{
-		Reader: a.reader, Follows: f.ties.follows, FollowsServer: a.own.server, Blocked: f.ties.blocked,
-		Member:    slices.ContainsFunc(p.Audience.Circles, func(id string) bool { return a.own.circles[id] == p.Author }),
-		Mentioned: slices.Contains(p.Mentions, a.reader), Granted: slices.Contains(p.Grants, a.reader),
+		Reader: a.reader, Follows: f.ties.followed > f.author.erased, FollowsServer: a.own.server, Blocked: f.ties.blocked,
+		Member:    a.member(f),
+		Mentioned: p.created > a.own.erased && slices.Contains(p.Mentions, a.reader),
+		Granted:   p.created > a.own.erased && slices.Contains(p.Grants, a.reader),
 	})
 	if !d.Visible {
 		return
@@ -179,9 +180,20 @@ func (a *asking) card(c *social.Card, f *cardFacts, known int64) {
 		ID: p.ID, Visible: true, Version: p.Version, CreatedAt: p.CreatedAt, Content: p.content,
 		Author: social.Author{ID: p.Author, Name: f.author.name, ImageURL: f.author.image},
 		Likes:  p.Likes, Comments: p.Comments, Public: p.Audience.Public && len(p.Grants) == 0,
-		Reason: d.Reason, HasLiked: f.liked, CanReply: d.CanReply, CanReact: d.CanReact,
+		Reason: d.Reason, HasLiked: f.liked > p.deleted, CanReply: d.CanReply, CanReact: d.CanReact,
 	}
 	if p.Version == known {
 		c.Content = nil
 	}
+}
+
+// member reports whether the reader is in a circle that the post addresses.
+func (a *asking) member(f *cardFacts) bool {
+	for i, id := range f.post.Audience.Circles {
+		c, in := a.own.circles[id]
+		if in && c.owner == f.post.Author && c.dropped < f.post.addressed[i] && c.put > f.author.erasedAgent {
+			return true
+		}
+	}
+	return false
 }

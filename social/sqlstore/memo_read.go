@@ -1,6 +1,11 @@
 package sqlstore
 
-import "github.com/freshet/freshet/social"
+import (
+	"strconv"
+	"strings"
+
+	"github.com/freshet/freshet/social"
+)
 
 // readPosts reads the posts that the memo has not.
 func (a *asking) readPosts(missing []string) {
@@ -12,7 +17,7 @@ func (a *asking) readPosts(missing []string) {
 		p, err := scanPost(scan)
 		a.newPost[p.ID] = p
 		return err
-	}, `SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.version, p.created_at,
+	}, `SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted, p.version, p.created_at,
 		p.likes_here + p.likes_reported, p.comments_reported, p.content, p.grants, `+a.q.d.PostFacts+`
 		FROM posts p WHERE p.id = ANY ($1) AND p.gone = 0`, missing)
 	for i, p := range a.posts {
@@ -25,10 +30,21 @@ func (a *asking) readPosts(missing []string) {
 func scanPost(scan Scan) (*postFacts, error) {
 	p := &postFacts{}
 	var reach social.Reach
-	err := scan(&p.ID, &p.Author, &p.Origin, &reach, &p.Reply, &p.React, &p.created, &p.Version, &p.CreatedAt,
-		&p.Likes, &p.Comments, &p.content, &p.Grants, &p.Mentions, &p.Audience.Circles)
+	var circles []string
+	if err := scan(&p.ID, &p.Author, &p.Origin, &reach, &p.Reply, &p.React, &p.created, &p.deleted, &p.Version, &p.CreatedAt,
+		&p.Likes, &p.Comments, &p.content, &p.Grants, &p.Mentions, &circles); err != nil {
+		return p, err
+	}
+	for _, c := range circles {
+		since, id, _ := strings.Cut(c, " ")
+		incarnation, err := strconv.ParseInt(since, 10, 64)
+		if err != nil {
+			return p, Damaged(err)
+		}
+		p.Audience.Circles, p.addressed = append(p.Audience.Circles, id), append(p.addressed, incarnation)
+	}
 	p.Audience.Public, p.Audience.Followers = reach == social.ToAll, reach == social.ToFollowers
-	return p, err
+	return p, nil
 }
 
 // readTies reads what the memo has not of the reader: what they have to do with authors,
@@ -46,14 +62,18 @@ func (a *asking) readTies(authors, likes []string) {
 }
 
 func (a *asking) readOwn() {
-	a.own = &readerFacts{circles: map[string]string{}}
-	a.q.row(into(&a.own.server), `SELECT EXISTS (SELECT 1 FROM follows WHERE agent = $1 AND author = '`+social.Server+`' AND gone = 0)`, a.reader)
+	a.own = &readerFacts{circles: map[string]circleFacts{}}
+	a.q.row(into(&a.own.erased), `SELECT erased_agent FROM authors WHERE id = $1`, a.reader)
+	a.q.row(into(&a.own.server), `SELECT EXISTS (SELECT 1 FROM follows WHERE agent = $1 AND author = '`+social.Server+`' AND gone = 0 AND at > $2)`,
+		a.reader, a.own.erased)
 	a.q.each(func(scan Scan) error {
-		var id, owner string
-		err := scan(&id, &owner)
-		a.own.circles[id] = owner
+		var id string
+		var c circleFacts
+		err := scan(&id, &c.owner, &c.put, &c.dropped)
+		a.own.circles[id] = c
 		return err
-	}, `SELECT c.id, c.owner FROM members m JOIN circles c ON c.id = m.circle AND c.gone = 0 WHERE m.agent = $1 AND m.gone = 0`, a.reader)
+	}, `SELECT c.id, c.owner, c.put, c.dropped FROM members m JOIN circles c ON c.id = m.circle AND c.gone = 0
+		WHERE m.agent = $1 AND m.gone = 0 AND m.at > $2`, a.reader, a.own.erased)
 }
 
 func (a *asking) readAuthors(authors []string) {
@@ -61,14 +81,14 @@ func (a *asking) readAuthors(authors []string) {
 	a.q.each(func(scan Scan) error {
 		var id string
 		f := cardFacts{author: &authorFacts{}}
-		err := scan(&id, &f.author.name, &f.author.image, &f.author.erased, &f.ties.follows, &f.ties.blocked)
+		err := scan(&id, &f.author.name, &f.author.image, &f.author.erased, &f.author.erasedAgent, &f.ties.followed, &f.ties.blocked)
 		a.newTies[id] = f
 		return err
-	}, `SELECT j.value, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.erased, 0),
-		EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = j.value AND f.gone = 0),
+	}, `SELECT j.value, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.erased, 0), coalesce(a.erased_agent, 0),
+		coalesce((SELECT f.at FROM follows f WHERE f.agent = $1 AND f.author = j.value AND f.gone = 0 AND f.at > $3), 0),
 		EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = j.value)
 			OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = j.value AND b.other = $1)
-		FROM unnest($2::text[]) j (value) LEFT JOIN authors a ON a.id = j.value`, a.reader, authors)
+		FROM unnest($2::text[]) j (value) LEFT JOIN authors a ON a.id = j.value`, a.reader, authors, a.own.erased)
 	for i := range a.facts {
 		if f := &a.facts[i]; f.post != nil {
 			if t, ok := a.newTies[f.post.Author]; ok {
@@ -79,19 +99,21 @@ func (a *asking) readAuthors(authors []string) {
 }
 
 func (a *asking) readLikes(posts []string) {
-	a.newLike = make(map[string]bool, len(posts))
+	a.newLike = make(map[string]int64, len(posts))
 	for _, id := range posts {
-		a.newLike[id] = false
+		a.newLike[id] = 0
 	}
 	a.q.each(func(scan Scan) error {
 		var id string
-		err := scan(&id)
-		a.newLike[id] = true
+		var incarnation int64
+		err := scan(&id, &incarnation)
+		a.newLike[id] = incarnation
 		return err
-	}, `SELECT j.value FROM unnest($2::text[]) j (value) WHERE EXISTS (SELECT 1 FROM likes l WHERE l.post = j.value AND l.agent = $1)`, a.reader, posts)
+	}, `SELECT l.post, l.incarnation FROM unnest($2::text[]) j (value) JOIN likes l ON l.post = j.value AND l.agent = $1 WHERE l.at > $3`,
+		a.reader, posts, a.own.erased)
 	for i := range a.facts {
-		if f := &a.facts[i]; f.post != nil && a.newLike[f.post.ID] {
-			f.liked = true
+		if f := &a.facts[i]; f.post != nil && a.newLike[f.post.ID] > 0 {
+			f.liked = a.newLike[f.post.ID]
 		}
 	}
 }

@@ -64,7 +64,7 @@ func complete(p *social.Post, c social.Creation, now time.Time) error {
 func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.Post, created bool) {
 	author := t.agent(doing, p.Author)
 	if c.Key != "" {
-		if post, used := t.useKey(p, c.Key); used {
+		if post, used := t.useKey(p, c.Key, author.ErasedAgent); used {
 			return post, false
 		}
 	}
@@ -81,9 +81,12 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 		if r.Alive() {
 			return r.Post, false
 		}
-		t.checkCircles(&p)
+		t.checkCircles(&p, author.ErasedAgent)
 	}
-	before := r.found
+	if r.Alive() && r.Times.Created <= erased {
+		t.delete(r, erased) // it is still to be removed
+	}
+	before, again := r.found, r.Times.Created > 0 && !r.Alive()
 	if at <= erased || !r.Create(p, at) {
 		if r.Alive() && r.Times.Created > erased {
 			return r.Post, false
@@ -91,44 +94,51 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 		t.fail(fmt.Errorf("%s was deleted: %w", p.ID, feed.ErrNotFound))
 		return social.Post{}, false
 	}
+	if again {
+		r.likesHere = 0
+		t.revived(p.ID)
+	}
+	r.Post.Likes, r.Post.Comments = r.reported.Likes+r.likesHere, r.reported.Comments
 	t.save(r)
-	t.address(&r.Post, before)
+	t.address(r, before, c.At.IsZero())
 	t.published(&r.Post, author.Followers)
 	return r.Post, true
 }
 
 // useKey answers what was created with the key before, or notes it. Of two who use it at
-// once the second waits.
-func (t *Tx) useKey(p social.Post, key string) (post social.Post, used bool) {
+// once the second waits. Keys of before the author was erased are another agent's.
+func (t *Tx) useKey(p social.Post, key string, erased int64) (post social.Post, used bool) {
 	asked := social.Fingerprint(p)
+	over := max(social.Stamp(t.now.Add(-social.KeyLives)), erased)
 	if t.exec(`INSERT INTO post_keys AS k (author, key, post, print, at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (author, key) DO UPDATE SET post = excluded.post, print = excluded.print, at = excluded.at WHERE k.at <= $6`,
-		p.Author, key, p.ID, asked, social.Stamp(t.now), social.Stamp(t.now.Add(-social.KeyLives))) > 0 {
+		p.Author, key, p.ID, asked, max(social.Stamp(t.now), erased+1), over) > 0 {
 		return social.Post{}, false
 	}
 	var id, earlier string
-	switch used = t.row(into(&id, &earlier), `SELECT post, print FROM post_keys WHERE author = $1 AND key = $2`, p.Author, key); {
+	var at int64
+	switch used = t.row(into(&id, &earlier, &at), `SELECT post, print, at FROM post_keys WHERE author = $1 AND key = $2`, p.Author, key); {
 	case !used:
 		t.fail(fmt.Errorf("%w: the key was purged", ErrRaced))
 	case earlier != asked:
 		t.fail(feed.Errorf(feed.ErrConflict, "the Idempotency-Key was used for another post within a day; use a new one"))
 	}
 	r := t.records(free, []string{id})[id]
-	if r == nil || !r.Alive() {
+	if r == nil || !r.Alive() || r.Times.Deleted > at {
 		t.fail(fmt.Errorf("%s was deleted: %w", id, feed.ErrNotFound))
 		return social.Post{}, true
 	}
 	return r.Post, true
 }
 
-// checkCircles refuses circles that are not the author's.
-func (t *Tx) checkCircles(p *social.Post) {
+// checkCircles refuses circles that are not the author's, or are of before they were erased.
+func (t *Tx) checkCircles(p *social.Post, erased int64) {
 	if len(p.Audience.Circles) == 0 {
 		return
 	}
 	strange := t.texts(`SELECT j.value FROM unnest($1::text[]) j (value)
-		WHERE NOT EXISTS (SELECT 1 FROM circles c WHERE c.id = j.value AND c.owner = $2 AND c.gone = 0)`,
-		p.Audience.Circles, p.Author)
+		WHERE NOT EXISTS (SELECT 1 FROM circles c WHERE c.id = j.value AND c.owner = $2 AND c.gone = 0 AND c.put > $3)`,
+		p.Audience.Circles, p.Author, erased)
 	if len(strange) > 0 {
 		t.fail(feed.Errorf(feed.ErrRule, "bad post: %s has no circle %s", p.Author, strings.Join(strange, ", ")))
 	}

@@ -11,6 +11,7 @@ var postPurges = []string{
 	`DELETE FROM post_circles WHERE post = ANY ($1)`,
 	`DELETE FROM post_mentions WHERE post = ANY ($1)`,
 	`DELETE FROM likes WHERE post = ANY ($1)`,
+	`DELETE FROM revived WHERE post = ANY ($1)`,
 	`DELETE FROM posts WHERE id = ANY ($1)`,
 }
 
@@ -33,6 +34,7 @@ func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
 		if ended := t.texts(overPromotions, t.now.Add(-social.PromotionLives).Unix(), n); len(ended) > 0 {
 			removed += int(t.exec(purgePromotions, ended))
 		}
+		removed += t.purgeRevived(n)
 		posts := t.texts(t.d.OverPosts, over, n)
 		if len(posts) == 0 {
 			return
@@ -46,4 +48,21 @@ func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
 		return 0, s.failed(ctx, "purge", err)
 	}
 	return removed, nil
+}
+
+// purgeRevived removes at most n likes that were given to posts before they were made again.
+// They are in no count.
+func (t *Tx) purgeRevived(n int) (removed int) {
+	posts := t.texts(`SELECT post FROM revived ORDER BY post LIMIT $1`, n)
+	t.lockRows("posts", posts...)
+	for _, post := range posts {
+		left := n - removed
+		some := t.exec(`DELETE FROM likes WHERE post = $1 AND agent IN (SELECT l.agent FROM posts p JOIN likes l ON l.post = p.id
+			WHERE p.id = $1 AND p.gone = 0 AND l.incarnation <= p.deleted LIMIT $2)`, post, left)
+		if removed += int(some); removed >= n {
+			return removed
+		}
+		t.exec(`DELETE FROM revived WHERE post = $1`, post)
+	}
+	return removed
 }

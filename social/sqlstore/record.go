@@ -18,7 +18,7 @@ type record struct {
 // RecordColumns are the columns of a post p that [Dialect.Records] begins with; the
 // circles that it addresses, in their order, follow.
 const RecordColumns = `p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.version, p.likes_here, p.likes_reported,
-	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.tags, p.grants, p.content`
+	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.here, p.tags, p.grants, p.content`
 
 func scanRecord(scan Scan) (*record, error) {
 	r := &record{found: true}
@@ -29,7 +29,7 @@ func scanRecord(scan Scan) (*record, error) {
 	var tags, grants, circles []string
 	var content []byte
 	if err := scan(&id, &author, &created, &reach, &origin, &p.Reply, &p.React, &version, &r.likesHere, &r.reported.Likes,
-		&r.reported.Comments, &t.Created, &t.Deleted, &t.Caption, &t.Tags, &t.Alts, &t.Counted, &tags, &grants, &content, &circles); err != nil {
+		&r.reported.Comments, &t.Created, &t.Deleted, &t.Caption, &t.Tags, &t.Alts, &t.Counted, &t.Here, &tags, &grants, &content, &circles); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(content, p); err != nil {
@@ -73,21 +73,21 @@ func (t *Tx) load(id string) *record {
 }
 
 const savedColumns = `author, created_at, reach, origin, reply, react, version, likes_here, likes_reported,
-	comments_reported, created, deleted, caption_at, tags_at, alts_at, counted, gone, tags, grants, content`
+	comments_reported, created, deleted, caption_at, tags_at, alts_at, counted, here, gone, tags, grants, content`
 
 // save writes a post's row, which load has locked. If load has found none and there is
 // one now, it fails, and the transaction is run again. The tables of whom it addresses
 // are for address.
 func (t *Tx) save(r *record) {
 	text := `INSERT INTO posts (id, ` + savedColumns + `)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`
 	if r.found {
-		text = `UPDATE posts SET (` + savedColumns + `) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+		text = `UPDATE posts SET (` + savedColumns + `) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
 			WHERE id = $1`
 	}
 	p, at := &r.Post, r.Times
 	t.later(text, p.ID, p.Author, p.CreatedAt, int(p.Audience.Reach()), p.Origin, string(p.Reply), string(p.React), p.Version, r.likesHere, r.reported.Likes,
-		r.reported.Comments, at.Created, at.Deleted, at.Caption, at.Tags, at.Alts, at.Counted, t.gone(r.Alive()), List(p.Tags), List(p.Grants),
+		r.reported.Comments, at.Created, at.Deleted, at.Caption, at.Tags, at.Alts, at.Counted, at.Here, t.gone(r.Alive()), List(p.Tags), List(p.Grants),
 		[]byte(p.Content()))
 	r.found = true
 }
@@ -101,21 +101,21 @@ func (t *Tx) gone(there bool) int64 {
 }
 
 // address writes whom a new post addresses, by circles and mentions. before says whether
-// there was a row of the post.
-func (t *Tx) address(p *social.Post, before bool) {
-	for _, table := range []struct {
-		name, column string
-		ids          []string
-	}{
-		{"post_circles", "circle", p.Audience.Circles},
-		{"post_mentions", "agent", p.Mentions},
-	} {
-		if before {
-			t.later(`DELETE FROM `+table.name+` WHERE post = $1`, p.ID)
-		}
-		if len(table.ids) > 0 {
-			t.later(`INSERT INTO `+table.name+` (post, `+table.column+`, author, created_at)
-				SELECT $1, j.value, $3, $4 FROM unnest($2::text[]) j (value)`, p.ID, table.ids, p.Author, p.CreatedAt)
-		}
+// there was a row of the post. A post that is made here addresses the circles that there
+// are; of one that an event tells of those that there were, or will have been, at its time.
+func (t *Tx) address(r *record, before, here bool) {
+	p := &r.Post
+	if before {
+		t.later(`DELETE FROM post_circles WHERE post = $1`, p.ID)
+		t.later(`DELETE FROM post_mentions WHERE post = $1`, p.ID)
+	}
+	if len(p.Audience.Circles) > 0 {
+		t.later(`INSERT INTO post_circles (post, circle, author, created_at, incarnation)
+			SELECT $1, j.value, $3, $4, coalesce((SELECT c.put FROM circles c WHERE c.id = j.value AND $6), $5) FROM unnest($2::text[]) j (value)`,
+			p.ID, p.Audience.Circles, p.Author, p.CreatedAt, r.Times.Created, here)
+	}
+	if len(p.Mentions) > 0 {
+		t.later(`INSERT INTO post_mentions (post, agent, author, created_at)
+			SELECT $1, j.value, $3, $4 FROM unnest($2::text[]) j (value)`, p.ID, p.Mentions, p.Author, p.CreatedAt)
 	}
 }

@@ -1,0 +1,242 @@
+package socialtest
+
+import (
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
+)
+
+// erasedThen calls check when somebody was erased, and when they were swept, and when the
+// tombstones are over.
+func (e *env) erasedThen(agent string, check func()) {
+	e.Helper()
+	e.pass(time.Second)
+	e.ok(e.EraseAgent(e.ctx, agent))
+	check()
+	e.eraseAll(agent)
+	check()
+	e.pass(social.TombstoneLives + time.Hour)
+	e.swept()
+	check()
+}
+
+func mentionsOfErased(e *env) {
+	direct := e.post("a", social.Audience{}, "b", "c")
+	open := e.post("a", public(), "b")
+	require.Equal(e, social.Mention, e.card("b", direct.ID).Reason)
+	e.erasedThen("b", func() {
+		e.Helper()
+		require.False(e, e.card("b", direct.ID).Visible)
+		require.Equal(e, social.NoReason, e.card("b", open.ID).Reason)
+		require.False(e, must[[]social.Standing](e)(e.Standings(e.ctx, "b", []string{open.ID}))[0].Listed)
+		require.ErrorIs(e, third(e.Like(e.ctx, "b", direct.ID)), feed.ErrNotFound)
+		require.True(e, e.card("c", direct.ID).Visible, "others stay")
+	})
+	require.Equal(e, []string{"c"}, e.row(direct.ID).Mentions, "no one else is told of them either")
+	require.NotContains(e, string(e.card("c", direct.ID).Content), `"b"`)
+	require.True(e, e.card("b", e.post("a", social.Audience{}, "b").ID).Visible, "what is addressed to the next")
+}
+
+func grantsToErased(e *env) {
+	p := e.create(social.Post{Author: "a", Origin: "example.com", Caption: "x", Audience: public(), React: social.RightAudience, Grants: []string{"b", "c"}})
+	require.True(e, e.card("b", p.ID).CanReact)
+	e.erasedThen("b", func() {
+		e.Helper()
+		require.False(e, e.card("b", p.ID).CanReact)
+		require.ErrorIs(e, third(e.Like(e.ctx, "b", p.ID)), feed.ErrForbidden)
+		require.True(e, e.card("c", p.ID).CanReact)
+	})
+}
+
+func followsOfErased(e *env) {
+	e.cardsOf("a", "b")
+	e.follow("b", "a")
+	e.follow("b", social.Server)
+	e.follow("f", "b")
+	ofA, open := e.post("a", followers()), e.post("c", public())
+	e.pass(time.Second)
+	e.ok(e.EraseAgent(e.ctx, "b"))
+	e.pass(time.Second)
+	e.cardsOf("b")
+	for range 2 {
+		require.False(e, e.card("b", ofA.ID).Visible)
+		require.Equal(e, social.NoReason, e.card("b", open.ID).Reason)
+		require.False(e, e.info("b", "a").IsFollowing)
+		require.False(e, e.card("f", e.post("b", followers()).ID).Visible, "who followed the first")
+		require.Zero(e, e.info("f", "b").Posts)
+		for _, list := range [][]string{e.list(e.Following, "b"), e.list(e.Followers, "b"), e.list(e.Following, "f"), e.list(e.Followers, "a")} {
+			require.Empty(e, list)
+		}
+		e.eraseAll("b")
+	}
+	// Who begins again before all is swept.
+	e.follow("b", "a")
+	e.follow("f", "b")
+	e.ok(e.EraseAgent(e.ctx, "b"))
+	require.True(e, must[bool](e)(e.Follow(e.ctx, "b", "a", here)), "it is news")
+	require.True(e, must[bool](e)(e.Follow(e.ctx, "f", "b", here)))
+	e.eraseAll("b")
+	require.Equal(e, []string{"a"}, e.list(e.Following, "b"))
+	require.Equal(e, []string{"f"}, e.list(e.Followers, "b"))
+	info := e.info("f", "b")
+	require.Equal(e, [2]int64{1, 1}, [2]int64{info.Followers, info.Following})
+	require.Equal(e, int64(1), e.info("", "a").Followers)
+}
+
+func membersOfReused(e *env) {
+	at := e.now
+	e.pass(time.Minute)
+	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "c1", Owner: "o"}, []string{"x"}, at))
+	must[bool](e)(e.AddMember(e.ctx, "c1", "m", "o", here)) // later than what the events tell
+	e.ok(e.DropCircle(e.ctx, "c1", "", at.Add(10*time.Second)))
+	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "c1", Owner: "o"}, []string{"y"}, at.Add(20*time.Second)))
+	require.Equal(e, []string{"y"}, e.list(e.Members, "c1"))
+	require.Equal(e, 1, must[social.Circle](e)(e.Circle(e.ctx, "c1")).Size)
+	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "c1", Owner: "o"}, []string{"m"}, at.Add(30*time.Second)))
+	require.Equal(e, []string{"m"}, e.list(e.Members, "c1"), "who is named again")
+}
+
+func postsToReused(e *env) {
+	at := e.now
+	for name, drop := range map[string]func(id string){
+		"here": func(id string) { e.ok(e.DropCircle(e.ctx, id, "o", here)) },
+		// Told late: it was dropped before the post was made, which nobody knew.
+		"told": func(id string) { e.ok(e.DropCircle(e.ctx, id, "", at.Add(10*time.Second))) },
+	} {
+		e.pass(time.Minute)
+		e.ok(e.PutCircle(e.ctx, social.Circle{ID: name, Owner: "o"}, []string{"m"}, at))
+		p := e.post("o", inCircles(name))
+		require.True(e, e.card("m", p.ID).Visible)
+		drop(name)
+		require.False(e, e.card("m", p.ID).Visible)
+		again := here
+		if name == "told" {
+			again = at.Add(20 * time.Second)
+		}
+		e.ok(e.PutCircle(e.ctx, social.Circle{ID: name, Owner: "o"}, []string{"m", "x"}, again))
+		e.pass(time.Second)
+		next := e.post("o", inCircles(name))
+		for _, reader := range []string{"m", "x"} {
+			require.False(e, e.card(reader, p.ID).Visible, "%s: it was addressed to others", name)
+			require.False(e, must[[]social.Standing](e)(e.Standings(e.ctx, reader, []string{p.ID}))[0].Listed)
+			require.Equal(e, []string{next.ID}, entryIDs(must[[]social.Entry](e)(e.MemberEntries(e.ctx, name, reader, social.Position{}, 5))))
+			require.True(e, e.card(reader, next.ID).Visible)
+		}
+		require.True(e, e.card("o", p.ID).Visible, "its author's it stays")
+		require.Len(e, must[[]social.Receiver](e)(e.Receivers(e.ctx, p.ID, true, "", 5)), 1)
+	}
+	require.Equal(e, int64(2), e.info("x", "o").Posts)
+}
+
+// postsToPurged makes the circle again when nothing of it is kept any more.
+func postsToPurged(e *env) {
+	e.putCircle("c1", "o", "m")
+	var posts []social.Post
+	for range 3 {
+		posts = append(posts, e.post("o", inCircles("c1")))
+	}
+	e.ok(e.DropCircle(e.ctx, "c1", "o", here))
+	e.pass(social.TombstoneLives + time.Hour)
+	e.swept()
+	e.putCircle("c1", "o", "m", "x")
+	for _, p := range posts {
+		require.False(e, e.card("m", p.ID).Visible)
+		require.False(e, e.card("x", p.ID).Visible)
+	}
+}
+
+func membershipsOfErased(e *env) {
+	e.cardsOf("o")
+	e.putCircle("c1", "o", "b", "c")
+	p := e.post("o", inCircles("c1"))
+	e.pass(time.Second)
+	e.ok(e.EraseAgent(e.ctx, "b"))
+	for range 2 {
+		require.False(e, e.card("b", p.ID).Visible)
+		require.Zero(e, e.info("b", "o").Posts)
+		require.Equal(e, []string{"c"}, e.list(e.Members, "c1"))
+		e.eraseAll("b")
+	}
+	require.True(e, must[bool](e)(e.AddMember(e.ctx, "c1", "b", "o", here)))
+	e.ok(e.EraseAgent(e.ctx, "b"))
+	require.True(e, must[bool](e)(e.AddMember(e.ctx, "c1", "b", "o", here)), "another agent, before all is swept")
+	e.eraseAll("b")
+	require.Equal(e, []string{"b", "c"}, e.list(e.Members, "c1"))
+	require.Equal(e, 2, must[social.Circle](e)(e.Circle(e.ctx, "c1")).Size)
+}
+
+func circlesOfErased(e *env) {
+	e.putCircle("c1", "b", "m")
+	e.putCircle("c2", "b", "m")
+	p := e.post("b", inCircles("c1"))
+	e.pass(time.Second)
+	e.ok(e.EraseAgent(e.ctx, "b"))
+	e.pass(time.Second)
+	require.Empty(e, must[[]social.Circle](e)(e.CirclesOf(e.ctx, "b", "", 5)))
+	require.ErrorIs(e, second(e.Circle(e.ctx, "c1")), feed.ErrNotFound)
+	require.Empty(e, e.list(e.Members, "c1"))
+	require.ErrorIs(e, second(e.AddMember(e.ctx, "c2", "x", "b", here)), feed.ErrNotFound)
+	_, _, err := e.CreatePost(e.ctx, social.Post{Author: "b", Caption: "x", Audience: inCircles("c2")}, social.Creation{})
+	require.ErrorIs(e, err, feed.ErrRule, "nor are they there to be addressed")
+	e.putCircle("c1", "b", "x")
+	next := e.post("b", inCircles("c1"))
+	for range 2 {
+		require.Equal(e, []string{"x"}, e.list(e.Members, "c1"))
+		require.Equal(e, 1, must[social.Circle](e)(e.Circle(e.ctx, "c1")).Size)
+		require.True(e, e.card("x", next.ID).Visible)
+		require.False(e, e.card("m", next.ID).Visible)
+		require.False(e, e.card("x", p.ID).Visible)
+		e.eraseAll("b")
+	}
+	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "c3", Owner: "b"}, []string{"m"}, e.now.Add(-time.Hour)))
+	require.ErrorIs(e, second(e.Circle(e.ctx, "c3")), feed.ErrNotFound, "an event of before")
+}
+
+// blocksOfErased keeps those of others: they are their makers' and protect them.
+func blocksOfErased(e *env) {
+	p := e.post("a", public())
+	e.block("b", "a")
+	e.block("x", "b")
+	e.pass(time.Second)
+	e.erasedThen("b", func() {
+		e.Helper()
+		require.Empty(e, e.list(e.Blocked, "b"))
+		require.True(e, e.card("b", p.ID).Visible)
+		require.Equal(e, []string{"b"}, e.list(e.Blocked, "x"))
+		require.ErrorIs(e, second(e.Follow(e.ctx, "b", "x", here)), feed.ErrForbidden)
+	})
+}
+
+func membersBlocked(e *env) {
+	e.putCircle("c1", "o", "y", "z")
+	e.putCircle("c2", "y", "o", "z")
+	e.putCircle("c3", "z", "o", "y")
+	ofO, ofY, ofZ := e.post("o", inCircles("c1")), e.post("y", inCircles("c2")), e.post("z", inCircles("c3"))
+	e.block("o", "y")
+	must[bool](e)(e.Unblock(e.ctx, "o", "y"))
+	require.False(e, e.card("y", ofO.ID).Visible)
+	require.False(e, e.card("o", ofY.ID).Visible)
+	require.Equal(e, []string{"z"}, e.list(e.Members, "c1"))
+	require.Equal(e, []string{"z"}, e.list(e.Members, "c2"))
+	require.Equal(e, 1, must[social.Circle](e)(e.Circle(e.ctx, "c1")).Size)
+	require.True(e, e.card("y", ofZ.ID).Visible, "circles of others are theirs")
+	require.True(e, must[bool](e)(e.AddMember(e.ctx, "c1", "y", "o", here)), "until they are added again")
+}
+
+// erasureStays is an event of before an erasure that comes when the tombstones are over.
+func erasureStays(e *env) {
+	before := e.now
+	e.pass(time.Hour)
+	e.ok(e.EraseAgent(e.ctx, "b"))
+	e.eraseAll("b")
+	e.pass(social.TombstoneLives + time.Hour)
+	e.swept()
+	_, _, err := e.CreatePost(e.ctx, social.Post{ID: reused, Author: "a", CreatedAt: 9, Caption: "x", Mentions: []string{"b"}}, social.Creation{At: before})
+	require.NoError(e, err)
+	require.False(e, e.card("b", reused).Visible)
+	must[bool](e)(e.Follow(e.ctx, "b", "a", before))
+	require.Empty(e, e.list(e.Following, "b"))
+}
