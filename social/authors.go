@@ -60,6 +60,10 @@ func (c Celebrity) Wants(o Options) Delivery {
 	return Pull
 }
 
+// Leave is told followers of an author who is being erased. After an error they are told
+// again.
+type Leave func(ctx context.Context, followers []string) error
+
 // Authors keeps cards, deliveries, and ends them.
 type Authors interface {
 	// PutAuthor stores a card. An older event changes nothing.
@@ -83,8 +87,11 @@ type Authors interface {
 
 	// EraseSome removes at most about n things of an agent who is being erased
 	// and says whether nothing is left. Call it until done. Of an agent who is not
-	// being erased it is done at once.
-	EraseSome(ctx context.Context, agent string, n int) (done bool, err error)
+	// being erased it is done at once. Followers end after all posts are removed. leave is
+	// told each of them before, and takes the posts out of their lists, and the caller drops
+	// the agent's own list at the end; nil: each list has a job, as has that of who follows
+	// an agent that has posted again. Of an agent who is pulled it is told none.
+	EraseSome(ctx context.Context, agent string, n int, leave Leave) (done bool, err error)
 
 	// Celebrity reads an author's delivery; an unknown author is pushed.
 	Celebrity(ctx context.Context, author string) (Celebrity, error)

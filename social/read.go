@@ -102,7 +102,7 @@ type Lists interface {
 	// by id as bytes, after the one given, at most n. Each comes once, with the
 	// first reason of self, follow, audience, mention. followers says whether
 	// those who merely follow the author are among them: not where the author is
-	// pulled. Nobody for a post that is not known.
+	// pulled. Of an author who was erased they are not: see [Leave]. Nobody for a post that is not known.
 	Receivers(ctx context.Context, post string, followers bool, after string, n int) ([]Receiver, error)
 
 	// PairEntries returns the newest n posts of author above a position that

@@ -58,22 +58,56 @@ func TestErase(t *testing.T) {
 	assert.Equal(t, []string{}, e.list("x"), "it follows nobody")
 }
 
-// TestErasingACelebrityIsOneJobOfEachPost, and not one of each follower.
-func TestErasingACelebrityIsOneJobOfEachPost(t *testing.T) {
-	e := newEnv(t)
-	e.follow("x", "a", "b", "c", "d", "e")
-	e.drain()
-	require.Equal(t, social.Pull, e.delivery("x"))
-	e.publish("p", "x", 1, everybody)
-	e.drain()
-	require.NoError(t, e.a.Outbox(e.ctx, []string{"x"}))
-	require.Equal(t, []string{"p"}, e.outbox("x"))
-	require.NoError(t, e.a.Store().EraseAgent(e.ctx, "x"))
-	for r, j := range e.open() {
-		assert.NotEqual(t, jobs.Pair, r.kind, r.key)
-		assert.GreaterOrEqual(t, j.Priority, jobs.PriorityUpkeep, "%v goes after what anybody does now", r)
+// TestErasingAnAuthorIsOneJobOfEachPost, and not one of each follower, however they are
+// delivered; and what they have posted is in no list.
+func TestErasingAnAuthorIsOneJobOfEachPost(t *testing.T) {
+	for name, c := range map[string]struct {
+		followers []string
+		delivery  social.Delivery
+	}{
+		"pushed": {[]string{"a", "b"}, social.Push},
+		"pulled": {[]string{"a", "b", "c", "d", "e"}, social.Pull},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.follow("x", c.followers...)
+			e.follow("y", c.followers...)
+			e.drain()
+			require.Equal(t, c.delivery, e.delivery("x"))
+			e.build("a", "b")
+			for i := range 4 {
+				e.publish(fmt.Sprint("p", i), "x", int64(1+i), everybody)
+			}
+			e.publish("q", "y", 3, everybody)
+			e.drain()
+			require.NoError(t, e.a.Outbox(e.ctx, []string{"x"}))
+			require.NoError(t, e.a.Store().EraseAgent(e.ctx, "x"))
+			for r, j := range e.open() {
+				assert.NotEqual(t, jobs.Pair, r.kind, r.key)
+				assert.GreaterOrEqual(t, j.Priority, jobs.PriorityUpkeep, "%v goes after what anybody does now", r)
+			}
+			e.drain()
+			assert.Equal(t, []string{}, e.outbox("x"))
+			assert.Equal(t, social.Push, e.delivery("x"))
+			assert.Equal(t, []string{"q"}, e.list("a"))
+			assert.Equal(t, []string{"q"}, e.list("b"))
+		})
 	}
+}
+
+// TestErasedAuthorsComeBack: what they post meanwhile is theirs, and in no list of who
+// followed before.
+func TestErasedAuthorsComeBack(t *testing.T) {
+	e := newEnv(t)
+	e.follow("x", "a", "b")
+	e.build("a", "b")
+	e.publish("old", "x", 1, everybody)
 	e.drain()
-	assert.Equal(t, []string{}, e.outbox("x"))
-	assert.Equal(t, social.Push, e.delivery("x"))
+	require.NoError(t, e.store.EraseAuthor(e.ctx, "x"))
+	e.publish("new", "x", 2, everybody)
+	e.drain()
+	assert.Equal(t, []string{}, e.list("a"))
+	e.follow("x", "b")
+	e.drain()
+	assert.Equal(t, []string{"new"}, e.list("b"))
 }

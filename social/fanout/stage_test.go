@@ -189,8 +189,8 @@ func (s stagedStore) Cards(ctx context.Context, reader string, posts []social.Kn
 	return get(ctx, "cards", func() ([]social.Card, error) { return s.Store.Cards(ctx, reader, posts) })
 }
 
-func (s stagedStore) EraseSome(ctx context.Context, agent string, n int) (bool, error) {
-	return get(ctx, "erase some", func() (bool, error) { return s.Store.EraseSome(ctx, agent, min(n, 2)) })
+func (s stagedStore) EraseSome(ctx context.Context, agent string, n int, leave social.Leave) (bool, error) {
+	return get(ctx, "erase some", func() (bool, error) { return s.Store.EraseSome(ctx, agent, min(n, 2), leave) })
 }
 
 // stagedQueue makes each request of jobs and writes to the queue a step.

@@ -121,7 +121,7 @@ func (e *env) busy(agent string) {
 func (e *env) eraseAll(agent string) {
 	e.Helper()
 	for range 200 {
-		if must[bool](e)(e.EraseSome(e.ctx, agent, 2)) {
+		if must[bool](e)(e.EraseSome(e.ctx, agent, 2, nil)) {
 			return
 		}
 	}
@@ -133,7 +133,7 @@ func eraseAuthor(e *env) {
 	posts := must[[]social.Entry](e)(e.Grid(e.ctx, "a", "a", social.Position{}, 100))
 	require.Len(e, posts, 11)
 	e.dirty()
-	require.True(e, must[bool](e)(e.EraseSome(e.ctx, "a", 10)), "nobody asked for it")
+	require.True(e, must[bool](e)(e.EraseSome(e.ctx, "a", 10, nil)), "nobody asked for it")
 	e.ok(e.EraseAuthor(e.ctx, "a"))
 	hidden := func() {
 		e.Helper()

@@ -58,7 +58,7 @@ func postCounts(e *env) {
 		require.Zero(e, e.info(reader, "a").Posts, "an erasure that has committed, for %q", reader)
 	}
 	e.post("a", public())
-	for more := true; more; more = !must[bool](e)(e.EraseSome(e.ctx, "a", 1)) {
+	for more := true; more; more = !must[bool](e)(e.EraseSome(e.ctx, "a", 1, nil)) {
 		require.EqualValues(e, 1, e.info("", "a").Posts, "what was published since stays, while the rest is removed")
 	}
 	require.EqualValues(e, 1, e.info("a", "a").Posts)

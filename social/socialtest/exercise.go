@@ -50,7 +50,7 @@ func Exercise(t *testing.T, s Backend) {
 		second(s.SetDelivery(ctx, "a", social.Push, social.Both)), second(s.Following(ctx, "b", "", 5)), second(s.Blocked(ctx, "b", "", 5)), second(s.Followers(ctx, "a", "", 5)),
 		second(s.Members(ctx, "c", "", 5)), second(s.Circle(ctx, "c")), s.Ping(ctx),
 		s.ReserveFiles(ctx, "post:none", []string{"k"}), second(s.UnusedFiles(ctx, "post:none")), s.DropFiles(ctx, []string{"k"}),
-		s.EraseAgent(ctx, "a"), second(s.EraseSome(ctx, "a", 1000)), second(s.Purge(ctx, 5)), exerciseQueue(ctx, s),
+		s.EraseAgent(ctx, "a"), second(s.EraseSome(ctx, "a", 1000, nil)), second(s.Purge(ctx, 5)), exerciseQueue(ctx, s),
 	} {
 		require.NoError(t, err)
 	}

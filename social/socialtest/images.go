@@ -95,7 +95,7 @@ func filesJobs(e *env) {
 	e.ok(e.DeletePost(e.ctx, "post:1", "", here))
 	require.Contains(e, e.dirty(), "images post:1")
 	e.ok(e.EraseAuthor(e.ctx, "b"))
-	for !must[bool](e)(e.EraseSome(e.ctx, "b", 100)) {
+	for !must[bool](e)(e.EraseSome(e.ctx, "b", 100, nil)) {
 		continue
 	}
 	dirty := e.dirty()

@@ -282,7 +282,7 @@ func (w *walk) doErase() {
 	if info, err := w.Author(w.ctx, agent, agent); err == nil {
 		require.Zero(w, info.Posts, "of somebody whose erasure has committed")
 	}
-	for !must[bool](w.env)(w.EraseSome(w.ctx, agent, 1+w.r.IntN(5))) {
+	for !must[bool](w.env)(w.EraseSome(w.ctx, agent, 1+w.r.IntN(5), nil)) {
 	}
 	for id, p := range w.m.posts {
 		if p.Author == agent {

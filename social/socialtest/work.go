@@ -127,7 +127,7 @@ func classes(e *env) {
 	least, most = urgency()
 	require.Equal(e, []int{jobs.PriorityRemoval, jobs.PriorityRemoval}, []int{least, most}, "that it begins does not wait")
 	for done := false; !done; {
-		done, err = e.EraseSome(e.ctx, "a", 100)
+		done, err = e.EraseSome(e.ctx, "a", 100, nil)
 		e.ok(err)
 	}
 	least, most = urgency()

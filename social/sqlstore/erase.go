@@ -55,12 +55,15 @@ type eraser struct {
 	agent string
 	at    erasure
 	left  int // things that may still be removed in this call
+	leave social.Leave // nil: each list has a job
+	ends  []string     // the followers that end next
+	told  bool         // their lists need no jobs
 }
 
 // EraseSome implements [social.Authors]. Each kind of thing is a transaction of
 // its own, so that each takes its locks in order.
-func (s *Store) EraseSome(ctx context.Context, agent string, n int) (done bool, err error) {
-	e := &eraser{agent: agent, left: n}
+func (s *Store) EraseSome(ctx context.Context, agent string, n int, leave social.Leave) (done bool, err error) {
+	e := &eraser{agent: agent, left: n, leave: leave}
 	err = s.read(ctx, func(q *Query) {
 		q.row(into(&e.at.card, &e.at.rest, &e.at.what), `SELECT erased, erased_agent, erasing FROM authors WHERE id = $1`, agent)
 	})
@@ -74,11 +77,17 @@ func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
 	if e.at.what == erasingNothing {
 		return true, nil
 	}
-	steps := []func(*Tx) int{e.posts, e.followers}
+	type step = func(*Tx) int
+	steps := []step{e.posts, e.followers}
 	if e.at.what == erasingAgent {
 		steps = append(steps, e.following, e.circles, e.memberships, e.likes, e.mentions, e.blocks, e.keys)
 	}
-	for _, step := range steps {
+	for i, step := range steps {
+		if i == 1 {
+			if err := e.leaving(ctx, s); err != nil {
+				return false, err
+			}
+		}
 		var n int
 		// What they leave is in no answer: it is taken out of lists when there is time.
 		if err := s.write(ctx, func(t *Tx) {
@@ -116,14 +125,32 @@ func (e *eraser) posts(t *Tx) int {
 	return len(ids)
 }
 
-// followers ends who follows the agent. Of an author who is pulled their lists have nothing
-// but what is left of before, which is in no answer and gives way to what is newer: so
-// there is one job of each post, and none of each follower.
-func (e *eraser) followers(t *Tx) int {
+// leaving chooses the followers that end next, and tells them. Of an author who is pulled
+// lists have nothing but what is left of before, which is in no answer and gives way to what
+// is newer.
+func (e *eraser) leaving(ctx context.Context, s *Store) error {
 	var delivery social.Delivery
-	t.row(into(&delivery), `SELECT delivery FROM authors WHERE id = $1`, e.agent)
-	t.noPairs = delivery == social.Pull
-	agents := e.some(t, `SELECT agent FROM follows WHERE author = $1 AND gone = 0 AND at <= $2`, e.at.card)
+	err := s.read(ctx, func(q *Query) {
+		q.row(into(&delivery), `SELECT delivery FROM authors WHERE id = $1`, e.agent)
+		e.ends = q.texts(`SELECT agent FROM follows WHERE author = $1 AND gone = 0 AND at <= $2 LIMIT $3`, e.agent, e.at.card, e.left)
+	})
+	e.told = delivery == social.Pull || e.leave != nil
+	if err != nil || len(e.ends) == 0 || delivery == social.Pull || e.leave == nil {
+		return err
+	}
+	return e.leave(ctx, e.ends)
+}
+
+// followers ends who follows the agent: those who have been told.
+func (e *eraser) followers(t *Tx) int {
+	if len(e.ends) == 0 {
+		return 0
+	}
+	t.lockAgents(changing, append(e.ends, e.agent)...)
+	var again bool
+	t.row(into(&again), `SELECT EXISTS (SELECT 1 FROM posts WHERE author = $1 AND gone = 0)`, e.agent)
+	t.noPairs = e.told && !again
+	agents := t.texts(`SELECT agent FROM follows WHERE author = $1 AND gone = 0 AND at <= $2 AND agent = ANY ($3)`, e.agent, e.at.card, e.ends)
 	list := make([]social.FollowChange, len(agents))
 	for i, agent := range agents {
 		list[i] = social.FollowChange{Edge: social.Edge{Agent: agent, Author: e.agent}, At: e.at.card}
@@ -131,7 +158,9 @@ func (e *eraser) followers(t *Tx) int {
 	return endFollows(t, list)
 }
 
+// following ends whom the agent follows. Who leaves followers ends the agent's own list, too.
 func (e *eraser) following(t *Tx) int {
+	t.noPairs = e.leave != nil
 	authors := e.some(t, `SELECT author FROM follows WHERE agent = $1 AND gone = 0 AND at <= $2`, e.at.rest)
 	list := make([]social.FollowChange, len(authors))
 	for i, author := range authors {

@@ -197,7 +197,9 @@ func (s *Store) Receivers(ctx context.Context, post string, followers bool, afte
 	err = s.snapshot(ctx, func(q *Query) {
 		var author, origin string
 		var reach social.Reach
-		if !q.row(into(&author, &origin, &reach), `SELECT author, origin, reach FROM posts WHERE id = $1`, post) || author == "" {
+		var erased bool
+		if !q.row(into(&author, &origin, &reach, &erased), `SELECT p.author, p.origin, p.reach, p.created <= coalesce(a.erased, 0)
+			FROM posts p LEFT JOIN authors a ON a.id = p.author WHERE p.id = $1`, post) || author == "" {
 			return
 		}
 		q.each(func(scan Scan) error {
@@ -209,7 +211,7 @@ func (s *Store) Receivers(ctx context.Context, post string, followers bool, afte
 				list = append(list, r)
 			}
 			return err
-		}, q.d.Receivers, post, author, after, n, origin == "", followers && reach >= social.ToFollowers)
+		}, q.d.Receivers, post, author, after, n, origin == "", followers && reach >= social.ToFollowers && !erased)
 	})
 	return list, s.failed(ctx, "read receivers", err)
 }
