@@ -19,6 +19,9 @@ var (
 	// ErrUncertain is wrapped, beside [ErrUnavailable], by the error of a step
 	// that was sent and not answered: it is not known whether it was made.
 	ErrUncertain = errors.New("the step may have been made")
+	// ErrForeign is wrapped, beside [ErrUnavailable], by the error of a step that met a key of
+	// somebody else's in the agent's place. It lasts until that key is gone.
+	ErrForeign = errors.New("a key of this agent has another type; remove it")
 	// ErrConflict says that the request id was used for another action or
 	// limit within the last [RetryTTL].
 	ErrConflict = feed.Errorf(feed.ErrConflict, "request_id was already used for another call; use a new one")

@@ -248,6 +248,8 @@ func contractError(step string, err error) error {
 		return nil
 	case rediskeys.Uncertain(err):
 		return fmt.Errorf("%w: %w: %s: %w", cache.ErrUnavailable, cache.ErrUncertain, step, err)
+	case rediskeys.Foreign(err):
+		return fmt.Errorf("%w: %w: %s: %w", cache.ErrUnavailable, cache.ErrForeign, step, err)
 	case rediskeys.Unreachable(err):
 		return fmt.Errorf("%w: %s: %w", cache.ErrUnavailable, step, err)
 	}

@@ -3,6 +3,7 @@ package redisbloom
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/rediskeys"
 )
 
 // clockSkew is how far apart the clocks of servers may be at midnight. The
@@ -79,7 +81,7 @@ func (s *Store) Check(ctx context.Context, agent string, groups []string, now ti
 		out, err = s.ask(ctx, q, true)
 	}
 	if err != nil {
-		return dedup.Checked{}, contractError("check", err)
+		return dedup.Checked{}, s.notAsked("check", agent, err)
 	}
 	return out, nil
 }
@@ -94,13 +96,22 @@ func (s *Store) Recorded(ctx context.Context, agent string, groups []string, now
 	q.filters = true
 	out, err := s.ask(ctx, q, false)
 	if err != nil {
-		return nil, contractError("recorded", err)
+		return nil, s.notAsked("recorded", agent, err)
 	}
 	recorded := make([]bool, len(groups))
 	for i, v := range out.Verdicts {
 		recorded[i] = v != dedup.Unseen
 	}
 	return recorded, nil
+}
+
+// notAsked gives an error of a question the sentinel a caller looks for. A key of somebody
+// else's in the place of a filter or of the pending set is no answer, either.
+func (s *Store) notAsked(step, agent string, err error) error {
+	if rediskeys.Foreign(err) {
+		return fmt.Errorf("%w: %s: %s or a filter has another type; remove it: %w", dedup.ErrUnavailable, step, s.keys.Pending(agent), err)
+	}
+	return contractError(step, err)
 }
 
 func (s *Store) question(agent string, groups []string, now time.Time) *question {

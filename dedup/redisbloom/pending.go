@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/internal/rediskeys"
 )
 
 // chunk is the most members one command is given.
@@ -45,6 +46,14 @@ func (s *Store) drop(ctx context.Context, step string, byAgent map[string][]stri
 	if pipe.Len() == 0 {
 		return nil
 	}
-	_, err := pipe.Exec(ctx)
-	return contractError(step, err)
+	cmds, err := pipe.Exec(ctx)
+	if !rediskeys.Foreign(err) {
+		return contractError(step, err)
+	}
+	for _, cmd := range cmds { // in a set that is somebody else's nothing is pending
+		if err := cmd.Err(); err != nil && !rediskeys.Foreign(err) {
+			return contractError(step, err)
+		}
+	}
+	return nil
 }

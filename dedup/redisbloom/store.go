@@ -64,7 +64,7 @@ func New(client redis.Cmdable, cfg dedup.Config, tuning Config) (*Store, error) 
 // Verify asks the server whether it can keep filters. The error says where it does not know
 // them or refuses this client, and wraps [dedup.ErrUnavailable] where it could not be asked.
 func (s *Store) Verify(ctx context.Context) error {
-	err := s.client.BFExists(ctx, s.keys.FilterProbe(), "probe").Err()
+	err := s.client.BFMExists(ctx, s.keys.FilterProbe(), "probe").Err()
 	switch {
 	case !rediskeys.Refused(err):
 		return contractError("verify", err)

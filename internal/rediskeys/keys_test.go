@@ -82,7 +82,9 @@ type reply string
 func (r reply) Error() string { return string(r) }
 func (reply) RedisError()     {}
 
-func TestUnreachable(t *testing.T) {
+// TestWhatIsAnOutage: everything but what is about the command. docs/reliability.md has the
+// table.
+func TestWhatIsAnOutage(t *testing.T) {
 	for err, want := range map[error]bool{
 		nil:                      false,
 		redis.Nil:                false,
@@ -131,6 +133,27 @@ func TestUnreachable(t *testing.T) {
 		reply("ERR not found"):                                                                             false,
 		reply("Not found"):                                                                                 false,
 		reply("ERR user_script:1: Script attempted to access nonexistent global variable 'x' script: abc"): false,
+
+		reply("CLUSTERDOWN Hash slot not served"):                                                             true,
+		reply("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."):             true,
+		reply("TRYAGAIN Multiple keys request during rehashing of slot"):                                      true,
+		reply("NOREPLICAS Not enough good replicas to write."):                                                true,
+		reply("BUSY Redis is busy running a script. You can only call SCRIPT KILL."):                          true,
+		reply("ERR max number of clients + cluster connections reached"):                                      true,
+		reply("ERR max daily request limit exceeded"):                                                         true,
+		reply("ERR Insufficient memory to create filter"):                                                     true,
+		reply("ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -OOM command"):        true,
+		reply("ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -READONLY You can't"): true,
+		reply("ERR Error running script (call to f_1): @user_script:1: -ERR unknown command called from Lua"): true,
+		reply("ERR Error running script (call to f_1): @user_script:1: -WRONGTYPE Operation against a key"):   false,
+		reply("ERR Error running script (call to f_1): @user_script:1: attempt to compare number with nil"):   false,
+		reply("upstream failure"):             true, // of Envoy
+		reply("no upstream host"):             true,
+		reply("ERR no upstream host"):         true,
+		reply("ERR Connection refused"):       true, // of twemproxy
+		reply("ERR Proxy error"):              true,
+		reply("ERR server closed connection"): true,
+
 		reply("ERR"):      false,
 		reply(""):         false,
 		redis.TxFailedErr: false,

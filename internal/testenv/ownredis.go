@@ -90,6 +90,21 @@ func (r *OwnRedis) Saved() {
 // Start starts it, empty or from the snapshot, and waits until it answers.
 func (r *OwnRedis) Start() {
 	r.t.Helper()
+	r.start(r.module)
+}
+
+// StartBare is Start without the module of Bloom filters. A Redis that has them built in
+// skips the test.
+func (r *OwnRedis) StartBare() {
+	r.t.Helper()
+	if r.module == "" {
+		r.t.Skip("this Redis has Bloom filters built in")
+	}
+	r.start("")
+}
+
+func (r *OwnRedis) start(module string) {
+	r.t.Helper()
 	r.dir = r.t.TempDir()
 	if r.saved != nil {
 		if err := os.WriteFile(filepath.Join(r.dir, "dump.rdb"), r.saved, 0o600); err != nil {
@@ -98,8 +113,8 @@ func (r *OwnRedis) Start() {
 	}
 	host, port, _ := net.SplitHostPort(r.Addr)
 	args := []string{"--bind", host, "--port", port, "--save", "", "--dir", r.dir}
-	if r.module != "" {
-		args = append(args, "--loadmodule", r.module)
+	if module != "" {
+		args = append(args, "--loadmodule", module)
 	}
 	r.cmd = exec.Command("redis-server", args...)
 	if err := r.cmd.Start(); err != nil {

@@ -21,6 +21,9 @@ const (
 	deadlockDetected     = "40P01"
 	uniqueViolation      = "23505"
 	undefinedTable       = "42P01"
+	undefinedColumn      = "42703"
+	dataCorrupted        = "XX001"
+	indexCorrupted       = "XX002"
 	readOnlyTransaction  = "25006"
 	tooManyConnections   = "53300"
 	configurationLimit   = "53400"
@@ -37,6 +40,9 @@ const (
 // advice tells how to correct the errors that an operator can correct.
 var advice = map[string]string{
 	undefinedTable:      "a table is missing; run freshet doctor --fix",
+	undefinedColumn:     "a column is missing; restore the table",
+	dataCorrupted:       "data is damaged; restore a backup",
+	indexCorrupted:      "an index is damaged; REINDEX it",
 	readOnlyTransaction: "the server only reads, as a replica does; connect to the primary",
 	configurationLimit:  "the server has reached a limit of its configuration; see its log",
 	tooManyConnections:  "the server has no connection left; raise its max_connections or lower pool_max_conns in postgres.url",

@@ -10,25 +10,35 @@ import (
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
-// refusedFor is how long the store says of a write that was refused that the server takes
-// none. On a full disk some writes still succeed, so one that does proves nothing.
+// refusedFor is how long the store says of a call that was refused that the server takes
+// none such. On a full disk some writes still succeed, so one that does proves nothing.
 const refusedFor = 2 * time.Minute
 
-// refusal is the last write that the server refused because of its own state.
+// refusal is the last call that the server refused because of its own state.
 type refusal struct {
 	mu  sync.Mutex
 	at  time.Time
 	err error
 }
 
-// refuses reports whether a write has ended so because the server takes none: its disk is
-// full, it only reads, or the user may not write.
-func refuses(err error) bool {
+// takesNoWrites reports whether a call has ended so because the server takes no writes: its
+// disk is full, it only reads, or the user may not write.
+func takesNoWrites(err error) bool {
 	switch code(err) {
 	case readOnlyTransaction, diskFull, outOfMemory, noPrivilege, ioError:
 		return true
 	}
 	return false
+}
+
+// refuses reports whether a call has ended so because of the state that the server or its
+// tables are in, which a ping would not meet.
+func refuses(err error) bool {
+	switch code(err) {
+	case undefinedTable, undefinedColumn, dataCorrupted, indexCorrupted:
+		return true
+	}
+	return takesNoWrites(err)
 }
 
 // note remembers how a call ended.
@@ -40,7 +50,7 @@ func (r *refusal) note(err error, now time.Time) {
 	}
 }
 
-// last returns the write that was refused lately; nil: none.
+// last returns the call that was refused lately; nil: none.
 func (r *refusal) last(now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -50,8 +60,8 @@ func (r *refusal) last(now time.Time) error {
 	return r.err
 }
 
-// Ping asks whether the server answers and takes writes. Where it takes none, as a replica
-// or on a full disk, the error wraps [social.ErrTakesNoWrites], too.
+// Ping asks whether the server answers, has its tables and takes writes. Where it takes none,
+// as a replica or on a full disk, the error wraps [social.ErrTakesNoWrites], too.
 func (s *Store) Ping(ctx context.Context) error {
 	var readOnly bool
 	err := s.db.Read(ctx, func(on sqlstore.Session) error {
@@ -62,6 +72,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	case err != nil:
 	case readOnly:
 		err = fmt.Errorf("%w: %s", social.ErrTakesNoWrites, advice[readOnlyTransaction])
+	case refused != nil && !takesNoWrites(refused):
+		err = reason(refused)
 	case refused != nil:
 		err = fmt.Errorf("%w: %w", social.ErrTakesNoWrites, reason(refused))
 	}

@@ -40,3 +40,25 @@ func TestPingTellsOfRefusedWrites(t *testing.T) {
 		require.NoError(t, s.Ping(t.Context()), "none was refused for a while")
 	}
 }
+
+// TestPingTellsOfTablesThatAreGone: a server that answers a ping, and no other call.
+func TestPingTellsOfTablesThatAreGone(t *testing.T) {
+	url := testenv.Postgres(t)
+	now := time.Now()
+	s := open(t, url, social.Options{Clock: func() time.Time { return now }})
+	for change, says := range map[[2]string]string{
+		{`ALTER TABLE follows RENAME TO gone`, `ALTER TABLE gone RENAME TO follows`}:                         "a table is missing",
+		{`ALTER TABLE follows RENAME COLUMN gone TO went`, `ALTER TABLE follows RENAME COLUMN went TO gone`}: "a column is missing",
+	} {
+		require.NoError(t, s.Ping(t.Context()))
+		script(t, url, change[0])
+		_, err := s.Follow(t.Context(), "a", "b", zero)
+		require.ErrorIs(t, err, social.ErrUnavailable)
+		err = s.Ping(t.Context())
+		require.ErrorIs(t, err, social.ErrUnavailable)
+		require.NotErrorIs(t, err, social.ErrTakesNoWrites)
+		require.ErrorContains(t, err, says)
+		script(t, url, change[1])
+		now = now.Add(3 * time.Minute)
+	}
+}
