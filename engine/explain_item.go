@@ -152,6 +152,9 @@ func varietyReason(v *api.Variety) string {
 func (x *explaining) elsewhere(ctx context.Context, out *api.ExplainedItem, it *feed.Item, found bool) error {
 	better, grouped := x.best[it.Group()]
 	switch {
+	case it.AuthorID == x.r.Agent:
+		out.Outcome = api.OutcomeOwn
+		out.Reason = "It is the agent's own: what they post stands in their timeline and in no feed of theirs."
 	case it.UpdateTime > x.query.Origin.Unix():
 		out.Outcome = api.OutcomeFuture
 		out.Reason = fmt.Sprintf("It is dated %s, which is after %s: it appears when its time comes.", stamp(it.UpdateTime), stamp(x.query.Origin.Unix()))

@@ -73,7 +73,7 @@ func (l *listed) Propose(ctx context.Context, _ feed.Query) (recall.Proposals, e
 	}
 	out := recall.Proposals{Proposals: make([]recall.Proposal, len(l.items))}
 	for i, it := range l.items {
-		out.Proposals[i].Candidate = feed.Candidate{ID: it.ID, Group: it.Group(), UpdateTime: it.UpdateTime}
+		out.Proposals[i].Candidate = feed.Candidate{ID: it.ID, Group: it.Group(), UpdateTime: it.UpdateTime, Traits: it.Traits()}
 	}
 	return out, nil
 }

@@ -66,7 +66,7 @@ func rank(ctx context.Context, source recall.Source, q feed.Query) ([]feed.Candi
 			return nil, err
 		}
 		q.After = result.Next
-		for _, c := range result.Candidates {
+		for _, c := range ofOthers(result.Candidates, q.Agent) {
 			if _, again := met[c.Group]; again || len(list) == q.N {
 				continue
 			}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -126,7 +127,7 @@ func (r *rounds) recall(ctx context.Context) error {
 	ctx, end := r.stages.enter(ctx, recallStage)
 	defer end()
 	got, err := r.supply.ask(ctx, r.query, r.survivors)
-	r.rest = got.candidates
+	r.rest = ofOthers(got.candidates, r.agent)
 	r.found.lacks |= got.lacks
 	r.found.standIn = r.found.standIn || got.standIn
 	if err != nil {
@@ -138,6 +139,16 @@ func (r *rounds) recall(ctx context.Context) error {
 	r.query.N = max(r.query.N, min(roundGrowth*r.query.N, largestRound))
 	r.number++
 	return nil
+}
+
+// ofOthers are the candidates that are not the agent's own: those stand in their timeline
+// and in no feed of theirs. The list may be shared, so it stays as it is.
+func ofOthers(candidates []feed.Candidate, agent string) []feed.Candidate {
+	own := func(c feed.Candidate) bool { return c.Author == agent }
+	if !slices.ContainsFunc(candidates, own) {
+		return candidates
+	}
+	return slices.DeleteFunc(slices.Clone(candidates), own)
 }
 
 // take makes a portion's candidates the fresh ones, dropping groups that an

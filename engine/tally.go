@@ -69,8 +69,8 @@ func (e *Engine) tally(c *call, got hydrated) {
 // React takes what the agent did. What it hid is muted for good before it
 // returns, whether Freshet has shown it or not. Acts are accepted where the agent has
 // been shown the item, or has reported so: clicks alone shall not move anything. Clicks
-// and likes that are accepted raise the item's live popularity, and the agent is learned
-// from all that are. They also count for the agent's variant, but on a post only where
+// and likes that are accepted raise the item's live popularity, unless it is the agent's own,
+// and the agent is learned from all that are. They also count for the agent's variant, but on a post only where
 // a feed gave it out, and not where only timelines showed it, which no variant ranks.
 // While the dedup store is down and the engine fails open, neither can be told, and all
 // of them count.
@@ -100,7 +100,7 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (api.Event
 	if err != nil {
 		return api.EventsTaken{}, err
 	}
-	hidden, err := e.hiddenPosts(ctx, agent, ids)
+	hidden, own, err := e.hiddenPosts(ctx, agent, ids)
 	if err != nil {
 		return api.EventsTaken{}, err
 	}
@@ -122,7 +122,7 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (api.Event
 		if !docs[i].Missing() {
 			lesson = append(lesson, learning.Act{Kind: lessons[a.Kind], Group: refs[i].Group, Doc: docs[i]})
 		}
-		if a.Kind == events.Click || a.Kind == events.Like {
+		if (a.Kind == events.Click || a.Kind == events.Like) && !own[a.ID] && !isBy(docs[i], agent) {
 			raised = append(raised, a.ID)
 		}
 	}
@@ -166,10 +166,11 @@ func (e *Engine) count(agent string, acts []events.Act) bool {
 	return e.stores.Tally.Acted(variant, acts, e.cfg.Clock())
 }
 
-// hiddenPosts are those of the ids that name a post which the agent may not see.
-func (e *Engine) hiddenPosts(ctx context.Context, agent string, ids []string) (map[string]bool, error) {
+// hiddenPosts are those of the ids that name a post which the agent may not see, and own
+// those that name one of theirs.
+func (e *Engine) hiddenPosts(ctx context.Context, agent string, ids []string) (hidden, own map[string]bool, err error) {
 	if e.stores.Posts == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	var posts []social.Known
 	for _, id := range ids {
@@ -178,17 +179,26 @@ func (e *Engine) hiddenPosts(ctx context.Context, agent string, ids []string) (m
 		}
 	}
 	if len(posts) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	cards, err := e.stores.Posts.Cards(ctx, agent, posts)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	hidden := map[string]bool{}
+	hidden, own = map[string]bool{}, map[string]bool{}
 	for _, c := range cards {
-		hidden[c.ID] = !c.Visible
+		hidden[c.ID], own[c.ID] = !c.Visible, c.Author.ID == agent
 	}
-	return hidden, nil
+	return hidden, own, nil
+}
+
+// isBy reports whether an item is an agent's own.
+func isBy(doc feed.Doc, agent string) bool {
+	if doc.Missing() {
+		return false
+	}
+	it, err := doc.Item()
+	return err == nil && (it.AuthorID == agent || slices.Contains(it.AuthorIDs, agent))
 }
 
 func checkActs(agent string, acts []Act) error {

@@ -269,9 +269,12 @@ func (r *timelineRead) shows(c *social.Card, at social.Position) bool {
 }
 
 // mutes reports whether the agent's profile refuses a post. Languages do not
-// count: nothing is left out but what the reader has muted.
+// count: nothing is left out but what the reader has muted, and their own never.
 func (r *timelineRead) mutes(c *social.Card) bool {
 	p := &r.profile
+	if c.Author.ID == r.agent {
+		return false
+	}
 	if slices.Contains(p.MutedAuthors, c.Author.ID) || slices.Contains(p.MutedItems, c.ID) {
 		return true
 	}

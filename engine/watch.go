@@ -25,7 +25,7 @@ const (
 
 // News says that a timeline has something new.
 type News struct {
-	Count int             // new posts since the news before, at most [MostNew]
+	Count int             // new posts of others since the news before, at most [MostNew]
 	Head  social.Position // the newest told so far: what a later watch is to begin after
 }
 

@@ -145,7 +145,7 @@ func (r *round) tellOffers(ctx context.Context, offers []offer) error {
 		read := timelineRead{agent: o.agent, profile: profiles[i]}
 		var visible []timeline.Position
 		for k, p := range o.posts {
-			if read.shows(&cards[k], social.Position(p)) {
+			if cards[k].Author.ID != o.agent && read.shows(&cards[k], social.Position(p)) {
 				visible = append(visible, p)
 			}
 		}

@@ -219,7 +219,10 @@ func TestAWatchOfAnEmptyTimeline(t *testing.T) {
 	watch := w.watch("r")
 	require.Zero(t, watch.Start())
 	w.silent(watch)
-	w.told(watch, 1, w.publish("r", public)) // their own
+	w.publish("r", public)
+	w.silent(watch) // their own is no news
+	w.follow("r", "a")
+	w.told(watch, 1, w.publish("a", public))
 }
 
 // TestWatchesOfWhatIsPulled watches authors whose posts are in no list.

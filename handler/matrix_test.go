@@ -90,12 +90,13 @@ func matrixRoutes() map[string]any {
 		}
 		return page(p.Listed(reader))
 	}
-	// The feed shows what is public, to whom no block or mute keeps it from.
+	// The feed shows what is public, to whom no block or mute keeps it from, and to others than
+	// who has posted it.
 	feed := func(kind, reader string, p socialtest.RightsPost) int {
 		if !agent(reader) {
 			return 401
 		}
-		if kind == "public" && p.Visible(reader) && reader != "muter" {
+		if kind == "public" && p.Visible(reader) && reader != "muter" && reader != "author" {
 			return among200
 		}
 		return without200

@@ -24,6 +24,7 @@ const (
 	OutcomeOutside Outcome = "outside"    // ranked behind all that recall was asked for; of home, behind the last position of a session
 
 	OutcomeUnknown Outcome = "unknown" // there is no such item
+	OutcomeOwn     Outcome = "own"     // the agent's own
 	OutcomeFuture  Outcome = "future"  // dated after the moment of the refresh
 	OutcomeUnfound Outcome = "unfound" // in the catalog, but not in the recall index yet
 )

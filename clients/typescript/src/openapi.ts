@@ -238,7 +238,7 @@ export interface paths {
          *     are newer than the one before, and how many; it comes within three
          *     seconds after a post was delivered, whichever server the caller is
          *     connected to. Read them with `GET /v1/timeline`. Posts that the caller
-         *     does not see or has muted are not counted.
+         *     does not see, has muted or has written are not counted.
          *
          *     The `id` of an event is a place in the timeline. Who connects again with
          *     `Last-Event-ID` is told at once what is new since. Without it the stream
@@ -2141,11 +2141,11 @@ export interface components {
              *     better item of its group stands in. `same_story`: an item of its page has
              *     nearly the same title, and the session is full without it. `outside`, of home: the
              *     session is full before it. Only of an item that was asked
-             *     for: `unknown`, there is none; `future`, its time comes later;
+             *     for: `unknown`, there is none; `own`, by the agent themselves; `future`, its time comes later;
              *     `outside`, behind all that was recalled; `unfound`, not indexed yet.
              * @enum {string}
              */
-            outcome: "paged" | "kept" | "seen" | "pending" | "muted" | "gone" | "group" | "same_story" | "unknown" | "future" | "outside" | "unfound";
+            outcome: "paged" | "kept" | "seen" | "pending" | "muted" | "gone" | "group" | "same_story" | "unknown" | "own" | "future" | "outside" | "unfound";
             /** @description Of `seen` and with `shown_before`, the day it was given out. */
             day?: string;
             /** @description It was given out on `day` and is shown again, because nothing unseen is left (`dedup.when_exhausted: oldest`). Absent of all others. */

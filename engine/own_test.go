@@ -1,0 +1,154 @@
+package engine_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/signals/events"
+	"github.com/freshet/freshet/social"
+)
+
+// by makes an author that of items.
+func by(author string, items []feed.Item) []feed.Item {
+	for i := range items {
+		items[i].AuthorID = author
+	}
+	return items
+}
+
+// What an agent has posted is in none of their feeds, whichever source proposes it, and not
+// counted by a badge; another agent gets it.
+func TestOnesOwnIsInNoFeed(t *testing.T) {
+	t.Parallel()
+	for _, of := range []feed.Name{feed.ForYou, feed.HomeFeed} {
+		for _, n := range []int{3, 300} { // few, and all of a round
+			t.Run(fmt.Sprint(of, " ", n), func(t *testing.T) {
+				t.Parallel()
+				trends, promoted := newestLast("trend", 10), newestLast("promo", 10)
+				by("u_1", trends[:3])
+				by("u_1", promoted[:3])
+				h := homeOf(t, trends, promoted)
+				h.rig.put(t, by("u_1", newestLast("own", n))...)
+				h.net.advance(time.Minute)
+				p, _, err := h.net.store.CreatePost(t.Context(), social.Post{ID: "post:own", Author: "u_1", Caption: "Mine", CreatedAt: rankedAt.Unix(), Audience: toAll}, social.Creation{At: rankedAt})
+				require.NoError(t, err)
+				h.net.push(h.net.lists, "u_1", p)
+				others := 60 // to be discovered
+				if of == feed.HomeFeed {
+					others += 40 + 7 + 1 // of ann, trending, and promoted on position 9 of the first page
+				}
+				ask := func(agent string, q engine.Request) engine.Answer {
+					q.Agent, q.Feed = agent, of
+					a, err := h.engine.Feed(t.Context(), q)
+					require.NoError(t, err)
+					return a
+				}
+				badge := ask("u_1", silent(20))
+				if of == feed.ForYou {
+					assert.Equal(t, others, badge.NewCount)
+				}
+				met := docIDs(badge)
+				page := ask("u_1", refresh(20))
+				require.Len(t, page.Docs, 20)
+				for ; len(page.Docs) > 0; page = ask("u_1", loadMore(20)) {
+					met = append(met, docIDs(page)...)
+				}
+				for _, id := range met {
+					it := h.rig.item(t, id)
+					assert.NotEqual(t, "u_1", it.AuthorID, id)
+				}
+				slices.Sort(met)
+				assert.GreaterOrEqual(t, len(slices.Compact(met)), others)
+				ids := docIDs(ask("u_2", refresh(100)))
+				assert.True(t, slices.ContainsFunc(ids, func(id string) bool { return h.rig.item(t, id).AuthorID == "u_1" }))
+			})
+		}
+	}
+}
+
+// item is an item of the catalog; a post has none of its own.
+func (r *rig) item(t *testing.T, id string) (it feed.Item) {
+	t.Helper()
+	docs, err := r.stores.Catalog.Docs(t.Context(), []string{id})
+	require.NoError(t, err)
+	if docs[0].Missing() {
+		require.NotEqual(t, "post:own", id)
+		return it
+	}
+	it, err = docs[0].Item()
+	require.NoError(t, err)
+	return it
+}
+
+func TestExplainTellsOnesOwn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 5, nil)
+	r.put(t, by("u_1", newestLast("own", 2))...)
+	x, err := r.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 20, Item: "own_00"})
+	require.NoError(t, err)
+	assert.Equal(t, api.OutcomeOwn, x.Item.Outcome)
+	assert.Contains(t, x.Item.Reason, "no feed of theirs")
+	assert.Equal(t, 5, x.Counts.Recalled)
+	_, lists, err := r.Rank(t.Context(), "u_1", time.Time{}, 20, dayLong())
+	require.NoError(t, err)
+	assert.Len(t, lists[0], 5)
+}
+
+// An act on one's own counts as one, and raises nothing.
+func TestOnesOwnActsRaiseNothing(t *testing.T) {
+	t.Parallel()
+	for name, own := range map[string]feed.Item{
+		"an item":                {ID: "own", Title: "Mine", UpdateTime: rankedAt.Unix(), AuthorID: "u_1"},
+		"a post":                 {ID: "post:own", Title: "Mine", UpdateTime: rankedAt.Unix(), AuthorID: "u_1"},
+		"one of several authors": {ID: "own", Title: "Ours", UpdateTime: rankedAt.Unix(), AuthorID: "ann", AuthorIDs: []string{"ann", "u_1"}},
+	} {
+		for _, kind := range []events.Kind{events.Click, events.Like} {
+			t.Run(fmt.Sprint(name, " ", kind), func(t *testing.T) {
+				t.Parallel()
+				live := &raised{}
+				r := newRig(t, 1, func(s *engine.Stores, _ *engine.Config) { s.Popularity = live })
+				r.put(t, own)
+				for _, agent := range []string{"u_1", "u_2"} {
+					require.NoError(t, r.stores.Recorder.Confirm(t.Context(), agent, []string{own.ID, "i000"}))
+					taken, err := r.React(t.Context(), agent, []engine.Act{{Kind: kind, ID: own.ID}, {Kind: kind, ID: "i000"}})
+					require.NoError(t, err)
+					assert.Equal(t, api.EventsTaken{Accepted: 2}, taken)
+				}
+				assert.Equal(t, []string{"u_1 i000", "u_2 " + own.ID, "u_2 i000"}, live.items)
+			})
+		}
+	}
+}
+
+// One's own posts are in one's timeline, whatever one has muted, and no news of a stream.
+func TestOnesOwnStandInOnesTimeline(t *testing.T) {
+	t.Parallel()
+	w := newWatching(t, 0)
+	w.follow("r", "a")
+	watch := w.watch("r")
+	own := w.publish("r", public)
+	circle := w.publish("r", followers)
+	w.silent(watch)
+	other := w.publish("a", public)
+	w.publish("r", public)
+	w.told(watch, 1, other)
+	w.silent(watch)
+	for name, mutes := range map[string]feed.Profile{
+		"nothing": {}, "their tag": {MutedTags: []string{"tag"}}, "themselves": {MutedAuthors: []string{"r"}}, "the post": {MutedItems: []string{own.ID, circle.ID}},
+		"all of it": {MutedTags: []string{"tag"}, MutedAuthors: []string{"r", "a"}, MutedItems: []string{own.ID}},
+	} {
+		w.profile = mutes
+		ids := w.scroll("r", 2)
+		assert.Contains(t, ids, own.ID, name)
+		assert.Contains(t, ids, circle.ID, name)
+		assert.Equal(t, name == "nothing" || name == "themselves" || name == "the post", slices.Contains(ids, other.ID), name)
+	}
+}
