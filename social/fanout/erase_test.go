@@ -71,7 +71,7 @@ func TestErasingAnAuthorIsOneJobOfEachPost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
 			e.follow("x", c.followers...)
-			e.follow("y", c.followers...)
+			e.follow("y", "a", "b")
 			e.drain()
 			require.Equal(t, c.delivery, e.delivery("x"))
 			e.build("a", "b")

@@ -23,7 +23,8 @@ type model struct {
 	delivery map[string]social.Delivery
 	// ended are circles that posts address and that are no more, by post and circle, and
 	// grants to agents who were erased, by post and agent.
-	ended map[[2]string]bool
+	ended  map[[2]string]bool
+	erased map[string]int64 // posts of authors who were erased, and their version then
 }
 
 type modelCircle struct {
@@ -34,7 +35,8 @@ type modelCircle struct {
 func newModel() *model {
 	return &model{
 		posts: map[string]*social.Post{}, follows: map[[2]string]bool{}, blocks: map[[2]string]bool{},
-		likes: map[[2]string]bool{}, circles: map[string]*modelCircle{}, delivery: map[string]social.Delivery{}, ended: map[[2]string]bool{},
+		likes: map[[2]string]bool{}, circles: map[string]*modelCircle{}, delivery: map[string]social.Delivery{},
+		ended: map[[2]string]bool{}, erased: map[string]int64{},
 	}
 }
 
@@ -253,17 +255,18 @@ func (e *env) checkMember(m *model, circle, agent string) {
 }
 
 // checkReceivers compares with what Decide says of each agent. A deleted post
-// has the receivers it would have.
+// has the receivers it would have, but for followers of an author who was erased.
 func (e *env) checkReceivers(m *model, agents []string, p *social.Post) {
 	e.Helper()
 	alive := *p
 	alive.Deleted = false
 	agents = slices.Sorted(slices.Values(agents))
+	erased := p.Deleted && m.erased[p.ID] == p.Version
 	for _, withFollowers := range []bool{true, false} {
 		want := []social.Receiver{}
 		for _, agent := range agents {
 			rel := m.relation(agent, &alive)
-			rel.FollowsServer, rel.Pulled, rel.Follows = false, false, rel.Follows && withFollowers
+			rel.FollowsServer, rel.Pulled, rel.Follows = false, false, rel.Follows && withFollowers && !erased
 			if d := social.Decide(&alive, rel); d.Listed {
 				want = append(want, social.Receiver{Agent: agent, Reason: d.Reason})
 			}

@@ -288,7 +288,7 @@ func (w *walk) doErase() {
 		if p.Author == agent {
 			tombstone := w.row(id)
 			require.True(w, tombstone.Deleted)
-			w.m.posts[id] = &tombstone
+			w.m.posts[id], w.m.erased[id] = &tombstone, tombstone.Version
 		}
 	}
 	maps.DeleteFunc(w.m.follows, func(pair [2]string, _ bool) bool { return pair[1] == agent })

@@ -54,7 +54,7 @@ func (s *Store) erase(ctx context.Context, agent string, what int) error {
 type eraser struct {
 	agent string
 	at    erasure
-	left  int // things that may still be removed in this call
+	left  int          // things that may still be removed in this call
 	leave social.Leave // nil: each list has a job
 	ends  []string     // the followers that end next
 	told  bool         // their lists need no jobs
