@@ -29,15 +29,15 @@ export interface BadgeOptions {
    * The pause between two silent refreshes, in milliseconds; 30,000 where it is left out.
    * Twice that while there is a stream, which tells of posts but not of items.
    */
-  every?: number;
+  every?: number | undefined;
   /** The `id` of the newest post that is shown, as {@link News.id}: the stream tells what is new since. */
-  last?: string;
+  last?: string | undefined;
   /**
    * Is told why there is no stream, or why a silent refresh failed. The badge goes on by
    * itself: an error that stays, such as `unauthenticated`, comes again with each look.
    * After four looks it also tries again to listen.
    */
-  onError?: (error: unknown) => void;
+  onError?: ((error: unknown) => void) | undefined;
 }
 
 /** The pauses of looks after news, in milliseconds: recall may have a post some seconds after the timeline. */

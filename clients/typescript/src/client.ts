@@ -10,27 +10,27 @@ export interface Ask {
   /** `refresh`: the best unseen items now. `load_more`: the next page of the last refresh. */
   action: 'refresh' | 'load_more';
   /** Items of the page, 1 to 100; the server's 20 where it is left out. */
-  limit?: number;
+  limit?: number | undefined;
   /** With `refresh`: looks for what is new since the last one and changes nothing. */
-  silent?: boolean;
+  silent?: boolean | undefined;
   /**
    * 1 to 64 characters of `A-Z a-z 0-9 _ . @ -`. For a minute the server answers the same
    * page again to the same call. Left out, a random one is taken, so that a lost answer
    * does not cost the reader a page.
    */
-  request_id?: string;
+  request_id?: string | undefined;
   /** Which of the reader's feeds; `for_you` where it is left out. */
-  feed?: FeedName;
+  feed?: FeedName | undefined;
   /** Says of each entry in `in_feed.why` why it is there. */
-  why?: boolean;
+  why?: boolean | undefined;
 }
 
 /** Which page of a list of posts. */
 export interface PageOptions extends CallOptions {
   /** The `next_cursor` of the page before; left out: the newest. */
-  cursor?: string | null;
+  cursor?: string | null | undefined;
   /** 1 to 100; the server's 20 where it is left out. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 /** How many events or impressions one call may bring. */
@@ -44,7 +44,7 @@ const most = 500;
 export class Client {
   readonly #transport: Transport;
 
-  /** Throws a TypeError where `server` is no URL. */
+  /** Throws a TypeError where `server` is no URL and no path of a page's own server. */
   constructor(options: Options) {
     this.#transport = new Transport(options);
   }
@@ -58,7 +58,7 @@ export class Client {
   }
 
   /** POST /v1/feed. {@link Feed} keeps what belongs to one list. */
-  feed(ask: Ask, options?: CallOptions): Promise<Page> {
+  feed<Own = unknown>(ask: Ask, options?: CallOptions): Promise<Page<Own>> {
     const body = ask.silent ? ask : { request_id: newID(), ...ask };
     return this.do({ method: 'POST', path: '/v1/feed', body, repeatable: true }, options);
   }
@@ -118,6 +118,22 @@ export class Client {
     return this.do({
       method: 'POST', path: '/v1/posts', body: postBody(rest), headers: { 'Idempotency-Key': key }, repeatable: true,
     }, { ...options, ...(timeout !== undefined && { timeout }) });
+  }
+
+  /**
+   * The whole URL of what the server has a path for, such as the `url` of an image of a
+   * post: for an `<img>`, where everybody may see the image.
+   */
+  url(path: string): string {
+    return path.startsWith('/') ? this.#transport.base + path : path;
+  }
+
+  /**
+   * An image of a post by its `url`, called for as the reader: for images that not everybody
+   * may see, which an `<img>` is refused. Show it with `URL.createObjectURL`.
+   */
+  image(path: string, options?: CallOptions): Promise<Blob> {
+    return this.#transport.blob(path, options);
   }
 
   /** GET /v1/posts/{id}. `not_found` where there is none that the caller may see. */

@@ -43,10 +43,10 @@ const advice: Record<ErrorKind, string> = {
 
 /** More about a {@link FreshetError}, as its fields have it. */
 export interface ErrorDetails {
-  status?: number;
-  code?: number;
-  retryAfter?: number;
-  requestId?: string;
+  status?: number | undefined;
+  code?: number | undefined;
+  retryAfter?: number | undefined;
+  requestId?: string | undefined;
   data?: unknown;
   cause?: unknown;
 }

@@ -8,17 +8,17 @@ import { newID, reasonOf, throwIfAborted } from './wait.js';
 /** What holds for all pages of a {@link Feed}. */
 export interface FeedOptions {
   /** Which of the reader's feeds; `for_you` where it is left out. */
-  feed?: FeedName;
+  feed?: FeedName | undefined;
   /** Items of a page, 1 to 100; the server's 20 where it is left out. */
-  limit?: number;
+  limit?: number | undefined;
   /** Says of each entry in `in_feed.why` why it is there. */
-  why?: boolean;
+  why?: boolean | undefined;
 }
 
 /** How a page differs. */
 export interface FeedCallOptions extends CallOptions {
   /** In place of {@link FeedOptions.limit}. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 /** A call of a page. */
@@ -41,8 +41,10 @@ const remembered = 60_000;
  * is asked for again first: {@link loadMore} returns it, whatever its limit was, and
  * {@link refresh} keeps it for the next `loadMore`. This holds for as long as the server
  * remembers a page, a minute from its last answer.
+ *
+ * `Own` are the fields of items that are the app's own: `new Feed<{ price: number }>(client)`.
  */
-export class Feed {
+export class Feed<Own = unknown> {
   /** What the feed calls with. */
   readonly client: Client;
   readonly #options: FeedOptions;
@@ -50,7 +52,7 @@ export class Feed {
   /** Calls that may have been answered, though no answer came. */
   #open: PageCall[] = [];
   /** Pages that came again for {@link loadMore}. */
-  readonly #kept: Page[] = [];
+  readonly #kept: Page<Own>[] = [];
 
   /** One for each list: feeds of one reader share nothing but what the server keeps. */
   constructor(client: Client, options: FeedOptions = {}) {
@@ -59,7 +61,7 @@ export class Feed {
   }
 
   /** The best unseen items now. The rest of what was found waits for {@link loadMore}. Badges begin anew. */
-  async refresh(options: FeedCallOptions = {}): Promise<Page> {
+  async refresh(options: FeedCallOptions = {}): Promise<Page<Own>> {
     await this.#recover(options);
     throwIfAborted(options.signal);
     const page = await this.#page(this.#take('refresh') ?? this.#new('refresh', options), options);
@@ -71,7 +73,7 @@ export class Feed {
    * The next page of the last refresh; a refresh where nothing is left of it, so ask on
    * until `items` is empty. Calls at the same time get different pages.
    */
-  async loadMore(options: FeedCallOptions = {}): Promise<Page> {
+  async loadMore(options: FeedCallOptions = {}): Promise<Page<Own>> {
     const { signal } = options;
     throwIfAborted(signal);
     const kept = this.#kept.shift();
@@ -83,8 +85,8 @@ export class Feed {
   }
 
   /** What a refresh would find that is newer than the last one, with `new_count`. It changes nothing. */
-  silent({ limit = this.#options.limit, ...options }: FeedCallOptions = {}): Promise<Page> {
-    return this.client.feed({ ...this.#ask('refresh', limit), silent: true }, options);
+  silent({ limit = this.#options.limit, ...options }: FeedCallOptions = {}): Promise<Page<Own>> {
+    return this.client.feed<Own>({ ...this.#ask('refresh', limit), silent: true }, options);
   }
 
   /**
@@ -132,14 +134,14 @@ export class Feed {
     }
   }
 
-  async #page(call: PageCall, { limit: _, ...options }: FeedCallOptions): Promise<Page> {
+  async #page(call: PageCall, { limit: _, ...options }: FeedCallOptions): Promise<Page<Own>> {
     const { signal } = options;
     // Noted by the event and not after the await, because the caller may ask again in the
     // very tick in which it aborts.
     const note = () => { this.#open.push({ ...call, again: true, until: performance.now() + remembered }); };
     signal?.addEventListener('abort', note, { once: true });
     try {
-      const page = await this.client.feed(call.ask, options);
+      const page = await this.client.feed<Own>(call.ask, options);
       // The answer came with the abort: the page belongs to the call that took the id on.
       throwIfAborted(signal);
       return page;

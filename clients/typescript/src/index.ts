@@ -2,6 +2,7 @@ export { Feed, type FeedCallOptions, type FeedOptions } from './feed.js';
 export type { Badge, BadgeOptions } from './badge.js';
 export { Client, type Ask, type PageOptions } from './client.js';
 export { FreshetError, type ErrorDetails, type ErrorKind } from './errors.js';
+export { infiniteQueryOptions, updateEntry } from './lists.js';
 export type { Call, CallOptions, Options } from './options.js';
 export type { NewImage, NewPost, PostEdit } from './posts.js';
 export type { News, StreamOptions } from './stream.js';

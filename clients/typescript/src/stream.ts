@@ -17,11 +17,11 @@ export interface News {
 /** Where a stream begins and when it ends. */
 export interface StreamOptions {
   /** The `id` of the latest news that the caller knows of; left out: from now on. */
-  last?: string;
+  last?: string | undefined;
   /** Ends the stream, which then throws the reason of the signal. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Is told why there is no stream at the moment, and the wait until the next try in milliseconds. */
-  onRetry?: (cause: FreshetError, wait: number) => void;
+  onRetry?: ((cause: FreshetError, wait: number) => void) | undefined;
 }
 
 /** The most that is kept of a block that is not whole yet, in characters. */

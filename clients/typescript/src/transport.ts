@@ -16,16 +16,15 @@ interface Change {
 
 /** Makes calls, and makes them again. {@link Client} has the routes. */
 export class Transport {
-  readonly options: Options & typeof defaults;
-  readonly #base: string;
+  readonly options: Omit<Options, keyof typeof defaults> & typeof defaults;
+  /** The URL of the server, without a slash at its end. */
+  readonly base: string;
   readonly #changes = new Map<string, Change[]>(); // by path
 
   constructor(options: Options) {
-    this.#base = String(options.server).replace(/\/+$/, '');
-    if (!/^https?:\/\/[^/?#]+[^?#]*$/.test(this.#base)) {
-      throw new TypeError(`server must be a URL such as http://127.0.0.1:8080, not ${JSON.stringify(options.server)}`);
-    }
-    this.options = { ...defaults, ...options };
+    this.base = baseOf(String(options.server));
+    const { timeout = defaults.timeout, tries = defaults.tries, pause = defaults.pause } = options;
+    this.options = { ...options, timeout, tries, pause };
   }
 
   /**
@@ -43,6 +42,15 @@ export class Transport {
     change.ended = made.then(end, end);
     this.#changes.set(call.path, [...before, change]);
     return made;
+  }
+
+  /** Gets what is no JSON. */
+  blob(path: string, options: CallOptions = {}): Promise<Blob> {
+    if (!path.startsWith('/')) throw new TypeError(`an image of the server has a path, such as /media/…, not ${JSON.stringify(path)}`);
+    return this.#tries<Blob>({ method: 'GET', path, repeatable: true }, options, undefined, async (response) => {
+      if (!response.ok) open(response, await reach(() => response.text()));
+      return reach(() => response.blob());
+    });
   }
 
   #end(path: string, change: Change): void {
@@ -63,13 +71,13 @@ export class Transport {
     }
   }
 
-  async #tries<T>(call: Call, options: CallOptions, overtaken?: AbortSignal): Promise<T> {
+  async #tries<T>(call: Call, options: CallOptions, overtaken?: AbortSignal, read = data<T>): Promise<T> {
     const { tries, pause, onRetry, token } = this.options;
     const start = performance.now();
     let renewed = typeof token !== 'function';
     for (let n = 1; ; n++) {
       try {
-        return await this.#once<T>(call, options);
+        return await this.#once<T>(call, options, read);
       } catch (error) {
         if (!renewed && isRefusedToken(error)) {
           renewed = true;
@@ -86,12 +94,11 @@ export class Transport {
     }
   }
 
-  async #once<T>(call: Call, { signal, timeout = this.options.timeout }: CallOptions): Promise<T> {
+  async #once<T>(call: Call, { signal, timeout = this.options.timeout }: CallOptions, read: (response: Response) => Promise<T>): Promise<T> {
     const deadline = new Deadline(timeout, signal);
     const answer = async () => {
       const headers = await this.headers(call.headers);
-      const response = await this.send({ ...call, headers }, deadline.signal);
-      return open<T>(response, await reach(() => response.text()));
+      return read(await this.send({ ...call, headers }, deadline.signal));
     };
     try {
       return await unlessAborted(answer(), deadline.signal);
@@ -121,7 +128,7 @@ export class Transport {
   async send({ method, path, body, headers }: Call, signal: AbortSignal): Promise<Response> {
     const { credentials, fetch = globalThis.fetch } = this.options;
     const form = body instanceof FormData; // fetch writes its Content-Type
-    const response = await reach(() => fetch(this.#base + path, {
+    const response = await reach(() => fetch(this.base + path, {
       method,
       headers: { ...headers, ...(body !== undefined && !form && { 'Content-Type': 'application/json' }) },
       signal,
@@ -130,10 +137,23 @@ export class Transport {
       ...(body !== undefined && { body: form ? body : JSON.stringify(body) }),
     }));
     if (response.type === 'opaqueredirect' || response.status >= 300 && response.status < 400) {
-      throw new FreshetError('not_freshet', `${this.#base} redirects; give the client the address that it redirects to`, { status: response.status });
+      throw new FreshetError('not_freshet', `${this.base} redirects; give the client the address that it redirects to`, { status: response.status });
     }
     return response;
   }
+}
+
+/** Reads a URL, or in a page a path of the page's server. */
+function baseOf(server: string): string {
+  const page = typeof location === 'undefined' ? undefined : location.origin;
+  const base = (server.startsWith('/') && page?.startsWith('http') ? page + server : server).replace(/\/+$/, '');
+  if (/^https?:\/\/[^/?#]+[^?#]*$/.test(base)) return base;
+  throw new TypeError(`server must be a URL such as http://127.0.0.1:8080, or in a page a path such as /api, not ${JSON.stringify(server)}`);
+}
+
+/** The data of an answer. */
+async function data<T>(response: Response): Promise<T> {
+  return open<T>(response, await reach(() => response.text()));
 }
 
 /** Says whether another try may help and cannot do harm. */

@@ -10,23 +10,26 @@ type Method = 'get' | 'put' | 'post' | 'patch' | 'delete';
 export type Data<Path extends keyof paths, M extends Method & keyof paths[Path]> =
   paths[Path][M] extends { responses: { 200: { content: { 'application/json': { data: infer D } } } } } ? D : never;
 
-/** A post as the caller sees it. Times are Unix seconds. */
-export type Post = Data<'/v1/timeline', 'get'>['items'][number];
+type SentPost = Data<'/v1/timeline', 'get'>['items'][number];
+type SentPage = Data<'/v1/feed', 'post'>;
 
-/** A page of the feed. */
-export type Page = Data<'/v1/feed', 'post'>;
+/** A post as the caller sees it. Times are Unix seconds. */
+export type Post = SentPost & Required<Pick<SentPost, 'in_feed'>>;
+
+/** A page of the feed. `Own` are the fields of items that are the app's own. */
+export type Page<Own = unknown> = Omit<SentPage, 'items'> & { items: Content<Own>[] };
 
 /** What a page consists of. {@link isPost} tells posts from items. */
-export type Content = Page['items'][number];
+export type Content<Own = unknown> = Post | Item<Own>;
 
 /** An item of a page. `update_time` is Unix seconds; fields of the app's own are kept as they were stored. */
-export type Item = Exclude<Content, Post>;
+export type Item<Own = unknown> = Exclude<SentPage['items'][number], SentPost> & Own;
 
 /** What trends, the same for everybody. */
 export type GuestPage = Data<'/v1/feed/guest', 'get'>;
 
 /** A page of posts, newest first. It may be short, even empty, while `has_more` is true. */
-export type PostPage = Data<'/v1/timeline', 'get'>;
+export type PostPage = Omit<Data<'/v1/timeline', 'get'>, 'items'> & { items: Post[] };
 
 /** The outcome of events: how many count, and how many are of items that the reader was not shown. */
 export type EventsTaken = Data<'/v1/events', 'post'>;
@@ -56,6 +59,6 @@ export type FeedEvent = {
 export type FeedName = 'for_you' | 'home';
 
 /** Says whether an entry of a page is a post. */
-export function isPost(content: Content): content is Post {
+export function isPost<Own>(content: Content<Own>): content is Post {
   return content.id.startsWith('post:');
 }
