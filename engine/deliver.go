@@ -119,7 +119,7 @@ func (c *call) restore(ctx context.Context, p page, refs []feed.Ref) {
 // that a retry leaves it out too.
 func (c *call) discard(ctx context.Context, got hydrated) {
 	sessions, log := c.e.stores.Sessions, c.e.cfg.Log
-	if refs := slices.Concat(got.gone, got.muted); len(refs) > 0 {
+	if refs := got.unshown(); len(refs) > 0 {
 		if err := sessions.Discard(ctx, c.Agent, refs, c.next()); err != nil {
 			log.WarnContext(ctx, "items that are gone could not be released; they count as shown",
 				"agent", c.Agent, "items", len(refs), "error", err)

@@ -148,6 +148,20 @@ type hydrated struct {
 	further   []feed.Ref // handed out by the steps after the first
 }
 
+// unshown are the refs that are gone or muted, but for those by whose group or item the page
+// is remembered, too: of an item that others keep in two documents one is not shown.
+func (h *hydrated) unshown() []feed.Ref {
+	out := slices.Concat(h.gone, h.muted)
+	if len(out) == 0 {
+		return nil
+	}
+	held := map[string]bool{}
+	for _, key := range feed.Keys(h.refs) {
+		held[key] = true
+	}
+	return slices.DeleteFunc(out, func(r feed.Ref) bool { return held[r.Group] || held[r.ID] })
+}
+
 func (h *hydrated) lacks() parts {
 	p := h.unread
 	if h.unsure {

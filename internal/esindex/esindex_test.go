@@ -320,6 +320,40 @@ func TestMostDocumentsTellTheUnit(t *testing.T) {
 	}
 }
 
+// TestBounds asks for times that the field cannot hold, or no date of its format: the
+// search is not refused, and finds what lies on the one side and nothing on the other.
+func TestBounds(t *testing.T) {
+	const at = 1474848001 // 2016-09-26T00:00:01Z
+	for _, property := range []string{
+		`{"type":"date"}`, `{"type":"date","format":"epoch_second"}`, `{"type":"date","format":"epoch_millis"}`,
+		`{"type":"date","format":"yyyy-MM-dd HH:mm:ss"}`, `{"type":"date","format":"uuuu-MM-dd HH:mm:ss"}`, `{"type":"date","format":"strict_date_time"}`,
+		`{"type":"long"}`, `{"type":"integer"}`, `{"type":"double"}`,
+	} {
+		t.Run(property, func(t *testing.T) {
+			client, index := connect(t)
+			body := `{"mappings":{"properties":{"id":{"type":"keyword"},"title":{"type":"text"},"update_time":` + property + `}}}`
+			send(t, client, http.MethodPut, "/"+index, body)
+			report, err := esindex.Inspect(t.Context(), client, index, esindex.Fields{})
+			require.NoError(t, err)
+			require.NoError(t, report.Err())
+			doc := fmt.Sprintf(`{"update_time":%s}`, report.Schema.Time.Stored(at))
+			require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index+"/_doc/1", "refresh=true", []byte(doc), nil))
+			report, err = esindex.Inspect(t.Context(), client, index, esindex.Fields{}) // where it has a document, too
+			require.NoError(t, err)
+			require.NoError(t, report.Err())
+			for _, bound := range []int64{-1 << 60, -1 << 40, -62135596801, -1 << 31, -1, 0, at - 1, at, at + 1, 1 << 31, 253402300800, 1 << 60} {
+				for by, want := range map[string]bool{"gt": at > bound, "lte": at <= bound} {
+					ask := fmt.Sprintf(`{"query":{"range":{"update_time":{%q:%s}}}}`, by, report.Schema.Time.Literal(bound))
+					var got struct{ Count int }
+					err := esindex.Do(t.Context(), client, http.MethodPost, "/"+index+"/_count", "", []byte(ask), func(b []byte) error { return json.Unmarshal(b, &got) })
+					require.NoError(t, err, "%s %d", by, bound)
+					require.Equal(t, want, got.Count == 1, "%s %d", by, bound)
+				}
+			}
+		})
+	}
+}
+
 func TestTimeField(t *testing.T) {
 	const at = 1474848001 // 2016-09-26T00:00:01Z
 	for _, c := range []struct {

@@ -130,6 +130,8 @@ func (r *Report) join(in *inspection, name string) {
 	one.Untold, one.Loaded, one.Unloaded = all.Untold, all.Loaded, all.Unloaded
 	all.Live = all.Live && one.Live
 	one.Live = all.Live
+	all.Time.most = min(all.Time.most, one.Time.most)
+	one.Time.most = all.Time.most
 	for _, p := range in.problems {
 		if !slices.Contains(r.Problems, p) {
 			r.Problems = append(r.Problems, p)
@@ -255,11 +257,7 @@ func (in *inspection) time(name string, source *string) {
 	case f.Type == "date":
 		in.schema.Time, err = newTimeField(cmp.Or(f.Format, "strict_date_optional_time||epoch_millis"))
 	case slices.Contains([]string{"long", "integer", "unsigned_long", "double"}, f.Type):
-		in.schema.Time = numberOf(epochSecond)
-		in.schema.Time.sorts = f.Type
-		if f.Type == "integer" {
-			in.schema.Time.sorts = "long"
-		}
+		in.schema.Time = numberOf(f.Type)
 	default:
 		err = fmt.Errorf("it is a field of type %s, a date or a number is needed", f.Type)
 	}

@@ -19,6 +19,7 @@ type TimeField struct {
 	numeric bool   // a number field: no date math, distances are numbers too
 	sorts   string // of a number field, the type that indices of one search must share to be sorted
 	formats string // every format of the field, for reading documents
+	most    int64  // the largest number that the type of a number field holds
 }
 
 // EpochSeconds is the time field of our own index: a date with the format
@@ -145,9 +146,7 @@ func (r *Report) times(ctx context.Context, client Client, index string) error {
 		}
 		millis, err := count(ctx, client, index, later, true)
 		if millis > seconds {
-			sorts := t.sorts
-			*t = numberOf(epochMillis)
-			t.sorts = sorts
+			t.format, t.formats = epochMillis, epochMillis
 		}
 		return err
 	}
@@ -162,9 +161,13 @@ func (r *Report) times(ctx context.Context, client Client, index string) error {
 	return nil
 }
 
-// numberOf is the field of a number of seconds or milliseconds.
-func numberOf(format timeFormat) TimeField {
-	return TimeField{format: format, formats: string(format), numeric: true}
+// numberOf is the field of a number of seconds, until [Report.times] finds another unit.
+func numberOf(kind string) TimeField {
+	t := TimeField{format: epochSecond, formats: epochSecond, numeric: true, sorts: kind, most: math.MaxInt64}
+	if kind == "integer" {
+		t.sorts, t.most = "long", math.MaxInt32
+	}
+	return t
 }
 
 // count returns how many documents a query matches; where not all are asked for, 1 stands
@@ -197,9 +200,28 @@ func (t TimeField) String() string {
 	return "a date, " + string(t.format)
 }
 
+// firstTime is the beginning of the year 1, in Unix seconds: a date before it, and one after
+// [lastTime], is none in some formats.
+const firstTime = -62135596800
+
 // Literal writes a time, in Unix seconds, as the field's own JSON value: it is
-// understood in a range, as the origin of a decay, and in a document.
+// understood in a range, and as the origin of a decay. One that no date has, or that the
+// field's type does not hold, is the nearest one that it holds: Elasticsearch would refuse
+// the search.
 func (t TimeField) Literal(unix int64) json.RawMessage {
+	unix = min(max(unix, firstTime), lastTime)
+	if !t.numeric {
+		return t.literal(unix)
+	}
+	least := -t.most - 1
+	if t.sorts == "unsigned_long" {
+		least = 0
+	}
+	return strconv.AppendInt(nil, min(max(unix*t.format.epoch(), least), t.most), 10)
+}
+
+// literal writes a time as the field's own JSON value.
+func (t TimeField) literal(unix int64) json.RawMessage {
 	if per := t.format.epoch(); per != 0 {
 		n := strconv.FormatInt(unix*per, 10)
 		if t.numeric {
@@ -215,9 +237,9 @@ func (t TimeField) Literal(unix int64) json.RawMessage {
 // written as a number, as most writers do.
 func (t TimeField) Stored(unix int64) json.RawMessage {
 	if t.format.epoch() == 0 {
-		return t.Literal(unix)
+		return t.literal(unix)
 	}
-	return bytes.Trim(t.Literal(unix), `"`)
+	return bytes.Trim(t.literal(unix), `"`)
 }
 
 // Span writes a distance in time as the decay of this field wants it.

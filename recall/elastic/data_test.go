@@ -102,6 +102,36 @@ func TestUnusableDocuments(t *testing.T) {
 	require.Equal(t, "good", lists[0][0].ID)
 }
 
+// TestOfSeveralDocumentsTheLatestCounts, whatever group and score the others have; each of
+// those of one time is proposed, and its content tells.
+func TestOfSeveralDocumentsTheLatestCounts(t *testing.T) {
+	t.Parallel()
+	client, name := connect(t)
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+name, "", []byte(dataMapping), nil))
+	report, err := esindex.Inspect(t.Context(), client, name, mapped)
+	require.NoError(t, err)
+	at := func(seconds int) int64 { return int64(origin-seconds) * 1000 }
+	index(t, client, name, []map[string]any{
+		{"doc_id": "a", "published_at": at(10), "story": "new"},
+		{"doc_id": "a", "published_at": at(20), "story": "old", "hits": 1000},
+		{"doc_id": "b", "published_at": at(5), "story": "was", "hits": 1000},
+		{"doc_id": "b", "published_at": at(4)},
+		{"doc_id": "c", "published_at": at(30), "story": "s", "hits": 2},
+		{"doc_id": "c", "published_at": at(30), "story": "t", "hits": 1},
+		{"doc_id": "ancient", "published_at": -at(0)},
+		{"doc_id": "ancient", "published_at": -at(-1), "story": "older"},
+		{"doc_id": []string{"b", "a"}, "published_at": at(40), "story": "of two"},
+	})
+	s := elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
+	q := ask(feed.Profile{})
+	q.Ranking.PopularityWeight = 1
+	var got []string
+	for _, c := range recalled(t, s, q).Candidates {
+		got = append(got, c.Group+"|"+c.ID)
+	}
+	require.ElementsMatch(t, []string{"new|a", "b|b", "s|c", "t|c", "ancient|ancient"}, got)
+}
+
 // TestTryTellsWhatIsLeftOut: the reasons are those of docs/own-index.md.
 func TestTryTellsWhatIsLeftOut(t *testing.T) {
 	t.Parallel()

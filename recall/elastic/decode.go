@@ -189,10 +189,14 @@ func (d *decoder) add(v sortValues) {
 func (d *decoder) name() {
 	all, traits := string(d.arena), string(d.traits)
 	seen := make(map[string]struct{}, len(d.spans))
+	latest := d.latest(all)
 	kept := d.out.candidates[:0]
 	for i, at := range d.spans {
 		c := d.out.candidates[i]
 		c.ID = all[at.id:at.group]
+		if at, several := latest[c.ID]; several && c.UpdateTime < at {
+			continue
+		}
 		c.Group = cmp.Or(all[at.group:at.end], c.ID)
 		v := d.values[i]
 		c.Traits = feed.Traits{
@@ -212,6 +216,23 @@ func (d *decoder) name() {
 		kept = detached(kept)
 	}
 	d.out.candidates = kept
+}
+
+// latest is when each item was last updated. Others may have put several documents of one,
+// of which the latest counts; in an index of Freshet's own there are none: nil.
+func (d *decoder) latest(ids string) map[string]int64 {
+	if !d.schema.ByOthers() {
+		return nil
+	}
+	latest := make(map[string]int64, len(d.spans))
+	for i, at := range d.spans {
+		id := ids[at.id:at.group]
+		at := d.out.candidates[i].UpdateTime
+		if before, again := latest[id]; !again || at > before {
+			latest[id] = at
+		}
+	}
+	return latest
 }
 
 // detached copies what is left of a longer answer, which would be kept whole.

@@ -1,0 +1,61 @@
+package engine_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
+)
+
+// twice recalls i001 also as a document of another group, which others have put beside it.
+type twice struct {
+	recall.Source
+	before bool
+}
+
+func (s twice) Recall(ctx context.Context, q feed.Query) (recall.Result, error) {
+	r, err := s.Source.Recall(ctx, q)
+	at := slices.IndexFunc(r.Candidates, func(c feed.Candidate) bool { return c.ID == "i001" })
+	if at < 0 {
+		return r, err
+	}
+	other := r.Candidates[at]
+	other.Group = "other"
+	if !s.before {
+		at++
+	}
+	r.Candidates = slices.Insert(slices.Clone(r.Candidates), at, other)
+	return r, err
+}
+
+// TestAnItemOfTwoDocumentsIsShownOnce: what is not shown of it does not make it unseen.
+func TestAnItemOfTwoDocumentsIsShownOnce(t *testing.T) {
+	for _, before := range []bool{true, false} {
+		for _, limit := range []int{1, 2, 3, 10} {
+			r := newRig(t, 5, func(s *engine.Stores, _ *engine.Config) {
+				s.Fallback = nil
+				s.Recall = twice{s.Recall, before}
+			})
+			shown := map[string]int{}
+			for k := range 9 {
+				q := loadMore(limit)
+				if k == 0 {
+					q = refresh(limit)
+				}
+				for _, id := range docIDs(r.ask(t, q)) {
+					shown[id]++
+				}
+			}
+			want := map[string]int{"i000": 1, "i001": 1, "i002": 1, "i003": 1, "i004": 1}
+			if before && limit == 1 { // the page that is filled up for the other one holds both
+				delete(want, "i001")
+			}
+			assert.Equal(t, want, shown, "%d at a time, the other one first: %t", limit, before)
+		}
+	}
+}
