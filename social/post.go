@@ -31,6 +31,7 @@ type Post struct {
 	Likes    int64 `json:"-"`
 	Comments int64 `json:"-"`
 	Deleted  bool  `json:"-"` // a tombstone: no content, but who saw it
+	Again    bool  `json:"-"` // one with its id was deleted before it was created
 }
 
 // Image is one image of a post.

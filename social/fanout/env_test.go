@@ -2,6 +2,7 @@ package fanout
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -214,6 +215,7 @@ type fakeItems struct {
 	refuse  map[string]bool // ids
 	before  func()          // before a Put
 	batches []int
+	removed []string
 }
 
 var _ catalog.Writer = (*fakeItems)(nil)
@@ -239,6 +241,22 @@ func (f *fakeItems) Put(_ context.Context, items []feed.Item) ([]error, error) {
 	return errs, nil
 }
 
+func (f *fakeItems) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
+	all := make([]catalog.Updated, len(ids))
+	for i, id := range ids {
+		f.mu.Lock()
+		it, found := f.byID[id]
+		f.mu.Unlock()
+		if all[i].Err = feed.ErrNotFound; !found {
+			continue
+		}
+		if all[i].Item, all[i].Err = change(it); errors.Is(all[i].Err, catalog.RemoveItem) {
+			all[i] = catalog.Updated{Removed: true, Err: f.Remove(ctx, id)}
+		}
+	}
+	return all, f.err
+}
+
 func (f *fakeItems) Remove(_ context.Context, id string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -249,6 +267,7 @@ func (f *fakeItems) Remove(_ context.Context, id string) error {
 		return feed.ErrNotFound
 	}
 	delete(f.byID, id)
+	f.removed = append(f.removed, id)
 	return nil
 }
 

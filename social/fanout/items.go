@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
@@ -94,6 +96,9 @@ func (f *Fanout) writeItems(ctx context.Context, ids []string, posts []social.Po
 	if len(items) == 0 {
 		return errs, nil
 	}
+	if err := f.endItems(ctx, posts); err != nil {
+		return errs, err
+	}
 	refused, err := f.d.Items.Put(ctx, items)
 	for i, err := range refused {
 		switch {
@@ -104,6 +109,38 @@ func (f *Fanout) writeItems(ctx context.Context, ids []string, posts []social.Po
 		}
 	}
 	return errs, err
+}
+
+// errSame leaves an item unchanged.
+var errSame = errors.New("the item belongs to this post")
+
+// endItems removes the items of posts that were deleted and created again before a job had
+// removed them: the counts of the first go with its item. The item has the time of its post.
+func (f *Fanout) endItems(ctx context.Context, posts []social.Post) error {
+	made := map[string]int64{}
+	for i := range posts {
+		if p := &posts[i]; p.Again && p.Audience.Public {
+			made[p.ID] = p.CreatedAt
+		}
+	}
+	if len(made) == 0 {
+		return nil
+	}
+	all, err := f.d.Items.Update(ctx, slices.Sorted(maps.Keys(made)), func(it feed.Item) (feed.Item, error) {
+		if it.UpdateTime == made[it.ID] {
+			return it, errSame
+		}
+		return it, catalog.RemoveItem
+	})
+	if err != nil {
+		return waits(err)
+	}
+	for _, u := range all {
+		if errors.Is(u.Err, catalog.ErrUnavailable) {
+			return waits(u.Err)
+		}
+	}
+	return nil
 }
 
 // item returns the item that recall finds a public post by. Its content comes from the store.

@@ -56,6 +56,31 @@ func TestIndex(t *testing.T) {
 	assert.Empty(t, e.items.byID)
 }
 
+// TestTheItemOfAPostThatIsMadeAgain deletes a post and creates it again before a job runs: the
+// item of the first is removed, with its counts.
+func TestTheItemOfAPostThatIsMadeAgain(t *testing.T) {
+	e := newEnv(t)
+	p := social.Post{ID: "post:p", Author: "x", CreatedAt: e.now.Unix() - 100, Caption: "first", Audience: everybody}
+	create := func() {
+		t.Helper()
+		_, _, err := e.store.CreatePost(e.ctx, p, social.Creation{At: time.Unix(p.CreatedAt, 0)})
+		require.NoError(t, err)
+	}
+	create()
+	e.drain()
+	require.NoError(t, e.store.DeletePost(e.ctx, p.ID, "", time.Unix(p.CreatedAt+50, 0)))
+	p.CreatedAt, p.Caption = p.CreatedAt+60, "second"
+	create()
+	e.drain()
+	require.Equal(t, []string{p.ID}, e.items.removed)
+	require.Equal(t, "second", e.items.byID[p.ID].Title)
+	_, _, err := e.store.Like(e.ctx, "f", p.ID)
+	require.NoError(t, err)
+	e.drain()
+	require.Equal(t, int64(1), e.items.byID[p.ID].Likes)
+	require.Len(t, e.items.removed, 1, "the second stays")
+}
+
 func indexJobs(ids ...string) (list []jobs.Job) {
 	for _, id := range ids {
 		list = append(list, jobs.Job{Kind: jobs.Index, Key: id})

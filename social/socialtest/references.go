@@ -64,7 +64,7 @@ func CheckReferences(t *testing.T, columns []string, path string) {
 
 // ReferencesOfBefore are statements that fill the tables of before there were incarnations:
 // two posts to a circle, each with a like, of which one had been made again, as the circle
-// had. seq is what a row of posts begins with, none what an empty list is.
+// had. seq begins a row of posts; none is an empty list.
 func ReferencesOfBefore(seq, none string) []string {
 	post := func(id string, created, deleted int) string {
 		if seq != "" {

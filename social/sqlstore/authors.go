@@ -87,8 +87,8 @@ func (q *Query) posts(reader, author string, st standing, erased int64) int64 {
 // addressedText counts the posts that the author $2 addresses to the reader $1 by circles
 // and mentions, of so many of each those that are there since $3 and are not counted
 // otherwise: the reader follows the author, $4, or is the author, $5. A post is looked up
-// by a scalar subquery, which no planner makes a join of the whole table; since is what it
-// must be newer than, so that no planner takes the rows for few.
+// by a scalar subquery, which no planner makes a join of the whole table. It must be
+// newer than since: conditions in the joins would make a planner expect few rows.
 var addressedText = fmt.Sprintf(`SELECT count(DISTINCT j.post) FROM (
 		SELECT * FROM (SELECT pc.post, CASE WHEN pc.incarnation > c.dropped AND m.at > `+erasedAgent("$1")+` AND c.put > `+erasedAgent("$2")+`
 			THEN 0 ELSE %[2]d END AS since FROM circles c JOIN members m ON m.circle = c.id AND m.agent = $1 AND m.gone = 0

@@ -71,7 +71,7 @@ func (s *Store) like(ctx context.Context, agent, post string, on bool) (likes in
 	return likes, changed, nil
 }
 
-// likeOf is what is kept of an agent's like of a post.
+// likeOf is an agent's like of a post, as it is stored.
 type likeOf struct {
 	post, agent, author string
 	created, deleted    int64 // stamps of the post

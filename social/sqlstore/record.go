@@ -37,6 +37,7 @@ func scanRecord(scan Scan) (*record, error) {
 	}
 	p.ID, p.Author, p.CreatedAt, p.Origin, p.Version, p.Tags, p.Grants = id, author, created, origin, version, some(tags), some(grants)
 	p.Likes, p.Comments, p.Deleted = r.reported.Likes+r.likesHere, r.reported.Comments, !r.Alive()
+	p.Again = r.Alive() && t.Deleted > 0
 	p.Audience = social.Audience{Public: reach == social.ToAll, Followers: reach == social.ToFollowers, Circles: some(circles)}
 	return r, nil
 }
