@@ -257,14 +257,14 @@ func (e *Engine) profile(ctx context.Context, agent string) (feed.Profile, error
 // ranking belongs to.
 func (e *Engine) query(agent string, p feed.Profile) (q feed.Query, variant string) {
 	variant, ranking := e.cfg.Rankings.For(agent)
-	return feed.Query{Agent: agent, Profile: p, Ranking: ranking, Origin: e.origin(e.cfg.Clock()), N: e.cfg.N}, variant
+	return feed.Query{Agent: agent, Profile: p, Ranking: ranking, Origin: e.cfg.origin(e.cfg.Clock()), N: e.cfg.N}, variant
 }
 
 // origin is the now of the decay, rounded down so that equal recalls are equal.
-func (e *Engine) origin(now time.Time) time.Time {
+func (c *Config) origin(now time.Time) time.Time {
 	now = now.UTC()
-	if e.cfg.OriginStep > 0 {
-		now = now.Truncate(e.cfg.OriginStep)
+	if c.OriginStep > 0 {
+		now = now.Truncate(c.OriginStep)
 	}
 	return now
 }

@@ -109,7 +109,7 @@ func (x *explaining) open(ctx context.Context) error {
 	}
 	var run string
 	x.query, run = x.e.query(x.r.Agent, profile)
-	x.query.Origin = x.e.origin(x.now)
+	x.query.Origin = x.e.cfg.origin(x.now)
 	if x.r.Ranking != nil {
 		x.query.Ranking = *x.r.Ranking
 	}

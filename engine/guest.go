@@ -26,6 +26,11 @@ const (
 	// manyKept is how many contents are kept before old ones are dropped: several
 	// times what pages are made of.
 	manyKept = 1000
+	// newestGuests is how many of the newest are read: two pages, of which something may be
+	// gone or trend.
+	newestGuests = 2 * MaxLimit
+	// belowTrends makes scores of the newest smaller than those of what trends.
+	belowTrends = 1e-6
 	// A promoted item stands on the ninth position of every ten.
 	promotedOf, promotedAt = 10, 9
 )
@@ -36,15 +41,18 @@ var guestLacksTrending, guestLacksPromoted = degradedTotal.WithLabelValues("tren
 type GuestStores struct {
 	Trending trending.Sets
 	Items    catalog.Reader // of posts it answers the public ones
+	// Newest has the items that fill a page where too little trends.
+	Newest recall.Source
 	// Promoted proposes what is promoted, to no agent; nil: nothing is.
 	Promoted recall.Proposer
 }
 
-// Guest is the feed for readers who are not known: what trends, the same for
-// everybody. It is safe for concurrent use.
+// Guest is the feed for readers who are not known: what trends, and the newest where that is
+// too little, the same for everybody. It is safe for concurrent use.
 type Guest struct {
 	stores    GuestStores
 	clock     feed.Clock
+	origin    func(time.Time) time.Time
 	log       *slog.Logger
 	begin     func(context.Context) context.Context
 	diversity func() feed.Diversity
@@ -62,7 +70,7 @@ type keptDoc struct {
 // GuestItem is an item of the guest feed.
 type GuestItem struct {
 	feed.Doc
-	Source feed.Source // [feed.SourceTrending] or [feed.SourcePromoted]
+	Source feed.Source // [feed.SourceTrending], [feed.SourceDiscovery] of the newest, or [feed.SourcePromoted]
 	Trend  feed.Trend  // of what trends
 }
 
@@ -72,19 +80,20 @@ type GuestPage struct {
 	Degraded []string // what the answer lacks, as in [Answer]
 }
 
-// NewGuest returns the guest feed. Of the configuration it uses Clock, Log and Begin;
+// NewGuest returns the guest feed. Of the configuration it uses Clock, Log, Begin and OriginStep;
 // diversity tells how pages are built at the moment.
 func NewGuest(stores GuestStores, diversity func() feed.Diversity, cfg Config) *Guest {
 	cfg = cfg.withDefaults()
-	return &Guest{stores: stores, clock: cfg.Clock, log: cfg.Log, begin: cfg.Begin, diversity: diversity, kept: map[string]keptDoc{}}
+	return &Guest{stores: stores, clock: cfg.Clock, origin: cfg.origin, log: cfg.Log, begin: cfg.Begin, diversity: diversity, kept: map[string]keptDoc{}}
 }
 
 // Page answers the first limit items, 1 to [MaxLimit]. Their order is that of
 // [feed.Trend.Guest] as of the moment the set was computed, built like any page, with
+// the newest behind them where they do not fill it, and
 // what is promoted on positions 9, 19, 29 and so on. It changes nothing and records
 // nothing. Items that cannot be read at the moment are as they were some minutes ago.
 // Errors wrap [feed.ErrBadLimit], [trending.ErrUnavailable] while nothing is known to
-// trend, or are those of the items where there is nothing to show.
+// trend, or are those of the items or the newest where there is nothing to show.
 func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
 	if err := feed.CheckLimit(limit, MaxLimit); err != nil {
 		return GuestPage{}, err
@@ -102,7 +111,15 @@ func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
 		r.degraded = append(r.degraded, "trending")
 	}
 	ctx = g.begin(ctx)
-	list, promoted := placeable(g.order(set, limit), r.promoted(ctx, limit))
+	list := g.order(set, limit)
+	if len(list) < limit {
+		newest, err := r.newest(ctx)
+		if err != nil && len(list) == 0 {
+			return GuestPage{}, err
+		}
+		list = orderGuests(set, newest, g.diversity(), limit)
+	}
+	list, promoted := placeable(list, r.promoted(ctx, limit))
 	items, err := r.fill(ctx, list, promoted, limit)
 	if err != nil {
 		return GuestPage{}, err
@@ -111,105 +128,21 @@ func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
 	return GuestPage{Items: placePromoted(items, limit), Degraded: append(r.degraded, r.lacks.names()...)}, nil
 }
 
-// guestOrder is a set in its order of pages, which takes milliseconds: the lists are kept
-// for as long as the set and the diversity are the same.
-type guestOrder struct {
-	set *trending.Set
-	by  feed.Diversity
-	of  map[int][]guestRef // by limit: the length of a page
-}
-
-// order is the order of the set in pages of limit. It is shared.
-func (g *Guest) order(set *trending.Set, limit int) []guestRef {
-	by := g.diversity()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.ordered.set != set || g.ordered.by != by {
-		g.ordered = guestOrder{set, by, map[int][]guestRef{}}
-	}
-	list, ok := g.ordered.of[limit]
-	if !ok {
-		list = orderGuests(set, by, limit)
-		g.ordered.of[limit] = list
-	}
-	return list
-}
-
-func orderGuests(set *trending.Set, by feed.Diversity, limit int) []guestRef {
-	at := time.Unix(set.At, 0)
-	candidates := make([]feed.Candidate, len(set.Entries))
-	trends := make(map[string]feed.Trend, len(set.Entries))
-	for i := range set.Entries {
-		e := &set.Entries[i]
-		candidates[i], trends[e.ID] = e.Candidate(), e.Trend
-		candidates[i].Score = float32(e.Trend.Guest(e.Age(at)))
-	}
-	slices.SortFunc(candidates, func(a, b feed.Candidate) int { return compareScores(&a, &b) })
-	var b pageBuilder
-	ranked := b.build(candidates, by, limit, len(candidates))
-	list := make([]guestRef, len(ranked))
-	for i, ref := range ranked {
-		ref.Source = feed.SourceTrending
-		list[i] = guestRef{ref, trends[ref.ID]}
-	}
-	return list
-}
-
-// placeable are those of what is promoted that come to a position behind what else
-// there is, and that.
-func placeable(list, promoted []guestRef) (others, placed []guestRef) {
-	for ; ; promoted = promoted[:len(promoted)-1] {
-		others = without(list, promoted)
-		n := len(promoted)
-		if before := n*(promotedOf-1) + promotedAt - promotedOf; n == 0 || len(others) >= before {
-			return others, promoted
-		}
-	}
-}
-
-// without are the refs whose group is not among others.
-func without(refs, others []guestRef) []guestRef {
-	if len(others) == 0 {
-		return refs
-	}
-	return slices.DeleteFunc(slices.Clone(refs), func(r guestRef) bool {
-		return slices.ContainsFunc(others, func(o guestRef) bool { return o.Group == r.Group })
-	})
-}
-
-// guestRef is an item that is to be read.
-type guestRef struct {
-	feed.Ref
-	trend feed.Trend
-}
-
-// placePromoted puts what is promoted on its positions. It fills no other.
-func placePromoted(items []GuestItem, limit int) []GuestItem {
-	page := make([]GuestItem, 0, limit)
-	for len(page) < limit {
-		source := feed.SourceTrending
-		if (len(page)+1)%promotedOf == promotedAt {
-			source = feed.SourcePromoted
-		}
-		next := slices.IndexFunc(items, func(it GuestItem) bool { return it.Source == source })
-		if next < 0 {
-			next = slices.IndexFunc(items, func(it GuestItem) bool { return it.Source == feed.SourceTrending })
-		}
-		if next < 0 {
-			break
-		}
-		page = append(page, items[next])
-		items = slices.Delete(items, next, next+1)
-	}
-	return page
-}
-
 // guestRead is the making of one page.
 type guestRead struct {
 	g        *Guest
 	now      time.Time
 	lacks    parts
 	degraded []string
+}
+
+// newest are the newest items and public posts, as far as they may be needed.
+func (r *guestRead) newest(ctx context.Context) ([]feed.Candidate, error) {
+	found, err := recallFrom(ctx, r.g.stores.Newest, feed.Query{Ranking: newestFirst, Origin: r.g.origin(r.now), N: newestGuests})
+	if found.Stale || err != nil && ctx.Err() == nil {
+		r.lacks |= lacksRecall
+	}
+	return found.Candidates, err
 }
 
 // promoted are the proposals for a page.

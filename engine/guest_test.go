@@ -27,6 +27,10 @@ type lobby struct {
 	docs      map[string]feed.Item
 	down      error
 	cached    []string // what is answered beside the error
+	newest    []feed.Candidate
+	newDown   error
+	newStale  bool
+	recalled  int // times
 	ads       []recall.Proposal
 	adsDown   error
 	asked     int // ids
@@ -49,6 +53,22 @@ func (l *lobby) Docs(_ context.Context, ids []string) ([]feed.Doc, error) {
 		}
 	}
 	return docs, l.down
+}
+
+func (l *lobby) Name() string { return "lobby" }
+
+func (l *lobby) Recall(_ context.Context, q feed.Query) (recall.Result, error) {
+	l.recalled++
+	return recall.Result{Candidates: l.newest[:min(q.N, len(l.newest))], Stale: l.newStale}, l.newDown
+}
+
+// addNewest has n items f1, f2, … of an author each, the first the newest.
+func (l *lobby) addNewest(n int) {
+	for i := range n {
+		id, at := fmt.Sprint("f", i+1), rankedAt.Add(-time.Duration(i)*time.Minute).Unix()
+		l.newest = append(l.newest, feed.Candidate{ID: id, Group: id, UpdateTime: at, Score: 1 / float32(i+1), Traits: feed.Traits{Author: id}})
+		l.docs[id] = feed.Item{ID: id, Title: id, UpdateTime: at}
+	}
 }
 
 func (l *lobby) Propose(_ context.Context, q feed.Query) (recall.Proposals, error) {
@@ -76,7 +96,7 @@ func newLobby(n int) *lobby {
 }
 
 func (l *lobby) guest(promoted bool) *engine.Guest {
-	stores := engine.GuestStores{Trending: l, Items: l}
+	stores := engine.GuestStores{Trending: l, Items: l, Newest: l}
 	if promoted {
 		stores.Promoted = l
 	}
@@ -89,7 +109,8 @@ func guestIDs(t *testing.T, g *engine.Guest, limit int) (ids, degraded []string)
 	require.NoError(t, err)
 	for _, it := range page.Items {
 		ids = append(ids, it.ID)
-		require.Equal(t, it.ID[0] == 'a', it.Source == feed.SourcePromoted)
+		source, known := map[byte]feed.Source{'a': feed.SourcePromoted, 'f': feed.SourceDiscovery, 't': feed.SourceTrending}[it.ID[0]]
+		require.True(t, !known || source == it.Source, "%s by %s", it.ID, it.Source)
 	}
 	return ids, page.Degraded
 }
@@ -160,6 +181,72 @@ func TestGuestIsVaried(t *testing.T) {
 	l.diversity = feed.Diversity{Author: feed.Spread{Decay: 0.5}, SameStory: 0.9}
 	ids, _ := guestIDs(t, l.guest(false), 10)
 	assert.Equal(t, []string{"t1", "t4", "t3", "t2"}, ids)
+}
+
+// TestGuestFilledWithTheNewest: a page that too little trends for goes on with the newest,
+// each once, varied as any page.
+func TestGuestFilledWithTheNewest(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		trends, newest, limit int
+		change                func(l *lobby)
+		want                  []string
+		degraded              []string
+		recalled              int
+	}{
+		"a new site":               {newest: 50, limit: 5, want: ofNewest(1, 5), recalled: 1},
+		"one like":                 {trends: 1, newest: 50, limit: 5, want: append(numbered(1, 1), ofNewest(1, 4)...), recalled: 1},
+		"as much as a page trends": {trends: 5, newest: 50, limit: 5, want: numbered(1, 5)},
+		"nothing at all":           {limit: 5, recalled: 1},
+		"less than a page":         {trends: 2, newest: 2, limit: 5, want: append(numbered(1, 2), ofNewest(1, 2)...), recalled: 1},
+		"all of a large page":      {trends: 30, newest: 200, limit: 100, want: append(numbered(1, 30), ofNewest(1, 70)...), recalled: 1},
+		"what trends is among the newest": {trends: 2, newest: 9, limit: 5, recalled: 1, change: func(l *lobby) {
+			l.newest[0].ID, l.newest[0].Group = "t1", "t1"
+			l.newest[1].Group = "t2"
+		}, want: append(numbered(1, 2), ofNewest(3, 5)...)},
+		"some of the newest are gone": {newest: 9, limit: 5, recalled: 1, change: func(l *lobby) { delete(l.docs, "f1"); delete(l.docs, "f4") }, want: []string{"f2", "f3", "f5", "f6", "f7"}},
+		"authors take turns": {trends: 1, newest: 4, limit: 5, recalled: 1, change: func(l *lobby) {
+			l.diversity = feed.Diversity{Author: feed.Spread{Decay: 0.01, Floor: 0.001}}
+			l.newest[0].Author, l.newest[1].Author, l.newest[3].Author = "t1", "t1", "x"
+		}, want: []string{"t1", "f3", "f4", "f1", "f2"}},
+		"their own score is high": {trends: 3, newest: 3, limit: 6, recalled: 1, change: func(l *lobby) { l.newest[0].Score = 900 }, want: append(numbered(1, 3), ofNewest(1, 3)...)},
+		"recall is down":          {trends: 2, limit: 5, recalled: 1, change: func(l *lobby) { l.newDown = recall.ErrUnavailable }, want: numbered(1, 2), degraded: []string{"recall"}},
+		"a list stands in":        {newest: 9, limit: 2, recalled: 1, change: func(l *lobby) { l.newStale = true }, want: ofNewest(1, 2), degraded: []string{"recall"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLobby(c.trends)
+			l.addNewest(c.newest)
+			if c.change != nil {
+				c.change(l)
+			}
+			ids, degraded := guestIDs(t, l.guest(false), c.limit)
+			assert.Equal(t, c.want, ids)
+			assert.Equal(t, c.degraded, degraded)
+			assert.Equal(t, c.recalled, l.recalled)
+		})
+	}
+	t.Run("nothing trends and recall is down", func(t *testing.T) {
+		t.Parallel()
+		l := newLobby(0)
+		l.newDown = recall.ErrUnavailable
+		_, err := l.guest(false).Page(t.Context(), 5)
+		require.ErrorIs(t, err, recall.ErrUnavailable)
+	})
+	t.Run("what is promoted has its positions", func(t *testing.T) {
+		t.Parallel()
+		l := newLobby(1)
+		l.addNewest(50)
+		ids, _ := guestIDs(t, l.guest(true), 20)
+		assert.Equal(t, slices.Concat(numbered(1, 1), ofNewest(1, 7), []string{"ad1"}, ofNewest(8, 16), []string{"ad2"}, ofNewest(17, 17)), ids)
+	})
+}
+
+func ofNewest(from, to int) (ids []string) {
+	for i := from; i <= to; i++ {
+		ids = append(ids, fmt.Sprint("f", i))
+	}
+	return ids
 }
 
 func TestGuestPromoted(t *testing.T) {

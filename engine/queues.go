@@ -21,7 +21,7 @@ type sourceQueues struct {
 // queues has candidates by source, best first; what is promoted as it was drawn.
 type queues map[feed.Source][]int32
 
-// filler is what fills a position.
+// filler names the candidates that fill a position.
 type filler struct {
 	source feed.Source
 	aside  bool // with what was set aside, whatever story it tells

@@ -92,7 +92,7 @@ func (p *parts) openPrefetch(ctx context.Context, items catalog.Catalog) *engine
 // with each set of what is trending.
 func (p *parts) guest(items catalog.Catalog, cfg engine.Config) *engine.Guest {
 	diversity := func() feed.Diversity { return p.ranking.InForce().Live.Ranking.Diversity }
-	stores := engine.GuestStores{Trending: p.trending, Items: items}
+	stores := engine.GuestStores{Trending: p.trending, Items: items, Newest: p.stores.front}
 	if p.network != nil {
 		stores.Promoted = p.network.promotions.Guests(func() time.Time {
 			if set, _ := p.trending.Set(); set != nil {

@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
@@ -205,6 +207,53 @@ func TestGuestSeesPublicPosts(t *testing.T) {
 	assert.NotContains(t, g.raw, "has_liked", "nothing is said of a reader")
 }
 
+// TestGuestOfANewSite has items and posts that nobody has liked: the newest of both, without
+// what is not public, and what was liked first.
+func TestGuestOfANewSite(t *testing.T) {
+	t.Parallel()
+	for mode, config := range map[string]func(testing.TB) configs.Config{"embedded": embedded, "services": withPostgres} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			clock := at(noon)
+			a := open(t, config(t), WithClock(clock.Now))
+			due(t, a)
+			require.Empty(t, guests(t, a, "").Data.Items, "there is nothing")
+			items := make([]feed.Item, 30)
+			var want []string
+			for i := range items {
+				id := fmt.Sprintf("doc_%02d", i)
+				items[i] = feed.Item{ID: id, Title: fmt.Sprintf("i%da i%db i%dc", i, i, i), AuthorID: id, UpdateTime: noon.Add(-time.Duration(i+1) * time.Hour).Unix()}
+				want = append(want, id)
+			}
+			put(t, a, items...)
+			store := a.network.fanout.Store()
+			for id, audience := range map[string]social.Audience{"post:public": {Public: true}, "post:private": {Followers: true}} {
+				_, _, err := store.CreatePost(t.Context(), social.Post{ID: id, Author: "ann", Caption: "Hello", CreatedAt: noon.Unix(), Audience: audience}, social.Creation{At: noon})
+				require.NoError(t, err)
+			}
+			settled(t, a)
+			refreshIndex(t, a)
+			clock.Advance(time.Minute)
+			g := guests(t, a, "?limit=20")
+			assert.Equal(t, append([]string{"post:public"}, want[:19]...), g.ids(), g.raw)
+			for _, it := range g.Data.Items {
+				assert.Equal(t, "discovery", it.InFeed.Source)
+			}
+			assert.Nil(t, g.Data.Degraded)
+			assert.Len(t, guests(t, a, "?limit=100").Data.Items, 31)
+
+			items[25].Likes = 1
+			put(t, a, items[25])
+			refreshIndex(t, a)
+			clock.Advance(time.Minute)
+			due(t, a)
+			g = guests(t, a, "?limit=20")
+			assert.Equal(t, slices.Concat([]string{"doc_25", "post:public"}, want[:18]), g.ids())
+			assert.Equal(t, "trending", g.Data.Items[0].InFeed.Source)
+		})
+	}
+}
+
 // likesIndexed lets the likes reach the index, which gathers them for a while.
 func likesIndexed(t *testing.T, a *App, clock *clock) {
 	t.Helper()
@@ -336,7 +385,7 @@ func TestGuestWithoutServices(t *testing.T) {
 	clock.Advance(9 * time.Minute)
 	g := guests(t, a, "")
 	assert.Equal(t, []string{"a", "b"}, g.ids(), "as it was")
-	assert.Equal(t, []string{"catalog"}, g.Data.Degraded)
+	assert.Equal(t, []string{"recall", "catalog"}, g.Data.Degraded)
 	clock.Advance(2 * time.Minute)
 	g = guests(t, a, "")
 	assert.Equal(t, 50301, g.Code, g.raw)

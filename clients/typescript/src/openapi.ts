@@ -102,7 +102,8 @@ export interface paths {
          *     What trends is computed every five minutes: the items and public posts of
          *     seven days with the highest
          *     `(likes + 2·comments) / (hours old + 1)²`, ordered by that ×
-         *     `exp(−0.02 · hours old)` and built as any page is. Every tenth position,
+         *     `exp(−0.02 · hours old)` and built as any page is. The newest items and public
+         *     posts come behind it where that is less than a page. Every tenth position,
          *     from the ninth on, is for what is promoted.
          */
         get: operations["getGuestFeed"];
@@ -2531,10 +2532,10 @@ export interface components {
         };
         GuestEntryInFeed: {
             /**
-             * @description What brought it.
+             * @description What brought it: `discovery` stands for the newest.
              * @enum {string}
              */
-            source: "trending" | "promoted";
+            source: "trending" | "promoted" | "discovery";
             /**
              * @description `hot`: above 5. `warm`: above 2. Absent below.
              * @enum {string}
@@ -3244,9 +3245,10 @@ export interface components {
              *     minutes ago at most, or missing. `social`: the social
              *     store could not be asked; posts are as they were kept,
              *     an hour old at most, or missing. `promoted`: nothing
-             *     promoted is in it.
+             *     promoted is in it. `recall`: the newest could not be
+             *     asked for.
              */
-            degraded?: ("trending" | "catalog" | "social" | "promoted")[];
+            degraded?: ("trending" | "catalog" | "social" | "promoted" | "recall")[];
         };
         GetGuestFeedAnswer: {
             /**
@@ -4117,7 +4119,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The feed. It is empty only where nothing was liked or commented within seven days. */
+            /** @description The feed. It is empty only where there are neither items nor public posts. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];

@@ -100,7 +100,7 @@ function sayEnd() {
   if (!ends) return;
   const empty = of.docs.length === 0;
   if (of.name === 'following') $('end').textContent = empty ? 'Nothing here yet. Follow somebody: names lead to their pages.' : 'You are all caught up.';
-  else if (of.name === 'guest') $('end').textContent = empty ? 'Nothing is trending right now.' : 'That is all that trends.';
+  else if (of.name === 'guest') $('end').textContent = empty ? 'There is nothing to read yet.' : 'That is all for now.';
   else $('end').textContent = empty ? 'Nothing new for this reader right now.' : 'That is all for now. New items come with a refresh.';
 }
 

@@ -2,6 +2,7 @@
 
 import { make, short } from '/assets/api.js';
 import { learnedOne } from '/assets/feed/learned.js';
+import { reader } from '/assets/feed/reader.js';
 
 const LEARNED = 3; // features that speak for or against an item, of those named
 
@@ -49,7 +50,7 @@ export function reason(doc) {
     because(x.why),
     x.shown_before ? 'Shown before: there is nothing unseen left' : '',
   ].filter(Boolean);
-  return told.join('. ') || 'Chosen for you';
+  return told.join('. ') || (reader.agent ? 'Chosen for you' : 'New');
 }
 
 const details = {
