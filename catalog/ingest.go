@@ -32,7 +32,7 @@ func NewIngest(w Writer, cfg IngestConfig) *Ingest { return &Ingest{w: w, cfg: c
 
 // items are what a body consists of.
 var items = intake.Kind{
-	Entry: "item", Verb: "storing", Array: true, Most: feed.MaxItemBytes, Unavailable: ErrUnavailable,
+	Entry: "item", Verb: "storing", Array: true, Whole: true, Most: feed.MaxItemBytes, Unavailable: ErrUnavailable,
 	Reason: func(err error) string { return strings.TrimPrefix(err.Error(), "bad item: ") },
 }
 
@@ -40,6 +40,14 @@ var items = intake.Kind{
 // but for the array []. Reading the same body again is safe.
 func (in *Ingest) Read(ctx context.Context, r io.Reader) (api.Upload, error) {
 	return intake.Read(ctx, r, items, in.cfg.Config, &itemBatch{in: in})
+}
+
+// ReadNewer is [Ingest.Read], but stores no item whose update_time is not later than that of
+// the stored one with its id: these are reported as kept. Each item is compared and replaced
+// in one step; only where there is none yet, one that another upload stores at the same
+// moment may be replaced by an older one.
+func (in *Ingest) ReadNewer(ctx context.Context, r io.Reader) (api.Upload, error) {
+	return intake.Read(ctx, r, items, in.cfg.Config, &newerBatch{itemBatch{in: in}})
 }
 
 // itemBatch stores items.

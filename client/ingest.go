@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/internal/intake"
 )
 
 // Bounds of one upload request. A request is small enough to be repeated
@@ -41,6 +42,8 @@ const (
 // Summary counts an upload. Empty lines are not counted as items.
 type Summary struct {
 	Accepted int `json:"accepted"`
+	Replaced int `json:"replaced,omitempty"` // of the accepted: items that a later one of the same request has replaced
+	Kept     int `json:"kept,omitempty"`     // of the accepted: items that were not newer than the stored ones, see [Client.IngestNewer]
 	Rejected int `json:"rejected"`
 	Requests int `json:"requests"`
 }
@@ -56,6 +59,13 @@ type Summary struct {
 // read is sent and counted within 10 s. A read of r that has begun may end later.
 func (c *Client) Ingest(ctx context.Context, r io.Reader, reject func(Rejection)) (Summary, error) {
 	u := &upload{client: c, path: "/v1/items", convert: onlyObjects, reject: reject}
+	return u.run(ctx, r)
+}
+
+// IngestNewer is [Client.Ingest], but stores no item whose update_time is not later than that
+// of the stored one with its id. They count as kept.
+func (c *Client) IngestNewer(ctx context.Context, r io.Reader, reject func(Rejection)) (Summary, error) {
+	u := &upload{client: c, path: "/v1/items?if_newer=true", convert: onlyObjects, reject: reject}
 	return u.run(ctx, r)
 }
 
@@ -126,7 +136,10 @@ func (u *upload) read(ctx context.Context, r io.Reader) error {
 		return err
 	}
 	lines := &lineReader{r: bufio.NewReaderSize(plain, 64<<10)}
-	for {
+	if head, _ := lines.r.Peek(4); intake.Encoding(head) != "" {
+		return fmt.Errorf("the file is %[1]s, it must be UTF-8 (iconv -f %[1]s -t UTF-8 makes that of it)", intake.Encoding(head))
+	}
+	for first := true; ; {
 		line, tooLong, err := lines.next()
 		switch {
 		case errors.Is(err, io.EOF):
@@ -136,10 +149,33 @@ func (u *upload) read(ctx context.Context, r io.Reader) error {
 		case err != nil:
 			return fmt.Errorf("read line %d: %w", lines.number, err)
 		}
+		if line = trimmed(line); first && len(line) > 0 {
+			first = false
+			if err := oneALine(lines.number, line, lines.r); err != nil {
+				return err
+			}
+		}
 		if err := u.take(ctx, lines.number, line, tooLong); err != nil {
 			return err
 		}
 	}
+}
+
+// trimmed is a line without spaces around it, and without the mark that some programs begin
+// UTF-8 files with.
+func trimmed(line []byte) []byte {
+	return bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(line), []byte("\xef\xbb\xbf")))
+}
+
+// oneALine refuses a file whose first line shows that it has no object on each line.
+func oneALine(number int, line []byte, next *bufio.Reader) error {
+	if line[0] == '[' {
+		return fmt.Errorf("line %d begins with [: the file must hold one JSON object a line (jq -c '.[]' makes that of an array)", number)
+	}
+	if intake.Spread(line, next) {
+		return fmt.Errorf("line %d begins an object that goes on in the next line: the file must hold one JSON object a line (jq -c . makes that of it)", number)
+	}
+	return nil
 }
 
 // take takes a line that was read.
@@ -208,15 +244,8 @@ func (u *upload) refuse(line int, reason string) {
 }
 
 func (u *upload) add(ctx context.Context, number int, line []byte) error {
-	line = bytes.TrimSpace(line)
-	if number == 1 {
-		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // some editors begin UTF-8 files so
-	}
 	if len(line) == 0 {
 		return nil
-	}
-	if number == 1 && line[0] == '[' {
-		return errors.New("the file begins with [: it must hold one JSON object a line (jq -c '.[]' makes that of an array)")
 	}
 	line, err := u.convert(line)
 	if err != nil {
@@ -283,6 +312,8 @@ func (u *upload) send(ctx context.Context) error {
 // account adds the server's report; its line numbers are those of the request.
 func (u *upload) account(report api.Upload) error {
 	u.sum.Accepted += report.Accepted
+	u.sum.Replaced += report.Replaced
+	u.sum.Kept += report.Kept
 	u.sum.Rejected += report.Rejected
 	for _, e := range report.Errors {
 		if e.Line < 1 || e.Line > len(u.numbers) {

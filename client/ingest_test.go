@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"testing/iotest"
 	"testing/synctest"
 	"time"
+	"unicode/utf16"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -159,7 +161,13 @@ func TestIngestReadsWhatPeopleHave(t *testing.T) {
 		"gzip":                {zipped(two), 2},
 		"gzip files in a row": {append(zipped(item(1)+"\n"), zipped(item(2)+"\n")...), 2},
 		"byte order mark":     {[]byte("\xef\xbb\xbf" + two), 2},
+		"padded gzip":         {append(zipped(two), make([]byte, 512)...), 2},
+		"gzip and a newline":  {append(zipped(two), '\n'), 2},
+		"marks of two files":  {[]byte("\xef\xbb\xbf" + item(1) + "\n\xef\xbb\xbf" + item(2)), 2},
+		"mark and space":      {[]byte("\xef\xbb\xbf \n" + two), 2},
+		"only a mark":         {[]byte("\xef\xbb\xbf"), 0},
 		"empty":               {nil, 0},
+		"empty gzip":          {zipped(""), 0},
 		"one byte":            {[]byte("\n"), 0},
 		"spaces":              {[]byte("  \n\n \t\n" + two), 2},
 	}
@@ -176,6 +184,42 @@ func TestIngestReadsWhatPeopleHave(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestIngestSaysWhatFilesShouldBe(t *testing.T) {
+	t.Parallel()
+	wide := func(text string, order binary.AppendByteOrder) (b []byte) {
+		for _, unit := range utf16.Encode([]rune(text)) {
+			b = order.AppendUint16(b, unit)
+		}
+		return b
+	}
+	for name, tt := range map[string]struct{ file, says string }{
+		"UTF-16 of Windows":         {string(wide("\ufeff"+item(1), binary.LittleEndian)), "the file is UTF-16, it must be UTF-8 (iconv -f UTF-16"},
+		"UTF-16, big end first":     {string(wide("\ufeff"+item(1), binary.BigEndian)), "UTF-16"},
+		"UTF-16 without a mark":     {string(wide(item(1), binary.LittleEndian)), "UTF-16"},
+		"big end, without a mark":   {string(wide(item(1), binary.BigEndian)), "UTF-16"},
+		"UTF-32":                    {"\xff\xfe\x00\x00{\x00\x00\x00", "UTF-32"},
+		"UTF-32, big end first":     {"\x00\x00\xfe\xff\x00\x00\x00{", "UTF-32"},
+		"UTF-16 packed":             {string(zipped(string(wide("\ufeff"+item(1), binary.LittleEndian)))), "UTF-16"},
+		"an array":                  {"[" + item(1) + "]", "line 1 begins with [: the file must hold one JSON object a line"},
+		"an array after blanks":     {"\n \n[\n" + item(1) + "]", "line 3 begins with ["},
+		"a pretty array":            {"[\n  {\n    \"id\": \"a\"\n  }\n]", "jq -c '.[]'"},
+		"a pretty object":           {"{\n  \"id\": \"a\"\n}\n", "line 1 begins an object that goes on in the next line"},
+		"an object after its brace": {"{ \"id\": \"a\",\r\n  \"title\": \"A\" }", "jq -c ."},
+		"a mark and an object":      {"\xef\xbb\xbf{\n\"id\": \"a\"}", "goes on in the next line"},
+	} {
+		s := &itemServer{}
+		sum, rejected, err := ingest(t, s, strings.NewReader(tt.file))
+		require.ErrorContains(t, err, tt.says, name)
+		assert.Zero(t, sum, name)
+		assert.Empty(t, rejected, name)
+		assert.Empty(t, s.requests, name)
+	}
+	s := &itemServer{}
+	_, rejected, err := ingest(t, s, strings.NewReader("{\"id\":\"a\n"+item(1)+"\n{\n"+item(2)))
+	require.NoError(t, err, "a broken line among whole ones")
+	assert.Empty(t, rejected, "the server says what is wrong with it")
 }
 
 func TestIngestRetriesTheSameRequest(t *testing.T) {

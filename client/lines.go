@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/gzip"
+	"github.com/freshet/freshet/internal/gunzip"
 )
 
 // unzip looks for the two bytes every gzip file starts with.
@@ -19,7 +19,7 @@ func unzip(r io.Reader) (io.Reader, error) {
 	if len(head) < 2 || head[0] != 0x1f || head[1] != 0x8b {
 		return buffered, nil
 	}
-	zr, err := gzip.NewReader(buffered)
+	zr, err := gunzip.NewReader(buffered)
 	if err != nil {
 		return nil, fmt.Errorf("it begins like a gzip file but is not one: %w", err)
 	}

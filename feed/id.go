@@ -63,8 +63,13 @@ func isSubjectID(id string) bool {
 	return err == nil && len(sum) == sha256.Size
 }
 
+// itemAlphabet is the characters that the id of an item or a group may have: those that a
+// URI may have (RFC 3986), so that a feed's guid, such as "https://example.org/?p=12" or
+// "tag:example.org,2024:1", is an id as it stands.
+const itemAlphabet = AgentAlphabet + " : / ? # [ ] ! $ & ' ( ) * + , ; = % ~"
+
 // CheckItemID reports whether id can name an item or a group: 1–256 characters
-// of the agent alphabet plus ':' and '/'. The error wraps [ErrBadID].
+// that a URI may have. The error wraps [ErrBadID].
 func CheckItemID(id string) error { return checkID("id", id, MaxItemID, true) }
 
 // CheckRequestID reports whether id can name a retryable request: 1–64
@@ -74,15 +79,16 @@ func CheckRequestID(id string) error { return checkID("request_id", id, MaxReque
 func checkID(what, id string, limit int, item bool) error {
 	alphabet := AgentAlphabet
 	if item {
-		alphabet += " : /"
+		alphabet = itemAlphabet
 	}
 	if id == "" || len(id) > limit {
 		return fmt.Errorf("%w: %s must have 1 to %d characters of %s, this one has %d",
-			ErrBadID, what, limit, alphabet, len(id))
+			ErrBadID, what, limit, alphabet, utf8.RuneCountInString(id))
 	}
 	for i := range len(id) {
 		if !idByte(id[i], item) {
-			return fmt.Errorf("%w: %s has %q at position %d; allowed are %s", ErrBadID, what, id[i:i+1], i+1, alphabet)
+			c, _ := utf8.DecodeRuneInString(id[i:])
+			return fmt.Errorf("%w: %s has %q at position %d; allowed are %s", ErrBadID, what, string(c), i+1, alphabet)
 		}
 	}
 	return nil
@@ -94,8 +100,8 @@ func idByte(c byte, item bool) bool {
 		return true
 	case c == '_', c == '.', c == '@', c == '-':
 		return true
-	case c == ':', c == '/':
-		return item
+	case c <= ' ':
+		return false
 	}
-	return false
+	return item && strings.IndexByte(itemAlphabet, c) >= 0
 }

@@ -3,6 +3,7 @@ package feed_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,7 +21,19 @@ func TestIDs(t *testing.T) {
 		{"0", true, true, true},
 		{"a:b", false, true, false},
 		{"a/b", false, true, false},
+		{"https://example.org/?p=12", false, true, false},
+		{"https://example.org/?post_type=story&p=12#more", false, true, false},
+		{"tag:blogger.com,1999:blog-1.post-2", false, true, false},
+		{"urn:uuid:1225c695-cfb8-4ebb-aaaa-80da344efa6a", false, true, false},
+		{"http://[2001:db8::1]/~ann/a%20b;v=1.0/(x)*!$+'y'", false, true, false},
 		{"", false, false, false},
+		{"a\"b", false, false, false},
+		{"a<b>", false, false, false},
+		{"a\\b", false, false, false},
+		{"a^b", false, false, false},
+		{"a`b", false, false, false},
+		{"a\tb", false, false, false},
+		{"a\x7f", false, false, false},
 		{"a b", false, false, false},
 		{"a|b", false, false, false},
 		{"{a}", false, false, false},
@@ -117,6 +130,27 @@ func TestSubjects(t *testing.T) {
 	for _, nobody := range []string{"", "\xff", "a\xc3", "\uFFFD", "a\uFFFDb"} {
 		_, err := feed.AgentOf(nobody)
 		require.ErrorIs(t, err, feed.ErrBadID, "%q", nobody)
+	}
+}
+
+// TestRefusedIDsAreNamedWhole: a message that cuts a character in half is no text.
+func TestRefusedIDsAreNamedWhole(t *testing.T) {
+	t.Parallel()
+	for id, says := range map[string]string{
+		"Zoë":                    `has "ë" at position 3`,
+		"日本":                     `has "日" at position 1`,
+		"a🙂":                     `has "🙂" at position 2`,
+		"e\u0301":                "has \"\u0301\" at position 2",
+		"a\xffb":                 "at position 2",
+		"a b":                    `has " " at position 2`,
+		strings.Repeat("é", 300): "this one has 300",
+	} {
+		for _, check := range []func(string) error{feed.CheckItemID, feed.CheckAgentID, feed.CheckRequestID} {
+			err := check(id)
+			require.ErrorContains(t, err, says, "%q", id)
+			require.True(t, utf8.ValidString(err.Error()), "%q", id)
+			require.NotContains(t, err.Error(), `\x`, "%q", id)
+		}
 	}
 }
 

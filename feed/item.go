@@ -69,6 +69,9 @@ func ParseItem(data []byte) (Item, error) {
 	if err := it.Validate(); err != nil {
 		return Item{}, err
 	}
+	if Blank(it.Title) {
+		return Item{}, Errorf(ErrInvalid, "bad item: title shows nothing: it has only spaces or invisible characters")
+	}
 	if IsPost(it.ID) {
 		return Item{}, Errorf(ErrInvalid, "bad item: ids that begin with %q are those of posts; give the item another one", PostPrefix)
 	}

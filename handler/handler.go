@@ -77,6 +77,8 @@ type Intake interface {
 	// [catalog.ErrUnavailable], or what r returned. The same stream may be read
 	// again.
 	Read(ctx context.Context, r io.Reader) (api.Upload, error)
+	// ReadNewer is Read, but leaves out items that are not newer than the stored ones.
+	ReadNewer(ctx context.Context, r io.Reader) (api.Upload, error)
 	// Counts changes likes and comments of stored items, as Read stores items: entries
 	// of {"id","likes","comments"}, absolute. It may be repeated.
 	Counts(ctx context.Context, r io.Reader) (api.Upload, error)
@@ -297,7 +299,7 @@ func (s *server) feedRoutes(route router) {
 func (s *server) itemRoutes(route router) {
 	const item = "/v1/items/*id"
 	route(http.MethodGet, "/v1/items", s.admin(s.getItems))
-	route(http.MethodPost, "/v1/items", s.admin(s.uploads(s.deps.Intake.Read)))
+	route(http.MethodPost, "/v1/items", s.admin(s.postItems))
 	route(http.MethodPost, "/v1/items/counts", s.admin(s.uploads(s.deps.Intake.Counts)))
 	route(http.MethodGet, item, s.admin(s.getItem))
 	route(http.MethodPatch, item, s.admin(s.patchItem))

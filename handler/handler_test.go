@@ -196,6 +196,8 @@ func (f intakeFunc) Patch(context.Context, string, []byte) (feed.Item, error) {
 
 func (f intakeFunc) Read(ctx context.Context, r io.Reader) (api.Upload, error) { return f(ctx, r) }
 
+func (f intakeFunc) ReadNewer(ctx context.Context, r io.Reader) (api.Upload, error) { return f(ctx, r) }
+
 type healthFunc func(ctx context.Context) map[string]Dependency
 
 func (f healthFunc) Check(ctx context.Context) map[string]Dependency { return f(ctx) }

@@ -8,13 +8,29 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/internal/gunzip"
 )
 
-// uploads answers POST /v1/items and /v1/items/counts.
+// postItems answers POST /v1/items.
+func (s *server) postItems(c *call) error {
+	var in struct {
+		IfNewer string `json:"if_newer"`
+	}
+	if err := c.decodeQuery(&in); err != nil {
+		return err
+	}
+	switch in.IfNewer {
+	case "true":
+		return s.upload(c, s.deps.Intake.ReadNewer)
+	case "", "false":
+		return s.upload(c, s.deps.Intake.Read)
+	}
+	return fmt.Errorf("%w: if_newer must be true or false, not %.40q", feed.ErrInvalid, in.IfNewer)
+}
+
+// uploads answers POST /v1/items/counts.
 func (s *server) uploads(read func(ctx context.Context, body io.Reader) (api.Upload, error)) func(*call) error {
 	return func(c *call) error { return s.upload(c, read) }
 }
@@ -42,11 +58,10 @@ func (s *server) upload(c *call, read func(ctx context.Context, body io.Reader) 
 	sent := &bounded{r: r.Body, left: MaxItemsBody}
 	body := &bounded{r: sent, left: MaxItemsBody}
 	if enc == "gzip" {
-		unzip, err := gzip.NewReader(sent)
+		unzip, err := gunzip.NewReader(sent)
 		if err != nil {
 			return c.uploadError(ctx, err, sent, &bounded{err: err}, api.Upload{Errors: []api.Rejection{}})
 		}
-		defer func() { _ = unzip.Close() }()
 		body.r = unzip
 	}
 	report, err := read(ctx, body)

@@ -85,6 +85,8 @@ func TestUploads(t *testing.T) {
 		{"an empty list", "", []byte("[]"), 0, 0},
 		{"a byte order mark", "", append([]byte("\ufeff"), lines...), 0, 1000},
 		{"checksum", "gzip", damaged, 40001, 1000},
+		{"gzip and a newline", "gzip", append(bytes.Clone(packed), '\n'), 0, 1000},
+		{"padded gzip", "gzip", append(bytes.Clone(packed), make([]byte, 512)...), 0, 1000},
 		{"rubbish after gzip", "gzip", append(bytes.Clone(packed), "rubbish, more than ten bytes"...), 40001, 1000},
 		{"not gzip", "gzip", lines, 40001, 0},
 		{"empty gzip", "gzip", nil, 40001, 0},
@@ -100,6 +102,10 @@ func TestUploads(t *testing.T) {
 			require.Contains(t, got.body, `"errors":[]`)
 		})
 	}
+	var report api.Upload
+	got := upload(t, srv.URL, strings.NewReader(strings.Repeat(line, 10)))
+	require.NoError(t, json.Unmarshal(got.Data, &report))
+	require.Equal(t, api.Upload{Accepted: 10, Replaced: 9, Errors: []api.Rejection{}}, report)
 	for _, encoding := range []string{"br", "deflate", "gzip, gzip", "zstd"} {
 		got := upload(t, srv.URL, bytes.NewReader(lines), "Content-Encoding: "+encoding)
 		require.Equal(t, 400, got.status)
@@ -331,7 +337,7 @@ func TestOneItem(t *testing.T) {
 		{"/v1/items//a/", 0, `{"id":"/a/"}`},
 		{"/v1/items/%2Fa%2F", 0, `{"id":"/a/"}`},
 		{"/v1/items/%2E%2E", 0, `{"id":".."}`},
-		{"/v1/items/https:%252F%252Fx.org", 40004, ""},
+		{"/v1/items/https:%252F%252Fx.org", 40401, ""},
 		{"/v1/items/unknown", 40401, ""},
 		{"/v1/items/", 40004, ""},
 		{"/v1/items/a%20b", 40004, ""},
@@ -348,4 +354,23 @@ func TestOneItem(t *testing.T) {
 	require.Equal(t, 0, f.do(t, "DELETE", "/v1/items/https:%2F%2Fx.org/a:b/c", "", asAdmin).Code)
 	require.Equal(t, 40401, f.do(t, "DELETE", "/v1/items/https://x.org/a:b/c", "", asAdmin).Code)
 	require.Equal(t, 40401, f.do(t, "GET", "/v1/items/https://x.org/a:b/c", "", asAdmin).Code)
+}
+
+func TestUploadsOfNewerItems(t *testing.T) {
+	t.Parallel()
+	for query, tt := range map[string]struct{ code, kept int }{
+		"": {0, 0}, "?if_newer=false": {0, 0}, "?if_newer=true": {0, 2},
+		"?if_newer=1": {40001, 0}, "?if_newer=yes": {40001, 0}, "?if_newer=true&if_newer=true": {40001, 0}, "?ifnewer=true": {40001, 0},
+	} {
+		f := newFixture(t, nil)
+		require.Zero(t, f.do(t, "POST", "/v1/items", `[{"id":"a","title":"A","update_time":5},{"id":"https://example.org/?p=1","title":"B","update_time":5}]`, asAdmin).Code)
+		got := f.do(t, "POST", "/v1/items"+query, `[{"id":"a","title":"Old","update_time":4},{"id":"https://example.org/?p=1","title":"Same","update_time":5}]`, asAdmin)
+		require.Equal(t, tt.code, got.Code, "%q: %s", query, got.body)
+		if tt.code == 0 {
+			require.Equal(t, tt.kept, reportOf(t, got).Kept, query)
+		}
+		read := f.do(t, "GET", "/v1/items/https:%2F%2Fexample.org%2F%3Fp=1", "", asAdmin)
+		require.Zero(t, read.Code, read.body)
+		require.Equal(t, tt.kept > 0 || tt.code != 0, strings.Contains(string(read.Data), `"B"`), query)
+	}
 }

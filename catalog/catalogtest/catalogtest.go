@@ -27,6 +27,7 @@ func Run(t *testing.T, open func(t *testing.T) catalog.Catalog) {
 	}{
 		{"Docs/order, missing and duplicates", docsInOrder},
 		{"Docs/every id of the alphabet", oddIDs},
+		{"Put/only newer ones", onlyNewer},
 		{"Put/replaces by id", replaces},
 		{"Put/later of a batch wins", laterWins},
 		{"Put/nothing", putNothing},

@@ -33,6 +33,7 @@ func docsInOrder(t *testing.T, c catalog.Catalog) {
 func oddIDs(t *testing.T, c catalog.Catalog) {
 	ids := []string{
 		"odd/a/b:c@d.e-f_0", "/", ":", "..", ".", "-", "_", "@", "_search", "odd/../x", "//",
+		"https://example.org/?p=12", "odd/?a=1&b=2#c", "tag:example.org,2024:1", "odd%2Fx", "odd%20+x", "%", "#", "?", "*", "odd~[x]!$'(y)*,;=", "+", "&",
 		strings.Repeat("z", feed.MaxItemID),
 	}
 	items := make([]feed.Item, len(ids))

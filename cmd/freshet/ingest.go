@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -33,6 +34,7 @@ type ingestFlags struct {
 	allowRejected bool
 	json          bool
 	graph, counts bool
+	ifNewer       bool
 }
 
 func newIngestCommand() *cobra.Command {
@@ -42,12 +44,14 @@ func newIngestCommand() *cobra.Command {
 		Long: "Uploads items to a server, one JSON object a line, gzip or not; - reads standard input,\n" +
 			"a live one too: what was read is stored within some two seconds, and at Ctrl-C.\n" +
 			"An item replaces the one with its id, so an upload that was broken off is simply run again.\n" +
+			"With --if-newer only one with a later update_time does.\n" +
 			"With --graph the file has a network: follows in two columns, follower and author, with a tab\n" +
 			"between them, as of the time when the file was last changed; or events of other systems, one\n" +
 			"JSON object a line. Run again, it brings back nothing that was undone since then.\n" +
 			"With --counts the file has likes and comments of stored items as another system knows them,\n" +
 			"{\"id\",\"likes\",\"comments\"} a line: they are absolute, and one that is left out stays.\n" +
-			"The exit code is 1 when a line was rejected, unless --allow-rejected is given.",
+			"The exit code is 1 when a line was rejected, unless --allow-rejected is given, and when the\n" +
+			"file has no line, is not UTF-8 or does not have one object a line.",
 		Example: "  freshet ingest posts.ndjson.gz\n  tail -f posts.ndjson | freshet ingest -\n  freshet ingest --graph follows.tsv.gz\n  freshet ingest --counts counts.ndjson",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -61,12 +65,16 @@ func newIngestCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&f.allowRejected, "allow-rejected", false, "exit 0 even when lines were rejected")
 	cmd.Flags().BoolVar(&f.graph, "graph", false, "the file has follows (follower, author) or events of other systems, not items")
 	cmd.Flags().BoolVar(&f.counts, "counts", false, "the file has likes and comments of stored items")
+	cmd.Flags().BoolVar(&f.ifNewer, "if-newer", false, "leave out items whose update_time is not later than that of the stored one")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the summary as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return ingest(cmd, f, args[0]) }
 	return cmd
 }
 
 func ingest(cmd *cobra.Command, f ingestFlags, path string) error {
+	if (f.graph || f.counts) && f.ifNewer {
+		return &usageError{cmd.CommandPath(), errors.New("--if-newer is about items; leave out --graph and --counts")}
+	}
 	if f.graph && f.counts {
 		return &usageError{cmd.CommandPath(), errors.New("--graph and --counts are two kinds of file; give one of them")}
 	}
@@ -95,6 +103,8 @@ func ingest(cmd *cobra.Command, f ingestFlags, path string) error {
 	switch {
 	case f.counts:
 		send = server.IngestCounts
+	case f.ifNewer:
+		send = server.IngestNewer
 	case f.graph:
 		send = func(ctx context.Context, r io.Reader, reject func(client.Rejection)) (client.Summary, error) {
 			return server.IngestGraph(ctx, r, source.changed, reject)
@@ -108,6 +118,9 @@ func ingest(cmd *cobra.Command, f ingestFlags, path string) error {
 	}
 	if err != nil {
 		return err
+	}
+	if summary.Accepted+summary.Rejected == 0 && !f.graph { // the server refuses an upload without entries, too
+		return fmt.Errorf("%s has nothing in it to upload", path)
 	}
 	if summary.Rejected > 0 && !f.allowRejected {
 		return fmt.Errorf("lines rejected: %d (--allow-rejected makes this a success)", summary.Rejected)
@@ -168,6 +181,21 @@ func (r *ingestReport) add(rejection client.Rejection) {
 	}
 }
 
+// notStored says how many of the accepted lines are not what is stored.
+func (r *ingestReport) notStored() string {
+	var parts []string
+	if r.Replaced > 0 {
+		parts = append(parts, fmt.Sprintf("%d replaced by later lines", r.Replaced))
+	}
+	if r.Kept > 0 {
+		parts = append(parts, fmt.Sprintf("%d not newer than the stored ones", r.Kept))
+	}
+	if parts == nil {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
 func (r *ingestReport) write(w io.Writer, asJSON bool) error {
 	// Lines refused here are known before those that the server refuses.
 	slices.SortFunc(r.Errors, func(a, b client.Rejection) int { return cmp.Compare(a.Line, b.Line) })
@@ -177,7 +205,7 @@ func (r *ingestReport) write(w io.Writer, asJSON bool) error {
 		}
 		return json.NewEncoder(w).Encode(r)
 	}
-	if _, err := fmt.Fprintf(w, "%d accepted, %d rejected\n", r.Accepted, r.Rejected); err != nil {
+	if _, err := fmt.Fprintf(w, "%d accepted%s, %d rejected\n", r.Accepted, r.notStored(), r.Rejected); err != nil {
 		return err
 	}
 	for _, e := range r.Errors {

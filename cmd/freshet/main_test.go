@@ -146,6 +146,10 @@ func TestIngest(t *testing.T) {
 			rejecting, nil, exitError, "1 accepted, 1 rejected\n  line 2 (\"b\"): bad item: title is missing\n",
 			"freshet: lines rejected: 1 (--allow-rejected makes this a success)\n",
 		},
+		"not all of it is stored": {
+			`{"code":0,"msg":"success","data":{"accepted":2,"replaced":1,"kept":1,"rejected":0,"errors":[]}}`, nil, exitOK,
+			"2 accepted (1 replaced by later lines, 1 not newer than the stored ones), 0 rejected\n", "",
+		},
 		"allowed":         {rejecting, []string{"--allow-rejected"}, exitOK, "1 accepted, 1 rejected\n  line 2 (\"b\"): bad item: title is missing\n", ""},
 		"JSON":            {accepting, []string{"--json"}, exitOK, `{"accepted":2,"rejected":0,"requests":1,"errors":[]}` + "\n", ""},
 		"JSON, rejecting": {rejecting, []string{"--json", "--allow-rejected"}, exitOK, `{"accepted":1,"rejected":1,"requests":1,"errors":[{"line":2,"id":"b","reason":"bad item: title is missing"}]}` + "\n", ""},
@@ -163,7 +167,13 @@ func TestIngest(t *testing.T) {
 			assert.Equal(t, "/v1/items/counts", last.URL.Path)
 		})
 	}
-	got := freshet(t, lines, "ingest", "--counts", "--graph", "-")
+	url, last := answering(t, 200, accepting)
+	got := freshet(t, lines, "ingest", "--if-newer", "-", "--server", url)
+	assert.Equal(t, exitOK, got.code, got.errs)
+	assert.Equal(t, "/v1/items?if_newer=true", last.URL.RequestURI())
+	got = freshet(t, lines, "ingest", "--counts", "--if-newer", "-")
+	assert.Equal(t, exitUsage, got.code)
+	got = freshet(t, lines, "ingest", "--counts", "--graph", "-")
 	assert.Equal(t, exitUsage, got.code)
 	assert.Contains(t, got.errs, "give one of them")
 }
@@ -258,6 +268,20 @@ func TestIngestFailures(t *testing.T) {
 	got := freshet(t, "", "ingest", filepath.Join(t.TempDir(), "absent"))
 	assert.Equal(t, exitError, got.code)
 	assert.Contains(t, got.errs, "absent")
+
+	for file, says := range map[string]string{
+		"":                        "- has nothing in it to upload",
+		"\n \n":                   "- has nothing in it to upload",
+		"\xef\xbb\xbf":            "- has nothing in it to upload",
+		"\xff\xfe{\x00}\x00":      "UTF-16",
+		"{\n  \"id\": \"a\"\n}\n": "goes on in the next line",
+		"[\n{\"id\":\"a\"}\n]":    "begins with [",
+	} {
+		url, _ := answering(t, 200, `{"code":0,"msg":"success","data":{"accepted":0,"rejected":0,"errors":[]}}`)
+		got = freshet(t, file, "ingest", "-", "--server", url)
+		assert.Equal(t, exitError, got.code, "%q", file)
+		assert.Contains(t, got.errs, says, "%q", file)
+	}
 
 	url, _ := answering(t, 403, `{"code":40301,"msg":"admin routes are closed"}`)
 	got = freshet(t, "{}\n", "ingest", "-", "--server", url)

@@ -73,7 +73,9 @@ type Experiment struct {
 
 // Upload is the outcome of uploading items, counts or events of other systems.
 type Upload struct {
-	Accepted int         `json:"accepted"` // those that changed nothing among them
+	Accepted int         `json:"accepted"`           // those that changed nothing among them
+	Replaced int         `json:"replaced,omitempty"` // of the accepted: items that a later one with their id has replaced
+	Kept     int         `json:"kept,omitempty"`     // of the accepted: items left out, by if_newer, for one that is stored and not older
 	Rejected int         `json:"rejected"`
 	Errors   []Rejection `json:"errors"` // by line; the first ones of those rejected
 }

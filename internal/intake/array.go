@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 )
 
 // readArray reads the elements of a JSON array whose bracket was read. An
@@ -28,7 +29,7 @@ func (p *reading) readArray() error {
 		case c == ']':
 			return p.endArray()
 		case c != ',':
-			return p.broken(n, fmt.Sprintf("after it comes %q instead of a comma or the end of the array", c), nil)
+			return p.broken(n, fmt.Sprintf("after it comes %q instead of a comma or the end of the array", p.character(c)), nil)
 		}
 	}
 }
@@ -69,8 +70,17 @@ func (p *reading) endArray() error {
 	case err != nil:
 		return p.unreadable(err)
 	default:
-		return p.invalid("after the array comes %q; send one array", c)
+		return p.invalid("after the array comes %q; send one array", p.character(c))
 	}
+}
+
+// character is the one whose first byte was read.
+func (p *reading) character(first byte) rune {
+	if first >= utf8.RuneSelf && p.br.UnreadByte() == nil {
+		c, _, _ := p.br.ReadRune()
+		return c
+	}
+	return rune(first)
 }
 
 // nextByte returns the next byte that is no space.

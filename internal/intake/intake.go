@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"slices"
 	"strings"
@@ -31,11 +32,15 @@ type Kind struct {
 	Entry  string // one of them, in texts: "item"
 	Verb   string // what is done with them: "storing"
 	Array  bool   // the body may be one JSON array of them
+	Whole  bool   // an entry replaces an earlier one with its id
 	Most   int    // bytes an entry may have
 	Reason func(error) string
 	// Unavailable is wrapped by the error of a batch that could not be handed on.
 	Unavailable error
 }
+
+// ErrKept is about an entry that was left out because what is stored is not older.
+var ErrKept = errors.New("what is stored is not older")
 
 // Batch collects the entries that are handed on together.
 type Batch interface {
@@ -44,7 +49,7 @@ type Batch interface {
 	// TooBig is called with the beginning of an entry that is not read, and rejects it.
 	TooBig(data []byte) (id string, err error)
 	// Put hands on what was kept since the last call. The errors are by entry and reject it;
-	// nil: none. The error says that the batch could not be handed on; then the entries
+	// nil: none; [ErrKept] counts as accepted. The error says that the batch could not be handed on; then the entries
 	// without an error and those with one that does reject ([feed.Refused]) are done, where
 	// there are errors by entry.
 	Put(ctx context.Context) ([]error, error)
@@ -82,20 +87,24 @@ type reading struct {
 	lines []int // lines[i] is where the entry with ids[i] stood
 	bytes int
 
+	seed maphash.Seed
+	seen map[uint64]struct{} // hashes of the ids that were accepted, where entries replace others
+
 	failed bool // a batch could not be handed on; nothing more is
 	report api.Upload
 }
 
 // read finds out what the body is and reads it.
 func (p *reading) read() error {
-	head, _ := p.br.Peek(3)
-	switch {
-	case bytes.Equal(head, []byte("\xef\xbb\xbf")):
-		_, _ = p.br.Discard(3)
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+	head, _ := p.br.Peek(4)
+	if bytes.HasPrefix(head, []byte{0x1f, 0x8b}) {
 		return p.invalid("it is gzip; unpack it, or send it with Content-Encoding: gzip")
-	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
-		return p.invalid("it is UTF-16; send UTF-8")
+	}
+	if name := Encoding(head); name != "" {
+		return p.invalid("it is %s; send UTF-8", name)
+	}
+	if bytes.HasPrefix(head, mark) {
+		_, _ = p.br.Discard(len(mark))
 	}
 	line, first, err := p.skipBlank()
 	switch {
@@ -110,6 +119,21 @@ func (p *reading) read() error {
 		return p.readArray()
 	}
 	return p.readLines(line)
+}
+
+// mark is the byte order mark that some programs begin UTF-8 files with.
+var mark = []byte("\xef\xbb\xbf")
+
+// Encoding names the encoding of a text by its first four bytes, where that is not UTF-8;
+// else it is "". JSON begins with two characters of ASCII, so a zero byte tells it, too.
+func Encoding(head []byte) string {
+	switch {
+	case bytes.Equal(head, []byte{0xff, 0xfe, 0, 0}), bytes.HasPrefix(head, []byte{0, 0}), len(head) == 4 && head[0] != 0xff && head[1] == 0 && head[2] == 0:
+		return "UTF-32"
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}), len(head) > 1 && (head[0] == 0 || head[1] == 0):
+		return "UTF-16"
+	}
+	return ""
 }
 
 // skipBlank reads up to the first byte that is no space, which it returns with the
@@ -177,7 +201,10 @@ func (p *reading) flush() error {
 		switch {
 		case errs == nil && err != nil: // nothing is known of it
 		case errs == nil || errs[i] == nil:
+			p.accept(ids[i])
+		case errors.Is(errs[i], ErrKept):
 			p.report.Accepted++
+			p.report.Kept++
 		case err == nil || feed.Refused(errs[i]):
 			p.reject(lines[i], ids[i], errs[i])
 		}
@@ -190,6 +217,20 @@ func (p *reading) flush() error {
 		err = fmt.Errorf("%w: %w", p.kind.Unavailable, err)
 	}
 	return fmt.Errorf("%s the %ss of lines %d to %d: %w", p.kind.Verb, p.kind.Entry, lines[0], lines[len(lines)-1], err)
+}
+
+func (p *reading) accept(id string) {
+	p.report.Accepted++
+	if !p.kind.Whole {
+		return
+	}
+	if p.seen == nil {
+		p.seed, p.seen = maphash.MakeSeed(), map[uint64]struct{}{}
+	}
+	before := len(p.seen)
+	if p.seen[maphash.String(p.seed, id)] = struct{}{}; len(p.seen) == before {
+		p.report.Replaced++
+	}
 }
 
 func (p *reading) tooBig(line int, data []byte) {

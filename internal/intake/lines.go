@@ -16,11 +16,12 @@ func (p *reading) readLines(line int) error {
 			return p.unreadable(err) // a line that was cut off is no entry
 		}
 		text = bytes.Trim(text, " \t\r\n")
+		text = bytes.TrimLeft(bytes.TrimPrefix(text, mark), " \t\r\n") // where files were put one after the other
 		switch {
 		case tooBig:
 			p.tooBig(line, text)
 		case len(text) == 0: // a blank line, or nothing after the last one
-		case first && unfinished(text) && p.goesOn():
+		case first && Spread(text, p.br):
 			how := "write each " + p.kind.Entry + " on one line"
 			if p.kind.Array {
 				how += ", or all of them as a JSON array"
@@ -62,9 +63,13 @@ func (p *reading) readLine() (text []byte, tooBig bool, err error) {
 	}
 }
 
+// Spread reports whether an object begins on a line and goes on in what comes next, as where
+// it was written over several lines for people to read.
+func Spread(line []byte, next *bufio.Reader) bool { return unfinished(line) && goesOn(next) }
+
 // unfinished reports whether text is the beginning of an object.
 func unfinished(text []byte) bool {
-	if text[0] != '{' || json.Valid(text) {
+	if len(text) == 0 || text[0] != '{' || json.Valid(text) {
 		return false
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
@@ -73,10 +78,10 @@ func unfinished(text []byte) bool {
 }
 
 // goesOn reports whether the next line that is not blank is no entry of its
-// own: then the object begun before was written over several lines.
-func (p *reading) goesOn() bool {
-	for n := 1; n <= p.br.Size(); n++ {
-		ahead, err := p.br.Peek(n)
+// own.
+func goesOn(br *bufio.Reader) bool {
+	for n := 1; n <= br.Size(); n++ {
+		ahead, err := br.Peek(n)
 		if len(ahead) < n || err != nil {
 			return false
 		}

@@ -1129,8 +1129,10 @@ export interface paths {
          * Store items
          * @description Takes any number of items, as JSON lines or as one JSON array, and
          *     stores them as they arrive. Each is taken or refused for itself. An item
-         *     replaces the one with its id and is not shown again for it, so an upload
-         *     that broke off is simply sent again. In place of an optional field, null
+         *     replaces the one with its id, whatever `update_time` both have, and is
+         *     not shown again for it, so an upload that broke off is simply sent again.
+         *     With `if_newer` only an item with a later `update_time` replaces one.
+         *     In place of an optional field, null
          *     is taken for absent.
          *
          *     The body tells whether it is lines or an array; `Content-Type` is not
@@ -2045,6 +2047,16 @@ export interface components {
         UploadReport: {
             /** Format: int64 */
             accepted: number;
+            /**
+             * Format: int64
+             * @description Of the accepted, the items that a later one with their id has replaced. Absent where it is 0.
+             */
+            replaced?: number;
+            /**
+             * Format: int64
+             * @description Of the accepted, the items that `if_newer` left out, because a stored one is not older. Absent where it is 0.
+             */
+            kept?: number;
             /** Format: int64 */
             rejected: number;
             /** @description The first 1,000 that were rejected. */
@@ -5822,7 +5834,15 @@ export interface operations {
     };
     postItems: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Leave out items whose `update_time` is not later than that of the
+                 *     stored one. They are counted as `kept`. Where no item is stored yet,
+                 *     one that another upload stores at the same moment may be replaced
+                 *     all the same.
+                 */
+                if_newer?: boolean;
+            };
             header?: {
                 /**
                  * @description A name for this call in the server's log and in the answer: up to 128
