@@ -36,6 +36,7 @@ func Exercise(t *testing.T, s Backend) {
 	require.NoError(t, err)
 	_, _, err = s.Unlike(ctx, "b", p.ID)
 	require.NoError(t, err)
+	exerciseAgain(t, s)
 	_, _, err = s.Celebrities(ctx, "b")
 	require.NoError(t, err)
 	_, err = s.Affinities(ctx, "b", here)
@@ -61,6 +62,22 @@ func Exercise(t *testing.T, s Backend) {
 	require.NoError(t, err)
 	_, err = s.Pull(ctx, social.PullQuery{Reader: "b", N: 5, Whole: true})
 	require.NoError(t, err)
+}
+
+// exerciseAgain makes a post again under its id, told in order and not.
+func exerciseAgain(t *testing.T, s Backend) {
+	t.Helper()
+	ctx, at := t.Context(), time.Unix(1_700_000_000, 0)
+	create := func(at time.Time) error {
+		p := social.Post{ID: "post:again", Author: "g", CreatedAt: at.Unix(), Caption: "x", Audience: public()}
+		return third(s.CreatePost(ctx, p, social.Creation{At: at}))
+	}
+	for _, err := range []error{
+		create(at), third(s.Like(ctx, "h", "post:again")), s.DeletePost(ctx, "post:again", "", at.Add(time.Second)), create(at.Add(3 * time.Second)),
+		s.DeletePost(ctx, "post:again", "", at.Add(2*time.Second)), second(s.Purge(ctx, 5)),
+	} {
+		require.NoError(t, err)
+	}
 }
 
 // exerciseQueue calls what the queue has.

@@ -223,6 +223,7 @@ func promotionsOfReused(e *env) {
 	e.ok(e.PutPromotion(e.ctx, of("p1", reused)))
 	e.ok(e.PutPromotion(e.ctx, of("p2", "item")))
 	e.deleted(reused, 50*time.Second)
+	require.Len(e, must[[]social.Promotion](e)(e.Promotions(e.ctx, "", 10)), 2, "an admin sees why it does not run")
 	e.event(social.Post{ID: reused, Author: "a", Caption: "second", Audience: public()}, 40*time.Second)
 	list := must[[]social.Promotion](e)(e.Promotions(e.ctx, "", 10))
 	require.Len(e, list, 1)

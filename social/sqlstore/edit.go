@@ -117,7 +117,6 @@ func (t *Tx) delete(r *record, at int64) {
 	if images {
 		t.giveUpFiles(r.Post.ID)
 	}
-	t.later(`DELETE FROM promotions WHERE item = $1`, r.Post.ID)
 	t.mark(jobs.Dirty{Kind: jobs.Deliver, Key: r.Post.ID, Priority: jobs.PriorityRemoval})
 	t.indexed(&social.Post{ID: r.Post.ID, Audience: before}, jobs.PriorityRemoval)
 }
@@ -152,9 +151,10 @@ func (t *Tx) saveHere(r *record, at time.Time, stamp int64) {
 	t.save(r)
 }
 
-// revived notes that a post was made again: what was given to it before ends at once, and
-// is removed by [Store.Purge].
+// revived notes that a post was made again: what was given to it before ends at once.
+// [Store.Purge] removes its likes.
 func (t *Tx) revived(id string) {
+	t.later(`DELETE FROM promotions WHERE item = $1`, id)
 	t.later(`INSERT INTO revived (post) VALUES ($1) ON CONFLICT DO NOTHING`, id)
 }
 
