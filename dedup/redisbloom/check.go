@@ -81,7 +81,7 @@ func (s *Store) Check(ctx context.Context, agent string, groups []string, now ti
 		out, err = s.ask(ctx, q, true)
 	}
 	if err != nil {
-		return dedup.Checked{}, s.notAsked("check", agent, err)
+		return dedup.Checked{}, s.notAsked(ctx, "check", agent, now, err)
 	}
 	return out, nil
 }
@@ -96,7 +96,7 @@ func (s *Store) Recorded(ctx context.Context, agent string, groups []string, now
 	q.filters = true
 	out, err := s.ask(ctx, q, false)
 	if err != nil {
-		return nil, s.notAsked("recorded", agent, err)
+		return nil, s.notAsked(ctx, "recorded", agent, now, err)
 	}
 	recorded := make([]bool, len(groups))
 	for i, v := range out.Verdicts {
@@ -106,12 +106,18 @@ func (s *Store) Recorded(ctx context.Context, agent string, groups []string, now
 }
 
 // notAsked gives an error of a question the sentinel a caller looks for. A key of somebody
-// else's in the place of a filter or of the pending set is no answer, either.
-func (s *Store) notAsked(step, agent string, err error) error {
-	if rediskeys.Foreign(err) {
-		return fmt.Errorf("%w: %s: %s or a filter has another type; remove it: %w", dedup.ErrUnavailable, step, s.keys.Pending(agent), err)
+// else's in the place of a filter or of the pending set is no answer, either; the log names
+// it, once a minute at most.
+func (s *Store) notAsked(ctx context.Context, step, agent string, now time.Time, err error) error {
+	if !rediskeys.Foreign(err) {
+		return contractError(step, err)
 	}
-	return contractError(step, err)
+	last := s.foreign.Load()
+	if now.Unix()-last >= int64(time.Minute/time.Second) && s.foreign.CompareAndSwap(last, now.Unix()) {
+		s.log.WarnContext(ctx, "a key in Redis is somebody else's, and answers do without what was to be there: remove it",
+			"key", s.keys.Pending(agent), "or", "a filter of the window", "error", err)
+	}
+	return fmt.Errorf("%w: %s: %w", dedup.ErrUnavailable, step, err)
 }
 
 func (s *Store) question(agent string, groups []string, now time.Time) *question {

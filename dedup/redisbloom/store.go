@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -40,9 +41,11 @@ type Store struct {
 	rate   float64 // error rate of one filter
 	copies rediskeys.Replicas
 	log    *slog.Logger
-	shards shardCounts
-	fill   filterStates
-	args   sync.Pool // *[]any, the arguments of a check
+	// foreign is when the log last named a key of another type, in seconds since 1970.
+	foreign atomic.Int64
+	shards  shardCounts
+	fill    filterStates
+	args    sync.Pool // *[]any, the arguments of a check
 }
 
 var _ dedup.Store = (*Store)(nil)

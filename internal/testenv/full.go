@@ -9,6 +9,7 @@ import (
 
 // Full skips the test unless FRESHET_TEST_FULL names its part, or is "all":
 //
+//   - alerts: faults that happen to a running server, and the alerts of them
 //   - cuts: a connection that is cut before and after each command
 //   - failover: a Redis Cluster or Sentinels that fail over
 //   - kills: processes that are killed while clients write and read

@@ -140,7 +140,7 @@ func (r *OwnRedis) Freeze() { _ = r.cmd.Process.Signal(syscall.SIGSTOP) }
 // Thaw lets it go on.
 func (r *OwnRedis) Thaw() { _ = r.cmd.Process.Signal(syscall.SIGCONT) }
 
-// SentinelMaster is what a test's own Sentinel calls the master it watches.
+// SentinelMaster is the name of the master that a test's own Sentinel watches.
 const SentinelMaster = "own"
 
 // StartSentinel starts a Sentinel that watches a Redis, and returns a client with all rights.

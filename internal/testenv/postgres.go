@@ -104,3 +104,27 @@ func postgresExec(ctx context.Context, database, text string) error {
 	}
 	return nil
 }
+
+// LimitedPostgres is the URL of a database of the test's own, in which a role of its own may
+// have so many connections, and a function that changes how many.
+func LimitedPostgres(t testing.TB, conns int) (address string, allow func(conns int)) {
+	t.Helper()
+	admin := PostgresURL(t)
+	name := strings.ReplaceAll(Unique(), "-", "_")
+	do := func(text string, args ...any) {
+		t.Helper()
+		if err := postgresExec(context.WithoutCancel(t.Context()), admin, fmt.Sprintf(text, args...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do("CREATE ROLE %s LOGIN CONNECTION LIMIT %d", name, conns)
+	t.Cleanup(func() { do("DROP ROLE %s", name) })
+	do("CREATE DATABASE %s OWNER %[1]s", name)
+	t.Cleanup(func() { do("DROP DATABASE %s WITH (FORCE)", name) })
+	u, err := url.Parse(admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User, u.Path = url.User(name), "/"+name
+	return u.String(), func(conns int) { do("ALTER ROLE %s CONNECTION LIMIT %d", name, conns) }
+}

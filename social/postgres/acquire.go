@@ -39,7 +39,7 @@ const (
 // errNone says that the server gives this process no connection at all.
 var errNone = errors.New("the server gives no connection")
 
-// poolerIsFull are what poolers say that have no code of their own for it.
+// poolerIsFull are parts of the texts of poolers, which have no code for it.
 var poolerIsFull = []string{"no more connections allowed", "max client", "maxclients"}
 
 // crowded reports whether a connection was refused because there are as many as there may

@@ -17,22 +17,6 @@ import (
 	"github.com/freshet/freshet/social/postgres"
 )
 
-// limited is the URL of a database of its own, in which a new role may have so many
-// connections, and a function that changes how many.
-func limited(t *testing.T, conns int) (address string, allow func(conns int)) {
-	t.Helper()
-	admin := testenv.PostgresURL(t)
-	name := strings.ReplaceAll(testenv.Unique(), "-", "_")
-	script(t, admin, fmt.Sprintf(`CREATE ROLE %s LOGIN CONNECTION LIMIT %d`, name, conns))
-	t.Cleanup(func() { script(t, admin, `DROP ROLE `+name) })
-	script(t, admin, fmt.Sprintf(`CREATE DATABASE %s OWNER %s`, name, name))
-	t.Cleanup(func() { script(t, admin, `DROP DATABASE `+name+` WITH (FORCE)`) })
-	u, err := url.Parse(admin)
-	require.NoError(t, err)
-	u.User, u.Path = url.User(name), "/"+name
-	return u.String(), func(conns int) { script(t, admin, fmt.Sprintf(`ALTER ROLE %s CONNECTION LIMIT %d`, name, conns)) }
-}
-
 // lines are those of a log.
 type lines chan string
 
@@ -44,7 +28,7 @@ func (l lines) Write(p []byte) (int, error) {
 // TestTheServerGivesFewerConnections than the store may open: calls wait for those that there
 // are, and one line of the log names both numbers.
 func TestTheServerGivesFewerConnections(t *testing.T) {
-	address, _ := limited(t, 2)
+	address, _ := testenv.LimitedPostgres(t, 2)
 	log := make(lines, 10)
 	s, err := postgres.Open(t.Context(), postgres.Config{URL: address, MaxConns: 12, Log: slog.New(slog.NewTextHandler(log, nil))}, social.Options{})
 	require.NoError(t, err)
@@ -72,7 +56,7 @@ func TestTheServerGivesFewerConnections(t *testing.T) {
 // TestTheServerGivesNoConnection: where the store has none at all, the database cannot be
 // asked, and as soon as it gives one, calls are served again.
 func TestTheServerGivesNoConnection(t *testing.T) {
-	address, allow := limited(t, 2)
+	address, allow := testenv.LimitedPostgres(t, 2)
 	s, err := postgres.New(t.Context(), postgres.Config{URL: address, MaxConns: 4}, social.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
