@@ -29,7 +29,7 @@ type Timeline struct {
 
 // Home says how home is blended.
 type Home struct {
-	Pattern string `koanf:"pattern" help:"whose each position of home is, one letter a position, repeated: C (posts by whom the reader follows), T (in turn what is trending and what is discovered), P (what is promoted)"`
+	Pattern string `koanf:"pattern" help:"whose each position of home is: five_percent or every_tenth (of 20 or 10 positions the 9th is promoted), or one letter a position, repeated: C (posts by whom the reader follows), T (in turn what is trending and what is discovered), P (what is promoted)"`
 }
 
 // Media keeps the images of posts.

@@ -47,6 +47,19 @@ func TestHomeScore(t *testing.T) {
 	assert.Zero(t, feed.Affinity(-1))
 }
 
+// TestNamedPatterns: where promoted has its positions, counted from 1.
+func TestNamedPatterns(t *testing.T) {
+	t.Parallel()
+	for name, every := range map[string]int{"five_percent": 20, "every_tenth": 10, "CCCTCCCTPC": 10} {
+		p, err := feed.ParsePattern(name)
+		assert.NoError(t, err)
+		for at := range 100 {
+			assert.Equal(t, at%every == 8, p.At(at) == feed.SourcePromoted, "%s at %d", name, at+1)
+		}
+		assert.Equal(t, 70, p.Shares(100)[feed.SourceFollowing], name)
+	}
+}
+
 // TestPatternShares: 70, 25 and 5 of a hundred by default, and what is promoted once in 20.
 func TestPatternShares(t *testing.T) {
 	t.Parallel()
@@ -59,7 +72,9 @@ func TestPatternShares(t *testing.T) {
 		assert.LessOrEqual(t, max(shares[feed.SourceTrending]-shares[feed.SourceDiscovery], 0), 1)
 		assert.Equal(t, n/20, shares[feed.SourcePromoted])
 	}
-	for at, want := range map[string]string{"CCX": "position 3", "PP": "no C and no T", "": "no C and no T"} {
+	for at, want := range map[string]string{
+		"CCX": "position 3", "PP": "no C and no T", "": "no C and no T", "every_ten": "every_tenth", "Five_Percent": "five_percent",
+	} {
 		_, err := feed.ParsePattern(at)
 		assert.ErrorIs(t, err, feed.ErrInvalid)
 		assert.ErrorContains(t, err, want)

@@ -4,9 +4,15 @@ import (
 	"strings"
 )
 
-// DefaultPattern is a new system's [Pattern]: of 20 positions 14 are of posts by whom
-// the reader follows, 5 of what is trending or discovered, and the 9th is promoted.
-const DefaultPattern = "CCCTCCCTPC CCCTCCCTTC"
+// DefaultPattern is the name of a new system's [Pattern]: of 20 positions 14 are of posts by
+// whom the reader follows, 5 of what is trending or discovered, and the 9th is promoted.
+const DefaultPattern = "five_percent"
+
+// patterns are those that have names.
+var patterns = map[string]string{
+	DefaultPattern: "CCCTCCCTPC CCCTCCCTTC", // promoted on positions 9, 29, 49 …
+	"every_tenth":  "CCCTCCCTPC",            // promoted on positions 9, 19, 29 …
+}
 
 // maxPattern is how many positions a pattern has at most: a session is hardly longer.
 const maxPattern = 1000
@@ -15,7 +21,8 @@ const maxPattern = 1000
 // repeated. The zero value gives every position to [SourceFollowing].
 type Pattern struct{ sources []Source }
 
-// ParsePattern reads a pattern, one letter a position; spaces do not count:
+// ParsePattern reads a pattern: the name "five_percent" or "every_tenth", of which promoted has one
+// position of 20 or of 10, or one letter a position; spaces do not count:
 //
 //	C  posts by whom the reader follows
 //	T  of the 1st, 3rd, … T of a session what is trending, of the others what is discovered
@@ -24,6 +31,9 @@ type Pattern struct{ sources []Source }
 // At least one letter must be C or T: what is promoted fills no other position. Errors
 // wrap [ErrInvalid] and say where the text is wrong.
 func ParsePattern(text string) (Pattern, error) {
+	if named, ok := patterns[text]; ok {
+		text = named
+	}
 	var sources []Source
 	var turns int
 	for at, letter := range text {
@@ -37,7 +47,7 @@ func ParsePattern(text string) (Pattern, error) {
 		case 'P':
 			sources = append(sources, SourcePromoted)
 		default:
-			return Pattern{}, Errorf(ErrInvalid, "bad pattern: %q at position %d of %q; the letters are C (following), T (trending or discovery) and P (promoted)", string(letter), at+1, text)
+			return Pattern{}, Errorf(ErrInvalid, "bad pattern: %q at position %d of %q; the letters are C (following), T (trending or discovery) and P (promoted), the names five_percent and every_tenth", string(letter), at+1, text)
 		}
 	}
 	switch {
