@@ -1,6 +1,6 @@
 // The composer: a caption, images with what they show, and who may see the post.
 
-import { make } from '/assets/api.js';
+import { make, newID } from '/assets/api.js';
 import { ask, reader } from '/assets/feed/reader.js';
 import { upload } from '/assets/feed/upload.js';
 
@@ -99,7 +99,7 @@ async function send(event) {
   const post = draft();
   if (!post.caption && picked.length === 0) { say('Write something, or add an image.'); return; }
   if (post.audience?.circles?.length === 0) { say('Choose at least one of your circles.'); return; }
-  key ||= crypto.randomUUID();
+  key ||= newID();
   say('');
   sending = upload(post, picked.map((p) => p.file), key, progress);
   progress(0);

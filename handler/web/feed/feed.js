@@ -1,7 +1,7 @@
 // The feed page: what an app looks like on the API. Ranked feeds keep no cursor and no
 // time of their own; the server knows what this reader has been given.
 
-import { Refused, make } from '/assets/api.js';
+import { Refused, make, ofTab } from '/assets/api.js';
 import { acted, forgetActs, whatChanged } from '/assets/feed/acts.js';
 import { authorView } from '/assets/feed/author.js';
 import { makeCard } from '/assets/feed/card.js';
@@ -181,7 +181,7 @@ async function show(what, { key, back }) {
 // --- reader ------------------------------------------------------------------
 
 async function readAs(agent) {
-  Object.values(state.lists).forEach((l) => sessionStorage.removeItem(l.key));
+  Object.values(state.lists).forEach((l) => ofTab.remove(l.key));
   become(agent);
   Object.assign(state, { lists: {}, shown: new Set(), others: new Map(), other: null });
   forgetActs();
@@ -255,7 +255,7 @@ async function start() {
   $('compose').addEventListener('click', compose);
   $('sign-in').addEventListener('submit', (e) => {
     e.preventDefault();
-    sessionStorage.setItem('token', e.target.elements.token.value.trim());
+    ofTab.set('token', e.target.elements.token.value.trim());
     e.target.reset();
     e.target.hidden = true;
     readAs(reader.agent);
@@ -293,7 +293,7 @@ function head() {
 
 // forget has a list read again when it is shown.
 function forget(name) {
-  if (state.lists[name]) sessionStorage.removeItem(state.lists[name].key);
+  if (state.lists[name]) ofTab.remove(state.lists[name].key);
   delete state.lists[name];
 }
 

@@ -1,7 +1,7 @@
 // A list of cards that grows at its end. It is kept while its tab of the browser is
 // open, so that whoever comes back finds the same.
 
-import { make } from '/assets/api.js';
+import { make, ofTab } from '/assets/api.js';
 import { reader } from '/assets/feed/reader.js';
 
 export class List {
@@ -63,20 +63,15 @@ export class List {
 
   get key() { return `list ${reader.agent} ${this.name}`; }
 
-  // save keeps the list for this tab of the browser. Where there is no room the list is
-  // loaded again.
+  // save keeps the list for this tab of the browser.
   save() {
     if (!this.loaded) return;
-    try {
-      sessionStorage.setItem(this.key, JSON.stringify({ docs: this.docs, cursor: this.cursor, more: this.more, scroll: this.scroll }));
-    } catch {
-      sessionStorage.removeItem(this.key);
-    }
+    ofTab.set(this.key, JSON.stringify({ docs: this.docs, cursor: this.cursor, more: this.more, scroll: this.scroll }));
   }
 
   // restore tells whether there was a list.
   restore() {
-    const kept = JSON.parse(sessionStorage.getItem(this.key));
+    const kept = JSON.parse(ofTab.get(this.key));
     if (!kept) return false;
     Object.assign(this, { cursor: kept.cursor, more: kept.more, scroll: kept.scroll, loaded: true });
     kept.docs.forEach((doc) => this.add(doc));

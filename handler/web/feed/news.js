@@ -14,9 +14,17 @@ const $ = (id) => document.getElementById(id);
 const counts = {};
 let current; // () => {feed, busy, head}: the feed that is shown, and the newest post of the timeline that is known
 let streaming, live = false, looks = 0;
+let heard = ''; // the id of the last event, of whichever window's stream
+let tell = () => {}; // tells the reader's other windows
 
 export function clearNews(feed) {
+  if (feed) tell({ read: feed });
+  cleared(feed);
+}
+
+function cleared(feed) {
   for (const name of feed ? [feed] : Object.keys(counts)) counts[name] = 0;
+  if (!feed || feed === 'following') heard = '';
   showNews();
 }
 
@@ -48,6 +56,7 @@ async function look() {
 
 // told is what an event says: so many posts, up to the one of its id.
 function told(id, count) {
+  heard = id;
   if (id !== current().head) counts.following = (counts.following || 0) + count;
   showNews();
   for (const wait of RECALLED) setTimeout(look, wait);
@@ -61,9 +70,14 @@ export function stream() {
   if (document.hidden || !reader.agent) return;
   const ends = new AbortController();
   streaming = ends;
+  const { signal } = ends, windows = new BroadcastChannel(`news of ${reader.agent}`);
+  signal.addEventListener('abort', () => windows.close());
+  windows.onmessage = ({ data: { read, id, count } }) => (read ? cleared(read) : told(id, count));
+  tell = (message) => { if (!signal.aborted) windows.postMessage(message); };
   listen({
-    headers, signal: ends.signal, since: current().head, told,
-    live: (is) => { if (!ends.signal.aborted) live = is; },
+    name: windows.name, headers, signal, since: () => heard || current().head,
+    told: (id, count) => { told(id, count); tell({ id, count }); },
+    live: (is) => { if (!signal.aborted) live = is; },
   });
 }
 

@@ -1,19 +1,19 @@
 // Who reads: the agent's name, and a token where the server asks for one.
 
-import { call } from '/assets/api.js';
+import { call, ofBrowser, ofTab } from '/assets/api.js';
 
 // reader.agent is '' for a guest. reader.turn is another one for each reader, so that
 // what an earlier one has asked for does not come in late.
-export const reader = { agent: localStorage.getItem('agent') ?? '', turn: 0 };
+export const reader = { agent: ofBrowser.get('agent') ?? '', turn: 0 };
 
 export function become(agent) {
   reader.agent = agent;
   reader.turn++;
-  localStorage.setItem('agent', agent);
+  ofBrowser.set('agent', agent);
 }
 
 export function headers() {
-  const token = sessionStorage.getItem('token');
+  const token = ofTab.get('token');
   return {
     ...(reader.agent ? { 'X-Agent-ID': reader.agent } : {}),
     ...(token ? { Authorization: `Bearer ${token}` } : {}),

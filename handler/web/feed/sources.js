@@ -1,8 +1,8 @@
 // Where the lists come from. Each feed answers {items, more, degraded}, and cursor
 // where it is paged by one.
 
-import { Refused } from '/assets/api.js';
-import { ask } from '/assets/feed/reader.js';
+import { Refused, newID } from '/assets/api.js';
+import { ask, reader } from '/assets/feed/reader.js';
 
 const PAGE = 20;
 const GUEST_PAGE = 60; // the guest feed has one page
@@ -15,25 +15,47 @@ export const feeds = {
   guest: { name: 'Trending', page: async () => ({ ...await ask('GET', `/v1/feed/guest?limit=${GUEST_PAGE}`), more: false }) },
 };
 
+const calls = {}; // by reader and feed: those that were not answered, and pages that came again
+
+// ranked asks first for pages that were lost on their way, whose items would be skipped.
+// The server remembers them for a minute.
 async function ranked(feed, action) {
-  const { has_more: more, ...page } = await once({ feed, action, why: true });
-  return { ...page, more };
+  const { lost, kept } = calls[`${reader.agent} ${feed}`] ??= { lost: [], kept: [] };
+  const find = (what) => lost.find((request) => !what || request.action === what);
+  const made = async (request) => {
+    if (lost.includes(request)) lost.splice(lost.indexOf(request), 1);
+    try {
+      const { has_more: more, ...page } = await twice(request);
+      return { ...page, more };
+    } catch (error) {
+      if (mayBeAnswered(error)) lost.push(request);
+      throw error;
+    }
+  };
+  if (action === 'load_more') return kept.shift() ?? made(find() ?? pageOf(feed, action));
+  for (let request; (request = find('load_more'));) {
+    const page = await made(request);
+    if (page.items.length > 0) kept.push({ ...page, more: true });
+  }
+  const page = await made(find('refresh') ?? pageOf(feed, action));
+  return { ...page, more: page.more || kept.length > 0 };
 }
+
+const pageOf = (feed, action) => ({ feed, action, why: true, limit: PAGE, request_id: newID() });
+
+const mayBeAnswered = (error) => !(error instanceof Refused && error.status < 500);
 
 // countNew changes nothing.
 export async function countNew(feed) {
-  return (await once({ feed, action: 'refresh', silent: true })).new_count ?? 0;
+  return (await ask('POST', '/v1/feed', { feed, action: 'refresh', silent: true, limit: PAGE })).new_count ?? 0;
 }
 
-// A page that was lost on its way is asked for again under the same request id, so
-// that its items are not skipped.
-async function once(body) {
-  const request = { ...body, limit: PAGE };
-  if (!body.silent) request.request_id = crypto.randomUUID();
+// twice asks again after a moment, under the same request id.
+async function twice(request) {
   try {
     return await ask('POST', '/v1/feed', request);
   } catch (error) {
-    if (error instanceof Refused && error.status < 500) throw error;
+    if (!mayBeAnswered(error)) throw error;
     await new Promise((r) => { setTimeout(r, 800); });
     return ask('POST', '/v1/feed', request);
   }

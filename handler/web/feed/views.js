@@ -1,9 +1,11 @@
 // The address says what is shown: /?feed=home, /?post=<id>, /?author=<id>. Whoever goes
 // back finds a view as it was, at the place it was scrolled to.
 
+import { newID, ofTab } from '/assets/api.js';
+
 const KEPT = 50; // places in the history whose scroll position is known
 
-const places = new Map(JSON.parse(sessionStorage.getItem('places') ?? '[]'));
+const places = new Map(JSON.parse(ofTab.get('places') ?? '[]'));
 let at = ''; // the place in the history that is shown
 let show; // async (view, {key, back}): shows it, and answers where a new one begins
 
@@ -32,7 +34,7 @@ async function open(back) {
 // go opens an address of this page as a new place in the history.
 export function go(href) {
   note();
-  at = crypto.randomUUID();
+  at = newID();
   history.pushState({ key: at, inside: true }, '', href);
   return open(false);
 }
@@ -58,12 +60,12 @@ function follow(event) {
 export function begin(shows) {
   show = shows;
   history.scrollRestoration = 'manual';
-  at = history.state?.key ?? crypto.randomUUID();
+  at = history.state?.key ?? newID();
   if (!history.state?.key) history.replaceState({ key: at }, '');
   if (!cameBack()) places.delete(at);
   addEventListener('popstate', (event) => {
     note();
-    at = event.state?.key ?? crypto.randomUUID();
+    at = event.state?.key ?? newID();
     if (!event.state?.key) history.replaceState({ key: at }, '');
     open(true);
   });
@@ -75,5 +77,5 @@ export function begin(shows) {
 
 function keep() {
   note();
-  sessionStorage.setItem('places', JSON.stringify([...places].slice(-KEPT)));
+  ofTab.set('places', JSON.stringify([...places].slice(-KEPT)));
 }

@@ -1,7 +1,7 @@
 // The decay lab: propose other parameters, see what they do to a real reader's
 // list, then try them on a share of the readers or make them live.
 
-import { Refused, age, call, make, short } from '/assets/api.js';
+import { Refused, age, call, make, ofTab, short } from '/assets/api.js';
 import { confirmed } from '/assets/lab/confirm.js';
 import { buildCurves, showCurves } from '/assets/lab/curves.js';
 import { draw, factor, parseDuration, span } from '/assets/lab/curve.js';
@@ -17,7 +17,7 @@ const state = { parameters: [], chosen: '', version: null, etag: '', live: null,
 // --- the API -----------------------------------------------------------------
 
 async function admin(method, path, body, headers = {}, signal = undefined) {
-  const token = sessionStorage.getItem('admin');
+  const token = ofTab.get('admin');
   if (token) headers['X-Admin-Token'] = token;
   return call(method, path, { body, headers, signal });
 }
@@ -401,7 +401,7 @@ function start() {
   $('save').addEventListener('click', saveVariant);
   $('sign-in').addEventListener('submit', (e) => {
     e.preventDefault();
-    sessionStorage.setItem('admin', e.target.elements.token.value.trim());
+    ofTab.set('admin', e.target.elements.token.value.trim());
     e.target.reset();
     e.target.hidden = true;
     note('');

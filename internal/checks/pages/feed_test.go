@@ -149,7 +149,7 @@ func TestFeedPageAsksOnceWhileTheServerIsAway(t *testing.T) {
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Phone)
 	const away = `window.asked = 0; window.plain ??= window.fetch; window.fetch = async (path, o) => { if (/timeline|posts\?/.test(path)) { window.asked++; throw new TypeError('away'); } return plain(path, o); }`
-	const stuck = `document.querySelector('#again').checkVisibility() && document.querySelector('#note.error')?.textContent === 'away'`
+	const stuck = `document.querySelector('#again').checkVisibility() && document.querySelector('#note.error')?.textContent.startsWith('The server cannot be reached.')`
 	for where, entries := range map[string]string{"feed=following": `#items .card`, "author=ana.costa": `.grid li`} {
 		shown := `document.querySelectorAll('` + entries + `').length`
 		readAs(tab, url, "u_1", where)
@@ -170,7 +170,7 @@ func TestFeedPageAsksOnceWhileTheServerIsAway(t *testing.T) {
 	tab.Until(`document.querySelector('.people')?.checkVisibility()`)
 	chromium.Eval[any](tab, `window.plain = window.fetch, window.fetch = async () => { throw new TypeError('away'); }`)
 	tab.Click(".people summary")
-	tab.Until(`document.querySelector('#note.error')?.textContent === 'away'`)
+	tab.Until(`document.querySelector('#note.error')?.textContent.startsWith('The server cannot be reached.')`)
 	chromium.Eval[any](tab, `window.fetch = window.plain`)
 	tab.Click(".people summary")
 	tab.Click(".people summary")

@@ -1,0 +1,131 @@
+package pages
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/internal/checks/chromium"
+)
+
+// without serves the pages of a system to a browser that lacks something: a script takes it
+// away before those of the page run.
+func without(t *testing.T, a *app.App, script string) (url string) {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/without.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			_, _ = w.Write([]byte(script))
+		case "/", "/lab":
+			r.Header.Del("Accept-Encoding")
+			r.Header.Del("If-None-Match")
+			page := httptest.NewRecorder()
+			a.Handler.ServeHTTP(page, r)
+			for name, values := range page.Header() {
+				if name != "Content-Length" && name != "Etag" {
+					w.Header()[name] = values
+				}
+			}
+			_, _ = w.Write([]byte(strings.Replace(page.Body.String(), "<script", `<script src="/without.js"></script><script`, 1)))
+		default:
+			a.Handler.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// TestPagesInPoorBrowsers: a page by plain HTTP from another machine has fewer functions, and
+// site data may be blocked.
+func TestPagesInPoorBrowsers(t *testing.T) {
+	t.Parallel()
+	a, _ := serve(t)
+	for name, script := range map[string]string{
+		"plain HTTP from another machine": `delete Crypto.prototype.randomUUID; delete Navigator.prototype.locks;`,
+		"site data blocked": `for (const name of ['localStorage', 'sessionStorage']) {
+			Object.defineProperty(window, name, { get() { throw new DOMException('Access is denied.', 'SecurityError'); } });
+		}`,
+		"no room": `Storage.prototype.setItem = () => { throw new DOMException('It is full.', 'QuotaExceededError'); };`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := without(t, a, script)
+			tab := chromium.Open(t, chromium.Phone)
+			tab.Go(url + "/")
+			tab.Until(`document.querySelectorAll('#items .card').length > 0`)
+			chromium.Eval[any](tab, `document.querySelector('#agent').value = 'u_1', document.querySelector('#agent').dispatchEvent(new Event('change'))`)
+			tab.Until(ids + `.length >= 20 && ` + idle + ` && !document.querySelector('#tabs').hidden`)
+			readDown(tab, 40)
+			chromium.Eval[any](tab, `dispatchEvent(new Event('pagehide'))`) // keeps what is to be kept
+			tab.Click("#compose")
+			tab.Until(`document.querySelector('#composer').open`)
+			assert.Empty(t, chromium.Eval[string](tab, `document.querySelector('#note.error')?.textContent ?? ''`))
+			tab.Go(url + "/lab")
+			tab.Until(`document.querySelectorAll('input[type=range]').length > 0`)
+		})
+	}
+}
+
+// TestManyWindows: a browser has six connections to a server of HTTP/1.1, and each window
+// listens.
+func TestManyWindows(t *testing.T) {
+	t.Parallel()
+	a, url := serve(t)
+	tab := chromium.Open(t, chromium.Desktop)
+	readAs(tab, url, "u_1", "feed=following")
+	tab.Until(`document.querySelectorAll('#items .card').length > 0`)
+	chromium.Eval[any](tab, `window.all = [window, ...Array.from({ length: 7 }, () => open('/?feed=following', '', 'popup,width=300,height=300'))], 0`)
+	tab.Until(`all.every((w) => w.document.querySelectorAll('#items .card').length > 0)`)
+	require.False(t, chromium.Eval[bool](tab, `all.some((w) => w.document.hidden)`), "a hidden window rests")
+	send(t, a, "u_2", http.MethodPost, "/v1/posts", `{"caption":"Rain at last"}`)
+	send(t, a, "u_1", http.MethodPut, "/v1/agents/u_1/following/u_3", "")
+	const told = `all.every((w) => w.document.querySelector('#tab-following .count').textContent`
+	post := func() { send(t, a, "u_3", http.MethodPost, "/v1/posts", `{"caption":"Snow"}`) }
+	post()
+	tab.Until(told + ` !== '')`)
+	tab.Click("#refresh")
+	tab.Until(told + ` === '')`)
+}
+
+// TestALongWordIsBroken, wherever it stands.
+func TestALongWordIsBroken(t *testing.T) {
+	t.Parallel()
+	a, url := serve(t)
+	ingest(t, a, "long", strings.Repeat("x", 60))
+	tab := chromium.Open(t, chromium.Screen{Name: "small", Width: 320, Height: 640})
+	send(t, a, "reader", http.MethodPut, "/v1/agents/reader/profile", `{"interests":{"`+strings.Repeat("x", 60)+`":1}}`)
+	readAs(tab, url, "reader")
+	tab.Until(`document.querySelector('[data-id=long] .chip')`)
+	assert.LessOrEqual(t, chromium.Eval[float64](tab, `document.documentElement.scrollWidth`), 320.0)
+}
+
+// TestAFeedPageThatWasLost: the next call asks for it again, whatever the reader does.
+func TestAFeedPageThatWasLost(t *testing.T) {
+	t.Parallel()
+	a, _ := serve(t)
+	url := without(t, a, `window.plain = window.fetch; window.lose = 0; window.had = [];
+		window.fetch = async (path, options) => {
+			const answer = await plain(path, options);
+			if (path !== '/v1/feed' || options.body.includes('"silent"')) return answer;
+			if (window.lose-- > 0) throw new TypeError('lost');
+			window.had.push(JSON.parse(options.body).request_id);
+			return answer;
+		};`)
+	for name, next := range map[string]string{"scroll": "#again", "refresh": "#refresh"} {
+		t.Run(name, func(t *testing.T) {
+			tab := chromium.Open(t, chromium.Phone)
+			readAs(tab, url, "u_4")
+			tab.Until(ids + `.length >= 20 && ` + idle)
+			chromium.Eval[any](tab, `window.lost = [], window.before = fetch, window.fetch = (path, o) => { if (path === '/v1/feed' && window.lose > 0) lost.push(JSON.parse(o.body).request_id); return before(path, o); }, window.lose = 2, 0`)
+			tab.Until(`scrollTo(0, document.body.scrollHeight), document.querySelector('#again').checkVisibility()`)
+			tab.Until(`document.querySelector('#note.error')?.textContent.startsWith('The server cannot be reached.')`)
+			tab.Click(next)
+			tab.Until(`had.includes(lost[0])`)
+		})
+	}
+}
