@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -228,6 +229,34 @@ func TestInspectSeveralIndices(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, r.Err())
 		require.False(t, r.Schema.Live, "one of them cannot keep live popularity")
+	}
+
+	// What orders and finds, and nobody is kept from items by, only one of them may have.
+	full := fitting + `,"freshet_tag":{"type":"keyword"},"freshet_story":{"type":"keyword"},
+		"freshet_title":{"type":"text","analyzer":"whitespace"},"freshet_summary":{"type":"text","analyzer":"whitespace"}`
+	r, err = esindex.Inspect(t.Context(), two(full, full), "both", esindex.Fields{})
+	require.NoError(t, err)
+	require.True(t, r.Schema.Tokens)
+	traits := esindex.Traits{Author: "author_id", Site: "freshet_site", Tag: "freshet_tag", Story: "freshet_story"}
+	require.Equal(t, traits, r.Schema.Traits)
+	for field, want := range map[string]esindex.Traits{
+		"freshet_site":       {Author: traits.Author, Tag: traits.Tag, Story: traits.Story},
+		"freshet_story":      {Author: traits.Author, Site: traits.Site, Tag: traits.Tag},
+		"freshet_tag":        {Author: traits.Author, Site: traits.Site, Story: traits.Story},
+		"freshet_title":      traits,
+		"freshet_popularity": traits,
+		"freshet_sum_2d":     traits,
+	} {
+		less := regexp.MustCompile(`,\s*"`+field+`":\{[^}]*\}`).ReplaceAllString(full, "")
+		require.NotEqual(t, full, less)
+		for _, both := range []canned{two(full, less), two(less, full)} {
+			r, err = esindex.Inspect(t.Context(), both, "both", esindex.Fields{})
+			require.NoError(t, err)
+			require.NoError(t, r.Err(), field)
+			require.Equal(t, want, r.Schema.Traits, field)
+			require.Equal(t, field != "freshet_title", r.Schema.Tokens, field)
+			require.Equal(t, field == "freshet_title", r.Schema.Fields.TitleTokens == esindex.None, field)
+		}
 	}
 
 	dated := func(kind string) string {

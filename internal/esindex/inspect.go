@@ -132,6 +132,12 @@ func (r *Report) join(in *inspection, name string) {
 	one.Live = all.Live
 	all.Time.most = min(all.Time.most, one.Time.most)
 	one.Time.most = all.Time.most
+	all.Traits = all.Traits.and(one.Traits)
+	one.Traits = all.Traits
+	if all.Tokens != one.Tokens {
+		all.textsAlone()
+		one.textsAlone()
+	}
 	for _, p := range in.problems {
 		if !slices.Contains(r.Problems, p) {
 			r.Problems = append(r.Problems, p)
@@ -163,9 +169,8 @@ func (in *inspection) run() {
 	untold.Tags, loaded.Tags, unloaded.Tags = in.keyword("tags", &names.Tags, &source.Tags, "interests and muted tags match nothing in searches")
 	untold.Author, loaded.Author, unloaded.Author = in.keyword("author_id", &names.AuthorID, &source.AuthorID, "muted authors match nothing in searches")
 	untold.Lang, loaded.Lang, unloaded.Lang = in.keyword("lang", &names.Lang, &source.Lang, "every item passes every language in searches")
-	if !in.schema.Tokens { // keywords are matched in the texts, by their own analyzer
-		names.TitleTokens, names.SummaryTokens = None, None
-		source.TitleTokens, source.SummaryTokens = None, None
+	if !in.schema.Tokens {
+		in.schema.textsAlone()
 	}
 	in.popularity(&names.Popularity, &source.Popularity)
 	in.traits()

@@ -108,6 +108,23 @@ type Traits struct {
 	Story  string
 }
 
+// and are those that both have.
+func (t Traits) and(o Traits) Traits {
+	for _, name := range []struct{ of, in *string }{{&t.Author, &o.Author}, {&t.Site, &o.Site}, {&t.Tag, &o.Tag}, {&t.Story, &o.Story}} {
+		if *name.of != *name.in {
+			*name.of = ""
+		}
+	}
+	return t
+}
+
+// textsAlone has keywords matched in the texts, by their own analyzer.
+func (s *Schema) textsAlone() {
+	s.Tokens = false
+	s.Fields.TitleTokens, s.Fields.SummaryTokens = None, None
+	s.Source.TitleTokens, s.Source.SummaryTokens = None, None
+}
+
 // ownTraits are those of our own index.
 func ownTraits(names Fields) Traits {
 	t := Traits{Author: names.AuthorID, Site: names.Site, Tag: FirstTag, Story: Story}
