@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/freshet/freshet/internal/guard"
 )
 
 const (
@@ -67,7 +69,7 @@ func (r *Recorder) Reclaim(ctx context.Context, withdraw Withdraw, since time.Ti
 	var withdrawn errgroup.Group
 	withdrawn.SetLimit(reclaims)
 	for agent, all := range lost {
-		withdrawn.Go(func() error { return withdraw(ctx, agent, all, r.clock()) })
+		withdrawn.Go(guard.Func(func() error { return withdraw(ctx, agent, all, r.clock()) }))
 	}
 	if err := withdrawn.Wait(); err != nil {
 		return fmt.Errorf("withdraw again what was delivered lately: %w", err)

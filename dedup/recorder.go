@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 )
 
 var (
@@ -204,17 +204,19 @@ func (r *Recorder) collect() {
 	}
 }
 
-// write records one batch, again and again with growing pauses until it is
-// confirmed, given up on, or the drain's deadline has passed.
+// write writes one batch. A panic defers it.
 func (r *Recorder) write(batch []delivery, members int, waiting *opened) {
 	defer r.writes.Done()
 	defer r.backlog.end(waiting)
-	defer func() {
-		if p := recover(); p != nil {
-			r.cfg.Logger.ErrorContext(r.ctx, "panic while recording impressions", "panic", p, "stack", string(debug.Stack()))
-			r.finish(batch, members, nil, fmt.Errorf("%w: panic: %v", errDeferred, p))
-		}
-	}()
+	if err := guard.Run(func() error { r.record(batch, members); return nil }); err != nil {
+		r.cfg.Logger.ErrorContext(r.ctx, "panic while recording impressions", "error", err)
+		r.finish(batch, members, nil, fmt.Errorf("%w: a panic, which the log has", errDeferred))
+	}
+}
+
+// record records one batch, again and again with growing pauses until it is
+// confirmed, given up on, or the drain's deadline has passed.
+func (r *Recorder) record(batch []delivery, members int) {
 	left := make([]Impression, 0, members)
 	for _, d := range batch {
 		for _, g := range d.groups {

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/freshet/freshet/internal/guard"
 )
 
 const (
@@ -43,7 +45,7 @@ func startSettler(ctx context.Context, w Writer, cfg RecorderConfig) *settler {
 		for {
 			select {
 			case <-tick.C:
-				s.settle(ctx, s.turn())
+				guard.Log(s.log, "settling impressions", func() { s.settle(ctx, s.turn()) })
 			case <-ctx.Done():
 				return
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/internal/guard"
 )
 
 const (
@@ -62,7 +63,7 @@ func (a *abandoned) add(ctx context.Context, agent string, call cache.Call) {
 			case <-ctx.Done():
 			}
 		}()
-		a.run(ctx, agent, call)
+		guard.Log(a.log, "taking a page back", func() { a.run(ctx, agent, call) })
 	})
 }
 

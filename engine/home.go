@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -182,7 +183,10 @@ func (h *homeSupply) round(ctx context.Context, l *sourceQueue, q feed.Query) {
 	if l.grows {
 		l.n = min(roundGrowth*l.n, largestRound)
 	}
-	l.got, l.err = l.propose(ctx, q)
+	l.err = guard.Run(func() (err error) {
+		l.got, err = l.propose(ctx, q)
+		return err
+	})
 	l.next = l.got.Next
 	l.done = l.next == "" || l.err != nil
 	switch {

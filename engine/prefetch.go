@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 )
 
 // PrefetchConfig tunes a Prefetcher. Zero values mean the defaults.
@@ -93,18 +93,13 @@ func (p *Prefetcher) work() {
 		case <-p.ctx.Done():
 			return
 		case key := <-p.queue:
-			p.read(key)
+			guard.Log(p.cfg.Logger, "reading a page ahead", func() { p.read(key) })
 		}
 	}
 }
 
 // read reads one page ahead.
 func (p *Prefetcher) read(key turnOf) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			p.cfg.Logger.Error("panic while reading a page ahead", "panic", cause, "stack", string(debug.Stack()))
-		}
-	}()
 	p.mu.Lock()
 	n := p.waiting[key]
 	delete(p.waiting, key) // what is asked for from now on may be behind what is read here

@@ -11,6 +11,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/timeline"
 )
@@ -214,19 +215,19 @@ func (r *timelineRead) page(ctx context.Context, req TimelineRequest) (page Time
 func (r *timelineRead) about(ctx context.Context) error {
 	var group errgroup.Group
 	var storeErr error
-	group.Go(func() error {
+	group.Go(guard.Func(func() error {
 		r.authors, r.server, storeErr = r.t.stores.Posts.Celebrities(ctx, r.agent)
 		return nil
-	})
+	}))
 	known := true
-	group.Go(func() (err error) {
+	group.Go(guard.Func(func() (err error) {
 		r.profile, err = r.t.stores.Profiles.Profile(ctx, r.agent)
 		known = !errors.Is(err, catalog.ErrUnavailable)
 		if !known || errors.Is(err, feed.ErrNotFound) {
 			return nil
 		}
 		return err
-	})
+	}))
 	err := group.Wait()
 	if !known {
 		r.lacks |= lacksCatalog

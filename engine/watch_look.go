@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/timeline"
 )
@@ -231,13 +232,13 @@ func (r *round) build(ctx context.Context) error {
 	var g errgroup.Group
 	g.SetLimit(truthsAtOnce)
 	for _, t := range missing {
-		g.Go(func() error {
+		g.Go(guard.Func(func() error {
 			err := r.w.stores.Builder.Build(ctx, t.agent)
 			if errors.Is(err, timeline.ErrUnavailable) || errors.Is(err, social.ErrUnavailable) || ctx.Err() != nil {
 				return err
 			}
 			return nil // it is not ready, which its head says
-		})
+		}))
 	}
 	if err := g.Wait(); err != nil {
 		return err

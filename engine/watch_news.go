@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/timeline"
 )
@@ -38,7 +39,7 @@ func (r *round) news(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(truthsAtOnce)
 	for some := range slices.Chunk(moved, readersAtOnce) {
-		g.Go(func() error { return r.tellSome(ctx, some, boxes) })
+		g.Go(guard.Func(func() error { return r.tellSome(ctx, some, boxes) }))
 	}
 	return g.Wait()
 }

@@ -7,11 +7,11 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"time"
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/social"
 )
 
@@ -82,18 +82,9 @@ func (s *server) getStream(c *call) error {
 	if !until.IsZero() {
 		left = max(until.Sub(s.cfg.Clock()), time.Nanosecond)
 	}
-	go s.runStream(stream{conn, watch, s.deps.Drain, left}, head)
+	// It runs outside of any route: a panic ends it alone.
+	go guard.Log(s.log, "a stream", func() { stream{conn, watch, s.deps.Drain, left}.run(head) })
 	return nil
-}
-
-// runStream runs a stream outside of any route: a panic ends it alone.
-func (s *server) runStream(stream stream, head []byte) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.log.Error("a stream panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-		}
-	}()
-	stream.run(head)
 }
 
 // lastEvent reads Last-Event-ID; nil: there is none.
@@ -157,7 +148,10 @@ func (s stream) run(head []byte) {
 	left := make(chan struct{})
 	go func() {
 		defer close(left)
-		_, _ = s.conn.Read(make([]byte, 1)) // there is nothing more that a client may send
+		_ = guard.Run(func() error {
+			_, err := s.conn.Read(make([]byte, 1)) // there is nothing more that a client may send
+			return err
+		})
 	}()
 	beat, life := time.NewTicker(heartbeat), time.NewTimer(about(streamLife))
 	defer beat.Stop()

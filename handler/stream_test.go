@@ -234,3 +234,31 @@ func TestLastEventID(t *testing.T) {
 		require.True(t, errors.Is(err, feed.ErrInvalid), id)
 	}
 }
+
+// brokenWatcher gives out watches that panic when they are waited for.
+type brokenWatcher struct{}
+
+func (brokenWatcher) Watch(context.Context, string, *social.Position) (*engine.Watch, error) {
+	return new(engine.Watch), nil
+}
+
+// TestAStreamThatPanicsEndsAlone: it runs outside of any route, and the process goes on.
+func TestAStreamThatPanicsEndsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, func(_ *Config, d *Deps) {
+			d.Social = &Social{
+				Store: struct{ social.Store }{}, Timelines: storeTimelines{}, Watcher: brokenWatcher{}, Queue: struct{ jobs.Queue }{}, Graph: struct{ Graph }{},
+			}
+		})
+		s := &streams{pipes: openPipes(t, &http.Server{Handler: f.handler, ReadHeaderTimeout: time.Second})}
+		for range 2 {
+			_, body, res := s.get("u_1")
+			require.Equal(t, http.StatusOK, res.StatusCode)
+			rest, err := io.ReadAll(body)
+			require.NoError(t, err)
+			require.Contains(t, string(rest), "id: 0\n")
+		}
+		synctest.Wait()
+		require.Contains(t, f.log.String(), `"doing":"a stream"`)
+	})
+}

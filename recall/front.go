@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/metrics"
 )
 
@@ -128,12 +129,10 @@ func (f *Front) shared(key queryKey) (Result, bool) {
 func (f *Front) fresh(ctx context.Context, key queryKey, q feed.Query) (result Result, err error) {
 	ctx, cancel := context.WithTimeout(ctx, f.cfg.Timeout)
 	defer cancel()
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("recall panicked: %v", p)
-		}
-	}()
-	result, err = f.source.Recall(ctx, q)
+	err = guard.Run(func() (err error) {
+		result, err = f.source.Recall(ctx, q)
+		return err
+	})
 	if err == nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()

@@ -6,12 +6,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/freshet/freshet/internal/guard"
 )
 
 // Waits between two tries to reach a store.
@@ -141,13 +141,9 @@ func (b *Buffer[E]) next(i item[E]) {
 }
 
 func (b *Buffer[E]) handled(batch []E) {
-	defer func() {
-		if p := recover(); p != nil {
-			b.cfg.Logger.ErrorContext(b.ctx, "what readers did could not be handled and is lost", "entries", len(batch),
-				"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-		}
-	}()
-	b.handle(batch)
+	if err := guard.Run(func() error { b.handle(batch); return nil }); err != nil {
+		b.cfg.Logger.ErrorContext(b.ctx, "what readers did could not be handled and is lost", "entries", len(batch), "error", err)
+	}
 }
 
 // Try calls write until it succeeds, or fails with an error that does not pass, with longer

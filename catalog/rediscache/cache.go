@@ -17,6 +17,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
@@ -105,16 +106,16 @@ func (c *Cache) Hydrate(ctx context.Context, agent string, ids []string) ([]feed
 		group   errgroup.Group
 	)
 	if known == nil {
-		group.Go(func() (err error) {
+		group.Go(guard.Func(func() (err error) {
 			fetched, err = c.fetchProfile(ctx, agent)
 			return err
-		})
+		}))
 	}
 	if len(missed) > 0 {
-		group.Go(func() (err error) {
+		group.Go(guard.Func(func() (err error) {
 			found, err = c.next.Docs(ctx, missed)
 			return err
-		})
+		}))
 	}
 	err := group.Wait()
 	c.fill(ctx, found, fetched)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 )
 
 // After one jump of the clock it is unknown whether it was wrong before or is
@@ -150,7 +151,7 @@ func (s *Store) watch() {
 		case <-s.quit:
 			return
 		case <-tick.C:
-			s.look()
+			guard.Log(s.log, "following the clock", s.look)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 )
 
 // rollOver makes day the present one: a new filter and a new journal. The day
@@ -36,9 +37,11 @@ func (s *Store) rollOver(day feed.Day, now time.Time) error {
 		f, ended, keep, from, to := s.current, s.journal, s.untrusted(), s.from, s.to
 		s.journal, s.generation = next, s.generation+1
 		s.folds.Go(func() {
-			if s.foldPast(f, ended, now.UnixMilli()) {
-				s.leave(day, keep, from, to)
-			}
+			guard.Log(s.log, "storing a day's filter", func() {
+				if s.foldPast(f, ended, now.UnixMilli()) {
+					s.leave(day, keep, from, to)
+				}
+			})
 		})
 	}
 	s.setToday(day, feed.DayOf(now))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 )
 
 // writers is how many filters of one batch are written at once, so that their
@@ -46,7 +47,7 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 	)
 	group.SetLimit(writers)
 	for _, p := range parts {
-		group.Go(func() error {
+		group.Go(guard.Func(func() error {
 			missing, err := s.write(ctx, p, day, shards, ttl)
 			mu.Lock()
 			defer mu.Unlock()
@@ -55,7 +56,7 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 				errs = append(errs, err)
 			}
 			return nil
-		})
+		}))
 	}
 	_ = group.Wait()
 	if len(errs) > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/journal"
+	"github.com/freshet/freshet/internal/guard"
 )
 
 const (
@@ -24,7 +25,7 @@ func (s *Spool) run(ctx context.Context) {
 	tick := time.NewTicker(s.cfg.Every)
 	defer tick.Stop()
 	for {
-		s.pass(ctx)
+		guard.Log(s.cfg.Logger, "recording impressions of the disk", func() { s.pass(ctx) })
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -208,14 +209,14 @@ func (s *Spool) withdraw(ctx context.Context, b []journal.Entry) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(withdraws)
 	for _, e := range b {
-		group.Go(func() error {
+		group.Go(guard.Func(func() error {
 			err := s.cfg.Sessions.Withdraw(ctx, e.Agent, e.Groups, time.UnixMilli(e.At))
 			if errors.Is(err, cache.ErrForeign) { // it must not hold up what others were shown
 				s.cfg.Logger.WarnContext(ctx, "what was shown is recorded, and stays in the agent's sessions", "agent", e.Agent, "error", err)
 				return nil
 			}
 			return err
-		})
+		}))
 	}
 	return group.Wait()
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 )
 
 // Bounds of what is asked at once.
@@ -127,7 +128,7 @@ func Compare(ctx context.Context, from Source, p Pair) (Comparison, error) {
 	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	for i, agent := range p.Agents {
-		group.Go(func() error {
+		group.Go(guard.Func(func() error {
 			if err := gctx.Err(); err != nil {
 				return err
 			}
@@ -140,7 +141,7 @@ func Compare(ctx context.Context, from Source, p Pair) (Comparison, error) {
 				out.Lists, err = duel.lists(gctx, from, &p)
 			}
 			return err
-		})
+		}))
 	}
 	if err := group.Wait(); err != nil {
 		return Comparison{}, err

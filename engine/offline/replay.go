@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 )
 
 // Bounds of one replay.
@@ -67,13 +68,13 @@ func Replay(ctx context.Context, from Source, clicks []Click, n int, rankings []
 	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	for i, click := range clicks {
-		group.Go(func() (err error) {
+		group.Go(guard.Func(func() (err error) {
 			if err := gctx.Err(); err != nil {
 				return err
 			}
 			out[i], err = replayOne(gctx, from, click, docs[i], n, rankings)
 			return err
-		})
+		}))
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 
+	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/telemetry"
 )
 
@@ -39,7 +39,7 @@ func (b *builder) background(ctx context.Context, name string, work func(context
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		for b.panics(ctx, name, work) {
+		for guard.Log(b.log, name+", which begins again", func() { work(ctx) }) {
 			select {
 			case <-time.After(afterPanic):
 			case <-ctx.Done():
@@ -51,20 +51,6 @@ func (b *builder) background(ctx context.Context, name string, work func(context
 
 // afterPanic is the pause before work that has panicked begins again.
 const afterPanic = time.Second
-
-// panics does work, and reports whether it ended with a panic: one defect must not end the
-// process.
-func (b *builder) panics(ctx context.Context, name string, work func(context.Context)) (panicked bool) {
-	defer func() {
-		if p := recover(); p != nil {
-			panicked = true
-			b.log.ErrorContext(ctx, "work in the background panicked and begins again", "work", name,
-				"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-		}
-	}()
-	work(ctx)
-	return false
-}
 
 // close closes what was opened, once. A part that hangs is left to itself after a
 // share of the time until ctx ends.
@@ -109,7 +95,7 @@ func (c closer) within(ctx context.Context) error {
 		defer cancelPart()
 	}
 	done := make(chan error, 1)
-	go func() { done <- c.close(ctx) }()
+	go func() { done <- guard.Run(func() error { return c.close(ctx) }) }()
 	select {
 	case err := <-done:
 		return err

@@ -18,6 +18,8 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/singleflight"
+
+	"github.com/freshet/freshet/internal/guard"
 )
 
 var (
@@ -180,7 +182,7 @@ func (c *Call) Late(ctx context.Context, err error, ping func(context.Context) e
 		_, failure, _ := c.of.pings.Do("", func() (any, error) {
 			ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 			defer cancel()
-			return nil, ping(ctx)
+			return nil, guard.Run(func() error { return ping(ctx) })
 		})
 		if failure == nil {
 			err = nil

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/social"
 )
 
@@ -223,7 +224,7 @@ func atOnce(ctx context.Context, n int, write func(ctx context.Context, i int) e
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)
 	for i := range n {
-		group.Go(func() error { return write(ctx, i) })
+		group.Go(guard.Func(func() error { return write(ctx, i) }))
 	}
 	return group.Wait()
 }

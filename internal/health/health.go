@@ -8,6 +8,7 @@ import (
 
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/breaker"
+	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/repeat"
 )
 
@@ -29,7 +30,10 @@ func (c Checks) Check(ctx context.Context) map[string]handler.Dependency {
 	states := make(map[string]handler.Dependency, len(c))
 	for name, service := range c {
 		wg.Go(func() {
-			state := service(ctx)
+			var state handler.Dependency
+			if err := guard.Run(func() error { state = service(ctx); return nil }); err != nil {
+				state.Err = err
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			states[name] = state

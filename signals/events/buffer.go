@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/metrics"
 )
 
@@ -161,7 +162,7 @@ func (b *Buffer) collect() {
 		}
 		select {
 		case e := <-b.queue:
-			held.add(sums, e)
+			b.add(&held, sums, e)
 			due = due || e.written != nil
 		case <-tick.C:
 			held.tick(sums)
@@ -181,7 +182,7 @@ func (b *Buffer) drain(held *heldActs, sums *sums) {
 	for {
 		select {
 		case e := <-b.queue:
-			held.add(sums, e)
+			b.add(held, sums, e)
 		default:
 			held.all(sums)
 			<-b.idle
@@ -189,4 +190,9 @@ func (b *Buffer) drain(held *heldActs, sums *sums) {
 			return
 		}
 	}
+}
+
+// add adds an entry up; one that cannot be is lost alone.
+func (b *Buffer) add(held *heldActs, sums *sums, e entry) {
+	guard.Log(b.cfg.Logger, "adding up events", func() { held.add(sums, e) })
 }

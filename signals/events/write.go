@@ -8,6 +8,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/metrics"
 )
 
@@ -78,7 +79,7 @@ func (b *Buffer) try(batches []*Batch) (failed []*Batch, first error) {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(b.ctx, b.cfg.Timeout)
-		err := b.store.Add(ctx, batch)
+		err := guard.Run(func() error { return b.store.Add(ctx, batch) })
 		cancel()
 		if err == nil {
 			continue

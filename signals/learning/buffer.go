@@ -15,6 +15,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/metrics"
 	"github.com/freshet/freshet/signals"
 )
@@ -124,10 +125,10 @@ func (b *Buffer) learn(ctx context.Context, entries []entry) {
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for agent, l := range byAgent {
-		group.Go(func() error {
+		group.Go(guard.Func(func() error {
 			b.deliver(ctx, agent, l)
 			return nil
-		})
+		}))
 	}
 	_ = group.Wait() // deliver answers no error
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/timeline"
 )
@@ -40,7 +41,7 @@ func (f *Fanout) Outbox(ctx context.Context, authors []string) error {
 	var g errgroup.Group
 	g.SetLimit(outboxBuilds)
 	for _, author := range authors {
-		g.Go(func() error { return f.outboxes.build(ctx, author) })
+		g.Go(guard.Func(func() error { return f.outboxes.build(ctx, author) }))
 	}
 	return g.Wait()
 }
@@ -71,7 +72,7 @@ func (b *builder) build(ctx context.Context, name string) error {
 	flight := b.flights.DoChan(name, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeline.TakeOver)
 		defer cancel()
-		return nil, b.run(ctx, name)
+		return nil, guard.Run(func() error { return b.run(ctx, name) })
 	})
 	select {
 	case r := <-flight:

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/intake"
 	"github.com/freshet/freshet/social"
 )
@@ -168,7 +169,7 @@ func (r *round) unlessDown(tell func() error) error {
 	if down := r.down.Load(); down != nil {
 		return *down
 	}
-	err := tell()
+	err := guard.Run(tell)
 	if errors.Is(err, social.ErrDamaged) {
 		err = feed.Errorf(feed.ErrRule, "what is stored of it cannot be read")
 	}

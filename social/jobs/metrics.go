@@ -51,7 +51,7 @@ func expose(kinds iter.Seq[Kind]) {
 // queue on which nobody works is noticed.
 func Watch(ctx context.Context, q Queue, pause time.Duration, log *slog.Logger) {
 	count(nil) // until it is counted
-	every(ctx, pause, func(ctx context.Context) { measure(ctx, q, log) })
+	every(ctx, log, pause, func(ctx context.Context) { measure(ctx, q, log) })
 }
 
 // measure sets the gauges. Where the queue cannot be asked they stay.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 )
 
 // Handler keeps derived data, for jobs of one kind, consistent with the truth as it
@@ -96,10 +97,12 @@ func Start(ctx context.Context, q Queue, handlers map[Kind]Handler, cfg Config) 
 	expose(maps.Keys(handlers))
 	r.loops.Go(func() {
 		defer close(r.ended)
-		r.dispatch()
+		for guard.Log(r.cfg.Logger, "dispatching jobs", r.dispatch) {
+			time.Sleep(afterPanic)
+		}
 	})
-	r.loops.Go(func() { every(r.ctx, r.cfg.Lease/3, r.renew) })
-	r.loops.Go(func() { every(r.leasing, r.cfg.Sweep, r.upkeep) })
+	r.loops.Go(func() { every(r.ctx, r.cfg.Logger, r.cfg.Lease/3, r.renew) })
+	r.loops.Go(func() { every(r.leasing, r.cfg.Logger, r.cfg.Sweep, r.upkeep) })
 	return r
 }
 
@@ -116,14 +119,17 @@ func (r *Runner) Close(ctx context.Context) {
 	r.loops.Wait()
 }
 
+// afterPanic is the pause before jobs are dispatched again.
+const afterPanic = time.Second
+
 // every calls do after each pause until ctx ends.
-func every(ctx context.Context, d time.Duration, do func(context.Context)) {
+func every(ctx context.Context, log *slog.Logger, d time.Duration, do func(context.Context)) {
 	ticker := time.NewTicker(d)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
-			do(ctx)
+			guard.Log(log, "upkeep of the queue", func() { do(ctx) })
 		case <-ctx.Done():
 			return
 		}
@@ -295,7 +301,7 @@ func (r *Runner) start(list []Job) {
 	}
 	r.mu.Unlock()
 	r.runs.Go(func() {
-		r.work(list)
+		guard.Log(r.cfg.Logger, "running jobs", func() { r.work(list) })
 		r.mu.Lock()
 		r.busy--
 		r.mu.Unlock()

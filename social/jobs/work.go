@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"runtime/debug"
+	"slices"
 	"time"
+
+	"github.com/freshet/freshet/internal/guard"
 )
 
 // endTimeout bounds what tells the queue how an attempt has ended.
@@ -80,22 +82,20 @@ func (r *Runner) inactive(list ...Job) {
 
 // run calls the handler; a panic is a failure of all its jobs.
 func (r *Runner) run(h Handler, list []Job) (errs []error) {
-	defer func() {
-		if p := recover(); p != nil {
-			r.cfg.Logger.ErrorContext(r.ctx, "panic in a job", "kind", list[0].Kind, "panic", p, "stack", string(debug.Stack()))
-			errs = make([]error, len(list))
-			for i := range errs {
-				errs[i] = errors.New("panic; the log has the stack")
-			}
+	err := guard.Run(func() error {
+		if errs = h.Run(r.ctx, list); errs != nil && len(errs) != len(list) {
+			return fmt.Errorf("%d answers for %d jobs", len(errs), len(list))
 		}
-	}()
-	switch errs = h.Run(r.ctx, list); {
-	case errs == nil:
-		errs = make([]error, len(list))
-	case len(errs) != len(list):
-		panic(fmt.Sprintf("%d answers for %d jobs", len(errs), len(list)))
+		return nil
+	})
+	if err == nil {
+		if errs == nil {
+			errs = make([]error, len(list))
+		}
+		return errs
 	}
-	return errs
+	r.cfg.Logger.ErrorContext(r.ctx, "panic in a job", "kind", list[0].Kind, "error", err)
+	return slices.Repeat([]error{errors.New("panic; the log has the stack")}, len(list))
 }
 
 // end tells the queue that one attempt has failed.

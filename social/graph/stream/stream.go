@@ -21,6 +21,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/social/graph"
 )
@@ -122,7 +123,7 @@ func (c *Consumer) run() {
 	waits := newWaits()
 	failing := false
 	for !c.closing() {
-		err := c.turn()
+		err := guard.Run(c.turn)
 		switch {
 		case err == nil && failing:
 			failing = false

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
@@ -98,7 +99,7 @@ func (l *Lists) send(ctx context.Context, eval evaluate, names []string, which [
 func (l *Lists) confirmed(ctx context.Context, keys []string, cmds []redis.Cmder) error {
 	var masters errgroup.Group
 	for _, which := range l.byMaster(ctx, keys) {
-		masters.Go(func() error {
+		masters.Go(guard.Func(func() error {
 			part := make([]redis.Cmder, len(which), len(which)+1)
 			for i, at := range which {
 				part[i] = cmds[at]
@@ -106,14 +107,14 @@ func (l *Lists) confirmed(ctx context.Context, keys []string, cmds []redis.Cmder
 			// Last, because a refused last command would be taken for the answer to all.
 			part = append(part, redis.NewStatusCmd(ctx, "ping"))
 			return l.cfg.Replicas.Exec(ctx, l.client, keys[which[0]], part...)
-		})
+		}))
 	}
 	err := masters.Wait()
 	var moved errgroup.Group
 	moved.SetLimit(alone)
 	for i, cmd := range cmds {
 		if hasMoved(cmd.Err()) {
-			moved.Go(func() error { return l.cfg.Replicas.Exec(ctx, l.client, keys[i], cmd) })
+			moved.Go(guard.Func(func() error { return l.cfg.Replicas.Exec(ctx, l.client, keys[i], cmd) }))
 		}
 	}
 	return errors.Join(err, moved.Wait())
