@@ -2,11 +2,13 @@ package esindex_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -111,4 +113,30 @@ func TestNoAnswerIsAnOutage(t *testing.T) {
 	err = esindex.Do(gone, client, http.MethodGet, "/", "", nil, nil)
 	require.NotErrorIs(t, err, esindex.ErrUnavailable)
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// TestAnAnswerThatIsCutShort, by a proxy that buffers or a node that dies, is no answer.
+func TestAnAnswerThatIsCutShort(t *testing.T) {
+	decode := func(data []byte) error { return json.Unmarshal(data, new(struct{ Hits struct{ Hits []string } })) }
+	for body, outage := range map[string]bool{
+		"": true, " ": true, "{": true, `{"hits":{"hits":["a"`: true, `{"hits":{"hits":["a"]}`: true, page: true, "ok": true, "\x1f\x8b\x08": true, "{}{": true,
+		`{"hits":{"hits":["a"]}}`: false, `{}`: false, // an answer without the parts that were asked for
+	} {
+		for _, cut := range []bool{false, true} {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("X-Elastic-Product", "Elasticsearch")
+				w.Header().Set("Content-Type", "application/json")
+				if cut {
+					w.Header().Set("Content-Length", strconv.Itoa(len(body)+10))
+				}
+				_, _ = io.WriteString(w, body)
+			}))
+			client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{server.URL}})
+			require.NoError(t, err)
+			err = esindex.Do(t.Context(), client, http.MethodPost, "/items/_search", "", []byte("{}"), decode)
+			assert.Equal(t, outage || cut, errors.Is(err, esindex.ErrUnavailable), "%q: %v", body, err)
+			assert.Equal(t, outage || cut, err != nil, "%q", body)
+			server.Close()
+		}
+	}
 }

@@ -139,7 +139,11 @@ func readAnswer(ctx context.Context, res *http.Response, method string, read fun
 	if read == nil {
 		return nil
 	}
-	return read(buf.Bytes())
+	err := read(buf.Bytes())
+	if err != nil && !json.Valid(buf.Bytes()) { // a proxy or a node that died has cut it short
+		return fmt.Errorf("%w: the answer is no whole JSON: %w", ErrUnavailable, err)
+	}
+	return err
 }
 
 func unavailable(ctx context.Context, err error) error {
