@@ -219,10 +219,8 @@ func refusal(p *feed.Profile, it *feed.Item) string {
 	if slices.Contains(p.MutedAuthors, it.AuthorID) {
 		return "its author " + it.AuthorID + " is muted"
 	}
-	for _, tag := range it.Tags {
-		if slices.Contains(p.MutedTags, tag) {
-			return "its tag " + tag + " is muted"
-		}
+	if tag, muted := p.Refusals().Tag(it.Tags); muted {
+		return "its tag " + tag + " is muted"
 	}
 	return "its language " + it.Lang + " is not among " + strings.Join(p.Langs, ", ")
 }

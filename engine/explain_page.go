@@ -83,6 +83,7 @@ func (x *explaining) contents(ctx context.Context) error {
 	if errors.Is(err, social.ErrUnavailable) {
 		down = lacksSocial
 	}
+	refusals := x.query.Profile.Refusals()
 	for i, doc := range docs {
 		if doc.Missing() && err != nil {
 			x.lacks |= unread(doc.ID, err)
@@ -90,7 +91,7 @@ func (x *explaining) contents(ctx context.Context) error {
 		}
 		c := &x.out.Candidates[i]
 		if c.Outcome == "" {
-			if outcome := becomes(&x.query.Profile, feed.Ref{ID: c.ID, Group: c.Group}, doc, x.now.Unix()); outcome != api.OutcomePaged {
+			if outcome := becomes(refusals, feed.Ref{ID: c.ID, Group: c.Group}, doc, x.now.Unix()); outcome != api.OutcomePaged {
 				c.Outcome = outcome
 			} else if unfollowed(homeSource(c.Source), doc, down) {
 				c.Outcome = api.OutcomeGone

@@ -214,7 +214,7 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 		return hydrated{}, indexErr
 	}
 	err = cmp.Or(err, indexErr)
-	now := s.at().Unix()
+	now, refusals := s.at().Unix(), profile.Refusals()
 	for i, doc := range docs {
 		ref := refs[i]
 		if err != nil && (doc.Missing() || indexErr != nil && !feed.IsPost(ref.ID)) {
@@ -222,7 +222,7 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 			got.unread |= unread(ref.ID, err)
 			continue
 		}
-		outcome := becomes(&profile, ref, doc, now)
+		outcome := becomes(refusals, ref, doc, now)
 		if outcome == api.OutcomePaged && refused[ref.ID] {
 			outcome = api.OutcomeMuted
 		}
@@ -273,20 +273,20 @@ func unread(id string, err error) parts {
 // deleted, or not what it was checked and claimed for: it is in another group or
 // dated in the future, and will be chosen anew for what it is. OutcomeMuted where
 // the profile refuses it; else it is to be shown.
-func becomes(p *feed.Profile, ref feed.Ref, doc feed.Doc, now int64) api.Outcome {
+func becomes(r *feed.Refusals, ref feed.Ref, doc feed.Doc, now int64) api.Outcome {
 	if doc.Missing() {
 		return api.OutcomeGone
 	}
 	if group, at, err := doc.Head(); err != nil || group != ref.Group || at > now {
 		return api.OutcomeGone
 	}
-	if p.Hides(ref) || p.Selective() && refused(p, doc) {
+	if r.Ref(ref) || r.Selective() && refused(r, doc) {
 		return api.OutcomeMuted
 	}
 	return api.OutcomePaged
 }
 
-func refused(p *feed.Profile, doc feed.Doc) bool {
+func refused(r *feed.Refusals, doc feed.Doc) bool {
 	it, err := doc.Item()
-	return err != nil || p.Refuses(&it)
+	return err != nil || r.Item(&it)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/social"
 )
@@ -93,7 +94,7 @@ func (r *timelineRead) proposal(c *social.Card) recall.Proposal {
 	head := r.head(c)
 	p.Story = head.story
 	if len(head.tags) > 0 {
-		p.Tag = head.tags[0]
+		p.Tag = terms.Fold(head.tags[0])
 	}
 	return p
 }

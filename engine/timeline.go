@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/errgroup"
@@ -187,6 +186,8 @@ type timelineRead struct {
 	noLists bool     // the store proposes
 	lacks   parts
 	heads   map[string]postHead // of what is proposed to home; nil: contents are read
+
+	refusals *feed.Refusals // of the profile; nil: not asked for yet
 }
 
 func (r *timelineRead) page(ctx context.Context, req TimelineRequest) (page TimelinePage, err error) {
@@ -272,12 +273,18 @@ func (r *timelineRead) shows(c *social.Card, at social.Position) bool {
 // mutes reports whether the agent's profile refuses a post. Languages do not
 // count: nothing is left out but what the reader has muted, and their own never.
 func (r *timelineRead) mutes(c *social.Card) bool {
-	p := &r.profile
-	if c.Author.ID == r.agent {
+	if c.Author.ID == r.agent || !r.profile.HasMutes() {
 		return false
 	}
-	if slices.Contains(p.MutedAuthors, c.Author.ID) || slices.Contains(p.MutedItems, c.ID) {
+	if r.refusals == nil {
+		r.refusals = r.profile.Refusals()
+	}
+	if r.refusals.Author(c.Author.ID) || r.refusals.Ref(feed.Ref{ID: c.ID, Group: c.ID}) {
 		return true
 	}
-	return len(p.MutedTags) > 0 && slices.ContainsFunc(r.tags(c), func(tag string) bool { return slices.Contains(p.MutedTags, tag) })
+	if len(r.profile.MutedTags) == 0 {
+		return false
+	}
+	_, muted := r.refusals.Tag(r.tags(c))
+	return muted
 }

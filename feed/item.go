@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
+
+	"github.com/freshet/freshet/feed/terms"
 )
 
 // MaxItemBytes is the largest accepted item, as JSON.
@@ -51,7 +53,7 @@ func (it *Item) Popularity() int64 { return it.Likes + 2*it.Comments }
 func (it *Item) Traits() Traits {
 	t := Traits{Author: it.AuthorID, Site: Site(it.URL), Story: Sketch(it.Title)}
 	if len(it.Tags) > 0 {
-		t.Tag = it.Tags[0]
+		t.Tag = terms.Fold(it.Tags[0])
 	}
 	return t
 }

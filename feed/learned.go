@@ -19,7 +19,7 @@ const (
 )
 
 // Feature is something that an item has in common with others, by which readers
-// are learned from.
+// are learned from. A tag and a language are as one of the items has them written.
 type Feature struct {
 	Kind  FeatureKind `json:"kind"`
 	Value string      `json:"value"`

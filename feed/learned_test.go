@@ -321,3 +321,22 @@ func TestLearnedIsNotDeclared(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "{}", string(text))
 }
+
+// TestATagIsLearnedInEachSpelling: what was stored of several spellings becomes one feature.
+func TestATagIsLearnedInEachSpelling(t *testing.T) {
+	t.Parallel()
+	feature := func(kind feed.FeatureKind, value string) feed.Feature { return feed.Feature{Kind: kind, Value: value} }
+	l := feed.Learning{At: learnedAt, Features: []feed.LearnedFeature{
+		{Feature: feature(feed.FeatureTag, "Go"), Evidence: 1, Clicks: 1},
+		{Feature: feature(feed.FeatureAuthor, "Ann"), Evidence: 1, Clicks: 1},
+		{Feature: feature(feed.FeatureTag, "go"), Evidence: 2, Clicks: 2},
+		{Feature: feature(feed.FeatureAuthor, "ann"), Evidence: 1, Clicks: 1},
+		{Feature: feature(feed.FeatureLang, "en-US"), Evidence: 1, Clicks: 1},
+	}}
+	require.True(t, learn(&l, []feed.LearningAct{{Kind: feed.Liked, Group: "g", At: time.Unix(learnedAt, 0), Features: []feed.WeightedFeature{
+		{Feature: feature(feed.FeatureTag, "ＧＯ"), Weight: 1}, {Feature: feature(feed.FeatureLang, "en_GB"), Weight: 1}, {Feature: feature(feed.FeatureTag, "new"), Weight: 1},
+	}}}, 0))
+	require.Len(t, l.Features, 5)
+	assert.Equal(t, feed.LearnedFeature{Feature: feature(feed.FeatureTag, "Go"), Evidence: 4, Clicks: 3, Likes: 1}, l.Features[0])
+	assert.Equal(t, feed.LearnedFeature{Feature: feature(feed.FeatureLang, "en-US"), Evidence: 2, Clicks: 1, Likes: 1}, l.Features[1])
+}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/freshet/freshet/feed/terms"
 )
 
 // ActKind is the kind of a reader's action on an item.
@@ -108,13 +110,36 @@ func (l *Learning) correct(now time.Time) (changed bool) {
 	return changed
 }
 
-// index tells where each feature is.
+// index tells where each feature is, by its identity. Those that are one become one.
 func (l *Learning) index() map[Feature]int {
 	at := make(map[Feature]int, len(l.Features))
+	kept := 0
 	for i := range l.Features {
-		at[l.Features[i].Feature] = i
+		key := l.Features[i].identity()
+		if first, again := at[key]; again {
+			l.Features[first].add(&l.Features[i])
+			continue
+		}
+		at[key] = kept
+		if kept != i {
+			l.Features[kept] = l.Features[i]
+		}
+		kept++
 	}
+	l.Features = l.Features[:kept]
 	return at
+}
+
+// identity is the same of all features that are one: of tags and languages it is no spelling
+// of them.
+func (f Feature) identity() Feature {
+	switch f.Kind {
+	case FeatureTag:
+		f.Value = terms.Fold(f.Value)
+	case FeatureLang:
+		f.Value = terms.LangKey(f.Value)
+	}
+	return f
 }
 
 // advance lets what there is decay up to a moment.
@@ -130,13 +155,22 @@ func (l *Learning) advance(at int64, w LearnedWeights) {
 }
 
 func (l *Learning) feature(known map[Feature]int, f Feature) *LearnedFeature {
-	at, ok := known[f]
+	key := f.identity()
+	at, ok := known[key]
 	if !ok {
 		at = len(l.Features)
-		known[f] = at
+		known[key] = at
 		l.Features = append(l.Features, LearnedFeature{Feature: f})
 	}
 	return &l.Features[at]
+}
+
+func (f *LearnedFeature) add(o *LearnedFeature) {
+	f.Evidence += o.Evidence
+	f.Clicks += o.Clicks
+	f.Likes += o.Likes
+	f.Dislikes += o.Dislikes
+	f.Hides += o.Hides
 }
 
 func (f *LearnedFeature) count(kind ActKind, evidence float64) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/freshet/freshet/feed/terms"
 	"github.com/freshet/freshet/internal/strictjson"
 )
 
@@ -24,9 +25,9 @@ var profileErrors = strictjson.Errors{"": Errorf(ErrInvalid, "bad profile"), "mu
 // Profile holds what an agent's reader likes and refuses. The zero Profile is for an
 // unknown reader: it ranks by freshness alone.
 type Profile struct {
-	Interests    map[string]float64 `json:"interests,omitempty"`     // tag → weight, 0 to 100
+	Interests    map[string]float64 `json:"interests,omitempty"`     // tag → weight, 0 to 100; of two spellings of one tag the higher
 	Keywords     []Keyword          `json:"keywords,omitempty"`      // looked for in title and summary
-	Langs        []string           `json:"langs,omitempty"`         // only these languages; empty: all
+	Langs        []string           `json:"langs,omitempty"`         // only these languages, as package terms compares them; empty: all
 	MutedAuthors []string           `json:"muted_authors,omitempty"` // never items of these authors
 	MutedTags    []string           `json:"muted_tags,omitempty"`    // never items with one of these tags
 	// MutedItems are groups and ids that the reader has hidden, the latest last. A
@@ -135,8 +136,10 @@ func (p Profile) Selective() bool {
 }
 
 // Hides reports whether the reader has hidden the item or its group.
-func (p Profile) Hides(r Ref) bool {
-	return slices.Contains(p.MutedItems, r.Group) || r.ID != r.Group && slices.Contains(p.MutedItems, r.ID)
+func (p Profile) Hides(r Ref) bool { return hides(p.MutedItems, r) }
+
+func hides(items []string, r Ref) bool {
+	return slices.Contains(items, r.Group) || r.ID != r.Group && slices.Contains(items, r.ID)
 }
 
 // Hide adds groups and ids to the muted items; beyond [MaxMutes] the oldest are
@@ -153,34 +156,11 @@ func (p *Profile) Hide(keys []string) (changed bool) {
 	return changed
 }
 
-// Refuses reports whether the profile's mutes or languages exclude the item.
-// An item without a language passes every language filter, one in several languages
-// passes if the reader reads one of them.
-func (p Profile) Refuses(it *Item) bool {
-	if len(p.MutedItems) > 0 && p.Hides(Ref{ID: it.ID, Group: it.Group()}) {
-		return true
-	}
-	muted := func(author string) bool { return slices.Contains(p.MutedAuthors, author) }
-	if it.AuthorID != "" && muted(it.AuthorID) || slices.ContainsFunc(it.AuthorIDs, muted) {
-		return true
-	}
-	for _, tag := range it.Tags {
-		if slices.Contains(p.MutedTags, tag) {
-			return true
-		}
-	}
-	if len(p.Langs) == 0 {
-		return false
-	}
-	reads := func(lang string) bool { return slices.Contains(p.Langs, lang) }
-	return it.Lang != "" && !reads(it.Lang) || len(it.Langs) > 0 && !slices.ContainsFunc(it.Langs, reads)
-}
-
 // SameMutes reports whether two profiles refuse the same items, whatever the
 // order their lists are written in.
 func (p Profile) SameMutes(q Profile) bool {
-	return sameSet(p.MutedAuthors, q.MutedAuthors) && sameSet(p.MutedTags, q.MutedTags) &&
-		sameSet(p.Langs, q.Langs) && sameSet(p.MutedItems, q.MutedItems)
+	return sameSet(p.MutedAuthors, q.MutedAuthors) && sameSet(terms.FoldAll(p.MutedTags), terms.FoldAll(q.MutedTags)) &&
+		terms.ReadLangs(p.Langs).Equal(terms.ReadLangs(q.Langs)) && sameSet(p.MutedItems, q.MutedItems)
 }
 
 func sameSet(a, b []string) bool {

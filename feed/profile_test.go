@@ -106,12 +106,26 @@ func TestRefuses(t *testing.T) {
 		{"other author", feed.Item{AuthorID: "Spam"}, false},
 		{"one muted tag", feed.Item{Tags: []string{"go", "ads"}}, true},
 		{"other tags", feed.Item{Tags: []string{"go"}, Lang: "en"}, false},
+		{"another spelling of a tag", feed.Item{Tags: []string{"go", "ＡＤＳ"}}, true},
+		{"a spelling of a language", feed.Item{Lang: "EN_gb"}, false},
+		{"several languages", feed.Item{Langs: []string{"fr", "de-AT"}}, false},
+		{"several other languages", feed.Item{Langs: []string{"fr", "nds"}}, true},
+		{"no one language", feed.Item{Lang: "mul"}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			require.Equal(t, tc.want, p.Refuses(&tc.item))
 			require.False(t, feed.Profile{}.Refuses(&tc.item), "the zero profile refuses nothing")
 		})
 	}
+}
+
+func TestSameMutesInOtherSpellings(t *testing.T) {
+	t.Parallel()
+	p := feed.Profile{MutedTags: []string{"Ads", "café"}, Langs: []string{"en", "zh-TW"}}
+	require.True(t, p.SameMutes(feed.Profile{MutedTags: []string{"cafe\u0301", "ADS", "ads"}, Langs: []string{"EN", "zh_tw"}}))
+	require.False(t, p.SameMutes(feed.Profile{MutedTags: p.MutedTags, Langs: []string{"en", "zh-Hans"}}))
+	require.False(t, p.SameMutes(feed.Profile{MutedTags: p.MutedTags[:1], Langs: p.Langs}))
+	require.False(t, p.SameMutes(feed.Profile{MutedTags: p.MutedTags}))
 }
 
 func TestHide(t *testing.T) {

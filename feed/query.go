@@ -34,7 +34,7 @@ type Candidate struct {
 type Traits struct {
 	Author string
 	Site   string // see [Site]
-	Tag    string // the first one
+	Tag    string // the first one, folded
 	Story  string // see [Sketch]
 }
 

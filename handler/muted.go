@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 )
 
 // mutedRoutes are single steps of what a profile mutes.
@@ -18,7 +19,7 @@ func (s *server) mutedRoutes(route router) {
 	} {
 		s.mutedList(route, list, func(p *feed.Profile, value string) (bool, error) {
 			muted := of(p)
-			if slices.Contains(*muted, value) {
+			if slices.ContainsFunc(*muted, sameAs(list, value)) {
 				return false, nil
 			}
 			if len(*muted) >= feed.MaxMutes {
@@ -33,15 +34,20 @@ func (s *server) mutedRoutes(route router) {
 	}, func(p *feed.Profile) *[]string { return &p.MutedItems })
 }
 
+// sameAs finds the value in a list. Of a tag each spelling is the same.
+func sameAs(list, value string) func(one string) bool {
+	return func(one string) bool { return one == value || list == "tags" && terms.Same(one, value) }
+}
+
 // mutedList has the routes of one list. Values may have slashes.
 func (s *server) mutedList(route router, list string, mute func(p *feed.Profile, value string) (bool, error), of func(*feed.Profile) *[]string) {
 	const agent = "/v1/agents/:agent_id/muted/"
 	unmute := func(p *feed.Profile, value string) (bool, error) {
 		muted := of(p)
-		if !slices.Contains(*muted, value) {
+		if !slices.ContainsFunc(*muted, sameAs(list, value)) {
 			return false, nil
 		}
-		*muted = slices.DeleteFunc(slices.Clone(*muted), func(one string) bool { return one == value })
+		*muted = slices.DeleteFunc(slices.Clone(*muted), sameAs(list, value))
 		return true, nil
 	}
 	valid := func(value string) error {

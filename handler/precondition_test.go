@@ -170,6 +170,7 @@ func TestDevicesMuteAtOnce(t *testing.T) {
 		require.Contains(t, muted, "a/b/1-9")
 	}
 	require.Contains(t, string(device(c, "PUT", "/v1/agents/u_1/muted/tags/a/b/1-9", "").body), `"changed":false`)
+	require.Contains(t, string(device(c, "PUT", "/v1/agents/u_1/muted/tags/A/B/1-9", "").body), `"changed":false`, "a tag is one tag")
 	steps("DELETE")
 	p, _ = profileOf(t, c)
 	require.True(t, !p.HasMutes(), "%v", p)

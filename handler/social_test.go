@@ -110,7 +110,7 @@ func TestPublishing(t *testing.T) {
 	got := f.do(t, "POST", "/v1/posts", `{"caption":"Rain #Weather","tags":["sky"]}`, asAgent, "Idempotency-Key: k")
 	require.Equal(t, http.StatusCreated, got.status)
 	post := data[entry](t, got)
-	require.Equal(t, []string{"sky", "weather"}, post.Tags)
+	require.Equal(t, []string{"sky", "Weather"}, post.Tags)
 	require.Equal(t, "self", post.InFeed.Reason)
 	require.Equal(t, []string{post.ID}, data[pageOfEntries](t, f.do(t, "GET", "/v1/timeline", "", asAgent)).ids())
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 	"github.com/freshet/freshet/feed/words"
 )
 
@@ -13,6 +14,7 @@ import (
 type Learned struct {
 	feed.LearnedEffect
 	Tokens []string // of a word: one or more, which follow one another in the title
+	Term   string   // of the others what an item has it by: a folded tag, a [terms.LangKey], an author
 }
 
 // LearnedOf returns the learned features that change a relevance of the query, at
@@ -26,13 +28,18 @@ func LearnedOf(q *feed.Query) []Learned {
 	}
 	all := make([]Learned, 0, len(effects))
 	for _, e := range effects {
-		l := Learned{LearnedEffect: e}
-		if e.Kind == feed.FeatureWord {
-			if l.Tokens = words.Of(e.Value); len(l.Tokens) == 0 {
-				continue
-			}
+		l := Learned{LearnedEffect: e, Term: e.Value}
+		switch e.Kind {
+		case feed.FeatureWord:
+			l.Tokens = words.Of(e.Value)
+		case feed.FeatureTag:
+			l.Term = terms.Fold(e.Value)
+		case feed.FeatureLang:
+			l.Term = terms.LangKey(e.Value)
 		}
-		all = append(all, l)
+		if e.Kind == feed.FeatureWord && len(l.Tokens) > 0 || e.Kind != feed.FeatureWord && l.Term != "" {
+			all = append(all, l)
+		}
 	}
 	return all
 }

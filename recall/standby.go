@@ -18,10 +18,11 @@ const docsAtOnce = 1000
 // else may propose items to the reader.
 type Tells func(p *feed.Profile) bool
 
-// Refused reports whether an item must not be proposed to a reader, because their profile
-// refuses it or its content does not tell. That of a post does.
-func (t Tells) Refused(p *feed.Profile, it *feed.Item) bool {
-	return p.Refuses(it) || t != nil && !feed.IsPost(it.ID) && !t(p)
+// Refused returns what reports whether an item must not be proposed to a reader, because
+// their profile refuses it or its content does not tell. That of a post does.
+func (t Tells) Refused(p *feed.Profile) func(it *feed.Item) bool {
+	refusals, tells := p.Refusals(), t == nil || t(p)
+	return func(it *feed.Item) bool { return !tells && !feed.IsPost(it.ID) || refusals.Item(it) }
 }
 
 // standby is the list that stands in while the source is down.
@@ -49,10 +50,11 @@ func (f *Front) standIn(q *feed.Query) (candidates []feed.Candidate, ok bool) {
 	if len(f.standby.items) == 0 || f.left() <= 0 {
 		return nil, false
 	}
+	refused := f.standby.tells.Refused(&q.Profile)
 	candidates = make([]feed.Candidate, 0, min(q.N, len(f.standby.items)))
 	for _, id := range f.standby.list {
 		it, kept := f.standby.items[id]
-		if kept && len(candidates) < q.N && it.UpdateTime <= q.Origin.Unix() && !f.standby.tells.Refused(&q.Profile, &it.head) {
+		if kept && len(candidates) < q.N && it.UpdateTime <= q.Origin.Unix() && !refused(&it.head) {
 			candidates = append(candidates, it.Candidate)
 		}
 	}

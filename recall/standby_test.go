@@ -131,7 +131,7 @@ func TestTells(t *testing.T) {
 		{nil, tags, item, false},
 		{nil, tags, &feed.Item{ID: "a", Tags: []string{"go"}}, true},
 	} {
-		assert.Equal(t, c.refused, c.tells.Refused(c.profile, c.item), "%+v", c)
+		assert.Equal(t, c.refused, c.tells.Refused(c.profile)(c.item), "%+v", c)
 	}
 
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)

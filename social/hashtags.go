@@ -1,53 +1,150 @@
 package social
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 )
 
-// Hashtags finds the hashtags of a text, in order, each once, without '#' and
-// in lower case, because readers do not tell #Go from #go.
+// Hashtags finds the hashtags of a text, in order, each once, as they are written and
+// without '#'. Two spellings of one tag are one ([terms.Fold]).
 //
-// One is a '#' (or its full-width form) and the letters, marks, digits and '_'
-// after it, at least one of them no digit: "#1" is a number. A '#' after such a
-// character, or after '&' or '/', begins none: it is part of a word, of an
-// entity like &#39; or of an address.
+// They are those of UAX #31 (UAX31-D2): a '#', also the small or the full-width one, and
+// the letters, marks, numbers and connectors such as '_' after it. Inside a tag may stand
+// the joiners that scripts need and middle dots (see [medial]). It has a letter: "#1" is a
+// number. A '#' after a character of a tag or after '&' begins none, nor does one in a link:
+// it is part of a word, of an entity such as &#39;, or begins the fragment of the link.
 func Hashtags(text string) []string {
+	if !strings.ContainsAny(text, "#﹟＃") {
+		return nil
+	}
 	var tags []string
-	seen := map[string]bool{}
-	var before rune
+	links := linksIn(text)
+	before := rune(0)
 	for i := 0; i < len(text); {
+		if len(links) > 0 && i == links[0].from {
+			before, _ = utf8.DecodeLastRuneInString(text[:links[0].to])
+			i, links = links[0].to, links[1:]
+			continue
+		}
 		r, size := utf8.DecodeRuneInString(text[i:])
-		if (r == '#' || r == '＃') && !inTag(before) && before != '&' && before != '/' {
+		if strings.ContainsRune("#﹟＃", r) && !inTag(before) && before != '&' && before != '/' {
 			tag := tagAt(text[i+size:])
-			if lower := strings.ToLower(tag); isTag(lower) && !seen[lower] {
-				seen[lower] = true
-				tags = append(tags, lower)
+			if shown := strings.TrimLeftFunc(tag, unicode.IsMark); isTag(shown) {
+				tags = append(tags, shown)
 			}
-			size += len(tag)
-			r, _ = utf8.DecodeLastRuneInString(text[:i+size])
+			if size += len(tag); tag != "" {
+				r, _ = utf8.DecodeLastRuneInString(text[:i+size])
+			}
 		}
 		before = r
 		i += size
 	}
-	return tags
+	return terms.Distinct(tags)
 }
 
-func inTag(r rune) bool { return r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.N) }
+// inTag reports whether a character continues a tag: XID_Continue, and numbers such as ₂.
+func inTag(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.N, unicode.Mn, unicode.Mc, unicode.Pc)
+}
 
 // tagAt is the longest run of a tag's characters that text begins with.
 func tagAt(text string) string {
-	end := strings.IndexFunc(text, func(r rune) bool { return !inTag(r) })
-	if end < 0 {
-		return text
+	end, before := 0, rune(0)
+	for end < len(text) {
+		r, size := utf8.DecodeRuneInString(text[end:])
+		if !inTag(r) {
+			next, _ := utf8.DecodeRuneInString(text[end+size:])
+			if !medial(before, r, next) {
+				break
+			}
+		}
+		end, before = end+size, r
 	}
 	return text[:end]
 }
 
+// medial reports whether a character that is none of a tag is part of it between two
+// others: a middle dot (Catalan col·lecció, ジョン・レノン), the signs of abbreviation in
+// Hebrew, the Tibetan tsheg, and the joiners where they change a word, as UAX31-R1a has
+// them: between letters that join, and after a virama.
+func medial(before, r, next rune) bool {
+	const zwnj, zwj = '\u200c', '\u200d'
+	switch {
+	case before == 0:
+		return false
+	case r == zwj && isVirama(before):
+		return true
+	case !inTag(next):
+		return false
+	case r == zwnj:
+		return isVirama(before) || unicode.In(before, joining...) && unicode.In(next, joining...)
+	}
+	return strings.ContainsRune("··‧・･׳״་", r)
+}
+
+// isVirama reports whether a mark takes its vowel from the consonant before it.
+func isVirama(r rune) bool { return norm.NFC.PropertiesString(string(r)).CCC() == 9 }
+
+// joining are the scripts whose letters join, and their marks.
+var joining = []*unicode.RangeTable{
+	unicode.Arabic, unicode.Syriac, unicode.Mandaic, unicode.Nko, unicode.Mongolian, unicode.Phags_Pa,
+	unicode.Adlam, unicode.Hanifi_Rohingya, unicode.Manichaean, unicode.Psalter_Pahlavi, unicode.Sogdian, unicode.Inherited,
+}
+
 func isTag(tag string) bool {
 	return utf8.RuneCountInString(tag) <= feed.MaxTermLength &&
-		strings.ContainsFunc(tag, func(r rune) bool { return !unicode.IsDigit(r) && r != '_' })
+		strings.ContainsFunc(tag, func(r rune) bool { return unicode.In(r, unicode.L, unicode.Nl) })
+}
+
+// linkBegins finds where links begin: at a scheme, at the name of a host with a path or a
+// query, at a path of its own, and at the target of one in Markdown.
+var linkBegins = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://|\bmailto:|\bwww\.|(?:[\pL\pN][\pL\pN_-]*\.)+\pL{2,}(?::\d+)?[/?]|(?:^|[\s(])\.{0,2}/[^\s/]|\]\(`)
+
+type span struct{ from, to int }
+
+// linksIn finds the links in a text. One ends at a space, at a character that no link has,
+// and at a bracket that was opened before it.
+func linksIn(text string) (links []span) {
+	for from := 0; ; {
+		found := linkBegins.FindStringIndex(text[from:])
+		if found == nil {
+			return links
+		}
+		at := span{from + found[0], from + found[1]}
+		if strings.HasPrefix(text[at.from:], "](") {
+			at.from = at.to
+		}
+		open := strings.Count(text[at.from:at.to], "(")
+		if strings.HasPrefix(text[at.from:], "(") {
+			open = 0 // it stands before a path
+		}
+		at.to += linkLength(text[at.to:], open)
+		if links = append(links, at); at.from == at.to {
+			links = links[:len(links)-1]
+		}
+		from = max(at.to, from+found[1])
+	}
+}
+
+// linkLength is how long the rest of a link is, in which so many brackets are open.
+func linkLength(rest string, open int) int {
+	for i, r := range rest {
+		switch r {
+		case '(', '[':
+			open++
+		case ')', ']':
+			open--
+		}
+		if open < 0 || unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("<>\"“”„«»。，、！？；：（）「」『』【】", r) {
+			return i
+		}
+	}
+	return len(rest)
 }

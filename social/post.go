@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 )
 
 // Post is a post of an author. Its JSON is its content as readers get it;
@@ -92,19 +93,12 @@ func (p *Post) Remote() bool { return p.Origin != "" }
 // Position is the post's place in every timeline.
 func (p *Post) Position() Position { return Position{At: p.CreatedAt, ID: p.ID} }
 
-// AllTags are the tags as given and then the caption's hashtags, each once, at
-// most [feed.MaxTags].
+// AllTags are the tags as given and then the caption's hashtags, as they are written, each
+// once, at most [feed.MaxTags].
 func (p *Post) AllTags() []string {
 	all := slices.Clone(p.Tags)
-	for _, tag := range Hashtags(p.Caption) {
-		if len(all) == feed.MaxTags {
-			break
-		}
-		if !slices.Contains(all, tag) {
-			all = append(all, tag)
-		}
-	}
-	return all
+	all = terms.Distinct(append(all, Hashtags(p.Caption)...))
+	return all[:min(len(all), feed.MaxTags)]
 }
 
 // Title is the title of the post's item.

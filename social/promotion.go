@@ -3,10 +3,10 @@ package social
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 )
 
 // Bounds of promotions.
@@ -41,17 +41,7 @@ func (p *Promotion) Targeted() bool { return len(p.Tags)+len(p.Langs) > 0 }
 
 // Normalize drops doubles in the lists, whose order stays. It changes no slice in
 // place.
-func (p *Promotion) Normalize() { p.Tags, p.Langs = distinct(p.Tags), distinct(p.Langs) }
-
-// distinct drops doubles, and answers nil for nothing.
-func distinct(list []string) (out []string) {
-	for _, s := range list {
-		if !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
-	return out
-}
+func (p *Promotion) Normalize() { p.Tags, p.Langs = terms.Distinct(p.Tags), unique(p.Langs, "") }
 
 // CheckPromotionID reports whether id can name a promotion. The error wraps
 // [feed.ErrBadID].

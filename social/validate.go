@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 )
 
 // Normalize fills in what a new post leaves open: rights that are not given are
@@ -26,7 +27,7 @@ func (p *Post) Normalize() {
 	slices.Sort(p.Audience.Circles) // unique has made a copy
 	p.Mentions = unique(p.Mentions, p.Author)
 	p.Grants = unique(p.Grants, "")
-	p.Tags = unique(p.Tags, "")
+	p.Tags = terms.Distinct(p.Tags)
 	p.Reply, p.React = p.normal(p.Reply), p.normal(p.React)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 	"github.com/freshet/freshet/social"
 )
 
@@ -16,42 +17,84 @@ var now = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
 func TestHashtags(t *testing.T) {
 	for text, want := range map[string][]string{
-		"":                               nil,
-		"no tags # here #":               nil,
-		"#Go and #go, #GO!":              {"go"},
-		"#a#b":                           {"a"},
-		"end #tag_1.":                    {"tag_1"},
-		"#1 #2nd":                        {"2nd"},
-		"C# and x#y":                     nil,
-		"&#39; https://example.com/#top": nil,
-		"#Straße #日本 #हिन्दी ＃full": {"straße", "日本", "हिन्दी", "full"},
-		"(#x)\n#y\t#z":                       {"x", "y", "z"},
-		"##double":                           {"double"},
-		"#___ #_x":                           {"_x"},
-		"\xff#ok\xff":                        {"ok"},
-		"#" + strings.Repeat("é", 257):       nil,
-		"#" + strings.Repeat("é", 256) + ".": {strings.Repeat("é", 256)},
+		"":                                      nil,
+		"no tags # here #":                      nil,
+		"#Go and #go, #GO!":                     {"Go"},
+		"#a#b":                                  {"a"},
+		"end #tag_1.":                           {"tag_1"},
+		"#1 #2nd #2024 #H₂O #٢٠٢٤":              {"2nd", "H₂O"},
+		"C# and x#y":                            nil,
+		"&#39; &#x27; https://example.com/#top": nil,
+		"#Straße #日本 #हिन्दी ＃full ﹟small":    {"Straße", "日本", "हिन्दी", "full", "small"},
+		"(#x)\n#y\t#z \"#q\" «#r» 「#s」":       {"x", "y", "z", "q", "r", "s"},
+		"##double":                            {"double"},
+		"#___ #_x":                            {"_x"},
+		"\xff#ok\xff":                         {"ok"},
+		"#" + strings.Repeat("é", 257):        nil,
+		"#" + strings.Repeat("é", 256) + ".":  {strings.Repeat("é", 256)},
+		"#covid-19 #c++ #a.b #a'b #rock&roll": {"covid", "c", "a", "rock"},
+
+		// One tag in several forms.
+		"#café #cafe\u0301 #CAFÉ":   {"café"},
+		"#ｶﾞ #ガ #Ｇｏ #go":            {"ｶﾞ", "Ｇｏ"},
+		"#İstanbul #i\u0307stanbul": {"İstanbul"},
+		"#ΟΔΟΣ #οδος":               {"ΟΔΟΣ"},
+		"#می\u200cخواهم و #میخواهم": {"می\u200cخواهم"},
+
+		// Joiners and middle dots that words need, and others.
+		"#Persian_می\u200cروم!":                {"Persian_می\u200cروم"},
+		"#क्\u200dष and #क्\u200cष":            {"क्\u200dष"},
+		"#ශ්\u200dරී":                          {"ශ්\u200dරී"},
+		"#അവന്\u200d വന്നു":                    {"അവന്\u200d"},
+		"#می\u200c خواهم":                      {"می"},
+		"#a\u200db #c\u200cd #e\u00adf":        {"a", "c", "e"},
+		"#col·lecció #paral·lel. #end· #·x":    {"col·lecció", "paral·lel", "end"},
+		"#ジョン・レノン #צה״ל #བོད་ཡིག་":             {"ジョン・レノン", "צה״ל", "བོད་ཡིག"},
+		"#عـربي #ไทยน้ำ #한국어 #ქართული":         {"عـربي", "ไทยน้ำ", "한국어", "ქართული"},
+		"\u200f#שלום\u200f, \u2067#عربي\u2069": {"שלום", "عربي"},
+
+		// Emoji are no letters.
+		"Press #\ufe0f\u20e3 to go on":        nil,
+		"#1\ufe0f\u20e3 #\ufe0fgo #❤️ #I❤️NY": {"go", "I"},
+		"#\u0301 #\u20e3":                     nil,
+
+		// Fragments of links.
+		"https://en.wikipedia.org/wiki/Go_(game)#Rules":       nil,
+		"HTTP://a.b/?q=(x)#y and ftp://a.b/-#c":               nil,
+		"(https://a.b/Go_(game)#Rules) #then":                 {"then"},
+		"(see https://a.b/c)#tag":                             {"tag"},
+		"www.example.com/a_(b)#c www.example.com/-#d":         nil,
+		"example.com/a-#c, müller.de:80/x)#d":                 {"d"},
+		"example.com/?#c en.m.example.co.uk/wiki/X_(y)#z #ok": {"ok"},
+		"/wiki/Go_(game)#Rules ./a-#b ../c)#d (/e-#f)":        {"d"},
+		"[rules](#rules) [x](/y-#z) (#t)":                     {"t"},
+		"mailto:a@b.c?subject=-#x web+ap://h/(x)#y":           nil,
+		"<https://a.b/c>#tag “https://a.b/-#c” #d":            {"tag", "d"},
+		"見て https://a.b/c。#日本 https://a.b/(日)#本":              {"日本"},
+		"and/or. #x e.g. #y 3.5 #z Note:#w":                   {"x", "y", "z", "w"},
 	} {
-		require.Equal(t, want, social.Hashtags(text), "%q", text)
+		require.Equal(t, want, social.Hashtags(text), "%+q", text)
 	}
 }
 
 func FuzzHashtags(f *testing.F) {
-	f.Add("#go and ##x &#39; #日本")
+	f.Add("#go and ##x &#39; #日本 #می\u200cخواهم https://a.b/(c)#d [x](#y) #1\ufe0f\u20e3")
 	f.Fuzz(func(t *testing.T, text string) {
 		seen := map[string]bool{}
 		for _, tag := range social.Hashtags(text) {
 			require.NotEmpty(t, tag)
 			require.NotContains(t, tag, "#")
-			require.False(t, seen[tag])
-			seen[tag] = true
+			require.NotEmpty(t, terms.Fold(tag))
+			require.False(t, seen[terms.Fold(tag)])
+			seen[terms.Fold(tag)] = true
+			require.Equal(t, []string{tag}, social.Hashtags("#"+tag))
 		}
 	})
 }
 
 func TestAllTags(t *testing.T) {
 	p := social.Post{Tags: []string{"Go", "x"}, Caption: "#go #X #new"}
-	require.Equal(t, []string{"Go", "x", "go", "new"}, p.AllTags())
+	require.Equal(t, []string{"Go", "x", "new"}, p.AllTags())
 	require.Equal(t, []string{"Go", "x"}, p.Tags)
 	for range 2 * feed.MaxTags {
 		p.Caption += " #" + strings.Repeat("y", len(p.Caption)%200+1)

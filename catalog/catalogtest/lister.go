@@ -12,6 +12,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 )
 
 // Listed is a catalog that can list its items.
@@ -23,6 +24,16 @@ type Listed interface {
 // RunLister checks a catalog that implements [catalog.Lister], which must be empty.
 // refresh makes what was written appear in lists; nil where it does at once.
 func RunLister(t *testing.T, open func(t *testing.T) Listed, refresh func(t *testing.T, c Listed)) {
+	runLister(t, open, refresh, "ＴＡＧ-1", "CAFÉ", "café \"Bar\"", "cafe")
+}
+
+// RunListerAsWritten is RunLister without the spellings of a tag: one that finds those that
+// are written as the selection has them.
+func RunListerAsWritten(t *testing.T, open func(t *testing.T) Listed, refresh func(t *testing.T, c Listed)) {
+	runLister(t, open, refresh)
+}
+
+func runLister(t *testing.T, open func(t *testing.T) Listed, refresh func(t *testing.T, c Listed), tags ...string) {
 	if refresh == nil {
 		refresh = func(*testing.T, Listed) {}
 	}
@@ -35,6 +46,11 @@ func RunLister(t *testing.T, open func(t *testing.T) Listed, refresh func(t *tes
 	put(t, c, item(feed.PostPrefix+"1", "A post"))
 	refresh(t, c)
 	t.Run("List/selections", func(t *testing.T) { selections(t, c, items) })
+	t.Run("List/spellings", func(t *testing.T) {
+		for _, tag := range tags {
+			requireSelected(t, c, items, tag, catalog.Selection{Tag: tag})
+		}
+	})
 	t.Run("List/cursors of others", func(t *testing.T) {
 		for _, cursor := range []string{"x", "!", "bnVsbA", "e30", "W10", "WzEsMl0", strings.Repeat("A", 1000)} {
 			_, err := c.List(t.Context(), catalog.Selection{Limit: 1, Cursor: cursor})
@@ -57,7 +73,7 @@ func listed() []feed.Item {
 		it := item(fmt.Sprintf("list/%d", i), fmt.Sprintf("Item %d", i))
 		it.UpdateTime = 1_772_791_200 + int64(i/8)*60
 		it.AuthorID = fmt.Sprintf("author %d \"é", i%3)
-		it.Tags = []string{"all", fmt.Sprintf("tag-%d", i%2)}
+		it.Tags = []string{"all", fmt.Sprintf("tag-%d", i%2), []string{"Café", "cafe\u0301", "CAFÉ \"bar\""}[i%3]}
 		if i%5 == 0 {
 			it.AuthorID, it.Tags = "", nil
 		}
@@ -81,14 +97,19 @@ func selections(t *testing.T, c Listed, items []feed.Item) {
 		"nobody":             {Author: "author"},
 		"no tag":             {Tag: "tag"},
 	} {
-		want := slices.DeleteFunc(slices.Clone(items), func(it feed.Item) bool {
-			return s.Author != "" && it.AuthorID != s.Author || s.Tag != "" && !slices.Contains(it.Tags, s.Tag) ||
-				it.UpdateTime < s.Since || s.Before != 0 && it.UpdateTime >= s.Before
-		})
-		for _, limit := range []int{1, 7, 40, 1000} {
-			s.Limit, s.Cursor = limit, ""
-			requireListed(t, want, all(t, c, s), fmt.Sprintf("%s, limit %d", name, limit))
-		}
+		requireSelected(t, c, items, name, s)
+	}
+}
+
+func requireSelected(t *testing.T, c Listed, items []feed.Item, name string, s catalog.Selection) {
+	t.Helper()
+	want := slices.DeleteFunc(slices.Clone(items), func(it feed.Item) bool {
+		return s.Author != "" && it.AuthorID != s.Author || s.Tag != "" && !slices.ContainsFunc(it.Tags, func(tag string) bool { return terms.Same(tag, s.Tag) }) ||
+			it.UpdateTime < s.Since || s.Before != 0 && it.UpdateTime >= s.Before
+	})
+	for _, limit := range []int{1, 7, 40, 1000} {
+		s.Limit, s.Cursor = limit, ""
+		requireListed(t, want, all(t, c, s), fmt.Sprintf("%s, limit %d", name, limit))
 	}
 }
 

@@ -83,7 +83,7 @@ func TestConformance(t *testing.T) {
 			c, _, _ := existing(t, mapped, `{"type": "date"}`)
 			return c
 		})
-		catalogtest.RunLister(t, func(t *testing.T) catalogtest.Listed {
+		catalogtest.RunListerAsWritten(t, func(t *testing.T) catalogtest.Listed {
 			c, _, _ := existing(t, mapped, `{"type": "date"}`)
 			return c
 		}, refreshed)

@@ -12,8 +12,9 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// A document of ours ends with what no reader is given: the traits, the tokens of
-// title and summary, the popularity, and the sums of live popularity where it has some. What stands before is the item's own JSON, byte for
+// A document of ours ends with what no reader is given: the traits, the folded
+// tags and the language, the tokens of title and summary, the popularity, and the sums of live
+// popularity where it has some. What stands before is the item's own JSON, byte for
 // byte. Tokens have no characters that JSON escapes. Where the index has no token
 // fields there are none.
 const (
@@ -25,7 +26,7 @@ const (
 // seal ends a document of ours that is all but its last brace. live is the
 // output of appendLive, or nothing.
 func seal(s *esindex.Schema, own []byte, it *feed.Item, live []byte) []byte {
-	own = appendTraits(own, s, it)
+	own = appendFolded(appendTraits(own, s, it), s, it)
 	if s.Source.TitleTokens != esindex.None {
 		own = append(words.Append(append(own, titleMarker...), it.Title), '"')
 		own = append(words.Append(append(own, summaryMarker...), it.Summary), '"')
@@ -126,6 +127,6 @@ func physical(s *esindex.Schema) []string {
 	return []string{
 		n.ID, n.GroupID, n.Title, n.UpdateTime, n.Summary, n.URL, n.ImageURL, n.AuthorID, n.Lang, n.Tags,
 		n.Likes, n.Comments, n.Popularity, n.TitleTokens, n.SummaryTokens, esindex.DefaultSite, esindex.FirstTag, esindex.Story,
-		n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d,
+		esindex.FoldedTags, esindex.LangKeys, n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d,
 	}
 }

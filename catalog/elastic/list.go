@@ -9,6 +9,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 	"github.com/freshet/freshet/internal/esindex"
 )
 
@@ -91,7 +92,11 @@ func selected(schema *esindex.Schema, s *catalog.Selection) []map[string]any {
 	if len(within) > 0 {
 		filters[0] = map[string]any{"range": map[string]any{schema.Fields.UpdateTime: within}}
 	}
-	for field, value := range map[string]string{schema.Fields.AuthorID: s.Author, schema.Fields.Tags: s.Tag} {
+	tags, tag := schema.Fields.Tags, s.Tag
+	if schema.Folds() {
+		tags, tag = esindex.FoldedTags, terms.Fold(tag)
+	}
+	for field, value := range map[string]string{schema.Fields.AuthorID: s.Author, tags: tag} {
 		if value != "" {
 			filters = append(filters, map[string]any{"term": map[string]string{field: value}})
 		}

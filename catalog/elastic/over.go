@@ -126,11 +126,23 @@ func changes(s *esindex.Schema, before, after *feed.Item, counts feed.Counts) (a
 	if before.Summary != after.Summary {
 		set(n.SummaryTokens, string(words.Append(nil, after.Summary)))
 	}
+	return append(all, derived(s, before, after, counts)...)
+}
+
+// derived are the changes of the fields that Freshet makes of an item.
+func derived(s *esindex.Schema, before, after *feed.Item, counts feed.Counts) (all []change) {
+	set := func(name string, value any) { all = append(all, change{name, value}) }
 	for _, t := range traits(s, before) {
 		set(t.name, nil)
 	}
 	for _, t := range traits(s, after) {
 		set(t.name, t.value)
+	}
+	for _, f := range foldedOf(s, before) {
+		set(f.name, nil)
+	}
+	for _, f := range foldedOf(s, after) {
+		set(f.name, f.values)
 	}
 	for _, f := range liveFields(s, counts) {
 		set(f.name, f.value)

@@ -55,7 +55,7 @@ func cutMarker(source []byte) (own json.RawMessage, live []byte, ok bool) {
 			rest = without
 		}
 	}
-	rest = cutTraits(rest)
+	rest = cutTraits(cutFolded(rest))
 	own = make(json.RawMessage, 0, len(rest)+1)
 	return append(append(own, rest...), '}'), live, true
 }
@@ -80,7 +80,7 @@ func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Ite
 	n := s.Source
 	fields := fieldsOf{doc: all, taken: map[string][]json.RawMessage{}}
 	// Those of ours alone no reader is given.
-	for _, name := range []string{n.Popularity, n.TitleTokens, n.SummaryTokens, esindex.DefaultSite, esindex.FirstTag, esindex.Story, n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d} {
+	for _, name := range []string{n.Popularity, n.TitleTokens, n.SummaryTokens, esindex.DefaultSite, esindex.FirstTag, esindex.Story, esindex.FoldedTags, esindex.LangKeys, n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d} {
 		fields.all(name)
 	}
 	it = feed.Item{

@@ -11,6 +11,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/freshet/freshet/feed/terms"
 )
 
 // Persistence is the p of the rank-biased overlap where nothing else is said.
@@ -182,21 +184,23 @@ func Median(values []float64) (median float64, ok bool) {
 //
 // with interests for subtopics. ok is false for an agent without interests.
 func TagCoverage(interests map[string]float64, tags [][]string) (share float64, ok bool) {
-	wanted, covered := 0, make(map[string]struct{})
-	for _, weight := range interests {
+	wanted := make(map[string]bool, len(interests)) // folded: whether it is covered
+	for tag, weight := range interests {
 		if weight > 0 {
-			wanted++
+			wanted[terms.Fold(tag)] = false
 		}
 	}
-	if wanted == 0 {
+	if len(wanted) == 0 {
 		return 0, false
 	}
+	covered := 0
 	for _, list := range tags {
 		for _, tag := range list {
-			if interests[tag] > 0 {
-				covered[tag] = struct{}{}
+			if had, is := wanted[terms.Fold(tag)]; is && !had {
+				wanted[terms.Fold(tag)] = true
+				covered++
 			}
 		}
 	}
-	return float64(len(covered)) / float64(wanted), true
+	return float64(covered) / float64(len(wanted)), true
 }

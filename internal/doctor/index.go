@@ -46,7 +46,22 @@ func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 		if d.cfg.UsesRedis() && !report.Schema.Live {
 			d.say(OK, "live popularity", "", "off: the index has not the four fields for it (docs/own-index.md). So weight_2h and weight_2d of the ranking have no effect")
 		}
+		d.tellTags(report.Schema)
 		d.tryRecall(ctx, client, report.Schema)
+	}
+}
+
+// tellTags says how tags and languages are compared.
+func (d *doctor) tellTags(s esindex.Schema) {
+	switch {
+	case s.Folds():
+		d.say(OK, "tags and languages", "", "compared in every spelling")
+	case !s.Others:
+		d.say(Warning, "tags and languages", "start freshet, which adds the fields; its user needs the privilege manage for the index",
+			"the index lacks the fields %s and %s: interests find tags only as they are written", esindex.FoldedTags, esindex.LangKeys)
+	default:
+		d.say(OK, "tags and languages", "", "the index is not Freshet's: interests and lists find tags as they are written; mutes hold for every spelling, as the content has it; "+
+			"languages are found by their code, the rest of them is compared with the content (docs/own-index.md)")
 	}
 }
 

@@ -27,6 +27,15 @@ const (
 	Story       = "freshet_story"
 )
 
+// Fields that our own index has of the tags and of the language, as they are compared: the
+// tags folded, and what readers find the language by, [AnyLang] where all do. Freshet fills
+// them in when an item is put; readers are never given them.
+const (
+	FoldedTags = "freshet_tag_keys"
+	LangKeys   = "freshet_lang_keys"
+	AnyLang    = "*"
+)
+
 // The fields our own index keeps the sums of [feed.Counts] in, each with the number
 // of its epoch. They are written when readers click and like, and with an item that
 // has some; readers are never given them.

@@ -128,8 +128,8 @@ func (r *Report) join(in *inspection, name string) {
 	all.UntoldID, all.Partial = all.UntoldID || one.UntoldID, all.Partial || one.Partial
 	one.UntoldID, one.Partial = all.UntoldID, all.Partial
 	one.Untold, one.Loaded, one.Unloaded = all.Untold, all.Loaded, all.Unloaded
-	all.Live = all.Live && one.Live
-	one.Live = all.Live
+	all.Live, all.Folded, all.Patterns = all.Live && one.Live, all.Folded && one.Folded, all.Patterns && one.Patterns
+	one.Live, one.Folded, one.Patterns = all.Live, all.Folded, all.Patterns
 	all.Time.most = min(all.Time.most, one.Time.most)
 	one.Time.most = all.Time.most
 	all.Traits = all.Traits.and(one.Traits)
@@ -175,6 +175,10 @@ func (in *inspection) run() {
 	in.popularity(&names.Popularity, &source.Popularity)
 	in.traits()
 	in.live()
+	in.schema.Folded = in.compared(FoldedTags) && in.compared(LangKeys)
+	if f, ok := in.find(names.Lang, new(string)); ok && !f.Computed {
+		in.schema.Patterns = f.indexed() && slices.Contains([]string{"keyword", "constant_keyword", "wildcard", "text"}, f.Type)
+	}
 	for _, plain := range []struct {
 		name   string
 		source *string
@@ -366,6 +370,12 @@ func (in *inspection) traits() {
 	default:
 		in.problem("site", names.Site, false, "it is a field of type %s; a keyword with doc_values is needed%s: %s", f.Type, subfieldHint(names.Site, f), without)
 	}
+}
+
+// compared reports whether a field of Freshet's own can be searched for words.
+func (in *inspection) compared(name string) bool {
+	f, _, ok := in.mapping.find(name)
+	return ok && f.Type == "keyword" && f.indexed()
 }
 
 // variedBy answers the name of a field that pages can be varied by, a keyword with

@@ -18,6 +18,9 @@ type Schema struct {
 	Tokens bool      // the token fields can be written and searched
 	Traits Traits    // what a page is varied by
 	Live   bool      // live popularity can be written and ranked by
+	Folded bool      // the fields of folded tags and of languages can be written and searched
+	// Patterns says that languages can be searched for by a pattern.
+	Patterns bool
 	// Indices are those behind the name, separated by commas; "" is the index of
 	// that name itself.
 	Indices string
@@ -90,6 +93,10 @@ const DefaultWindow = 10_000
 // the item's id, and with values that Freshet does not write.
 func (s Schema) ByOthers() bool { return s.Others || s.Mapped() }
 
+// Folds reports whether tags and languages are searched for as they are compared. Documents
+// of others do not have the fields for it.
+func (s Schema) Folds() bool { return s.Folded && !s.Others }
+
 // Several reports whether the name stands for more than one index.
 func (s Schema) Several() bool { return strings.Contains(s.Indices, ",") }
 
@@ -140,7 +147,7 @@ func ownTraits(names Fields) Traits {
 func OwnSchema(names Fields) Schema {
 	names = names.WithDefaults()
 	return Schema{
-		Fields: names, Source: names, Time: EpochSeconds, Tokens: names.TitleTokens != None, Traits: ownTraits(names), Live: true,
+		Fields: names, Source: names, Time: EpochSeconds, Tokens: names.TitleTokens != None, Traits: ownTraits(names), Live: true, Folded: true, Patterns: names.Lang != None,
 		Loaded: Refusing{names.GroupID != None, names.AuthorID != None, names.Tags != None, names.Lang != None},
 	}
 }

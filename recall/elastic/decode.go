@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 	"github.com/freshet/freshet/internal/esindex"
 )
 
@@ -201,7 +202,7 @@ func (d *decoder) name() {
 		v := d.values[i]
 		c.Traits = feed.Traits{
 			Author: traits[v[0].from:v[0].to], Site: traits[v[1].from:v[1].to],
-			Tag: traits[v[2].from:v[2].to], Story: traits[v[3].from:v[3].to],
+			Tag: terms.Fold(traits[v[2].from:v[2].to]), Story: traits[v[3].from:v[3].to],
 		}
 		if d.out.left.illegal(c.ID, c.Group) {
 			continue

@@ -189,7 +189,7 @@ func TestExistingIndexTraits(t *testing.T) {
 	require.Zero(t, r.Candidates[1].Traits)
 
 	s = openExisting(t, mapped, `{"type": "date"}`, []map[string]any{a, b})
-	require.Equal(t, feed.Traits{Author: "ann", Tag: "New York"}, recalled(t, s, ask(feed.Profile{})).Candidates[0].Traits)
+	require.Equal(t, feed.Traits{Author: "ann", Tag: "new york"}, recalled(t, s, ask(feed.Profile{})).Candidates[0].Traits)
 }
 
 // TestASmallWindow: an index may give fewer hits for a search than are recalled. They come

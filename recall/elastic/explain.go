@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -64,10 +63,8 @@ type named struct {
 func nameParts(q *feed.Query, s *esindex.Schema) parts {
 	var out parts
 	p := &q.Profile
-	for _, tag := range slices.Sorted(maps.Keys(p.Interests)) {
-		if weight := p.Interests[tag]; weight > 0 {
-			out.add(interest(tag, weight, s), named{name: tag, tag: true})
-		}
+	for _, is := range recall.InterestsOf(p) {
+		out.add(interest(&is, s), named{name: is.Name, tag: true})
 	}
 	for _, k := range recall.Keywords(p) {
 		for _, found := range inTexts(&k, &q.Ranking, s) {

@@ -9,16 +9,19 @@ import (
 // featured finds the items that have a learned feature; false: the index has no
 // field for its kind.
 func featured(l *recall.Learned, s *esindex.Schema) (clause, bool) {
-	term := func(field string) (clause, bool) {
+	term := func(field, folded string) (clause, bool) {
+		if folded != "" && s.Folds() {
+			return clause{Term: map[string]string{folded: l.Term}}, true
+		}
 		return clause{Term: map[string]string{field: l.Value}}, field != esindex.None
 	}
 	switch l.Kind {
 	case feed.FeatureTag:
-		return term(s.Fields.Tags)
+		return term(s.Fields.Tags, esindex.FoldedTags)
 	case feed.FeatureAuthor:
-		return term(s.Fields.AuthorID)
+		return term(s.Fields.AuthorID, "")
 	case feed.FeatureLang:
-		return term(s.Fields.Lang)
+		return term(s.Fields.Lang, esindex.LangKeys)
 	case feed.FeatureWord:
 		k := recall.Keyword{Term: l.Value, Tokens: l.Tokens}
 		field := s.Fields.Title

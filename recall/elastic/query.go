@@ -2,11 +2,11 @@ package elastic
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/recall"
 )
@@ -42,6 +42,7 @@ type clause struct {
 	MatchNone     *struct{}            `json:"match_none,omitempty"`
 	MatchPhrase   map[string]string    `json:"match_phrase,omitempty"`
 	Range         map[string]timeRange `json:"range,omitempty"`
+	Regexp        map[string]pattern   `json:"regexp,omitempty"`
 	Term          map[string]string    `json:"term,omitempty"`
 	Terms         map[string][]string  `json:"terms,omitempty"`
 	IDs           *documents           `json:"ids,omitempty"`
@@ -218,10 +219,8 @@ func relevance(q *feed.Query, s *esindex.Schema) []clause {
 	p := &q.Profile
 	should := make([]clause, 1, len(p.Interests)+len(p.Keywords)+1)
 	should[0] = clause{ConstantScore: &constantScore{Filter: clause{MatchAll: &struct{}{}}, Boost: q.Ranking.Base}}
-	for _, tag := range slices.Sorted(maps.Keys(p.Interests)) {
-		if weight := p.Interests[tag]; weight > 0 {
-			should = append(should, clause{ConstantScore: interest(tag, weight, s)})
-		}
+	for _, is := range recall.InterestsOf(p) {
+		should = append(should, clause{ConstantScore: interest(&is, s)})
 	}
 	for _, k := range recall.Keywords(p) {
 		if found := inTexts(&k, &q.Ranking, s); len(found) > 0 {
@@ -235,8 +234,17 @@ func relevance(q *feed.Query, s *esindex.Schema) []clause {
 	return should
 }
 
-func interest(tag string, weight float64, s *esindex.Schema) *constantScore {
-	return &constantScore{Filter: clause{Term: map[string]string{s.Fields.Tags: tag}}, Boost: weight}
+// interest finds the items that have a tag: in an index without folded tags those that
+// spell it as the reader does.
+func interest(is *recall.Interest, s *esindex.Schema) *constantScore {
+	found := clause{Terms: map[string][]string{s.Fields.Tags: is.Spellings}}
+	switch {
+	case s.Folds():
+		found = clause{Term: map[string]string{esindex.FoldedTags: is.Tag}}
+	case len(is.Spellings) == 1:
+		found = clause{Term: map[string]string{s.Fields.Tags: is.Spellings[0]}}
+	}
+	return &constantScore{Filter: found, Boost: is.Weight}
 }
 
 // inText is the query for a keyword in the title or in the summary.
@@ -283,18 +291,10 @@ func filters(q *feed.Query, s *esindex.Schema) []clause {
 		within.GT = s.Time.Literal(q.Since.Unix())
 	}
 	f := []clause{{Range: map[string]timeRange{s.Fields.UpdateTime: within}}}
-	if len(q.Profile.Langs) > 0 {
-		f = append(f, language(&q.Profile, s))
+	if in, some := language(&q.Profile, s); some {
+		f = append(f, in)
 	}
 	return f
-}
-
-// language finds the items in the languages of a profile. One without a language is in all.
-func language(p *feed.Profile, s *esindex.Schema) clause {
-	return clause{Bool: &boolean{Should: []clause{
-		{Terms: map[string][]string{s.Fields.Lang: sorted(p.Langs)}},
-		{Bool: &boolean{MustNot: []clause{{Exists: &exists{Field: s.Fields.Lang}}}}},
-	}}}
 }
 
 // mapped adds a clause that fails where the index does not map the fields that this
@@ -323,7 +323,15 @@ func mutes(p *feed.Profile, s *esindex.Schema) []clause {
 		not = append(not, clause{Terms: map[string][]string{s.Fields.AuthorID: sorted(p.MutedAuthors)}})
 	}
 	if len(p.MutedTags) > 0 {
-		not = append(not, clause{Terms: map[string][]string{s.Fields.Tags: sorted(p.MutedTags)}})
+		tags, muted := s.Fields.Tags, slices.Clone(p.MutedTags)
+		for i, tag := range muted {
+			if s.Folds() {
+				tags, muted[i] = esindex.FoldedTags, terms.Fold(tag)
+			} else if folded := terms.Fold(tag); folded != tag {
+				muted = append(muted, folded)
+			}
+		}
+		not = append(not, clause{Terms: map[string][]string{tags: slices.Compact(sorted(muted))}})
 	}
 	if len(p.MutedItems) > 0 {
 		// They are groups and ids, each.

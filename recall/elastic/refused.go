@@ -54,8 +54,8 @@ func (s *Source) Refused(ctx context.Context, p *feed.Profile, ids []string) (ma
 // a profile refuses match a query by name.
 func refusing(p *feed.Profile, schema *esindex.Schema, ids []string) ([]byte, error) {
 	by := mutes(p, schema)
-	if len(p.Langs) > 0 {
-		by = append(by, clause{Bool: &boolean{MustNot: []clause{language(p, schema)}}})
+	if in, some := language(p, schema); some {
+		by = append(by, clause{Bool: &boolean{MustNot: []clause{in}}})
 	}
 	request := search{
 		Size: schema.MaxHits(), Sort: []map[string]sortKey{{schema.Fields.UpdateTime: {Order: "desc"}}},

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 	"github.com/freshet/freshet/feed/words"
 	"github.com/freshet/freshet/internal/esindex"
 	"github.com/freshet/freshet/internal/testenv"
@@ -82,6 +83,8 @@ func (w stored) MarshalJSON() ([]byte, error) {
 		esindex.DefaultPopularity:  json.RawMessage(fmt.Sprint(it.Popularity())),
 		esindex.DefaultTitleTokens: tokens(it.Title), esindex.DefaultSummaryTokens: tokens(it.Summary),
 	}
+	it.Business[esindex.FoldedTags], _ = json.Marshal(terms.FoldAll(it.Tags))
+	it.Business[esindex.LangKeys], _ = json.Marshal(append(slices.Clone(terms.LangKeys(it.Lang)), esindex.AnyLang)[:max(1, len(terms.LangKeys(it.Lang)))])
 	for name, value := range map[string]string{
 		esindex.DefaultSite: traits.Site, esindex.FirstTag: traits.Tag, esindex.Story: base64.RawURLEncoding.EncodeToString([]byte(traits.Story)),
 	} {

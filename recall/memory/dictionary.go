@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 	"github.com/freshet/freshet/feed/words"
 )
 
@@ -53,21 +54,21 @@ func (d *drafter) all(items []feed.Item) []draft {
 		dr.terms[titleField] = d.words(it.Title)
 		dr.terms[summaryField] = d.words(it.Summary)
 		dr.terms[authorField] = d.name(it.AuthorID)
-		dr.terms[langField] = d.name(it.Lang)
+		dr.terms[langField] = d.name(terms.LangKey(it.Lang))
 		drafts = append(drafts, dr)
 	}
 	return drafts
 }
 
-// tags are in ascending order, each once: one that is written twice is one tag.
+// tags are folded and in ascending order, each once: one that is written twice is one tag.
 func (d *drafter) tags(tags []string) []uint32 {
 	start := len(d.terms)
-	for _, tag := range tags {
+	for _, tag := range terms.FoldAll(tags) {
 		d.terms = append(d.terms, d.number(tagDictionary, []byte(tag)))
 	}
-	terms := d.take(start)
-	slices.Sort(terms)
-	return slices.Compact(terms)
+	numbers := d.take(start)
+	slices.Sort(numbers)
+	return numbers
 }
 
 // name is a field of one term, or none.

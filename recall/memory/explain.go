@@ -67,16 +67,16 @@ type explainedFeature struct {
 // it.
 func (x *explanation) take(s *Source, q *feed.Query) []view {
 	x.curve = q.Ranking.Decay.Func()
-	keywords, learned := recall.Keywords(&q.Profile), recall.LearnedOf(q)
+	interests, keywords, learned := recall.InterestsOf(&q.Profile), recall.Keywords(&q.Profile), recall.LearnedOf(q)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	for tag, weight := range q.Profile.Interests {
-		if term, ok := s.dictionaries[tagDictionary].numbers[tag]; ok && weight > 0 {
-			x.tags = append(x.tags, explainedTag{tag, term, weight})
+	for _, is := range interests {
+		if term, ok := s.dictionaries[tagDictionary].numbers[is.Tag]; ok {
+			x.tags = append(x.tags, explainedTag{is.Name, term, is.Weight})
 		}
 	}
 	for _, k := range keywords {
-		if terms, ok := s.terms(k.Tokens); ok {
+		if terms, ok := s.words(k.Tokens); ok {
 			gains := [fieldCount]float64{titleField: k.Weight, summaryField: k.Weight * q.Ranking.KeywordsSummary}
 			x.keywords = append(x.keywords, explainedKeyword{k.Term, terms, gains})
 		}

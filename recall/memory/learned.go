@@ -24,9 +24,9 @@ func fieldOf(kind feed.FeatureKind) int {
 // term that is no word.
 func (p *plan) termsOf(s *Source, l *recall.Learned) (terms []uint32, ok bool) {
 	if l.Kind == feed.FeatureWord {
-		return s.terms(l.Tokens)
+		return s.words(l.Tokens)
 	}
-	term, ok := s.dictionaries[dictionaryOf[fieldOf(l.Kind)]].numbers[l.Value]
+	term, ok := s.dictionaries[dictionaryOf[fieldOf(l.Kind)]].numbers[l.Term]
 	if !ok {
 		return nil, false
 	}

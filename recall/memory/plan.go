@@ -2,10 +2,10 @@ package memory
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -28,6 +28,9 @@ type plan struct {
 	mutedAuthors map[string]bool
 	mutedItems   map[string]bool
 	mutedTags    []uint32
+	langs        terms.Langs
+	lastLang     string // of the item looked at last,
+	readsLast    bool   // and whether the reader reads it: most items are in few languages
 }
 
 // gainer is an interest, a learned feature, or a keyword in one of its fields, and
@@ -48,31 +51,30 @@ func (p *plan) take(s *Source, q *feed.Query) []view {
 		p.since, p.bounded = q.Since.Unix(), true
 	}
 	p.mutedAuthors, p.mutedItems = set(q.Profile.MutedAuthors), set(q.Profile.MutedItems)
-	interests := slices.Sorted(maps.Keys(q.Profile.Interests))
+	p.langs = terms.ReadLangs(q.Profile.Langs)
+	interests := recall.InterestsOf(&q.Profile)
 	keywords, learned := recall.Keywords(&q.Profile), recall.LearnedOf(q)
 
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	tags := s.dictionaries[tagDictionary].numbers
-	for _, tag := range interests {
-		if weight := q.Profile.Interests[tag]; weight > 0 {
-			if term, ok := tags[tag]; ok {
-				p.tags = append(p.tags, term)
-				p.gainers = append(p.gainers, gainer{terms: p.tags[len(p.tags)-1:], field: tagField, weight: weight})
-			}
+	for _, is := range interests {
+		if term, ok := tags[is.Tag]; ok {
+			p.tags = append(p.tags, term)
+			p.gainers = append(p.gainers, gainer{terms: p.tags[len(p.tags)-1:], field: tagField, weight: is.Weight})
 		}
 	}
 	for i := range learned {
 		p.addLearned(s, &learned[i])
 	}
 	for i, k := range keywords {
-		if terms, ok := s.terms(k.Tokens); ok {
-			p.addKeyword(i+1, terms, k.Weight)
+		if tokens, ok := s.words(k.Tokens); ok {
+			p.addKeyword(i+1, tokens, k.Weight)
 		}
 	}
 	slices.SortStableFunc(p.gainers, func(a, b gainer) int { return cmp.Compare(b.weight, a.weight) })
 	for _, tag := range q.Profile.MutedTags {
-		if term, ok := tags[tag]; ok {
+		if term, ok := tags[terms.Fold(tag)]; ok {
 			p.mutedTags = append(p.mutedTags, term)
 		}
 	}
@@ -80,18 +82,18 @@ func (p *plan) take(s *Source, q *feed.Query) []view {
 	return s.views
 }
 
-// terms looks up the tokens of a keyword; false: no item has all of them.
-func (s *Source) terms(tokens []string) ([]uint32, bool) {
+// words looks up the tokens of a keyword; false: no item has all of them.
+func (s *Source) words(tokens []string) ([]uint32, bool) {
 	numbers := s.dictionaries[wordDictionary].numbers
-	terms := make([]uint32, len(tokens))
+	found := make([]uint32, len(tokens))
 	for i, token := range tokens {
 		term, ok := numbers[token]
 		if !ok {
 			return nil, false
 		}
-		terms[i] = term
+		found[i] = term
 	}
-	return terms, true
+	return found, true
 }
 
 func (p *plan) addKeyword(number int, terms []uint32, weight float64) {
@@ -125,8 +127,11 @@ func (p *plan) refuses(s *segment, item uint32) bool {
 	if p.mutedItems != nil && (p.mutedItems[s.group(item)] || p.mutedItems[s.ids.at(item)]) {
 		return true
 	}
-	if len(p.query.Profile.Langs) > 0 {
-		if lang := s.langs.at(item); lang != "" && !slices.Contains(p.query.Profile.Langs, lang) {
+	if lang := s.langs.at(item); !p.langs.All() && lang != "" {
+		if lang != p.lastLang {
+			p.lastLang, p.readsLast = lang, p.langs.Take(lang)
+		}
+		if !p.readsLast {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -69,6 +70,7 @@ func (w *walker) result(n int) recall.Result {
 func (w *walker) release() {
 	w.view, w.counted, w.top.views, w.plan.query = nil, nil, nil, nil
 	w.plan.after, w.plan.mutedAuthors, w.plan.mutedItems, w.plan.mutedTags = nil, nil, nil, nil
+	w.plan.langs, w.plan.lastLang = terms.Langs{}, ""
 	clear(w.lists[:cap(w.lists)])
 	clear(w.plan.gainers[:cap(w.plan.gainers)])
 	clear(w.top.groups)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/social"
@@ -72,6 +73,8 @@ type promoted struct {
 	item              feed.Item // without what nobody asks for; the zero Item: it does not exist, or was not read
 	proposal          recall.Proposal
 	itemHash, ownHash uint64
+	tags              []string    // folded
+	langs             terms.Langs // of its readers
 }
 
 // New returns a source that knows nothing until it is refreshed: by [Source.Run], or
@@ -169,7 +172,7 @@ func contentOf(doc feed.Doc) content {
 		return content{}
 	}
 	return content{
-		feed.Item{ID: it.ID, GroupID: it.GroupID, AuthorID: it.AuthorID, Tags: it.Tags, Lang: it.Lang},
+		feed.Item{ID: it.ID, GroupID: it.GroupID, AuthorID: it.AuthorID, AuthorIDs: it.AuthorIDs, Tags: it.Tags, Lang: it.Lang, Langs: it.Langs},
 		recall.Proposal{
 			Candidate: feed.Candidate{
 				ID: it.ID, Group: it.Group(), Source: feed.SourcePromoted.String(), UpdateTime: it.UpdateTime, Traits: it.Traits().Detached(),
@@ -185,6 +188,7 @@ func newKnown(list []social.Promotion, items map[string]content) *known {
 		c := items[p.ItemID]
 		k.byItem[p.ItemID] = append(k.byItem[p.ItemID], &promoted{
 			Promotion: p, item: c.item, proposal: c.proposal, itemHash: hashOf(p.ItemID), ownHash: hashOf(p.ID),
+			tags: terms.FoldAll(p.Tags), langs: terms.ReadLangs(p.Langs),
 		})
 	}
 	k.items = slices.AppendSeq(make([][]*promoted, 0, len(k.byItem)), maps.Values(k.byItem))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -32,11 +33,11 @@ func (s *Source) Propose(ctx context.Context, q feed.Query) (recall.Proposals, e
 			return recall.Proposals{}, fmt.Errorf("%w: %.40q", recall.ErrBadCursor, q.After)
 		}
 	}
-	r := newReader(&q.Profile)
+	r, refused := newReader(&q.Profile), s.cfg.Tells.Refused(&q.Profile)
 	seed := mix(hashOf(q.Agent) + mix(uint64(q.Origin.Unix())))
 	drawn := s.known.Load().draw(seed, q.Origin, r.isFor)
 	return page(drawn, after, q.N, func(p *promoted) bool {
-		return (q.Since.IsZero() || p.proposal.UpdateTime > q.Since.Unix()) && !s.cfg.Tells.Refused(&q.Profile, &p.item)
+		return (q.Since.IsZero() || p.proposal.UpdateTime > q.Since.Unix()) && !refused(&p.item)
 	}), nil
 }
 
@@ -138,18 +139,18 @@ func (s *Source) About(item string) (ids []string) {
 
 // reader holds the properties of a reader that promotions are targeted by.
 type reader struct {
-	profile *feed.Profile
-	tags    map[string]bool // that were learned
+	tags  map[string]bool // folded: interests, and what was learned
+	langs []string        // of the profile
 }
 
 func newReader(p *feed.Profile) reader {
-	r := reader{profile: p}
+	r := reader{tags: make(map[string]bool, len(p.Interests)), langs: p.Langs}
+	for tag, weight := range p.Interests {
+		r.tags[terms.Fold(tag)] = r.tags[terms.Fold(tag)] || weight > 0
+	}
 	for i := range p.Learned.Features {
 		if f := &p.Learned.Features[i]; f.Kind == feed.FeatureTag && f.Evidence > 0 {
-			if r.tags == nil {
-				r.tags = map[string]bool{}
-			}
-			r.tags[f.Value] = true
+			r.tags[terms.Fold(f.Value)] = true
 		}
 	}
 	return r
@@ -157,10 +158,10 @@ func newReader(p *feed.Profile) reader {
 
 // isFor reports whether the promotion is for the reader.
 func (r *reader) isFor(p *promoted) bool {
-	interested := func(tag string) bool { return r.profile.Interests[tag] > 0 || r.tags[tag] }
-	reads := func(lang string) bool { return slices.Contains(r.profile.Langs, lang) }
-	return (len(p.Tags) == 0 || slices.ContainsFunc(p.Tags, interested)) &&
-		(len(p.Langs) == 0 || slices.ContainsFunc(p.Langs, reads))
+	interested := func(tag string) bool { return r.tags[tag] }
+	reads := func(lang string) bool { return terms.LangKey(lang) != "" && p.langs.Take(lang) }
+	return (len(p.Tags) == 0 || slices.ContainsFunc(p.tags, interested)) &&
+		(len(p.Langs) == 0 || slices.ContainsFunc(r.langs, reads))
 }
 
 // key draws an exponentially distributed number of rate weight.

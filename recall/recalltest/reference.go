@@ -9,14 +9,15 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 )
 
 // Reference is recall by definition: it scores every item, sorts, keeps the
 // best of each group and cuts to q.N. Backends are compared with it;
 // q.After is ignored.
 //
-// It shares no code with what it checks: of package feed it uses the types
-// alone, and the formula is written out from the design. It cuts text at spaces
+// It shares no code with what it checks but which tags and languages are one, of package
+// terms: of package feed it uses the types alone, and the formula is written out from the design. It cuts text at spaces
 // and lowers it, so the items' texts must be plain words. Scores are in float32
 // as the contract says.
 func Reference(items []feed.Item, q feed.Query) []feed.Candidate {
@@ -46,7 +47,11 @@ type Live struct{ In2h, In2d float64 }
 // RankedLive is Ranked of items with live popularity, by id.
 func RankedLive(items []feed.Item, live map[string]Live, q feed.Query) []feed.Candidate {
 	phrases := phrases(q.Profile.Keywords)
-	tags := slices.Sorted(maps.Keys(q.Profile.Interests))
+	interests := map[string]float64{}
+	for tag, weight := range q.Profile.Interests {
+		interests[terms.Fold(tag)] = max(interests[terms.Fold(tag)], weight)
+	}
+	tags := slices.Sorted(maps.Keys(interests))
 	out := []feed.Candidate{}
 	for i := range items {
 		it := &items[i]
@@ -56,8 +61,8 @@ func RankedLive(items []feed.Item, live map[string]Live, q feed.Query) []feed.Ca
 		}
 		gain := 0.0
 		for _, tag := range tags {
-			if slices.Contains(it.Tags, tag) {
-				gain += q.Profile.Interests[tag]
+			if tagged(it, tag) {
+				gain += interests[tag]
 			}
 		}
 		for _, p := range phrases {
@@ -92,8 +97,8 @@ func learnedOf(it *feed.Item, q feed.Query) (gain, factor float64) {
 	factor = 1
 	for _, f := range l.Features {
 		e, weight := f.Evidence*math.Pow(2, -age/w.HalfLife.Seconds()), weights[f.Kind]
-		has := f.Kind == "tag" && slices.Contains(it.Tags, f.Value) || f.Kind == "author" && it.AuthorID == f.Value ||
-			f.Kind == "lang" && it.Lang == f.Value || f.Kind == "word" && stands(spaced(f.Value), it.Title)
+		has := f.Kind == "tag" && tagged(it, f.Value) || f.Kind == "author" && it.AuthorID == f.Value ||
+			f.Kind == "lang" && it.Lang != "" && terms.LangKey(it.Lang) == terms.LangKey(f.Value) || f.Kind == "word" && stands(spaced(f.Value), it.Title)
 		switch {
 		case weight == 0:
 		case e > 0:
@@ -155,10 +160,14 @@ func group(it *feed.Item) string { return cmp.Or(it.GroupID, it.ID) }
 func unwanted(it *feed.Item, p feed.Profile) bool {
 	muted := it.AuthorID != "" && slices.Contains(p.MutedAuthors, it.AuthorID) ||
 		slices.Contains(p.MutedItems, it.ID) || slices.Contains(p.MutedItems, it.GroupID)
-	for _, tag := range it.Tags {
-		muted = muted || slices.Contains(p.MutedTags, tag)
+	for _, tag := range p.MutedTags {
+		muted = muted || tagged(it, tag)
 	}
-	return muted || it.Lang != "" && len(p.Langs) > 0 && !slices.Contains(p.Langs, it.Lang)
+	return muted || !terms.ReadLangs(p.Langs).Take(it.Lang)
+}
+
+func tagged(it *feed.Item, tag string) bool {
+	return slices.ContainsFunc(it.Tags, func(own string) bool { return terms.Same(own, tag) })
 }
 
 // Order is the order of candidates: score descending, newer first, then id.

@@ -49,10 +49,11 @@ func (s *Source) Propose(_ context.Context, q feed.Query) (recall.Proposals, err
 	if q.N <= 0 {
 		return out, nil
 	}
+	refused := s.tells.Refused(&q.Profile)
 	for ; at < len(set.Entries); at++ {
 		e := &set.Entries[at]
 		it := e.Item()
-		if e.UpdateTime > q.Origin.Unix() || !q.Since.IsZero() && e.UpdateTime <= q.Since.Unix() || s.tells.Refused(&q.Profile, &it) {
+		if e.UpdateTime > q.Origin.Unix() || !q.Since.IsZero() && e.UpdateTime <= q.Since.Unix() || refused(&it) {
 			continue
 		}
 		if len(out.Proposals) == q.N {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 )
 
 // ErrUnavailable is wrapped by errors that say the store could not be asked, or that
@@ -45,7 +46,7 @@ func (e *Entry) Candidate() feed.Candidate {
 		Traits: feed.Traits{Author: e.Author, Site: e.Site, Story: string(e.Story)},
 	}
 	if len(e.Tags) > 0 {
-		c.Tag = e.Tags[0]
+		c.Tag = terms.Fold(e.Tags[0])
 	}
 	return c
 }

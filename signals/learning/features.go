@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 	"github.com/freshet/freshet/feed/words"
 )
 
@@ -27,7 +28,8 @@ func (r *rarity) features(it *feed.Item) []feed.WeightedFeature {
 			all = append(all, f)
 		}
 	}
-	for _, tag := range it.Tags[:min(len(it.Tags), maxTagFeatures)] {
+	tags := terms.Distinct(it.Tags)
+	for _, tag := range tags[:min(len(tags), maxTagFeatures)] {
 		add(feed.FeatureTag, tag, 1)
 	}
 	add(feed.FeatureAuthor, it.AuthorID, 1)

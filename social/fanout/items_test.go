@@ -27,7 +27,7 @@ func TestIndex(t *testing.T) {
 	e.publish("hidden", "x", 1, social.Audience{Followers: true})
 	e.drain()
 	want := feed.Item{
-		ID: "post:p", Title: "First line", Summary: p.Caption, Tags: []string{"given", "more"}, AuthorID: "x", UpdateTime: 1000,
+		ID: "post:p", Title: "First line", Summary: p.Caption, Tags: []string{"given", "More"}, AuthorID: "x", UpdateTime: 1000,
 	}
 	assert.Equal(t, map[string]feed.Item{"post:p": want}, e.items.byID)
 

@@ -1880,7 +1880,7 @@ export interface components {
              */
             edited_at?: number;
             caption: string;
-            /** @description Those given, then the caption's hashtags in lower case, each once, at most 64. */
+            /** @description Those given, then the caption's hashtags, as they are written, each once, at most 64. */
             tags?: string[];
             /** @description Absent where there are none. */
             images?: components["schemas"]["PostImagesEntry"][];
@@ -1938,7 +1938,7 @@ export interface components {
         };
         /** @description Every field may be left out; `{}` is a reader nothing is known of. */
         Profile: {
-            /** @description Tags and how much each matters. The weights of an item's tags add up. */
+            /** @description Tags, in any spelling, and how much each matters. The weights of an item's tags add up; of two spellings of one tag the higher counts. */
             interests?: {
                 [key: string]: number;
             };
@@ -1948,11 +1948,11 @@ export interface components {
              *     string has the weight 1.
              */
             keywords?: components["schemas"]["Keyword"][];
-            /** @description Only items in these languages, and items without one. Empty means all. */
+            /** @description Only items in these languages of BCP 47, and items without one. `en` takes `en-US`, `zh-Hans` does not take `zh-Hant`. Empty means all. */
             langs?: components["schemas"]["Term"][];
             /** @description Items of these authors are not shown. */
             muted_authors?: components["schemas"]["Term"][];
-            /** @description Items with one of these tags are not shown. */
+            /** @description Items with one of these tags, in any spelling, are not shown. */
             muted_tags?: components["schemas"]["Term"][];
             /**
              * @description Items or groups that are not shown, the latest last. A profile that
@@ -2017,7 +2017,7 @@ export interface components {
             /** @description As `url`. */
             image_url?: string;
             author_id?: string;
-            /** @description As readers name it in their profiles. An item without one passes everywhere. */
+            /** @description A language of BCP 47. An item without one passes everywhere. */
             lang?: string;
             tags?: components["schemas"]["Term"][];
             /** Format: int64 */
@@ -5784,7 +5784,7 @@ export interface operations {
             query?: {
                 /** @description Only items of this author. */
                 author?: string;
-                /** @description Only items with this tag. */
+                /** @description Only items with this tag, in any spelling. */
                 tag?: string;
                 /** @description Unix seconds. Only items whose `update_time` is this or later. */
                 since?: number;

@@ -1,0 +1,113 @@
+// Package terms says which tags are one tag, and which languages a reader of one reads. It
+// is the one rule for every comparison: those of backends, of mutes, of interests and of
+// what is learned. What somebody wrote is kept beside it, and shown.
+package terms
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Fold is the form that tags are compared in: two with the same form are one tag. It is
+// Unicode's NFKC_Casefold: compatibility normalisation (NFKC), full case folding, and no
+// code points that are ignored by default, such as joiners, variation selectors, soft
+// hyphens and marks of direction; a text of nothing else stands for itself. Folding what is
+// folded changes nothing.
+func Fold(tag string) string {
+	upper := false
+	for _, r := range tag {
+		switch {
+		case 'A' <= r && r <= 'Z':
+			upper = true
+		case r >= utf8.RuneSelf && !isStable(r):
+			return foldUnicode(tag)
+		}
+	}
+	if upper {
+		return strings.ToLower(tag)
+	}
+	return tag
+}
+
+// stable are characters that most tags are written in, which folding leaves as they are
+// and which compose with nothing before them.
+var stable = [...][2]rune{
+	{'à', 'ö'}, {'ø', 'ÿ'}, // Latin
+	{'α', 'ρ'}, {'σ', 'ώ'}, {'а', 'џ'}, // Greek, Cyrillic
+	{'א', 'ת'}, {'ء', 'ي'}, // Hebrew, Arabic
+	{'ก', 'ะ'},                         // Thai
+	{'ぁ', 'ゔ'}, {'ァ', 'ヺ'}, {'一', '鿿'}, // Japanese, Chinese
+	{'가', '힣'}, // Korean
+}
+
+func isStable(r rune) bool {
+	for i := range stable {
+		if r <= stable[i][1] {
+			return r >= stable[i][0]
+		}
+	}
+	return false
+}
+
+// FoldAll folds tags, each once and in their order.
+func FoldAll(tags []string) []string {
+	folded := make([]string, 0, len(tags))
+	for _, tag := range tags {
+		if f := Fold(tag); !slices.Contains(folded, f) {
+			folded = append(folded, f)
+		}
+	}
+	return folded
+}
+
+// Distinct returns the tags as they are written, of several that are one the first.
+func Distinct(tags []string) (distinct []string) {
+	seen := make(map[string]bool, len(tags))
+	for _, tag := range tags {
+		if f := Fold(tag); !seen[f] {
+			seen[f] = true
+			distinct = append(distinct, tag)
+		}
+	}
+	return distinct
+}
+
+// Same reports whether two tags are one.
+func Same(a, b string) bool { return Fold(a) == Fold(b) }
+
+// foldUnicode folds until nothing changes: removing a code point may bring together what
+// composes, and so may folding.
+func foldUnicode(tag string) string {
+	// The normalizer leaves out what follows some invalid bytes.
+	tag = strings.ToValidUTF8(tag, "\ufffd")
+	for range 4 {
+		folded := norm.NFKC.String(cases.Fold().String(norm.NFKC.String(strings.Map(visible, tag))))
+		if folded == tag || folded == "" {
+			break
+		}
+		tag = folded
+	}
+	return tag
+}
+
+// visible leaves out the code points with the property Default_Ignorable_Code_Point.
+func visible(r rune) rune {
+	if r >= utf8.RuneSelf && ignorable(r) {
+		return -1
+	}
+	return r
+}
+
+func ignorable(r rune) bool {
+	if unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+		return true
+	}
+	return unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) &&
+		!(0xfff9 <= r && r <= 0xfffb) && // anchors of annotations
+		!(0x13430 <= r && r <= 0x1343f) // controls of hieroglyphs
+}
