@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"image"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
 	"io"
+	"math"
 
 	"golang.org/x/image/webp"
 
@@ -43,9 +45,15 @@ type layout struct {
 	exif []byte // in the form of TIFF; nil: there is none
 	// work is how many bytes the decoder needs for each pixel beside the picture.
 	work int
+	// fit is the file without what the decoder stumbles over and browsers do not; nil: it
+	// is fit as it stands.
+	fit []byte
 }
 
-var errEnds = errors.New("the file ends before the image does")
+var (
+	errEnds     = errors.New("the file ends before the image does")
+	errAnimated = errors.New("it is animated")
+)
 
 // kindOf tells the type of a file by its content, and refuses what is more than
 // an image. Errors are [feed.ErrType] and [feed.ErrRule].
@@ -56,44 +64,11 @@ func kindOf(file []byte) (kind, layout, error) {
 		}
 		at, err := k.walk(file)
 		if err != nil {
-			return k, at, damaged(err)
+			return k, at, unreadable(k.name, err)
 		}
 		return k, at, pure(k, file, at.end)
 	}
 	return kind{}, layout{}, feed.Errorf(feed.ErrType, "not an image that can be taken: send JPEG, PNG, GIF or WebP")
-}
-
-// markup and archives make a file something else to a program that looks for them
-// anywhere, not only at the beginning.
-var (
-	markup   = []string{"<!doctype", "<html", "<script", "<svg ", "<svg>", "<svg\n", "<svg\t", "<svg/", "<?php", "%pdf-"}
-	archives = []string{"PK\x03\x04", "PK\x05\x06", "Rar!\x1a\x07", "7z\xbc\xaf\x27\x1c"}
-)
-
-// sniffed is how far programs look for what a file is.
-const sniffed = 1024
-
-// pure refuses a file that is something else beside the image. Cameras write
-// further pictures and films behind a JPEG; nothing else may stand there.
-func pure(k kind, file []byte, end int) error {
-	tail := bytes.TrimLeft(file[end:], "\x00")
-	known := len(tail) == 0
-	if k.name == "JPEG" && !known {
-		known = bytes.HasPrefix(tail, []byte{0xff, 0xd8}) || bytes.Contains(tail[:min(len(tail), 64)], []byte("ftyp")) || bytes.HasSuffix(tail, []byte("SEFT"))
-	}
-	if !known || has(bytes.ToLower(file[:min(len(file), sniffed)]), markup) || has(bytes.ToLower(tail), markup) || has(tail, archives) {
-		return feed.Errorf(feed.ErrType, "not an image that can be taken: the %s has something else in it, too", k.name)
-	}
-	return nil
-}
-
-func has(data []byte, signs []string) bool {
-	for _, s := range signs {
-		if bytes.Contains(data, []byte(s)) {
-			return true
-		}
-	}
-	return false
 }
 
 // walkJPEG goes over the segments, and over the scans between them.
@@ -135,58 +110,108 @@ func walkJPEG(b []byte) (layout, error) {
 	}
 }
 
+// walkPNG also finds chunks whose sums are wrong: decoders check all of them, browsers those
+// that they use.
 func walkPNG(b []byte) (layout, error) {
 	var at layout
+	intact := true
 	for pos := len(pngHead); ; {
-		if len(b) < pos+12 {
+		name, next := pngChunkAt(b, pos)
+		if next > len(b) {
 			return at, errEnds
 		}
-		size := int64(binary.BigEndian.Uint32(b[pos:]))
-		next := int64(pos) + 12 + size
-		if next > int64(len(b)) {
-			return at, errEnds
-		}
-		data := b[pos+8 : pos+8+int(size)]
-		switch string(b[pos+4 : pos+8]) {
-		case "eXIf":
+		data := b[pos+8 : next-4]
+		switch {
+		case name == "IHDR" && len(data) == 13 && data[12] != 0:
+			at.work = 8 // interlaced: each pass is a picture
+		case name == "eXIf":
 			at.exif = data
-		case "IHDR":
-			if len(data) == 13 && data[12] != 0 {
-				at.work = 8 // interlaced: each pass is a picture
+		case name == "IEND":
+			if at.end = next; !intact {
+				at.fit = essential(b)
 			}
-		case "IEND":
-			at.end = int(next)
 			return at, nil
 		}
-		pos = int(next)
+		intact = intact && (needed(name) || sound(b[pos:next]))
+		pos = next
 	}
 }
 
+// pngChunkAt returns the name of a chunk and where the next one begins; beyond the end where
+// it is not there whole.
+func pngChunkAt(b []byte, pos int) (name string, next int) {
+	if len(b) < pos+12 {
+		return "", len(b) + 1
+	}
+	size := int64(binary.BigEndian.Uint32(b[pos:]))
+	return string(b[pos+4 : pos+8]), int(min(int64(pos)+12+size, int64(len(b))+1))
+}
+
+// needed reports whether there is no picture without the chunk.
+func needed(name string) bool {
+	return name == "IHDR" || name == "PLTE" || name == "IDAT" || name == "IEND"
+}
+
+// sound reports whether the sum of a chunk is right.
+func sound(chunk []byte) bool {
+	return crc32.ChecksumIEEE(chunk[4:len(chunk)-4]) == binary.BigEndian.Uint32(chunk[len(chunk)-4:])
+}
+
+// essential is a PNG that was walked, without the chunks that make no pixels.
+func essential(b []byte) []byte {
+	out := []byte(pngHead)
+	for pos := len(pngHead); ; {
+		name, next := pngChunkAt(b, pos)
+		if needed(name) || name == "tRNS" && sound(b[pos:next]) {
+			out = append(out, b[pos:next]...)
+		}
+		if name == "IEND" {
+			return out
+		}
+		pos = next
+	}
+}
+
+// walkGIF lets a file end, or go on with something else, behind a whole frame: the first one
+// is all that is shown. Where that is larger than the screen, the screen grows, as in browsers.
 func walkGIF(b []byte) (layout, error) {
 	if len(b) < 13 {
 		return layout{}, errEnds
 	}
+	at := layout{work: 1} // the frame, beside the canvas
 	pos := 13 + colors(b[10])
-	for {
-		if pos >= len(b) {
-			return layout{}, errEnds
+	for frames := 0; ; {
+		switch {
+		case pos >= len(b) && frames > 0:
+			at.end = len(b)
+			return at, nil
+		case pos >= len(b):
+			return at, errEnds
 		}
 		switch b[pos] {
 		case 0x3b:
-			return layout{end: pos + 1, work: 1}, nil // the frame, beside the canvas
+			at.end = pos + 1
+			return at, nil
 		case 0x21:
 			pos += 2
 		case 0x2c:
 			if len(b) < pos+11 {
-				return layout{}, errEnds
+				return at, errEnds
+			}
+			if frames++; frames == 1 {
+				at.fit = grown(b, b[pos+1:])
 			}
 			pos += 11 + colors(b[pos+9])
 		default:
-			return layout{}, errors.New("an unknown block")
+			if frames == 0 {
+				return at, errors.New("an unknown block")
+			}
+			at.end = pos
+			return at, nil
 		}
 		for { // data, in blocks of up to 255 bytes
 			if pos >= len(b) {
-				return layout{}, errEnds
+				return at, errEnds
 			}
 			size := int(b[pos])
 			pos += 1 + size
@@ -195,6 +220,22 @@ func walkGIF(b []byte) (layout, error) {
 			}
 		}
 	}
+}
+
+// grown is a GIF whose screen has room for a frame; nil where it has.
+func grown(b, frame []byte) []byte {
+	var fit []byte
+	for i := range 2 { // width, height
+		edge := int(binary.LittleEndian.Uint16(frame[2*i:])) + int(binary.LittleEndian.Uint16(frame[4+2*i:]))
+		if edge <= int(binary.LittleEndian.Uint16(b[6+2*i:])) || edge > math.MaxUint16 {
+			continue
+		}
+		if fit == nil {
+			fit = append(fit, b...)
+		}
+		binary.LittleEndian.PutUint16(fit[6+2*i:], uint16(edge))
+	}
+	return fit
 }
 
 // colors is the length of the table of colors that the flags of a GIF announce.
@@ -221,7 +262,7 @@ func walkWebP(b []byte) (layout, error) {
 		case "EXIF":
 			at.exif = bytes.TrimPrefix(data, []byte("Exif\x00\x00"))
 		case "ANIM":
-			return at, errors.New("an animated WebP cannot be taken")
+			return at, errAnimated
 		}
 		pos += 8 + size + size&1
 	}

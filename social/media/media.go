@@ -8,6 +8,10 @@
 package media
 
 import (
+	"errors"
+	"image/jpeg"
+	"image/png"
+
 	"github.com/freshet/freshet/feed"
 )
 
@@ -31,7 +35,14 @@ var (
 	ErrUnavailable = &feed.Outage{Text: "the store of images is unavailable", Shown: "images are unavailable; try again later"}
 )
 
-func damaged(err error) error {
+// unreadable is the error about a file that cannot be decoded: the decoder does not know its
+// kind, or it is damaged.
+func unreadable(kind string, err error) error {
+	var jpegKind jpeg.UnsupportedError
+	var pngKind png.UnsupportedError
+	if errors.Is(err, errAnimated) || errors.As(err, &jpegKind) || errors.As(err, &pngKind) {
+		return feed.Errorf(feed.ErrRule, "bad image: this kind of %s is not supported (%w); browsers may show it: save it as an ordinary JPEG or PNG", kind, err)
+	}
 	return feed.Errorf(feed.ErrRule, "bad image: it is truncated or damaged: %w", err)
 }
 

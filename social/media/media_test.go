@@ -327,12 +327,15 @@ func TestWhatIsNoImageIsRefused(t *testing.T) {
 		"HEIC":                         []byte("\x00\x00\x00\x18ftypheic"),
 		"JPEG and an archive":          with(jpg, zip),
 		"JPEG and HTML":                with(jpg, "<html><script>alert(1)</script>"),
-		"JPEG and text":                with(jpg, "anything"),
+		"JPEG and a film with archive": with(jpg, "\x00\x00\x00\x18ftypmp42 and so on"+zip),
+		"PNG and PHP":                  with(pic, "\n<?php system('id');"),
+		"PNG and a script":             with(pic, "<SCRIPT>alert(1)</SCRIPT>"),
+		"PNG and RAR":                  with(pic, "Rar!\x1a\x07\x00"),
+		"JPEG and 7z":                  with(jpg, "\n7z\xbc\xaf\x27\x1c\x00\x04"),
 		"JPEG and a JPEG with archive": with(with(jpg, string(jpg)), zip),
 		"JPEG with HTML in a comment":  withSegment(jpg, 0xfe, []byte("--><HTML><body>")),
 		"JPEG with PDF in a comment":   withSegment(jpg, 0xfe, []byte("%PDF-1.4\n1 0 obj")),
 		"PNG and an archive":           with(pic, zip),
-		"PNG and a PNG":                with(pic, string(pic)),
 		"PNG with SVG in a text":       withChunk(pic, "tEXt", []byte("a\x00<svg onload=alert(1)>")),
 		"GIF and a script":             with(anim, "=1;alert(1)"),
 		"WebP and PHP":                 with(webpFile(t), "<?php system('id');"),
@@ -345,9 +348,73 @@ func TestWhatIsNoImageIsRefused(t *testing.T) {
 	}
 	for name, file := range map[string][]byte{
 		"a further picture": with(jpg, string(jpg)), "a film": with(jpg, "\x00\x00\x00\x18ftypmp42 and so on"), "zeros": with(pic, "\x00\x00\x00"),
+		"a film with the beginning of a zip": with(jpg, "\x00\x00\x00\x18ftypmp42\x80\x01PK\x03\x04\x9f\xfe"),
+		"a film with four letters":           with(jpg, "\x00\x00\x00\x18ftypmp42\x80\x01<svg \x9f\xfe\x00<HTML\x01\x02%PDF-\xff\xee"),
+		"a newline behind a JPEG":            with(jpg, "\n"), "a newline behind a PNG": with(pic, "\r\n"),
+		"a few bytes behind a JPEG": with(jpg, "\x17\x00\x2a\x80"), "a few bytes behind a PNG": with(pic, "\x01\x02"),
+		"text behind a JPEG": with(jpg, "anything"), "a block of a phone": with(jpg, "\x00\x00\x01\x0a\x0e\x00\x00\x00Image_UTC_Data1700000000000SEFHk\x00\x00\x00SEFT"),
+		"another phone's": with(jpg, "QDIOBS\x00\x00vivo{\"a\":1}"), "a PNG behind a PNG": with(pic, string(pic)),
+		"a newline behind a GIF": with(anim, "\n"), "zeros behind a WebP": with(webpFile(t), "\x00\x00"),
 	} {
 		_, err := processor().Make(t.Context(), file)
-		require.NoError(t, err, "cameras write it: %s", name)
+		require.NoError(t, err, "cameras, phones and editors write it: %s", name)
+	}
+}
+
+// TestWhatBrowsersShow takes files that are not quite what their format says.
+func TestWhatBrowsersShow(t *testing.T) {
+	t.Parallel()
+	wrongSum := func(name string, data []byte) []byte {
+		file := withChunk(asPNG(t, halves(8, 6)), name, data)
+		file[8+25+8+len(data)] ^= 0xff
+		return file
+	}
+	long := bytes.Repeat([]byte("x"), 3000)
+	whole := asGIF(t, frame(image.Rect(0, 0, 8, 6), red), frame(image.Rect(0, 0, 8, 6), blue))
+	small := func(w, h byte) []byte { // than its frames
+		file := bytes.Clone(whole)
+		file[6], file[8] = w, h
+		return file
+	}
+	for name, file := range map[string][]byte{
+		"a PNG's text":                 wrongSum("tEXt", []byte("Comment\x00a")),
+		"a PNG's time":                 wrongSum("tIME", make([]byte, 7)),
+		"a PNG's profile":              wrongSum("iCCP", long),
+		"a PNG's gamma":                wrongSum("gAMA", make([]byte, 4)),
+		"a PNG's transparency":         wrongSum("tRNS", make([]byte, 6)),
+		"a PNG's own chunk":            wrongSum("vpAg", nil),
+		"two of them":                  withChunk(wrongSum("tEXt", []byte("a\x00b")), "zTXt", long),
+		"a GIF without its last byte":  whole[:len(whole)-1],
+		"a GIF, something behind":      append(bytes.Clone(whole[:len(whole)-1]), 0x00, 0x00),
+		"a GIF that is too narrow":     small(5, 6),
+		"a GIF that is too low":        small(8, 1),
+		"a GIF without a screen":       small(0, 0),
+		"an APNG, whose picture stays": withChunk(asPNG(t, halves(8, 6)), "acTL", []byte{0, 0, 0, 2, 0, 0, 0, 0}),
+	} {
+		m, err := processor().Make(t.Context(), file)
+		require.NoError(t, err, name)
+		require.Equal(t, [2]int{8, 6}, [2]int{m.Width, m.Height}, name)
+	}
+}
+
+// TestKindsThatAreNotSupported are not damaged: their sender is told what to do.
+func TestKindsThatAreNotSupported(t *testing.T) {
+	t.Parallel()
+	lossless := flatJPEG(0xc0, 16, 16, "\x01\x02\x03", -1)
+	lossless[bytes.Index(lossless, []byte{0xff, 0xc0})+1] = 0xc3
+	deep := flatJPEG(0xc0, 16, 16, "\x01\x02\x03", -1)
+	deep[bytes.Index(deep, []byte{0xff, 0xc0})+4] = 12
+	for name, file := range map[string][]byte{
+		"CMYK without its mark": flatJPEG(0xc0, 16, 16, "\x01\x02\x03\x04", -1),
+		"lossless":              lossless,
+		"12 bits":               deep,
+		"animated":              riff(chunk("VP8X", make([]byte, 10)), chunk("ANIM", make([]byte, 6))),
+	} {
+		_, err := processor().Make(t.Context(), file)
+		require.ErrorIs(t, err, feed.ErrRule, name)
+		require.ErrorContains(t, err, "is not supported", name)
+		require.ErrorContains(t, err, "save it as an ordinary JPEG or PNG", name)
+		require.NotContains(t, err.Error(), "damaged", name)
 	}
 }
 
@@ -358,6 +425,9 @@ func TestTruncatedAndDamagedFilesAreRefused(t *testing.T) {
 		"GIF": asGIF(t, frame(image.Rect(0, 0, 8, 6), red), frame(image.Rect(0, 0, 8, 6), blue)),
 	} {
 		for _, n := range []int{13, len(file)/2 - 1, len(file) / 2, len(file) - 3, len(file) - 1} {
+			if name == "GIF" && n == len(file)-1 { // its frames are whole
+				continue
+			}
 			_, err := processor().Make(t.Context(), file[:n])
 			require.ErrorIs(t, err, feed.ErrRule, "%s, %d of %d bytes", name, n, len(file))
 		}

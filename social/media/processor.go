@@ -65,9 +65,13 @@ func (s *Processor) Make(ctx context.Context, file []byte) (Image, error) {
 	if err != nil {
 		return Image{}, err
 	}
-	head, err := k.header(bytes.NewReader(file))
+	fit := file
+	if at.fit != nil {
+		fit = at.fit
+	}
+	head, err := k.header(bytes.NewReader(fit))
 	if err != nil {
-		return Image{}, damaged(err)
+		return Image{}, unreadable(k.name, err)
 	}
 	if err := checkSize(head); err != nil {
 		return Image{}, err
@@ -80,14 +84,14 @@ func (s *Processor) Make(ctx context.Context, file []byte) (Image, error) {
 	defer leave()
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Time)
 	defer cancel()
-	picture, err := k.pixels(&watched{ctx, bytes.NewReader(file)})
+	picture, err := k.pixels(&watched{ctx, bytes.NewReader(fit)})
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return Image{}, feed.Errorf(feed.ErrRule, "bad image: it takes too long to decode")
 	case ctx.Err() != nil:
 		return Image{}, ctx.Err()
 	case err != nil:
-		return Image{}, damaged(err)
+		return Image{}, unreadable(k.name, err)
 	}
 	made, err := makeFrom(upright(onCanvas(picture, head), o), k.name)
 	sum := sha256.Sum256(file)
