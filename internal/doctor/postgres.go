@@ -68,6 +68,10 @@ func (d *doctor) judgePostgres(r postgres.Report) {
 		d.say(Warning, "postgres connections", "raise max_connections, or the CONNECTION LIMIT of the role and the database, or lower pool_max_conns in postgres.url",
 			"this server opens up to %d, and PostgreSQL takes %d of all servers together", r.Conns, r.ServerConns)
 	}
+	if r.Pooled && r.Prepares {
+		d.say(Warning, "postgres pooler", "in transaction mode add ?default_query_exec_mode=exec to postgres.url, and let freshet doctor --fix migrate over a direct connection; in session mode leave it as it is",
+			"a pooler such as PgBouncer answers, and statements are prepared")
+	}
 	if len(r.Invalid) > 0 {
 		d.say(Warning, "postgres indexes", "REINDEX INDEX CONCURRENTLY each of them", "not used, because their build was interrupted: %s", strings.Join(r.Invalid, ", "))
 	}

@@ -53,6 +53,7 @@ func TestDoctorJudgesPostgres(t *testing.T) {
 		"postgres encoding":    {func(r *postgres.Report) { r.Encoding = "LATIN1" }, Broken, "it is LATIN1"},
 		"postgres writes":      {func(r *postgres.Report) { r.ReadOnly = true }, Broken, "it takes no writes"},
 		"postgres connections": {func(r *postgres.Report) { r.Conns = 98 }, Warning, "up to 98, and PostgreSQL takes 97"},
+		"postgres pooler":      {func(r *postgres.Report) { r.Pooled, r.Prepares = true, true }, Warning, "a pooler such as PgBouncer answers"},
 		"postgres indexes":     {func(r *postgres.Report) { r.Invalid = []string{"a", "b"} }, Warning, "interrupted: a, b"},
 		"postgres durability":  {func(r *postgres.Report) { r.Unsafe = []string{"fsync"} }, Warning, "with fsync off"},
 	} {

@@ -26,6 +26,9 @@ type Report struct {
 	// all processes may open as this user: the least of the limits of the server, the
 	// database and the role.
 	Conns, ServerConns int
+	// Pooled says that a pooler such as PgBouncer answers, and Prepares that this process
+	// prepares statements, which in transaction mode are not there on the next connection.
+	Pooled, Prepares bool
 	// Invalid are indexes that exist and are not used, as an interrupted build
 	// leaves them.
 	Invalid []string
@@ -40,9 +43,16 @@ type Report struct {
 // [Store.Migrate] before it. The error wraps [social.ErrUnavailable] where
 // the server does not answer or the user may not connect.
 func (s *Store) Check(ctx context.Context) (Report, error) {
-	r := Report{Conns: int(s.db.pool.Config().MaxConns)}
+	pool := s.db.pool.Config()
+	mode := pool.ConnConfig.DefaultQueryExecMode
+	r := Report{Conns: int(pool.MaxConns), Prepares: mode != pgx.QueryExecModeExec && mode != pgx.QueryExecModeSimpleProtocol}
 	err := pgx.BeginTxFunc(ctx, s.db.pool, pgx.TxOptions{}, func(on pgx.Tx) (err error) {
 		q := querying{ctx, on}
+		var pid uint32
+		if _, err := q.Row([]any{&pid}, `SELECT pg_backend_pid()`); err != nil {
+			return err
+		}
+		r.Pooled = pid != on.Conn().PgConn().PID() // a pooler tells a number of its own
 		if err := r.readSkew(q, s.clock); err != nil {
 			return err
 		}
