@@ -55,6 +55,7 @@ export const short = (x) => (x === 0 ? '0' : Math.abs(x) >= 0.01 ? x.toFixed(2).
 // make builds an element with properties and children.
 export function make(name, properties = {}, ...children) {
   const element = Object.assign(document.createElement(name), properties);
+  if (name === 'input' || name === 'textarea' || 'textContent' in properties) element.dir ||= 'auto'; // a person's text may run from right to left
   element.append(...children);
   return element;
 }

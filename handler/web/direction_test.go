@@ -1,0 +1,51 @@
+package web
+
+import (
+	"io/fs"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// elements are those of a page that show or take a person's text: fields of text, and
+// headings, paragraphs and summaries that scripts fill.
+var elements = regexp.MustCompile(`<textarea[^>]*>|<input[^>]*>|<(?:h2|p|summary)(?: [^>]*)?></(?:h2|p|summary)>|<h2[^>]*><a [^>]*></a></h2>`)
+
+// filled have only texts of Freshet's own, or elements that scripts make.
+var filled = regexp.MustCompile(`type="|class="(?:meta soft|tags|counts|said)"|id="(?:end|act-note|curves-help)"`)
+
+// TestTextRunsInItsDirection: whatever shows or takes a person's text has dir="auto", so that
+// Arabic and Hebrew run from right to left.
+func TestTextRunsInItsDirection(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, page := range []string{"feed/index.html", "lab/index.html"} {
+		text, err := fs.ReadFile(Files, page)
+		require.NoError(t, err)
+		for _, element := range elements.FindAllString(string(text), -1) {
+			if !filled.MatchString(element) {
+				found++
+				assert.Contains(t, element, `dir="auto"`, page)
+			}
+		}
+	}
+	assert.Greater(t, found, 15)
+
+	// Scripts make elements with make, which does so.
+	require.NoError(t, fs.WalkDir(Files, ".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".js") || strings.HasPrefix(path, "docs/") {
+			return err
+		}
+		text, err := fs.ReadFile(Files, path)
+		made := strings.Count(string(text), "createElement(")
+		if path == "api.js" {
+			assert.Contains(t, string(text), `element.dir ||= 'auto'`)
+			made--
+		}
+		assert.Zero(t, made, "%s makes elements without make", path)
+		return err
+	}))
+}
