@@ -107,13 +107,13 @@ test('a badge is told by the stream', async () => {
 });
 
 test('a look from before a refresh does not count after it', async () => {
-  const client = connect(network.url, 'quick');
+  const { client, author } = await follower('quick');
   const feed = new Feed(client, { feed: 'home' });
   await feed.refresh();
   await nextSecond();
-  await client.createPost({ caption: 'Mine' });
+  await author.createPost({ caption: 'Rain' });
   await until(async () => (await feed.silent()).new_count === 1);
-  const isLook = (/** @type {any} */ call) => call.headers['x-agent-id'] === 'quick' && call.body.includes('"silent":true');
+  const isLook = (/** @type {any} */ call) => call.headers['x-agent-id'] === 'reader_quick' && call.body.includes('"silent":true');
   /** @type {() => void} */
   let refreshed = () => {};
   network.fail({ on: isLook, after: new Promise((resolve) => { refreshed = () => resolve(undefined); }) });
