@@ -330,6 +330,7 @@ func TestWhatIsNoImageIsRefused(t *testing.T) {
 		"JPEG and a film with archive": with(jpg, "\x00\x00\x00\x18ftypmp42 and so on"+zip),
 		"PNG and PHP":                  with(pic, "\n<?php system('id');"),
 		"PNG and a script":             with(pic, "<SCRIPT>alert(1)</SCRIPT>"),
+		"PNG and a zip that goes on":   with(pic, "\nPK\x03\x04"),
 		"PNG and RAR":                  with(pic, "Rar!\x1a\x07\x00"),
 		"JPEG and 7z":                  with(jpg, "\n7z\xbc\xaf\x27\x1c\x00\x04"),
 		"JPEG and a JPEG with archive": with(with(jpg, string(jpg)), zip),

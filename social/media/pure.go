@@ -51,10 +51,11 @@ func isText(data []byte) bool {
 	return !bytes.ContainsFunc(data, func(r rune) bool { return r != '\t' && r != '\r' && r != '\n' && (r < ' ' || r > '~') })
 }
 
-// hasArchive reports whether an archive could be read from data. A zip has its directory
-// behind its files; four bytes of one of them alone stand in many a film.
+// hasArchive reports whether an archive could be read from data. A zip begins with a file, or
+// has its directory behind its files; four bytes of one of them alone stand in many a film.
 func hasArchive(data []byte) bool {
-	if _, files, found := bytes.Cut(data, []byte("PK\x03\x04")); found && bytes.Contains(files, []byte("PK\x05\x06")) {
+	before, files, found := bytes.Cut(data, []byte("PK\x03\x04"))
+	if found && (len(before) == 0 || bytes.Contains(files, []byte("PK\x05\x06"))) {
 		return true
 	}
 	return bytes.Contains(data, []byte("Rar!\x1a\x07")) || bytes.Contains(data, []byte("7z\xbc\xaf\x27\x1c"))
