@@ -24,6 +24,8 @@ targets='
 ./social           FuzzHashtags      the hashtags of a caption
 ./social/media     FuzzMake          an image that is sent
 ./social/graph     FuzzDecode        an event of another system
+./feed/terms       FuzzFold          the folded form of a tag
+./feed/terms       FuzzLangs         a language
 ./feed/words       FuzzEach          words of a title or a summary
 ./cache/redislist  FuzzParseRecord   a retry record
 ./recall/memory    FuzzParseCursor   a cursor
