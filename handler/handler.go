@@ -218,7 +218,11 @@ func New(cfg Config, deps Deps) (http.Handler, error) {
 		shown:    gate{most: int64(cfg.MaxInFlight), shed: shedTotal.WithLabelValues("media")},
 		openapi:  sync.OnceValues(func() (static, error) { return describe(cfg.Version, deps.Social != nil) }),
 	}
-	if s.assets, err = assets(); err != nil {
+	pages, err := assets()
+	if err != nil {
+		return nil, err
+	}
+	if s.assets, err = withAuth(pages, cfg.Auth); err != nil {
 		return nil, err
 	}
 	s.calls.New = func() any { return new(call) }

@@ -1,8 +1,12 @@
 package handler
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
+	"html"
 	"io/fs"
+	"maps"
 	"mime"
 	"path"
 	"strings"
@@ -43,6 +47,23 @@ var pageTypes = map[string]string{
 	".css":  mime.FormatMediaType("text/css", map[string]string{"charset": "utf-8"}),
 	".js":   mime.FormatMediaType("text/javascript", map[string]string{"charset": "utf-8"}),
 	".svg":  "image/svg+xml",
+}
+
+// withAuth returns the pages of a server. The feed page knows how this server knows its
+// callers before it asks for anything, and whether there are readers of a demo.
+func withAuth(pages map[string]static, auth Auth) (map[string]static, error) {
+	const feed = "feed/index.html"
+	says := fmt.Sprintf(`<html data-auth="%s" data-claim="%s"`, cmp.Or(auth.Mode, ModeHeader), html.EscapeString(cmp.Or(auth.JWT.Claim, "sub")))
+	if auth.Demo {
+		says += " data-demo"
+	}
+	page, err := newStatic(bytes.Replace(pages[feed].plain, []byte("<html"), []byte(says), 1), pages[feed].kind)
+	if err != nil {
+		return nil, err
+	}
+	pages = maps.Clone(pages)
+	pages[feed] = page
+	return pages, nil
 }
 
 // page answers with one of the pages.

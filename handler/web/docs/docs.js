@@ -105,6 +105,14 @@ function who(resolver, operation) {
     })));
 }
 
+// later is a part that is made when it is opened: those of all routes are twenty
+// thousand elements, which a phone would take half a second for.
+function later(summary, make) {
+  const details = el("details", { class: "parts" }, el("summary", {}, summary));
+  details.addEventListener("toggle", () => details.append(el("div", {}, make())), { once: true });
+  return details;
+}
+
 function article(resolver, { path, method, item, operation }) {
   const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((p) => resolver.follow(p).value);
   const body = operation.requestBody && resolver.follow(operation.requestBody).value;
@@ -113,9 +121,10 @@ function article(resolver, { path, method, item, operation }) {
       el("span", {}, operation.summary)),
     prose(operation.description), who(resolver, operation),
     copyable(curl(resolver, path, method, parameters, operation)),
-    parameterTable(resolver, parameters),
-    body ? [el("h4", {}, "Body"), prose(body.description), media(resolver, body.content)] : [],
-    el("h4", {}, "Answers"), answers(resolver, operation.responses));
+    later(["parameters", "body"].filter((part) => (part === "body" ? body : parameters.length)).concat("answers").join(", ").replace(/^./, (c) => c.toUpperCase()), () => [
+      parameterTable(resolver, parameters),
+      body ? [el("h4", {}, "Body"), prose(body.description), media(resolver, body.content)] : [],
+      el("h4", {}, "Answers"), answers(resolver, operation.responses)]));
 }
 
 function render(spec) {
@@ -144,6 +153,15 @@ function filter() {
   }
 }
 
+// showRoute opens the route that the address names.
+function showRoute() {
+  const route = document.getElementById(location.hash.slice(1));
+  if (!route?.matches("article")) return;
+  route.querySelector(".parts").open = true;
+  route.scrollIntoView();
+}
+
+addEventListener("hashchange", showRoute);
 find.addEventListener("input", filter);
 document.addEventListener("keydown", (event) => {
   if (event.key === "/" && !/^(INPUT|TEXTAREA)$/.test(event.target.tagName)) {
@@ -160,8 +178,7 @@ try {
   const answer = await fetch("/openapi.json");
   if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
   render(await answer.json());
-  // The browser looked for the route before it was there.
-  if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  showRoute(); // the browser looked for it before it was there
 } catch (error) {
   note.textContent = `/openapi.json could not be read: ${error.message}. Reload to try again.`;
   note.className = "error";

@@ -19,9 +19,16 @@ export async function authorView(id, acts) {
   part('h2').textContent = info.name || id;
   part('.id').textContent = `@${id}`;
   part('.bio').textContent = info.bio ?? '';
+  if (reader.agent && reader.agent !== id) blockButton(part('.block'), id, info, acts);
+  if (info.is_blocked) {
+    part('.grid').replaceWith(make('p', { className: 'soft', textContent: 'You have blocked them: neither of you sees what the other posts.' }));
+    return { element, grow: async () => false };
+  }
   counts(part('.counts'), info);
-  if (reader.agent === id) people(part('.people'), acts);
-  else if (reader.agent) followButton(part('.follow'), part('.counts'), id, info, acts);
+  if (reader.agent === id) {
+    people(part('.followers'), '/followers', 'Nobody follows you yet.', acts);
+    people(part('.blocked'), '/blocked', 'You have blocked nobody.', acts);
+  } else if (reader.agent) followButton(part('.follow'), part('.counts'), id, info, acts);
   let cursor = '', more = true, busy = false;
   const grow = async () => {
     if (busy || !more) return more;
@@ -51,7 +58,7 @@ function tile(doc) {
   const title = asItem(doc).title;
   const link = make('a', { href: postHref(doc.id) }, image ? picture(doc, image, { small: true }) : make('span', { className: 'text', textContent: title }));
   if (image) link.setAttribute('aria-label', title);
-  link.append(make('span', { className: 'likes', textContent: `♥ ${doc.likes.toLocaleString('en')}`, ariaLabel: `${doc.likes} likes` }));
+  link.append(make('span', { className: 'likes', textContent: `♥ ${doc.likes.toLocaleString('en')}`, role: 'img', ariaLabel: `${doc.likes} like${doc.likes === 1 ? '' : 's'}` }));
   const li = make('li', {}, link);
   li.dataset.id = doc.id;
   return li;
@@ -82,8 +89,24 @@ function followButton(button, where, id, info, acts) {
   show();
 }
 
-// people lists the followers of the reader: of others nobody but they may see them.
-function people(details, acts) {
+function blockButton(button, id, info, acts) {
+  button.textContent = info.is_blocked ? 'Unblock' : 'Block';
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    button.disabled = true;
+    try {
+      await ask(info.is_blocked ? 'DELETE' : 'PUT', own(`/blocked/${encodeURIComponent(id)}`));
+      acts.blocked();
+    } catch (error) {
+      acts.fail(error);
+      button.disabled = false;
+    }
+  });
+}
+
+// people lists the followers of the reader, or whom the reader has blocked: nobody else
+// may see either.
+function people(details, path, none, acts) {
   let after = '', begun = false;
   const load = async () => {
     begun = true;
@@ -95,11 +118,11 @@ function people(details, acts) {
     }
   };
   const add = async () => {
-    const page = await ask('GET', own(`/followers?${new URLSearchParams({ limit: 50, ...(after ? { after } : {}) })}`));
+    const page = await ask('GET', own(`${path}?${new URLSearchParams({ limit: 50, ...(after ? { after } : {}) })}`));
     details.querySelector('ul').append(...page.agents.map((a) => make('li', {}, make('a', { className: 'by', href: authorHref(a) }, avatar(a), make('span', { textContent: a })))));
     after = page.next_after;
     details.querySelector('.more').hidden = !after;
-    if (!details.querySelector('li')) details.querySelector('ul').replaceWith(make('p', { className: 'soft', textContent: 'Nobody follows you yet.' }));
+    if (!details.querySelector('li')) details.querySelector('ul').replaceWith(make('p', { className: 'soft', textContent: none }));
   };
   details.hidden = false;
   details.addEventListener('toggle', () => { if (details.open && !begun) load(); });

@@ -12,7 +12,7 @@ import { beginKeys, watchPull } from '/assets/feed/keys.js';
 import { List } from '/assets/feed/list.js';
 import { beginNews, clearNews, showNews, stream } from '/assets/feed/news.js';
 import { postView } from '/assets/feed/post.js';
-import { ask, become, reader } from '/assets/feed/reader.js';
+import { agentOf, ask, become, byToken, reader, server } from '/assets/feed/reader.js';
 import { feeds } from '/assets/feed/sources.js';
 import { begin, cameBack, go, leave, reopen, view } from '/assets/feed/views.js';
 import { detail, score } from '/assets/feed/why.js';
@@ -108,7 +108,9 @@ async function showFeed(name, back) {
   const feed = !reader.agent ? 'guest' : name in feeds && name !== 'guest' ? name : 'for_you';
   state.feed = feed;
   document.body.classList.toggle('as-guest', feed === 'guest');
-  for (const id of ['guest', 'tab-guest']) $(id).hidden = feed !== 'guest';
+  $('tab-guest').hidden = feed !== 'guest';
+  $('guest').hidden = feed !== 'guest' || byToken;
+  $('sign-in').hidden = feed !== 'guest' || !byToken;
   for (const id of ['tabs', 'compose']) $(id).hidden = feed === 'guest';
   $('profile').hidden = feed !== 'for_you';
   for (const tab of $('tabs').children) {
@@ -150,7 +152,14 @@ async function showOther({ name, id }, key) {
 
 async function openOther(name, id) {
   if (name === 'post') return { element: await postView(id, { fail, gone: () => { forgetOthers(); state.told = 'Deleted.'; leave('/'); } }) };
-  return authorView(id, { fail, followed: () => forget('following') });
+  return authorView(id, { fail, followed: () => forget('following'), blocked });
+}
+
+// blocked shows the author again: a block changes what there is to see in every view.
+async function blocked() {
+  forgetOthers();
+  Object.keys(state.lists).forEach(forget);
+  await reopen();
 }
 
 // forgetOthers has posts and authors read again by whoever goes back or forward to them.
@@ -192,9 +201,19 @@ async function readAs(agent) {
   await Promise.all([agent && loadProfile(), reopen()]);
 }
 
+async function signIn(form) {
+  const token = form.elements.token.value.trim();
+  const agent = byToken ? await agentOf(token) : reader.agent;
+  ofTab.set('token', token);
+  form.reset();
+  form.hidden = true;
+  await readAs(agent);
+}
+
 function showReader() {
   const { agent } = reader;
   $('agent').value = agent;
+  $('sign-out').hidden = !byToken || !agent;
   $('me').hidden = !agent;
   $('me').href = `/?author=${encodeURIComponent(agent)}`;
   $('me').replaceChildren(...(agent ? [avatar(agent)] : []));
@@ -213,7 +232,7 @@ function note(text) {
 function fail(error) {
   clearTimeout(state.silence);
   const anonymous = error instanceof Refused && error.status === 401;
-  $('sign-in').hidden = !anonymous;
+  $('sign-in').hidden = !anonymous && !(byToken && !reader.agent);
   $('note').textContent = anonymous ? '' : error.message;
   $('note').className = 'error';
 }
@@ -247,19 +266,20 @@ async function watchEnd() {
 }
 
 async function start() {
-  const known = Array.from({ length: 8 }, (_, i) => `u_${i + 1}`);
+  const known = 'demo' in server ? Array.from({ length: 8 }, (_, i) => `u_${i + 1}`) : [];
   $('agents').replaceChildren(...known.map((value) => make('option', { value })));
+  document.querySelector('#guest input').placeholder = known[0] ?? '';
+  document.querySelector('.as').hidden = byToken;
+  if (byToken) become(await agentOf(ofTab.get('token') ?? '').catch(() => ''));
   $('agent').addEventListener('change', (e) => readAs(e.target.value.trim()));
   $('guest').addEventListener('submit', (e) => { e.preventDefault(); readAs(e.target.elements.agent.value.trim()); });
   for (const id of ['refresh', 'badge']) $(id).addEventListener('click', () => load('refresh'));
   $('compose').addEventListener('click', compose);
   $('sign-in').addEventListener('submit', (e) => {
     e.preventDefault();
-    ofTab.set('token', e.target.elements.token.value.trim());
-    e.target.reset();
-    e.target.hidden = true;
-    readAs(reader.agent);
+    signIn(e.target).catch(fail);
   });
+  $('sign-out').addEventListener('click', () => { ofTab.remove('token'); readAs(''); });
   document.addEventListener('entry', ({ detail: { id, change, by } }) => {
     for (const l of Object.values(state.lists)) change ? l.change(id, change, by) : l.remove(id);
     watchEnd();

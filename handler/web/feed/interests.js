@@ -31,10 +31,10 @@ const termOf = (k) => (typeof k === 'string' ? k : k.term);
 
 function show() {
   const interests = Object.entries(profile.interests ?? {}).sort((a, b) => b[1] - a[1]);
-  const buttons = interests.map(([tag, weight]) => remover('', `${tag} ${short(weight)} ×`, `Remove the interest ${tag}, weight ${short(weight)}`,
+  const buttons = interests.map(([tag, weight]) => remover('', `${tag} ${short(weight)} ×`, 'remove the interest',
     () => changeInterests((all) => { delete all[tag]; })));
   const keywords = (profile.keywords ?? []).map((k) => remover('keyword', `“${termOf(k)}” ${short(k.weight ?? 1)} ×`,
-    `Remove the keyword ${termOf(k)}, weight ${short(k.weight ?? 1)}`,
+    'remove the keyword',
     () => change({ keywords: profile.keywords.filter((other) => other !== k) })));
   const add = make('button', { textContent: '+ interest' });
   add.addEventListener('click', () => {
@@ -50,9 +50,11 @@ function show() {
   $('profile').querySelector('summary span').textContent = interests.slice(0, 3).map(([tag]) => tag).join(', ');
 }
 
-function remover(className, textContent, label, act) {
+// remover is a button whose name begins with what it shows, so that who speaks to the
+// browser can say what they see.
+function remover(className, textContent, does, act) {
   const b = make('button', { className, textContent });
-  b.setAttribute('aria-label', label);
+  b.setAttribute('aria-label', `${textContent}: ${does}`);
   b.addEventListener('click', act);
   return b;
 }

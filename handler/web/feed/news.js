@@ -39,7 +39,8 @@ export function showNews() {
   const waiting = counts.following || 0;
   const mark = document.querySelector('#tab-following .count');
   mark.textContent = waiting > MOST ? `${MOST}+` : waiting || '';
-  mark.setAttribute('aria-label', waiting ? `, ${waiting} new` : '');
+  if (waiting) mark.setAttribute('aria-label', `${waiting} new`);
+  else mark.removeAttribute('aria-label');
 }
 
 async function look() {

@@ -6,6 +6,29 @@ import { call, ofBrowser, ofTab } from '/assets/api.js';
 // what an earlier one has asked for does not come in late.
 export const reader = { agent: ofBrowser.get('agent') ?? '', turn: 0 };
 
+// server says how callers are known (auth, claim) and whether its readers are those of
+// the demo.
+export const server = document.documentElement.dataset;
+
+export const byToken = server.auth === 'jwt';
+
+// agentOf is the agent that a token names, as the server maps subjects to ids.
+export async function agentOf(token) {
+  const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0));
+  let subject;
+  try {
+    subject = JSON.parse(new TextDecoder().decode(bytes(token.split('.')[1])))[server.claim];
+  } catch {
+    throw new Error('This is no token: it has three parts with a dot between them.');
+  }
+  if (subject === undefined) throw new Error(`The token does not say who reads: it has no ${server.claim}.`);
+  subject = String(subject);
+  if (/^[A-Za-z0-9_.@-]{1,128}$/.test(subject) && !/^sub\.[A-Za-z0-9_-]{43}$/.test(subject)) return subject;
+  if (!globalThis.crypto?.subtle) throw new Error('The browser cannot work out the id of this reader over plain HTTP. Open the page by https or localhost.');
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(subject)));
+  return 'sub.' + btoa(String.fromCharCode(...hash)).replace(/[+/=]/g, (c) => ({ '+': '-', '/': '_', '=': '' })[c]);
+}
+
 export function become(agent) {
   reader.agent = agent;
   reader.turn++;

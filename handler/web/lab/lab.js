@@ -303,7 +303,7 @@ function setButton(text, ranking) {
 async function loadReport() {
   const { data } = await admin('GET', '/v1/ranking/report?days=7');
   const number = (text) => make('td', { className: 'number', textContent: text });
-  const head = ['Variant', 'Share ', 'Shown ', 'Clicks ', 'Click-through (95 %) ', 'Against control', 'Median age ', 'Authors ', 'Readers ', ''];
+  const head = ['Variant', 'Share ', 'Shown ', 'Clicks ', 'Click-through (95 %) ', 'Against control', 'Median age ', 'Authors ', 'Readers ', 'Actions'];
   const rows = data.variants.map((v) => {
     const experiment = state.version.experiments.find((x) => x.name === v.name);
     const actions = make('td');
@@ -351,7 +351,7 @@ async function loadHistory() {
       make('td', { className: 'text', textContent: v.why }), make('td', { className: 'text', textContent: what }),
       make('td', {}, setButton('Look at it', v.ranking), ' ', back));
   });
-  const head = ['Version ', 'When', 'By', 'Why', 'Changes', ''];
+  const head = ['Version ', 'When', 'By', 'Why', 'Changes', 'Actions'];
   $('versions').replaceChildren(make('thead', {}, make('tr', {}, ...heads(head))), make('tbody', {}, ...rows));
 }
 

@@ -21,7 +21,7 @@ const (
 func TestDocsShowEveryRoute(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
-	for _, screen := range []chromium.Screen{chromium.Phone, chromium.Desktop} {
+	for _, screen := range []chromium.Screen{{Name: "small", Width: 320, Height: 640}, chromium.Phone, chromium.Desktop} {
 		t.Run(screen.Name, func(t *testing.T) {
 			tab := chromium.Open(t, screen)
 			tab.Go(url + "/docs")
@@ -35,6 +35,9 @@ func TestDocsShowEveryRoute(t *testing.T) {
 			const feed = `document.querySelector('#postFeed')`
 			curl := chromium.Eval[string](tab, feed+`.querySelector('pre').textContent`)
 			assert.Equal(t, `curl -H 'X-Agent-ID: u_1' -H 'Content-Type: application/json' --data-binary '{"action":"refresh","limit":20,"request_id":"3f2a9c1e77b04d5d"}' '`+url+`/v1/feed'`, curl)
+			assert.Less(t, chromium.Eval[int](tab, `document.querySelectorAll('*').length`), 6000, "what nobody has opened is not there")
+			chromium.Eval[any](tab, `document.querySelectorAll('.parts').forEach((d) => { d.open = true; })`)
+			tab.Until(`[...document.querySelectorAll('.parts')].every((d) => d.children.length === 2)`)
 			text := chromium.Eval[string](tab, feed+`.textContent`)
 			for _, want := range []string{"Idempotency-Key", `"refresh" | "load_more"`, "1 to 100 · default 20", "required", "Retry-After", "update_time", "Any other field is a business field", "40901", "doc_9527"} {
 				assert.Contains(t, text, want)
