@@ -333,7 +333,7 @@ func TestAnswersAreBounded(t *testing.T) {
 		}
 		_ = zw.Close()
 	})
-	_, err := connect(t, url).Item(t.Context(), "a")
+	_, err := connect(t, url, client.WithTimeout(time.Minute)).Item(t.Context(), "a")
 	require.ErrorIs(t, err, client.ErrNotFreshet)
 }
 

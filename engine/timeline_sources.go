@@ -165,11 +165,14 @@ func (r *timelineRead) pulled(ctx context.Context, below timeline.Position, n in
 	switch {
 	case err == nil:
 		missing = nil
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
 	case errors.Is(err, timeline.ErrUnavailable):
 		r.lacks |= lacksTimeline
 		pages = nil
 	default:
-		return nil, nil, err
+		r.t.log.WarnContext(ctx, "outboxes cannot be used; the store answers", "agent", r.agent, "error", err)
+		pages = nil
 	}
 	for i, p := range pages {
 		if p.State != timeline.Ready {

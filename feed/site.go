@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Site is the host of a link in lower case, without www. and without its port; ""
@@ -91,12 +92,14 @@ func parameterName(p string) string {
 	return name
 }
 
-// URLGroup is the group of items that link to one page: the [CanonicalURL] where
-// that can be an id, else url: and the first 128 bits of its SHA-256, in hex. It
-// is "" where there is no canonical URL.
+// URLGroup is the group of items that link to one page: the [CanonicalURL] where it is
+// short and has only letters, digits and _ . @ - : /, else url: and the first 128 bits of
+// its SHA-256, in hex. It is "" where there is no canonical URL. What readers were shown
+// is kept by it, so it is the same in all versions.
 func URLGroup(link string) string {
 	canonical := CanonicalURL(link)
-	if canonical == "" || CheckItemID(canonical) == nil {
+	special := func(r rune) bool { return r > unicode.MaxASCII || r != ':' && r != '/' && !idByte(byte(r), false) }
+	if len(canonical) <= MaxItemID && !strings.ContainsFunc(canonical, special) {
 		return canonical
 	}
 	sum := sha256.Sum256([]byte(canonical))

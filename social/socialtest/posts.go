@@ -50,8 +50,8 @@ func create(e *env) {
 	}, p)
 	require.Len(e, p.Images, 1)
 	require.Equal(e, p, e.row(p.ID))
-	require.Equal(e, []string{"go", "x", "world"}, p.AllTags())
-	require.Contains(e, string(e.card("", p.ID).Content), `"tags":["go","x","world"]`)
+	require.Equal(e, []string{"go", "x", "World"}, p.AllTags())
+	require.Contains(e, string(e.card("", p.ID).Content), `"tags":["go","x","World"]`)
 
 	e.putCircle("c1", "a", "b")
 	e.putCircle("c2", "a")

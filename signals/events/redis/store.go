@@ -205,6 +205,9 @@ func exploredClicks(b *events.Batch) []uint64 {
 }
 
 func contractError(step string, err error) error {
+	if rediskeys.Foreign(err) { // asking again does not help
+		return fmt.Errorf("%s: %w", step, err)
+	}
 	return rediskeys.Failed(events.ErrUnavailable, step, err)
 }
 

@@ -81,7 +81,7 @@ func withEntries(args []any, entries []timeline.Position) []any {
 
 // contractError gives an error of the client the sentinel a caller looks for.
 func contractError(step string, err error) error {
-	if errors.Is(err, errReply) { // it has answered
+	if errors.Is(err, errReply) || rediskeys.Foreign(err) { // it has answered: this list cannot be used, others can
 		return fmt.Errorf("%s: %w", step, err)
 	}
 	return rediskeys.Failed(timeline.ErrUnavailable, step, err)
