@@ -69,18 +69,21 @@ func TestNobodyWorksOnTheQueue(t *testing.T) {
 	t.Parallel()
 	cfg := withPostgres(t)
 	cfg.Jobs.Workers = 0
-	brief(&cfg)
 	a := open(t, cfg)
 	read := func(agent string) []string {
 		page, err := a.network.timelines.Timeline(t.Context(), engine.TimelineRequest{Agent: agent, Limit: 100})
 		require.NoError(t, err)
 		return page.Degraded
 	}
-	_, err := a.network.fanout.Store().Follow(t.Context(), "u", "ann", time.Time{})
-	require.NoError(t, err)
-	testenv.WaitFor(t, func() bool { return len(read("u")) == 0 }, "a list of all there is")
+	testenv.WaitFor(t, func() bool {
+		// A call runs the job of the follow itself, but on a busy machine gives up soon. Nobody
+		// else runs it: it is called again.
+		_, err := a.network.fanout.Store().Follow(t.Context(), "u", "ann", time.Time{})
+		require.NoError(t, err)
+		return len(read("u")) == 0
+	}, "a list of all there is")
 	p := social.Post{Author: "ann", Caption: "Hello", Audience: social.Audience{Public: true}}
-	_, _, err = a.network.fanout.Store().CreatePost(t.Context(), p, social.Creation{})
+	_, _, err := a.network.store.CreatePost(t.Context(), p, social.Creation{})
 	require.NoError(t, err)
 	testenv.WaitFor(t, func() bool { return slices.Contains(read("u"), "timeline") }, "the timeline to say what it lacks")
 	require.False(t, a.network.late.Now(), "the lists can be reached, and answer")

@@ -35,7 +35,8 @@ func withoutElastic(t testing.TB) configs.Config {
 	return cfg
 }
 
-// settled waits until no job is due and none runs, and the lists are answered from.
+// settled waits until no job is due and none runs, and the lists are answered from and lack
+// nothing.
 func settled(t testing.TB, a *App) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
@@ -49,7 +50,8 @@ func settled(t testing.TB, a *App) {
 				return false
 			}
 		}
-		return !a.network.late.Now() // a slow Redis makes lists late at any time
+		// A slow Redis makes lists late at any time, and a slow machine keeps jobs waiting.
+		return !a.network.late.Now() && !a.network.late.Behind()
 	}, "the queue is empty, and the lists are answered from")
 }
 

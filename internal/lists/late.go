@@ -40,7 +40,7 @@ type Late struct {
 	trusted int       // how often by the time they were found to be those of before
 	held    bool      // they are not, and are being made right
 	redo    bool      // what they lack is delivered again, which is not done
-	asked   time.Time // when the queue was asked last
+	looks   int       // since the queue was asked last
 	behind  bool      // what it had to do then was due long before
 }
 
@@ -115,11 +115,11 @@ func (l *Late) Look(ctx context.Context) {
 	before := l.clock() // of two moments the earlier: a job must not seem younger than it is
 	l.mu.Lock()
 	since := l.since
-	if since.IsZero() && before.Sub(l.asked).Abs() < askEvery {
+	if l.looks++; since.IsZero() && l.looks < int(askEvery/LookEvery) { // counted, because clocks are set
 		l.mu.Unlock()
 		return
 	}
-	l.asked = before
+	l.looks = 0
 	l.mu.Unlock()
 	ages, err := l.queue.Ages(ctx)
 	if err == nil {
