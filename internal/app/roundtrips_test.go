@@ -102,6 +102,7 @@ func TestRoundTrips(t *testing.T) {
 	require.NoError(t, a.clients.redis.Del(t.Context(), marks...).Err())
 	// Warm: lists are built, contents and cards are cached, scripts are loaded, shard
 	// counts are known.
+	ask(t, a, engine.Request{Agent: "warm", Action: engine.ActionRefresh, Limit: 5, RequestID: "r"})
 	for _, reader := range []string{"warm", "u"} {
 		ask(t, a, refresh(reader, 5))
 		ask(t, a, ofHome(refresh(reader, 5)))
