@@ -48,7 +48,6 @@ require (
 	go.opentelemetry.io/proto/otlp v1.11.1
 	go.uber.org/goleak v1.3.0
 	golang.org/x/image v0.48.0
-	golang.org/x/net v0.62.0
 	golang.org/x/sync v0.25.0
 	golang.org/x/term v0.48.0
 	golang.org/x/time v0.16.0
@@ -57,7 +56,10 @@ require (
 	modernc.org/sqlite v1.62.0
 )
 
-require go.yaml.in/yaml/v4 v4.0.0 // indirect
+require (
+	go.yaml.in/yaml/v4 v4.0.0 // indirect
+	golang.org/x/net v0.62.0 // indirect
+)
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect

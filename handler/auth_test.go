@@ -35,6 +35,7 @@ func TestHeaderModeTakesOneWellFormedAgentID(t *testing.T) {
 			got := f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, tt.headers...)
 			require.Equal(t, tt.status, got.status)
 			require.Equal(t, tt.code, got.Code)
+			require.Equal(t, tt.status == 401, got.header.Get("WWW-Authenticate") == "Bearer")
 		})
 	}
 }

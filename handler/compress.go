@@ -2,12 +2,12 @@ package handler
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/gin-gonic/gin"
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/klauspost/compress/gzip"
-	"golang.org/x/net/http/httpguts"
 )
 
 // compressFrom is the size in bytes from which an answer is compressed.
@@ -47,9 +47,18 @@ func compressed(routes *gin.Engine) (http.Handler, error) {
 	return packer{routes, wrap(routes)}, nil
 }
 
-// takesGzip reports whether the client takes gzip without conditions.
+// takesGzip reports whether the client takes gzip (RFC 9110, 12.5.3).
 func takesGzip(r *http.Request) bool {
-	return httpguts.HeaderValuesContainsToken(r.Header["Accept-Encoding"], "gzip")
+	for _, accepted := range strings.Split(strings.Join(r.Header["Accept-Encoding"], ","), ",") {
+		coding, weight, _ := strings.Cut(accepted, ";")
+		if !strings.EqualFold(strings.TrimSpace(coding), "gzip") {
+			continue
+		}
+		_, q, weighed := strings.Cut(weight, "=")
+		much, err := strconv.ParseFloat(strings.TrimSpace(q), 64)
+		return !weighed || err == nil && much > 0
+	}
+	return false
 }
 
 // plainTag is the ETag of the uncompressed answer.

@@ -182,3 +182,21 @@ func TestAnEmptyAnswerStaysEmpty(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, body)
 }
+
+// TestWhatTakesGzip by RFC 9110: a coding may have a weight, and 0 refuses it.
+func TestWhatTakesGzip(t *testing.T) {
+	t.Parallel()
+	s := serveCompressed(t, nil)
+	for accept, want := range map[string]string{
+		"gzip": "gzip", "GZIP": "gzip", "gzip;q=0.5, zstd;q=1": "gzip", "br, gzip; q=0.001": "gzip", "identity;q=1,gzip;q=1.0": "gzip",
+		"gzip;q=0": "", "gzip; q=0.000, identity": "", "br": "", "x-gzipped": "", "gzip;q=much": "",
+	} {
+		res, _ := s.call("GET", "/openapi.json", "", "Accept-Encoding: "+accept)
+		assert.Equal(t, want, res.Header.Get("Content-Encoding"), accept)
+	}
+	for _, path := range []string{"/docs", "/metrics"} {
+		res, _ := s.call("GET", path, "")
+		assert.Equal(t, 200, res.StatusCode, path)
+		assert.Equal(t, "nosniff", res.Header.Get("X-Content-Type-Options"), path)
+	}
+}

@@ -145,9 +145,7 @@ func (s *server) fail(c *call, err error) {
 			h["Retry-After"] = []string{limited.seconds()}
 		}
 	case http.StatusUnauthorized:
-		if s.cfg.Auth.Mode == ModeJWT {
-			h.Set("WWW-Authenticate", "Bearer")
-		}
+		h.Set("WWW-Authenticate", "Bearer") // in header mode the admin's
 	case http.StatusRequestEntityTooLarge:
 		// The rest of the body is not read, so the connection cannot be used again.
 		h.Set("Connection", "close")

@@ -268,6 +268,7 @@ func (s *server) routes() (*gin.Engine, error) {
 		route(method, "/livez", s.live)
 		route(method, "/readyz", s.ready)
 		route(method, "/metrics", func(c *call) error {
+			c.gin.Writer.Header().Set("X-Content-Type-Options", "nosniff")
 			metrics.ServeHTTP(c.gin.Writer, c.gin.Request)
 			return nil
 		})

@@ -3887,7 +3887,7 @@ export interface components {
         Unauthenticated: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
-                /** @description Where `auth.mode` is `jwt`. */
+                /** @description How to say who calls. Where `auth.mode` is `header` it is how admins do. */
                 "WWW-Authenticate"?: "Bearer";
                 [name: string]: unknown;
             };
