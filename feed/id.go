@@ -85,6 +85,9 @@ func checkID(what, id string, limit int, item bool) error {
 		return fmt.Errorf("%w: %s must have 1 to %d characters of %s, this one has %d",
 			ErrBadID, what, limit, alphabet, utf8.RuneCountInString(id))
 	}
+	if item && id[0] == '~' {
+		return fmt.Errorf("%w: %s begins with ~, which marks what Freshet notes about items", ErrBadID, what)
+	}
 	for i := range len(id) {
 		if !idByte(id[i], item) {
 			c, _ := utf8.DecodeRuneInString(id[i:])

@@ -58,7 +58,9 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 			return nil
 		}))
 	}
-	_ = group.Wait()
+	if err := group.Wait(); err != nil { // a panic: it is not known what was written
+		return batch, fmt.Errorf("record: %w", err)
+	}
 	if len(errs) > 0 {
 		return unconfirmed, contractError("record", errors.Join(errs...))
 	}

@@ -130,16 +130,16 @@ func (w *homeSociety) firstItem() string {
 }
 
 // groupsFor are the groups that a reader is to find in home: what their timeline has shown
-// is not among them.
+// is not among them, nor what is their own.
 func (w *homeSociety) groupsFor(reader string) map[string]bool {
 	groups := map[string]bool{}
 	for id, x := range w.posts {
-		if w.maySee(reader, x) && !w.shown[[2]string{reader, id}] {
+		if x.author != reader && w.maySee(reader, x) && !w.shown[[2]string{reader, id}] {
 			groups[id] = true
 		}
 	}
 	for _, it := range w.items {
-		if !slices.Contains(w.mutes[reader], it.AuthorID) {
+		if it.AuthorID != reader && !slices.Contains(w.mutes[reader], it.AuthorID) {
 			groups[it.Group()] = true
 		}
 	}

@@ -120,7 +120,7 @@ func (w *Watch) addFolded(ctx context.Context, report esindex.Report) (esindex.R
 	}
 	index := w.cfg.Elasticsearch.Index
 	if err := esindex.AddFolded(ctx, w.client, index); err != nil {
-		if unavailable(err) {
+		if unavailable(err) && !esindex.IsType(err, "cluster_block_exception") { // a block of writes lets recall read
 			return report, err
 		}
 		w.log.WarnContext(ctx, "the fields of folded tags cannot be added; tags are searched for as they are written", "index", index, "error", err)

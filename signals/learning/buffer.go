@@ -130,7 +130,9 @@ func (b *Buffer) learn(ctx context.Context, entries []entry) {
 			return nil
 		}))
 	}
-	_ = group.Wait() // deliver answers no error
+	if err := group.Wait(); err != nil { // a panic
+		b.cfg.Logger.ErrorContext(ctx, "acts were not learned from", "error", err)
+	}
 }
 
 // deliver learns from an agent's acts, and tries again while the store is unavailable.

@@ -12,6 +12,8 @@ const (
 	eraseStep = 500
 	// leftAtOnce is how many lists are looked through at once.
 	leftAtOnce = 50
+	// standingsAtOnce is how many posts of these lists one statement asks for.
+	standingsAtOnce = 1000
 )
 
 // erase removes what is left of an agent, and then their list. Each post that it ends has a
@@ -77,14 +79,16 @@ func (f *Fanout) takeLeft(ctx context.Context, author string, lists []string) er
 		}
 	}
 	slices.Sort(ids)
-	standings, err := f.d.Store.Standings(ctx, author, slices.Compact(ids))
-	if err != nil {
-		return err
-	}
 	var gone []string
-	for _, s := range standings {
-		if s.Found && s.Author == author && !s.Listed {
-			gone = append(gone, s.ID)
+	for part := range slices.Chunk(slices.Compact(ids), standingsAtOnce) {
+		standings, err := f.d.Store.Standings(ctx, author, part)
+		if err != nil {
+			return err
+		}
+		for _, s := range standings {
+			if s.Found && s.Author == author && !s.Listed {
+				gone = append(gone, s.ID)
+			}
 		}
 	}
 	if len(gone) == 0 {

@@ -155,7 +155,8 @@ func (e *eraser) followers(t *Tx) int {
 	for i, agent := range agents {
 		list[i] = social.FollowChange{Edge: social.Edge{Agent: agent, Author: e.agent}, At: e.at.card}
 	}
-	return endFollows(t, list)
+	endFollows(t, list)
+	return len(e.ends) // those who have ended it themselves meanwhile, too: there may be more
 }
 
 // following ends whom the agent follows. Who leaves followers ends the agent's own list, too.
