@@ -5,7 +5,7 @@ import "github.com/freshet/freshet/feed"
 // kinds are the traits that pages are varied by, in the order of a page builder's.
 var kinds = [...]string{"author", "site", "tag"}
 
-// kind is one of the three. Values are numbered from 1; 0 is to have none.
+// kind is one of the three. Values are numbered from 1; 0 stands for none.
 type kind struct {
 	on      bool
 	spread  feed.Spread
@@ -17,8 +17,8 @@ type kind struct {
 	free    int       // of those, the ones of which the page has none
 }
 
-// begun begins a list of n candidates, all without a value.
-func (k *kind) begun(spread feed.Spread, n int) {
+// reset prepares for a list of n candidates, all without a value.
+func (k *kind) reset(spread feed.Spread, n int) {
 	k.on, k.spread, k.live = spread.On(), spread, 0
 	k.factor, k.count, k.left = append(k.factor[:0], 1), append(k.count[:0], 0), append(k.left[:0], 0)
 	if k.on {
@@ -26,7 +26,7 @@ func (k *kind) begun(spread feed.Spread, n int) {
 	}
 }
 
-// begin begins a page after the one before; the kind is the which-th.
+// begin starts a page after the one before; which is the index of the kind in [kinds].
 func (k *kind) begin(before []int32, cards []card, which int) {
 	if !k.on {
 		return

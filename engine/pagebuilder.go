@@ -98,7 +98,7 @@ func (b *pageBuilder) prepare(from []feed.Candidate, by feed.Diversity) {
 	}
 	b.all = b.rest
 	for k, spread := range [len(kinds)]feed.Spread{by.Author, by.Site, by.Tag} {
-		b.kinds[k].begun(spread, len(from))
+		b.kinds[k].reset(spread, len(from))
 		if b.kinds[k].on {
 			b.number(k)
 		}

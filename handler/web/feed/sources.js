@@ -15,6 +15,8 @@ export const feeds = {
   guest: { name: 'Trending', page: async () => ({ ...await ask('GET', `/v1/feed/guest?limit=${GUEST_PAGE}`), more: false }) },
 };
 
+const REMEMBERED = 60_000; // ms that the server remembers an answer by its request id
+const begun = new WeakMap(); // when a page was first lost
 const calls = {}; // by reader and feed: those that were not answered, and pages that came again
 
 // ranked asks first for pages that were lost on their way, whose items would be skipped.
@@ -28,7 +30,9 @@ async function ranked(feed, action) {
       const { has_more: more, ...page } = await twice(request);
       return { ...page, more };
     } catch (error) {
-      if (mayBeAnswered(error)) lost.push(request);
+      if (!begun.has(request)) begun.set(request, performance.now());
+      // A page that fails each time must not keep a refresh from being asked for for ever.
+      if (mayBeAnswered(error) && performance.now() - begun.get(request) < REMEMBERED) lost.push(request);
       throw error;
     }
   };
