@@ -254,30 +254,9 @@ func TestBadLayers(t *testing.T) {
 		environ []string
 		want    []string
 	}{
-		"unknown key":        {file: "dedup: {daily_capcity: 5}", want: []string{"dedup.daily_capcity is not a key; the nearest is dedup.daily_capacity"}},
-		"a part left out":    {file: "dedup: {capacity: 5}", want: []string{"the nearest is dedup.daily_capacity"}},
-		"removed key":        {file: "recall: {max_rounds: 4}", want: []string{"recall.max_rounds is gone, delete it: a refresh goes on until its page is full"}},
-		"removed key, empty": {file: "recall: {max_rounds: }", want: []string{"recall.max_rounds is gone"}},
-		"removed variable":   {environ: []string{"FRESHET_RECALL_MAX_ROUNDS=4"}, want: []string{"environment: FRESHET_RECALL_MAX_ROUNDS is gone, delete it"}},
-		"moved key":          {file: "recall: {base: 0.2}", want: []string{"recall.base is now ranking.base"}},
-		"moved variable":     {environ: []string{"FRESHET_RECALL_BASE=0.2"}, want: []string{"FRESHET_RECALL_BASE is now ranking.base (FRESHET_RANKING=base=0.1)"}},
-		"keys nobody chose": {
-			file: "recall: {origin_step: 5s}\nsessions: {coalesce: 0}\nimpressions: {batch: 5, linger: 1s, workers: 1}",
-			want: []string{
-				"recall.origin_step is gone, delete it: the decay's origin is rounded down to a second", "sessions.coalesce is gone, delete it",
-				"impressions.batch is gone, delete it", "impressions.linger is gone, delete it", "impressions.workers is gone, delete it",
-			},
-		},
-		"a removed section": {
-			file:    "dedup: {mirror: {enabled: false, max_bytes: 1}}",
-			environ: []string{"FRESHET_DEDUP_MIRROR_ENABLED=true"},
-			want: []string{
-				"dedup.mirror.enabled is gone, delete it: Redis is asked about every day", "dedup.mirror.max_bytes is gone, delete it",
-				"FRESHET_DEDUP_MIRROR_ENABLED is gone, delete it",
-			},
-		},
+		"unknown key":              {file: "dedup: {daily_capcity: 5}", want: []string{"dedup.daily_capcity is not a key; the nearest is dedup.daily_capacity"}},
+		"a part left out":          {file: "dedup: {capacity: 5}", want: []string{"the nearest is dedup.daily_capacity"}},
 		"unknown section":          {file: "sever: {addr: x}", want: []string{"sever.addr is not a key; the nearest is server.addr"}},
-		"removed section, empty":   {file: "dedup: {mirror: }", want: []string{"dedup.mirror is gone, delete it"}},
 		"unknown with empty value": {file: "nonsense:", want: []string{"nonsense is not a key"}},
 		"key without its section":  {file: "addr: 127.0.0.1:1", want: []string{"addr is not a key; the nearest is server.addr"}},
 		"a section with a value":   {file: "server: 5", want: []string{"server is a section: it holds keys such as server.addr"}},
@@ -315,13 +294,6 @@ func TestBadLayers(t *testing.T) {
 				assert.ErrorContains(t, err, want)
 			}
 		})
-	}
-}
-
-func TestRemovedKeysAreNoKeys(t *testing.T) {
-	for _, key := range configs.Keys() {
-		_, gone := configs.Removed(key)
-		assert.False(t, gone, key)
 	}
 }
 

@@ -124,9 +124,6 @@ func apply(c *Config, layer map[string]any, source func(key string) string) Prob
 }
 
 func unknown(key string, raw any) string {
-	if what, ok := Removed(key); ok {
-		return what
-	}
 	first := slices.IndexFunc(schema, func(f field) bool { return strings.HasPrefix(f.key, key+delimiter) })
 	if first < 0 {
 		return fmt.Sprintf("is not a key; the nearest is %s", Nearest(key))
@@ -159,9 +156,7 @@ func applyEnv(c *Config, environ []string) Problems {
 		EnvironFunc: func() []string { return environ },
 		TransformFunc: func(name, value string) (string, any) {
 			key, text, file, ok, err := vars.valueOf(name, value)
-			if what, gone := removedVariable(name); gone {
-				problem("%s %s", name, what)
-			} else if !ok && !reserved(name, value) {
+			if !ok && !reserved(name, value) {
 				near := nearest(func(f field) int { return distance(name, EnvName(f.key)) })
 				problem("%s is not a setting; the nearest is %s", name, EnvName(near.key))
 			}

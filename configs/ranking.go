@@ -35,10 +35,6 @@ func cutRanking(layer map[string]any, source func(string) string) (changes strin
 		}
 		raw := layer[key]
 		delete(layer, key)
-		if what, gone := Removed(key); gone && rankingKeys[key] != name {
-			all = append(all, Problem{Key: key, Source: source(key), Message: what})
-			continue
-		}
 		text, err := changeOf(name, raw)
 		if err != nil {
 			all = append(all, Problem{Key: key, Source: source(key), Message: err.Error()})

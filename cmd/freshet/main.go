@@ -29,7 +29,7 @@ const (
 
 // commands makes the subcommands, each in a file of its name.
 var commands = []func() *cobra.Command{
-	newConfigCommand, newDecayCommand, newDoctorCommand, newExplainCommand, newFeedCommand, newFollowCommand, newHealthCommand,
+	newConfigCommand, newDoctorCommand, newExplainCommand, newFeedCommand, newFollowCommand, newHealthCommand,
 	newIngestCommand, newItemsCommand, newJobsCommand, newPostCommand, newPromoteCommand, newRankingCommand, newServeCommand, newTimelineCommand, newVersionCommand, newWorkerCommand,
 }
 
@@ -149,11 +149,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	if errors.As(err, &missing) && cmd.Flags().Lookup(configs.Keys()[0]) != nil && missing.GetSpecifiedName() != "" {
 		name := missing.GetSpecifiedName()
-		if what, gone := configs.Removed(name); gone {
-			err = fmt.Errorf("--%s %s", name, what)
-		} else {
-			err = fmt.Errorf("%w; the nearest key is --%s", err, configs.Nearest(name))
-		}
+		err = fmt.Errorf("%w; the nearest key is --%s", err, configs.Nearest(name))
 	}
 	return &usageError{cmd.CommandPath(), err}
 }

@@ -49,7 +49,6 @@ func TestUsageErrors(t *testing.T) {
 		"unknown subcommand":   {[]string{"config", "prit"}, "did you mean print?"},
 		"unknown flag":         {[]string{"version", "--x"}, "unknown flag: --x"},
 		"unknown key":          {[]string{"config", "check", "--server.adr=x"}, "the nearest key is --server.addr"},
-		"removed key":          {[]string{"config", "check", "--recall.max_rounds=4"}, "--recall.max_rounds is gone, delete it: a refresh goes on"},
 		"bad value of a key":   {[]string{"config", "check", "--sessions.ttl=30"}, "must be a duration"},
 		"too many arguments":   {[]string{"version", "now"}, `unknown command "now"`},
 		"no file":              {[]string{"ingest"}, "give one file, or - for standard input"},

@@ -154,14 +154,6 @@ func TestRankingAnalyses(t *testing.T) {
 		assert.Empty(t, got.out, "it says so before the work")
 	})
 	t.Run("replay", func(t *testing.T) { testReplay(t, p) })
-	t.Run("under the old name", func(t *testing.T) {
-		args := []string{"compare", "--at", tunedAt, "--server", p.url, "--token", adminToken}
-		now, before := freshet(t, "", append([]string{"ranking"}, args...)...), freshet(t, "", append([]string{"decay"}, args...)...)
-		assert.Equal(t, []any{exitOK, now.out}, []any{before.code, before.out})
-		assert.Equal(t, 1, strings.Count(before.errs, "\n"), before.errs)
-		assert.Contains(t, before.errs, `"freshet decay" is "freshet ranking" now`)
-		assert.NotContains(t, freshet(t, "", "--help").out, "decay")
-	})
 	t.Run("token", func(t *testing.T) {
 		got := freshet(t, "", "ranking", "compare", "--server", p.url, "--token", "wrong")
 		assert.Equal(t, exitError, got.code)

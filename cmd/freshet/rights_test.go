@@ -92,9 +92,6 @@ func leaves(cmd *cobra.Command, path ...string) []string {
 	}
 	var list []string
 	for _, below := range cmd.Commands() {
-		if below.Name() == "decay" { // the ranking commands by their old name
-			continue
-		}
 		list = append(list, leaves(below, append(slices.Clone(path), below.Name())...)...)
 	}
 	return list
