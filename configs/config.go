@@ -4,7 +4,9 @@
 // [Load] reads a file, then the environment, then flags, each over the one
 // before. Adding a key means adding a struct field with its koanf and help
 // tags, its default and its range; file key, environment variable and flag
-// follow from the field.
+// follow from the field. koanf parses each layer and configs sets the fields, so that an
+// error names the layer and the nearest key that exists; viper folds keys to lower case and
+// cannot tell unknown environment variables from others.
 package configs
 
 import (

@@ -21,7 +21,7 @@ const (
 // candidates of the same recall, so they pass the same filters, mutes and languages as
 // all others, and are young. Where they stand, by score, is behind what the page would
 // show without it: among hundreds they would have had their turn at the end of a session
-// that few page through. See docs/decisions/exploration.md.
+// that few page through. See docs/decisions/variety.md.
 //
 // What it draws follows from the agent, the origin and the candidates.
 type drawer struct {

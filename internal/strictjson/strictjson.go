@@ -1,7 +1,7 @@
 // Package strictjson decodes JSON that callers send. It accepts one JSON object
 // in UTF-8 with known fields, each of them once and spelled exactly, and says of
 // anything else which field is wrong and what to send. The work is done by
-// [github.com/go-json-experiment/json]; docs/decisions/strict-json.md says why.
+// [github.com/go-json-experiment/json]; docs/decisions/api.md says why.
 package strictjson
 
 import (
