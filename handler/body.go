@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/freshet/freshet/feed"
@@ -15,6 +16,9 @@ import (
 // valid until the call ends.
 func (c *call) readBody(limit int) ([]byte, error) {
 	r := c.gin.Request
+	if err := mayBeJSON(r); err != nil {
+		return nil, err
+	}
 	if enc := contentEncoding(r); enc != "" {
 		return nil, encoded(enc)
 	}
@@ -43,6 +47,21 @@ func (c *call) readBody(limit int) ([]byte, error) {
 			b = append(b, 0)[:len(b)]
 		}
 	}
+}
+
+// mayBeJSON fails where the type of the body says that it is something else. Types that
+// say little, such as the form's that curl -d sends, do not: what is in it decides.
+func mayBeJSON(r *http.Request) error {
+	given := r.Header.Get("Content-Type")
+	kind, _, _ := strings.Cut(given, ";")
+	main, sub, _ := strings.Cut(strings.ToLower(strings.TrimSpace(kind)), "/")
+	switch {
+	case slices.Contains([]string{"multipart", "image", "audio", "video", "font", "model", "message"}, main):
+	case slices.Contains([]string{"html", "xml", "csv", "yaml", "x-yaml", "pdf"}, sub), strings.HasSuffix(sub, "+xml"), strings.HasSuffix(sub, "+yaml"):
+	default:
+		return nil
+	}
+	return feed.Errorf(feed.ErrType, "this route does not take Content-Type %.80q; send JSON, as application/json", given)
 }
 
 func encoded(enc string) error {

@@ -9,8 +9,15 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// noRoute answers what no route is for.
-func noRoute(*call) error { return feed.Errorf(feed.ErrNotFound, "no such route") }
+// noRoute answers what no route is for. The pages are found with a slash at the end, too.
+func noRoute(c *call) error {
+	r := c.gin.Request
+	if path := r.URL.Path; (r.Method == http.MethodGet || r.Method == http.MethodHead) && (path == "/docs/" || path == "/lab/") {
+		http.Redirect(c.gin.Writer, r, path[:len(path)-1], http.StatusPermanentRedirect)
+		return nil
+	}
+	return feed.Errorf(feed.ErrNotFound, "no such route")
+}
 
 // noMethod answers a method that the path has no route for.
 func noMethod(*call) error {

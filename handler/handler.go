@@ -248,8 +248,14 @@ func (s *server) routes() (*gin.Engine, error) {
 		return nil, err
 	}
 
+	// A GET route answers HEAD, too, and costs and counts as one; net/http leaves the
+	// body out.
 	route := func(method, path string, fn func(*call) error) {
-		g.Handle(method, path, s.handle(method+" "+parameter.ReplaceAllString(path, "{$1}"), fn))
+		answer := s.handle(method+" "+parameter.ReplaceAllString(path, "{$1}"), fn)
+		g.Handle(method, path, answer)
+		if method == http.MethodGet {
+			g.Handle(http.MethodHead, path, answer)
+		}
 	}
 	s.feedRoutes(route)
 	s.itemRoutes(route)
@@ -258,21 +264,7 @@ func (s *server) routes() (*gin.Engine, error) {
 		s.socialRoutes(route)
 	}
 	s.pprofRoutes(g)
-	metrics := promhttp.Handler()
-	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		route(method, "/", s.page("feed"))
-		route(method, "/lab", s.page("lab"))
-		route(method, "/assets/*path", s.getAsset)
-		route(method, "/docs", s.page("docs"))
-		route(method, "/openapi.json", s.getOpenAPI)
-		route(method, "/livez", s.live)
-		route(method, "/readyz", s.ready)
-		route(method, "/metrics", func(c *call) error {
-			c.gin.Writer.Header().Set("X-Content-Type-Options", "nosniff")
-			metrics.ServeHTTP(c.gin.Writer, c.gin.Request)
-			return nil
-		})
-	}
+	s.operationRoutes(route)
 	g.NoRoute(s.handle(unmatched, noRoute))
 	g.NoMethod(s.handle(unmatched, noMethod))
 	return g, nil
@@ -319,6 +311,23 @@ func (s *server) rankingRoutes(route router) {
 	route(http.MethodPost, "/v1/ranking/revert", s.admin(s.revertRanking))
 	route(http.MethodPost, "/v1/compare", s.admin(s.postCompare))
 	route(http.MethodPost, "/v1/replay", s.admin(s.postReplay))
+}
+
+// operationRoutes are the pages, and what machines ask.
+func (s *server) operationRoutes(route router) {
+	metrics := promhttp.Handler()
+	route(http.MethodGet, "/", s.page("feed"))
+	route(http.MethodGet, "/lab", s.page("lab"))
+	route(http.MethodGet, "/assets/*path", s.getAsset)
+	route(http.MethodGet, "/docs", s.page("docs"))
+	route(http.MethodGet, "/openapi.json", s.getOpenAPI)
+	route(http.MethodGet, "/livez", s.live)
+	route(http.MethodGet, "/readyz", s.ready)
+	route(http.MethodGet, "/metrics", func(c *call) error {
+		c.gin.Writer.Header().Set("X-Content-Type-Options", "nosniff")
+		metrics.ServeHTTP(c.gin.Writer, c.gin.Request)
+		return nil
+	})
 }
 
 // admin is a route for admins alone.

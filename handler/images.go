@@ -44,7 +44,6 @@ type Images interface {
 
 func (s *server) imageRoutes(route router) {
 	route(http.MethodGet, social.ImagePath+":key", s.getImage)
-	route(http.MethodHead, social.ImagePath+":key", s.getImage)
 }
 
 // hasFiles reports whether a body may have files.

@@ -40,6 +40,9 @@ func (s *server) uploads(read func(ctx context.Context, body io.Reader) (api.Upl
 // report of what was stored before.
 func (s *server) upload(c *call, read func(ctx context.Context, body io.Reader) (api.Upload, error)) error {
 	r := c.gin.Request
+	if err := mayBeJSON(r); err != nil {
+		return err
+	}
 	enc := contentEncoding(r)
 	if enc != "" && enc != "gzip" {
 		return fmt.Errorf("%w: Content-Encoding %q is not supported; send gzip or the body as it is", feed.ErrInvalid, enc)

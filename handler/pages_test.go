@@ -57,6 +57,19 @@ func TestPagesLoadOnlyWhatIsServedHere(t *testing.T) {
 	}
 }
 
+func TestPagesWithASlashAtTheEnd(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	for _, path := range []string{"/docs", "/lab"} {
+		w := get(t, f, path+"/")
+		assert.Equal(t, http.StatusPermanentRedirect, w.Code)
+		assert.Equal(t, path, w.Header().Get("Location"))
+	}
+	assert.Equal(t, http.StatusNotFound, get(t, f, "/livez/").Code)
+	assert.Equal(t, http.StatusMethodNotAllowed, f.do(t, "POST", "/docs", "").status)
+	assert.Equal(t, http.StatusNotFound, f.do(t, "POST", "/docs/", "").status)
+}
+
 func TestThereAreNoOtherFiles(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

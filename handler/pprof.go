@@ -32,4 +32,5 @@ func (s *server) pprofRoutes(g *gin.Engine) {
 		return nil
 	})
 	g.GET(path+"/*profile", answer)
+	g.HEAD(path+"/*profile", answer)
 }

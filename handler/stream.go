@@ -73,6 +73,11 @@ func (s *server) getStream(c *call) error {
 		return err
 	}
 	head := c.streamHead(watch)
+	if c.gin.Request.Method == http.MethodHead {
+		watch.Close()
+		c.gin.Writer.WriteHeader(http.StatusOK)
+		return nil
+	}
 	conn, _, err := http.NewResponseController(c.gin.Writer).Hijack()
 	if err != nil {
 		watch.Close()
