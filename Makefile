@@ -49,7 +49,7 @@ bench: ## run the Go benchmarks once each, with allocations
 	go test -run '^$$' -bench . -benchmem ./...
 	cd bench && go test -run '^$$' -bench . -benchmem ./...
 
-budgets: ## measure what docs/performance.md promises, each beside its baseline, then simulate days of traffic
+budgets: ## measure what docs/capacity.md promises, each beside its baseline, then simulate days of traffic
 	scripts/bench.sh --items 100000,1000000 --json bench.json
 	scripts/bench.sh --simulate --redis.url=
 	@test -z "$$FRESHET_TEST_REDIS" || scripts/bench.sh --simulate

@@ -34,7 +34,7 @@ func thousands(n int) string {
 	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
-// TestSizingTable keeps the table of docs/sizing.md equal to the formulas.
+// TestSizingTable keeps the table of docs/capacity.md equal to the formulas.
 func TestSizingTable(t *testing.T) {
 	t.Parallel()
 	var table strings.Builder
@@ -52,9 +52,9 @@ func TestSizingTable(t *testing.T) {
 		fmt.Fprintf(&table, "| %s | %d | %s | %s | %d | %s |\n", thousands(c.readers), c.items, thousands(cfg.DailyCapacity),
 			size(days*uint64(shards)*cfg.RedisFilter(shards).Bytes()), shards, size(cfg.RedisFilter(shards).Bytes()))
 	}
-	doc, err := os.ReadFile("../docs/sizing.md")
+	doc, err := os.ReadFile("../docs/capacity.md")
 	require.NoError(t, err)
-	assert.Contains(t, string(doc), table.String(), "put this into docs/sizing.md:\n%s", table.String())
+	assert.Contains(t, string(doc), table.String(), "put this into docs/capacity.md:\n%s", table.String())
 
 	cfg := deduptest.DefaultConfig()
 	each := func(f dedup.FilterSize) float64 { return float64(f.Bytes()) / float64(cfg.DailyCapacity) }

@@ -102,7 +102,7 @@ func judgePersistence(s connect.Settings) judgement {
 
 func judgeMemory(s connect.Settings, need int64) judgement {
 	limit, err := strconv.ParseInt(s.MaxMemory, 10, 64)
-	fix := fmt.Sprintf("set maxmemory to more than %s, with room for sessions and saving: docs/sizing.md", mebibytes(need))
+	fix := fmt.Sprintf("set maxmemory to more than %s, with room for sessions and saving: docs/capacity.md", mebibytes(need))
 	switch {
 	case err != nil:
 		return unknown("maxmemory")
