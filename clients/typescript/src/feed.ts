@@ -26,11 +26,14 @@ interface PageCall {
   ask: Ask & { request_id: string };
   /** It was made before, and may have been answered then. */
   again: boolean;
-  /** Until when the server may remember what it answered. */
+  /** Until when it is asked for again; 0: it has not failed yet. */
   until: number;
 }
 
-/** How long the server remembers a page that it has answered, in milliseconds. */
+/**
+ * How long a page that was lost is asked for again, in milliseconds: the server remembers
+ * its answer for as long, and one that fails each time must not hold up a refresh for good.
+ */
 const remembered = 60_000;
 
 /**
@@ -39,8 +42,8 @@ const remembered = 60_000;
  * Each refresh and load_more has a `request_id`, which its retries keep, so that a page
  * whose answer was lost comes again. Where all tries fail, or the call is aborted, the page
  * is asked for again first: {@link loadMore} returns it, whatever its limit was, and
- * {@link refresh} keeps it for the next `loadMore`. This holds for as long as the server
- * remembers a page, a minute from its last answer.
+ * {@link refresh} keeps it for the next `loadMore`. This holds for a minute, for which the
+ * server remembers a page.
  *
  * `Own` are the fields of items that are the app's own: `new Feed<{ price: number }>(client)`.
  */
@@ -138,7 +141,10 @@ export class Feed<Own = unknown> {
     const { signal } = options;
     // Noted by the event and not after the await, because the caller may ask again in the
     // very tick in which it aborts.
-    const note = () => { this.#open.push({ ...call, again: true, until: performance.now() + remembered }); };
+    const note = () => {
+      const until = call.until || performance.now() + remembered;
+      if (performance.now() < until) this.#open.push({ ...call, again: true, until });
+    };
     signal?.addEventListener('abort', note, { once: true });
     try {
       const page = await this.client.feed<Own>(call.ask, options);

@@ -38,7 +38,7 @@ async function reader(name, options) {
 
 const names = [
   'scroll', 'cut', 'half', 'direct', 'offline', 'abort', 'tick', 'busy', 'slow', 'late',
-  'minute', 'pull', 'pulled', 'first', 'larger', 'forgotten', 'wrong',
+  'minute', 'pull', 'pulled', 'first', 'larger', 'forgotten', 'wrong', 'stuck', 'stuck_too',
 ];
 /** @param {string} name */
 const others = (name) => names.filter((other) => other !== name);
@@ -177,6 +177,21 @@ test('a page that was lost comes for as long as the server remembers it', async 
   const all = [...first, ...await rest(feed)];
   assert.deepEqual(all.toSorted(), items.toSorted());
 });
+
+for (const [name, lost] of /** @type {const} */ ([['stuck', 'loadMore'], ['stuck_too', 'refresh']])) {
+  test(`a ${lost} that fails each time holds up what comes after it for a minute at most`, async (t) => {
+    const { feed } = await without(name, lost);
+    const broken = JSON.parse(network.calls.at(-1)?.body ?? '').request_id;
+    network.fail({ on: ({ body }) => body.includes(broken), instead: { status: 503, body: '' }, stays: true });
+    const now = performance.now.bind(performance);
+    for (const later of [0, 25_000, 50_000]) {
+      t.mock.method(performance, 'now', () => now() + later);
+      await assert.rejects(feed.refresh(), { kind: 'unavailable' }, `after ${later} ms`);
+    }
+    t.mock.method(performance, 'now', () => now() + 61_000);
+    assert.equal((await feed.refresh()).items.length, 10);
+  });
+}
 
 for (const [name, lost] of /** @type {const} */ ([['pull', 'loadMore'], ['pulled', 'refresh']])) {
   test(`a refresh after a ${lost} that was lost skips nothing`, async () => {
