@@ -4,7 +4,10 @@ go 1.26.0
 
 toolchain go1.26.8
 
-ignore ./clients/typescript/node_modules
+ignore (
+	./clients/typescript/node_modules
+	./examples/web/node_modules
+)
 
 require (
 	github.com/axiomhq/hyperloglog v0.3.0

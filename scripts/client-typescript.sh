@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Checks the TypeScript client: installs what its package-lock.json names, compares the
 # generated types with what the server describes, compiles, and runs the tests against
-# real servers and, where there is a Chromium, the example in it.
-# Needs Node 20 or newer, npm and Go. Leaves nothing running, and no file that is committed
+# real servers and, where there is a Chromium, the examples in it, examples/web and the
+# parts of docs/apps.md too.
+# Needs Node 20.19 or newer, npm and Go. Leaves nothing running, and no file that is committed
 # is changed. FRESHET_TEST_BINARY names a server that is built already.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../clients/typescript"
@@ -17,5 +18,9 @@ npm ci --no-audit --no-fund --loglevel=error
 step "the server, and whether the types are what it describes"
 npm run --silent drift
 step "compile, and test against real servers"
+npm test --silent
+step "the React example"
+cd ../../examples/web
+npm ci --no-audit --no-fund --loglevel=error
 npm test --silent
 step "passed"

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Client } from '@freshet/client';
+import { browse } from '../../clients/typescript/test/browser.js';
+import { until } from '../../clients/typescript/test/helpers.js';
+import { click, ids, missing } from './page.js';
+import { start } from './start.js';
+
+const lines = 'document.querySelectorAll("li").length';
+const end = 'scrollTo(0, document.body.scrollHeight)';
+
+test('a reader signs in from another origin, scrolls, likes, posts and sees what is new', { skip: missing && 'there is no Chromium: FRESHET_TEST_CHROMIUM names one' }, async () => {
+  const app = await start(0);
+  after(app.stop);
+  const as = (/** @type {string} */ name) => new Client({ server: app.server, token: () => app.sign(name, Math.floor(Date.now() / 1000) + 60) });
+  await as('reader').follow('reader', 'author');
+  for (let i = 0; i < 3; i++) await as('author').createPost({ caption: `Rain ${i}` });
+  const page = await browse(app.url);
+  after(page.stop);
+
+  await page.shows('document.querySelector("#sign-in") !== null');
+  await page.evaluate('document.querySelector("[name=name]").value = "reader"');
+  await page.evaluate(click('#sign-in'));
+  await page.shows(`${lines} >= 10`);
+  await page.shows(`${end} || ${lines} >= 30`);
+  const before = await page.evaluate(ids);
+  assert.equal(new Set(before).size, before.length, 'nothing comes twice');
+
+  await page.evaluate(click('.like'));
+  await page.shows('document.querySelector(".like").getAttribute("aria-pressed") === "true"');
+  const liked = await page.evaluate('document.querySelector(".like").closest("li").dataset.id');
+  await page.shows('document.querySelector(".like").textContent === "1 likes"');
+  await page.evaluate(click('.like'));
+  await page.shows('document.querySelector(".like").getAttribute("aria-pressed") === "false"');
+  await page.evaluate(click('.like'));
+  await until(async () => (await as('reader').post(liked)).in_feed.has_liked);
+  await page.shows('document.querySelector(".like").getAttribute("aria-pressed") === "true"');
+
+  await page.evaluate('document.querySelector("textarea").value = "Sun at last #weather"');
+  await page.evaluate(click('#publish'));
+  await page.shows('document.querySelector("li").textContent.includes("Sun at last")');
+
+  // Nothing but Refresh changes what is shown.
+  await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true })); dispatchEvent(new Event("online"))');
+  const [own, ...rest] = await page.evaluate(ids);
+  assert.deepEqual(rest.slice(0, before.length), before, own);
+
+  await as('author').createPost({ caption: 'Hail again' });
+  await page.shows('document.querySelector("#badge")?.textContent.endsWith(" new")');
+  await page.evaluate(click('#refresh'));
+  await page.shows('document.querySelector("ol").textContent.includes("Hail again")');
+  assert.equal(await page.evaluate('Array.from(document.querySelectorAll("[role=alert]"), (said) => said.textContent).join("")'), '');
+  assert.deepEqual(page.complaints, []);
+});

@@ -1,0 +1,115 @@
+// The parts of docs/apps.md, in a page.
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import react from '@vitejs/plugin-react';
+import { createServer } from 'vite';
+import { browse } from '../../clients/typescript/test/browser.js';
+import { connect } from '../../clients/typescript/test/helpers.js';
+import { start } from '../../clients/typescript/tools/server.js';
+import { click, ids, missing } from './page.js';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const skip = missing && 'there is no Chromium: FRESHET_TEST_CHROMIUM names one';
+
+/** A page that uses the recipe for SWR, and goes away and comes back. */
+const swr = `
+import { useState } from 'react';
+import { createRoot } from 'react-dom/client';
+import { SWRConfig, mutate } from 'swr';
+import { client, home } from './feed.js';
+import { useFeed } from './useFeed.js';
+
+globalThis.again = () => mutate(() => true);
+function List() {
+  const { entries, ready, error, refresh, loadMore, change } = useFeed('home', home);
+  const like = (id) => client.likePost(id).then(({ likes }) => change(id, { likes }));
+  return <>
+    <button disabled={!ready} onClick={refresh}>Refresh</button>
+    <ol>{entries.map(({ id, caption, title, likes }) => <li key={id} data-id={id}>
+      {caption ?? title}{likes !== undefined && <button onClick={() => like(id)}>{likes} likes</button>}
+    </li>)}</ol>
+    {error && <p>{error.message}</p>}
+    <button disabled={!ready} onClick={loadMore}>More</button>
+  </>;
+}
+function App() {
+  const [open, setOpen] = useState(true);
+  return <><button id="toggle" onClick={() => setOpen(!open)}>Toggle</button>{open && <List />}</>;
+}
+createRoot(document.getElementById('root')).render(<SWRConfig value={{ dedupingInterval: 0, focusThrottleInterval: 0 }}><App /></SWRConfig>);
+`;
+
+/**
+ * Serves the files that the page names in their first lines, beside a demo server.
+ * @param {Record<string, string>} [more] other files
+ */
+async function serve(more = {}) {
+  const page = await readFile(join(here, '../../docs/apps.md'), 'utf8');
+  const files = Object.fromEntries([...page.matchAll(/^```jsx?\n\/\/ (src\/\S+)\n(.*?)^```/gms)].map(([, name = '', text = '']) => [name, text]));
+  const root = await mkdtemp(join(here, 'build-'));
+  after(() => rm(root, { recursive: true, force: true }));
+  const vite = await createServer({ root, configFile: false, logLevel: 'warn', plugins: [react()], server: { host: '127.0.0.1', port: 0 } });
+  await vite.listen();
+  after(() => vite.close());
+  const { port } = /** @type {import('node:net').AddressInfo} */ (vite.httpServer?.address());
+  const url = `http://127.0.0.1:${port}`;
+  const server = await start('--demo', '--server.cors.origins', url);
+  after(server.stop);
+  await connect(server.url, 'reader').follow('reader', 'author');
+  for (let i = 0; i < 3; i++) await connect(server.url, 'author').createPost({ caption: `Rain ${i}` });
+  const all = { 'index.html': '<!doctype html><div id="root"></div><script type="module" src="/src/main.jsx"></script>', ...files, ...more };
+  for (const [name, text] of Object.entries(all)) {
+    await mkdir(dirname(join(root, name)), { recursive: true });
+    await writeFile(join(root, name), text.replace('http://127.0.0.1:8080', server.url).replace("agent: 'u_1'", "agent: 'reader'"));
+  }
+  const tab = await browse(url);
+  after(tab.stop);
+  return tab;
+}
+
+/** Counts calls of pages. */
+const calls = 'performance.getEntriesByType("resource").filter(({ name, initiatorType }) => name.endsWith("/v1/feed") && initiatorType === "fetch").length';
+const button = (/** @type {string} */ name) => `Array.from(document.querySelectorAll("button")).find(({ textContent }) => textContent.endsWith(${JSON.stringify(name)})).click()`;
+const focus = 'document.dispatchEvent(new Event("visibilitychange", { bubbles: true })); dispatchEvent(new Event("focus")); dispatchEvent(new Event("online"))';
+
+test('the list for TanStack Query is as the page says', { skip }, async () => {
+  const page = await serve();
+  await page.shows('document.querySelectorAll("li").length === 10');
+  await page.evaluate(button('More'));
+  await page.shows('document.querySelectorAll("li").length === 20');
+  await page.evaluate(focus);
+  await page.evaluate(button(' likes'));
+  await page.shows('document.body.textContent.includes("1 likes")');
+  assert.equal(await page.evaluate('document.querySelectorAll("li").length'), 20);
+  await page.evaluate(button('Refresh'));
+  await page.shows('document.querySelectorAll("li").length === 10');
+  assert.deepEqual(page.complaints, []);
+});
+
+test('the list for SWR stays as it is until the reader asks for another', { skip }, async () => {
+  const page = await serve({ 'src/main.jsx': swr });
+  await page.shows('document.querySelectorAll("li").length === 10');
+  await page.evaluate(button('More'));
+  await page.shows('document.querySelectorAll("li").length === 20');
+  const [before, asked] = [await page.evaluate(ids), await page.evaluate(calls)];
+  await page.evaluate(focus);
+  await page.evaluate('again()');
+  await page.evaluate(click('#toggle'));
+  await page.shows('document.querySelectorAll("li").length === 0');
+  await page.evaluate(click('#toggle'));
+  await page.shows('document.querySelectorAll("li").length === 20');
+  await page.evaluate(button(' likes'));
+  await page.shows('document.body.textContent.includes("1 likes")');
+  await page.evaluate('again()');
+  assert.deepEqual(await page.evaluate(ids), before);
+  assert.equal(await page.evaluate(calls), asked, 'no page was read again');
+  await page.evaluate(`${button('More')}; ${button(' likes')}`);
+  await page.shows('document.querySelectorAll("li").length === 30');
+  await page.evaluate(button('Refresh'));
+  await page.shows('document.querySelectorAll("li").length === 10');
+  assert.ok((await page.evaluate(ids)).every((/** @type {string} */ id) => !before.includes(id)));
+  assert.deepEqual(page.complaints, []);
+});

@@ -1,0 +1,78 @@
+import { useEffect, useRef, useState } from 'react';
+import { useInfiniteQuery, useMutation, useQueryClient, type InfiniteData } from '@tanstack/react-query';
+import { FreshetError, infiniteQueryOptions, isPost, updateEntry, type Badge, type Page, type Post } from '@freshet/client';
+import { Composer } from './composer';
+import type { Session } from './session';
+
+/** What to show of an error: nothing where a newer call about the same thing decides. */
+const sentence = (error: Error | null) => (!error || error instanceof FreshetError && error.kind === 'superseded' ? '' : error.message);
+
+/** Changes the pages that are shown, without asking the server. */
+function usePages({ home }: Session) {
+  const queries = useQueryClient();
+  const { queryKey } = infiniteQueryOptions(home);
+  return (change: (pages: Page[]) => Page[]) => queries.setQueryData<InfiniteData<Page, number>>(queryKey, (old) => old && { ...old, pages: change(old.pages) });
+}
+
+/** Shows a like at once, then what the server counted. */
+function useLike(session: Session) {
+  const change = usePages(session);
+  const put = (id: string, likes: number, liked: boolean) => change((pages) => updateEntry(pages, id, (entry) => (
+    isPost(entry) ? { ...entry, likes, in_feed: { ...entry.in_feed, has_liked: liked } } : entry)));
+  return useMutation({
+    mutationFn: ({ id, in_feed }: Post) => (in_feed.has_liked ? session.client.unlikePost(id) : session.client.likePost(id)),
+    onMutate: ({ id, likes, in_feed }) => put(id, likes + (in_feed.has_liked ? -1 : 1), !in_feed.has_liked),
+    onSuccess: ({ likes, has_liked }, { id }) => put(id, likes, has_liked),
+    onError: (error, { id, likes, in_feed }) => { if (sentence(error)) put(id, likes, in_feed.has_liked); },
+  });
+}
+
+function useBadge({ home }: Session) {
+  const [badge, setBadge] = useState<Badge>();
+  useEffect(() => home.badge(setBadge), [home]);
+  return badge?.count ?? 0;
+}
+
+/** Calls for more while the end of the list is near. */
+function useEnd(more: () => void) {
+  const end = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const observer = new IntersectionObserver(([entry]) => { if (entry?.isIntersecting) more(); }, { rootMargin: '200px' });
+    if (end.current) observer.observe(end.current);
+    return () => observer.disconnect();
+  });
+  return end;
+}
+
+export function List({ session }: { session: Session }) {
+  const queries = useQueryClient();
+  const options = infiniteQueryOptions(session.home);
+  const { data, error, fetchNextPage, hasNextPage, isFetching, isFetchNextPageError } = useInfiniteQuery(options);
+  const change = usePages(session);
+  const like = useLike(session);
+  const count = useBadge(session);
+  // After a failure the reader asks again, or it would be asked for without an end.
+  const end = useEnd(() => { if (hasNextPage && !isFetching && !isFetchNextPageError) void fetchNextPage(); });
+  const entries = data?.pages.flatMap(({ items }) => items) ?? [];
+  return (
+    <>
+      <Composer client={session.client} onPost={(post) => change(([first, ...rest]) => (first ? [{ ...first, items: [post, ...first.items] }, ...rest] : []))} />
+      <button id="refresh" disabled={isFetching} onClick={() => void queries.resetQueries({ queryKey: options.queryKey })}>
+        Refresh {count > 0 && <b id="badge">{count} new</b>}
+      </button>
+      <ol>
+        {entries.map((entry) => (
+          <li key={entry.id} data-id={entry.id}>
+            {isPost(entry) ? entry.caption : entry.title}
+            <br />
+            {isPost(entry) && <small>{entry.author.name || entry.author.id} </small>}
+            {isPost(entry) && <button className="like" aria-pressed={entry.in_feed.has_liked} onClick={() => like.mutate(entry)}>{entry.likes} likes</button>}
+          </li>
+        ))}
+      </ol>
+      <p role="alert">{sentence(error) || sentence(like.error)}</p>
+      {error && !isFetching && <button id="again" onClick={() => void (data ? fetchNextPage() : queries.resetQueries({ queryKey: options.queryKey }))}>Try again</button>}
+      <div ref={end}>{isFetching ? 'Loading …' : !hasNextPage && !error && 'There is nothing more.'}</div>
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+import { StrictMode, useState, type FormEvent } from 'react';
+import { createRoot } from 'react-dom/client';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { List } from './list';
+import { signIn, type Session } from './session';
+
+function App() {
+  const [session, setSession] = useState<Session>();
+  const [failure, setFailure] = useState('');
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const name = String(new FormData(event.currentTarget).get('name'));
+    signIn(name).then(setSession, (error: Error) => setFailure(error.message));
+  };
+  if (session) {
+    return (
+      <QueryClientProvider client={session.queries}>
+        <p>
+          {session.name} <button id="sign-out" onClick={() => setSession(undefined)}>Sign out</button>
+        </p>
+        <List session={session} />
+      </QueryClientProvider>
+    );
+  }
+  return (
+    <form onSubmit={submit}>
+      <label>Name <input name="name" defaultValue="u_1" required pattern="[A-Za-z0-9_]{1,64}" /></label>{' '}
+      <button id="sign-in">Sign in</button>
+      <p role="alert">{failure}</p>
+    </form>
+  );
+}
+
+createRoot(document.getElementById('root')!).render(<StrictMode><App /></StrictMode>);

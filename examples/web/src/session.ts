@@ -1,0 +1,27 @@
+import { QueryClient } from '@tanstack/react-query';
+import { Client, Feed } from '@freshet/client';
+
+/** What one reader reads with; another reader gets another, so that nothing of one is shown to the other. */
+export interface Session {
+  name: string;
+  client: Client;
+  home: Feed;
+  queries: QueryClient;
+}
+
+/** The app's own server says where Freshet is, and signs a token that holds for five minutes. */
+async function issue(name: string): Promise<{ server: string; token: string; expires: number }> {
+  const answer = await fetch('/sign-in', { method: 'POST', body: JSON.stringify({ name }) });
+  if (!answer.ok) throw new Error('You could not be signed in. Try again in a moment.');
+  return answer.json();
+}
+
+export async function signIn(name: string): Promise<Session> {
+  let current = await issue(name);
+  const token = async () => {
+    if (Date.now() / 1000 > current.expires - 60) current = await issue(name);
+    return current.token;
+  };
+  const client = new Client({ server: current.server, token });
+  return { name, client, home: new Feed(client, { feed: 'home', limit: 10 }), queries: new QueryClient() };
+}
