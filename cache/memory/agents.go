@@ -13,8 +13,13 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// sweepEvery is how often a shard looks for what has expired.
-const sweepEvery = time.Minute
+const (
+	// sweepEvery is how often a shard looks for what has expired.
+	sweepEvery = time.Minute
+	// mostBack is how far the clock may go back until sessions are dropped: they were checked
+	// against the window of another day, and would live until the clock is there again.
+	mostBack = time.Hour
+)
 
 // agents holds the states, spread over shards so that agents seldom wait for
 // one another: the lock of an agent's shard is held for the whole call.
@@ -122,7 +127,10 @@ func (s *agents) of(agent string) *shard {
 func (s *agents) lock(agent string, now time.Time) *state {
 	sh := s.of(agent)
 	sh.mu.Lock()
-	if now.Sub(sh.swept) >= sweepEvery {
+	switch d := now.Sub(sh.swept); {
+	case d < -mostBack:
+		sh.byAgent, sh.swept = make(map[string]*state), now
+	case d >= sweepEvery:
 		sh.sweep(now)
 	}
 	a := sh.byAgent[agent]

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -19,33 +20,40 @@ func TestAClockThatJumps(t *testing.T) {
 	for _, jump := range []time.Duration{8 * day, -8 * day, 365 * day} {
 		for name, asked := range map[string]bool{"nobody asks": false, "with a request": true} {
 			for way, restarted := range map[string]bool{"running": false, "restarted": true} {
-				t.Run(jump.String()+", "+name+", "+way, func(t *testing.T) {
-					clock, cfg := at(noon), embedded(t)
-					a := open(t, cfg, WithClock(clock.Now))
-					move := func(by time.Duration) {
-						clock.Advance(by)
-						if restarted {
-							require.NoError(t, a.Close(context.WithoutCancel(t.Context())))
-							a = open(t, cfg, WithClock(clock.Now))
+				for _, paged := range []bool{false, true} {
+					t.Run(fmt.Sprint(jump, ", ", name, ", ", way, ", paged ", paged), func(t *testing.T) {
+						clock, cfg := at(noon), embedded(t)
+						a := open(t, cfg, WithClock(clock.Now))
+						move := func(by time.Duration) {
+							clock.Advance(by)
+							if restarted {
+								require.NoError(t, a.Close(context.WithoutCancel(t.Context())))
+								a = open(t, cfg, WithClock(clock.Now))
+							}
 						}
-					}
-					put(t, a, madeItems(120)...)
-					shown := ids(ask(t, a, refresh("u_1", 50)))
-					require.Len(t, shown, 50)
-					recorded(t, a)
-					for _, group := range shown { // the grace is over
-						require.NoError(t, a.stores.dedup.Settle(t.Context(), []dedup.Impression{{Agent: "u_1", Group: group}}))
-					}
-					move(jump)
-					if asked {
-						_ = ask(t, a, refresh("u_2", 10))
+						put(t, a, madeItems(120)...)
+						shown := ids(ask(t, a, refresh("u_1", 50)))
+						require.Len(t, shown, 50)
 						recorded(t, a)
-					}
-					move(-jump)
-					next := ids(ask(t, a, refresh("u_1", 50)))
-					assert.Len(t, next, 50)
-					assert.Empty(t, common(shown, next), "shown again")
-				})
+						for _, group := range shown { // the grace is over
+							require.NoError(t, a.stores.dedup.Settle(t.Context(), []dedup.Impression{{Agent: "u_1", Group: group}}))
+						}
+						move(jump)
+						then := refresh("u_1", 50)
+						if asked {
+							_ = ask(t, a, refresh("u_2", 10))
+							recorded(t, a)
+						}
+						if paged { // of a session that is ranked by the wrong clock
+							_ = ask(t, a, refresh("u_1", 1))
+							then = loadMore("u_1", 50)
+						}
+						move(-jump)
+						next := ids(ask(t, a, then))
+						assert.Len(t, next, 50)
+						assert.Empty(t, common(shown, next), "shown again")
+					})
+				}
 			}
 		}
 	}
