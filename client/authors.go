@@ -32,6 +32,23 @@ func (c *Client) AuthorPosts(ctx context.Context, id, cursor string, limit int) 
 	return call[PostPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
+// AuthorGrid calls GET /v1/authors/{id}/posts?view=grid: the first thumbnail and the counts of
+// each post of [Client.AuthorPosts]. limit 0 is the server's 10.
+func (c *Client) AuthorGrid(ctx context.Context, id, cursor string, limit int) (TilePage, error) {
+	path := withQuery(authorPath(id)+"/posts", map[string]string{"view": "grid", "cursor": cursor}, map[string]int64{"limit": int64(limit)})
+	return call[TilePage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
+}
+
+// TilePage is a page of an author's grid.
+type TilePage struct {
+	Items      []Tile   `json:"items"`       // newest first
+	NextCursor string   `json:"next_cursor"` // for the next page; "": there was nothing
+	HasMore    bool     `json:"has_more"`
+	Degraded   []string `json:"degraded"` // what the server had to do without
+
+	asSent
+}
+
 // DeleteAgent calls DELETE /v1/agents/{agent_id}: everything that is kept of the
 // agent, and what they made, is erased.
 func (c *Client) DeleteAgent(ctx context.Context, agent string) error {

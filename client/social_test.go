@@ -104,6 +104,10 @@ func TestFollowsOnARealServer(t *testing.T) {
 	}
 	require.Equal(t, want, read(func(cursor string) (client.PostPage, error) { return ben.Timeline(ctx, cursor, 2) }))
 	require.Equal(t, want, read(func(cursor string) (client.PostPage, error) { return ben.AuthorPosts(ctx, "u_1", cursor, 2) }))
+	tiles, err := ben.AuthorGrid(ctx, "u_1", "", 0)
+	require.NoError(t, err)
+	require.Len(t, tiles.Items, 3)
+	require.Equal(t, want[0], tiles.Items[0].ID)
 
 	author, err := ben.Author(ctx, "u_1")
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ type (
 	AgentProfile     = api.AgentProfile
 	Audience         = social.Audience
 	Author           = social.AuthorInfo
+	Tile             = social.Tile
 	AuthorCard       = api.AuthorCard
 	Circle           = social.Circle
 	CircleChange     = social.CircleChange

@@ -14,6 +14,7 @@ type AuthorRequest struct {
 	Author string
 	Below  social.Position // what the cursor says; zero: from the newest
 	Limit  int             // 1 to [MaxTimelineLimit]
+	Grid   bool            // the cards are those of [social.Tiles]
 }
 
 // Author reads one page of what an author has posted and the reader may see. Errors wrap
@@ -36,14 +37,21 @@ func (t *Timelines) Author(ctx context.Context, r AuthorRequest) (page TimelineP
 	if len(entries) > 0 {
 		page.Next = entries[len(entries)-1].Position
 	}
-	known := make([]social.Known, len(entries))
-	for i, e := range entries {
-		known[i].ID = e.ID
-	}
-	cards, err := t.stores.Posts.Cards(ctx, r.Reader, known)
+	cards, err := t.cards(ctx, r, entries)
 	if err != nil {
 		return TimelinePage{}, err
 	}
 	page.Posts = slices.DeleteFunc(cards, func(c social.Card) bool { return !c.Visible || len(c.Content) == 0 })
 	return t.answer(ctx, r.Reader, page, 0)
+}
+
+func (t *Timelines) cards(ctx context.Context, r AuthorRequest, entries []social.Entry) ([]social.Card, error) {
+	ids, known := make([]string, len(entries)), make([]social.Known, len(entries))
+	for i, e := range entries {
+		ids[i], known[i].ID = e.ID, e.ID
+	}
+	if r.Grid {
+		return t.stores.Posts.Tiles(ctx, r.Reader, ids)
+	}
+	return t.stores.Posts.Cards(ctx, r.Reader, known)
 }

@@ -78,6 +78,7 @@ type TimelineStores struct {
 // TimelinePosts is the part of the social store that timelines use.
 type TimelinePosts interface {
 	social.Cards
+	social.Tiles
 	// Pull, Newest, Celebrities and Grid are those of [social.Store].
 	Pull(ctx context.Context, q social.PullQuery) ([]social.Entry, error)
 	Newest(ctx context.Context, authors []string, below social.Position, n int) ([]social.Entry, error)

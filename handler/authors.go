@@ -2,6 +2,7 @@ package handler
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -65,6 +66,22 @@ func (s *server) putAuthor(c *call) error {
 	})
 }
 
+// grid is the view that shows a thumbnail of each post, and defaultTiles how many a page has.
+const (
+	grid         = "grid"
+	defaultTiles = 10
+)
+
+// gridView is a view in a query: the grid, the only one that has a name.
+type gridView bool
+
+func (v *gridView) UnmarshalJSON(value []byte) error {
+	if *v = string(value) == `"`+grid+`"`; !*v {
+		return errors.New("must be grid, or left out")
+	}
+	return nil
+}
+
 // getAuthorPosts answers GET /v1/authors/{id}/posts. An author of whom the
 // reader may see nothing has an empty page, like one who is not known.
 func (s *server) getAuthorPosts(c *call) error {
@@ -75,16 +92,26 @@ func (s *server) getAuthorPosts(c *call) error {
 	if err != nil {
 		return err
 	}
-	below, limit, err := c.readPage()
+	ask := struct {
+		pageQuery
+		View gridView `json:"view"`
+	}{pageQuery: pageQuery{Limit: engine.DefaultLimit}}
+	if c.gin.Query("view") == grid {
+		ask.Limit = defaultTiles
+	}
+	if err := c.decodeQuery(&ask); err != nil {
+		return err
+	}
+	below, limit, err := ask.check()
 	if err != nil {
 		return err
 	}
 	page, err := result(c, s.work, func(ctx context.Context) (engine.TimelinePage, error) {
-		return s.deps.Social.Timelines.Author(ctx, engine.AuthorRequest{Reader: reader, Author: author, Below: below, Limit: limit})
+		return s.deps.Social.Timelines.Author(ctx, engine.AuthorRequest{Reader: reader, Author: author, Below: below, Limit: limit, Grid: bool(ask.View)})
 	})
 	if err != nil {
 		return err
 	}
-	c.sendPage(&entryPage{reader: reader, TimelinePage: page})
+	c.sendPage(&entryPage{reader: reader, grid: bool(ask.View), TimelinePage: page})
 	return nil
 }

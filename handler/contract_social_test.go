@@ -194,6 +194,7 @@ func timelineCases(func(...string) []exchange) map[string]contractRoute {
 	grid := read("?limit=1")
 	grid.path = at("u_1")
 	ofNobody := exchange{path: at("u_2"), query: "?limit=1&cursor=post:z:1999999999"}
+	tiles := exchange{path: at("u_1"), query: "?view=grid", headers: []string{asAgent}}
 	badGrid := map[int]exchange{}
 	for code, e := range pages {
 		e.path = at("u_1")
@@ -206,7 +207,7 @@ func timelineCases(func(...string) []exchange) map[string]contractRoute {
 			good: []exchange{read("").with("X-Agent-ID: listener"), read("").with(asAgent, "Last-Event-ID: post:0:1772791200"), read("").with(asAgent, "Last-Event-ID: 0")},
 			bad:  map[int]exchange{40001: read("").with(asAgent, "Last-Event-ID: 5"), 40004: badID},
 		},
-		"GET /v1/authors/{id}/posts": {good: []exchange{grid, ofNobody, {path: at("nobody_knows")}}, bad: badGrid},
+		"GET /v1/authors/{id}/posts": {good: []exchange{grid, tiles, ofNobody, {path: at("nobody_knows")}}, bad: badGrid},
 	}
 }
 

@@ -23,6 +23,7 @@ type entryPage struct {
 	engine.TimelinePage
 	reader string
 	source string // of all of them; "": as their reasons say
+	grid   bool   // the posts are tiles
 }
 
 // appendTo writes the whole answer. What is not visible, or has no content, is
@@ -39,7 +40,11 @@ func (p *entryPage) appendTo(b []byte) []byte {
 			b = append(b, ',')
 		}
 		first = false
-		b = card.AppendEntry(b, p.reader, cmp.Or(p.source, sourceOf(card)))
+		if p.grid {
+			b = card.AppendTile(b)
+		} else {
+			b = card.AppendEntry(b, p.reader, cmp.Or(p.source, sourceOf(card)))
+		}
 	}
 	b = append(b, `],"next_cursor":`...)
 	if p.Next.Zero() {

@@ -172,18 +172,25 @@ func parsePosition(text string) (p social.Position, ok bool) {
 	return social.Position{At: at, ID: text[:last]}, true
 }
 
+// pageQuery says where a page of posts begins and how long it is.
+type pageQuery struct {
+	Cursor queryText `json:"cursor"`
+	Limit  int       `json:"limit"`
+}
+
 // readPage reads where a page of posts begins and how long it is.
 func (c *call) readPage() (below social.Position, limit int, err error) {
-	ask := struct {
-		Cursor queryText `json:"cursor"`
-		Limit  int       `json:"limit"`
-	}{Limit: engine.DefaultLimit}
+	ask := pageQuery{Limit: engine.DefaultLimit}
 	if err := c.decodeQuery(&ask); err != nil {
 		return below, 0, err
 	}
-	if err := feed.CheckLimit(ask.Limit, engine.MaxLimit); err != nil {
+	return ask.check()
+}
+
+func (q *pageQuery) check() (below social.Position, limit int, err error) {
+	if err := feed.CheckLimit(q.Limit, engine.MaxLimit); err != nil {
 		return below, 0, err
 	}
-	below, err = ask.Cursor.position()
-	return below, ask.Limit, err
+	below, err = q.Cursor.position()
+	return below, q.Limit, err
 }

@@ -104,6 +104,32 @@ func TestAnEntryIsTheStoredContent(t *testing.T) {
 	}
 }
 
+// A grid has the first thumbnail and the counts of each post, and nothing else.
+func TestAGridHasTiles(t *testing.T) {
+	t.Parallel()
+	f, store := socialFixture(t, nil)
+	images := []social.Image{{URL: "/media/k1", Thumbnail: "/media/t1", Width: 640, Height: 480, Color: "#112233", Alt: "A lake"}, {URL: "/media/k2"}}
+	publish(t, store, social.Post{ID: "post:p", Author: "u_2", Images: images, CreatedAt: 1772791200})
+	publish(t, store, social.Post{ID: "post:q", Author: "u_2", CreatedAt: 1772791100})
+	require.NoError(t, store.SetCounts(t.Context(), "post:q", social.Counts{Likes: 4, Comments: 2}, time.Time{}))
+	want := successHead + `{"items":[{"id":"post:p","created_at":1772791200,"likes":0,"comments":0,"thumbnail":{"url":"/media/t1","width":640,"height":480,"color":"#112233"}},` +
+		`{"id":"post:q","created_at":1772791100,"likes":4,"comments":2}],"next_cursor":"post:q:1772791100","has_more":false}}`
+	require.Equal(t, want, f.do(t, "GET", "/v1/authors/u_2/posts?view=grid", "", asAgent).body)
+	require.Equal(t, want, f.do(t, "GET", "/v1/authors/u_2/posts?view=grid", "").body)
+	for i := range 9 {
+		publish(t, store, social.Post{Author: "u_2", CreatedAt: int64(1772791000 + i)})
+	}
+	page := data[pageOfEntries](t, f.do(t, "GET", "/v1/authors/u_2/posts?view=grid", ""))
+	require.Len(t, page.Items, 10)
+	rest := data[pageOfEntries](t, f.do(t, "GET", "/v1/authors/u_2/posts?view=grid&limit=5&cursor="+*page.Next, ""))
+	require.Len(t, rest.Items, 1)
+	require.False(t, rest.HasMore)
+	for _, view := range []string{"list", "Grid", "", "1", "grid&view=grid"} {
+		require.Equal(t, 40001, f.do(t, "GET", "/v1/authors/u_2/posts?view="+view, "").Code, view)
+	}
+	require.Equal(t, 40003, f.do(t, "GET", "/v1/authors/u_2/posts?view=grid&limit=0", "").Code)
+}
+
 func TestPublishing(t *testing.T) {
 	t.Parallel()
 	f, _ := socialFixture(t, nil)

@@ -34,6 +34,37 @@ func (c *Card) AppendEntry(b []byte, reader, source string) []byte {
 	return append(b, '}')
 }
 
+// Tile is a post as a grid shows it.
+type Tile struct {
+	ID        string     `json:"id"`
+	CreatedAt int64      `json:"created_at"` // Unix seconds
+	Likes     int64      `json:"likes"`
+	Comments  int64      `json:"comments"`
+	Thumbnail *Thumbnail `json:"thumbnail,omitempty"` // of the first image; nil: there is none
+}
+
+// Thumbnail is a small picture of an image.
+type Thumbnail struct {
+	URL    string `json:"url"`
+	Width  int    `json:"width"` // of the image, in pixels: the thumbnail has its proportions
+	Height int    `json:"height"`
+	Color  string `json:"color"` // a placeholder until it is there, as #rrggbb
+}
+
+// AppendTile appends a card of [Tiles] as a [Tile].
+func (c *Card) AppendTile(b []byte) []byte {
+	tile := Tile{ID: c.ID, CreatedAt: c.CreatedAt, Likes: c.Likes, Comments: c.Comments}
+	var image *Image
+	if json.Unmarshal(c.Content, &image) == nil && image != nil {
+		tile.Thumbnail = &Thumbnail{image.Thumbnail, image.Width, image.Height, image.Color}
+	}
+	raw, err := json.Marshal(tile)
+	if err != nil { // strings and numbers only
+		panic(err)
+	}
+	return append(b, raw...)
+}
+
 func (c *Card) appendInFeed(b []byte, source string) []byte {
 	b = append(b, `,"in_feed":{`...)
 	for _, field := range [...][2]string{{"source", source}, {"reason", string(c.Reason)}} {

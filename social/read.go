@@ -43,6 +43,14 @@ type Cards interface {
 	Cards(ctx context.Context, reader string, posts []Known) ([]Card, error)
 }
 
+// Tiles answers about posts what a grid shows of them.
+type Tiles interface {
+	// Tiles answers what [Cards.Cards] does, in the order of the ids, with less: Content is
+	// the first [Image], or null, of the author only the id is read, HasLiked and
+	// Public are false. Doubles are allowed.
+	Tiles(ctx context.Context, reader string, ids []string) ([]Card, error)
+}
+
 // Asked is one post, and the reader it is asked about for.
 type Asked struct{ Reader, ID string }
 

@@ -29,6 +29,7 @@ type Store interface {
 	Authors
 	Cards
 	CardsOfMany
+	Tiles
 	Lists
 	Promotions
 	Images

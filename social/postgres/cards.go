@@ -33,13 +33,17 @@ const memberOf = `EXISTS (SELECT 1 FROM post_circles pc
 	JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > coalesce(r.erased_agent, 0) WHERE pc.post = p.id OFFSET 0)`
 
 const (
-	cardFrom = factsFrom + `, j.i - 1, p.version, p.created_at, p.likes_here + p.likes_reported, p.comments_reported,
-	CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
+	cardHead = factsFrom + `, j.i - 1, p.version, p.created_at, p.likes_here + p.likes_reported, p.comments_reported, `
+	cardFrom = cardHead + `CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
 	EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 AND l.incarnation > p.deleted AND l.at > coalesce(r.erased_agent, 0) OFFSET 0),
 	cardinality(p.grants) > 0`
 	cardsText = `SELECT ` + cardFrom + `
 	FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY j (id, version, i)
 	JOIN posts p ON p.id = j.id ` + sqlstore.Parties + `
+	WHERE p.gone = 0`
+	// The functions of json, not jsonb, answer what is stored.
+	tilesText = `SELECT ` + cardHead + `coalesce(p.content::json #>> '{images,0}', 'null'), '', '', false, true
+	FROM unnest($2::text[]) WITH ORDINALITY j (id, i) JOIN posts p ON p.id = j.id ` + sqlstore.Parties + `
 	WHERE p.gone = 0`
 )
 

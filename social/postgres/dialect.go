@@ -68,6 +68,7 @@ var dialect = sqlstore.Dialect{
 	Facts:     factsFrom,
 	Cards:     cardsText,
 	CardsOf:   cardsOfText,
+	Tiles:     tilesText,
 	Standings: standingsText,
 	Receivers: receiversText,
 	Celebrities: `SELECT agent, author FROM follows WHERE agent = ANY ($1) AND author = '` + social.Server + `' AND gone = 0

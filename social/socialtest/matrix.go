@@ -15,10 +15,10 @@ func matrix(e *env) {
 	m, agents := e.network()
 	rights := []social.Right{social.RightPublic, social.RightFollowers, social.RightAudience, social.RightNone}
 	audiences := map[string]social.Post{
-		"public":               {Audience: public()},
+		"public":               {Audience: public(), Images: []social.Image{{URL: "/media/k1", Thumbnail: "t1", Width: 3, Height: 4, Color: "#112233"}, {URL: "/media/k2"}}},
 		"public to a circle":   {Audience: social.Audience{Public: true, Circles: []string{"c1"}}},
 		"public, mention":      {Audience: public(), Mentions: []string{"mentioned"}},
-		"followers":            {Audience: followers()},
+		"followers":            {Audience: followers(), Images: []social.Image{{URL: "/media/k3", Thumbnail: "t3"}}},
 		"followers, circle":    {Audience: social.Audience{Followers: true, Circles: []string{"c1", "c2"}}},
 		"circle":               {Audience: inCircles("c1")},
 		"circle, mention":      {Audience: inCircles("c2"), Mentions: []string{"mentioned", "blocked"}},

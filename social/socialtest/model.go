@@ -2,6 +2,7 @@ package socialtest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -140,6 +141,7 @@ func (e *env) checkCards(m *model, reader string) {
 	for id := range m.posts {
 		known = append(known, social.Known{ID: id})
 	}
+	e.checkTiles(reader, known)
 	for i, c := range must[[]social.Card](e)(e.Cards(e.ctx, reader, known)) {
 		require.Equal(e, known[i].ID, c.ID)
 		p := m.posts[c.ID]
@@ -154,6 +156,25 @@ func (e *env) checkCards(m *model, reader string) {
 			Likes:  m.likesOf(c.ID), Reason: d.Reason, HasLiked: m.likes[[2]string{reader, c.ID}], CanReply: d.CanReply, CanReact: d.CanReact,
 		}, c, "%q reads %+v", reader, *p)
 		require.JSONEq(e, string(p.Content()), string(c.Content))
+	}
+}
+
+// checkTiles compares tiles with cards.
+func (e *env) checkTiles(reader string, known []social.Known) {
+	e.Helper()
+	ids := make([]string, len(known))
+	for i := range known {
+		ids[i] = known[i].ID
+	}
+	tiles := must[[]social.Card](e)(e.Tiles(e.ctx, reader, ids))
+	for i, c := range must[[]social.Card](e)(e.Cards(e.ctx, reader, known)) {
+		if c.Visible {
+			content := struct{ Images []json.RawMessage }{}
+			require.NoError(e, json.Unmarshal(c.Content, &content))
+			c.Content = append(content.Images, json.RawMessage("null"))[0]
+			c.Author, c.HasLiked, c.Public = social.Author{ID: c.Author.ID}, false, false
+		}
+		require.Equal(e, c, tiles[i], "%q reads a tile", reader)
 	}
 }
 

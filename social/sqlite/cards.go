@@ -29,12 +29,16 @@ const memberOf = `EXISTS (SELECT 1 FROM post_circles pc
 	JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > ifnull(r.erased_agent, 0) WHERE pc.post = p.id)`
 
 const (
-	cardFrom = factsFrom + `, j.i, p.version, p.created_at, p.likes_here + p.likes_reported, p.comments_reported,
-	CASE WHEN p.version = j.version THEN NULL ELSE p.content END, ifnull(a.name, ''), ifnull(a.image_url, ''),
+	cardHead = factsFrom + `, j.i, p.version, p.created_at, p.likes_here + p.likes_reported, p.comments_reported, `
+	cardFrom = cardHead + `CASE WHEN p.version = j.version THEN NULL ELSE p.content END, ifnull(a.name, ''), ifnull(a.image_url, ''),
 	EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 AND l.incarnation > p.deleted AND l.at > ifnull(r.erased_agent, 0)), p.grants <> ''`
 	cardsText = `SELECT ` + cardFrom + `
 	FROM (SELECT key AS i, value ->> 0 AS id, value ->> 1 AS version FROM json_each($2)) j
 	CROSS JOIN posts p ON p.id = j.id ` + sqlstore.Parties + `
+	WHERE p.gone = 0`
+	// A blob would be read as SQLite's own binary JSON.
+	tilesText = `SELECT ` + cardHead + `ifnull(CAST(p.content AS TEXT) -> '$.images[0]', 'null'), '', '', false, true
+	FROM (SELECT key AS i, value AS id FROM json_each($2)) j CROSS JOIN posts p ON p.id = j.id ` + sqlstore.Parties + `
 	WHERE p.gone = 0`
 )
 

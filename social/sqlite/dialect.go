@@ -68,6 +68,7 @@ var dialect = sqlstore.Dialect{
 	Facts:     factsFrom,
 	Cards:     cardsText,
 	CardsOf:   cardsOfText,
+	Tiles:     tilesText,
 	PostFacts: postFacts,
 	Standings: standingsText,
 	Receivers: receiversText,

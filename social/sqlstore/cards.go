@@ -64,6 +64,15 @@ func (s *Store) CardsOf(ctx context.Context, asked []social.Asked) ([]social.Car
 	return s.cards(ctx, "read cards of many readers", asked, s.d.CardsOf, Table{readers, ids})
 }
 
+// Tiles implements [social.Tiles].
+func (s *Store) Tiles(ctx context.Context, reader string, ids []string) ([]social.Card, error) {
+	asked := make([]social.Asked, len(ids))
+	for i, id := range ids {
+		asked[i] = social.Asked{Reader: reader, ID: id}
+	}
+	return s.cards(ctx, "read tiles", asked, s.d.Tiles, reader, ids)
+}
+
 func (s *Store) cards(ctx context.Context, what string, asked []social.Asked, text string, args ...any) ([]social.Card, error) {
 	cards := make([]social.Card, len(asked))
 	for i, a := range asked {

@@ -36,6 +36,7 @@ type Dialect struct {
 	Facts       string
 	Cards       string // for the reader $1 a table of ids and known versions: see scanCard; of what is there
 	CardsOf     string // the same of a table of readers and ids
+	Tiles       string // for the reader $1 the posts $2: the same, with the first image, or null, as the content
 	PostFacts   string // of a post p: the agents it mentions, and the circles it addresses, each behind its incarnation and a space; only for a [Memo]
 	Standings   string // for the reader $1 the posts $2: facts, place, created at; of what is known
 	Receivers   string // agents, and their rank in receiverReasons: of the post $1 of $2 those after $3, at most $4; the author if $5, followers if $6

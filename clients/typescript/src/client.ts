@@ -2,7 +2,7 @@ import { postBody, type NewPost, type PostEdit } from './posts.js';
 import type { Call, CallOptions, Options } from './options.js';
 import { stream, type News, type StreamOptions } from './stream.js';
 import { Transport } from './transport.js';
-import type { AgentPage, AgentProfile, EventsTaken, FeedEvent, FeedName, GuestPage, Likes, MutedList, Page, Post, PostPage, Profile } from './types.js';
+import type { AgentPage, AgentProfile, EventsTaken, FeedEvent, FeedName, GuestPage, Likes, MutedList, Page, Post, PostPage, Profile, TilePage } from './types.js';
 import { newID } from './wait.js';
 
 /** One call of the feed. */
@@ -96,6 +96,11 @@ export class Client {
   /** GET /v1/timeline: everything new from whom the reader follows, newest first. */
   timeline(options: PageOptions = {}): Promise<PostPage> {
     return this.#get(`/v1/timeline${query({ cursor: options.cursor, limit: options.limit })}`, options);
+  }
+
+  /** GET /v1/authors/{id}/posts?view=grid: the first thumbnail and the counts of each post of an author, newest first. */
+  authorGrid(author: string, options: PageOptions = {}): Promise<TilePage> {
+    return this.#get(`/v1/authors/${encodeURIComponent(author)}/posts${query({ view: 'grid', cursor: options.cursor, limit: options.limit })}`, options);
   }
 
   /**

@@ -1920,6 +1920,28 @@ export interface components {
             /** @description Whether the caller follows them. */
             is_following: boolean;
         };
+        AuthorPage: {
+            /** @description Newest first; tiles with `view=grid`. */
+            items: (components["schemas"]["Post"] | components["schemas"]["Tile"])[];
+            /** @description The place of the last post examined, for the next page. Null where there was none. */
+            next_cursor: string | null;
+            has_more: boolean;
+            /** @description What was missing while it was answered, such as `session`; absent when nothing was. */
+            degraded?: string[];
+        };
+        Tile: {
+            id: components["schemas"]["PostID"];
+            /**
+             * Format: int64
+             * @description Unix seconds.
+             */
+            created_at: number;
+            /** Format: int64 */
+            likes: number;
+            /** Format: int64 */
+            comments: number;
+            thumbnail?: components["schemas"]["TileThumbnail"];
+        };
         /** @description Whom the caller blocks. */
         BlockedAuthor: {
             id: components["schemas"]["AgentID"];
@@ -2625,6 +2647,20 @@ export interface components {
             /** @description In a feed, that the reader was given it before and is again because nothing unseen was left. Else absent. */
             shown_before?: boolean;
             why?: components["schemas"]["Reasons"];
+        };
+        /** @description Of the first image; absent where there is none. */
+        TileThumbnail: {
+            /** @description A path of this server, `/media/{key}`. */
+            url: string;
+            /**
+             * Format: int64
+             * @description Pixels of the image, of which the thumbnail has the proportions.
+             */
+            width: number;
+            /** Format: int64 */
+            height: number;
+            /** @description What to show until the thumbnail is there, as `#rrggbb`. */
+            color: string;
         };
         KeywordObject: {
             term: components["schemas"]["Term"];
@@ -3358,6 +3394,16 @@ export interface components {
             /** @constant */
             msg: "success";
             data: components["schemas"]["PutAuthorAnswerData"];
+        };
+        GetAuthorPostsAnswer: {
+            /**
+             * Format: int64
+             * @constant
+             */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["AuthorPage"];
         };
         GetCirclesAnswerData: {
             circles: components["schemas"]["Circle"][];
@@ -4777,8 +4823,10 @@ export interface operations {
                  * @example post:0064dcbdbd86c03f2a9c1e77b04d5d:1772791200
                  */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Posts of a page. */
-                limit?: components["parameters"]["PageLimit"];
+                /** @description Posts of a page. Left out it is 20, and 10 of the grid. */
+                limit?: number;
+                /** @description `grid` answers the first thumbnail and the counts of each post, and nothing else. Left out, the posts. */
+                view?: "grid";
             };
             header?: {
                 /**
@@ -4799,7 +4847,16 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["Posts"];
+            /** @description A page of posts, or of tiles in the grid. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetAuthorPostsAnswer"];
+                };
+            };
             400: components["responses"]["BadPage"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];

@@ -31,6 +31,11 @@ export type GuestPage = Data<'/v1/feed/guest', 'get'>;
 /** A page of posts, newest first. It may be short, even empty, while `has_more` is true. */
 export type PostPage = Omit<Data<'/v1/timeline', 'get'>, 'items'> & { items: Post[] };
 
+type SentTiles = Data<'/v1/authors/{id}/posts', 'get'>;
+
+/** A page of an author's grid, newest first. */
+export type TilePage = Omit<SentTiles, 'items'> & { items: Exclude<SentTiles['items'][number], SentPost>[] };
+
 /** The outcome of events: how many count, and how many are of items that the reader was not shown. */
 export type EventsTaken = Data<'/v1/events', 'post'>;
 

@@ -55,6 +55,8 @@ test('posts are read, liked, edited and deleted', async () => {
   assert.equal(second.items[0]?.in_feed?.reason, 'follow');
 
   assert.deepEqual(await reader.likePost(id), { likes: 1, has_liked: true });
+  const grid = await reader.authorGrid('author', { limit: 5 });
+  assert.deepEqual(grid.items.at(-1), { id, created_at: second.items[0]?.created_at, likes: 1, comments: 0 });
   assert.deepEqual(await reader.unlikePost(id), { likes: 0, has_liked: false });
   assert.equal((await author.editPost(id, { caption: 'Rain!' })).caption, 'Rain!');
   await assert.rejects(reader.editPost(id, { caption: 'Sun' }), { kind: 'forbidden' });
