@@ -68,3 +68,14 @@ func TestPromisesAreTested(t *testing.T) {
 	assert.Greater(t, rows, 60)
 	assert.False(t, known["TestThatIsNotThere"])
 }
+
+// TestNamedTestsExist looks up each test that a document names.
+func TestNamedTestsExist(t *testing.T) {
+	known := tests(t)
+	named := regexp.MustCompile("`((?:Test|Benchmark|Fuzz)[A-Z]\\w*)`")
+	for path, text := range documents(t) {
+		for _, m := range named.FindAllStringSubmatch(text, -1) {
+			assert.True(t, known[m[1]], "%s names %s", path, m[1])
+		}
+	}
+}
