@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -239,6 +240,7 @@ func TestGivesUpWhereItWouldWaitTooLong(t *testing.T) {
 	t.Parallel()
 	for header, asked := range map[string]time.Duration{
 		"61": 61 * time.Second, "86400": 24 * time.Hour, "4294967295": 4294967295 * time.Second,
+		"4294967296": 4294967296 * time.Second, "99999999999999999999": math.MaxInt64 / time.Second * time.Second,
 		"Sat, 01 Jan 2000 00:10:00 GMT": 10 * time.Minute,
 	} {
 		t.Run(header, func(t *testing.T) {
@@ -256,6 +258,29 @@ func TestGivesUpWhereItWouldWaitTooLong(t *testing.T) {
 				assert.Equal(t, asked, refused.RetryAfter)
 				assert.Zero(t, time.Since(begin))
 				assert.Equal(t, 1, calls)
+			})
+		})
+	}
+}
+
+// TestReadsADateByTheServersClock: the clock of a phone may be an hour off.
+func TestReadsADateByTheServersClock(t *testing.T) {
+	t.Parallel()
+	for off, asks := range map[string][2]string{
+		"ahead":  {"Fri, 31 Dec 1999 22:59:00 GMT", "Fri, 31 Dec 1999 23:09:00 GMT"},
+		"behind": {"Sat, 01 Jan 2000 01:00:00 GMT", "Sat, 01 Jan 2000 01:10:00 GMT"},
+	} {
+		t.Run(off, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := connect(t, "http://server", client.WithHTTPClient(inProcess(func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Date", asks[0])
+					w.Header().Set("Retry-After", asks[1])
+					answer(w, 503, `maintenance`)
+				})))
+				_, err := c.Item(t.Context(), "a")
+				var refused *client.Error
+				require.ErrorAs(t, err, &refused)
+				assert.Equal(t, 10*time.Minute, refused.RetryAfter)
 			})
 		})
 	}

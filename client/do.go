@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"strconv"
@@ -207,7 +208,7 @@ func open(res *http.Response, answer []byte) (Response, error) {
 	}
 	refused := &Error{
 		Status:     res.StatusCode,
-		RetryAfter: retryAfter(res.Header.Get("Retry-After")),
+		RetryAfter: retryAfter(res.Header),
 		RequestID:  res.Header.Get("X-Request-ID"),
 	}
 	if ours {
@@ -216,16 +217,22 @@ func open(res *http.Response, answer []byte) (Response, error) {
 	return Response{}, refused
 }
 
-// retryAfter reads how long to wait, in seconds or until a date; 0: it does not say.
-func retryAfter(header string) time.Duration {
-	if seconds, err := strconv.ParseUint(header, 10, 32); err == nil {
-		return time.Duration(seconds) * time.Second
+// retryAfter reads how long to wait, in seconds or until a date by the server's clock; 0:
+// it does not say.
+func retryAfter(header http.Header) time.Duration {
+	value := header.Get("Retry-After")
+	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		return time.Duration(min(max(seconds, 0), int64(math.MaxInt64/time.Second))) * time.Second
 	}
-	at, err := http.ParseTime(header)
+	at, err := http.ParseTime(value)
 	if err != nil {
 		return 0
 	}
-	return max(0, time.Until(at))
+	now, err := http.ParseTime(header.Get("Date"))
+	if err != nil {
+		now = time.Now()
+	}
+	return max(0, at.Sub(now))
 }
 
 // call makes a call and decodes the data of its answer.

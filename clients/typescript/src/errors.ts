@@ -90,13 +90,19 @@ export function refusal(response: Response, envelope?: { code: number; msg: stri
     status,
     code: envelope?.code,
     data: envelope?.data,
-    retryAfter: wait(response.headers.get('Retry-After') ?? ''),
+    retryAfter: wait(response.headers),
     requestId: response.headers.get('X-Request-ID') ?? '',
   });
 }
 
-/** Reads a Retry-After, in seconds or as a date, in milliseconds. */
-function wait(header: string): number {
-  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+/** Reads a Retry-After, in seconds or as a date by the server's clock, in milliseconds. */
+function wait(headers: Headers): number {
+  const header = headers.get('Retry-After') ?? '';
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : dateOf(header) - (dateOf(headers.get('Date') ?? '') || Date.now());
   return ms > 0 ? ms : 0; // not NaN
+}
+
+/** A date of HTTP, of which the form that ends with the year has no zone; NaN: it is none. */
+function dateOf(header: string): number {
+  return Date.parse(/ \d{4}$/.test(header) ? `${header} GMT` : header);
 }

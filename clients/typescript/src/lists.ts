@@ -1,5 +1,6 @@
 import type { Feed } from './feed.js';
 import type { Content, Page } from './types.js';
+import { newID } from './wait.js';
 
 /** What a query function of TanStack Query is given, as far as it matters here. */
 interface PageContext {
@@ -9,8 +10,7 @@ interface PageContext {
   client: { getQueryData(key: readonly unknown[]): unknown };
 }
 
-const keys = new WeakMap<object, readonly ['freshet', number]>();
-let made = 0;
+const keys = new WeakMap<object, readonly ['freshet', string]>();
 
 /**
  * A feed for `useInfiniteQuery` of TanStack Query, 5.66 or newer. The feed must be the same
@@ -22,7 +22,8 @@ let made = 0;
  * A Refresh button calls `queryClient.resetQueries({ queryKey })`, which begins anew.
  */
 export function infiniteQueryOptions<Own>(feed: Feed<Own>) {
-  const queryKey = keys.get(feed) ?? ['freshet', ++made] as const;
+  // Random, because an app may keep its queries on the disk, for whoever reads next.
+  const queryKey = keys.get(feed) ?? ['freshet', newID()] as const;
   keys.set(feed, queryKey);
   return {
     queryKey,

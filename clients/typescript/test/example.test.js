@@ -29,6 +29,8 @@ test('the example reads, scrolls and shows what is new', { skip: missing && 'the
   await page.shows('document.getElementById("badge").textContent.endsWith(" new")');
   await page.evaluate('document.getElementById("refresh").click()');
   await page.shows('document.getElementById("items").textContent.includes("Rain at last")');
+  await page.evaluate(`document.querySelector("#items li").prepend("${'x'.repeat(300)}")`);
+  assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), 'a long word is broken');
   assert.equal(await page.evaluate('document.getElementById("status").textContent'), '');
   assert.deepEqual(page.complaints, []);
 });

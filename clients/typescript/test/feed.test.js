@@ -269,6 +269,17 @@ test('Retry-After is kept to', async () => {
     assert.deepEqual([error.kind, error.status, error.code], ['unavailable', 503, 50301], 'no call waits as long as that');
     assert.ok(error.retryAfter >= least, `${after}: ${error.retryAfter}`);
   }
+  const here = process.env.TZ;
+  process.env.TZ = 'Pacific/Auckland';
+  busy(new Date(Date.now() + 600_000).toUTCString().replace(/(...), (..) (...) (....) (\S+) GMT/, (_, day, date, month, year, time) => `${day} ${month} ${date.replace(/^0/, ' ')} ${time} ${year}`));
+  const old = await client.timeline().then(() => assert.fail(), (e) => e);
+  assert.ok(old.retryAfter >= 590_000 && old.retryAfter <= 600_000, `asctime has no zone and means GMT: ${old.retryAfter}`);
+  if (here === undefined) delete process.env.TZ; else process.env.TZ = here;
+  for (const off of [-3_600_000, 3_600_000]) {
+    const [now, then] = [0, 600_000].map((ms) => new Date(Date.now() + off + ms).toUTCString());
+    network.fail({ on: (call) => call.headers['x-agent-id'] === 'patient', instead: { status: 503, headers: { Date: now ?? '', 'Retry-After': then ?? '' }, body: '' } });
+    await assert.rejects(client.timeline(), { kind: 'unavailable', retryAfter: 600_000 }, 'by the clock of the server');
+  }
   assert.equal(told.length, 1, 'there was no other try');
   for (const past of ['0', '-1', 'soon', new Date(0).toUTCString()]) {
     busy(past);

@@ -81,6 +81,12 @@ test('a page that TanStack Query gives up comes with the next', async () => {
   queries.unmount();
 });
 
+test('a list that an app keeps on the disk is not taken for one of another reader', () => {
+  const keys = ['ana', 'ben'].map((agent) => infiniteQueryOptions(new Feed(connect(network.url, agent))).queryKey);
+  for (const [, id] of keys) assert.match(String(id), /^[0-9a-f]{32}$/, 'nobody has the same after the page was loaded again');
+  assert.notDeepEqual(keys[0], keys[1]);
+});
+
 test('an entry is changed by fields or by a function', () => {
   /** @type {any[]} */
   const list = [{ items: [{ id: 'a', title: 'A' }] }, { items: [{ id: 'b', likes: 1 }, { id: 'c' }] }];
