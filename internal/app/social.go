@@ -178,6 +178,7 @@ func (b *builder) startSocial(ctx context.Context, n *network) error {
 	b.background(ctx, "purges", func(ctx context.Context) {
 		repeat.Every(ctx, purgeEvery, func(ctx context.Context) { social.PurgeAll(ctx, n.store, b.log) })
 	})
+	n.firstLook(ctx)
 	b.background(ctx, "watch of lists", func(ctx context.Context) { repeat.Every(ctx, lists.LookEvery, n.late.Look) })
 	b.background(ctx, "measure of the queue", func(ctx context.Context) { jobs.Watch(ctx, n.store, measureEvery, b.log) })
 	if n.restored != nil {
@@ -195,6 +196,13 @@ func (b *builder) startSocial(ctx context.Context, n *network) error {
 		return nil
 	}
 	return b.readEvents(ctx, n.store)
+}
+
+// firstLook asks before the first page what the lists lack.
+func (n *network) firstLook(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	n.late.Look(ctx)
 }
 
 // readEvents takes the events of other systems from their Redis stream, on a

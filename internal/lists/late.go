@@ -41,11 +41,14 @@ type Late struct {
 	held    bool      // they are not, and are being made right
 	redo    bool      // what they lack is delivered again, which is not done
 	looks   int       // since the queue was asked last
-	behind  bool      // what it had to do then was due long before
+	behind  bool      // what it had to do then was due long before, or nobody has asked yet
 }
 
-// NewLate returns lists that are not late, of what the queue has to do.
-func NewLate(queue Queue, clock feed.Clock) *Late { return &Late{queue: queue, clock: clock} }
+// NewLate returns lists that are not late, of what the queue has to do. They are behind until
+// the first look.
+func NewLate(queue Queue, clock feed.Clock) *Late {
+	return &Late{queue: queue, clock: clock, behind: true, looks: int(askEvery / LookEvery)}
+}
 
 // Note says that lists cannot be reached, or could not until now.
 func (l *Late) Note() {

@@ -79,6 +79,9 @@ func TestListsThatLackSomethingSaySo(t *testing.T) {
 		assert.False(t, l.Now(), "lists can be reached, and answer")
 		return l.Behind()
 	}
+	assert.True(t, l.Behind(), "nobody has asked yet")
+	l.Look(t.Context())
+	assert.False(t, l.Behind(), "the first look asks")
 	assert.False(t, look())
 	q.missing = behindAfter
 	assert.False(t, look())
