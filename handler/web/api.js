@@ -11,11 +11,16 @@ const AWAY = 'The server cannot be reached. Check the network, or try again in a
 export async function call(method, path, { body, headers = {}, signal } = {}) {
   const response = await fetch(path, {
     method, signal, headers: { 'Content-Type': 'application/json', ...headers }, body: body && JSON.stringify(body),
-  }).catch((error) => { throw error.name === 'AbortError' ? error : new Error(AWAY); });
-  const answer = await response.json().catch(() => ({ code: -1, msg: `The server answered ${response.status}. Try again in a moment.` }));
+  }).catch(away);
+  const answer = await response.json().catch((error) => {
+    if (response.ok) away(error); // the answer broke off
+    return { code: -1, msg: `The server answered ${response.status}. Try again in a moment.` };
+  });
   if (answer.code !== 0) throw new Refused(response.status, answer.code, answer.msg);
   return { data: answer.data, etag: response.headers.get('ETag') };
 }
+
+function away(error) { throw error.name === 'AbortError' ? error : new Error(AWAY); }
 
 // newID names a call. randomUUID is missing where a page came by plain HTTP from another
 // machine.
@@ -31,6 +36,10 @@ function storage(name) {
   try { real = window[name]; } catch { /* blocked */ }
   return {
     get: (key) => memory.get(key) ?? real?.getItem(key) ?? null,
+    // json is what was kept as JSON, null where it cannot be read.
+    json(key) {
+      try { return JSON.parse(this.get(key)); } catch { return null; }
+    },
     set(key, value) {
       memory.delete(key);
       try { real.setItem(key, value); } catch { memory.set(key, value); }

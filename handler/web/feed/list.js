@@ -71,8 +71,8 @@ export class List {
 
   // restore tells whether there was a list.
   restore() {
-    const kept = JSON.parse(ofTab.get(this.key));
-    if (!kept) return false;
+    const kept = ofTab.json(this.key);
+    if (!Array.isArray(kept?.docs)) return false;
     Object.assign(this, { cursor: kept.cursor, more: kept.more, scroll: kept.scroll, loaded: true });
     kept.docs.forEach((doc) => this.add(doc));
     return true;

@@ -2,6 +2,8 @@
 
 import { call, ofBrowser, ofTab } from '/assets/api.js';
 
+const LONGEST = 15_000; // ms that an answer may take
+
 // reader.agent is '' for a guest. reader.turn is another one for each reader, so that
 // what an earlier one has asked for does not come in late.
 export const reader = { agent: ofBrowser.get('agent') ?? '', turn: 0 };
@@ -44,7 +46,7 @@ export function headers() {
 }
 
 export async function ask(method, path, body) {
-  return (await call(method, path, { body, headers: headers() })).data;
+  return (await call(method, path, { body, headers: headers(), signal: AbortSignal.timeout(LONGEST) })).data;
 }
 
 // own is a path of the reader's own.

@@ -30,9 +30,8 @@ async function ranked(feed, action) {
       const { has_more: more, ...page } = await twice(request);
       return { ...page, more };
     } catch (error) {
-      if (!begun.has(request)) begun.set(request, performance.now());
       // A page that fails each time must not keep a refresh from being asked for for ever.
-      if (mayBeAnswered(error) && performance.now() - begun.get(request) < REMEMBERED) lost.push(request);
+      if (mayBeAnswered(error, request) && performance.now() - begun.get(request) < REMEMBERED) lost.push(request);
       throw error;
     }
   };
@@ -47,7 +46,11 @@ async function ranked(feed, action) {
 
 const pageOf = (feed, action) => ({ feed, action, why: true, limit: PAGE, request_id: newID() });
 
-const mayBeAnswered = (error) => !(error instanceof Refused && error.status < 500);
+// mayBeAnswered says whether the server may have answered a request, now or before.
+function mayBeAnswered(error, request) {
+  if (!(error instanceof Refused) || error.status >= 500) return begun.set(request, begun.get(request) ?? performance.now());
+  return begun.has(request) && [401, 429].includes(error.status);
+}
 
 // countNew changes nothing.
 export async function countNew(feed) {
@@ -59,7 +62,7 @@ async function twice(request) {
   try {
     return await ask('POST', '/v1/feed', request);
   } catch (error) {
-    if (!mayBeAnswered(error)) throw error;
+    if (!mayBeAnswered(error, request)) throw error;
     await new Promise((r) => { setTimeout(r, 800); });
     return ask('POST', '/v1/feed', request);
   }

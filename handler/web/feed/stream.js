@@ -3,6 +3,9 @@
 const AGAIN = 10_000; // ms until the next try where there was no stream
 const REFUSED = 60_000; // ms until it where the server, or what is in front of it, has refused one
 
+const SHORTEST = 1000, LONGEST = 3_600_000; // ms of a pause that a server may ask for
+const SILENCE = 60_000; // ms after which a stream is given up: a server sends something every 15 s
+
 // listen calls told with the id and the count of each event `new`, and live with whether
 // a stream is open. It begins after the post since, if there is one, and connects again
 // where it has been, until signal is aborted.
@@ -18,19 +21,25 @@ export async function listen({ name, ...options }) {
 async function connect({ headers, signal, since, live, told }) {
   let last = since() ?? '';
   while (!signal.aborted) {
-    let pause = AGAIN;
+    let pause = AGAIN, silence;
+    const ends = new AbortController();
+    const heard = () => { clearTimeout(silence); silence = setTimeout(() => ends.abort(), SILENCE); };
+    signal.addEventListener('abort', () => ends.abort(), ends);
+    heard();
     try {
-      const response = await fetch('/v1/stream', { signal, headers: last ? { ...headers(), 'Last-Event-ID': last } : headers() });
+      const response = await fetch('/v1/stream', { signal: ends.signal, headers: last ? { ...headers(), 'Last-Event-ID': last } : headers() });
       if (response.status >= 400 && response.status < 500 && response.status !== 429) pause = REFUSED;
       if (response.ok && response.headers.get('Content-Type')?.startsWith('text/event-stream')) {
         live(true);
-        for await (const block of blocks(response.body)) {
+        for await (const block of blocks(response.body, heard)) {
           last = block.id ?? last;
-          pause = Number(block.retry ?? pause);
+          if (/^\d+$/.test(block.retry)) pause = Math.min(Math.max(block.retry, SHORTEST), LONGEST);
           if (block.event === 'new') told(last, JSON.parse(block.data).count);
         }
       }
-    } catch { /* aborted, or the server is away */ }
+    } catch { /* aborted, silent, or the server is away */ }
+    clearTimeout(silence);
+    ends.abort();
     if (!signal.aborted) live(false);
     await wait(pause, signal);
   }
@@ -44,12 +53,13 @@ function wait(ms, signal) {
   });
 }
 
-// blocks yields the fields of each block of a stream.
-async function* blocks(body) {
+// blocks yields the fields of each block of a stream, and tells of each part that comes.
+async function* blocks(body, heard) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   for (let rest = ''; ;) {
     const { value, done } = await reader.read();
     if (done) return;
+    heard();
     const parts = (rest + value).split('\n\n');
     rest = parts.pop();
     for (const part of parts) {

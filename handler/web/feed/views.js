@@ -5,7 +5,7 @@ import { newID, ofTab } from '/assets/api.js';
 
 const KEPT = 50; // places in the history whose scroll position is known
 
-const places = new Map(JSON.parse(ofTab.get('places') ?? '[]'));
+const places = new Map(Object.entries(ofTab.json('places') ?? {}));
 let at = ''; // the place in the history that is shown
 let show; // async (view, {key, back}): shows it, and answers where a new one begins
 
@@ -77,5 +77,5 @@ export function begin(shows) {
 
 function keep() {
   note();
-  ofTab.set('places', JSON.stringify([...places].slice(-KEPT)));
+  ofTab.set('places', JSON.stringify(Object.fromEntries([...places].slice(-KEPT))));
 }

@@ -103,29 +103,3 @@ func TestALongWordIsBroken(t *testing.T) {
 	tab.Until(`document.querySelector('[data-id=long] .chip')`)
 	assert.LessOrEqual(t, chromium.Eval[float64](tab, `document.documentElement.scrollWidth`), 320.0)
 }
-
-// TestAFeedPageThatWasLost: the next call asks for it again, whatever the reader does.
-func TestAFeedPageThatWasLost(t *testing.T) {
-	t.Parallel()
-	a, _ := serve(t)
-	url := without(t, a, `window.plain = window.fetch; window.lose = 0; window.had = [];
-		window.fetch = async (path, options) => {
-			const answer = await plain(path, options);
-			if (path !== '/v1/feed' || options.body.includes('"silent"')) return answer;
-			if (window.lose-- > 0) throw new TypeError('lost');
-			window.had.push(JSON.parse(options.body).request_id);
-			return answer;
-		};`)
-	for name, next := range map[string]string{"scroll": "#again", "refresh": "#refresh"} {
-		t.Run(name, func(t *testing.T) {
-			tab := chromium.Open(t, chromium.Phone)
-			readAs(tab, url, "u_4")
-			tab.Until(ids + `.length >= 20 && ` + idle)
-			chromium.Eval[any](tab, `window.lost = [], window.before = fetch, window.fetch = (path, o) => { if (path === '/v1/feed' && window.lose > 0) lost.push(JSON.parse(o.body).request_id); return before(path, o); }, window.lose = 2, 0`)
-			tab.Until(`scrollTo(0, document.body.scrollHeight), document.querySelector('#again').checkVisibility()`)
-			tab.Until(`document.querySelector('#note.error')?.textContent.startsWith('The server cannot be reached.')`)
-			tab.Click(next)
-			tab.Until(`had.includes(lost[0])`)
-		})
-	}
-}
