@@ -17,6 +17,13 @@ func (c *Client) Follow(ctx context.Context, agent, author string) (changed bool
 	return c.change(ctx, http.MethodPut, agentPath(agent)+"/following/"+url.PathEscape(author))
 }
 
+// FollowMany calls POST /v1/agents/{agent_id}/following: the agent follows up to 100 authors
+// beside those of before. Who is refused is in the answer.
+func (c *Client) FollowMany(ctx context.Context, agent string, authors ...string) (Followed, error) {
+	in := map[string][]string{"authors": authors}
+	return send[Followed](ctx, c, Request{Method: http.MethodPost, Path: agentPath(agent) + "/following", Repeatable: true}, in)
+}
+
 // Unfollow calls DELETE /v1/agents/{agent_id}/following/{author}.
 func (c *Client) Unfollow(ctx context.Context, agent, author string) (changed bool, err error) {
 	return c.change(ctx, http.MethodDelete, agentPath(agent)+"/following/"+url.PathEscape(author))

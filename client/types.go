@@ -22,6 +22,7 @@ type (
 	EventsTaken      = api.EventsTaken
 	Experiment       = api.Experiment
 	Explained        = api.Explained
+	Followed         = api.Followed
 	Gain             = feed.Gain
 	Image            = social.Image
 	Interval         = api.Interval

@@ -132,6 +132,7 @@ func TestPagesOfOtherSites(t *testing.T) {
 		{"POST", "/v1/posts", "multipart/form-data; boundary=B", "--B\r\nContent-Disposition: form-data; name=\"post\"\r\n\r\n{\"caption\":\"Not mine\"}\r\n--B--\r\n"},
 		{"POST", "/v1/posts", "application/x-www-form-urlencoded", `{"caption":"Not mine"}`},
 		{"PUT", "/v1/agents/u_1/following/a_1", "", ""},
+		{"POST", "/v1/agents/u_1/following", "text/plain", `{"authors":["a_1"]}`},
 		{"POST", "/v1/timeline/warm", "", ""},
 		{"POST", "/v1/items", "text/plain", "[]"}, // where the gateway knows admins by a cookie
 		{"POST", "/v1/ranking/revert", "text/plain", `{"version":1}`},

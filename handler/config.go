@@ -23,6 +23,9 @@ const (
 	// escaped: caption, tags and ten alt texts of 12 bytes a character are 440 KB.
 	MaxPostBody   = 512 << 10
 	MaxAuthorBody = 64 << 10
+	// MaxFollowsBody is the largest body with authors to follow, and MaxFollows how many they are.
+	MaxFollowsBody = 64 << 10
+	MaxFollows     = 100
 	MaxCircleBody = 1 << 20 // 5,000 members of 128 characters are 655 KB
 	// MaxItemsBody bounds an upload twice: as sent and as unpacked.
 	MaxItemsBody = 64 << 20

@@ -251,6 +251,9 @@ func followCases(func(...string) []exchange) map[string]contractRoute {
 	follow := func(agent, author string, headers ...string) exchange {
 		return exchange{path: map[string]string{"agent_id": agent, "author": author}, headers: headers}
 	}
+	many := func(agent, body string, header string) exchange {
+		return exchange{path: map[string]string{"agent_id": agent}, headers: []string{header}, body: body}
+	}
 	block := func(agent, other string, headers ...string) exchange {
 		return exchange{path: map[string]string{"agent_id": agent, "agent": other}, headers: headers}
 	}
@@ -264,7 +267,14 @@ func followCases(func(...string) []exchange) map[string]contractRoute {
 	return map[string]contractRoute{
 		"GET /v1/agents/{agent_id}/following": lists,
 		"GET /v1/agents/{agent_id}/followers": lists,
-		"GET /v1/agents/{agent_id}/blocked":   lists,
+		"POST /v1/agents/{agent_id}/following": {
+			good: []exchange{many("u_1", `{"authors":["u_2","u_3"]}`, asAgent), many("full", `{"authors":["one_more","@server"]}`, asAdmin)},
+			bad: map[int]exchange{
+				40001: many("u_1", `{"authors":[]}`, asAgent), 40004: many("u_1", `{"authors":["a b"]}`, asAgent),
+				41301: many("u_1", `{"authors":["`+strings.Repeat("x", 64<<10)+`"]}`, asAgent),
+			},
+		},
+		"GET /v1/agents/{agent_id}/blocked": lists,
 		"PUT " + following: {
 			good: []exchange{follow("u_1", "u_2", asAgent), follow("u_1", "@server", asAdmin)},
 			bad: map[int]exchange{

@@ -8,12 +8,14 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/social"
 )
 
 func (s *server) followRoutes(route router) {
 	const agent = "/v1/agents/:agent_id"
 	store := s.deps.Social.Store
 	route(http.MethodGet, agent+"/following", s.listOf(store.Following))
+	route(http.MethodPost, agent+"/following", s.postFollowing)
 	route(http.MethodGet, agent+"/followers", s.listOf(store.Followers))
 	route(http.MethodPut, agent+"/following/:author", s.changeFollow(store.Follow))
 	route(http.MethodDelete, agent+"/following/:author", s.changeFollow(store.Unfollow))
@@ -25,15 +27,61 @@ func (s *server) followRoutes(route router) {
 // changeFollow answers PUT and DELETE /v1/agents/{agent_id}/following/{author}.
 func (s *server) changeFollow(do func(ctx context.Context, agent, author string, at time.Time) (bool, error)) func(*call) error {
 	return func(c *call) error {
-		agent, err := s.own(c, "agent_id")
+		agent, err := s.follower(c)
 		if err != nil {
 			return err
 		}
-		if s.deps.Social.FollowsByApp && c.agent != "" {
-			return fmt.Errorf("%w: the app keeps the follows here; this needs the admin token", feed.ErrForbidden)
-		}
 		return s.change(c, func(ctx context.Context) (bool, error) { return do(ctx, agent, c.gin.Param("author"), time.Time{}) })
 	}
+}
+
+// follower returns the agent that the path names, whose follows the caller may change.
+func (s *server) follower(c *call) (string, error) {
+	agent, err := s.own(c, "agent_id")
+	if err == nil && s.deps.Social.FollowsByApp && c.agent != "" {
+		err = fmt.Errorf("%w: the app keeps the follows here; this needs the admin token", feed.ErrForbidden)
+	}
+	return agent, err
+}
+
+// postFollowing answers POST /v1/agents/{agent_id}/following: the agent follows several
+// authors beside those of before, and their list is built.
+func (s *server) postFollowing(c *call) error {
+	agent, err := s.follower(c)
+	if err != nil {
+		return err
+	}
+	var in struct {
+		Authors []string `json:"authors"`
+	}
+	if err := c.readJSON(MaxFollowsBody, &in); err != nil {
+		return err
+	}
+	if len(in.Authors) == 0 || len(in.Authors) > MaxFollows {
+		return fmt.Errorf("%w: authors must be 1 to %d, not %d", feed.ErrInvalid, MaxFollows, len(in.Authors))
+	}
+	edges := make([]social.Edge, len(in.Authors))
+	for i, author := range in.Authors {
+		if err := social.CheckFollow(agent, author); err != nil {
+			return err
+		}
+		edges[i] = social.Edge{Agent: agent, Author: author}
+	}
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
+		n, rejected, err := s.deps.Social.Store.FollowAll(ctx, edges, time.Time{})
+		if err != nil {
+			return nil, err
+		}
+		out := api.Followed{Changed: n, Refused: make([]api.FollowRefused, len(rejected))}
+		for i, r := range rejected {
+			p := problemOf(r.Err)
+			out.Refused[i] = api.FollowRefused{Author: in.Authors[r.Index], Code: p.code, Msg: p.msg}
+		}
+		if err := s.deps.Social.Timelines.Warm(ctx, agent); err != nil { // the first page builds the list
+			s.log.DebugContext(ctx, "a list was not warmed", "error", err)
+		}
+		return out, nil
+	})
 }
 
 // changeBlock answers PUT and DELETE /v1/agents/{agent_id}/blocked/{agent}.

@@ -385,6 +385,36 @@ func TestFollowsAndBlocks(t *testing.T) {
 	require.Equal(t, 40001, f.do(t, "PUT", "/v1/agents/u_1/following/u_1", "", asAgent).Code)
 }
 
+// Several authors are followed at once: each is taken or refused alone, and the timeline has
+// them in the next call.
+func TestFollowingSeveral(t *testing.T) {
+	t.Parallel()
+	f, store := socialFixture(t, nil)
+	_, err := store.Block(t.Context(), "u_3", "u_1")
+	require.NoError(t, err)
+	_, err = store.Follow(t.Context(), "u_1", "u_4", time.Time{})
+	require.NoError(t, err)
+	for _, author := range []string{"u_2", "u_4"} {
+		publish(t, store, social.Post{Author: author})
+	}
+	path := "/v1/agents/u_1/following"
+	require.Len(t, data[pageOfEntries](t, f.do(t, "GET", "/v1/timeline", "", asAgent)).Items, 1, "there is a list")
+	got := f.do(t, "POST", path, `{"authors":["u_2","u_3","u_4","u_2"]}`, asAgent)
+	out := data[api.Followed](t, got)
+	require.Equal(t, 1, out.Changed, got.body)
+	require.Len(t, out.Refused, 1)
+	require.Equal(t, "u_3", out.Refused[0].Author)
+	require.Equal(t, 40301, out.Refused[0].Code)
+	require.Len(t, data[pageOfEntries](t, f.do(t, "GET", "/v1/timeline", "", asAgent)).Items, 2)
+	for body, code := range map[string]int{
+		`{"authors":[]}`: 40001, `{}`: 40001, `{"authors":["u_1"]}`: 40001, `{"authors":["u_2","a b"]}`: 40004,
+		`{"authors":["x"` + strings.Repeat(`,"x"`, MaxFollows) + `]}`: 40001,
+	} {
+		require.Equal(t, code, f.do(t, "POST", path, body, asAgent).Code, body)
+	}
+	require.Equal(t, 40301, f.do(t, "POST", path, `{"authors":["u_2"]}`, as("u_2")).Code)
+}
+
 func TestFollowsThatTheAppKeeps(t *testing.T) {
 	t.Parallel()
 	f, _ := socialFixture(t, func(_ *Config, d *Deps) { d.Social.FollowsByApp = true })
@@ -394,6 +424,7 @@ func TestFollowsThatTheAppKeeps(t *testing.T) {
 		require.Contains(t, got.Msg, "the app keeps the follows")
 		require.True(t, data[changed](t, f.do(t, method, "/v1/agents/u_1/following/u_3", "", asAdmin)).Changed)
 	}
+	require.Equal(t, 40301, f.do(t, "POST", "/v1/agents/u_1/following", `{"authors":["u_4"]}`, asAgent).Code)
 	require.Zero(t, f.do(t, "PUT", "/v1/agents/u_1/blocked/u_3", "", asAgent).Code, "blocks are everybody's own")
 	require.Zero(t, f.do(t, "GET", "/v1/agents/u_1/following", "", asAgent).Code)
 }

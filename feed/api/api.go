@@ -14,6 +14,20 @@ type AgentPage struct {
 	NextAfter *string  `json:"next_after"` // for the next page; nil: this is the last
 }
 
+// Followed is the outcome of following several authors at once.
+type Followed struct {
+	Changed int             `json:"changed"` // how many of them were not followed before
+	Refused []FollowRefused `json:"refused"`
+}
+
+// FollowRefused says why an author is not followed, as an error of the call for the one
+// author would.
+type FollowRefused struct {
+	Author string `json:"author"`
+	Code   int    `json:"code"`
+	Msg    string `json:"msg"`
+}
+
 // Event is something an agent did with an item.
 type Event struct {
 	Type string `json:"type"` // click, like, dislike or hide

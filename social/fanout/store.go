@@ -69,6 +69,21 @@ func (s store) Unfollow(ctx context.Context, agent, author string, at time.Time)
 	return changed, err
 }
 
+// FollowAll implements [social.Follows]. The lists end at once.
+func (s store) FollowAll(ctx context.Context, edges []social.Edge, at time.Time) (int, []social.Rejected, error) {
+	changed, rejected, err := s.Store.FollowAll(ctx, edges, at)
+	if err == nil && at.IsZero() {
+		agents := map[string]bool{}
+		for _, e := range edges {
+			agents[e.Agent] = true
+		}
+		for agent := range agents {
+			s.f.runRows(ctx, row{jobs.Pair, jobs.PairKey(jobs.Everybody, agent)})
+		}
+	}
+	return changed, rejected, err
+}
+
 // followed runs the job of a follow also where nothing has changed: a first call
 // may have died before it did.
 func (s store) followed(ctx context.Context, agent, author string, at time.Time, err error) {

@@ -2,7 +2,7 @@ import { postBody, type NewPost, type PostEdit } from './posts.js';
 import type { Call, CallOptions, Options } from './options.js';
 import { stream, type News, type StreamOptions } from './stream.js';
 import { Transport } from './transport.js';
-import type { AgentPage, AgentProfile, EventsTaken, FeedEvent, FeedName, GuestPage, Likes, MutedList, Page, Post, PostPage, Profile, TilePage } from './types.js';
+import type { AgentPage, AgentProfile, EventsTaken, FeedEvent, FeedName, Followed, GuestPage, Likes, MutedList, Page, Post, PostPage, Profile, TilePage } from './types.js';
 import { newID } from './wait.js';
 
 /** One call of the feed. */
@@ -169,6 +169,11 @@ export class Client {
   /** PUT /v1/agents/{agent_id}/following/{author}. Says whether anything changed; after a retry the try before may have done it. */
   follow(agent: string, author: string, options?: CallOptions): Promise<boolean> {
     return this.#change('PUT', followPath(agent, author), options);
+  }
+
+  /** POST /v1/agents/{agent_id}/following: up to 100 authors beside those of before. Who is refused is in the answer. */
+  followMany(agent: string, authors: string[], options?: CallOptions): Promise<Followed> {
+    return this.do({ method: 'POST', path: `${agentPath(agent)}/following`, body: { authors }, repeatable: true }, options);
   }
 
   /** DELETE /v1/agents/{agent_id}/following/{author}. Says whether anything changed. */

@@ -519,7 +519,13 @@ export interface paths {
         /** List whom an agent follows */
         get: operations["getFollowing"];
         put?: never;
-        post?: never;
+        /**
+         * Follow several authors
+         * @description Beside those that the agent follows already. Their posts are in the timeline in the
+         *     next call, and the list for it is built. Each author is taken or refused alone, as by `PUT`.
+         *     Where `social.follows` is `app`, only an admin may do it.
+         */
+        post: operations["followMany"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3405,6 +3411,37 @@ export interface components {
             msg: "success";
             data: components["schemas"]["AuthorPage"];
         };
+        FollowManyRequest: {
+            authors: components["schemas"]["AgentID"][];
+        };
+        FollowManyAnswerDataRefusedEntry: {
+            author: components["schemas"]["AgentID"];
+            /**
+             * Format: int64
+             * @description Of the error that `PUT` answers for this author.
+             */
+            code: number;
+            msg: string;
+        };
+        FollowManyAnswerData: {
+            /**
+             * Format: int64
+             * @description How many of them were not followed before.
+             */
+            changed: number;
+            /** @description Who could not be followed, such as one who blocks the agent; empty where all are. */
+            refused: components["schemas"]["FollowManyAnswerDataRefusedEntry"][];
+        };
+        FollowManyAnswer: {
+            /**
+             * Format: int64
+             * @constant
+             */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["FollowManyAnswerData"];
+        };
         GetCirclesAnswerData: {
             circles: components["schemas"]["Circle"][];
             /** @description For the next page. Null where this is the last. */
@@ -4899,6 +4936,53 @@ export interface operations {
             400: components["responses"]["BadList"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    followMany: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name for this call in the server's log and in the answer: up to 128
+                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
+                 *     has nothing to do with `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description Whose. An agent may name itself only.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 64 KiB. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FollowManyRequest"];
+            };
+        };
+        responses: {
+            /** @description What has come of it. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FollowManyAnswer"];
+                };
+            };
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

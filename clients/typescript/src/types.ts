@@ -51,6 +51,9 @@ export type AgentProfile = Data<'/v1/agents/{agent_id}/profile', 'get'>;
 /** A page of agents by id. `next_after` is for the next page, null where this is the last. */
 export type AgentPage = Data<'/v1/agents/{agent_id}/blocked', 'get'>;
 
+/** How many authors are followed that were not before, and who was refused. */
+export type Followed = Data<'/v1/agents/{agent_id}/following', 'post'>;
+
 /** A list of what a profile mutes; `items` has groups, too. */
 export type MutedList = 'authors' | 'tags' | 'items';
 
