@@ -37,11 +37,17 @@ func sentinelCredentials(fresh func() configs.Config) func() (user, password str
 }
 
 // authenticate returns what tells a new connection who asks, where it was not told yet: the
-// client takes credentials that change for masters, and not for Sentinels.
-func authenticate(credentials func() (user, password string)) func(context.Context, *redis.Conn) error {
+// client takes credentials that change for masters, and not for Sentinels. It asks what the
+// client needs, since without a user one may be allowed something else. A master does not
+// know the command.
+func authenticate(master string, credentials func() (user, password string)) func(context.Context, *redis.Conn) error {
 	return func(ctx context.Context, conn *redis.Conn) error {
 		user, password := credentials()
-		if password == "" || !redis.HasErrorPrefix(conn.Ping(ctx).Err(), "NOAUTH") {
+		if password == "" {
+			return nil
+		}
+		err := conn.Do(ctx, "sentinel", "get-master-addr-by-name", master).Err()
+		if !redis.HasErrorPrefix(err, "NOAUTH") && !redis.HasErrorPrefix(err, "NOPERM") {
 			return nil
 		}
 		if user == "" {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -75,8 +76,19 @@ func TestSentinels(t *testing.T) {
 // TestTheSentinelsPasswordIsReadAgain for every connection to one, where it is in a file.
 func TestTheSentinelsPasswordIsReadAgain(t *testing.T) {
 	t.Parallel()
-	for _, user := range []string{"", "watcher"} {
+	for _, tt := range []struct{ user, others string }{
+		{"", ""},
+		{"watcher", ""},
+		{"watcher", "+ping"}, // whoever does not log in may ping, and no more
+		{"watcher", "+ping +subscribe +info"},
+		{"watcher", "off"},
+	} {
+		user := tt.user
 		sentinel := testenv.StartSentinel(t, testenv.StartRedis(t))
+		if tt.others != "" {
+			rules := append([]string{"on", "nopass", "resetchannels", "-@all"}, strings.Fields(tt.others)...)
+			require.NoError(t, sentinel.ACLSetUser(t.Context(), "default", rules...).Err())
+		}
 		path := filepath.Join(t.TempDir(), "url")
 		give := func(password string) {
 			require.NoError(t, sentinel.ACLSetUser(t.Context(), cmp.Or(user, "default"), "on", "resetpass", ">"+password, "allcommands", "allchannels").Err())

@@ -76,7 +76,7 @@ func redisOptions(cfg configs.Config) (*redis.UniversalOptions, error) {
 			return r.Username, r.Password
 		}
 		if r.MasterName != "" {
-			o.SentinelUsername, o.SentinelPassword, o.OnConnect = "", "", authenticate(sentinelCredentials(fresh))
+			o.SentinelUsername, o.SentinelPassword, o.OnConnect = "", "", authenticate(r.MasterName, sentinelCredentials(fresh))
 		}
 	}
 	if cfg.Redis.WaitReplicas > 0 { // a server that waits for its replicas is not dead yet
