@@ -22,9 +22,6 @@ import (
 const (
 	// imageTime is how long a post with images, or an image that is sent, may take.
 	imageTime = 2 * time.Minute
-	// storeTime is how long all images of a post may take to be stored. A store that
-	// hangs at one of them is answered as one that is down, much earlier.
-	storeTime = 30 * time.Second
 	// releaseTime is how long a failed call removes what it had stored.
 	releaseTime = 10 * time.Second
 	// MaxImagesBody is room for one image more than are allowed, so that a call with
@@ -117,7 +114,7 @@ func (s *server) savePost(ctx context.Context, c *call, p social.Post, made []me
 	images, planned, created := s.deps.Social.Images, p.ID, false
 	n := 0
 	if len(made) > 0 {
-		saved, files, err := storeImages(ctx, images, planned, made)
+		saved, files, err := images.Save(ctx, planned, made)
 		if err != nil {
 			return err
 		}
@@ -133,12 +130,6 @@ func (s *server) savePost(ctx context.Context, c *call, p social.Post, made []me
 		p.Images = saved
 	}
 	return s.answerPost(c, p, social.Creation{Key: key, Files: n}, &created)
-}
-
-func storeImages(ctx context.Context, images Images, post string, made []media.Image) ([]social.Image, int, error) {
-	ctx, cancel := context.WithTimeout(ctx, storeTime)
-	defer cancel()
-	return images.Save(ctx, post, made)
 }
 
 // release removes the images of a post that was not created. Where that fails the

@@ -12,8 +12,8 @@ import (
 	"github.com/freshet/freshet/social/media"
 )
 
-// imageShare of imageOf is the share of a request's time that one file may take to be
-// stored: the rest is for the database, and for an answer without it.
+// imageShare of imageOf is the share of a request's time that the images of a post may take
+// to be stored: the rest is for the database, and for an answer without it.
 const imageShare, imageOf = 2, 3
 
 // openMedia opens the store of the images of posts; nil where there is none.

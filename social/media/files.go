@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/social"
 )
 
@@ -20,8 +23,11 @@ type Files struct {
 	longest time.Duration
 }
 
-// NewFiles makes Files of a store, which the caller closes. To write or remove one file
-// takes longest at most: a store that hangs is one that is down.
+// saveAtOnce is how many files of a post are stored at once.
+const saveAtOnce = 4
+
+// NewFiles makes Files of a store, which the caller closes. To store all files of a post, or
+// to remove one, takes longest at most: a store that hangs is one that is down.
 func NewFiles(store Store, rows social.Images, longest time.Duration) *Files {
 	return &Files{store, rows, longest}
 }
@@ -68,14 +74,19 @@ func (f *Files) Save(ctx context.Context, post string, images []Image) (saved []
 	if err := f.rows.ReserveFiles(ctx, post, keys); err != nil {
 		return nil, 0, err
 	}
-	for i, file := range files {
-		late, err := f.within(ctx, func(ctx context.Context) error { return f.store.Put(ctx, path(keys[i]), file) })
-		if err != nil {
-			if !late { // else it is not waited for again
-				f.undo(ctx, keys)
-			}
-			return nil, 0, failed(ctx, "store an image", err)
+	late, err := f.within(ctx, func(ctx context.Context) error {
+		var all errgroup.Group
+		all.SetLimit(saveAtOnce)
+		for i, file := range files {
+			all.Go(guard.Func(func() error { return f.store.Put(ctx, path(keys[i]), file) }))
 		}
+		return all.Wait()
+	})
+	if err != nil {
+		if !late { // else it is not waited for again
+			f.undo(ctx, keys)
+		}
+		return nil, 0, failed(ctx, "store an image", err)
 	}
 	return saved, len(keys), nil
 }
@@ -93,9 +104,7 @@ func (f *Files) within(ctx context.Context, call func(context.Context) error) (l
 func (f *Files) undo(ctx context.Context, keys []string) {
 	_, _ = f.within(context.WithoutCancel(ctx), func(ctx context.Context) error {
 		for _, key := range keys {
-			if err := f.store.Delete(ctx, path(key)); err != nil {
-				return err
-			}
+			_ = f.store.Delete(ctx, path(key))
 		}
 		return nil
 	})

@@ -2,6 +2,7 @@ package media_test
 
 import (
 	"bytes"
+	"context"
 	"image"
 	"image/png"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -216,4 +218,33 @@ func TestStoreThatHangs(t *testing.T) {
 	keys, err := store.UnusedFiles(t.Context(), "post:1")
 	require.NoError(t, err)
 	require.Len(t, keys, 4)
+}
+
+// slow is a store that takes a while for each file.
+type slow struct{ media.Store }
+
+func (s slow) Put(ctx context.Context, key string, f media.File) error {
+	select {
+	case <-time.After(time.Second):
+		return s.Store.Put(ctx, key, f)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// TestTheImagesOfAPostHaveOneDeadline, however many they are.
+func TestTheImagesOfAPostHaveOneDeadline(t *testing.T) {
+	t.Parallel()
+	list, store := pictures(t, 10), rows(t)
+	inside, _ := inFolder(t)
+	synctest.Test(t, func(t *testing.T) {
+		f := media.NewFiles(slow{inside}, store, 3500*time.Millisecond)
+		began := time.Now()
+		_, _, err := f.Save(t.Context(), "post:1", list)
+		require.ErrorIs(t, err, media.ErrUnavailable)
+		require.Equal(t, 3500*time.Millisecond, time.Since(began))
+		_, n, err := f.Save(t.Context(), "post:2", list[:6])
+		require.NoError(t, err, "several at once")
+		require.Equal(t, 12, n)
+	})
 }

@@ -24,7 +24,8 @@ const Unfinished = ".tmp"
 // Store keeps each file under its key, a path below the folder. It is safe for use by
 // several processes.
 type Store struct {
-	root *os.Root
+	root  *os.Root
+	calls chan struct{} // holds a value for each call that has not ended
 }
 
 var _ media.Store = (*Store)(nil)
@@ -38,23 +39,23 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{root}, nil
+	return &Store{root, make(chan struct{}, maxCalls)}, nil
 }
 
 // Put implements [media.Store]. The file has another name until it is whole, in the
 // folder that it ends in: a rename cannot leave a disk.
 func (s *Store) Put(ctx context.Context, key string, f media.File) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	unfinished := key + "." + rand.Text() + Unfinished
-	err := s.write(unfinished, f.Data)
-	if err == nil {
-		err = s.root.Rename(unfinished, key)
-	}
-	if err != nil {
-		_ = s.root.Remove(unfinished)
-	}
+	_, err := within(ctx, s, func() (struct{}, error) {
+		unfinished := key + "." + rand.Text() + Unfinished
+		err := s.write(unfinished, f.Data)
+		if err == nil {
+			err = s.root.Rename(unfinished, key)
+		}
+		if err != nil {
+			_ = s.root.Remove(unfinished)
+		}
+		return struct{}{}, err
+	})
 	return err
 }
 
@@ -74,71 +75,63 @@ func (s *Store) write(name string, data []byte) (err error) {
 
 // Open implements [media.Store]. The type is told by the content.
 func (s *Store) Open(ctx context.Context, key string) (media.Reader, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	f, err := s.root.Open(key)
+	f, err := within(ctx, s, func() (*os.File, error) { return s.root.Open(key) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("no such image file: %w: %w", feed.ErrNotFound, err)
 	}
 	if err != nil {
 		return nil, err
 	}
+	opened := &file{f: f, ctx: ctx, store: s}
 	head := make([]byte, 512) // DetectContentType looks at no more
-	n, err := io.ReadFull(f, head)
+	n, err := io.ReadFull(opened, head)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = nil
 	}
 	if err == nil {
-		_, err = f.Seek(0, io.SeekStart)
+		_, err = opened.Seek(0, io.SeekStart)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return file{f, http.DetectContentType(head[:n])}, nil
+	opened.kind = http.DetectContentType(head[:n])
+	return opened, nil
 }
-
-// file is a file and its media type.
-type file struct {
-	*os.File
-	kind string
-}
-
-// ContentType implements [media.Reader].
-func (f file) ContentType() string { return f.kind }
 
 // Delete implements [media.Store]. A folder that is empty then goes, too.
 func (s *Store) Delete(ctx context.Context, key string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := s.root.Remove(key); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for dir := path.Dir(key); dir != "."; dir = path.Dir(dir) {
-		if s.root.Remove(dir) != nil {
-			break // it holds other files
+	_, err := within(ctx, s, func() (struct{}, error) {
+		if err := s.root.Remove(key); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return struct{}{}, err
 		}
-	}
-	return nil
+		for dir := path.Dir(key); dir != "."; dir = path.Dir(dir) {
+			if s.root.Remove(dir) != nil {
+				break // it holds other files
+			}
+		}
+		return struct{}{}, nil
+	})
+	return err
 }
 
 // Keys implements [media.Store]. What is being written is not listed.
-func (s *Store) Keys(ctx context.Context, most int) (keys []string, err error) {
-	err = fs.WalkDir(s.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err == nil && ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			return err
-		case len(keys) == most:
-			return fs.SkipAll
-		case !entry.IsDir() && !strings.HasSuffix(name, Unfinished):
-			keys = append(keys, name)
-		}
-		return nil
+func (s *Store) Keys(ctx context.Context, most int) ([]string, error) {
+	return within(ctx, s, func() (keys []string, err error) {
+		err = fs.WalkDir(s.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+			switch {
+			case err == nil && ctx.Err() != nil:
+				return ctx.Err()
+			case err != nil:
+				return err
+			case len(keys) == most:
+				return fs.SkipAll
+			case !entry.IsDir() && !strings.HasSuffix(name, Unfinished):
+				keys = append(keys, name)
+			}
+			return nil
+		})
+		return keys, err
 	})
-	return keys, err
 }
 
 // Close implements [media.Store].

@@ -1,0 +1,77 @@
+//go:build unix
+
+package folder
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/social/media"
+)
+
+// TestADiskThatHangs: a pipe that nobody writes to holds every call that opens it, as a
+// network disk does whose server is gone. Each call ends in its time, also when no more may
+// be begun, and all is well when the disk answers.
+func TestADiskThatHangs(t *testing.T) {
+	t.Parallel()
+	s, dir := store(t)
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "a"), 0o750))
+	for i := range maxCalls {
+		require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "a", fmt.Sprint(i)), 0o600))
+	}
+	f := media.File{Type: "image/png", Data: []byte("x")}
+	for i := range maxCalls {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		_, err := s.Open(ctx, fmt.Sprint("a/", i))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		cancel()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, s.Put(ctx, "b/1", f), context.DeadlineExceeded)
+	require.ErrorIs(t, s.Delete(ctx, "b/1"), context.DeadlineExceeded)
+	_, err := s.Keys(ctx, 1)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+
+	for i := range maxCalls {
+		w, err := os.OpenFile(filepath.Join(dir, "a", fmt.Sprint(i)), os.O_WRONLY, 0)
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+	}
+	testenv.WaitFor(t, func() bool { return len(s.calls) == 0 }, "the calls that were held to end")
+	require.NoError(t, s.Put(t.Context(), "b/1", f))
+	r, err := s.Open(t.Context(), "b/1")
+	require.NoError(t, err)
+	data, err := io.ReadAll(r)
+	require.NoError(t, err)
+	assert.Equal(t, f.Data, data)
+	require.NoError(t, r.Close())
+}
+
+// TestAReadThatHangs ends in the time of the call that has opened the file.
+func TestAReadThatHangs(t *testing.T) {
+	t.Parallel()
+	s, dir := store(t)
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "a"), 0o600))
+	w := make(chan *os.File, 1)
+	go func() {
+		f, err := os.OpenFile(filepath.Join(dir, "a"), os.O_WRONLY, 0)
+		assert.NoError(t, err)
+		w <- f
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := s.Open(ctx, "a") // reads its head
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.NoError(t, (<-w).Close())
+}
