@@ -12,11 +12,12 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// A document of ours ends with what no reader is given: the traits, the folded
-// tags and the language, the tokens of title and summary, the popularity, and the sums of live
+// A document of ours ends with what no reader is given: the folded tags and the
+// language, the traits, the tokens of title and summary, the popularity, and the sums of live
 // popularity where it has some. What stands before is the item's own JSON, byte for
 // byte. Tokens have no characters that JSON escapes. Where the index has no token
-// fields there are none.
+// fields there are none. A server that knows no folded tags takes them for two fields of
+// the item and cuts off the rest, so in an upgrade it can change items, too.
 const (
 	titleMarker   = `,"` + esindex.DefaultTitleTokens + `":"`
 	summaryMarker = `,"` + esindex.DefaultSummaryTokens + `":"`
@@ -26,7 +27,7 @@ const (
 // seal ends a document of ours that is all but its last brace. live is the
 // output of appendLive, or nothing.
 func seal(s *esindex.Schema, own []byte, it *feed.Item, live []byte) []byte {
-	own = appendFolded(appendTraits(own, s, it), s, it)
+	own = appendTraits(appendFolded(own, s, it), s, it)
 	if s.Source.TitleTokens != esindex.None {
 		own = append(words.Append(append(own, titleMarker...), it.Title), '"')
 		own = append(words.Append(append(own, summaryMarker...), it.Summary), '"')

@@ -3,6 +3,7 @@ package elastic_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -40,6 +41,47 @@ func TestFoldedFieldsAreNotTheItems(t *testing.T) {
 		}
 		_, _, err := c.SetCounts(t.Context(), counts)
 		require.NoError(t, err)
+	}
+}
+
+// TestServersThatKnowNoFoldedTags cut off what stands behind them, and write them as fields of
+// the item: nobody is shown those, and the item can be changed on.
+func TestServersThatKnowNoFoldedTags(t *testing.T) {
+	t.Parallel()
+	client, name := connect(t)
+	_, err := esindex.Ensure(t.Context(), client, name, esindex.Fields{})
+	require.NoError(t, err)
+	c := elastic.New(client, elastic.Config{Index: name})
+	it := feed.Item{ID: "a", Title: "T", UpdateTime: 1, Tags: []string{"Go"}, Lang: "en", URL: "https://a.example/x", Business: map[string]json.RawMessage{"a": json.RawMessage("1"), "price": json.RawMessage("1.50")}}
+	errs, err := c.Put(t.Context(), []feed.Item{it})
+	require.NoError(t, err)
+	require.Empty(t, errs)
+	own, err := it.MarshalJSON()
+	require.NoError(t, err)
+	var stored struct {
+		Source json.RawMessage `json:"_source"`
+	}
+	require.NoError(t, esindex.Do(t.Context(), client, "GET", "/"+name+"/_doc/a", "", nil, func(body []byte) error { return json.Unmarshal(body, &stored) }))
+	folded, end, ok := strings.Cut(strings.TrimPrefix(string(stored.Source), strings.TrimSuffix(string(own), "}")), `,"`+esindex.DefaultSite+`":`)
+	require.True(t, ok)
+	require.Regexp(t, `^,"freshet_tag_keys":\[[^]]*\],"freshet_lang_keys":\[[^]]*\]$`, folded)
+
+	for _, written := range []string{
+		strings.Replace(string(own), `"price"`, folded[1:]+`,"price"`, 1), // by such a server
+		string(own),
+	} {
+		doc := strings.TrimSuffix(written, "}") + `,"` + esindex.DefaultSite + `":` + end
+		require.NoError(t, esindex.Do(t.Context(), client, "PUT", "/"+name+"/_doc/a", "refresh=true", []byte(doc), nil))
+		docs, err := c.Docs(t.Context(), []string{"a"})
+		require.NoError(t, err)
+		assert.JSONEq(t, string(own), string(docs[0].JSON))
+		_, err = c.Update(t.Context(), []string{"a"}, func(it feed.Item) (feed.Item, error) { it.Likes++; return it, nil })
+		require.NoError(t, err)
+		_, _, err = c.SetCounts(t.Context(), map[string]feed.Counts{"a": feed.Counts{}.Add(1000)})
+		require.NoError(t, err)
+		docs, err = c.Docs(t.Context(), []string{"a"})
+		require.NoError(t, err)
+		assert.JSONEq(t, strings.Replace(string(own), `"price"`, `"likes":1,"price"`, 1), string(docs[0].JSON))
 	}
 }
 

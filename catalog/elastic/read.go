@@ -55,7 +55,12 @@ func cutMarker(source []byte) (own json.RawMessage, live []byte, ok bool) {
 			rest = without
 		}
 	}
-	rest = cutTraits(cutFolded(rest))
+	rest = cutTraits(cutFolded(cutTraits(rest))) // in either order
+	for _, name := range []string{esindex.FoldedTags, esindex.LangKeys} {
+		if bytes.Contains(rest, []byte(`"`+name+`":`)) { // among the item's own: such a server has written them
+			return nil, live, false
+		}
+	}
 	own = make(json.RawMessage, 0, len(rest)+1)
 	return append(append(own, rest...), '}'), live, true
 }
