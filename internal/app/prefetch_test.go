@@ -79,7 +79,7 @@ func TestTheNextPageIsThereWithoutElasticsearch(t *testing.T) {
 		assert.True(t, answer.HasMore)
 		seen.add(t, "while down", ids(answer))
 		es.set(false)
-		testenv.WaitFor(t, func() bool { return esindex.Ping(t.Context(), a.clients.elastic) == nil }, "Elasticsearch is asked again")
+		testenv.WaitFor(t, func() bool { return esindex.Ping(t.Context(), a.clients.elastic, a.cfg.Elasticsearch.Index) == nil }, "Elasticsearch is asked again")
 		seen.add(t, "back", ids(ask(t, a, loadMore("u_1", 10))))
 	}
 	readAhead(t, a, "u_1", feed.ForYou, 10, nil)

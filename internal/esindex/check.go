@@ -17,15 +17,19 @@ func readJSON(into any) func([]byte) error {
 	return func(body []byte) error { return json.Unmarshal(body, into) }
 }
 
-// Ping returns an error where Elasticsearch does not answer, of the kinds of [Do].
-func Ping(ctx context.Context, client Client) error {
+// Ping returns an error where Elasticsearch does not answer, of the kinds of [Do]. A user
+// without the cluster privilege monitor may ask for the index alone.
+func Ping(ctx context.Context, client Client, index string) error {
 	// The type that every other request takes; by default it is one of version 8 alone.
 	res, err := ping.New(client).Header("Accept", "application/json").Perform(ctx)
 	if err != nil {
 		return unavailable(ctx, err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	return readAnswer(ctx, res, http.MethodHead, nil)
+	if err = readAnswer(ctx, res, http.MethodHead, nil); forbidden(err) && own(res) {
+		return Do(ctx, client, http.MethodHead, "/"+index, "", nil, nil)
+	}
+	return err
 }
 
 // WithoutSource returns those of the indices that keep their documents not as they were

@@ -34,7 +34,7 @@ func (w *Watch) Check(left func() time.Duration) health.Check {
 		case err != nil:
 			return handler.Dependency{Err: err, Reason: notReached}
 		}
-		err := esindex.Ping(ctx, w.client)
+		err := esindex.Ping(ctx, w.client, w.cfg.Elasticsearch.Index)
 		if refused := w.refusal(); err == nil && refused != nil {
 			return handler.Dependency{Err: refused, Optional: true, Reason: w.reason(refused), Left: left()}
 		}
