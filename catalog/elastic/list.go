@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
@@ -28,7 +30,7 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (catalog.Page, 
 	s.Limit = min(s.Limit, schema.MaxHits()-1)
 	request := map[string]any{
 		"size": s.Limit + 1, "track_total_hits": false,
-		"query": map[string]any{"bool": map[string]any{"filter": selected(schema, &s), "must_not": posts(schema)}},
+		"query": map[string]any{"bool": map[string]any{"filter": selected(schema, &s)}},
 		"sort": []map[string]any{
 			{schema.Fields.UpdateTime: "desc"},
 			{schema.Fields.ID: map[string]string{"order": "desc", "mode": "min"}}, // of several ids recall takes that one, too
@@ -44,7 +46,7 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (catalog.Page, 
 		}
 		request["search_after"] = after
 	}
-	hits, err := c.find(ctx, request)
+	hits, err := c.withoutPosts(ctx, schema, request, s.Limit+1)
 	if err != nil {
 		return catalog.Page{}, err
 	}
@@ -104,9 +106,36 @@ func selected(schema *esindex.Schema, s *catalog.Selection) []map[string]any {
 	return filters
 }
 
-// posts are the documents of posts.
-func posts(schema *esindex.Schema) map[string]any {
-	return map[string]any{"prefix": map[string]string{schema.Fields.ID: feed.PostPrefix}}
+// withoutPosts finds n documents that are not of posts, or all there are. A cluster may refuse
+// to look at how ids begin (search.allow_expensive_queries): then it reads on until it has them.
+func (c *Catalog) withoutPosts(ctx context.Context, schema *esindex.Schema, request map[string]any, n int) (found []hit, err error) {
+	query := request["query"].(map[string]any)["bool"].(map[string]any)
+	query["must_not"] = map[string]any{"prefix": map[string]string{schema.Fields.ID: feed.PostPrefix}}
+	hits, err := c.find(ctx, request)
+	if !expensive(err) {
+		return hits, err
+	}
+	delete(query, "must_not")
+	for {
+		if hits, err = c.find(ctx, request); err != nil {
+			return nil, err
+		}
+		for _, h := range hits {
+			if !strings.HasPrefix(sortedBy(h.Sort), feed.PostPrefix) && len(found) < n {
+				found = append(found, h)
+			}
+		}
+		if len(found) == n || len(hits) < n {
+			return found, nil
+		}
+		request["search_after"] = hits[len(hits)-1].Sort
+	}
+}
+
+// expensive reports whether a query was refused because it takes long.
+func expensive(err error) bool {
+	var refused *esindex.Error
+	return errors.As(err, &refused) && strings.Contains(refused.Reason, "search.allow_expensive_queries")
 }
 
 // parseCursor reads the sort values of a page's last item.

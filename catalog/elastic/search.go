@@ -151,7 +151,7 @@ func (c *Catalog) others(ctx context.Context, schema *esindex.Schema, ids []stri
 func (c *Catalog) search(ctx context.Context, schema *esindex.Schema, ids []string, source bool) (map[string]hit, error) {
 	byID := map[string]hit{}
 	for len(ids) > 0 {
-		part := ids[:min(len(ids), maxBatch, max(1, schema.MaxHits()/docsPerItem))]
+		part := ids[:min(len(ids), maxBatch, schema.MaxTerms(), max(1, schema.MaxHits()/docsPerItem))]
 		ids = ids[len(part):]
 		for len(part) > 0 {
 			size := min(schema.MaxHits(), docsPerItem*len(part))

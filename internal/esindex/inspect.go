@@ -104,10 +104,7 @@ func Inspect(ctx context.Context, client Client, index string, names Fields) (Re
 	if !slices.Equal(report.Indices, []string{index}) {
 		report.Schema.Indices = strings.Join(report.Indices, ",")
 	}
-	report.Schema.UUIDs = set.uuids
-	if set.window < DefaultWindow {
-		report.Schema.Window = set.window
-	}
+	report.Schema.UUIDs, report.Schema.Limits = set.uuids, set.limits
 	if report.Err() == nil {
 		if err := report.times(ctx, client, index); err != nil {
 			return Report{}, fmt.Errorf("reading the times of %s: %w", index, err)
@@ -128,8 +125,8 @@ func (r *Report) join(in *inspection, name string) {
 	all.UntoldID, all.Partial = all.UntoldID || one.UntoldID, all.Partial || one.Partial
 	one.UntoldID, one.Partial = all.UntoldID, all.Partial
 	one.Untold, one.Loaded, one.Unloaded = all.Untold, all.Loaded, all.Unloaded
-	all.Live, all.Folded, all.Patterns = all.Live && one.Live, all.Folded && one.Folded, all.Patterns && one.Patterns
-	one.Live, one.Folded, one.Patterns = all.Live, all.Folded, all.Patterns
+	all.Live, all.Folded = all.Live && one.Live, all.Folded && one.Folded
+	one.Live, one.Folded = all.Live, all.Folded
 	all.Time.most = min(all.Time.most, one.Time.most)
 	one.Time.most = all.Time.most
 	all.Traits = all.Traits.and(one.Traits)
@@ -176,9 +173,6 @@ func (in *inspection) run() {
 	in.traits()
 	in.live()
 	in.schema.Folded = in.compared(FoldedTags) && in.compared(LangKeys)
-	if f, ok := in.find(names.Lang, new(string)); ok && !f.Computed {
-		in.schema.Patterns = f.indexed() && slices.Contains([]string{"keyword", "constant_keyword", "wildcard", "text"}, f.Type)
-	}
 	for _, plain := range []struct {
 		name   string
 		source *string

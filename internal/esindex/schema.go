@@ -19,14 +19,14 @@ type Schema struct {
 	Traits Traits    // what a page is varied by
 	Live   bool      // live popularity can be written and ranked by
 	Folded bool      // the fields of folded tags and of languages can be written and searched
-	// Patterns says that languages can be searched for by a pattern.
-	Patterns bool
+	// Langs are the values of the field of languages, separated by line breaks; "": not known.
+	Langs string
 	// Indices are those behind the name, separated by commas; "" is the index of
 	// that name itself.
 	Indices string
 	Others  bool // the index is somebody else's, whatever its names
 	Partial bool // documents are not kept whole, so what is written of them would lose the rest
-	Window  int  // index.max_result_window: the most hits of one search, where it is below Elasticsearch's default; 0: that
+	Limits  Limits
 	// Untold are the fields that hold something else in the index than in a document's
 	// source: filled by copy_to or a script, changed by a normalizer or an analyzer, the
 	// same for all documents. Whether a reader refuses an item is then known to a search
@@ -83,11 +83,17 @@ func (s Schema) Same(ctx context.Context, client Client, index string) (bool, er
 	return now.uuids == s.UUIDs, err
 }
 
-// MaxHits is the most hits of one search.
-func (s Schema) MaxHits() int { return cmp.Or(s.Window, DefaultWindow) }
+// Limits of one search that an index sets lower than Elasticsearch does; 0: as that does.
+type Limits struct{ hits, terms, docValues int }
 
-// DefaultWindow is index.max_result_window where an index is not set otherwise.
-const DefaultWindow = 10_000
+// MaxHits is the most hits of one search (index.max_result_window).
+func (s Schema) MaxHits() int { return cmp.Or(s.Limits.hits, 10_000) }
+
+// MaxTerms is the most values of one terms query (index.max_terms_count).
+func (s Schema) MaxTerms() int { return cmp.Or(s.Limits.terms, 65_536) }
+
+// MaxDocValues is the most docvalue_fields of one search (index.max_docvalue_fields_search).
+func (s Schema) MaxDocValues() int { return cmp.Or(s.Limits.docValues, 100) }
 
 // ByOthers reports whether others may have written documents: with an _id that is not
 // the item's id, and with values that Freshet does not write.
@@ -147,7 +153,7 @@ func ownTraits(names Fields) Traits {
 func OwnSchema(names Fields) Schema {
 	names = names.WithDefaults()
 	return Schema{
-		Fields: names, Source: names, Time: EpochSeconds, Tokens: names.TitleTokens != None, Traits: ownTraits(names), Live: true, Folded: true, Patterns: names.Lang != None,
+		Fields: names, Source: names, Time: EpochSeconds, Tokens: names.TitleTokens != None, Traits: ownTraits(names), Live: true, Folded: true,
 		Loaded: Refusing{names.GroupID != None, names.AuthorID != None, names.Tags != None, names.Lang != None},
 	}
 }

@@ -1,41 +1,43 @@
 package esindex
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // settings are those of the indices behind a name: their UUIDs, in the order of the
-// indices' names, the least of their windows, and the least length from which on keywords
+// indices' names, the least of their limits, and the least length from which on keywords
 // are ignored, 0 where they never are.
 type settings struct {
 	uuids       string
-	window      int
+	limits      Limits
 	ignoreAbove int
 }
 
-func settingsOf(ctx context.Context, client Client, index string) (settings, error) {
+func settingsOf(ctx context.Context, client Client, index string) (set settings, err error) {
 	var found map[string]struct {
-		Settings struct {
-			UUID   string `json:"index.uuid"`
-			Window int    `json:"index.max_result_window,string"`
-			Above  int    `json:"index.mapping.ignore_above,string"`
-		} `json:"settings"`
+		Settings map[string]string `json:"settings"`
 	}
-	err := Do(ctx, client, http.MethodGet, "/"+index+"/_settings/index.uuid,index.max_result_window,index.mapping.ignore_above", "flat_settings=true&allow_no_indices=false", nil,
-		func(body []byte) error { return json.Unmarshal(body, &found) })
-	list, window, above := make([]string, 0, len(found)), DefaultWindow, 0
+	numbers := map[string]*int{
+		"index.max_result_window": &set.limits.hits, "index.max_terms_count": &set.limits.terms,
+		"index.max_docvalue_fields_search": &set.limits.docValues, "index.mapping.ignore_above": &set.ignoreAbove,
+	}
+	names := strings.Join(slices.AppendSeq([]string{"index.uuid"}, maps.Keys(numbers)), ",")
+	err = Do(ctx, client, http.MethodGet, "/"+index+"/_settings/"+names, "flat_settings=true&allow_no_indices=false", nil, readJSON(&found))
+	uuids := make([]string, 0, len(found))
 	for _, name := range slices.Sorted(maps.Keys(found)) {
-		list = append(list, found[name].Settings.UUID)
-		window = min(window, cmp.Or(found[name].Settings.Window, DefaultWindow))
-		if own := found[name].Settings.Above; own > 0 && (above == 0 || own < above) {
-			above = own
+		of := found[name].Settings
+		uuids = append(uuids, of["index.uuid"])
+		for setting, least := range numbers {
+			if n, _ := strconv.Atoi(of[setting]); n > 0 && (*least == 0 || n < *least) {
+				*least = n
+			}
 		}
 	}
-	return settings{strings.Join(list, ","), window, above}, err
+	set.uuids = strings.Join(uuids, ",")
+	return set, err
 }

@@ -69,12 +69,22 @@ func (w *Watch) doubt(ctx context.Context, cause error) {
 func (w *Watch) look(ctx context.Context) error {
 	w.looking.Lock()
 	defer w.looking.Unlock()
-	report, err := Inspect(ctx, w.client, w.cfg)
+	report, err := inspect(ctx, w.client, w.cfg)
 	if err != nil {
 		return err // a missing index says so to each search
 	}
 	if err := errors.Join(report.Err(), report.Lost(*w.found)); err != nil {
 		w.schema.Refuse(err)
+		return err
+	}
+	read := func() { err = report.Schema.ReadLangs(ctx, w.client, w.cfg.Elasticsearch.Index) }
+	if report.Schema.UUIDs == w.found.Schema.UUIDs {
+		report.Schema.Langs = w.found.Schema.Langs
+		w.langs.Do(read)
+	} else {
+		read()
+	}
+	if err != nil {
 		return err
 	}
 	w.takeOver(ctx, report)
@@ -89,6 +99,12 @@ func (w *Watch) takeOver(ctx context.Context, report esindex.Report) {
 	}
 	w.found = &report
 	w.schema.Set(report.Schema)
+	if err == nil {
+		before := *now
+		if before.Langs = report.Schema.Langs; before == report.Schema {
+			return // items in another language are no change of the index
+		}
+	}
 	w.log.InfoContext(ctx, "the index has changed and is used as it is mapped now", "index", w.cfg.Elasticsearch.Index, "indices", report.Indices)
 	for _, p := range report.Problems {
 		w.log.WarnContext(ctx, "elasticsearch index", "index", w.cfg.Elasticsearch.Index, "problem", p.String())

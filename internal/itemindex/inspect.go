@@ -13,6 +13,15 @@ import (
 // fields: without them keywords would be matched by another analyzer, to which C++
 // is C, and items that are stored already would never get them.
 func Inspect(ctx context.Context, client esindex.Client, cfg configs.Config) (esindex.Report, error) {
+	report, err := inspect(ctx, client, cfg)
+	if err == nil && report.Err() == nil {
+		err = report.Schema.ReadLangs(ctx, client, cfg.Elasticsearch.Index)
+	}
+	return report, err
+}
+
+// inspect does so without the languages of the items.
+func inspect(ctx context.Context, client esindex.Client, cfg configs.Config) (esindex.Report, error) {
 	report, err := esindex.Inspect(ctx, client, cfg.Elasticsearch.Index, Fields(cfg))
 	if err == nil && cfg.Elasticsearch.ManageIndex && !report.Schema.Tokens {
 		report.Problems = append(report.Problems, esindex.Problem{Field: NoTokens, Name: esindex.DefaultTitleTokens, Fatal: true, Message: makeAnew})

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
@@ -18,6 +20,9 @@ import (
 // lookPause is the least time between two looks at the mapping because of answers that
 // do not fit.
 const lookPause = time.Second
+
+// langsPause is the least time between two looks at the languages of the items.
+const langsPause = time.Minute
 
 // Watch begins to use Elasticsearch: it creates missing indices, reads
 // the mapping, and has one search answered, because the first ones of a node
@@ -31,6 +36,7 @@ type Watch struct {
 	schema *esindex.LateSchema // of the backends, which can be used once it is known
 
 	looking sync.Mutex
+	langs   rate.Sometimes  // the languages of the items are read now and then
 	found   *esindex.Report // what the schema is of; nil: not read yet
 
 	mu      sync.Mutex
@@ -62,7 +68,7 @@ func (w *Watch) hurry() {
 
 // New returns the watch of the index of a configuration. Try and Begin begin to use it.
 func New(client esindex.Client, cfg configs.Config, log *slog.Logger) *Watch {
-	w := &Watch{client: client, cfg: cfg, log: log, schema: &esindex.LateSchema{}, why: errors.New(notReached), woken: make(chan struct{}, 1)}
+	w := &Watch{client: client, cfg: cfg, log: log, schema: &esindex.LateSchema{}, why: errors.New(notReached), woken: make(chan struct{}, 1), langs: rate.Sometimes{Interval: langsPause}}
 	w.schema.Watch(lookPause, w.doubt, w.hurry)
 	return w
 }

@@ -34,6 +34,7 @@ func openExisting(t *testing.T, names esindex.Fields, timeField string, docs []m
 	index(t, client, name, docs)
 	report, err := esindex.Inspect(t.Context(), client, name, names)
 	require.NoError(t, err)
+	require.NoError(t, report.Schema.ReadLangs(t.Context(), client, name))
 	require.NoError(t, report.Err())
 	return elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 }
@@ -124,6 +125,7 @@ func TestMetaID(t *testing.T) {
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+name, "", fmt.Appendf(nil, mapping, `{"type": "date"}`), nil))
 	report, err := esindex.Inspect(t.Context(), client, name, names)
 	require.NoError(t, err)
+	require.NoError(t, report.Schema.ReadLangs(t.Context(), client, name))
 	require.NoError(t, report.Err())
 	require.Equal(t, "id", report.Problems[0].Field, "it is warned of")
 	put := func(id, group string) {
@@ -207,6 +209,7 @@ func TestASmallWindow(t *testing.T) {
 	index(t, client, name, docs)
 	report, err := esindex.Inspect(t.Context(), client, name, mapped)
 	require.NoError(t, err)
+	require.NoError(t, report.Schema.ReadLangs(t.Context(), client, name))
 	s := elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 	q := ask(feed.Profile{})
 	q.N = 500

@@ -30,7 +30,7 @@ func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) ([]rec
 	named := nameParts(&q, schema)
 	curve := q.Ranking.Decay.Func()
 	known := make(map[string]recall.Factors, len(ids))
-	for part := range slices.Chunk(ids, explainAtOnce) {
+	for part := range slices.Chunk(ids, min(explainAtOnce, schema.MaxHits(), schema.MaxTerms())) {
 		if err := s.explainSome(ctx, schema, &q, named, part, known); err != nil {
 			return nil, s.contractError(err)
 		}

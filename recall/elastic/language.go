@@ -9,41 +9,45 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// pattern is a regular expression for whole values.
-type pattern struct {
-	Value           string `json:"value"`
-	CaseInsensitive bool   `json:"case_insensitive"`
-}
-
-// language finds the items in the languages of a profile; false: it reads all. One without
-// a language is in all. In an index of somebody else's it finds also what is in another
-// script or for another region: the content tells.
+// language finds the items in the languages of a profile; false: it reads all, or only the
+// content tells. One without a language is in all. Of an index of somebody else's it names
+// the values that stand in it; one that was new since they were read last is found after
+// the next time.
 func language(p *feed.Profile, s *esindex.Schema) (in clause, some bool) {
 	langs := terms.ReadLangs(p.Langs)
-	if langs.All() {
+	field, values := s.Fields.Lang, langs.Keys()
+	switch {
+	case langs.All():
+		return in, false
+	case s.Folds():
+		field, values = esindex.LangKeys, append(slices.Clone(values), esindex.AnyLang)
+	case s.Langs != "":
+		values = slices.DeleteFunc(strings.Split(s.Langs, "\n"), func(lang string) bool { return !langs.Take(lang) })
+	case s.Untold.Lang:
+		values = append(codesOf(p.Langs), "und", "mul", "zxx")
+	default:
 		return in, false
 	}
-	field := s.Fields.Lang
-	var should []clause
-	if s.Folds() {
-		field = esindex.LangKeys
-		should = append(should, clause{Terms: map[string][]string{field: append(slices.Clone(langs.Keys()), esindex.AnyLang)}})
-	} else {
-		should = append(should, clause{Terms: map[string][]string{field: append(sorted(p.Langs), "und", "mul", "zxx")}})
-		if codes := codesOf(p.Langs); s.Patterns && len(codes) > 0 {
-			value := "(" + strings.Join(codes, "|") + `)([-_.\@].*)?`
-			should = append(should, clause{Regexp: map[string]pattern{field: {value, true}}})
-		}
-	}
-	should = append(should, clause{Bool: &boolean{MustNot: []clause{{Exists: &exists{Field: field}}}}})
+	should := append(anyOf(field, values, s), clause{Bool: &boolean{MustNot: []clause{{Exists: &exists{Field: field}}}}})
 	return clause{Bool: &boolean{Should: should}}, true
 }
 
-// codesOf are the codes that the languages may begin with, in order: letters alone.
-func codesOf(langs []string) (codes []string) {
+// codesOf are the languages as they are written, and the codes that they may begin with, in
+// order.
+func codesOf(langs []string) []string {
+	codes := slices.Clone(langs)
 	for _, lang := range langs {
 		codes = append(codes, terms.LangCodes(lang)...)
 	}
 	slices.Sort(codes)
 	return slices.Compact(codes)
+}
+
+// anyOf finds what has one of the values in a field, in as many clauses as the index takes
+// values in one.
+func anyOf(field string, values []string, s *esindex.Schema) (all []clause) {
+	for part := range slices.Chunk(values, s.MaxTerms()) {
+		all = append(all, clause{Terms: map[string][]string{field: part}})
+	}
+	return all
 }

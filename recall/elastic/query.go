@@ -42,7 +42,6 @@ type clause struct {
 	MatchNone     *struct{}            `json:"match_none,omitempty"`
 	MatchPhrase   map[string]string    `json:"match_phrase,omitempty"`
 	Range         map[string]timeRange `json:"range,omitempty"`
-	Regexp        map[string]pattern   `json:"regexp,omitempty"`
 	Term          map[string]string    `json:"term,omitempty"`
 	Terms         map[string][]string  `json:"terms,omitempty"`
 	IDs           *documents           `json:"ids,omitempty"`
@@ -320,7 +319,7 @@ func mapped(not []clause, p *feed.Profile, s *esindex.Schema) []clause {
 func mutes(p *feed.Profile, s *esindex.Schema) []clause {
 	var not []clause
 	if len(p.MutedAuthors) > 0 {
-		not = append(not, clause{Terms: map[string][]string{s.Fields.AuthorID: sorted(p.MutedAuthors)}})
+		not = append(not, anyOf(s.Fields.AuthorID, sorted(p.MutedAuthors), s)...)
 	}
 	if len(p.MutedTags) > 0 {
 		tags, muted := s.Fields.Tags, slices.Clone(p.MutedTags)
@@ -331,12 +330,12 @@ func mutes(p *feed.Profile, s *esindex.Schema) []clause {
 				muted = append(muted, folded)
 			}
 		}
-		not = append(not, clause{Terms: map[string][]string{tags: slices.Compact(sorted(muted))}})
+		not = append(not, anyOf(tags, slices.Compact(sorted(muted)), s)...)
 	}
 	if len(p.MutedItems) > 0 {
 		// They are groups and ids, each.
 		muted := sorted(p.MutedItems)
-		not = append(not, clause{Terms: map[string][]string{s.Fields.GroupID: muted}}, clause{Terms: map[string][]string{s.Fields.ID: muted}})
+		not = append(append(not, anyOf(s.Fields.GroupID, muted, s)...), anyOf(s.Fields.ID, muted, s)...)
 	}
 	return not
 }
@@ -383,7 +382,7 @@ func traitFields(s *esindex.Schema) []string {
 			fields = append(fields, name)
 		}
 	}
-	return fields
+	return fields[:min(len(fields), s.MaxDocValues())]
 }
 
 // body encodes the search for one round.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/esindex"
@@ -24,16 +25,12 @@ func (s *Source) Refused(ctx context.Context, p *feed.Profile, ids []string) (ma
 	if err != nil {
 		return nil, s.contractError(err)
 	}
-	body, err := refusing(p, schema, ids)
-	if err != nil {
-		return nil, err
+	refused := map[string]bool{}
+	for part := range slices.Chunk(ids, min(schema.MaxHits(), schema.MaxTerms())) {
+		if err == nil {
+			err = s.refusedOf(ctx, schema, p, part, refused)
+		}
 	}
-	var refused map[string]bool
-	const params = "allow_partial_search_results=false&filter_path=error,status,hits.hits._id,hits.hits.fields,hits.hits.matched_queries"
-	err = esindex.Do(ctx, s.client, http.MethodPost, "/"+s.index+"/_search", params, body, func(data []byte) (err error) {
-		refused, err = readRefused(data, schema)
-		return err
-	})
 	if err == nil && len(schema.Asked(schema.Unloaded, p)) > 0 {
 		var same bool
 		if same, err = schema.Same(ctx, s.client, s.index); err == nil && !same {
@@ -48,6 +45,18 @@ func (s *Source) Refused(ctx context.Context, p *feed.Profile, ids []string) (ma
 		return nil, s.contractError(err)
 	}
 	return refused, nil
+}
+
+// refusedOf adds those of some items.
+func (s *Source) refusedOf(ctx context.Context, schema *esindex.Schema, p *feed.Profile, ids []string, refused map[string]bool) error {
+	body, err := refusing(p, schema, ids)
+	if err != nil {
+		return err
+	}
+	const params = "allow_partial_search_results=false&filter_path=error,status,hits.hits._id,hits.hits.fields,hits.hits.matched_queries"
+	return esindex.Do(ctx, s.client, http.MethodPost, "/"+s.index+"/_search", params, body, func(data []byte) error {
+		return readRefused(data, schema, refused)
+	})
 }
 
 // refusing is the search for the documents of the ids, the latest first, in which those that
@@ -72,7 +81,7 @@ func refusing(p *feed.Profile, schema *esindex.Schema, ids []string) ([]byte, er
 }
 
 // readRefused reads which items are refused: of several documents of one the latest says so.
-func readRefused(data []byte, schema *esindex.Schema) (map[string]bool, error) {
+func readRefused(data []byte, schema *esindex.Schema, refused map[string]bool) error {
 	var answer struct {
 		Hits struct {
 			Hits []struct {
@@ -83,9 +92,8 @@ func readRefused(data []byte, schema *esindex.Schema) (map[string]bool, error) {
 		} `json:"hits"`
 	}
 	if err := json.Unmarshal(data, &answer); err != nil {
-		return nil, err
+		return err
 	}
-	refused := map[string]bool{}
 	for _, hit := range answer.Hits.Hits {
 		id := hit.ID
 		if names := hit.Fields[schema.Fields.ID]; !schema.MetaID() && len(names) > 0 {
@@ -96,5 +104,5 @@ func readRefused(data []byte, schema *esindex.Schema) (map[string]bool, error) {
 		}
 	}
 	maps.DeleteFunc(refused, func(_ string, is bool) bool { return !is })
-	return refused, nil
+	return nil
 }

@@ -55,8 +55,8 @@ func TestSpellingsInAnIndexOfOthers(t *testing.T) {
 		{feed.Profile{MutedTags: []string{"Go"}}, "cdefghijkl"},
 		{feed.Profile{MutedTags: []string{"GO", "go", "RUST"}}, "aefghijkl"},
 		{feed.Profile{Langs: []string{"en"}}, "abcdij"},
-		{feed.Profile{Langs: []string{"EN-us", "he"}}, "abcdhij"},
-		{feed.Profile{Langs: []string{"zh-Hans"}}, "fgij"},
+		{feed.Profile{Langs: []string{"EN-us", "he"}}, "abdhij"},
+		{feed.Profile{Langs: []string{"zh-Hans"}}, "gij"},
 		{feed.Profile{Langs: []string{"de", "e.n"}}, "ijkl"},
 		{feed.Profile{Langs: []string{"no such", "*"}}, "abcdefghijkl"},
 	} {
