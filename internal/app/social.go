@@ -127,7 +127,7 @@ func (b *builder) openSocialStore(ctx context.Context, options social.Options) (
 		return nil, err
 	}
 	b.onClose("posts", func(context.Context) error { return store.Close() })
-	return store, nil
+	return store, store.EndLeases(ctx)
 }
 
 // openPostgres brings the tables up to date. While the database is down that

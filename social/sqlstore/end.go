@@ -136,3 +136,11 @@ func (s *Store) TakeBack(ctx context.Context, but ...jobs.Job) (int, error) {
 	held, err := s.end(ctx, func(q *Query, held states) { q.end(held, q.d.TakeBack, but, queueNow(s.opts), s.name) })
 	return len(held), s.failed(ctx, "take jobs back", err)
 }
+
+// EndLeases ends every lease, whoever has it: for a process that begins and is the only one
+// that works on these jobs. Those of the process before would wait until their leases run out.
+func (s *Store) EndLeases(ctx context.Context) error {
+	return s.failed(ctx, "end leases", s.alone(ctx, func(q *Query) {
+		q.exec(`UPDATE jobs SET leased_till = 0 WHERE state = 'running'`)
+	}))
+}

@@ -1,0 +1,31 @@
+package app
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+	socialsqlite "github.com/freshet/freshet/social/sqlite"
+)
+
+// TestJobsOfAProcessThatDied do not wait for leases to run out: nobody else works on them
+// where everything is embedded.
+func TestJobsOfAProcessThatDied(t *testing.T) {
+	t.Parallel()
+	clock, cfg := at(noon), embedded(t)
+	file := filepath.Join(cfg.DataDir, socialsqlite.FileName)
+	died, err := socialsqlite.Open(t.Context(), file, social.Options{Clock: clock.Now})
+	require.NoError(t, err)
+	require.NoError(t, died.Mark(t.Context(), jobs.Dirty{Kind: jobs.Deliver, Key: "post:a"}, jobs.Dirty{Kind: jobs.Pair, Key: "a/b"}))
+	_, err = died.LeaseKey(t.Context(), jobs.Pair, "a/b", time.Hour)
+	require.NoError(t, err)
+	list, err := died.Lease(t.Context(), 1, time.Hour)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.NoError(t, died.Close())
+	settled(t, open(t, cfg, WithClock(clock.Now)))
+}
