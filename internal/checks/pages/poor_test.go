@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -99,7 +100,19 @@ func TestALongWordIsBroken(t *testing.T) {
 	ingest(t, a, "long", strings.Repeat("x", 60))
 	tab := chromium.Open(t, chromium.Screen{Name: "small", Width: 320, Height: 640})
 	send(t, a, "reader", http.MethodPut, "/v1/agents/reader/profile", `{"interests":{"`+strings.Repeat("x", 60)+`":1}}`)
-	readAs(tab, url, "reader")
-	tab.Until(`document.querySelector('[data-id=long] .chip')`)
-	assert.LessOrEqual(t, chromium.Eval[float64](tab, `document.documentElement.scrollWidth`), 320.0)
+	var post struct{ ID string }
+	require.NoError(t, json.Unmarshal(send(t, a, strings.Repeat("w", 60), http.MethodPost, "/v1/posts", `{"caption":"`+strings.Repeat("x", 300)+` #`+strings.Repeat("y", 60)+`"}`), &post))
+	send(t, a, "reader", http.MethodPut, "/v1/agents/reader/following/"+strings.Repeat("w", 60), "")
+	for query, shown := range map[string]string{
+		"": `[data-id=long] .chip`, "feed=following": `.card`, "post=" + post.ID: `#other h2`, "author=" + strings.Repeat("w", 60): `#other .grid li`,
+	} {
+		readAs(tab, url, "reader", query)
+		tab.Until(`document.querySelector('` + shown + `')`)
+		assert.LessOrEqual(t, chromium.Eval[float64](tab, `document.documentElement.scrollWidth`), 320.0, query)
+	}
+	for _, page := range []string{"/lab", "/docs"} {
+		tab.Go(url + page)
+		tab.Until(`document.querySelectorAll('main section, main details, input').length > 3`)
+		assert.LessOrEqual(t, chromium.Eval[float64](tab, `document.documentElement.scrollWidth`), 320.0, page)
+	}
 }
