@@ -21,6 +21,8 @@ const (
 	// streamSilence is how long a stream may be silent. A server sends something every
 	// 15 s.
 	streamSilence = time.Minute
+	// longestStreamWait is the longest wait for a new try, whatever the server asks for.
+	longestStreamWait = time.Hour
 	// longestLine is the most of a line of a stream that is read.
 	longestLine = 64 << 10
 )
@@ -80,8 +82,9 @@ func (s *stream) wait(ctx context.Context, cause error, least time.Duration) err
 	wait := max(least, s.pause)
 	var refused *Error
 	if errors.As(cause, &refused) {
-		wait = min(max(wait, refused.RetryAfter), time.Hour)
+		wait = max(wait, refused.RetryAfter)
 	}
+	wait = min(wait, longestStreamWait)
 	if s.client.notify != nil {
 		s.client.notify(cause, wait)
 	}
@@ -142,7 +145,7 @@ func (s *stream) read(body io.Reader, heard func(), yield func(News, error) bool
 			data += value
 		case "retry":
 			if ms, err := strconv.Atoi(value); err == nil && ms >= 0 {
-				s.pause = time.Duration(ms) * time.Millisecond
+				s.pause = time.Duration(min(ms, int(longestStreamWait/time.Millisecond))) * time.Millisecond
 			}
 		}
 		if lines.Text() != "" {

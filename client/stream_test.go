@@ -84,6 +84,33 @@ func TestStreamGoesOnWhereItWas(t *testing.T) {
 	})
 }
 
+// TestAStreamWaitsAnHourAtMost, whatever it asks for.
+func TestAStreamWaitsAnHourAtMost(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[string]time.Duration{
+		"7000": 7 * time.Second, "99999999999": time.Hour, "9223372036854775807": time.Hour, "soon": time.Second,
+	} {
+		t.Run(asked, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var waits []time.Duration
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				c, err := client.New("http://server", client.WithHTTPClient(inProcess(func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Content-Type", "text/event-stream")
+					_, _ = fmt.Fprintf(w, "retry: %s\n\n", asked)
+				})), client.WithRetryNotice(func(_ error, wait time.Duration) {
+					waits = append(waits, wait)
+					cancel()
+				}))
+				require.NoError(t, err)
+				for range c.Stream(ctx, "") {
+				}
+				require.Equal(t, []time.Duration{want}, waits)
+			})
+		})
+	}
+}
+
 // TestASilentStreamIsLeft: a server says something every 15 seconds, and a client that
 // has heard nothing for a minute connects again, where it has been.
 func TestASilentStreamIsLeft(t *testing.T) {
