@@ -26,7 +26,7 @@ const (
 	// MaxFollowsBody is the largest body with authors to follow, and MaxFollows how many they are.
 	MaxFollowsBody = 64 << 10
 	MaxFollows     = 100
-	MaxCircleBody = 1 << 20 // 5,000 members of 128 characters are 655 KB
+	MaxCircleBody  = 1 << 20 // 5,000 members of 128 characters are 655 KB
 	// MaxItemsBody bounds an upload twice: as sent and as unpacked.
 	MaxItemsBody = 64 << 20
 )

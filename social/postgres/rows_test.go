@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -49,7 +50,7 @@ func TestRowsThatAreRead(t *testing.T) {
 		_, err := pool.Exec(t.Context(), text)
 		require.NoError(t, err, text)
 	}
-	const page, few = 51, 6 * 51 // few: of each source a page, of the three reaches, and each post's own row
+	const page, few = 51, 8 * 51 // few: of each source a page, of the three reaches, and each post's own row; of a tile 8: who may see it
 	bounded := 6 * social.MaxAddressed
 	for name, call := range readsOfMuch(s, page) {
 		most := few
@@ -100,6 +101,14 @@ func readsOfMuch(s *Store, page int) map[string]reading {
 				}}
 			}
 		}
+		all["tiles for "+reader] = reading{run: func(ctx context.Context) error {
+			list, err := s.Grid(ctx, reader, "n", social.Position{}, page)
+			ids := make([]string, len(list))
+			for i := range list {
+				ids[i] = list[i].ID
+			}
+			return errors.Join(err, last(s.Tiles(ctx, reader, ids)))
+		}}
 		if reader != "" {
 			all["timeline of "+reader] = reading{run: func(ctx context.Context) error {
 				return last(s.Pull(ctx, social.PullQuery{Reader: reader, N: page, Whole: true}))
