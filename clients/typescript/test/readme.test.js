@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { readFile, readdir } from 'node:fs/promises';
 import { test } from 'node:test';
 import ts from 'typescript';
 import { serve, store } from './helpers.js';
@@ -22,4 +23,14 @@ test('what the README shows runs', async (t) => {
   const told = log.mock.calls.map(({ arguments: [first] }) => String(first));
   assert.ok(told.some((line) => line.startsWith('readme ')), 'the title of an item');
   assert.ok(told.some((line) => line.startsWith('the server answered 404 (40401)')));
+});
+
+test('the package has what is compiled of the sources, and a README of a screen', async () => {
+  const folder = new URL('..', import.meta.url);
+  const [{ files }] = JSON.parse(execFileSync('npm', ['pack', '--ignore-scripts', '--dry-run', '--json'], { cwd: folder, encoding: 'utf8' }));
+  const sources = await readdir(new URL('src', folder));
+  const compiled = sources.flatMap((name) => ['.js', '.d.ts'].map((end) => `dist/${name.replace('.ts', end)}`));
+  const packed = files.map((/** @type {{path: string}} */ { path }) => path);
+  assert.deepEqual(packed.toSorted(), ['LICENSE', 'README.md', 'package.json', ...compiled].toSorted());
+  assert.ok(readme.split('\n').length <= 61);
 });
