@@ -6,21 +6,29 @@ import (
 	"net/url"
 )
 
-// PutCircle calls PUT /v1/circles/{id}: it makes a circle of the caller's, or
-// changes it. [ErrForbidden] where it is another agent's, [ErrUnprocessable]
+// PutCircle calls PUT /v1/circles/{id}: it makes a circle, a group or an event of the
+// caller's, or changes it. [ErrForbidden] where it is another agent's, [ErrUnprocessable]
 // where it would have too many members.
 func (c *Client) PutCircle(ctx context.Context, id string, change CircleChange) (Circle, error) {
 	return send[Circle](ctx, c, Request{Method: http.MethodPut, Path: circlePath(id), Repeatable: true}, change)
 }
 
-// Circle calls GET /v1/circles/{id}. Circles are for their owner and admins.
+// Circle calls GET /v1/circles/{id}. Circles are for their owner and admins, groups and
+// events also for their members and who is invited; for others [ErrNotFound].
 func (c *Client) Circle(ctx context.Context, id string) (Circle, error) {
 	return call[Circle](ctx, c, Request{Method: http.MethodGet, Path: circlePath(id), Repeatable: true})
 }
 
 // Circles calls GET /v1/circles: the caller's own, paged as [Client.Following].
 func (c *Client) Circles(ctx context.Context, after string, limit int) (CirclePage, error) {
-	return call[CirclePage](ctx, c, Request{Method: http.MethodGet, Path: withPage("/v1/circles", "after", after, limit), Repeatable: true})
+	return c.CirclesAs(ctx, "", after, limit)
+}
+
+// CirclesAs calls GET /v1/circles?of=: "owned", the caller's own; "joined", groups and events
+// of others that the caller is in; "invited", those that the caller may join.
+func (c *Client) CirclesAs(ctx context.Context, of, after string, limit int) (CirclePage, error) {
+	path := withQuery("/v1/circles", map[string]string{"of": of, "after": after}, map[string]int64{"limit": int64(limit)})
+	return call[CirclePage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
 // DeleteCircle calls DELETE /v1/circles/{id}. [ErrNotFound] where there is none;
@@ -36,7 +44,7 @@ func (c *Client) Members(ctx context.Context, id, after string, limit int) (Agen
 }
 
 // AddMember calls PUT /v1/circles/{id}/members/{agent} and reports whether
-// anything changed.
+// anything changed. Who is invited adds themself.
 func (c *Client) AddMember(ctx context.Context, id, agent string) (changed bool, err error) {
 	return c.change(ctx, http.MethodPut, circlePath(id)+"/members/"+url.PathEscape(agent))
 }
@@ -45,6 +53,17 @@ func (c *Client) AddMember(ctx context.Context, id, agent string) (changed bool,
 // themselves.
 func (c *Client) RemoveMember(ctx context.Context, id, agent string) (changed bool, err error) {
 	return c.change(ctx, http.MethodDelete, circlePath(id)+"/members/"+url.PathEscape(agent))
+}
+
+// Invite calls PUT /v1/circles/{id}/invitations/{agent} and reports whether anything
+// changed.
+func (c *Client) Invite(ctx context.Context, id, agent string) (changed bool, err error) {
+	return c.change(ctx, http.MethodPut, circlePath(id)+"/invitations/"+url.PathEscape(agent))
+}
+
+// Withdraw calls DELETE /v1/circles/{id}/invitations/{agent}. Who is invited declines by it.
+func (c *Client) Withdraw(ctx context.Context, id, agent string) (changed bool, err error) {
+	return c.change(ctx, http.MethodDelete, circlePath(id)+"/invitations/"+url.PathEscape(agent))
 }
 
 func circlePath(id string) string { return "/v1/circles/" + url.PathEscape(id) }

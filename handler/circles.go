@@ -21,6 +21,8 @@ func (s *server) circleRoutes(route router) {
 	store := s.deps.Social.Store
 	route(http.MethodPut, circle+"/members/:agent", s.changeMember(store.AddMember))
 	route(http.MethodDelete, circle+"/members/:agent", s.changeMember(store.RemoveMember))
+	route(http.MethodPut, circle+"/invitations/:agent", s.changeInvitation(store.Invite))
+	route(http.MethodDelete, circle+"/invitations/:agent", s.changeInvitation(store.Withdraw))
 }
 
 // putCircle answers PUT /v1/circles/{id} with the circle as it is stored.
@@ -36,7 +38,10 @@ func (s *server) putCircle(c *call) error {
 	if by != "" && in.Owner != "" && in.Owner != by {
 		return fmt.Errorf("%w: an agent may make circles only for itself; leave out owner", feed.ErrForbidden)
 	}
-	circle := social.Circle{ID: c.gin.Param("id"), Owner: in.Owner, Name: in.Name}
+	circle := social.Circle{ID: c.gin.Param("id"), Owner: in.Owner, Name: in.Name, CircleTerms: in.CircleTerms}
+	if !in.Until.IsZero() {
+		circle.Until = in.Until.Unix()
+	}
 	if by != "" {
 		circle.Owner = by
 	}
@@ -64,34 +69,33 @@ func (s *server) storeCircle(ctx context.Context, circle social.Circle, members 
 	return s.deps.Social.Store.PutCircle(ctx, circle, members, time.Time{})
 }
 
-// circle reads the circle that the path names for who may: its owner, or an
-// admin ("").
-func (s *server) circle(ctx context.Context, c *call, by string) (social.Circle, error) {
-	id := c.gin.Param("id")
-	if err := social.CheckCircleID(id); err != nil {
-		return social.Circle{}, err
-	}
-	circle, err := s.deps.Social.Store.Circle(ctx, id)
-	if err == nil && by != "" && by != circle.Owner {
-		err = fmt.Errorf("%w: this circle is another agent's", feed.ErrForbidden)
-	}
-	return circle, err
-}
+// rolesOf are the roles that GET /v1/circles lists by.
+var rolesOf = map[string]social.Role{"owned": social.RoleOwner, "joined": social.RoleMember, "invited": social.RoleInvited}
 
-// getCircles answers GET /v1/circles with the caller's own.
+// getCircles answers GET /v1/circles with those that the caller has a role in.
 func (s *server) getCircles(c *call) error {
-	owner, err := s.member(c)
+	agent, err := s.member(c)
 	if err != nil {
 		return err
 	}
-	after, limit, err := c.page(feed.CheckAgentID)
-	if err != nil {
+	ask := struct {
+		listQuery
+		Of string `json:"of"`
+	}{listQuery{Limit: defaultList}, "owned"}
+	if err := c.decodeQuery(&ask); err != nil {
+		return err
+	}
+	role, known := rolesOf[ask.Of]
+	if !known {
+		return fmt.Errorf("%w: of must be owned, joined or invited, not %.80q", feed.ErrInvalid, ask.Of)
+	}
+	if err := ask.check(feed.CheckAgentID); err != nil {
 		return err
 	}
 	return c.answer(s.gated, func(ctx context.Context) (any, error) {
-		circles, err := s.deps.Social.Store.CirclesOf(ctx, owner, after, limit+1)
+		circles, err := s.deps.Social.Store.CirclesOf(ctx, agent, role, string(ask.After), ask.Limit+1)
 		var data social.CirclePage
-		data.Circles, data.NextAfter = firstPage(circles, limit, func(c *social.Circle) *string { return &c.ID })
+		data.Circles, data.NextAfter = firstPage(circles, ask.Limit, func(c *social.Circle) *string { return &c.ID })
 		return data, err
 	})
 }
@@ -102,7 +106,18 @@ func (s *server) getCircle(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(s.gated, func(ctx context.Context) (any, error) { return s.circle(ctx, c, by) })
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
+		circle, _, err := s.circle(ctx, c.gin.Param("id"), by)
+		return circle, err
+	})
+}
+
+// circle reads a circle for who has a role in it, or for an admin ("").
+func (s *server) circle(ctx context.Context, id, by string) (social.Circle, social.Role, error) {
+	if err := social.CheckCircleID(id); err != nil {
+		return social.Circle{}, social.NoRole, err
+	}
+	return s.deps.Social.Store.CircleFor(ctx, id, by)
 }
 
 // deleteCircle answers DELETE /v1/circles/{id}.
@@ -123,10 +138,29 @@ func (s *server) getMembers(c *call) error {
 		return err
 	}
 	return s.sendList(c, c.gin.Param("id"), func(ctx context.Context, circle, after string, n int) ([]string, error) {
-		if _, err := s.circle(ctx, c, by); err != nil {
+		group, role, err := s.circle(ctx, circle, by)
+		if err != nil {
 			return nil, err
 		}
+		if by != "" && role != social.RoleOwner && (role != social.RoleMember || group.MembersVisibleTo != social.ByMembers) {
+			return nil, fmt.Errorf("%w: who is in %s is for %s to read", feed.ErrForbidden, circle, readers(group))
+		}
 		return s.deps.Social.Store.Members(ctx, circle, after, n)
+	})
+}
+
+// readers are who reads who is in a group.
+func readers(group social.Circle) string {
+	if group.MembersVisibleTo == social.ByMembers {
+		return "its members"
+	}
+	return "its owner"
+}
+
+// changeInvitation answers PUT and DELETE /v1/circles/{id}/invitations/{agent}.
+func (s *server) changeInvitation(do func(ctx context.Context, circle, agent, by string) (bool, error)) func(*call) error {
+	return s.changeMember(func(ctx context.Context, circle, agent, by string, _ time.Time) (bool, error) {
+		return do(ctx, circle, agent, by)
 	})
 }
 

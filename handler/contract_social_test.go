@@ -66,6 +66,15 @@ func seedSocial(t *testing.T, store social.Store) {
 	require.NoError(t, err)
 	require.Empty(t, refused)
 	require.NoError(t, store.PutCircle(ctx, social.Circle{ID: "theirs", Owner: "u_2"}, nil, time.Time{}))
+	group := social.CircleTerms{Kind: social.KindGroup}
+	require.NoError(t, store.PutCircle(ctx, social.Circle{ID: "club", Owner: "u_2", CircleTerms: group}, []string{"u_1"}, time.Time{}))
+	require.NoError(t, store.PutCircle(ctx, social.Circle{ID: "rowers", Owner: "u_1", CircleTerms: group}, nil, time.Time{}))
+	for i := range social.MaxInvitations {
+		id := fmt.Sprintf("club%d", i)
+		require.NoError(t, store.PutCircle(ctx, social.Circle{ID: id, Owner: fmt.Sprintf("o_%d", i%9), CircleTerms: group}, nil, time.Time{}))
+		_, err := store.Invite(ctx, id, "popular", "")
+		require.NoError(t, err)
+	}
 }
 
 func names(n int) []string {
@@ -301,6 +310,7 @@ func followCases(func(...string) []exchange) map[string]contractRoute {
 
 func circleCases(func(...string) []exchange) map[string]contractRoute {
 	const circle, list, one = "/v1/circles/{id}", "/v1/circles/{id}/members", "/v1/circles/{id}/members/{agent}"
+	const invitation = circle + "/invitations/{agent}"
 	of := func(id, body string, headers ...string) exchange {
 		return exchange{path: at(id), headers: headers, body: body}
 	}
@@ -312,7 +322,7 @@ func circleCases(func(...string) []exchange) map[string]contractRoute {
 	}
 	return map[string]contractRoute{
 		"GET /v1/circles": {
-			good: []exchange{{headers: []string{asAgent}}, {query: "?limit=1&after=a", headers: []string{asAgent}}, {headers: []string{"X-Agent-ID: nobody"}}},
+			good: []exchange{{headers: []string{asAgent}}, {query: "?limit=1&after=a&of=joined", headers: []string{asAgent}}, {headers: []string{"X-Agent-ID: nobody"}}},
 			bad: map[int]exchange{
 				40001: {query: "?cursor=1", headers: []string{asAgent}},
 				40003: {query: "?limit=0", headers: []string{asAgent}},
@@ -320,13 +330,14 @@ func circleCases(func(...string) []exchange) map[string]contractRoute {
 			},
 		},
 		"GET " + circle: {
-			good: []exchange{of("c1", "", asAgent), of("theirs", "", asAdmin)},
-			bad:  map[int]exchange{40004: of("a%20b", "", asAgent), 40301: of("theirs", "", asAgent), 40401: of("never", "", asAgent)},
+			good: []exchange{of("c1", "", asAgent), of("theirs", "", asAdmin), of("club", "", asAgent)},
+			bad:  map[int]exchange{40004: of("a%20b", "", asAgent), 40401: of("theirs", "", asAgent)},
 		},
 		"PUT " + circle: {
 			good: []exchange{
 				of("c1", `{"name":"Friends","members":["u_2","u_4"]}`, asAgent), of("c1", `{"name":"Old friends"}`, asAdmin),
 				of("c9", `{"owner":"u_9","members":[]}`, bearer),
+				of("c11", `{"name":"Regatta","kind":"event","post":"owner","history":"all","members_visible_to":"members","until":"2026-06-01T18:00:00Z"}`, asAgent),
 			},
 			bad: map[int]exchange{
 				40001: of("c10", `{"name":"Whose?"}`, asAdmin),
@@ -337,7 +348,7 @@ func circleCases(func(...string) []exchange) map[string]contractRoute {
 		},
 		"DELETE " + circle: {
 			good: []exchange{of("d0", "", asAgent), of("d1", "", asAdmin)},
-			bad:  map[int]exchange{40004: of("a%20b", "", asAgent), 40301: of("theirs", "", asAgent), 40401: of("never", "", asAgent)},
+			bad:  map[int]exchange{40004: of("a%20b", "", asAgent), 40301: of("club", "", asAgent), 40401: of("theirs", "", asAgent)},
 		},
 		"GET " + list: {
 			good: []exchange{listed("c1", "?limit=1", asAgent), listed("theirs", "?after=u_2", asAdmin)},
@@ -345,7 +356,7 @@ func circleCases(func(...string) []exchange) map[string]contractRoute {
 				40001: listed("c1", "?cursor=1", asAgent),
 				40003: listed("c1", "?limit=0", asAgent),
 				40004: listed("c1", "?after=a%20b", asAgent),
-				40301: listed("theirs", "", asAgent),
+				40301: listed("club", "", asAgent),
 				40401: listed("never", "", asAgent),
 			},
 		},
@@ -353,16 +364,34 @@ func circleCases(func(...string) []exchange) map[string]contractRoute {
 			good: []exchange{member("c1", "u_2", asAgent), member("theirs", "u_2", asAdmin)},
 			bad: map[int]exchange{
 				40004: member("c1", "@server", asAgent),
-				40301: member("theirs", "u_2", asAgent),
+				40301: member("club", "u_3", asAgent),
 				40401: member("never", "u_2", asAgent),
 				42202: member("full", "one_more", asAgent),
+			},
+		},
+		"PUT " + invitation: {
+			good: []exchange{member("rowers", "u_2", asAgent), member("club", "u_3", asAdmin)},
+			bad: map[int]exchange{
+				40001: member("c1", "u_2", asAgent),
+				40004: member("rowers", "@server", asAgent),
+				40301: member("club", "u_3", asAgent),
+				40401: member("theirs", "u_2", asAgent),
+				42202: member("rowers", "popular", asAgent),
+			},
+		},
+		"DELETE " + invitation: {
+			good: []exchange{member("rowers", "u_2", asAgent), member("club", "u_3", asAdmin)},
+			bad: map[int]exchange{
+				40004: member("rowers", "@server", asAgent),
+				40301: member("club", "u_3", asAgent),
+				40401: member("theirs", "u_2", asAgent),
 			},
 		},
 		"DELETE " + one: {
 			good: []exchange{member("c1", "u_7", asAgent), member("theirs", "u_7", asAdmin)},
 			bad: map[int]exchange{
 				40004: member("c1", "@server", asAgent),
-				40301: member("theirs", "u_2", asAgent),
+				40301: member("club", "u_2", asAgent),
 				40401: member("never", "u_2", asAgent),
 			},
 		},

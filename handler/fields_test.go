@@ -102,6 +102,7 @@ var withBodies = []described{
 	{op: "PATCH /v1/posts/post:p", body: `{"caption":"x","tags":[],"alts":[]}`, fields: []field{{"tags", aTexts, 40001, false}, {"alts", aTexts, 40001, false}}},
 	{op: "PUT /v1/authors/u_1", body: `{}`, fields: []field{{"name", aText, 40001, false}, {"image_url", aText, 40001, false}, {"bio", aText, 40001, false}}},
 	{op: "PUT /v1/circles/c1", body: `{"owner":"u_1"}`, fields: []field{{"owner", aText, 40004, true}, {"name", aText, 40001, false}, {"members", aTexts, 0, false}}},
+	{op: "PUT /v1/circles/c1", body: `{"owner":"u_1","kind":"event","until":1}`, fields: []field{{"until", aTime, 40001, false}, {"post", aText, 0, false}}},
 	{op: "POST /v1/explain", body: `{"agent_id":"u_1"}`, fields: []field{
 		{"agent_id", aText, 40004, true}, {"limit", aWhole, 40003, false}, {"item", aText, 40004, false}, {"ranking", anObject, 40001, false}, {"at", aTime, 40001, false},
 	}},

@@ -117,24 +117,31 @@ func (s *server) listOf(list lister) func(*call) error {
 	}
 }
 
+// listQuery is the query of a page of a list by id.
+type listQuery struct {
+	After queryText `json:"after"`
+	Limit int       `json:"limit"`
+}
+
+func (q *listQuery) check(id func(string) error) error {
+	if err := feed.CheckLimit(q.Limit, MaxList); err != nil {
+		return err
+	}
+	if q.After != "" {
+		if err := id(string(q.After)); err != nil {
+			return fmt.Errorf("after: %w", err)
+		}
+	}
+	return nil
+}
+
 // page reads the query of a page of a list by id.
-func (c *call) page(check func(id string) error) (after string, limit int, err error) {
-	ask := struct {
-		After queryText `json:"after"`
-		Limit int       `json:"limit"`
-	}{Limit: defaultList}
+func (c *call) page(id func(string) error) (after string, limit int, err error) {
+	ask := listQuery{Limit: defaultList}
 	if err := c.decodeQuery(&ask); err != nil {
 		return "", 0, err
 	}
-	if err := feed.CheckLimit(ask.Limit, MaxList); err != nil {
-		return "", 0, err
-	}
-	if ask.After != "" {
-		if err := check(string(ask.After)); err != nil {
-			return "", 0, fmt.Errorf("after: %w", err)
-		}
-	}
-	return string(ask.After), ask.Limit, nil
+	return string(ask.After), ask.Limit, ask.check(id)
 }
 
 // sendList answers with a page of a list.

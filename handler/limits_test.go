@@ -110,6 +110,8 @@ func TestEverySocialRouteOfAnAgentCountsForItsRate(t *testing.T) {
 		{"GET", "/v1/circles/c1/members"},
 		{"PUT", "/v1/circles/c1/members/u_2"},
 		{"DELETE", "/v1/circles/c1/members/u_2"},
+		{"PUT", "/v1/circles/c1/invitations/u_2"},
+		{"DELETE", "/v1/circles/c1/invitations/u_2"},
 	} {
 		t.Run(call[0]+call[1], func(t *testing.T) {
 			t.Parallel()

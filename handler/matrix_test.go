@@ -159,6 +159,8 @@ func matrixRoutes() map[string]any {
 		"GET /v1/circles/{id}/members":                    noPost("ids of agents"),
 		"PUT /v1/circles/{id}/members/{agent}":            own,
 		"DELETE /v1/circles/{id}/members/{agent}":         own,
+		"PUT /v1/circles/{id}/invitations/{agent}":        own,
+		"DELETE /v1/circles/{id}/invitations/{agent}":     own,
 
 		"GET /v1/jobs":             noPost("kinds, keys and errors, which name ids and no content: TestRights looks"),
 		"POST /v1/jobs":            own,

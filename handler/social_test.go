@@ -436,24 +436,28 @@ func TestCircles(t *testing.T) {
 		return f.do(t, method, "/v1/circles/"+path, body, caller).body
 	}
 	success := func(data string) string { return `{"code":0,"msg":"success","data":` + data + `}` }
-	require.Equal(t, success(`{"id":"c1","owner":"u_1","name":"Friends","size":2}`), circle("PUT", "c1", `{"name":"Friends","members":["u_3","u_2","u_2"]}`, asAgent))
-	require.Equal(t, success(`{"id":"c1","owner":"u_1","name":"Old friends","size":2}`), circle("PUT", "c1", `{"name":"Old friends"}`, asAdmin))
+	require.Equal(t, success(`{"id":"c1","owner":"u_1","name":"Friends","size":2,"kind":"circle"}`), circle("PUT", "c1", `{"name":"Friends","members":["u_3","u_2","u_2"]}`, asAgent))
+	require.Equal(t, success(`{"id":"c1","owner":"u_1","name":"Old friends","size":2,"kind":"circle"}`), circle("PUT", "c1", `{"name":"Old friends"}`, asAdmin))
 	require.Equal(t, success(`{"changed":true}`), circle("PUT", "c1/members/u_4", "", asAgent))
 	require.Equal(t, success(`{"changed":false}`), circle("PUT", "c1/members/u_4", "", asAdmin))
 	require.Equal(t, success(`{"agents":["u_2","u_3"],"next_after":"u_3"}`), circle("GET", "c1/members?limit=2", "", asAgent))
 	require.Equal(t, success(`{"agents":["u_4"],"next_after":null}`), circle("GET", "c1/members?limit=2&after=u_3", "", asAgent))
 	require.Equal(t, success(`{"changed":true}`), circle("DELETE", "c1/members/u_2", "", asAgent))
-	require.Equal(t, success(`{"id":"c1","owner":"u_1","name":"Old friends","size":2}`), circle("GET", "c1", "", asAgent))
-	require.Equal(t, success(`{"id":"c1","owner":"u_1","size":0}`), circle("PUT", "c1", `{"members":[]}`, asAgent), "none is an answer, too")
-	require.Equal(t, success(`{"id":"c2","owner":"u_7","size":0}`), circle("PUT", "c2", `{"owner":"u_7"}`, asAdmin))
-	require.Equal(t, success(`{"id":"c0","owner":"u_1","name":"Zero","size":0}`), circle("PUT", "c0", `{"name":"Zero"}`, asAgent))
-	require.Equal(t, success(`{"circles":[{"id":"c0","owner":"u_1","name":"Zero","size":0}],"next_after":"c0"}`), f.do(t, "GET", "/v1/circles?limit=1", "", asAgent).body)
-	require.Equal(t, success(`{"circles":[{"id":"c1","owner":"u_1","size":0}],"next_after":null}`), f.do(t, "GET", "/v1/circles?after=c0", "", asAgent).body)
+	require.Equal(t, success(`{"id":"c1","owner":"u_1","name":"Old friends","size":2,"kind":"circle"}`), circle("GET", "c1", "", asAgent))
+	require.Equal(t, success(`{"id":"c1","owner":"u_1","size":0,"kind":"circle"}`), circle("PUT", "c1", `{"members":[]}`, asAgent), "none is an answer, too")
+	require.Equal(t, success(`{"id":"c2","owner":"u_7","size":0,"kind":"circle"}`), circle("PUT", "c2", `{"owner":"u_7"}`, asAdmin))
+	require.Equal(t, success(`{"id":"c0","owner":"u_1","name":"Zero","size":0,"kind":"circle"}`), circle("PUT", "c0", `{"name":"Zero"}`, asAgent))
+	require.Equal(t, success(`{"circles":[{"id":"c0","owner":"u_1","name":"Zero","size":0,"kind":"circle"}],"next_after":"c0"}`), f.do(t, "GET", "/v1/circles?limit=1", "", asAgent).body)
+	require.Equal(t, success(`{"circles":[{"id":"c1","owner":"u_1","size":0,"kind":"circle"}],"next_after":null}`), f.do(t, "GET", "/v1/circles?after=c0", "", asAgent).body)
 	require.Equal(t, success(`{"circles":[],"next_after":null}`), f.do(t, "GET", "/v1/circles", "", as("u_9")).body)
 	for _, call := range [][3]string{
 		{"GET", "c1", ""}, {"PUT", "c1", "{}"}, {"DELETE", "c1", ""}, {"GET", "c1/members", ""}, {"PUT", "c1/members/u_2", ""}, {"DELETE", "c1/members/u_4", ""},
 	} {
-		require.Equal(t, 40301, f.do(t, call[0], "/v1/circles/"+call[1], call[2], as("u_2")).Code, call)
+		want := 40401 // as where there is none, for members, too
+		if call[0] == "PUT" && call[1] == "c1" {
+			want = 40301
+		}
+		require.Equal(t, want, f.do(t, call[0], "/v1/circles/"+call[1], call[2], as("u_2")).Code, call)
 		require.Equal(t, 40101, f.do(t, call[0], "/v1/circles/"+call[1], call[2]).Code, call)
 	}
 	require.Equal(t, 40301, f.do(t, "PUT", "/v1/circles/c1", `{"owner":"u_2"}`, asAdmin).Code, "its owner cannot be changed")
@@ -464,6 +468,57 @@ func TestCircles(t *testing.T) {
 	require.Equal(t, success(`{"changed":false}`), circle("DELETE", "never/members/u_5", "", as("u_5")))
 	require.Equal(t, success(`{}`), circle("DELETE", "c1", "", asAgent))
 	require.Contains(t, circle("GET", "c1", "", asAgent), "not found: there is nothing under this id")
+}
+
+// TestGroups is a group from its making to its end, as its members and others see it.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	f, _ := socialFixture(t, nil)
+	call := func(method, path, body, caller string) string {
+		t.Helper()
+		return f.do(t, method, "/v1/circles"+path, body, caller).body
+	}
+	success := func(data string) string { return `{"code":0,"msg":"success","data":` + data + `}` }
+	code := func(want int, method, path, body, caller string) {
+		t.Helper()
+		require.Equal(t, want, f.do(t, method, path, body, caller).Code, "%s %s by %s", method, path, caller)
+	}
+	const club = `{"id":"club","owner":"u_1","name":"Rowers","size":1,"kind":"group","post":"members","history":"joined","members_visible_to":"owner"}`
+	require.Equal(t, success(club), call("PUT", "/club", `{"name":"Rowers","kind":"group"}`, asAgent))
+	code(40401, "GET", "/v1/circles/club", "", as("u_2"))
+	require.Equal(t, success(`{"changed":true}`), call("PUT", "/club/invitations/u_2", "", asAgent))
+	require.Equal(t, success(`{"changed":false}`), call("PUT", "/club/invitations/u_2", "", asAgent))
+	require.Equal(t, success(club), call("GET", "/club", "", as("u_2")))
+	require.Equal(t, success(`{"circles":[`+club+`],"next_after":null}`), call("GET", "?of=invited", "", as("u_2")))
+	require.Equal(t, success(`{"circles":[],"next_after":null}`), call("GET", "?of=joined", "", as("u_2")))
+	code(40301, "GET", "/v1/circles/club/members", "", as("u_2"))
+	code(42201, "POST", "/v1/posts", `{"caption":"x","audience":{"circles":["club"]}}`, as("u_2"))
+	require.Equal(t, success(`{"changed":true}`), call("PUT", "/club/members/u_2", "", as("u_2")))
+	require.Equal(t, success(`{"changed":false}`), call("PUT", "/club/members/u_2", "", as("u_2")))
+	code(40401, "PUT", "/v1/circles/club/members/u_3", "", as("u_3"))
+	code(0, "POST", "/v1/posts", `{"caption":"x","audience":{"circles":["club"]}}`, as("u_2"))
+	require.Contains(t, call("GET", "?of=joined", "", as("u_2")), `"id":"club"`)
+	require.Contains(t, f.do(t, "GET", "/v1/circles/club/members", "", as("u_2")).Msg, "who is in club is for its owner to read")
+	require.Contains(t, call("PUT", "/club", `{"name":"Rowers","members_visible_to":"members","post":"owner"}`, asAgent), `"post":"owner"`)
+	require.Equal(t, success(`{"agents":["u_1","u_2"],"next_after":null}`), call("GET", "/club/members", "", as("u_2")))
+	require.Contains(t, f.do(t, "POST", "/v1/posts", `{"caption":"x","audience":{"circles":["club"]}}`, as("u_2")).Msg, "only its owner posts to club")
+	code(40301, "PUT", "/v1/circles/club/members/u_3", "", as("u_2"))
+	code(40301, "PUT", "/v1/circles/club/invitations/u_3", "", as("u_2"))
+	code(40301, "DELETE", "/v1/circles/club", "", as("u_2"))
+	code(40301, "DELETE", "/v1/circles/club/members/u_1", "", asAgent)
+	code(40301, "PUT", "/v1/circles/club", `{"history":"all"}`, asAgent)
+	require.Equal(t, success(`{"changed":true}`), call("DELETE", "/club/members/u_2", "", as("u_2")))
+	code(40401, "GET", "/v1/circles/club/members", "", as("u_2"))
+	require.Equal(t, success(`{"changed":true}`), call("PUT", "/club/invitations/u_2", "", asAdmin))
+	require.Equal(t, success(`{"changed":true}`), call("DELETE", "/club/invitations/u_2", "", as("u_2")))
+	require.Equal(t, success(`{"changed":false}`), call("DELETE", "/club/invitations/u_2", "", asAgent))
+	code(40001, "PUT", "/v1/circles/party", `{"kind":"event"}`, asAgent)
+	require.Contains(t, call("PUT", "/party", `{"kind":"event","until":"2020-01-02T03:04:05Z"}`, asAgent), `"until":1577934245`)
+	require.Contains(t, f.do(t, "POST", "/v1/posts", `{"caption":"x","audience":{"circles":["party"]}}`, asAgent).Msg,
+		"the event party ended at 2020-01-02T03:04:05Z and takes no new posts")
+	require.Contains(t, call("PUT", "/c1", `{}`, asAgent), `"kind":"circle"`)
+	code(40001, "PUT", "/v1/circles/c1/invitations/u_2", "", asAgent)
+	code(40001, "GET", "/v1/circles?of=seen", "", asAgent)
 }
 
 func TestErasingAnAgent(t *testing.T) {

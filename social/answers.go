@@ -8,6 +8,8 @@ type CircleChange struct {
 	Owner string `json:"owner,omitempty"` // an admin names it for a new circle
 	// Members replace those that there are; nil: they stay.
 	Members []string `json:"members,omitzero"`
+	CircleTerms
+	Until feed.Moment `json:"until,omitzero"` // an event ends then
 }
 
 // CirclePage is a page of an agent's circles, by id.

@@ -28,6 +28,9 @@ const (
 	MaxFollowees     = 7500
 	MaxEdges         = 10_000 // follows made in one call
 	MaxCircleMembers = 5000
+	MaxOwnedCircles  = 500  // circles, groups and events of one owner
+	MaxMemberships   = 1000 // groups and events that an agent is in
+	MaxInvitations   = 1000 // open ones of an agent; of a group as many as members
 	MaxName          = 256
 	MaxBio           = 2000
 	MaxURL           = 2048

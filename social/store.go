@@ -219,46 +219,6 @@ type Follows interface {
 	Blocked(ctx context.Context, agent, after string, n int) ([]string, error)
 }
 
-// Circle is a named set of agents, owned by one.
-type Circle struct {
-	ID    string `json:"id"`
-	Owner string `json:"owner"`
-	Name  string `json:"name,omitempty"`
-	Size  int    `json:"size"` // members; of a Circle to be put it is not read
-}
-
-// Circles keeps circles and their members. by is who asks: "" is an admin or
-// another system; an agent who is not the owner gets feed.ErrForbidden.
-type Circles interface {
-	// PutCircle makes a circle or renames it. Nil members stay as they are;
-	// others replace them all, an empty list included. Its owner cannot be
-	// changed: feed.ErrForbidden. Errors: feed.ErrInvalid, feed.ErrLimit.
-	PutCircle(ctx context.Context, c Circle, members []string, at time.Time) error
-
-	// Circle reads one, or feed.ErrNotFound.
-	Circle(ctx context.Context, id string) (Circle, error)
-
-	// CirclesOf lists at most n circles of an owner after the one of an id, by id.
-	CirclesOf(ctx context.Context, owner, after string, n int) ([]Circle, error)
-
-	// DropCircle removes a circle and ends all memberships. feed.ErrNotFound, but for
-	// an event.
-	DropCircle(ctx context.Context, id, by string, at time.Time) error
-
-	// AddMember and RemoveMember change one membership; changed says whether
-	// anything changed. An unknown circle is feed.ErrNotFound; for an event the membership is
-	// kept until the circle is created. Errors: feed.ErrLimit.
-	//
-	// Members may remove themselves (by is agent). For an agent who is not a member
-	// that changes nothing, whether the circle exists or not.
-	AddMember(ctx context.Context, circle, agent, by string, at time.Time) (changed bool, err error)
-	RemoveMember(ctx context.Context, circle, agent, by string, at time.Time) (changed bool, err error)
-
-	// Members lists members by id, as [Follows.Following] does; none of a circle
-	// that is not there.
-	Members(ctx context.Context, circle, after string, n int) ([]string, error)
-}
-
 // Likes keeps who likes what.
 type Likes interface {
 	// Like and Unlike return the likes of the post after the call, and whether

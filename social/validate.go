@@ -221,20 +221,6 @@ func (a Author) Validate() error {
 	return nil
 }
 
-// Validate checks a circle; the error wraps [feed.ErrInvalid], or [feed.ErrBadID].
-func (c Circle) Validate() error {
-	if err := CheckCircleID(c.ID); err != nil {
-		return err
-	}
-	if err := CheckAgent(c.Owner); err != nil {
-		return fmt.Errorf("owner: %w", err)
-	}
-	if err := cmp.Or(checkText("name", c.Name, MaxName), checkShown("name", c.Name)); err != nil {
-		return fmt.Errorf("%w: %w", feed.ErrInvalid, err)
-	}
-	return nil
-}
-
 // CheckFollow reports whether agent may follow author at all; the error wraps
 // [feed.ErrInvalid] or [feed.ErrBadID].
 func CheckFollow(agent, author string) error {

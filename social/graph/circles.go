@@ -5,20 +5,23 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
-// circleChanged is a circle as it is now (owner, name, members), a change of its
+// circleChanged is a circle as it is now (owner, name, terms, members), a change of its
 // members (added, removed), or its end (deleted).
 type circleChanged struct {
 	ID string `json:"id"`
 	when
-	Owner   string   `json:"owner"`
-	Name    string   `json:"name"`
-	Members []string `json:"members"` // nil: as they are
-	Added   []string `json:"added"`
-	Removed []string `json:"removed"`
-	Deleted bool     `json:"deleted"`
+	Owner string `json:"owner"`
+	Name  string `json:"name"`
+	social.CircleTerms
+	Until   feed.Moment `json:"until"`
+	Members []string    `json:"members"` // nil: as they are
+	Added   []string    `json:"added"`
+	Removed []string    `json:"removed"`
+	Deleted bool        `json:"deleted"`
 }
 
 func (c *circleChanged) subject() string { return c.ID }
@@ -48,12 +51,16 @@ func (c *circleChanged) check() error {
 }
 
 func (c *circleChanged) circle() social.Circle {
-	return social.Circle{ID: c.ID, Owner: c.Owner, Name: c.Name}
+	circle := social.Circle{ID: c.ID, Owner: c.Owner, Name: c.Name, CircleTerms: c.CircleTerms}
+	if !c.Until.IsZero() {
+		circle.Until = c.Until.Unix()
+	}
+	return circle
 }
 
 // checkForm refuses an event whose meaning is not clear.
 func (c *circleChanged) checkForm() error {
-	whole := c.Owner != "" || c.Name != "" || c.Members != nil
+	whole := c.Owner != "" || c.Name != "" || c.Members != nil || c.CircleTerms != social.CircleTerms{} || !c.Until.IsZero()
 	change := c.Added != nil || c.Removed != nil
 	switch {
 	case c.Deleted && (whole || change):
@@ -61,7 +68,7 @@ func (c *circleChanged) checkForm() error {
 	case c.Deleted:
 		return nil
 	case whole && c.Owner == "":
-		return errors.New("owner is missing: name and members come with the circle's owner")
+		return errors.New("owner is missing: name, members and terms come with the circle's owner")
 	case c.Members != nil && change:
 		return errors.New("members replace all there are; send them, or added and removed, not both")
 	case !whole && !change:

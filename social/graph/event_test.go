@@ -98,10 +98,18 @@ func TestCirclesOfOtherSystems(t *testing.T) {
 	require.Equal(t, []string{"u_2", "u_3"}, list(t, s.Members, "c1"))
 	c, err := s.Circle(t.Context(), "c1")
 	require.NoError(t, err)
-	require.Equal(t, social.Circle{ID: "c1", Owner: "a", Name: "Kin", Size: 2}, c)
+	require.Equal(t, social.Circle{ID: "c1", Owner: "a", Name: "Kin", Size: 2, CircleTerms: social.CircleTerms{Kind: social.KindCircle}}, c)
 	told(t, s,
 		`{"type":"circle.changed","data":{"id":"c1","owner":"a","name":"Kin","members":[],"at":13}}`)
 	require.Empty(t, list(t, s.Members, "c1"))
+	told(t, s,
+		`{"type":"circle.changed","data":{"id":"g1","added":["u_9"],"at":5}}`,
+		`{"type":"circle.changed","data":{"id":"g1","owner":"a","kind":"event","history":"all","until":"2026-06-01T18:00:00Z","at":10}}`)
+	require.Equal(t, []string{"a", "u_9"}, list(t, s.Members, "g1"))
+	c, err = s.Circle(t.Context(), "g1")
+	require.NoError(t, err)
+	require.Equal(t, social.KindEvent, c.Kind)
+	require.Equal(t, int64(1780336800), c.Until)
 	told(t, s, `{"type":"circle.changed","data":{"id":"c1","deleted":true,"at":14}}`)
 	_, err = s.Circle(t.Context(), "c1")
 	require.ErrorIs(t, err, feed.ErrNotFound)

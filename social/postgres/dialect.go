@@ -33,9 +33,9 @@ var dialect = sqlstore.Dialect{
 	SaveCounts: `UPDATE authors a SET followers = d.followers, following = d.following
 		FROM unnest($1::text[], $2::bigint[], $3::bigint[]) d (id, followers, following) WHERE a.id = d.id`,
 
-	SaveMembers: `INSERT INTO members (circle, agent, at, gone, incarnation)
-		SELECT $1, * FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
-		ON CONFLICT (circle, agent) DO UPDATE SET at = excluded.at, gone = excluded.gone, incarnation = excluded.incarnation`,
+	SaveMembers: `INSERT INTO members (circle, agent, at, gone, incarnation, since)
+		SELECT $1, * FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+		ON CONFLICT (circle, agent) DO UPDATE SET at = excluded.at, gone = excluded.gone, incarnation = excluded.incarnation, since = excluded.since`,
 
 	EraseTime: `SELECT greatest($2::bigint,
 		(SELECT max(created) + 1 FROM posts WHERE author = $1 AND gone = 0),
@@ -44,6 +44,7 @@ var dialect = sqlstore.Dialect{
 		(SELECT greatest(card_at, erased) + 1 FROM authors WHERE id = $1),
 		(SELECT max(at) + 1 FROM members WHERE agent = $1 AND gone = 0),
 		(SELECT max(greatest(put, replaced)) + 1 FROM circles WHERE owner = $1 AND gone = 0),
+		(SELECT max(at) + 1 FROM invitations WHERE agent = $1),
 		(SELECT max(at) + 1 FROM likes WHERE agent = $1),
 		(SELECT max(at) + 1 FROM blocks WHERE agent = $1),
 		(SELECT max(at) + 1 FROM post_keys WHERE author = $1))`,

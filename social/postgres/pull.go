@@ -15,15 +15,8 @@ var sources = sqlstore.Sources{
 	ToAll: ofReach(`2`),
 	Own:   ofReach(`0, 1, 2`, ` AND q.origin = ''`),
 
-	Circles: `SELECT k.key, p.author, p.created_at, p.id FROM unnest(@keys::text[]) k (key)
-		JOIN circles c ON c.id = k.key AND c.gone = 0 AND (@author = '' OR c.owner = @author) CROSS JOIN LATERAL (
-		SELECT q.author, q.created_at, q.post AS id FROM post_circles q WHERE q.circle = k.key AND q.author = c.owner AND q.incarnation > c.dropped
-		AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0 OFFSET 0)
-		AND (q.created_at, q.post) < (@below, @belowID) AND (q.created_at, q.post) > (@above, @aboveID)
-		ORDER BY q.created_at DESC, q.post DESC LIMIT @few) p
-		WHERE NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = @reader AND b.other = c.owner)
-		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = c.owner AND b.other = @reader)
-		ORDER BY p.created_at DESC, p.id DESC`,
+	Circles:   circles(``),
+	CirclesBy: circles(` AND q.author = @author`),
 
 	Mentions:   mentions(``),
 	MentionsBy: mentions(` AND q.author = @author`),
@@ -41,6 +34,18 @@ func ofReach(reaches string, more ...string) string {
 		SELECT q.author, q.created_at, q.id FROM posts q WHERE q.author = k.key AND q.gone = 0 AND q.reach = r.reach` + strings.Join(more, "") + `
 		AND (q.created_at, q.id) < (@below, @belowID) AND (q.created_at, q.id) > (@above, @aboveID)
 		ORDER BY q.created_at DESC, q.id DESC LIMIT @few) p` + newestFirst
+}
+
+func circles(by string) string {
+	return `SELECT k.key, p.author, p.created_at, p.id FROM unnest(@keys::text[]) k (key)
+		JOIN circles c ON c.id = k.key AND c.gone = 0 JOIN members m ON m.circle = c.id AND m.agent = @reader AND m.gone = 0
+		CROSS JOIN LATERAL (
+		SELECT q.author, q.created_at, q.post AS id FROM post_circles q WHERE q.circle = k.key` + by + `
+		AND (q.author = c.owner OR c.kind <> 'circle') AND q.incarnation > c.dropped AND q.created_at >= m.since / 1000000
+		AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0 AND x.created > m.since OFFSET 0)` + notBlocked + `
+		AND (q.created_at, q.post) < (@below, @belowID) AND (q.created_at, q.post) > (@above, @aboveID)
+		ORDER BY q.created_at DESC, q.post DESC LIMIT @few) p
+		ORDER BY p.created_at DESC, p.id DESC`
 }
 
 func mentions(by string) string {

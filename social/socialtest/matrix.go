@@ -76,11 +76,11 @@ func (e *env) network() (*model, []string) {
 	e.putCircle("c1", "author", "member", "former-member", "member-of-two", "blocked", "both")
 	e.putCircle("c2", "author", "member-of-two", "blocker")
 	must[bool](e)(e.RemoveMember(e.ctx, "c1", "former-member", "author", here))
-	m.circles["c1"] = &modelCircle{"author", set("member", "member-of-two", "blocked", "both")}
-	m.circles["c2"] = &modelCircle{"author", set("member-of-two", "blocker")}
+	m.circles["c1"] = &modelCircle{owner: "author", members: set("member", "member-of-two", "blocked", "both")}
+	m.circles["c2"] = &modelCircle{owner: "author", members: set("member-of-two", "blocker")}
 	// A circle of somebody else's that has the same members says nothing.
 	e.putCircle("c3", "other", "stranger")
-	m.circles["c3"] = &modelCircle{"other", set("stranger")}
+	m.circles["c3"] = &modelCircle{owner: "other", members: set("stranger")}
 	e.block("author", "blocked")
 	e.block("blocker", "author")
 	e.block("author", "former-blocked")

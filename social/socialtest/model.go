@@ -31,6 +31,31 @@ type model struct {
 type modelCircle struct {
 	owner   string
 	members map[string]bool
+	invited map[string]bool
+	group   bool // members know it, and post
+	joined  bool // they see posts since they have joined
+	// before are agent and post, of posts of before the agent has joined.
+	before map[[2]string]bool
+}
+
+// shows reports whether a member sees a post that is addressed to the circle.
+func (c *modelCircle) shows(reader string, p *social.Post) bool {
+	return (c.group || c.owner == p.Author) && c.members[reader] && !c.before[[2]string{reader, p.ID}]
+}
+
+// add makes an agent a member of a circle.
+func (m *model) add(id, agent string) {
+	c := m.circles[id]
+	if c.members[agent] {
+		return
+	}
+	delete(c.invited, agent)
+	c.members[agent] = true
+	for _, p := range m.posts {
+		if c.joined && slices.Contains(p.Audience.Circles, id) {
+			c.before[[2]string{agent, p.ID}] = true
+		}
+	}
 }
 
 func newModel() *model {
@@ -49,7 +74,7 @@ func (m *model) relation(reader string, p *social.Post) social.Relation {
 	}
 	for _, id := range p.Audience.Circles {
 		c := m.circles[id]
-		rel.Member = rel.Member || c != nil && c.owner == p.Author && c.members[reader] && !m.ended[[2]string{p.ID, id}]
+		rel.Member = rel.Member || c != nil && c.shows(reader, p) && !m.ended[[2]string{p.ID, id}]
 	}
 	return rel
 }
@@ -268,7 +293,7 @@ func (e *env) checkMember(m *model, circle, agent string) {
 	e.Helper()
 	c := m.circles[circle]
 	want := m.sorted(func(p *social.Post) bool {
-		return !p.Deleted && !p.Remote() && p.Author == c.owner && c.members[agent] && slices.Contains(p.Audience.Circles, circle) &&
+		return !p.Deleted && !p.Remote() && c.shows(agent, p) && slices.Contains(p.Audience.Circles, circle) &&
 			!m.ended[[2]string{p.ID, circle}] && !m.blocked(agent, p.Author)
 	})
 	got := must[[]social.Entry](e)(e.MemberEntries(e.ctx, circle, agent, social.Position{}, 1000))

@@ -276,7 +276,7 @@ func oddIDs(e *env) {
 	for i, author := range authors {
 		circle := author
 		e.putCircle(circle, author, authors[(i+1)%len(authors)])
-		m.circles[circle] = &modelCircle{author, set(authors[(i+1)%len(authors)])}
+		m.circles[circle] = &modelCircle{owner: author, members: set(authors[(i+1)%len(authors)])}
 		next := authors[(i+2)%len(authors)]
 		e.follow(next, author)
 		m.follows[[2]string{next, author}] = true

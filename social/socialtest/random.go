@@ -55,16 +55,16 @@ func (w *walk) step() {
 		w.doErase()
 		return
 	}
-	switch w.r.IntN(12) {
+	switch w.r.IntN(14) {
 	case 0, 1, 2:
 		w.newPost()
 	case 3, 4:
 		w.doFollow()
 	case 5:
 		w.doBlock()
-	case 6:
+	case 6, 12:
 		w.doMember()
-	case 7:
+	case 7, 13:
 		w.doCircle()
 	case 8, 9:
 		w.doLike()
@@ -89,8 +89,9 @@ func (w *walk) newPost() {
 	if w.r.IntN(5) == 0 {
 		p.Origin, p.Grants = "example.com", []string{w.agent()}
 	}
+	w.pass(time.Millisecond) // later than who has just joined
 	for id, c := range w.m.circles {
-		if c.owner == author && w.r.IntN(2) == 0 {
+		if (c.owner == author || c.group && c.members[author]) && w.r.IntN(2) == 0 {
 			p.Audience.Circles = append(p.Audience.Circles, id)
 		}
 	}
@@ -137,9 +138,11 @@ func (w *walk) doBlock() {
 	for _, c := range w.m.circles {
 		if c.owner == agent {
 			delete(c.members, other)
+			delete(c.invited, other)
 		}
 		if c.owner == other {
 			delete(c.members, agent)
+			delete(c.invited, agent)
 		}
 	}
 }
@@ -156,16 +159,67 @@ func (w *walk) doCircle() {
 	for range w.r.IntN(4) {
 		members = append(members, w.agent())
 	}
-	err := w.PutCircle(w.ctx, social.Circle{ID: id, Owner: owner}, members, here)
-	if c != nil && c.owner != owner {
+	var terms social.CircleTerms
+	if c == nil {
+		terms = []social.CircleTerms{{}, {Kind: social.KindGroup}, {Kind: social.KindGroup, History: social.HistoryAll}}[w.r.IntN(3)]
+	}
+	err := w.PutCircle(w.ctx, social.Circle{ID: id, Owner: owner, CircleTerms: terms}, members, here)
+	blocked := slices.ContainsFunc(members, func(agent string) bool { return w.m.blocked(agent, owner) })
+	if c != nil && c.owner != owner || blocked {
 		require.ErrorIs(w, err, feed.ErrForbidden)
 		return
 	}
 	require.NoError(w, err)
-	w.m.circles[id] = &modelCircle{owner, set(members...)}
+	if c == nil {
+		c = &modelCircle{owner: owner, members: set(), invited: set(), before: map[[2]string]bool{}, group: terms.Kind != ""}
+		c.joined = c.group && terms.History == ""
+		w.m.circles[id] = c
+	}
+	if c.group {
+		members = append(members, owner)
+	}
+	maps.DeleteFunc(c.members, func(agent string, _ bool) bool { return !slices.Contains(members, agent) })
+	for _, agent := range members {
+		w.m.add(id, agent)
+	}
+}
+
+// doInvite invites somebody, who joins at once or later.
+func (w *walk) doInvite() {
+	id, agent := fmt.Sprintf("c%d", w.r.IntN(4)), w.agent()
+	c := w.m.circles[id]
+	changed, err := w.Invite(w.ctx, id, agent, "")
+	switch {
+	case c == nil:
+		require.ErrorIs(w, err, feed.ErrNotFound)
+		return
+	case !c.group:
+		require.ErrorIs(w, err, feed.ErrInvalid)
+	case w.m.blocked(agent, c.owner):
+		require.ErrorIs(w, err, feed.ErrForbidden)
+	default:
+		require.NoError(w, err)
+		require.Equal(w, !c.members[agent] && !c.invited[agent], changed)
+		c.invited[agent] = !c.members[agent]
+	}
+	if agent = w.agent(); w.r.IntN(2) == 0 || agent == c.owner {
+		return
+	}
+	changed, err = w.AddMember(w.ctx, id, agent, agent, here)
+	if !c.group || !c.members[agent] && !c.invited[agent] {
+		require.ErrorIs(w, err, feed.ErrNotFound)
+		return
+	}
+	require.NoError(w, err)
+	require.Equal(w, !c.members[agent], changed)
+	w.m.add(id, agent)
 }
 
 func (w *walk) doMember() {
+	if w.r.IntN(2) == 0 {
+		w.doInvite()
+		return
+	}
 	id, agent := fmt.Sprintf("c%d", w.r.IntN(4)), w.agent()
 	c := w.m.circles[id]
 	change, on := w.AddMember, true
@@ -177,10 +231,16 @@ func (w *walk) doMember() {
 		require.ErrorIs(w, err, feed.ErrNotFound)
 		return
 	}
+	if on && w.m.blocked(agent, c.owner) || !on && c.group && agent == c.owner {
+		require.ErrorIs(w, err, feed.ErrForbidden)
+		return
+	}
 	require.NoError(w, err)
 	require.Equal(w, c.members[agent] != on, changed)
-	if delete(c.members, agent); on {
-		c.members[agent] = true
+	if on {
+		w.m.add(id, agent)
+	} else {
+		delete(c.members, agent)
 	}
 }
 
@@ -299,6 +359,7 @@ func (w *walk) doErase() {
 		maps.DeleteFunc(made, func(pair [2]string, _ bool) bool { return pair[0] == agent })
 	}
 	for id, c := range w.m.circles {
+		delete(c.invited, agent)
 		if delete(c.members, agent); c.owner == agent {
 			w.m.drop(id)
 		}

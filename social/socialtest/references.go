@@ -20,7 +20,7 @@ var noReferences = strings.Fields(`
 	posts.id posts.origin posts.reply posts.react
 	post_keys.key post_keys.print
 	authors.name authors.image_url authors.bio authors.delivery
-	circles.id circles.name
+	circles.id circles.name circles.kind circles.post circles.history circles.members_visible_to
 	promotions.id promotions.tags promotions.langs
 	files.key
 	jobs.kind jobs.state jobs.error jobs.worker
@@ -64,7 +64,8 @@ func CheckReferences(t *testing.T, columns []string, path string) {
 
 // ReferencesOfBefore are statements that fill the tables of before there were incarnations:
 // two posts to a circle, each with a like, of which one had been made again, as the circle
-// had. seq begins a row of posts; none is an empty list.
+// had; and a post to a circle of which nothing is kept any more. seq begins a row of posts;
+// none is an empty list.
 func ReferencesOfBefore(seq, none string) []string {
 	post := func(id string, created, deleted int) string {
 		if seq != "" {
@@ -74,10 +75,10 @@ func ReferencesOfBefore(seq, none string) []string {
 			seq, id, created, deleted, none, none)
 	}
 	return []string{
-		post("post:1", 50, 0), post("post:2", 60, 40),
+		post("post:1", 50, 0), post("post:2", 60, 40), post("post:3", 55, 0),
 		`INSERT INTO circles VALUES ('c1', 'a', '', 10, 0, 0, 1, 0), ('c2', 'a', '', 30, 20, 0, 1, 0)`,
 		`INSERT INTO members VALUES ('c1', 'm', 10, 0), ('c2', 'm', 30, 0)`,
-		`INSERT INTO post_circles VALUES ('post:1', 'c1', 'a', 1600000000), ('post:2', 'c2', 'a', 1600000000)`,
+		`INSERT INTO post_circles VALUES ('post:1', 'c1', 'a', 1600000000), ('post:2', 'c2', 'a', 1600000000), ('post:3', 'c3', 'a', 1600000000)`,
 		`INSERT INTO likes VALUES ('post:1', 'm', 'a', 70), ('post:2', 'm', 'a', 70)`,
 	}
 }
@@ -90,6 +91,14 @@ func CheckReferencesOfBefore(t *testing.T, s social.Store) {
 		list, err := s.Cards(t.Context(), "m", []social.Known{{ID: id}})
 		require.NoError(t, err)
 		return list[0]
+	}
+	require.NoError(t, s.PutCircle(t.Context(), social.Circle{ID: "c3", Owner: "a"}, []string{"m"}, here))
+	require.False(t, see("post:3").Visible, "it was addressed to a circle that was dropped")
+	// What ended before, and is told now, ends nothing that there is.
+	require.NoError(t, s.DropCircle(t.Context(), "c1", "", time.UnixMicro(5)))
+	require.NoError(t, s.DropCircle(t.Context(), "c2", "", time.UnixMicro(25)))
+	for _, id := range []string{"post:1", "post:2"} {
+		require.NoError(t, s.DeletePost(t.Context(), id, "", time.UnixMicro(45)))
 	}
 	for i, id := range []string{"post:1", "post:2"} {
 		c := see(id)

@@ -27,6 +27,8 @@ var reuses = map[string]func(e *env){
 	"memberships of an agent":     membershipsOfErased,
 	"circles of an owner":         circlesOfErased,
 	"posts of an author":          postsOfErased,
+	"invitations to a group":      invitationsOfReused,
+	"posts to a group":            groupsOfReused,
 	"blocks":                      blocksOfErased,
 	"memberships across a block":  membersBlocked,
 	"idempotency keys":            keysOfReused,

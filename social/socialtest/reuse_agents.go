@@ -175,7 +175,7 @@ func circlesOfErased(e *env) {
 	e.pass(time.Second)
 	e.ok(e.EraseAgent(e.ctx, "b"))
 	e.pass(time.Second)
-	require.Empty(e, must[[]social.Circle](e)(e.CirclesOf(e.ctx, "b", "", 5)))
+	require.Empty(e, must[[]social.Circle](e)(e.CirclesOf(e.ctx, "b", social.RoleOwner, "", 5)))
 	require.ErrorIs(e, second(e.Circle(e.ctx, "c1")), feed.ErrNotFound)
 	require.Empty(e, e.list(e.Members, "c1"))
 	require.ErrorIs(e, second(e.AddMember(e.ctx, "c2", "x", "b", here)), feed.ErrNotFound)
@@ -225,6 +225,79 @@ func membersBlocked(e *env) {
 	require.True(e, e.card("y", ofZ.ID).Visible, "circles of others are theirs")
 	require.True(e, must[bool](e)(e.AddMember(e.ctx, "c1", "y", "o", here)), "until they are added again")
 }
+
+// invitationsOfReused end with the group, with its owner and with who is invited.
+func invitationsOfReused(e *env) {
+	again := func(by string) {
+		e.Helper()
+		for range 2 {
+			require.ErrorIs(e, second(e.AddMember(e.ctx, "g", "i", "i", here)), feed.ErrNotFound)
+			require.Empty(e, must[[]social.Circle](e)(e.CirclesOf(e.ctx, "i", social.RoleInvited, "", 5)))
+			e.eraseAll(by)
+		}
+	}
+	e.group("g", "o", social.CircleTerms{})
+	e.invited("g", "i")
+	e.ok(e.DropCircle(e.ctx, "g", "o", here))
+	e.group("g", "o", social.CircleTerms{})
+	again("nobody")
+	e.invited("g", "i")
+	e.pass(time.Second)
+	e.ok(e.EraseAgent(e.ctx, "i"))
+	again("i")
+	e.invited("g", "i")
+	e.pass(time.Second)
+	e.ok(e.EraseAgent(e.ctx, "o"))
+	e.pass(time.Second)
+	again("o")
+	e.group("g", "o", social.CircleTerms{})
+	again("o")
+	e.invited("g", "i")
+	e.join("g", "i")
+}
+
+// groupsOfReused end with all that is posted to them by any member.
+func groupsOfReused(e *env) {
+	e.cardsOf("o", "m", "n")
+	for name, end := range map[string]func(){
+		"dropped": func() { e.ok(e.DropCircle(e.ctx, "g", "o", here)) },
+		"erased":  func() { e.ok(e.EraseAgent(e.ctx, "o")) },
+		"purged": func() {
+			e.ok(e.DropCircle(e.ctx, "g", "o", here))
+			e.pass(social.TombstoneLives + time.Hour)
+			e.swept()
+		},
+	} {
+		e.group("g", "o", social.CircleTerms{History: social.HistoryAll}, "m")
+		p := e.post("m", inCircles("g"))
+		require.True(e, e.card("o", p.ID).Visible)
+		end()
+		e.pass(time.Second)
+		require.False(e, e.card("o", p.ID).Visible, name)
+		e.group("g", "n", social.CircleTerms{History: social.HistoryAll}, "m")
+		for range 2 {
+			e.sees(false, "g", "n", p)
+			e.sees(false, "g", "o", p)
+			require.True(e, e.card("m", p.ID).Visible, "their own it stays")
+			e.eraseAll("o")
+		}
+		e.ok(e.DropCircle(e.ctx, "g", "n", here))
+		e.cardsOf("o")
+	}
+	// A member's posts end with the member, and their place with it.
+	e.group("g", "o", social.CircleTerms{}, "m")
+	p := e.post("m", inCircles("g"))
+	e.ok(e.EraseAgent(e.ctx, "m"))
+	for range 2 {
+		require.False(e, e.card("o", p.ID).Visible)
+		_, _, err := e.CreatePost(e.ctx, social.Post{Author: "m", Caption: "x", Audience: inCircles("g")}, social.Creation{})
+		require.ErrorIs(e, err, feed.ErrRule)
+		require.Equal(e, social.NoRole, roleOf(e.CircleFor(e.ctx, "g", "m")))
+		e.eraseAll("m")
+	}
+}
+
+func roleOf(_ social.Circle, role social.Role, _ error) social.Role { return role }
 
 // erasureStays is an event of before an erasure that comes when the tombstones are over.
 func erasureStays(e *env) {

@@ -22,11 +22,14 @@ const factsFrom = `p.author, p.origin, p.reach, p.reply, p.react, ifnull(a.deliv
 	EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = p.author)
 		OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = p.author AND b.other = $1)`
 
-// memberOf says whether the reader $1 is in a circle that p addresses, and that
-// is its author's: the id of a circle that was dropped may be another's now.
+// memberOf says whether the reader $1 is in a circle that p addresses, since p was created,
+// and that is its author's: the id of a circle that was dropped may be another's now. Who
+// posts to a group was a member of it then.
 const memberOf = `EXISTS (SELECT 1 FROM post_circles pc
-	JOIN circles c ON c.id = pc.circle AND c.owner = pc.author AND c.gone = 0 AND c.dropped < pc.incarnation AND c.put > ifnull(a.erased_agent, 0)
-	JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > ifnull(r.erased_agent, 0) WHERE pc.post = p.id)`
+	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
+		AND c.put > ifnull((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
+	JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > ifnull(r.erased_agent, 0)
+		AND m.since < p.created AND m.since / 1000000 <= p.created_at WHERE pc.post = p.id)`
 
 const (
 	cardHead = factsFrom + `, j.i, p.version, p.created_at, p.likes_here + p.likes_reported, p.comments_reported, `
@@ -62,8 +65,8 @@ const receiversText = `SELECT agent, min(rank) FROM (
 	SELECT $2 AS agent, 0 AS rank WHERE $2 > $3 AND $5
 	UNION ALL SELECT * FROM (SELECT agent, 1 FROM follows WHERE $6 AND author = $2 AND gone = 0 AND agent > $3 ORDER BY agent LIMIT $4)
 	UNION ALL SELECT * FROM (SELECT DISTINCT m.agent, 2 FROM post_circles pc
-		JOIN circles c ON c.id = pc.circle AND c.owner = pc.author AND c.gone = 0 AND c.dropped < pc.incarnation
-		JOIN members m ON m.circle = pc.circle AND m.gone = 0
+		JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
+		JOIN members m ON m.circle = pc.circle AND m.gone = 0 AND m.since < $7 AND m.since / 1000000 <= pc.created_at
 		WHERE pc.post = $1 AND m.agent > $3
 		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = m.agent AND b.other = $2)
 		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $2 AND b.other = m.agent) ORDER BY m.agent LIMIT $4)

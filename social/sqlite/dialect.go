@@ -34,8 +34,8 @@ var dialect = sqlstore.Dialect{
 		SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each($1) WHERE true
 		ON CONFLICT (id) DO UPDATE SET followers = excluded.followers, following = excluded.following`,
 
-	SaveMembers: `INSERT INTO members (circle, agent, at, gone, incarnation) VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (circle, agent) DO UPDATE SET at = excluded.at, gone = excluded.gone, incarnation = excluded.incarnation`,
+	SaveMembers: `INSERT INTO members (circle, agent, at, gone, incarnation, since) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (circle, agent) DO UPDATE SET at = excluded.at, gone = excluded.gone, incarnation = excluded.incarnation, since = excluded.since`,
 
 	EraseTime: `SELECT max($2,
 		ifnull((SELECT max(created) + 1 FROM posts WHERE author = $1 AND gone = 0), 0),
@@ -44,6 +44,7 @@ var dialect = sqlstore.Dialect{
 		ifnull((SELECT max(max(card_at, erased)) + 1 FROM authors WHERE id = $1), 0),
 		ifnull((SELECT max(at) + 1 FROM members WHERE agent = $1 AND gone = 0), 0),
 		ifnull((SELECT max(max(put, replaced)) + 1 FROM circles WHERE owner = $1 AND gone = 0), 0),
+		ifnull((SELECT max(at) + 1 FROM invitations WHERE agent = $1), 0),
 		ifnull((SELECT max(at) + 1 FROM likes WHERE agent = $1), 0),
 		ifnull((SELECT max(at) + 1 FROM blocks WHERE agent = $1), 0),
 		ifnull((SELECT max(at) + 1 FROM post_keys WHERE author = $1), 0))`,

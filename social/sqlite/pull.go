@@ -13,15 +13,8 @@ var sources = sqlstore.Sources{
 	ToAll: ofReach(`[2]`),
 	Own:   ofReach(`[0, 1, 2]`, ` AND q.origin = ''`),
 
-	Circles: `SELECT k.value, p.author, p.created_at, p.id FROM json_each(@keys) k
-		CROSS JOIN circles c ON c.id = k.value AND c.gone = 0 AND (@author = '' OR c.owner = @author)
-		CROSS JOIN posts p ON p.id IN (
-		SELECT q.post FROM post_circles q WHERE q.circle = k.value AND q.author = c.owner AND q.incarnation > c.dropped
-		AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0)
-		AND (q.created_at, q.post) < (@below, @belowID) AND (q.created_at, q.post) > (@above, @aboveID)
-		ORDER BY q.created_at DESC, q.post DESC LIMIT +@few)
-		WHERE NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = @reader AND b.other = c.owner)
-		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = c.owner AND b.other = @reader)` + newestFirst,
+	Circles:   circles(``),
+	CirclesBy: circles(` AND q.author = @author`),
 
 	Mentions:   mentions(``),
 	MentionsBy: mentions(` AND q.author = @author`),
@@ -40,6 +33,18 @@ func ofReach(reaches string, more ...string) string {
 		SELECT q.seq FROM posts q WHERE q.author = k.value AND q.gone = 0 AND q.reach = r.value` + strings.Join(more, "") + `
 		AND (q.created_at, q.id) < (@below, @belowID) AND (q.created_at, q.id) > (@above, @aboveID)
 		ORDER BY q.created_at DESC, q.id DESC LIMIT +@few)` + newestFirst + ` LIMIT +@n`
+}
+
+func circles(by string) string {
+	return `SELECT k.value, p.author, p.created_at, p.id FROM json_each(@keys) k CROSS JOIN circles c ON c.id = k.value AND c.gone = 0
+		CROSS JOIN members m ON m.circle = c.id AND m.agent = @reader AND m.gone = 0 CROSS JOIN posts p ON p.id IN (
+		SELECT q.post FROM post_circles q WHERE q.circle = k.value` + by + `
+		AND (q.author = c.owner OR c.kind <> 'circle') AND q.incarnation > c.dropped AND q.created_at >= m.since / 1000000
+		AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0 AND x.created > m.since)
+		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = @reader AND b.other = q.author)
+		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = q.author AND b.other = @reader)
+		AND (q.created_at, q.post) < (@below, @belowID) AND (q.created_at, q.post) > (@above, @aboveID)
+		ORDER BY q.created_at DESC, q.post DESC LIMIT +@few)` + newestFirst
 }
 
 func mentions(by string) string {

@@ -132,6 +132,27 @@ var schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	 CREATE INDEX promotions_by_item ON promotions (item);
 	 DROP INDEX authors_erased;
 	 CREATE INDEX authors_erased ON authors (erased) WHERE erased > 0 AND erased_agent = 0;`,
+
+	// Groups and events are circles that their members know: see social.CircleTerms. Their
+	// members see what was created after since, which is 0 in circles alone.
+	//
+	// An incarnation of 1 is now the life that there is, so that an end of before that is told
+	// late ends nothing of it, or none.
+	`ALTER TABLE circles ADD COLUMN kind TEXT NOT NULL DEFAULT 'circle';
+	 ALTER TABLE circles ADD COLUMN post TEXT NOT NULL DEFAULT '';
+	 ALTER TABLE circles ADD COLUMN history TEXT NOT NULL DEFAULT '';
+	 ALTER TABLE circles ADD COLUMN members_visible_to TEXT NOT NULL DEFAULT '';
+	 ALTER TABLE circles ADD COLUMN until INTEGER NOT NULL DEFAULT 0; -- Unix seconds
+	 ALTER TABLE members ADD COLUMN since INTEGER NOT NULL DEFAULT 0;
+	 CREATE INDEX members_joined ON members (agent, circle) WHERE gone = 0 AND since > 0;
+	 CREATE INDEX post_circles_by_author ON post_circles (author, circle, created_at DESC, post DESC);
+	 CREATE TABLE invitations (circle TEXT NOT NULL, agent TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (circle, agent)) WITHOUT ROWID;
+	 CREATE INDEX invitations_by_agent ON invitations (agent, circle);
+	 UPDATE likes SET incarnation = p.created FROM posts p WHERE p.id = likes.post AND p.gone = 0 AND likes.incarnation = 1;
+	 UPDATE members SET incarnation = c.put FROM circles c WHERE c.id = members.circle AND c.gone = 0 AND members.incarnation = 1;
+	 UPDATE post_circles SET incarnation = p.created FROM posts p, circles c
+		WHERE p.id = post_circles.post AND c.id = post_circles.circle AND c.gone = 0 AND post_circles.incarnation = 1;
+	 UPDATE post_circles SET incarnation = 0 WHERE incarnation = 1 AND NOT EXISTS (SELECT 1 FROM circles c WHERE c.id = post_circles.circle);`,
 }}
 
 // Parts of the triggers that keep post_counts.

@@ -19,6 +19,7 @@ var watched = []struct {
 	{"post_circles", "VALUES (1, @.post)", nil},
 	{"post_mentions", "VALUES (1, @.post)", nil},
 	{"authors", "VALUES (2, @.id), (3, @.id)", []string{"name", "image_url", "erased", "erased_agent"}},
+	{"authors", "SELECT 5, '' WHERE @.erased_agent > 0", []string{"erased_agent"}},
 	{"follows", "VALUES (3, @.agent)", nil},
 	{"blocks", "VALUES (3, @.agent), (3, @.other)", nil},
 	{"members", "VALUES (3, @.agent)", nil},
@@ -31,15 +32,15 @@ var watched = []struct {
 func (w *writer) watch(ctx context.Context) error {
 	var text strings.Builder
 	text.WriteString("PRAGMA temp_store = MEMORY; CREATE TEMP TABLE touched (kind INTEGER, key TEXT);\n")
-	for _, on := range watched {
+	for i, on := range watched {
 		for event, row := range map[string]string{"INSERT": "NEW", "UPDATE": "NEW", "DELETE": "OLD"} {
 			of, when := "", ""
 			if event == "UPDATE" && len(on.columns) > 0 {
 				of = " OF " + strings.Join(on.columns, ", ")
 				when = fmt.Sprintf(" WHEN (OLD.%s) IS NOT (NEW.%s)", strings.Join(on.columns, ", OLD."), strings.Join(on.columns, ", NEW."))
 			}
-			fmt.Fprintf(&text, "CREATE TEMP TRIGGER touched_%s_%s AFTER %s%s ON main.%s%s BEGIN INSERT INTO touched %s; END;\n",
-				on.table, event, event, of, on.table, when, strings.ReplaceAll(on.touches, "@", row))
+			fmt.Fprintf(&text, "CREATE TEMP TRIGGER touched_%d_%s AFTER %s%s ON main.%s%s BEGIN INSERT INTO touched %s; END;\n",
+				i, event, event, of, on.table, when, strings.ReplaceAll(on.touches, "@", row))
 		}
 	}
 	_, err := w.conn.ExecContext(ctx, text.String())

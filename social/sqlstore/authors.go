@@ -84,17 +84,20 @@ func (q *Query) posts(reader, author string, st standing, erased int64) int64 {
 	return public + addressed
 }
 
-// addressedText counts the posts that the author $2 addresses to the reader $1 by circles
-// and mentions, of so many of each those that are there since $3 and are not counted
+// addressedText counts the posts that the author $2 addresses to the reader $1 by circles,
+// groups and mentions, of so many of each those that are there since $3 and are not counted
 // otherwise: the reader follows the author, $4, or is the author, $5. A post is looked up
 // by a scalar subquery, which no planner makes a join of the whole table. It must be
 // newer than since: conditions in the joins would make a planner expect few rows.
 var addressedText = fmt.Sprintf(`SELECT count(DISTINCT j.post) FROM (
 		SELECT * FROM (SELECT pc.post, CASE WHEN pc.incarnation > c.dropped AND m.at > `+erasedAgent("$1")+` AND c.put > `+erasedAgent("$2")+`
 			THEN 0 ELSE %[2]d END AS since FROM circles c JOIN members m ON m.circle = c.id AND m.agent = $1 AND m.gone = 0
-			JOIN post_circles pc ON pc.circle = c.id AND pc.author = c.owner WHERE c.owner = $2 AND c.gone = 0 LIMIT %[1]d) by_circle
+			JOIN post_circles pc ON pc.circle = c.id AND pc.author = c.owner WHERE c.owner = $2 AND c.gone = 0 AND m.since = 0 LIMIT %[1]d) by_circle
+		UNION SELECT * FROM (SELECT pc.post, CASE WHEN pc.incarnation > c.dropped AND m.at > `+erasedAgent("$1")+` AND c.put > `+erasedAgent("c.owner")+`
+			THEN m.since ELSE %[2]d END AS since FROM members m JOIN circles c ON c.id = m.circle AND c.gone = 0
+			JOIN post_circles pc ON pc.author = $2 AND pc.circle = c.id WHERE m.agent = $1 AND m.gone = 0 AND m.since > 0 LIMIT %[1]d) by_group
 		UNION SELECT * FROM (SELECT post, `+erasedAgent("$1")+` FROM post_mentions WHERE agent = $1 AND author = $2 ORDER BY created_at DESC, post DESC LIMIT %[1]d) by_mention
-	) j WHERE (SELECT p.gone = 0 AND p.created > $3 AND p.created > j.since AND p.reach < 2 AND NOT (p.reach = 1 AND $4) AND NOT (p.origin = '' AND $5)
+	) j WHERE (SELECT p.gone = 0 AND p.created > $3 AND p.created > j.since AND p.created_at >= j.since / 1000000 AND p.reach < 2 AND NOT (p.reach = 1 AND $4) AND NOT (p.origin = '' AND $5)
 		FROM posts p WHERE p.id = j.post)`, social.MaxAddressed, int64(math.MaxInt64))
 
 // Grid implements [social.Lists]. It reads what the reader may see, each by its own index,

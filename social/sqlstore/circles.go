@@ -18,6 +18,13 @@ type circle struct {
 	found                  bool
 }
 
+// circleColumns are the columns of a circle c that [social.Circle] has beside its id.
+const circleColumns = `c.owner, c.name, c.size, c.kind, c.post, c.history, c.members_visible_to, c.until`
+
+func (c *circle) columns() []any {
+	return into(&c.Owner, &c.Name, &c.Size, &c.Kind, &c.Post, &c.History, &c.MembersVisibleTo, &c.Until)
+}
+
 func (c *circle) alive() bool { return c.put > max(c.dropped, c.erased) }
 
 // latest is the latest stamp of a change of the circle itself.
@@ -34,8 +41,8 @@ func erasedAgent(column string) string {
 // circle reads one; with changing it is locked, and its members with it.
 func (q *Query) circle(mode lock, id string) *circle {
 	c := &circle{Circle: social.Circle{ID: id}}
-	c.found = q.row(into(&c.Owner, &c.Name, &c.Size, &c.put, &c.dropped, &c.replaced, &c.erased),
-		`SELECT owner, name, size, put, dropped, replaced, `+erasedAgent("circles.owner")+` FROM circles WHERE id = $1`+q.d.Locks[mode], id)
+	c.found = q.row(append(c.columns(), &c.put, &c.dropped, &c.replaced, &c.erased),
+		`SELECT `+circleColumns+`, put, dropped, replaced, `+erasedAgent("c.owner")+` FROM circles c WHERE id = $1`+q.d.Locks[mode], id)
 	return c
 }
 
@@ -58,12 +65,14 @@ func (t *Tx) endCircle(c *circle) {
 // saveCircle writes a circle's row, which was locked. If there was none and is
 // one now, it fails, and the transaction is run again.
 func (t *Tx) saveCircle(c *circle) {
-	text := `INSERT INTO circles (id, owner, name, put, dropped, replaced, size, gone) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+	const columns = `owner, name, put, dropped, replaced, size, gone, kind, post, history, members_visible_to, until`
+	text := `INSERT INTO circles (id, ` + columns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
 	if c.found {
-		text = `UPDATE circles SET owner = $2, name = $3, put = $4, dropped = $5, replaced = $6, size = $7, gone = $8 WHERE id = $1`
+		text = `UPDATE circles SET (` + columns + `) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) WHERE id = $1`
 	}
 	c.found = true
-	t.exec(text, c.ID, c.Owner, c.Name, c.put, c.dropped, c.replaced, c.Size, t.gone(c.alive()))
+	t.exec(text, c.ID, c.Owner, c.Name, c.put, c.dropped, c.replaced, c.Size, t.gone(c.alive()),
+		string(c.Kind), c.Post, c.History, c.MembersVisibleTo, c.Until)
 }
 
 // PutCircle implements [social.Circles].
@@ -84,7 +93,7 @@ func (s *Store) PutCircle(ctx context.Context, c social.Circle, members []string
 		}
 		stamp := t.circleTime(kept, at)
 		if t.putCircle(kept, c, stamp); members != nil {
-			t.replaceMembers(kept, members, stamp)
+			t.replaceMembers(kept, members, stamp, !at.IsZero())
 		}
 	}))
 }
@@ -118,9 +127,34 @@ func (t *Tx) putCircle(kept *circle, c social.Circle, at int64) {
 	if !social.Supersedes(true, at, alive, max(kept.put, kept.dropped)) {
 		return
 	}
-	kept.Owner, kept.Name, kept.put = c.Owner, c.Name, at
-	if t.saveCircle(kept); !alive {
-		t.membersChanged(c.ID, t.present(c.ID), jobs.PrioritySoon)
+	var before *social.Circle
+	if alive {
+		before = &kept.Circle
+	} else {
+		t.checkOwned(c.Owner)
+	}
+	t.fail(c.Settle(before))
+	c.Size = kept.Size
+	kept.Circle, kept.put = c, at
+	if t.saveCircle(kept); alive {
+		return
+	}
+	waiting := t.present(c.ID)
+	if len(waiting) > 0 {
+		t.exec(`UPDATE members SET since = CASE WHEN $2 > 1 THEN at ELSE $2 END WHERE circle = $1 AND gone = 0`, c.ID, kept.since(at))
+	}
+	if t.membersChanged(c.ID, waiting, jobs.PrioritySoon); kept.Open() {
+		t.setMembers(kept, membership{agents: []string{c.Owner}, on: true, at: at})
+		t.saveCircle(kept)
+	}
+}
+
+// checkOwned refuses one circle more than an agent may have.
+func (t *Tx) checkOwned(owner string) {
+	var n int
+	t.row(into(&n), `SELECT count(*) FROM circles WHERE owner = $1 AND gone = 0`, owner)
+	if n >= social.MaxOwnedCircles {
+		t.fail(fmt.Errorf("%w: %s has %d circles, groups and events, no more are allowed", feed.ErrLimit, owner, n))
 	}
 }
 
@@ -135,14 +169,16 @@ func (s *Store) changeCircle(ctx context.Context, id, by string, at time.Time, d
 	return s.failed(ctx, "change circle", s.write(ctx, func(t *Tx) {
 		c := t.openCircle(id)
 		switch {
-		case !c.alive() && at.IsZero():
-			t.fail(fmt.Errorf("circle %s: %w", id, feed.ErrNotFound))
+		case !c.alive() && at.IsZero(), by != "" && t.role(c, by) == social.NoRole:
+			t.fail(noCircle(id))
 		case by != "" && c.Owner != by:
 			t.fail(feed.Errorf(feed.ErrForbidden, "circle %s is not %s's: not allowed", id, by))
 		}
 		do(t, c)
 	}))
 }
+
+func noCircle(id string) error { return fmt.Errorf("circle %s: %w", id, feed.ErrNotFound) }
 
 // DropCircle implements [social.Circles].
 func (s *Store) DropCircle(ctx context.Context, id, by string, at time.Time) error {
@@ -160,33 +196,6 @@ func (t *Tx) dropCircle(c *circle, at int64) {
 		t.membersChanged(c.ID, members, jobs.PriorityRemoval)
 	}
 	t.setMembers(c, membership{agents: members, at: at, ended: true})
+	t.exec(`DELETE FROM invitations WHERE circle = $1 AND at <= $2`, c.ID, at)
 	t.saveCircle(c)
-}
-
-// Circle implements [social.Circles].
-func (s *Store) Circle(ctx context.Context, id string) (social.Circle, error) {
-	var c *circle
-	err := s.read(ctx, func(q *Query) {
-		if c = q.circle(free, id); !c.alive() {
-			q.fail(fmt.Errorf("circle %s: %w", id, feed.ErrNotFound))
-		}
-	})
-	if err != nil {
-		return social.Circle{}, s.failed(ctx, "read circle", err)
-	}
-	return c.Circle, nil
-}
-
-// CirclesOf implements [social.Circles].
-func (s *Store) CirclesOf(ctx context.Context, owner, after string, n int) (list []social.Circle, err error) {
-	err = s.read(ctx, func(q *Query) {
-		q.each(func(scan Scan) error {
-			c := social.Circle{Owner: owner}
-			err := scan(&c.ID, &c.Name, &c.Size)
-			list = append(list, c)
-			return err
-		}, `SELECT id, name, size FROM circles WHERE owner = $1 AND gone = 0 AND put > `+erasedAgent("$1")+` AND id > $2 ORDER BY id LIMIT $3`,
-			owner, after, n)
-	})
-	return list, s.failed(ctx, "list circles", err)
 }

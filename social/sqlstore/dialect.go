@@ -23,7 +23,7 @@ type Dialect struct {
 	Follows     string // of a table of edges: agent, author, at, gone, whether one blocks the other
 	SaveFollows string // a table: agent, author, at, gone
 	SaveCounts  string // a table: author, followers, following
-	SaveMembers string // of the circle $1 a table: agent, at, gone, incarnation
+	SaveMembers string // of the circle $1 a table: agent, at, gone, incarnation, since
 	EraseTime   string // later than $2 and all that the agent $1 has made
 	Erase       string // blanks the agent $1 as of $2; what else they made up to $3; what is being erased, $4
 
@@ -39,7 +39,7 @@ type Dialect struct {
 	Tiles       string // for the reader $1 the posts $2: the same, with the first image, or null, as the content
 	PostFacts   string // of a post p: the agents it mentions, and the circles it addresses, each behind its incarnation and a space; only for a [Memo]
 	Standings   string // for the reader $1 the posts $2: facts, place, created at; of what is known
-	Receivers   string // agents, and their rank in receiverReasons: of the post $1 of $2 those after $3, at most $4; the author if $5, followers if $6
+	Receivers   string // agents, and their rank in receiverReasons: of the post $1 of $2 those after $3, at most $4; the author if $5, followers if $6; it was created at $7
 	Celebrities string // of the readers $1: reader and author, whom they follow and who is not pushed, or [social.Server]
 	Sources     Sources
 

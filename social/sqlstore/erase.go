@@ -80,7 +80,7 @@ func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
 	type step = func(*Tx) int
 	steps := []step{e.posts, e.followers}
 	if e.at.what == erasingAgent {
-		steps = append(steps, e.following, e.circles, e.memberships, e.likes, e.mentions, e.blocks, e.keys)
+		steps = append(steps, e.following, e.circles, e.memberships, e.invitations, e.likes, e.mentions, e.blocks, e.keys)
 	}
 	for i, step := range steps {
 		if i == 1 {
@@ -197,6 +197,10 @@ func (e *eraser) changeCircles(t *Tx, text string, change func(*circle)) int {
 		change(t.circle(changing, id))
 	}
 	return len(ids)
+}
+
+func (e *eraser) invitations(t *Tx) int {
+	return int(t.exec(`DELETE FROM invitations WHERE agent = $1 AND at <= $2`, e.agent, e.at.rest))
 }
 
 func (e *eraser) likes(t *Tx) int {

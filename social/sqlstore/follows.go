@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -90,6 +91,13 @@ func (s *Store) Block(ctx context.Context, agent, other string) (changed bool, e
 		if t.exec(`INSERT INTO blocks (agent, other, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, agent, other, social.Stamp(t.now)) == 0 {
 			return false
 		}
+		if len(circles) != len(t.circlesWithEither(agent, other)) {
+			t.fail(fmt.Errorf("%w: one was added to a circle of the other", ErrRaced))
+		}
+		for _, pair := range [][2]string{{agent, other}, {other, agent}} {
+			t.exec(`DELETE FROM invitations WHERE agent = $1
+				AND circle IN (SELECT i.circle FROM invitations i JOIN circles c ON c.id = i.circle AND c.owner = $2 WHERE i.agent = $1)`, pair[0], pair[1])
+		}
 		for _, c := range circles {
 			member := other
 			if c.Owner == other {
@@ -127,12 +135,19 @@ func (s *Store) block(ctx context.Context, what, agent, other string, do func(*T
 
 // circlesOfBoth locks and reads the circles of each of two agents that the other is in.
 func (t *Tx) circlesOfBoth(one, other string) (list []*circle) {
-	ids := slices.Sorted(slices.Values(append(t.texts(circlesWith, one, other), t.texts(circlesWith, other, one)...)))
+	ids := t.circlesWithEither(one, other)
 	t.lockRows("circles", ids...)
 	for _, id := range ids {
 		list = append(list, t.circle(changing, id))
 	}
 	return list
+}
+
+// circlesWithEither are the ids of those circles, sorted.
+func (t *Tx) circlesWithEither(one, other string) []string {
+	const circlesWith = `SELECT c.id FROM circles c JOIN members m ON m.circle = c.id AND m.agent = $1 AND m.gone = 0
+		WHERE c.owner = $2 AND c.gone = 0`
+	return slices.Sorted(slices.Values(append(t.texts(circlesWith, one, other), t.texts(circlesWith, other, one)...)))
 }
 
 // ended ends a follow, and notes that none of before holds.

@@ -27,16 +27,19 @@ func (t *Tx) membersChanged(circle string, members []string, priority int) {
 // replaceMembers makes those named the members as of a stamp, unless they were
 // replaced later. Single changes that are later stay. Of two replacements at one
 // time who is named in both remains.
-func (t *Tx) replaceMembers(c *circle, named []string, stamp int64) {
+func (t *Tx) replaceMembers(c *circle, named []string, stamp int64, told bool) {
 	if stamp <= c.dropped || stamp < c.replaced {
 		return
+	}
+	if c.Open() {
+		named = append(slices.Clone(named), c.Owner)
 	}
 	named = slices.Compact(slices.Sorted(slices.Values(named)))
 	others := slices.DeleteFunc(t.present(c.ID), func(agent string) bool {
 		_, there := slices.BinarySearch(named, agent)
 		return there
 	})
-	t.setMembers(c, membership{agents: others, at: stamp}, membership{agents: named, on: true, at: stamp})
+	t.setMembers(c, membership{agents: others, at: stamp}, membership{agents: named, on: true, at: stamp, told: told})
 	c.replaced = stamp
 	t.saveCircle(c)
 }
@@ -48,6 +51,7 @@ type membership struct {
 	on     bool
 	at     int64
 	ended  bool // the circle has ended then: so have those who were added here while it was there
+	told   bool // by an event: whom a block keeps out is left out
 }
 
 // place is an agent's in a circle.
@@ -55,12 +59,25 @@ type place struct {
 	social.Register
 	kept        social.Register // the row: counted in the circle's size, also where an erasure has ended it
 	incarnation int64           // of the circle that they were added to
+	since       int64           // see [circle.since]
 }
 
 // holds reports whether a change at a stamp holds.
 func (m *membership) holds(k place, stamp int64) bool {
 	return social.Supersedes(m.on, stamp, k.On, k.At) ||
 		!m.on && k.kept.On && (stamp >= k.kept.At || m.ended && stamp >= k.incarnation)
+}
+
+// placesToSave are rows of members.
+type placesToSave struct {
+	agents                        []string
+	at, gone, incarnations, since []int64
+}
+
+func (p *placesToSave) add(agent string, at, gone, incarnation, since int64) {
+	p.agents = append(p.agents, agent)
+	p.at, p.gone = append(p.at, at), append(p.gone, gone)
+	p.incarnations, p.since = append(p.incarnations, incarnation), append(p.since, since)
 }
 
 // setMembers changes memberships of a circle that is locked, as far as the
@@ -75,14 +92,14 @@ func (t *Tx) setMembers(c *circle, list ...membership) (changed int) {
 		return 0
 	}
 	places := t.members(c, all)
-	var agents []string
-	var at, gone, incarnations []int64
+	var rows placesToSave
+	var joined []string
 	for _, m := range list {
 		by, priority := 1, jobs.PrioritySoon
 		if !m.on {
 			by, priority = -1, jobs.PriorityRemoval
 		}
-		for _, agent := range m.agents {
+		for _, agent := range t.admitted(c, m) {
 			k, stamp := places[agent], m.at
 			if stamp == 0 {
 				if k.On == m.on && k.kept.On == m.on {
@@ -91,42 +108,53 @@ func (t *Tx) setMembers(c *circle, list ...membership) (changed int) {
 				stamp = social.ChangeTime(time.Time{}, t.now, k.At)
 			}
 			if !m.holds(k, stamp) {
+				if !m.on && k.On && k.since > 1 && stamp >= k.since { // they have joined again after this end
+					rows.add(agent, k.At, 0, k.incarnation, k.At)
+				}
 				continue
 			}
-			agents, at, gone = append(agents, agent), append(at, stamp), append(gone, t.gone(m.on))
-			if incarnations = append(incarnations, cmp.Or(m.at, c.put)); k.kept.On != m.on {
+			since := k.since
+			if !k.On {
+				since = c.since(stamp)
+			}
+			rows.add(agent, stamp, t.gone(m.on), cmp.Or(m.at, c.put), since)
+			if k.kept.On != m.on {
 				c.Size += by
 			}
 			if k.On != m.on || k.kept.On != m.on {
 				changed++
 				t.membersChanged(c.ID, []string{agent}, priority)
 			}
+			if m.on && !k.On {
+				joined = append(joined, agent)
+			}
 		}
 	}
 	if c.Size > social.MaxCircleMembers {
 		t.fail(fmt.Errorf("%w: a circle has at most %d members", feed.ErrLimit, social.MaxCircleMembers))
 	}
-	if len(agents) > 0 {
-		t.exec(t.d.SaveMembers, c.ID, Table{agents, at, gone, incarnations})
+	t.joined(c, joined)
+	if len(rows.agents) > 0 {
+		t.exec(t.d.SaveMembers, c.ID, Table{rows.agents, rows.at, rows.gone, rows.incarnations, rows.since})
 	}
 	return changed
 }
 
 // members locks agents and reads what is kept of their memberships. Those of before an
-// agent was erased are over.
+// agent was erased are over. The owner is locked with them.
 func (t *Tx) members(c *circle, ids []string) map[string]place {
-	agents := t.agents(doing, ids...)
+	agents := t.agents(doing, append(slices.Clone(ids), c.owners()...)...)
 	out := make(map[string]place, len(ids))
 	t.each(func(scan Scan) error {
 		var agent string
 		var k place
 		var gone int64
-		err := scan(&agent, &k.At, &gone, &k.incarnation)
+		err := scan(&agent, &k.At, &gone, &k.incarnation, &k.since)
 		k.On = gone == 0
 		k.kept = k.Register
 		out[agent] = k
 		return err
-	}, `SELECT agent, at, gone, incarnation FROM members WHERE circle = $1 AND agent = ANY ($2)`, c.ID, ids)
+	}, `SELECT agent, at, gone, incarnation, since FROM members WHERE circle = $1 AND agent = ANY ($2)`, c.ID, ids)
 	for id, a := range agents {
 		k := out[id]
 		if k.On = k.On && k.At > a.ErasedAgent; !k.On {
@@ -139,7 +167,14 @@ func (t *Tx) members(c *circle, ids []string) map[string]place {
 
 // AddMember implements [social.Circles].
 func (s *Store) AddMember(ctx context.Context, id, agent, by string, at time.Time) (bool, error) {
-	return s.member(ctx, id, agent, by, true, at)
+	if by != agent {
+		return s.member(ctx, id, agent, by, true, at)
+	}
+	return s.member(ctx, id, agent, "", true, at, func(t *Tx, c *circle) {
+		if t.role(c, agent) == social.NoRole {
+			t.fail(noCircle(id))
+		}
+	})
 }
 
 // RemoveMember implements [social.Circles].
@@ -154,12 +189,21 @@ func (s *Store) RemoveMember(ctx context.Context, id, agent, by string, at time.
 	return changed, err
 }
 
-func (s *Store) member(ctx context.Context, id, agent, by string, on bool, at time.Time) (changed bool, err error) {
+func (s *Store) member(ctx context.Context, id, agent, by string, on bool, at time.Time, checks ...func(*Tx, *circle)) (changed bool, err error) {
 	if err := social.CheckAgent(agent); err != nil {
 		return false, err
 	}
 	err = s.changeCircle(ctx, id, by, at, func(t *Tx, c *circle) {
-		changed = t.setMembers(c, membership{agents: []string{agent}, on: on, at: social.Stamp(at)}) > 0
+		for _, check := range checks {
+			check(t, c)
+		}
+		if !on && c.alive() && c.Open() && c.Owner == agent {
+			if at.IsZero() {
+				t.fail(feed.Errorf(feed.ErrForbidden, "%s is %s's, who stays in it until it is deleted: not allowed", id, agent))
+			}
+			return
+		}
+		changed = t.setMembers(c, membership{agents: []string{agent}, on: on, at: social.Stamp(at), told: !at.IsZero()}) > 0
 		if !c.found || changed {
 			t.saveCircle(c) // of a circle that does not exist yet members are kept until it is created
 		}

@@ -44,10 +44,11 @@ type Touched struct {
 
 // What is touched.
 const (
-	TouchedPost   = iota + 1 // by id
-	TouchedAuthor            // by id
-	TouchedReader            // by agent: what they have to do with authors and circles
-	TouchedLikes             // by agent
+	TouchedPost    = iota + 1 // by id
+	TouchedAuthor             // by id
+	TouchedReader             // by agent: what they have to do with authors and circles
+	TouchedLikes              // by agent
+	TouchedReaders            // all: an owner of circles was erased
 )
 
 // postFacts are a post that is there, but for its author's erasure. They are never
@@ -62,8 +63,8 @@ type postFacts struct {
 
 // authorFacts are the parts of a card that belong to its author. They are immutable.
 type authorFacts struct {
-	name, image         string
-	erased, erasedAgent int64
+	name, image string
+	erased      int64
 }
 
 // readerFacts are a reader's relations to authors and posts.
@@ -75,10 +76,10 @@ type readerFacts struct {
 	liked   map[string]int64 // the incarnation of each post that the reader likes, 0 for none; not in it: not known
 }
 
-// circleFacts are a circle, as far as its members see what is addressed to it.
+// circleFacts are a circle, as far as the reader, a member, sees what is addressed to it.
 type circleFacts struct {
-	owner        string
-	put, dropped int64
+	owner          string // of a group "": all who post to it are members
+	dropped, since int64
 }
 
 // ties are a reader's to an author.
@@ -122,6 +123,8 @@ func (m *Memo) End(all []Touched) {
 			m.authors.Remove(t.Key)
 		case TouchedReader:
 			m.readers.Remove(t.Key)
+		case TouchedReaders:
+			m.readers.Purge()
 		case TouchedLikes:
 			if r, ok := m.readers.Peek(t.Key); ok {
 				clear(r.liked)

@@ -191,7 +191,8 @@ func (a *asking) card(c *social.Card, f *cardFacts, known int64) {
 func (a *asking) member(f *cardFacts) bool {
 	for i, id := range f.post.Audience.Circles {
 		c, in := a.own.circles[id]
-		if in && c.owner == f.post.Author && c.dropped < f.post.addressed[i] && c.put > f.author.erasedAgent {
+		if in && (c.owner == "" || c.owner == f.post.Author) && c.dropped < f.post.addressed[i] &&
+			c.since < f.post.created && c.since/1e6 <= f.post.CreatedAt {
 			return true
 		}
 	}

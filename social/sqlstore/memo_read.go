@@ -69,10 +69,11 @@ func (a *asking) readOwn() {
 	a.q.each(func(scan Scan) error {
 		var id string
 		var c circleFacts
-		err := scan(&id, &c.owner, &c.put, &c.dropped)
+		err := scan(&id, &c.owner, &c.dropped, &c.since)
 		a.own.circles[id] = c
 		return err
-	}, `SELECT c.id, c.owner, c.put, c.dropped FROM members m JOIN circles c ON c.id = m.circle AND c.gone = 0
+	}, `SELECT c.id, CASE WHEN c.kind = 'circle' THEN c.owner ELSE '' END, c.dropped, m.since FROM members m
+		JOIN circles c ON c.id = m.circle AND c.gone = 0 AND c.put > `+erasedAgent("c.owner")+`
 		WHERE m.agent = $1 AND m.gone = 0 AND m.at > $2`, a.reader, a.own.erased)
 }
 
@@ -81,10 +82,10 @@ func (a *asking) readAuthors(authors []string) {
 	a.q.each(func(scan Scan) error {
 		var id string
 		f := cardFacts{author: &authorFacts{}}
-		err := scan(&id, &f.author.name, &f.author.image, &f.author.erased, &f.author.erasedAgent, &f.ties.followed, &f.ties.blocked)
+		err := scan(&id, &f.author.name, &f.author.image, &f.author.erased, &f.ties.followed, &f.ties.blocked)
 		a.newTies[id] = f
 		return err
-	}, `SELECT j.value, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.erased, 0), coalesce(a.erased_agent, 0),
+	}, `SELECT j.value, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.erased, 0),
 		coalesce((SELECT f.at FROM follows f WHERE f.agent = $1 AND f.author = j.value AND f.gone = 0 AND f.at > $3), 0),
 		EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = j.value)
 			OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = j.value AND b.other = $1)

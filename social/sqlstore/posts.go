@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -131,16 +130,28 @@ func (t *Tx) useKey(p social.Post, key string, erased int64) (post social.Post, 
 	return r.Post, true
 }
 
-// checkCircles refuses circles that are not the author's, or are of before they were erased.
+// checkCircles refuses circles to which the author, who was erased up to a stamp, may post
+// nothing.
 func (t *Tx) checkCircles(p *social.Post, erased int64) {
 	if len(p.Audience.Circles) == 0 {
 		return
 	}
-	strange := t.texts(`SELECT j.value FROM unnest($1::text[]) j (value)
-		WHERE NOT EXISTS (SELECT 1 FROM circles c WHERE c.id = j.value AND c.owner = $2 AND c.gone = 0 AND c.put > $3)`,
-		p.Audience.Circles, p.Author, erased)
-	if len(strange) > 0 {
-		t.fail(feed.Errorf(feed.ErrRule, "bad post: %s has no circle %s", p.Author, strings.Join(strange, ", ")))
+	takes := map[string]error{}
+	t.each(func(scan Scan) error {
+		var c circle
+		var member bool
+		err := scan(append(c.columns(), &c.ID, &member)...)
+		takes[c.ID] = c.Takes(p.Author, member, t.now)
+		return err
+	}, `SELECT `+circleColumns+`, c.id,
+		coalesce((SELECT m.at FROM members m WHERE m.circle = c.id AND m.agent = $2 AND m.gone = 0), 0) > $3
+		FROM circles c WHERE c.id = ANY ($1) AND c.gone = 0 AND c.put > `+erasedAgent("c.owner"), p.Audience.Circles, p.Author, erased)
+	for _, id := range p.Audience.Circles {
+		if err, there := takes[id]; there {
+			t.fail(err)
+		} else {
+			t.fail((&social.Circle{ID: id}).Takes(p.Author, false, t.now))
+		}
 	}
 }
 

@@ -12,16 +12,16 @@ import (
 // key, author, created at, id. They read as far into an index as they must for each key,
 // and no further. Named arguments are the reader and the keys; positions below which
 // (below, belowID) and above which (above, aboveID) the posts are; few, how many of each
-// key; author, the only one, "" for all; and n, how many of all keys together.
+// key; author, the only one; and n, how many of all keys together.
 type Sources struct {
 	Open     string // keys are authors: what their followers may see; perhaps more than few of each
 	ToAll    string // keys are authors: what everybody may see
 	Own      string // keys are authors: what they have posted here; perhaps more than few of each
-	Circles  string // keys are circles: what their owners address to them; n does not hold, as a post comes with each circle
+	Circles  string // keys are circles: what is addressed to them, as the reader sees it by each; n does not hold, as a post comes with each circle
 	Mentions string // keys are agents: what mentions them
-	// MentionsBy is Mentions of the one author, and reads nothing of others'.
-	MentionsBy string
-	Public     string // one key, whatever it is: what is public
+	// CirclesBy and MentionsBy are the same of the one author, and read nothing of others'.
+	CirclesBy, MentionsBy string
+	Public                string // one key, whatever it is: what is public
 }
 
 // bound is a position as a parameter of "below".
@@ -36,7 +36,7 @@ func bound(p social.Position) (at int64, id string) {
 type span struct {
 	reader       string
 	below, above social.Position
-	author       string // the only one of circles and of MentionsBy; "" for all
+	author       string // the only one of CirclesBy and MentionsBy
 	n            int
 }
 
@@ -136,14 +136,16 @@ func (q *Query) gather(sp span, parts ...part) (list []social.Entry) {
 // circles and mentions.
 func (q *Query) addressed(sp span) []part {
 	return []part{
-		{q.d.Sources.Circles, q.texts(circlesWith, sp.reader, sp.author)},
+		{q.d.Sources.CirclesBy, q.texts(circlesBy, sp.reader, sp.author)},
 		{q.d.Sources.MentionsBy, []string{sp.reader}},
 	}
 }
 
-// circlesWith are the circles of the agent $2 that the reader $1 is in.
-const circlesWith = `SELECT c.id FROM circles c JOIN members m ON m.circle = c.id AND m.agent = $1 AND m.gone = 0
-	WHERE c.owner = $2 AND c.gone = 0`
+// circlesBy are the circles that the reader $1 is in and the agent $2 may have posted to:
+// their own, and groups.
+const circlesBy = `SELECT c.id FROM circles c JOIN members m ON m.circle = c.id AND m.agent = $1 AND m.gone = 0
+	WHERE c.owner = $2 AND c.gone = 0 AND m.since = 0
+	UNION ALL SELECT circle FROM members WHERE agent = $1 AND gone = 0 AND since > 0`
 
 // Newest implements [social.Lists].
 func (s *Store) Newest(ctx context.Context, authors []string, below social.Position, n int) (list []social.Entry, err error) {
@@ -180,11 +182,7 @@ func (s *Store) PairEntries(ctx context.Context, author, agent string, above soc
 // MemberEntries implements [social.Lists].
 func (s *Store) MemberEntries(ctx context.Context, circle, agent string, above social.Position, n int) (list []social.Entry, err error) {
 	err = s.snapshot(ctx, func(q *Query) {
-		var member bool
-		q.row(into(&member), `SELECT EXISTS (SELECT 1 FROM members WHERE circle = $1 AND agent = $2 AND gone = 0)`, circle, agent)
-		if member {
-			list = q.newest(q.d.Sources.Circles, []string{circle}, span{reader: agent, above: above, n: n})
-		}
+		list = q.newest(q.d.Sources.Circles, []string{circle}, span{reader: agent, above: above, n: n})
 	})
 	return list, s.failed(ctx, "read member", err)
 }
@@ -197,8 +195,9 @@ func (s *Store) Receivers(ctx context.Context, post string, followers bool, afte
 	err = s.snapshot(ctx, func(q *Query) {
 		var author, origin string
 		var reach social.Reach
+		var created int64
 		var erased bool
-		if !q.row(into(&author, &origin, &reach, &erased), `SELECT p.author, p.origin, p.reach, p.created <= coalesce(a.erased, 0)
+		if !q.row(into(&author, &origin, &reach, &created, &erased), `SELECT p.author, p.origin, p.reach, p.created, p.created <= coalesce(a.erased, 0)
 			FROM posts p LEFT JOIN authors a ON a.id = p.author WHERE p.id = $1`, post) || author == "" {
 			return
 		}
@@ -211,7 +210,7 @@ func (s *Store) Receivers(ctx context.Context, post string, followers bool, afte
 				list = append(list, r)
 			}
 			return err
-		}, q.d.Receivers, post, author, after, n, origin == "", followers && reach >= social.ToFollowers && !erased)
+		}, q.d.Receivers, post, author, after, n, origin == "", followers && reach >= social.ToFollowers && !erased, created)
 	})
 	return list, s.failed(ctx, "read receivers", err)
 }

@@ -694,7 +694,7 @@ export interface paths {
         };
         /**
          * List the caller's circles
-         * @description By their ids.
+         * @description By their ids. Which circles of others a caller is in is their owners' affair and not told; which groups and events is.
          */
         get: operations["getCircles"];
         put?: never;
@@ -725,12 +725,17 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** Read a circle */
+        /**
+         * Read a circle
+         * @description For its owner; a group or an event also for its members and who is invited. For others there is none.
+         */
         get: operations["getCircle"];
         /**
          * Make or change a circle
          * @description It is the caller's. An admin names its owner, and need not for a circle
-         *     that is there. The owner cannot be changed.
+         *     that is there. The owner cannot be changed. At most 500 circles, groups and
+         *     events of one owner. An event has `until`, when it ends and takes no new posts
+         *     any more.
          */
         put: operations["putCircle"];
         post?: never;
@@ -764,7 +769,10 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** List a circle's members */
+        /**
+         * List a circle's members
+         * @description For its owner, and for the members of a group or an event that says so.
+         */
         get: operations["getMembers"];
         put?: never;
         post?: never;
@@ -799,15 +807,58 @@ export interface paths {
         get?: never;
         /**
          * Add a member
-         * @description They see the circle's posts in their timeline in the next call, earlier ones included. A circle has at most 5,000 members.
+         * @description They see the circle's posts in their timeline in the next call, earlier ones included;
+         *     in a group or an event whose `history` is `joined`, those from now on. Its owner adds
+         *     members. Who is invited joins by adding themself. A circle has at most 5,000 members,
+         *     and an agent is in at most 1,000 groups and events. Across a block nobody is added.
          */
         put: operations["addMember"];
         post?: never;
         /**
          * Remove a member
-         * @description They see the circle's posts no longer, in no answer that begins after this one. Members may remove themselves.
+         * @description They see the circle's posts no longer, in no answer that begins after this one. Members may remove themselves; the owner of a group or an event stays in it.
          */
         delete: operations["removeMember"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/circles/{id}/invitations/{agent}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name for this call in the server's log and in the answer: up to 128
+                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
+                 *     has nothing to do with `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description A group or an event.
+                 * @example rowers
+                 */
+                id: components["schemas"]["AgentID"];
+                /**
+                 * @description Who is invited.
+                 * @example u_2
+                 */
+                agent: components["schemas"]["AgentID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Invite to a group or an event
+         * @description They may join, once, by `PUT /v1/circles/{id}/members/{agent}`. A group has at most
+         *     5,000 open invitations, an agent 1,000. Across a block nobody is invited.
+         */
+        put: operations["invite"];
+        post?: never;
+        /** Take an invitation back, or decline it */
+        delete: operations["withdrawInvitation"];
         options?: never;
         head?: never;
         patch?: never;
@@ -846,7 +897,7 @@ export interface paths {
          *     | `post.deleted` | `id`, `at` |
          *     | `follow.created`, `follow.removed` | `agent_id`, `author_id`, `at` |
          *     | `connections.accepted`, `connections.removed` | `agents`, the two who then follow each other, or no longer; `at` |
-         *     | `circle.changed` | `id`, `at`, and one of: `owner`, `name` and `members`, the circle as it is now (without `members` these stay); `added` and `removed`; `deleted: true` |
+         *     | `circle.changed` | `id`, `at`, and one of: `owner`, `name`, `members`, and as `PUT /v1/circles/{id}` has them `kind`, `post`, `history`, `members_visible_to` and `until`, the circle as it is now (without `members` these stay); `added` and `removed`; `deleted: true` |
          *     | `engagement` | `id` of the post, `likes` and `comments` as they stand elsewhere, `at` |
          *
          *     Times are RFC 3339, or Unix seconds, and may lie up to 30 seconds ahead. The body may
@@ -1963,7 +2014,36 @@ export interface components {
              * @description How many members it has.
              */
             size: number;
+            kind: components["schemas"]["CircleKind"];
+            post?: components["schemas"]["CirclePost"];
+            history?: components["schemas"]["CircleHistory"];
+            members_visible_to?: components["schemas"]["CircleMembersVisibleTo"];
+            /**
+             * Format: int64
+             * @description When an event ends, in Unix seconds.
+             */
+            until?: number;
         };
+        /**
+         * @description `circle`: its owner's affair, of which members are not told. `group`: its members know it. `event`: a group that ends. Fixed when it is made; `circle` where it is left out.
+         * @enum {string}
+         */
+        CircleKind: "circle" | "group" | "event";
+        /**
+         * @description Who addresses posts to a group or an event. Left out, `members` where it is made; else it stays.
+         * @enum {string}
+         */
+        CirclePost: "owner" | "members";
+        /**
+         * @description Which posts members of a group or an event see: those since they have joined, or all. Fixed when it is made; `joined` where it is left out.
+         * @enum {string}
+         */
+        CircleHistory: "joined" | "all";
+        /**
+         * @description Who reads who is in a group or an event. Left out, `owner` where it is made; else it stays.
+         * @enum {string}
+         */
+        CircleMembersVisibleTo: "owner" | "members";
         /** @description Every field may be left out; `{}` is a reader nothing is known of. */
         Profile: {
             /** @description Tags, in any spelling, and how much each matters. The weights of an item's tags add up; of two spellings of one tag the higher counts. */
@@ -2590,7 +2670,7 @@ export interface components {
         NewPostAudience: {
             public?: boolean;
             followers?: boolean;
-            /** @description Circles of the author's. */
+            /** @description Circles of the author's, and groups and events that they are in. */
             circles?: components["schemas"]["AgentID"][];
         };
         PostImagesEntry: {
@@ -3463,6 +3543,11 @@ export interface components {
             owner?: string;
             /** @description They replace those that there are. Left out, they stay. */
             members?: components["schemas"]["AgentID"][];
+            kind?: components["schemas"]["CircleKind"];
+            post?: components["schemas"]["CirclePost"];
+            history?: components["schemas"]["CircleHistory"];
+            members_visible_to?: components["schemas"]["CircleMembersVisibleTo"];
+            until?: components["schemas"]["Moment"];
         };
         PostGraphEventsAnswer: {
             /**
@@ -5214,6 +5299,8 @@ export interface operations {
     getCircles: {
         parameters: {
             query?: {
+                /** @description `owned`: their own. `joined`: groups and events of others that they are in. `invited`: those that they may join. */
+                of?: "owned" | "joined" | "invited";
                 /**
                  * @description The `next_after` of an earlier answer. Without it the list begins.
                  * @example u_77
@@ -5277,7 +5364,6 @@ export interface operations {
             200: components["responses"]["Circle"];
             400: components["responses"]["BadID"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
@@ -5446,6 +5532,81 @@ export interface operations {
                 id: components["schemas"]["AgentID"];
                 /**
                  * @description The member.
+                 * @example u_2
+                 */
+                agent: components["schemas"]["AgentID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    invite: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name for this call in the server's log and in the answer: up to 128
+                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
+                 *     has nothing to do with `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description A group or an event.
+                 * @example rowers
+                 */
+                id: components["schemas"]["AgentID"];
+                /**
+                 * @description Who is invited.
+                 * @example u_2
+                 */
+                agent: components["schemas"]["AgentID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Changed"];
+            400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Limit"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    withdrawInvitation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name for this call in the server's log and in the answer: up to 128
+                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
+                 *     has nothing to do with `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description A group or an event.
+                 * @example rowers
+                 */
+                id: components["schemas"]["AgentID"];
+                /**
+                 * @description Who is invited.
                  * @example u_2
                  */
                 agent: components["schemas"]["AgentID"];

@@ -90,5 +90,5 @@ test('the feed of guests, and a call that has no method', async () => {
   assert.deepEqual(Object.keys(await guest.guest({ limit: 5 })), ['items']);
   /** @type {import('@freshet/client').Data<'/v1/circles/{id}', 'put'>} */
   const circle = await connect(server.url, 'owner').do({ method: 'PUT', path: '/v1/circles/c1', body: { name: 'Friends', members: ['u_1', 'u_2'] } });
-  assert.deepEqual(circle, { id: 'c1', owner: 'owner', name: 'Friends', size: 2 });
+  assert.deepEqual(circle, { id: 'c1', owner: 'owner', name: 'Friends', size: 2, kind: 'circle' });
 });

@@ -97,11 +97,11 @@ func (w *world) fixture() map[string]string {
 	w.direct("", "POST", "/v1/items", `{"id":"item-1","title":"One","update_time":1772791200}`)
 	w.direct("u_victim", "PUT", "/v1/agents/u_victim/profile", `{"interests":{"go":1}}`)
 	w.direct("u_victim", "PUT", "/v1/agents/u_victim/following/u_friend", "")
-	w.direct("u_victim", "PUT", "/v1/circles/rowers", `{"name":"Rowers","members":["u_friend"]}`)
+	w.direct("u_victim", "PUT", "/v1/circles/rowers", `{"name":"Rowers","kind":"group","members":["u_friend"]}`)
 	w.direct("u_victim", "PUT", "/v1/authors/u_victim", `{"name":"Vic"}`)
 	post := w.direct("u_victim", "POST", "/v1/posts", `{"caption":"`+strings.Repeat("Low water. ", 150)+`"}`)["id"].(string)
 	return map[string]string{
-		"agents/{agent_id}": "u_victim", "authors/{id}": "u_victim", "circles/{id}": "rowers", "posts/{id}": post,
+		"agents/{agent_id}": "u_victim", "authors/{id}": "u_victim", "circles/{id}": "rowers", "posts/{id}": post, "invitations/{agent}": "u_guest",
 		"members/{agent}": "u_friend", "following/{author}": "u_friend", "blocked/{agent}": "u_friend",
 		"media/{key}": "0123456789abcdef0123456789abcdef.jpg", "items/{id}": "item-1", "promoted/{id}": "item-1",
 		"jobs/{id}": "1", "assets/{path}": "feed/index.html",

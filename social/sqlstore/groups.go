@@ -1,0 +1,195 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
+)
+
+// since is the column since of a membership that begins at a stamp: members see the posts
+// that were created later. It is 0 in circles, and in them alone; 1 where members see all.
+func (c *circle) since(stamp int64) int64 {
+	switch {
+	case !c.Open():
+		return 0
+	case c.History == social.HistoryAll:
+		return 1
+	}
+	return stamp
+}
+
+// owners is the owner, if it is known.
+func (c *circle) owners() []string {
+	if c.Owner == "" {
+		return nil
+	}
+	return []string{c.Owner}
+}
+
+// invited is where the stamps of invitations that hold begin, and those of an agent who was
+// erased later do not.
+const invited = ` i.at > c.dropped AND i.at > (SELECT coalesce(max(e.erased_agent), 0) FROM authors e WHERE e.id IN (i.agent, c.owner))`
+
+// role is the part of an agent in a circle, as far as they know it.
+func (q *Query) role(c *circle, agent string) social.Role {
+	var member, guest bool
+	switch {
+	case !c.alive():
+		return social.NoRole
+	case c.Owner == agent:
+		return social.RoleOwner
+	case c.Open():
+		q.row(into(&member, &guest), `SELECT
+			EXISTS (SELECT 1 FROM members WHERE circle = $1 AND agent = $2 AND gone = 0 AND at > `+erasedAgent("$2")+`),
+			EXISTS (SELECT 1 FROM circles c JOIN invitations i ON i.circle = c.id AND i.agent = $2 WHERE c.id = $1 AND`+invited+`)`, c.ID, agent)
+	}
+	switch {
+	case member:
+		return social.RoleMember
+	case guest:
+		return social.RoleInvited
+	}
+	return social.NoRole
+}
+
+// admitted are whom a membership concerns, without those whom a block between them and the
+// owner keeps out. Who adds them here is told of them.
+func (t *Tx) admitted(c *circle, m membership) []string {
+	if !m.on || len(m.agents) == 0 || c.Owner == "" {
+		return m.agents
+	}
+	blocked := t.across(c.Owner, m.agents)
+	if len(blocked) > 0 && !m.told {
+		t.fail(errBlocked(c.Owner, blocked[0]))
+	}
+	return slices.DeleteFunc(slices.Clone(m.agents), func(agent string) bool { return slices.Contains(blocked, agent) })
+}
+
+func errBlocked(agent, other string) error {
+	return feed.Errorf(feed.ErrForbidden, "%s and %s: one of the two blocks the other", agent, other)
+}
+
+// across are those of some agents, who are locked, whom a block separates from an owner. The
+// lock makes a block wait that would not see what follows.
+func (t *Tx) across(owner string, agents []string) []string {
+	t.lockAgents(changing, owner)
+	return t.texts(`SELECT other FROM blocks WHERE agent = $1 AND other = ANY ($2)
+		UNION SELECT agent FROM blocks WHERE other = $1 AND agent = ANY ($2) ORDER BY 1`, owner, agents)
+}
+
+// joined uses up the invitations of agents who become members of a group, unless one of
+// them is in as many as may be.
+func (t *Tx) joined(c *circle, agents []string) {
+	if !c.Open() || len(agents) == 0 {
+		return
+	}
+	full := t.texts(`SELECT agent FROM members WHERE agent = ANY ($1) AND gone = 0 AND since > 0 GROUP BY agent HAVING count(*) >= $2 ORDER BY agent`,
+		agents, social.MaxMemberships)
+	if len(full) > 0 {
+		t.fail(fmt.Errorf("%w: %s is in %d groups and events, no more are allowed", feed.ErrLimit, full[0], social.MaxMemberships))
+	}
+	t.exec(`DELETE FROM invitations WHERE circle = $1 AND agent = ANY ($2)`, c.ID, agents)
+}
+
+// Invite implements [social.Circles].
+func (s *Store) Invite(ctx context.Context, id, agent, by string) (changed bool, err error) {
+	if err := social.CheckAgent(agent); err != nil {
+		return false, err
+	}
+	err = s.changeCircle(ctx, id, by, time.Time{}, func(t *Tx, c *circle) { changed = t.invite(c, agent) })
+	return changed && err == nil, err
+}
+
+func (t *Tx) invite(c *circle, agent string) bool {
+	if !c.Open() {
+		t.fail(feed.Errorf(feed.ErrInvalid, "%s is a circle, whose members are not told of it; invitations are to groups and events", c.ID))
+	}
+	erased := t.agents(doing, agent, c.Owner)[agent].ErasedAgent
+	if len(t.across(c.Owner, []string{agent})) > 0 {
+		t.fail(errBlocked(c.Owner, agent))
+	}
+	if t.role(c, agent) != social.NoRole {
+		return false
+	}
+	var ofCircle, ofAgent int
+	t.row(into(&ofCircle, &ofAgent), `SELECT (SELECT count(*) FROM invitations WHERE circle = $1), (SELECT count(*) FROM invitations WHERE agent = $2)`, c.ID, agent)
+	switch {
+	case ofCircle >= social.MaxCircleMembers:
+		t.fail(fmt.Errorf("%w: a group has at most %d open invitations", feed.ErrLimit, social.MaxCircleMembers))
+	case ofAgent >= social.MaxInvitations:
+		t.fail(fmt.Errorf("%w: %s has %d open invitations, no more are allowed", feed.ErrLimit, agent, social.MaxInvitations))
+	}
+	t.exec(`INSERT INTO invitations (circle, agent, at) VALUES ($1, $2, $3) ON CONFLICT (circle, agent) DO UPDATE SET at = excluded.at`,
+		c.ID, agent, social.ChangeTime(time.Time{}, t.now, max(c.latest(), erased)))
+	return true
+}
+
+// Withdraw implements [social.Circles].
+func (s *Store) Withdraw(ctx context.Context, id, agent, by string) (changed bool, err error) {
+	if err := social.CheckAgent(agent); err != nil {
+		return false, err
+	}
+	own := by == agent
+	if own {
+		by = ""
+	}
+	err = s.changeCircle(ctx, id, by, time.Time{}, func(t *Tx, c *circle) {
+		invited := t.role(c, agent) == social.RoleInvited
+		changed = t.exec(`DELETE FROM invitations WHERE circle = $1 AND agent = $2`, id, agent) > 0 && invited
+	})
+	if own && errors.Is(err, feed.ErrNotFound) {
+		err = nil // as for a group to which the agent is not invited
+	}
+	return changed && err == nil, err
+}
+
+// Circle implements [social.Circles].
+func (s *Store) Circle(ctx context.Context, id string) (social.Circle, error) {
+	c, _, err := s.CircleFor(ctx, id, "")
+	return c, err
+}
+
+// CircleFor implements [social.Circles].
+func (s *Store) CircleFor(ctx context.Context, id, agent string) (social.Circle, social.Role, error) {
+	var c *circle
+	var role social.Role
+	err := s.snapshot(ctx, func(q *Query) {
+		if c = q.circle(free, id); agent != "" {
+			role = q.role(c, agent)
+		}
+		if !c.alive() || agent != "" && role == social.NoRole {
+			q.fail(noCircle(id))
+		}
+	})
+	if err != nil {
+		return social.Circle{}, social.NoRole, s.failed(ctx, "read circle", err)
+	}
+	return c.Circle, role, nil
+}
+
+// circlesAs select the circles c of the agent $1 by their role, after $2, at most $3.
+var circlesAs = map[social.Role]string{
+	social.RoleOwner: `FROM circles c WHERE c.owner = $1`,
+	social.RoleMember: `FROM members m JOIN circles c ON c.id = m.circle AND c.owner <> $1
+		WHERE m.agent = $1 AND m.gone = 0 AND m.since > 0 AND m.at > ` + erasedAgent("$1"),
+	social.RoleInvited: `FROM invitations i JOIN circles c ON c.id = i.circle WHERE i.agent = $1 AND` + invited,
+}
+
+// CirclesOf implements [social.Circles].
+func (s *Store) CirclesOf(ctx context.Context, agent string, role social.Role, after string, n int) (list []social.Circle, err error) {
+	err = s.read(ctx, func(q *Query) {
+		q.each(func(scan Scan) error {
+			var c circle
+			err := scan(append(c.columns(), &c.ID)...)
+			list = append(list, c.Circle)
+			return err
+		}, `SELECT `+circleColumns+`, c.id `+circlesAs[role]+` AND c.gone = 0 AND c.put > `+erasedAgent("c.owner")+` AND c.id > $2 ORDER BY c.id LIMIT $3`,
+			agent, after, n)
+	})
+	return list, s.failed(ctx, "list circles", err)
+}
