@@ -152,7 +152,7 @@ func varietyReason(v *api.Variety) string {
 func (x *explaining) elsewhere(ctx context.Context, out *api.ExplainedItem, it *feed.Item, found bool) error {
 	better, grouped := x.best[it.Group()]
 	switch {
-	case it.AuthorID == x.r.Agent:
+	case it.By(x.r.Agent):
 		out.Outcome = api.OutcomeOwn
 		out.Reason = "It is the agent's own: what they post stands in their timeline and in no feed of theirs."
 	case it.UpdateTime > x.query.Origin.Unix():
@@ -216,8 +216,10 @@ func refusal(p *feed.Profile, it *feed.Item) string {
 	if p.Hides(feed.Ref{ID: it.ID, Group: it.Group()}) {
 		return "the agent has hidden " + it.Group()
 	}
-	if slices.Contains(p.MutedAuthors, it.AuthorID) {
-		return "its author " + it.AuthorID + " is muted"
+	for _, author := range p.MutedAuthors {
+		if it.By(author) {
+			return "its author " + author + " is muted"
+		}
 	}
 	if tag, muted := p.Refusals().Tag(it.Tags); muted {
 		return "its tag " + tag + " is muted"

@@ -91,7 +91,7 @@ func (x *explaining) contents(ctx context.Context) error {
 		}
 		c := &x.out.Candidates[i]
 		if c.Outcome == "" {
-			if outcome := becomes(refusals, feed.Ref{ID: c.ID, Group: c.Group}, doc, x.now.Unix()); outcome != api.OutcomePaged {
+			if outcome := becomes(refusals, x.r.Agent, feed.Ref{ID: c.ID, Group: c.Group}, doc, x.now.Unix()); outcome != api.OutcomePaged {
 				c.Outcome = outcome
 			} else if unfollowed(homeSource(c.Source), doc, down) {
 				c.Outcome = api.OutcomeGone

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -222,7 +223,7 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 			got.unread |= unread(ref.ID, err)
 			continue
 		}
-		outcome := becomes(refusals, ref, doc, now)
+		outcome := becomes(refusals, agent, ref, doc, now)
 		if outcome == api.OutcomePaged && refused[ref.ID] {
 			outcome = api.OutcomeMuted
 		}
@@ -230,7 +231,7 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 			outcome = api.OutcomeGone
 		}
 		switch outcome {
-		case api.OutcomeGone:
+		case api.OutcomeGone, api.OutcomeOwn:
 			got.gone = append(got.gone, ref)
 		case api.OutcomeMuted:
 			got.muted = append(got.muted, ref)
@@ -271,14 +272,18 @@ func unread(id string, err error) parts {
 
 // becomes tells what becomes of a ref with that content: OutcomeGone where it is
 // deleted, or not what it was checked and claimed for: it is in another group or
-// dated in the future, and will be chosen anew for what it is. OutcomeMuted where
-// the profile refuses it; else it is to be shown.
-func becomes(r *feed.Refusals, ref feed.Ref, doc feed.Doc, now int64) api.Outcome {
+// dated in the future, and will be chosen anew for what it is. OutcomeOwn where the agent
+// is an author whom only the content names. OutcomeMuted where the profile refuses it;
+// else it is to be shown.
+func becomes(r *feed.Refusals, agent string, ref feed.Ref, doc feed.Doc, now int64) api.Outcome {
 	if doc.Missing() {
 		return api.OutcomeGone
 	}
 	if group, at, err := doc.Head(); err != nil || group != ref.Group || at > now {
 		return api.OutcomeGone
+	}
+	if bytes.Contains(doc.JSON, []byte(`"freshet_author_ids"`)) && isBy(doc, agent) {
+		return api.OutcomeOwn
 	}
 	if r.Ref(ref) || r.Selective() && refused(r, doc) {
 		return api.OutcomeMuted

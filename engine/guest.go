@@ -203,7 +203,7 @@ func (r *guestRead) read(ctx context.Context, refs []guestRef) ([]GuestItem, err
 	r.keep(docs, ids, err)
 	items := make([]GuestItem, 0, len(refs))
 	for i, doc := range docs {
-		if becomes(&feed.Refusals{}, refs[i].Ref, doc, r.now.Unix()) == api.OutcomePaged {
+		if becomes(&feed.Refusals{}, "", refs[i].Ref, doc, r.now.Unix()) == api.OutcomePaged {
 			items = append(items, GuestItem{Doc: doc, Source: refs[i].Source, Trend: refs[i].trend})
 		}
 	}

@@ -102,6 +102,30 @@ func TestExplainTellsOnesOwn(t *testing.T) {
 	assert.Len(t, lists[0], 5)
 }
 
+// Of what several have written, each of them is an author.
+func TestWhatOnesCoauthorHasPutIsOnesOwn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 5, nil)
+	ours := by("ann", newestLast("ours", 2))
+	for i := range ours {
+		ours[i].AuthorIDs = []string{"ann", "u_1", "bob"}
+	}
+	r.put(t, ours...)
+	for agent, items := range map[string]int{"ann": 5, "u_1": 5, "bob": 5, "eve": 7} {
+		x, err := r.Explain(t.Context(), engine.ExplainRequest{Agent: agent, Limit: 20, Item: "ours_00"})
+		require.NoError(t, err)
+		assert.Equal(t, agent == "eve", x.Item.Outcome == api.OutcomePaged, "%s: %s", agent, x.Item.Outcome)
+		a, err := r.Feed(t.Context(), engine.Request{Agent: agent, Action: engine.ActionRefresh, Limit: 20})
+		require.NoError(t, err)
+		assert.Len(t, a.Docs, items, agent)
+	}
+	require.NoError(t, r.PutProfile(t.Context(), "zoe", feed.Profile{MutedAuthors: []string{"bob"}}))
+	x, err := r.Explain(t.Context(), engine.ExplainRequest{Agent: "zoe", Limit: 20, Item: "ours_00"})
+	require.NoError(t, err)
+	assert.Equal(t, api.OutcomeMuted, x.Item.Outcome)
+	assert.Contains(t, x.Item.Reason, "bob", "the author that is muted is named, not the first one")
+}
+
 // An act on one's own counts as one, and raises nothing.
 func TestOnesOwnActsRaiseNothing(t *testing.T) {
 	t.Parallel()

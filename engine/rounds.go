@@ -144,7 +144,7 @@ func (r *rounds) recall(ctx context.Context) error {
 // ofOthers are the candidates that are not the agent's own: those stand in their timeline
 // and in no feed of theirs. The list may be shared, so it stays as it is.
 func ofOthers(candidates []feed.Candidate, agent string) []feed.Candidate {
-	own := func(c feed.Candidate) bool { return c.Author == agent }
+	own := func(c feed.Candidate) bool { return c.By(agent) }
 	if !slices.ContainsFunc(candidates, own) {
 		return candidates
 	}

@@ -198,7 +198,7 @@ func isBy(doc feed.Doc, agent string) bool {
 		return false
 	}
 	it, err := doc.Item()
-	return err == nil && (it.AuthorID == agent || slices.Contains(it.AuthorIDs, agent))
+	return err == nil && it.By(agent)
 }
 
 func checkActs(agent string, acts []Act) error {

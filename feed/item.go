@@ -3,6 +3,7 @@ package feed
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/freshet/freshet/feed/terms"
@@ -44,6 +45,11 @@ func (it *Item) Group() string {
 		return it.GroupID
 	}
 	return it.ID
+}
+
+// By reports whether an agent is one of the authors.
+func (it *Item) By(agent string) bool {
+	return agent != "" && (it.AuthorID == agent || slices.Contains(it.AuthorIDs, agent))
 }
 
 // Popularity is likes + 2·comments.

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -32,17 +33,23 @@ type Candidate struct {
 // Traits are the properties that a page is varied by; "" where an item has none, or the recall
 // source does not know it.
 type Traits struct {
-	Author string
-	Site   string // see [Site]
-	Tag    string // the first one, folded
-	Story  string // see [Sketch]
+	Author    string
+	Coauthors string // further authors, each behind a NUL; pages are varied by the first one
+	Site      string // see [Site]
+	Tag       string // the first one, folded
+	Story     string // see [Sketch]
+}
+
+// By reports whether an agent is one of the authors, as far as they are known.
+func (t Traits) By(agent string) bool {
+	return agent != "" && (t.Author == agent || t.Coauthors != "" && slices.Contains(strings.Split(t.Coauthors[1:], "\x00"), agent))
 }
 
 // Detached copies the texts, for callers that keep them longer than the answer they
 // come from.
 func (t Traits) Detached() Traits {
 	return Traits{
-		Author: strings.Clone(t.Author), Site: strings.Clone(t.Site), Tag: strings.Clone(t.Tag), Story: strings.Clone(t.Story),
+		Author: strings.Clone(t.Author), Coauthors: strings.Clone(t.Coauthors), Site: strings.Clone(t.Site), Tag: strings.Clone(t.Tag), Story: strings.Clone(t.Story),
 	}
 }
 

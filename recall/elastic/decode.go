@@ -43,9 +43,12 @@ type decoder struct {
 	metaID []byte // _id of the current hit
 	index  []byte // _index of the last hit
 	traits []byte // of all hits, back to back
-	values [][4]part
-	hitOf  [4]part // of the current hit
+	values [][coauthors + 1]part
+	hitOf  [coauthors + 1]part // of the current hit
 }
+
+// coauthors is the place of the authors behind the first among the traits of a hit.
+const coauthors = 4
 
 // part is where a trait lies in traits.
 type part struct{ from, to int }
@@ -61,7 +64,7 @@ func decode(body []byte, size int, schema *esindex.Schema, until int64) (answer,
 	d.out.candidates = make([]feed.Candidate, 0, size)
 	d.spans = make([]span, 0, size)
 	d.arena = make([]byte, 0, 16*size)
-	d.values, d.traits = make([][4]part, 0, size), make([]byte, 0, 64*size)
+	d.values, d.traits = make([][coauthors + 1]part, 0, size), make([]byte, 0, 64*size)
 	err := d.object(func(key []byte) error {
 		if string(key) != "hits" {
 			return d.skip()
@@ -82,7 +85,7 @@ func decode(body []byte, size int, schema *esindex.Schema, until int64) (answer,
 
 func (d *decoder) hit() error {
 	var sort []byte
-	d.metaID, d.hitOf = nil, [4]part{}
+	d.metaID, d.hitOf = nil, [coauthors + 1]part{}
 	err := d.object(func(key []byte) (err error) {
 		switch string(key) {
 		case "sort":
@@ -128,16 +131,16 @@ func (d *decoder) from() error {
 	return err
 }
 
-// trait reads the values of one field and keeps the first.
+// trait reads the values of one field and keeps the first, and all authors.
 func (d *decoder) trait(key []byte) error {
 	names := &d.schema.Traits
 	which := slices.Index([]string{names.Author, names.Site, names.Tag, names.Story}, string(key))
 	if which < 0 {
 		return d.skip()
 	}
-	at := part{from: len(d.traits)}
+	at := part{len(d.traits), len(d.traits)}
 	err := d.array(func(i int) error {
-		if i > 0 {
+		if i > 0 && which != 0 {
 			return d.skip()
 		}
 		raw, err := d.raw()
@@ -145,18 +148,26 @@ func (d *decoder) trait(key []byte) error {
 			return err
 		}
 		first, _ := (&scanner{data: raw}).str() // of another type: nothing to vary by
+		if i > 0 {
+			d.traits = append(append(d.traits, 0), first...)
+			return nil
+		}
 		if which != 3 {
 			d.traits = append(d.traits, first...)
+			at.to = len(d.traits)
 			return nil
 		}
 		var bad error
 		if d.traits, bad = base64.RawURLEncoding.AppendDecode(d.traits, first); bad != nil {
 			d.traits = d.traits[:at.from] // it is not ours
 		}
+		at.to = len(d.traits)
 		return nil
 	})
-	at.to = len(d.traits)
 	d.hitOf[which] = at
+	if which == 0 {
+		d.hitOf[coauthors] = part{at.to, len(d.traits)}
+	}
 	return err
 }
 
@@ -201,7 +212,7 @@ func (d *decoder) name() {
 		c.Group = cmp.Or(all[at.group:at.end], c.ID)
 		v := d.values[i]
 		c.Traits = feed.Traits{
-			Author: traits[v[0].from:v[0].to], Site: traits[v[1].from:v[1].to],
+			Author: traits[v[0].from:v[0].to], Coauthors: traits[v[coauthors].from:v[coauthors].to], Site: traits[v[1].from:v[1].to],
 			Tag: terms.Fold(traits[v[2].from:v[2].to]), Story: traits[v[3].from:v[3].to],
 		}
 		if d.out.left.illegal(c.ID, c.Group) {

@@ -60,7 +60,7 @@ func TestDecode(t *testing.T) {
 	a := feed.Candidate{ID: "a", Group: "a", Source: Name, UpdateTime: 1474848000, Score: 3.5}
 	b := feed.Candidate{ID: "b/1", Group: "g", Source: Name, UpdateTime: 1474847999, Score: 1e-6}
 	varied := a
-	varied.Traits = feed.Traits{Author: "ann", Site: "x.com", Tag: `t "1"`, Story: "\x00\x01\x00\x02\x00\x03"}
+	varied.Traits = feed.Traits{Author: "ann", Coauthors: "\x00bob", Site: "x.com", Tag: `t "1"`, Story: "\x00\x01\x00\x02\x00\x03"}
 	for _, c := range []struct {
 		name   string
 		schema esindex.Schema

@@ -2,6 +2,7 @@ package elastic_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -189,6 +190,17 @@ func TestExistingIndexTraits(t *testing.T) {
 	require.Equal(t, []string{"a", "b"}, ids(r))
 	require.Equal(t, feed.Traits{Author: "ann", Site: "example.com", Tag: "ape"}, r.Candidates[0].Traits)
 	require.Zero(t, r.Candidates[1].Traits)
+	require.False(t, r.Candidates[1].By(""))
+
+	several := maps.Clone(a)
+	several["meta"] = map[string]any{"author": []string{"zoe", "ann", "bob"}}
+	both := recalled(t, openExisting(t, names, `{"type": "date"}`, []map[string]any{several}), ask(feed.Profile{})).Candidates[0]
+	for _, author := range []string{"ann", "bob", "zoe"} {
+		require.True(t, both.By(author), author)
+	}
+	for _, other := range []string{"", "an", "nn", "bob\x00zoe", "eve"} {
+		require.False(t, both.By(other), other)
+	}
 
 	s = openExisting(t, mapped, `{"type": "date"}`, []map[string]any{a, b})
 	require.Equal(t, feed.Traits{Author: "ann", Tag: "new york"}, recalled(t, s, ask(feed.Profile{})).Candidates[0].Traits)
