@@ -12,6 +12,7 @@ import (
 //   - alerts: faults that happen to a running server, and the alerts of them
 //   - cuts: a connection that is cut before and after each command
 //   - failover: a Redis Cluster or Sentinels that fail over
+//   - judges: pages judged by Lighthouse and axe, which npm installs
 //   - kills: processes that are killed while clients write and read
 //   - models: long random models and replays of real networks
 //   - s3: images in a real S3 bucket

@@ -178,9 +178,12 @@ try {
   const answer = await fetch("/openapi.json");
   if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
   render(await answer.json());
+  note.remove();
   showRoute(); // the browser looked for it before it was there
 } catch (error) {
   note.textContent = `/openapi.json could not be read: ${error.message}. Reload to try again.`;
-  note.className = "error";
-  if (!note.isConnected) content.replaceChildren(note);
+  note.className = "note error";
+  content.replaceChildren();
+  contents.replaceChildren();
+  document.querySelector(".columns").before(note);
 }

@@ -216,7 +216,7 @@ function showReader() {
   $('sign-out').hidden = !byToken || !agent;
   $('me').hidden = !agent;
   $('me').href = `/?author=${encodeURIComponent(agent)}`;
-  $('me').replaceChildren(...(agent ? [avatar(agent)] : []));
+  $('me').replaceChildren(...(agent ? [avatar(agent), make('span', { className: 'unseen', textContent: 'Your profile' })] : []));
 }
 
 // --- what the reader is told ---------------------------------------------------

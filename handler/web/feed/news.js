@@ -39,8 +39,8 @@ export function showNews() {
   const waiting = counts.following || 0;
   const mark = document.querySelector('#tab-following .count');
   mark.textContent = waiting > MOST ? `${MOST}+` : waiting || '';
-  if (waiting) mark.setAttribute('aria-label', `${waiting} new`);
-  else mark.removeAttribute('aria-label');
+  mark.hidden = !waiting;
+  mark.setAttribute('aria-label', `${waiting} new`);
 }
 
 async function look() {

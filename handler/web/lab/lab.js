@@ -175,7 +175,7 @@ async function compare() {
     showList($('proposed'), lists.lists.b, 'b');
     if ($('home-of').open) await explainHome(turn, body, signal);
     if (turn !== state.turn) return;
-    document.querySelector('main').classList.remove('stale');
+    document.querySelector('main').classList.remove('stale', 'waiting');
     if ($('note').className === 'error') note('');
   } catch (error) {
     if (turn === state.turn && !signal.aborted) fail(error);
@@ -361,6 +361,7 @@ function note(text) { $('note').textContent = text; $('note').className = ''; }
 
 // fail says what went wrong and, of a field, goes to it.
 function fail(error, field) {
+  document.querySelector('main').classList.remove('waiting');
   field?.focus();
   const closed = error instanceof Refused && (error.status === 401 || error.status === 403);
   if (closed) $('sign-in').hidden = false;

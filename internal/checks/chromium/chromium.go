@@ -45,7 +45,7 @@ type Tab struct {
 func Open(t testing.TB, screen Screen) *Tab {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(find(t)),
+		chromedp.ExecPath(Find(t)),
 		chromedp.NoSandbox, // tests run as root in containers
 		chromedp.DisableGPU,
 		chromedp.Flag("disable-dev-shm-usage", true),
@@ -222,7 +222,8 @@ func (tab *Tab) Shot(name string) {
 	}
 }
 
-func find(t testing.TB) string {
+// Find returns the path of the Chromium, or skips or fails the test as [Open] does.
+func Find(t testing.TB) string {
 	t.Helper()
 	if path := os.Getenv("FRESHET_TEST_CHROMIUM"); path != "" {
 		return path

@@ -1,0 +1,94 @@
+package pages
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/configs"
+	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/internal/checks/chromium"
+)
+
+// view is something that a page shows.
+type view struct {
+	name, agent, path string
+	ready             string // becomes true when it is there
+	click             string // what opens it then; "": it is there
+	open              string // becomes true when that is open
+}
+
+const (
+	hasCards  = `document.querySelectorAll('#items .card').length > 0 && ` + idle
+	hasRoutes = `document.querySelectorAll('article').length > 0`
+	hasLab    = `document.querySelectorAll('#current li').length > 0 && document.querySelectorAll('input[type=range]').length > 0`
+)
+
+// viewsOf are all views of a demo server, with a post and an author whose texts are long.
+func viewsOf(t *testing.T, a *app.App) []view {
+	t.Helper()
+	long := strings.Repeat("long", 30)
+	send(t, a, "u_1", http.MethodPut, "/v1/authors/u_1", `{"name":"A Name Of Many Words That Goes On","bio":"`+long+`"}`)
+	var post struct{ ID string }
+	require.NoError(t, json.Unmarshal(send(t, a, "u_1", http.MethodPost, "/v1/posts", `{"caption":"`+long+` #`+long[:60]+`"}`), &post))
+	at := "/?post=" + url.QueryEscape(post.ID)
+	own := `document.querySelector('.grid a')`
+	return []view{
+		{name: "guest", path: "/", ready: hasCards},
+		{name: "for you", agent: "u_1", path: "/", ready: hasCards},
+		{name: "home", agent: "u_1", path: "/?feed=home", ready: hasCards},
+		{name: "following", agent: "u_1", path: "/?feed=following", ready: hasCards},
+		{name: "interests", agent: "u_1", path: "/", ready: hasCards, click: "#profile > summary", open: `document.querySelector('#profile').open`},
+		{name: "composer", agent: "u_1", path: "/", ready: hasCards, click: "#compose", open: `document.querySelector('#composer').open`},
+		{name: "own profile", agent: "u_1", path: "/?author=u_1", ready: own},
+		{name: "author", agent: "u_2", path: "/?author=u_1", ready: own},
+		{name: "guest's author", path: "/?author=u_1", ready: own},
+		{name: "own post", agent: "u_1", path: at, ready: `document.querySelector('.post .edit')`},
+		{name: "edit", agent: "u_1", path: at, ready: `document.querySelector('.post .edit')`, click: ".post .edit", open: `document.querySelector('.post textarea')`},
+		{name: "post", agent: "u_2", path: at, ready: `document.querySelector('.post')`},
+		{name: "guest's post", path: at, ready: `document.querySelector('.post')`},
+		{name: "docs", path: "/docs", ready: hasRoutes},
+		{name: "route", path: "/docs", ready: hasRoutes, click: "#postFeed .parts > summary", open: `document.querySelector('#postFeed .parts').children.length === 2`},
+		{name: "lab", path: "/lab", ready: hasLab},
+	}
+}
+
+// show opens a view.
+func show(tab *chromium.Tab, url string, v view) {
+	readAs(tab, url, v.agent)
+	tab.Go(url + v.path)
+	tab.Until(v.ready)
+	if v.click != "" && !chromium.Eval[bool](tab, `Boolean(`+v.open+`)`) {
+		tab.Click(v.click)
+		tab.Until(v.open)
+	}
+}
+
+// TestNoViewIsWiderThanAPhone, signed in or not.
+func TestNoViewIsWiderThanAPhone(t *testing.T) {
+	t.Parallel()
+	a, url := serve(t)
+	cfg := configs.Default()
+	cfg.Auth.Mode, cfg.Auth.JWT.Secret = configs.ModeJWT, strings.Repeat("secret", 8)
+	_, locked := serveWith(t, cfg)
+	views := viewsOf(t, a)
+	for _, width := range []int64{320, 360, 390} {
+		tab := chromium.Open(t, chromium.Screen{Name: "phone", Width: width, Height: 700})
+		fits := func(name string) {
+			wide := chromium.Eval[[]float64](tab, `[document.documentElement.scrollWidth, document.documentElement.clientWidth]`)
+			assert.Equal(t, wide[1], wide[0], "%s at %d", name, width)
+		}
+		for _, v := range views {
+			show(tab, url, v)
+			fits(v.name)
+		}
+		tab.Go(locked + "/")
+		tab.Until(`document.querySelector('#sign-in').checkVisibility()`)
+		fits("token")
+	}
+}
