@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# release.sh [--snapshot]: builds what a release contains into dist/, and checks it:
+# archives for linux and darwin, amd64 and arm64, each with the licence texts of what it
+# contains, their checksums, a list of modules for each binary (CycloneDX), and, where
+# there is a Docker, the image. Publishes nothing.
+# A release is the commit with the tag v$(cat VERSION) and no change beside it. With
+# --snapshot it is whatever is here.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+die() { echo "release.sh: $*" >&2; exit 1; }
+VERSION=$(cat VERSION)
+COMMIT=$(git rev-parse --short HEAD)
+export VERSION COMMIT
+grep -qF "\"version\": \"$VERSION\"" clients/typescript/package.json || die "clients/typescript/package.json has not the version $VERSION"
+what=(--clean)
+case ${1:-} in
+  --snapshot) what+=(--snapshot) ;;
+  '')
+    [ -z "$(git status --porcelain)" ] || die "there are changes that are not committed; commit them, or build a --snapshot"
+    [ "$(git describe --tags --exact-match 2>/dev/null)" = "v$VERSION" ] || die "this commit has not the tag v$VERSION; tag it, or build a --snapshot" ;;
+  *) die "usage: scripts/release.sh [--snapshot]" ;;
+esac
+
+# tool NAME PACKAGE VERSION: installs a command unless that version is there.
+bin=$(go env GOPATH)/bin
+tool() {
+  go version -m "$bin/$1" 2>/dev/null | grep -qF "	$3	" || GOFLAGS='' GOBIN=$bin go install "$2@$3"
+}
+tool goreleaser github.com/goreleaser/goreleaser/v2 v2.15.1
+tool cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod v1.10.0
+
+rm -rf licenses
+trap 'rm -rf licenses' EXIT
+PATH=$bin:$PATH GOFLAGS='' goreleaser release "${what[@]}"
+archives=(dist/freshet_*_linux_amd64.tar.gz)
+source=$(basename "${archives[0]%_linux_amd64.tar.gz}")_source.tar.gz
+git archive --prefix="freshet-$VERSION/" -o "dist/$source" HEAD
+(cd dist && sha256sum "$source" >>checksums.txt)
+
+# What is in them: each archive has the binary, this project's licence, and one text at
+# least of each module that its list names.
+(cd dist && sha256sum --quiet --check checksums.txt) || die "the checksums are wrong"
+for platform in linux_amd64 linux_arm64 darwin_amd64 darwin_arm64; do
+  archive=$(echo dist/freshet_*_"$platform".tar.gz) list=$(echo dist/freshet_*_"$platform".cdx.json)
+  names=$(tar -tzf "$archive")
+  for name in freshet LICENSE README.md configs/freshet.yaml licenses/go/LICENSE; do
+    grep -q "/$name\$" <<<"$names" || die "$archive has no $name"
+  done
+  modules=$(grep -o '"purl": "pkg:golang/[^@?"]*' "$list" | sed 's|.*pkg:golang/||' | sort -u)
+  [ "$(wc -l <<<"$modules")" -gt 20 ] || die "$list names too few modules"
+  while read -r module; do
+    case $module in github.com/freshet/freshet | std) continue ;; esac
+    grep -qF "/licenses/$module/" <<<"$names" || die "$archive has no licence text of $module"
+  done <<<"$modules"
+done
+if command -v docker >/dev/null; then
+  docker build --build-arg "VERSION=v$VERSION" -t "freshet:$VERSION" .
+else
+  echo "release.sh: there is no Docker here: no image was built"
+fi
+ls -l dist/*.tar.gz dist/*.cdx.json dist/checksums.txt | awk '{ printf "%9d  %s\n", $5, $9 }'
