@@ -20,6 +20,7 @@ type NewPost struct {
 	Tags     []string  `json:"tags,omitempty"`     // beside the caption's hashtags
 	Audience *Audience `json:"audience,omitempty"` // nil: everybody
 	Mentions []string  `json:"mentions,omitempty"` // agents who may see it whatever the audience
+	ReplyTo  string    `json:"reply_to,omitempty"` // the post that it answers; then Audience and Reply are left out
 	Reply    string    `json:"reply,omitempty"`    // "public" (or ""), "followers", "audience" or "none"
 	React    string    `json:"react,omitempty"`    // the same
 	// Images are sent with the post, in their order: up to 10.
@@ -46,6 +47,8 @@ type Post struct {
 	Images     []Image    `json:"images"`
 	Audience   Audience   `json:"audience"`
 	Mentions   []string   `json:"mentions"`
+	ReplyTo    string     `json:"reply_to"` // of a reply: the post, or reply, that it answers
+	Root       string     `json:"root"`     // of a reply: the post that it stands under
 	Reply      string     `json:"reply"`
 	React      string     `json:"react"`
 	Origin     string     `json:"origin"` // the system it came from; "": this one
@@ -150,6 +153,17 @@ func (p NewPost) form() (body []byte, kind string, err error) {
 // none that the caller may see.
 func (c *Client) Post(ctx context.Context, id string) (Post, error) {
 	return call[Post](ctx, c, Request{Method: http.MethodGet, Path: postPath(id), Repeatable: true})
+}
+
+// Replies calls GET /v1/posts/{id}/replies: those that the caller may see, flat, the newest
+// or the oldest first. The cursor is as of [Client.Timeline].
+func (c *Client) Replies(ctx context.Context, id string, oldest bool, cursor string, limit int) (PostPage, error) {
+	query := map[string]string{"cursor": cursor}
+	if oldest {
+		query["order"] = "oldest"
+	}
+	path := withQuery(postPath(id)+"/replies", query, map[string]int64{"limit": int64(limit)})
+	return call[PostPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
 // EditPost calls PATCH /v1/posts/{id} and returns the post as it is now. An

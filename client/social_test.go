@@ -43,6 +43,19 @@ func TestPublishesToARealServer(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, client.Likes{}, likes)
 
+	reply, err := ben.CreatePost(ctx, client.NewPost{Caption: "I come", ReplyTo: post.ID})
+	require.NoError(t, err)
+	require.Equal(t, []string{post.ID, post.ID}, []string{reply.ReplyTo, reply.Root})
+	thread, err := ana.Replies(ctx, post.ID, true, "", 0)
+	require.NoError(t, err)
+	require.Len(t, thread.Items, 1)
+	require.Equal(t, "I come", thread.Items[0].Caption)
+	thread, err = ana.Replies(ctx, post.ID, false, thread.NextCursor, 1)
+	require.NoError(t, err)
+	require.Empty(t, thread.Items)
+	_, err = ana.As("u_3").Replies(ctx, post.ID, false, "", 1)
+	require.ErrorIs(t, err, client.ErrNotFound)
+
 	caption := "We meet at seven"
 	post, err = ana.EditPost(ctx, post.ID, client.PostEdit{Caption: &caption})
 	require.NoError(t, err)

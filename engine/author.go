@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"slices"
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
@@ -31,27 +30,20 @@ func (t *Timelines) Author(ctx context.Context, r AuthorRequest) (page TimelineP
 	if err != nil {
 		return page, err
 	}
-	if page.HasMore = len(entries) > r.Limit; page.HasMore {
-		entries = entries[:r.Limit]
+	cards := t.stores.Posts.Cards
+	if r.Grid {
+		cards = t.tiles
 	}
-	if len(entries) > 0 {
-		page.Next = entries[len(entries)-1].Position
+	if page, err = pageOf(ctx, cards, r.Reader, entries, r.Limit); err != nil {
+		return page, err
 	}
-	cards, err := t.cards(ctx, r, entries)
-	if err != nil {
-		return TimelinePage{}, err
-	}
-	page.Posts = slices.DeleteFunc(cards, func(c social.Card) bool { return !c.Visible || len(c.Content) == 0 })
 	return t.answer(ctx, r.Reader, page, 0)
 }
 
-func (t *Timelines) cards(ctx context.Context, r AuthorRequest, entries []social.Entry) ([]social.Card, error) {
-	ids, known := make([]string, len(entries)), make([]social.Known, len(entries))
-	for i, e := range entries {
-		ids[i], known[i].ID = e.ID, e.ID
+func (t *Timelines) tiles(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+	ids := make([]string, len(posts))
+	for i, p := range posts {
+		ids[i] = p.ID
 	}
-	if r.Grid {
-		return t.stores.Posts.Tiles(ctx, r.Reader, ids)
-	}
-	return t.stores.Posts.Cards(ctx, r.Reader, known)
+	return t.stores.Posts.Tiles(ctx, reader, ids)
 }

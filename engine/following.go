@@ -89,7 +89,7 @@ func (r *timelineRead) proposals(ctx context.Context, req TimelineRequest, since
 }
 
 func (r *timelineRead) proposal(c *social.Card) recall.Proposal {
-	p := recall.Proposal{Reactions: feed.Reactions(c.Likes, c.Comments)}
+	p := recall.Proposal{Reactions: feed.Reactions(c.Likes, c.Commenters)}
 	p.ID, p.Group, p.UpdateTime, p.Author = c.ID, c.ID, c.CreatedAt, c.Author.ID
 	head := r.head(c)
 	p.Story = head.story

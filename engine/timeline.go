@@ -79,11 +79,12 @@ type TimelineStores struct {
 type TimelinePosts interface {
 	social.Cards
 	social.Tiles
-	// Pull, Newest, Celebrities and Grid are those of [social.Store].
+	// Pull, Newest, Celebrities, Grid and Replies are those of [social.Store].
 	Pull(ctx context.Context, q social.PullQuery) ([]social.Entry, error)
 	Newest(ctx context.Context, authors []string, below social.Position, n int) ([]social.Entry, error)
 	Celebrities(ctx context.Context, reader string) (authors []string, server bool, err error)
 	Grid(ctx context.Context, reader, author string, below social.Position, n int) ([]social.Entry, error)
+	Replies(ctx context.Context, q social.RepliesQuery) ([]social.Entry, error)
 }
 
 // ListBuilder makes lists that do not exist.
@@ -160,9 +161,11 @@ func (t *Timelines) Timeline(ctx context.Context, r TimelineRequest) (TimelinePa
 // it leaves.
 func (t *Timelines) answer(ctx context.Context, agent string, page TimelinePage, lacks parts) (TimelinePage, error) {
 	if t.showing != nil && agent != "" {
-		ids := make([]string, len(page.Posts))
+		ids := make([]string, 0, len(page.Posts))
 		for i := range page.Posts {
-			ids[i] = page.Posts[i].ID
+			if page.Posts[i].Root == "" { // no feed shows a reply
+				ids = append(ids, page.Posts[i].ID)
+			}
 		}
 		noted, err := t.showing.Shown(ctx, agent, ids)
 		if err != nil {

@@ -41,7 +41,7 @@ func seedSocial(t *testing.T, store social.Store) {
 		require.NoError(t, store.DeletePost(ctx, id, "", time.Time{}))
 	}
 	create("post:private", "u_1", "", func(p *social.Post) { p.Audience = social.Audience{} })
-	create("post:theirs", "u_2", "", func(p *social.Post) { p.React = social.RightNone })
+	create("post:theirs", "u_2", "", func(p *social.Post) { p.React, p.Reply = social.RightNone, social.RightNone })
 	create("post:liked", "u_2", "", nil)
 	_, err := store.Block(ctx, "u_3", "u_1")
 	require.NoError(t, err)
@@ -147,9 +147,12 @@ func postCases(func(...string) []exchange) map[string]contractRoute {
 				publish(`{"caption":"We meet at six","tags":["plans"],"audience":{"followers":true,"circles":["c1"]},"mentions":["u_2"],"reply":"audience","react":"followers"}`),
 				publish(`{"caption":"For you","audience":{},"mentions":["u_2"]}`),
 				withFile(`{"images":[{"alt":"A dot"}]}`, tinyPNG),
+				publish(`{"caption":"At last","reply_to":"post:mine"}`),
+				withFile(`{"reply_to":"post:mine"}`, tinyPNG),
 			},
 			bad: map[int]exchange{
 				40004: publish(`{"caption":"x","mentions":["a b"]}`),
+				40301: publish(`{"caption":"At last","reply_to":"post:theirs"}`),
 				40401: publish(rain, "Idempotency-Key: of-a-deleted-post"),
 				40901: reused,
 				41501: withFile(`{}`, "<svg/>"),
@@ -184,6 +187,12 @@ func postCases(func(...string) []exchange) map[string]contractRoute {
 		"DELETE " + post: {
 			good: []exchange{of("d0", "", asAgent), of("d1", "", asAdmin)},
 			bad:  map[int]exchange{40004: {path: at("mine"), headers: []string{asAgent}}, 40301: of("theirs", "", asAgent), 40401: unseen},
+		},
+		"GET " + post + "/replies": {
+			good: []exchange{{path: at("post:mine"), query: "?order=oldest", headers: []string{asAgent}, before: []exchange{publish(`{"caption":"x","reply_to":"post:mine"}`)}}, of("liked", "")},
+			bad: map[int]exchange{
+				40001: {path: at("post:mine"), query: "?order=best"}, 40003: {path: at("post:mine"), query: "?limit=0"}, 40004: {path: at("mine")}, 40401: unseen,
+			},
 		},
 		"PUT " + like: {
 			good: []exchange{of("liked", "", asAgent), of("mine", "", asAgent)},

@@ -95,7 +95,9 @@ func (s *server) newPost(in postBody, author string, files [][]byte) (p social.P
 	if n := len(in.Images); n > 0 && n != len(files) {
 		return p, feed.Errorf(feed.ErrRule, "bad post: images describes %d images, and %d were sent", n, len(files))
 	}
-	p = in.post(author)
+	if p, err = in.post(author); err != nil {
+		return p, err
+	}
 	p.Images = make([]social.Image, len(files))
 	for i := range in.Images {
 		p.Images[i].Alt = in.Images[i].Alt

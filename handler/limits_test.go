@@ -87,6 +87,7 @@ func TestEverySocialRouteOfAnAgentCountsForItsRate(t *testing.T) {
 		{"GET", "/v1/posts/post:p"},
 		{"PATCH", "/v1/posts/post:p"},
 		{"DELETE", "/v1/posts/post:p"},
+		{"GET", "/v1/posts/post:p/replies"},
 		{"PUT", "/v1/posts/post:p/like"},
 		{"DELETE", "/v1/posts/post:p/like"},
 		{"GET", "/v1/timeline"},

@@ -116,7 +116,7 @@ func matrixRoutes() map[string]any {
 	// What a reader may not see is answered as what they were not shown.
 	acted := func(_, reader string, _ socialtest.RightsPost) int { return status(agent(reader), 401) }
 	item := func(kind, reader string, p socialtest.RightsPost) int {
-		return admins(status(p.All, 404))(kind, reader, p)
+		return admins(status(p.All && p.Post.ReplyTo == "", 404))(kind, reader, p)
 	}
 	// Ids of public posts, which may be deleted meanwhile, but no content of others.
 	explained := admins(idsOnly)
@@ -126,8 +126,8 @@ func matrixRoutes() map[string]any {
 		"PUT /v1/posts/{id}/like":              shown{"PUT", "/v1/posts/{post}/like", "", liked},
 		"DELETE /v1/posts/{id}/like":           shown{"DELETE", "/v1/posts/{post}/like", "", unliked},
 		"GET /v1/timeline":                     shown{"GET", "/v1/timeline?limit=100", "", timeline},
-		"GET /v1/authors/{id}/posts":           shown{"GET", "/v1/authors/author/posts?limit=100", "", func(_, reader string, p socialtest.RightsPost) int { return page(p.Visible(reader)) }},
-		"GET /v1/authors/{id}/posts?view=grid": shown{"GET", "/v1/authors/author/posts?view=grid&limit=100", "", func(_, reader string, p socialtest.RightsPost) int { return page(p.Visible(reader)) }},
+		"GET /v1/authors/{id}/posts":           shown{"GET", "/v1/authors/author/posts?limit=100", "", func(_, reader string, p socialtest.RightsPost) int { return page(p.OnPage(reader)) }},
+		"GET /v1/authors/{id}/posts?view=grid": shown{"GET", "/v1/authors/author/posts?view=grid&limit=100", "", func(_, reader string, p socialtest.RightsPost) int { return page(p.OnPage(reader)) }},
 		"POST /v1/feed":                        shown{"POST", "/v1/feed", `{"action":"refresh","limit":100}`, feed},
 		"GET /v1/items/{id}":                   shown{"GET", "/v1/items/{post}", "", item},
 		"POST /v1/explain":                     shown{"POST", "/v1/explain", `{"agent_id":"somebody-new","limit":100}`, explained},
@@ -136,6 +136,7 @@ func matrixRoutes() map[string]any {
 		"DELETE /v1/posts/{id}":                shown{"DELETE", "/v1/posts/{post}", "", change},
 		"GET /media/{key}":                     noPost("an image: TestImagesAreSeenByWhoSeesThePost"),
 		"GET /v1/feed/guest":                   noPost("the same for everybody, of posts the public ones: see internal/app, TestGuestSeesPublicPosts"),
+		"GET /v1/posts/{id}/replies":           shown{"GET", "/v1/posts/{post}/replies?limit=100", "", read},
 		"POST /v1/posts":                       noPost("answers the caller's own post"),
 		"POST /v1/timeline/warm":               own,
 		"GET /v1/stream":                       noPost("places and counts; engine's tests hold what is counted"),
@@ -400,6 +401,10 @@ func (m *rights) one(op string, r shown, kind, reader string, p socialtest.Right
 	}
 	if want == 200 && op == "POST /v1/events" {
 		assert.Equal(m.t, p.Visible(reader), strings.Contains(got.Body.String(), `"accepted":1`), "%s of %s for %s", op, kind, reader)
+	}
+	if op == "GET /v1/posts/{id}/replies" && (reader == "muter" || p.Unanswered()) {
+		assert.NotContains(m.t, got.Body.String(), socialtest.SecretOf(kind), "%s for %s", op, reader)
+		return got
 	}
 	if want == 200 && (r.method == "GET" || r.method == "PATCH" && reader != "admin") {
 		assert.Contains(m.t, got.Body.String(), socialtest.SecretOf(kind), "%s for %s", op, reader)

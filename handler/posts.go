@@ -17,6 +17,7 @@ func (s *server) postRoutes(route router) {
 	route(http.MethodGet, post, s.getPost)
 	route(http.MethodPatch, post, s.editPost)
 	route(http.MethodDelete, post, s.deletePost)
+	route(http.MethodGet, post+"/replies", s.getReplies)
 	route(http.MethodPut, post+"/like", s.putLike)
 	route(http.MethodDelete, post+"/like", s.deleteLike)
 }
@@ -58,13 +59,14 @@ type postBody struct {
 	Mentions []string         `json:"mentions"`
 	Reply    social.Right     `json:"reply"`
 	React    social.Right     `json:"react"`
+	ReplyTo  *string          `json:"reply_to"`
 	// Images describes the files of a form, in their order.
 	Images []struct {
 		Alt string `json:"alt"`
 	} `json:"images"`
 }
 
-func (b *postBody) post(author string) social.Post {
+func (b *postBody) post(author string) (social.Post, error) {
 	p := social.Post{
 		Author: author, Caption: b.Caption, Tags: b.Tags, Mentions: b.Mentions, Reply: b.Reply, React: b.React,
 		Audience: social.Audience{Public: true},
@@ -72,7 +74,16 @@ func (b *postBody) post(author string) social.Post {
 	if b.Audience != nil {
 		p.Audience = *b.Audience
 	}
-	return p
+	if b.ReplyTo == nil {
+		return p, nil
+	}
+	if b.Audience != nil || b.Reply != "" {
+		return p, feed.Errorf(feed.ErrRule, "bad post: a reply has the audience and the right to reply of the post that it stands under; leave audience and reply out")
+	}
+	if p.ReplyTo, p.Audience = *b.ReplyTo, (social.Audience{}); p.ReplyTo == "" {
+		return p, feed.Errorf(feed.ErrRule, "bad post: reply_to is empty; leave it out where the post is no reply")
+	}
+	return p, nil
 }
 
 // createPost answers POST /v1/posts: 201, or 200 where the key says that the
@@ -96,7 +107,11 @@ func (s *server) createPost(c *call) error {
 	if len(in.Images) > 0 {
 		return feed.Errorf(feed.ErrRule, "bad post: images describes files, and JSON has none; send multipart/form-data with the fields post and image")
 	}
-	return s.answerPost(c, in.post(author), social.Creation{Key: key}, new(bool))
+	p, err := in.post(author)
+	if err != nil {
+		return err
+	}
+	return s.answerPost(c, p, social.Creation{Key: key}, new(bool))
 }
 
 // answerPost creates a post and answers with it; created says whether it was.

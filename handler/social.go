@@ -41,6 +41,9 @@ type Timelines interface {
 	Timeline(ctx context.Context, r engine.TimelineRequest) (engine.TimelinePage, error)
 	// Author answers a page of an author's posts that a reader may see, likewise.
 	Author(ctx context.Context, r engine.AuthorRequest) (engine.TimelinePage, error)
+	// Replies answers a page of the replies under a post, likewise; [feed.ErrNotFound] where
+	// the reader does not see the post.
+	Replies(ctx context.Context, r engine.RepliesRequest) (engine.TimelinePage, error)
 	// Warm builds the agent's list ahead, and returns when it is there, or was.
 	// Errors wrap [feed.ErrBadID] or a store's ErrUnavailable. It may be repeated.
 	Warm(ctx context.Context, agent string) error

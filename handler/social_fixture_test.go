@@ -45,6 +45,10 @@ func (s storeTimelines) Author(ctx context.Context, r engine.AuthorRequest) (eng
 	return engine.NewTimelines(engine.TimelineStores{Posts: s.store}, engine.Config{}).Author(ctx, r)
 }
 
+func (s storeTimelines) Replies(ctx context.Context, r engine.RepliesRequest) (engine.TimelinePage, error) {
+	return engine.NewTimelines(engine.TimelineStores{Posts: s.store, Profiles: noProfiles{}}, engine.Config{}).Replies(ctx, r)
+}
+
 func (s storeTimelines) Warm(ctx context.Context, agent string) error {
 	_, err := s.Timeline(ctx, engine.TimelineRequest{Agent: agent, Limit: 1})
 	return err

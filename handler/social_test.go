@@ -322,6 +322,10 @@ func (s shortTimelines) Author(ctx context.Context, _ engine.AuthorRequest) (eng
 	return page, err
 }
 
+func (s shortTimelines) Replies(ctx context.Context, _ engine.RepliesRequest) (engine.TimelinePage, error) {
+	return s.Timeline(ctx, engine.TimelineRequest{})
+}
+
 func (shortTimelines) Warm(context.Context, string) error { return social.ErrUnavailable }
 
 func TestAuthors(t *testing.T) {
@@ -656,6 +660,10 @@ func (w waiting) Timeline(ctx context.Context, _ engine.TimelineRequest) (engine
 }
 
 func (w waiting) Author(ctx context.Context, _ engine.AuthorRequest) (engine.TimelinePage, error) {
+	return w.Timeline(ctx, engine.TimelineRequest{})
+}
+
+func (w waiting) Replies(ctx context.Context, _ engine.RepliesRequest) (engine.TimelinePage, error) {
 	return w.Timeline(ctx, engine.TimelineRequest{})
 }
 

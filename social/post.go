@@ -19,7 +19,9 @@ type Post struct {
 	Tags       []string `json:"tags,omitempty"` // as given, without the caption's hashtags: see [Post.AllTags]
 	Images     []Image  `json:"images,omitempty"`
 	Audience   Audience `json:"audience"`
-	Mentions   []string `json:"mentions,omitempty"` // agents who may see it whatever the audience
+	Mentions   []string `json:"mentions,omitempty"` // agents who may see it whatever the audience; of a reply they grant nothing
+	ReplyTo    string   `json:"reply_to,omitempty"` // the post, or reply, that it answers; "": it is no reply
+	Root       string   `json:"root,omitempty"`     // of a reply: the post that it stands under, whose audience sees it
 	Reply      Right    `json:"reply"`
 	React      Right    `json:"react"`
 	Grants     []string `json:"-"` // remote posts: whom the right "audience" holds for
@@ -30,9 +32,11 @@ type Post struct {
 	// What the store keeps beside the content.
 	Version  int64 `json:"-"` // of the content; 1 is the first
 	Likes    int64 `json:"-"`
-	Comments int64 `json:"-"`
-	Deleted  bool  `json:"-"` // a tombstone: no content, but who saw it
-	Again    bool  `json:"-"` // one with its id was deleted before it was created
+	Comments int64 `json:"-"` // undeleted replies; while there are none, those that another system reported
+	// Commenters is how many have replied, or Comments where another system reported those.
+	Commenters int64 `json:"-"`
+	Deleted    bool  `json:"-"` // a tombstone: no content, but who saw it
+	Again      bool  `json:"-"` // one with its id was deleted before it was created
 }
 
 // Image is one image of a post.
@@ -63,6 +67,8 @@ const (
 	Addressed   Reach = iota // only circles and mentions
 	ToFollowers              // followers too
 	ToAll                    // everybody
+	UnderPublic              // a reply to a post for everybody; no [Audience] has this reach
+	UnderOther               // a reply to any other post
 )
 
 // Reach tells how far the audience goes.
@@ -89,6 +95,9 @@ const (
 
 // Remote reports whether the post is another system's.
 func (p *Post) Remote() bool { return p.Origin != "" }
+
+// IsReply reports whether the post is a reply.
+func (p *Post) IsReply() bool { return p.Root != "" }
 
 // Position is the post's place in every timeline.
 func (p *Post) Position() Position { return Position{At: p.CreatedAt, ID: p.ID} }

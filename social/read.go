@@ -23,9 +23,11 @@ type Card struct {
 
 	Author          Author // without Bio
 	Likes, Comments int64
+	Commenters      int64  // see [Post.Commenters]
+	Root            string // of a reply: the post that it stands under
 
 	// Public says that what is not about this reader is everybody's: the post is
-	// public, and no grants name whom its rights are for. Only such cards are kept
+	// public and no reply, and no grants name whom its rights are for. Only such cards are kept
 	// in a [CardCache].
 	Public bool
 
@@ -80,6 +82,14 @@ type PullQuery struct {
 	Whole bool
 }
 
+// RepliesQuery asks for the replies under a post.
+type RepliesQuery struct {
+	Reader, Post string
+	After        Position // the last that is known; zero: from the first
+	N            int
+	Oldest       bool // the oldest first, else the newest
+}
+
 // Receiver is an agent into whose list a post belongs, and why.
 type Receiver struct {
 	Agent  string
@@ -94,6 +104,10 @@ type Lists interface {
 	// are the last.
 	Pull(ctx context.Context, q PullQuery) ([]Entry, error)
 
+	// Replies returns the next n replies that stand under a post, but of those whom the
+	// reader blocks or is blocked by. Whether the reader sees the post it does not ask.
+	Replies(ctx context.Context, q RepliesQuery) ([]Entry, error)
+
 	// Newest returns the newest n posts of some authors below a position that
 	// their followers may see: an outbox, or what celebrities add to a page.
 	Newest(ctx context.Context, authors []string, below Position, n int) ([]Entry, error)
@@ -103,7 +117,8 @@ type Lists interface {
 	NewestPublic(ctx context.Context, n int) ([]Entry, error)
 
 	// Grid returns the newest n posts of one author below a position that the
-	// reader may see, "" for a call without an agent.
+	// reader may see, "" for a call without an agent. Replies to posts that are not
+	// public are in their own author's only.
 	Grid(ctx context.Context, reader, author string, below Position, n int) ([]Entry, error)
 
 	// Receivers lists into whose lists a post belongs, or a deleted one belonged:

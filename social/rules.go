@@ -24,6 +24,9 @@ type Relation struct {
 	Granted       bool // the post's grants name the reader
 	Blocked       bool // one of reader and author blocks the other
 	Pulled        bool // the author's posts are not pushed into the lists of followers
+	// Root is what the reader may do with the post that a reply stands under. The zero
+	// Decision hides the reply.
+	Root Decision
 }
 
 // Decision is the result of applying the rules to a post and a relation.
@@ -37,6 +40,8 @@ type Decision struct {
 
 // Decide applies the rules. Stores answer what it answers.
 //
+// A reply is seen by who sees the post that it stands under, and is in no timeline.
+//
 // Listed is narrower than having a reason: what comes by [Server], and what
 // comes from authors that are pulled, is added when a page is read. The posts
 // a list must hold are those that are pushed: to their author, to followers, to
@@ -46,9 +51,15 @@ func Decide(p *Post, rel Relation) Decision {
 		return Decision{}
 	}
 	if rel.Reader == "" {
-		rel = Relation{}
+		rel = Relation{Root: rel.Root}
 	}
 	self := rel.Reader != "" && rel.Reader == p.Author && !p.Remote()
+	if p.IsReply() {
+		if !rel.Root.Visible {
+			return Decision{}
+		}
+		return Decision{Visible: true, CanReply: rel.Root.CanReply, CanReact: allows(p, p.React, rel, self)}
+	}
 	member := rel.Member && !p.Remote()
 	follow := rel.Follows && p.Audience.Reach() >= ToFollowers
 	d := Decision{

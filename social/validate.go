@@ -81,6 +81,9 @@ func (p *Post) Validate(now time.Time) error {
 	if err := p.checkAudience(); err != nil {
 		return err
 	}
+	if err := p.checkReply(); err != nil {
+		return err
+	}
 	return p.checkRemote()
 }
 
@@ -113,6 +116,22 @@ func (p *Post) checkAudience() error {
 				return feed.Errorf(feed.ErrRule, "bad post: %s: %w", list.name, err)
 			}
 		}
+	}
+	return nil
+}
+
+func (p *Post) checkReply() error {
+	if p.ReplyTo == "" {
+		return nil
+	}
+	if err := CheckPostID(p.ReplyTo); err != nil {
+		return feed.Errorf(feed.ErrRule, "bad post: reply_to: %w", err)
+	}
+	if p.Audience.Reach() != Addressed || len(p.Audience.Circles) > 0 {
+		return feed.Errorf(feed.ErrRule, "bad post: a reply has the audience of the post that it stands under; leave audience out")
+	}
+	if p.Remote() {
+		return feed.Errorf(feed.ErrRule, "bad post: a post of another system cannot be a reply")
 	}
 	return nil
 }

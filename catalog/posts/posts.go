@@ -131,7 +131,7 @@ func (c *Catalog) read(ctx context.Context, reader string, ids []string, items f
 			continue
 		}
 		docs[i].ID, docs[i].Listed = id, cards[0].Reason != social.NoReason
-		if cards[0].Visible {
+		if cards[0].Visible && cards[0].Root == "" { // a reply is no item
 			docs[i].JSON = cards[0].AppendEntry(make([]byte, 0, len(cards[0].Content)+384), reader, social.FromDiscovery)
 		}
 		cards = cards[1:]

@@ -68,7 +68,7 @@ func (f *Fanout) items(ctx context.Context, list []jobs.Job) []error {
 func moved(ids []string, before, now []social.Post) (left []string, posts []social.Post) {
 	for i, p := range now {
 		b := before[i]
-		if p.Version != b.Version || p.Likes != b.Likes || p.Comments != b.Comments {
+		if p.Version != b.Version || p.Likes != b.Likes || p.Commenters != b.Commenters {
 			left, posts = append(left, ids[i]), append(posts, p)
 		}
 	}
@@ -147,6 +147,6 @@ func (f *Fanout) endItems(ctx context.Context, posts []social.Post) error {
 func item(p *social.Post) feed.Item {
 	return feed.Item{
 		ID: p.ID, Title: p.Title(), Summary: p.Caption, Tags: p.AllTags(), AuthorID: p.Author,
-		Likes: p.Likes, Comments: p.Comments, UpdateTime: p.CreatedAt,
+		Likes: p.Likes, Comments: p.Commenters, UpdateTime: p.CreatedAt,
 	}
 }

@@ -35,7 +35,7 @@ func (s store) CreatePost(ctx context.Context, p social.Post, c social.Creation)
 		// An event may have told anew, to fewer, of a post that was public.
 		s.f.beside(ctx, func(ctx context.Context) error { return s.f.removeCard(ctx, &post) })
 	}
-	if err == nil && c.At.IsZero() {
+	if err == nil && c.At.IsZero() && !post.IsReply() {
 		s.f.atOnce(ctx, []string{post.Author}, func(ctx context.Context) error { return s.f.pushOwn(ctx, &post) })
 	}
 	return post, created, err

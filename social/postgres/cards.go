@@ -24,7 +24,8 @@ const factsFrom = `p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.del
 	p.created > coalesce(r.erased_agent, 0) AND EXISTS (SELECT 1 FROM post_mentions m WHERE m.post = p.id AND m.agent = $1 OFFSET 0),
 	p.created > coalesce(r.erased_agent, 0) AND $1 = ANY (p.grants),
 	EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = p.author OFFSET 0)
-		OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = p.author AND b.other = $1 OFFSET 0)`
+		OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = p.author AND b.other = $1 OFFSET 0),
+	p.created, p.deleted, p.root, p.root_life`
 
 // memberOf says whether the reader $1 is in a circle that p addresses, since p was created,
 // and that is its author's: the id of a circle that was dropped may be another's now. Who
@@ -36,7 +37,7 @@ const memberOf = `EXISTS (SELECT 1 FROM post_circles pc
 		AND m.since < p.created AND m.since / 1000000 <= p.created_at WHERE pc.post = p.id OFFSET 0)`
 
 const (
-	cardHead = factsFrom + `, j.i - 1, p.version, p.created_at, p.likes_here + p.likes_reported, p.comments_reported, `
+	cardHead = factsFrom + `, j.i - 1, p.version, p.created_at, p.likes_here + p.likes_reported, ` + sqlstore.Commented + `, `
 	cardFrom = cardHead + `CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
 	EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 AND l.incarnation > p.deleted AND l.at > coalesce(r.erased_agent, 0) OFFSET 0),
 	cardinality(p.grants) > 0`

@@ -16,7 +16,7 @@ var dialect = sqlstore.Dialect{
 
 	Records: `SELECT ` + sqlstore.RecordColumns + `,
 		ARRAY(SELECT c.circle FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
-		FROM posts p WHERE p.id = ANY ($1) ORDER BY p.id`,
+		FROM posts p WHERE p.id = ANY ($1) ORDER BY ` + sqlstore.LockOrder,
 
 	SaveAuthor: `UPDATE authors SET name = $2, image_url = $3, bio = $4, card_at = $5, has_card = true
 		WHERE id = $1 AND $5 > erased AND ($5 > card_at OR $5 = card_at

@@ -16,17 +16,19 @@ import (
 
 // Authors of very many posts, each of another reach: n is public, p is for followers, c is
 // for a circle of which m is in, and mentions m. s is mentioned by c in all of them, too, and
-// f follows all of them.
+// f follows all of them. r and q have answered a post of n's, and one of p's.
 var bigAuthors = []string{
 	// In one transaction each post would make another version of its author's counts.
 	`ALTER TABLE posts DISABLE TRIGGER USER`,
 	`INSERT INTO posts SELECT a || n, a, 1600000000 + n, reach, '', 'public', 'public', 1, 0, 0, 0, n, 0, 0, 0, 0, 0, 0, '{}', '{}', '{"caption":"x"}'
 		FROM generate_series(1, 100000) n, (VALUES ('n', 2), ('p', 1), ('c', 0)) v (a, reach)`,
+	`INSERT INTO posts SELECT a || n, a, 1600000000 + n, reach, '', 'public', 'public', 1, 0, 0, 0, n, 0, 0, 0, 0, 0, 0, '{}', '{}', '{"caption":"x"}', 0, root, 1
+		FROM generate_series(1, 100000) n, (VALUES ('r', 3, 'n1'), ('q', 4, 'p1')) v (a, reach, root)`,
 	`ALTER TABLE posts ENABLE TRIGGER USER`,
 	`INSERT INTO post_counts VALUES ('n', 100000, 0, 0), ('p', 0, 100000, 100000), ('c', 0, 0, 100000)`,
 	`INSERT INTO post_circles SELECT 'c' || n, 'cc', 'c', 1600000000 + n FROM generate_series(1, 100000) n`,
 	`INSERT INTO post_mentions SELECT 'c' || n, a, 'c', 1600000000 + n FROM generate_series(1, 100000) n, (VALUES ('m'), ('s')) v (a)`,
-	`INSERT INTO authors (id, name, has_card) SELECT v, v, true FROM unnest('{n,p,c,m,f,s}'::text[]) v`,
+	`INSERT INTO authors (id, name, has_card) SELECT v, v, true FROM unnest('{n,p,c,m,f,s,q}'::text[]) v`,
 	`INSERT INTO follows SELECT 'f', v, 1, 0 FROM unnest('{n,p,c}'::text[]) v`,
 	`INSERT INTO circles VALUES ('cc', 'c', '', 1, 0, 0, 1, 0)`,
 	`INSERT INTO members VALUES ('cc', 'm', 1, 0)`,
@@ -84,7 +86,13 @@ func readsOfMuch(s *Store, page int) map[string]reading {
 		"members": {run: func(ctx context.Context) error { return last(s.MemberEntries(ctx, "cc", "m", social.Position{}, page)) }},
 	}
 	for _, reader := range []string{"", "s", "f", "m", "n", "p", "c"} {
-		for _, author := range []string{"n", "p", "c"} {
+		all["replies for "+reader] = reading{run: func(ctx context.Context) error {
+			return last(s.Replies(ctx, social.RepliesQuery{Reader: reader, Post: "n1", After: social.Position{At: 1600050000, ID: "x"}, N: page}))
+		}}
+		all["oldest replies for "+reader] = reading{run: func(ctx context.Context) error {
+			return last(s.Replies(ctx, social.RepliesQuery{Reader: reader, Post: "p1", N: page, Oldest: true}))
+		}}
+		for _, author := range []string{"n", "p", "c", "r", "q"} {
 			all["card of "+author+" for "+reader] = reading{func(ctx context.Context) error {
 				_, err := s.Author(ctx, reader, author)
 				return err

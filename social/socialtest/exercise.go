@@ -37,6 +37,7 @@ func Exercise(t *testing.T, s Backend) {
 	_, _, err = s.Unlike(ctx, "b", p.ID)
 	require.NoError(t, err)
 	exerciseAgain(t, s)
+	exerciseReplies(t, s, p.ID)
 	_, _, err = s.Celebrities(ctx, "b")
 	require.NoError(t, err)
 	_, err = s.Affinities(ctx, "b", here)
@@ -62,6 +63,25 @@ func Exercise(t *testing.T, s Backend) {
 	require.NoError(t, err)
 	_, err = s.Pull(ctx, social.PullQuery{Reader: "b", N: 5, Whole: true})
 	require.NoError(t, err)
+}
+
+// exerciseReplies answers a post, also with what is deleted.
+func exerciseReplies(t *testing.T, s Backend, root string) {
+	t.Helper()
+	ctx := t.Context()
+	for range 2 {
+		p, _, err := s.CreatePost(ctx, social.Post{Author: "b", Caption: "x", ReplyTo: root, Mentions: []string{"m", "a"}}, social.Creation{})
+		require.NoError(t, err)
+		for _, err := range []error{
+			third(s.CreatePost(ctx, social.Post{Author: "a", Caption: "x", ReplyTo: p.ID}, social.Creation{})),
+			second(s.Replies(ctx, social.RepliesQuery{Post: root, N: 5})), second(s.Replies(ctx, social.RepliesQuery{Post: root, N: 5, Oldest: true})),
+			second(s.Cards(ctx, "b", []social.Known{{ID: p.ID}})), second(s.Grid(ctx, "b", "b", social.Position{}, 5)), third(s.Like(ctx, "a", p.ID)),
+		} {
+			require.NoError(t, err)
+		}
+		root = p.ID
+	}
+	require.NoError(t, s.DeletePost(ctx, root, "b", here))
 }
 
 // exerciseAgain makes a post again under its id, told in order and not.

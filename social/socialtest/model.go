@@ -72,6 +72,9 @@ func (m *model) relation(reader string, p *social.Post) social.Relation {
 		Mentioned: slices.Contains(p.Mentions, reader), Granted: slices.Contains(p.Grants, reader) && !m.ended[[2]string{p.ID, reader}],
 		Blocked: m.blocked(reader, p.Author), Pulled: m.delivery[p.Author] == social.Pull,
 	}
+	if root := m.posts[p.Root]; root != nil {
+		rel.Root = m.decide(reader, root)
+	}
 	for _, id := range p.Audience.Circles {
 		c := m.circles[id]
 		rel.Member = rel.Member || c != nil && c.shows(reader, p) && !m.ended[[2]string{p.ID, id}]
@@ -118,11 +121,25 @@ func (m *model) likesOf(id string) (n int64) {
 	return n
 }
 
+// commentsOf counts the replies that stand under a post, and who wrote them.
+func (m *model) commentsOf(id string) (n, by int64) {
+	authors := map[string]bool{}
+	for _, p := range m.posts {
+		if p.Root == id && !p.Deleted {
+			n, authors[p.Author] = n+1, true
+		}
+	}
+	return n, int64(len(authors))
+}
+
 // check compares everything a store answers for some agents with the model.
 func (e *env) check(m *model, agents []string) {
 	e.Helper()
 	for _, agent := range append([]string{""}, agents...) {
 		e.checkCards(m, agent)
+		for id := range m.posts {
+			e.checkReplies(m, agent, id)
+		}
 		for _, author := range agents {
 			e.checkGrid(m, agent, author)
 		}
@@ -175,10 +192,11 @@ func (e *env) checkCards(m *model, reader string) {
 			continue
 		}
 		d := m.decide(reader, p)
+		comments, commenters := m.commentsOf(c.ID)
 		require.Equal(e, social.Card{
 			ID: c.ID, Visible: true, Version: c.Version, CreatedAt: p.CreatedAt, Content: c.Content, Author: social.Author{ID: p.Author},
-			Public: p.Audience.Public && len(p.Grants) == 0,
-			Likes:  m.likesOf(c.ID), Reason: d.Reason, HasLiked: m.likes[[2]string{reader, c.ID}], CanReply: d.CanReply, CanReact: d.CanReact,
+			Public: p.Audience.Public && len(p.Grants) == 0, Root: p.Root,
+			Likes: m.likesOf(c.ID), Comments: comments, Commenters: commenters, Reason: d.Reason, HasLiked: m.likes[[2]string{reader, c.ID}], CanReply: d.CanReply, CanReact: d.CanReact,
 		}, c, "%q reads %+v", reader, *p)
 		require.JSONEq(e, string(p.Content()), string(c.Content))
 	}
@@ -234,9 +252,34 @@ func (e *env) checkPull(m *model, agent string) {
 	}
 }
 
+// checkReplies reads what stands under a post, in both orders.
+func (e *env) checkReplies(m *model, reader, root string) {
+	e.Helper()
+	want := m.sorted(func(p *social.Post) bool { return p.Root == root && !p.Deleted && !m.blocked(reader, p.Author) })
+	if m.posts[root].Deleted {
+		want = []social.Entry{}
+	}
+	for _, oldest := range []bool{false, true} {
+		got := pages(e, social.Position{}, func(after social.Position) ([]social.Entry, error) {
+			return e.Replies(e.ctx, social.RepliesQuery{Reader: reader, Post: root, After: after, N: 3, Oldest: oldest})
+		}, 3)
+		require.Equal(e, want, got, "replies to %s for %q, the oldest first: %v", root, reader, oldest)
+		slices.Reverse(want)
+	}
+}
+
 func (e *env) checkGrid(m *model, reader, author string) {
 	e.Helper()
-	want := m.sorted(func(p *social.Post) bool { return p.Author == author && m.decide(reader, p).Visible })
+	posts := 0
+	want := m.sorted(func(p *social.Post) bool {
+		if p.Author != author || !m.decide(reader, p).Visible {
+			return false
+		}
+		if !p.IsReply() {
+			posts++
+		}
+		return !p.IsReply() || reader == author || m.posts[p.Root].Audience.Public
+	})
 	got := pages(e, social.Position{}, func(below social.Position) ([]social.Entry, error) {
 		return e.Grid(e.ctx, reader, author, below, 4)
 	}, 4)
@@ -253,7 +296,7 @@ func (e *env) checkGrid(m *model, reader, author string) {
 		require.True(e, m.blocked(reader, author) || len(want) == 0)
 		return
 	}
-	require.Equal(e, int64(len(want)), info.Posts)
+	require.EqualValues(e, posts, info.Posts)
 	require.Equal(e, m.follows[[2]string{reader, author}], info.IsFollowing)
 }
 

@@ -1,6 +1,7 @@
 package socialtest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -55,7 +56,7 @@ func (w *walk) step() {
 		w.doErase()
 		return
 	}
-	switch w.r.IntN(14) {
+	switch w.r.IntN(16) {
 	case 0, 1, 2:
 		w.newPost()
 	case 3, 4:
@@ -72,6 +73,8 @@ func (w *walk) step() {
 		w.doPost()
 	case 11:
 		w.doDelivery()
+	case 14, 15:
+		w.doReply()
 	}
 }
 
@@ -98,6 +101,29 @@ func (w *walk) newPost() {
 	got, created, err := w.CreatePost(w.ctx, p, social.Creation{})
 	require.NoError(w, err)
 	require.True(w, created)
+	w.m.posts[got.ID] = &got
+}
+
+// doReply answers a post or a reply, which the agent may not see, or not answer.
+func (w *walk) doReply() {
+	p := w.any()
+	if p == nil {
+		return
+	}
+	r := social.Post{Author: w.agent(), Caption: fmt.Sprintf("reply %d", w.n), ReplyTo: p.ID, Mentions: []string{w.agent()}}
+	d := w.m.decide(r.Author, p)
+	got, created, err := w.CreatePost(w.ctx, r, social.Creation{})
+	switch {
+	case !d.Visible:
+		require.ErrorIs(w, err, feed.ErrNotFound)
+		return
+	case !d.CanReply:
+		require.ErrorIs(w, err, feed.ErrForbidden)
+		return
+	}
+	require.NoError(w, err)
+	require.True(w, created)
+	require.Equal(w, cmp.Or(p.Root, p.ID), got.Root)
 	w.m.posts[got.ID] = &got
 }
 
@@ -351,6 +377,13 @@ func (w *walk) doErase() {
 			w.m.posts[id], w.m.erased[id] = &tombstone, tombstone.Version
 		}
 	}
+	for id, p := range w.m.posts {
+		if p.IsReply() && w.m.posts[p.Root].Author == agent {
+			tombstone := w.row(id)
+			require.True(w, tombstone.Deleted, "what stood under a post that was erased")
+			w.m.posts[id] = &tombstone
+		}
+	}
 	maps.DeleteFunc(w.m.follows, func(pair [2]string, _ bool) bool { return pair[1] == agent })
 	if !whole {
 		return
@@ -365,6 +398,9 @@ func (w *walk) doErase() {
 		}
 	}
 	for _, p := range w.m.posts {
+		if slices.Contains(p.Mentions, agent) { // it is written anew, without its grants to them
+			p.Grants = slices.DeleteFunc(p.Grants, func(granted string) bool { return granted == agent })
+		}
 		p.Mentions = slices.DeleteFunc(p.Mentions, func(mentioned string) bool { return mentioned == agent })
 		w.m.ended[[2]string{p.ID, agent}] = true
 	}

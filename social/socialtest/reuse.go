@@ -35,6 +35,9 @@ var reuses = map[string]func(e *env){
 	"promotions":                  promotionsOfReused,
 	"images":                      imagesOfReused,
 	"an erasure is not forgotten": erasureStays,
+	"replies":                     repliesOfReused,
+	"replies, any order":          repliesInAnyOrder,
+	"replies of an agent":         repliesOfErased,
 }
 
 // event makes a post by an event of some seconds ago.

@@ -1,6 +1,7 @@
 package socialtest
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -66,7 +67,11 @@ func RightsPosts() map[string]RightsPost {
 			Post: remote(social.Post{Audience: followers, React: social.RightAudience, Grants: []string{"follower", "stranger", "member"}}),
 			Sees: []string{"follower", "muter"}, InTheir: []string{"follower", "muter"}, Owners: []string{"admin"},
 		},
-		"deleted": {Post: social.Post{Audience: social.Audience{Public: true}, Mentions: []string{"mentioned"}}, Deleted: true},
+		"public-reply":    {Post: social.Post{ReplyTo: "post:public", Mentions: []string{"blocked"}}, All: true, Owners: []string{"author", "admin"}},
+		"followers-reply": {Post: social.Post{ReplyTo: "post:followers", Mentions: []string{"stranger"}}, Sees: []string{"author", "follower", "muter"}, Owners: []string{"author", "admin"}},
+		"circle-reply":    {Post: social.Post{ReplyTo: "post:circle", Mentions: []string{"stranger"}}, Sees: []string{"author", "member"}, Owners: []string{"author", "admin"}},
+		"mention-reply":   {Post: social.Post{ReplyTo: "post:mention", Mentions: []string{"stranger"}}, Sees: []string{"author", "mentioned"}, Owners: []string{"author", "admin"}},
+		"deleted":         {Post: social.Post{Audience: social.Audience{Public: true}, Mentions: []string{"mentioned"}}, Deleted: true},
 	}
 }
 
@@ -77,6 +82,14 @@ func (p RightsPost) Visible(reader string) bool {
 	}
 	return slices.Contains(p.Sees, reader)
 }
+
+// OnPage is whether it is on its author's page, for the reader.
+func (p RightsPost) OnPage(reader string) bool {
+	return p.Visible(reader) && (p.Post.ReplyTo == "" || p.All || reader == "author")
+}
+
+// Unanswered is whether no reply stands under it.
+func (p RightsPost) Unanswered() bool { return p.Post.ReplyTo != "" || p.Post.Remote() || p.Deleted }
 
 // Listed is whether it is in their timeline: mutes hide it there.
 func (p RightsPost) Listed(reader string) bool {
@@ -120,8 +133,10 @@ func Network(t *testing.T, store social.Store) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, store.PutAuthor(ctx, social.Author{ID: "author", Bio: SecretOf("bio")}, here))
-	for kind, m := range RightsPosts() {
-		p := m.Post
+	all := RightsPosts()
+	kinds := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return strings.Compare(all[a].Post.ReplyTo, all[b].Post.ReplyTo) })
+	for _, kind := range kinds { // replies come last
+		p := all[kind].Post
 		p.ID, p.Author, p.Caption = "post:"+kind, "author", SecretOf(kind)
 		p.Images = []social.Image{{URL: kind, Width: 1, Height: 1, Alt: SecretOf(kind)}}
 		_, _, err := store.CreatePost(ctx, p, social.Creation{})

@@ -20,7 +20,8 @@ const factsFrom = `p.author, p.origin, p.reach, p.reply, p.react, ifnull(a.deliv
 	p.created > ifnull(r.erased_agent, 0) AND EXISTS (SELECT 1 FROM post_mentions m WHERE m.post = p.id AND m.agent = $1),
 	p.grants <> '' AND p.created > ifnull(r.erased_agent, 0) AND EXISTS (SELECT 1 FROM json_each(p.grants) g WHERE g.value = $1),
 	EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = p.author)
-		OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = p.author AND b.other = $1)`
+		OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = p.author AND b.other = $1),
+	p.created, p.deleted, p.root, p.root_life`
 
 // memberOf says whether the reader $1 is in a circle that p addresses, since p was created,
 // and that is its author's: the id of a circle that was dropped may be another's now. Who
@@ -32,7 +33,7 @@ const memberOf = `EXISTS (SELECT 1 FROM post_circles pc
 		AND m.since < p.created AND m.since / 1000000 <= p.created_at WHERE pc.post = p.id)`
 
 const (
-	cardHead = factsFrom + `, j.i, p.version, p.created_at, p.likes_here + p.likes_reported, p.comments_reported, `
+	cardHead = factsFrom + `, j.i, p.version, p.created_at, p.likes_here + p.likes_reported, ` + sqlstore.Commented + `, `
 	cardFrom = cardHead + `CASE WHEN p.version = j.version THEN NULL ELSE p.content END, ifnull(a.name, ''), ifnull(a.image_url, ''),
 	EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 AND l.incarnation > p.deleted AND l.at > ifnull(r.erased_agent, 0)), p.grants <> ''`
 	cardsText = `SELECT ` + cardFrom + `

@@ -15,7 +15,7 @@ var dialect = sqlstore.Dialect{
 
 	Records: `SELECT ` + sqlstore.RecordColumns + `,
 		(SELECT json_group_array(circle) FROM (SELECT c.circle FROM post_circles c WHERE c.post = p.id ORDER BY c.circle))
-		FROM posts p WHERE p.id = ANY ($1) ORDER BY p.id`,
+		FROM posts p WHERE p.id = ANY ($1) ORDER BY ` + sqlstore.LockOrder,
 
 	SaveAuthor: `INSERT INTO authors (id, name, image_url, bio, card_at, has_card) VALUES ($1, $2, $3, $4, $5, 1)
 		ON CONFLICT (id) DO UPDATE SET name = $2, image_url = $3, bio = $4, card_at = $5, has_card = 1

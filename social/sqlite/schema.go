@@ -153,6 +153,22 @@ var schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	 UPDATE post_circles SET incarnation = p.created FROM posts p, circles c
 		WHERE p.id = post_circles.post AND c.id = post_circles.circle AND c.gone = 0 AND post_circles.incarnation = 1;
 	 UPDATE post_circles SET incarnation = 0 WHERE incarnation = 1 AND NOT EXISTS (SELECT 1 FROM circles c WHERE c.id = post_circles.circle);`,
+
+	// A reply is a post with a root, the post that it stands under: it is seen by who sees
+	// that, as long as root_life, the stamp at which the life of the root began, is later
+	// than the stamp at which that was last removed. The reach of a reply is 3 under what is
+	// public, 4 under the rest: no list of posts has it. Whom replies mention is for the day
+	// these are erased: it grants nothing.
+	`ALTER TABLE posts ADD COLUMN root TEXT NOT NULL DEFAULT '';
+	 ALTER TABLE posts ADD COLUMN root_life INTEGER NOT NULL DEFAULT 0;
+	 ALTER TABLE posts ADD COLUMN comments_here INTEGER NOT NULL DEFAULT 0; -- undeleted replies
+	 ALTER TABLE posts ADD COLUMN repliers INTEGER NOT NULL DEFAULT 0; -- who wrote them
+	 CREATE INDEX posts_by_root ON posts (root, created_at, id) WHERE root <> '' AND gone = 0;
+	 CREATE INDEX posts_by_replier ON posts (root, author) WHERE root <> '' AND gone = 0;
+	 CREATE TABLE reply_mentions (reply TEXT NOT NULL, agent TEXT NOT NULL, PRIMARY KEY (reply, agent)) WITHOUT ROWID;
+	 CREATE INDEX reply_mentions_by_agent ON reply_mentions (agent);
+	 ALTER TABLE revived ADD COLUMN author TEXT NOT NULL DEFAULT ''; -- of posts that were deleted, too: their replies are still to be removed
+	 CREATE INDEX revived_by_author ON revived (author);`,
 }}
 
 // Parts of the triggers that keep post_counts.

@@ -62,9 +62,17 @@ func (t *Tx) lockAgents(mode lock, ids ...string) {
 	}
 }
 
+// LockOrder is the order in which rows of posts p are locked: replies first, as their
+// deletion changes the counts of the posts that they stand under.
+const LockOrder = `p.root = '', p.id`
+
 // lockRows locks the rows of a table, by id, that are to be changed.
 func (t *Tx) lockRows(table string, ids ...string) {
 	if t.d.Locks[changing] != "" {
-		t.exec(`SELECT 1 FROM `+table+` WHERE id = ANY ($1) ORDER BY id`+t.d.Locks[changing], ids)
+		order := `id`
+		if table == "posts" {
+			order = LockOrder
+		}
+		t.exec(`SELECT 1 FROM `+table+` p WHERE id = ANY ($1) ORDER BY `+order+t.d.Locks[changing], ids)
 	}
 }

@@ -55,7 +55,12 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 		q.row(into(&info.Name, &info.ImageURL, &info.Bio, &card, &info.Followers, &info.Following, &erased),
 			`SELECT name, image_url, bio, has_card, followers, following, erased FROM authors WHERE id = $1`, author)
 		info.IsFollowing, info.Posts = st.follows, q.posts(reader, author, st, erased)
-		if st.blocked || !card && info.Posts+info.Followers+info.Following == 0 {
+		known := card || info.Posts+info.Followers+info.Following > 0
+		if !known && !st.blocked { // by replies alone, which are no posts of the author's
+			q.row(into(&known), `SELECT EXISTS (SELECT 1 FROM posts WHERE author = $1 AND gone = 0 AND created > $2
+				AND (reach = 3 OR reach = 4 AND $3))`, author, erased, st.self)
+		}
+		if st.blocked || !known {
 			q.fail(fmt.Errorf("author %s: %w", author, feed.ErrNotFound))
 		}
 	})
@@ -110,12 +115,12 @@ func (s *Store) Grid(ctx context.Context, reader, author string, below social.Po
 		if st.blocked {
 			return
 		}
-		parts := []part{{from.ToAll, of}}
+		parts := []part{{from.ToAll, of}, {from.Replies, of}}
 		switch {
 		case st.self:
-			parts = append(parts, part{from.Own, of})
+			parts = append(parts, part{from.Own, of}, part{from.OwnReplies, of})
 		case st.follows:
-			parts = []part{{from.Open, of}}
+			parts[0] = part{from.Open, of}
 		}
 		if reader != "" {
 			parts = append(parts, q.addressed(sp)...)

@@ -12,6 +12,9 @@ type facts struct {
 	post  social.Post
 	rel   social.Relation
 	there bool
+
+	created, deleted int64 // stamps of the post
+	rootLife         int64 // of a reply: when the life began of the post that it stands under
 }
 
 // scan reads a row of the columns of [Dialect.Facts] and what else it has.
@@ -21,6 +24,7 @@ func (f *facts) scan(scan Scan, more ...any) error {
 	if err := scan(append([]any{
 		&f.post.Author, &f.post.Origin, &reach, &f.post.Reply, &f.post.React, &delivery, &f.there,
 		&f.rel.Follows, &f.rel.FollowsServer, &f.rel.Member, &f.rel.Mentioned, &f.rel.Granted, &f.rel.Blocked,
+		&f.created, &f.deleted, &f.post.Root, &f.rootLife,
 	}, more...)...); err != nil {
 		return err
 	}
@@ -30,13 +34,32 @@ func (f *facts) scan(scan Scan, more ...any) error {
 	return nil
 }
 
+// under tells the facts of a reply what holds of the post that it stands under.
+func (f *facts) under(root *facts) {
+	if root.deleted < f.rootLife {
+		f.rel.Root = root.decide()
+	}
+}
+
 func (f *facts) decide() social.Decision { return social.Decide(&f.post, f.rel) }
 
 // Parties joins posts p with their authors a and the reader r, who is $1.
 const Parties = `LEFT JOIN authors a ON a.id = p.author LEFT JOIN authors r ON r.id = $1`
 
-// facts reads those of one post.
+// Commented are the columns of a post p with its comments, and how many have commented.
+const Commented = `CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
+	CASE WHEN p.comments_here > 0 THEN p.repliers ELSE p.comments_reported END`
+
+// facts reads those of one post, and of the post that it stands under.
 func (q *Query) facts(reader, id string) *facts {
+	f := q.ownFacts(reader, id)
+	if f.post.IsReply() {
+		f.under(q.ownFacts(reader, f.post.Root))
+	}
+	return f
+}
+
+func (q *Query) ownFacts(reader, id string) *facts {
 	f := &facts{rel: social.Relation{Reader: reader}}
 	f.post.Deleted = true // where there is no row
 	q.each(func(scan Scan) error { return f.scan(scan) },
@@ -44,7 +67,7 @@ func (q *Query) facts(reader, id string) *facts {
 	return f
 }
 
-// Cards implements [social.Cards] with one statement.
+// Cards implements [social.Cards] with one statement, and one more where there are replies.
 func (s *Store) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
 	asked := make([]social.Asked, len(posts))
 	ids, known := make([]string, len(posts)), make([]int64, len(posts))
@@ -82,13 +105,13 @@ func (s *Store) cards(ctx context.Context, what string, asked []social.Asked, te
 		return cards, nil
 	}
 	err := s.read(ctx, func(q *Query) {
-		q.each(func(scan Scan) error {
-			i, c, err := scanCard(asked, scan)
-			if err == nil && c.Visible {
-				cards[i] = c
+		list := q.found(asked, text, args...)
+		q.readRoots(list)
+		for _, f := range list {
+			if c := f.settle(); c.Visible {
+				cards[f.i] = c
 			}
-			return err
-		}, text, args...)
+		}
 	})
 	if err != nil {
 		return nil, s.failed(ctx, what, err)
@@ -96,21 +119,62 @@ func (s *Store) cards(ctx context.Context, what string, asked []social.Asked, te
 	return cards, nil
 }
 
-// scanCard reads the card of a row, and its place among what was asked.
-func scanCard(asked []social.Asked, scan Scan) (i int, c social.Card, err error) {
-	var f facts
-	var content []byte
-	var granted bool
-	if err := f.scan(scan, &i, &c.Version, &c.CreatedAt, &c.Likes, &c.Comments, &content,
-		&c.Author.Name, &c.Author.ImageURL, &c.HasLiked, &granted); err != nil {
-		return 0, social.Card{}, err
+// foundCard is a card, before it is known who may see it.
+type foundCard struct {
+	facts
+	i       int // its place among what was asked
+	card    social.Card
+	granted bool
+}
+
+// found reads the cards of what is there.
+func (q *Query) found(asked []social.Asked, text string, args ...any) (list []*foundCard) {
+	q.each(func(scan Scan) error {
+		f := &foundCard{}
+		c := &f.card
+		var content []byte
+		err := f.scan(scan, &f.i, &c.Version, &c.CreatedAt, &c.Likes, &c.Comments, &c.Commenters, &content,
+			&c.Author.Name, &c.Author.ImageURL, &c.HasLiked, &f.granted)
+		if err == nil {
+			f.rel.Reader, c.ID = asked[f.i].Reader, asked[f.i].ID
+			c.Author.ID, c.Content, c.Root = f.post.Author, json.RawMessage(content), f.post.Root
+			list = append(list, f)
+		}
+		return err
+	}, text, args...)
+	return list
+}
+
+// readRoots reads what holds of the posts that replies stand under.
+func (q *Query) readRoots(list []*foundCard) {
+	var roots []social.Asked
+	var readers, ids []string
+	replies := map[social.Asked][]*foundCard{}
+	for _, f := range list {
+		if f.post.IsReply() {
+			root := social.Asked{Reader: f.rel.Reader, ID: f.post.Root}
+			if replies[root] == nil {
+				roots, readers, ids = append(roots, root), append(readers, root.Reader), append(ids, root.ID)
+			}
+			replies[root] = append(replies[root], f)
+		}
 	}
-	f.rel.Reader = asked[i].Reader
-	d := f.decide()
-	c.ID, c.Author.ID, c.Content = asked[i].ID, f.post.Author, json.RawMessage(content)
-	c.Public = d.Visible && f.post.Audience.Public && !granted
+	if len(roots) == 0 {
+		return
+	}
+	for _, root := range q.found(roots, q.d.CardsOf, Table{readers, ids}) {
+		for _, f := range replies[roots[root.i]] {
+			f.under(&root.facts)
+		}
+	}
+}
+
+// settle is the card as its reader gets it.
+func (f *foundCard) settle() social.Card {
+	c, d := f.card, f.decide()
+	c.Public = d.Visible && f.post.Audience.Public && !f.granted
 	c.Visible, c.Reason, c.CanReply, c.CanReact = d.Visible, d.Reason, d.CanReply, d.CanReact
-	return i, c, nil
+	return c
 }
 
 // Standings implements [social.Lists].

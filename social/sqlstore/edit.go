@@ -100,7 +100,7 @@ func (s *Store) DeletePost(ctx context.Context, id, by string, at time.Time) err
 
 func (t *Tx) delete(r *record, at int64) {
 	before := r.Post.Audience
-	alive, images := r.Alive(), len(r.Post.Images) > 0
+	alive, images, answered := r.Alive(), len(r.Post.Images) > 0, r.commentsHere > 0
 	if !r.Delete(at) {
 		return
 	}
@@ -109,13 +109,24 @@ func (t *Tx) delete(r *record, at int64) {
 	}
 	if alive && r.Alive() { // it was made again before this was told
 		t.row(into(&r.likesHere), `SELECT count(*) FROM likes WHERE post = $1 AND incarnation > $2`, r.Post.ID, at)
-		t.revived(r.Post.ID)
+		t.row(into(&r.commentsHere, &r.repliers), `SELECT count(*), count(DISTINCT author) FROM posts
+			WHERE root = $1 AND root <> '' AND gone = 0 AND root_life > $2`, r.Post.ID, at)
+		t.revived(&r.Post)
+	} else {
+		r.commentsHere, r.repliers = 0, 0
 	}
 	if t.save(r); !alive || r.Alive() {
 		return
 	}
+	if answered {
+		t.ended(&r.Post)
+	}
 	if images {
 		t.giveUpFiles(r.Post.ID)
+	}
+	if r.Post.IsReply() {
+		t.uncomment(r)
+		return
 	}
 	t.mark(jobs.Dirty{Kind: jobs.Deliver, Key: r.Post.ID, Priority: jobs.PriorityRemoval})
 	t.indexed(&social.Post{ID: r.Post.ID, Audience: before}, jobs.PriorityRemoval)
@@ -152,10 +163,15 @@ func (t *Tx) saveHere(r *record, at time.Time, stamp int64) {
 }
 
 // revived notes that a post was made again: what was given to it before ends at once.
-// [Store.Purge] removes its likes.
-func (t *Tx) revived(id string) {
-	t.later(`DELETE FROM promotions WHERE item = $1`, id)
-	t.later(`INSERT INTO revived (post) VALUES ($1) ON CONFLICT DO NOTHING`, id)
+// [Store.Purge] removes its likes and replies.
+func (t *Tx) revived(p *social.Post) {
+	t.later(`DELETE FROM promotions WHERE item = $1`, p.ID)
+	t.ended(p)
+}
+
+// ended notes that a life of a post has ended, of which something is left.
+func (t *Tx) ended(p *social.Post) {
+	t.later(`INSERT INTO revived (post, author) VALUES ($1, $2) ON CONFLICT (post) DO UPDATE SET author = excluded.author`, p.ID, p.Author)
 }
 
 // counted marks the counts of a post; they are gathered for a while.

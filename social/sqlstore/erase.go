@@ -1,8 +1,11 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
@@ -78,7 +81,7 @@ func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
 		return true, nil
 	}
 	type step = func(*Tx) int
-	steps := []step{e.posts, e.followers}
+	steps := []step{e.posts, e.followers, e.comments, e.replies}
 	if e.at.what == erasingAgent {
 		steps = append(steps, e.following, e.circles, e.memberships, e.invitations, e.likes, e.mentions, e.blocks, e.keys)
 	}
@@ -115,10 +118,35 @@ func (e *eraser) some(t *Tx, text string, stamp int64) []string {
 	return ids
 }
 
+// replies removes what stood under the posts that were erased.
+func (e *eraser) replies(t *Tx) int {
+	removed := 0
+	for _, post := range e.some(t, `SELECT v.post FROM revived v WHERE v.author = $1 AND (SELECT p.deleted >= $2
+		AND EXISTS (SELECT 1 FROM posts r WHERE r.root = v.post AND r.root <> '' AND r.gone = 0 AND r.root_life <= p.deleted) FROM posts p WHERE p.id = v.post)`, e.at.card) {
+		if removed < e.left {
+			removed += t.endReplies(post, e.left-removed)
+		}
+	}
+	return removed
+}
+
 func (e *eraser) posts(t *Tx) int {
-	ids := e.some(t, `SELECT id FROM posts WHERE author = $1 AND gone = 0 AND created <= $2`, e.at.card)
+	return e.delete(t, `SELECT id FROM posts WHERE author = $1 AND gone = 0 AND created <= $2 AND reach <= 2`)
+}
+
+// comments removes replies apart from posts: with the posts that they stand under they are
+// locked in order.
+func (e *eraser) comments(t *Tx) int {
+	return e.delete(t, `SELECT id FROM posts WHERE author = $1 AND gone = 0 AND created <= $2 AND reach > 2`)
+}
+
+func (e *eraser) delete(t *Tx, text string) int {
+	ids := e.some(t, text, e.at.card)
 	if len(ids) > 0 {
-		for _, r := range t.records(changing, ids) {
+		byRoot := func(a, b *record) int {
+			return cmp.Or(strings.Compare(a.Post.Root, b.Post.Root), strings.Compare(a.Post.ID, b.Post.ID))
+		}
+		for _, r := range slices.SortedFunc(maps.Values(t.records(changing, ids)), byRoot) {
 			t.delete(r, max(e.at.card, r.Latest()))
 		}
 	}
@@ -220,7 +248,8 @@ func (e *eraser) likes(t *Tx) int {
 
 // mentions takes the agent out of posts of others that mention them.
 func (e *eraser) mentions(t *Tx) int {
-	ids := e.some(t, `SELECT m.post FROM post_mentions m JOIN posts p ON p.id = m.post WHERE m.agent = $1 AND p.created <= $2`, e.at.rest)
+	ids := e.some(t, `SELECT m.post FROM post_mentions m JOIN posts p ON p.id = m.post WHERE m.agent = $1 AND p.created <= $2
+		UNION ALL SELECT m.reply FROM reply_mentions m JOIN posts p ON p.id = m.reply WHERE m.agent = $1 AND p.created <= $2`, e.at.rest)
 	if len(ids) == 0 {
 		return 0
 	}
@@ -233,6 +262,7 @@ func (e *eraser) mentions(t *Tx) int {
 		t.save(r)
 	}
 	t.later(`DELETE FROM post_mentions WHERE agent = $1 AND post = ANY ($2)`, e.agent, ids)
+	t.later(`DELETE FROM reply_mentions WHERE agent = $1 AND reply = ANY ($2)`, e.agent, ids)
 	return len(ids)
 }
 

@@ -61,7 +61,7 @@ func (s *Store) like(ctx context.Context, agent, post string, on bool) (likes in
 		case on && !d.CanReact:
 			t.fail(feed.Errorf(feed.ErrForbidden, "%s may not react to %s: not allowed", agent, post))
 		}
-		if likes, changed = t.setLike(agent, post, f.post.Author, on); !d.Visible {
+		if likes, changed = t.setLike(agent, post, f, on); !d.Visible {
 			likes = 0
 		}
 	})
@@ -94,7 +94,8 @@ func (t *Tx) likeOf(agent, post, author string) *likeOf {
 
 // setLike changes a like and the count, and returns the count: 0 for a post that
 // does not exist.
-func (t *Tx) setLike(agent, post, author string, on bool) (likes int64, changed bool) {
+func (t *Tx) setLike(agent, post string, f *facts, on bool) (likes int64, changed bool) {
+	author := f.post.Author
 	l := t.likeOf(agent, post, author)
 	liked := l.counted() && l.at > l.erased
 	if on && !liked {
@@ -116,7 +117,7 @@ func (t *Tx) setLike(agent, post, author string, on bool) (likes int64, changed 
 		t.row(into(&likes), `SELECT likes_here + likes_reported FROM posts WHERE id = $1`, post)
 		return likes, liked != on
 	}
-	if t.row(into(&likes), `UPDATE posts SET likes_here = likes_here + $2 WHERE id = $1 RETURNING likes_here + likes_reported`, post, by) {
+	if t.row(into(&likes), `UPDATE posts SET likes_here = likes_here + $2 WHERE id = $1 RETURNING likes_here + likes_reported`, post, by) && !f.post.IsReply() {
 		t.counted(post)
 	}
 	return likes, liked != on

@@ -56,6 +56,7 @@ const (
 type postFacts struct {
 	social.Post // as far as a card needs it
 	created     int64
+	rootLife    int64   // of a reply: when the life began of the post that it stands under
 	deleted     int64   // when it was last, before it was made again
 	addressed   []int64 // of each circle of its audience: the incarnation of it
 	content     []byte

@@ -28,6 +28,7 @@ type asking struct {
 	newPost map[string]*postFacts
 	newTies map[string]cardFacts // by author
 	newLike map[string]int64     // by post
+	roots   *asking              // of the posts that replies stand under; nil: there are none
 }
 
 // Cards answers [Store.Cards] from what it holds, or with one statement.
@@ -38,14 +39,38 @@ func (m *Memo) Cards(ctx context.Context, reader string, posts []social.Known) (
 	if err := ctx.Err(); err != nil { // what is in memory does not ask
 		return nil, m.store.failed(ctx, "read cards", err)
 	}
-	a := &asking{memo: m, reader: reader, posts: posts, facts: make([]cardFacts, len(posts))}
-	if err := a.find(ctx); err != nil {
-		return nil, m.store.failed(ctx, "read cards", err)
+	a, ok, err := m.ask(ctx, reader, posts)
+	if roots := a.rootsOf(); ok && len(roots) > 0 {
+		a.roots, ok, err = m.ask(ctx, reader, roots)
 	}
-	if !a.keep() {
+	switch {
+	case err != nil:
+		return nil, m.store.failed(ctx, "read cards", err)
+	case !ok:
 		return m.store.Cards(ctx, reader, posts)
 	}
 	return a.answer(), nil
+}
+
+// ask finds what cards are made of; not ok: a transaction has ended meanwhile.
+func (m *Memo) ask(ctx context.Context, reader string, posts []social.Known) (a *asking, ok bool, err error) {
+	a = &asking{memo: m, reader: reader, posts: posts, facts: make([]cardFacts, len(posts))}
+	if err = a.find(ctx); err != nil {
+		return a, false, err
+	}
+	return a, a.keep(), nil
+}
+
+// rootsOf are the posts that replies among what was found stand under.
+func (a *asking) rootsOf() (roots []social.Known) {
+	for i := range a.facts {
+		if p := a.facts[i].post; p != nil && p.IsReply() {
+			if root := (social.Known{ID: p.Root}); !slices.Contains(roots, root) {
+				roots = append(roots, root)
+			}
+		}
+	}
+	return roots
 }
 
 // find finds the parts of the cards, and reads those that the memo has not.
@@ -163,28 +188,40 @@ func (a *asking) answer() []social.Card {
 
 // card is the card of a post that is there.
 func (a *asking) card(c *social.Card, f *cardFacts, known int64) {
-	p := f.post
-	if p.created <= f.author.erased {
-		return
-	}
-	d := social.Decide(&p.Post, social.Relation{
-		Reader: a.reader, Follows: f.ties.followed > f.author.erased, FollowsServer: a.own.server, Blocked: f.ties.blocked,
-		Member:    a.member(f),
-		Mentioned: p.created > a.own.erased && slices.Contains(p.Mentions, a.reader),
-		Granted:   p.created > a.own.erased && slices.Contains(p.Grants, a.reader),
-	})
+	p, d := f.post, a.decide(f)
 	if !d.Visible {
 		return
 	}
 	*c = social.Card{
 		ID: p.ID, Visible: true, Version: p.Version, CreatedAt: p.CreatedAt, Content: p.content,
 		Author: social.Author{ID: p.Author, Name: f.author.name, ImageURL: f.author.image},
-		Likes:  p.Likes, Comments: p.Comments, Public: p.Audience.Public && len(p.Grants) == 0,
+		Likes:  p.Likes, Comments: p.Comments, Commenters: p.Commenters, Root: p.Root, Public: p.Audience.Public && len(p.Grants) == 0,
 		Reason: d.Reason, HasLiked: f.liked > p.deleted, CanReply: d.CanReply, CanReact: d.CanReact,
 	}
 	if p.Version == known {
 		c.Content = nil
 	}
+}
+
+// decide applies the rules to a post that is there, unless its author was erased since.
+func (a *asking) decide(f *cardFacts) social.Decision {
+	p := f.post
+	if p.created <= f.author.erased {
+		return social.Decision{}
+	}
+	rel := social.Relation{
+		Reader: a.reader, Follows: f.ties.followed > f.author.erased, FollowsServer: a.own.server, Blocked: f.ties.blocked,
+		Member:    a.member(f),
+		Mentioned: p.created > a.own.erased && slices.Contains(p.Mentions, a.reader),
+		Granted:   p.created > a.own.erased && slices.Contains(p.Grants, a.reader),
+	}
+	if a.roots != nil && p.IsReply() {
+		i := slices.IndexFunc(a.roots.posts, func(root social.Known) bool { return root.ID == p.Root })
+		if root := &a.roots.facts[i]; root.post != nil && root.post.deleted < p.rootLife {
+			rel.Root = a.roots.decide(root)
+		}
+	}
+	return social.Decide(&p.Post, rel)
 }
 
 // member reports whether the reader is in a circle that the post addresses.

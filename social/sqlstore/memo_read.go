@@ -18,7 +18,7 @@ func (a *asking) readPosts(missing []string) {
 		a.newPost[p.ID] = p
 		return err
 	}, `SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted, p.version, p.created_at,
-		p.likes_here + p.likes_reported, p.comments_reported, p.content, p.grants, `+a.q.d.PostFacts+`
+		p.likes_here + p.likes_reported, `+Commented+`, p.content, p.grants, p.root, p.root_life, `+a.q.d.PostFacts+`
 		FROM posts p WHERE p.id = ANY ($1) AND p.gone = 0`, missing)
 	for i, p := range a.posts {
 		if a.facts[i].post == nil {
@@ -32,7 +32,7 @@ func scanPost(scan Scan) (*postFacts, error) {
 	var reach social.Reach
 	var circles []string
 	if err := scan(&p.ID, &p.Author, &p.Origin, &reach, &p.Reply, &p.React, &p.created, &p.deleted, &p.Version, &p.CreatedAt,
-		&p.Likes, &p.Comments, &p.content, &p.Grants, &p.Mentions, &circles); err != nil {
+		&p.Likes, &p.Comments, &p.Commenters, &p.content, &p.Grants, &p.Root, &p.rootLife, &p.Mentions, &circles); err != nil {
 		return p, err
 	}
 	for _, c := range circles {

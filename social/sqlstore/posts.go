@@ -57,6 +57,9 @@ func complete(p *social.Post, c social.Creation, now time.Time) error {
 		p.CreatedAt = now.Unix() // or a sender's clock would put it above newer posts
 	}
 	p.Normalize()
+	if p.Root = ""; p.ReplyTo != "" && !c.At.IsZero() {
+		return feed.Errorf(feed.ErrRule, "bad post: a reply is made here, no event tells of one")
+	}
 	return p.Validate(now)
 }
 
@@ -82,8 +85,14 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 		}
 		t.checkCircles(&p, author.ErasedAgent)
 	}
+	if p.ReplyTo != "" {
+		t.answering(&p, r)
+	}
 	if r.Alive() && r.Times.Created <= erased {
 		t.delete(r, erased) // it is still to be removed
+	}
+	if r.Alive() {
+		t.uncomment(r) // an event makes something else of a reply
 	}
 	before, again := r.found, r.Times.Created > 0 && !r.Alive()
 	if at <= erased || !r.Create(p, at) {
@@ -94,12 +103,16 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 		return social.Post{}, false
 	}
 	if again {
-		r.likesHere = 0
-		t.revived(p.ID)
+		r.likesHere, r.commentsHere, r.repliers = 0, 0, 0
+		t.revived(&p)
 	}
-	r.Post.Likes, r.Post.Comments = r.reported.Likes+r.likesHere, r.reported.Comments
+	r.counts()
 	t.save(r)
 	t.address(r, before, c.At.IsZero())
+	if p.IsReply() {
+		t.comment(r)
+		return r.Post, true
+	}
 	t.published(&r.Post, author.Followers)
 	return r.Post, true
 }

@@ -14,11 +14,14 @@ import (
 // (below, belowID) and above which (above, aboveID) the posts are; few, how many of each
 // key; author, the only one; and n, how many of all keys together.
 type Sources struct {
-	Open     string // keys are authors: what their followers may see; perhaps more than few of each
-	ToAll    string // keys are authors: what everybody may see
-	Own      string // keys are authors: what they have posted here; perhaps more than few of each
-	Circles  string // keys are circles: what is addressed to them, as the reader sees it by each; n does not hold, as a post comes with each circle
-	Mentions string // keys are agents: what mentions them
+	Open  string // keys are authors: what their followers may see; perhaps more than few of each
+	ToAll string // keys are authors: what everybody may see
+	Own   string // keys are authors: what they have posted here; perhaps more than few of each
+	// Keys are authors: their replies to what everybody may see, and those to all else. What
+	// has ended, or is of who blocks the reader or is blocked, is left out.
+	Replies, OwnReplies string
+	Circles             string // keys are circles: what is addressed to them, as the reader sees it by each; n does not hold, as a post comes with each circle
+	Mentions            string // keys are agents: what mentions them
 	// CirclesBy and MentionsBy are the same of the one author, and read nothing of others'.
 	CirclesBy, MentionsBy string
 	Public                string // one key, whatever it is: what is public
@@ -198,7 +201,7 @@ func (s *Store) Receivers(ctx context.Context, post string, followers bool, afte
 		var created int64
 		var erased bool
 		if !q.row(into(&author, &origin, &reach, &created, &erased), `SELECT p.author, p.origin, p.reach, p.created, p.created <= coalesce(a.erased, 0)
-			FROM posts p LEFT JOIN authors a ON a.id = p.author WHERE p.id = $1`, post) || author == "" {
+			FROM posts p LEFT JOIN authors a ON a.id = p.author WHERE p.id = $1`, post) || author == "" || reach > social.ToAll {
 			return
 		}
 		q.each(func(scan Scan) error {

@@ -11,7 +11,7 @@ var postPurges = []string{
 	`DELETE FROM post_circles WHERE post = ANY ($1)`,
 	`DELETE FROM post_mentions WHERE post = ANY ($1)`,
 	`DELETE FROM likes WHERE post = ANY ($1)`,
-	`DELETE FROM revived WHERE post = ANY ($1)`,
+	`DELETE FROM reply_mentions WHERE reply = ANY ($1)`,
 	`DELETE FROM posts WHERE id = ANY ($1)`,
 }
 
@@ -51,8 +51,8 @@ func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
 	return removed, nil
 }
 
-// purgeRevived removes at most n likes that were given to posts before they were made again.
-// They are in no count.
+// purgeRevived removes at most n likes and replies that were given to posts before they were
+// deleted, or made again. They are in no count.
 func (t *Tx) purgeRevived(n int) (removed int) {
 	posts := t.texts(`SELECT post FROM revived ORDER BY post LIMIT $1`, n)
 	t.lockRows("posts", posts...)
@@ -60,7 +60,10 @@ func (t *Tx) purgeRevived(n int) (removed int) {
 		left := n - removed
 		some := t.exec(`DELETE FROM likes WHERE post = $1 AND agent IN (SELECT l.agent FROM posts p JOIN likes l ON l.post = p.id
 			WHERE p.id = $1 AND p.gone = 0 AND l.incarnation <= p.deleted LIMIT $2)`, post, left)
-		if removed += int(some); removed >= n {
+		if removed += int(some); removed < n {
+			removed += t.endReplies(post, n-removed)
+		}
+		if removed >= n {
 			return removed
 		}
 		t.exec(`DELETE FROM revived WHERE post = $1`, post)

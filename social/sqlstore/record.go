@@ -10,15 +10,38 @@ import (
 // record is a post's row.
 type record struct {
 	social.Record
-	likesHere int64
-	reported  social.Counts
-	found     bool
+	likesHere    int64
+	commentsHere int64 // undeleted replies
+	repliers     int64 // who wrote them
+	reported     social.Counts
+	found        bool
+
+	// Of a reply: its reach, and when the life began of the post that it stands under.
+	under    social.Reach
+	rootLife int64
+}
+
+func (r *record) reach() social.Reach {
+	if r.Post.IsReply() {
+		return r.under
+	}
+	return r.Post.Audience.Reach()
+}
+
+// counts fills in what readers are told.
+func (r *record) counts() {
+	p := &r.Post
+	p.Likes, p.Comments, p.Commenters = r.reported.Likes+r.likesHere, r.reported.Comments, r.reported.Comments
+	if r.commentsHere > 0 {
+		p.Comments, p.Commenters = r.commentsHere, r.repliers
+	}
 }
 
 // RecordColumns are the columns of a post p that [Dialect.Records] begins with; the
 // circles that it addresses, in their order, follow.
 const RecordColumns = `p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.version, p.likes_here, p.likes_reported,
-	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.here, p.tags, p.grants, p.content`
+	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.here, p.tags, p.grants, p.content,
+	p.comments_here, p.repliers, p.root_life`
 
 func scanRecord(scan Scan) (*record, error) {
 	r := &record{found: true}
@@ -29,14 +52,16 @@ func scanRecord(scan Scan) (*record, error) {
 	var tags, grants, circles []string
 	var content []byte
 	if err := scan(&id, &author, &created, &reach, &origin, &p.Reply, &p.React, &version, &r.likesHere, &r.reported.Likes,
-		&r.reported.Comments, &t.Created, &t.Deleted, &t.Caption, &t.Tags, &t.Alts, &t.Counted, &t.Here, &tags, &grants, &content, &circles); err != nil {
+		&r.reported.Comments, &t.Created, &t.Deleted, &t.Caption, &t.Tags, &t.Alts, &t.Counted, &t.Here, &tags, &grants, &content,
+		&r.commentsHere, &r.repliers, &r.rootLife, &circles); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(content, p); err != nil {
 		return nil, fmt.Errorf("the content of %s is damaged: %w", id, err)
 	}
 	p.ID, p.Author, p.CreatedAt, p.Origin, p.Version, p.Tags, p.Grants = id, author, created, origin, version, some(tags), some(grants)
-	p.Likes, p.Comments, p.Deleted = r.reported.Likes+r.likesHere, r.reported.Comments, !r.Alive()
+	r.under, p.Deleted = reach, !r.Alive()
+	r.counts()
 	p.Again = r.Alive() && t.Deleted > 0
 	p.Audience = social.Audience{Public: reach == social.ToAll, Followers: reach == social.ToFollowers, Circles: some(circles)}
 	return r, nil
@@ -74,22 +99,22 @@ func (t *Tx) load(id string) *record {
 }
 
 const savedColumns = `author, created_at, reach, origin, reply, react, version, likes_here, likes_reported,
-	comments_reported, created, deleted, caption_at, tags_at, alts_at, counted, here, gone, tags, grants, content`
+	comments_reported, created, deleted, caption_at, tags_at, alts_at, counted, here, gone, tags, grants, content, comments_here, repliers, root, root_life`
 
 // save writes a post's row, which load has locked. If load has found none and there is
 // one now, it fails, and the transaction is run again. The tables of whom it addresses
 // are for address.
 func (t *Tx) save(r *record) {
 	text := `INSERT INTO posts (id, ` + savedColumns + `)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)`
 	if r.found {
-		text = `UPDATE posts SET (` + savedColumns + `) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
-			WHERE id = $1`
+		text = `UPDATE posts SET (` + savedColumns + `) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+			$23, $24, $25, $26) WHERE id = $1`
 	}
 	p, at := &r.Post, r.Times
-	t.later(text, p.ID, p.Author, p.CreatedAt, int(p.Audience.Reach()), p.Origin, string(p.Reply), string(p.React), p.Version, r.likesHere, r.reported.Likes,
+	t.later(text, p.ID, p.Author, p.CreatedAt, int(r.reach()), p.Origin, string(p.Reply), string(p.React), p.Version, r.likesHere, r.reported.Likes,
 		r.reported.Comments, at.Created, at.Deleted, at.Caption, at.Tags, at.Alts, at.Counted, at.Here, t.gone(r.Alive()), List(p.Tags), List(p.Grants),
-		[]byte(p.Content()))
+		[]byte(p.Content()), r.commentsHere, r.repliers, p.Root, r.rootLife)
 	r.found = true
 }
 
@@ -109,6 +134,13 @@ func (t *Tx) address(r *record, before, here bool) {
 	if before {
 		t.later(`DELETE FROM post_circles WHERE post = $1`, p.ID)
 		t.later(`DELETE FROM post_mentions WHERE post = $1`, p.ID)
+		t.later(`DELETE FROM reply_mentions WHERE reply = $1`, p.ID)
+	}
+	if p.IsReply() {
+		if len(p.Mentions) > 0 {
+			t.later(`INSERT INTO reply_mentions (reply, agent) SELECT $1, j.value FROM unnest($2::text[]) j (value)`, p.ID, p.Mentions)
+		}
+		return
 	}
 	if len(p.Audience.Circles) > 0 {
 		t.later(`INSERT INTO post_circles (post, circle, author, created_at, incarnation)

@@ -146,6 +146,14 @@ export class Client {
     return this.#get(postPath(id), options);
   }
 
+  /**
+   * GET /v1/posts/{id}/replies: flat, the newest first unless `order` says oldest. A reply is
+   * published with {@link createPost} and its `reply_to`.
+   */
+  replies(id: string, options: PageOptions & { order?: 'newest' | 'oldest' | undefined } = {}): Promise<PostPage> {
+    return this.#get(`${postPath(id)}/replies${query({ order: options.order, cursor: options.cursor, limit: options.limit })}`, options);
+  }
+
   /** PATCH /v1/posts/{id}: what is left out stays. Returns the post as it is now. */
   editPost(id: string, edit: PostEdit, options?: CallOptions): Promise<Post> {
     return this.do({ method: 'PATCH', path: postPath(id), body: edit, repeatable: true }, options);

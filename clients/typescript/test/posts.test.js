@@ -58,6 +58,11 @@ test('posts are read, liked, edited and deleted', async () => {
   const grid = await reader.authorGrid('author', { limit: 5 });
   assert.deepEqual(grid.items.at(-1), { id, created_at: second.items[0]?.created_at, likes: 1, comments: 0 });
   assert.deepEqual(await reader.unlikePost(id), { likes: 0, has_liked: false });
+  const reply = await reader.createPost({ caption: 'At last', reply_to: id });
+  assert.equal(reply.root, id);
+  const under = await author.replies(id, { order: 'oldest', limit: 1 });
+  assert.deepEqual(under.items.map(({ caption }) => caption), ['At last']);
+  assert.deepEqual((await author.replies(id, { cursor: under.next_cursor })).items, []);
   assert.equal((await author.editPost(id, { caption: 'Rain!' })).caption, 'Rain!');
   await assert.rejects(reader.editPost(id, { caption: 'Sun' }), { kind: 'forbidden' });
   await author.deletePost(id);

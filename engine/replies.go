@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
+)
+
+// RepliesRequest asks for a page of the replies that stand under a post.
+type RepliesRequest struct {
+	Reader string // "": nobody in particular, who sees public posts
+	Post   string
+	After  social.Position // what the cursor says; zero: from the first
+	Limit  int             // 1 to [MaxTimelineLimit]
+	Oldest bool            // the oldest first, else the newest
+}
+
+// Replies reads one page of the replies under a post, without those of authors, and with
+// tags, that the reader has muted. What it shows is no entry of a feed, and not noted.
+// Errors wrap [feed.ErrNotFound] where the reader does not see the post,
+// [feed.ErrBadLimit], [feed.ErrBadID] or [social.ErrUnavailable].
+func (t *Timelines) Replies(ctx context.Context, r RepliesRequest) (page TimelinePage, err error) {
+	if err := feed.CheckLimit(r.Limit, MaxTimelineLimit); err != nil {
+		return page, err
+	}
+	if err := social.CheckPostID(r.Post); err != nil {
+		return page, err
+	}
+	ctx = t.begin(ctx)
+	root, err := t.stores.Posts.Cards(ctx, r.Reader, []social.Known{{ID: r.Post}})
+	if err != nil {
+		return page, err
+	}
+	if !root[0].Visible {
+		return page, feed.ErrNotFound
+	}
+	entries, err := t.stores.Posts.Replies(ctx, social.RepliesQuery{
+		Reader: r.Reader, Post: r.Post, After: r.After, N: r.Limit + 1, Oldest: r.Oldest,
+	})
+	if err != nil {
+		return page, err
+	}
+	read := &timelineRead{t: t, agent: r.Reader}
+	if len(entries) > 0 && r.Reader != "" {
+		read.profile, err = t.stores.Profiles.Profile(ctx, r.Reader)
+		if errors.Is(err, catalog.ErrUnavailable) {
+			read.lacks |= lacksCatalog
+		} else if err != nil && !errors.Is(err, feed.ErrNotFound) {
+			return page, err
+		}
+	}
+	if page, err = pageOf(ctx, t.stores.Posts.Cards, r.Reader, entries, r.Limit); err != nil {
+		return page, err
+	}
+	page.Posts = slices.DeleteFunc(page.Posts, func(c social.Card) bool { return read.mutes(&c) })
+	return t.answer(ctx, "", page, read.lacks)
+}
+
+// readCards is [social.Cards], or what answers as it does.
+type readCards func(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error)
+
+// pageOf is the page of the first of some entries that the reader may see. One entry more
+// than the limit says that there is more.
+func pageOf(ctx context.Context, cards readCards, reader string, entries []social.Entry, limit int) (page TimelinePage, err error) {
+	if page.HasMore = len(entries) > limit; page.HasMore {
+		entries = entries[:limit]
+	}
+	if len(entries) > 0 {
+		page.Next = entries[len(entries)-1].Position
+	}
+	known := make([]social.Known, len(entries))
+	for i, e := range entries {
+		known[i].ID = e.ID
+	}
+	all, err := cards(ctx, reader, known)
+	if err != nil {
+		return TimelinePage{}, err
+	}
+	page.Posts = slices.DeleteFunc(all, func(c social.Card) bool { return !c.Visible || len(c.Content) == 0 })
+	return page, nil
+}

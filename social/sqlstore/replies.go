@@ -1,0 +1,92 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
+)
+
+// Replies implements [social.Lists].
+func (s *Store) Replies(ctx context.Context, r social.RepliesQuery) (list []social.Entry, err error) {
+	at, id := bound(r.After)
+	text := repliesText(`<`, `DESC`)
+	if r.Oldest {
+		at, id, text = r.After.At, r.After.ID, repliesText(`>`, `ASC`)
+	}
+	err = s.read(ctx, func(q *Query) {
+		q.each(func(scan Scan) error {
+			var e social.Entry
+			err := scan(&e.Author, &e.At, &e.ID)
+			list = append(list, e)
+			return err
+		}, text, r.Reader, r.Post, at, id, r.N)
+	})
+	return list, s.failed(ctx, "read replies", err)
+}
+
+func repliesText(beyond, order string) string {
+	return `SELECT q.author, q.created_at, q.id FROM posts q
+		WHERE q.root = $2 AND q.root <> '' AND q.gone = 0 AND q.root_life > (SELECT p.deleted FROM posts p WHERE p.id = $2)
+		AND (q.created_at, q.id) ` + beyond + ` ($3, $4)
+		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = q.author)
+		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = q.author AND b.other = $1)
+		ORDER BY q.created_at ` + order + `, q.id ` + order + ` LIMIT $5`
+}
+
+// whoReplies says of each right, but for that of everybody, who has it.
+var whoReplies = map[social.Right]string{
+	social.RightFollowers: "followers of its author may reply",
+	social.RightAudience:  "the audience that its author chose may reply",
+	social.RightNone:      "nobody may reply",
+}
+
+// answering looks whether a post may be a reply, and finds the post that it stands under,
+// which it locks: replies to one take turns.
+func (t *Tx) answering(p *social.Post, r *record) {
+	root := p.ReplyTo
+	t.row(into(&root), `SELECT CASE WHEN root = '' THEN id ELSE root END FROM posts WHERE id = $1`, p.ReplyTo)
+	var reach social.Reach
+	t.row(into(&r.rootLife, &reach, &p.Reply), `SELECT created, reach, reply FROM posts WHERE id = $1`+t.d.Locks[changing], root)
+	switch d := t.facts(p.Author, p.ReplyTo).decide(); {
+	case !d.Visible:
+		t.fail(fmt.Errorf("%s: %w", p.ReplyTo, feed.ErrNotFound))
+	case !d.CanReply:
+		t.fail(feed.Errorf(feed.ErrForbidden, "%s may not reply to %s: %s; not allowed", p.Author, root, whoReplies[p.Reply]))
+	}
+	if p.Root, r.under = root, social.UnderOther; reach == social.ToAll {
+		r.under = social.UnderPublic
+	}
+}
+
+// comment and uncomment change the counts of the post that a reply stands under, unless
+// that has ended. It is locked after its replies; see [LockOrder].
+func (t *Tx) comment(r *record)   { t.addComment(r, 1) }
+func (t *Tx) uncomment(r *record) { t.addComment(r, -1) }
+
+func (t *Tx) addComment(r *record, by int) {
+	p := &r.Post
+	if !p.IsReply() {
+		return
+	}
+	t.later(`UPDATE posts SET comments_here = comments_here + $2, repliers = repliers + CASE WHEN EXISTS (SELECT 1 FROM posts o
+			WHERE o.root = $1 AND o.root <> '' AND o.author = $3 AND o.id <> $4 AND o.gone = 0 AND o.root_life > posts.deleted) THEN 0 ELSE $2 END
+		WHERE id = $1 AND gone = 0 AND deleted < $5`, p.Root, by, p.Author, p.ID, r.rootLife)
+	t.counted(p.Root)
+}
+
+// overReplies are replies of lives of a post that have ended.
+const overReplies = `SELECT r.id FROM posts r WHERE r.root = $1 AND r.root <> '' AND r.gone = 0
+	AND r.root_life <= coalesce((SELECT p.deleted FROM posts p WHERE p.id = $1), r.root_life) LIMIT $2`
+
+// endReplies removes at most n replies of lives of a post that have ended.
+func (t *Tx) endReplies(post string, n int) int {
+	ids := t.texts(overReplies, post, n)
+	if len(ids) > 0 {
+		for _, r := range t.records(changing, ids) {
+			t.delete(r, max(social.Stamp(t.now), r.Latest()))
+		}
+	}
+	return len(ids)
+}
