@@ -37,9 +37,9 @@ func repliesText(beyond, order string) string {
 
 // whoReplies says of each right, but for that of everybody, who has it.
 var whoReplies = map[social.Right]string{
-	social.RightFollowers: "followers of its author may reply",
-	social.RightAudience:  "the audience that its author chose may reply",
-	social.RightNone:      "nobody may reply",
+	social.RightFollowers: "only followers of its author may",
+	social.RightAudience:  "only the audience that its author chose may",
+	social.RightNone:      "nobody may",
 }
 
 // answering looks whether a post may be a reply, and finds the post that it stands under,
@@ -53,7 +53,7 @@ func (t *Tx) answering(p *social.Post, r *record) {
 	case !d.Visible:
 		t.fail(fmt.Errorf("%s: %w", p.ReplyTo, feed.ErrNotFound))
 	case !d.CanReply:
-		t.fail(feed.Errorf(feed.ErrForbidden, "%s may not reply to %s: %s; not allowed", p.Author, root, whoReplies[p.Reply]))
+		t.fail(feed.Errorf(feed.ErrForbidden, "%s may not reply to %s: %s", p.Author, root, whoReplies[p.Reply]))
 	}
 	if p.Root, r.under = root, social.UnderOther; reach == social.ToAll {
 		r.under = social.UnderPublic
