@@ -54,9 +54,9 @@ for platform in linux_amd64 linux_arm64 darwin_amd64 darwin_arm64; do
     grep -qF "/licenses/$module/" <<<"$names" || die "$archive has no licence text of $module"
   done <<<"$modules"
 done
-if command -v docker >/dev/null; then
+if docker info >/dev/null 2>&1; then
   docker build --build-arg "VERSION=v$VERSION" -t "freshet:$VERSION" .
 else
-  echo "release.sh: there is no Docker here: no image was built"
+  echo "release.sh: no Docker runs here: no image was built"
 fi
 ls -l dist/*.tar.gz dist/*.cdx.json dist/checksums.txt | awk '{ printf "%9d  %s\n", $5, $9 }'
