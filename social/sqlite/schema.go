@@ -169,6 +169,10 @@ var schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	 CREATE INDEX reply_mentions_by_agent ON reply_mentions (agent);
 	 ALTER TABLE revived ADD COLUMN author TEXT NOT NULL DEFAULT ''; -- of posts that were deleted, too: their replies are still to be removed
 	 CREATE INDEX revived_by_author ON revived (author);`,
+
+	// Whether an event has made the circle: members' posts that events tell of reach such
+	// groups alone.
+	`ALTER TABLE circles ADD COLUMN told INTEGER NOT NULL DEFAULT 0;`,
 }}
 
 // Parts of the triggers that keep post_counts.

@@ -15,6 +15,7 @@ type circle struct {
 	social.Circle
 	put, dropped, replaced int64
 	erased                 int64 // the owner, with all that they made up to this stamp
+	told                   bool  // an event has made it
 	found                  bool
 }
 
@@ -41,8 +42,8 @@ func erasedAgent(column string) string {
 // circle reads one; with changing it is locked, and its members with it.
 func (q *Query) circle(mode lock, id string) *circle {
 	c := &circle{Circle: social.Circle{ID: id}}
-	c.found = q.row(append(c.columns(), &c.put, &c.dropped, &c.replaced, &c.erased),
-		`SELECT `+circleColumns+`, put, dropped, replaced, `+erasedAgent("c.owner")+` FROM circles c WHERE id = $1`+q.d.Locks[mode], id)
+	c.found = q.row(append(c.columns(), &c.put, &c.dropped, &c.replaced, &c.told, &c.erased),
+		`SELECT `+circleColumns+`, put, dropped, replaced, told, `+erasedAgent("c.owner")+` FROM circles c WHERE id = $1`+q.d.Locks[mode], id)
 	return c
 }
 
@@ -65,14 +66,14 @@ func (t *Tx) endCircle(c *circle) {
 // saveCircle writes a circle's row, which was locked. If there was none and is
 // one now, it fails, and the transaction is run again.
 func (t *Tx) saveCircle(c *circle) {
-	const columns = `owner, name, put, dropped, replaced, size, gone, kind, post, history, members_visible_to, until`
-	text := `INSERT INTO circles (id, ` + columns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+	const columns = `owner, name, put, dropped, replaced, size, gone, kind, post, history, members_visible_to, until, told`
+	text := `INSERT INTO circles (id, ` + columns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
 	if c.found {
-		text = `UPDATE circles SET (` + columns + `) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) WHERE id = $1`
+		text = `UPDATE circles SET (` + columns + `) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) WHERE id = $1`
 	}
 	c.found = true
 	t.exec(text, c.ID, c.Owner, c.Name, c.put, c.dropped, c.replaced, c.Size, t.gone(c.alive()),
-		string(c.Kind), c.Post, c.History, c.MembersVisibleTo, c.Until)
+		string(c.Kind), c.Post, c.History, c.MembersVisibleTo, c.Until, c.told)
 }
 
 // PutCircle implements [social.Circles].
@@ -92,7 +93,7 @@ func (s *Store) PutCircle(ctx context.Context, c social.Circle, members []string
 			return // a circle of the agent who had the id before
 		}
 		stamp := t.circleTime(kept, at)
-		if t.putCircle(kept, c, stamp); members != nil {
+		if t.putCircle(kept, c, stamp, !at.IsZero()); members != nil {
 			t.replaceMembers(kept, members, stamp, !at.IsZero())
 		}
 	}))
@@ -120,32 +121,53 @@ func (t *Tx) circleTime(c *circle, at time.Time) int64 {
 	return social.ChangeTime(at, t.now, max(latest, c.latest()))
 }
 
-// putCircle changes the circle itself as of a stamp, if the change holds. Those
-// who were added before it was made, or made again, are members now.
-func (t *Tx) putCircle(kept *circle, c social.Circle, at int64) {
+// putCircle changes the circle itself as of a stamp, if the change holds. Those who were
+// added before an event makes it, or makes it again, are members now. What was told of a
+// circle of the id of one that is made here is another's: it ends.
+func (t *Tx) putCircle(kept *circle, c social.Circle, at int64, told bool) {
 	alive := kept.alive()
 	if !social.Supersedes(true, at, alive, max(kept.put, kept.dropped)) {
 		return
 	}
-	var before *social.Circle
 	if alive {
-		before = &kept.Circle
+		t.fail(c.Settle(&kept.Circle))
 	} else {
 		t.checkOwned(c.Owner)
+		t.fail(c.Settle(nil))
+		if kept.told = told; !told {
+			t.dropCircle(kept, at-1)
+		}
 	}
-	t.fail(c.Settle(before))
 	c.Size = kept.Size
 	kept.Circle, kept.put = c, at
 	if t.saveCircle(kept); alive {
 		return
 	}
+	t.admitWaiting(kept)
+	t.keepOwner(kept)
+	t.saveCircle(kept)
+}
+
+// admitWaiting makes those members who were added before the circle was there, without
+// those whom a block keeps out.
+func (t *Tx) admitWaiting(c *circle) {
 	waiting := t.present(c.ID)
-	if len(waiting) > 0 {
-		t.exec(`UPDATE members SET since = CASE WHEN $2 > 1 THEN at ELSE $2 END WHERE circle = $1 AND gone = 0`, c.ID, kept.since(at))
+	if len(waiting) == 0 {
+		return
 	}
-	if t.membersChanged(c.ID, waiting, jobs.PrioritySoon); kept.Open() {
-		t.setMembers(kept, membership{agents: []string{c.Owner}, on: true, at: at})
-		t.saveCircle(kept)
+	t.agents(doing, append(waiting, c.Owner)...)
+	if out := t.across(c.Owner, waiting); len(out) > 0 {
+		t.setMembers(c, membership{agents: out})
+	}
+	t.exec(`UPDATE members SET since = CASE WHEN CAST($2 AS bigint) > 1 THEN at ELSE CAST($2 AS bigint) END WHERE circle = $1 AND gone = 0`, c.ID, c.since(c.put))
+	t.membersChanged(c.ID, waiting, jobs.PrioritySoon)
+}
+
+// keepOwner makes the owner of a group a member again, whatever was told of that.
+func (t *Tx) keepOwner(c *circle) {
+	if c.alive() && c.Open() {
+		t.setMembers(c, membership{agents: c.owners(), on: true, at: c.put})
+		t.setMembers(c, membership{agents: c.owners(), on: true})
 	}
 }
 
@@ -196,6 +218,7 @@ func (t *Tx) dropCircle(c *circle, at int64) {
 		t.membersChanged(c.ID, members, jobs.PriorityRemoval)
 	}
 	t.setMembers(c, membership{agents: members, at: at, ended: true})
+	t.keepOwner(c)
 	t.exec(`DELETE FROM invitations WHERE circle = $1 AND at <= $2`, c.ID, at)
 	t.saveCircle(c)
 }

@@ -110,6 +110,7 @@ func (t *Tx) setMembers(c *circle, list ...membership) (changed int) {
 			if !m.holds(k, stamp) {
 				if !m.on && k.On && k.since > 1 && stamp >= k.since { // they have joined again after this end
 					rows.add(agent, k.At, 0, k.incarnation, k.At)
+					t.membersChanged(c.ID, []string{agent}, priority)
 				}
 				continue
 			}

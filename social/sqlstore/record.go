@@ -128,7 +128,8 @@ func (t *Tx) gone(there bool) int64 {
 
 // address writes whom a new post addresses, by circles and mentions. before says whether
 // there was a row of the post. A post that is made here addresses the circles that there
-// are; of one that an event tells of those that there were, or will have been, at its time.
+// are; one that an event tells of those that there were, or will have been, at its time, but
+// of groups that were made here only its author's: others may have taken the id.
 func (t *Tx) address(r *record, before, here bool) {
 	p := &r.Post
 	if before {
@@ -144,7 +145,8 @@ func (t *Tx) address(r *record, before, here bool) {
 	}
 	if len(p.Audience.Circles) > 0 {
 		t.later(`INSERT INTO post_circles (post, circle, author, created_at, incarnation)
-			SELECT $1, j.value, $3, $4, coalesce((SELECT c.put FROM circles c WHERE c.id = j.value AND $6), $5) FROM unnest($2::text[]) j (value)`,
+			SELECT $1, j.value, $3, $4, coalesce((SELECT CASE WHEN $6 THEN c.put ELSE 0 END FROM circles c
+				WHERE c.id = j.value AND ($6 OR c.gone = 0 AND NOT c.told AND c.owner <> $3)), $5) FROM unnest($2::text[]) j (value)`,
 			p.ID, p.Audience.Circles, p.Author, p.CreatedAt, r.Times.Created, here)
 	}
 	if len(p.Mentions) > 0 {
