@@ -20,7 +20,7 @@ type homeProposal struct {
 type homeScore struct {
 	feed.HomeScore
 	reactions float64
-	likes     int
+	n         float64 // see [feed.Affinity]
 }
 
 // explained is the part of a [supply] that explanations use.
@@ -65,7 +65,7 @@ func (h *homeSupply) list(x *explaining, c api.Explained) {
 	if s, ok := h.scores[homeProposal{homeSource(c.Source), c.ID}]; ok {
 		c.Base, c.Decay = s.Base, s.Decay
 		c.Popularity = &api.Popularity{Value: s.reactions, Factor: s.Popularity}
-		c.Affinity = &api.Affinity{Likes: s.likes, Factor: s.Affinity}
+		c.Affinity = &api.Affinity{N: s.n, Factor: s.Affinity}
 	}
 	x.out.Candidates = append(x.out.Candidates, c)
 }

@@ -27,7 +27,7 @@ type Home struct {
 	Promoted  recall.Proposer // nil: likewise
 	// Trends tells what is marked as trending, whatever source brings it; nil: nothing is.
 	Trends Trends
-	// Affinities tells whom a reader likes; nil: nobody.
+	// Affinities tells whose posts a reader likes and replies to; nil: nobody's.
 	Affinities Affinities
 	Pattern    feed.Pattern
 	// SourceFor is how long each source is waited for; 0: as long as the request has.
@@ -41,22 +41,19 @@ type Trends interface {
 	Trends(ids []string) []feed.Trend
 }
 
-// Affinities tells whose posts an agent has liked.
+// Affinities tells whose posts an agent has liked and replied to.
 type Affinities interface {
-	// Affinities counts, by author, the posts that the agent has liked since then. Errors
-	// wrap [social.ErrUnavailable].
+	// Affinities counts, by author, the agent's likes and replies since then. Errors wrap
+	// [social.ErrUnavailable].
 	Affinities(ctx context.Context, agent string, since time.Time) (map[string]int, error)
 }
-
-// affinitySince is how long a like counts for the affinity to its author.
-const affinitySince = 30 * 24 * time.Hour
 
 // homeSupply holds the state of home's sources during one refresh.
 type homeSupply struct {
 	home     *Home
 	stages   *stages
 	queues   []*sourceQueue
-	affinity map[string]int
+	affinity map[string]float64 // by author: what [feed.Affinity] goes by
 	lacks    parts
 
 	scores map[homeProposal]homeScore // for explanations; nil: nobody asks
@@ -209,10 +206,19 @@ func (h *homeSupply) count() {
 	}
 }
 
-// readAffinities reads whom the reader likes. Where that cannot be read, it is nobody.
+// readAffinities reads whose posts the reader likes, replies to and clicks on. Where the
+// likes and replies cannot be read, there are none.
 func (h *homeSupply) readAffinities(ctx context.Context, q feed.Query) {
-	h.affinity = map[string]int{}
-	if h.home.Affinities == nil || q.Ranking.Home.AffinityOff() {
+	h.affinity = map[string]float64{}
+	if q.Ranking.Home.AffinityOff() {
+		return
+	}
+	for i := range q.Profile.Learned.Features {
+		if f := &q.Profile.Learned.Features[i]; f.Kind == feed.FeatureAuthor {
+			h.affinity[f.Value] = feed.AffinityClick * float64(f.Clicks)
+		}
+	}
+	if h.home.Affinities == nil {
 		return
 	}
 	if h.home.SourceFor > 0 {
@@ -220,8 +226,10 @@ func (h *homeSupply) readAffinities(ctx context.Context, q feed.Query) {
 		ctx, cancel = context.WithTimeout(ctx, h.home.SourceFor)
 		defer cancel()
 	}
-	if liked, err := h.home.Affinities.Affinities(ctx, q.Agent, q.Origin.Add(-affinitySince)); err == nil {
-		h.affinity = liked
+	if found, err := h.home.Affinities.Affinities(ctx, q.Agent, q.Origin.Add(-q.Ranking.Home.AffinityFor())); err == nil {
+		for author, n := range found {
+			h.affinity[author] += float64(n)
+		}
 	}
 }
 
@@ -249,10 +257,10 @@ func (h *homeSupply) candidates(asked []*sourceQueue, q *feed.Query) []feed.Cand
 			c := p.Candidate
 			c.Source = l.source.String()
 			if !l.got.scored {
-				age, likes := q.Origin.Sub(time.Unix(c.UpdateTime, 0)), h.affinity[c.Author]
-				score := q.Ranking.Home.Explain(l.source, age, p.Reactions, feed.Affinity(likes))
+				age, n := q.Origin.Sub(time.Unix(c.UpdateTime, 0)), h.affinity[c.Author]
+				score := q.Ranking.Home.Explain(l.source, age, p.Reactions, feed.Affinity(n))
 				if c.Score = float32(score.Total()); h.scores != nil {
-					h.scores[homeProposal{l.source, c.ID}] = homeScore{score, p.Reactions, likes}
+					h.scores[homeProposal{l.source, c.ID}] = homeScore{score, p.Reactions, n}
 				}
 			}
 			out = append(out, c)

@@ -14,18 +14,25 @@ type Home struct {
 	Trending  float64 // base of what is trending; > 0
 	Promoted  float64 // base of what is promoted; > 0
 	Affinity  float64 // what the affinity to the author adds at most; 0 turns it off
+	// AffinityDays is for how many days a like or a reply counts for the affinity; 0, as in a
+	// ranking from before there was the parameter, counts as that of [DefaultHome].
+	AffinityDays float64
 }
 
 // DefaultHome is a new system's.
 var DefaultHome = DefaultRanking().Home
 
-// affinityHalf is the number of likes that make an affinity of one half.
-const affinityHalf = 5
+const (
+	// affinityHalf is the number of likes that make an affinity of one half.
+	affinityHalf = 5
+	// AffinityClick is how much of a like a click counts for the affinity to an author.
+	AffinityClick = 0.2
+)
 
-// Affinity returns n/(n+5), where n is how many posts of an author the reader has
-// liked in the last 30 days.
-func Affinity(likes int) float64 {
-	n := float64(max(0, likes))
+// Affinity returns n/(n+5), where n is the reader's likes of an author's posts and replies
+// under them within [Home.AffinityDays], and [AffinityClick] for each click.
+func Affinity(n float64) float64 {
+	n = max(0, n)
 	return n / (n + affinityHalf)
 }
 
@@ -77,8 +84,16 @@ func (h Home) written() Home {
 	if h == (Home{}) {
 		return DefaultHome
 	}
+	if h.AffinityDays == 0 {
+		h.AffinityDays = DefaultHome.AffinityDays
+	}
 	return h
 }
 
 // AffinityOff reports whether the affinity to an author changes no score.
 func (h Home) AffinityOff() bool { return h.written().Affinity == 0 }
+
+// AffinityFor is how long a like or a reply counts for the affinity to an author.
+func (h Home) AffinityFor() time.Duration {
+	return time.Duration(h.written().AffinityDays * 24 * float64(time.Hour))
+}

@@ -45,6 +45,11 @@ func TestHomeScore(t *testing.T) {
 	assert.InDelta(t, 8, feed.Reactions(2, 3), 0)
 	assert.InDelta(t, 2, feed.Reactions(2, -3), 0)
 	assert.Zero(t, feed.Affinity(-1))
+	assert.InDelta(t, 0.5, feed.Affinity(1+3+5*feed.AffinityClick), 1e-12, "a like, three replies and five clicks")
+	const days = 24 * time.Hour
+	assert.Equal(t, 30*days, feed.Home{}.AffinityFor())
+	assert.Equal(t, 30*days, half.AffinityFor(), "stored before there was the parameter")
+	assert.Equal(t, 7*days, feed.Home{AffinityDays: 7}.AffinityFor())
 }
 
 // TestNamedPatterns: where promoted has its positions, counted from 1.

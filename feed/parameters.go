@@ -91,6 +91,10 @@ var Parameters = []Parameter{
 	homeBase("trending", 0.6, "what is trending", func(r *Ranking) *float64 { return &r.Home.Trending }),
 	homeBase("promoted", 0.8, "what is promoted", func(r *Ranking) *float64 { return &r.Home.Promoted }),
 	weight("home.affinity", "home.affinity", 0.5, "what the affinity to an author adds in home at most; 0: off", func(r *Ranking) *float64 { return &r.Home.Affinity }),
+	{
+		Name: "home.affinity_days", Path: "home.affinity_days", Help: "days for which a like or a reply counts for the affinity to an author", unset: true,
+		Default: 30, Least: 1, Most: 365, Ratios: true, number: func(r *Ranking) *float64 { return &r.Home.AffinityDays },
+	},
 }
 
 func weight(name, path string, usual float64, help string, at func(*Ranking) *float64) Parameter {

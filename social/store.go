@@ -230,9 +230,10 @@ type Likes interface {
 	Like(ctx context.Context, agent, post string) (likes int64, changed bool, err error)
 	Unlike(ctx context.Context, agent, post string) (likes int64, changed bool, err error)
 
-	// Affinities counts the posts of each author that the agent has liked since then,
-	// and likes still, whatever became of the posts. It lists at most [MaxAffinities]
-	// authors, the most liked ones.
+	// Affinities counts, by author, the posts that the agent has liked since then and likes
+	// still, whatever became of the posts, and the agent's replies since then that still
+	// stand under posts of others, by the author of the post. It lists at most
+	// [MaxAffinities] authors, those with the most.
 	Affinities(ctx context.Context, agent string, since time.Time) (map[string]int, error)
 }
 

@@ -181,9 +181,9 @@ type ExplainTimes struct {
 	Total   float64 `json:"total"`
 }
 
-// Affinity is the part of a score of home that the reader's likes make.
+// Affinity is the part of a score of home that the reader's likes, replies and clicks make.
 type Affinity struct {
-	Likes  int     `json:"likes"`  // of the author's posts in 30 days
+	N      float64 `json:"n"`      // see [feed.Affinity]
 	Factor float64 `json:"factor"` // see [feed.Home]
 }
 

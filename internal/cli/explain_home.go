@@ -60,5 +60,5 @@ func homeScore(b *strings.Builder, it *api.ExplainedItem) {
 		number(it.Score), number(it.Base), number(it.Decay), number(it.Popularity.Factor), number(it.Affinity.Factor))
 	fmt.Fprintf(b, "  decay       %s old\n", Age(it.Age))
 	fmt.Fprintf(b, "  popularity  %s = likes + 2 × comments\n", strconv.FormatFloat(it.Popularity.Value, 'f', -1, 64))
-	fmt.Fprintf(b, "  affinity    %d likes of the author's posts in 30 days\n", it.Affinity.Likes)
+	fmt.Fprintf(b, "  affinity    n = %s, of the reader's likes, replies and clicks\n", number(it.Affinity.N))
 }

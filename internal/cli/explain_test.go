@@ -103,9 +103,9 @@ func TestWriteExplainedItem(t *testing.T) {
 
 const homeJSON = `{"agent_id":"u_1","feed":"home","limit":2,"variant":"control","origin":"2026-03-06T12:00:00Z","ranking":{"base":0.1},
 "candidates":[
- {"rank":1,"id":"post:1","source":"following","title":"Rain at last","age":7200,"score":1.92,"decay":0.96,"base":1,"affinity":{"likes":5,"factor":1.25},
+ {"rank":1,"id":"post:1","source":"following","title":"Rain at last","age":7200,"score":1.92,"decay":0.96,"base":1,"affinity":{"n":5,"factor":1.25},
   "popularity":{"value":3,"factor":1.6},"outcome":"paged","variety":{"place":1,"page":1,"source":"following","right":"following","factor":1}},
- {"rank":2,"id":"post:2","source":"following","title":"Seen","age":7200,"score":1,"decay":0.96,"base":1,"affinity":{"likes":0,"factor":1},
+ {"rank":2,"id":"post:2","source":"following","title":"Seen","age":7200,"score":1,"decay":0.96,"base":1,"affinity":{"n":0,"factor":1},
   "popularity":{"value":0,"factor":1},"outcome":"seen","day":"20260304"},
  {"rank":1,"id":"doc_1","source":"discovery","title":"A river","age":60,"score":3,"decay":1,"relevance":{"total":3,"base":0.1},
   "popularity":{"value":0,"factor":1},"outcome":"paged","variety":{"place":2,"page":1,"source":"discovery","right":"trending","factor":1}}],
@@ -126,5 +126,5 @@ func TestWriteExplanationOfHome(t *testing.T) {
 	assertGolden(t, "explain-home.txt", write("", false))
 	assertGolden(t, "explain-home-all.txt", write("", true))
 	assertGolden(t, "explain-home-item.txt", write(`,"item":{"rank":1,"id":"post:1","source":"following","title":"Rain at last","age":7200,"score":1.92,"decay":0.96,
-"base":1,"affinity":{"likes":5,"factor":1.25},"popularity":{"value":3,"factor":1.6},"outcome":"paged","reason":"It ranks 1 in following."}`, false))
+"base":1,"affinity":{"n":5,"factor":1.25},"popularity":{"value":3,"factor":1.6},"outcome":"paged","reason":"It ranks 1 in following."}`, false))
 }

@@ -144,7 +144,7 @@ func Network(t *testing.T, store social.Store) {
 	}
 }
 
-// affinities counts an agent's likes by author, of a time.
+// affinities counts an agent's likes and replies by author, of a time.
 func affinities(e *env) {
 	like := func(agent, author string, n int) (posts []social.Post) {
 		for range n {
@@ -166,4 +166,20 @@ func affinities(e *env) {
 	require.Equal(e, map[string]int{"ann": 3, "bob": 1}, must[map[string]int](e)(e.Affinities(e.ctx, "m", since)))
 	require.Equal(e, map[string]int{"ann": 3, "bob": 1, "old": 2}, must[map[string]int](e)(e.Affinities(e.ctx, "m", before)))
 	require.Empty(e, must[map[string]int](e)(e.Affinities(e.ctx, "nobody", before)))
+
+	root, over := e.post("dan", public()), e.post("ann", public())
+	first := e.reply("other", root.ID)
+	e.reply("m", first.ID) // counts for the author of the root
+	e.reply("m", root.ID)
+	removed := e.reply("m", root.ID)
+	e.ok(e.DeletePost(e.ctx, removed.ID, "m", here))
+	e.reply("m", over.ID)
+	require.Equal(e, map[string]int{"ann": 4, "bob": 1, "dan": 2}, must[map[string]int](e)(e.Affinities(e.ctx, "m", since)))
+	e.ok(e.DeletePost(e.ctx, over.ID, "ann", here))
+	e.reply("m", e.post("m", public()).ID)
+	require.Equal(e, map[string]int{"ann": 3, "bob": 1, "dan": 2}, must[map[string]int](e)(e.Affinities(e.ctx, "m", since)))
+	e.pass(time.Minute)
+	require.Empty(e, must[map[string]int](e)(e.Affinities(e.ctx, "m", e.clock())), "all was before")
+	e.ok(e.EraseAgent(e.ctx, "m"))
+	require.Empty(e, must[map[string]int](e)(e.Affinities(e.ctx, "m", before)))
 }

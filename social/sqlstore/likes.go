@@ -24,24 +24,31 @@ func (s *Store) Affinities(ctx context.Context, agent string, since time.Time) (
 	if err := social.CheckAgent(agent); err != nil {
 		return nil, err
 	}
-	liked := map[string]int{}
+	found := map[string]int{}
 	err := s.read(ctx, func(q *Query) {
 		q.each(func(scan Scan) error {
 			var author string
 			var n int
 			err := scan(&author, &n)
-			liked[author] = n
+			found[author] = n
 			return err
-		}, `SELECT l.author, count(*) FROM likes l LEFT JOIN authors a ON a.id = l.author
-			WHERE l.agent = $1 AND l.at >= $2 AND l.at > `+erasedAgent("$1")+` AND l.at > coalesce(a.erased, 0)
-			GROUP BY l.author ORDER BY count(*) DESC, l.author LIMIT $3`,
-			agent, social.Stamp(since), social.MaxAffinities)
+		}, affinitiesText, agent, social.Stamp(since), social.MaxAffinities, since.Unix(), int(social.UnderPublic), int(social.UnderOther))
 	})
 	if err != nil {
 		return nil, s.failed(ctx, "affinities", err)
 	}
-	return liked, nil
+	return found, nil
 }
+
+// affinitiesText counts likes, and replies by the author of the post that they stand under.
+// A reply counts as long as the life of that post in which it was written.
+var affinitiesText = `SELECT n.author, count(*) FROM (
+		SELECT l.author AS author, l.at AS at FROM likes l WHERE l.agent = $1 AND l.at >= $2
+		UNION ALL SELECT x.author, r.created FROM posts r JOIN posts x ON x.id = r.root AND x.deleted < r.root_life
+			WHERE r.author = $1 AND r.reach IN ($5, $6) AND r.created_at >= $4 AND r.gone = 0 AND x.author <> $1
+	) n LEFT JOIN authors a ON a.id = n.author
+	WHERE n.at > ` + erasedAgent("$1") + ` AND n.at > coalesce(a.erased, 0)
+	GROUP BY n.author ORDER BY count(*) DESC, n.author LIMIT $3`
 
 func (s *Store) like(ctx context.Context, agent, post string, on bool) (likes int64, changed bool, err error) {
 	if err := social.CheckAgent(agent); err != nil {

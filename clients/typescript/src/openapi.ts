@@ -2874,10 +2874,10 @@ export interface components {
             /** Format: double */
             total: number;
         };
-        /** @description Of following, trending and promoted alone. `likes` are those of posts by the author in 30 days. */
+        /** @description Of following, trending and promoted alone. `n` is likes + replies + 0.2 × clicks, see `home` of a ranking. */
         ExplainedFieldsAffinity: {
-            /** Format: int64 */
-            likes: number;
+            /** Format: double */
+            n: number;
             /** Format: double */
             factor: number;
         };
@@ -3036,8 +3036,8 @@ export interface components {
         /**
          * @description How the sources of home score what they propose: base ×
          *     e^(−`decay` × hours old) × (1 + log10(likes + 2·comments + 1)) ×
-         *     (1 + `affinity` × n / (n + 5)), with n the posts of the author that the
-         *     reader has liked in 30 days. Absent from a ranking that was stored
+         *     (1 + `affinity` × n / (n + 5)), with n the reader's likes of the author's
+         *     posts and replies under them in `affinity_days`, and 0.2 for each click. Absent from a ranking that was stored
          *     before there was a home.
          */
         RankingHome: {
@@ -3063,6 +3063,11 @@ export interface components {
              * @description 0 turns it off.
              */
             affinity?: number;
+            /**
+             * Format: double
+             * @description Days for which a like or a reply counts.
+             */
+            affinity_days?: number;
         };
         /**
          * @description `scale`, `offset` and `decay` replace curves by one Gaussian, with

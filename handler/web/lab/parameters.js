@@ -60,7 +60,8 @@ const KNOWN = {
   ...home('decay', 'Decay', 'per hour of age, of all but discovery', { ...log(0.001, 1), ok: above0(10) }),
   ...home('following', 'Following', 'base of posts by whom the reader follows'), ...home('trending', 'Trending', 'base of what trends'),
   ...home('promoted', 'Promoted', 'base of what is promoted'),
-  ...home('affinity', 'Affinity', 'what likes of the author add at most; 0: off', { ...even(0, 3), ok: within(0, 1000) }),
+  ...home('affinity', 'Affinity', 'what likes, replies and clicks add at most; 0: off', { ...even(0, 3), ok: within(0, 1000) }),
+  ...home('affinity_days', 'Affinity, days', 'days for which a like or a reply counts', { ...log(1, 365), ok: within(1, 365) }),
 };
 
 const words = (name) => name.replaceAll(/[._]/g, ' ').replace(/^./, (c) => c.toUpperCase());

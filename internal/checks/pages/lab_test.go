@@ -195,7 +195,7 @@ func TestLabHasASliderForEachParameter(t *testing.T) {
 	for _, key := range []string{
 		"floor", "base", "summary", "weight_2h", "weight_2d", "authorDecay", "authorFloor", "siteDecay", "siteFloor",
 		"tagDecay", "tagFloor", "sameStory", "explore", "learned-tags", "learned-words", "learnedNegative", "learnedHalfLife",
-		"home-decay", "home-following", "home-trending", "home-promoted", "home-affinity",
+		"home-decay", "home-following", "home-trending", "home-promoted", "home-affinity", "home-affinity_days",
 	} {
 		assert.True(t, chromium.Eval[bool](tab, `document.querySelector('label[for=range-`+key+`]') !== null && document.querySelector('#text-`+key+`').value !== ''`), key)
 	}
