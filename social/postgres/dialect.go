@@ -64,7 +64,8 @@ var dialect = sqlstore.Dialect{
 			AND NOT has_card AND followers = 0 AND following = 0 AND delivery = 'push' ORDER BY erased LIMIT $2 FOR UPDATE SKIP LOCKED))`,
 	},
 	PurgeKeys: `DELETE FROM post_keys WHERE ctid = ANY (ARRAY(SELECT ctid FROM post_keys WHERE at <= $1 ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED))`,
-	OverPosts: `SELECT id FROM posts WHERE gone > 0 AND gone <= $1 ORDER BY gone LIMIT $2 FOR UPDATE SKIP LOCKED`,
+	OverPosts: `SELECT id FROM posts p WHERE gone > 0 AND gone <= $1 AND NOT EXISTS (SELECT 1 FROM revived v WHERE v.post = p.id OFFSET 0)
+		ORDER BY gone LIMIT $2 FOR UPDATE SKIP LOCKED`,
 
 	Facts:     factsFrom,
 	Cards:     cardsText,

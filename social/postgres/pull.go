@@ -15,8 +15,8 @@ var sources = sqlstore.Sources{
 	ToAll: ofReach(`2`),
 	Own:   ofReach(`0, 1, 2`, ` AND q.origin = ''`),
 
-	Replies:    ofReach(`3`, repliesThere),
-	OwnReplies: ofReach(`4`, repliesThere),
+	Replies:    ofReach(`3`, repliesThere(` AND x.reach = 2`)),
+	OwnReplies: ofReach(`3, 4`, repliesThere(``)),
 
 	Circles:   circles(``),
 	CirclesBy: circles(` AND q.author = @author`),
@@ -66,8 +66,10 @@ const (
 	newestFirst = ` ORDER BY p.created_at DESC, p.id DESC LIMIT @n`
 )
 
-// repliesThere leaves out replies whose root has ended, or whose root's author and the reader block
-// one another.
-const repliesThere = ` AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.root AND x.gone = 0 AND x.deleted < q.root_life
+// repliesThere leaves out replies whose root has ended, or is not so any more, or is of an
+// author whom the reader blocks or is blocked by.
+func repliesThere(so string) string {
+	return ` AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.root AND x.gone = 0 AND x.deleted < q.root_life` + so + `
 	AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = @reader AND b.other = x.author)
 	AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = x.author AND b.other = @reader) OFFSET 0)`
+}

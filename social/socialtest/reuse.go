@@ -38,6 +38,7 @@ var reuses = map[string]func(e *env){
 	"replies":                     repliesOfReused,
 	"replies, any order":          repliesInAnyOrder,
 	"replies of an agent":         repliesOfErased,
+	"replies, purged":             repliesPurged,
 }
 
 // event makes a post by an event of some seconds ago.

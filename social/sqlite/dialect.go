@@ -64,7 +64,7 @@ var dialect = sqlstore.Dialect{
 			AND has_card = 0 AND followers = 0 AND following = 0 AND delivery = 'push' LIMIT $2)`,
 	},
 	PurgeKeys: `DELETE FROM post_keys WHERE (author, key) IN (SELECT author, key FROM post_keys WHERE at <= $1 LIMIT $2)`,
-	OverPosts: `SELECT id FROM posts WHERE gone > 0 AND gone <= $1 LIMIT $2`,
+	OverPosts: `SELECT id FROM posts p WHERE gone > 0 AND gone <= $1 AND NOT EXISTS (SELECT 1 FROM revived v WHERE v.post = p.id) LIMIT $2`,
 
 	Facts:     factsFrom,
 	Cards:     cardsText,

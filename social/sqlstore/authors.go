@@ -57,8 +57,11 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 		info.IsFollowing, info.Posts = st.follows, q.posts(reader, author, st, erased)
 		known := card || info.Posts+info.Followers+info.Following > 0
 		if !known && !st.blocked { // by replies alone, which are no posts of the author's
-			q.row(into(&known), `SELECT EXISTS (SELECT 1 FROM posts WHERE author = $1 AND gone = 0 AND created > $2
-				AND (reach = 3 OR reach = 4 AND $3))`, author, erased, st.self)
+			replies := s.d.Sources.Replies
+			if st.self {
+				replies = s.d.Sources.OwnReplies
+			}
+			known = len(q.newest(replies, []string{author}, span{reader: reader, above: social.Position{At: erased/1e6 + 1}, n: 1})) > 0
 		}
 		if st.blocked || !known {
 			q.fail(fmt.Errorf("author %s: %w", author, feed.ErrNotFound))
@@ -118,7 +121,7 @@ func (s *Store) Grid(ctx context.Context, reader, author string, below social.Po
 		parts := []part{{from.ToAll, of}, {from.Replies, of}}
 		switch {
 		case st.self:
-			parts = append(parts, part{from.Own, of}, part{from.OwnReplies, of})
+			parts = []part{{from.ToAll, of}, {from.Own, of}, {from.OwnReplies, of}}
 		case st.follows:
 			parts[0] = part{from.Open, of}
 		}

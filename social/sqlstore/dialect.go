@@ -29,7 +29,7 @@ type Dialect struct {
 
 	Purges    []string // remove what is over since $1, at most $2
 	PurgeKeys string   // removes idempotency keys up to $1, at most $2
-	OverPosts string   // locks posts that are over since $1, at most $2
+	OverPosts string   // locks posts that are over since $1, with all that stood under them, at most $2
 
 	// Facts are the columns of a post p and its [Parties] from which [social.Decide] knows
 	// who may see it, for the reader $1; see facts.

@@ -25,6 +25,9 @@ func (s *Store) EditPost(ctx context.Context, id, by string, e social.Edit, at t
 		if r.Alive() {
 			t.fail(remains(&r.Post, e))
 		}
+		if by != "" && at.IsZero() && r.Post.IsReply() && !t.facts(by, id).decide().Visible {
+			t.fail(fmt.Errorf("%s: %w", id, feed.ErrNotFound)) // its author has been shut out, but may delete it
+		}
 		stamp := social.ChangeTime(at, t.now, r.Latest())
 		if r.Edit(e, stamp) {
 			t.saveHere(r, at, stamp)
@@ -94,6 +97,9 @@ func (s *Store) DeletePost(ctx context.Context, id, by string, at time.Time) err
 	return s.failed(ctx, "delete post", s.write(ctx, func(t *Tx) {
 		t.toldOf(at)
 		r := t.editable(id, by, at)
+		if r.Post.IsReply() {
+			t.lockRoots(id)
+		}
 		t.delete(r, social.ChangeTime(at, t.now, r.Latest()))
 	}))
 }

@@ -146,7 +146,9 @@ func (e *eraser) delete(t *Tx, text string) int {
 		byRoot := func(a, b *record) int {
 			return cmp.Or(strings.Compare(a.Post.Root, b.Post.Root), strings.Compare(a.Post.ID, b.Post.ID))
 		}
-		for _, r := range slices.SortedFunc(maps.Values(t.records(changing, ids)), byRoot) {
+		replies := t.records(changing, ids)
+		t.lockRoots(ids...)
+		for _, r := range slices.SortedFunc(maps.Values(replies), byRoot) {
 			t.delete(r, max(e.at.card, r.Latest()))
 		}
 	}

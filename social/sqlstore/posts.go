@@ -88,19 +88,22 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 	if p.ReplyTo != "" {
 		t.answering(&p, r)
 	}
+	if r.Alive() && r.Post.IsReply() {
+		t.lockRoots(p.ID)
+	}
 	if r.Alive() && r.Times.Created <= erased {
 		t.delete(r, erased) // it is still to be removed
 	}
-	if r.Alive() {
-		t.uncomment(r) // an event makes something else of a reply
-	}
-	before, again := r.found, r.Times.Created > 0 && !r.Alive()
+	was, before, again := *r, r.found, r.Times.Created > 0 && !r.Alive()
 	if at <= erased || !r.Create(p, at) {
 		if r.Alive() && r.Times.Created > erased {
 			return r.Post, false
 		}
 		t.fail(fmt.Errorf("%s was deleted: %w", p.ID, feed.ErrNotFound))
 		return social.Post{}, false
+	}
+	if was.Alive() {
+		t.uncomment(&was) // an event has made something else of a reply
 	}
 	if again {
 		r.likesHere, r.commentsHere, r.repliers = 0, 0, 0

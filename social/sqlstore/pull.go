@@ -17,8 +17,8 @@ type Sources struct {
 	Open  string // keys are authors: what their followers may see; perhaps more than few of each
 	ToAll string // keys are authors: what everybody may see
 	Own   string // keys are authors: what they have posted here; perhaps more than few of each
-	// Keys are authors: their replies to what everybody may see, and those to all else. What
-	// has ended, or is of who blocks the reader or is blocked, is left out.
+	// Keys are authors: their replies to what everybody may see, and all. What has ended, or
+	// is of who blocks the reader or is blocked, is left out.
 	Replies, OwnReplies string
 	Circles             string // keys are circles: what is addressed to them, as the reader sees it by each; n does not hold, as a post comes with each circle
 	Mentions            string // keys are agents: what mentions them

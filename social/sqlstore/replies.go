@@ -76,6 +76,15 @@ func (t *Tx) addComment(r *record, by int) {
 	t.counted(p.Root)
 }
 
+// lockRoots locks the posts that replies count for, after the replies and before what is
+// counted of their authors: who replies locks in that order, too.
+func (t *Tx) lockRoots(replies ...string) {
+	if t.d.Locks[changing] != "" {
+		t.exec(`SELECT 1 FROM posts p WHERE p.id = ANY (SELECT r.root FROM posts r WHERE r.id = ANY ($1) AND r.root <> '') AND p.gone = 0
+			AND EXISTS (SELECT 1 FROM posts r WHERE r.id = ANY ($1) AND r.root = p.id AND r.root_life > p.deleted) ORDER BY p.id`+t.d.Locks[changing], replies)
+	}
+}
+
 // overReplies are replies of lives of a post that have ended.
 const overReplies = `SELECT r.id FROM posts r WHERE r.root = $1 AND r.root <> '' AND r.gone = 0
 	AND r.root_life <= coalesce((SELECT p.deleted FROM posts p WHERE p.id = $1), r.root_life) LIMIT $2`
