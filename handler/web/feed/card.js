@@ -10,6 +10,9 @@ const isOwn = (item) => isPost(item) && item.author_id === reader.agent;
 export const postHref = (id) => `/?post=${encodeURIComponent(id)}`;
 export const authorHref = (id) => `/?author=${encodeURIComponent(id)}`;
 
+// isElsewhere says of a post that it is answered where it was published.
+export const isElsewhere = (post) => /^https?:\/\//.test(post.url ?? '');
+
 // asItem gives a post, which stands among the items, what items have under other
 // names.
 export function asItem(doc) {
@@ -47,6 +50,7 @@ export function makeCard(doc, acts) {
   part('.tags').append(...(item.tags ?? []).map((tag) => make('span', { className: 'chip', textContent: tag })));
   part('.reason').textContent = reason(doc);
   likeButton(part('.like'), doc, acts);
+  if (isPost(doc)) comments(part('.comments'), doc);
   hideButton(card, part('.hide'), item, acts);
   card.classList.add('fresh');
   return card;
@@ -62,6 +66,24 @@ function byline(meta, doc, item) {
   meta.append(isPost(doc) ? make('a', { href: postHref(doc.id), className: 'when' }, timeOf(item.update_time)) : timeOf(item.update_time));
   if (doc.audience && !doc.audience.public) meta.append(make('span', { className: 'chip', textContent: 'not public' }));
   meta.append(...marks(doc.in_feed));
+}
+
+// comments leads to the replies of a post, or to where one may be written.
+function comments(link, doc) {
+  const n = doc.comments ?? 0, mayReply = reader.agent && doc.in_feed?.can_reply && !isElsewhere(doc);
+  link.textContent = n > 0 ? `${n.toLocaleString('en')} ${n === 1 ? 'reply' : 'replies'}` : 'Reply';
+  Object.assign(link, { href: postHref(doc.id), hidden: n === 0 && !mayReply });
+}
+
+// opens shows a button that opens and closes a form, after before() when it opens.
+export function opens(button, form, before) {
+  button.hidden = false;
+  button.addEventListener('click', () => {
+    if (form.hidden) before?.();
+    form.hidden = !form.hidden;
+    if (!form.hidden) form.querySelector('textarea, button').focus();
+  });
+  form.querySelector('.cancel').addEventListener('click', () => { form.hidden = true; button.focus(); });
 }
 
 // likeButton likes, and takes the like of a post back.

@@ -151,7 +151,7 @@ async function showOther({ name, id }, key) {
 }
 
 async function openOther(name, id) {
-  if (name === 'post') return { element: await postView(id, { fail, gone: () => { forgetOthers(); state.told = 'Deleted.'; leave('/'); } }) };
+  if (name === 'post') return { element: await postView(id, { fail, note, gone: () => { forgetOthers(); state.told = 'Deleted.'; leave('/'); } }) };
   return authorView(id, { fail, followed: () => forget('following'), blocked });
 }
 

@@ -1,12 +1,14 @@
 // A post by itself: all of its caption and images, and what its author may do with it.
 
 import { make } from '/assets/api.js';
-import { asItem, authorHref, changed, likeButton, timeOf } from '/assets/feed/card.js';
+import { asItem, authorHref, changed, isElsewhere, likeButton, opens, timeOf } from '/assets/feed/card.js';
 import { avatar, imagesOf, picture } from '/assets/feed/images.js';
 import { ask, reader } from '/assets/feed/reader.js';
+import { addReplies } from '/assets/feed/replies.js';
 import { reason } from '/assets/feed/why.js';
 
-// postView answers an element that shows the post. acts are fail(error) and gone().
+// postView answers an element that shows the post. acts are fail(error), note(text)
+// and gone().
 export async function postView(id, acts) {
   const doc = await ask('GET', `/v1/posts/${encodeURIComponent(id)}`);
   const view = document.getElementById('post').content.firstElementChild.cloneNode(true);
@@ -15,12 +17,13 @@ export async function postView(id, acts) {
   part('.meta').append(
     make('a', { className: 'by', href: authorHref(doc.author.id) }, avatar(doc.author.id, doc.author.name), make('span', { className: 'author', textContent: name })),
     timeOf(doc.created_at), ...(doc.edited_at ? [make('span', { textContent: 'edited' })] : []),
-    ...(doc.audience?.public ? [] : [make('span', { className: 'chip', textContent: 'not public' })]));
+    ...(doc.audience?.public || doc.reply_to ? [] : [make('span', { className: 'chip', textContent: 'not public' })]));
   fill(view, doc);
   if (doc.in_feed?.reason) part('.reason').textContent = `${reason(doc)}.`;
   likeButton(part('.like'), doc, acts);
-  if (doc.in_feed?.can_reply && /^https?:\/\//.test(doc.url ?? '')) Object.assign(part('.reply'), { href: doc.url, hidden: false });
+  if (doc.in_feed?.can_reply && isElsewhere(doc)) Object.assign(part('.reply'), { href: doc.url, hidden: false });
   if (doc.author.id === reader.agent) ownerActs(view, doc, acts);
+  await addReplies(view, doc, acts);
   return view;
 }
 
@@ -36,16 +39,8 @@ function fill(view, doc) {
 
 function ownerActs(view, doc, acts) {
   const forms = { edit: view.querySelector('.editing'), delete: view.querySelector('.sure') };
-  for (const [name, form] of Object.entries(forms)) {
-    const button = view.querySelector(`button.${name}`);
-    button.hidden = false;
-    button.addEventListener('click', () => {
-      if (name === 'edit') fillForm(form, doc);
-      form.hidden = !form.hidden;
-      if (!form.hidden) form.querySelector('textarea, button').focus();
-    });
-    form.querySelector('.cancel').addEventListener('click', () => { form.hidden = true; button.focus(); });
-  }
+  opens(view.querySelector('button.edit'), forms.edit, () => fillForm(forms.edit, doc));
+  opens(view.querySelector('button.delete'), forms.delete);
   forms.edit.addEventListener('submit', async (event) => {
     event.preventDefault();
     try {

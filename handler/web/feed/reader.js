@@ -45,8 +45,8 @@ export function headers() {
   };
 }
 
-export async function ask(method, path, body) {
-  return (await call(method, path, { body, headers: headers(), signal: AbortSignal.timeout(LONGEST) })).data;
+export async function ask(method, path, body, more = {}) {
+  return (await call(method, path, { body, headers: { ...headers(), ...more }, signal: AbortSignal.timeout(LONGEST) })).data;
 }
 
 // own is a path of the reader's own.

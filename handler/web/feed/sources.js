@@ -70,9 +70,9 @@ async function twice(request) {
 
 // posts reads a page of a path that is paged by a cursor. A page may be empty while
 // there is more.
-export async function posts(path, cursor, limit = PAGE) {
+export async function posts(path, cursor, limit = PAGE, more = {}) {
   for (let tries = 0; ; tries++) {
-    const query = new URLSearchParams({ limit, ...(cursor ? { cursor } : {}) });
+    const query = new URLSearchParams({ ...more, limit, ...(cursor ? { cursor } : {}) });
     const page = await ask('GET', `${path}?${query}`);
     cursor = page.next_cursor;
     if (page.items.length > 0 || !page.has_more || tries === 3) return { ...page, more: page.has_more, cursor };

@@ -36,6 +36,8 @@ func viewsOf(t *testing.T, a *app.App) []view {
 	send(t, a, "u_1", http.MethodPut, "/v1/authors/u_1", `{"name":"A Name Of Many Words That Goes On","bio":"`+long+`"}`)
 	var post struct{ ID string }
 	require.NoError(t, json.Unmarshal(send(t, a, "u_1", http.MethodPost, "/v1/posts", `{"caption":"`+long+` #`+long[:60]+`"}`), &post))
+	reply := replied(t, a, "u_3", post.ID, long)
+	replied(t, a, "u_2", reply, "Two words")
 	at := "/?post=" + url.QueryEscape(post.ID)
 	own := `document.querySelector('.grid a')`
 	return []view{
@@ -49,8 +51,11 @@ func viewsOf(t *testing.T, a *app.App) []view {
 		{name: "author", agent: "u_2", path: "/?author=u_1", ready: own},
 		{name: "guest's author", path: "/?author=u_1", ready: own},
 		{name: "own post", agent: "u_1", path: at, ready: `document.querySelector('.post .edit')`},
-		{name: "edit", agent: "u_1", path: at, ready: `document.querySelector('.post .edit')`, click: ".post .edit", open: `document.querySelector('.post textarea')`},
+		{name: "edit", agent: "u_1", path: at, ready: `document.querySelector('.post .edit')`, click: ".post .edit", open: `document.querySelector('.editing').checkVisibility()`},
 		{name: "post", agent: "u_2", path: at, ready: `document.querySelector('.post')`},
+		{name: "replies", agent: "u_2", path: at, ready: answers + `.length === 2`, click: ".replies .respond", open: `document.querySelector('.replies li textarea')`},
+		{name: "own reply", agent: "u_2", path: at, ready: answers + `.length === 2`, click: ".replies .delete:not([hidden])", open: `document.querySelector('.replies .sure:not([hidden])')`},
+		{name: "reply", agent: "u_2", path: "/?post=" + url.QueryEscape(reply), ready: `document.querySelector('.post .answers a')`},
 		{name: "guest's post", path: at, ready: `document.querySelector('.post')`},
 		{name: "docs", path: "/docs", ready: hasRoutes},
 		{name: "route", path: "/docs", ready: hasRoutes, click: "#postFeed .parts > summary", open: `document.querySelector('#postFeed .parts').children.length === 2`},
