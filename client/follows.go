@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+
+	"github.com/freshet/freshet/feed/api"
 )
 
 // Server is the author whom nobody is: who follows it gets every public post.
@@ -54,6 +56,14 @@ func (c *Client) change(ctx context.Context, method, path string) (bool, error) 
 // 1,000, 0 for the server's 100.
 func (c *Client) Following(ctx context.Context, agent, after string, limit int) (AgentPage, error) {
 	return c.agents(ctx, agentPath(agent)+"/following", after, limit)
+}
+
+// Suggestions calls GET /v1/agents/{agent_id}/suggestions: whom the agent may want to
+// follow, the best first. limit is 1 to 100, 0 for the server's 20.
+func (c *Client) Suggestions(ctx context.Context, agent string, limit int) ([]Suggestion, error) {
+	path := withPage(agentPath(agent)+"/suggestions", "after", "", limit)
+	list, err := call[api.Suggestions](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
+	return list.Authors, err
 }
 
 // Followers calls GET /v1/agents/{agent_id}/followers: who follows the agent,

@@ -41,4 +41,5 @@ type (
 	ReportRow        = api.ReportRow
 	ReportSource     = api.ReportSource
 	Shown            = api.Shown
+	Suggestion       = api.Suggestion
 )

@@ -285,6 +285,10 @@ func followCases(func(...string) []exchange) map[string]contractRoute {
 	return map[string]contractRoute{
 		"GET /v1/agents/{agent_id}/following": lists,
 		"GET /v1/agents/{agent_id}/followers": lists,
+		"GET /v1/agents/{agent_id}/suggestions": {
+			good: []exchange{list("", asAgent), list("?limit=100", asAdmin)},
+			bad:  map[int]exchange{40001: list("?after=u_2", asAgent), 40003: list("?limit=101", asAgent), 40004: follow("@server", "", asAdmin)},
+		},
 		"POST /v1/agents/{agent_id}/following": {
 			good: []exchange{many("u_1", `{"authors":["u_2","u_3"]}`, asAgent), many("full", `{"authors":["one_more","@server"]}`, asAdmin)},
 			bad: map[int]exchange{

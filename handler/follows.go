@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/social"
@@ -16,6 +17,7 @@ func (s *server) followRoutes(route router) {
 	store := s.deps.Social.Store
 	route(http.MethodGet, agent+"/following", s.listOf(store.Following))
 	route(http.MethodPost, agent+"/following", s.postFollowing)
+	route(http.MethodGet, agent+"/suggestions", s.getSuggestions)
 	route(http.MethodGet, agent+"/followers", s.listOf(store.Followers))
 	route(http.MethodPut, agent+"/following/:author", s.changeFollow(store.Follow))
 	route(http.MethodDelete, agent+"/following/:author", s.changeFollow(store.Unfollow))
@@ -33,6 +35,27 @@ func (s *server) changeFollow(do func(ctx context.Context, agent, author string,
 		}
 		return s.change(c, func(ctx context.Context) (bool, error) { return do(ctx, agent, c.gin.Param("author"), time.Time{}) })
 	}
+}
+
+// getSuggestions answers GET /v1/agents/{agent_id}/suggestions.
+func (s *server) getSuggestions(c *call) error {
+	agent, err := s.own(c, "agent_id")
+	if err != nil {
+		return err
+	}
+	ask := struct {
+		Limit int `json:"limit"`
+	}{engine.DefaultLimit}
+	if err := c.decodeQuery(&ask); err != nil {
+		return err
+	}
+	if err := feed.CheckLimit(ask.Limit, social.MaxSuggestions); err != nil {
+		return err
+	}
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
+		list, err := s.deps.Social.Suggest(ctx, agent, ask.Limit)
+		return api.Suggestions{Authors: list}, err
+	})
 }
 
 // follower returns the agent that the path names, whose follows the caller may change.

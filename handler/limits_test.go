@@ -99,6 +99,7 @@ func TestEverySocialRouteOfAnAgentCountsForItsRate(t *testing.T) {
 		{"DELETE", "/v1/agents/u_2"},
 		{"GET", "/v1/agents/u_2/following"},
 		{"GET", "/v1/agents/u_1/followers"},
+		{"GET", "/v1/agents/u_1/suggestions"},
 		{"POST", "/v1/agents/u_1/following"},
 		{"PUT", "/v1/agents/u_1/following/u_2"},
 		{"DELETE", "/v1/agents/u_1/following/u_2"},

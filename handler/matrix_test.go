@@ -147,6 +147,7 @@ func matrixRoutes() map[string]any {
 
 		"GET /v1/agents/{agent_id}/following":             noPost("ids of agents"),
 		"GET /v1/agents/{agent_id}/followers":             noPost("ids of agents"),
+		"GET /v1/agents/{agent_id}/suggestions":           noPost("ids of authors: engine, TestSuggestions"),
 		"GET /v1/agents/{agent_id}/blocked":               noPost("ids of agents"),
 		"POST /v1/agents/{agent_id}/following":            own,
 		"PUT /v1/agents/{agent_id}/following/{author}":    own,

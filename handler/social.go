@@ -9,6 +9,7 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -23,8 +24,10 @@ type Social struct {
 	Images    Images
 	Timelines Timelines
 	Watcher   Watcher
-	Queue     jobs.Queue
-	Graph     Graph
+	// Suggest lists whom an agent may want to follow: see [engine.Suggester].
+	Suggest func(ctx context.Context, agent string, limit int) ([]api.Suggestion, error)
+	Queue   jobs.Queue
+	Graph   Graph
 	// FollowsByApp keeps follows for the app: agents cannot follow or unfollow
 	// anybody themselves, admin calls do it for them.
 	FollowsByApp bool

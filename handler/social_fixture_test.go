@@ -11,6 +11,7 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall/trending"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/graph"
 	"github.com/freshet/freshet/social/sqlite"
@@ -71,6 +72,11 @@ func (noProfiles) ProfilesOf(_ context.Context, agents []string) ([]feed.Profile
 	return make([]feed.Profile, len(agents)), nil
 }
 
+// noTrends knows no set.
+type noTrends struct{}
+
+func (noTrends) Set() (*trending.Set, bool) { return nil, false }
+
 // storeWatcher asks the store what a timeline has, because there are no lists.
 func storeWatcher(store *sqlite.Store) Watcher {
 	lists := memory.New(memory.Config{Cap: timeline.Cap, Clock: time.Now})
@@ -87,6 +93,7 @@ func socialFixture(t testing.TB, change func(*Config, *Deps)) (*fixture, *sqlite
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	return newFixture(t, func(c *Config, d *Deps) {
 		d.Social = &Social{Store: store, Timelines: storeTimelines{store}, Watcher: storeWatcher(store), Queue: store, Graph: graph.NewApplier(store, graph.Config{})}
+		d.Social.Suggest = engine.NewSuggester(engine.SuggestStores{Posts: store, Queue: store, Trending: noTrends{}, Profiles: noProfiles{}}, engine.Config{Clock: time.Now}).Suggest
 		if change != nil {
 			change(c, d)
 		}

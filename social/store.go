@@ -24,6 +24,7 @@ import (
 type Store interface {
 	Posts
 	Follows
+	Suggestions
 	Circles
 	Likes
 	Authors

@@ -28,6 +28,24 @@ type FollowRefused struct {
 	Msg    string `json:"msg"`
 }
 
+// Reasons of a [Suggestion].
+const (
+	FollowedBy = "followed_by" // several of those whom the agent follows follow the author
+	Popular    = "popular"     // a post of the author trends
+)
+
+// Suggestion is an author whom an agent may want to follow.
+type Suggestion struct {
+	Author string `json:"author"`
+	Reason string `json:"reason"`
+	Count  int    `json:"count,omitempty"` // of those whom the agent follows, rounded down; 0: [Popular]
+}
+
+// Suggestions lists authors whom an agent may want to follow.
+type Suggestions struct {
+	Authors []Suggestion `json:"authors"`
+}
+
 // Event is something an agent did with an item.
 type Event struct {
 	Type string `json:"type"` // click, like, dislike or hide

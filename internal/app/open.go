@@ -51,7 +51,7 @@ func (b *builder) open(ctx context.Context) (*App, error) {
 	}
 	b.watchMasters(ctx, c.masters, posts, recorder)
 	cfg := b.engineConfig(live, tracing)
-	p := parts{builder: b, clients: c, stores: s, signalParts: g, network: b.openNetwork(posts, catalog, cfg), recorder: recorder}
+	p := parts{builder: b, clients: c, stores: s, signalParts: g, network: b.openNetwork(posts, catalog, g.trending, cfg), recorder: recorder}
 	e, err := p.openEngine(ctx, catalog, cfg)
 	if err != nil {
 		return nil, err

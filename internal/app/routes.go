@@ -64,7 +64,7 @@ func (a *App) socialRoutes() *handler.Social {
 	}
 	return &handler.Social{
 		Images: a.images(), Store: shownStore{n.fanout.Store(), n.cards}, Kept: n.kept, Timelines: n.timelines, Watcher: n.watcher, Queue: n.store, Graph: graph.NewApplier(n.store, graph.Config{}),
-		FollowsByApp: a.cfg.Social.Follows == configs.FollowsApp,
+		Suggest: n.suggester.Suggest, FollowsByApp: a.cfg.Social.Follows == configs.FollowsApp,
 	}
 }
 

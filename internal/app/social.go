@@ -15,6 +15,7 @@ import (
 	"github.com/freshet/freshet/internal/lists"
 	"github.com/freshet/freshet/internal/repeat"
 	"github.com/freshet/freshet/recall/promotion"
+	"github.com/freshet/freshet/recall/trending"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/fanout"
 	"github.com/freshet/freshet/social/graph"
@@ -55,6 +56,7 @@ type posts struct {
 type network struct {
 	*posts
 	timelines *engine.Timelines
+	suggester *engine.Suggester
 	watcher   *engine.Watcher
 }
 
@@ -152,7 +154,7 @@ func (b *builder) openPostgres(ctx context.Context, options social.Options) (Soc
 }
 
 // openNetwork reads timelines over the posts; nil: there are none.
-func (b *builder) openNetwork(p *posts, profiles catalog.Profiles, cfg engine.Config) *network {
+func (b *builder) openNetwork(p *posts, profiles catalog.Profiles, trends trending.Sets, cfg engine.Config) *network {
 	if p == nil {
 		return nil
 	}
@@ -161,6 +163,9 @@ func (b *builder) openNetwork(p *posts, profiles catalog.Profiles, cfg engine.Co
 		timelines: engine.NewTimelines(engine.TimelineStores{
 			Posts: shownStore{p.store, p.cards}, Kept: p.kept, Lists: lists.Reader(p.lists, p.late), Late: p.late.Now, Behind: p.late.Behind,
 			Outboxes: timeline.NewCopies(p.outboxes, timeline.OutboxCap, b.clock), Builder: p.fanout, Profiles: profiles,
+		}, cfg),
+		suggester: engine.NewSuggester(engine.SuggestStores{
+			Posts: p.store, Queue: p.store, Trending: trends, Profiles: profiles,
 		}, cfg),
 		watcher: engine.NewWatcher(engine.WatchStores{
 			Posts: p.store, Lists: p.lists, Outboxes: p.outboxes, Builder: p.fanout, Profiles: profiles,

@@ -102,6 +102,7 @@ func New(d Deps) (*Fanout, error) {
 		jobs.Author:  each(1, f.author),
 		jobs.Erase:   each(1, f.erase),
 		jobs.Images:  each(few, f.images),
+		jobs.Suggest: each(1, f.suggest),
 		jobs.Index:   {Batch: itemBatch, Run: f.items},
 		jobs.Count:   {Batch: itemBatch, Run: f.items},
 	}

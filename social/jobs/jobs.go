@@ -45,6 +45,7 @@ const (
 	Author  Kind = "author"  // author: how their posts get to followers
 	Erase   Kind = "erase"   // agent: what is left of them
 	Images  Kind = "images"  // post: its files in the blob store
+	Suggest Kind = "suggest" // agent: whom they may want to follow
 )
 
 // Everybody stands for all authors in the key of a [Pair]: so many have changed
@@ -52,7 +53,9 @@ const (
 const Everybody = "*"
 
 // Kinds lists them all.
-func Kinds() []Kind { return []Kind{Deliver, Index, Count, Pair, Member, Author, Erase, Images} }
+func Kinds() []Kind {
+	return []Kind{Deliver, Index, Count, Pair, Member, Author, Erase, Images, Suggest}
+}
 
 // OfLists reports whether lists lack something until a job of the kind is done.
 func (k Kind) OfLists() bool { return k == Deliver || k == Pair || k == Member || k == Author }

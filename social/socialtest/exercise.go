@@ -50,7 +50,8 @@ func Exercise(t *testing.T, s Backend) {
 		second(s.PairEntries(ctx, "a", "a", social.Position{}, 5)), second(s.MemberEntries(ctx, "c", "b", social.Position{}, 5)),
 		second(s.Receivers(ctx, p.ID, true, "", 5)), second(s.Author(ctx, "b", "a")), second(s.Celebrity(ctx, "a")),
 		second(s.SetDelivery(ctx, "a", social.Push, social.Both)), second(s.Following(ctx, "b", "", 5)), second(s.Blocked(ctx, "b", "", 5)), second(s.Followers(ctx, "a", "", 5)),
-		second(s.Members(ctx, "c", "", 5)), second(s.Circle(ctx, "c")), s.Ping(ctx),
+		second(s.Unsuggestable(ctx, "b", []string{"a"}, 1, here)),
+		third(s.Suggested(ctx, "b")), s.KeepSuggested(ctx, "b", nil, time.Unix(1_700_000_000, 0)), second(s.Members(ctx, "c", "", 5)), second(s.Circle(ctx, "c")), s.Ping(ctx),
 		s.ReserveFiles(ctx, "post:none", []string{"k"}), second(s.UnusedFiles(ctx, "post:none")), s.DropFiles(ctx, []string{"k"}),
 		s.EraseAgent(ctx, "a"), second(s.EraseSome(ctx, "a", 1000, nil)), second(s.Purge(ctx, 5)), exerciseQueue(ctx, s),
 	} {

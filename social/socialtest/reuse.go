@@ -39,6 +39,7 @@ var reuses = map[string]func(e *env){
 	"replies, any order":          repliesInAnyOrder,
 	"replies of an agent":         repliesOfErased,
 	"replies, purged":             repliesPurged,
+	"suggestions":                 suggestionsOfErased,
 }
 
 // event makes a post by an event of some seconds ago.

@@ -66,6 +66,8 @@ func Run(t *testing.T, place New) {
 		{"Follows/many at once", followAll},
 		{"Follows/many at once, by many", followAllRace},
 		{"Follows/blocks", blocks},
+		{"Follows/suggestions", suggestions},
+		{"Follows/who is not suggested", unsuggestable},
 		{"Circles", circles},
 		{"Circles/limit", circleLimit},
 		{"Likes", likes},

@@ -173,6 +173,9 @@ var schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	// Whether an event has made the circle: members' posts that events tell of reach such
 	// groups alone.
 	`ALTER TABLE circles ADD COLUMN told INTEGER NOT NULL DEFAULT 0;`,
+	// Whom an agent may want to follow, as of a stamp: see social.Suggestions.
+	`CREATE TABLE suggestions (agent TEXT NOT NULL PRIMARY KEY, at INTEGER NOT NULL, content TEXT NOT NULL) WITHOUT ROWID; -- JSON
+	 CREATE INDEX suggestions_by_time ON suggestions (at);`,
 }}
 
 // Parts of the triggers that keep post_counts.

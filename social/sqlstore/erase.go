@@ -47,6 +47,7 @@ func (s *Store) erase(ctx context.Context, agent string, what int) error {
 		if what == erasingAgent {
 			rest = at
 			t.later(`DELETE FROM blocks WHERE agent = $1`, agent)
+			t.later(`DELETE FROM suggestions WHERE agent = $1`, agent)
 		}
 		t.later(t.d.Erase, agent, at, rest, what)
 		t.mark(jobs.Dirty{Kind: jobs.Erase, Key: agent, Priority: jobs.PriorityRemoval})

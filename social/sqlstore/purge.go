@@ -32,6 +32,7 @@ func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
 		}
 		removed += int(t.exec(t.d.PurgeKeys, social.Stamp(t.now.Add(-social.KeyLives)), n))
 		removed += t.purgeRevived(n)
+		removed += t.purgeSuggestions(n)
 		// After what waits for posts: a post that is made again locks its row before its promotions.
 		if ended := t.texts(overPromotions, t.now.Add(-social.PromotionLives).Unix(), n); len(ended) > 0 {
 			removed += int(t.exec(purgePromotions, ended))

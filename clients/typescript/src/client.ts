@@ -2,7 +2,7 @@ import { postBody, type NewPost, type PostEdit } from './posts.js';
 import type { Call, CallOptions, Options } from './options.js';
 import { stream, type News, type StreamOptions } from './stream.js';
 import { Transport } from './transport.js';
-import type { AgentPage, AgentProfile, EventsTaken, FeedEvent, FeedName, Followed, GuestPage, Likes, MutedList, Page, Post, PostPage, Profile, TilePage } from './types.js';
+import type { AgentPage, AgentProfile, EventsTaken, FeedEvent, FeedName, Followed, GuestPage, Likes, MutedList, Page, Post, PostPage, Profile, Suggestions, TilePage } from './types.js';
 import { newID } from './wait.js';
 
 /** One call of the feed. */
@@ -182,6 +182,11 @@ export class Client {
   /** POST /v1/agents/{agent_id}/following: up to 100 authors beside those of before. Who is refused is in the answer. */
   followMany(agent: string, authors: string[], options?: CallOptions): Promise<Followed> {
     return this.do({ method: 'POST', path: `${agentPath(agent)}/following`, body: { authors }, repeatable: true }, options);
+  }
+
+  /** GET /v1/agents/{agent_id}/suggestions: up to `limit` authors whom the agent may want to follow, the best first. */
+  suggestions(agent: string, options: CallOptions & { limit?: number } = {}): Promise<Suggestions> {
+    return this.#get(`${agentPath(agent)}/suggestions${query({ limit: options.limit })}`, options);
   }
 
   /** DELETE /v1/agents/{agent_id}/following/{author}. Says whether anything changed. */

@@ -573,6 +573,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agent_id}/suggestions": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name for this call in the server's log and in the answer: up to 128
+                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
+                 *     has nothing to do with `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description Whose. An agent may name itself only.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List whom an agent may want to follow
+         * @description First authors whom several of those do whom the agent follows, found out once a day
+         *     in the background; then authors of what trends in the agent's languages and interests.
+         *     Nobody whom the agent follows, mutes or blocks, or who blocks the agent.
+         */
+        get: operations["getSuggestions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/{agent_id}/followers": {
         parameters: {
             query?: never;
@@ -2565,7 +2600,7 @@ export interface components {
          * @description What is derived.
          * @enum {string}
          */
-        JobKind: "deliver" | "index" | "count" | "pair" | "member" | "author" | "erase" | "images";
+        JobKind: "deliver" | "index" | "count" | "pair" | "member" | "author" | "erase" | "images" | "suggest";
         /**
          * @description Where a job is. `failed` will be tried again, `dead` will not.
          * @enum {string}
@@ -3576,6 +3611,29 @@ export interface components {
             /** @constant */
             msg: "success";
             data: components["schemas"]["FollowManyAnswerData"];
+        };
+        GetSuggestionsAnswerDataAuthorsEntry: {
+            author: components["schemas"]["AgentID"];
+            /** @enum {string} */
+            reason: "followed_by" | "popular";
+            /**
+             * Format: int64
+             * @description With `followed_by`, how many of those whom the agent follows follow the author, rounded down to 3, 5, 10 or 20.
+             */
+            count?: number;
+        };
+        GetSuggestionsAnswerData: {
+            authors: components["schemas"]["GetSuggestionsAnswerDataAuthorsEntry"][];
+        };
+        GetSuggestionsAnswer: {
+            /**
+             * Format: int64
+             * @constant
+             */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["GetSuggestionsAnswerData"];
         };
         GetCirclesAnswerData: {
             circles: components["schemas"]["Circle"][];
@@ -5165,6 +5223,49 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSuggestions: {
+        parameters: {
+            query?: {
+                /** @description Authors of the answer. */
+                limit?: number;
+            };
+            header?: {
+                /**
+                 * @description A name for this call in the server's log and in the answer: up to 128
+                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
+                 *     has nothing to do with `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description Whose. An agent may name itself only.
+                 * @example u_10086
+                 */
+                agent_id: components["parameters"]["Agent"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The best first; empty where nothing is known. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["CallID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetSuggestionsAnswer"];
+                };
+            };
+            400: components["responses"]["BadList"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

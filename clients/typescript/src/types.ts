@@ -54,6 +54,9 @@ export type AgentPage = Data<'/v1/agents/{agent_id}/blocked', 'get'>;
 /** How many authors are followed that were not before, and who was refused. */
 export type Followed = Data<'/v1/agents/{agent_id}/following', 'post'>;
 
+/** Authors whom an agent may want to follow, and why. */
+export type Suggestions = Data<'/v1/agents/{agent_id}/suggestions', 'get'>;
+
 /** A list of what a profile mutes; `items` has groups, too. */
 export type MutedList = 'authors' | 'tags' | 'items';
 

@@ -1,0 +1,145 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/freshet/freshet/catalog"
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/feed/terms"
+	"github.com/freshet/freshet/recall/trending"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
+)
+
+// fewFollowed is how many authors a reader follows at least for anything to follow from
+// whom these follow: at most half of them count.
+const fewFollowed = 2 * social.SuggestionEvidence
+
+// SuggestStores are what suggestions are made of. All are required.
+type SuggestStores struct {
+	Posts interface {
+		social.Follows
+		social.Suggestions
+	}
+	Queue    jobs.Queue
+	Trending trending.Sets
+	Profiles catalog.Profiles
+}
+
+// Suggester tells readers whom they may want to follow. It is safe for concurrent use.
+type Suggester struct {
+	stores SuggestStores
+	clock  feed.Clock
+	log    *slog.Logger
+}
+
+// NewSuggester returns a Suggester that asks the stores.
+func NewSuggester(stores SuggestStores, cfg Config) *Suggester {
+	cfg = cfg.withDefaults()
+	return &Suggester{stores, cfg.Clock, cfg.Log}
+}
+
+// Suggest lists at most limit authors whom an agent may want to follow: first those whom
+// several whom the agent follows do, as of the last day, then authors of what trends in the
+// agent's languages and interests. None is the agent, followed, muted, erased or on either
+// side of a block. Errors wrap [feed.ErrBadLimit], [feed.ErrBadID], or a store's ErrUnavailable.
+func (s *Suggester) Suggest(ctx context.Context, agent string, limit int) ([]api.Suggestion, error) {
+	if err := feed.CheckLimit(limit, social.MaxSuggestions); err != nil {
+		return nil, err
+	}
+	profile, err := s.stores.Profiles.Profile(ctx, agent)
+	if err != nil && !errors.Is(err, feed.ErrNotFound) {
+		return nil, err
+	}
+	kept, at, err := s.stores.Posts.Suggested(ctx, agent)
+	if err != nil {
+		return nil, err
+	}
+	now := s.clock()
+	if now.Sub(at).Abs() >= social.SuggestionsLive {
+		if err := s.renew(ctx, agent); err != nil {
+			return nil, err
+		}
+	}
+	list := make([]api.Suggestion, len(kept), len(kept)+social.MaxSuggestions)
+	for i, k := range kept {
+		list[i] = api.Suggestion{Author: k.Author, Reason: api.FollowedBy, Count: k.Count}
+	}
+	for _, author := range s.popular(profile) {
+		if !slices.ContainsFunc(kept, func(k social.Suggestion) bool { return k.Author == author }) {
+			list = append(list, api.Suggestion{Author: author, Reason: api.Popular})
+		}
+	}
+	since := now.Add(-social.SuggestionsLive)
+	if len(kept) > 0 && at.Before(since) {
+		since = at
+	}
+	return s.allowed(ctx, agent, list, profile, limit, since)
+}
+
+// allowed takes the first of a list that may be suggested now.
+func (s *Suggester) allowed(ctx context.Context, agent string, list []api.Suggestion, p feed.Profile, limit int, since time.Time) ([]api.Suggestion, error) {
+	ids := make([]string, len(list))
+	for i := range list {
+		ids[i] = list[i].Author
+	}
+	not, err := s.stores.Posts.Unsuggestable(ctx, agent, ids, 0, since)
+	if err != nil {
+		return nil, err
+	}
+	refused := p.Refusals()
+	list = slices.DeleteFunc(list, func(a api.Suggestion) bool {
+		return a.Author == agent || refused.Author(a.Author) || slices.Contains(not, a.Author)
+	})
+	return list[:min(len(list), limit)], nil
+}
+
+// renew has the queue find out anew whom those follow whom the agent follows. Where it takes
+// nothing the answer is that of before.
+func (s *Suggester) renew(ctx context.Context, agent string) error {
+	some, err := s.stores.Posts.Following(ctx, agent, "", fewFollowed+1) // one may be [social.Server]
+	if err != nil {
+		return err
+	}
+	if some = slices.DeleteFunc(some, func(id string) bool { return id == social.Server }); len(some) < fewFollowed {
+		return nil
+	}
+	if err := s.stores.Queue.Mark(ctx, jobs.Dirty{Kind: jobs.Suggest, Key: agent, Priority: jobs.PriorityUpkeep, Lazy: true}); err != nil {
+		s.log.DebugContext(ctx, "suggestions are not renewed", slog.Any("error", err))
+	}
+	return nil
+}
+
+// popular are the authors of the posts that trend and that the profile takes, the highest
+// trend first; with interests only those of one of them.
+func (s *Suggester) popular(p feed.Profile) (authors []string) {
+	set, _ := s.stores.Trending.Set()
+	if set == nil {
+		return nil
+	}
+	interests := map[string]bool{}
+	for tag, weight := range p.Interests {
+		if weight > 0 {
+			interests[terms.Fold(tag)] = true
+		}
+	}
+	refused, seen := p.Refusals(), map[string]bool{}
+	for i := range set.Entries {
+		e := &set.Entries[i]
+		it := e.Item()
+		interesting := len(interests) == 0 || slices.ContainsFunc(e.Tags, func(tag string) bool { return interests[terms.Fold(tag)] })
+		if !feed.IsPost(e.ID) || e.Author == "" || seen[e.Author] || !interesting || refused.Item(&it) {
+			continue
+		}
+		seen[e.Author] = true
+		if authors = append(authors, e.Author); len(authors) == 2*social.MaxSuggestions {
+			break
+		}
+	}
+	return authors
+}

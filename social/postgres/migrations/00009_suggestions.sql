@@ -1,0 +1,12 @@
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- Each statement is a transaction of its own, and may be made again.
+
+-- Whom an agent may want to follow, as of a stamp: see social.Suggestions.
+CREATE TABLE IF NOT EXISTS suggestions (
+	agent text COLLATE "C" PRIMARY KEY,
+	at bigint NOT NULL,
+	content text NOT NULL -- JSON
+);
+CREATE INDEX IF NOT EXISTS suggestions_by_time ON suggestions (at);

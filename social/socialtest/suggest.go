@@ -1,0 +1,101 @@
+package socialtest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social"
+)
+
+// suggestions are kept for a day, and name nobody who is not to be suggested.
+func suggestions(e *env) {
+	keep := func(list ...social.Suggestion) {
+		e.Helper()
+		e.ok(e.KeepSuggested(e.ctx, "r", list, e.now))
+	}
+	kept := func() []social.Suggestion {
+		e.Helper()
+		list, _, err := e.Suggested(e.ctx, "r")
+		require.NoError(e, err)
+		return list
+	}
+	_, at, err := e.Suggested(e.ctx, "r")
+	require.NoError(e, err)
+	require.True(e, at.IsZero(), "nothing is kept")
+	x, y := social.Suggestion{Author: "x", Count: 3}, social.Suggestion{Author: "y", Count: 5}
+	keep(x)
+	first := e.now
+	e.pass(social.SuggestionsLive - time.Second)
+	keep(y)
+	require.Equal(e, []social.Suggestion{x}, kept(), "it is kept for a day")
+	_, at, err = e.Suggested(e.ctx, "r")
+	require.NoError(e, err)
+	require.Equal(e, first.UnixMicro(), at.UnixMicro())
+	e.pass(time.Second)
+	keep(y)
+	require.Equal(e, []social.Suggestion{y}, kept())
+	e.pass(social.SuggestionsKept - time.Second)
+	e.swept()
+	require.Equal(e, []social.Suggestion{y}, kept())
+	e.pass(time.Second)
+	e.swept()
+	require.Empty(e, kept())
+}
+
+func unsuggestable(e *env) {
+	e.follow("r", "followed")
+	e.follow("r", "unfollowed")
+	e.unfollow("r", "unfollowed")
+	e.block("r", "blocked")
+	e.block("blocks", "r")
+	e.block("blocks", "other")
+	e.cardsOf("small", "erased", "again")
+	for _, author := range []string{"two", "other"} {
+		e.follow("f", author)
+		e.follow("g", author)
+	}
+	begin := e.now
+	e.pass(time.Second)
+	e.ok(e.EraseAgent(e.ctx, "erased"))
+	e.pass(time.Second)
+	asked := []string{"followed", "unfollowed", "blocked", "blocks", "small", "erased", "two", "other", "unknown"}
+	ask := func(followers int, since time.Time) []string {
+		e.Helper()
+		list := must[[]string](e)(e.Unsuggestable(e.ctx, "r", asked, followers, since))
+		slices.Sort(list)
+		return list
+	}
+	require.Equal(e, []string{"blocked", "blocks", "erased", "followed"}, ask(0, begin))
+	got := ask(2, begin)
+	require.Contains(e, got, "small")
+	require.NotContains(e, got, "two")
+	e.eraseAll("erased")
+	require.Equal(e, []string{"blocked", "blocks", "erased", "followed"}, ask(0, begin), "what was known before")
+	require.NotContains(e, ask(0, e.now), "erased", "who has the id now")
+	require.Empty(e, must[[]string](e)(e.Unsuggestable(e.ctx, "r", nil, 0, begin)))
+}
+
+// suggestionsOfErased end with the agent, also those that are found out meanwhile; those of
+// others name whom they name until they are made anew: see [social.Suggestions].
+func suggestionsOfErased(e *env) {
+	list := []social.Suggestion{{Author: "x", Count: 3}}
+	before := e.now
+	e.ok(e.KeepSuggested(e.ctx, "r", list, before))
+	e.pass(time.Second)
+	e.ok(e.EraseAgent(e.ctx, "r"))
+	for range 2 {
+		got, at, err := e.Suggested(e.ctx, "r")
+		require.NoError(e, err)
+		require.Empty(e, got)
+		require.True(e, at.IsZero())
+		e.ok(e.KeepSuggested(e.ctx, "r", list, before))
+		e.eraseAll("r")
+	}
+	e.pass(time.Second)
+	e.ok(e.KeepSuggested(e.ctx, "r", list, e.now))
+	got, _, err := e.Suggested(e.ctx, "r")
+	require.NoError(e, err)
+	require.Equal(e, list, got)
+}
