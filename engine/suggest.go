@@ -20,7 +20,7 @@ import (
 // whom these follow: at most half of them count.
 const fewFollowed = 2 * social.SuggestionEvidence
 
-// SuggestStores are what suggestions are made of. All are required.
+// SuggestStores are the stores that suggestions are made from. All are required.
 type SuggestStores struct {
 	Posts interface {
 		social.Follows

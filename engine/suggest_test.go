@@ -17,7 +17,7 @@ import (
 	"github.com/freshet/freshet/social/sqlite"
 )
 
-// oneSet is what trends.
+// oneSet always answers the same trending items.
 type oneSet struct{ set *trending.Set }
 
 func (s oneSet) Set() (*trending.Set, bool) { return s.set, false }
