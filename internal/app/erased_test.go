@@ -114,6 +114,11 @@ func (e *erased) lives() {
 	require.NoError(e, err)
 	require.NoError(e, s.PutCircle(ctx, social.Circle{ID: "c_own", Owner: e.agent, Name: "Own"}, []string{"u_other"}, time.Time{}))
 	require.NoError(e, s.PutCircle(ctx, social.Circle{ID: "c_theirs", Owner: "u_other", Name: "Theirs"}, []string{e.agent}, time.Time{}))
+	group := social.CircleTerms{Kind: social.KindGroup}
+	require.NoError(e, s.PutCircle(ctx, social.Circle{ID: "g_own", Owner: e.agent, CircleTerms: group}, nil, time.Time{}))
+	changed(s.Invite(ctx, "g_own", "u_other", e.agent))
+	require.NoError(e, s.PutCircle(ctx, social.Circle{ID: "g_theirs", Owner: "u_other", CircleTerms: group}, nil, time.Time{}))
+	changed(s.Invite(ctx, "g_theirs", e.agent, "u_other"))
 	settled(e.T, e.App)
 }
 
