@@ -134,8 +134,12 @@ func (t *Tx) putCircle(kept *circle, c social.Circle, at int64, told bool) {
 	} else {
 		t.checkOwned(c.Owner)
 		t.fail(c.Settle(nil))
-		if kept.told = told; !told {
+		switch kept.told = told; {
+		case told:
+		case c.Open():
 			t.dropCircle(kept, at-1)
+		default: // only its owner's posts are seen by it, those that events tell of, too
+			t.endWaiting(kept, at-1)
 		}
 	}
 	c.Size = kept.Size
@@ -161,6 +165,15 @@ func (t *Tx) admitWaiting(c *circle) {
 	}
 	t.exec(`UPDATE members SET since = CASE WHEN CAST($2 AS bigint) > 1 THEN at ELSE CAST($2 AS bigint) END WHERE circle = $1 AND gone = 0`, c.ID, c.since(c.put))
 	t.membersChanged(c.ID, waiting, jobs.PrioritySoon)
+}
+
+// endWaiting ends what was told of members up to a stamp.
+func (t *Tx) endWaiting(c *circle, at int64) {
+	if at <= c.replaced {
+		return
+	}
+	c.replaced = at
+	t.setMembers(c, membership{agents: t.present(c.ID), at: at, ended: true})
 }
 
 // keepOwner makes the owner of a group a member again, whatever was told of that.
