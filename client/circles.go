@@ -44,7 +44,7 @@ func (c *Client) Members(ctx context.Context, id, after string, limit int) (Agen
 }
 
 // AddMember calls PUT /v1/circles/{id}/members/{agent} and reports whether
-// anything changed. Who is invited adds themself.
+// anything changed. An invited agent joins by adding itself.
 func (c *Client) AddMember(ctx context.Context, id, agent string) (changed bool, err error) {
 	return c.change(ctx, http.MethodPut, circlePath(id)+"/members/"+url.PathEscape(agent))
 }
@@ -61,7 +61,7 @@ func (c *Client) Invite(ctx context.Context, id, agent string) (changed bool, er
 	return c.change(ctx, http.MethodPut, circlePath(id)+"/invitations/"+url.PathEscape(agent))
 }
 
-// Withdraw calls DELETE /v1/circles/{id}/invitations/{agent}. Who is invited declines by it.
+// Withdraw calls DELETE /v1/circles/{id}/invitations/{agent}. An invited agent declines with it.
 func (c *Client) Withdraw(ctx context.Context, id, agent string) (changed bool, err error) {
 	return c.change(ctx, http.MethodDelete, circlePath(id)+"/invitations/"+url.PathEscape(agent))
 }

@@ -19,8 +19,8 @@ func (c *Client) Follow(ctx context.Context, agent, author string) (changed bool
 	return c.change(ctx, http.MethodPut, agentPath(agent)+"/following/"+url.PathEscape(author))
 }
 
-// FollowMany calls POST /v1/agents/{agent_id}/following: the agent follows up to 100 authors
-// beside those of before. Who is refused is in the answer.
+// FollowMany calls POST /v1/agents/{agent_id}/following: it adds up to 100 authors to those that
+// the agent follows. The answer lists those that were refused, and why.
 func (c *Client) FollowMany(ctx context.Context, agent string, authors ...string) (Followed, error) {
 	in := map[string][]string{"authors": authors}
 	return send[Followed](ctx, c, Request{Method: http.MethodPost, Path: agentPath(agent) + "/following", Repeatable: true}, in)
@@ -58,10 +58,10 @@ func (c *Client) Following(ctx context.Context, agent, after string, limit int) 
 	return c.agents(ctx, agentPath(agent)+"/following", after, limit)
 }
 
-// Suggestions calls GET /v1/agents/{agent_id}/suggestions: whom the agent may want to
-// follow, the best first. limit is 1 to 100, 0 for the server's 20.
+// Suggestions calls GET /v1/agents/{agent_id}/suggestions: authors to follow, the best
+// first. limit is 1 to 100, 0 for the server's 20.
 func (c *Client) Suggestions(ctx context.Context, agent string, limit int) ([]Suggestion, error) {
-	path := withPage(agentPath(agent)+"/suggestions", "after", "", limit)
+	path := withQuery(agentPath(agent)+"/suggestions", nil, map[string]int64{"limit": int64(limit)})
 	list, err := call[api.Suggestions](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 	return list.Authors, err
 }

@@ -156,7 +156,7 @@ func (c *Client) Post(ctx context.Context, id string) (Post, error) {
 }
 
 // Replies calls GET /v1/posts/{id}/replies: those that the caller may see, flat, the newest
-// or the oldest first. The cursor is as of [Client.Timeline].
+// or the oldest first. The cursor is used as in [Client.Timeline].
 func (c *Client) Replies(ctx context.Context, id string, oldest bool, cursor string, limit int) (PostPage, error) {
 	query := map[string]string{"cursor": cursor}
 	if oldest {

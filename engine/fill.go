@@ -282,7 +282,7 @@ func becomes(r *feed.Refusals, agent string, ref feed.Ref, doc feed.Doc, now int
 	if group, at, err := doc.Head(); err != nil || group != ref.Group || at > now {
 		return api.OutcomeGone
 	}
-	if bytes.Contains(doc.JSON, []byte(`"freshet_author_ids"`)) && isBy(doc, agent) {
+	if agent != "" && bytes.Contains(doc.JSON, []byte(agent)) && bytes.Contains(doc.JSON, []byte(`"freshet_author_ids"`)) && isBy(doc, agent) {
 		return api.OutcomeOwn
 	}
 	if r.Ref(ref) || r.Selective() && refused(r, doc) {

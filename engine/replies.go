@@ -2,10 +2,8 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"slices"
 
-	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
@@ -46,10 +44,7 @@ func (t *Timelines) Replies(ctx context.Context, r RepliesRequest) (page Timelin
 	}
 	read := &timelineRead{t: t, agent: r.Reader}
 	if len(entries) > 0 && r.Reader != "" {
-		read.profile, err = t.stores.Profiles.Profile(ctx, r.Reader)
-		if errors.Is(err, catalog.ErrUnavailable) {
-			read.lacks |= lacksCatalog
-		} else if err != nil && !errors.Is(err, feed.ErrNotFound) {
+		if err := read.readProfile(ctx); err != nil {
 			return page, err
 		}
 	}

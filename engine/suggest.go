@@ -16,8 +16,8 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// fewFollowed is how many authors a reader follows at least for anything to follow from
-// whom these follow: at most half of them count.
+// fewFollowed is the least number of followees with which a suggestion can have evidence:
+// [social.SuggestionEvidence] of them, which may be half at most.
 const fewFollowed = 2 * social.SuggestionEvidence
 
 // SuggestStores are the stores that suggestions are made from. All are required.
@@ -31,7 +31,7 @@ type SuggestStores struct {
 	Profiles catalog.Profiles
 }
 
-// Suggester tells readers whom they may want to follow. It is safe for concurrent use.
+// Suggester suggests authors to follow. It is safe for concurrent use.
 type Suggester struct {
 	stores SuggestStores
 	clock  feed.Clock
@@ -44,10 +44,10 @@ func NewSuggester(stores SuggestStores, cfg Config) *Suggester {
 	return &Suggester{stores, cfg.Clock, cfg.Log}
 }
 
-// Suggest lists at most limit authors whom an agent may want to follow: first those whom
-// several whom the agent follows do, as of the last day, then authors of what trends in the
-// agent's languages and interests. None is the agent, followed, muted, erased or on either
-// side of a block. Errors wrap [feed.ErrBadLimit], [feed.ErrBadID], or a store's ErrUnavailable.
+// Suggest lists at most limit authors to follow: first those whom at least
+// [social.SuggestionEvidence] of the agent's followees follow, as computed within the last day,
+// then authors of trending posts in the agent's languages and interests. Left out are the agent
+// and authors who are followed, muted, erased or on either side of a block. Errors wrap [feed.ErrBadLimit], [feed.ErrBadID], or a store's ErrUnavailable.
 func (s *Suggester) Suggest(ctx context.Context, agent string, limit int) ([]api.Suggestion, error) {
 	if err := feed.CheckLimit(limit, social.MaxSuggestions); err != nil {
 		return nil, err
@@ -70,7 +70,8 @@ func (s *Suggester) Suggest(ctx context.Context, agent string, limit int) ([]api
 	for i, k := range kept {
 		list[i] = api.Suggestion{Author: k.Author, Reason: api.FollowedBy, Count: k.Count}
 	}
-	for _, author := range s.popular(profile) {
+	refused := profile.Refusals()
+	for _, author := range s.popular(profile, refused, 2*limit) {
 		if !slices.ContainsFunc(kept, func(k social.Suggestion) bool { return k.Author == author }) {
 			list = append(list, api.Suggestion{Author: author, Reason: api.Popular})
 		}
@@ -79,11 +80,11 @@ func (s *Suggester) Suggest(ctx context.Context, agent string, limit int) ([]api
 	if len(kept) > 0 && at.Before(since) {
 		since = at
 	}
-	return s.allowed(ctx, agent, list, profile, limit, since)
+	return s.allowed(ctx, agent, list, refused, limit, since)
 }
 
-// allowed takes the first of a list that may be suggested now.
-func (s *Suggester) allowed(ctx context.Context, agent string, list []api.Suggestion, p feed.Profile, limit int, since time.Time) ([]api.Suggestion, error) {
+// allowed returns the first of a list that may be suggested now.
+func (s *Suggester) allowed(ctx context.Context, agent string, list []api.Suggestion, refused *feed.Refusals, limit int, since time.Time) ([]api.Suggestion, error) {
 	ids := make([]string, len(list))
 	for i := range list {
 		ids[i] = list[i].Author
@@ -92,15 +93,14 @@ func (s *Suggester) allowed(ctx context.Context, agent string, list []api.Sugges
 	if err != nil {
 		return nil, err
 	}
-	refused := p.Refusals()
 	list = slices.DeleteFunc(list, func(a api.Suggestion) bool {
 		return a.Author == agent || refused.Author(a.Author) || slices.Contains(not, a.Author)
 	})
 	return list[:min(len(list), limit)], nil
 }
 
-// renew has the queue find out anew whom those follow whom the agent follows. Where it takes
-// nothing the answer is that of before.
+// renew marks the job that computes the suggestions again. If the queue cannot take it, the
+// kept ones are answered.
 func (s *Suggester) renew(ctx context.Context, agent string) error {
 	some, err := s.stores.Posts.Following(ctx, agent, "", fewFollowed+1) // one may be [social.Server]
 	if err != nil {
@@ -115,9 +115,9 @@ func (s *Suggester) renew(ctx context.Context, agent string) error {
 	return nil
 }
 
-// popular are the authors of the posts that trend and that the profile takes, the highest
-// trend first; with interests only those of one of them.
-func (s *Suggester) popular(p feed.Profile) (authors []string) {
+// popular lists at most so many authors of trending posts that are not refused, the highest
+// trend first. For a profile with interests, a post must have the tag of one.
+func (s *Suggester) popular(p feed.Profile, refused *feed.Refusals, most int) (authors []string) {
 	set, _ := s.stores.Trending.Set()
 	if set == nil {
 		return nil
@@ -128,7 +128,7 @@ func (s *Suggester) popular(p feed.Profile) (authors []string) {
 			interests[terms.Fold(tag)] = true
 		}
 	}
-	refused, seen := p.Refusals(), map[string]bool{}
+	seen := map[string]bool{}
 	for i := range set.Entries {
 		e := &set.Entries[i]
 		it := e.Item()
@@ -137,7 +137,7 @@ func (s *Suggester) popular(p feed.Profile) (authors []string) {
 			continue
 		}
 		seen[e.Author] = true
-		if authors = append(authors, e.Author); len(authors) == 2*social.MaxSuggestions {
+		if authors = append(authors, e.Author); len(authors) == most {
 			break
 		}
 	}

@@ -224,21 +224,23 @@ func (r *timelineRead) about(ctx context.Context) error {
 		r.authors, r.server, storeErr = r.t.stores.Posts.Celebrities(ctx, r.agent)
 		return nil
 	}))
-	known := true
-	group.Go(guard.Func(func() (err error) {
-		r.profile, err = r.t.stores.Profiles.Profile(ctx, r.agent)
-		known = !errors.Is(err, catalog.ErrUnavailable)
-		if !known || errors.Is(err, feed.ErrNotFound) {
-			return nil
-		}
-		return err
-	}))
+	group.Go(guard.Func(func() error { return r.readProfile(ctx) }))
 	err := group.Wait()
-	if !known {
-		r.lacks |= lacksCatalog
-	}
 	if err == nil {
 		err = storeErr
+	}
+	return err
+}
+
+// readProfile reads the mutes. One that cannot be read is lacking, and none is no error.
+func (r *timelineRead) readProfile(ctx context.Context) (err error) {
+	r.profile, err = r.t.stores.Profiles.Profile(ctx, r.agent)
+	switch {
+	case errors.Is(err, feed.ErrNotFound):
+		return nil
+	case errors.Is(err, catalog.ErrUnavailable):
+		r.lacks |= lacksCatalog
+		return nil
 	}
 	return err
 }

@@ -1,6 +1,6 @@
 package feed
 
-// GivenMark begins the key of what a feed gave out. It is in the alphabet of no id.
+// GivenMark begins the key of what a feed gave out. No id begins with it: see [CheckItemID].
 const GivenMark = "~"
 
 // GivenSources are the sources whose keys name them.

@@ -85,7 +85,7 @@ func checkID(what, id string, limit int, item bool) error {
 		return fmt.Errorf("%w: %s must have 1 to %d characters of %s, this one has %d",
 			ErrBadID, what, limit, alphabet, utf8.RuneCountInString(id))
 	}
-	if item && id[0] == '~' {
+	if item && strings.HasPrefix(id, GivenMark) {
 		return fmt.Errorf("%w: %s begins with ~, which marks what Freshet notes about items", ErrBadID, what)
 	}
 	for i := range len(id) {

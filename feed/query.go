@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"slices"
 	"strings"
 	"time"
 )
@@ -42,7 +41,15 @@ type Traits struct {
 
 // By reports whether an agent is one of the authors, as far as they are known.
 func (t Traits) By(agent string) bool {
-	return agent != "" && (t.Author == agent || t.Coauthors != "" && slices.Contains(strings.Split(t.Coauthors[1:], "\x00"), agent))
+	if agent == "" || t.Author == agent {
+		return agent != ""
+	}
+	for author := range strings.SplitSeq(t.Coauthors, "\x00") {
+		if author == agent {
+			return true
+		}
+	}
+	return false
 }
 
 // Detached copies the texts, for callers that keep them longer than the answer they

@@ -143,7 +143,7 @@ func (s *server) getMembers(c *call) error {
 			return nil, err
 		}
 		if by != "" && role != social.RoleOwner && (role != social.RoleMember || group.MembersVisibleTo != social.ByMembers) {
-			return nil, fmt.Errorf("%w: who is in %s is for %s to read", feed.ErrForbidden, circle, readers(group))
+			return nil, fmt.Errorf("%w: only %s may list the members of %s", feed.ErrForbidden, readers(group), circle)
 		}
 		return s.deps.Social.Store.Members(ctx, circle, after, n)
 	})

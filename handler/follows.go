@@ -68,7 +68,7 @@ func (s *server) follower(c *call) (string, error) {
 }
 
 // postFollowing answers POST /v1/agents/{agent_id}/following: the agent follows several
-// authors beside those of before, and their list is built.
+// authors in addition to those it follows, and its list is built.
 func (s *server) postFollowing(c *call) error {
 	agent, err := s.follower(c)
 	if err != nil {

@@ -502,7 +502,7 @@ func TestGroups(t *testing.T) {
 	code(40401, "PUT", "/v1/circles/club/members/u_3", "", as("u_3"))
 	code(0, "POST", "/v1/posts", `{"caption":"x","audience":{"circles":["club"]}}`, as("u_2"))
 	require.Contains(t, call("GET", "?of=joined", "", as("u_2")), `"id":"club"`)
-	require.Contains(t, f.do(t, "GET", "/v1/circles/club/members", "", as("u_2")).Msg, "who is in club is for its owner to read")
+	require.Contains(t, f.do(t, "GET", "/v1/circles/club/members", "", as("u_2")).Msg, "only its owner may list the members of club")
 	require.Contains(t, call("PUT", "/club", `{"name":"Rowers","members_visible_to":"members","post":"owner"}`, asAgent), `"post":"owner"`)
 	require.Equal(t, success(`{"agents":["u_1","u_2"],"next_after":null}`), call("GET", "/club/members", "", as("u_2")))
 	require.Contains(t, f.do(t, "POST", "/v1/posts", `{"caption":"x","audience":{"circles":["club"]}}`, as("u_2")).Msg, "only its owner posts to club")

@@ -10,8 +10,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../clients/typescript"
 
 die() { echo "client-typescript: $*" >&2; exit 1; }
 step() { echo "client-typescript: $1 (${SECONDS}s)"; }
-command -v npm >/dev/null || die "npm is missing: install Node 20 or newer"
-[ "$(node -p 'Number(process.versions.node.split(".")[0])')" -ge 20 ] || die "Node is $(node --version): install 20 or newer"
+command -v npm >/dev/null || die "npm is missing: install Node 20.19 or newer"
+node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || a === 20 && b >= 19 ? 0 : 1)' ||
+  die "Node is $(node --version): install 20.19 or newer"
 
 step "install the tools"
 npm ci --no-audit --no-fund --loglevel=error

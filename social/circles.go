@@ -15,7 +15,7 @@ type CircleKind string
 
 // The kinds of circles.
 const (
-	KindCircle CircleKind = "circle" // its owner's affair: members are not told of it
+	KindCircle CircleKind = "circle" // private to its owner: members are not told of it
 	KindGroup  CircleKind = "group"  // members know it
 	KindEvent  CircleKind = "event"  // a group that takes no posts once it has ended
 )
@@ -75,7 +75,7 @@ func (c *Circle) Settle(kept *Circle) error {
 	}
 	if !c.Open() {
 		if c.Post == ByMembers || c.MembersVisibleTo == ByMembers || c.History == HistoryJoined {
-			return feed.Errorf(feed.ErrInvalid, "a circle is its owner's affair, and its members see all posts for it; make a group")
+			return feed.Errorf(feed.ErrInvalid, "post, history and members_visible_to are for groups and events; set kind to group")
 		}
 		c.CircleTerms = CircleTerms{Kind: KindCircle}
 		return nil

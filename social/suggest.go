@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	// SuggestionsLive is how long what is suggested to an agent stays as it is, whomever they
-	// follow meanwhile: so one more follow does not tell at once what it changes.
+	// SuggestionsLive is how long an agent's suggestions stay the same, whoever the agent follows
+	// meanwhile, so that nobody learns at once what one more follow changes.
 	SuggestionsLive = 24 * time.Hour
 	// SuggestionsKept is the age at which nobody looks at it any more.
 	SuggestionsKept = 2 * SuggestionsLive
 	// MaxSuggestions is how many authors are suggested to an agent at most.
 	MaxSuggestions = 100
-	// SuggestionEvidence is how many of those whom an agent follows must follow an author
-	// who is suggested for it, and SuggestionFollowers how many followers the author has.
+	// SuggestionEvidence is how many of an agent's followees must follow an author who is
+	// suggested for that, and SuggestionFollowers how many followers the author must have.
 	SuggestionEvidence  = 3
 	SuggestionFollowers = 10
 )
@@ -22,10 +22,10 @@ const (
 // Suggestion is an author whom an agent may want to follow.
 type Suggestion struct {
 	Author string `json:"author"`
-	Count  int    `json:"count"` // how many of those the agent follows follow the author, rounded down
+	Count  int    `json:"count"` // how many of the agent's followees follow the author, rounded down
 }
 
-// Suggestions keeps whom agents may want to follow. A kept list is a proposal of before:
+// Suggestions keeps whom agents may want to follow. A kept list may be out of date:
 // [Suggestions.Unsuggestable] says who of it is to be left out now.
 type Suggestions interface {
 	// Suggested returns what is kept for an agent, and as of when: the zero time where

@@ -116,7 +116,8 @@ func (c *Catalog) withoutPosts(ctx context.Context, schema *esindex.Schema, requ
 		return hits, err
 	}
 	delete(query, "must_not")
-	for {
+	for size := n; ; size = max(n, min(schema.MaxHits(), 1000)) {
+		request["size"] = size
 		if hits, err = c.find(ctx, request); err != nil {
 			return nil, err
 		}
@@ -125,7 +126,7 @@ func (c *Catalog) withoutPosts(ctx context.Context, schema *esindex.Schema, requ
 				found = append(found, h)
 			}
 		}
-		if len(found) == n || len(hits) < n {
+		if len(found) == n || len(hits) < size {
 			return found, nil
 		}
 		request["search_after"] = hits[len(hits)-1].Sort

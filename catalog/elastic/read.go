@@ -57,7 +57,7 @@ func cutMarker(source []byte) (own json.RawMessage, live []byte, ok bool) {
 	}
 	rest = cutTraits(cutFolded(cutTraits(rest))) // in either order
 	for _, name := range []string{esindex.FoldedTags, esindex.LangKeys} {
-		if bytes.Contains(rest, []byte(`"`+name+`":`)) { // among the item's own: such a server has written them
+		if bytes.Contains(rest, []byte(`"`+name+`":`)) { // among the item's own: a server that does not know folded tags has rewritten the item
 			return nil, live, false
 		}
 	}

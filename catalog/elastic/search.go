@@ -186,7 +186,7 @@ func itemsOf(schema *esindex.Schema, ids []string, size int, source bool) map[st
 	if !schema.MetaID() {
 		fields = append(fields, schema.Fields.ID)
 	}
-	if schema.Untold.Group && schema.Fields.GroupID != esindex.None {
+	if schema.Untold.Group && schema.Fields.GroupID != esindex.None && len(fields) < schema.MaxDocValues() {
 		fields = append(fields, schema.Fields.GroupID)
 	}
 	if len(fields) > 0 {

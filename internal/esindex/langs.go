@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 // maxLangs is how many languages of an index are told apart. One that has more keeps
@@ -44,8 +45,10 @@ func (s *Schema) ReadLangs(ctx context.Context, client Client, index string) err
 	if err != nil {
 		return fmt.Errorf("reading the languages of %s: %w", index, err)
 	}
+	var langs []string
 	for _, value := range got.Aggregations.Langs.Buckets {
-		s.Langs += value.Key + "\n"
+		langs = append(langs, value.Key)
 	}
+	s.Langs = strings.Join(langs, "\n")
 	return nil
 }

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// sampled is how many of those whom an agent follows are asked whom they follow, and
-	// ofEach how many of these are counted: 10,000 rows for an agent and day.
+	// sampled is how many followees of an agent are looked at, and ofEach how many follows of
+	// each: 10,000 rows for an agent and day.
 	sampled, ofEach = 50, 200
-	// proposed is how many authors are looked at whom enough of them follow.
+	// proposed is how many authors with enough evidence are checked.
 	proposed = 3 * social.MaxSuggestions
 	// followPage is how many follows are read at once.
 	followPage = 1000
 )
 
-// suggest keeps whom an agent may want to follow: those whom several whom they follow do.
-// Whom these are must not be told by it, see evidence.
+// suggest stores an agent's suggestions: authors whom several of its followees follow. They
+// must not reveal which of them do: see evidence.
 func (f *Fanout) suggest(ctx context.Context, agent string) error {
 	at := f.d.Clock()
 	if _, last, err := f.d.Store.Suggested(ctx, agent); err != nil || !last.IsZero() && at.Sub(last).Abs() < social.SuggestionsLive {
@@ -52,7 +52,7 @@ func (f *Fanout) suggest(ctx context.Context, agent string) error {
 	return f.d.Store.KeepSuggested(ctx, agent, list, at)
 }
 
-// followed are all whom the agent follows but [social.Server].
+// followed lists the agent's followees without [social.Server].
 func (f *Fanout) followed(ctx context.Context, agent string) (all []string, err error) {
 	for after := ""; ; after = all[len(all)-1] {
 		page, err := f.d.Store.Following(ctx, agent, after, followPage)
@@ -62,8 +62,9 @@ func (f *Fanout) followed(ctx context.Context, agent string) (all []string, err 
 	}
 }
 
-// someFollowed are at most ofEach whom one follows, by id from a start on and around. For
-// all of a sample it is the same start, so that they are compared in the same part.
+// someFollowed lists at most ofEach follows of an agent, in the order of ids from start on and
+// then from the first. The start is the same for the whole sample, so that all are compared
+// over the same range of ids.
 func (f *Fanout) someFollowed(ctx context.Context, agent, start string) ([]string, error) {
 	list, err := f.d.Store.Following(ctx, agent, start, ofEach)
 	if err != nil || len(list) == ofEach || start == "" {
@@ -79,7 +80,8 @@ func (f *Fanout) someFollowed(ctx context.Context, agent, start string) ([]strin
 	return list, err
 }
 
-// sampleOf chooses of whom an agent follows, the same each time: who asks often learns no more.
+// sampleOf chooses a sample of followees, the same each time, so that asking often reveals no
+// more.
 func sampleOf(agent string, followed []string) []string {
 	rank := make(map[string][sha256.Size]byte, len(followed))
 	for _, id := range followed {
@@ -92,7 +94,7 @@ func sampleOf(agent string, followed []string) []string {
 	return followed[:min(len(followed), sampled)]
 }
 
-// startOf is where the follows of a sample begin to be read: somewhere among ids as there are.
+// startOf returns the id from which the follows of a sample are read.
 func startOf(sample []string) string {
 	if len(sample) == 0 {
 		return ""
@@ -100,9 +102,9 @@ func startOf(sample []string) string {
 	return sample[0]
 }
 
-// evidence returns the authors whom enough of those counted follow, the most followed first. At
-// most half of these may follow one: who follows three people and is told "3" knows what
-// each of the three does. The counts are rounded down.
+// evidence returns the authors whom enough of the counted followees follow, the most followed
+// first. At most half may follow one: an agent who follows three people and is told "3" would
+// know what each of them does. The counts are rounded down.
 func evidence(counts map[string]int, counted int) (list []social.Suggestion) {
 	for author, n := range counts {
 		if n >= social.SuggestionEvidence && 2*n <= counted && author != social.Server {
@@ -127,7 +129,8 @@ func rounded(n int) int {
 	return to
 }
 
-// suggestable leaves out of a list whom the agent cannot be told of, and what is too much.
+// suggestable leaves out authors who may not be suggested to the agent, and those beyond the
+// limit.
 func (f *Fanout) suggestable(ctx context.Context, agent string, list []social.Suggestion, at time.Time) ([]social.Suggestion, error) {
 	ids := make([]string, len(list))
 	for i, s := range list {

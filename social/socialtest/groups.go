@@ -295,6 +295,9 @@ func groupLimits(e *env) {
 		require.ErrorIs(e, err, feed.ErrLimit)
 		require.ErrorContains(e, err, "m is in 1000 groups and events")
 	}
+	// An event that names such an agent makes the others members.
+	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "told", Owner: "p", CircleTerms: social.CircleTerms{Kind: social.KindGroup}}, []string{"m", "n"}, e.now))
+	require.Equal(e, []string{"n", "p"}, e.list(e.Members, "told"))
 	e.putCircle("c2", "o", "m")
 	e.leave("g0", "m")
 	e.join("one-more", "m")

@@ -40,6 +40,12 @@ func groupsTaken(e *env) {
 	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "family", Owner: "y"}, nil, here))
 	require.Empty(e, e.list(e.Members, "family"))
 
+	// The owner's own posts of before the circle was made here are for its members.
+	own := e.told("post:own", "x", inCircles("kin"))
+	e.pass(time.Second)
+	e.putCircle("kin", "x", "z")
+	e.sees(true, "kin", "z", own)
+
 	// To a group that another system tells of members post as it says.
 	posted := e.told("post:z", "z", inCircles("club"))
 	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "club", Owner: "y", CircleTerms: social.CircleTerms{Kind: social.KindGroup, History: social.HistoryAll}}, []string{"z"}, e.now))

@@ -21,7 +21,7 @@ const factsFrom = `p.author, p.origin, p.reach, p.reply, p.react, ifnull(a.deliv
 	p.grants <> '' AND p.created > ifnull(r.erased_agent, 0) AND EXISTS (SELECT 1 FROM json_each(p.grants) g WHERE g.value = $1),
 	EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = p.author)
 		OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = p.author AND b.other = $1),
-	p.created, p.deleted, p.root, p.root_life`
+	p.deleted, p.root, p.root_life`
 
 // memberOf says whether the reader $1 is in a circle that p addresses, since p was created,
 // and that is its author's: the id of a circle that was dropped may be another's now. Who

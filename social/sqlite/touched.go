@@ -19,7 +19,7 @@ var watched = []struct {
 	{"post_circles", "VALUES (1, @.post)", nil},
 	{"post_mentions", "VALUES (1, @.post)", nil},
 	{"authors", "VALUES (2, @.id), (3, @.id)", []string{"name", "image_url", "erased", "erased_agent"}},
-	{"authors", "SELECT 5, '' WHERE @.erased_agent > 0", []string{"erased_agent"}},
+	{"authors", "SELECT 5, '' WHERE @.erased_agent > 0 AND EXISTS (SELECT 1 FROM circles WHERE owner = @.id AND gone = 0)", []string{"erased_agent"}},
 	{"follows", "VALUES (3, @.agent)", nil},
 	{"blocks", "VALUES (3, @.agent), (3, @.other)", nil},
 	{"members", "VALUES (3, @.agent)", nil},

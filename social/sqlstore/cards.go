@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"github.com/freshet/freshet/social"
 )
@@ -13,8 +15,8 @@ type facts struct {
 	rel   social.Relation
 	there bool
 
-	created, deleted int64 // stamps of the post
-	rootLife         int64 // of a reply: when the life began of the post that it stands under
+	deleted  int64 // stamp of the post
+	rootLife int64 // of a reply: when the life began of the post that it stands under
 }
 
 // scan reads a row of the columns of [Dialect.Facts] and what else it has.
@@ -24,7 +26,7 @@ func (f *facts) scan(scan Scan, more ...any) error {
 	if err := scan(append([]any{
 		&f.post.Author, &f.post.Origin, &reach, &f.post.Reply, &f.post.React, &delivery, &f.there,
 		&f.rel.Follows, &f.rel.FollowsServer, &f.rel.Member, &f.rel.Mentioned, &f.rel.Granted, &f.rel.Blocked,
-		&f.created, &f.deleted, &f.post.Root, &f.rootLife,
+		&f.deleted, &f.post.Root, &f.rootLife,
 	}, more...)...); err != nil {
 		return err
 	}
@@ -145,28 +147,41 @@ func (q *Query) found(asked []social.Asked, text string, args ...any) (list []*f
 	return list
 }
 
-// readRoots reads what holds of the posts that replies stand under.
+// readRoots reads what holds of the posts that replies stand under, with a statement for each
+// reader.
 func (q *Query) readRoots(list []*foundCard) {
-	var roots []social.Asked
-	var readers, ids []string
-	replies := map[social.Asked][]*foundCard{}
+	replies := map[string]map[string][]*foundCard{} // by reader and root
 	for _, f := range list {
 		if f.post.IsReply() {
-			root := social.Asked{Reader: f.rel.Reader, ID: f.post.Root}
-			if replies[root] == nil {
-				roots, readers, ids = append(roots, root), append(readers, root.Reader), append(ids, root.ID)
+			if replies[f.rel.Reader] == nil {
+				replies[f.rel.Reader] = map[string][]*foundCard{}
 			}
-			replies[root] = append(replies[root], f)
+			replies[f.rel.Reader][f.post.Root] = append(replies[f.rel.Reader][f.post.Root], f)
 		}
 	}
-	if len(roots) == 0 {
-		return
+	for reader, under := range replies {
+		ids := slices.Collect(maps.Keys(under))
+		q.standings(reader, ids, func(root *facts, i int, _ int64) {
+			for _, f := range under[ids[i]] {
+				f.under(root)
+			}
+		})
 	}
-	for _, root := range q.found(roots, q.d.CardsOf, Table{readers, ids}) {
-		for _, f := range replies[roots[root.i]] {
-			f.under(&root.facts)
+}
+
+// standings reads the facts of posts of which something is known: each with its place among
+// the ids and when it was created.
+func (q *Query) standings(reader string, ids []string, found func(f *facts, i int, at int64)) {
+	q.each(func(scan Scan) error {
+		f := &facts{rel: social.Relation{Reader: reader}}
+		var i int
+		var at int64
+		err := f.scan(scan, &i, &at)
+		if err == nil {
+			found(f, i, at)
 		}
-	}
+		return err
+	}, q.d.Standings, reader, ids)
 }
 
 // settle is the card as its reader gets it.
@@ -187,18 +202,11 @@ func (s *Store) Standings(ctx context.Context, agent string, ids []string) ([]so
 		return list, nil
 	}
 	err := s.read(ctx, func(q *Query) {
-		q.each(func(scan Scan) error {
-			f := facts{rel: social.Relation{Reader: agent}}
-			var i int
-			var at int64
-			if err := f.scan(scan, &i, &at); err != nil {
-				return err
-			}
+		q.standings(agent, ids, func(f *facts, i int, at int64) {
 			d := f.decide()
 			e := social.Entry{Position: social.Position{At: at, ID: ids[i]}, Author: f.post.Author}
 			list[i] = social.Standing{Entry: e, Found: true, Listed: d.Listed, Reason: d.Reason}
-			return nil
-		}, q.d.Standings, agent, ids)
+		})
 	})
 	if err != nil {
 		return nil, s.failed(ctx, "read standings", err)

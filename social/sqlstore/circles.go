@@ -121,9 +121,9 @@ func (t *Tx) circleTime(c *circle, at time.Time) int64 {
 	return social.ChangeTime(at, t.now, max(latest, c.latest()))
 }
 
-// putCircle changes the circle itself as of a stamp, if the change holds. Those who were
-// added before an event makes it, or makes it again, are members now. What was told of a
-// circle of the id of one that is made here is another's: it ends.
+// putCircle changes the circle itself as of a stamp, if the change holds. If an event makes it,
+// or makes it again, those whom earlier events added are members now. If the API makes it, what
+// events reported of a circle with its id is of another circle, and ends.
 func (t *Tx) putCircle(kept *circle, c social.Circle, at int64, told bool) {
 	alive := kept.alive()
 	if !social.Supersedes(true, at, alive, max(kept.put, kept.dropped)) {
@@ -138,7 +138,7 @@ func (t *Tx) putCircle(kept *circle, c social.Circle, at int64, told bool) {
 		case told:
 		case c.Open():
 			t.dropCircle(kept, at-1)
-		default: // only its owner's posts are seen by it, those that events tell of, too
+		default: // a plain circle shows its owner's posts only, which stay
 			t.endWaiting(kept, at-1)
 		}
 	}
@@ -152,22 +152,26 @@ func (t *Tx) putCircle(kept *circle, c social.Circle, at int64, told bool) {
 	t.saveCircle(kept)
 }
 
-// admitWaiting makes those members who were added before the circle was there, without
-// those whom a block keeps out.
+// admitWaiting admits those who were added before an event made the circle, as [Tx.admitted]
+// does.
 func (t *Tx) admitWaiting(c *circle) {
 	waiting := t.present(c.ID)
 	if len(waiting) == 0 {
 		return
 	}
 	t.agents(doing, append(waiting, c.Owner)...)
-	if out := t.across(c.Owner, waiting); len(out) > 0 {
+	out := t.across(c.Owner, waiting)
+	if c.Open() {
+		out = append(out, t.full(c, waiting)...)
+	}
+	if len(out) > 0 {
 		t.setMembers(c, membership{agents: out})
 	}
 	t.exec(`UPDATE members SET since = CASE WHEN CAST($2 AS bigint) > 1 THEN at ELSE CAST($2 AS bigint) END WHERE circle = $1 AND gone = 0`, c.ID, c.since(c.put))
 	t.membersChanged(c.ID, waiting, jobs.PrioritySoon)
 }
 
-// endWaiting ends what was told of members up to a stamp.
+// endWaiting ends the memberships that events reported up to a stamp.
 func (t *Tx) endWaiting(c *circle, at int64) {
 	if at <= c.replaced {
 		return
@@ -176,7 +180,8 @@ func (t *Tx) endWaiting(c *circle, at int64) {
 	t.setMembers(c, membership{agents: t.present(c.ID), at: at, ended: true})
 }
 
-// keepOwner makes the owner of a group a member again, whatever was told of that.
+// keepOwner makes the owner of a group a member again, even if an event has ended that: as of
+// when the group was made, for its posts since then, and as of now.
 func (t *Tx) keepOwner(c *circle) {
 	if c.alive() && c.Open() {
 		t.setMembers(c, membership{agents: c.owners(), on: true, at: c.put})

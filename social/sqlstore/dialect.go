@@ -34,7 +34,7 @@ type Dialect struct {
 	// Facts are the columns of a post p and its [Parties] from which [social.Decide] knows
 	// who may see it, for the reader $1; see facts.
 	Facts       string
-	Cards       string // for the reader $1 a table of ids and known versions: see scanCard; of what is there
+	Cards       string // for the reader $1 a table of ids and known versions: see [Query.found]; of what is there
 	CardsOf     string // the same of a table of readers and ids
 	Tiles       string // for the reader $1 the posts $2: the same, with the first image, or null, as the content
 	PostFacts   string // of a post p: the agents it mentions, and the circles it addresses, each behind its incarnation and a space; only for a [Memo]

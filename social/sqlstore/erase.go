@@ -1,11 +1,8 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
@@ -144,12 +141,9 @@ func (e *eraser) comments(t *Tx) int {
 func (e *eraser) delete(t *Tx, text string) int {
 	ids := e.some(t, text, e.at.card)
 	if len(ids) > 0 {
-		byRoot := func(a, b *record) int {
-			return cmp.Or(strings.Compare(a.Post.Root, b.Post.Root), strings.Compare(a.Post.ID, b.Post.ID))
-		}
-		replies := t.records(changing, ids)
+		records := t.records(changing, ids)
 		t.lockRoots(ids...)
-		for _, r := range slices.SortedFunc(maps.Values(replies), byRoot) {
+		for _, r := range records {
 			t.delete(r, max(e.at.card, r.Latest()))
 		}
 	}

@@ -57,17 +57,27 @@ func (q *Query) role(c *circle, agent string) social.Role {
 	return social.NoRole
 }
 
-// admitted are whom a membership concerns, without those whom a block between them and the
-// owner keeps out. Who adds them here is told of them.
+// admitted lists the agents whom a membership concerns, without those whom a block between
+// them and the owner keeps out, and those who are in too many groups. A call of the API
+// that adds them gets an error; an event has the others.
 func (t *Tx) admitted(c *circle, m membership) []string {
 	if !m.on || len(m.agents) == 0 || c.Owner == "" {
 		return m.agents
 	}
-	blocked := t.across(c.Owner, m.agents)
-	if len(blocked) > 0 && !m.told {
-		t.fail(errBlocked(c.Owner, blocked[0]))
+	out := t.across(c.Owner, m.agents)
+	if len(out) > 0 && !m.told {
+		t.fail(errBlocked(c.Owner, out[0]))
 	}
-	return slices.DeleteFunc(slices.Clone(m.agents), func(agent string) bool { return slices.Contains(blocked, agent) })
+	if m.told && c.Open() {
+		out = append(out, t.full(c, m.agents)...)
+	}
+	return slices.DeleteFunc(slices.Clone(m.agents), func(agent string) bool { return slices.Contains(out, agent) })
+}
+
+// full lists those of some agents who are in as many groups as may be, without the owner.
+func (t *Tx) full(c *circle, agents []string) []string {
+	return t.texts(`SELECT agent FROM members WHERE agent = ANY ($1) AND agent <> $3 AND gone = 0 AND since > 0
+		GROUP BY agent HAVING count(*) >= $2 ORDER BY agent`, agents, social.MaxMemberships, c.Owner)
 }
 
 func errBlocked(agent, other string) error {
@@ -88,9 +98,7 @@ func (t *Tx) joined(c *circle, agents []string) {
 	if !c.Open() || len(agents) == 0 {
 		return
 	}
-	full := t.texts(`SELECT agent FROM members WHERE agent = ANY ($1) AND gone = 0 AND since > 0 GROUP BY agent HAVING count(*) >= $2 ORDER BY agent`,
-		agents, social.MaxMemberships)
-	if len(full) > 0 {
+	if full := t.full(c, agents); len(full) > 0 {
 		t.fail(fmt.Errorf("%w: %s is in %d groups and events, no more are allowed", feed.ErrLimit, full[0], social.MaxMemberships))
 	}
 	t.exec(`DELETE FROM invitations WHERE circle = $1 AND agent = ANY ($2)`, c.ID, agents)
@@ -107,7 +115,7 @@ func (s *Store) Invite(ctx context.Context, id, agent, by string) (changed bool,
 
 func (t *Tx) invite(c *circle, agent string) bool {
 	if !c.Open() {
-		t.fail(feed.Errorf(feed.ErrInvalid, "%s is a circle, whose members are not told of it; invitations are to groups and events", c.ID))
+		t.fail(feed.Errorf(feed.ErrInvalid, "%s is a circle; only groups and events take invitations", c.ID))
 	}
 	erased := t.agents(doing, agent, c.Owner)[agent].ErasedAgent
 	if len(t.across(c.Owner, []string{agent})) > 0 {

@@ -200,7 +200,7 @@ func (s *Store) member(ctx context.Context, id, agent, by string, on bool, at ti
 		}
 		if !on && c.alive() && c.Open() && c.Owner == agent {
 			if at.IsZero() {
-				t.fail(feed.Errorf(feed.ErrForbidden, "%s is %s's, who stays in it until it is deleted: not allowed", id, agent))
+				t.fail(feed.Errorf(feed.ErrForbidden, "%s owns %s and cannot leave it; delete it instead", agent, id))
 			}
 			return
 		}

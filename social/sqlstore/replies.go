@@ -46,9 +46,9 @@ var whoReplies = map[social.Right]string{
 // which it locks: replies to one take turns.
 func (t *Tx) answering(p *social.Post, r *record) {
 	root := p.ReplyTo
-	t.row(into(&root), `SELECT CASE WHEN root = '' THEN id ELSE root END FROM posts WHERE id = $1`, p.ReplyTo)
 	var reach social.Reach
-	t.row(into(&r.rootLife, &reach, &p.Reply), `SELECT created, reach, reply FROM posts WHERE id = $1`+t.d.Locks[changing], root)
+	t.row(into(&root, &r.rootLife, &reach, &p.Reply), `SELECT id, created, reach, reply FROM posts
+		WHERE id = (SELECT CASE WHEN o.root = '' THEN o.id ELSE o.root END FROM posts o WHERE o.id = $1)`+t.d.Locks[changing], p.ReplyTo)
 	switch d := t.facts(p.Author, p.ReplyTo).decide(); {
 	case !d.Visible:
 		t.fail(fmt.Errorf("%s: %w", p.ReplyTo, feed.ErrNotFound))

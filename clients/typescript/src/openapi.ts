@@ -284,8 +284,8 @@ export interface paths {
          *     own timeline in the next call.
          *
          *     With `reply_to` it is a reply: it stands under the post that it answers, is
-         *     seen by who sees that, and is in no timeline and no feed. 403 says who may
-         *     reply. 404 is the answer where the caller does not see what they answer.
+         *     visible to everyone who can see that post, and is in no timeline or feed. 403
+         *     says who may reply. 404 means that the caller cannot see what they answer.
          *
          *     With an `Idempotency-Key` the call may be repeated: for 24 hours it
          *     answers the same post as it is then, with 200 in place of 201.
@@ -446,10 +446,10 @@ export interface paths {
         };
         /**
          * Read the replies to a post
-         * @description Those that the caller may see and has not muted, flat: a reply to a reply
-         *     stands under the same post, and `reply_to` says what it answers. A reply has
-         *     none of its own. For whom may not see the post, 404. They are no entries of
-         *     a feed and do not count as shown.
+         * @description The replies that the caller may see and has not muted, as a flat list: a reply to
+         *     a reply stands under the same post, and `reply_to` says what it answers. A reply
+         *     has no replies of its own. A caller who may not see the post gets 404. Reading
+         *     replies does not count as showing them.
          */
         get: operations["getReplies"];
         put?: never;
@@ -522,9 +522,9 @@ export interface paths {
         };
         /**
          * Read an author's posts
-         * @description Those that the caller may see, newest first, and their replies to public
-         *     posts; none of an author who is not known. Replies to other posts are there
-         *     for the author alone. Paged as the timeline is. What they show a caller with a name,
+         * @description The author's posts that the caller may see, newest first, including the author's
+         *     replies to public posts. Replies to other posts are listed for the author alone.
+         *     An author who is not known has none. Paged as the timeline is. What they show a caller with a name,
          *     the feeds do not show again; `degraded` has `session` where that could
          *     not be noted.
          */
@@ -562,8 +562,9 @@ export interface paths {
         put?: never;
         /**
          * Follow several authors
-         * @description Beside those that the agent follows already. Their posts are in the timeline in the
-         *     next call, and the list for it is built. Each author is taken or refused alone, as by `PUT`.
+         * @description In addition to those that the agent follows already. Their posts are in the timeline in the
+         *     next call. Each author is accepted or refused separately, as with `PUT`; a malformed
+         *     id, or the agent's own, refuses the whole call with 400, and nobody is followed.
          *     Where `social.follows` is `app`, only an admin may do it.
          */
         post: operations["followMany"];
@@ -594,10 +595,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List whom an agent may want to follow
-         * @description First authors whom several of those do whom the agent follows, found out once a day
-         *     in the background; then authors of what trends in the agent's languages and interests.
-         *     Nobody whom the agent follows, mutes or blocks, or who blocks the agent.
+         * Suggest authors to follow
+         * @description First authors whom at least three of the people that the agent follows also follow; a
+         *     background job finds them once a day. Then authors of trending posts in the agent's
+         *     languages and interests. Authors whom the agent follows, mutes or blocks, and authors
+         *     who block the agent, are left out.
          */
         get: operations["getSuggestions"];
         put?: never;
@@ -770,7 +772,7 @@ export interface paths {
         };
         /**
          * List the caller's circles
-         * @description By their ids. Which circles of others a caller is in is their owners' affair and not told; which groups and events is.
+         * @description Sorted by id. A circle is private to its owner, so `joined` and `invited` list only groups and events.
          */
         get: operations["getCircles"];
         put?: never;
@@ -803,15 +805,14 @@ export interface paths {
         };
         /**
          * Read a circle
-         * @description For its owner; a group or an event also for its members and who is invited. For others there is none.
+         * @description For its owner. Members and invited agents can also read a group or an event. Everybody else gets 404.
          */
         get: operations["getCircle"];
         /**
          * Make or change a circle
-         * @description It is the caller's. An admin names its owner, and need not for a circle
-         *     that is there. The owner cannot be changed. At most 500 circles, groups and
-         *     events of one owner. An event has `until`, when it ends and takes no new posts
-         *     any more.
+         * @description The caller owns it. An admin names the owner of a new one. The owner cannot be
+         *     changed. An agent can own at most 500 circles, groups and events. An event needs
+         *     `until`; after that time it takes no new posts.
          */
         put: operations["putCircle"];
         post?: never;
@@ -847,7 +848,7 @@ export interface paths {
         };
         /**
          * List a circle's members
-         * @description For its owner, and for the members of a group or an event that says so.
+         * @description For its owner. Members of a group or an event can read it where `members_visible_to` is `members`.
          */
         get: operations["getMembers"];
         put?: never;
@@ -884,9 +885,10 @@ export interface paths {
         /**
          * Add a member
          * @description They see the circle's posts in their timeline in the next call, earlier ones included;
-         *     in a group or an event whose `history` is `joined`, those from now on. Its owner adds
-         *     members. Who is invited joins by adding themself. A circle has at most 5,000 members,
-         *     and an agent is in at most 1,000 groups and events. Across a block nobody is added.
+         *     in a group or an event whose `history` is `joined`, those from now on. The owner adds
+         *     members. An invited agent joins by adding itself. A circle has at most 5,000 members,
+         *     and an agent is in at most 1,000 groups and events. An agent who blocks the owner, or
+         *     whom the owner blocks, cannot be added.
          */
         put: operations["addMember"];
         post?: never;
@@ -1995,7 +1997,7 @@ export interface components {
             /** @description What is said of the files of a form, in their order; either of all or of none. */
             images?: components["schemas"]["NewPostImagesEntry"][];
             audience?: components["schemas"]["NewPostAudience"];
-            /** @description The post, or reply, that this one answers. Then `audience` and `reply` are left out, and `mentions` let nobody see it. */
+            /** @description The post or reply that this one answers. Leave out `audience` and `reply`; `mentions` do not make a reply visible to anyone. */
             reply_to?: components["schemas"]["PostID"];
             /** @description Agents who may see it whatever the audience. The caption is not searched for them. */
             mentions?: components["schemas"]["AgentID"][];
@@ -2110,12 +2112,12 @@ export interface components {
             until?: number;
         };
         /**
-         * @description `circle`: its owner's affair, of which members are not told. `group`: its members know it. `event`: a group that ends. Fixed when it is made; `circle` where it is left out.
+         * @description `circle`: private to its owner; its members are not told about it. `group`: its members know about it. `event`: a group with an end. Fixed when it is made; `circle` where it is left out.
          * @enum {string}
          */
         CircleKind: "circle" | "group" | "event";
         /**
-         * @description Who addresses posts to a group or an event. Left out, `members` where it is made; else it stays.
+         * @description Who may post to a group or an event. Left out, `members` where it is made; else it stays.
          * @enum {string}
          */
         CirclePost: "owner" | "members";
@@ -2125,7 +2127,7 @@ export interface components {
          */
         CircleHistory: "joined" | "all";
         /**
-         * @description Who reads who is in a group or an event. Left out, `owner` where it is made; else it stays.
+         * @description Who may list the members of a group or an event. Left out, `owner` where it is made; else it stays.
          * @enum {string}
          */
         CircleMembersVisibleTo: "owner" | "members";
@@ -3588,7 +3590,7 @@ export interface components {
             author: components["schemas"]["AgentID"];
             /**
              * Format: int64
-             * @description Of the error that `PUT` answers for this author.
+             * @description The error code that `PUT` answers for this author.
              */
             code: number;
             msg: string;
@@ -3651,6 +3653,7 @@ export interface components {
             data: components["schemas"]["GetCirclesAnswerData"];
         };
         PutCircleRequest: {
+            /** @description Left out, the circle has no name. */
             name?: string;
             /** @description Whose it is. An agent need not say so; `""` says nothing. */
             owner?: string;
@@ -5208,7 +5211,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What has come of it. */
+            /** @description How many follows were made, and which were refused. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];

@@ -56,9 +56,11 @@ function ownerActs(view, doc, acts) {
     event.preventDefault();
     try {
       await ask('DELETE', `/v1/posts/${doc.id}`);
-      changed(doc.id, null);
-      acts.gone();
-    } catch (error) { acts.fail(error); }
+    } catch (error) {
+      if (error.status !== 404) { acts.fail(error); return; } // 404: it went by a call whose answer was lost
+    }
+    changed(doc.id, null);
+    acts.gone();
   });
 }
 

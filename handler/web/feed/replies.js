@@ -42,17 +42,17 @@ class Replies {
   constructor(element, post, acts) {
     const part = (selector) => element.querySelector(selector);
     Object.assign(this, {
-      post, acts, to: post, key: '', cursor: '', more: true, busy: false, docs: new Map([[post.id, post]]),
+      post, acts, to: post, draft: '', key: '', cursor: '', more: true, busy: false, docs: new Map([[post.id, post]]),
       heading: part('h3'), none: part('.none'), home: part('.write'), form: part('form'), list: part('ol'), next: part('.more'),
     });
     this.mayReply = Boolean(reader.agent) && post.in_feed?.can_reply === true && !isElsewhere(post);
     this.form.hidden = !this.mayReply;
     element.hidden = Boolean(post.reply_to) && !this.mayReply;
     part('.may-not').textContent = this.mayReply || isElsewhere(post) || post.reply_to ? ''
-      : reader.agent ? mayNot[post.reply] ?? 'You may not reply.' : 'To reply, say who you are.';
+      : !reader.agent ? 'To reply, say who you are.'
+        : post.degraded ? 'Replies cannot be written at the moment.' : mayNot[post.reply] ?? 'You may not reply.';
     this.heading.hidden = Boolean(post.reply_to);
     this.form.addEventListener('submit', (event) => { event.preventDefault(); this.send(); });
-    this.form.addEventListener('input', () => { this.key = ''; });
     this.form.querySelector('.cancel').addEventListener('click', () => {
       if (this.busy) return;
       const { to } = this;
@@ -115,10 +115,16 @@ class Replies {
     opens(row.querySelector('.delete'), row.querySelector('.sure'));
     row.querySelector('.sure').addEventListener('submit', async (event) => {
       event.preventDefault();
+      const button = event.target.querySelector('.bad');
+      if (this.busy || button.disabled) return;
+      button.disabled = true;
       try {
         await ask('DELETE', `/v1/posts/${doc.id}`);
-      } catch (error) { this.acts.fail(error); return; }
-      if (this.to === doc) this.answer(this.post);
+      } catch (error) {
+        button.disabled = false;
+        if (error.status !== 404) { this.acts.fail(error); return; } // 404: it went by a call whose answer was lost
+      }
+      if (this.to === doc && !this.busy) this.answer(this.post);
       const next = row.nextElementSibling ?? row.previousElementSibling ?? this.heading;
       row.remove();
       this.docs.delete(doc.id);
@@ -142,7 +148,6 @@ class Replies {
 
   // answer puts the form where it answers a post: in the row of a reply, or under the post.
   answer(doc, row) {
-    if (this.to !== doc) this.key = '';
     this.to = doc;
     (row ?? this.home).append(this.form);
     this.form.querySelector('.to').textContent = nameOf(doc);
@@ -157,7 +162,8 @@ class Replies {
     const { caption } = this.form.elements, { turn } = reader;
     if (this.busy) return;
     if (!caption.value.trim()) { this.say('Write something.'); return; }
-    this.key ||= newID();
+    const draft = `${this.to.id} ${caption.value.trim()}`;
+    if (this.draft !== draft) Object.assign(this, { draft, key: newID() });
     this.say('');
     this.wait(true);
     let written;
@@ -168,6 +174,7 @@ class Replies {
       else this.say(error.status === 404 ? 'What you answer is gone, or you may not see it any more.' : error.message);
     }
     this.wait(false);
+    if (!written && this.form.isConnected) caption.focus();
     if (written && turn === reader.turn) await this.show(written);
   }
 
@@ -181,7 +188,7 @@ class Replies {
   // another post.
   async show(doc) {
     this.form.reset();
-    this.key = '';
+    this.draft = '';
     this.answer(this.post);
     if (this.post.reply_to) {
       if (this.form.isConnected) await go(postHref(doc.root));
