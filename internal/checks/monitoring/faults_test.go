@@ -16,8 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/rules"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -26,68 +25,6 @@ import (
 	"github.com/freshet/freshet/internal/logqueue"
 	"github.com/freshet/freshet/internal/testenv"
 )
-
-// scraped are the series of two looks at the metrics.
-type scraped struct{ before, after map[string]*dto.MetricFamily }
-
-// fires reports whether an alert's expression, a metric or its increase compared with a
-// number, holds for a series. What an alert waits for by "for" is not waited for.
-func (s scraped) fires(t *testing.T, name string) bool {
-	t.Helper()
-	for _, a := range alerts(t) {
-		if a.Name != name {
-			continue
-		}
-		expr, err := parser.NewParser(parser.Options{}).ParseExpr(a.Expr)
-		require.NoError(t, err)
-		compared, ok := expr.(*parser.BinaryExpr)
-		require.True(t, ok, a.Expr)
-		limit, ok := compared.RHS.(*parser.NumberLiteral)
-		require.True(t, ok, a.Expr)
-		for _, value := range s.values(t, compared.LHS) {
-			if compared.Op == parser.GTR && value > limit.Val || compared.Op == parser.EQLC && value == limit.Val {
-				return true
-			}
-		}
-		return false
-	}
-	require.Fail(t, "there is no alert "+name)
-	return false
-}
-
-func (s scraped) values(t *testing.T, expr parser.Expr) (values []float64) {
-	t.Helper()
-	increase, isIncrease := expr.(*parser.Call)
-	if isIncrease {
-		require.Equal(t, "increase", increase.Func.Name)
-		expr = increase.Args[0].(*parser.MatrixSelector).VectorSelector
-	}
-	selector, ok := expr.(*parser.VectorSelector)
-	require.True(t, ok, expr.String())
-	began := map[string]float64{}
-	if f := s.before[selector.Name]; f != nil && isIncrease {
-		for _, m := range f.GetMetric() {
-			began[labelsOf(m)] = valueOf(m)
-		}
-	}
-	require.NotNil(t, s.after[selector.Name], selector.Name)
-	for _, m := range s.after[selector.Name].GetMetric() {
-		values = append(values, valueOf(m)-began[labelsOf(m)])
-	}
-	return values
-}
-
-func labelsOf(m *dto.Metric) string {
-	var all strings.Builder
-	for _, l := range m.GetLabel() {
-		all.WriteString(l.String())
-	}
-	return all.String()
-}
-
-func valueOf(m *dto.Metric) float64 {
-	return m.GetGauge().GetValue() + m.GetCounter().GetValue()
-}
 
 // elasticProxy stands before Elasticsearch. Its fault answers in its place; nil: none.
 type elasticProxy struct {
@@ -124,7 +61,8 @@ func elastic(t *testing.T, method, address, body string) {
 	require.Less(t, res.StatusCode, 300, string(text))
 }
 
-// TestAlertsOfFaults has each fault happen to a running server, and the alert of it fire.
+// TestAlertsOfFaults has each fault happen to a running server, and Prometheus fire the
+// alert of it.
 func TestAlertsOfFaults(t *testing.T) {
 	testenv.Full(t, "alerts")
 	answer := func(status int) *http.HandlerFunc {
@@ -132,10 +70,10 @@ func TestAlertsOfFaults(t *testing.T) {
 		return &f
 	}
 	for _, tt := range []struct {
-		name, alert string
-		prepare     func(t *testing.T, cfg *configs.Config) (fault func(a *app.App))
+		name, down string
+		prepare    func(t *testing.T, cfg *configs.Config) (fault func(a *app.App))
 	}{
-		{"the mapping of the index changes", "FreshetDependencyDown", func(t *testing.T, cfg *configs.Config) func(*app.App) {
+		{"the mapping of the index changes", "elasticsearch", func(t *testing.T, cfg *configs.Config) func(*app.App) {
 			address, index := cfg.Elasticsearch.Addresses[0], cfg.Elasticsearch.Index
 			cfg.Elasticsearch.ManageIndex = false
 			cfg.Elasticsearch.Fields = configs.Fields{ID: "id", Title: "title", UpdateTime: "time", Tags: "tags"}
@@ -148,41 +86,35 @@ func TestAlertsOfFaults(t *testing.T) {
 				feedOf(t, a)
 			}
 		}},
-		{"the index is deleted", "FreshetDependencyDown", func(t *testing.T, cfg *configs.Config) func(*app.App) {
+		{"the index is deleted", "elasticsearch", func(t *testing.T, cfg *configs.Config) func(*app.App) {
 			address := cfg.Elasticsearch.Addresses[0] + "/" + cfg.Elasticsearch.Index
 			return func(a *app.App) {
 				elastic(t, http.MethodDelete, address, "")
 				feedOf(t, a)
 			}
 		}},
-		{"a proxy answers for Elasticsearch", "FreshetDependencyDown", func(t *testing.T, cfg *configs.Config) func(*app.App) {
+		{"the index is closed", "elasticsearch", func(t *testing.T, cfg *configs.Config) func(*app.App) {
+			address := cfg.Elasticsearch.Addresses[0] + "/" + cfg.Elasticsearch.Index
+			return func(a *app.App) {
+				elastic(t, http.MethodPost, address+"/_close", "")
+				feedOf(t, a)
+			}
+		}},
+		{"a proxy answers for Elasticsearch", "elasticsearch", func(t *testing.T, cfg *configs.Config) func(*app.App) {
 			p := &elasticProxy{}
 			p.start(t, cfg)
 			return func(*app.App) { p.fault.Store(answer(http.StatusUnauthorized)) }
 		}},
-		{"connections to Elasticsearch die silently", "FreshetDependencyDown", func(t *testing.T, cfg *configs.Config) func(*app.App) {
+		{"connections to Elasticsearch die silently", "elasticsearch", func(t *testing.T, cfg *configs.Config) func(*app.App) {
 			p := &elasticProxy{}
 			p.start(t, cfg)
 			hang := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-t.Context().Done() })
 			return func(*app.App) { p.fault.Store(&hang) }
 		}},
-		{"a Redis without its module takes over", "FreshetDependencyDown", func(t *testing.T, cfg *configs.Config) func(*app.App) {
+		{"a Redis without its module takes over", "redis", func(t *testing.T, cfg *configs.Config) func(*app.App) {
 			r := testenv.StartRedis(t)
 			cfg.Redis.URL = "redis://" + r.Addr
 			return func(*app.App) { r.Kill(); r.StartBare() }
-		}},
-		{"PostgreSQL gives fewer connections", "FreshetFewConnections", func(t *testing.T, cfg *configs.Config) func(*app.App) {
-			address, _ := testenv.LimitedPostgres(t, 2)
-			cfg.Postgres.URL = address + "&pool_max_conns=8"
-			return func(a *app.App) {
-				var readers sync.WaitGroup
-				for i := range 32 {
-					readers.Go(func() {
-						assert.Equal(t, 200, send(t, a, "GET", "/v1/timeline", "", fmt.Sprint("X-Agent-ID: r_", i)))
-					})
-				}
-				readers.Wait()
-			}
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -190,12 +122,53 @@ func TestAlertsOfFaults(t *testing.T) {
 			cfg.Server.RequestTimeout = 5 * time.Second
 			fault := tt.prepare(t, &cfg)
 			a := open(t, cfg)
-			s := scraped{before: gather(t)}
-			testenv.WaitFor(t, func() bool { s.after = gather(t); return !s.fires(t, tt.alert) }, "a healthy server")
+			p := newMonitor(t)
+			is := func(state rules.AlertState) func() bool {
+				return func() bool {
+					p.scrape(t, a)
+					return p.state(t, "FreshetDependencyDown", tt.down) == state
+				}
+			}
+			testenv.WaitFor(t, is(rules.StateInactive), "a healthy server")
 			fault(a)
-			testenv.WaitFor(t, func() bool { s.after = gather(t); return s.fires(t, tt.alert) }, "%s", tt.alert)
+			testenv.WaitFor(t, is(rules.StatePending), "a server that knows of the fault")
+			testenv.WaitFor(t, is(rules.StateFiring), "the alert")
 		})
 	}
+}
+
+// TestTheAlertOfFewConnections: PostgreSQL refuses connections again and again.
+func TestTheAlertOfFewConnections(t *testing.T) {
+	testenv.Full(t, "alerts")
+	cfg := services(t)
+	address, _ := testenv.LimitedPostgres(t, 2)
+	cfg.Postgres.URL = address + "&pool_max_conns=8"
+	a, p := open(t, cfg), newMonitor(t)
+	refused := func() float64 {
+		return gather(t)["freshet_postgres_connections_refused_total"].GetMetric()[0].GetCounter().GetValue()
+	}
+	burst := func() {
+		p.scrape(t, a)
+		before := refused()
+		testenv.WaitFor(t, func() bool {
+			var readers sync.WaitGroup
+			for i := range 32 {
+				readers.Go(func() {
+					assert.Equal(t, 200, send(t, a, "GET", "/v1/timeline", "", fmt.Sprint("X-Agent-ID: r_", i)))
+				})
+			}
+			readers.Wait()
+			return refused() > before
+		}, "PostgreSQL refuses a connection")
+		p.scrape(t, a)
+	}
+	state := func() rules.AlertState { return p.state(t, "FreshetFewConnections", "") }
+	burst()
+	p.scrapeFor(t, a, 9*time.Minute)
+	require.Equal(t, rules.StatePending, state())
+	burst()
+	p.scrapeFor(t, a, 2*time.Minute)
+	require.Equal(t, rules.StateFiring, state())
 }
 
 // feedOf has somebody read.
@@ -222,17 +195,21 @@ func TestTheAlertOfALogThatNobodyReads(t *testing.T) {
 	a, err := app.Open(t.Context(), cfg, app.WithLogger(slog.New(slog.NewTextHandler(log, nil))))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, a.Close(context.WithoutCancel(t.Context()))) })
-	s := scraped{before: gather(t)}
+	p := newMonitor(t)
+	p.scrape(t, a)
+	require.Equal(t, rules.StateInactive, p.state(t, "FreshetLogDropped", ""))
 	for range 100 {
 		feedOf(t, a)
 	}
-	s.after = gather(t)
-	require.True(t, s.fires(t, "FreshetLogDropped"))
+	p.scrape(t, a)
+	require.Equal(t, rules.StatePending, p.state(t, "FreshetLogDropped", ""))
+	p.scrapeFor(t, a, 5*time.Minute)
+	require.Equal(t, rules.StateFiring, p.state(t, "FreshetLogDropped", ""))
 }
 
 // TestTheAlertOfACallThatHangs for longer than any may.
 func TestTheAlertOfACallThatHangs(t *testing.T) {
-	cfg := embedded(t)
+	cfg, p := embedded(t), newMonitor(t)
 	synctest.Test(t, func(t *testing.T) {
 		a, err := app.Open(t.Context(), cfg, app.WithLogger(slog.New(slog.DiscardHandler)))
 		require.NoError(t, err)
@@ -244,11 +221,13 @@ func TestTheAlertOfACallThatHangs(t *testing.T) {
 			r.Header.Set("X-Agent-ID", "reader")
 			a.Handler.ServeHTTP(httptest.NewRecorder(), r)
 		}()
-		s := scraped{after: gather(t)}
-		require.False(t, s.fires(t, "FreshetCallsHang"))
-		time.Sleep(3 * time.Minute)
-		s.after = gather(t)
-		assert.True(t, s.fires(t, "FreshetCallsHang"))
+		p.scrape(t, a)
+		assert.Equal(t, rules.StateInactive, p.state(t, "FreshetCallsHang", ""))
+		for range 4 * time.Minute / p.every {
+			time.Sleep(p.every)
+			p.scrape(t, a)
+		}
+		assert.Equal(t, rules.StateFiring, p.state(t, "FreshetCallsHang", ""))
 		require.NoError(t, sender.Close())
 		<-answered
 		require.NoError(t, a.Close(t.Context()))

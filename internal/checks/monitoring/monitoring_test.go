@@ -16,48 +16,17 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"gopkg.in/yaml.v3"
 
 	"github.com/freshet/freshet/internal/esindex"
 	_ "github.com/freshet/freshet/internal/logqueue" // its metric: the command writes the log
 )
 
-// The files of scripts/monitoring, as far as the tests read them.
-type (
-	alertFile struct {
-		Groups []struct {
-			Rules []alert `yaml:"rules"`
-		} `yaml:"groups"`
+// dashboard is that of scripts/monitoring, as far as the tests read it.
+type dashboard struct {
+	Panels []struct {
+		Title, Type, Description string
+		Targets                  []struct{ Expr, LegendFormat string }
 	}
-	alert struct {
-		Name        string            `yaml:"alert"`
-		Expr        string            `yaml:"expr"`
-		For         string            `yaml:"for"`
-		Labels      map[string]string `yaml:"labels"`
-		Annotations map[string]string `yaml:"annotations"`
-	}
-	dashboard struct {
-		Panels []struct {
-			Title, Type, Description string
-			Targets                  []struct{ Expr, LegendFormat string }
-		}
-	}
-)
-
-func alerts(t *testing.T) []alert {
-	t.Helper()
-	raw, err := os.ReadFile("../../../scripts/monitoring/alerts.yml")
-	require.NoError(t, err)
-	var file alertFile
-	decoder := yaml.NewDecoder(strings.NewReader(string(raw)))
-	decoder.KnownFields(false)
-	require.NoError(t, decoder.Decode(&file))
-	var all []alert
-	for _, g := range file.Groups {
-		all = append(all, g.Rules...)
-	}
-	require.NotEmpty(t, all)
-	return all
 }
 
 // queries are the dashboard's, with Grafana's variables filled in.
@@ -92,7 +61,7 @@ func TestMonitoring(t *testing.T) {
 	exported := gather(t)
 	asked := map[string]bool{}
 	for _, a := range alerts(t) {
-		checkQuery(t, exported, asked, "alert "+a.Name, a.Expr)
+		checkQuery(t, exported, asked, "alert "+a.Alert, a.Expr)
 	}
 	for title, expr := range queries(t) {
 		checkQuery(t, exported, asked, "panel "+title, expr)
@@ -187,10 +156,10 @@ func TestEachAlertIsExplained(t *testing.T) {
 	}
 	var named []string
 	for _, a := range alerts(t) {
-		named = append(named, a.Name)
-		assert.Equal(t, "docs/operations.md#"+strings.ToLower(a.Name), a.Annotations["runbook"], a.Name)
-		assert.NotEmpty(t, a.Annotations["summary"], a.Name)
-		assert.Contains(t, []string{"page", "ticket"}, a.Labels["severity"], a.Name)
+		named = append(named, a.Alert)
+		assert.Equal(t, "docs/operations.md#"+strings.ToLower(a.Alert), a.Annotations["runbook"], a.Alert)
+		assert.NotEmpty(t, a.Annotations["summary"], a.Alert)
+		assert.Contains(t, []string{"page", "ticket"}, a.Labels["severity"], a.Alert)
 	}
 	slices.Sort(named)
 	slices.Sort(explained)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -42,7 +43,7 @@ func TestAnAlertForEachRoute(t *testing.T) {
 			if l.GetName() != "route" || strings.HasSuffix(l.GetValue(), " /readyz") {
 				continue
 			}
-			assert.True(t, slices.ContainsFunc(alerts(t), func(a alert) bool { return errorsOf(t, a.Expr, l.GetValue()) }),
+			assert.True(t, slices.ContainsFunc(alerts(t), func(a rulefmt.Rule) bool { return errorsOf(t, a.Expr, l.GetValue()) }),
 				"no alert says that %s fails", l.GetValue())
 		}
 	}

@@ -1,0 +1,137 @@
+package monitoring
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/config"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/prometheus/model/textparse"
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/rules"
+	"github.com/prometheus/prometheus/util/teststorage"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/app"
+)
+
+// operators is the configuration of Prometheus that operators get.
+func operators(t *testing.T) *config.Config {
+	t.Helper()
+	cfg, err := config.LoadFile("../../../scripts/monitoring/prometheus.yml", false, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	require.Len(t, cfg.RuleFiles, 1)
+	return cfg
+}
+
+// alerts are the rules that operators get.
+func alerts(t *testing.T) (all []rulefmt.Rule) {
+	t.Helper()
+	file, errs := rulefmt.ParseFile(operators(t).RuleFiles[0], false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
+	require.Empty(t, errs)
+	for _, g := range file.Groups {
+		all = append(all, g.Rules...)
+	}
+	require.NotEmpty(t, all)
+	return all
+}
+
+// monitor is Prometheus's own storage, engine and rules over the metrics of one
+// server. Its clock is set by hand: each scrape is one interval after the last.
+type monitor struct {
+	storage *teststorage.TestStorage
+	groups  map[string]*rules.Group
+	job     string
+	every   time.Duration
+	now     time.Time
+}
+
+func newMonitor(t *testing.T) *monitor {
+	t.Helper()
+	cfg, log := operators(t), slog.New(slog.DiscardHandler)
+	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e6, Timeout: time.Minute, Parser: parser.NewParser(parser.Options{})})
+	t.Cleanup(func() { require.NoError(t, engine.Close()) })
+	storage := teststorage.New(t)
+	manager := rules.NewManager(&rules.ManagerOptions{
+		Context: t.Context(), Logger: log, Appendable: storage, Queryable: storage,
+		QueryFunc:  rules.EngineQueryFunc(engine, storage),
+		NotifyFunc: func(context.Context, string, ...*rules.Alert) {},
+	})
+	every := time.Duration(cfg.GlobalConfig.EvaluationInterval)
+	groups, errs := manager.LoadGroups(every, labels.EmptyLabels(), "", rules.DefaultEvalIterationFunc, false, cfg.RuleFiles...)
+	require.Empty(t, errs)
+	return &monitor{storage: storage, groups: groups, job: cfg.ScrapeConfigs[0].JobName, every: every, now: noon}
+}
+
+// scrape reads /metrics, as of one interval later, and evaluates the rules.
+func (p *monitor) scrape(t *testing.T, a *app.App) {
+	t.Helper()
+	p.now = p.now.Add(p.every)
+	w := httptest.NewRecorder()
+	a.Handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
+	require.Equal(t, 200, w.Code)
+	page, err := textparse.New(w.Body.Bytes(), w.Header().Get("Content-Type"), labels.NewSymbolTable(), textparse.ParserOptions{})
+	require.NoError(t, err)
+	to := p.storage.Appender(t.Context())
+	for {
+		entry, err := page.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		if entry != textparse.EntrySeries {
+			continue
+		}
+		var series labels.Labels
+		page.Labels(&series)
+		_, _, value := page.Series()
+		series = labels.NewBuilder(series).Set("job", p.job).Set("instance", "server").Labels()
+		_, err = to.Append(0, series, p.now.UnixMilli(), value)
+		require.NoError(t, err)
+	}
+	require.NoError(t, to.Commit())
+	for _, g := range p.groups {
+		g.Eval(t.Context(), p.now)
+	}
+}
+
+// scrapeFor scrapes until so much of its time has passed.
+func (p *monitor) scrapeFor(t *testing.T, a *app.App, d time.Duration) {
+	t.Helper()
+	for until := p.now.Add(d); p.now.Before(until); {
+		p.scrape(t, a)
+	}
+}
+
+// state is the state of an alert at the last scrape, of the series in whose labels about
+// occurs; "" is in all.
+func (p *monitor) state(t *testing.T, name, about string) rules.AlertState {
+	t.Helper()
+	state, found := rules.StateInactive, false
+	for _, g := range p.groups {
+		for _, r := range g.AlertingRules() {
+			require.NoError(t, r.LastError(), r.Name())
+			if r.Name() != name {
+				continue
+			}
+			found = true
+			for _, a := range r.ActiveAlerts() {
+				if strings.Contains(a.Labels.String(), about) {
+					require.NotContains(t, a.Annotations.Get("summary"), "error expanding template")
+					state = max(state, a.State)
+				}
+			}
+		}
+	}
+	require.True(t, found, "there is no alert "+name)
+	return state
+}
