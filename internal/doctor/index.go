@@ -53,13 +53,9 @@ func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 
 // tellTags says how tags and languages are compared.
 func (d *doctor) tellTags(s esindex.Schema) {
-	switch {
-	case s.Folds():
+	if s.Folds() {
 		d.say(OK, "tags and languages", "", "compared in every spelling")
-	case !s.Others:
-		d.say(Warning, "tags and languages", "start freshet, which adds the fields; its user needs the privilege manage for the index",
-			"the index lacks the fields %s and %s: interests find tags only as they are written", esindex.FoldedTags, esindex.LangKeys)
-	default:
+	} else {
 		d.say(OK, "tags and languages", "", "the index is not Freshet's: interests and lists find tags as they are written; mutes hold for every spelling, as the content has it; "+
 			"languages are found by their code, the rest of them is compared with the content (docs/own-index.md)")
 	}
