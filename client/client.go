@@ -4,7 +4,7 @@
 //	…
 //	page, err := c.Refresh(ctx, 20)
 //
-// There is a method for each route, in a file of the route's name; [Client.Do]
+// There is a method for each route, in a file for its subject; [Client.Do]
 // makes any other call. What the server refuses is an [*Error], which is also
 // one of the sentinels in errors.go.
 //
@@ -16,12 +16,16 @@
 package client
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/freshet/freshet/feed/api"
 )
 
 // How long one try may take. The context limits the whole call.
@@ -149,3 +153,24 @@ func (c *Client) As(agent string) *Client {
 
 // Close ends the idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Ready calls GET /readyz and returns the dependencies by name, also beside
+// the error of a server that is not ready ([ErrUnavailable]). It asks once:
+// who wants to wait calls again.
+func (c *Client) Ready(ctx context.Context) (map[string]Dependency, error) {
+	var data api.Readiness
+	once := *c
+	once.tries = 1
+	res, err := once.Do(ctx, Request{Method: http.MethodGet, Path: "/readyz"})
+	raw := res.Data
+	var refused *Error
+	if errors.As(err, &refused) {
+		raw = refused.Data
+	}
+	if len(raw) > 0 {
+		if uerr := json.Unmarshal(raw, &data); uerr != nil && err == nil {
+			err = fmt.Errorf("the server's answer to GET /readyz cannot be read: %w", uerr)
+		}
+	}
+	return data.Dependencies, err
+}

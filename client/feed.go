@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -90,4 +91,36 @@ func (c *Client) Feed(ctx context.Context, ask Ask) (Page, error) {
 		r.Repeatable, r.Within = ask.RequestID != "", rememberedFor
 	}
 	return send[Page](ctx, c, r, ask)
+}
+
+// GuestPage is the feed for readers without an account.
+type GuestPage struct {
+	Items    []feed.Item `json:"items"`    // best first; [InFeedOf] has the source and the trend
+	Degraded []string    `json:"degraded"` // what the server had to do without
+
+	asSent
+}
+
+// Guest calls GET /v1/feed/guest: what trends, the same for everybody, so that no agent
+// is needed. limit is 1 to 100, 0 for the server's 20.
+func (c *Client) Guest(ctx context.Context, limit int) (GuestPage, error) {
+	path := "/v1/feed/guest"
+	if limit != 0 {
+		path += "?limit=" + strconv.Itoa(limit)
+	}
+	return call[GuestPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
+}
+
+// Timeline calls GET /v1/timeline: everything new from whom the agent follows,
+// newest first. cursor is the NextCursor of the page before, "" for the newest;
+// limit is 1 to 100, 0 for the server's 20.
+func (c *Client) Timeline(ctx context.Context, cursor string, limit int) (PostPage, error) {
+	return call[PostPage](ctx, c, Request{Method: http.MethodGet, Path: withPage("/v1/timeline", "cursor", cursor, limit), Repeatable: true})
+}
+
+// WarmTimeline calls POST /v1/timeline/warm: the agent's next [Client.Timeline]
+// is fast.
+func (c *Client) WarmTimeline(ctx context.Context) error {
+	_, err := c.Do(ctx, Request{Method: http.MethodPost, Path: "/v1/timeline/warm", Repeatable: true})
+	return err
 }

@@ -2,9 +2,12 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strconv"
+	"time"
 
+	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 )
@@ -60,4 +63,85 @@ func ifVersion(version int) http.Header {
 		return nil
 	}
 	return http.Header{"If-Match": {`"` + strconv.Itoa(version) + `"`}}
+}
+
+// Report calls GET /v1/ranking/report for today and the days before it, 1 to 90
+// in all; 0 is a week. It needs the admin token.
+func (c *Client) Report(ctx context.Context, days int) (Report, error) {
+	path := "/v1/ranking/report"
+	if days != 0 {
+		path += "?days=" + strconv.Itoa(days)
+	}
+	return call[Report](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
+}
+
+// ExplainAsk asks what a refresh would do.
+type ExplainAsk struct {
+	Agent string    `json:"agent_id"`
+	Feed  feed.Name `json:"feed,omitempty"`  // "": [feed.ForYou]
+	Limit int       `json:"limit,omitempty"` // items of the page, 1 to 100; 0: the server's 20
+	Item  string    `json:"item,omitempty"`  // say of this one why it is where it is
+	// Ranking changes the parameters the agent is ranked by: an object that
+	// names those that change. [feed.ChangesJSON] writes one.
+	Ranking json.RawMessage `json:"ranking,omitempty"`
+	At      time.Time       `json:"at,omitzero"` // the moment of the refresh; zero: now
+}
+
+// Explanation describes the result of a refresh and the reasons for it.
+type Explanation struct {
+	api.Explanation
+	asSent
+}
+
+// Explain calls POST /v1/explain, as an admin: what a refresh of an agent
+// would do. It changes nothing.
+func (c *Client) Explain(ctx context.Context, ask ExplainAsk) (Explanation, error) {
+	return send[Explanation](ctx, c, Request{Method: http.MethodPost, Path: "/v1/explain", Repeatable: true}, ask)
+}
+
+// CompareRequest asks how far two rankings differ. A and B are changes to the
+// live ranking, such as "scale=72h,offset=2h"; "" is the live ranking itself.
+type CompareRequest struct {
+	A      string     `json:"a"`
+	B      string     `json:"b"`
+	Agents []string   `json:"agents,omitempty"` // up to 200; or
+	Sample int        `json:"sample,omitempty"` // how many to draw of those with a profile
+	Seed   int64      `json:"seed,omitempty"`   // the same seed draws the same
+	At     *time.Time `json:"at,omitempty"`     // nil: now
+	K      int        `json:"k,omitempty"`      // items compared, 1 to 100; 0: 20
+	Lists  bool       `json:"lists,omitempty"`  // the two lists, too; for one agent
+}
+
+// Compare calls POST /v1/compare. It needs the admin token.
+func (c *Client) Compare(ctx context.Context, r CompareRequest) (offline.Comparison, error) {
+	return send[offline.Comparison](ctx, c, Request{Method: http.MethodPost, Path: "/v1/compare", Repeatable: true, Timeout: longestTimeout}, r)
+}
+
+// ReplayClick is an item that an agent opened.
+type ReplayClick struct {
+	Agent string    `json:"agent_id"`
+	ID    string    `json:"id"`
+	At    time.Time `json:"at"`
+}
+
+// ReplayRequest asks where rankings would have placed what was clicked. The
+// rankings are changes to the live one, as in [CompareRequest].
+type ReplayRequest struct {
+	Clicks   []ReplayClick `json:"clicks"`          // up to 200
+	Rankings []string      `json:"rankings"`        // up to 40
+	Depth    int           `json:"depth,omitempty"` // how far is ranked; 0: 500
+}
+
+// Replayed is the answer: an outcome for each click, in order, with a rank by
+// each ranking.
+type Replayed struct {
+	Rankings []feed.Ranking    `json:"rankings"`
+	Notes    []string          `json:"notes,omitempty"` // what the changes did beside what they say
+	Depth    int               `json:"depth"`
+	Outcomes []offline.Outcome `json:"outcomes"`
+}
+
+// Replay calls POST /v1/replay. It needs the admin token.
+func (c *Client) Replay(ctx context.Context, r ReplayRequest) (Replayed, error) {
+	return send[Replayed](ctx, c, Request{Method: http.MethodPost, Path: "/v1/replay", Repeatable: true, Timeout: longestTimeout}, r)
 }

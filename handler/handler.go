@@ -1,4 +1,4 @@
-// Package handler answers HTTP: one file per route, one table that maps errors
+// Package handler answers HTTP: a file for each group of routes, one table that maps errors
 // to a status and a code (errors.go), who may call (auth.go, token.go) and the
 // limits of what is read (body.go). It imports the engine and the contracts, but
 // no backend.

@@ -2,12 +2,15 @@ package handler
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
+	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/internal/gunzip"
@@ -106,4 +109,113 @@ func (c *call) uploadError(ctx context.Context, err error, sent, body *bounded, 
 		err = fmt.Errorf("%w: the gzip body is damaged or ends early", feed.ErrInvalid)
 	}
 	return partial{error: err, data: report}
+}
+
+// itemID returns the item that the path names. The wildcard's value starts with a slash.
+func itemID(c *call) (string, error) {
+	id := strings.TrimPrefix(c.gin.Param("id"), "/")
+	return id, feed.CheckItemID(id)
+}
+
+// getItem answers GET /v1/items/{id} with the item as it is stored.
+func (s *server) getItem(c *call) error {
+	id, err := itemID(c)
+	if err != nil {
+		return err
+	}
+	docs, err := result(c, s.gated, func(ctx context.Context) ([]feed.Doc, error) { return s.deps.Items.Docs(ctx, []string{id}) })
+	if err != nil {
+		return err
+	}
+	if len(docs) == 0 || docs[0].Missing() {
+		return feed.ErrNotFound
+	}
+	c.out = append(c.out[:0], successHead...)
+	c.out = append(c.out, docs[0].JSON...)
+	c.out = append(c.out, '}')
+	c.send(http.StatusOK, 0, c.out)
+	return nil
+}
+
+// patchItem answers PATCH /v1/items/{id} with the item as it is stored.
+func (s *server) patchItem(c *call) error {
+	id, err := itemID(c)
+	if err != nil {
+		return err
+	}
+	patch, err := c.readBody(feed.MaxItemBytes)
+	if err != nil {
+		return err
+	}
+	return c.answer(s.gated, func(ctx context.Context) (any, error) { return s.deps.Intake.Patch(ctx, id, patch) })
+}
+
+const (
+	// MaxItems is the largest limit of a list of items, each of which may be large.
+	MaxItems     = 200
+	defaultItems = 100
+)
+
+// itemsQuery are the parameters of GET /v1/items.
+type itemsQuery struct {
+	Author queryText `json:"author"`
+	Tag    queryText `json:"tag"`
+	Since  int64     `json:"since"`
+	Cursor queryText `json:"cursor"`
+	Limit  int       `json:"limit"`
+}
+
+func (q itemsQuery) selection() (catalog.Selection, error) {
+	s := catalog.Selection{Author: string(q.Author), Tag: string(q.Tag), Since: q.Since, Cursor: string(q.Cursor), Limit: q.Limit}
+	if q.Since < 0 || q.Since > feed.MaxItemTime {
+		return s, fmt.Errorf("%w: since must be Unix seconds from 0 to %d, not %d", feed.ErrInvalid, int64(feed.MaxItemTime), q.Since)
+	}
+	return s, feed.CheckLimit(q.Limit, MaxItems)
+}
+
+// itemList is the data of GET /v1/items.
+type itemList struct {
+	Items []json.RawMessage `json:"items"`
+	Next  *string           `json:"next_cursor"` // null: this is the last page
+}
+
+// getItems answers GET /v1/items with a page of the stored items.
+func (s *server) getItems(c *call) error {
+	ask := itemsQuery{Limit: defaultItems}
+	if err := c.decodeQuery(&ask); err != nil {
+		return err
+	}
+	selected, err := ask.selection()
+	if err != nil {
+		return err
+	}
+	return c.answer(s.gated, func(ctx context.Context) (any, error) {
+		page, err := s.deps.List.List(ctx, selected)
+		data := itemList{Items: make([]json.RawMessage, len(page.Items))}
+		for i, doc := range page.Items {
+			data.Items[i] = doc.JSON
+		}
+		if page.Next != "" {
+			data.Next = &page.Next
+		}
+		return data, err
+	})
+}
+
+// Graph takes the events of other systems. [graph.Applier] implements it.
+type Graph interface {
+	// Read applies the events of a stream, NDJSON with one event a line. A bad event
+	// is rejected and the rest goes on. The report is valid beside an error, too, and
+	// counts what was applied before it. Errors wrap [feed.ErrInvalid],
+	// [social.ErrUnavailable], or what r returned. The same stream may be read again.
+	Read(ctx context.Context, r io.Reader) (api.Upload, error)
+}
+
+func (s *server) graphRoutes(route router) {
+	route(http.MethodPost, "/v1/graph/events", s.admin(s.postGraphEvents))
+}
+
+// postGraphEvents answers POST /v1/graph/events.
+func (s *server) postGraphEvents(c *call) error {
+	return s.upload(c, s.deps.Social.Graph.Read)
 }

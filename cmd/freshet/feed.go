@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -74,5 +75,20 @@ func readFeed(cmd *cobra.Command, f feedFlags, action string) error {
 			return err
 		}
 		return printPage(cmd, page.Raw, f.json, func(w io.Writer, width int) error { return cli.WritePage(w, page, f.why, time.Now(), width) })
+	})
+}
+
+// readGuestFeed reads the feed that is the same for everybody.
+func readGuestFeed(cmd *cobra.Command, f feedFlags) error {
+	if f.why || f.requestID != "" {
+		return &usageError{cmd.CommandPath(), errors.New("guest goes without --why and --request-id: it is the same for everybody")}
+	}
+	server, err := connect(cmd, f.caller.server())
+	return calling(cmd, server, err, func(ctx context.Context, c *client.Client) error {
+		page, err := c.Guest(ctx, f.limit)
+		if err != nil {
+			return err
+		}
+		return printPage(cmd, page.Raw, f.json, func(w io.Writer, width int) error { return cli.WriteGuestPage(w, page, time.Now(), width) })
 	})
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/internal/version"
 )
 
 // Exit codes.
@@ -27,7 +28,7 @@ const (
 	exitUsage = 2 // the command line itself is wrong
 )
 
-// commands makes the subcommands, each in a file of its name.
+// commands makes the subcommands.
 var commands = []func() *cobra.Command{
 	newConfigCommand, newDoctorCommand, newExplainCommand, newFeedCommand, newFollowCommand, newHealthCommand,
 	newIngestCommand, newItemsCommand, newJobsCommand, newPostCommand, newPromoteCommand, newRankingCommand, newServeCommand, newTimelineCommand, newVersionCommand, newWorkerCommand,
@@ -170,3 +171,18 @@ func addConfigFlags(cmd *cobra.Command) func() (configs.Config, error) {
 		return cfg, err
 	}
 }
+
+func newVersionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), versionLine())
+			return err
+		},
+	}
+}
+
+// versionLine is the output of the version command and of --version.
+func versionLine() string { return "freshet " + version.Long() }

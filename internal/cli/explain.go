@@ -164,9 +164,7 @@ func explainedFooter(x client.Explanation) string {
 	if x.OutOfTime {
 		b.WriteString(", out of time")
 	}
-	if len(x.Degraded) > 0 {
-		b.WriteString(", degraded=" + strings.Join(x.Degraded, ","))
-	}
+	b.WriteString(lacking(x.Degraded))
 	proposed := ""
 	if x.Proposed {
 		proposed = " (proposed)"

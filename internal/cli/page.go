@@ -37,9 +37,7 @@ func WritePage(w io.Writer, p client.Page, why bool, now time.Time, width int) e
 		})
 	}
 	var b strings.Builder
-	if len(p.Items) > 0 {
-		table(&b, rows, width)
-	}
+	table(&b, rows, width)
 	b.WriteString(footer(p))
 	return write(w, &b)
 }
@@ -74,9 +72,7 @@ func footer(p client.Page) string {
 	if p.NewCount != nil {
 		s += fmt.Sprintf(", new_count=%d", *p.NewCount)
 	}
-	if len(p.Degraded) > 0 {
-		s += ", degraded=" + strings.Join(p.Degraded, ",")
-	}
+	s += lacking(p.Degraded)
 	if p.RequestID != "" {
 		s += ", request_id=" + p.RequestID
 	}
@@ -85,8 +81,20 @@ func footer(p client.Page) string {
 
 const gap = "  "
 
-// table aligns the columns and cuts cells where the rows would be too wide.
+// lacking says what an answer had to do without.
+func lacking(degraded []string) string {
+	if len(degraded) == 0 {
+		return ""
+	}
+	return ", degraded=" + strings.Join(degraded, ",")
+}
+
+// table aligns the columns and cuts cells where the rows would be too wide. A header alone
+// is left out.
 func table(b *strings.Builder, rows [][]string, width int) {
+	if len(rows) == 1 {
+		return
+	}
 	widths := columnWidths(rows)
 	if width > 0 {
 		shrink(widths, width-len(gap)*(len(widths)-1))
