@@ -110,20 +110,23 @@ func readOn(ctx context.Context, d pageSource, limit int, p *page, got hydrated,
 }
 
 // topUp fills a page that has lost items up from its source. What is there
-// already is worth an answer, whatever happens; where nothing is, the session
-// counts as ended after an error, so that the caller refreshes.
+// already is worth an answer, whatever happens, and says what it lacks; where nothing is,
+// the session counts as ended after an error, so that the caller refreshes.
 func topUp(ctx context.Context, d pageSource, limit int, p *page, got *hydrated) {
 	// Another call with the same request id may have filled it up already.
 	missing := min(got.short(), limit-len(got.docs))
 	for try := 0; missing > 0 && p.HasMore && (try < topUps || len(got.docs) == 0); try++ {
 		more, err := d.take(ctx, missing)
 		if err != nil {
-			p.HasMore = len(got.docs) > 0
+			if p.HasMore = len(got.docs) > 0; p.HasMore {
+				p.lacks |= lacksSession
+			}
 			return
 		}
 		got.further = append(got.further, more.Refs...)
 		fill, err := d.read(ctx, more)
 		if err != nil {
+			got.unread |= cmp.Or(fill.unread, lacksCatalog)
 			return
 		}
 		got.add(fill)

@@ -58,7 +58,7 @@ const (
 // their authors leave more than that many of its places to nobody else, it reads on, at most
 // [readsOn] times in all and not past since, and proposes everything that it has read.
 func (r *timelineRead) proposals(ctx context.Context, req TimelineRequest, since time.Time) (page TimelinePage, err error) {
-	if r.authors, r.server, err = r.t.stores.Posts.Celebrities(ctx, r.agent); err != nil {
+	if r.unlisted, err = r.t.stores.Posts.Celebrities(ctx, r.agent); err != nil {
 		return page, err
 	}
 	page.Next = req.Below

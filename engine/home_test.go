@@ -111,9 +111,9 @@ type conditionedPosts struct {
 	home *homeRig
 }
 
-func (p conditionedPosts) Celebrities(ctx context.Context, reader string) ([]string, bool, error) {
+func (p conditionedPosts) Celebrities(ctx context.Context, reader string) (social.Pulled, error) {
 	if err := p.home.are[feed.SourceFollowing].pass(ctx, social.ErrUnavailable); err != nil {
-		return nil, false, err
+		return social.Pulled{}, err
 	}
 	return p.TimelinePosts.Celebrities(ctx, reader)
 }

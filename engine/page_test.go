@@ -389,18 +389,29 @@ func TestGivingBackOutlivesTheRequest(t *testing.T) {
 	r.wants(t, loadMore(5), run(5, 10), true)
 }
 
-// A top-up that fails does not fail the page.
+// A top-up that fails does not fail the page, which says what it lacks.
 func TestATopUpMayFail(t *testing.T) {
-	for name, fail := range map[string]func(*rig){
-		"at its pop":     func(r *rig) { r.sessions.set(rule{err: cache.ErrUnavailable, only: []string{"Pop"}, skip: 1}) },
-		"at its content": func(r *rig) { r.catalog.set(rule{err: errors.New("broken"), skip: 1}) },
+	pop := func(r *rig) { r.sessions.set(rule{err: cache.ErrUnavailable, only: []string{"Pop"}, skip: 1}) }
+	content := func(err error) func(*rig) {
+		return func(r *rig) { r.catalog.set(rule{err: err, skip: 1}) }
+	}
+	for name, c := range map[string]struct {
+		fail  func(r *rig)
+		lacks string
+	}{
+		"at its pop":                            {pop, "session"},
+		"at its content":                        {content(errors.New("broken")), "catalog"},
+		"at its content, which is out of reach": {content(catalog.ErrUnavailable), "catalog"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, 30, nil)
 			r.wants(t, refresh(1), run(0, 1), true)
 			r.remove(t, "i001", "i003")
-			fail(r)
-			r.wants(t, loadMore(4), []string{"i002", "i004"}, true)
+			c.fail(r)
+			a := r.ask(t, loadMore(4))
+			assert.Equal(t, []string{"i002", "i004"}, docIDs(a))
+			assert.True(t, a.HasMore)
+			assert.Equal(t, []string{c.lacks}, a.Degraded)
 			r.sessions.up()
 			r.catalog.up()
 			r.wants(t, loadMore(2), run(5, 7), true)

@@ -82,7 +82,7 @@ type TimelinePosts interface {
 	// Pull, Newest, Celebrities, Grid and Replies are those of [social.Store].
 	Pull(ctx context.Context, q social.PullQuery) ([]social.Entry, error)
 	Newest(ctx context.Context, authors []string, below social.Position, n int) ([]social.Entry, error)
-	Celebrities(ctx context.Context, reader string) (authors []string, server bool, err error)
+	Celebrities(ctx context.Context, reader string) (social.Pulled, error)
 	Grid(ctx context.Context, reader, author string, below social.Position, n int) ([]social.Entry, error)
 	Replies(ctx context.Context, q social.RepliesQuery) ([]social.Entry, error)
 }
@@ -182,14 +182,13 @@ func (t *Timelines) answer(ctx context.Context, agent string, page TimelinePage,
 
 // timelineRead is the reading of one page.
 type timelineRead struct {
-	t       *Timelines
-	agent   string
-	profile feed.Profile
-	authors []string // followed ones whose posts are pulled
-	server  bool     // the agent follows [social.Server]
-	noLists bool     // the store proposes
-	lacks   parts
-	heads   map[string]postHead // of what is proposed to home; nil: contents are read
+	t        *Timelines
+	agent    string
+	profile  feed.Profile
+	unlisted social.Pulled // whom the agent follows and whose posts are pulled
+	noLists  bool          // the store proposes
+	lacks    parts
+	heads    map[string]postHead // of what is proposed to home; nil: contents are read
 
 	refusals *feed.Refusals // of the profile; nil: not asked for yet
 }
@@ -221,7 +220,7 @@ func (r *timelineRead) about(ctx context.Context) error {
 	var group errgroup.Group
 	var storeErr error
 	group.Go(guard.Func(func() error {
-		r.authors, r.server, storeErr = r.t.stores.Posts.Celebrities(ctx, r.agent)
+		r.unlisted, storeErr = r.t.stores.Posts.Celebrities(ctx, r.agent)
 		return nil
 	}))
 	group.Go(guard.Func(func() error { return r.readProfile(ctx) }))

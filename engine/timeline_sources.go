@@ -117,14 +117,15 @@ func mergeProposals(sources []proposal, want int) (all []timeline.Position, comp
 }
 
 // own returns the proposal of the agent's list; false means that the store has to answer.
-// An agent who follows [social.Server] gets every public post, which no list holds.
+// An agent who follows [social.Server] gets every public post, which no list holds, and
+// somebody's list that is to be built again lacks what they have done.
 func (r *timelineRead) own(ctx context.Context, below timeline.Position, n int) (proposal, bool, error) {
 	stores := r.t.stores
 	if stores.Late != nil && stores.Late() {
 		r.noLists = true
 		r.lacks |= lacksTimeline
 	}
-	if r.noLists || r.server {
+	if r.noLists || r.unlisted.Server || r.unlisted.Rebuilt {
 		return proposal{}, false, nil
 	}
 	if stores.Behind != nil && stores.Behind() {
@@ -157,11 +158,11 @@ func (r *timelineRead) own(ctx context.Context, below timeline.Position, n int) 
 // their outboxes, and from the store for authors without one. ended lists the authors
 // whose outboxes end at a floor.
 func (r *timelineRead) pulled(ctx context.Context, below timeline.Position, n int) (out []proposal, ended []string, err error) {
-	if len(r.authors) == 0 {
+	if len(r.unlisted.Authors) == 0 {
 		return nil, nil, nil
 	}
-	missing := r.authors
-	pages, err := r.t.stores.Outboxes.ReadMany(ctx, r.authors, below, n)
+	missing := r.unlisted.Authors
+	pages, err := r.t.stores.Outboxes.ReadMany(ctx, r.unlisted.Authors, below, n)
 	switch {
 	case err == nil:
 		missing = nil
@@ -176,12 +177,12 @@ func (r *timelineRead) pulled(ctx context.Context, below timeline.Position, n in
 	}
 	for i, p := range pages {
 		if p.State != timeline.Ready {
-			missing = append(missing, r.authors[i])
+			missing = append(missing, r.unlisted.Authors[i])
 			continue
 		}
 		source := fromList(p)
 		if source.ended {
-			ended = append(ended, r.authors[i])
+			ended = append(ended, r.unlisted.Authors[i])
 		}
 		out = append(out, source)
 	}

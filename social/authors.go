@@ -101,19 +101,22 @@ type Authors interface {
 	// have crossed a threshold meanwhile, it leaves another author job.
 	SetDelivery(ctx context.Context, author string, from, to Delivery) (bool, error)
 
-	// Celebrities lists whom reader follows and who is not pushed, sorted, and
-	// whether reader follows [Server].
-	Celebrities(ctx context.Context, reader string) (authors []string, server bool, err error)
+	// Celebrities lists whom reader follows and who is not pushed.
+	Celebrities(ctx context.Context, reader string) (Pulled, error)
 
 	// CelebritiesOf answers [Authors.Celebrities] for many readers, in their order,
 	// with one statement. Doubles are allowed.
 	CelebritiesOf(ctx context.Context, readers []string) ([]Pulled, error)
 }
 
-// Pulled is whom a reader follows and whose posts are in no list.
+// Pulled is whom a reader follows and whose posts are in no list, and what else of their
+// timeline is not in it.
 type Pulled struct {
 	Authors []string // who are not pushed, sorted
 	Server  bool     // the reader follows [Server]
+	// Rebuilt says that the reader's list is to be built again, because it lacks something: a
+	// job of theirs waits or runs, see [github.com/freshet/freshet/social/jobs.Everybody].
+	Rebuilt bool
 }
 
 // With is p with another author that the reader follows, in the order of their ids.

@@ -73,6 +73,7 @@ func trip(t *testing.T, b *breaker.Breaker, kind string) {
 
 // link is a network between this process and a server that can be cut.
 type link struct {
+	still sync.RWMutex // held for as long as requests go nowhere; see hold
 	to    string
 	l     net.Listener
 	mu    sync.Mutex
@@ -101,7 +102,7 @@ func (k *link) accept() {
 			_ = c.Close()
 			continue
 		}
-		go func() { _, _ = io.Copy(far, c); _ = far.Close() }()
+		go func() { _, _ = io.Copy(held{far, k}, c); _ = far.Close() }()
 		go func() { _, _ = io.Copy(c, far); _ = c.Close() }()
 	}
 }
@@ -127,6 +128,25 @@ func (k *link) set(cut bool) {
 		_ = c.Close()
 		delete(k.conns, c)
 	}
+}
+
+// hold keeps all requests from the server, on connections that stay open, until the link is
+// released.
+func (k *link) hold() (release func()) {
+	k.still.Lock()
+	return sync.OnceFunc(k.still.Unlock)
+}
+
+// held is the far end of a link.
+type held struct {
+	io.Writer
+	link *link
+}
+
+func (w held) Write(b []byte) (int, error) {
+	w.link.still.RLock()
+	defer w.link.still.RUnlock()
+	return w.Writer.Write(b)
 }
 
 // healthy waits until a refresh of an agent of its own is answered in full.

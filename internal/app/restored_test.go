@@ -82,9 +82,9 @@ func (o *restored) right(agent string) bool {
 	n := o.a.network
 	want, err := n.store.Pull(o.Context(), social.PullQuery{Reader: agent, N: 1000, Whole: true})
 	require.NoError(o, err)
-	authors, _, err := n.store.Celebrities(o.Context(), agent)
+	pulled, err := n.store.Celebrities(o.Context(), agent)
 	require.NoError(o, err)
-	pages, err := n.outboxes.ReadMany(o.Context(), authors, timeline.Position{}, 1000)
+	pages, err := n.outboxes.ReadMany(o.Context(), pulled.Authors, timeline.Position{}, 1000)
 	own, ownErr := n.lists.Read(o.Context(), agent, timeline.Position{}, 1000)
 	if err != nil || ownErr != nil {
 		return false

@@ -21,8 +21,10 @@ const (
 
 // atOnce changes the lists of agents so that the caller of a write sees it in
 // their next call, on any server. Where that takes too long the lists are dropped,
-// so that the next call builds them from the store. The change is committed, so
-// nothing that fails here is the caller's concern: a job is left for the workers.
+// so that the next call builds them from the store. Where they are out of this server's
+// reach, the queue has them dropped, and until then every server answers from the store.
+// The change is committed, so nothing that fails here is the caller's concern: a job is
+// left for the workers.
 func (f *Fanout) atOnce(ctx context.Context, agents []string, change func(ctx context.Context) error) {
 	ctx = context.WithoutCancel(ctx)
 	err := f.within(ctx, change)
@@ -32,6 +34,14 @@ func (f *Fanout) atOnce(ctx context.Context, agents []string, change func(ctx co
 	f.d.Log.DebugContext(ctx, "a job of a change waits for the workers", "error", err)
 	if err := f.within(ctx, func(ctx context.Context) error { return f.d.Lists.Drop(ctx, agents) }); err != nil {
 		f.d.Late()
+		dirty := make([]jobs.Dirty, len(agents))
+		for i, agent := range agents {
+			dirty[i] = jobs.Dirty{Kind: jobs.Pair, Key: jobs.PairKey(jobs.Everybody, agent), Priority: jobs.PrioritySoon}
+		}
+		err = f.within(ctx, func(ctx context.Context) error { return f.d.Queue.Mark(ctx, dirty...) })
+		if err != nil {
+			f.d.Log.WarnContext(ctx, "lists lack a change that was accepted, and other servers do not know", "error", err)
+		}
 	}
 }
 

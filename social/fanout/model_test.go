@@ -463,12 +463,12 @@ func (w *world) reader() {
 // outboxReader reads the outboxes of whom somebody follows who is not pushed.
 func (w *world) outboxReader() {
 	agent, f := pick(w, w.agents), w.server()
-	authors, _, err := w.store.Celebrities(w.ctx, agent)
+	pulled, err := w.store.Celebrities(w.ctx, agent)
 	if err != nil {
 		w.failed = err
 	}
-	if len(authors) > 0 {
-		author := pick(w, authors)
+	if len(pulled.Authors) > 0 {
+		author := pick(w, pulled.Authors)
 		w.start("outbox "+author, func(ctx context.Context) error { return f.outboxes.run(ctx, author) })
 	}
 }

@@ -177,12 +177,8 @@ func (s stagedStore) Newest(ctx context.Context, authors []string, below social.
 	return get(ctx, "newest", func() ([]social.Entry, error) { return s.Store.Newest(ctx, authors, below, n) })
 }
 
-func (s stagedStore) Celebrities(ctx context.Context, reader string) (authors []string, server bool, err error) {
-	authors, err = get(ctx, "celebrities", func() (list []string, err error) {
-		list, server, err = s.Store.Celebrities(ctx, reader)
-		return list, err
-	})
-	return authors, server, err
+func (s stagedStore) Celebrities(ctx context.Context, reader string) (social.Pulled, error) {
+	return get(ctx, "celebrities", func() (social.Pulled, error) { return s.Store.Celebrities(ctx, reader) })
 }
 
 func (s stagedStore) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {

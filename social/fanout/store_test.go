@@ -100,7 +100,7 @@ func TestEventsAreLeftToWorkers(t *testing.T) {
 }
 
 // TestWritesSucceedWithoutLists: a list that cannot be changed in time is dropped;
-// where that fails too, it is told.
+// where that fails too, that is told.
 func TestWritesSucceedWithoutLists(t *testing.T) {
 	e := newEnv(t)
 	late := 0
@@ -123,10 +123,13 @@ func TestWritesSucceedWithoutLists(t *testing.T) {
 	assert.Equal(t, jobs.Pending, job.State)
 	assert.Zero(t, job.Attempts)
 	assert.Equal(t, []string{}, e.list("f"))
+	assert.Contains(t, e.open(), row{jobs.Pair, "*/f"}, "other servers are told, too")
 	changed, err := e.b.Store().Follow(e.ctx, "f", "x", zero)
 	require.NoError(t, err)
 	assert.False(t, changed)
 	assert.Equal(t, []string{"p"}, e.list("f"), "who says it again has it done")
+	e.drain()
+	assert.Equal(t, []string{"none"}, e.list("f"), "it is built when it is read")
 }
 
 // TestAWriteDoesNotWaitForLong where another server has its job and is slow.

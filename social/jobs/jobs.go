@@ -49,7 +49,7 @@ const (
 )
 
 // Everybody stands for all authors in the key of a [Pair]: so many have changed
-// for the agent that their list is rebuilt.
+// for the agent that their list is rebuilt, or what has changed could not be told it.
 const Everybody = "*"
 
 // Kinds lists them all.

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
@@ -75,7 +76,9 @@ var dialect = sqlstore.Dialect{
 	Receivers: receiversText,
 	Celebrities: `SELECT agent, author FROM follows WHERE agent = ANY ($1) AND author = '` + social.Server + `' AND gone = 0
 		UNION ALL (SELECT f.agent, f.author FROM authors a JOIN follows f ON f.author = a.id
-			WHERE a.delivery <> 'push' AND f.agent = ANY ($1) AND f.gone = 0 ORDER BY f.author)`,
+			WHERE a.delivery <> 'push' AND f.agent = ANY ($1) AND f.gone = 0 ORDER BY f.author)
+		UNION ALL SELECT k.agent, '` + jobs.Everybody + `' FROM unnest($1::text[]) k (agent)
+			JOIN jobs j ON j.kind = '` + string(jobs.Pair) + `' AND j.key = '` + jobs.Everybody + `/' || k.agent AND j.state IN ('pending', 'failed', 'running')`,
 	Sources: sources,
 
 	Now:        now,

@@ -64,16 +64,14 @@ func celebrities(e *env) {
 	require.True(e, set(social.Push, social.Both))
 	require.False(e, set(social.Push, social.Both), "another server was faster")
 	require.Equal(e, social.Celebrity{Author: "a", Delivery: social.Both, Since: e.now, Followers: celebrityAt}, of())
-	list, server, err := e.Celebrities(e.ctx, "f9")
-	require.NoError(e, err)
-	require.False(e, server)
-	require.Equal(e, []string{"a"}, list)
+	require.Equal(e, social.Pulled{Authors: []string{"a"}}, must[social.Pulled](e)(e.Celebrities(e.ctx, "f9")))
 	require.Empty(e, e.dirty())
 	e.follow("stranger", social.Server)
 	require.Equal(e, []social.Pulled{{Server: true}, {Authors: []string{"a"}}, {}, {Authors: []string{"a"}}},
 		must[[]social.Pulled](e)(e.CelebritiesOf(e.ctx, []string{"stranger", "f9", "a", "f9"})))
 	require.Empty(e, must[[]social.Pulled](e)(e.CelebritiesOf(e.ctx, nil)))
 	e.dirty()
+	rebuilt(e)
 
 	// On the way the followers cross back.
 	e.unfollow("f0", "a")
@@ -92,6 +90,28 @@ func celebrities(e *env) {
 	require.True(e, set(social.Pull, social.Both))
 	require.True(e, set(social.Both, social.Push))
 	require.Empty(e, e.dirty())
+}
+
+// rebuilt: a reader whose list is to be built again is told as long as that waits or runs.
+func rebuilt(e *env) {
+	tells := func() bool {
+		list := must[[]social.Pulled](e)(e.CelebritiesOf(e.ctx, []string{"f9", "stranger"}))
+		require.Equal(e, []social.Pulled{{Authors: []string{"a"}, Rebuilt: list[0].Rebuilt}, {Server: true}}, list)
+		return list[0].Rebuilt
+	}
+	key := jobs.PairKey(jobs.Everybody, "f9")
+	require.NoError(e, e.Mark(e.ctx, jobs.Dirty{Kind: jobs.Pair, Key: jobs.PairKey("a", "f9")}, jobs.Dirty{Kind: jobs.Member, Key: key}))
+	require.False(e, tells(), "others are")
+	require.NoError(e, e.Mark(e.ctx, jobs.Dirty{Kind: jobs.Pair, Key: key}))
+	require.True(e, tells(), "it waits")
+	job := must[jobs.Job](e)(e.LeaseKey(e.ctx, jobs.Pair, key, time.Minute))
+	require.True(e, tells(), "it runs")
+	must[jobs.State](e)(e.Fail(e.ctx, job, jobs.Failure{After: time.Hour}))
+	require.True(e, tells(), "it has failed")
+	job = must[jobs.Job](e)(e.LeaseKey(e.ctx, jobs.Pair, key, time.Minute))
+	must[bool](e)(e.Done(e.ctx, job))
+	require.False(e, tells(), "it is done")
+	e.dirty()
 }
 
 // busy makes an agent who has done everything one can do.

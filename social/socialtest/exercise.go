@@ -38,7 +38,7 @@ func Exercise(t *testing.T, s Backend) {
 	require.NoError(t, err)
 	exerciseAgain(t, s)
 	exerciseReplies(t, s, p.ID)
-	_, _, err = s.Celebrities(ctx, "b")
+	_, err = s.Celebrities(ctx, "b")
 	require.NoError(t, err)
 	_, err = s.Affinities(ctx, "b", here)
 	require.NoError(t, err)

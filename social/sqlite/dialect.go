@@ -3,6 +3,7 @@ package sqlite
 import (
 	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
@@ -74,7 +75,10 @@ var dialect = sqlstore.Dialect{
 	Standings: standingsText,
 	Receivers: receiversText,
 	Celebrities: `SELECT f.agent, f.author FROM json_each($1) k CROSS JOIN follows f ON f.agent = k.value LEFT JOIN authors a ON a.id = f.author
-		WHERE f.gone = 0 AND (f.author = '` + social.Server + `' OR a.delivery <> 'push') ORDER BY f.author`,
+		WHERE f.gone = 0 AND (f.author = '` + social.Server + `' OR a.delivery <> 'push')
+		UNION ALL SELECT k.value, '` + jobs.Everybody + `' FROM json_each($1) k
+			JOIN jobs j ON j.kind = '` + string(jobs.Pair) + `' AND j.key = '` + jobs.Everybody + `/' || k.value AND j.state IN ('pending', 'failed', 'running')
+		ORDER BY 2`,
 	Sources: sources,
 
 	Now:        now,

@@ -166,9 +166,9 @@ func (s *Store) SetDelivery(ctx context.Context, author string, from, to social.
 }
 
 // Celebrities implements [social.Authors].
-func (s *Store) Celebrities(ctx context.Context, reader string) (authors []string, server bool, err error) {
+func (s *Store) Celebrities(ctx context.Context, reader string) (social.Pulled, error) {
 	list, err := s.CelebritiesOf(ctx, []string{reader})
-	return list[0].Authors, list[0].Server, err
+	return list[0], err
 }
 
 // CelebritiesOf implements [social.Authors].
@@ -178,7 +178,13 @@ func (s *Store) CelebritiesOf(ctx context.Context, readers []string) ([]social.P
 		q.each(func(scan Scan) error {
 			var reader, author string
 			err := scan(&reader, &author)
-			found[reader] = found[reader].With(author)
+			p := found[reader]
+			if author == jobs.Everybody {
+				p.Rebuilt = true
+			} else {
+				p = p.With(author)
+			}
+			found[reader] = p
 			return err
 		}, q.d.Celebrities, readers)
 	})

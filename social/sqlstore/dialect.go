@@ -40,7 +40,7 @@ type Dialect struct {
 	PostFacts   string // of a post p: the agents it mentions, and the circles it addresses, each behind its incarnation and a space; only for a [Memo]
 	Standings   string // for the reader $1 the posts $2: facts, place, created at; of what is known
 	Receivers   string // agents, and their rank in receiverReasons: of the post $1 of $2 those after $3, at most $4; the author if $5, followers if $6; it was created at $7
-	Celebrities string // of the readers $1: reader and author, whom they follow and who is not pushed, or [social.Server]
+	Celebrities string // of the readers $1: reader and author, whom they follow and who is not pushed, or [social.Server], or [jobs.Everybody] where such a job waits or runs
 	Sources     Sources
 
 	// Now makes a number of a parameter for the queue's clock, in µs: NULL stands for the

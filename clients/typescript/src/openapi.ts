@@ -1938,7 +1938,8 @@ export interface components {
             /**
              * @description What the answer had to do without. `recall`: the candidates are of
              *     an earlier search. `dedup`: an item may have been shown before.
-             *     `session`: `load_more` will refresh. `catalog`: items are missing
+             *     `session`: `load_more` will refresh, or the page is short because the
+             *     session could not be asked for more. `catalog`: items are missing
              *     whose content could not be read. `social`: the social store could not
              *     be asked; posts are public ones as they were kept, an hour old at
              *     most, and what they say about the reader is not known. `why`: the
