@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -227,36 +228,31 @@ func (c cursor) searchAfter() json.RawMessage {
 	return fmt.Appendf(nil, "%s%d]", c.after[:at], number-1)
 }
 
-func parseCursor(text string, schema *esindex.Schema) (cursor, error) {
+func parseCursor(text string, schema *esindex.Schema) (c cursor, err error) {
 	if text == "" {
-		return cursor{}, nil
+		return c, nil
 	}
-	bad := fmt.Errorf("%w: %q", recall.ErrBadCursor, text)
 	rest, ok := strings.CutPrefix(text, "|")
-	s := scanner{data: []byte(rest)}
-	after, err := s.raw()
+	parts := json.NewDecoder(strings.NewReader(rest))
 	var values []any // decoded, since Elasticsearch refuses a number that no float holds
-	if !ok || err != nil || json.Unmarshal(after, &values) != nil {
-		return cursor{}, bad
+	ok = ok && parts.Decode(&c.after) == nil && json.Unmarshal(c.after, &values) == nil && goesOn(values, schema)
+	if schema.MetaID() {
+		ok = ok && parts.Decode(&c.tied) == nil && len(c.tied) > 0
 	}
-	c := cursor{after: after}
-	if schema.MetaID() && (json.Unmarshal(s.data[s.pos:], &c.tied) != nil || len(c.tied) == 0) || c.String() != text {
-		return cursor{}, bad
-	}
-	v, err := parseSort(after, schema)
-	if err == nil && (!isNumber(v.score) || !isNumber(v.time) || !goesOn(values, schema)) {
-		err = errSort
-	}
-	if err != nil {
-		return cursor{}, fmt.Errorf("%w: %w", bad, err)
+	if !ok || c.String() != text {
+		return cursor{}, fmt.Errorf("%w: %q", recall.ErrBadCursor, text)
 	}
 	return c, nil
 }
 
-// goesOn reports whether a search can go on after the id, the group and the number:
-// strings, or null where a document has none, and a whole number.
+// goesOn reports whether a search can go on after these values: two numbers, the id and the
+// group, which are strings, or null where a document has none; or where there is no id, the
+// group and a whole number.
 func goesOn(values []any, schema *esindex.Schema) bool {
-	texts := values[2:]
+	if len(values) != 4 {
+		return false
+	}
+	numbers, texts := values[:2], values[2:]
 	if schema.MetaID() {
 		number, ok := values[3].(float64)
 		if !ok || number != math.Trunc(number) || number < 0 || number >= 1<<53 {
@@ -264,15 +260,7 @@ func goesOn(values []any, schema *esindex.Schema) bool {
 		}
 		texts = values[2:3]
 	}
-	for _, v := range texts {
-		if _, text := v.(string); !text && v != nil {
-			return false
-		}
-	}
-	return true
-}
-
-func isNumber(v []byte) bool {
-	var n json.Number
-	return len(v) > 0 && v[0] != '"' && json.Unmarshal(v, &n) == nil && n != ""
+	notNumber := func(v any) bool { _, is := v.(float64); return !is }
+	notText := func(v any) bool { _, is := v.(string); return !is && v != nil }
+	return !slices.ContainsFunc(numbers, notNumber) && !slices.ContainsFunc(texts, notText)
 }
