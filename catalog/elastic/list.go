@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,20 +32,14 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (catalog.Page, 
 	request := map[string]any{
 		"size": s.Limit + 1, "track_total_hits": false,
 		"query": map[string]any{"bool": map[string]any{"filter": selected(schema, &s)}},
-		"sort": []map[string]any{
-			{schema.Fields.UpdateTime: "desc"},
-			{schema.Fields.ID: map[string]string{"order": "desc", "mode": "min"}}, // of several ids recall takes that one, too
-		},
-	}
-	if schema.Untold.Group && schema.Fields.GroupID != esindex.None {
-		request["docvalue_fields"] = []string{schema.Fields.GroupID}
+		"sort":  sorts(schema),
 	}
 	if s.Cursor != "" {
 		after, err := parseCursor(s.Cursor)
 		if err != nil {
 			return catalog.Page{}, err
 		}
-		request["search_after"] = after
+		request["search_after"] = append(after, slices.Repeat([]json.RawMessage{[]byte("null")}, len(sorts(schema))-len(after))...)
 	}
 	hits, err := c.withoutPosts(ctx, schema, request, s.Limit+1)
 	if err != nil {
@@ -53,13 +48,13 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (catalog.Page, 
 	var page catalog.Page
 	for i, h := range hits {
 		if i == s.Limit {
-			page.Next = base64.RawURLEncoding.EncodeToString(hits[i-1].Sort)
+			page.Next = cursor(&hits[i-1])
 			break
 		}
 		if h.Broken {
 			continue
 		}
-		id := sortedBy(h.Sort)
+		id := h.sorted(1)
 		data, err := h.itemJSON(schema, id)
 		if err != nil {
 			return catalog.Page{}, err
@@ -69,14 +64,12 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (catalog.Page, 
 	return page, nil
 }
 
-// sortedBy is the id in the sort values of a hit.
-func sortedBy(sort json.RawMessage) string {
+// cursor is that of the page after a hit.
+func cursor(h *hit) string {
 	var values []json.RawMessage
-	if json.Unmarshal(sort, &values) != nil || len(values) != 2 {
-		return ""
-	}
-	id, _ := first(texts(values[1]))
-	return id
+	_ = json.Unmarshal(h.Sort, &values)
+	data, _ := json.Marshal(values[:2]) // the group, where there is one, decides nothing
+	return base64.RawURLEncoding.EncodeToString(data)
 }
 
 // selected are the filters of a selection.
@@ -122,7 +115,7 @@ func (c *Catalog) withoutPosts(ctx context.Context, schema *esindex.Schema, requ
 			return nil, err
 		}
 		for _, h := range hits {
-			if !strings.HasPrefix(sortedBy(h.Sort), feed.PostPrefix) && len(found) < n {
+			if !strings.HasPrefix(h.sorted(1), feed.PostPrefix) && len(found) < n {
 				found = append(found, h)
 			}
 		}
@@ -140,14 +133,14 @@ func expensive(err error) bool {
 }
 
 // parseCursor reads the sort values of a page's last item.
-func parseCursor(cursor string) (json.RawMessage, error) {
+func parseCursor(cursor string) ([]json.RawMessage, error) {
 	var values []json.RawMessage
 	data, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err == nil {
 		err = json.Unmarshal(data, &values)
 	}
 	if err == nil && len(values) == 2 && isNumber(values[0]) && isString(values[1]) {
-		return data, nil
+		return values, nil
 	}
 	return nil, feed.Errorf(feed.ErrInvalid, "bad cursor: %.40q was not given out here; begin again without a cursor", cursor)
 }

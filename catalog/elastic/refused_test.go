@@ -1,12 +1,14 @@
 package elastic_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -42,6 +44,35 @@ func TestAnIndexThatTakesNoWritesForNow(t *testing.T) {
 		errs, err = c.Put(t.Context(), items)
 		require.NoError(t, err, block)
 		require.Nil(t, errs, block)
+	}
+}
+
+// TestAnIndexThatWaitsForCopies that are on no node has Elasticsearch refuse each write, and say
+// why, before the call is over.
+func TestAnIndexThatWaitsForCopies(t *testing.T) {
+	t.Parallel()
+	client, index := connect(t)
+	body := []byte(`{"index.number_of_replicas":3,"index.write.wait_for_active_shards":"all"}`)
+	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
+	require.NoError(t, err)
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index+","+esindex.Agents(index)+"/_settings", "", body, nil))
+	c := elastic.New(client, elastic.Config{Index: index, Own: &esindex.Fields{}})
+	for name, write := range map[string]func(ctx context.Context) error{
+		"item": func(ctx context.Context) error {
+			errs, err := c.Put(ctx, []feed.Item{{ID: "a", Title: "T", UpdateTime: 1}})
+			return errors.Join(append(errs, err)...)
+		},
+		"profile": func(ctx context.Context) error {
+			_, err := c.EditProfile(ctx, "ann", func(p *feed.Profile) (bool, error) { p.MutedTags = []string{"x"}; return true, nil })
+			return err
+		},
+		"mute": func(ctx context.Context) error { return c.MuteItems(ctx, "bob", []string{"a"}) },
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		err := write(ctx)
+		cancel()
+		require.ErrorIs(t, err, catalog.ErrUnavailable, name)
+		require.ErrorContains(t, err, "active", name)
 	}
 }
 

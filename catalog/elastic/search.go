@@ -22,8 +22,31 @@ const noDate = math.MinInt64/1000 + 1
 // hit is a document found by a search that sorts by time first.
 type hit struct {
 	esindex.Document
-	Fields map[string][]string `json:"fields"`
-	Sort   json.RawMessage     `json:"sort"` // where the next search goes on
+	Sort json.RawMessage `json:"sort"` // where the next search goes on: the values of [sorts]
+}
+
+// sorts returns the keys of a search: time, then what is to be known of an item that its document
+// may not tell, the id and the group. An index limits doc values that are asked for
+// (index.max_docvalue_fields_search), and not those.
+func sorts(s *esindex.Schema) []map[string]any {
+	keys := []map[string]any{{s.Fields.UpdateTime: "desc"}}
+	if !s.MetaID() { // of several ids recall takes the least, too
+		keys = append(keys, map[string]any{s.Fields.ID: map[string]string{"order": "desc", "mode": "min", "unmapped_type": "keyword"}})
+	}
+	if s.Untold.Group && s.Fields.GroupID != esindex.None {
+		keys = append(keys, map[string]any{s.Fields.GroupID: map[string]string{"order": "asc", "unmapped_type": "keyword"}})
+	}
+	return keys
+}
+
+// sorted is a sort value as text; "" where there is none.
+func (h *hit) sorted(key int) string {
+	var values []json.RawMessage
+	if json.Unmarshal(h.Sort, &values) != nil || len(values) <= key {
+		return ""
+	}
+	text, _ := first(texts(values[key]))
+	return text
 }
 
 // itemJSON is the document as the item's JSON. A date or a group that only the index
@@ -45,8 +68,8 @@ func (h *hit) itemJSON(s *esindex.Schema, id string) (json.RawMessage, error) {
 	}
 	if s.Untold.Group {
 		it.GroupID = ""
-		if groups := h.Fields[s.Fields.GroupID]; len(groups) > 0 {
-			it.GroupID = groups[0] // of several the least, as in a recall
+		if s.Fields.GroupID != esindex.None {
+			it.GroupID = h.sorted(len(sorts(s)) - 1) // of several the least, as in a recall
 		}
 	}
 	data, err := json.Marshal(it)
@@ -61,10 +84,7 @@ func (h *hit) id(s *esindex.Schema) string {
 	if s.MetaID() {
 		return h.ID
 	}
-	if ids := h.Fields[s.Fields.ID]; len(ids) > 0 {
-		return ids[0]
-	}
-	return ""
+	return h.sorted(1)
 }
 
 // untold is [itemJSON] of a document whose date or group only the index knows.
@@ -177,20 +197,9 @@ func (c *Catalog) search(ctx context.Context, schema *esindex.Schema, ids []stri
 
 // itemsOf is the request for the documents of items.
 func itemsOf(schema *esindex.Schema, ids []string, size int, source bool) map[string]any {
-	ask := map[string]any{
+	return map[string]any{
 		"size": size, "_source": source, "track_total_hits": false,
 		"query": map[string]any{"bool": map[string]any{"filter": map[string]any{"terms": map[string]any{schema.Fields.ID: ids}}}},
-		"sort":  map[string]string{schema.Fields.UpdateTime: "desc"},
+		"sort":  sorts(schema),
 	}
-	var fields []string
-	if !schema.MetaID() {
-		fields = append(fields, schema.Fields.ID)
-	}
-	if schema.Untold.Group && schema.Fields.GroupID != esindex.None && len(fields) < schema.MaxDocValues() {
-		fields = append(fields, schema.Fields.GroupID)
-	}
-	if len(fields) > 0 {
-		ask["docvalue_fields"] = fields
-	}
-	return ask
 }

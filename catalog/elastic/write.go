@@ -266,7 +266,7 @@ func (c *Catalog) bulk(ctx context.Context, index, params string, b *bulk) (resu
 			return err
 		})
 	} else {
-		results, err = c.bulkTo(ctx, index, params, b)
+		results, err = c.bulkTo(ctx, index, esindex.Patience(ctx)+params, b)
 	}
 	return results, c.contractError(err)
 }

@@ -66,5 +66,5 @@ func (e elastic) put(ctx context.Context, how, text string) error {
 	if err != nil {
 		return err
 	}
-	return esindex.Do(ctx, e.client, http.MethodPut, "/"+esindex.Rankings(e.items)+how+docID, "", body, nil)
+	return esindex.Do(ctx, e.client, http.MethodPut, "/"+esindex.Rankings(e.items)+how+docID, esindex.Patience(ctx), body, nil)
 }

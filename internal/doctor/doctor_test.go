@@ -122,6 +122,8 @@ func TestDoctorServices(t *testing.T) {
 	replicas := about(t, findings, "elasticsearch replicas")
 	assert.Contains(t, replicas.Detail, "with replicas that are on no node: "+strings.Join(indices(cfg), ", "), "there is one node")
 
+	assert.Equal(t, []Level{OK}, levels(findings, "elasticsearch index settings"))
+
 	Accept(t.Context(), cfg, false)
 	cfg.Dedup.WindowDays++
 	findings = Check(t.Context(), cfg, false)

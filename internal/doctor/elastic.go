@@ -55,7 +55,28 @@ func (d *doctor) lookAtElastic(ctx context.Context) {
 	d.lookAtIndex(ctx, client)
 	d.lookAtAgreement(ctx, what, agreement.InElastic(client, d.cfg.Elasticsearch.Index))
 	d.lookAtReplicas(ctx, client)
+	d.lookAtIndexSettings(ctx, client)
 	d.lookAtDisks(ctx, client)
+}
+
+// lookAtIndexSettings names what somebody else has set on an index, and what it does here.
+func (d *doctor) lookAtIndexSettings(ctx context.Context, client esindex.Client) {
+	const what = "elasticsearch index settings"
+	found, err := esindex.CheckSettings(ctx, client, d.cfg.Elasticsearch.Index)
+	if err != nil {
+		d.say(Warning, what, "give the user the privilege view_index_metadata for the indices", "could not be checked: %v", err)
+		return
+	}
+	for _, s := range found {
+		level := Warning
+		if s.Breaks {
+			level = Broken
+		}
+		d.say(level, what, "remove the setting, from the index and from its template, unless it is meant", "%s of %s is %s: %s", s.Name, s.Index, s.Value, s.Effect)
+	}
+	if len(found) == 0 {
+		d.say(OK, what, "", "none of the indices has a setting that stops writing or searching")
+	}
 }
 
 // lookAtReplicas asks whether a node may be lost. What is missing altogether

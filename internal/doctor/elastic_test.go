@@ -13,6 +13,7 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/testenv"
 )
 
 // answering is an Elasticsearch that gives these answers; "" is one that refuses.
@@ -92,5 +93,44 @@ func TestDoctorChecksDisks(t *testing.T) {
 		if test.says != "not allowed" && test.level != OK {
 			assert.Contains(t, f.Detail, needsDisk, test.name)
 		}
+	}
+}
+
+// TestDoctorNamesSettingsOfOthers has somebody set something on the indices.
+func TestDoctorNamesSettingsOfOthers(t *testing.T) {
+	t.Parallel()
+	address, index := testenv.Elastic(t)
+	client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}})
+	require.NoError(t, err)
+	_, err = esindex.Ensure(t.Context(), client, index, esindex.Fields{})
+	require.NoError(t, err)
+	cfg := configs.Default()
+	cfg.Elasticsearch.Index = index
+	for _, tt := range []struct {
+		of, setting, value string
+		want               []Level
+		says               string
+	}{
+		{index, "index.write.wait_for_active_shards", `"2"`, []Level{Warning}, "index.write.wait_for_active_shards of " + index + " is 2: writes are refused"},
+		{esindex.Agents(index), "index.write.wait_for_active_shards", `"all"`, []Level{Warning}, "writes are refused"},
+		{index, "index.write.wait_for_active_shards", `"1"`, []Level{OK}, ""},
+		{index, "index.refresh_interval", `"-1"`, []Level{Broken}, "no search finds"},
+		{index, "index.refresh_interval", `"30s"`, []Level{OK}, ""},
+		{esindex.Agents(index), "index.refresh_interval", `"-1"`, []Level{OK}, ""},
+		{index, "index.final_pipeline", `"redact"`, []Level{Warning}, "is redact: this ingest pipeline"},
+		{index, "index.blocks.write", `true`, []Level{Broken}, "nothing can be written"},
+		{esindex.Rankings(index), "index.blocks.read_only", `true`, []Level{Broken}, "nothing can be written"},
+		{index, "index.blocks.read", `true`, []Level{Broken}, "nothing can be searched"},
+	} {
+		set := func(value string) {
+			body := fmt.Appendf(nil, `{%q:%s}`, tt.setting, value)
+			require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+tt.of+"/_settings", "", body, nil))
+		}
+		set(tt.value)
+		d := &doctor{cfg: cfg}
+		d.lookAtIndexSettings(t.Context(), client)
+		set("null")
+		assert.Equal(t, tt.want, levels(d.findings, "elasticsearch index settings"), "%v", d.findings)
+		assert.Contains(t, d.findings[0].Detail, tt.says)
 	}
 }

@@ -110,7 +110,7 @@ func ensureOne(ctx context.Context, client Client, index string, mappings object
 	if err != nil {
 		return nil, err
 	}
-	err = Do(ctx, client, http.MethodPut, "/"+index, "", body, nil)
+	err = Do(ctx, client, http.MethodPut, "/"+index, Patience(ctx), body, nil)
 	if err == nil {
 		return []string{index}, nil
 	}

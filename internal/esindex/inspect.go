@@ -326,7 +326,7 @@ func (in *inspection) keyword(field string, to, source *string, without string) 
 	}
 	filled := in.filled(f, name, *source)
 	above := cmp.Or(f.IgnoreAbove, in.ignoreAbove)
-	cut := above > 0 && above < feed.MaxItemID && field == "group_id"
+	cut := above != 0 && above < feed.MaxItemID && field == "group_id"
 	loaded = isKeyword(f) && f.docValues()
 	return filled || cut || f.Type != "keyword" || f.Normalizer != "", loaded, !loaded
 }

@@ -83,7 +83,7 @@ func (s Schema) Same(ctx context.Context, client Client, index string) (bool, er
 	return now.uuids == s.UUIDs, err
 }
 
-// Limits of one search that an index sets lower than Elasticsearch does; 0: as that does.
+// Limits of one search that an index sets lower than Elasticsearch does; 0: as that does, [none]: 0.
 type Limits struct{ hits, terms, docValues int }
 
 // MaxHits is the most hits of one search (index.max_result_window).
@@ -93,7 +93,7 @@ func (s Schema) MaxHits() int { return cmp.Or(s.Limits.hits, 10_000) }
 func (s Schema) MaxTerms() int { return cmp.Or(s.Limits.terms, 65_536) }
 
 // MaxDocValues is the most docvalue_fields of one search (index.max_docvalue_fields_search).
-func (s Schema) MaxDocValues() int { return cmp.Or(s.Limits.docValues, 100) }
+func (s Schema) MaxDocValues() int { return max(0, cmp.Or(s.Limits.docValues, 100)) }
 
 // ByOthers reports whether others may have written documents: with an _id that is not
 // the item's id, and with values that Freshet does not write.

@@ -18,6 +18,9 @@ type settings struct {
 	ignoreAbove int
 }
 
+// none is a limit of 0, where 0 stands for none being set.
+const none = -1
+
 func settingsOf(ctx context.Context, client Client, index string) (set settings, err error) {
 	var found map[string]struct {
 		Settings map[string]string `json:"settings"`
@@ -33,7 +36,14 @@ func settingsOf(ctx context.Context, client Client, index string) (set settings,
 		of := found[name].Settings
 		uuids = append(uuids, of["index.uuid"])
 		for setting, least := range numbers {
-			if n, _ := strconv.Atoi(of[setting]); n > 0 && (*least == 0 || n < *least) {
+			n, err := strconv.Atoi(of[setting])
+			if err != nil {
+				continue // not set
+			}
+			if n == 0 {
+				n = none
+			}
+			if *least == 0 || n < *least {
 				*least = n
 			}
 		}

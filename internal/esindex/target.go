@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // WriteAlias is the alias that an index of ours is written through. Elasticsearch makes
@@ -120,11 +121,26 @@ func (w *Writer) try(ctx context.Context, send func(name, params string) error) 
 	if err != nil {
 		return err
 	}
-	params := ""
+	params := Patience(ctx)
 	if target.Alias {
-		params = "require_alias=true&"
+		params += "require_alias=true&"
 	}
 	return send(target.Name, params)
+}
+
+// longestWait is how long a write waits in Elasticsearch at most. That waits for a minute by
+// itself.
+const longestWait = 5 * time.Second
+
+// Patience is the parameter of a write, to be continued, that has Elasticsearch answer while
+// there still is somebody to hear why it cannot write: its primary shard is on no node, or
+// index.write.wait_for_active_shards asks for more copies than there are.
+func Patience(ctx context.Context) string {
+	wait := longestWait
+	if end, ok := ctx.Deadline(); ok {
+		wait = min(wait, max(0, time.Until(end)/2))
+	}
+	return fmt.Sprintf("timeout=%dms&", wait.Milliseconds())
 }
 
 // target finds the target once. Without an alias it is looked for before each write,

@@ -53,7 +53,7 @@ func (s *Source) refusedOf(ctx context.Context, schema *esindex.Schema, p *feed.
 	if err != nil {
 		return err
 	}
-	const params = "allow_partial_search_results=false&filter_path=error,status,hits.hits._id,hits.hits.fields,hits.hits.matched_queries"
+	const params = "allow_partial_search_results=false&filter_path=error,status,hits.hits._id,hits.hits.sort,hits.hits.matched_queries"
 	return esindex.Do(ctx, s.client, http.MethodPost, "/"+s.index+"/_search", params, body, func(data []byte) error {
 		return readRefused(data, schema, refused)
 	})
@@ -75,7 +75,8 @@ func refusing(p *feed.Profile, schema *esindex.Schema, ids []string) ([]byte, er
 		}},
 	}
 	if !schema.MetaID() {
-		request.DocValues = []string{schema.Fields.ID}
+		// Not docvalue_fields, of which an index may allow none. Of several the least is the item's.
+		request.Sort = append(request.Sort, map[string]sortKey{schema.Fields.ID: {Order: "desc", Mode: "min", UnmappedType: "keyword"}})
 	}
 	return json.Marshal(request)
 }
@@ -85,9 +86,9 @@ func readRefused(data []byte, schema *esindex.Schema, refused map[string]bool) e
 	var answer struct {
 		Hits struct {
 			Hits []struct {
-				ID      string              `json:"_id"`
-				Fields  map[string][]string `json:"fields"`
-				Matched []string            `json:"matched_queries"`
+				ID      string            `json:"_id"`
+				Sort    []json.RawMessage `json:"sort"`
+				Matched []string          `json:"matched_queries"`
 			} `json:"hits"`
 		} `json:"hits"`
 	}
@@ -96,8 +97,10 @@ func readRefused(data []byte, schema *esindex.Schema, refused map[string]bool) e
 	}
 	for _, hit := range answer.Hits.Hits {
 		id := hit.ID
-		if names := hit.Fields[schema.Fields.ID]; !schema.MetaID() && len(names) > 0 {
-			id = names[0] // of several the least is the item's
+		if !schema.MetaID() && len(hit.Sort) > 1 {
+			if err := json.Unmarshal(hit.Sort[1], &id); err != nil {
+				return err
+			}
 		}
 		if _, later := refused[id]; !later {
 			refused[id] = len(hit.Matched) > 0

@@ -27,7 +27,7 @@ func TestSettingsOfOthers(t *testing.T) {
 	}
 	langs := []string{"en", "fr", "it", "es", "pt", "ja", "ko", "ru", "uk", "cs", "sk", "pl", "nl", "sv", "da", "nb", "fi", "et", "lv", "lt"}
 	for setting, round := range map[string]int{
-		`"index.max_terms_count": 3`: 20, `"index.max_docvalue_fields_search": 1`: 20, `"index.max_result_window": 4`: 4, `"index.max_regex_length": 5`: 20,
+		`"index.max_terms_count": 3`: 20, `"index.max_docvalue_fields_search": 1`: 20, `"index.max_docvalue_fields_search": 0`: 20, `"index.max_result_window": 4`: 4, `"index.max_regex_length": 5`: 20,
 	} {
 		t.Run(setting, func(t *testing.T) {
 			client, name := connect(t)

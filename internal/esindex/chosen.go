@@ -1,0 +1,79 @@
+package esindex
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Chosen is a setting of an index that somebody has chosen, and what Freshet meets by it.
+type Chosen struct {
+	Index, Name, Value string
+	Effect             string
+	Breaks             bool // it does so always, not only while something else is wrong
+}
+
+// blocked are the settings that block an index.
+var blocked = map[string]string{
+	"index.blocks.read_only":              "nothing can be written",
+	"index.blocks.read_only_allow_delete": "nothing can be written; Elasticsearch sets it where a disk is full, and takes it back once there is room",
+	"index.blocks.write":                  "nothing can be written",
+	"index.blocks.read":                   "nothing can be searched",
+	"index.blocks.metadata":               "its mapping cannot be read",
+}
+
+// refreshing is how often what is written is made known to searches.
+const refreshing = "index.refresh_interval"
+
+// effect tells what a setting does; "": nothing here.
+func effect(name, value string) (effect string, breaks bool) {
+	switch name {
+	case "index.write.wait_for_active_shards":
+		if value != "0" && value != "1" {
+			return "writes are refused while a shard has fewer copies than that", false
+		}
+	case refreshing:
+		if strings.HasPrefix(value, "-") {
+			return "no search finds what is written", true
+		}
+	case "index.default_pipeline", "index.final_pipeline":
+		if value != "_none" {
+			return "this ingest pipeline may change, drop or refuse what is written", false
+		}
+	default:
+		if value == "true" {
+			return blocked[name], true
+		}
+	}
+	return "", false
+}
+
+// CheckSettings looks for settings of an index, and of those that belong to it, that stop what
+// Freshet does. An index that does not exist has none.
+func CheckSettings(ctx context.Context, client Client, index string) ([]Chosen, error) {
+	names := slices.AppendSeq([]string{"index.write.wait_for_active_shards", "index.default_pipeline", "index.final_pipeline"}, maps.Keys(blocked))
+	beside, err := chosen(ctx, client, Agents(index)+","+Rankings(index), names) // nothing searches them
+	if err != nil {
+		return nil, err
+	}
+	all, err := chosen(ctx, client, index, append(names, refreshing))
+	return append(all, beside...), err
+}
+
+func chosen(ctx context.Context, client Client, indices string, names []string) (all []Chosen, err error) {
+	var found map[string]struct {
+		Settings map[string]string `json:"settings"`
+	}
+	err = Do(ctx, client, http.MethodGet, "/"+indices+"/_settings/"+strings.Join(names, ","), "flat_settings=true&ignore_unavailable=true", nil, readJSON(&found))
+	for _, in := range slices.Sorted(maps.Keys(found)) {
+		for _, name := range slices.Sorted(maps.Keys(found[in].Settings)) {
+			value := found[in].Settings[name]
+			if effect, breaks := effect(name, value); effect != "" {
+				all = append(all, Chosen{in, name, value, effect, breaks})
+			}
+		}
+	}
+	return all, err
+}
