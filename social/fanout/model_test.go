@@ -27,7 +27,7 @@ var (
 )
 
 // TestModel runs random schedules of two servers over one store: agents who post,
-// edit, delete, follow, block, and change circles; readers who build and scroll;
+// edit, delete, reply, follow, block, and change circles and groups; readers who build and scroll;
 // workers who die, lose their lease and go on, or do not reach the lists; lists
 // that go away or expire; authors who become celebrities and cease to be; and time.
 // Between any two calls of one, the others go on. At any time a page shows only
@@ -85,7 +85,7 @@ type world struct {
 	timelines []*engine.Timelines // of a and b
 	rnd       *rand.Rand
 	agents    []string
-	circles   []string
+	circles   []social.Circle
 	posts     []social.Post
 	procs     []*process
 	log       []string
@@ -101,7 +101,13 @@ func newWorld(e *env, seed uint64) *world {
 	for i := range 6 {
 		w.agents = append(w.agents, fmt.Sprintf("m%d_%d", seed, i))
 	}
-	w.circles = []string{fmt.Sprintf("c%d_0", seed), fmt.Sprintf("c%d_1", seed)}
+	for i, terms := range []social.CircleTerms{{}, {Kind: social.KindGroup}, {Kind: social.KindEvent, History: social.HistoryAll}} {
+		c := social.Circle{ID: fmt.Sprintf("c%d_%d", seed, i), Owner: w.agents[i%2], CircleTerms: terms}
+		if terms.Kind == social.KindEvent {
+			c.Until = e.clock().Add(time.Duration(w.rnd.IntN(60)) * time.Minute).Unix()
+		}
+		w.circles = append(w.circles, c)
+	}
 	return w
 }
 
@@ -117,8 +123,8 @@ func (w *world) network() {
 			_ = w.a.timelines.run(w.ctx, agent)
 		}
 	}
-	for i, id := range w.circles {
-		_ = w.store.PutCircle(w.ctx, social.Circle{ID: id, Owner: w.agents[i]}, nil, zero)
+	for _, c := range w.circles {
+		_ = w.store.PutCircle(w.ctx, c, nil, zero)
 	}
 }
 
@@ -151,6 +157,7 @@ func (w *world) run() error {
 func (w *world) actions() []action {
 	all := []action{
 		{12, w.publish},
+		{3, w.reply},
 		{5, w.remove},
 		{2, w.edit},
 		{12, w.follow},
@@ -316,7 +323,7 @@ func (w *world) publish() {
 	author, to := pick(w, w.agents[:2]), social.Audience{}
 	switch w.rnd.IntN(4) {
 	case 0:
-		to.Followers, to.Circles = w.rnd.IntN(2) == 0, []string{pick(w, w.circles)}
+		to.Followers, to.Circles = w.rnd.IntN(2) == 0, []string{pick(w, w.circles).ID}
 	case 1:
 	default:
 		to.Public, to.Followers = w.rnd.IntN(2) == 0, true
@@ -337,6 +344,23 @@ func (w *world) publish() {
 			return true, err
 		},
 		look: func(before []social.Post) error { return w.sees(author, one(p.ID), before) },
+	})
+}
+
+// reply answers a post, or an answer to it: no list may have that.
+func (w *world) reply() {
+	if len(w.posts) == 0 {
+		return
+	}
+	w.serial++
+	r := social.Post{Author: pick(w, w.agents), Caption: "r", ReplyTo: pick(w, w.posts).ID, Mentions: []string{pick(w, w.agents)}}
+	f := w.server()
+	w.start(fmt.Sprintf("%s replies to %s", r.Author, r.ReplyTo), func(ctx context.Context) error {
+		stored, _, err := f.Store().CreatePost(ctx, r, social.Creation{})
+		if err == nil {
+			w.posts = append(w.posts, stored)
+		}
+		return err
 	})
 }
 
@@ -416,23 +440,29 @@ func (w *world) block() {
 }
 
 func (w *world) member() {
-	i, agent, f, on := w.rnd.IntN(len(w.circles)), pick(w, w.agents), w.server(), w.rnd.IntN(2) == 0
-	circle := w.circles[i]
+	circle, agent, f, on := pick(w, w.circles), pick(w, w.agents), w.server(), w.rnd.IntN(2) == 0
+	invited := on && circle.Open() && w.rnd.IntN(2) == 0
 	w.startChange(change{
-		name: fmt.Sprintf("%s in %s: %v", agent, circle, on), pair: [2]string{agent, w.agents[i]}, // its owner
+		name: fmt.Sprintf("%s in %s: %v, invited: %v", agent, circle.ID, on, invited), pair: [2]string{agent, circle.Owner},
 		do: func(ctx context.Context) (bool, error) {
-			if on {
-				return f.Store().AddMember(ctx, circle, agent, "", zero)
+			switch {
+			case invited:
+				if _, err := f.Store().Invite(ctx, circle.ID, agent, circle.Owner); err != nil {
+					return false, err
+				}
+				return f.Store().AddMember(ctx, circle.ID, agent, agent, zero)
+			case on:
+				return f.Store().AddMember(ctx, circle.ID, agent, "", zero)
 			}
-			return f.Store().RemoveMember(ctx, circle, agent, "", zero)
+			return f.Store().RemoveMember(ctx, circle.ID, agent, agent, zero)
 		},
-		look: func(before []social.Post) error { return w.seesCircle(agent, circle, before) },
+		look: func(before []social.Post) error { return w.seesCircle(agent, circle.ID, before) },
 	})
 }
 
 func (w *world) circle() {
-	i, f := w.rnd.IntN(len(w.circles)), w.server()
-	c, members := social.Circle{ID: w.circles[i], Owner: w.agents[i]}, []string{pick(w, w.agents), pick(w, w.agents)}
+	c, f := pick(w, w.circles), w.server()
+	members := []string{pick(w, w.agents), pick(w, w.agents)}
 	drop := w.rnd.IntN(3) == 0
 	if w.rnd.IntN(3) == 0 {
 		members = nil
@@ -554,7 +584,7 @@ func (w *world) compare() error {
 			return err
 		}
 		it, ok := w.items.byID[p.ID]
-		if want := p.Audience.Public && !now[0].Deleted; ok != want || ok && it.Summary != now[0].Caption {
+		if want := p.Audience.Public && !p.IsReply() && !now[0].Deleted; ok != want || ok && it.Summary != now[0].Caption {
 			return fmt.Errorf("%s: its item is %+v", p.ID, it)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -34,6 +35,8 @@ type modelCircle struct {
 	invited map[string]bool
 	group   bool // members know it, and post
 	joined  bool // they see posts since they have joined
+	post    string
+	until   int64
 	// before are agent and post, of posts of before the agent has joined.
 	before map[[2]string]bool
 }
@@ -41,6 +44,11 @@ type modelCircle struct {
 // shows reports whether a member sees a post that is addressed to the circle.
 func (c *modelCircle) shows(reader string, p *social.Post) bool {
 	return (c.group || c.owner == p.Author) && c.members[reader] && !c.before[[2]string{reader, p.ID}]
+}
+
+// takes reports whether an author may address a post to the circle.
+func (c *modelCircle) takes(author string, now time.Time) bool {
+	return (c.owner == author || c.group && c.members[author] && c.post != social.ByOwner) && (c.until == 0 || now.Unix() < c.until)
 }
 
 // add makes an agent a member of a circle.

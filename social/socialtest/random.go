@@ -2,6 +2,7 @@ package socialtest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -93,12 +94,17 @@ func (w *walk) newPost() {
 		p.Origin, p.Grants = "example.com", []string{w.agent()}
 	}
 	w.pass(time.Millisecond) // later than who has just joined
-	for id, c := range w.m.circles {
-		if (c.owner == author || c.group && c.members[author]) && w.r.IntN(2) == 0 {
-			p.Audience.Circles = append(p.Audience.Circles, id)
+	takes := true
+	for _, id := range slices.Sorted(maps.Keys(w.m.circles)) {
+		if may := w.m.circles[id].takes(author, w.now); w.r.IntN(2) == 0 && may || !may && w.r.IntN(20) == 0 {
+			p.Audience.Circles, takes = append(p.Audience.Circles, id), takes && may
 		}
 	}
 	got, created, err := w.CreatePost(w.ctx, p, social.Creation{})
+	if !takes && !p.Remote() { // nobody here knows the circles of another host
+		require.ErrorIs(w, err, feed.ErrRule)
+		return
+	}
 	require.NoError(w, err)
 	require.True(w, created)
 	w.m.posts[got.ID] = &got
@@ -185,11 +191,17 @@ func (w *walk) doCircle() {
 	for range w.r.IntN(4) {
 		members = append(members, w.agent())
 	}
-	var terms social.CircleTerms
+	put := social.Circle{ID: id, Owner: owner}
 	if c == nil {
-		terms = []social.CircleTerms{{}, {Kind: social.KindGroup}, {Kind: social.KindGroup, History: social.HistoryAll}}[w.r.IntN(3)]
+		put.CircleTerms = []social.CircleTerms{
+			{}, {Kind: social.KindGroup}, {Kind: social.KindGroup, History: social.HistoryAll}, {Kind: social.KindGroup, Post: social.ByOwner}, {Kind: social.KindEvent},
+		}[w.r.IntN(5)]
+		if put.Kind == social.KindEvent {
+			put.Until = w.now.Add(time.Duration(w.r.IntN(60)) * time.Second).Unix()
+		}
 	}
-	err := w.PutCircle(w.ctx, social.Circle{ID: id, Owner: owner, CircleTerms: terms}, members, here)
+	terms := put.CircleTerms
+	err := w.PutCircle(w.ctx, put, members, here)
 	blocked := slices.ContainsFunc(members, func(agent string) bool { return w.m.blocked(agent, owner) })
 	if c != nil && c.owner != owner || blocked {
 		require.ErrorIs(w, err, feed.ErrForbidden)
@@ -197,7 +209,7 @@ func (w *walk) doCircle() {
 	}
 	require.NoError(w, err)
 	if c == nil {
-		c = &modelCircle{owner: owner, members: set(), invited: set(), before: map[[2]string]bool{}, group: terms.Kind != ""}
+		c = &modelCircle{owner: owner, members: set(), invited: set(), before: map[[2]string]bool{}, group: terms.Kind != "", post: terms.Post, until: put.Until}
 		c.joined = c.group && terms.History == ""
 		w.m.circles[id] = c
 	}
@@ -248,13 +260,15 @@ func (w *walk) doMember() {
 	}
 	id, agent := fmt.Sprintf("c%d", w.r.IntN(4)), w.agent()
 	c := w.m.circles[id]
-	change, on := w.AddMember, true
+	change, on, by := w.AddMember, true, ""
 	if w.r.IntN(2) == 0 {
 		change, on = w.RemoveMember, false
+		by = []string{"", agent}[w.r.IntN(2)] // or leaves
 	}
-	changed, err := change(w.ctx, id, agent, "", here)
+	changed, err := change(w.ctx, id, agent, by, here)
 	if c == nil {
-		require.ErrorIs(w, err, feed.ErrNotFound)
+		require.False(w, changed)
+		require.True(w, by == agent && err == nil || errors.Is(err, feed.ErrNotFound), err)
 		return
 	}
 	if on && w.m.blocked(agent, c.owner) || !on && c.group && agent == c.owner {

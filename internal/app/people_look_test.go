@@ -1,0 +1,270 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/social"
+)
+
+// guest is who names no agent.
+const guest = ""
+
+// glance looks at once, after a step: what must not be seen is not, whatever waits in the
+// queue, and who asks for a post by its id gets the right answer.
+func (p *people) glance() {
+	p.Helper()
+	reader, author := p.anybody(), p.anybody()
+	for range 3 {
+		p.one(reader, p.anyPost())
+	}
+	switch p.rnd.IntN(5) {
+	case 0:
+		p.within(reader, "/v1/timeline?limit=100", p.timeline(reader))
+	case 1:
+		p.listed(reader, "/v1/authors/"+author+"/posts?limit=100", p.page(reader, author))
+	case 2:
+		p.replies(reader, p.anyPost())
+	case 3:
+		p.feed(reader, "home", "refresh", false)
+	case 4:
+		p.feed(reader, "for_you", "refresh", p.rnd.IntN(2) == 0)
+	}
+}
+
+// asked is an answer to a reader, who is now shown what it lists.
+func (p *people) asked(reader, method, path, body string) (keptAnswer, []string) {
+	p.Helper()
+	got := p.call(reader, method, path, body)
+	return got, got.ids()
+}
+
+// within reads a list that may lack what waits in the queue.
+func (p *people) within(reader, path string, want []string) {
+	p.Helper()
+	got, ids := p.asked(reader, "GET", path, "")
+	require.Equal(p, 200, got.status, got.body)
+	for _, id := range ids {
+		require.Contains(p, want, id, "%s reads %s", reader, path)
+		p.shown[[2]string{reader, id}] = true
+	}
+}
+
+// listed reads a list that lacks nothing.
+func (p *people) listed(reader, path string, want []string) {
+	p.Helper()
+	got, ids := p.asked(reader, "GET", path, "")
+	if len(want) == 0 && got.status == 404 { // an author of whom the reader sees nothing
+		return
+	}
+	require.Equal(p, 200, got.status, got.body)
+	require.Equal(p, want, ids, "%s reads %s", reader, path)
+	require.Empty(p, got.Data.Degraded)
+	for _, id := range ids {
+		p.shown[[2]string{reader, id}] = true
+	}
+}
+
+// one asks for a post by its id.
+func (p *people) one(reader string, x *ruledPost) {
+	p.Helper()
+	p.looked++
+	got := p.call(reader, "GET", "/v1/posts/"+x.id, "")
+	require.Equal(p, either(p.sees(reader, x), 200, 404), got.status, "%q reads %s (%s) of %s", reader, x.id, x.kind(), x.author)
+	if got.status != 200 {
+		return
+	}
+	var post struct {
+		Data struct {
+			Caption  string
+			Comments int
+			Root     string
+		}
+	}
+	require.NoError(p, json.Unmarshal([]byte(got.body), &post))
+	require.Equal(p, x.caption, post.Data.Caption)
+	require.Equal(p, p.comments(x), post.Data.Comments, "comments of %s", x.id)
+	if x.root != nil {
+		require.Equal(p, x.root.id, post.Data.Root)
+	}
+	if reader != guest {
+		require.Equal(p, p.answers(reader, x), got.Data.InFeed.CanReply, "%s may reply to %s", reader, x.id)
+	}
+}
+
+// replies reads what stands under a post, in both orders.
+func (p *people) replies(reader string, x *ruledPost) {
+	p.Helper()
+	path := "/v1/posts/" + x.id + "/replies?limit=100"
+	if !p.sees(reader, x) {
+		require.Equal(p, 404, p.call(reader, "GET", path, "").status, "%q reads replies of %s", reader, x.id)
+		return
+	}
+	want := p.under(reader, x)
+	p.listed(reader, path, want)
+	slices.Reverse(want)
+	p.listed(reader, path+"&order=oldest", want)
+}
+
+// feed reads a page of a feed; silent is the badge.
+func (p *people) feed(reader, name, action string, silent bool) []string {
+	p.Helper()
+	got, ids := p.asked(reader, "POST", "/v1/feed", fmt.Sprintf(`{"feed":%q,"action":%q,"limit":20,"silent":%t}`, name, action, silent))
+	require.Equal(p, 200, got.status, got.body)
+	may := p.feeds(reader, name == "home")
+	for _, id := range ids {
+		require.Contains(p, may, id, "%s is shown it in %s, silent: %t", reader, name, silent)
+		require.False(p, p.shown[[2]string{reader, id}], "%s is shown %s again in %s", reader, id, name)
+	}
+	if !silent {
+		for _, id := range ids {
+			p.shown[[2]string{reader, id}] = true
+		}
+	}
+	return ids
+}
+
+// drained reads a feed to its end: what is due must have been shown by now.
+func (p *people) drained(reader, name string) {
+	p.Helper()
+	for action := "refresh"; ; action = "load_more" {
+		if len(p.feed(reader, name, action, false)) == 0 {
+			break
+		}
+	}
+	for _, id := range p.feeds(reader, name == "home") {
+		require.True(p, p.shown[[2]string{reader, id}], "%s has never been shown %s, not in %s", reader, id, name)
+	}
+}
+
+// told counts what a stream tells whose reader has seen nothing yet.
+func (p *people) told(reader string) {
+	p.Helper()
+	watch, err := p.a.network.watcher.Watch(p.Context(), reader, &social.Position{})
+	require.NoError(p, err)
+	defer watch.Close()
+	p.a.network.watcher.Look(p.Context())
+	require.Equal(p, len(p.news(reader)), watch.Take().Count, "the stream of %s counts %v", reader, p.news(reader))
+}
+
+// suggested reads whom somebody may want to follow.
+func (p *people) suggested(reader string) {
+	p.Helper()
+	got := p.call(reader, "GET", "/v1/agents/"+reader+"/suggestions?limit=100", "")
+	require.Equal(p, 200, got.status, got.body)
+	var page struct{ Data api.Suggestions }
+	require.NoError(p, json.Unmarshal([]byte(got.body), &page))
+	for _, s := range page.Data.Authors {
+		author := s.Author
+		require.False(p, author == reader || p.apart(reader, author) || p.hides(reader, author) || p.follows[[2]string{reader, author}], "%s is suggested %s", reader, author)
+	}
+}
+
+// counted reads how many posts an author has, for somebody.
+func (p *people) counted(reader, author string) {
+	p.Helper()
+	got := p.call(reader, "GET", "/v1/authors/"+author, "")
+	var card struct {
+		Data struct {
+			Posts     int
+			IsBlocked bool `json:"is_blocked"`
+		}
+	}
+	require.NoError(p, json.Unmarshal([]byte(got.body), &card))
+	want := len(p.list(func(x *ruledPost) bool { return x.author == author && x.root == nil && p.sees(reader, x) }))
+	require.Equal(p, want, card.Data.Posts, "%q counts posts of %s", reader, author)
+	require.Equal(p, p.blocks[[2]string{reader, author}], card.Data.IsBlocked, "%q and %s", reader, author)
+}
+
+// circlesOf reads in which circles somebody has which part.
+func (p *people) circlesOf(reader string) {
+	p.Helper()
+	for of, role := range map[string]string{"owned": "owner", "joined": "member", "invited": "invited"} {
+		want, got := []string{}, []string{}
+		for id, c := range p.circles {
+			if c.roleOf(reader) == role {
+				want = append(want, id)
+			}
+		}
+		var page struct {
+			Data struct{ Circles []struct{ ID string } }
+		}
+		answer := p.call(reader, "GET", "/v1/circles?of="+of, "")
+		require.NoError(p, json.Unmarshal([]byte(answer.body), &page))
+		for _, c := range page.Data.Circles {
+			got = append(got, c.ID)
+		}
+		slices.Sort(want)
+		require.Equal(p, want, got, "%s has %s", reader, of)
+	}
+}
+
+// rest lets time pass until nothing waits.
+func (p *people) rest() {
+	p.Helper()
+	testenv.WaitFor(p, func() bool {
+		retryFailed(p.T, p.a)
+		stats, err := p.a.network.store.Stats(p.Context())
+		if err != nil {
+			return false
+		}
+		for _, row := range stats.Rows {
+			if row.State != "completed" {
+				p.clock.Advance(5 * time.Second) // authors are delivered both ways for a while
+				return false
+			}
+		}
+		return !p.a.network.late.Now() && !p.a.network.late.Behind()
+	}, "the queue is empty, and lists are answered from")
+	refreshIndex(p, p.a)
+	p.now = p.clock.Now().Unix()
+}
+
+// lookAround asks some readers, and a guest, about everything. What feeds show comes once, so
+// they are read before the lists.
+func (p *people) lookAround(readers []string) {
+	p.Helper()
+	p.rest()
+	for _, reader := range readers {
+		p.feed(reader, "home", "refresh", true)
+		p.drained(reader, "home")
+		p.drained(reader, "for_you")
+		p.told(reader)
+		p.listed(reader, "/v1/timeline?limit=100", p.timeline(reader))
+		p.suggested(reader)
+		p.circlesOf(reader)
+	}
+	for _, reader := range append([]string{guest}, readers...) {
+		for _, x := range p.posts {
+			p.one(reader, x)
+			if x.root == nil || p.rnd.IntN(4) == 0 {
+				p.replies(reader, x)
+			}
+		}
+		for _, author := range p.names {
+			path := "/v1/authors/" + url.PathEscape(author) + "/posts?limit=100"
+			p.listed(reader, path, p.page(reader, author))
+			p.listed(reader, path+"&view=grid", p.page(reader, author))
+			p.counted(reader, author)
+		}
+	}
+	p.listedToGuests()
+}
+
+// listedToGuests reads what everybody is shown.
+func (p *people) listedToGuests() {
+	p.Helper()
+	_, ids := p.asked(guest, "GET", "/v1/feed/guest?limit=50", "")
+	public := p.list(func(x *ruledPost) bool { return x.public && !x.gone })
+	for _, id := range ids {
+		require.True(p, slices.Contains(public, id) || !strings.HasPrefix(id, "post:"), id)
+	}
+}

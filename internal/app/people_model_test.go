@@ -1,0 +1,272 @@
+package app
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/testenv"
+)
+
+var (
+	peopleSeed  = flag.Uint64("people.seed", 1, "first seed of the test of who may see what; 0: by the clock, to find something new")
+	peopleSeeds = flag.Int("people.seeds", 0, "how many seeds it runs; 0: 3 embedded and one over services")
+	peopleSteps = flag.Int("people.steps", 150, "steps of one run")
+)
+
+// TestWhoSeesWhat lets people follow, block, mute, post, reply, edit and delete, found
+// groups and events, invite, join and leave, over HTTP and at random, and asks after it for
+// each of them where each post is: by its id, in timeline, home and for-you, on its
+// author's page and grid, under the post that it answers, in the badge and in the stream.
+// A model that only knows what was done says where it has to be. A failure names its seed and
+// lists the steps.
+func TestWhoSeesWhat(t *testing.T) {
+	t.Parallel()
+	first := *peopleSeed
+	if first == 0 {
+		first = uint64(time.Now().UnixNano())
+	}
+	for _, m := range networks {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			looked, count := 0, *peopleSeeds
+			if count == 0 {
+				count = map[string]int{"embedded": testenv.Schedules(3), "services": 1}[m.name]
+			}
+			if testenv.InFull("models") {
+				count *= 10
+			}
+			for seed := first; seed < first+uint64(count) && !t.Failed(); seed++ {
+				t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+					p := newPeople(t, m, seed)
+					defer p.tell()
+					for i := range *peopleSteps {
+						if p.step(); i == *peopleSteps/2 {
+							p.lookAround(p.names[:2])
+						}
+					}
+					p.lookAround(p.names)
+					looked += p.looked
+				})
+			}
+			t.Logf("%d times somebody was asked about a post, from seed %d on", looked, first)
+		})
+	}
+}
+
+// people are a system, the people who use it, and the model of what they did.
+type people struct {
+	keptSystem
+	rules
+	rnd    *rand.Rand
+	clock  *clock
+	names  []string
+	shown  map[[2]string]bool // reader, post: what a feed or a list has shown
+	steps  []string
+	serial int
+	looked int
+}
+
+func newPeople(t *testing.T, m mode, seed uint64) *people {
+	cfg, now := m.config(t), at(noon)
+	cfg.Timeline.Celebrity.At = 2 + int(seed%3)*2 // some authors are pulled
+	cfg.Dedup.FalsePositiveRate, cfg.Dedup.DailyCapacity = 1e-9, 10_000
+	return &people{
+		keptSystem: keptSystem{t, open(t, cfg, WithClock(now.Now))},
+		rules: rules{
+			follows: map[[2]string]bool{}, blocks: map[[2]string]bool{}, mutes: map[[2]string]bool{},
+			circles: map[string]*ruledCircle{}, now: now.Now().Unix(),
+		},
+		rnd: rand.New(rand.NewPCG(seed, 3)), clock: now, shown: map[[2]string]bool{},
+		names: []string{"ann", "bob", "cid", "dan", "eve", "fay", "gus"},
+	}
+}
+
+func (p *people) tell() {
+	if p.Failed() {
+		p.Log(strings.Join(p.steps, "\n"))
+	}
+}
+
+func (p *people) anybody() string { return p.names[p.rnd.IntN(len(p.names))] }
+
+func (p *people) two() (a, b string) {
+	i := p.rnd.Perm(len(p.names))
+	return p.names[i[0]], p.names[i[1]]
+}
+
+func (p *people) anyPost() *ruledPost {
+	if len(p.posts) == 0 {
+		return &ruledPost{id: "post:never", gone: true}
+	}
+	return p.posts[p.rnd.IntN(len(p.posts))]
+}
+
+// anyCircle is one that there is, or nil.
+func (p *people) anyCircle() *ruledCircle {
+	if len(p.circles) == 0 {
+		return nil
+	}
+	return p.circles[slices.Sorted(maps.Keys(p.circles))[p.rnd.IntN(len(p.circles))]]
+}
+
+// does has somebody make a call, which must be answered with a status.
+func (p *people) does(who, method, path, body string, status int) keptAnswer {
+	p.Helper()
+	got := p.call(who, method, path, body)
+	p.steps = append(p.steps, fmt.Sprintf("%d %s: %s %s %s: %d %s", p.now, who, method, path, body, got.status, got.Data.ID))
+	require.Equal(p, status, got.status, "%s: %s %s %s: %s", who, method, path, body, got.body)
+	return got
+}
+
+// either is one status or another.
+func either(is bool, one, other int) int {
+	if is {
+		return one
+	}
+	return other
+}
+
+func (p *people) step() {
+	p.Helper()
+	p.serial++
+	p.clock.Advance(time.Second) // what a group shows depends on what was first
+	p.now = p.clock.Now().Unix()
+	switch n := p.rnd.IntN(100); {
+	case n < 27:
+		p.publish()
+	case n < 38:
+		p.answer()
+	case n < 42:
+		p.edit()
+	case n < 45:
+		p.removePost()
+	case n < 54:
+		p.follow()
+	case n < 58:
+		p.blockOrNot()
+	case n < 61:
+		p.muteOrNot()
+	case n < 67:
+		p.found()
+	case n < 81:
+		p.invite()
+	case n < 91:
+		p.joinOrDecline()
+	case n < 95:
+		p.leave()
+	case n < 98:
+		p.ownerChanges()
+	case n < 99:
+		p.eraseSomebody()
+	default:
+		p.clock.Advance(time.Duration(p.rnd.IntN(30)) * time.Second)
+		p.now = p.clock.Now().Unix()
+	}
+	p.glance()
+}
+
+// text is a caption of words that no other post has.
+func (p *people) text() string { return fmt.Sprintf("w%[1]da w%[1]db w%[1]dc", p.serial) }
+
+func (p *people) publish() {
+	author := p.anybody()
+	x := &ruledPost{author: author, at: p.now, caption: p.text(), reply: []string{"public", "public", "followers", "audience", "none"}[p.rnd.IntN(5)]}
+	audience, takes := map[string]any{}, true
+	switch p.rnd.IntN(6) {
+	case 0:
+		x.public = true
+	case 1:
+		x.followers = true
+	case 2:
+	default:
+		x.followers = p.rnd.IntN(4) == 0
+		for range 1 + p.rnd.IntN(4) {
+			c := p.anyCircle()
+			if c == nil || slices.Contains(x.circles, c) || !p.takes(c, author) && p.rnd.IntN(8) > 0 {
+				continue
+			}
+			x.circles, takes = append(x.circles, c), takes && p.takes(c, author)
+		}
+	}
+	if x.public {
+		audience["public"] = true
+	}
+	if x.followers {
+		audience["followers"] = true
+	}
+	var ids []string
+	for _, c := range x.circles {
+		ids = append(ids, c.id)
+	}
+	if ids != nil {
+		audience["circles"] = ids
+	}
+	if p.rnd.IntN(4) == 0 {
+		x.mentions = []string{p.anybody()}
+	}
+	body, err := json.Marshal(map[string]any{"caption": x.caption, "audience": audience, "reply": x.reply, "mentions": x.mentions})
+	require.NoError(p, err)
+	if got := p.does(author, "POST", "/v1/posts", string(body), either(takes, 201, 422)); takes {
+		x.id = got.Data.ID
+		p.posts = append(p.posts, x)
+	}
+}
+
+func (p *people) answer() {
+	who, to := p.anybody(), p.anyPost()
+	x := &ruledPost{author: who, at: p.now, caption: p.text(), root: to}
+	if to.root != nil {
+		x.root = to.root
+	}
+	status := either(p.sees(who, to), either(p.answers(who, to), 201, 403), 404)
+	body := fmt.Sprintf(`{"caption":%q,"reply_to":%q,"mentions":[%q]}`, x.caption, to.id, p.anybody())
+	if got := p.does(who, "POST", "/v1/posts", body, status); status == 201 {
+		x.id = got.Data.ID
+		p.posts = append(p.posts, x)
+	}
+}
+
+// mayChange is the answer to who changes a post.
+func (p *people) mayChange(who string, x *ruledPost) int {
+	return either(p.sees(who, x), either(who == x.author, 200, 403), 404)
+}
+
+func (p *people) somebodyFor(x *ruledPost) string {
+	if p.rnd.IntN(3) > 0 && x.author != "" {
+		return x.author
+	}
+	return p.anybody()
+}
+
+func (p *people) edit() {
+	x, caption := p.anyPost(), p.text()
+	who := p.somebodyFor(x)
+	status := p.mayChange(who, x)
+	if p.does(who, "PATCH", "/v1/posts/"+x.id, fmt.Sprintf(`{"caption":%q}`, caption), status); status == 200 {
+		x.caption = caption
+	}
+}
+
+func (p *people) removePost() {
+	x := p.anyPost()
+	who := p.somebodyFor(x)
+	status := p.mayChange(who, x)
+	if p.does(who, "DELETE", "/v1/posts/"+x.id, "", status); status == 200 {
+		p.remove(x)
+	}
+}
+
+func (p *people) eraseSomebody() {
+	who := p.anybody()
+	p.does(who, "DELETE", "/v1/agents/"+who, "", 200)
+	p.erase(who)
+}

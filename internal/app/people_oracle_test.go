@@ -1,0 +1,228 @@
+package app
+
+import (
+	"slices"
+	"strings"
+)
+
+// rules is the model of who may see what: what people did, and the promises of
+// docs/timelines.md about it, written down once more, so that nothing of it comes from the
+// code that is tested.
+type rules struct {
+	follows, blocks, mutes map[[2]string]bool
+	circles                map[string]*ruledCircle
+	posts                  []*ruledPost // oldest first
+	now                    int64        // seconds; no two things happen in one
+}
+
+type ruledCircle struct {
+	id, owner string
+	group     bool
+	all       bool // members see what was posted before they joined
+	ownerOnly bool // who posts
+	until     int64
+	over      bool             // it was deleted
+	members   map[string]int64 // since when
+	invited   map[string]bool
+}
+
+type ruledPost struct {
+	id, author        string
+	at                int64
+	public, followers bool
+	circles           []*ruledCircle // those of then: one that is made again is another
+	mentions          []string
+	reply             string
+	root              *ruledPost
+	gone              bool
+	caption           string
+}
+
+// apart reports whether one of two blocks the other.
+func (r *rules) apart(a, b string) bool {
+	return r.blocks[[2]string{a, b}] || r.blocks[[2]string{b, a}]
+}
+
+// reads reports whether the posts of an author are addressed to a member.
+func (c *ruledCircle) reads(agent string, p *ruledPost) bool {
+	since, in := c.members[agent]
+	return in && !c.over && (c.group && (c.all || p.at > since) || !c.group && c.owner == p.author)
+}
+
+// takes reports whether somebody may address a post to the circle now.
+func (r *rules) takes(c *ruledCircle, author string) bool {
+	_, in := c.members[author]
+	return (c.owner == author || c.group && in && !c.ownerOnly) && (c.until == 0 || r.now < c.until)
+}
+
+func (p *ruledPost) addressed(reader string) bool {
+	return slices.ContainsFunc(p.circles, func(c *ruledCircle) bool { return c.reads(reader, p) })
+}
+
+// due reports whether a post is in somebody's timeline, muted or not.
+func (r *rules) due(reader string, p *ruledPost) bool {
+	switch {
+	case p.gone || p.root != nil || reader == "" || r.apart(reader, p.author):
+		return false
+	case p.author == reader || slices.Contains(p.mentions, reader) || p.addressed(reader):
+		return true
+	case p.public && r.follows[[2]string{reader, "@server"}]:
+		return true
+	}
+	return (p.public || p.followers) && r.follows[[2]string{reader, p.author}]
+}
+
+// sees reports whether somebody, "" for a guest, may see a post.
+func (r *rules) sees(reader string, p *ruledPost) bool {
+	switch {
+	case p.gone || r.apart(reader, p.author):
+		return false
+	case p.root != nil:
+		return r.sees(reader, p.root)
+	}
+	return p.public || r.due(reader, p)
+}
+
+// answers reports whether somebody who sees a post may reply to it.
+func (r *rules) answers(reader string, p *ruledPost) bool {
+	if p.root != nil {
+		p = p.root
+	}
+	switch p.reply {
+	case "followers":
+		return p.author == reader || r.follows[[2]string{reader, p.author}]
+	case "audience": // without circles the same as public
+		return p.author == reader || len(p.circles) == 0 || p.addressed(reader)
+	}
+	return p.reply != "none"
+}
+
+// hides reports whether somebody has muted an author, who is not themself.
+func (r *rules) hides(reader, author string) bool {
+	return reader != author && r.mutes[[2]string{reader, author}]
+}
+
+// list are the ids of the posts that fit, newest first.
+func (r *rules) list(fits func(*ruledPost) bool) []string {
+	ids := []string{}
+	for _, p := range slices.Backward(r.posts) {
+		if fits(p) {
+			ids = append(ids, p.id)
+		}
+	}
+	return ids
+}
+
+// timeline are the posts of somebody's timeline.
+func (r *rules) timeline(reader string) []string {
+	return r.list(func(p *ruledPost) bool { return r.due(reader, p) && !r.hides(reader, p.author) })
+}
+
+// news are those that a badge and a stream count.
+func (r *rules) news(reader string) []string {
+	return r.list(func(p *ruledPost) bool {
+		return r.due(reader, p) && p.author != reader && !r.hides(reader, p.author)
+	})
+}
+
+// feeds are the posts that home and for-you may show.
+func (r *rules) feeds(reader string, home bool) []string {
+	return r.list(func(p *ruledPost) bool {
+		return p.author != reader && !r.hides(reader, p.author) && (p.public && r.sees(reader, p) && p.root == nil || home && r.due(reader, p))
+	})
+}
+
+// page are the posts on an author's page, for somebody.
+func (r *rules) page(reader, author string) []string {
+	return r.list(func(p *ruledPost) bool {
+		return p.author == author && r.sees(reader, p) && (p.root == nil || p.root.public || reader == author)
+	})
+}
+
+// under are the replies that somebody sees under a post.
+func (r *rules) under(reader string, root *ruledPost) []string {
+	return r.list(func(p *ruledPost) bool { return p.root == root && r.sees(reader, p) && !r.hides(reader, p.author) })
+}
+
+// comments counts the replies to a post.
+func (r *rules) comments(root *ruledPost) int {
+	return len(r.list(func(p *ruledPost) bool { return p.root == root && !p.gone }))
+}
+
+// block has somebody block another.
+func (r *rules) block(agent, other string) {
+	r.blocks[[2]string{agent, other}] = true
+	delete(r.follows, [2]string{agent, other})
+	delete(r.follows, [2]string{other, agent})
+	for _, c := range r.circles {
+		for _, end := range [][2]string{{agent, other}, {other, agent}} {
+			if c.owner == end[0] {
+				delete(c.members, end[1])
+				delete(c.invited, end[1])
+			}
+		}
+	}
+}
+
+func (r *rules) join(c *ruledCircle, agent string) {
+	if delete(c.invited, agent); c.members[agent] == 0 {
+		c.members[agent] = r.now
+	}
+}
+
+func (r *rules) drop(c *ruledCircle) {
+	c.over = true
+	delete(r.circles, c.id)
+}
+
+// remove deletes a post, with what stands under it.
+func (r *rules) remove(p *ruledPost) {
+	p.gone = true
+	for _, other := range r.posts {
+		if other.root == p {
+			other.gone = true
+		}
+	}
+}
+
+// erase erases somebody with all that they made.
+func (r *rules) erase(agent string) {
+	for _, p := range r.posts {
+		if p.author == agent {
+			r.remove(p)
+		}
+		p.mentions = slices.DeleteFunc(p.mentions, func(m string) bool { return m == agent })
+	}
+	for _, made := range []map[[2]string]bool{r.follows, r.blocks, r.mutes} {
+		for pair := range made {
+			if pair[0] == agent {
+				delete(made, pair)
+			}
+		}
+	}
+	for pair := range r.follows {
+		if pair[1] == agent {
+			delete(r.follows, pair)
+		}
+	}
+	for _, c := range r.circles {
+		delete(c.members, agent)
+		if delete(c.invited, agent); c.owner == agent {
+			r.drop(c)
+		}
+	}
+}
+
+// kind names what a post is, for the report of a failure.
+func (p *ruledPost) kind() string {
+	var b strings.Builder
+	for name, is := range map[string]bool{"public ": p.public, "followers ": p.followers, "reply ": p.root != nil, "gone ": p.gone} {
+		if is {
+			b.WriteString(name)
+		}
+	}
+	for _, c := range p.circles {
+		b.WriteString(c.id + " ")
+	}
+	return b.String()
+}

@@ -1,0 +1,230 @@
+package app
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+func (p *people) follow() {
+	agent, author := p.two()
+	switch p.rnd.IntN(8) {
+	case 0:
+		author = "@server"
+	case 1:
+		p.followMany(agent)
+		return
+	}
+	pair, path := [2]string{agent, author}, "/v1/agents/"+agent+"/following/"+author
+	if p.rnd.IntN(3) == 0 {
+		p.does(agent, "DELETE", path, "", 200)
+		delete(p.follows, pair)
+		return
+	}
+	apart := p.apart(agent, author)
+	if p.does(agent, "PUT", path, "", either(apart, 403, 200)); !apart {
+		p.follows[pair] = true
+	}
+}
+
+// followMany follows several at once; whom a block separates is left out.
+func (p *people) followMany(agent string) {
+	some := slices.DeleteFunc(slices.Clone(p.names[:4]), func(name string) bool { return name == agent })
+	p.does(agent, "POST", "/v1/agents/"+agent+"/following", fmt.Sprintf(`{"authors":["%s"]}`, strings.Join(some, `","`)), 200)
+	for _, author := range some {
+		if !p.apart(agent, author) {
+			p.follows[[2]string{agent, author}] = true
+		}
+	}
+}
+
+func (p *people) blockOrNot() {
+	agent, other := p.two()
+	path := "/v1/agents/" + agent + "/blocked/" + other
+	if p.rnd.IntN(2) == 0 {
+		p.does(agent, "DELETE", path, "", 200)
+		delete(p.blocks, [2]string{agent, other})
+		return
+	}
+	p.does(agent, "PUT", path, "", 200)
+	p.block(agent, other)
+}
+
+func (p *people) muteOrNot() {
+	agent, other := p.two()
+	path := "/v1/agents/" + agent + "/muted/authors/" + other
+	if p.rnd.IntN(2) == 0 {
+		p.does(agent, "DELETE", path, "", 200)
+		delete(p.mutes, [2]string{agent, other})
+		return
+	}
+	p.does(agent, "PUT", path, "", 200)
+	p.mutes[[2]string{agent, other}] = true
+}
+
+// found makes a circle, a group or an event, or changes its members.
+func (p *people) found() {
+	owner, id := p.anybody(), fmt.Sprint("c", p.rnd.IntN(5))
+	var members []string
+	for range p.rnd.IntN(4) {
+		members = append(members, p.anybody())
+	}
+	blocked := slices.ContainsFunc(members, func(m string) bool { return p.apart(owner, m) })
+	c, terms := p.circles[id], ""
+	if c == nil {
+		c = &ruledCircle{id: id, owner: owner, members: map[string]int64{}, invited: map[string]bool{}}
+		terms = c.terms(p)
+	} else if p.rnd.IntN(2) == 0 {
+		owner = c.owner
+		blocked = slices.ContainsFunc(members, func(m string) bool { return p.apart(owner, m) })
+	}
+	if p.rnd.IntN(4) > 0 { // mostly somebody is added
+		members = append(members, slices.Sorted(maps.Keys(c.members))...)
+	}
+	status := either(c.owner != owner || blocked, 403, 200)
+	list := "[]"
+	if members != nil {
+		list = `["` + strings.Join(members, `","`) + `"]`
+	}
+	p.does(owner, "PUT", "/v1/circles/"+id, `{`+terms+`"members":`+list+`}`, status)
+	if status != 200 {
+		return
+	}
+	p.circles[id] = c
+	if c.group {
+		members = append(members, owner)
+	}
+	for m := range c.members {
+		if !slices.Contains(members, m) {
+			delete(c.members, m)
+		}
+	}
+	for _, m := range members {
+		p.join(c, m)
+	}
+}
+
+// terms draws what a new circle is.
+func (c *ruledCircle) terms(p *people) string {
+	n := p.rnd.IntN(5)
+	if n == 0 {
+		return ""
+	}
+	c.group, c.all, c.ownerOnly = true, p.rnd.IntN(2) == 0, p.rnd.IntN(4) == 0
+	b := `"kind":"group",`
+	if n == 1 {
+		c.until = p.now + int64(5+p.rnd.IntN(60))
+		b = fmt.Sprintf(`"kind":"event","until":%d,`, c.until)
+	}
+	if c.all {
+		b += `"history":"all",`
+	}
+	if c.ownerOnly {
+		b += `"post":"owner",`
+	}
+	return b
+}
+
+// roleOf says the part of somebody in a circle, as far as they know it.
+func (c *ruledCircle) roleOf(who string) string {
+	_, in := c.members[who]
+	switch {
+	case c.owner == who:
+		return "owner"
+	case c.group && in:
+		return "member"
+	case c.invited[who]:
+		return "invited"
+	}
+	return ""
+}
+
+// refused is the answer to who is not the owner.
+func (c *ruledCircle) refused(who string) int { return either(c.roleOf(who) == "", 404, 403) }
+
+func (p *people) invite() {
+	c := p.anyCircle()
+	if c == nil {
+		return
+	}
+	who, other := c.owner, p.anybody()
+	if p.rnd.IntN(5) == 0 {
+		who = p.anybody()
+	}
+	status := 200
+	switch {
+	case who != c.owner:
+		status = c.refused(who)
+	case !c.group:
+		status = 400
+	case p.apart(c.owner, other):
+		status = 403
+	}
+	if p.does(who, "PUT", "/v1/circles/"+c.id+"/invitations/"+other, "", status); status == 200 && c.roleOf(other) == "" {
+		c.invited[other] = true
+	}
+}
+
+// joinOrDecline has somebody who is invited, or another who tries, join or decline.
+func (p *people) joinOrDecline() {
+	c := p.anyCircle()
+	if c == nil {
+		return
+	}
+	who := p.anybody()
+	for _, name := range p.names {
+		if c.invited[name] && p.rnd.IntN(3) > 0 {
+			who = name
+		}
+	}
+	if p.rnd.IntN(4) == 0 {
+		p.does(who, "DELETE", "/v1/circles/"+c.id+"/invitations/"+who, "", 200)
+		delete(c.invited, who)
+		return
+	}
+	if who == c.owner {
+		return
+	}
+	role := c.roleOf(who)
+	if p.does(who, "PUT", "/v1/circles/"+c.id+"/members/"+who, "", either(role == "", 404, 200)); role != "" {
+		p.join(c, who)
+	}
+}
+
+func (p *people) leave() {
+	c := p.anyCircle()
+	if c == nil {
+		return
+	}
+	who := p.anybody()
+	stays := c.group && who == c.owner
+	if p.does(who, "DELETE", "/v1/circles/"+c.id+"/members/"+who, "", either(stays, 403, 200)); !stays {
+		delete(c.members, who)
+	}
+}
+
+// ownerChanges has the owner add somebody, remove them, or delete the circle.
+func (p *people) ownerChanges() {
+	c := p.anyCircle()
+	if c == nil {
+		return
+	}
+	other := p.anybody()
+	path := "/v1/circles/" + c.id + "/members/" + other
+	switch p.rnd.IntN(4) {
+	case 0:
+		p.does(c.owner, "DELETE", "/v1/circles/"+c.id, "", 200)
+		p.drop(c)
+	case 1:
+		if other != c.owner {
+			p.does(c.owner, "DELETE", path, "", 200)
+			delete(c.members, other)
+		}
+	default:
+		apart := p.apart(c.owner, other)
+		if p.does(c.owner, "PUT", path, "", either(apart, 403, 200)); !apart {
+			p.join(c, other)
+		}
+	}
+}
