@@ -2,11 +2,10 @@
 // the rules they must keep, and the annotated YAML files that people copy.
 //
 // [Load] reads a file, then the environment, then flags, each over the one
-// before. Adding a key means adding a struct field with its koanf and help
+// before. Adding a key means adding a struct field with its key and help
 // tags, its default and its range; file key, environment variable and flag
-// follow from the field. koanf parses each layer and configs sets the fields, so that an
-// error names the layer and the nearest key that exists; viper folds keys to lower case and
-// cannot tell unknown environment variables from others.
+// follow from the field. Each layer is read apart, so that an error names it and the nearest
+// key that exists.
 package configs
 
 import (
@@ -47,116 +46,116 @@ const (
 // Config is the whole configuration. The zero Config is not usable; start from
 // [Default] or [Load].
 type Config struct {
-	Server        Server        `koanf:"server"`
-	DataDir       string        `koanf:"data_dir" help:"directory of the catalog file and the impression journals"`
-	Auth          Auth          `koanf:"auth"`
-	Catalog       Catalog       `koanf:"catalog"`
-	Recall        Recall        `koanf:"recall"`
-	Ranking       feed.Ranking  `koanf:"ranking" help:"the ranking that a new system starts with, as changes to the default: scale=48h,weight=0.2; \"freshet ranking set --help\" has the names"`
-	Dedup         Dedup         `koanf:"dedup"`
-	Sessions      Sessions      `koanf:"sessions"`
-	Impressions   Impressions   `koanf:"impressions"`
-	Redis         Redis         `koanf:"redis"`
-	Elasticsearch Elasticsearch `koanf:"elasticsearch"`
-	Social        Social        `koanf:"social"`
-	Timeline      Timeline      `koanf:"timeline"`
-	Home          Home          `koanf:"home"`
-	Media         Media         `koanf:"media"`
-	Postgres      Postgres      `koanf:"postgres"`
-	Jobs          Jobs          `koanf:"jobs"`
-	Log           Log           `koanf:"log"`
+	Server        Server        `key:"server"`
+	DataDir       string        `key:"data_dir" help:"directory of the catalog file and the impression journals"`
+	Auth          Auth          `key:"auth"`
+	Catalog       Catalog       `key:"catalog"`
+	Recall        Recall        `key:"recall"`
+	Ranking       feed.Ranking  `key:"ranking" help:"the ranking that a new system starts with, as changes to the default: scale=48h,weight=0.2; \"freshet ranking set --help\" has the names"`
+	Dedup         Dedup         `key:"dedup"`
+	Sessions      Sessions      `key:"sessions"`
+	Impressions   Impressions   `key:"impressions"`
+	Redis         Redis         `key:"redis"`
+	Elasticsearch Elasticsearch `key:"elasticsearch"`
+	Social        Social        `key:"social"`
+	Timeline      Timeline      `key:"timeline"`
+	Home          Home          `key:"home"`
+	Media         Media         `key:"media"`
+	Postgres      Postgres      `key:"postgres"`
+	Jobs          Jobs          `key:"jobs"`
+	Log           Log           `key:"log"`
 
 	// Files are the files that values were read from, by key, as variables …_FILE name
 	// them. It is no setting.
-	Files map[string]string `koanf:"-"`
+	Files map[string]string `key:"-"`
 }
 
 // Server is the HTTP server.
 type Server struct {
-	Addr            string        `koanf:"addr" help:"address to listen on, host:port"`
-	RequestTimeout  time.Duration `koanf:"request_timeout" help:"longest time one request may take"`
-	Drain           time.Duration `koanf:"drain" help:"how long a server that is told to stop by SIGTERM goes on answering while /readyz is 503, so that load balancers notice; 0: not at all"`
-	ShutdownTimeout time.Duration `koanf:"shutdown_timeout" help:"longest time to finish requests and record impressions at a stop, after server.drain"`
-	MaxInFlight     int           `koanf:"max_in_flight" help:"agents' requests worked on at once; more are answered 503; 0: no bound"`
-	RateLimit       float64       `koanf:"rate_limit" help:"requests a second of one agent, as many of which may come at once; more are answered 429; 0: no bound"`
-	CORS            CORS          `koanf:"cors"`
+	Addr            string        `key:"addr" help:"address to listen on, host:port"`
+	RequestTimeout  time.Duration `key:"request_timeout" help:"longest time one request may take"`
+	Drain           time.Duration `key:"drain" help:"how long a server that is told to stop by SIGTERM goes on answering while /readyz is 503, so that load balancers notice; 0: not at all"`
+	ShutdownTimeout time.Duration `key:"shutdown_timeout" help:"longest time to finish requests and record impressions at a stop, after server.drain"`
+	MaxInFlight     int           `key:"max_in_flight" help:"agents' requests worked on at once; more are answered 503; 0: no bound"`
+	RateLimit       float64       `key:"rate_limit" help:"requests a second of one agent, as many of which may come at once; more are answered 429; 0: no bound"`
+	CORS            CORS          `key:"cors"`
 }
 
 // CORS says which pages of other origins may call the server from a browser.
 type CORS struct {
-	Origins []string `koanf:"origins" help:"origins whose pages may call, such as https://app.example.com; *: all"`
+	Origins []string `key:"origins" help:"origins whose pages may call, such as https://app.example.com; *: all"`
 }
 
 // Auth says who may call what.
 type Auth struct {
-	Mode           string `koanf:"mode" help:"how agents are known: header (X-Agent-ID from a gateway) or jwt (Bearer token)" oneof:"header,jwt"`
-	TrustedGateway bool   `koanf:"trusted_gateway" help:"only a gateway that sets X-Agent-ID can reach this server: allow header mode on an address that is not loopback"`
-	AdminToken     string `koanf:"admin_token" help:"Bearer token of the admin routes; empty: they answer 403" secret:"true"`
-	JWT            JWT    `koanf:"jwt"`
+	Mode           string `key:"mode" help:"how agents are known: header (X-Agent-ID from a gateway) or jwt (Bearer token)" oneof:"header,jwt"`
+	TrustedGateway bool   `key:"trusted_gateway" help:"only a gateway that sets X-Agent-ID can reach this server: allow header mode on an address that is not loopback"`
+	AdminToken     string `key:"admin_token" help:"Bearer token of the admin routes; empty: they answer 403" secret:"true"`
+	JWT            JWT    `key:"jwt"`
 }
 
 // JWT says how Bearer tokens of agents are verified.
 type JWT struct {
-	Secret   string `koanf:"secret" help:"secret of HS256 tokens" secret:"true"`
-	JWKS     string `koanf:"jwks" help:"file with the public keys (JWKS) of RS256 and ES256 tokens"`
-	Issuer   string `koanf:"issuer" help:"required iss claim; empty: any"`
-	Audience string `koanf:"audience" help:"required aud claim; empty: any"`
-	Claim    string `koanf:"claim" help:"claim of a token that names the agent"`
+	Secret   string `key:"secret" help:"secret of HS256 tokens" secret:"true"`
+	JWKS     string `key:"jwks" help:"file with the public keys (JWKS) of RS256 and ES256 tokens"`
+	Issuer   string `key:"issuer" help:"required iss claim; empty: any"`
+	Audience string `key:"audience" help:"required aud claim; empty: any"`
+	Claim    string `key:"claim" help:"claim of a token that names the agent"`
 }
 
 // Catalog keeps items and profiles.
 type Catalog struct {
-	GroupBy   string        `koanf:"group_by" help:"what gives an item without group_id one when it comes in: url (its link) or none" oneof:"none,url"`
-	Retention time.Duration `koanf:"retention" help:"how long after their update_time items are kept; 0: for ever"`
+	GroupBy   string        `key:"group_by" help:"what gives an item without group_id one when it comes in: url (its link) or none" oneof:"none,url"`
+	Retention time.Duration `key:"retention" help:"how long after their update_time items are kept; 0: for ever"`
 }
 
 // Recall finds candidates.
 type Recall struct {
-	N int `koanf:"n" help:"candidates of a refresh's first round of recall"`
+	N int `key:"n" help:"candidates of a refresh's first round of recall"`
 }
 
 // Dedup remembers what agents were shown.
 type Dedup struct {
-	WindowDays        int     `koanf:"window_days" help:"days an item is not shown again, today included"`
-	FalsePositiveRate float64 `koanf:"false_positive_rate" help:"chance that an unseen item is taken for seen, over the whole window"`
-	DailyCapacity     int     `koanf:"daily_capacity" help:"impressions of all agents that one day's filter is sized for"`
-	Shards            int     `koanf:"shards" help:"filters a day is spread over with Redis"`
-	WhenExhausted     string  `koanf:"when_exhausted" help:"when nothing unseen is left: stop (short and empty pages) or oldest (what was shown longest ago comes again, marked)" oneof:"stop,oldest"`
-	OnFailure         string  `koanf:"on_failure" help:"when Redis is down: open (answer degraded) or closed (answer 503)" oneof:"open,closed"`
+	WindowDays        int     `key:"window_days" help:"days an item is not shown again, today included"`
+	FalsePositiveRate float64 `key:"false_positive_rate" help:"chance that an unseen item is taken for seen, over the whole window"`
+	DailyCapacity     int     `key:"daily_capacity" help:"impressions of all agents that one day's filter is sized for"`
+	Shards            int     `key:"shards" help:"filters a day is spread over with Redis"`
+	WhenExhausted     string  `key:"when_exhausted" help:"when nothing unseen is left: stop (short and empty pages) or oldest (what was shown longest ago comes again, marked)" oneof:"stop,oldest"`
+	OnFailure         string  `key:"on_failure" help:"when Redis is down: open (answer degraded) or closed (answer 503)" oneof:"open,closed"`
 }
 
 // Sessions keep the rest of each agent's last refresh.
 type Sessions struct {
-	TTL time.Duration `koanf:"ttl" help:"life of a session after its refresh"`
+	TTL time.Duration `key:"ttl" help:"life of a session after its refresh"`
 }
 
 // Impressions says what counts as shown.
 type Impressions struct {
-	On string `koanf:"on" help:"what counts as shown: served or seen" oneof:"served,seen"`
+	On string `key:"on" help:"what counts as shown: served or seen" oneof:"served,seen"`
 }
 
 // Redis keeps the dedup filters and the sessions where its URL is given.
 type Redis struct {
-	URL          string `koanf:"url" help:"redis://user:password@host:port/db, rediss:// with TLS; ?addr=host:port for more nodes of a cluster, ?master_name= for Sentinels; empty: no Redis"`
-	Password     string `koanf:"password" help:"password, where the URL has none" secret:"true"`
-	CACert       string `koanf:"ca_cert" help:"file with the certificate (PEM) of the authority that signed the servers' certificates"`
-	ClientCert   string `koanf:"client_cert" help:"file with the certificate (PEM) that this process shows"`
-	ClientKey    string `koanf:"client_key" help:"file with the private key (PEM) of client_cert"`
-	KeyPrefix    string `koanf:"key_prefix" help:"goes before every key"`
-	WaitReplicas int    `koanf:"wait_replicas" help:"replicas that must have what is handed out before it is; 0: do not wait"`
+	URL          string `key:"url" help:"redis://user:password@host:port/db, rediss:// with TLS; ?addr=host:port for more nodes of a cluster, ?master_name= for Sentinels; empty: no Redis"`
+	Password     string `key:"password" help:"password, where the URL has none" secret:"true"`
+	CACert       string `key:"ca_cert" help:"file with the certificate (PEM) of the authority that signed the servers' certificates"`
+	ClientCert   string `key:"client_cert" help:"file with the certificate (PEM) that this process shows"`
+	ClientKey    string `key:"client_key" help:"file with the private key (PEM) of client_cert"`
+	KeyPrefix    string `key:"key_prefix" help:"goes before every key"`
+	WaitReplicas int    `key:"wait_replicas" help:"replicas that must have what is handed out before it is; 0: do not wait"`
 }
 
 // Elasticsearch keeps the items and profiles where its addresses are given.
 type Elasticsearch struct {
-	Addresses   []string `koanf:"addresses" help:"URLs of the nodes, https://user@host:port; empty: no Elasticsearch"`
-	Password    string   `koanf:"password" help:"password of the user in the addresses" secret:"true"`
-	APIKey      string   `koanf:"api_key" help:"API key, instead of user and password" secret:"true"`
-	CACert      string   `koanf:"ca_cert" help:"file with the certificate (PEM) of the authority that signed the nodes' certificates"`
-	ClientCert  string   `koanf:"client_cert" help:"file with the certificate (PEM) that this process shows"`
-	ClientKey   string   `koanf:"client_key" help:"file with the private key (PEM) of client_cert"`
-	Index       string   `koanf:"index" help:"index of the items; profiles are in <index>-agents"`
-	ManageIndex bool     `koanf:"manage_index" help:"create the index at start when it is missing"`
-	Fields      Fields   `koanf:"fields"`
+	Addresses   []string `key:"addresses" help:"URLs of the nodes, https://user@host:port; empty: no Elasticsearch"`
+	Password    string   `key:"password" help:"password of the user in the addresses" secret:"true"`
+	APIKey      string   `key:"api_key" help:"API key, instead of user and password" secret:"true"`
+	CACert      string   `key:"ca_cert" help:"file with the certificate (PEM) of the authority that signed the nodes' certificates"`
+	ClientCert  string   `key:"client_cert" help:"file with the certificate (PEM) that this process shows"`
+	ClientKey   string   `key:"client_key" help:"file with the private key (PEM) of client_cert"`
+	Index       string   `key:"index" help:"index of the items; profiles are in <index>-agents"`
+	ManageIndex bool     `key:"manage_index" help:"create the index at start when it is missing"`
+	Fields      Fields   `key:"fields"`
 }
 
 // URLs are the addresses, each with the password of its user.
@@ -178,24 +177,24 @@ func (e Elasticsearch) URLs() []string {
 // Fields names the fields of the index. An empty name says that the index has
 // no such field; id, title and update_time it must have.
 type Fields struct {
-	ID         string `koanf:"id" help:"index field of the item's id: a keyword field, or _id"`
-	GroupID    string `koanf:"group_id" help:"index field of the group id"`
-	Title      string `koanf:"title" help:"index field of the title"`
-	Summary    string `koanf:"summary" help:"index field of the summary"`
-	URL        string `koanf:"url" help:"index field of the link"`
-	ImageURL   string `koanf:"image_url" help:"index field of the image's link"`
-	AuthorID   string `koanf:"author_id" help:"index field of the author: a keyword field"`
-	Lang       string `koanf:"lang" help:"index field of the language: a keyword field"`
-	Tags       string `koanf:"tags" help:"index field of the tags: a keyword field"`
-	UpdateTime string `koanf:"update_time" help:"index field of the time: a date field or a number"`
-	Likes      string `koanf:"likes" help:"index field of the number of likes"`
-	Comments   string `koanf:"comments" help:"index field of the number of comments"`
+	ID         string `key:"id" help:"index field of the item's id: a keyword field, or _id"`
+	GroupID    string `key:"group_id" help:"index field of the group id"`
+	Title      string `key:"title" help:"index field of the title"`
+	Summary    string `key:"summary" help:"index field of the summary"`
+	URL        string `key:"url" help:"index field of the link"`
+	ImageURL   string `key:"image_url" help:"index field of the image's link"`
+	AuthorID   string `key:"author_id" help:"index field of the author: a keyword field"`
+	Lang       string `key:"lang" help:"index field of the language: a keyword field"`
+	Tags       string `key:"tags" help:"index field of the tags: a keyword field"`
+	UpdateTime string `key:"update_time" help:"index field of the time: a date field or a number"`
+	Likes      string `key:"likes" help:"index field of the number of likes"`
+	Comments   string `key:"comments" help:"index field of the number of comments"`
 }
 
 // Log says what is logged, and how.
 type Log struct {
-	Level  string `koanf:"level" help:"least level logged: debug, info, warn or error" oneof:"debug,info,warn,error"`
-	Format string `koanf:"format" help:"text or json" oneof:"text,json"`
+	Level  string `key:"level" help:"least level logged: debug, info, warn or error" oneof:"debug,info,warn,error"`
+	Format string `key:"format" help:"text or json" oneof:"text,json"`
 }
 
 // Default is the embedded configuration: one process on loopback, everything

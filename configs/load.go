@@ -11,13 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/knadh/koanf/parsers/yaml"
-	"github.com/knadh/koanf/providers/env/v2"
-	"github.com/knadh/koanf/providers/posflag"
-	"github.com/knadh/koanf/providers/rawbytes"
-	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
-	yamlv3 "gopkg.in/yaml.v3"
+	"gopkg.in/yaml.v3"
 )
 
 const (
@@ -64,37 +59,56 @@ func (c Config) finish(all Problems) (Config, error) {
 	return c, nil
 }
 
-// oneDocument refuses what comes after the first YAML document, which the
-// parser would ignore.
-type oneDocument struct{ *yaml.YAML }
-
-func (p oneDocument) Unmarshal(data []byte) (map[string]any, error) {
-	dec := yamlv3.NewDecoder(bytes.NewReader(data))
-	var node yamlv3.Node
-	if err := dec.Decode(&node); err == nil {
-		if err := dec.Decode(&node); !errors.Is(err, io.EOF) {
-			return nil, errors.New("there is something after the first document (---): keep one")
-		}
-	}
-	return p.YAML.Unmarshal(data)
-}
-
 func applyFile(c *Config, name string, data []byte) Problems {
-	k := koanf.New(delimiter)
-	if err := k.Load(rawbytes.Provider(data), oneDocument{yaml.Parser()}); err != nil {
+	sections, err := readYAML(data)
+	if err != nil {
 		return Problems{{Source: name, Message: "it must be YAML, a map of sections: " + mask(err.Error())}}
 	}
-	var all Problems
-	for key, parts := range k.KeyMap() {
-		if len(parts) != strings.Count(key, delimiter)+1 && parts[0] != rankingKey { // whose names have dots
-
-			all = append(all, Problem{Key: key, Source: name, Message: "must be written as nested sections, without dots in a name"})
+	layer, dotted := map[string]any{}, Problems(nil)
+	flatten("", sections, func(key string, value any, inName bool) {
+		if layer[key] = value; inName && !strings.HasPrefix(key, rankingKey+delimiter) { // whose names have dots
+			dotted = append(dotted, Problem{Key: key, Source: name, Message: "must be written as nested sections, without dots in a name"})
 		}
+	})
+	if len(dotted) > 0 {
+		return dotted
 	}
-	if len(all) > 0 {
-		return all
+	return apply(c, layer, func(string) string { return name })
+}
+
+// readYAML reads one document.
+func readYAML(data []byte) (sections map[string]any, err error) {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	if err := dec.Decode(&sections); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
 	}
-	return apply(c, k.All(), func(string) string { return name })
+	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is something after the first document (---): keep one")
+	}
+	return sections, nil
+}
+
+// flatten calls set with each value by its dotted key, and whether a name has dots of its
+// own. An empty section is a value.
+func flatten(prefix string, section map[string]any, set func(key string, value any, dotted bool)) {
+	for _, name := range slices.Sorted(maps.Keys(section)) {
+		value := section[name]
+		if other, ok := value.(map[any]any); ok { // some of its names are no text
+			named := make(map[string]any, len(other))
+			for k, v := range other {
+				named[fmt.Sprint(k)] = v
+			}
+			value = named
+		}
+		inner, isSection := value.(map[string]any)
+		if !isSection || len(inner) == 0 {
+			set(prefix+name, value, strings.Contains(name, delimiter))
+			continue
+		}
+		flatten(prefix+name+delimiter, inner, func(key string, value any, dotted bool) {
+			set(key, value, dotted || strings.Contains(name, delimiter))
+		})
+	}
 }
 
 // apply sets every value of one layer. An empty value or an empty section
@@ -150,32 +164,26 @@ func applyEnv(c *Config, environ []string) Problems {
 	problem := func(format string, args ...any) {
 		all = append(all, Problem{Source: "environment", Message: fmt.Sprintf(format, args...)})
 	}
-	k := koanf.New(delimiter)
-	provider := env.Provider(delimiter, env.Opt{
-		Prefix:      envPrefix,
-		EnvironFunc: func() []string { return environ },
-		TransformFunc: func(name, value string) (string, any) {
-			key, text, file, ok, err := vars.valueOf(name, value)
-			if !ok && !reserved(name, value) {
-				near := nearest(func(f field) int { return distance(name, EnvName(f.key)) })
-				problem("%s is not a setting; the nearest is %s", name, EnvName(near.key))
-			}
-			switch {
-			case err != nil:
-				problem("%s %v", name, err)
-				return "", nil
-			case text == "":
-				return "", nil
-			case file != "":
+	layer := map[string]any{}
+	for _, variable := range environ {
+		name, value, _ := strings.Cut(variable, "=")
+		if !strings.HasPrefix(name, envPrefix) {
+			continue
+		}
+		key, text, file, ok, err := vars.valueOf(name, value)
+		switch {
+		case !ok && !reserved(name, value):
+			near := nearest(func(f field) int { return distance(name, EnvName(f.key)) })
+			problem("%s is not a setting; the nearest is %s", name, EnvName(near.key))
+		case err != nil:
+			problem("%s %v", name, err)
+		case text != "":
+			if layer[key] = text; file != "" {
 				c.fromFile(key, file)
 			}
-			return key, text
-		},
-	})
-	if err := k.Load(provider, nil); err != nil {
-		return Problems{{Source: "environment", Message: err.Error()}}
+		}
 	}
-	return append(all, apply(c, k.All(), EnvName)...)
+	return append(all, apply(c, layer, EnvName)...)
 }
 
 // reserved reports whether a variable begins like ours but is not part of the
@@ -228,16 +236,12 @@ func (v *flagValue) Set(s string) error {
 }
 
 func applyFlags(c *Config, fs *pflag.FlagSet) Problems {
-	k := koanf.New(delimiter)
-	ours := func(f *pflag.Flag) (string, any) {
-		if _, ok := f.Value.(*flagValue); !ok {
-			return "", nil
+	layer := map[string]any{}
+	fs.Visit(func(f *pflag.Flag) {
+		if v, ok := f.Value.(*flagValue); ok {
+			layer[f.Name] = v.text
+			delete(c.Files, f.Name) // its value is not in force
 		}
-		return f.Name, f.Value.String()
-	}
-	if err := k.Load(posflag.ProviderWithFlag(fs, delimiter, nil, ours), nil); err != nil {
-		return Problems{{Source: "flags", Message: err.Error()}}
-	}
-	fs.Visit(func(f *pflag.Flag) { delete(c.Files, f.Name) }) // whose values are not in force
-	return apply(c, k.All(), func(key string) string { return "--" + key })
+	})
+	return apply(c, layer, func(key string) string { return "--" + key })
 }

@@ -60,7 +60,7 @@ func changeOf(name string, raw any) (string, error) {
 		value = strconv.Itoa(v)
 	case float64:
 		value = strconv.FormatFloat(v, 'g', -1, 64)
-	case map[string]any: // koanf leaves none but an empty one
+	case map[string]any: // an empty one
 		return "", nil
 	case []any:
 		data, err := json.Marshal(v)

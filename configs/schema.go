@@ -39,10 +39,10 @@ func fieldsOf(t reflect.Type, prefix string, index []int) []field {
 	var out []field
 	for i := range t.NumField() {
 		sf := t.Field(i)
-		if sf.Tag.Get("koanf") == "-" {
+		if sf.Tag.Get("key") == "-" {
 			continue
 		}
-		key := prefix + sf.Tag.Get("koanf")
+		key := prefix + sf.Tag.Get("key")
 		at := append(append([]int(nil), index...), i)
 		if sf.Anonymous {
 			out = append(out, fieldsOf(sf.Type, prefix, at)...)

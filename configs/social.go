@@ -15,27 +15,27 @@ const (
 
 // Social keeps posts, follows, circles and likes.
 type Social struct {
-	Off     bool   `koanf:"off" help:"a feed of items alone, without posts, follows and timelines"`
-	Follows string `koanf:"follows" help:"who makes follows: open (agents themselves) or app (only admin calls and events)" oneof:"open,app"`
+	Off     bool   `key:"off" help:"a feed of items alone, without posts, follows and timelines"`
+	Follows string `key:"follows" help:"who makes follows: open (agents themselves) or app (only admin calls and events)" oneof:"open,app"`
 }
 
 // Timeline keeps the lists that timelines are read from: in this process, or in Redis
 // where posts are in PostgreSQL.
 type Timeline struct {
-	Cap       int       `koanf:"cap" help:"posts of one agent's list; older ones are read from the database"`
-	Celebrity Celebrity `koanf:"celebrity"`
-	RedisURL  string    `koanf:"redis_url" help:"Redis of the lists and the kept cards, as redis.url; empty: that one"`
+	Cap       int       `key:"cap" help:"posts of one agent's list; older ones are read from the database"`
+	Celebrity Celebrity `key:"celebrity"`
+	RedisURL  string    `key:"redis_url" help:"Redis of the lists and the kept cards, as redis.url; empty: that one"`
 }
 
 // Home says how home is blended.
 type Home struct {
-	Pattern string `koanf:"pattern" help:"whose each position of home is: five_percent or every_tenth (of 20 or 10 positions the 9th is promoted), or one letter a position, repeated: C (posts by whom the reader follows), T (in turn what is trending and what is discovered), P (what is promoted)"`
+	Pattern string `key:"pattern" help:"whose each position of home is: five_percent or every_tenth (of 20 or 10 positions the 9th is promoted), or one letter a position, repeated: C (posts by whom the reader follows), T (in turn what is trending and what is discovered), P (what is promoted)"`
 }
 
 // Media keeps the images of posts.
 type Media struct {
-	URL    string `koanf:"url" help:"where images are kept: s3://bucket?region=… or file:///folder; empty: in data_dir, or nowhere with PostgreSQL"`
-	Memory int    `koanf:"memory" help:"MiB that images may take while they are decoded, all together; an image that needs more is refused"`
+	URL    string `key:"url" help:"where images are kept: s3://bucket?region=… or file:///folder; empty: in data_dir, or nowhere with PostgreSQL"`
+	Memory int    `key:"memory" help:"MiB that images may take while they are decoded, all together; an image that needs more is refused"`
 }
 
 // Positions is the pattern of home, which is valid.
@@ -47,17 +47,17 @@ func (h Home) Positions() feed.Pattern {
 // Celebrity says whose posts are read from one outbox instead of being pushed
 // into every follower's list.
 type Celebrity struct {
-	At int `koanf:"at" help:"followers from which on an author's posts are pulled when a timeline is read"`
+	At int `key:"at" help:"followers from which on an author's posts are pulled when a timeline is read"`
 }
 
 // Postgres keeps posts, follows, circles and likes where its URL is given.
 type Postgres struct {
-	URL string `koanf:"url" help:"postgres://user:password@host:port/database; empty: no PostgreSQL"`
+	URL string `key:"url" help:"postgres://user:password@host:port/database; empty: no PostgreSQL"`
 }
 
 // Jobs are the workers that derive lists and items from posts and follows.
 type Jobs struct {
-	Workers int `koanf:"workers" help:"jobs that one server works on at once; 0: it only serves"`
+	Workers int `key:"workers" help:"jobs that one server works on at once; 0: it only serves"`
 }
 
 // Until is the number of followers below which an author who was pulled is pushed again:

@@ -80,22 +80,10 @@ func (x *explaining) placeAgain() {
 	}
 }
 
-// latest makes one verdict of those of each ref's keys, in place: pending where one
-// of them is, else that of the latest day.
-func latest(refs []feed.Ref, verdicts []dedup.Verdict) []dedup.Verdict {
-	if len(refs) == len(verdicts) { // each has one key
-		return verdicts
+// latest is pending where one of two verdicts is, else that of the latest day.
+func latest(group, id dedup.Verdict) dedup.Verdict {
+	if group == dedup.Unseen || id != dedup.Unseen && id < group {
+		return id
 	}
-	out, next := verdicts[:0], 0
-	for _, r := range refs {
-		v := verdicts[next]
-		if next++; r.ID != r.Group {
-			if id := verdicts[next]; v == dedup.Unseen || id != dedup.Unseen && id < v {
-				v = id
-			}
-			next++
-		}
-		out = append(out, v)
-	}
-	return out
+	return group
 }

@@ -142,7 +142,7 @@ func (f *failOpen) unknown(ctx context.Context, agent string, refs []feed.Ref) (
 		f.log.WarnContext(ctx, "a page could not be checked again; it is answered as it is", "agent", agent, "error", err)
 		return refs, true
 	}
-	for i, known := range byRef(refs, recorded) {
+	for i, known := range byRef(refs, recorded, func(group, id bool) bool { return group || id }) {
 		if !known {
 			left = append(left, refs[i])
 		}

@@ -258,7 +258,7 @@ func (h *homeSupply) candidates(asked []*sourceQueue, q *feed.Query) []feed.Cand
 			c.Source = l.source.String()
 			if !l.got.scored {
 				age, n := q.Origin.Sub(time.Unix(c.UpdateTime, 0)), h.affinity[c.Author]
-				score := q.Ranking.Home.Explain(l.source, age, p.Reactions, feed.Affinity(n))
+				score := q.Ranking.Home.Score(l.source, age, p.Reactions, feed.Affinity(n))
 				if c.Score = float32(score.Total()); h.scores != nil {
 					h.scores[homeProposal{l.source, c.ID}] = homeScore{score, p.Reactions, n}
 				}

@@ -190,7 +190,7 @@ func (r *rounds) check(ctx context.Context) error {
 	if r.number == 1 {
 		r.found.checkedAt, r.found.stale = checked.At, checked.Stale
 	}
-	r.verdicts = latest(r.refs, checked.Verdicts)
+	r.verdicts = byRef(r.refs, checked.Verdicts, latest)
 	for i, c := range r.fresh {
 		if r.verdicts[i] == dedup.Unseen {
 			r.survivors = append(r.survivors, c)
@@ -234,21 +234,17 @@ func (r *rounds) chosen() (chosen, error) {
 	return r.found, nil
 }
 
-// byRef makes one value of those of each ref's keys, in place: what is known
-// under its group or its id has been shown. The zero value is that of what is
-// not known.
-func byRef[T comparable](refs []feed.Ref, values []T) []T {
+// byRef makes one value of those of each ref's keys, in place: merge makes it of what is
+// known under its group and under its id.
+func byRef[T any](refs []feed.Ref, values []T, merge func(group, id T) T) []T {
 	if len(refs) == len(values) { // each has one key
 		return values
 	}
-	var unknown T
 	out, next := values[:0], 0
 	for _, r := range refs {
 		v := values[next]
 		if next++; r.ID != r.Group {
-			if v == unknown {
-				v = values[next]
-			}
+			v = merge(v, values[next])
 			next++
 		}
 		out = append(out, v)

@@ -266,7 +266,7 @@ func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([
 	e.failOpen.mark(agent, keys, checked.Verdicts, false) // what only this process knows, because Redis was down
 	given := checked.Verdicts[of:]
 	all := make([]wasShown, len(refs))
-	for i, v := range byRef(refs, checked.Verdicts[:of]) {
+	for i, v := range byRef(refs, checked.Verdicts[:of], latest) {
 		all[i] = wasShown{shown: v != dedup.Unseen, given: v != dedup.Unseen && !feed.IsPost(refs[i].ID)}
 		for _, source := range refs[i].GivenBy() {
 			if given[0] != dedup.Unseen && !(all[i].given && all[i].source != feed.SourceScore) {

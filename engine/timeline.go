@@ -15,11 +15,8 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// Bounds of a page of a timeline.
-const (
-	DefaultTimelineLimit = 20
-	MaxTimelineLimit     = 100
-)
+// MaxTimelineLimit bounds a page of a timeline.
+const MaxTimelineLimit = 100
 
 // refills is how often a page that lost posts to the truth query or to mutes is
 // filled from deeper.
@@ -258,16 +255,21 @@ func (r *timelineRead) show(ctx context.Context, page *TimelinePage, found []soc
 	if err != nil {
 		return false, err
 	}
+	return page.put(cards, found, limit, r.shows), nil
+}
+
+// put puts the cards that are shown on the page. left says that some were not examined,
+// because the page is full.
+func (p *TimelinePage) put(cards []social.Card, found []social.Position, limit int, shows func(*social.Card, social.Position) bool) (left bool) {
 	for i, c := range cards {
-		if len(page.Posts) == limit {
-			return true, nil
+		if len(p.Posts) == limit {
+			return true
 		}
-		page.Next = found[i]
-		if r.shows(&c, found[i]) {
-			page.Posts = append(page.Posts, c)
+		if p.Next = found[i]; shows(&c, found[i]) {
+			p.Posts = append(p.Posts, c)
 		}
 	}
-	return false, nil
+	return false
 }
 
 // shows reports whether the timeline has a proposed post.

@@ -22,7 +22,7 @@ func (r *timelineRead) keptPage(ctx context.Context, req TimelineRequest, cause 
 	}
 	page := TimelinePage{Posts: []social.Card{}, Next: req.Below}
 	for {
-		list, err := r.t.stores.Lists.Read(ctx, r.agent, timeline.Position(page.Next), keptAtOnce)
+		list, err := r.t.stores.Lists.Read(ctx, r.agent, page.Next, keptAtOnce)
 		if err != nil || list.State != timeline.Ready {
 			break
 		}
@@ -31,7 +31,7 @@ func (r *timelineRead) keptPage(ctx context.Context, req TimelineRequest, cause 
 			break
 		}
 		// Below a floor there is more, for when the store is back.
-		page.HasMore = left || list.More || !list.Floor.IsZero()
+		page.HasMore = left || list.More || !list.Floor.Zero()
 		if left || !list.More {
 			break
 		}
@@ -53,14 +53,7 @@ func (r *timelineRead) showKept(ctx context.Context, page *TimelinePage, entries
 	if err != nil {
 		return false, err
 	}
-	for i, c := range cards {
-		if len(page.Posts) == limit {
-			return true, nil
-		}
-		page.Next = social.Position(entries[i])
-		if c.Visible && c.Public && c.CreatedAt == entries[i].At && !r.mutes(&c) {
-			page.Posts = append(page.Posts, c)
-		}
-	}
-	return false, nil
+	return page.put(cards, entries, limit, func(c *social.Card, at social.Position) bool {
+		return c.Visible && c.Public && c.CreatedAt == at.At && !r.mutes(c)
+	}), nil
 }

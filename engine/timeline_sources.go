@@ -23,14 +23,14 @@ func fromList(p timeline.Page) proposal {
 	if n := len(p.Entries); p.More && n > 0 {
 		return proposal{entries: p.Entries, bound: p.Entries[n-1]}
 	}
-	return proposal{entries: p.Entries, bound: p.Floor, ended: !p.Floor.IsZero()}
+	return proposal{entries: p.Entries, bound: p.Floor, ended: !p.Floor.Zero()}
 }
 
 // fromStore returns the proposal of the social store, which was asked for n entries.
 func fromStore(list []social.Entry, n int) proposal {
 	p := proposal{entries: make([]timeline.Position, len(list))}
 	for i, e := range list {
-		p.entries[i] = timeline.Position(e.Position)
+		p.entries[i] = e.Position
 	}
 	if len(list) > 0 && len(list) == n {
 		p.bound = p.entries[n-1]
@@ -42,14 +42,14 @@ func fromStore(list []social.Entry, n int) proposal {
 // whether there are more. Nothing between them is left out.
 func (r *timelineRead) propose(ctx context.Context, below social.Position, n int) (found []social.Position, more bool, err error) {
 	want := n + 1 // the last one says that there is more
-	own, ok, err := r.own(ctx, timeline.Position(below), want)
+	own, ok, err := r.own(ctx, below, want)
 	if err != nil {
 		return nil, false, err
 	}
 	var all []timeline.Position
 	if ok {
 		var complete bool
-		if all, complete, err = r.merged(ctx, own, timeline.Position(below), want); err != nil {
+		if all, complete, err = r.merged(ctx, own, below, want); err != nil {
 			return nil, false, err
 		}
 		ok = complete || len(all) == want
@@ -57,7 +57,7 @@ func (r *timelineRead) propose(ctx context.Context, below social.Position, n int
 	if !ok { // there is no list, or it ends at its floor: below it only the store knows
 		last := below
 		if len(all) > 0 {
-			last = social.Position(all[len(all)-1])
+			last = all[len(all)-1]
 		}
 		list, err := r.t.stores.Posts.Pull(ctx, social.PullQuery{Reader: r.agent, Below: last, N: want - len(all), Whole: true})
 		if err != nil {
@@ -65,11 +65,7 @@ func (r *timelineRead) propose(ctx context.Context, below social.Position, n int
 		}
 		all = append(all, fromStore(list, want).entries...)
 	}
-	found = make([]social.Position, min(n, len(all)))
-	for i := range found {
-		found[i] = social.Position(all[i])
-	}
-	return found, len(all) > n, nil
+	return all[:min(n, len(all))], len(all) > n, nil
 }
 
 // merged combines the proposals of list and outboxes. complete means that there is
@@ -84,7 +80,7 @@ func (r *timelineRead) merged(ctx context.Context, own proposal, below timeline.
 		return all, complete, nil
 	}
 	// Outboxes end at their floors. The store knows what is below.
-	list, err := r.t.stores.Posts.Newest(ctx, ended, social.Position(below), want)
+	list, err := r.t.stores.Posts.Newest(ctx, ended, below, want)
 	if err != nil {
 		return nil, false, err
 	}
@@ -104,16 +100,16 @@ func mergeProposals(sources []proposal, want int) (all []timeline.Position, comp
 	var bound timeline.Position
 	for _, s := range sources {
 		all = append(all, s.entries...)
-		if !s.bound.IsZero() && (bound.IsZero() || s.bound.Compare(bound) > 0) {
+		if !s.bound.Zero() && (bound.Zero() || s.bound.Compare(bound) > 0) {
 			bound = s.bound
 		}
 	}
 	slices.SortFunc(all, func(a, b timeline.Position) int { return b.Compare(a) })
 	all = slices.Compact(all)
-	if !bound.IsZero() {
+	if !bound.Zero() {
 		all = slices.DeleteFunc(all, func(p timeline.Position) bool { return p.Compare(bound) < 0 })
 	}
-	return all[:min(want, len(all))], bound.IsZero()
+	return all[:min(want, len(all))], bound.Zero()
 }
 
 // own returns the proposal of the agent's list; false means that the store has to answer.
@@ -194,6 +190,6 @@ func (r *timelineRead) pulled(ctx context.Context, below timeline.Position, n in
 			r.t.log.DebugContext(ctx, "outboxes cannot be built; the store answers", "error", err)
 		}
 	}
-	list, err := r.t.stores.Posts.Newest(ctx, missing, social.Position(below), n)
+	list, err := r.t.stores.Posts.Newest(ctx, missing, below, n)
 	return append(out, fromStore(list, n)), ended, err
 }

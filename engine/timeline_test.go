@@ -103,10 +103,10 @@ func (n *network) Shown(ctx context.Context, _ string, ids []string) (bool, erro
 func content(list []social.Entry, most int) (c timeline.Content) {
 	for i, e := range list {
 		if i == most {
-			c.Floor = timeline.Position(e.Position)
+			c.Floor = e.Position
 			break
 		}
-		c.Entries = append(c.Entries, timeline.Position(e.Position))
+		c.Entries = append(c.Entries, e.Position)
 	}
 	return c
 }
@@ -141,7 +141,7 @@ func (n *network) push(lists timeline.Lists, name string, p social.Post) {
 	n.Helper()
 	heads, err := lists.Heads(n.Context(), []string{name})
 	require.NoError(n, err)
-	_, err = lists.Push(n.Context(), []string{name}, []string{heads[0].Version}, []timeline.Position{timeline.Position(p.Position())})
+	_, err = lists.Push(n.Context(), []string{name}, []string{heads[0].Version}, []timeline.Position{p.Position()})
 	require.NoError(n, err)
 }
 

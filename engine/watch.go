@@ -208,7 +208,7 @@ func (w *Watch) Take() News {
 func (w *Watch) tell(count int, head timeline.Position) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.news = News{Count: min(w.news.Count+count, MostNew), Head: social.Position(head)}
+	w.news = News{Count: min(w.news.Count+count, MostNew), Head: head}
 	select {
 	case w.ready <- struct{}{}:
 	default: // they have not looked at the last one

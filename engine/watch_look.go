@@ -133,10 +133,10 @@ func (w *Watcher) first(ctx context.Context, watch *Watch, since *social.Positio
 			return err
 		}
 		if len(list) > 0 {
-			t.newest = timeline.Position(list[0].Position)
+			t.newest = list[0].Position
 		}
 	}
-	watch.begin(social.Position(t.newest))
+	watch.begin(t.newest)
 	if err == nil {
 		err = r.news(ctx)
 	}
@@ -148,7 +148,7 @@ func (w *Watcher) first(ctx context.Context, watch *Watch, since *social.Positio
 
 // begin has a watch begin after a position.
 func (w *Watch) begin(at social.Position) {
-	w.start, w.seen, w.told, w.begins = at, timeline.Position(at), timeline.Position(at), true
+	w.start, w.seen, w.told, w.begins = at, at, at, true
 }
 
 // heads looks at all that the timelines are read from.
@@ -194,7 +194,7 @@ func (r *round) top(t *target, public uint64) {
 		t.state = maphash.Comparable(r.w.seed, [2]uint64{t.state, maphash.Comparable(r.w.seed, box)})
 	}
 	if t.pulled.Server && len(r.public) > 0 {
-		t.newest = later(t.newest, timeline.Position(r.public[0].Position))
+		t.newest = later(t.newest, r.public[0].Position)
 		t.state ^= public
 	}
 }

@@ -146,7 +146,7 @@ func (r *round) tellOffers(ctx context.Context, offers []offer) error {
 		read := timelineRead{agent: o.agent, profile: profiles[i]}
 		var visible []timeline.Position
 		for k, p := range o.posts {
-			if cards[k].Author.ID != o.agent && read.shows(&cards[k], social.Position(p)) {
+			if cards[k].Author.ID != o.agent && read.shows(&cards[k], p) {
 				visible = append(visible, p)
 			}
 		}
@@ -256,7 +256,7 @@ func (r *round) propose(t *target, lists, boxes found) (offer, bool) {
 	}
 	if t.pulled.Server {
 		for _, e := range r.public {
-			all = append(all, timeline.Position(e.Position))
+			all = append(all, e.Position)
 		}
 	}
 	all = slices.DeleteFunc(all, func(p timeline.Position) bool { return p.Compare(since) <= 0 })

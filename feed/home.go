@@ -41,16 +41,6 @@ func Reactions(likes, comments int64) float64 {
 	return float64(max(0, likes)) + 2*float64(max(0, comments))
 }
 
-// Score returns
-//
-//	base × exp(−Decay · hours old) × (1 + log10(reactions + 1)) × (1 + Affinity · affinity)
-//
-// with the base of the source. What is dated in the future is as good as new. For
-// other sources it is 0: those have scores of their own.
-func (h Home) Score(source Source, age time.Duration, reactions, affinity float64) float64 {
-	return h.Explain(source, age, reactions, affinity).Total()
-}
-
 // HomeScore is the factors of a score of home.
 type HomeScore struct {
 	Base, Decay, Popularity, Affinity float64
@@ -59,8 +49,13 @@ type HomeScore struct {
 // Total is the score.
 func (s HomeScore) Total() float64 { return s.Base * s.Decay * s.Popularity * s.Affinity }
 
-// Explain returns what [Home.Score] is made of.
-func (h Home) Explain(source Source, age time.Duration, reactions, affinity float64) HomeScore {
+// Score returns the factors of
+//
+//	base × exp(−Decay · hours old) × (1 + log10(reactions + 1)) × (1 + Affinity · affinity)
+//
+// with the base of the source. What is dated in the future is as good as new. For
+// other sources it is 0: those have scores of their own.
+func (h Home) Score(source Source, age time.Duration, reactions, affinity float64) HomeScore {
 	h = h.written()
 	return HomeScore{
 		Base: h.base(source), Decay: math.Exp(-h.Decay * max(0, age.Hours())), Popularity: 1 + LogCount(reactions), Affinity: 1 + h.Affinity*affinity,

@@ -39,7 +39,7 @@ func TestHomeScore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.InDelta(t, test.want, test.home.Score(test.source, test.age, test.reactions, test.affinity), 1e-12)
+			assert.InDelta(t, test.want, test.home.Score(test.source, test.age, test.reactions, test.affinity).Total(), 1e-12)
 		})
 	}
 	assert.InDelta(t, 8, feed.Reactions(2, 3), 0)

@@ -176,12 +176,8 @@ func (c *call) readReplay() (replayBody, error) {
 	return in, nil
 }
 
-// Counts reads the counts of the ranking's variants. [events.Store] implements
-// it.
+// Counts reads the counts of the ranking's variants. The method is that of [events.Store].
 type Counts interface {
-	// Read sums up the days from and to and those between, for every variant that
-	// was counted on one of them, in the order of the names. Errors wrap
-	// [events.ErrUnavailable].
 	Read(ctx context.Context, from, to feed.Day) ([]events.Totals, error)
 }
 

@@ -10,13 +10,8 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// Reactions counts what readers do with items. [engine.Engine] implements it.
+// Reactions counts what readers do with items. The method is that of [engine.Engine].
 type Reactions interface {
-	// React counts the acts, each once a day, and mutes the items of hides. Acts on
-	// items that the agent was not shown within the window are not counted; while
-	// the dedup store is down and the engine fails open all are. Errors wrap
-	// [feed.ErrBadID], [feed.ErrInvalid], or a store's ErrUnavailable. It may be
-	// repeated.
 	React(ctx context.Context, agent string, acts []engine.Act) (api.EventsTaken, error)
 }
 

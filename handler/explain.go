@@ -14,14 +14,9 @@ import (
 // as several refreshes.
 const explainAtOnce = 16
 
-// Explainer explains refreshes. [engine.Engine] implements it.
+// Explainer explains refreshes. Its methods are those of [engine.Engine].
 type Explainer interface {
-	// Explain returns what a refresh would do, and changes nothing. Errors wrap
-	// [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid],
-	// [feed.ErrInvalid], or a store's ErrUnavailable. It may be repeated.
 	Explain(ctx context.Context, r engine.ExplainRequest) (api.Explanation, error)
-	// Ranking returns the parameters that rank the agent now, and the variant they
-	// come from.
 	Ranking(agent string) (variant string, r feed.Ranking)
 }
 

@@ -10,12 +10,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Guest answers the feed of readers who are not known. [engine.Guest] implements it.
+// Guest answers the feed of readers who are not known. The method is that of [engine.Guest].
 type Guest interface {
-	// Page answers the first limit items, best first, the same for everybody. Degraded
-	// names what the answer lacks. Errors wrap [feed.ErrBadLimit],
-	// [trending.ErrUnavailable], or a store's ErrUnavailable where nothing could be
-	// answered. It changes nothing and may be repeated.
 	Page(ctx context.Context, limit int) (engine.GuestPage, error)
 }
 

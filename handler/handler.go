@@ -30,71 +30,33 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// Feed answers feed calls. [engine.Engine] implements it.
+// Feed answers feed calls. Its methods are those of [engine.Engine].
 type Feed interface {
-	// Feed answers a refresh or a load_more. The Docs are best first; a Doc that
-	// is Missing is left out of the answer. Degraded names what the answer lacks.
-	// Errors wrap [feed.ErrBadAction], [feed.ErrBadLimit], [feed.ErrBadID],
-	// [feed.ErrConflict] for a request id that belongs to another call, or a
-	// store's ErrUnavailable. With a request id the call may be repeated for a
-	// minute and answers the same page; without one a repetition is the next page.
 	Feed(ctx context.Context, r engine.Request) (engine.Answer, error)
-	// Seen records that the agent's reader has seen these items, delivered or not,
-	// in any order, and returns when that is stored. An unknown id is its own group.
-	// Errors wrap [feed.ErrBadID] or a store's ErrUnavailable. It may be repeated.
 	Seen(ctx context.Context, agent string, ids []string) error
 }
 
-// Profiles stores profiles. [engine.Engine] implements it.
+// Profiles stores profiles. Its methods are those of [engine.Engine].
 type Profiles interface {
-	// Profile returns the stored profile. Errors wrap [feed.ErrNotFound] where
-	// the agent has none, or [catalog.ErrUnavailable].
 	Profile(ctx context.Context, agent string) (feed.Profile, error)
-	// EditProfile changes the profile by change, as [catalog.Profiles] describes it, and
-	// answers the one that is stored then. It ends the agent's session where the profile
-	// now refuses other items. Errors are those of change, or wrap [feed.ErrInvalid] or a
-	// store's ErrUnavailable.
 	EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error)
-	// RemoveProfile deletes the profile and ends a session that it has filtered.
-	// Errors wrap [feed.ErrNotFound] where there is none, as after a
-	// repetition, or a store's ErrUnavailable.
 	RemoveProfile(ctx context.Context, agent string) error
-	// Learned tells what was learned of the agent, by their profile.
 	Learned(agent string, p *feed.Profile) []feed.LearnedGain
-	// ForgetLearned deletes what was learned, if anything was. Errors wrap a store's
-	// ErrUnavailable. It may be repeated.
 	ForgetLearned(ctx context.Context, agent string) error
-	// Forget deletes the profile, what was learned and the session, whatever there is of them.
-	// Errors wrap [feed.ErrBadID] or a store's ErrUnavailable. It may be repeated.
 	Forget(ctx context.Context, agent string) error
 }
 
-// Intake stores uploads. [catalog.Ingest] implements it.
+// Intake stores uploads. Its methods are those of [catalog.Ingest].
 type Intake interface {
-	// Read stores the items of a stream, NDJSON or one JSON array. A bad item is
-	// rejected and the rest goes on. The report is valid beside an error, too, and
-	// counts what was read before it. Errors wrap [feed.ErrInvalid],
-	// [catalog.ErrUnavailable], or what r returned. The same stream may be read
-	// again.
 	Read(ctx context.Context, r io.Reader) (api.Upload, error)
-	// ReadNewer is Read, but leaves out items that are not newer than the stored ones.
 	ReadNewer(ctx context.Context, r io.Reader) (api.Upload, error)
-	// Counts changes likes and comments of stored items, as Read stores items: entries
-	// of {"id","likes","comments"}, absolute. It may be repeated.
 	Counts(ctx context.Context, r io.Reader) (api.Upload, error)
-	// Patch changes fields of a stored item by a JSON merge patch and returns the
-	// item. Errors wrap [feed.ErrInvalid], [feed.ErrBadID], [feed.ErrNotFound] or
-	// [catalog.ErrUnavailable]. It may be repeated.
 	Patch(ctx context.Context, id string, patch []byte) (feed.Item, error)
 }
 
-// Items reads and deletes single items. [catalog.Catalog] implements it.
+// Items reads and deletes single items. Its methods are those of [catalog.Catalog].
 type Items interface {
-	// Docs returns one Doc for each id, in the order of ids, without JSON where
-	// there is no such item. Errors wrap [catalog.ErrUnavailable].
 	Docs(ctx context.Context, ids []string) ([]feed.Doc, error)
-	// Remove deletes an item. Errors wrap [feed.ErrNotFound] where there is
-	// none, as after a repetition, or [catalog.ErrUnavailable].
 	Remove(ctx context.Context, id string) error
 }
 

@@ -202,12 +202,8 @@ func (s *server) getItems(c *call) error {
 	})
 }
 
-// Graph takes the events of other systems. [graph.Applier] implements it.
+// Graph takes the events of other systems. The method is that of [graph.Applier].
 type Graph interface {
-	// Read applies the events of a stream, NDJSON with one event a line. A bad event
-	// is rejected and the rest goes on. The report is valid beside an error, too, and
-	// counts what was applied before it. Errors wrap [feed.ErrInvalid],
-	// [social.ErrUnavailable], or what r returned. The same stream may be read again.
 	Read(ctx context.Context, r io.Reader) (api.Upload, error)
 }
 

@@ -22,24 +22,11 @@ const rankingBy = "admin"
 // rankingHistory is the default limit of a history.
 const rankingHistory = 20
 
-// Rankings reads and changes the live ranking. [ranking.Live] implements
-// it.
+// Rankings reads and changes the live ranking. Its methods are those of [ranking.Live].
 type Rankings interface {
-	// Current returns the newest version, or the last known one where the store
-	// cannot be read. Version 0 is the configuration's. Errors wrap
-	// [ranking.ErrUnavailable]: no version is known yet. It may be repeated.
 	Current(ctx context.Context) (ranking.Version, error)
-	// Change stores a new version and puts it in force. Errors wrap
-	// [feed.ErrInvalid], [feed.ErrChanged] where c.If names another
-	// version than the newest, or [ranking.ErrUnavailable]; then the old one stays
-	// in force. A repetition without c.If is one more version.
 	Change(ctx context.Context, c ranking.Change) (ranking.Version, error)
-	// Revert stores a new version equal to version to, experiments and their agents
-	// included; onlyIf is the version that must be the newest, nil for any. Errors
-	// wrap [feed.ErrNotFound] for an unknown version, or are those of Change.
 	Revert(ctx context.Context, to int, by, why string, onlyIf *int) (ranking.Version, error)
-	// History returns up to limit versions, newest first. Errors wrap
-	// [feed.ErrBadLimit] or [ranking.ErrUnavailable].
 	History(ctx context.Context, limit int) ([]ranking.Version, error)
 }
 

@@ -33,22 +33,11 @@ type Social struct {
 	FollowsByApp bool
 }
 
-// Timelines answers timeline calls. [engine.Timelines] implements it.
+// Timelines answers timeline calls. Its methods are those of [engine.Timelines].
 type Timelines interface {
-	// Timeline answers a page of an agent's timeline. The cards are newest first,
-	// each visible to the agent and with its content. A page may be short, even
-	// empty, with HasMore: ask on below Next. Degraded names what the answer lacks.
-	// Errors wrap [feed.ErrBadID], [feed.ErrBadLimit], or a store's
-	// ErrUnavailable where nothing could be answered. The call may be repeated and
-	// answers what is there then.
 	Timeline(ctx context.Context, r engine.TimelineRequest) (engine.TimelinePage, error)
-	// Author answers a page of an author's posts that a reader may see, likewise.
 	Author(ctx context.Context, r engine.AuthorRequest) (engine.TimelinePage, error)
-	// Replies answers a page of the replies under a post, likewise; [feed.ErrNotFound] where
-	// the reader does not see the post.
 	Replies(ctx context.Context, r engine.RepliesRequest) (engine.TimelinePage, error)
-	// Warm builds the agent's list ahead, and returns when it is there, or was.
-	// Errors wrap [feed.ErrBadID] or a store's ErrUnavailable. It may be repeated.
 	Warm(ctx context.Context, agent string) error
 }
 

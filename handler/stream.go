@@ -34,11 +34,8 @@ const (
 // noEvent is the id of an event in a timeline that was empty.
 const noEvent = "0"
 
-// Watcher watches timelines. [engine.Watcher] implements it.
+// Watcher watches timelines. The method is that of [engine.Watcher].
 type Watcher interface {
-	// Watch begins to watch an agent's timeline from a position on, nil for what it
-	// has now. The caller must close the watch. Errors are of the kind
-	// [feed.ErrTooMany] or [feed.ErrBusy], or wrap [feed.ErrBadID] or a store's ErrUnavailable.
 	Watch(ctx context.Context, agent string, since *social.Position) (*engine.Watch, error)
 }
 

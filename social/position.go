@@ -25,6 +25,10 @@ func (p Position) Zero() bool { return p == Position{} }
 // Below reports whether p is older than the bound.
 func (p Position) Below(bound Position) bool { return bound.Zero() || p.Compare(bound) < 0 }
 
+// Above reports whether p is newer than the floor of a list, which everything is where there
+// is none.
+func (p Position) Above(floor Position) bool { return floor.Zero() || p.Compare(floor) > 0 }
+
 // Entry is a post as a list proposes it.
 type Entry struct {
 	Position

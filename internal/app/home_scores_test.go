@@ -179,7 +179,7 @@ func (s *scored) promotions(items []feed.Item) {
 		age := now.Sub(time.Unix(it.UpdateTime, 0))
 		by := reacted{it.ID, it.AuthorID, time.Unix(it.UpdateTime, 0), it.Likes, it.Comments}
 		assert.InEpsilon(s, wholeScore.of(by, 0.8, now, s.liked),
-			feed.DefaultHome.Score(feed.SourcePromoted, age, p.Reactions, feed.Affinity(float64(s.liked[p.Author]))), 1e-12, it.ID)
+			feed.DefaultHome.Score(feed.SourcePromoted, age, p.Reactions, feed.Affinity(float64(s.liked[p.Author]))).Total(), 1e-12, it.ID)
 	}
 	for i := range 10 {
 		page := home(s.T, s.a, fmt.Sprint("v", i), "refresh", 20)

@@ -100,7 +100,7 @@ func (o *restored) right(agent string) bool {
 		has = append(has, p.Entries...)
 	}
 	for _, e := range want {
-		if !slices.Contains(has, timeline.Position(e.Position)) {
+		if !slices.Contains(has, e.Position) {
 			return false
 		}
 	}

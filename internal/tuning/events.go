@@ -1,8 +1,7 @@
 package tuning
 
 import (
-	"bufio"
-	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,88 +10,48 @@ import (
 
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/intake"
 )
 
-// maxEventLine is the longest line of an event file, in bytes.
-const maxEventLine = 64 << 10
+const (
+	maxEvent      = 64 << 10 // bytes
+	shownBadLines = 20       // lines that cannot be used and are told
+)
 
-// shownBadLines is how many lines that cannot be used are told.
-const shownBadLines = 20
+var errStopped = errors.New("the replay stops there")
 
-// BadLine is a line of an event file that cannot be used.
-type BadLine struct {
-	Line   int    `json:"line"`
-	Reason string `json:"reason"`
+// clicks is the [intake.Batch] of a file of events, one JSON object a line: it hands on
+// clicks, and counts other events by their types.
+type clicks struct {
+	handOn  func(ctx context.Context, some []client.ReplayClick) error
+	waiting []client.ReplayClick
+	skipped map[string]int
 }
 
-// events reads clicks out of a file of events, one JSON object a line, and
-// counts other events and bad lines.
-type events struct {
-	in      *bufio.Reader
-	line    int
-	skipped map[string]int // other events, by type
-	bad     int
-	shown   []BadLine // the first of the bad lines
+// read reads a file to its end, and hands on at most atOnce clicks at a time.
+func (c *clicks) read(ctx context.Context, r io.Reader, atOnce int) (rejected int, first []client.Rejection, err error) {
+	report, err := intake.Read(ctx, r, intake.Kind{
+		Entry: "event", Verb: "replaying", Most: maxEvent, Reason: error.Error, Unavailable: errStopped,
+	}, intake.Config{Batch: atOnce, MaxErrors: shownBadLines}, c)
+	return report.Rejected, report.Errors, err
 }
 
-func newEvents(r io.Reader) *events {
-	return &events{in: bufio.NewReaderSize(r, maxEventLine), skipped: map[string]int{}}
+// Put implements [intake.Batch].
+func (c *clicks) Put(ctx context.Context) ([]error, error) {
+	some := c.waiting
+	if c.waiting = nil; len(some) == 0 {
+		return nil, nil
+	}
+	return nil, c.handOn(ctx, some)
 }
 
-// next returns up to n clicks; fewer mean that the file is at its end.
-func (e *events) next(n int) ([]client.ReplayClick, error) {
-	var clicks []client.ReplayClick
-	for len(clicks) < n {
-		line, whole, err := e.read()
-		if len(bytes.TrimSpace(line)) > 0 {
-			click, isClick, lineErr := e.parse(line, whole)
-			switch {
-			case lineErr != nil:
-				e.reject(lineErr)
-			case isClick:
-				clicks = append(clicks, click)
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return clicks, nil
-		}
-		if err != nil {
-			return clicks, err
-		}
-	}
-	return clicks, nil
+// TooBig implements [intake.Batch].
+func (*clicks) TooBig([]byte) (string, error) {
+	return "", fmt.Errorf("it is longer than %d KiB", maxEvent>>10)
 }
 
-// read returns the next line. Of one that is too long it returns the beginning,
-// and whole is false.
-func (e *events) read() (line []byte, whole bool, err error) {
-	line, err = e.in.ReadSlice('\n')
-	e.line++
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		return line, true, err
-	}
-	line = bytes.Clone(line)
-	for errors.Is(err, bufio.ErrBufferFull) {
-		_, err = e.in.ReadSlice('\n')
-	}
-	return line, false, err
-}
-
-func (e *events) reject(why error) {
-	e.bad++
-	if len(e.shown) < shownBadLines {
-		e.shown = append(e.shown, BadLine{e.line, why.Error()})
-	}
-}
-
-// parse reads one event. Unknown fields are ignored.
-func (e *events) parse(line []byte, whole bool) (click client.ReplayClick, isClick bool, err error) {
-	if !whole {
-		return click, false, fmt.Errorf("it is longer than %d KiB", maxEventLine>>10)
-	}
-	if e.line == 1 {
-		line = bytes.TrimPrefix(line, []byte("\ufeff"))
-	}
+// Add implements [intake.Batch]. Unknown fields are ignored.
+func (c *clicks) Add(line []byte) (string, error) {
 	var event struct {
 		Agent string          `json:"agent_id"`
 		ID    string          `json:"id"`
@@ -100,20 +59,21 @@ func (e *events) parse(line []byte, whole bool) (click client.ReplayClick, isCli
 		Type  string          `json:"type"`
 	}
 	if err := json.Unmarshal(line, &event); err != nil {
-		return click, false, fmt.Errorf("it is not a JSON object with agent_id, id, at and type: %w", err)
+		return "", fmt.Errorf("it is not a JSON object with agent_id, id, at and type: %w", err)
 	}
 	if event.Type == "" {
-		return click, false, errors.New("type is missing")
+		return "", errors.New("type is missing")
 	}
 	if event.Type != "click" {
-		e.skipped[event.Type]++
-		return click, false, nil
-	}
-	if err := errors.Join(feed.CheckAgentID(event.Agent), feed.CheckItemID(event.ID)); err != nil {
-		return click, false, err
+		c.skipped[event.Type]++
+		return "", nil
 	}
 	at, err := eventTime(event.At)
-	return client.ReplayClick{Agent: event.Agent, ID: event.ID, At: at}, err == nil, err
+	if err := errors.Join(feed.CheckAgentID(event.Agent), feed.CheckItemID(event.ID), err); err != nil {
+		return "", err
+	}
+	c.waiting = append(c.waiting, client.ReplayClick{Agent: event.Agent, ID: event.ID, At: at})
+	return "", nil
 }
 
 func eventTime(raw json.RawMessage) (time.Time, error) {

@@ -36,7 +36,7 @@ type Replay struct {
 	Skipped     map[string]int           `json:"skipped"`         // events of other types
 	Notes       []string                 `json:"notes,omitempty"` // what the changes did beside what they say
 	Rejected    int                      `json:"rejected"`
-	Errors      []BadLine                `json:"errors"` // the first of those rejected
+	Errors      []client.Rejection       `json:"errors"` // the first of those rejected
 }
 
 // Contestants are A, and B or what a sweep such as scale=6h..168h makes. Both may
@@ -75,29 +75,23 @@ func Contestants(a, b, sweep string, steps int) ([]Contestant, error) {
 // Run replays a whole file of events, one JSON object a line, batch after batch.
 // Contestants, K and Depth say what to ask; it fills in the rest.
 func (r *Replay) Run(ctx context.Context, c *client.Client, source io.Reader) error {
-	in := newEvents(source)
-	batch := min(max(1, replayAtOnce/len(r.Contestants)), offline.MaxClicks)
 	request := client.ReplayRequest{Depth: r.Depth}
 	for _, x := range r.Contestants {
 		request.Rankings = append(request.Rankings, x.Changes)
 	}
-	r.NotScored = map[offline.Replayed]int{}
+	r.NotScored, r.Skipped = map[offline.Replayed]int{}, map[string]int{}
 	scores := offline.NewScoreboard(len(r.Contestants), r.K)
-	for first := true; ; first = false {
-		clicks, err := in.next(batch)
-		if err != nil {
-			return err
-		}
-		if request.Clicks = clicks; len(clicks) > 0 {
-			if err := r.ask(ctx, c, request, scores, first); err != nil {
-				return fmt.Errorf("up to line %d: %w", in.line, err)
-			}
-		}
-		if len(clicks) < batch {
-			break
-		}
+	first := true
+	in := clicks{skipped: r.Skipped, handOn: func(ctx context.Context, some []client.ReplayClick) error {
+		request.Clicks = some
+		err := r.ask(ctx, c, request, scores, first)
+		first = false
+		return err
+	}}
+	var err error
+	if r.Rejected, r.Errors, err = in.read(ctx, source, min(max(1, replayAtOnce/len(r.Contestants)), offline.MaxClicks)); err != nil {
+		return err
 	}
-	r.Skipped, r.Rejected, r.Errors = in.skipped, in.bad, append([]BadLine{}, in.shown...)
 	r.Clicks, r.Agents = scores.Counted()
 	for i, standing := range scores.Standings() {
 		r.Contestants[i].Standing = standing

@@ -6,11 +6,8 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// Confidence is how sure intervals are: 95 of 100 of them hold the true value.
-const Confidence = 0.95
-
-// z95 is the 97.5 % quantile of the standard normal distribution: 2.5 % are
-// left out on either side.
+// z95 is the 97.5 % quantile of the standard normal distribution: 2.5 % are left out on
+// either side, so 95 of 100 intervals hold the true value.
 const z95 = 1.959963984540054
 
 // Significance is the p-value below which a difference is called significant.

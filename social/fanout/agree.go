@@ -80,7 +80,7 @@ func (f *Fanout) change(ctx context.Context, agent string, head timeline.Head, r
 			c.Remove = append(c.Remove, s.ID)
 		}
 	}
-	return c, len(c.Add)+len(c.Remove) == 0 && c.Floor.IsZero(), nil
+	return c, len(c.Add)+len(c.Remove) == 0 && c.Floor.Zero(), nil
 }
 
 // entries reads a whole list; nothing where it is not ready any more.

@@ -166,7 +166,7 @@ func (f *Fanout) push(ctx context.Context, to timeline.Lists, p *social.Post, na
 			return err
 		}
 		t = t.only(reasons)
-		held, err := to.Push(ctx, t.lists, t.versions, []timeline.Position{position(p.Position())})
+		held, err := to.Push(ctx, t.lists, t.versions, []timeline.Position{p.Position()})
 		if err != nil {
 			return err
 		}

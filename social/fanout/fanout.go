@@ -154,16 +154,14 @@ func (f *Fanout) post(ctx context.Context, id string) (social.Post, error) {
 }
 
 // position is a place of the store's as the lists have it.
-func position(p social.Position) timeline.Position { return timeline.Position{At: p.At, ID: p.ID} }
-
 // content takes up to n entries for a list, and the position of the next one as
 // its floor.
 func content(entries []social.Entry, n int) (add []timeline.Position, floor timeline.Position) {
 	for i, e := range entries {
 		if i == n {
-			return add, position(e.Position)
+			return add, e.Position
 		}
-		add = append(add, position(e.Position))
+		add = append(add, e.Position)
 	}
 	return add, floor
 }

@@ -637,7 +637,7 @@ func (w *world) compareOutbox(author string) error {
 // above is the part of entries that lies above a floor.
 func above(list []social.Entry, floor timeline.Position) (out []timeline.Position) {
 	for _, e := range list {
-		if p := position(e.Position); p.Above(floor) {
+		if p := e.Position; p.Above(floor) {
 			out = append(out, p)
 		}
 	}

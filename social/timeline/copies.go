@@ -94,7 +94,7 @@ func (c *Copies) fetch(ctx context.Context, lists []string, missing []int, pages
 // below is the part of a whole list that a read below a position returns.
 func (p Page) below(below Position, n int) Page {
 	from := 0
-	if !below.IsZero() {
+	if !below.Zero() {
 		from, _ = slices.BinarySearchFunc(p.Entries, below, func(e, b Position) int {
 			if e.Compare(b) >= 0 {
 				return -1

@@ -16,7 +16,12 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
 )
+
+// Position is where an entry stands in a list: a bound for pages, exclusive, and the floor of
+// a list, inclusive.
+type Position = social.Position
 
 // ErrUnavailable is wrapped by errors that say the lists could not be asked, or
 // that too few replicas have confirmed a write. It leaves open whether a write

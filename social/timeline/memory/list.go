@@ -66,7 +66,7 @@ func (e *entries) cut(from, to int) {
 
 // raise raises the floor, and what is at or below it goes.
 func (e *entries) raise(floor timeline.Position) {
-	if floor.IsZero() || !floor.Above(e.floor) {
+	if floor.Zero() || !floor.Above(e.floor) {
 		return
 	}
 	e.floor = floor
@@ -91,7 +91,7 @@ func (e *entries) page(below timeline.Position, n int) timeline.Page {
 		return page
 	}
 	end := len(e.oldest)
-	if !below.IsZero() {
+	if !below.Zero() {
 		end, _ = slices.BinarySearchFunc(e.oldest, below, timeline.Position.Compare)
 	}
 	from := max(0, end-max(n, 0))

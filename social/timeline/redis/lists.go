@@ -65,7 +65,7 @@ func (l *Lists) run(ctx context.Context, s *redis.Script, list string, args ...a
 
 // floor is how scripts read a floor: two arguments.
 func floor(p timeline.Position) (at, id any) {
-	if p.IsZero() {
+	if p.Zero() {
 		return "", ""
 	}
 	return p.At, p.ID

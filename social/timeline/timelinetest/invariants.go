@@ -92,7 +92,7 @@ func (w *system) settled() error {
 		if page.State == timeline.Ready && !slices.Equal(seen, want) {
 			return fmt.Errorf("%s sees %v above %v, not %v", agent, seen, page.Floor, want)
 		}
-		if !page.Floor.IsZero() && known[page.Floor.ID] == nil {
+		if !page.Floor.Zero() && known[page.Floor.ID] == nil {
 			return fmt.Errorf("%s has the floor %v, which is no post", agent, page.Floor)
 		}
 	}

@@ -67,7 +67,7 @@ func (l *plain) drop(names []string) {
 
 // settle raises the floor to what was left out, and applies it.
 func (l *plain) settle(most int, floor timeline.Position) {
-	if !floor.IsZero() && floor.Above(l.floor) {
+	if !floor.Zero() && floor.Above(l.floor) {
 		l.floor = floor
 	}
 	maps.DeleteFunc(l.posts, func(p timeline.Position, _ bool) bool { return !p.Above(l.floor) })
@@ -90,7 +90,7 @@ func (r *reference) read(list string, below timeline.Position, n int) (page time
 	l.ends = r.now.Add(timeline.TTL)
 	page.Floor = l.floor
 	for _, p := range l.sorted() {
-		if !below.IsZero() && p.Compare(below) >= 0 {
+		if !below.Zero() && p.Compare(below) >= 0 {
 			continue
 		}
 		if page.More = len(page.Entries) == n; page.More {
