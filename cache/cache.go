@@ -80,6 +80,9 @@ type Page struct {
 	Replayed bool       // so it had, and another call with the same request id made the record
 	Shared   bool       // a further step, of a record that other calls were answered with, too
 	Next     int        // number of the call's next step
+	// First says that the call holds the agent's first refresh: before it the store knew of none
+	// within 8 days, of any feed, and [Replace.Known] was not set.
+	First bool
 }
 
 // Replace is the atomic page step of a refresh.
@@ -92,6 +95,8 @@ type Replace struct {
 	// CheckedAt is [dedup.Checked.At] of the first check the list was made
 	// from; 0: no check by the store's clock.
 	CheckedAt int64
+	// Known says that the agent has refreshed before, as the caller knows from elsewhere.
+	Known bool
 }
 
 // Pop is the step of a load_more.

@@ -42,9 +42,10 @@ type Ask struct {
 // Page is the answer of the feed.
 type Page struct {
 	Items     []feed.Item `json:"items"`
-	HasMore   bool        `json:"has_more"`  // false: the next load_more is a refresh, which may find more
-	NewCount  *int        `json:"new_count"` // silent refreshes only
-	Degraded  []string    `json:"degraded"`  // what the server had to do without
+	HasMore   bool        `json:"has_more"`   // false: the next load_more is a refresh, which may find more
+	NewCount  *int        `json:"new_count"`  // silent refreshes only
+	NewReader bool        `json:"new_reader"` // no refresh of the reader had ended before this call
+	Degraded  []string    `json:"degraded"`   // what the server had to do without
 	RequestID string      `json:"request_id"`
 
 	asSent

@@ -91,6 +91,7 @@ type PostPage struct {
 	Items      []Post   `json:"items"`       // newest first
 	NextCursor string   `json:"next_cursor"` // the last place examined, for the next page; "": there was none
 	HasMore    bool     `json:"has_more"`    // also of a short or empty page: ask on
+	NewReader  bool     `json:"new_reader"`  // the timeline is empty, and no refresh of its reader had ended before
 	Degraded   []string `json:"degraded"`    // what the server had to do without
 
 	asSent

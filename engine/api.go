@@ -75,6 +75,10 @@ type Answer struct {
 	// last refresh; of an agent without one in eight days, how many are younger
 	// than a day, 99 at most.
 	NewCount int
+	// NewReader says that no refresh of the agent, of any feed, had ended before this call:
+	// none is known of the last eight days, and nothing was learned of them. It is false
+	// where the answer is degraded.
+	NewReader bool
 	// Sources has the source of each of Docs; nil: all are there for their scores.
 	Sources []feed.Source
 	// Trends has, of home, the trend of each of Docs, 0 of those without a mark; nil: none

@@ -25,6 +25,8 @@ type call struct {
 	// pastSession says that the session of before was tried, in place of a list for all
 	// readers.
 	pastSession bool
+	// first says that it is the agent's first refresh.
+	first bool
 	// profile is the profile that the page was read with; nil: nothing was read.
 	profile *feed.Profile
 	// uncertain says that the next step may have been made already, and that
@@ -48,7 +50,7 @@ func (c *call) next() cache.Call {
 // is on its way does not learn of it either.
 func (c *call) made(ctx context.Context, p cache.Page, err error) {
 	if err == nil {
-		c.step, c.uncertain = p.Next, false
+		c.step, c.uncertain, c.first = p.Next, false, c.first || p.First
 		return
 	}
 	c.uncertain = c.uncertain || errors.Is(err, cache.ErrUncertain) || ctx.Err() != nil

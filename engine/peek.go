@@ -60,8 +60,10 @@ func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
 	}
 	got.unsure = e.failOpen.recovering()
 	unseen := len(found.ranked) - got.short()
+	lacks := found.lacks | got.lacks()
 	a := Answer{
-		Docs: got.docs, NewCount: min(unseen, most), HasMore: unseen > len(got.docs), Degraded: (found.lacks | got.lacks()).names(),
+		Docs: got.docs, NewCount: min(unseen, most), HasMore: unseen > len(got.docs), Degraded: lacks.names(),
+		NewReader: since.IsZero() && lacks == 0 && !known(&profile) && e.neverRefreshed(ctx, r.Agent, r.Feed.Other()),
 	}
 	if r.Why {
 		e.why(ctx, r.Agent, got.profile, &a)

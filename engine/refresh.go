@@ -136,7 +136,7 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 				return p, nil
 			}
 		}
-		p, err := e.replace(ctx, c, found)
+		p, err := e.replace(ctx, c, found, known(&profile))
 		if e.failOpen.allows(ctx, err) {
 			return e.failOpen.page(c, found)
 		}
@@ -146,13 +146,13 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 	}
 }
 
-// replace is the page step of a refresh.
-func (e *Engine) replace(ctx context.Context, c *call, found chosen) (cache.Page, error) {
+// replace is the page step of a refresh; known says that it is not the agent's first one.
+func (e *Engine) replace(ctx context.Context, c *call, found chosen, known bool) (cache.Page, error) {
 	ctx, end := e.enter(ctx, pageStage)
 	defer end()
 	p, err := e.stores.Sessions.Replace(ctx, cache.Replace{
 		Agent: c.Agent, Ranked: found.session(), Limit: c.Limit,
-		Now: e.cfg.Clock(), Call: c.next(), CheckedAt: found.checkedAt,
+		Now: e.cfg.Clock(), Call: c.next(), CheckedAt: found.checkedAt, Known: known,
 	})
 	c.made(ctx, p, err)
 	return p, err

@@ -8,12 +8,15 @@ import (
 )
 
 // Showing notes what an agent is shown on pages that come from no session, so that no
-// feed shows it again. [Engine] is one.
+// feed shows it again, and knows whether a feed has shown them anything. [Engine] is one.
 type Showing interface {
 	// Shown is told the ids of posts before the page is answered. Where it answers
 	// false it could not note them at once: a feed may show them again, and the page
 	// is to say so. The error is that of a request that has run out of time.
 	Shown(ctx context.Context, agent string, posts []string) (noted bool, err error)
+	// IsNew reports whether no refresh of the agent, of any feed, is known of the last
+	// eight days. Where that cannot be told it answers false.
+	IsNew(ctx context.Context, agent string) bool
 }
 
 var _ Showing = (*Engine)(nil)

@@ -49,6 +49,8 @@ type TimelinePage struct {
 	Next     social.Position
 	HasMore  bool
 	Degraded []string // what the answer lacks, as in [Answer]
+	// NewReader is that of [Answer], of an empty timeline.
+	NewReader bool
 }
 
 // TimelineStores are the stores that timelines are read from; all but Kept, Showing,
@@ -151,6 +153,7 @@ func (t *Timelines) Timeline(ctx context.Context, r TimelineRequest) (TimelinePa
 	if err != nil {
 		return TimelinePage{}, err
 	}
+	page.NewReader = read.isNew(ctx, &page, r.Below)
 	return t.answer(ctx, r.Agent, page, read.lacks)
 }
 

@@ -36,6 +36,7 @@ type network struct {
 	listCap         int
 	outboxCap       int
 	unnoted         bool // what is shown cannot be noted
+	isNew           bool // none of the agents has refreshed
 	timelines       *engine.Timelines
 
 	mu sync.Mutex
@@ -99,6 +100,8 @@ func (n *network) Shown(ctx context.Context, _ string, ids []string) (bool, erro
 	n.shown = append(n.shown, ids...)
 	return !n.unnoted, ctx.Err()
 }
+
+func (n *network) IsNew(context.Context, string) bool { return n.isNew }
 
 func content(list []social.Entry, most int) (c timeline.Content) {
 	for i, e := range list {

@@ -54,6 +54,7 @@ func (p *entryPage) appendTo(b []byte) []byte {
 	}
 	b = append(b, `,"has_more":`...)
 	b = strconv.AppendBool(b, p.HasMore)
+	b = appendNewReader(b, p.NewReader)
 	b = appendDegraded(b, p.Degraded)
 	return append(b, "}}"...)
 }

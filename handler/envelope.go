@@ -78,8 +78,17 @@ func appendPage(b []byte, req *engine.Request, a *engine.Answer) []byte {
 		b = append(b, `,"new_count":`...)
 		b = strconv.AppendInt(b, int64(a.NewCount), 10)
 	}
+	b = appendNewReader(b, a.NewReader)
 	b = appendDegraded(b, a.Degraded)
 	return append(b, "}}"...)
+}
+
+// appendNewReader writes that the reader is new, where they are.
+func appendNewReader(b []byte, is bool) []byte {
+	if is {
+		b = append(b, `,"new_reader":true`...)
+	}
+	return b
 }
 
 // appendDegraded writes what the answer lacks, where it lacks something.

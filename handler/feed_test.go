@@ -192,6 +192,11 @@ func TestFeedAnswers(t *testing.T) {
 			`{"items":[],"has_more":false,"new_count":0}`,
 		},
 		{
+			"a new reader", `{"action":"refresh","silent":true,"request_id":"r.1"}`,
+			engine.Answer{RequestID: "r.1", NewReader: true},
+			`{"items":[],"has_more":false,"request_id":"r.1","new_count":0,"new_reader":true}`,
+		},
+		{
 			"degraded", `{"action":"load_more"}`,
 			engine.Answer{Degraded: []string{"dedup", "session"}},
 			`{"items":[],"has_more":false,"degraded":["dedup","session"]}`,

@@ -38,6 +38,7 @@ func (s storeTimelines) Timeline(ctx context.Context, r engine.TimelineRequest) 
 	for i, e := range list {
 		known[i].ID = e.ID
 	}
+	page.NewReader = len(list) == 0 && r.Below.Zero()
 	page.Posts, err = s.store.Cards(ctx, r.Agent, known)
 	return page, err
 }

@@ -287,7 +287,7 @@ func TestTimelinePages(t *testing.T) {
 			assert.Equal(t, code, got.Code, "%s: %s", query, got.body)
 		}
 	}
-	require.Equal(t, `{"code":0,"msg":"success","data":{"items":[],"next_cursor":null,"has_more":false}}`, f.do(t, "GET", "/v1/timeline", "", as("u_9")).body)
+	require.Equal(t, `{"code":0,"msg":"success","data":{"items":[],"next_cursor":null,"has_more":false,"new_reader":true}}`, f.do(t, "GET", "/v1/timeline", "", as("u_9")).body)
 	require.Equal(t, 40101, f.do(t, "GET", "/v1/timeline", "").Code)
 	require.Equal(t, 40101, f.do(t, "GET", "/v1/timeline", "", asAdmin).Code)
 }

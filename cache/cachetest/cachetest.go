@@ -85,6 +85,7 @@ func Run(t *testing.T, open func(t *testing.T, ttl time.Duration) Env) {
 		{"next", next},
 		{"session TTL", sessionTTL},
 		{"refreshed", refreshed},
+		{"the first refresh", firstRefresh},
 		{"retry answers the same page", retrySame},
 		{"retry on another server", retryOtherServer},
 		{"retry of another call is a conflict", retryConflict},

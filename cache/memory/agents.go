@@ -77,7 +77,7 @@ type record struct {
 	action, owner string
 	limit         int
 	steps         []step
-	more          bool
+	more, first   bool
 	ends          time.Time
 	others        []string // the other calls that were answered with it
 }
@@ -197,7 +197,7 @@ func (a *session) replay(call cache.Call, now time.Time) (page cache.Page, ok bo
 	if !found || call.RequestID == "" || !now.Before(r.ends) {
 		return cache.Page{}, false, nil
 	}
-	page = cache.Page{HasMore: r.more, Again: true, Replayed: r.owner != call.Owner, Next: r.steps[len(r.steps)-1].number + 1}
+	page = cache.Page{HasMore: r.more, First: r.first, Again: true, Replayed: r.owner != call.Owner, Next: r.steps[len(r.steps)-1].number + 1}
 	for _, s := range r.steps {
 		if call.Step == 0 || s.number == call.Step {
 			page.Refs = append(page.Refs, s.refs...)
@@ -229,8 +229,8 @@ func (a *session) replay(call cache.Call, now time.Time) (page cache.Page, ok bo
 // record, if it has a request id: a step in this process is never run again, so
 // other calls need none. A step after the first that handed out nothing changes
 // only has_more.
-func (a *session) remember(call cache.Call, refs []feed.Ref, now time.Time) cache.Page {
-	page := cache.Page{Refs: refs, HasMore: len(a.refs) > 0, Next: call.Step + 1}
+func (a *session) remember(call cache.Call, refs []feed.Ref, first bool, now time.Time) cache.Page {
+	page := cache.Page{Refs: refs, HasMore: len(a.refs) > 0, Next: call.Step + 1, First: first}
 	if len(refs) == 0 && call.Step > 0 {
 		page.Next = call.Step
 	}
@@ -242,7 +242,7 @@ func (a *session) remember(call cache.Call, refs []feed.Ref, now time.Time) cach
 		if page.Next == call.Step {
 			return page
 		}
-		r = &record{action: call.Action, limit: call.Limit, owner: call.Owner}
+		r = &record{action: call.Action, limit: call.Limit, owner: call.Owner, first: first}
 		if a.records == nil {
 			a.records = make(map[string]*record)
 		}

@@ -58,10 +58,12 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 	if err := s.claim(ctx, r.Agent, page, r.Now); err != nil {
 		return cache.Page{}, err
 	}
+	state.expire(now)
+	first := !r.Known && state.forYou.refreshed.IsZero() && state.home.refreshed.IsZero()
 	a.refs, a.ends = slices.Clone(rest), now.Add(s.ttl)
 	a.refreshed = r.Now
 	state.of(r.Call.Feed.Other()).strike(feed.Keys(page))
-	return a.remember(r.Call, page, now), nil
+	return a.remember(r.Call, page, first, now), nil
 }
 
 // Pop implements [cache.Sessions].
@@ -96,7 +98,7 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 	if len(page) == 0 && p.Call.Step == 0 {
 		return cache.Page{HasMore: len(rest) > 0}, nil
 	}
-	return a.remember(p.Call, page, now), nil
+	return a.remember(p.Call, page, false, now), nil
 }
 
 // notHeld returns the refs of which nothing is pending. Where those are all, they share

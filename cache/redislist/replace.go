@@ -15,7 +15,8 @@ import (
 //	KEYS[2]   the agent's pending set
 //	KEYS[3]   the time of the agent's last refresh
 //	KEYS[4]   the session of the agent's other feed
-//	KEYS[5]   the call's record; only where one is kept
+//	KEYS[5]   the time of the last refresh of that feed
+//	KEYS[6]   the call's record; only where one is kept
 //	ARGV[1]   now, ms: the score of what is handed out
 //	ARGV[2]   newest score that no longer counts, ms
 //	ARGV[3]   how many to hand out
@@ -28,12 +29,13 @@ import (
 //	ARGV[10]  owner of the call
 //	ARGV[11]  number of the step
 //	ARGV[12]  TTL of the record, s
-//	ARGV[13…] the refs, best first
+//	ARGV[13]  1 where the agent has refreshed before, else 0
+//	ARGV[14…] the refs, best first
 //	reply     {"old", the record} | {"void", ""} | {"late", ""} | {"new", the page}
 //
 // Everything is decided before anything is written.
 var replaceScript = redis.NewScript(keysLua + pendingLua + claimedLua + claimLua + strikeLua + recordLua + touchLua + answerLua + rememberLua + `
-local before = recorded(KEYS[5], ARGV[9], ARGV[10], ARGV[11])
+local before = recorded(KEYS[6], ARGV[9], ARGV[10], ARGV[11])
 if before then return before end
 local checked = tonumber(ARGV[7])
 if checked > 0 then
@@ -42,7 +44,7 @@ if checked > 0 then
 end
 
 local refs = {}
-for i = 13, #ARGV do refs[i - 12] = ARGV[i] end
+for i = 14, #ARGV do refs[i - 13] = ARGV[i] end
 local held = {}
 if redis.call('EXISTS', KEYS[2]) == 1 then held = pending(refs, tonumber(ARGV[2])) end
 local limit, page, rest = tonumber(ARGV[3]), {}, {}
@@ -52,6 +54,7 @@ for i = 1, #refs do
     list[#list + 1] = refs[i]
   end
 end
+local first = ARGV[13] == '0' and redis.call('EXISTS', KEYS[3], KEYS[5]) == 0
 ` + roomLua + `
 redis.call('DEL', KEYS[1])
 for from = 1, #rest, 1000 do
@@ -62,23 +65,28 @@ redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', ARGV[2])
 claim(page, ARGV[1], ARGV[5])
 if #page > 0 then strike(KEYS[4], setof(keysof(page, 1, #page), 1)) end
 redis.call('SET', KEYS[3], ARGV[1], 'EX', ARGV[6])
-return remember(KEYS[5], ARGV[9], ARGV[10], ARGV[11], ARGV[12], page, #rest > 0 and 1 or 0)
+return remember(KEYS[6], ARGV[9], ARGV[10], ARGV[11], ARGV[12], page, #rest > 0 and 1 or 0, first)
 `)
 
 // Replace implements [cache.Sessions] in one round trip.
 func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, error) {
 	refs := make([]string, len(r.Ranked))
-	args := make([]any, 0, 12+len(refs))
+	args := make([]any, 0, 13+len(refs))
+	known := 0
+	if r.Known {
+		known = 1
+	}
 	args = append(args,
 		r.Now.UnixMilli(), s.expired(r.Now), r.Limit, s.cfg.TTL.Milliseconds(),
 		seconds(rediskeys.PendingTTL(s.cfg.PendingTTL)), seconds(rediskeys.RefreshedTTL),
 		r.CheckedAt, s.cfg.Grace.Milliseconds(),
-		head(r.Call), owner(r.Call), r.Call.Step, seconds(s.recordTTL(r.Call)))
+		head(r.Call), owner(r.Call), r.Call.Step, seconds(s.recordTTL(r.Call)), known)
 	for i, ref := range r.Ranked {
 		refs[i] = ref.String()
 		args = append(args, &refs[i]) // the client writes a *string as the string; a string would be allocated anew
 	}
 	keys := s.keysOf(r.Agent, r.Call, s.keys.Session(r.Agent, r.Call.Feed), s.keys.Pending(r.Agent),
-		s.keys.Refreshed(r.Agent, r.Call.Feed), s.keys.Session(r.Agent, r.Call.Feed.Other()))
+		s.keys.Refreshed(r.Agent, r.Call.Feed), s.keys.Session(r.Agent, r.Call.Feed.Other()),
+		s.keys.Refreshed(r.Agent, r.Call.Feed.Other()))
 	return s.confirmed(ctx, "replace", r.Agent, replaceScript.Run(ctx, s.writes, keys, args...), r.Call)
 }

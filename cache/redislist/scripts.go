@@ -124,6 +124,7 @@ end
 //
 //	<action> <limit> <owner> <1 or 0 for has_more> ~<step> <ref…> ~<step> <ref…>
 //
+// with "!" after has_more where the call holds the agent's first refresh,
 // or "x" where the call was abandoned before its first step came. Before it stands a word of
 // "!" and the other calls that were answered with it, with commas. A ref that others hold
 // than the record's owner alone has "^", a number and "^" before it: the sum of 1 for the
@@ -141,9 +142,9 @@ local function load(key)
   local text = redis.call('GET', key)
   if not text or text == 'x' then return text end
   local others, rest = string.match(text, '^!(%S*) (.*)$')
-  local head, owner, more, steps = string.match(rest or text, '^(%S+ %S+) (%S+) ([01])( ~.*)$')
+  local head, owner, more, first, steps = string.match(rest or text, '^(%S+ %S+) (%S+) ([01])(!?)( ~.*)$')
   if not head then return false end
-  local r = {text = text, head = head, calls = {owner}, more = more, steps = steps}
+  local r = {text = text, head = head, calls = {owner}, more = more, first = first, steps = steps}
   for other in string.gmatch(others or '', '[^,]+') do
     if string.find(other, '=', 1, true) then r.older = true else r.calls[#r.calls + 1] = other end
   end
@@ -152,7 +153,7 @@ end
 
 local function write(key, r, ...)
   local others = #r.calls > 1 and '!' .. table.concat(r.calls, ',', 2) .. ' ' or ''
-  redis.call('SET', key, others .. r.head .. ' ' .. r.calls[1] .. ' ' .. r.more .. r.steps, ...)
+  redis.call('SET', key, others .. r.head .. ' ' .. r.calls[1] .. ' ' .. r.more .. r.first .. r.steps, ...)
 end
 
 local function bitof(r, owner)
@@ -232,9 +233,9 @@ end
 // the record, where there is one to keep. A step after the first that handed
 // out nothing changes only has_more. Its reply is that of the page step.
 const rememberLua = `
-local function remember(key, head, owner, step, ttl, page, more)
+local function remember(key, head, owner, step, ttl, page, more, first)
   local refs = #page > 0 and ' ' .. table.concat(page, ' ') or ''
-  local text = head .. ' ' .. owner .. ' ' .. more .. ' ~' .. step .. refs
+  local text = head .. ' ' .. owner .. ' ' .. more .. (first and '!' or '') .. ' ~' .. step .. refs
   if not key then return {'new', text} end
   local r = step ~= '0' and load(key)
   if r and r ~= 'x' then

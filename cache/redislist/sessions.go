@@ -144,7 +144,7 @@ func (s *Sessions) recordTTL(call cache.Call) time.Duration {
 // record is the text of a record, read.
 type record struct {
 	head, owner string
-	more        bool
+	more, first bool
 	steps       []step
 }
 
@@ -161,10 +161,14 @@ func parseRecord(text string) (record, error) {
 		_, text, _ = strings.Cut(rest, " ")
 	}
 	words := strings.Split(text, " ")
-	if len(words) < 5 || strings.HasPrefix(words[0], "!") || words[3] != "0" && words[3] != "1" {
+	if len(words) < 5 || strings.HasPrefix(words[0], "!") {
 		return bad()
 	}
-	r := record{head: words[0] + " " + words[1], owner: words[2], more: words[3] == "1"}
+	more, first := strings.CutSuffix(words[3], "!")
+	if more != "0" && more != "1" {
+		return bad()
+	}
+	r := record{head: words[0] + " " + words[1], owner: words[2], more: more == "1", first: first}
 	for _, word := range words[4:] {
 		if digits, ok := strings.CutPrefix(word, "~"); ok {
 			number, err := strconv.Atoi(digits)
@@ -200,7 +204,7 @@ func (r record) page(call cache.Call) (cache.Page, error) {
 	if r.head != head(call) {
 		return cache.Page{}, fmt.Errorf("%w (it was %s, this is %s)", cache.ErrConflict, r.head, head(call))
 	}
-	page := cache.Page{HasMore: r.more, Replayed: r.owner != owner(call), Next: r.steps[len(r.steps)-1].number + 1}
+	page := cache.Page{HasMore: r.more, First: r.first, Replayed: r.owner != owner(call), Next: r.steps[len(r.steps)-1].number + 1}
 	for _, s := range r.steps {
 		if call.Step == 0 || s.number == call.Step {
 			page.Refs = append(page.Refs, s.refs...)

@@ -1935,6 +1935,8 @@ export interface components {
              * @description Of a silent refresh, how many unseen items are newer than the last refresh. For a reader without a refresh in the last eight days, how many are younger than a day, 99 at most.
              */
             new_count?: number;
+            /** @description The reader is new: no refresh of theirs, of any feed, had ended before this call. So the answer of their first refresh says it, and silent refreshes before that. It is absent otherwise, and where the answer is degraded. */
+            new_reader?: boolean;
             /**
              * @description What the answer had to do without. `recall`: the candidates are of
              *     an earlier search. `dedup`: an item may have been shown before.
@@ -3334,6 +3336,8 @@ export interface components {
             /** @description The place of the last post examined, for the next page. Null where there was none. */
             next_cursor: string | null;
             has_more: boolean;
+            /** @description Of a timeline that is empty, whether its reader is new, as feeds say it; absent otherwise. */
+            new_reader?: boolean;
             /** @description What was missing while it was answered, such as `timeline`, `session` or `social`; absent when nothing was. */
             degraded?: string[];
         };
