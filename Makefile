@@ -51,7 +51,7 @@ bench: ## run the Go benchmarks once each, with allocations
 
 budgets: ## measure what docs/capacity.md promises, each beside its baseline, then simulate days of traffic
 	scripts/bench.sh --items 100000,1000000 --json bench.json
-	scripts/bench.sh --simulate --redis.url=
+	scripts/bench.sh --simulate --redis.url= --postgres.url=
 	@test -z "$$FRESHET_TEST_REDIS" || scripts/bench.sh --simulate
 
 fuzz: ## fuzz each decoder for 20 seconds
