@@ -21,6 +21,9 @@ import (
 var Readers = []string{
 	"author", "follower", "former-follower", "member", "former-member", "mentioned",
 	"blocked", "blocker", "muter", "server-follower", "stranger", "nobody", "admin",
+	// Of groups beside: who has made one that the author is in, who has joined since, who may
+	// join, and who was a follower and a member until they were erased.
+	"founder", "latecomer", "invited", "erased",
 }
 
 // RightsPost is a kind of post, and what the readers may do with it.
@@ -30,6 +33,7 @@ type RightsPost struct {
 	All     bool     // everybody may, but for those who have a block
 	InTheir []string // of those, who has it in their timeline
 	Owners  []string // may edit and delete it
+	Later   []string // would see it, too, if it were published after [Network]
 	Deleted bool
 }
 
@@ -67,11 +71,26 @@ func RightsPosts() map[string]RightsPost {
 			Post: remote(social.Post{Audience: followers, React: social.RightAudience, Grants: []string{"follower", "stranger", "member"}}),
 			Sees: []string{"follower", "muter"}, InTheir: []string{"follower", "muter"}, Owners: []string{"admin"},
 		},
-		"public-reply":    {Post: social.Post{ReplyTo: "post:public", Mentions: []string{"blocked"}}, All: true, Owners: []string{"author", "admin"}},
-		"followers-reply": {Post: social.Post{ReplyTo: "post:followers", Mentions: []string{"stranger"}}, Sees: []string{"author", "follower", "muter"}, Owners: []string{"author", "admin"}},
-		"circle-reply":    {Post: social.Post{ReplyTo: "post:circle", Mentions: []string{"stranger"}}, Sees: []string{"author", "member"}, Owners: []string{"author", "admin"}},
-		"mention-reply":   {Post: social.Post{ReplyTo: "post:mention", Mentions: []string{"stranger"}}, Sees: []string{"author", "mentioned"}, Owners: []string{"author", "admin"}},
-		"deleted":         {Post: social.Post{Audience: social.Audience{Public: true}, Mentions: []string{"mentioned"}}, Deleted: true},
+		"group": {
+			Post: social.Post{Audience: social.Audience{Circles: []string{"g1"}}, React: social.RightAudience}, Sees: []string{"author", "member"},
+			InTheir: []string{"author", "member"}, Owners: []string{"author", "admin"}, Later: []string{"latecomer"},
+		},
+		"group-history": {
+			Post: social.Post{Audience: social.Audience{Circles: []string{"g2"}}}, Sees: []string{"author", "member", "latecomer"},
+			InTheir: []string{"author", "member", "latecomer"}, Owners: []string{"author", "admin"},
+		},
+		"event": {
+			Post: social.Post{Audience: social.Audience{Circles: []string{"e1"}}}, Sees: []string{"author", "member", "founder"},
+			InTheir: []string{"author", "member", "founder"}, Owners: []string{"author", "admin"}, Later: []string{"latecomer"},
+		},
+		"group-reply":         {Post: social.Post{ReplyTo: "post:group", Mentions: []string{"latecomer", "invited"}}, Sees: []string{"author", "member"}, Owners: []string{"author", "admin"}},
+		"group-history-reply": {Post: social.Post{ReplyTo: "post:group-history", Mentions: []string{"stranger"}}, Sees: []string{"author", "member", "latecomer"}, Owners: []string{"author", "admin"}},
+		"event-reply":         {Post: social.Post{ReplyTo: "post:event", Mentions: []string{"stranger"}}, Sees: []string{"author", "member", "founder"}, Owners: []string{"author", "admin"}},
+		"public-reply":        {Post: social.Post{ReplyTo: "post:public", Mentions: []string{"blocked"}}, All: true, Owners: []string{"author", "admin"}},
+		"followers-reply":     {Post: social.Post{ReplyTo: "post:followers", Mentions: []string{"stranger"}}, Sees: []string{"author", "follower", "muter"}, Owners: []string{"author", "admin"}},
+		"circle-reply":        {Post: social.Post{ReplyTo: "post:circle", Mentions: []string{"stranger"}}, Sees: []string{"author", "member"}, Owners: []string{"author", "admin"}},
+		"mention-reply":       {Post: social.Post{ReplyTo: "post:mention", Mentions: []string{"stranger"}}, Sees: []string{"author", "mentioned"}, Owners: []string{"author", "admin"}},
+		"deleted":             {Post: social.Post{Audience: social.Audience{Public: true}, Mentions: []string{"mentioned"}}, Deleted: true},
 	}
 }
 
@@ -132,6 +151,7 @@ func Network(t *testing.T, store social.Store) {
 		_, err := store.Block(ctx, agent, other)
 		require.NoError(t, err)
 	}
+	rightsGroups(t, store)
 	require.NoError(t, store.PutAuthor(ctx, social.Author{ID: "author", Bio: SecretOf("bio")}, here))
 	all := RightsPosts()
 	kinds := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return strings.Compare(all[a].Post.ReplyTo, all[b].Post.ReplyTo) })
@@ -142,6 +162,39 @@ func Network(t *testing.T, store social.Store) {
 		_, _, err := store.CreatePost(ctx, p, social.Creation{})
 		require.NoError(t, err)
 	}
+	for _, circle := range []string{"g1", "g2", "e1"} {
+		_, err := store.AddMember(ctx, circle, "latecomer", "latecomer", here)
+		require.NoError(t, err)
+	}
+}
+
+// rightsGroups makes groups of the author's, and an event that the author is in, beside two
+// members across a block with them.
+func rightsGroups(t *testing.T, store social.Store) {
+	t.Helper()
+	ctx := t.Context()
+	var here time.Time
+	until := time.Now().Add(24 * time.Hour).Unix()
+	for _, c := range []social.Circle{
+		{ID: "g1", Owner: "author", CircleTerms: social.CircleTerms{Kind: social.KindGroup}},
+		{ID: "g2", Owner: "author", CircleTerms: social.CircleTerms{Kind: social.KindGroup, History: social.HistoryAll}},
+		{ID: "e1", Owner: "founder", CircleTerms: social.CircleTerms{Kind: social.KindEvent}, Until: until},
+	} {
+		members := []string{"member", "former-member", "erased"}
+		if c.Owner == "founder" {
+			members = append(members, "author", "blocked", "blocker")
+		}
+		require.NoError(t, store.PutCircle(ctx, c, members, here))
+		_, err := store.RemoveMember(ctx, c.ID, "former-member", "former-member", here)
+		require.NoError(t, err)
+		for _, guest := range []string{"invited", "latecomer"} {
+			_, err := store.Invite(ctx, c.ID, guest, c.Owner)
+			require.NoError(t, err)
+		}
+	}
+	_, err := store.Follow(ctx, "erased", "author", here)
+	require.NoError(t, err)
+	require.NoError(t, store.EraseAgent(ctx, "erased"))
 }
 
 // affinities counts an agent's likes and replies by author, of a time.
