@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -62,7 +63,7 @@ func (e *Engine) EditProfile(ctx context.Context, agent string, change func(*fee
 		return feed.Profile{}, err
 	}
 	if _, other, err := edited(&old); err == nil && other {
-		if err := e.stores.Sessions.Delete(ctx, agent); err != nil {
+		if err := e.endSession(ctx, agent); err != nil {
 			return feed.Profile{}, err
 		}
 	}
@@ -72,9 +73,18 @@ func (e *Engine) EditProfile(ctx context.Context, agent string, change func(*fee
 		return changed, err
 	})
 	if err == nil && other {
-		err = e.stores.Sessions.Delete(ctx, agent)
+		err = e.endSession(ctx, agent)
 	}
 	return p, err
+}
+
+// endSession ends a session that was ranked for another profile. While sessions cannot be
+// reached it stays: each page leaves out what the profile refuses by then.
+func (e *Engine) endSession(ctx context.Context, agent string) error {
+	if err := e.stores.Sessions.Delete(ctx, agent); !errors.Is(err, cache.ErrUnavailable) {
+		return err
+	}
+	return nil
 }
 
 // RemoveProfile deletes the agent's profile; [feed.ErrNotFound] where there
@@ -102,7 +112,7 @@ func (e *Engine) RemoveProfile(ctx context.Context, agent string) error {
 	if !old.HasMutes() {
 		return nil
 	}
-	return e.stores.Sessions.Delete(ctx, agent)
+	return e.endSession(ctx, agent)
 }
 
 // Forget deletes the agent's profile, what was learned of them and what is remembered

@@ -39,3 +39,15 @@ func TestForget(t *testing.T) {
 	r.sessions.down(cache.ErrUnavailable)
 	require.ErrorIs(t, r.Forget(t.Context(), "u_1"), cache.ErrUnavailable)
 }
+
+// TestAMuteWithoutSessions holds on the next page, of the session that could not be ended.
+func TestAMuteWithoutSessions(t *testing.T) {
+	r := newRig(t, 40, nil)
+	r.wants(t, refresh(5), run(0, 5), true)
+	r.sessions.down(cache.ErrUnavailable)
+	require.NoError(t, r.PutProfile(t.Context(), "u_1", feed.Profile{MutedItems: []string{"i005", "i007"}}))
+	r.sessions.up()
+	r.wants(t, loadMore(3), []string{"i006", "i008", "i009"}, true)
+	r.sessions.down(cache.ErrUnavailable)
+	require.NoError(t, r.RemoveProfile(t.Context(), "u_1"))
+}
