@@ -15,6 +15,7 @@ import { postView } from '/assets/feed/post.js';
 import { agentOf, ask, become, byToken, reader, server } from '/assets/feed/reader.js';
 import { feeds } from '/assets/feed/sources.js';
 import { begin, cameBack, go, leave, reopen, view } from '/assets/feed/views.js';
+import { beginWelcome, welcome } from '/assets/feed/welcome.js';
 import { detail, score } from '/assets/feed/why.js';
 
 const NOTED = 15_000; // ms
@@ -55,6 +56,7 @@ async function load(action) {
     if (!page) return;
     stuck(false);
     if (feeds[of.name].ranked) page.items.forEach(once);
+    if (feeds[of.name].ranked && action === 'refresh') welcome(page.suggested);
     if (action === 'refresh' && of === list()) scrollTo({ top: 0 });
     if (action === 'refresh') clearNews(of.name);
     note(page.degraded ? `Served without: ${page.degraded.join(', ')}.` : '');
@@ -195,6 +197,7 @@ async function readAs(agent) {
   Object.assign(state, { lists: {}, shown: new Set(), others: new Map(), other: null });
   forgetActs();
   clearProfile();
+  welcome();
   showReader();
   clearNews();
   stream();
@@ -299,6 +302,7 @@ async function start() {
   watchPull(() => load('refresh'));
   beginInterests({ fail, changed: () => load('refresh') });
   beginComposer(publishedPost);
+  beginWelcome({ fail, prepare: followedSome });
   beginNews(() => ({ feed: state.feed, busy: list()?.busy ?? true, reading: view().name === 'feed', head: head() }));
   showReader();
   stream(); // before the list is read, so that nothing is missed between the two
@@ -315,6 +319,12 @@ function head() {
 function forget(name) {
   if (state.lists[name]) ofTab.remove(state.lists[name].key);
   delete state.lists[name];
+}
+
+// followedSome reads the feed that is shown again, and the others when they are.
+async function followedSome() {
+  Object.keys(state.lists).filter((name) => name !== state.feed).forEach(forget);
+  await load('refresh');
 }
 
 async function publishedPost() {

@@ -3,6 +3,7 @@
 
 import { Refused, newID } from '/assets/api.js';
 import { ask, reader } from '/assets/feed/reader.js';
+import { suggested } from '/assets/feed/welcome.js';
 
 const PAGE = 20;
 const GUEST_PAGE = 60; // the guest feed has one page
@@ -28,6 +29,7 @@ async function ranked(feed, action) {
     if (lost.includes(request)) lost.splice(lost.indexOf(request), 1);
     try {
       const { has_more: more, ...page } = await twice(request);
+      if (page.new_reader) page.suggested = await suggested(); // so that they come together, and nothing moves
       return { ...page, more };
     } catch (error) {
       // A page that fails each time must not keep a refresh from being asked for for ever.

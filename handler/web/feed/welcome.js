@@ -1,0 +1,69 @@
+// The beginning of a new reader: whom to follow, chosen together and followed by one call.
+
+import { make } from '/assets/api.js';
+import { avatar } from '/assets/feed/images.js';
+import { ask, own, reader } from '/assets/feed/reader.js';
+
+const MOST = 12; // authors to choose from
+const AGAIN = 3000; // ms until it is asked again whether there is somebody by now
+const TRIES = 10;
+
+const $ = (id) => document.getElementById(id);
+let acts; // prepare() and fail(error)
+let asked = 0; // another number for each beginning, so that a late answer does not come into the next
+
+// suggested lists whom the reader may want to follow; it answers nothing where that cannot be asked.
+export async function suggested() {
+  try {
+    return (await ask('GET', own(`/suggestions?limit=${MOST}`))).authors;
+  } catch {
+    return undefined;
+  }
+}
+
+// welcome shows a new reader these authors, or the first that there are soon after; without a
+// list it is over.
+export async function welcome(authors) {
+  const turn = ++asked;
+  $('welcome').hidden = true;
+  for (let tries = 1; authors && authors.length === 0 && tries <= TRIES; tries++) {
+    await new Promise((r) => { setTimeout(r, AGAIN); });
+    if (turn !== asked) return;
+    authors = await suggested();
+  }
+  if (turn !== asked || !authors?.length) return;
+  $('welcome').querySelector('ul').replaceChildren(...authors.map(choice));
+  $('welcome').hidden = false;
+}
+
+function choice({ author, reason, count }) {
+  const box = make('input', { type: 'checkbox', name: 'author', value: author });
+  const why = reason === 'followed_by' ? `Followed by ${count} or more whom you follow` : 'Popular at the moment';
+  return make('li', {}, make('label', {}, box, avatar(author), make('span', {}, make('b', { textContent: author }), make('span', { className: 'soft', textContent: why }))));
+}
+
+// beginWelcome takes what is to be done: prepare(), which reads the feeds again, and fail(error).
+export function beginWelcome(what) {
+  acts = what;
+  const form = $('welcome').querySelector('form');
+  form.addEventListener('submit', async (e) => {
+    e.preventDefault();
+    const { turn } = reader, authors = [...form.querySelectorAll(':checked')].map((box) => box.value);
+    const [go, said] = [form.querySelector('.main'), $('welcome').querySelector('.said')];
+    go.disabled = true;
+    said.textContent = 'Preparing your feed …';
+    try {
+      if (authors.length > 0) await ask('POST', own('/following'), { authors });
+      if (turn === reader.turn) await acts.prepare();
+    } catch (error) {
+      acts.fail(error);
+    } finally {
+      go.disabled = false;
+      said.textContent = '';
+    }
+  });
+  form.querySelector('.skip-it').addEventListener('click', () => {
+    welcome();
+    $('panel').focus({ preventScroll: true });
+  });
+}
