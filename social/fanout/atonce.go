@@ -13,8 +13,9 @@ const (
 	// atOnceLimit bounds what a write does beside itself: when Redis is down, the
 	// write is answered soon nevertheless.
 	atOnceLimit = 500 * time.Millisecond
-	// atOnceLease is the lease of a job that a write runs itself.
-	atOnceLease = 10 * time.Second
+	// atOnceLease is the lease of a job that a write runs itself. That takes [atOnceLimit], and
+	// as long again to end it. Where ending it fails, the workers have to wait for so long.
+	atOnceLease = 2 * time.Second
 	// takenLook is how often a job is looked at that somebody else runs.
 	takenLook = 5 * time.Millisecond
 )

@@ -195,6 +195,24 @@ func TestKilledBetweenCommitAndJob(t *testing.T) {
 	assert.Equal(t, []string{"p"}, e.list("f"))
 }
 
+// TestAJobThatAWriteCouldNotEnd is the workers' soon after the write was answered: until it
+// is done, all timelines may say that they lack something.
+func TestAJobThatAWriteCouldNotEnd(t *testing.T) {
+	e := newEnv(t)
+	e.publish("p", "x", 1, everybody)
+	e.drain()
+	e.build("f")
+	p := newProcess(e.ctx, "follow", func(ctx context.Context) { _, _ = e.a.Store().Follow(ctx, "f", "x", zero) })
+	require.True(t, p.until("done"))
+	p.kill()
+	require.Equal(t, jobs.Running, e.open()[row{jobs.Pair, "x/f"}].State)
+	e.advance(2*time.Second + time.Millisecond)
+	list, err := e.store.Lease(e.ctx, 10, time.Minute, jobs.Pair)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	assert.Equal(t, "x/f", list[0].Key)
+}
+
 // TestPostIsDeletedBeforeItsAuthorHasIt: between its creation and the push.
 func TestPostIsDeletedBeforeItsAuthorHasIt(t *testing.T) {
 	e := newEnv(t)
