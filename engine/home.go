@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -168,11 +169,8 @@ func (h *homeSupply) ask(ctx context.Context, q feed.Query, survivors []feed.Can
 
 // round asks one source for its next proposals.
 func (h *homeSupply) round(ctx context.Context, l *sourceQueue, q feed.Query) {
-	if h.home.SourceFor > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, h.home.SourceFor)
-		defer cancel()
-	}
+	ctx, cancel := h.wait(ctx)
+	defer cancel()
 	q.After = l.next
 	if l.n > 0 {
 		q.N = l.n
@@ -194,6 +192,14 @@ func (h *homeSupply) round(ctx context.Context, l *sourceQueue, q feed.Query) {
 	case ctx.Err() == nil: // else nobody waits for the answer any more
 		l.asks.failed++
 	}
+}
+
+// wait bounds how long a source is waited for.
+func (h *homeSupply) wait(ctx context.Context) (context.Context, context.CancelFunc) {
+	if h.home.SourceFor == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, h.home.SourceFor)
 }
 
 // count counts what the sources have come to in all rounds.
@@ -221,11 +227,8 @@ func (h *homeSupply) readAffinities(ctx context.Context, q feed.Query) {
 	if h.home.Affinities == nil {
 		return
 	}
-	if h.home.SourceFor > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, h.home.SourceFor)
-		defer cancel()
-	}
+	ctx, cancel := h.wait(ctx)
+	defer cancel()
 	if found, err := h.home.Affinities.Affinities(ctx, q.Agent, q.Origin.Add(-q.Ranking.Home.AffinityFor())); err == nil {
 		for author, n := range found {
 			h.affinity[author] += float64(n)
@@ -288,23 +291,13 @@ func (h *homeSupply) failed() error {
 
 // exhausted reports whether no source has more.
 func (h *homeSupply) exhausted() bool {
-	for _, l := range h.queues {
-		if !l.done {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(h.queues, func(l *sourceQueue) bool { return !l.done })
 }
 
 // enough reports whether every source has its share, or has no more.
 func (h *homeSupply) enough(survivors []feed.Candidate) bool {
 	have := sourcesOf(survivors)
-	for _, l := range h.queues {
-		if !l.done && have[l.source] < l.want {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(h.queues, func(l *sourceQueue) bool { return !l.done && have[l.source] < l.want })
 }
 
 func (h *homeSupply) arrange(b *pageBuilder, survivors []feed.Candidate, w *wanted) []feed.Ref {

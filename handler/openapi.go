@@ -3,11 +3,12 @@ package handler
 import (
 	"bytes"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"gopkg.in/yaml.v3"
 )
 
@@ -56,7 +57,7 @@ func describe(version string, social bool) (static, error) {
 	dropUnusedTags(whole)
 	nameSchemas(whole)
 	var b bytes.Buffer
-	if err := writeJSON(&b, whole); err != nil {
+	if err := writeJSON(jsontext.NewEncoder(&b), whole); err != nil {
 		return static{}, err
 	}
 	return newStatic(b.Bytes(), jsonType[0])
@@ -114,48 +115,29 @@ func member(n *yaml.Node, name string) *yaml.Node {
 
 // writeJSON writes a YAML node as JSON. Members keep the order of the files, which
 // the page /docs shows.
-func writeJSON(b *bytes.Buffer, n *yaml.Node) error {
+func writeJSON(to *jsontext.Encoder, n *yaml.Node) error {
+	begin, end := jsontext.BeginObject, jsontext.EndObject
 	switch n.Kind {
 	case yaml.AliasNode:
-		return writeJSON(b, n.Alias)
-	case yaml.MappingNode:
-		b.WriteByte('{')
-		for i := 0; i < len(n.Content); i += 2 {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			b.Write(appendString(nil, n.Content[i].Value))
-			b.WriteByte(':')
-			if err := writeJSON(b, n.Content[i+1]); err != nil {
-				return err
-			}
-		}
-		b.WriteByte('}')
-	case yaml.SequenceNode:
-		b.WriteByte('[')
-		for i, entry := range n.Content {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			if err := writeJSON(b, entry); err != nil {
-				return err
-			}
-		}
-		b.WriteByte(']')
+		return writeJSON(to, n.Alias)
 	case yaml.ScalarNode:
 		var value any
 		if err := n.Decode(&value); err != nil {
 			return err
 		}
-		scalar, err := json.Marshal(value)
-		if err != nil {
-			return fmt.Errorf("line %d: %w", n.Line, err)
-		}
-		b.Write(scalar)
-	default:
-		return errors.New("the description has an unknown kind of YAML node")
+		return jsonv2.MarshalEncode(to, value)
+	case yaml.SequenceNode:
+		begin, end = jsontext.BeginArray, jsontext.EndArray
 	}
-	return nil
+	err := to.WriteToken(begin)
+	for i, entry := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 { // a name, also where YAML has a number
+			err = errors.Join(err, to.WriteToken(jsontext.String(entry.Value)))
+		} else {
+			err = errors.Join(err, writeJSON(to, entry))
+		}
+	}
+	return errors.Join(err, to.WriteToken(end))
 }
 
 // getOpenAPI answers GET /openapi.json.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
@@ -140,6 +141,6 @@ func TestPartsOfADescription(t *testing.T) {
 	require.ErrorContains(t, mergeYAML(whole, node("z: {b: 2}\n")), "z: b: line 1: another file has this already")
 	require.NoError(t, mergeYAML(whole, node("v: &w {q: 1}\nu: *w\n")))
 	var b bytes.Buffer
-	require.NoError(t, writeJSON(&b, whole))
-	require.Equal(t, `{"z":{"b":1,"a":[1.5,null,true],"c":"2"},"y":{"d":"a\"b"},"v":{"q":1},"u":{"q":1}}`, b.String())
+	require.NoError(t, writeJSON(jsontext.NewEncoder(&b), whole))
+	require.Equal(t, `{"z":{"b":1,"a":[1.5,null,true],"c":"2"},"y":{"d":"a\"b"},"v":{"q":1},"u":{"q":1}}`+"\n", b.String())
 }

@@ -232,15 +232,8 @@ func atOnce(ctx context.Context, n int, write func(ctx context.Context, i int) e
 // Run publishes a post and likes some of the latest every so often until ctx
 // ends. A write that fails is logged and the next one tried.
 func (n *Network) Run(ctx context.Context, store social.Store, every time.Duration, clock feed.Clock, log *slog.Logger) {
-	ticks := time.NewTicker(every)
-	defer ticks.Stop()
 	var fresh []string
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticks.C:
-		}
+	for range ticks(ctx, every) {
 		i := uint64(clock().UnixMilli())
 		p, _, err := store.CreatePost(ctx, n.Post(newsSeed, i), social.Creation{})
 		if err == nil {

@@ -60,15 +60,8 @@ type Reading interface {
 // tells no tag from the words that come with it. A call that fails is
 // logged and the next one made. It returns early when ctx ends.
 func Read(ctx context.Context, of Reading, wait time.Duration, log *slog.Logger) {
-	ticks := time.NewTicker(wait)
-	defer ticks.Stop()
 	r := rand.New(rand.NewPCG(readPages, readPage))
-	for i := range readPages {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticks.C:
-		}
+	for i := range ticks(ctx, wait) {
 		t := tastes[i%len(tastes)]
 		action := engine.ActionLoadMore
 		if i/len(tastes)%3 == 0 {
@@ -76,6 +69,9 @@ func Read(ctx context.Context, of Reading, wait time.Duration, log *slog.Logger)
 		}
 		if err := t.read(ctx, r, of, action); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "simulated reader", "agent", t.agent, "error", err)
+		}
+		if i == readPages-1 {
+			return
 		}
 	}
 }
