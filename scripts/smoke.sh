@@ -148,5 +148,5 @@ plain() { grep -vE '^$|^waiting [0-9a-z.]+: cannot reach the server' "$1" | sed 
 group=$!
 wait "$group" || die "the quick start ends early: $(tail -n 3 "$work/printed" "$work/errors")"
 diff <(plain "$work/expected") <(plain "$work/printed") || die "docs/quickstart.md shows (<) something else than what was printed (>)"
-[ "$(grep -vc '^@@@$' "$work/expected")" -ge 20 ] || die "the quick start shows fewer than 20 lines of output"
+[ "$(grep -vc '^@@@$' "$work/expected")" -ge 15 ] || die "the quick start shows fewer than 15 lines of output"
 echo "smoke: what the README and the quick start show works"
