@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/repeat"
 )
 
 // RetentionConfig says how long items are kept. A zero field stands for its default,
@@ -51,18 +52,7 @@ func NewRetention(list Lister, items Writer, cfg RetentionConfig) *Retention {
 }
 
 // Run sweeps at once and then after each pause, until ctx ends.
-func (r *Retention) Run(ctx context.Context) {
-	tick := time.NewTicker(r.cfg.Every)
-	defer tick.Stop()
-	for {
-		r.turn(ctx)
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
+func (r *Retention) Run(ctx context.Context) { repeat.Now(ctx, r.cfg.Every, r.turn) }
 
 // turn sweeps where it is this server's turn, and logs what came of it.
 func (r *Retention) turn(ctx context.Context) {

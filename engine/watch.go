@@ -10,6 +10,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/repeat"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/timeline"
 )
@@ -93,18 +94,7 @@ func NewWatcher(stores WatchStores, most int, cfg Config) *Watcher {
 }
 
 // Run looks until ctx ends.
-func (w *Watcher) Run(ctx context.Context) {
-	tick := time.NewTicker(LookEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			w.Look(ctx)
-		case <-ctx.Done():
-			return
-		}
-	}
-}
+func (w *Watcher) Run(ctx context.Context) { repeat.Every(ctx, LookEvery, w.Look) }
 
 // End ends all watches, and lets none begin any more: the server stops.
 func (w *Watcher) End() {

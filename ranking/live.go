@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/repeat"
 )
 
 var (
@@ -119,34 +120,15 @@ func (l *Live) Current(ctx context.Context) (Version, error) {
 
 // Run follows the newest version until ctx ends.
 func (l *Live) Run(ctx context.Context) {
-	tick := time.NewTicker(l.cfg.Every)
-	defer tick.Stop()
-	for failing := false; ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			failing = l.follow(ctx, failing)
+	failing := repeat.Failing{Fails: "the ranking cannot be read; the one in force stays", Again: "the ranking can be read again"}
+	repeat.Every(ctx, l.cfg.Every, func(ctx context.Context) {
+		reading, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
+		defer cancel()
+		err := l.Sync(reading)
+		if failing.Tell(ctx, l.cfg.Logger, err, "version", l.InForce().Version) {
+			rankingStale.Set(map[bool]float64{true: 1}[err != nil])
 		}
-	}
-}
-
-// follow reads once and answers whether that fails. It logs the first failure
-// and the recovery.
-func (l *Live) follow(ctx context.Context, was bool) (failing bool) {
-	reading, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
-	defer cancel()
-	err := l.Sync(reading)
-	switch {
-	case ctx.Err() != nil:
-	case err != nil && !was:
-		rankingStale.Set(1)
-		l.cfg.Logger.WarnContext(ctx, "the ranking cannot be read; the one in force stays", "version", l.InForce().Version, "error", err)
-	case err == nil && was:
-		rankingStale.Set(0)
-		l.cfg.Logger.InfoContext(ctx, "the ranking can be read again", "version", l.InForce().Version)
-	}
-	return err != nil
+	})
 }
 
 // Sync puts the newest version in force. After an error, which is that of the

@@ -12,6 +12,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/repeat"
 )
 
 const (
@@ -22,16 +23,9 @@ const (
 // run records what is on disk, whenever the store takes it.
 func (s *Spool) run(ctx context.Context) {
 	defer close(s.ended)
-	tick := time.NewTicker(s.cfg.Every)
-	defer tick.Stop()
-	for {
+	repeat.Now(ctx, s.cfg.Every, func(ctx context.Context) {
 		guard.Log(s.cfg.Logger, "recording impressions of the disk", func() { s.pass(ctx) })
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-	}
+	})
 }
 
 // pass is one attempt: leave the note, record, settle what was recorded a grace

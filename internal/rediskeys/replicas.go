@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/freshet/freshet/internal/repeat"
 )
 
 // ErrReplicas says that a write was made, but that fewer replicas than
@@ -85,7 +87,7 @@ func (r Replicas) exec(ctx context.Context, client redis.Cmdable, key string, cm
 		if asked, err = follow(ctx, cluster, again); err != nil {
 			return setErr(cmds, err)
 		}
-		if err := pause(ctx, redirectPause<<try); err != nil {
+		if err := repeat.Pause(ctx, redirectPause<<try); err != nil {
 			return setErr(cmds, err)
 		}
 	}
@@ -182,17 +184,6 @@ func follow(ctx context.Context, cluster *redis.ClusterClient, reply error) (*re
 func undelivered(err error) bool {
 	var dial *net.OpError
 	return errors.As(err, &dial) && dial.Op == "dial"
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 func setErr(cmds []redis.Cmder, err error) error {

@@ -3,6 +3,7 @@ package repeat
 
 import (
 	"context"
+	"log/slog"
 	"time"
 )
 
@@ -19,4 +20,44 @@ func Every(ctx context.Context, pause time.Duration, work func(context.Context))
 			return
 		}
 	}
+}
+
+// Now calls work at once, and then as [Every] does.
+func Now(ctx context.Context, pause time.Duration, work func(context.Context)) {
+	work(ctx)
+	Every(ctx, pause, work)
+}
+
+// Pause waits for a time, or until ctx ends, whose error it returns then.
+func Pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Failing logs the beginning and the end of what fails again and again.
+type Failing struct {
+	Fails string // logged as a warning, with the error
+	Again string // that it does not any more
+
+	failing bool
+}
+
+// Tell takes in how a try ended, and reports whether the one before ended otherwise. What ends
+// because ctx does is not told.
+func (f *Failing) Tell(ctx context.Context, log *slog.Logger, err error, args ...any) (changed bool) {
+	if ctx.Err() != nil || (err != nil) == f.failing {
+		return false
+	}
+	if f.failing = err != nil; f.failing {
+		log.WarnContext(ctx, f.Fails, append(args, "error", err)...)
+	} else {
+		log.InfoContext(ctx, f.Again, args...)
+	}
+	return true
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/terms"
+	"github.com/freshet/freshet/internal/repeat"
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/social"
@@ -91,28 +92,12 @@ func New(list List, items Items, cfg Config) *Source {
 // Run refreshes every five seconds until ctx ends, and logs when that begins to
 // fail. What is known goes on meanwhile, each promotion until its end.
 func (s *Source) Run(ctx context.Context) {
-	tick := time.NewTicker(refreshEvery)
-	defer tick.Stop()
-	for down := false; ; {
+	failing := repeat.Failing{Fails: "promotions cannot be read now; those that are known go on", Again: "promotions are read again"}
+	repeat.Now(ctx, refreshEvery, func(ctx context.Context) {
 		bounded, cancel := context.WithTimeout(ctx, refreshWithin)
-		err := s.Refresh(bounded)
-		cancel()
-		if ctx.Err() != nil {
-			return
-		}
-		if failed := err != nil; failed != down {
-			if down = failed; down {
-				s.cfg.Log.WarnContext(ctx, "promotions cannot be read now; those that are known go on", "error", err)
-			} else {
-				s.cfg.Log.InfoContext(ctx, "promotions are read again")
-			}
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-	}
+		defer cancel()
+		failing.Tell(ctx, s.cfg.Log, s.Refresh(bounded))
+	})
 }
 
 // Refresh reads the promotions, and what those promote that run or are about to.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/repeat"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -55,7 +56,6 @@ type Live struct {
 	items   catalog.Reader
 	cfg     Config
 	set     atomic.Pointer[Set]
-	failing bool // of Run
 }
 
 // NewLive returns a Live that knows no set until it is told to [Live.Look]. popular
@@ -75,20 +75,13 @@ func (l *Live) age(s *Set) time.Duration { return l.cfg.Clock().Sub(time.Unix(s.
 
 // Run looks every few seconds until ctx ends.
 func (l *Live) Run(ctx context.Context) {
-	tick := time.NewTicker(l.cfg.Look)
-	defer tick.Stop()
-	for {
-		err := l.Look(ctx)
-		if ctx.Err() != nil {
-			return
+	failing := repeat.Failing{Fails: "what is trending cannot be brought up to date; the last that is known stays", Again: "what is trending is up to date again"}
+	repeat.Now(ctx, l.cfg.Look, func(ctx context.Context) {
+		failing.Tell(ctx, l.cfg.Logger, l.Look(ctx))
+		if s := l.set.Load(); s != nil {
+			ageSeconds.Set(max(0, l.age(s).Seconds()))
 		}
-		l.report(ctx, err)
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-	}
+	})
 }
 
 // Look takes over the set that the store has and, where a new one is due and no other
@@ -153,18 +146,4 @@ func (l *Live) compute(ctx context.Context) error {
 		l.show(s)
 	}
 	return err
-}
-
-// report keeps the age, and logs the beginning and the end of what fails.
-func (l *Live) report(ctx context.Context, err error) {
-	if s := l.set.Load(); s != nil {
-		ageSeconds.Set(max(0, l.age(s).Seconds()))
-	}
-	switch {
-	case err != nil && !l.failing:
-		l.cfg.Logger.WarnContext(ctx, "what is trending cannot be brought up to date; the last that is known stays", slog.Any("error", err))
-	case err == nil && l.failing:
-		l.cfg.Logger.InfoContext(ctx, "what is trending is up to date again")
-	}
-	l.failing = err != nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/repeat"
 )
 
 var waitingItems = promauto.NewGauge(prometheus.GaugeOpts{
@@ -68,7 +69,6 @@ type Publisher struct {
 	index   Index
 	cfg     PublisherConfig
 	running chan struct{} // has a value while a round runs
-	failing bool
 }
 
 // NewPublisher returns a publisher that does nothing until it is told to.
@@ -80,20 +80,11 @@ func NewPublisher(queue Queue, index Index, cfg PublisherConfig) *Publisher {
 
 // Run publishes until ctx ends.
 func (p *Publisher) Run(ctx context.Context) {
-	tick := time.NewTicker(publishEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
+	failing := repeat.Failing{Fails: "live popularity cannot be written to the index now; it is tried again", Again: "live popularity is written to the index again"}
+	repeat.Every(ctx, publishEvery, func(ctx context.Context) {
 		_, err := p.round(ctx, publishEvery)
-		if ctx.Err() != nil {
-			return
-		}
-		p.report(ctx, err)
-	}
+		failing.Tell(ctx, p.cfg.Logger, err)
+	})
 }
 
 // Flush publishes all that is on the queue and not taken by other servers, at once.
@@ -138,15 +129,4 @@ func (p *Publisher) round(ctx context.Context, turn time.Duration) (int, error) 
 		return slices.Contains(again, id) || dropped != nil && slices.Contains(unknown, id)
 	})
 	return len(taken.Items), cmp.Or(err, dropped, p.queue.Done(ctx, taken.Until, done))
-}
-
-// report logs the beginning and the end of what fails.
-func (p *Publisher) report(ctx context.Context, err error) {
-	switch {
-	case err != nil && !p.failing:
-		p.cfg.Logger.WarnContext(ctx, "live popularity cannot be written to the index now; it is tried again", slog.Any("error", err))
-	case err == nil && p.failing:
-		p.cfg.Logger.InfoContext(ctx, "live popularity is written to the index again")
-	}
-	p.failing = err != nil
 }

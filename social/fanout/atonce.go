@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/repeat"
 	"github.com/freshet/freshet/social/jobs"
 )
 
@@ -83,7 +84,7 @@ func (f *Fanout) runRow(ctx context.Context, r row) error {
 		case errors.Is(err, feed.ErrNotFound):
 			return nil
 		case errors.Is(err, jobs.ErrTaken):
-			if rest(ctx, takenLook) != nil {
+			if repeat.Pause(ctx, takenLook) != nil {
 				return err
 			}
 			continue

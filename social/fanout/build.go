@@ -10,6 +10,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/repeat"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/timeline"
 )
@@ -96,7 +97,7 @@ func (b *builder) run(ctx context.Context, name string) error {
 			return errBuilding
 		case token == "":
 			waited += look
-			if err := rest(ctx, look); err != nil {
+			if err := repeat.Pause(ctx, look); err != nil {
 				return err
 			}
 			continue
@@ -135,16 +136,4 @@ func (b *builder) once(ctx context.Context, name, token string) (ready bool, err
 	}
 	built("ready")
 	return true, nil
-}
-
-// rest waits, or returns the context's error.
-func rest(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/repeat"
 )
 
 // Handler keeps derived data, for jobs of one kind, consistent with the truth as it
@@ -124,16 +125,7 @@ const afterPanic = time.Second
 
 // every calls do after each pause until ctx ends.
 func every(ctx context.Context, log *slog.Logger, d time.Duration, do func(context.Context)) {
-	ticker := time.NewTicker(d)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			guard.Log(log, "upkeep of the queue", func() { do(ctx) })
-		case <-ctx.Done():
-			return
-		}
-	}
+	repeat.Every(ctx, d, func(ctx context.Context) { guard.Log(log, "upkeep of the queue", func() { do(ctx) }) })
 }
 
 func (r *Runner) upkeep(ctx context.Context) {
