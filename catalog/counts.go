@@ -91,10 +91,7 @@ func (b *countBatch) Put(ctx context.Context) ([]error, error) {
 
 // update changes the items that are left.
 func (b *countBatch) update(ctx context.Context, ids []string, left []int, latest map[string]told) ([]error, error) {
-	some := make([]string, len(left))
-	for k, i := range left {
-		some[k] = ids[i]
-	}
+	some := those(ids, left)
 	updated, err := b.w.Update(ctx, some, func(it feed.Item) (feed.Item, error) {
 		it.Likes, it.Comments = latest[it.ID].counts(it)
 		return it, nil

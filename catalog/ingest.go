@@ -76,10 +76,7 @@ func (b *itemBatch) Put(ctx context.Context) ([]error, error) {
 	items := b.items
 	b.items = nil
 	return persist(ctx, len(items), func(of []int) ([]error, error) {
-		some := make([]feed.Item, len(of))
-		for k, i := range of {
-			some[k] = items[i]
-		}
+		some := those(items, of)
 		errs, err := b.in.w.Put(ctx, some)
 		forgive(some, errs)
 		return errs, err

@@ -16,13 +16,8 @@ func (b *newerBatch) Put(ctx context.Context) ([]error, error) {
 	all := b.items
 	b.items = nil
 	errs, newest, order := sift(all)
-	of, err := persist(ctx, len(order), func(left []int) ([]error, error) {
-		some := make([]feed.Item, len(left))
-		for k, i := range left {
-			some[k] = all[order[i]]
-		}
-		return putNewer(ctx, b.in.w, some)
-	})
+	some := those(all, order)
+	of, err := persist(ctx, len(some), func(left []int) ([]error, error) { return putNewer(ctx, b.in.w, those(some, left)) })
 	outcome := make(map[int]error, len(order))
 	for k, i := range order {
 		outcome[i] = of[k]

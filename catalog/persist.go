@@ -49,3 +49,12 @@ func persist(ctx context.Context, n int, put func(of []int) ([]error, error)) ([
 	_, err := backoff.Retry(ctx, try, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(patience))
 	return errs, err
 }
+
+// those are the entries of these numbers.
+func those[E any](all []E, of []int) []E {
+	some := make([]E, len(of))
+	for k, i := range of {
+		some[k] = all[i]
+	}
+	return some
+}

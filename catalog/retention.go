@@ -3,8 +3,6 @@ package catalog
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -79,66 +77,6 @@ func (r *Retention) Sweep(ctx context.Context) (removed int, err error) {
 		return 0, err
 	}
 	before := now.Add(-r.cfg.Keep).Unix()
-	s := Selection{Before: before, Limit: r.cfg.Step}
-	var left stuck
-	for {
-		page, err := r.list.List(ctx, s)
-		if err != nil {
-			return removed, errors.Join(err, left.err())
-		}
-		n, err := r.remove(ctx, page.Items, before, &left)
-		removed += n
-		if err != nil || page.Next == "" {
-			return removed, errors.Join(err, left.err())
-		}
-		s.Cursor = page.Next
-		select {
-		case <-time.After(r.cfg.Pause):
-		case <-ctx.Done():
-			return removed, ctx.Err()
-		}
-	}
-}
-
-// stuck are old items that could not be removed.
-type stuck struct {
-	items int
-	first error
-}
-
-func (s *stuck) add(id string, err error) {
-	if s.items++; s.items == 1 {
-		s.first = fmt.Errorf("%s: %w", id, err)
-	}
-}
-
-func (s *stuck) err() error {
-	if s.items == 0 {
-		return nil
-	}
-	return fmt.Errorf("%d could not be removed, the first of them %w", s.items, s.first)
-}
-
-// remove removes those of the items that are still too old. What somebody else has
-// removed meanwhile is no error.
-func (r *Retention) remove(ctx context.Context, docs []feed.Doc, before int64, left *stuck) (removed int, err error) {
-	ids := make([]string, len(docs))
-	for i, d := range docs {
-		ids[i] = d.ID
-	}
-	all, err := r.items.Update(ctx, ids, func(it feed.Item) (feed.Item, error) {
-		if it.UpdateTime >= before {
-			return it, feed.ErrChanged // it is young enough by now
-		}
-		return it, RemoveItem
-	})
-	for i, u := range all {
-		switch {
-		case u.Removed:
-			removed++
-		case !errors.Is(u.Err, feed.ErrChanged) && !errors.Is(u.Err, feed.ErrNotFound):
-			left.add(ids[i], u.Err)
-		}
-	}
-	return removed, err
+	old := func(it feed.Item) bool { return it.UpdateTime < before } // it may be young enough by now
+	return removing{r.list, r.items, r.cfg.Pause, old}.run(ctx, Selection{Before: before, Limit: r.cfg.Step})
 }

@@ -3,8 +3,11 @@ package catalog
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/repeat"
 )
 
 // worksAtOnce is how many items are listed and removed in one step.
@@ -24,37 +27,78 @@ func (w Works) Erase(ctx context.Context, author string) error {
 	if w.List == nil {
 		return nil
 	}
-	s := Selection{Author: author, Limit: worksAtOnce}
+	_, err := removing{w.List, w.Items, 0, func(it feed.Item) bool { return it.AuthorID == author }}.run(ctx, Selection{Author: author, Limit: worksAtOnce})
+	return err
+}
+
+// removing removes the items of a list that are to go.
+type removing struct {
+	list  Lister
+	items Writer
+	pause time.Duration // between two pages, for others who write
+	goes  func(feed.Item) bool
+}
+
+// run removes those of all pages, and counts them, also where an error ends it early. One that
+// somebody puts again meanwhile, and that is not to go then, stays. So does one that cannot be
+// removed, and the error tells of it after the others are.
+func (r removing) run(ctx context.Context, s Selection) (removed int, err error) {
+	var left stuck
 	for {
-		page, err := w.List.List(ctx, s)
+		page, err := r.list.List(ctx, s)
 		if err == nil && len(page.Items) > 0 {
-			err = w.remove(ctx, author, page.Items)
+			var n int
+			n, err = r.remove(ctx, page.Items, &left)
+			removed += n
 		}
-		if err != nil || page.Next == "" {
-			return err
+		if err == nil && page.Next != "" {
+			s.Cursor = page.Next
+			if err = repeat.Pause(ctx, r.pause); err == nil {
+				continue
+			}
 		}
-		s.Cursor = page.Next
+		return removed, errors.Join(err, left.err())
 	}
 }
 
-func (w Works) remove(ctx context.Context, author string, docs []feed.Doc) error {
+// remove removes those of a page. What somebody else has removed meanwhile is no error.
+func (r removing) remove(ctx context.Context, docs []feed.Doc, left *stuck) (removed int, err error) {
 	ids := make([]string, len(docs))
 	for i, d := range docs {
 		ids[i] = d.ID
 	}
-	all, err := w.Items.Update(ctx, ids, func(it feed.Item) (feed.Item, error) {
-		if it.AuthorID != author {
-			return it, feed.ErrChanged
+	all, err := r.items.Update(ctx, ids, func(it feed.Item) (feed.Item, error) {
+		if r.goes(it) {
+			return it, RemoveItem
 		}
-		return it, RemoveItem
+		return it, feed.ErrChanged
 	})
-	if err != nil {
-		return err
-	}
-	for _, u := range all {
-		if !u.Removed && !errors.Is(u.Err, feed.ErrChanged) && !errors.Is(u.Err, feed.ErrNotFound) {
-			err = errors.Join(err, u.Err)
+	for i, u := range all {
+		switch {
+		case u.Removed:
+			removed++
+		case !errors.Is(u.Err, feed.ErrChanged) && !errors.Is(u.Err, feed.ErrNotFound):
+			left.add(ids[i], u.Err)
 		}
 	}
-	return err
+	return removed, err
+}
+
+// stuck are items that could not be removed.
+type stuck struct {
+	items int
+	first error
+}
+
+func (s *stuck) add(id string, err error) {
+	if s.items++; s.items == 1 {
+		s.first = fmt.Errorf("%s: %w", id, err)
+	}
+}
+
+func (s *stuck) err() error {
+	if s.items == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d could not be removed, the first of them %w", s.items, s.first)
 }

@@ -50,37 +50,3 @@ func TestSessionsOfOtherVersions(t *testing.T) {
 		})
 	}
 }
-
-// TestRecordsOfOlderServers are answered, and nothing of them is given back: an older server
-// may have delivered it.
-func TestRecordsOfOlderServers(t *testing.T) {
-	t.Parallel()
-	client, prefix := testenv.Redis(t)
-	s, ctx := New(client, Config{KeyPrefix: prefix}), t.Context()
-	for id, text := range map[string]string{
-		"marked":   "!o2=1,o3=2 load_more 4 o1 1 ~0 ^a +b ~1 g|c d||2",
-		"left":     "load_more 4 o1 1 ~0 +a ^b ~1 g|c d||2",
-		"answered": "!o2=1 load_more 4 o1 1 ~0 a b ~1 g|c d||2",
-	} {
-		call := cache.Call{RequestID: id, Owner: "o9", Action: "load_more", Limit: 4}
-		want := []feed.Ref{feed.ParseRef("a"), feed.ParseRef("b"), feed.ParseRef("g|c"), feed.ParseRef("d||2")}
-		require.NoError(t, client.Set(ctx, s.keys.Page("u", feed.ForYou, id), text, time.Minute).Err())
-		for _, owner := range []string{"o1", "o9"} {
-			call.Owner = owner
-			page, ok, err := s.Replay(ctx, "u", call)
-			require.NoError(t, err, id)
-			require.True(t, ok)
-			assert.Equal(t, want, page.Refs, id)
-		}
-		for _, owner := range []string{"o1", "o9"} {
-			call.Owner = owner
-			require.NoError(t, s.Restore(ctx, "u", want[:2], call))
-		}
-		left, err := s.Next(ctx, "u", feed.ForYou, 10)
-		require.NoError(t, err)
-		assert.Empty(t, left, id)
-		page, _, err := s.Replay(ctx, "u", call)
-		require.NoError(t, err)
-		assert.Equal(t, want, page.Refs, id)
-	}
-}

@@ -131,10 +131,6 @@ end
 // owner, 2 for the first other call, 4 for the second and so on, and 2^17 for all beyond
 // [cache.MaxCalls]. A page travels as a record of one step. No word can hold a blank, no ref
 // one of these signs.
-//
-// Servers of before wrote other calls as name=steps, and "^" or "+" alone before a ref.
-// What is in such a record may have been delivered by one that is not told apart: it is
-// answered, and not given back.
 
 // recordLua reads and writes records.
 const recordLua = `
@@ -145,9 +141,7 @@ local function load(key)
   local head, owner, more, first, steps = string.match(rest or text, '^(%S+ %S+) (%S+) ([01])(!?)( ~.*)$')
   if not head then return false end
   local r = {text = text, head = head, calls = {owner}, more = more, first = first, steps = steps}
-  for other in string.gmatch(others or '', '[^,]+') do
-    if string.find(other, '=', 1, true) then r.older = true else r.calls[#r.calls + 1] = other end
-  end
+  for other in string.gmatch(others or '', '[^,]+') do r.calls[#r.calls + 1] = other end
   return r
 end
 
@@ -179,10 +173,7 @@ local function split(r)
       words[#words + 1] = {step = step, text = word}
     else
       local held, ref = string.match(word, '^%^(%d+)%^(.*)$')
-      local mark, older = string.match(word, '^([%^+]?)(.*)$')
-      held = tonumber(held) or 1
-      if (r.older or not ref and mark ~= '') and held < 131072 then held = held + 131072 end
-      words[#words + 1] = {step = step, ref = ref or older, held = held}
+      words[#words + 1] = {step = step, ref = ref or word, held = tonumber(held) or 1}
     end
   end
   return words

@@ -178,10 +178,8 @@ func parseRecord(text string) (record, error) {
 			r.steps = append(r.steps, step{number: number})
 			continue
 		}
-		if held, ref, ok := strings.Cut(strings.TrimLeft(word, "^+"), "^"); ok {
+		if _, ref, ok := strings.Cut(strings.TrimPrefix(word, "^"), "^"); ok {
 			word = ref
-		} else {
-			word = held // without a number: of an older server
 		}
 		ref := feed.ParseRef(word)
 		if ref.Group == "" || ref.ID == "" || len(r.steps) == 0 {

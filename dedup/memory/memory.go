@@ -16,6 +16,7 @@ package memory
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -35,7 +36,7 @@ type Store struct {
 	clock feed.Clock
 	log   *slog.Logger
 	kind  journal.Kind // what a claim is in the journal
-	lock  *os.File
+	lock  io.Closer
 
 	// gate is held for reading to change today's filter or journal, and for
 	// writing to replace them.

@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"sync"
@@ -78,7 +79,7 @@ type Spool struct {
 	w     dedup.Writer
 	clock feed.Clock
 	cfg   Config
-	lock  *os.File
+	lock  io.Closer
 	noted bool // the note of this process may stand; only run uses it
 
 	mu      sync.Mutex
