@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
@@ -17,16 +16,16 @@ func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) ([]rec
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("explain from memory: %w", err)
 	}
-	var x explanation
-	views := x.take(s, &q)
+	var p plan
+	views := p.take(s, &q)
 	out := make([]recall.Factors, len(ids))
 	for i, id := range ids {
 		for v := range views {
 			if item, ok := views[v].find(id); ok && !views[v].isDead(item) {
-				out[i] = x.factors(views[v].segment, item)
+				out[i] = p.factors(views[v].segment, item)
 				counts, _ := views[v].counted.of(item)
 				out[i].Count2h, out[i].Count2d = counts.At(q.Origin.Unix())
-				out[i].Finish(&q, x.curve)
+				out[i].Finish(&q, p.curve)
 				break
 			}
 		}
@@ -34,82 +33,27 @@ func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) ([]rec
 	return out, nil
 }
 
-// explanation is a query with what it takes to say what each of its interests
-// and keywords adds to an item.
-type explanation struct {
-	curve    *feed.DecayFunc
-	tags     []explainedTag
-	keywords []explainedKeyword
-	learned  []explainedFeature
-}
-
-type explainedTag struct {
-	name   string
-	term   uint32
-	weight float64
-}
-
-// explainedKeyword has what it adds by the field it stands in.
-type explainedKeyword struct {
-	name  string
-	terms []uint32
-	gains [fieldCount]float64
-}
-
-// explainedFeature is one that was learned.
-type explainedFeature struct {
-	gain  feed.LearnedGain
-	field int
-	terms []uint32
-}
-
-// take takes the state to work on and looks the interests and keywords up in
-// it.
-func (x *explanation) take(s *Source, q *feed.Query) []view {
-	x.curve = q.Ranking.Decay.Func()
-	interests, keywords, learned := recall.InterestsOf(&q.Profile), recall.Keywords(&q.Profile), recall.LearnedOf(q)
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for _, is := range interests {
-		if term, ok := s.dictionaries[tagDictionary].numbers[is.Tag]; ok {
-			x.tags = append(x.tags, explainedTag{is.Name, term, is.Weight})
-		}
-	}
-	for _, k := range keywords {
-		if terms, ok := s.words(k.Tokens); ok {
-			gains := [fieldCount]float64{titleField: k.Weight, summaryField: k.Weight * q.Ranking.KeywordsSummary}
-			x.keywords = append(x.keywords, explainedKeyword{k.Term, terms, gains})
-		}
-	}
-	var p plan
-	for i := range learned {
-		l := &learned[i]
-		if terms, ok := p.termsOf(s, l); ok {
-			x.learned = append(x.learned, explainedFeature{recall.GainOf(&l.LearnedEffect), fieldOf(l.Kind), terms})
-		}
-	}
-	return s.views
-}
-
-func (x *explanation) factors(s *segment, item uint32) recall.Factors {
+// factors says what each interest, keyword and learned feature of the query adds to an item.
+func (p *plan) factors(s *segment, item uint32) recall.Factors {
 	f := recall.Factors{
 		Known: true, Group: s.group(item), UpdateTime: s.times[item],
 		Popularity: math.Round(math.Pow(10, s.popularity[item]) - 1),
 	}
-	for _, t := range x.tags {
-		if _, has := slices.BinarySearch(s.fields[tagField].of(item), t.term); has {
-			f.Tags = append(f.Tags, feed.Gain{Name: t.name, Score: t.weight})
+	for i := range p.gainers {
+		g := &p.gainers[i]
+		switch {
+		case !s.fields[g.field].has(item, g.terms):
+		case g.learned != nil:
+			f.Learned = append(f.Learned, recall.GainOf(&g.learned.LearnedEffect))
+		case g.keyword == 0:
+			f.Tags = append(f.Tags, feed.Gain{Name: g.name, Score: g.weight})
+		case g.field == titleField || !s.fields[titleField].has(item, g.terms):
+			f.Keywords = append(f.Keywords, feed.Gain{Name: g.name, Score: g.weight, In: fieldNames[g.field]})
 		}
 	}
-	for i := range x.keywords {
-		k := &x.keywords[i]
-		if field, ok := k.in(s, item); ok && k.gains[field] > 0 {
-			f.Keywords = append(f.Keywords, feed.Gain{Name: k.name, Score: k.gains[field], In: fieldNames[field]})
-		}
-	}
-	for i := range x.learned {
-		if l := &x.learned[i]; s.fields[l.field].has(item, l.terms) {
-			f.Learned = append(f.Learned, l.gain)
+	for i := range p.lowerers {
+		if l := &p.lowerers[i]; s.fields[l.field].has(item, l.terms) {
+			f.Learned = append(f.Learned, recall.GainOf(&l.learned.LearnedEffect))
 		}
 	}
 	recall.SortLearned(f.Learned)
@@ -119,14 +63,3 @@ func (x *explanation) factors(s *segment, item uint32) recall.Factors {
 }
 
 var fieldNames = [fieldCount]string{titleField: recall.InTitle, summaryField: recall.InSummary}
-
-// in returns the field that an item has the keyword in, the title before the
-// summary.
-func (k *explainedKeyword) in(s *segment, item uint32) (field int, ok bool) {
-	for _, f := range []int{titleField, summaryField} {
-		if s.fields[f].has(item, k.terms) {
-			return f, true
-		}
-	}
-	return 0, false
-}

@@ -41,18 +41,17 @@ func (p *plan) addLearned(s *Source, l *recall.Learned) {
 	switch {
 	case !ok:
 	case l.Gain > 0:
-		p.gainers = append(p.gainers, gainer{terms: terms, field: fieldOf(l.Kind), weight: l.Gain})
+		p.gainers = append(p.gainers, gainer{terms: terms, field: fieldOf(l.Kind), weight: l.Gain, learned: l})
 	default:
-		p.lowerers = append(p.lowerers, lowerer{terms: terms, field: fieldOf(l.Kind), factor: l.Factor})
+		p.lowerers = append(p.lowerers, lowerer{terms: terms, field: fieldOf(l.Kind), learned: l})
 	}
 }
 
-// lowerer is a learned feature that speaks against items, and what it multiplies
-// their relevance by.
+// lowerer is a learned feature that speaks against items.
 type lowerer struct {
-	terms  []uint32
-	field  int
-	factor float64
+	terms   []uint32
+	field   int
+	learned *recall.Learned
 }
 
 var _ [64 - feed.MaxLearned]struct{} // a bit for each
@@ -102,7 +101,7 @@ func (w *walker) raiseAgain() {
 func (w *walker) lowered(item uint32) float64 {
 	factor := 1.0
 	for has := w.lowering.has[item%blockSize]; has != 0; has &= has - 1 {
-		factor *= w.plan.lowerers[bits.TrailingZeros64(has)].factor
+		factor *= w.plan.lowerers[bits.TrailingZeros64(has)].learned.Factor
 	}
 	return factor
 }

@@ -41,6 +41,9 @@ type gainer struct {
 	field   int
 	weight  float64
 	keyword int // number of the keyword, from 1; 0: it is none
+
+	name    string          // of the interest or keyword
+	learned *recall.Learned // nil: it was declared
 }
 
 // take takes the state to work on and looks up the query's terms in it.
@@ -61,7 +64,7 @@ func (p *plan) take(s *Source, q *feed.Query) []view {
 	for _, is := range interests {
 		if term, ok := tags[is.Tag]; ok {
 			p.tags = append(p.tags, term)
-			p.gainers = append(p.gainers, gainer{terms: p.tags[len(p.tags)-1:], field: tagField, weight: is.Weight})
+			p.gainers = append(p.gainers, gainer{terms: p.tags[len(p.tags)-1:], field: tagField, weight: is.Weight, name: is.Name})
 		}
 	}
 	for i := range learned {
@@ -69,7 +72,7 @@ func (p *plan) take(s *Source, q *feed.Query) []view {
 	}
 	for i, k := range keywords {
 		if tokens, ok := s.words(k.Tokens); ok {
-			p.addKeyword(i+1, tokens, k.Weight)
+			p.addKeyword(i+1, tokens, &k)
 		}
 	}
 	slices.SortStableFunc(p.gainers, func(a, b gainer) int { return cmp.Compare(b.weight, a.weight) })
@@ -96,10 +99,10 @@ func (s *Source) words(tokens []string) ([]uint32, bool) {
 	return found, true
 }
 
-func (p *plan) addKeyword(number int, terms []uint32, weight float64) {
-	p.gainers = append(p.gainers, gainer{terms: terms, field: titleField, weight: weight, keyword: number})
+func (p *plan) addKeyword(number int, terms []uint32, k *recall.Keyword) {
+	p.gainers = append(p.gainers, gainer{terms: terms, field: titleField, weight: k.Weight, keyword: number, name: k.Term})
 	if share := p.ranking.KeywordsSummary; share > 0 {
-		p.gainers = append(p.gainers, gainer{terms: terms, field: summaryField, weight: weight * share, keyword: number})
+		p.gainers = append(p.gainers, gainer{terms: terms, field: summaryField, weight: k.Weight * share, keyword: number, name: k.Term})
 	}
 }
 

@@ -73,6 +73,7 @@ func (w *walker) release() {
 	w.plan.langs, w.plan.lastLang = terms.Langs{}, ""
 	clear(w.lists[:cap(w.lists)])
 	clear(w.plan.gainers[:cap(w.plan.gainers)])
+	clear(w.plan.lowerers[:cap(w.plan.lowerers)])
 	clear(w.top.groups)
 	walkers.Put(w)
 }
