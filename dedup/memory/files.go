@@ -63,69 +63,47 @@ func listFiles(dir string) ([]dayFile, error) {
 // sweepFiles deletes what a crash left half-written, and empty journals: a start
 // without requests leaves no day behind.
 func sweepFiles(dir string) error {
-	files, err := listFiles(dir)
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		path := filepath.Join(dir, f.name)
-		if !f.temp {
-			if f.suffix != journalSuffix {
-				continue
-			}
-			if empty, err := journal.Empty(path); err != nil || !empty {
-				continue // what cannot be read is reported when it is needed
-			}
+	_, err := removeFiles(dir, func(f dayFile) bool {
+		if f.temp || f.suffix != journalSuffix {
+			return f.temp
 		}
-		if err := os.Remove(path); err != nil {
-			return err
-		}
-	}
-	return nil
+		empty, err := journal.Empty(filepath.Join(dir, f.name))
+		return err == nil && empty // what cannot be read is reported when it is needed
+	}, os.Remove)
+	return err
 }
 
 // retire deletes the files of days that have left the window, or sets them
 // aside where keep says that the clock is not trusted. It returns the days set aside.
 func (s *Store) retire(present feed.Day, keep bool) ([]feed.Day, error) {
-	files, err := listFiles(s.dir)
-	if err != nil {
+	left := func(f dayFile) bool { return !f.aside && !f.temp && int(present-f.day) >= s.cfg.WindowDays }
+	if !keep {
+		_, err := removeFiles(s.dir, left, os.Remove)
 		return nil, err
 	}
-	var aside []feed.Day
-	for _, f := range files {
-		if f.aside || f.temp || int(present-f.day) < s.cfg.WindowDays {
-			continue
-		}
-		path := filepath.Join(s.dir, f.name)
-		if keep {
-			err, aside = os.Rename(path, path+asideSuffix), append(aside, f.day)
-		} else {
-			err = os.Remove(path)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return slices.Compact(aside), err
-		}
-	}
-	return slices.Compact(aside), nil
+	return removeFiles(s.dir, left, func(path string) error { return os.Rename(path, path+asideSuffix) })
 }
 
 // deleteDays deletes the files that drop chooses and returns their days.
 func (s *Store) deleteDays(drop func(dayFile) bool) ([]feed.Day, error) {
-	files, err := listFiles(s.dir)
-	if err != nil {
-		return nil, err
-	}
-	var days []feed.Day
+	return removeFiles(s.dir, func(f dayFile) bool { return !f.temp && drop(f) }, os.Remove)
+}
+
+// removeFiles takes those files away that goes chooses, and returns their days.
+func removeFiles(dir string, goes func(dayFile) bool, away func(path string) error) (days []feed.Day, err error) {
+	files, err := listFiles(dir)
 	for _, f := range files {
-		if f.temp || !drop(f) {
-			continue
+		if err != nil {
+			break
 		}
-		if err := os.Remove(filepath.Join(s.dir, f.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return slices.Compact(days), err
+		if goes(f) {
+			if err = away(filepath.Join(dir, f.name)); errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+			days = append(days, f.day)
 		}
-		days = append(days, f.day)
 	}
-	return slices.Compact(days), nil
+	return slices.Compact(days), err
 }
 
 // load adds to the window those days of the directory that it lacks, from the

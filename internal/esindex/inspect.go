@@ -3,7 +3,6 @@ package esindex
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -78,8 +77,7 @@ func Inspect(ctx context.Context, client Client, index string, names Fields) (Re
 	var found map[string]struct {
 		Mappings mapping `json:"mappings"`
 	}
-	err := Do(ctx, client, http.MethodGet, "/"+index+"/_mapping", url.Values{"allow_no_indices": {"false"}}.Encode(), nil,
-		func(body []byte) error { return json.Unmarshal(body, &found) })
+	err := Do(ctx, client, http.MethodGet, "/"+index+"/_mapping", url.Values{"allow_no_indices": {"false"}}.Encode(), nil, readJSON(&found))
 	if err != nil {
 		return Report{}, fmt.Errorf("reading the mapping of %s: %w", index, err)
 	}

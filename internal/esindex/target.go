@@ -36,8 +36,7 @@ func FindTarget(ctx context.Context, client Client, index string) (Target, error
 		Aliases map[string]json.RawMessage `json:"aliases"`
 	}
 	// One request for both names: between two, somebody may delete the index.
-	err := Do(ctx, client, http.MethodGet, "/"+index+","+WriteAlias(index)+"/_alias", "ignore_unavailable=true", nil,
-		func(body []byte) error { return json.Unmarshal(body, &found) })
+	err := Do(ctx, client, http.MethodGet, "/"+index+","+WriteAlias(index)+"/_alias", "ignore_unavailable=true", nil, readJSON(&found))
 	if forbidden(err) {
 		return plain, nil
 	}

@@ -188,7 +188,7 @@ func count(ctx context.Context, client Client, index string, query object, all b
 			} `json:"total"`
 		} `json:"hits"`
 	}
-	err = Do(ctx, client, http.MethodPost, "/"+index+"/_search", "allow_partial_search_results=false", ask, func(body []byte) error { return json.Unmarshal(body, &got) })
+	err = Do(ctx, client, http.MethodPost, "/"+index+"/_search", "allow_partial_search_results=false", ask, readJSON(&got))
 	return got.Hits.Total.Value, err
 }
 
