@@ -94,20 +94,23 @@ func (k *kept[V]) offer(key string, v V, seen ticket) {
 	}
 }
 
-// begin comes before a write to the key, end after it, whether the write
-// succeeded or not: a write that failed may have happened all the same. Nothing
-// is kept of the key from the one to the other: a reader who has missed it may
+// writing comes before a write to the keys, and what it returns after it, whether the
+// write succeeded or not: a write that failed may have happened all the same. Nothing
+// is kept of the keys from the one to the other: a reader who has missed one may
 // be answered with the new value before the write has ended, and must not get
 // the old one after that.
-func (k *kept[V]) begin(key string) {
-	s, m := k.lock(key)
-	m.begun++
-	s.lru.Remove(key)
-	s.mu.Unlock()
-}
-
-func (k *kept[V]) end(key string) {
-	s, m := k.lock(key)
-	m.ended++
-	s.mu.Unlock()
+func (k *kept[V]) writing(keys ...string) (end func()) {
+	for _, key := range keys {
+		s, m := k.lock(key)
+		m.begun++
+		s.lru.Remove(key)
+		s.mu.Unlock()
+	}
+	return func() {
+		for _, key := range keys {
+			s, m := k.lock(key)
+			m.ended++
+			s.mu.Unlock()
+		}
+	}
 }

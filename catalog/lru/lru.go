@@ -114,34 +114,23 @@ func (c *Cache) fill(ctx context.Context, docs []feed.Doc, ids []string, misses 
 
 // Put implements [catalog.Writer].
 func (c *Cache) Put(ctx context.Context, items []feed.Item) ([]error, error) {
+	ids := make([]string, len(items))
 	for i := range items {
-		c.docs.begin(items[i].ID)
+		ids[i] = items[i].ID
 	}
-	defer func() {
-		for i := range items {
-			c.docs.end(items[i].ID)
-		}
-	}()
+	defer c.docs.writing(ids...)()
 	return c.next.Put(ctx, items)
 }
 
 // Update implements [catalog.Writer].
 func (c *Cache) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
-	for _, id := range ids {
-		c.docs.begin(id)
-	}
-	defer func() {
-		for _, id := range ids {
-			c.docs.end(id)
-		}
-	}()
+	defer c.docs.writing(ids...)()
 	return c.next.Update(ctx, ids, change)
 }
 
 // Remove implements [catalog.Writer].
 func (c *Cache) Remove(ctx context.Context, id string) error {
-	c.docs.begin(id)
-	defer c.docs.end(id)
+	defer c.docs.writing(id)()
 	return c.next.Remove(ctx, id)
 }
 
@@ -203,29 +192,25 @@ func (c *Cache) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile
 
 // EditProfile implements [catalog.Profiles].
 func (c *Cache) EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error) {
-	c.profiles.begin(agent)
-	defer c.profiles.end(agent)
+	defer c.profiles.writing(agent)()
 	return c.next.EditProfile(ctx, agent, change)
 }
 
 // MuteItems implements [catalog.Profiles].
 func (c *Cache) MuteItems(ctx context.Context, agent string, groups []string) error {
-	c.profiles.begin(agent)
-	defer c.profiles.end(agent)
+	defer c.profiles.writing(agent)()
 	return c.next.MuteItems(ctx, agent, groups)
 }
 
 // RemoveProfile implements [catalog.Profiles].
 func (c *Cache) RemoveProfile(ctx context.Context, agent string) error {
-	c.profiles.begin(agent)
-	defer c.profiles.end(agent)
+	defer c.profiles.writing(agent)()
 	return c.next.RemoveProfile(ctx, agent)
 }
 
 // Learn implements [catalog.Profiles].
 func (c *Cache) Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error {
-	c.profiles.begin(agent)
-	defer c.profiles.end(agent)
+	defer c.profiles.writing(agent)()
 	return c.next.Learn(ctx, agent, change)
 }
 

@@ -81,7 +81,7 @@ func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
 	type step = func(*Tx) int
 	steps := []step{e.posts, e.followers, e.comments, e.replies}
 	if e.at.what == erasingAgent {
-		steps = append(steps, e.following, e.circles, e.memberships, e.invitations, e.likes, e.mentions, e.blocks, e.keys)
+		steps = append(steps, e.following, e.circles, e.memberships, e.invitations, e.likes, e.mentions, e.keys)
 	}
 	for i, step := range steps {
 		if i == 1 {
@@ -261,11 +261,6 @@ func (e *eraser) mentions(t *Tx) int {
 	t.later(`DELETE FROM post_mentions WHERE agent = $1 AND post = ANY ($2)`, e.agent, ids)
 	t.later(`DELETE FROM reply_mentions WHERE agent = $1 AND reply = ANY ($2)`, e.agent, ids)
 	return len(ids)
-}
-
-// blocks removes those that an erasure by an older version has left.
-func (e *eraser) blocks(t *Tx) int {
-	return int(t.exec(`DELETE FROM blocks WHERE agent = $1 AND at <= $2`, e.agent, e.at.rest))
 }
 
 func (e *eraser) keys(t *Tx) int {
