@@ -2,6 +2,7 @@
 
 import { make } from '/assets/api.js';
 import { authorHref, asItem, postHref } from '/assets/feed/card.js';
+import { groups } from '/assets/feed/groups.js';
 import { avatar, imagesOf, picture } from '/assets/feed/images.js';
 import { ask, own, reader } from '/assets/feed/reader.js';
 import { posts } from '/assets/feed/sources.js';
@@ -28,6 +29,7 @@ export async function authorView(id, acts) {
   if (reader.agent === id) {
     people(part('.followers'), '/followers', 'Nobody follows you yet.', acts);
     people(part('.blocked'), '/blocked', 'You have blocked nobody.', acts);
+    groups(part('.groups'), acts).catch(acts.fail);
   } else if (reader.agent) followButton(part('.follow'), part('.counts'), id, info, acts);
   let cursor = '', more = true, busy = false;
   const grow = async () => {

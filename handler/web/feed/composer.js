@@ -1,7 +1,8 @@
 // The composer: a caption, images with what they show, and who may see the post.
 
 import { make, newID } from '/assets/api.js';
-import { ask, reader } from '/assets/feed/reader.js';
+import { circlesOf, takes } from '/assets/feed/groups.js';
+import { reader } from '/assets/feed/reader.js';
 import { upload } from '/assets/feed/upload.js';
 
 const MOST = 10; // images of a post
@@ -23,24 +24,19 @@ export function compose() {
   form().elements.caption.focus();
 }
 
-// offerCircles has a box for each circle of the reader. It is done each time: there may
-// be more by now, or another reader.
+// offerCircles has a box for each circle of the reader's, and each group and event that takes
+// their posts. It is done each time: there may be more by now, or another reader.
 async function offerCircles() {
   const { turn } = reader, set = part('.circles'), legend = set.firstElementChild;
   const chosen = new Set(circlesChosen());
   try {
-    const all = [];
-    for (let after = ''; after !== null;) {
-      const page = await ask('GET', `/v1/circles?${new URLSearchParams({ limit: 1000, ...(after ? { after } : {}) })}`);
-      all.push(...page.circles);
-      after = page.next_after;
-    }
+    const all = (await Promise.all([circlesOf('owned'), circlesOf('joined')])).flat().filter(takes);
     if (turn !== reader.turn) return;
     set.replaceChildren(legend, ...all.map((c) => {
       const box = make('input', { type: 'checkbox', name: 'circle', value: c.id, checked: chosen.has(c.id) });
       return make('label', {}, box, ` ${c.name || c.id} (${c.size})`);
     }));
-    if (all.length === 0) set.append(make('p', { className: 'soft', textContent: 'You have no circles.' }));
+    if (all.length === 0) set.append(make('p', { className: 'soft', textContent: 'You have no circles, and are in no group that takes your posts.' }));
   } catch (error) {
     set.replaceChildren(legend, make('p', { className: 'soft', textContent: `Your circles are not known: ${error.message}` }));
   }
@@ -98,7 +94,7 @@ async function send(event) {
   if (sending) return;
   const post = draft();
   if (!post.caption && picked.length === 0) { say('Write something, or add an image.'); return; }
-  if (post.audience?.circles?.length === 0) { say('Choose at least one of your circles.'); return; }
+  if (post.audience?.circles?.length === 0) { say('Choose at least one circle or group.'); return; }
   key ||= newID();
   say('');
   sending = upload(post, picked.map((p) => p.file), key, progress);
