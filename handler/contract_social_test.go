@@ -71,7 +71,7 @@ func seedSocial(t *testing.T, store social.Store) {
 	require.NoError(t, store.PutCircle(ctx, social.Circle{ID: "rowers", Owner: "u_1", CircleTerms: group}, nil, time.Time{}))
 	for i := range social.MaxInvitations {
 		id := fmt.Sprintf("club%d", i)
-		require.NoError(t, store.PutCircle(ctx, social.Circle{ID: id, Owner: fmt.Sprintf("o_%d", i%9), CircleTerms: group}, nil, time.Time{}))
+		require.NoError(t, store.PutCircle(ctx, social.Circle{ID: id, Owner: fmt.Sprintf("o_%d", i/social.MaxInvitedBy), CircleTerms: group}, nil, time.Time{}))
 		_, err := store.Invite(ctx, id, "popular", "")
 		require.NoError(t, err)
 	}

@@ -31,6 +31,7 @@ const (
 	MaxOwnedCircles  = 500  // circles, groups and events of one owner
 	MaxMemberships   = 1000 // groups and events that an agent is in
 	MaxInvitations   = 1000 // open ones of an agent; of a group as many as members
+	MaxInvitedBy     = 20   // open ones of an agent by one owner, so that nobody fills another's alone
 	MaxName          = 256
 	MaxBio           = 2000
 	MaxURL           = 2048

@@ -244,6 +244,24 @@ func invitations(e *env) {
 	require.ErrorIs(e, second(e.Invite(e.ctx, "none", "i", "o")), feed.ErrNotFound)
 }
 
+// manyInvitations are as many as one owner may have open for one agent.
+func manyInvitations(e *env) {
+	for i := range social.MaxInvitedBy {
+		e.group(fmt.Sprint("g", i), "o", social.CircleTerms{})
+		e.invited(fmt.Sprint("g", i), "i")
+	}
+	e.group("more", "o", social.CircleTerms{})
+	_, err := e.Invite(e.ctx, "more", "i", "o")
+	require.ErrorIs(e, err, feed.ErrLimit)
+	require.ErrorContains(e, err, "i has 20 open invitations by o")
+	require.False(e, must[bool](e)(e.Invite(e.ctx, "g0", "i", "o")), "it is open already")
+	e.invited("more", "j")
+	e.group("others", "p", social.CircleTerms{})
+	e.invited("others", "i")
+	e.join("g0", "i")
+	e.invited("more", "i")
+}
+
 // acrossBlocks adds and invites across a block by either side, in all ways.
 func acrossBlocks(e *env) {
 	e.group("g", "o", social.CircleTerms{}, "m")

@@ -30,6 +30,16 @@ func (e *env) under(reader, root string, oldest bool) []string {
 	return entryIDs(must[[]social.Entry](e)(e.Replies(e.ctx, social.RepliesQuery{Reader: reader, Post: root, N: 100, Oldest: oldest})))
 }
 
+// repliesOfEnded are deleted after the post that they stood under, for which they count no more.
+func repliesOfEnded(e *env) {
+	root := e.post("a", public())
+	r := e.reply("b", root.ID)
+	e.ok(e.DeletePost(e.ctx, root.ID, "a", here))
+	e.dirty()
+	e.ok(e.DeletePost(e.ctx, r.ID, "", here))
+	require.NotContains(e, e.dirty(), "count "+root.ID)
+}
+
 // replies follows a thread from its first reply to its end.
 func replies(e *env) {
 	root := e.post("a", public())

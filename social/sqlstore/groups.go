@@ -124,11 +124,14 @@ func (t *Tx) invite(c *circle, agent string) bool {
 	if t.role(c, agent) != social.NoRole {
 		return false
 	}
-	var ofCircle, ofAgent int
-	t.row(into(&ofCircle, &ofAgent), `SELECT (SELECT count(*) FROM invitations WHERE circle = $1), (SELECT count(*) FROM invitations WHERE agent = $2)`, c.ID, agent)
+	var ofCircle, ofAgent, byOwner int
+	t.row(into(&ofCircle, &ofAgent, &byOwner), `SELECT (SELECT count(*) FROM invitations WHERE circle = $1), (SELECT count(*) FROM invitations WHERE agent = $2),
+		(SELECT count(*) FROM invitations i JOIN circles c ON c.id = i.circle AND c.owner = $3 WHERE i.agent = $2 AND`+invited+`)`, c.ID, agent, c.Owner)
 	switch {
 	case ofCircle >= social.MaxCircleMembers:
 		t.fail(fmt.Errorf("%w: a group has at most %d open invitations", feed.ErrLimit, social.MaxCircleMembers))
+	case byOwner >= social.MaxInvitedBy:
+		t.fail(fmt.Errorf("%w: %s has %d open invitations by %s, no more are allowed", feed.ErrLimit, agent, social.MaxInvitedBy, c.Owner))
 	case ofAgent >= social.MaxInvitations:
 		t.fail(fmt.Errorf("%w: %s has %d open invitations, no more are allowed", feed.ErrLimit, agent, social.MaxInvitations))
 	}

@@ -70,6 +70,12 @@ func (t *Tx) addComment(r *record, by int) {
 	if !p.IsReply() {
 		return
 	}
+	if by < 0 { // what stood under a post that has ended counts for nothing
+		var stands bool
+		if t.row(into(&stands), `SELECT gone = 0 AND deleted < $2 FROM posts WHERE id = $1`, p.Root, r.rootLife); !stands {
+			return
+		}
+	}
 	t.later(`UPDATE posts SET comments_here = comments_here + $2, repliers = repliers + CASE WHEN EXISTS (SELECT 1 FROM posts o
 			WHERE o.root = $1 AND o.root <> '' AND o.author = $3 AND o.id <> $4 AND o.gone = 0 AND o.root_life > posts.deleted) THEN 0 ELSE $2 END
 		WHERE id = $1 AND gone = 0 AND deleted < $5`, p.Root, by, p.Author, p.ID, r.rootLife)

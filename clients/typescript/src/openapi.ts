@@ -931,7 +931,7 @@ export interface paths {
         /**
          * Invite to a group or an event
          * @description They may join, once, by `PUT /v1/circles/{id}/members/{agent}`. A group has at most
-         *     5,000 open invitations, an agent 1,000. Across a block nobody is invited.
+         *     5,000 open invitations, an agent 1,000, of these 20 by one owner. Across a block nobody is invited.
          */
         put: operations["invite"];
         post?: never;
