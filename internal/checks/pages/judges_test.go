@@ -67,14 +67,25 @@ func TestAxeFindsNothing(t *testing.T) {
 		tab := chromium.Open(t, screen)
 		for _, v := range views {
 			show(tab, url, v)
-			chromium.Eval[any](tab, string(axe)+`; window.found = undefined;
-				Promise.all(document.getAnimations().map((a) => a.finished)).then(() => axe.run()).then((r) => { window.found = r; }), 0`)
-			tab.Until(`window.found`)
-			broken := chromium.Eval[[]string](tab, `found.violations.flatMap((v) => v.nodes.map((n) => v.id + ': ' + n.html.slice(0, 160)))`)
-			assert.Empty(t, broken, "%s on %s", v.name, screen.Name)
-			assert.Greater(t, chromium.Eval[int](tab, `found.passes.length`), 10, "%s on %s: rules that hold", v.name, screen.Name)
+			judge(t, tab, axe, v.name+" on "+screen.Name)
 		}
+		agent := "newcomer_" + screen.Name
+		newcomers(t, a, agent)
+		readAs(tab, url, agent)
+		tab.Until(welcomed)
+		judge(t, tab, axe, "the beginning on "+screen.Name)
 	}
+}
+
+// judge runs axe over what the tab shows.
+func judge(t *testing.T, tab *chromium.Tab, axe []byte, where string) {
+	t.Helper()
+	chromium.Eval[any](tab, string(axe)+`; window.found = undefined;
+		Promise.all(document.getAnimations().map((a) => a.finished)).then(() => axe.run()).then((r) => { window.found = r; }), 0`)
+	tab.Until(`window.found`)
+	broken := chromium.Eval[[]string](tab, `found.violations.flatMap((v) => v.nodes.map((n) => v.id + ': ' + n.html.slice(0, 160)))`)
+	assert.Empty(t, broken, where)
+	assert.Greater(t, chromium.Eval[int](tab, `found.passes.length`), 10, "%s: rules that hold", where)
 }
 
 // report is what Lighthouse tells of a page.
