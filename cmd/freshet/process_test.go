@@ -344,8 +344,9 @@ func TestKill9(t *testing.T) {
 // deferred, and it says so.
 func TestSIGTERM(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{"embedded", "services"} {
+	for mode, end := range map[string]syscall.Signal{"embedded": syscall.SIGTERM, "services": syscall.SIGTERM, "embedded, by SIGHUP": syscall.SIGHUP} {
 		t.Run(mode, func(t *testing.T) {
+			mode, _, _ := strings.Cut(mode, ",")
 			s := settings(t, mode)
 			p := start(t, s)
 			p.fill(t, 3000)
@@ -354,7 +355,7 @@ func TestSIGTERM(t *testing.T) {
 			done := make(chan struct{})
 			go func() { defer close(done); r.read(t.Context(), p, 1000) }()
 			testenv.WaitFor(t, func() bool { return r.delivered.Load() > 1000 }, "enough that is delivered")
-			p.signal(syscall.SIGTERM)
+			p.signal(end)
 			<-p.exited
 			<-done
 			assert.Zero(t, p.cmd.ProcessState.ExitCode(), "log:\n%s", p.log)

@@ -1,10 +1,12 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
 
 	"github.com/freshet/freshet/cache"
 	memorysessions "github.com/freshet/freshet/cache/memory"
@@ -16,6 +18,7 @@ import (
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/connect"
 	"github.com/freshet/freshet/internal/recovery"
+	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
 // stores fills the engine's contracts.
@@ -61,8 +64,30 @@ func (b *builder) openDedup(ctx context.Context, c clients) (dedup.Store, cache.
 		return nil, nil, err
 	}
 	b.onClose("journal of impressions", store.Close)
-	b.checks["data_dir"] = func(ctx context.Context) handler.Dependency { return handler.Dependency{Err: store.Writable(ctx)} }
+	b.checks["data_dir"] = dataDirIsThere(filepath.Dir(dir), store.Writable)
 	return store, memorysessions.New(store, b.cfg.Sessions.TTL, b.clock), nil
+}
+
+// dataDirIsThere checks that a directory can be written, and that it and the databases in it
+// are still those that are open.
+func dataDirIsThere(dir string, writable func(context.Context) error) func(context.Context) handler.Dependency {
+	opened := sync.OnceValues(func() (sqlitefile.Identity, error) {
+		files, err := filepath.Glob(filepath.Join(dir, "*.db"))
+		if err != nil {
+			return nil, err
+		}
+		return sqlitefile.Identify(append(files, dir)...)
+	})
+	return func(ctx context.Context) handler.Dependency {
+		files, err := opened()
+		if err == nil {
+			err = files.Check()
+		}
+		if errors.Is(err, sqlitefile.ErrMoved) {
+			return handler.Dependency{Err: err, Reason: err.Error()}
+		}
+		return handler.Dependency{Err: cmp.Or(err, writable(ctx))}
+	}
 }
 
 // openFilters opens the dedup store in Redis.

@@ -22,6 +22,9 @@ var advice = map[int]string{
 // damaged.
 func Advised(err error, damaged string) error {
 	found := code(err)
+	if moved(err) {
+		return fmt.Errorf("%w (%w)", ErrMoved, err)
+	}
 	if found == lib.SQLITE_CORRUPT {
 		return fmt.Errorf("%s (%w)", damaged, err)
 	}
@@ -38,6 +41,9 @@ func advised(err error) error {
 // Refused reports whether SQLite has refused a value: it breaks a constraint, or is too
 // large or of another type.
 func Refused(err error) bool {
+	if moved(err) {
+		return false
+	}
 	switch code(err) {
 	case lib.SQLITE_CONSTRAINT, lib.SQLITE_TOOBIG, lib.SQLITE_MISMATCH, lib.SQLITE_RANGE:
 		return true

@@ -76,6 +76,7 @@ func (f *File) open(ctx context.Context, path string) error {
 // when they open. With mode rwc it makes the file's directory where there is none,
 // and the first connection the file.
 func Connect(path, mode string, pragmas ...string) (*sql.DB, error) {
+	refuseMoved()
 	if mode == "rwc" {
 		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 			return nil, fmt.Errorf("cannot make its directory: %w", err)
