@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/freshet/freshet/feed/api"
 )
 
 // Job is a job of the queue behind posts, follows and timelines.
@@ -31,24 +33,7 @@ type JobFilter struct {
 }
 
 // JobPage is a page of the queue.
-type JobPage struct {
-	Jobs      []Job    `json:"jobs"` // by id
-	NextAfter *int64   `json:"next_after"`
-	Queue     JobQueue `json:"queue"`
-}
-
-// JobQueue is the queue as a whole.
-type JobQueue struct {
-	Rows   []JobRows `json:"rows"`
-	Oldest float64   `json:"oldest_seconds"` // how long the job that has waited longest should have been done
-}
-
-// JobRows is how many jobs there are of a kind in a state.
-type JobRows struct {
-	Kind  string `json:"kind"`
-	State string `json:"state"`
-	Count int64  `json:"count"`
-}
+type JobPage = api.JobPage[Job]
 
 // Jobs calls GET /v1/jobs. It needs the admin token, as all calls of jobs do.
 func (c *Client) Jobs(ctx context.Context, f JobFilter) (JobPage, error) {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
@@ -46,25 +47,6 @@ func (q jobsQuery) filter() (jobs.Filter, error) {
 	return f, feed.CheckLimit(f.Limit, MaxList)
 }
 
-// jobList is the data of GET /v1/jobs.
-type jobList struct {
-	Jobs  []jobs.Job `json:"jobs"`
-	Next  *int64     `json:"next_after"` // null: no more
-	Queue queueView  `json:"queue"`
-}
-
-// queueView is the queue as a whole, whatever was asked for.
-type queueView struct {
-	Rows   []rowsView `json:"rows"`
-	Oldest float64    `json:"oldest_seconds"`
-}
-
-type rowsView struct {
-	Kind  jobs.Kind  `json:"kind"`
-	State jobs.State `json:"state"`
-	Count int64      `json:"count"`
-}
-
 // getJobs answers GET /v1/jobs with a page of the queue, by id, and what the whole
 // of it looks like.
 func (s *server) getJobs(c *call) error {
@@ -83,10 +65,10 @@ func (s *server) getJobs(c *call) error {
 			return nil, err
 		}
 		stats, err := s.deps.Social.Queue.Stats(ctx)
-		data := jobList{Queue: queueView{Rows: []rowsView{}, Oldest: stats.Oldest.Seconds()}}
-		data.Jobs, data.Next = firstPage(list, ask.Limit, func(j *jobs.Job) *int64 { return &j.ID })
+		data := api.JobPage[jobs.Job]{Queue: api.JobQueue{Rows: []api.JobRows{}, Oldest: stats.Oldest.Seconds()}}
+		data.Jobs, data.NextAfter = firstPage(list, ask.Limit, func(j *jobs.Job) *int64 { return &j.ID })
 		for _, r := range stats.Rows {
-			data.Queue.Rows = append(data.Queue.Rows, rowsView{r.Kind, r.State, r.N})
+			data.Queue.Rows = append(data.Queue.Rows, api.JobRows{Kind: string(r.Kind), State: string(r.State), Count: r.N})
 		}
 		return data, err
 	})

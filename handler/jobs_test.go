@@ -8,16 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
 )
 
-func listJobs(t *testing.T, f *fixture, query string) (data struct {
-	Jobs  []jobs.Job
-	Next  *int64 `json:"next_after"`
-	Queue queueView
-},
-) {
+func listJobs(t *testing.T, f *fixture, query string) (data api.JobPage[jobs.Job]) {
 	t.Helper()
 	answer := f.do(t, "GET", "/v1/jobs"+query, "", asAdmin)
 	require.Zero(t, answer.Code, answer.Msg)
@@ -30,20 +26,20 @@ func TestListJobs(t *testing.T) {
 	f, store := socialFixture(t, nil)
 	data := listJobs(t, f, "")
 	require.Equal(t, []jobs.Job{}, data.Jobs)
-	require.Equal(t, []rowsView{}, data.Queue.Rows)
+	require.Equal(t, []api.JobRows{}, data.Queue.Rows)
 	publish(t, store, social.Post{ID: "post:a", Author: "u_1"})
 	publish(t, store, social.Post{ID: "post:b", Author: "u_1"})
 	data = listJobs(t, f, "")
 	require.Len(t, data.Jobs, 4)
-	require.Nil(t, data.Next)
-	require.ElementsMatch(t, []rowsView{{jobs.Deliver, jobs.Pending, 2}, {jobs.Index, jobs.Pending, 2}}, data.Queue.Rows)
+	require.Nil(t, data.NextAfter)
+	require.ElementsMatch(t, []api.JobRows{{Kind: "deliver", State: "pending", Count: 2}, {Kind: "index", State: "pending", Count: 2}}, data.Queue.Rows)
 
 	first := listJobs(t, f, "?kind=deliver&limit=1")
 	require.Equal(t, "post:a", first.Jobs[0].Key)
-	require.Equal(t, first.Jobs[0].ID, *first.Next)
-	second := listJobs(t, f, fmt.Sprintf("?kind=deliver&limit=1&after=%d", *first.Next))
+	require.Equal(t, first.Jobs[0].ID, *first.NextAfter)
+	second := listJobs(t, f, fmt.Sprintf("?kind=deliver&limit=1&after=%d", *first.NextAfter))
 	require.Equal(t, "post:b", second.Jobs[0].Key)
-	require.Nil(t, second.Next)
+	require.Nil(t, second.NextAfter)
 	require.Len(t, listJobs(t, f, "?key=post:a&state=pending").Jobs, 2)
 	require.Empty(t, listJobs(t, f, "?state=dead").Jobs)
 	require.Empty(t, listJobs(t, f, "?key=1").Jobs)

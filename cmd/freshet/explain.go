@@ -13,16 +13,10 @@ import (
 )
 
 type explainFlags struct {
-	server func() string
-	token  func() string
-	agent  string
-	feed   string
-	item   string
-	limit  int
-	set    string
-	at     string
-	all    bool
-	json   bool
+	*adminCall
+	agent, feed, item, set, at string
+	limit                      int
+	all                        bool
 }
 
 func newExplainCommand() *cobra.Command {
@@ -46,7 +40,7 @@ func newExplainCommand() *cobra.Command {
 			"  freshet explain --agent u_1 --set scale=72h,weight=0.5 --at 2026-03-06T12:00:00Z",
 		Args: cobra.NoArgs,
 	}
-	f := explainFlags{server: serverFlag(cmd), token: adminTokenFlag(cmd)}
+	f := explainFlags{adminCall: newAdminCall(cmd, "the explanation")}
 	flags := cmd.Flags()
 	flags.StringVar(&f.agent, "agent", "", "id of the agent whose feed it is")
 	flags.StringVar(&f.feed, "feed", string(feed.ForYou), "which feed: for_you or home")
@@ -55,7 +49,6 @@ func newExplainCommand() *cobra.Command {
 	flags.StringVar(&f.set, "set", "", "changes to the ranking, such as scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,base=0.1,summary=0.5,site.decay=0.6")
 	flags.StringVar(&f.at, "at", "", "explain a refresh at this time, 2026-03-06T12:00:00Z or Unix seconds, instead of now")
 	flags.BoolVar(&f.all, "all", false, "show every candidate, not only those down to the end of the page")
-	flags.BoolVar(&f.json, "json", false, "print the answer's data as JSON")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return explain(cmd, f) }
 	return cmd
 }
@@ -102,13 +95,13 @@ func explain(cmd *cobra.Command, f explainFlags) error {
 	if err != nil {
 		return &usageError{cmd.CommandPath(), err}
 	}
-	server, err := connect(cmd, f.server(), client.WithAdminToken(f.token()))
+	server, err := f.connect()
 	return calling(cmd, server, err, func(ctx context.Context, c *client.Client) error {
 		x, err := c.Explain(ctx, ask)
 		if err != nil {
 			return err
 		}
-		return printPage(cmd, x.Raw, f.json, func(w io.Writer, width int) error {
+		return printPage(cmd, x.Raw, *f.json, func(w io.Writer, width int) error {
 			if x.Item != nil {
 				return cli.WriteExplainedItem(w, x)
 			}

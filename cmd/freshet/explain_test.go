@@ -18,7 +18,7 @@ func TestExplain(t *testing.T) {
 	var asked string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		asked = r.Header.Get("X-Admin-Token") + string(body)
+		asked = r.Header.Get("Authorization") + string(body)
 		_, _ = io.WriteString(w, explainedAnswer)
 	}))
 	defer server.Close()
@@ -30,7 +30,7 @@ func TestExplain(t *testing.T) {
 		"agent": {[]string{}, `{"agent_id":"u_1","limit":20}`, "It ranks 1 of 1."},
 		"all flags": {
 			[]string{"--limit", "5", "--item", "doc_1", "--set", "scale=72h,weight=0.5", "--at", "2026-03-06T13:00:00+01:00", "--token", "tok-"},
-			`tok-{"agent_id":"u_1","limit":5,"item":"doc_1","ranking":{"decay":{"scale":"72h"},"popularity":{"weight":0.5}},"at":"2026-03-06T12:00:00Z"}`,
+			`Bearer tok-{"agent_id":"u_1","limit":5,"item":"doc_1","ranking":{"decay":{"scale":"72h"},"popularity":{"weight":0.5}},"at":"2026-03-06T12:00:00Z"}`,
 			"It ranks 1 of 1.",
 		},
 		"Unix seconds": {[]string{"--at", "1772798400"}, `{"agent_id":"u_1","limit":20,"at":"2026-03-06T12:00:00Z"}`, "It ranks"},

@@ -72,3 +72,23 @@ type ReportDifference struct {
 	P        *float64 `json:"p"`        // two-sided; null: there is too little to test
 	Verdict  string   `json:"verdict"`  // "significant", "not significant" or "too few"
 }
+
+// JobPage is a page of the queue behind posts, follows and timelines.
+type JobPage[J any] struct {
+	Jobs      []J      `json:"jobs"`       // by id
+	NextAfter *int64   `json:"next_after"` // nil: no more
+	Queue     JobQueue `json:"queue"`      // whatever was asked for
+}
+
+// JobQueue is the queue as a whole.
+type JobQueue struct {
+	Rows   []JobRows `json:"rows"`
+	Oldest float64   `json:"oldest_seconds"` // how long the job that has waited longest should have been done
+}
+
+// JobRows is how many jobs there are of a kind in a state.
+type JobRows struct {
+	Kind  string `json:"kind"`
+	State string `json:"state"`
+	Count int64  `json:"count"`
+}
