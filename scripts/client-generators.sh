@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Generates the clients of docs/clients.md from the OpenAPI document of a server, compiles
+# Generates the clients of docs/apps.md from the OpenAPI document of a server, compiles
 # those of Python and Kotlin, and reads a feed with them. Swift is generated only.
 # usage: scripts/client-generators.sh [python|kotlin|swift]...
 # Without a name it does all. Needs Go and curl; Python 3.11 with venv; Java 17 and Maven.

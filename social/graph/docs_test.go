@@ -14,9 +14,11 @@ import (
 // type there.
 func TestTheExamplesAreEvents(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/graph-events.md")
+	text, err := os.ReadFile("../../docs/timelines.md")
 	require.NoError(t, err)
-	_, examples, _ := strings.Cut(string(text), "```json\n")
+	_, section, found := strings.Cut(string(text), "## Events of other systems\n")
+	require.True(t, found)
+	_, examples, _ := strings.Cut(section, "```json\n")
 	examples, _, _ = strings.Cut(examples, "```")
 	shown := map[graph.Type]bool{}
 	s := openStore(t)

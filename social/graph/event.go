@@ -2,7 +2,7 @@
 // as events, and applies it to the social store. It decodes an event
 // ([Decode], [Parse]), applies one ([Event.Apply]) or many ([Applier]), and
 // reads whole files of them ([Applier.Read]). graph/stream reads them from
-// Redis. docs/graph-events.md describes the events for those who send them.
+// Redis. docs/timelines.md describes the events for those who send them.
 //
 // Events may come late, twice and in any order: each has its own time, and the
 // store orders changes by it (package social, "Time of changes").
