@@ -45,6 +45,14 @@ func BenchmarkCreatePost(b *testing.B) {
 	}
 }
 
+func BenchmarkReply(b *testing.B) {
+	socialtest.BenchmarkReply(b, open(b, testenv.Postgres(b), social.Options{}))
+}
+
+func BenchmarkGroupPost(b *testing.B) {
+	socialtest.BenchmarkGroupPost(b, open(b, testenv.Postgres(b), social.Options{}))
+}
+
 func BenchmarkFollowAll(b *testing.B) {
 	socialtest.BenchmarkFollowAll(b, open(b, testenv.Postgres(b), social.Options{}))
 }

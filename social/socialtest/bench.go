@@ -23,3 +23,40 @@ func BenchmarkFollowAll(b *testing.B, s social.Store) {
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "edges/s")
 }
+
+// BenchmarkReply publishes replies under one post.
+func BenchmarkReply(b *testing.B, s social.Store) {
+	root, _, err := s.CreatePost(b.Context(), social.Post{Author: "root", Caption: "x", Audience: public()}, social.Creation{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	n := 0
+	for b.Loop() {
+		n++
+		r := social.Post{Author: fmt.Sprint("agent", n%1000), Caption: "Two sentences. #Like so", ReplyTo: root.ID}
+		if _, _, err := s.CreatePost(b.Context(), r, social.Creation{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkGroupPost publishes posts to a group of 1,000 members, and reads who gets each.
+func BenchmarkGroupPost(b *testing.B, s social.Store) {
+	members := make([]string, 1000)
+	for i := range members {
+		members[i] = fmt.Sprint("agent", i)
+	}
+	c := social.Circle{ID: "g", Owner: "agent0", CircleTerms: social.CircleTerms{Kind: social.KindGroup}}
+	if err := s.PutCircle(b.Context(), c, members, time.Time{}); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		p, _, err := s.CreatePost(b.Context(), social.Post{Author: "agent1", Caption: "Two sentences. #Like so", Audience: inCircles("g")}, social.Creation{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if list, err := s.Receivers(b.Context(), p.ID, true, "", 2000); err != nil || len(list) != 1000 {
+			b.Fatal(len(list), err)
+		}
+	}
+}

@@ -39,6 +39,14 @@ func BenchmarkCreatePost(b *testing.B) {
 	}
 }
 
+func BenchmarkReply(b *testing.B) {
+	socialtest.BenchmarkReply(b, open(b, filepath.Join(b.TempDir(), "s.db"), social.Options{}))
+}
+
+func BenchmarkGroupPost(b *testing.B) {
+	socialtest.BenchmarkGroupPost(b, open(b, filepath.Join(b.TempDir(), "s.db"), social.Options{}))
+}
+
 func BenchmarkFollowAll(b *testing.B) {
 	socialtest.BenchmarkFollowAll(b, open(b, filepath.Join(b.TempDir(), "s.db"), social.Options{}))
 }
