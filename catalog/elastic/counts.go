@@ -1,6 +1,7 @@
 package elastic
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
@@ -145,23 +147,56 @@ func (c *Catalog) countsOf(ctx context.Context, schema *esindex.Schema, items []
 	return c.counts(ctx, ids)
 }
 
-// liveFields are those of the live popularity of an item, in the order they are written in;
-// none where it has none, or the index no fields for it.
-func liveFields(s *esindex.Schema, c feed.Counts) []field {
+// liveField is one field of live popularity.
+type liveField struct {
+	name  string
+	value json.Number
+}
+
+// liveFields are those of an item, in the order they are written in; none where it
+// has no live popularity, or the index no fields for it.
+func liveFields(s *esindex.Schema, c feed.Counts) []liveField {
 	if !s.Live || c.Last == 0 {
 		return nil
 	}
 	short, long := c.Sums()
 	n := &s.Source
-	return []field{{n.Sum2h, short.Value}, {n.Epoch2h, short.Epoch}, {n.Sum2d, long.Value}, {n.Epoch2d, long.Epoch}}
+	number := func(v float64) json.Number { return json.Number(strconv.FormatFloat(v, 'g', -1, 64)) }
+	return []liveField{
+		{n.Sum2h, number(short.Value)},
+		{n.Epoch2h, json.Number(strconv.FormatInt(short.Epoch, 10))},
+		{n.Sum2d, number(long.Value)},
+		{n.Epoch2d, json.Number(strconv.FormatInt(long.Epoch, 10))},
+	}
+}
+
+// appendLive writes them as [cutLive] reads them.
+func appendLive(data []byte, s *esindex.Schema, c feed.Counts) []byte {
+	for _, f := range liveFields(s, c) {
+		data = append(append(append(data, `,"`+f.name...), `":`...), f.value...)
+	}
+	return data
+}
+
+// cutLive takes off the end what appendLive has written there.
+func cutLive(doc []byte) (rest, live []byte) {
+	rest = doc
+	for _, name := range []string{esindex.DefaultEpoch2d, esindex.DefaultSum2d, esindex.DefaultEpoch2h, esindex.DefaultSum2h} {
+		var ok bool
+		rest, ok = bytes.CutSuffix(bytes.TrimRight(rest, "0123456789.e+-"), []byte(`,"`+name+`":`))
+		if !ok {
+			return doc, nil
+		}
+	}
+	return rest, doc[len(rest):]
 }
 
 // withCounts is a stored document with other counts.
 func withCounts(s *esindex.Schema, source []byte, c feed.Counts) ([]byte, error) {
 	if !s.ByOthers() {
-		if _, live, ok := cutSeal(source); ok {
+		if _, live, ok := cutMarker(source); ok {
 			rest := slices.Clone(source[:len(source)-1-len(live)])
-			return append(appendFields(rest, liveFields(s, c)), '}'), nil
+			return append(appendLive(rest, s, c), '}'), nil
 		}
 	}
 	fields := map[string]json.RawMessage{}
@@ -170,7 +205,7 @@ func withCounts(s *esindex.Schema, source []byte, c feed.Counts) ([]byte, error)
 	}
 	for _, f := range liveFields(s, c) {
 		take(fields, f.name)
-		fields[f.name], _ = json.Marshal(f.value) // a number can always be encoded
+		fields[f.name] = json.RawMessage(f.value)
 	}
 	return catalog.EncodeObject(fields)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/words"
 	"github.com/freshet/freshet/internal/esindex"
 )
 
@@ -69,10 +70,16 @@ func overBusiness(s *esindex.Schema, doc map[string]json.RawMessage, before, aft
 	return nil
 }
 
+// change is a new value of a field; nil: it has none any more.
+type change struct {
+	name  string
+	value any
+}
+
 // changes are those of the fields that an item and Freshet itself have in a document.
-func changes(s *esindex.Schema, before, after *feed.Item, counts feed.Counts) (all []field) {
+func changes(s *esindex.Schema, before, after *feed.Item, counts feed.Counts) (all []change) {
 	n := &s.Source
-	set := func(name string, value any) { all = append(all, field{name, value}) }
+	set := func(name string, value any) { all = append(all, change{name, value}) }
 	if before.ID != after.ID && !s.MetaID() {
 		set(n.ID, after.ID)
 	}
@@ -114,13 +121,31 @@ func changes(s *esindex.Schema, before, after *feed.Item, counts feed.Counts) (a
 		set(n.Comments, after.Comments)
 	}
 	if before.Title != after.Title {
-		all = append(all, tokens(n.TitleTokens, after.Title))
+		set(n.TitleTokens, string(words.Append(nil, after.Title)))
 	}
 	if before.Summary != after.Summary {
-		all = append(all, tokens(n.SummaryTokens, after.Summary))
+		set(n.SummaryTokens, string(words.Append(nil, after.Summary)))
 	}
-	for _, f := range made(s, before) {
+	return append(all, derived(s, before, after, counts)...)
+}
+
+// derived are the changes of the fields that Freshet makes of an item.
+func derived(s *esindex.Schema, before, after *feed.Item, counts feed.Counts) (all []change) {
+	set := func(name string, value any) { all = append(all, change{name, value}) }
+	for _, t := range traits(s, before) {
+		set(t.name, nil)
+	}
+	for _, t := range traits(s, after) {
+		set(t.name, t.value)
+	}
+	for _, f := range foldedOf(s, before) {
 		set(f.name, nil)
 	}
-	return append(append(all, made(s, after)...), liveFields(s, counts)...)
+	for _, f := range foldedOf(s, after) {
+		set(f.name, f.values)
+	}
+	for _, f := range liveFields(s, counts) {
+		set(f.name, f.value)
+	}
+	return all
 }

@@ -1,6 +1,7 @@
 package elastic
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -21,7 +22,7 @@ type stored struct {
 // itemJSON gives a stored document back as the JSON of the item of that id.
 func itemJSON(s *esindex.Schema, id string, source json.RawMessage) (stored, error) {
 	if !s.ByOthers() {
-		if own, _, ok := cutSeal(source); ok {
+		if own, _, ok := cutMarker(source); ok {
 			return stored{json: own, told: true}, nil
 		}
 	}
@@ -33,6 +34,44 @@ func itemJSON(s *esindex.Schema, id string, source json.RawMessage) (stored, err
 		return stored{}, fmt.Errorf("item %s: %w", id, err)
 	}
 	return is, nil
+}
+
+// cutMarker takes off what seal put at the end of a document. No other document
+// looks like it: items may not have fields of these names, and one inside a
+// business field is followed by two braces. live is the output of appendLive.
+func cutMarker(source []byte) (own json.RawMessage, live []byte, ok bool) {
+	rest, ok := bytes.CutSuffix(source, []byte("}"))
+	if !ok {
+		return nil, nil, false
+	}
+	rest, live = cutLive(rest)
+	rest = bytes.TrimRight(rest, "0123456789")
+	rest, ok = bytes.CutSuffix(rest, []byte(marker))
+	if !ok {
+		return nil, nil, false
+	}
+	if without, ok := cutTokens(rest, summaryMarker); ok {
+		if without, ok = cutTokens(without, titleMarker); ok {
+			rest = without
+		}
+	}
+	rest = cutTraits(cutFolded(cutTraits(rest))) // in either order
+	for _, name := range []string{esindex.FoldedTags, esindex.LangKeys} {
+		if bytes.Contains(rest, []byte(`"`+name+`":`)) { // among the item's own: a server that does not know folded tags has rewritten the item
+			return nil, live, false
+		}
+	}
+	own = make(json.RawMessage, 0, len(rest)+1)
+	return append(append(own, rest...), '}'), live, true
+}
+
+// cutTokens takes a field of tokens off the end.
+func cutTokens(doc []byte, marker string) ([]byte, bool) {
+	doc, ok := bytes.CutSuffix(doc, []byte(`"`))
+	if !ok {
+		return nil, false
+	}
+	return bytes.CutSuffix(doc[:bytes.LastIndexByte(doc, '"')+1], []byte(marker))
 }
 
 // readItem rebuilds an item from a document, which may have been written by

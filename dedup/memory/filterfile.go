@@ -11,6 +11,7 @@ import (
 	"math/bits"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/bits-and-blooms/bloom/v3"
 
@@ -30,10 +31,14 @@ import (
 //	rate     float64
 //	count    uint64
 //	size     uint64, bytes of the bits that follow
+//
+// Version 1 had one layer, without its size.
 const (
-	filterMagic  = "FRSHBLM\x02"
-	filterHeader = 8 + 4 + 4
-	layerHeader  = 4 * 8
+	filterMagic   = "FRSHBLM\x02"
+	filterMagicV1 = "FRSHBLM\x01"
+	filterHeader  = 8 + 4 + 4
+	layerHeader   = 8 + 8 + 8 + sizeBytes
+	sizeBytes     = 8
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -112,7 +117,7 @@ func decodeFilter(data []byte) (*filter, error) {
 		return nil, errors.New("it is too short to be a filter")
 	}
 	magic := string(data[:8])
-	if magic != filterMagic {
+	if magic != filterMagic && magic != filterMagicV1 {
 		if magic[:7] == filterMagic[:7] {
 			return nil, fmt.Errorf("its format is %d, this version of Freshet knows %d", magic[7], filterMagic[7])
 		}
@@ -121,7 +126,12 @@ func decodeFilter(data []byte) (*filter, error) {
 	if crc32.Checksum(data[filterHeader:], castagnoli) != binary.LittleEndian.Uint32(data[12:]) {
 		return nil, errors.New("its checksum is wrong")
 	}
-	layers, err := decodeLayers(data[filterHeader:])
+	body := data[filterHeader:]
+	if at := layerHeader - sizeBytes; magic == filterMagicV1 && len(body) >= at {
+		size := binary.LittleEndian.AppendUint64(nil, uint64(len(body)-at))
+		body = slices.Concat(body[:at], size, body[at:])
+	}
+	layers, err := decodeLayers(body)
 	if err != nil {
 		return nil, err
 	}

@@ -2,10 +2,13 @@ package memory
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -347,6 +350,42 @@ func TestFilterFile(t *testing.T) {
 		_, err := loadFilter(path, day)
 		require.ErrorContains(t, err, "stored dedup filter is corrupt", "byte %d", at)
 		require.ErrorContains(t, err, path)
+		_, err = decodeFilter(whole[:at])
+		require.Error(t, err, "cut at %d", at)
+	}
+}
+
+// TestFilterFileOfTheFirstFormat reads a filter that has one layer of the day's whole
+// rate, and goes on with it.
+func TestFilterFileOfTheFirstFormat(t *testing.T) {
+	t.Parallel()
+	day := feed.DayOf(deduptest.Start)
+	f := layered(day, newLayer(100, 0.01))
+	for i := range 100 {
+		f.addImpression(nil, "u_1", fmt.Sprint(i))
+	}
+	require.Len(t, f.all(), 1)
+	path := filepath.Join(t.TempDir(), "filter")
+	require.NoError(t, f.save(path))
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	at := filterHeader + layerHeader
+	whole = slices.Delete(whole, at-sizeBytes, at)
+	copy(whole, filterMagicV1)
+	binary.LittleEndian.PutUint32(whole[12:], crc32.Checksum(whole[filterHeader:], castagnoli))
+
+	f, err = decodeFilter(whole)
+	require.NoError(t, err)
+	assert.Equal(t, day, f.day)
+	assert.InDelta(t, 100, f.count(), 3, "but for false positives")
+	for i := range 1_000 {
+		f.addImpression(nil, "u_1", fmt.Sprint(i))
+	}
+	assert.Len(t, f.all(), 4)
+	for i := range 1_000 {
+		assert.False(t, f.add(hashMember(fmt.Appendf(nil, "u_1:%d", i))), i)
+	}
+	for at := range whole {
 		_, err = decodeFilter(whole[:at])
 		require.Error(t, err, "cut at %d", at)
 	}

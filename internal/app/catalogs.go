@@ -43,9 +43,10 @@ type catalogs struct {
 	recall   recall.Source // what front is of
 	popular  recall.Popular
 	front    *recall.Front
-	indexed  *indexed.Catalog       // the catalog where recall is in this process, else nil
-	live     *popularityredis.Store // live popularity where recall is in Elasticsearch; nil: off
-	counted  popularity.Index       // what ranks by it; nil: likewise
+	indexed  *indexed.Catalog        // the catalog where recall is in this process, else nil
+	live     *popularityredis.Store  // live popularity where recall is in Elasticsearch; nil: off
+	counted  popularity.Index        // what ranks by it; nil: likewise
+	folding  *elasticcatalog.Catalog // the index of items; nil: they are in a file
 }
 
 // contents reads and lists items.
@@ -104,7 +105,7 @@ func (b *builder) elasticBackend(c clients) catalogs {
 	source := elasticrecall.New(c.elastic, elasticrecall.Config{Index: where.Index, Schema: where.Schema, Logger: b.log})
 	s := catalogs{
 		items: index, contents: index, agents: index, rankings: elasticranking.New(c.elastic, where.Index),
-		recall: source, popular: source, live: live,
+		recall: source, popular: source, live: live, folding: index,
 	}
 	if live != nil {
 		s.items, s.counted = counted.New(index, live), index

@@ -53,9 +53,13 @@ func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 
 // tellTags says how tags and languages are compared.
 func (d *doctor) tellTags(s esindex.Schema) {
-	if s.Folds() {
+	switch {
+	case s.Folds():
 		d.say(OK, "tags and languages", "", "compared in every spelling")
-	} else {
+	case !s.Others:
+		d.say(Warning, "tags and languages", "start freshet, which adds the fields; its user needs the privilege manage for the index",
+			"the index lacks the fields %s and %s: interests find tags only as they are written", esindex.FoldedTags, esindex.LangKeys)
+	default:
 		d.say(OK, "tags and languages", "", "the index is not Freshet's: interests and lists find tags as they are written; mutes hold for every spelling, as the content has it; "+
 			"languages are found by their code, the rest of them is compared with the content (docs/own-index.md)")
 	}

@@ -21,6 +21,9 @@ const tokensAnalyzer = "whitespace"
 
 type object = map[string]any
 
+// foldedField is that of [FoldedTags] and of [LangKeys], which are only searched.
+var foldedField = object{"type": "keyword", "doc_values": false}
+
 // items is the definition of an index of items.
 func items(f Fields) (object, error) {
 	f = f.WithDefaults()
@@ -30,8 +33,8 @@ func items(f Fields) (object, error) {
 	keyword, text := object{"type": "keyword"}, object{"type": "text", "analyzer": "standard"}
 	tokens := object{"type": "text", "analyzer": tokensAnalyzer, "norms": false} // nothing but whether they stand there counts
 	stored, count := object{"type": "keyword", "index": false, "doc_values": false}, object{"type": "long"}
-	varied := object{"type": "keyword", "index": false}        // from doc values alone
-	compared := object{"type": "keyword", "doc_values": false} // only searched
+	varied := object{"type": "keyword", "index": false} // from doc values alone
+	compared := foldedField
 	// Sums are only computed with. Epochs are only compared with, and a keyword's postings
 	// are read lazily where a number's matches are collected before the query begins.
 	sum, epoch := object{"type": "double", "index": false}, object{"type": "keyword"}
@@ -57,7 +60,7 @@ func items(f Fields) (object, error) {
 // Ensure creates the item index, with these fields, and the two that belong to it, of
 // profiles and of the ranking, where they are missing, and answers the names of those it
 // made. They have one shard: then the scores are those of the memory backend. What exists
-// gets its [WriteAlias] and is otherwise left as it is. Several servers may call it at once.
+// gets its [WriteAlias] and is otherwise left as it is ([AddFolded] adds what it may lack). Several servers may call it at once.
 func Ensure(ctx context.Context, client Client, index string, f Fields) (created []string, err error) {
 	if index == "" || strings.ContainsAny(index, `*,/\?"<>| #:`) {
 		return nil, fmt.Errorf("elasticsearch.index: %q cannot be the name of a new index", index)
@@ -85,6 +88,16 @@ func EnsureBeside(ctx context.Context, client Client, index string) (created []s
 		created = append(created, made...)
 	}
 	return created, nil
+}
+
+// AddFolded adds the fields of folded tags and of languages to an index of Freshet's own that
+// was made without.
+func AddFolded(ctx context.Context, client Client, index string) error {
+	body, err := json.Marshal(object{"properties": object{FoldedTags: foldedField, LangKeys: foldedField}})
+	if err != nil {
+		return err
+	}
+	return Do(ctx, client, http.MethodPut, "/"+index+"/_mapping", "", body, nil)
 }
 
 // ensureOne creates an index where it is missing, and then answers its name.

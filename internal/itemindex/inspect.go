@@ -9,8 +9,8 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// Inspect reads the mapping. An index that is Freshet's must have the fields of tokens and of
-// folded tags: without them keywords would be matched by another analyzer, to which C++
+// Inspect reads the mapping. An index that is Freshet's must have the token
+// fields: without them keywords would be matched by another analyzer, to which C++
 // is C, and items that are stored already would never get them.
 func Inspect(ctx context.Context, client esindex.Client, cfg configs.Config) (esindex.Report, error) {
 	report, err := inspect(ctx, client, cfg)
@@ -23,7 +23,7 @@ func Inspect(ctx context.Context, client esindex.Client, cfg configs.Config) (es
 // inspect does so without the languages of the items.
 func inspect(ctx context.Context, client esindex.Client, cfg configs.Config) (esindex.Report, error) {
 	report, err := esindex.Inspect(ctx, client, cfg.Elasticsearch.Index, Fields(cfg))
-	if err == nil && cfg.Elasticsearch.ManageIndex && !(report.Schema.Tokens && report.Schema.Folded) {
+	if err == nil && cfg.Elasticsearch.ManageIndex && !report.Schema.Tokens {
 		report.Problems = append(report.Problems, esindex.Problem{Field: NoTokens, Name: esindex.DefaultTitleTokens, Fatal: true, Message: makeAnew})
 	}
 	if err == nil {
@@ -51,10 +51,10 @@ func checkSource(ctx context.Context, client esindex.Client, cfg configs.Config,
 }
 
 // NoTokens is the field of the problem that an index of Freshet's own lacks the fields of
-// tokens or of folded tags.
+// tokens.
 const NoTokens = "title_tokens"
 
-const makeAnew = "the index lacks the fields of tokens or of folded tags that Freshet's own has; delete it or name another one in elasticsearch.index, start freshet, " +
+const makeAnew = "the index lacks the fields of tokens that Freshet's own has; delete it or name another one in elasticsearch.index, start freshet, " +
 	"which makes it, and upload the items again; if the index is not Freshet's, set elasticsearch.manage_index: false"
 
 // Fields are the configured field names, as the index package takes them.

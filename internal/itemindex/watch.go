@@ -108,11 +108,32 @@ func (w *Watch) inspect(ctx context.Context) error {
 	if err := report.Err(); err != nil {
 		return err
 	}
+	if report, err = w.addFolded(ctx, report); err != nil {
+		return err
+	}
 	for _, p := range report.Problems {
 		w.log.WarnContext(ctx, "elasticsearch index", "index", index, "problem", p.String())
 	}
 	w.found = &report
 	return nil
+}
+
+// addFolded adds the fields of folded tags to an index of Freshet's own that an older version
+// has made. Without the right to do so it goes on without them.
+func (w *Watch) addFolded(ctx context.Context, report esindex.Report) (esindex.Report, error) {
+	if report.Schema.Folded || !w.cfg.Elasticsearch.ManageIndex {
+		return report, nil
+	}
+	index := w.cfg.Elasticsearch.Index
+	if err := esindex.AddFolded(ctx, w.client, index); err != nil {
+		if unavailable(err) && !esindex.IsType(err, "cluster_block_exception") { // a block of writes lets recall read
+			return report, err
+		}
+		w.log.WarnContext(ctx, "the fields of folded tags cannot be added; tags are searched for as they are written", "index", index, "error", err)
+		return report, nil
+	}
+	w.log.InfoContext(ctx, "added the fields of folded tags", "index", index)
+	return Inspect(ctx, w.client, w.cfg)
 }
 
 // Waiting returns why the startup is not done; nil: it is.
