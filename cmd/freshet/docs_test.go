@@ -40,13 +40,18 @@ func documents(t *testing.T) map[string]string {
 var (
 	codeBlock = regexp.MustCompile("(?ms)^```.*?^```$")
 	heading   = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	anchor    = regexp.MustCompile(`<a id="([^"]+)"></a>`)
 	notInName = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 	link      = regexp.MustCompile(`\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"`)
 )
 
-// anchors are the names GitHub gives the headings of a document.
+// anchors are the names that links find in a document: those GitHub gives the headings, and
+// those that stand there.
 func anchors(text string) map[string]bool {
 	names := map[string]bool{"": true}
+	for _, a := range anchor.FindAllStringSubmatch(text, -1) {
+		names[a[1]] = true
+	}
 	for _, h := range heading.FindAllStringSubmatch(codeBlock.ReplaceAllString(text, ""), -1) {
 		names[strings.ReplaceAll(notInName.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-")] = true
 	}
@@ -54,7 +59,7 @@ func anchors(text string) map[string]bool {
 }
 
 // TestLinksLeadSomewhere follows each relative link of the documents, to the
-// heading where it names one.
+// place where it names one.
 func TestLinksLeadSomewhere(t *testing.T) {
 	docs := documents(t)
 	links := 0
@@ -73,7 +78,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 			_, err = os.Stat(to)
 			assert.NoError(t, err, "%s links to %s", path, target)
 			if target.Fragment != "" && filepath.Ext(to) == ".md" {
-				assert.True(t, anchors(docs[to])[target.Fragment], "%s links to %s: there is no such heading", path, target)
+				assert.True(t, anchors(docs[to])[target.Fragment], "%s links to %s: there is no such place", path, target)
 			}
 		}
 	}

@@ -150,9 +150,16 @@ func checkLabels(t *testing.T, f *dto.MetricFamily, matchers []*labels.Matcher, 
 func TestEachAlertIsExplained(t *testing.T) {
 	raw, err := os.ReadFile("../../../docs/operations.md")
 	require.NoError(t, err)
+	_, remedies, found := strings.Cut(string(raw), "\n## Alerts\n")
+	require.True(t, found)
 	var explained []string
-	for _, heading := range regexp.MustCompile(`(?m)^### (Freshet\w+)$`).FindAllStringSubmatch(string(raw), -1) {
-		explained = append(explained, heading[1])
+	name := regexp.MustCompile(`<a id="(\w+)"></a>\*\*(Freshet\w+)\*\*[:,]\s+`)
+	for _, remedy := range strings.Split(remedies, "\n- ")[1:] {
+		for _, m := range name.FindAllStringSubmatch(remedy, -1) {
+			assert.Equal(t, strings.ToLower(m[2]), m[1])
+			explained = append(explained, m[2])
+		}
+		assert.Greater(t, len(name.ReplaceAllString(remedy, "")), 100, "what to do is missing: %s", remedy)
 	}
 	var named []string
 	for _, a := range alerts(t) {
