@@ -18,7 +18,12 @@ import (
 // as everybody who can stand to them in some way.
 func TestRightsInGroups(t *testing.T) {
 	t.Parallel()
-	c := openLogged(t, slog.New(slog.DiscardHandler), func(*configs.Config) {})
+	inBothModes(t, testRightsInGroups)
+}
+
+func testRightsInGroups(t *testing.T, change func(*configs.Config)) {
+	t.Helper()
+	c := openLogged(t, slog.New(slog.DiscardHandler), change)
 	m := &rights{t: t, server: c.server, store: c.social}
 	until := time.Now().Add(time.Hour).Unix()
 	group := social.CircleTerms{Kind: social.KindGroup}

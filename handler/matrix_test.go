@@ -251,15 +251,21 @@ func settled(t *testing.T, store app.SocialStore) {
 
 func TestRights(t *testing.T) {
 	t.Parallel()
+	inBothModes(t, testRights)
+}
+
+// inBothModes runs a test embedded and over Redis and PostgreSQL.
+func inBothModes(t *testing.T, test func(t *testing.T, change func(*configs.Config))) {
+	t.Helper()
 	t.Run("embedded", func(t *testing.T) {
 		t.Parallel()
-		testRights(t, func(*configs.Config) {})
+		test(t, func(*configs.Config) {})
 	})
 	t.Run("services", func(t *testing.T) {
 		t.Parallel()
 		_, prefix := testenv.Redis(t)
 		url, images := testenv.Postgres(t), t.TempDir()
-		testRights(t, func(cfg *configs.Config) {
+		test(t, func(cfg *configs.Config) {
 			cfg.Redis.URL, cfg.Redis.KeyPrefix, cfg.Postgres.URL, cfg.Media.URL = testenv.RedisURL(t), prefix, url, "file://"+images
 			cfg.Server.RequestTimeout = 20 * time.Second // on a busy machine a healthy service is not down
 		})

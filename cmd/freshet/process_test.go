@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -348,6 +349,9 @@ func TestSIGTERM(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			mode, _, _ := strings.Cut(mode, ",")
 			s := settings(t, mode)
+			caught := make(chan os.Signal, 1)
+			signal.Notify(caught, end) // under nohup the server would inherit that SIGHUP is ignored
+			defer signal.Stop(caught)
 			p := start(t, s)
 			p.fill(t, 3000)
 			searchable(t, p)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -26,11 +27,19 @@ type Tracing struct {
 }
 
 // Start starts tracing; nil where no collector is named. Spans are sent in
-// batches off the request path; Close sends the last ones.
+// batches off the request path; Close sends the last ones. A collector's address that is no
+// URL is an error.
 func Start(ctx context.Context, version string) (*Tracing, error) {
 	named := false
 	for _, name := range endpoint {
-		named = named || os.Getenv(name) != ""
+		value := os.Getenv(name)
+		if value == "" {
+			continue
+		}
+		named = true
+		if u, err := url.Parse(value); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" { // the exporter would ignore it
+			return nil, fmt.Errorf("tracing: %s must be the URL of a collector's port for OTLP over HTTP, such as http://127.0.0.1:4318", name)
+		}
 	}
 	if !named {
 		return nil, nil

@@ -15,6 +15,9 @@ import (
 // know. Nothing was changed.
 var errNewerSchema = errors.New("this database was written by a newer freshet")
 
+// errNoSchema says that the tables have no place.
+var errNoSchema = errors.New("no schema in the user's search_path exists or may be used; create it, or correct search_path (ALTER ROLE … SET search_path, or postgres.url)")
+
 // PostgreSQL's codes of errors.
 const (
 	serializationFailure = "40001"

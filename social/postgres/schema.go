@@ -31,11 +31,11 @@ const (
 )
 
 // Migrate brings the schema up to date, if it is not, and lets the other methods
-// be used. A newer one that says that this version can use it stays as it is. Any number of servers may call it at once: one migrates, the others
-// wait. Each migration is a transaction, so one that was broken off has changed
+// be used. A newer one that says that this version can use it stays as it is. Any number of
+// servers may call it at once: one migrates, the others wait. Each migration is a transaction, so one that was broken off has changed
 // nothing.
 //
-// Errors: [errNewerSchema]; [social.ErrUnavailable] where the server does not answer, after
+// Errors: [errNewerSchema]; [errNoSchema]; [social.ErrUnavailable] where the server does not answer, after
 // which it may be called again; others say what the database refuses.
 func (s *Store) Migrate(ctx context.Context) error {
 	q := querying{ctx, s.db.pool}
@@ -56,7 +56,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("postgres: migrate: %w", ctx.Err())
-	case errors.Is(err, errNewerSchema), code(err) != "" && !passing(err):
+	case errors.Is(err, errNewerSchema), errors.Is(err, errNoSchema), code(err) != "" && !passing(err):
 		return fmt.Errorf("postgres: migrate: %w", reason(err))
 	}
 	return fmt.Errorf("%w: postgres: migrate: %w", social.ErrUnavailable, reason(err))
@@ -114,11 +114,14 @@ func (s *Store) migrate(ctx context.Context) error {
 
 // migrating runs do with what applies migrations.
 func (s *Store) migrating(ctx context.Context, do func(*goose.Provider) error) (err error) {
-	var id int64
+	var id *int64
 	if err := s.db.pool.QueryRow(ctx, `SELECT hashtextextended('freshet ' || current_schema(), 0)`).Scan(&id); err != nil {
 		return err
 	}
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(id), lock.WithLockTimeout(lockPeriod, lockTries))
+	if id == nil {
+		return errNoSchema
+	}
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(*id), lock.WithLockTimeout(lockPeriod, lockTries))
 	if err != nil {
 		return err
 	}

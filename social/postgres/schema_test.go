@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
@@ -94,6 +95,18 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	require.NotErrorIs(t, err, social.ErrUnavailable, "waiting does not help")
 	require.ErrorContains(t, err, "schema 99")
 	require.NoError(t, s.Ping(t.Context()), "who runs already goes on")
+}
+
+func TestASearchPathOfNoSchema(t *testing.T) {
+	u, err := url.Parse(testenv.Postgres(t))
+	require.NoError(t, err)
+	q := u.Query()
+	q.Set("search_path", "nowhere")
+	u.RawQuery = q.Encode()
+	s, err := postgres.Open(t.Context(), postgres.Config{URL: u.String()}, social.Options{})
+	require.Nil(t, s)
+	require.ErrorContains(t, err, "search_path")
+	require.NotErrorIs(t, err, social.ErrUnavailable, "waiting does not help")
 }
 
 // TestMigrateIsWholeOrNot finds a table of another program's in the way.
