@@ -1,6 +1,7 @@
 package redislist
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -48,5 +49,34 @@ func TestSessionsOfOtherVersions(t *testing.T) {
 			require.NoError(t, err)
 			assert.ElementsMatch(t, []string{"a", "g", "b", "c", "h", "d", "e", "~e~e", "f"}, held)
 		})
+	}
+}
+
+// TestOlderServersReadRecords: an older server reads the record of a first refresh, too: the
+// mark stands where it takes it for a part of the owner.
+func TestOlderServersReadRecords(t *testing.T) {
+	t.Parallel()
+	client, prefix := testenv.Redis(t)
+	s, ctx := New(client, Config{KeyPrefix: prefix}), t.Context()
+	call := cache.Call{RequestID: "r1", Owner: "o1", Action: "refresh", Limit: 2}
+	ranked := []feed.Ref{feed.ParseRef("a"), feed.ParseRef("b"), feed.ParseRef("c")}
+	page, err := s.Replace(ctx, cache.Replace{Agent: "u", Ranked: ranked, Limit: 2, Now: noon, Call: call})
+	require.NoError(t, err)
+	require.True(t, page.First)
+	key := s.keys.Page("u", feed.ForYou, "r1")
+	text, err := client.Get(ctx, key).Result()
+	require.NoError(t, err)
+	assert.Regexp(t, `^\S+ \S+ \S+ [01] ~0 a b$`, text)
+
+	// It writes the record again, with a call of its own.
+	require.NoError(t, client.Set(ctx, key, "!o2 "+strings.Replace(text, "~0 a b", "~0 ^3^a ^3^b", 1), time.Minute).Err())
+	for _, owner := range []string{"o1", "o2", "o3"} {
+		call.Owner = owner
+		page, found, err := s.Replay(ctx, "u", call)
+		require.NoError(t, err, owner)
+		require.True(t, found, owner)
+		assert.True(t, page.First, owner)
+		assert.Equal(t, owner != "o1", page.Replayed, owner)
+		assert.Equal(t, ranked[:2], page.Refs, owner)
 	}
 }

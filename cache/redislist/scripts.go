@@ -124,13 +124,13 @@ end
 //
 //	<action> <limit> <owner> <1 or 0 for has_more> ~<step> <ref…> ~<step> <ref…>
 //
-// with "!" after has_more where the call holds the agent's first refresh,
-// or "x" where the call was abandoned before its first step came. Before it stands a word of
-// "!" and the other calls that were answered with it, with commas. A ref that others hold
-// than the record's owner alone has "^", a number and "^" before it: the sum of 1 for the
-// owner, 2 for the first other call, 4 for the second and so on, and 2^17 for all beyond
-// [cache.MaxCalls]. A page travels as a record of one step. No word can hold a blank, no ref
-// one of these signs.
+// or "x" where the call was abandoned before its first step came. A "!" after the owner says
+// that the call holds the agent's first refresh; older servers take it for a part of the
+// owner. Before the record stands a word of "!" and the other calls that were answered with
+// it, with commas. A ref that others hold than the record's owner alone has "^", a number and
+// "^" before it: the sum of 1 for the owner, 2 for the first other call, 4 for the second and
+// so on, and 2^17 for all beyond [cache.MaxCalls]. A page travels as a record of one step. No
+// word can hold a blank, no ref one of these signs.
 
 // recordLua reads and writes records.
 const recordLua = `
@@ -138,7 +138,7 @@ local function load(key)
   local text = redis.call('GET', key)
   if not text or text == 'x' then return text end
   local others, rest = string.match(text, '^!(%S*) (.*)$')
-  local head, owner, more, first, steps = string.match(rest or text, '^(%S+ %S+) (%S+) ([01])(!?)( ~.*)$')
+  local head, owner, first, more, steps = string.match(rest or text, '^(%S+ %S+) (%S-)(!?) ([01])( ~.*)$')
   if not head then return false end
   local r = {text = text, head = head, calls = {owner}, more = more, first = first, steps = steps}
   for other in string.gmatch(others or '', '[^,]+') do r.calls[#r.calls + 1] = other end
@@ -147,7 +147,7 @@ end
 
 local function write(key, r, ...)
   local others = #r.calls > 1 and '!' .. table.concat(r.calls, ',', 2) .. ' ' or ''
-  redis.call('SET', key, others .. r.head .. ' ' .. r.calls[1] .. ' ' .. r.more .. r.first .. r.steps, ...)
+  redis.call('SET', key, others .. r.head .. ' ' .. r.calls[1] .. r.first .. ' ' .. r.more .. r.steps, ...)
 end
 
 local function bitof(r, owner)
@@ -226,7 +226,7 @@ end
 const rememberLua = `
 local function remember(key, head, owner, step, ttl, page, more, first)
   local refs = #page > 0 and ' ' .. table.concat(page, ' ') or ''
-  local text = head .. ' ' .. owner .. ' ' .. more .. (first and '!' or '') .. ' ~' .. step .. refs
+  local text = head .. ' ' .. owner .. (first and '!' or '') .. ' ' .. more .. ' ~' .. step .. refs
   if not key then return {'new', text} end
   local r = step ~= '0' and load(key)
   if r and r ~= 'x' then

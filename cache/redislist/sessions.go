@@ -161,14 +161,11 @@ func parseRecord(text string) (record, error) {
 		_, text, _ = strings.Cut(rest, " ")
 	}
 	words := strings.Split(text, " ")
-	if len(words) < 5 || strings.HasPrefix(words[0], "!") {
+	if len(words) < 5 || strings.HasPrefix(words[0], "!") || words[3] != "0" && words[3] != "1" {
 		return bad()
 	}
-	more, first := strings.CutSuffix(words[3], "!")
-	if more != "0" && more != "1" {
-		return bad()
-	}
-	r := record{head: words[0] + " " + words[1], owner: words[2], more: more == "1", first: first}
+	by, first := strings.CutSuffix(words[2], "!")
+	r := record{head: words[0] + " " + words[1], owner: by, more: words[3] == "1", first: first}
 	for _, word := range words[4:] {
 		if digits, ok := strings.CutPrefix(word, "~"); ok {
 			number, err := strconv.Atoi(digits)

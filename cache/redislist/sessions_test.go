@@ -109,7 +109,7 @@ func TestWhatIsWritten(t *testing.T) {
 	ms := float64(noon.UnixMilli())
 	assert.Equal(t, []redis.Z{{Member: "a", Score: ms}, {Member: "doc", Score: ms}, {Member: "story", Score: ms}},
 		client.ZRangeWithScores(ctx, s.keys.Pending("u_1"), 0, -1).Val(), "expired entries are gone")
-	assert.Equal(t, "refresh 2 - 1! ~0 a story|doc", client.Get(ctx, s.keys.Page("u_1", feed.ForYou, "r1")).Val())
+	assert.Equal(t, "refresh 2 -! 1 ~0 a story|doc", client.Get(ctx, s.keys.Page("u_1", feed.ForYou, "r1")).Val())
 	for key, want := range map[string]time.Duration{
 		s.keys.Session("u_1", feed.ForYou):    30 * time.Minute,
 		s.keys.Pending("u_1"):                 8 * 24 * time.Hour,
