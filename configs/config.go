@@ -4,8 +4,8 @@
 // [Load] reads a file, then the environment, then flags, each over the one
 // before. Adding a key means adding a struct field with its key and help
 // tags, its default and its range; file key, environment variable and flag
-// follow from the field. Each layer is read apart, so that an error names it and the nearest
-// key that exists.
+// follow from the field. Each layer is read separately, so that an error names it and the
+// nearest key that exists.
 package configs
 
 import (

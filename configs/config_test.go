@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
@@ -262,8 +262,12 @@ func TestBadLayers(t *testing.T) {
 		"a section with a value":   {file: "server: 5", want: []string{"server is a section: it holds keys such as server.addr"}},
 		"a value with a section":   {file: "data_dir: {x: 1}", want: []string{"data_dir.x is not a key; the nearest is data_dir"}},
 		"dots in a name":           {file: "server.addr: 127.0.0.1:1", want: []string{"server.addr must be written as nested sections"}},
+		"dots before a section":    {file: "server.cors: {origins: x}", want: []string{"server.cors.origins must be written as nested sections"}},
+		"dots in a section":        {file: "server: {cors.origins: x}", want: []string{"server.cors.origins must be written as nested sections"}},
+		"a ranking with dots":      {file: "ranking.scale: 48h\nranking: {scale: 72h}", want: []string{"ranking.scale must be written as nested sections"}},
 		"not a map":                {file: "- a\n- b\n", want: []string{"it must be YAML, a map of sections"}},
 		"broken YAML":              {file: "server: [", want: []string{"it must be YAML"}},
+		"a list as a merged name":  {file: "server: {1: 2, <<: {[1]: 2}}", want: []string{"it must be YAML"}},
 		"key twice":                {file: "data_dir: a\ndata_dir: b\n", want: []string{"already defined"}},
 		"two documents":            {file: "data_dir: a\n---\ndata_dir: b\n", want: []string{"after the first document"}},
 		"duration without a unit":  {file: "sessions: {ttl: 30}", want: []string{"sessions.ttl must be a duration such as 500ms, 30s or 24h, not 30"}},

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 const (
@@ -66,7 +66,7 @@ func applyFile(c *Config, name string, data []byte) Problems {
 	}
 	layer, dotted := map[string]any{}, Problems(nil)
 	flatten("", sections, func(key string, value any, inName bool) {
-		if layer[key] = value; inName && !strings.HasPrefix(key, rankingKey+delimiter) { // whose names have dots
+		if layer[key] = value; inName {
 			dotted = append(dotted, Problem{Key: key, Source: name, Message: "must be written as nested sections, without dots in a name"})
 		}
 	})
@@ -76,7 +76,7 @@ func applyFile(c *Config, name string, data []byte) Problems {
 	return apply(c, layer, func(string) string { return name })
 }
 
-// readYAML reads one document.
+// readYAML reads one document, and refuses a second one.
 func readYAML(data []byte) (sections map[string]any, err error) {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(&sections); err != nil && !errors.Is(err, io.EOF) {
@@ -88,12 +88,13 @@ func readYAML(data []byte) (sections map[string]any, err error) {
 	return sections, nil
 }
 
-// flatten calls set with each value by its dotted key, and whether a name has dots of its
-// own. An empty section is a value.
+// flatten calls set with each value, its dotted key, and whether one of its names has dots,
+// which only parameters of the ranking may have. An empty section is a value.
 func flatten(prefix string, section map[string]any, set func(key string, value any, dotted bool)) {
 	for _, name := range slices.Sorted(maps.Keys(section)) {
 		value := section[name]
-		if other, ok := value.(map[any]any); ok { // some of its names are no text
+		inName := strings.Contains(name, delimiter) && !strings.HasPrefix(prefix, rankingKey+delimiter)
+		if other, ok := value.(map[any]any); ok { // some of its names are not strings
 			named := make(map[string]any, len(other))
 			for k, v := range other {
 				named[fmt.Sprint(k)] = v
@@ -102,11 +103,11 @@ func flatten(prefix string, section map[string]any, set func(key string, value a
 		}
 		inner, isSection := value.(map[string]any)
 		if !isSection || len(inner) == 0 {
-			set(prefix+name, value, strings.Contains(name, delimiter))
+			set(prefix+name, value, inName)
 			continue
 		}
 		flatten(prefix+name+delimiter, inner, func(key string, value any, dotted bool) {
-			set(key, value, dotted || strings.Contains(name, delimiter))
+			set(key, value, dotted || inName)
 		})
 	}
 }

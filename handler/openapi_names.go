@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // naming gives objects that stand inside of others names of their own. Generators of
