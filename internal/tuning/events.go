@@ -24,25 +24,34 @@ var errStopped = errors.New("the replay stops there")
 // clicks, and counts other events by their types.
 type clicks struct {
 	handOn  func(ctx context.Context, some []client.ReplayClick) error
+	atOnce  int // clicks that are handed on together
 	waiting []client.ReplayClick
 	skipped map[string]int
 }
 
 // read reads a file to its end, and hands on at most atOnce clicks at a time.
 func (c *clicks) read(ctx context.Context, r io.Reader, atOnce int) (rejected int, first []client.Rejection, err error) {
+	c.atOnce = atOnce
 	report, err := intake.Read(ctx, r, intake.Kind{
 		Entry: "event", Verb: "replaying", Most: maxEvent, Reason: error.Error, Unavailable: errStopped,
 	}, intake.Config{Batch: atOnce, MaxErrors: shownBadLines}, c)
+	if err == nil && len(c.waiting) > 0 {
+		err = c.handOn(ctx, c.waiting)
+	}
 	return report.Rejected, report.Errors, err
 }
 
-// Put implements [intake.Batch].
+// Put implements [intake.Batch]. Most events may be of other types, so clicks wait until a
+// call is full of them.
 func (c *clicks) Put(ctx context.Context) ([]error, error) {
-	some := c.waiting
-	if c.waiting = nil; len(some) == 0 {
-		return nil, nil
+	for len(c.waiting) >= c.atOnce {
+		some := c.waiting[:c.atOnce]
+		c.waiting = c.waiting[c.atOnce:]
+		if err := c.handOn(ctx, some); err != nil {
+			return nil, err
+		}
 	}
-	return nil, c.handOn(ctx, some)
+	return nil, nil
 }
 
 // TooBig implements [intake.Batch].

@@ -62,7 +62,9 @@ func decode(body []byte, size int, schema *esindex.Schema, until int64) (answer,
 	p := parsers.Get()
 	defer parsers.Put(p)
 	root, err := p.ParseBytes(body)
-	if err == nil {
+	if err != nil {
+		err = fmt.Errorf("%.200s", err.Error()) // it may repeat the whole body
+	} else {
 		_, err = root.Object()
 	}
 	var hits []*fastjson.Value
@@ -227,7 +229,7 @@ func detached(few []feed.Candidate) []feed.Candidate {
 func appendSort(to []byte, values []*fastjson.Value) []byte {
 	for i, v := range values {
 		to = append(to, "[,"[min(i, 1)])
-		if v.Type() == fastjson.TypeString { // fastjson escapes as Go does
+		if v.Type() == fastjson.TypeString { // fastjson escapes as Go source does, which is not JSON
 			text, _ := json.Marshal(string(v.GetStringBytes())) // a string can always be encoded
 			to = append(to, text...)
 			continue

@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,6 +95,9 @@ func TestDecode(t *testing.T) {
 		_, err := decode([]byte(bad), 10, &own, math.MaxInt64)
 		require.Error(t, err, bad)
 	}
+	_, err := decode([]byte("not JSON"+strings.Repeat(" at all", 1_000)), 10, &own, math.MaxInt64)
+	require.Error(t, err)
+	require.Less(t, len(err.Error()), 400, "it does not repeat the answer")
 }
 
 // What a document holds cannot be told from the mapping, and is no error.
