@@ -50,7 +50,7 @@ func persist(ctx context.Context, n int, put func(of []int) ([]error, error)) ([
 	return errs, err
 }
 
-// those are the entries of these numbers.
+// those returns the entries at these indexes.
 func those[E any](all []E, of []int) []E {
 	some := make([]E, len(of))
 	for k, i := range of {

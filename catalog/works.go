@@ -31,7 +31,7 @@ func (w Works) Erase(ctx context.Context, author string) error {
 	return err
 }
 
-// removing removes the items of a list that are to go.
+// removing removes items of a list: those that goes chooses.
 type removing struct {
 	list  Lister
 	items Writer
@@ -39,9 +39,9 @@ type removing struct {
 	goes  func(feed.Item) bool
 }
 
-// run removes those of all pages, and counts them, also where an error ends it early. One that
-// somebody puts again meanwhile, and that is not to go then, stays. So does one that cannot be
-// removed, and the error tells of it after the others are.
+// run removes the items that goes chooses as they are then, page by page, and counts them, also
+// where an error ends it early. The error names the first item that could not be removed, after
+// all others are.
 func (r removing) run(ctx context.Context, s Selection) (removed int, err error) {
 	var left stuck
 	for {
@@ -61,7 +61,7 @@ func (r removing) run(ctx context.Context, s Selection) (removed int, err error)
 	}
 }
 
-// remove removes those of a page. What somebody else has removed meanwhile is no error.
+// remove removes the items of a page that goes chooses. What somebody else has removed meanwhile is no error.
 func (r removing) remove(ctx context.Context, docs []feed.Doc, left *stuck) (removed int, err error) {
 	ids := make([]string, len(docs))
 	for i, d := range docs {

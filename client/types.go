@@ -26,6 +26,8 @@ type (
 	Gain             = feed.Gain
 	Image            = social.Image
 	Interval         = api.Interval
+	JobQueue         = api.JobQueue
+	JobRows          = api.JobRows
 	Learned          = feed.LearnedGain
 	Likes            = api.Likes
 	PostEdit         = social.Edit

@@ -196,7 +196,7 @@ func (h *homeSupply) round(ctx context.Context, l *sourceQueue, q feed.Query) {
 
 // wait bounds how long a source is waited for.
 func (h *homeSupply) wait(ctx context.Context) (context.Context, context.CancelFunc) {
-	if h.home.SourceFor == 0 {
+	if h.home.SourceFor <= 0 {
 		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, h.home.SourceFor)

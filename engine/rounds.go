@@ -234,8 +234,8 @@ func (r *rounds) chosen() (chosen, error) {
 	return r.found, nil
 }
 
-// byRef makes one value of those of each ref's keys, in place: merge makes it of what is
-// known under its group and under its id.
+// byRef makes one value of those of each ref's keys, in place: merge gets that of its group
+// and that of its id.
 func byRef[T any](refs []feed.Ref, values []T, merge func(group, id T) T) []T {
 	if len(refs) == len(values) { // each has one key
 		return values

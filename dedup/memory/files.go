@@ -89,7 +89,8 @@ func (s *Store) deleteDays(drop func(dayFile) bool) ([]feed.Day, error) {
 	return removeFiles(s.dir, func(f dayFile) bool { return !f.temp && drop(f) }, os.Remove)
 }
 
-// removeFiles takes those files away that goes chooses, and returns their days.
+// removeFiles takes away the files that goes chooses, and returns their days, beside an error
+// too.
 func removeFiles(dir string, goes func(dayFile) bool, away func(path string) error) (days []feed.Day, err error) {
 	files, err := listFiles(dir)
 	for _, f := range files {

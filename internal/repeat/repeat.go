@@ -48,8 +48,8 @@ type Failing struct {
 	failing bool
 }
 
-// Tell takes in how a try ended, and reports whether the one before ended otherwise. What ends
-// because ctx does is not told.
+// Tell logs when tries begin to fail and when they succeed again, and reports whether it did.
+// A try that ends after ctx has ended does not count.
 func (f *Failing) Tell(ctx context.Context, log *slog.Logger, err error, args ...any) (changed bool) {
 	if ctx.Err() != nil || (err != nil) == f.failing {
 		return false

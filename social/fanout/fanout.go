@@ -153,7 +153,6 @@ func (f *Fanout) post(ctx context.Context, id string) (social.Post, error) {
 	return posts[0], nil
 }
 
-// position is a place of the store's as the lists have it.
 // content takes up to n entries for a list, and the position of the next one as
 // its floor.
 func content(entries []social.Entry, n int) (add []timeline.Position, floor timeline.Position) {

@@ -20,7 +20,7 @@ import (
 )
 
 // Position is where an entry stands in a list: a bound for pages, exclusive, and the floor of
-// a list, inclusive.
+// a list, inclusive. Its time is within ±2^53, and a post keeps its position for good.
 type Position = social.Position
 
 // ErrUnavailable is wrapped by errors that say the lists could not be asked, or
