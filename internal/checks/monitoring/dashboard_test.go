@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 )
@@ -122,16 +124,42 @@ func (p *tablePanel) render() object {
 	}
 }
 
-// TestDashboard compares dashboard.json with its table; with -update it writes the file.
-func TestDashboard(t *testing.T) {
-	const folder = "../../../scripts/monitoring/"
+const folder = "../../../scripts/monitoring/"
+
+// readTable reads dashboard.yml.
+func readTable(t *testing.T) (rows []tableRow) {
+	t.Helper()
 	raw, err := os.ReadFile(folder + "dashboard.yml")
 	require.NoError(t, err)
-	var rows []tableRow
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))
 	decoder.KnownFields(true)
 	require.NoError(t, decoder.Decode(&rows))
-	want := render(t, rows)
+	return rows
+}
+
+// TestNamedPanelsExist looks up the panels that docs/operations.md names in quotes.
+func TestNamedPanelsExist(t *testing.T) {
+	raw, err := os.ReadFile("../../../docs/operations.md")
+	require.NoError(t, err)
+	_, remedies, found := strings.Cut(string(raw), "\n## Alerts\n")
+	require.True(t, found)
+	titles := map[string]bool{}
+	for _, row := range readTable(t) {
+		for _, p := range row.Panels {
+			titles[p.Title] = true
+		}
+	}
+	text := strings.Join(strings.Fields(regexp.MustCompile("`[^`]*`|<a [^>]*>").ReplaceAllString(remedies, "")), " ")
+	named := regexp.MustCompile(`"([^"]*)"`).FindAllStringSubmatch(text, -1)
+	require.NotEmpty(t, named)
+	for _, m := range named {
+		assert.True(t, titles[m[1]], "the dashboard has no panel %q", m[1])
+	}
+}
+
+// TestDashboard compares dashboard.json with its table; with -update it writes the file.
+func TestDashboard(t *testing.T) {
+	want := render(t, readTable(t))
 	require.True(t, json.Valid([]byte(want)))
 	if *update {
 		require.NoError(t, os.WriteFile(folder+"dashboard.json", []byte(want), 0o644))
