@@ -9,6 +9,8 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/demo"
+	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/social/jobs"
 )
 
 const (
@@ -43,10 +45,24 @@ func (a *App) startDemo(ctx context.Context) error {
 		if err := n.Fill(ctx, store, a.pictures(), a.clock()); err != nil {
 			return fmt.Errorf("demo network: %w", err)
 		}
+		a.awaitItems(ctx)
 		a.background(ctx, "demo network", func(ctx context.Context) { n.Run(ctx, store, demoEvery, a.clock, a.log) })
 	}
 	a.log.InfoContext(ctx, "demo catalog loaded", "items", demoItems, "agents", len(profiles), "simulated_readers", len(demo.Tastes()), "new_item_every", demoEvery.String())
 	return nil
+}
+
+// awaitItems waits, for ten seconds at most, until the demo's posts are items, so that the first
+// set of what is trending has them: the next one is computed minutes later.
+func (a *App) awaitItems(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	for {
+		waiting, err := a.network.store.List(ctx, jobs.Filter{Kind: jobs.Index, Limit: 1})
+		if err != nil || len(waiting) == 0 || repeat.Pause(ctx, 20*time.Millisecond) != nil {
+			return
+		}
+	}
 }
 
 // pictures returns the demo's maker of pictures; nil where there are none.
