@@ -183,7 +183,7 @@ func TestUnavailable(t *testing.T) {
 
 func FuzzParseRecord(f *testing.F) {
 	for _, seed := range []string{
-		"refresh 20 o1 1 ~0 a story|doc ~1 b", "- 0 - 0 ~0", "!o2=1,o3=1 load_more 5 o1 0 ~0 ^x +y z", "! !load_more 5 o1 0 ~0 x", "!", "", "a b c d", "- 0 - 0 ~0 |", "- 0 - 0 ~0 a  b", "x", "a b c 0 ~-1",
+		"refresh 20 o1 1 ~0 a story|doc ~1 b", "- 0 - 0 ~0", "!o2=1,o3=1 load_more 5 o1 0 ~0 ^x +y z", "! !load_more 5 o1 0 ~0 x", "refresh 5 o1! 1 ~0 x", "!", "", "a b c d", "- 0 - 0 ~0 |", "- 0 - 0 ~0 a  b", "x", "a b c 0 ~-1",
 	} {
 		f.Add(seed)
 	}
@@ -192,7 +192,7 @@ func FuzzParseRecord(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again := r.head + " " + r.owner + " " + map[bool]string{false: "0", true: "1"}[r.more]
+		again := r.head + " " + r.owner + map[bool]string{true: "!"}[r.first] + " " + map[bool]string{false: "0", true: "1"}[r.more]
 		for _, s := range r.steps {
 			again += " ~" + strconv.Itoa(s.number)
 			for _, ref := range s.refs {

@@ -31,6 +31,7 @@ type file interface {
 type Journal struct {
 	path  string
 	file  file
+	is    os.FileInfo // tells the file from another at its path
 	log   *slog.Logger
 	every time.Duration // between syncs
 
@@ -38,6 +39,7 @@ type Journal struct {
 	size   int64      // end of the last whole append
 	ragged bool       // a failed write may have left bytes behind size
 	dirty  bool       // something was written since the last sync
+	moved  error      // the file is not at its path any more; nil: it is
 	closed bool
 	buf    []byte
 
@@ -72,6 +74,10 @@ func Open(path string, fn func(Entry) error, opts ...Option) (*Journal, error) {
 		_ = f.Close()
 		return nil, fmt.Errorf("open journal %s: %w", path, err)
 	}
+	if j.is, err = f.Stat(); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("open journal %s: %w", path, err)
+	}
 	j.file = f
 	go j.syncLoop()
 	return j, nil
@@ -97,7 +103,8 @@ func begin(f *os.File) (int64, error) {
 }
 
 // Append writes the entries in one write. When it returns nil they survive the
-// death of the process; they reach the disk with the next sync. On an error
+// death of the process; they reach the disk with the next sync. It fails within a
+// second of when the file was removed or replaced by another. On an error
 // none of them counts: whatever reached the file is cut off again before the
 // next append, or by the next recovery if it is not whole.
 func (j *Journal) Append(entries ...Entry) error {
@@ -123,6 +130,9 @@ func (j *Journal) Append(entries ...Entry) error {
 }
 
 func (j *Journal) write(buf []byte) error {
+	if j.moved != nil {
+		return j.moved
+	}
 	if j.ragged {
 		if err := j.file.Truncate(j.size); err != nil {
 			return fmt.Errorf("journal %s: cutting off a failed append: %w", j.path, err)
@@ -150,6 +160,9 @@ func (j *Journal) Probe() error {
 	defer j.mu.Unlock()
 	if j.closed {
 		return fmt.Errorf("journal %s: %w", j.path, os.ErrClosed)
+	}
+	if j.moved != nil {
+		return j.moved
 	}
 	_, err := j.file.WriteAt(make([]byte, probeBytes), j.size)
 	j.ragged = true
@@ -200,6 +213,7 @@ func (j *Journal) syncLoop() {
 		case <-j.stop:
 			return
 		case <-tick.C:
+			j.look()
 			if err := j.Sync(); err != nil {
 				j.log.Error("The journal could not be synced to the disk; a power cut now would lose impressions. Check the disk.", "error", err)
 			}

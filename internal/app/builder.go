@@ -75,6 +75,7 @@ func newSettings(cfg configs.Config, options []Option) settings {
 type builder struct {
 	settings
 	checks  health.Checks
+	files   []string              // the databases in data_dir that are open
 	drain   func(context.Context) // before anything is closed; nil: nothing waits
 	closers []closer              // in the order of opening
 	closing sync.Once
@@ -82,6 +83,12 @@ type builder struct {
 
 func newBuilder(cfg configs.Config, options []Option) *builder {
 	return &builder{settings: newSettings(cfg, options), checks: health.Checks{}}
+}
+
+// database is the path of a database in a directory, which is about to be opened.
+func (b *builder) database(dir, name string) string {
+	b.files = append(b.files, filepath.Join(dir, name))
+	return b.files[len(b.files)-1]
 }
 
 // dataDir makes and returns a directory below the data directory.

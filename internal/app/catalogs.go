@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/freshet/freshet/catalog"
@@ -132,7 +131,7 @@ func (b *builder) fileBackend(ctx context.Context) (catalogs, error) {
 		return catalogs{}, err
 	}
 	b.onClose("lock of data_dir", func(context.Context) error { return lock.Close() })
-	file, err := sqlite.Open(ctx, filepath.Join(dir, sqlite.FileName))
+	file, err := sqlite.Open(ctx, b.database(dir, sqlite.FileName))
 	if err != nil {
 		return catalogs{}, err
 	}

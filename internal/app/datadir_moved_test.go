@@ -1,13 +1,28 @@
 package app
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/internal/testenv"
 )
+
+// TestADataDirBesideRedis is looked at, too: it holds the catalog.
+func TestADataDirBesideRedis(t *testing.T) {
+	t.Parallel()
+	cfg, _ := redisAlone(t)
+	a := open(t, cfg, quick)
+	testenv.WaitFor(t, func() bool { return asReader(t, a, "GET", "/readyz", "") == 200 }, "ready")
+	require.NoError(t, os.Rename(cfg.DataDir, cfg.DataDir+".old"))
+	assert.Equal(t, 503, asReader(t, a, "GET", "/readyz", ""))
+}
 
 // TestADataDirThatIsTakenAway from a running server: nothing is accepted that nobody would find
 // after a restart, and the server is not ready.
@@ -32,14 +47,29 @@ func TestADataDirThatIsTakenAway(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := embedded(t)
 			cfg.DataDir = filepath.Join(t.TempDir(), "data")
+			require.NoError(t, os.MkdirAll(cfg.DataDir, 0o700))
+			unused := filepath.Join(cfg.DataDir, "unused.db") // a copy, as somebody made it for themselves
+			require.NoError(t, os.WriteFile(unused, nil, 0o600))
 			a := open(t, cfg)
+			put(t, a, madeItems(30)...)
 			require.Equal(t, 201, asReader(t, a, "POST", "/v1/posts", `{"caption":"kept"}`))
+			require.Equal(t, 200, asReader(t, a, "GET", "/readyz", ""))
+			require.NoError(t, os.Remove(unused))
 			require.Equal(t, 200, asReader(t, a, "GET", "/readyz", ""))
 			take(t, cfg.DataDir)
 			assert.Equal(t, 503, asReader(t, a, "POST", "/v1/posts", `{"caption":"lost"}`))
 			assert.Equal(t, 503, asReader(t, a, "PUT", "/v1/agents/u_1/profile", `{"muted_tags":["x"]}`))
 			assert.Equal(t, 503, asReader(t, a, "GET", "/readyz", ""))
 			assert.Contains(t, []int{200, 503}, asReader(t, a, "GET", "/v1/timeline", ""), "read by an open connection, or by a new one that finds no file")
+			if name == "backups in the files' places" { // the journal of what was shown is where it was
+				return
+			}
+			readers := 0
+			testenv.WaitFor(t, func() bool {
+				readers++
+				_, err := a.Engine.Feed(t.Context(), refresh(fmt.Sprint("r_", readers), 1))
+				return errors.Is(err, dedup.ErrUnavailable)
+			}, "no page is answered that would be shown again after a restart")
 		})
 	}
 }

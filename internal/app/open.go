@@ -35,6 +35,9 @@ func (b *builder) open(ctx context.Context) (*App, error) {
 		return nil, err
 	}
 	catalog := posts.before(s.catalogs)
+	if err := b.checkFiles(); err != nil {
+		return nil, err
+	}
 	b.background(ctx, "health checks", func(ctx context.Context) { b.checks.Watch(ctx, b.pauses.watch) })
 	live, err := b.openRanking(ctx, s.rankings)
 	if err != nil {

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"time"
 
 	"github.com/freshet/freshet/catalog"
@@ -124,7 +123,7 @@ func (b *builder) openSocialStore(ctx context.Context, options social.Options) (
 	if err != nil {
 		return nil, err
 	}
-	store, err := socialsqlite.Open(ctx, filepath.Join(dir, socialsqlite.FileName), options)
+	store, err := socialsqlite.Open(ctx, b.database(dir, socialsqlite.FileName), options)
 	if err != nil {
 		return nil, err
 	}

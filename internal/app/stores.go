@@ -1,12 +1,10 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"sync"
 
 	"github.com/freshet/freshet/cache"
 	memorysessions "github.com/freshet/freshet/cache/memory"
@@ -64,30 +62,31 @@ func (b *builder) openDedup(ctx context.Context, c clients) (dedup.Store, cache.
 		return nil, nil, err
 	}
 	b.onClose("journal of impressions", store.Close)
-	b.checks["data_dir"] = dataDirIsThere(filepath.Dir(dir), store.Writable)
+	b.checks["data_dir"] = func(ctx context.Context) handler.Dependency { return handler.Dependency{Err: store.Writable(ctx)} }
 	return store, memorysessions.New(store, b.cfg.Sessions.TTL, b.clock), nil
 }
 
-// dataDirIsThere checks that a directory can be written, and that it and the databases in it
-// are still those that are open.
-func dataDirIsThere(dir string, writable func(context.Context) error) func(context.Context) handler.Dependency {
-	opened := sync.OnceValues(func() (sqlitefile.Identity, error) {
-		files, err := filepath.Glob(filepath.Join(dir, "*.db"))
-		if err != nil {
-			return nil, err
-		}
-		return sqlitefile.Identify(append(files, dir)...)
-	})
-	return func(ctx context.Context) handler.Dependency {
-		files, err := opened()
-		if err == nil {
-			err = files.Check()
-		}
-		if errors.Is(err, sqlitefile.ErrMoved) {
+// checkFiles has the check of data_dir also tell that it, or a database in it, is not the one
+// any more that is open.
+func (b *builder) checkFiles() error {
+	if len(b.files) == 0 {
+		return nil
+	}
+	opened, err := sqlitefile.Identify(append(b.files, filepath.Dir(b.files[0]))...)
+	if err != nil {
+		return fmt.Errorf("data_dir: %w", err)
+	}
+	writable := b.checks["data_dir"]
+	b.checks["data_dir"] = func(ctx context.Context) handler.Dependency {
+		if err := opened.Check(); err != nil {
 			return handler.Dependency{Err: err, Reason: err.Error()}
 		}
-		return handler.Dependency{Err: cmp.Or(err, writable(ctx))}
+		if writable == nil { // impressions are in Redis
+			return handler.Dependency{}
+		}
+		return writable(ctx)
 	}
+	return nil
 }
 
 // openFilters opens the dedup store in Redis.

@@ -26,7 +26,7 @@ export async function groups(details, acts) {
   const summary = details.querySelector('summary'), list = details.querySelector('ul');
   const show = async () => {
     const [invited, joined] = await Promise.all([circlesOf('invited'), circlesOf('joined')]);
-    details.hidden = invited.length + joined.length === 0;
+    if (invited.length + joined.length > 0) details.hidden = false; // and stays: the reader may be in it
     const n = invited.length;
     summary.textContent = n === 0 ? 'Groups' : `Groups · ${n} invitation${n === 1 ? '' : 's'}`;
     list.replaceChildren(...invited.map((c) => item(c, answers(c))), ...joined.map((c) => item(c, [wayOut(c)])));

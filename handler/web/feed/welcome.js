@@ -55,6 +55,7 @@ export function beginWelcome(what) {
     try {
       if (authors.length > 0) await ask('POST', own('/following'), { authors });
       if (turn === reader.turn) await acts.prepare();
+      if ($('welcome').hidden) $('panel').focus({ preventScroll: true }); // and not nowhere
     } catch (error) {
       acts.fail(error);
     } finally {

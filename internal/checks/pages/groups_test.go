@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/checks/chromium"
+	"github.com/freshet/freshet/social"
 )
 
 const (
@@ -71,4 +73,14 @@ func TestAPersonInGroups(t *testing.T) {
 	var joined struct{ Circles []struct{ ID string } }
 	require.NoError(t, json.Unmarshal(send(t, a, "u_1", "GET", "/v1/circles?of=joined", ""), &joined))
 	assert.Len(t, joined.Circles, 3)
+
+	// Who declines the only one keeps the focus, too.
+	require.NoError(t, a.Engine.PutProfile(t.Context(), "guest_of_one", feed.Profile{}))
+	require.NoError(t, a.Social.PutAuthor(t.Context(), social.Author{ID: "guest_of_one"}, time.Time{}))
+	send(t, a, "u_2", "PUT", "/v1/circles/choir/invitations/guest_of_one", "")
+	readAs(tab, url, "guest_of_one", "author=guest_of_one")
+	tab.Until(groupItems + `.length === 1`)
+	tab.Click(".groups summary")
+	tab.Click(".groups .decline")
+	tab.Until(groupItems + `.length === 0 && document.activeElement === document.querySelector('.groups summary')`)
 }
