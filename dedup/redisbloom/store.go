@@ -77,6 +77,13 @@ func (s *Store) Verify(ctx context.Context) error {
 	return fmt.Errorf("verify: Redis refuses this user; correct redis.url and redis.password, or the user's rights: %w", err)
 }
 
+// TakesWrites reports whether the server that has [rediskeys.Keys.FilterProbe] takes writes: a
+// replica, a master that lacks replicas, one that cannot save, or a user without the right
+// answers reads alone. It changes nothing.
+func (s *Store) TakesWrites(ctx context.Context) error {
+	return contractError("write", s.client.Unlink(ctx, s.keys.FilterProbe()).Err())
+}
+
 // contractError gives an error of the client the sentinel a caller looks for.
 func contractError(step string, err error) error {
 	switch {

@@ -36,6 +36,38 @@ func TestARedisWithoutFilters(t *testing.T) {
 	require.NoError(t, a.checks.Check(t.Context())["redis"].Err)
 }
 
+// TestARedisThatTakesNoWrites answers reads: readiness and the metric say so, and no more once
+// it takes them again.
+func TestARedisThatTakesNoWrites(t *testing.T) {
+	t.Parallel()
+	cfg, r := ownRedis(t)
+	a := open(t, cfg, WithClock(at(noon).Now), quick)
+	put(t, a, madeItems(100)...)
+	admin := redis.NewClient(&redis.Options{Addr: r.Addr})
+	t.Cleanup(func() { _ = admin.Close() })
+	for name, turn := range map[string]func(refused bool) error{
+		"too few replicas": func(refused bool) error {
+			return admin.ConfigSet(t.Context(), "min-replicas-to-write", map[bool]string{true: "1", false: "0"}[refused]).Err()
+		},
+		"a replica": func(refused bool) error {
+			if refused {
+				return admin.ReplicaOf(t.Context(), "127.0.0.1", "1").Err()
+			}
+			return admin.ReplicaOf(t.Context(), "NO", "ONE").Err()
+		},
+	} {
+		require.NoError(t, a.checks.Check(t.Context())["redis"].Err, name)
+		require.NoError(t, turn(true), name)
+		state := a.checks.Check(t.Context())["redis"]
+		require.Error(t, state.Err, name)
+		assert.Equal(t, "it answers and takes no writes", state.Reason, name)
+		assert.True(t, state.Optional, name)
+		assert.Contains(t, ask(t, a, refresh("u_1", 5)).Degraded, "session", name)
+		require.NoError(t, turn(false), name)
+		healthy(t, a)
+	}
+}
+
 // TestAKeyOfSomebodyElse is in the place of one of a reader's: they are answered without it,
 // degraded, and nobody else is concerned. Once it is gone all is as before.
 func TestAKeyOfSomebodyElse(t *testing.T) {

@@ -110,6 +110,8 @@ func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, erro
 		if state.Err == nil {
 			if state.Err = store.Verify(ctx); state.Err != nil {
 				state.Reason = "it answers, and cannot be asked for filters: it lacks the module, or the user the right"
+			} else if state.Err = store.TakesWrites(ctx); state.Err != nil {
+				state.Reason = "it answers and takes no writes"
 			}
 		}
 		return state
