@@ -221,6 +221,7 @@ func askElastic(t *testing.T, cfg configs.Config, method, path, body string) (st
 	req, err := http.NewRequestWithContext(t.Context(), method, cfg.Elasticsearch.Addresses[0]+path, strings.NewReader(body))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
+	req.Header["Idempotency-Key"] = nil // it may be sent again where a connection that was kept has ended
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
 	defer func() { _ = res.Body.Close() }()

@@ -1,6 +1,7 @@
 package esindex_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -346,6 +347,39 @@ func TestMostDocumentsTellTheUnit(t *testing.T) {
 	} {
 		require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, fmt.Sprint("/", index, "/_doc/", i), "refresh=true", []byte(step.doc), nil))
 		assert.Equal(t, step.unit, unit(), step.doc)
+	}
+}
+
+// filled gets a document after each search for a range.
+type filled struct {
+	esindex.Client
+	put func()
+}
+
+func (f filled) Perform(req *http.Request) (*http.Response, error) {
+	var ask []byte
+	if req.Body != nil {
+		ask, _ = io.ReadAll(req.Body)
+		req.Body = io.NopCloser(bytes.NewReader(ask))
+	}
+	res, err := f.Client.Perform(req)
+	if bytes.Contains(ask, []byte(`"range"`)) {
+		f.put()
+	}
+	return res, err
+}
+
+// TestTheFirstDocumentComesWhileItIsInspected is no document after the year 9999.
+func TestTheFirstDocumentComesWhileItIsInspected(t *testing.T) {
+	for _, property := range []string{`{"type":"date","format":"epoch_second"}`, `{"type":"date"}`, `{"type":"long"}`} {
+		client, index := connect(t)
+		send(t, client, http.MethodPut, "/"+index, `{"mappings":{"properties":{`+strings.Replace(fitting, `{"type":"date"}`, property, 1)+`}}}`)
+		put := func() {
+			require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index+"/_doc/1", "refresh=true", []byte(`{"update_time":1700000000}`), nil))
+		}
+		report, err := esindex.Inspect(t.Context(), filled{client, put}, index, esindex.Fields{})
+		require.NoError(t, err)
+		require.NoError(t, report.Err(), property)
 	}
 }
 
