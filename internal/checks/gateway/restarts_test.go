@@ -32,11 +32,11 @@ func TestRestartsBehindNginx(t *testing.T) {
 		restarts = 20
 	}
 	servers := []*restarted{newRestarted(t), newRestarted(t)}
-	b := newBalanced(t, servers)
 	for _, s := range servers {
 		s.start(t)
-		b.waitFor(t, s, true)
+		testenv.WaitFor(t, func() bool { return isReady(t.Context(), s.cfg.Server.Addr) }, "a server to be ready")
 	}
+	b := newBalanced(t, servers)
 	ctx, stop := context.WithCancel(t.Context())
 	var load sync.WaitGroup
 	var calls atomic.Int64
@@ -118,6 +118,10 @@ func newBalanced(t *testing.T, servers []*restarted) *balanced {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	b := &balanced{dir: dir, ready: map[string]bool{}}
+	// A process of nginx that knew of none would answer 502 for a moment after it is told of one.
+	for _, s := range servers {
+		b.ready[s.cfg.Server.Addr] = isReady(t.Context(), s.cfg.Server.Addr)
+	}
 	b.client = &http.Client{Transport: &http.Transport{
 		// nginx closes idle connections when it reads its configuration again.
 		DisableKeepAlives: true,
