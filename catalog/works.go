@@ -31,17 +31,17 @@ func (w Works) Erase(ctx context.Context, author string) error {
 	return err
 }
 
-// removing removes items of a list: those that goes chooses.
+// removing removes the items of a list that match.
 type removing struct {
 	list  Lister
 	items Writer
 	pause time.Duration // between two pages, for others who write
-	goes  func(feed.Item) bool
+	match func(feed.Item) bool
 }
 
-// run removes the items that goes chooses as they are then, page by page, and counts them, also
-// where an error ends it early. The error names the first item that could not be removed, after
-// all others are.
+// run removes the items that match when they are removed, page by page, and counts them, also
+// where an error ends it early. It goes on past items that cannot be removed, and its error
+// names the first of them.
 func (r removing) run(ctx context.Context, s Selection) (removed int, err error) {
 	var left stuck
 	for {
@@ -61,14 +61,15 @@ func (r removing) run(ctx context.Context, s Selection) (removed int, err error)
 	}
 }
 
-// remove removes the items of a page that goes chooses. What somebody else has removed meanwhile is no error.
+// remove removes the matching items of a page. It is no error that somebody else has removed
+// one meanwhile.
 func (r removing) remove(ctx context.Context, docs []feed.Doc, left *stuck) (removed int, err error) {
 	ids := make([]string, len(docs))
 	for i, d := range docs {
 		ids[i] = d.ID
 	}
 	all, err := r.items.Update(ctx, ids, func(it feed.Item) (feed.Item, error) {
-		if r.goes(it) {
+		if r.match(it) {
 			return it, RemoveItem
 		}
 		return it, feed.ErrChanged

@@ -47,7 +47,8 @@ func NewSuggester(stores SuggestStores, cfg Config) *Suggester {
 // Suggest lists at most limit authors to follow: first those whom at least
 // [social.SuggestionEvidence] of the agent's followees follow, as computed within the last day,
 // then authors of trending posts in the agent's languages and interests. Left out are the agent
-// and authors who are followed, muted, erased or on either side of a block. Errors wrap [feed.ErrBadLimit], [feed.ErrBadID], or a store's ErrUnavailable.
+// and authors who are followed, muted, erased or on either side of a block. Errors wrap
+// [feed.ErrBadLimit], [feed.ErrBadID], or a store's ErrUnavailable.
 func (s *Suggester) Suggest(ctx context.Context, agent string, limit int) ([]api.Suggestion, error) {
 	if err := feed.CheckLimit(limit, social.MaxSuggestions); err != nil {
 		return nil, err

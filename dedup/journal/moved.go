@@ -7,7 +7,8 @@ import (
 	"os"
 )
 
-// look notes whether the file is at its path: if not, no restart finds what is appended.
+// look records whether the file is still at its path. If it is not, a restart would not find
+// what is appended.
 func (j *Journal) look() {
 	var moved error
 	if there, err := os.Stat(j.path); errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(j.is, there) {

@@ -66,8 +66,8 @@ func (b *builder) openDedup(ctx context.Context, c clients) (dedup.Store, cache.
 	return store, memorysessions.New(store, b.cfg.Sessions.TTL, b.clock), nil
 }
 
-// checkFiles has the check of data_dir also tell that it, or a database in it, is not the one
-// any more that is open.
+// checkFiles extends the check of data_dir: it also fails once the directory, or an open
+// database in it, was removed or replaced.
 func (b *builder) checkFiles() error {
 	if len(b.files) == 0 {
 		return nil

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Chosen is a setting of an index that somebody has chosen, and what Freshet meets by it.
+// Chosen is an index setting that somebody has changed, and its effect on Freshet.
 type Chosen struct {
 	Index, Name, Value string
 	Effect             string
-	Breaks             bool // it does so always, not only while something else is wrong
+	Breaks             bool // the effect is there always, not only while something else is wrong
 }
 
 // blocked are the settings that block an index.
@@ -24,10 +24,10 @@ var blocked = map[string]string{
 	"index.blocks.metadata":               "its mapping cannot be read",
 }
 
-// refreshing is how often what is written is made known to searches.
+// refreshing is the setting of how soon searches find what was written.
 const refreshing = "index.refresh_interval"
 
-// effect tells what a setting does; "": nothing here.
+// effect describes what a setting does to Freshet; "": nothing.
 func effect(name, value string) (effect string, breaks bool) {
 	switch name {
 	case "index.write.wait_for_active_shards":
@@ -50,8 +50,8 @@ func effect(name, value string) (effect string, breaks bool) {
 	return "", false
 }
 
-// CheckSettings looks for settings of an index, and of those that belong to it, that stop what
-// Freshet does. An index that does not exist has none.
+// CheckSettings returns the settings of an index, and of the indices of profiles and rankings
+// beside it, that stop reads or writes. An index that does not exist has none.
 func CheckSettings(ctx context.Context, client Client, index string) ([]Chosen, error) {
 	names := slices.AppendSeq([]string{"index.write.wait_for_active_shards", "index.default_pipeline", "index.final_pipeline"}, maps.Keys(blocked))
 	beside, err := chosen(ctx, client, Agents(index)+","+Rankings(index), names) // nothing searches them

@@ -12,13 +12,13 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// ErrMoved says that a path does not lead to the file any more that is open.
+// ErrMoved says that an open file was removed, or another one put in its place.
 var ErrMoved = errors.New("it was removed or replaced while it was open; what is written now would be lost: restart the server")
 
-// Identity tells the files at some paths from others that are put there.
+// Identity holds which files were at some paths, to tell whether they still are.
 type Identity map[string]os.FileInfo
 
-// Identify notes what lies at these paths.
+// Identify returns the identity of the files at these paths. A path without a file is an error.
 func Identify(paths ...string) (Identity, error) {
 	found := Identity{}
 	for _, path := range paths {
@@ -31,7 +31,7 @@ func Identify(paths ...string) (Identity, error) {
 	return found, nil
 }
 
-// Check returns an [ErrMoved] where something else lies there now, or nothing.
+// Check returns [ErrMoved] with the name of a path that has another file now, or none.
 func (i Identity) Check() error {
 	for path, was := range i {
 		if is, err := os.Stat(path); errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(was, is) {
@@ -41,9 +41,9 @@ func (i Identity) Check() error {
 	return nil
 }
 
-// refuseMoved has each connection that writes commit nothing once its file was removed or
-// replaced: by somebody who clears up, a backup that is put back, a volume that is mounted over
-// it. SQLite goes on with the file that nobody finds any more.
+// refuseMoved makes connections that write refuse to commit once their file was removed or
+// replaced: by somebody who cleans up, a restored backup, a volume mounted over it. SQLite
+// itself would go on writing to a file that no path leads to.
 var refuseMoved = sync.OnceFunc(func() {
 	sqlitedriver.RegisterConnectionHook(func(conn sqlitedriver.ExecQuerierContext, dsn string) error {
 		address, err := url.Parse(dsn)
@@ -65,7 +65,7 @@ var refuseMoved = sync.OnceFunc(func() {
 	})
 })
 
-// moved reports whether a commit was refused because the file is not there any more.
+// moved reports whether a commit was refused because of [ErrMoved].
 func moved(err error) bool {
 	var e *sqlitedriver.Error
 	return errors.As(err, &e) && e.Code() == lib.SQLITE_CONSTRAINT_COMMITHOOK
