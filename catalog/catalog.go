@@ -142,19 +142,19 @@ type Catalog interface {
 	// lacks the profile, because that may mute the items.
 	Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error)
 	// Prefetch reads those of the items into the cache that are not there, or will
-	// expire there soon, and reports how many it asked for; without a cache, none. A
+	// expire there soon; without a cache, none. A
 	// write that comes before or after it holds as it does against any reader who fills
 	// the cache, if the call takes no longer than a request may. Where the cache or what
 	// is behind it cannot be asked the error wraps [ErrUnavailable]; calling again is
 	// safe.
-	Prefetch(ctx context.Context, ids []string) (asked int, err error)
+	Prefetch(ctx context.Context, ids []string) error
 }
 
 // Uncached is embedded by catalogs without a cache to fill.
 type Uncached struct{}
 
 // Prefetch implements [Catalog].
-func (Uncached) Prefetch(context.Context, []string) (int, error) { return 0, nil }
+func (Uncached) Prefetch(context.Context, []string) error { return nil }
 
 // Scanner is a catalog an in-process recall index can be rebuilt from.
 type Scanner interface {

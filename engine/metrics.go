@@ -32,10 +32,6 @@ var (
 	degradedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_degraded_total", Help: "Answers that had to do without a part: recall, dedup, session, catalog, timeline, social, why, of home also following, trending, discovery, promoted, and of the guest feed trending, promoted.",
 	}, []string{"part"})
-	prefetchTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "freshet_prefetch_pages_total",
-		Help: "Next pages read ahead, by result: cached (nothing was to be read), read, failed, dropped (too many waited).",
-	}, []string{"result"})
 	sourceAsksTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_home_source_asks_total",
 		Help: "Times a source of home was asked, by source (following, trending, discovery, promoted) and result (ok, late: it was not waited for any longer, error).",
@@ -72,11 +68,6 @@ var (
 	fromRefresh = loadMoreTotal.WithLabelValues("refresh")
 	fromRetry   = loadMoreTotal.WithLabelValues("retry")
 	fromNothing = loadMoreTotal.WithLabelValues("error")
-
-	prefetchCached  = prefetchTotal.WithLabelValues("cached")
-	prefetchRead    = prefetchTotal.WithLabelValues("read")
-	prefetchFailed  = prefetchTotal.WithLabelValues("failed")
-	prefetchDropped = prefetchTotal.WithLabelValues("dropped")
 
 	turnStage    = newStage("turn")
 	openStage    = newStage("open")

@@ -81,8 +81,7 @@ func (p *Prefetcher) After(agent string, name feed.Name, n int) {
 	select {
 	case p.queue <- key:
 		p.waiting[key] = n
-	default:
-		prefetchDropped.Inc()
+	default: // too many wait
 	}
 }
 
@@ -107,19 +106,11 @@ func (p *Prefetcher) read(key turnOf) {
 	ctx, cancel := context.WithTimeout(p.ctx, p.cfg.Timeout)
 	defer cancel()
 	refs, err := p.sessions.Next(ctx, key.agent, key.feed, n)
-	asked := 0
 	if err == nil && len(refs) > 0 {
-		asked, err = p.catalog.Prefetch(ctx, feed.IDs(refs))
+		err = p.catalog.Prefetch(ctx, feed.IDs(refs))
 	}
-	switch {
-	case p.ctx.Err() != nil:
-	case err != nil:
-		prefetchFailed.Inc()
+	if err != nil && p.ctx.Err() == nil {
 		p.cfg.Logger.DebugContext(ctx, "a page could not be read ahead; it is read when it is asked for", "agent", key.agent, "error", err)
-	case asked > 0:
-		prefetchRead.Inc()
-	default:
-		prefetchCached.Inc()
 	}
 }
 

@@ -48,7 +48,7 @@ func (a *ahead) Next(_ context.Context, agent string, name feed.Name, n int) (re
 	return refs, a.err
 }
 
-func (a *ahead) Prefetch(ctx context.Context, ids []string) (int, error) {
+func (a *ahead) Prefetch(ctx context.Context, ids []string) error {
 	a.mu.Lock()
 	a.calls++
 	a.now++
@@ -68,7 +68,7 @@ func (a *ahead) Prefetch(ctx context.Context, ids []string) (int, error) {
 	if err == nil {
 		a.read = append(a.read, strings.Join(ids, " "))
 	}
-	return len(ids), err
+	return err
 }
 
 func (a *ahead) all() []string {

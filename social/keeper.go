@@ -65,9 +65,9 @@ func (k *Keeper) Cards(ctx context.Context, reader string, posts []Known) ([]Car
 }
 
 // KeepAhead has the public ones of posts kept that were not lately, before anybody
-// reads them, and reports how many it asked the store about: who may see the others is
-// for nobody to remember. Errors are those of [Cards].
-func (k *Keeper) KeepAhead(ctx context.Context, ids []string) (asked int, err error) {
+// reads them: who may see the others is for nobody to remember. Errors are those of
+// [Cards].
+func (k *Keeper) KeepAhead(ctx context.Context, ids []string) error {
 	now := k.clock()
 	var posts []Known
 	for _, id := range ids {
@@ -76,10 +76,10 @@ func (k *Keeper) KeepAhead(ctx context.Context, ids []string) (asked int, err er
 		}
 	}
 	if len(posts) == 0 {
-		return 0, nil
+		return nil
 	}
-	_, err = k.Cards(ctx, "", posts)
-	return len(posts), err
+	_, err := k.Cards(ctx, "", posts)
+	return err
 }
 
 // note has the public ones of the cards kept that were not lately. It never waits.

@@ -135,7 +135,7 @@ func (c *Cache) Remove(ctx context.Context, id string) error {
 }
 
 // Prefetch implements [catalog.Catalog]. What is read ahead is kept by the caches behind.
-func (c *Cache) Prefetch(ctx context.Context, ids []string) (int, error) {
+func (c *Cache) Prefetch(ctx context.Context, ids []string) error {
 	return c.next.Prefetch(ctx, ids)
 }
 

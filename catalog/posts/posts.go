@@ -24,7 +24,7 @@ type Catalog struct {
 
 // keepsAhead are cards that can be kept before they are read, as [social.Keeper] does.
 type keepsAhead interface {
-	KeepAhead(ctx context.Context, ids []string) (asked int, err error)
+	KeepAhead(ctx context.Context, ids []string) error
 }
 
 // New puts the posts of cards in front of c. While they cannot be asked, posts are
@@ -52,7 +52,7 @@ func (c *Catalog) Hydrate(ctx context.Context, agent string, ids []string) (docs
 
 // Prefetch implements [catalog.Catalog]: items where the catalog behind has a
 // cache, and public posts where cards are kept.
-func (c *Catalog) Prefetch(ctx context.Context, ids []string) (asked int, err error) {
+func (c *Catalog) Prefetch(ctx context.Context, ids []string) (err error) {
 	var posts, items []string
 	for _, id := range ids {
 		if feed.IsPost(id) {
@@ -62,17 +62,17 @@ func (c *Catalog) Prefetch(ctx context.Context, ids []string) (asked int, err er
 		}
 	}
 	if len(items) > 0 {
-		asked, err = c.Catalog.Prefetch(ctx, items)
+		err = c.Catalog.Prefetch(ctx, items)
 	}
 	ahead, ok := c.cards.(keepsAhead)
 	if !ok || len(posts) == 0 {
-		return asked, err
+		return err
 	}
-	cards, cardsErr := ahead.KeepAhead(ctx, posts)
+	cardsErr := ahead.KeepAhead(ctx, posts)
 	if errors.Is(cardsErr, social.ErrUnavailable) {
 		cardsErr = fmt.Errorf("%w: %w", catalog.ErrUnavailable, cardsErr)
 	}
-	return asked + cards, errors.Join(err, cardsErr)
+	return errors.Join(err, cardsErr)
 }
 
 // Remove deletes an item. A post is not one: [feed.ErrBadID].

@@ -29,6 +29,7 @@ import (
 type gate struct {
 	catalog.Catalog
 	docs, profiles atomic.Int64
+	ids            atomic.Int64 // that were asked for by Docs
 	err            error
 	afterDocs      func()
 	afterProfile   func()
@@ -44,6 +45,7 @@ func run(hook *func()) {
 
 func (g *gate) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	g.docs.Add(1)
+	g.ids.Add(int64(len(ids)))
 	if g.err != nil {
 		return nil, g.err
 	}

@@ -27,22 +27,22 @@ return 1
 // Prefetch implements [catalog.Catalog]. What has less than half of ItemTTL to
 // live is read again, so that all of it is cached for at least that long. Contents
 // that are cached are not moved: where nothing is to be read it is one round trip.
-func (c *Cache) Prefetch(ctx context.Context, ids []string) (asked int, err error) {
+func (c *Cache) Prefetch(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
-		return 0, nil
+		return nil
 	}
 	if c.down() {
-		return 0, fmt.Errorf("%w: prefetch: the content cache was not reached a moment ago", catalog.ErrUnavailable)
+		return fmt.Errorf("%w: prefetch: the content cache was not reached a moment ago", catalog.ErrUnavailable)
 	}
 	expiring, err := c.expiring(ctx, ids)
 	if err != nil || len(expiring) == 0 {
-		return 0, err
+		return err
 	}
 	docs, err := c.next.Docs(ctx, expiring)
 	if err != nil {
-		return len(expiring), err
+		return err
 	}
-	return len(expiring), c.renew(ctx, docs)
+	return c.renew(ctx, docs)
 }
 
 // expiring lists the items that are not cached, or not for much longer. A tombstone

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
-
 	"github.com/freshet/freshet/feed"
 )
 
@@ -20,19 +17,8 @@ const (
 	reasons
 )
 
-// reasonNames are the values of the label reason.
+// reasonNames are the fields that were wrong.
 var reasonNames = [reasons]string{"id", "group_id", "update_time", "score"}
-
-var leftOutHits = func() (counters [reasons]prometheus.Counter) {
-	all := promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "freshet_recall_elastic_illegal_total",
-		Help: "Hits left out because a field of theirs cannot be used; the reason is its name: id, group_id, update_time or score.",
-	}, []string{"reason"})
-	for i, name := range reasonNames {
-		counters[i] = all.WithLabelValues(name)
-	}
-	return counters
-}()
 
 // leftOut counts the hits that cannot be used, by reason.
 type leftOut [reasons]int
@@ -62,13 +48,10 @@ func (l *leftOut) String() string {
 	return strings.Join(list, ", ")
 }
 
-// countLeft counts what a search left out, and logs the first that did.
-func (s *Source) countLeft(ctx context.Context, left *leftOut) {
+// warnOfLeft logs the first search that left something out.
+func (s *Source) warnOfLeft(ctx context.Context, left *leftOut) {
 	if *left == (leftOut{}) {
 		return
-	}
-	for i, n := range left {
-		leftOutHits[i].Add(float64(n))
 	}
 	s.left.Do(func() {
 		s.log.WarnContext(ctx, "items are left out of recall because a field of theirs is missing or cannot be used", "index", s.index, "items", left.String())

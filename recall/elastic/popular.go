@@ -117,7 +117,7 @@ func (s *Source) readPopular(ctx context.Context, schema *esindex.Schema, data [
 			}
 		}
 	}
-	s.countLeft(ctx, &left)
+	s.warnOfLeft(ctx, &left)
 	return nil
 }
 

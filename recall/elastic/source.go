@@ -119,7 +119,7 @@ func (s *Source) result(ctx context.Context, got *found, err error) (recall.Resu
 	if err != nil {
 		return recall.Result{}, s.contractError(err)
 	}
-	s.countLeft(ctx, &got.left)
+	s.warnOfLeft(ctx, &got.left)
 	return got.result, nil
 }
 

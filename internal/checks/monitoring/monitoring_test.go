@@ -75,8 +75,7 @@ func TestMonitoring(t *testing.T) {
 
 // onNoPanel are metrics for a closer look.
 var onNoPanel = []string{
-	"freshet_recall_elastic_illegal_total", // a matter of the index, told by doctor and the log
-	"freshet_build_info",                   // which version runs, a label of other queries
+	"freshet_build_info", // which version runs, a label of other queries
 }
 
 // checkQuery parses a query and compares it with what is exported.
