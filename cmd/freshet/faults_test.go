@@ -134,7 +134,7 @@ func newStage(t *testing.T, cluster bool) *stage {
 		w.addrs = []string{w.redis.Addr}
 	}
 	for name, value := range map[string]string{
-		"REDIS_URL": "redis://" + strings.Join(w.addrs, "?addr="), "POSTGRES_URL": w.postgres.URL + "&pool_max_conns=10",
+		"REDIS_URL": testenv.RedisAt(w.addrs), "POSTGRES_URL": w.postgres.URL + "&pool_max_conns=10",
 		"JOBS_WORKERS": "4", "SERVER_REQUEST_TIMEOUT": "5s",
 	} {
 		w.settings[name] = value
