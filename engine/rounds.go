@@ -191,13 +191,14 @@ func (r *rounds) check(ctx context.Context) error {
 		r.found.checkedAt, r.found.stale = checked.At, checked.Stale
 	}
 	r.verdicts = byRef(r.refs, checked.Verdicts, latest)
-	for i, c := range r.fresh {
+	for i := range r.fresh { // not by value: a copy that sourceOf is given goes to the heap
+		c := &r.fresh[i]
 		if r.verdicts[i] == dedup.Unseen {
-			r.survivors = append(r.survivors, c)
+			r.survivors = append(r.survivors, *c)
 			continue
 		}
-		if source := r.supply.sourceOf(&c); source != feed.SourcePromoted { // that comes once in a window
-			r.again.add(&c, source, r.verdicts[i])
+		if source := r.supply.sourceOf(c); source != feed.SourcePromoted { // that comes once in a window
+			r.again.add(c, source, r.verdicts[i])
 		}
 	}
 	return nil
