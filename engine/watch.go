@@ -1,10 +1,8 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"hash/maphash"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -55,41 +53,26 @@ type WatchPosts interface {
 type Watcher struct {
 	stores WatchStores
 	most   int
-	clock  feed.Clock
-	log    *slog.Logger
-	begin  func(context.Context) context.Context
+	cfg    Config
 
 	looking sync.Mutex // one look at a time
 	failed  bool       // the last look could not be made; of looking
 	seed    maphash.Seed
 
-	mu     sync.Mutex
-	open   int                 // watches, those included that begin
-	agents map[string]*watched // by agent
-	ended  bool
-	end    chan struct{}
-}
-
-// watched is an agent with watches.
-type watched struct {
-	agent   string
-	open    int      // watches, those included that begin
-	watches []*Watch // those that have begun
-
-	// What follows is of looking alone.
-	pulled  social.Pulled
-	version string    // of the list, from before pulled was read
-	read    time.Time // when pulled was read; zero: never
-	looked  uint64    // the state of all that their timeline is read from, whose entries have been looked at
+	mu      sync.Mutex
+	open    int             // watches, those included that begin
+	of      map[string]int  // likewise, of each agent
+	watches map[*Watch]bool // those that have begun
+	ended   bool
+	end     chan struct{}
 }
 
 // NewWatcher returns a watcher of at most most watches at once, 0 for no bound. Of
 // the configuration it uses Clock, Log and Begin. [Watcher.Run] looks.
 func NewWatcher(stores WatchStores, most int, cfg Config) *Watcher {
-	cfg = cfg.withDefaults()
 	return &Watcher{
-		stores: stores, most: most, clock: cfg.Clock, log: cfg.Log, begin: cfg.Begin,
-		agents: map[string]*watched{}, end: make(chan struct{}), seed: maphash.MakeSeed(),
+		stores: stores, most: most, cfg: cfg.withDefaults(),
+		of: map[string]int{}, watches: map[*Watch]bool{}, end: make(chan struct{}), seed: maphash.MakeSeed(),
 	}
 }
 
@@ -115,60 +98,55 @@ func (w *Watcher) Watch(ctx context.Context, agent string, since *social.Positio
 	if err := social.CheckAgent(agent); err != nil {
 		return nil, err
 	}
-	a, err := w.enter(agent)
-	if err != nil {
+	if err := w.enter(agent); err != nil {
 		return nil, err
 	}
-	watch := &Watch{w: w, of: a, ready: make(chan struct{}, 1)}
-	if err := w.first(w.begin(ctx), watch, since); err != nil {
-		w.leave(a)
+	watch := &Watch{w: w, agent: agent, ready: make(chan struct{}, 1)}
+	if err := w.first(w.cfg.Begin(ctx), watch, since); err != nil {
+		watch.Close()
 		return nil, err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	a.watches = append(a.watches, watch)
+	w.watches[watch] = true
 	return watch, nil
 }
 
 // enter takes a place for a watch.
-func (w *Watcher) enter(agent string) (*watched, error) {
+func (w *Watcher) enter(agent string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	a := cmp.Or(w.agents[agent], &watched{agent: agent})
 	switch {
 	case w.ended || w.most > 0 && w.open >= w.most:
-		return nil, feed.Errorf(feed.ErrBusy, "this server has as many streams open as it may, or stops")
-	case a.open >= AgentWatches:
-		return nil, feed.Errorf(feed.ErrTooMany, "this agent has as many streams open as it may")
+		return feed.Errorf(feed.ErrBusy, "this server has as many streams open as it may, or stops")
+	case w.of[agent] >= AgentWatches:
+		return feed.Errorf(feed.ErrTooMany, "this agent has as many streams open as it may")
 	}
 	w.open++
-	a.open++
-	w.agents[agent] = a
+	w.of[agent]++
 	watchesOpen.Inc()
-	return a, nil
-}
-
-func (w *Watcher) leave(a *watched) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.open--
-	if a.open--; a.open == 0 {
-		delete(w.agents, a.agent)
-	}
-	watchesOpen.Dec()
+	return nil
 }
 
 // Watch tells what is new in one agent's timeline.
 type Watch struct {
 	w     *Watcher
-	of    *watched
+	agent string
 	start social.Position
 
 	// What follows is of the look.
-	seen   timeline.Position   // what is newer has not been looked at
-	known  []timeline.Position // of the last [lateFor], what is not newer and has been looked at
-	begins bool                // what is not newer was there before the watch
-	told   timeline.Position   // the newest that was told; before, where the watch began
+	list    timeline.Head
+	pulled  social.Pulled
+	version string              // of the list, from before pulled was read
+	read    time.Time           // when pulled was read; zero: never
+	newest  timeline.Position   // of all that the timeline is read from
+	whole   bool                // nothing that it is read from was left out
+	state   uint64              // of all that it is read from: a hash of the heads
+	looked  uint64              // the state whose entries have been looked at
+	seen    timeline.Position   // what is newer has not been looked at
+	known   []timeline.Position // of the last [lateFor], what is not newer and has been looked at
+	begins  bool                // what is not newer was there before the watch
+	told    timeline.Position   // the newest that was told; before, where the watch began
 
 	mu    sync.Mutex
 	news  News // not taken yet
@@ -208,12 +186,11 @@ func (w *Watch) tell(count int, head timeline.Position) {
 // Close ends the watch. It must be called once.
 func (w *Watch) Close() {
 	w.w.mu.Lock()
-	for i, other := range w.of.watches {
-		if other == w {
-			w.of.watches = append(w.of.watches[:i:i], w.of.watches[i+1:]...)
-			break
-		}
+	defer w.w.mu.Unlock()
+	delete(w.w.watches, w)
+	w.w.open--
+	if w.w.of[w.agent]--; w.w.of[w.agent] == 0 {
+		delete(w.w.of, w.agent)
 	}
-	w.w.mu.Unlock()
-	w.w.leave(w.of)
+	watchesOpen.Dec()
 }

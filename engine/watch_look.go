@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
+	"maps"
 	"slices"
 	"time"
 
@@ -36,39 +37,18 @@ const (
 	buildsALook = 64
 )
 
-// target is an agent while they are looked at.
-type target struct {
-	*watched
-	watches []*Watch
-	list    timeline.Head
-	newest  timeline.Position // of all that their timeline is read from
-	state   uint64            // of all that it is read from: a hash of the heads
-	whole   bool              // nothing that it is read from was left out
-}
-
-// seen is the position above which one of the watches has not looked.
-func (t *target) seen() timeline.Position {
-	least := t.watches[0].seen
-	for _, w := range t.watches[1:] {
-		if w.seen.Compare(least) < 0 {
-			least = w.seen
-		}
-	}
-	return least
-}
-
-// round is one look at some agents.
+// round is one look at some timelines.
 type round struct {
 	w       *Watcher
-	targets []*target
+	watches []*Watch
 	public  []social.Entry           // newest public posts, where one of them follows [social.Server]
 	authors []string                 // whose outboxes were looked at
 	boxes   map[string]timeline.Head // their heads, of those that are ready
 	recent  timeline.Position        // the oldest that a post which comes late is told at
 }
 
-func (w *Watcher) round(targets []*target) round {
-	return round{w: w, targets: targets, recent: timeline.Position{At: w.clock().Add(-lateFor).Unix()}}
+func (w *Watcher) round(watches []*Watch) round {
+	return round{w: w, watches: watches, recent: timeline.Position{At: w.cfg.Clock().Add(-lateFor).Unix()}}
 }
 
 // Look looks at all watched timelines once and tells what is new. What cannot be
@@ -76,96 +56,61 @@ func (w *Watcher) round(targets []*target) round {
 func (w *Watcher) Look(ctx context.Context) {
 	w.looking.Lock()
 	defer w.looking.Unlock()
-	ctx, cancel := context.WithTimeout(w.begin(ctx), lookLimit)
+	ctx, cancel := context.WithTimeout(w.cfg.Begin(ctx), lookLimit)
 	defer cancel()
-	targets := w.targets()
-	if len(targets) == 0 {
+	w.mu.Lock()
+	r := w.round(slices.Collect(maps.Keys(w.watches)))
+	w.mu.Unlock()
+	if len(r.watches) == 0 {
 		return
 	}
-	err := w.look(ctx, targets)
+	err := r.heads(ctx)
+	if err == nil {
+		err = r.news(ctx)
+	}
 	switch {
 	case err != nil && !w.failed && !errors.Is(err, context.Canceled):
-		w.log.WarnContext(ctx, "streams cannot tell what is new; they stay open", "streams_of", len(targets), "error", err)
+		w.cfg.Log.WarnContext(ctx, "streams cannot tell what is new; they stay open", "streams", len(r.watches), "error", err)
 	case err == nil && w.failed:
-		w.log.InfoContext(ctx, "streams tell again what is new")
+		w.cfg.Log.InfoContext(ctx, "streams tell again what is new")
 	}
 	w.failed = err != nil
 }
 
-func (w *Watcher) targets() []*target {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	list := make([]*target, 0, len(w.agents))
-	for _, a := range w.agents {
-		if len(a.watches) > 0 {
-			list = append(list, &target{watched: a, watches: slices.Clone(a.watches)})
-		}
-	}
-	return list
-}
-
-func (w *Watcher) look(ctx context.Context, targets []*target) error {
-	r := w.round(targets)
-	if err := r.heads(ctx); err != nil {
-		return err
-	}
-	return r.news(ctx)
-}
-
-// first looks for a watch that begins. The agent's other watches are not concerned.
+// first looks for a watch that begins. What cannot be asked now, the next look asks.
 func (w *Watcher) first(ctx context.Context, watch *Watch, since *social.Position) error {
-	t := &target{watched: &watched{agent: watch.of.agent}, watches: []*Watch{watch}}
-	r := w.round([]*target{t})
+	r := w.round([]*Watch{watch})
 	err := r.heads(ctx)
-	if since != nil {
-		watch.begin(*since)
-		if err == nil {
-			err = r.news(ctx)
+	if since == nil {
+		if err != nil || !watch.whole {
+			list, err := w.stores.Posts.Pull(ctx, social.PullQuery{Reader: watch.agent, N: 1, Whole: true})
+			if err != nil {
+				return err
+			}
+			if len(list) > 0 {
+				watch.newest = list[0].Position
+			}
 		}
-		if err != nil && ctx.Err() == nil {
-			err = nil // the next look
-		}
-		return err
+		since = &watch.newest
 	}
-	if err != nil || !t.whole {
-		list, err := w.stores.Posts.Pull(ctx, social.PullQuery{Reader: t.agent, N: 1, Whole: true})
-		if err != nil {
-			return err
-		}
-		if len(list) > 0 {
-			t.newest = list[0].Position
-		}
-	}
-	watch.begin(t.newest)
+	watch.start, watch.seen, watch.told, watch.begins = *since, *since, *since, true
 	if err == nil {
 		err = r.news(ctx)
 	}
 	if err != nil && ctx.Err() != nil {
 		return err
 	}
-	return nil // the next look
-}
-
-// begin has a watch begin after a position.
-func (w *Watch) begin(at social.Position) {
-	w.start, w.seen, w.told, w.begins = at, at, at, true
+	return nil
 }
 
 // heads looks at all that the timelines are read from.
 func (r *round) heads(ctx context.Context) error {
-	if err := r.lists(ctx); err != nil {
-		return err
+	for _, step := range []func(context.Context) error{r.lists, r.build, r.follows, r.outboxes} {
+		if err := step(ctx); err != nil {
+			return err
+		}
 	}
-	if err := r.build(ctx); err != nil {
-		return err
-	}
-	if err := r.follows(ctx); err != nil {
-		return err
-	}
-	if err := r.outboxes(ctx); err != nil {
-		return err
-	}
-	if slices.ContainsFunc(r.targets, func(t *target) bool { return t.pulled.Server }) {
+	if slices.ContainsFunc(r.watches, func(w *Watch) bool { return w.pulled.Server }) {
 		var err error
 		if r.public, err = r.w.stores.Posts.NewestPublic(ctx, MostNew); err != nil {
 			return err
@@ -175,27 +120,27 @@ func (r *round) heads(ctx context.Context) error {
 	for _, e := range r.public {
 		public ^= maphash.Comparable(r.w.seed, e.Position)
 	}
-	for _, t := range r.targets {
-		r.top(t, public)
+	for _, w := range r.watches {
+		r.top(w, public)
 	}
 	return nil
 }
 
 // top takes the newest and the state of what a timeline is read from; public is the state
 // of the public posts.
-func (r *round) top(t *target, public uint64) {
-	t.whole = t.list.State == timeline.Ready
-	t.newest = t.list.Newest
-	t.state = maphash.Comparable(r.w.seed, t.list)
-	for _, author := range t.pulled.Authors {
+func (r *round) top(w *Watch, public uint64) {
+	w.whole = w.list.State == timeline.Ready
+	w.newest = w.list.Newest
+	w.state = maphash.Comparable(r.w.seed, w.list)
+	for _, author := range w.pulled.Authors {
 		box, ok := r.boxes[author]
-		t.whole = t.whole && ok
-		t.newest = later(t.newest, box.Newest)
-		t.state = maphash.Comparable(r.w.seed, [2]uint64{t.state, maphash.Comparable(r.w.seed, box)})
+		w.whole = w.whole && ok
+		w.newest = later(w.newest, box.Newest)
+		w.state = maphash.Comparable(r.w.seed, [2]uint64{w.state, maphash.Comparable(r.w.seed, box)})
 	}
-	if t.pulled.Server && len(r.public) > 0 {
-		t.newest = later(t.newest, r.public[0].Position)
-		t.state ^= public
+	if w.pulled.Server && len(r.public) > 0 {
+		w.newest = later(w.newest, r.public[0].Position)
+		w.state ^= public
 	}
 }
 
@@ -207,12 +152,12 @@ func later(a, b timeline.Position) timeline.Position {
 }
 
 func (r *round) lists(ctx context.Context) error {
-	heads, err := r.w.stores.Lists.Heads(ctx, agentsOf(r.targets))
+	heads, err := r.w.stores.Lists.Heads(ctx, agentsOf(r.watches))
 	if err != nil {
 		return err
 	}
-	for i, t := range r.targets {
-		t.list = heads[i]
+	for i, w := range r.watches {
+		w.list = heads[i]
 	}
 	return nil
 }
@@ -220,10 +165,10 @@ func (r *round) lists(ctx context.Context) error {
 // build makes the lists that do not exist, because nothing is pushed into those. It
 // does not wait for those that are being built.
 func (r *round) build(ctx context.Context) error {
-	var missing []*target
-	for _, t := range r.targets {
-		if t.list.State == timeline.None && len(missing) < buildsALook {
-			missing = append(missing, t)
+	var missing []*Watch
+	for _, w := range r.watches {
+		if w.list.State == timeline.None && len(missing) < buildsALook {
+			missing = append(missing, w)
 		}
 	}
 	if len(missing) == 0 {
@@ -231,9 +176,9 @@ func (r *round) build(ctx context.Context) error {
 	}
 	var g errgroup.Group
 	g.SetLimit(truthsAtOnce)
-	for _, t := range missing {
+	for _, w := range missing {
 		g.Go(guard.Func(func() error {
-			err := r.w.stores.Builder.Build(ctx, t.agent)
+			err := r.w.stores.Builder.Build(ctx, w.agent)
 			if errors.Is(err, timeline.ErrUnavailable) || errors.Is(err, social.ErrUnavailable) || ctx.Err() != nil {
 				return err
 			}
@@ -243,17 +188,17 @@ func (r *round) build(ctx context.Context) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	built := round{w: r.w, targets: missing}
+	built := round{w: r.w, watches: missing}
 	return built.lists(ctx)
 }
 
 // follows asks whom agents follow that is pulled, where that may have changed.
 func (r *round) follows(ctx context.Context) error {
-	now := r.w.clock()
-	var old []*target
-	for _, t := range r.targets {
-		if t.read.IsZero() || t.version != t.list.Version || now.Sub(t.read) >= pulledFor {
-			old = append(old, t)
+	now := r.w.cfg.Clock()
+	var old []*Watch
+	for _, w := range r.watches {
+		if w.read.IsZero() || w.version != w.list.Version || now.Sub(w.read) >= pulledFor {
+			old = append(old, w)
 		}
 	}
 	for some := range slices.Chunk(old, readersAtOnce) {
@@ -261,8 +206,8 @@ func (r *round) follows(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for i, t := range some {
-			t.pulled, t.version, t.read = pulled[i], t.list.Version, now
+		for i, w := range some {
+			w.pulled, w.version, w.read = pulled[i], w.list.Version, now
 		}
 	}
 	return nil
@@ -271,8 +216,8 @@ func (r *round) follows(ctx context.Context) error {
 // outboxes looks at the outboxes of all authors that are pulled, each once, and
 // has those made that do not exist.
 func (r *round) outboxes(ctx context.Context) error {
-	for _, t := range r.targets {
-		r.authors = append(r.authors, t.pulled.Authors...)
+	for _, w := range r.watches {
+		r.authors = append(r.authors, w.pulled.Authors...)
 	}
 	slices.Sort(r.authors)
 	r.authors = slices.Compact(r.authors)
@@ -296,15 +241,15 @@ func (r *round) outboxes(ctx context.Context) error {
 		return nil
 	}
 	if err := r.w.stores.Builder.Outbox(ctx, missing); err != nil {
-		r.w.log.DebugContext(ctx, "outboxes cannot be built; the next look tries again", "error", err)
+		r.w.cfg.Log.DebugContext(ctx, "outboxes cannot be built; the next look tries again", "error", err)
 	}
 	return ctx.Err()
 }
 
-func agentsOf(targets []*target) []string {
-	names := make([]string, len(targets))
-	for i, t := range targets {
-		names[i] = t.agent
+func agentsOf(watches []*Watch) []string {
+	names := make([]string, len(watches))
+	for i, w := range watches {
+		names[i] = w.agent
 	}
 	return names
 }

@@ -21,12 +21,12 @@ type found map[string][]timeline.Position
 // news tells the watches of the timelines whose heads have moved: some at a time, so that
 // the first do not wait for the last.
 func (r *round) news(ctx context.Context) error {
-	var moved []*target
-	for _, t := range r.targets {
-		if r.moved(t) {
-			moved = append(moved, t)
+	var moved []*Watch
+	for _, w := range r.watches {
+		if r.moved(w) {
+			moved = append(moved, w)
 		} else {
-			r.settle(t, nil)
+			r.settle(w, nil)
 		}
 	}
 	if len(moved) == 0 {
@@ -46,18 +46,14 @@ func (r *round) news(ctx context.Context) error {
 
 // moved reports whether there may be something new in a timeline, or whether its newest
 // entries are to be known from now on.
-func (r *round) moved(t *target) bool {
-	if t.newest.Compare(t.seen()) > 0 {
-		return true
-	}
-	begins := slices.ContainsFunc(t.watches, func(w *Watch) bool { return w.begins })
-	return (begins || t.state != t.looked) && t.newest.Compare(r.recent) >= 0
+func (r *round) moved(w *Watch) bool {
+	return w.newest.Compare(w.seen) > 0 || (w.begins || w.state != w.looked) && w.newest.Compare(r.recent) >= 0
 }
 
-// since is the position above which entries may be new to one of the watches.
-func (r *round) since(t *target) timeline.Position {
-	if seen := t.seen(); seen.Compare(r.recent) < 0 {
-		return seen
+// since is the position above which entries may be new to a watch.
+func (r *round) since(w *Watch) timeline.Position {
+	if w.seen.Compare(r.recent) < 0 {
+		return w.seen
 	}
 	return r.recent
 }
@@ -68,45 +64,42 @@ func (r *round) isNew(w *Watch, p timeline.Position) bool {
 }
 
 // settle notes that the entries of a timeline, newest first, have been looked at.
-func (r *round) settle(t *target, entries []timeline.Position) {
-	t.looked = t.state
-	for _, w := range t.watches {
-		w.begins = w.begins && !t.whole
-		old := func(p timeline.Position) bool { return p.Compare(r.recent) < 0 }
-		w.known = slices.DeleteFunc(w.known, old)
-		for _, p := range entries {
-			if !old(p) && !slices.Contains(w.known, p) {
-				w.known = append(w.known, p)
-			}
+func (r *round) settle(w *Watch, entries []timeline.Position) {
+	w.looked, w.begins = w.state, w.begins && !w.whole
+	old := func(p timeline.Position) bool { return p.Compare(r.recent) < 0 }
+	w.known = slices.DeleteFunc(w.known, old)
+	for _, p := range entries {
+		if !old(p) && !slices.Contains(w.known, p) {
+			w.known = append(w.known, p)
 		}
-		if len(entries) > 0 {
-			w.seen = later(w.seen, entries[0])
-		}
-		w.seen = later(w.seen, t.newest)
 	}
+	if len(entries) > 0 {
+		w.seen = later(w.seen, entries[0])
+	}
+	w.seen = later(w.seen, w.newest)
 }
 
-// offer holds the entries that may be new to an agent.
+// offer holds the entries that may be new to a watch.
 type offer struct {
-	*target
+	*Watch
 	posts []timeline.Position // newest first
 	all   []timeline.Position // with those that are known
 }
 
 // tellSome tells the watches of some timelines.
-func (r *round) tellSome(ctx context.Context, some []*target, boxes found) error {
+func (r *round) tellSome(ctx context.Context, some []*Watch, boxes found) error {
 	lists, err := r.movedLists(ctx, some)
 	if err != nil {
 		return err
 	}
 	var offers []offer
 	asked := 0
-	for i, t := range some {
+	for i, w := range some {
 		// Where a part of it is not there any more something has just expired.
-		if o, ok := r.propose(t, lists, boxes); ok && len(o.posts) > 0 {
+		if o, ok := r.propose(w, lists, boxes); ok && len(o.posts) > 0 {
 			offers, asked = append(offers, o), asked+len(o.posts)
 		} else if ok {
-			r.settle(t, o.all)
+			r.settle(w, o.all)
 		}
 		if asked >= askedAtOnce || i == len(some)-1 {
 			if err := r.tellOffers(ctx, offers); err != nil {
@@ -151,36 +144,22 @@ func (r *round) tellOffers(ctx context.Context, offers []offer) error {
 			}
 		}
 		cards = cards[len(o.posts):]
-		r.tell(o.target, visible)
-		r.settle(o.target, o.all)
+		if len(visible) > 0 { // what the agent does not see is not looked at again
+			newsTotal.Inc()
+			o.told = later(o.told, visible[0])
+			o.tell(len(visible), o.told)
+		}
+		r.settle(o.Watch, o.all)
 	}
 	return nil
 }
 
-// tell counts for each watch what is new to it. What the agent does not see is not
-// looked at again.
-func (r *round) tell(t *target, visible []timeline.Position) {
-	for _, w := range t.watches {
-		count := 0
-		for _, p := range visible {
-			if r.isNew(w, p) {
-				count++
-				w.told = later(w.told, p)
-			}
-		}
-		if count > 0 {
-			newsTotal.Inc()
-			w.tell(count, w.told)
-		}
-	}
-}
-
 // movedBoxes reads the outboxes whose heads have moved.
-func (r *round) movedBoxes(ctx context.Context, moved []*target) (found, error) {
+func (r *round) movedBoxes(ctx context.Context, moved []*Watch) (found, error) {
 	var authors []string
-	for _, t := range moved {
-		since := r.since(t)
-		for _, author := range t.pulled.Authors {
+	for _, w := range moved {
+		since := r.since(w)
+		for _, author := range w.pulled.Authors {
 			if r.boxes[author].Newest.Compare(since) > 0 {
 				authors = append(authors, author)
 			}
@@ -194,13 +173,13 @@ func (r *round) movedBoxes(ctx context.Context, moved []*target) (found, error) 
 const fewNew = 8
 
 // movedLists reads the lists whose heads have moved, as far as they are new.
-func (r *round) movedLists(ctx context.Context, some []*target) (found, error) {
+func (r *round) movedLists(ctx context.Context, some []*Watch) (found, error) {
 	var agents, more []string
 	read := map[string]timeline.Position{}
-	for _, t := range some {
-		if since := r.since(t); t.list.Newest.Compare(since) > 0 {
-			agents = append(agents, t.agent)
-			read[t.agent] = since
+	for _, w := range some {
+		if since := r.since(w); w.list.Newest.Compare(since) > 0 {
+			agents = append(agents, w.agent)
+			read[w.agent] = since
 		}
 	}
 	lists, err := readMany(ctx, r.w.stores.Lists, agents, fewNew)
@@ -237,11 +216,11 @@ func readMany(ctx context.Context, from timeline.Reader, names []string, n int) 
 	return all, nil
 }
 
-// propose merges the newest that a timeline is read from, with those of them that are new
-// to one of the watches; false: a part of it is not there any more.
-func (r *round) propose(t *target, lists, boxes found) (offer, bool) {
+// propose merges the newest that a timeline is read from, with those of them that are new;
+// false: a part of it is not there any more.
+func (r *round) propose(w *Watch, lists, boxes found) (offer, bool) {
 	var all []timeline.Position
-	since := r.since(t)
+	since := r.since(w)
 	add := func(newest timeline.Position, from found, name string) bool {
 		if newest.Compare(since) <= 0 {
 			return true
@@ -250,11 +229,11 @@ func (r *round) propose(t *target, lists, boxes found) (offer, bool) {
 		all = append(all, entries...)
 		return ok
 	}
-	whole := add(t.list.Newest, lists, t.agent)
-	for _, author := range t.pulled.Authors {
+	whole := add(w.list.Newest, lists, w.agent)
+	for _, author := range w.pulled.Authors {
 		whole = add(r.boxes[author].Newest, boxes, author) && whole
 	}
-	if t.pulled.Server {
+	if w.pulled.Server {
 		for _, e := range r.public {
 			all = append(all, e.Position)
 		}
@@ -262,9 +241,9 @@ func (r *round) propose(t *target, lists, boxes found) (offer, bool) {
 	all = slices.DeleteFunc(all, func(p timeline.Position) bool { return p.Compare(since) <= 0 })
 	slices.SortFunc(all, func(a, b timeline.Position) int { return b.Compare(a) })
 	all = slices.Compact(all)
-	o := offer{target: t, all: all}
+	o := offer{Watch: w, all: all}
 	for _, p := range all {
-		if len(o.posts) < MostNew && slices.ContainsFunc(t.watches, func(w *Watch) bool { return r.isNew(w, p) }) {
+		if len(o.posts) < MostNew && r.isNew(w, p) {
 			o.posts = append(o.posts, p)
 		}
 	}
