@@ -26,25 +26,21 @@ type abandoned struct {
 	begin    func(context.Context) context.Context // of each attempt, as of a request
 	log      *slog.Logger
 	slots    chan struct{}
-	stopped  chan struct{}
-	stop     func()
-	running  *sync.WaitGroup
+	ctx      context.Context // ends with close
+	stop     context.CancelFunc
+	running  sync.WaitGroup
 }
 
-func newAbandoned(sessions cache.Sessions, begin func(context.Context) context.Context, log *slog.Logger) abandoned {
-	stopped := make(chan struct{})
-	return abandoned{
-		sessions: sessions, begin: begin, log: log, slots: make(chan struct{}, abandonMost),
-		stopped: stopped, stop: sync.OnceFunc(func() { close(stopped) }), running: new(sync.WaitGroup),
-	}
+func newAbandoned(sessions cache.Sessions, begin func(context.Context) context.Context, log *slog.Logger) *abandoned {
+	a := &abandoned{sessions: sessions, begin: begin, log: log, slots: make(chan struct{}, abandonMost)}
+	a.ctx, a.stop = context.WithCancel(context.Background())
+	return a
 }
 
 // add abandons a call as soon as the store answers.
 func (a *abandoned) add(ctx context.Context, agent string, call cache.Call) {
-	select {
-	case <-a.stopped: // by itself: of several that are ready, select takes any
+	if a.ctx.Err() != nil {
 		return
-	default:
 	}
 	select {
 	case a.slots <- struct{}{}:
@@ -52,17 +48,11 @@ func (a *abandoned) add(ctx context.Context, agent string, call cache.Call) {
 		a.log.WarnContext(ctx, "too many pages wait to be taken back; this one counts as shown", "agent", agent)
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonFor)
 	a.running.Go(func() {
 		defer func() { <-a.slots }()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonFor)
 		defer cancel()
-		go func() {
-			select {
-			case <-a.stopped:
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
+		defer context.AfterFunc(a.ctx, cancel)()
 		guard.Log(a.log, "taking a page back", func() { a.run(ctx, agent, call) })
 	})
 }
@@ -80,16 +70,8 @@ func (a *abandoned) run(ctx context.Context, agent string, call cache.Call) {
 	}
 }
 
-// close gives up what still waits, until ctx ends at the latest.
-func (a *abandoned) close(ctx context.Context) {
+// close gives up what still waits.
+func (a *abandoned) close() {
 	a.stop()
-	ended := make(chan struct{})
-	go func() {
-		a.running.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-	case <-ctx.Done():
-	}
+	a.running.Wait()
 }

@@ -67,7 +67,7 @@ func (x *explaining) placeAgain() {
 		if at[c.ID] > 0 && c.Source != promotedName {
 			x.out.Candidates = append(x.out.Candidates, c)
 			x.out.Unlisted--
-			x.out.Counts.Seen--
+			x.counts[api.OutcomeSeen]--
 		}
 	}
 	slices.SortFunc(x.out.Candidates, listOrder)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/recall"
 )
 
 // Profile returns the agent's profile, or [feed.ErrNotFound].
@@ -136,15 +137,9 @@ func (e *Engine) Forget(ctx context.Context, agent string) error {
 	return e.stores.Seen.Forget(e.begin(ctx), agent)
 }
 
-// refs looks up the group of each item. An id that is unknown stands for its
-// own group.
-func (e *Engine) refs(ctx context.Context, ids []string) ([]feed.Ref, error) {
-	refs, _, err := e.refsAndDocs(ctx, ids)
-	return refs, err
-}
-
-// refsAndDocs is refs with what each item was when it was looked up.
-func (e *Engine) refsAndDocs(ctx context.Context, ids []string) ([]feed.Ref, []feed.Doc, error) {
+// refs looks up the group of each item, and what the item is. An id that is unknown stands
+// for its own group.
+func (e *Engine) refs(ctx context.Context, ids []string) ([]feed.Ref, []feed.Doc, error) {
 	docs, err := e.stores.Catalog.Docs(ctx, ids)
 	if err != nil {
 		return nil, nil, err
@@ -160,4 +155,44 @@ func (e *Engine) refsAndDocs(ctx context.Context, ids []string) ([]feed.Ref, []f
 		}
 	}
 	return refs, docs, nil
+}
+
+// Learned tells what was learned of an agent, by the profile that has it, and what
+// it does to the relevance of items by the agent's ranking. What the ranking gives no
+// weight has neither score nor factor.
+func (e *Engine) Learned(agent string, p *feed.Profile) []feed.LearnedGain {
+	l := &p.Learned
+	_, ranking := e.cfg.Rankings.For(agent)
+	known := map[feed.Feature]bool{}
+	gains := make([]feed.LearnedGain, 0, len(l.Features))
+	for _, effect := range l.Effects(ranking.Learned, ranking.Base, e.cfg.Clock().Unix()) {
+		known[effect.Feature] = true
+		gains = append(gains, recall.GainOf(&effect))
+	}
+	for i := range l.Features {
+		if f := &l.Features[i]; !known[f.Feature] {
+			gains = append(gains, recall.GainOf(&feed.LearnedEffect{LearnedFeature: f, Factor: 1}))
+		}
+	}
+	recall.SortLearned(gains)
+	return gains
+}
+
+// ForgetLearned deletes what was learned of an agent, whatever there is of it. What
+// they did before, and other servers have not learned yet, does not count any more.
+func (e *Engine) ForgetLearned(ctx context.Context, agent string) error {
+	ctx = e.begin(ctx)
+	if err := feed.CheckAgentID(agent); err != nil {
+		return err
+	}
+	if e.stores.Learner != nil { // what they did before is not to be learned after
+		if err := e.stores.Learner.Flush(ctx); err != nil {
+			return err
+		}
+	}
+	now := e.cfg.Clock()
+	return e.stores.Catalog.Learn(ctx, agent, func(l *feed.Learning) bool {
+		l.Erase(now)
+		return true
+	})
 }

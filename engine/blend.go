@@ -29,12 +29,12 @@ func (b *pageBuilder) blend(from []feed.Candidate, pattern feed.Pattern, by feed
 		duplicates.hold(promotedPositions(pattern, len(b.order), max(1, size)))
 		for len(b.page) < max(1, size) && len(b.order) < most {
 			right := pattern.At(len(b.order))
-			f, some := queues.filler(right)
+			f, some := queues.filler(right, false)
 			if !some {
 				if duplicates.release() {
 					continue
 				}
-				if f, some = queues.fillerAside(right); !some {
+				if f, some = queues.filler(right, true); !some {
 					break
 				}
 				if b.proper < 0 {
@@ -101,24 +101,21 @@ func compareScores(a, b *feed.Candidate) int {
 // takeFrom takes the best of a source for the next position; false: it tells a story of
 // the page, and is set aside.
 func (b *pageBuilder) takeFrom(queues *sourceQueues, f filler, page int) (c int32, placed bool) {
-	b.rest = queues.left[f.source]
+	queue := queues.left
 	if f.aside {
-		b.rest = queues.aside[f.source]
+		queue = queues.aside
 	}
+	b.rest = queue[f.source]
 	at := 0
 	if f.source != feed.SourcePromoted {
 		at = b.best()
 	}
 	c = b.takeOut(at)
-	if f.aside {
-		queues.aside[f.source] = b.rest
-	} else {
-		queues.left[f.source] = b.rest
-	}
+	queue[f.source] = b.rest
 	same := b.sameStory(c)
 	if same >= 0 && !f.aside && !queues.waited[c] {
 		b.setAside(c, same)
-		queues.setAside(f.source, c)
+		queues.insert(queues.aside, f.source, c)
 		return c, false
 	}
 	b.put(c, page, same, f.source)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 
 	"github.com/freshet/freshet/cache"
@@ -117,14 +118,8 @@ func down(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil {
 		return false
 	}
-	for _, unavailable := range []error{
-		recall.ErrUnavailable, dedup.ErrUnavailable, cache.ErrUnavailable, catalog.ErrUnavailable, context.DeadlineExceeded,
-	} {
-		if errors.Is(err, unavailable) {
-			return true
-		}
-	}
-	return false
+	unavailable := []error{recall.ErrUnavailable, dedup.ErrUnavailable, cache.ErrUnavailable, catalog.ErrUnavailable, context.DeadlineExceeded}
+	return slices.ContainsFunc(unavailable, func(u error) bool { return errors.Is(err, u) })
 }
 
 // oldSessionPage pages on in the session of before, because the refresh cannot

@@ -80,7 +80,7 @@ func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 	if p.Replayed {
 		got, err := c.e.stages.hydrate(ctx, c.Agent, p.Refs)
 		got.cut(c.Limit) // two equal calls at once may have filled it up together
-		got.unsure = c.e.failOpen.recovering()
+		got.old, got.unsure = len(got.docs), c.e.failOpen.recovering()
 		return got, err
 	}
 	refs, unsure := p.Refs, false
@@ -88,7 +88,7 @@ func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 		refs, unsure = c.e.failOpen.unseen(ctx, c, refs)
 	}
 	got, err := c.e.stages.hydrate(ctx, c.Agent, refs)
-	got.first, got.firstRefs, got.unsure = got.docs, got.refs, unsure
+	got.unsure = unsure
 	if len(refs) < len(p.Refs) {
 		got.shown = slices.DeleteFunc(slices.Clone(p.Refs), func(r feed.Ref) bool { return slices.Contains(refs, r) })
 	}
@@ -102,7 +102,7 @@ func (c *call) restore(ctx context.Context, p page, refs []feed.Ref) {
 		return
 	}
 	if p.sessionless {
-		c.e.failOpen.undelivered(c.Agent, refs)
+		c.e.failOpen.served.remove(c.Agent, feed.ClaimKeys(refs), c.e.cfg.Clock())
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)

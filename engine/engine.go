@@ -148,7 +148,7 @@ type Engine struct {
 	edits     turns  // of changes to an agent's profile
 	stages    stages // of what readers ask
 	failOpen  failOpen
-	abandoned abandoned
+	abandoned *abandoned
 }
 
 // New checks the configuration and returns an engine over the stores.
@@ -164,16 +164,13 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 		stores: stores, direct: recall.Direct(stores.Recall), cfg: cfg,
 		turns: turns{of: map[turnOf]*turn{}}, edits: turns{of: map[turnOf]*turn{}},
 	}
-	e.stages = stages{e: e, at: cfg.Clock, recall: stores.Recall, enter: e.enter}
-	e.failOpen = failOpen{
-		fallback: stores.Fallback, recovery: stores.Recovery, all: cfg.RecordServed,
-		clock: cfg.Clock, log: cfg.Log, enter: e.enter,
-	}
+	e.stages = stages{e: e, at: cfg.Clock, recall: stores.Recall, enter: e.enter, counted: true}
+	e.failOpen = failOpen{e: e, sessionless: newSessionlessPages()}
 	if cfg.Remember || stores.Fallback != nil {
 		e.failOpen.served = newServed()
 	}
 	if stores.Home.Following != nil {
-		stores.Home.Following.noteWith(e)
+		stores.Home.Following.showing = e
 	}
 	e.abandoned = newAbandoned(stores.Sessions, e.begin, cfg.Log)
 	return e, nil
@@ -206,11 +203,11 @@ func (e *Engine) begin(ctx context.Context) context.Context { return e.cfg.Begin
 
 // page answers a call that hands out a page.
 func (e *Engine) page(ctx context.Context, c *call) (Answer, error) {
-	p, again, err := e.failOpen.retried(c)
+	p, err := e.failOpen.retried(c)
 	switch {
 	case err != nil:
 		return Answer{}, err
-	case again:
+	case p.Replayed:
 		return e.deliver(ctx, c, p)
 	}
 	flow := e.loadMore
@@ -224,8 +221,8 @@ func (e *Engine) page(ctx context.Context, c *call) (Answer, error) {
 	return a, err
 }
 
-// Close ends what runs in the background, until ctx ends at the latest.
-func (e *Engine) Close(ctx context.Context) { e.abandoned.close(ctx) }
+// Close ends what runs in the background, and waits for calls of stores that are under way.
+func (e *Engine) Close() { e.abandoned.close() }
 
 // loadMore pages on in the agent's session; without one it silently refreshes.
 // So it does after a pop that was not answered: the page step of the refresh

@@ -206,7 +206,7 @@ func (w *equalCalls) open(t *testing.T) {
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
 		for _, e := range w.engines {
-			e.Close(ctx)
+			e.Close()
 		}
 		recorder.Close(ctx)
 		require.NoError(t, seen.Close(ctx))

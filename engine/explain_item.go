@@ -87,7 +87,7 @@ func (x *explaining) candidateReason(c *api.Explained, it *feed.Item) string {
 			ahead++
 		}
 	}
-	ranks := x.supply.ranks(x, c)
+	ranks := x.ranks(c)
 	switch c.Outcome {
 	case api.OutcomePaged:
 		return fmt.Sprintf("%s and is at place %d of the page%s.%s%s%s", ranks, paged, varietyReason(c.Variety), storyOf(c), rightOf(c.Variety), againOf(c))
@@ -165,7 +165,7 @@ func (x *explaining) elsewhere(ctx context.Context, out *api.ExplainedItem, it *
 		out.Outcome, out.Better = api.OutcomeGroup, better
 		out.Reason = fmt.Sprintf("%s is of the same group %s, ranks higher and stands in for it.", out.Better, it.Group())
 	default:
-		return x.supply.elsewhere(ctx, x, out, found)
+		return x.unproposed(ctx, out, found)
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (x *explaining) elsewhere(ctx context.Context, out *api.ExplainedItem, it *
 func (x *explaining) outside(ctx context.Context, out *api.ExplainedItem) error {
 	out.Outcome = api.OutcomeOutside
 	n := x.out.Counts.Recalled
-	if x.exhausted || n == 0 || recallOrder(&out.Explained, &x.last) {
+	if x.exhausted || n == 0 || compareExplained(&out.Explained, &x.last) < 0 {
 		out.Reason = fmt.Sprintf("With its score of %.4g it belongs among the candidates; it came, or changed, while this was being worked out. Ask again.", out.Score)
 		return nil
 	}
@@ -204,9 +204,7 @@ func (x *explaining) outside(ctx context.Context, out *api.ExplainedItem) error 
 	return nil
 }
 
-// recallOrder reports whether a comes before b, as [recall.Source] orders.
-func recallOrder(a, b *api.Explained) bool { return compareExplained(a, b) < 0 }
-
+// compareExplained orders as [recall.Source] does.
 func compareExplained(a, b *api.Explained) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.UpdateTime, a.UpdateTime), cmp.Compare(a.ID, b.ID))
 }

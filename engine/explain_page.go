@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/feed"
@@ -50,25 +53,13 @@ func (x *explaining) page(ctx context.Context) error {
 			outcomes[ref.ID] = outcome
 		}
 	}
-	for i := range x.out.Candidates {
-		if c := &x.out.Candidates[i]; c.Outcome == "" {
-			c.Outcome = outcomes[c.ID]
-		}
-	}
-	if err := x.contents(ctx); err != nil {
-		return err
-	}
-	for i := range x.out.Candidates {
-		if c := &x.out.Candidates[i]; c.Outcome == "" {
-			c.Outcome = api.OutcomeKept
-		}
-	}
-	return nil
+	return x.contents(ctx, outcomes)
 }
 
 // contents reads the content of all candidates, for their titles and for what is
-// gone or muted behind the page. What cannot be read is taken for what it was.
-func (x *explaining) contents(ctx context.Context) error {
+// gone or muted behind the page, and notes the outcomes of those that have survived. What
+// cannot be read is taken for what it was.
+func (x *explaining) contents(ctx context.Context, outcomes map[string]api.Outcome) error {
 	ctx, end := x.enter(ctx, hydrateStage)
 	defer end()
 	ids := make([]string, len(x.out.Candidates))
@@ -85,21 +76,101 @@ func (x *explaining) contents(ctx context.Context) error {
 	}
 	refusals := x.query.Profile.Refusals()
 	for i, doc := range docs {
+		c := &x.out.Candidates[i]
+		c.Outcome = cmp.Or(c.Outcome, outcomes[c.ID])
 		if doc.Missing() && err != nil {
 			x.lacks |= unread(doc.ID, err)
-			continue
-		}
-		c := &x.out.Candidates[i]
-		if c.Outcome == "" {
-			if outcome := becomes(refusals, x.r.Agent, feed.Ref{ID: c.ID, Group: c.Group}, doc, x.now.Unix()); outcome != api.OutcomePaged {
+		} else if c.Outcome == "" {
+			ref := feed.Ref{ID: c.ID, Group: c.Group, Source: homeSource(c.Source)}
+			if outcome := becomes(refusals, x.r.Agent, ref, doc, x.now.Unix(), down); outcome != api.OutcomePaged {
 				c.Outcome = outcome
-			} else if unfollowed(homeSource(c.Source), doc, down) {
-				c.Outcome = api.OutcomeGone
 			}
 		}
+		c.Outcome = cmp.Or(c.Outcome, api.OutcomeKept)
 		if it, err := doc.Item(); err == nil {
 			c.Title = it.Title
 		}
 	}
 	return nil
+}
+
+// homeProposal names what one source of home proposes.
+type homeProposal struct {
+	source feed.Source
+	id     string
+}
+
+// homeScore holds the components of a proposal's score.
+type homeScore struct {
+	feed.HomeScore
+	reactions float64
+	n         float64 // see [feed.Affinity]
+}
+
+// home reports whether the explanation is of home.
+func (x *explaining) home() bool { return x.r.Feed == feed.HomeFeed }
+
+// rankHome ranks the candidates of each source, and lists them: scores of different sources
+// are not compared.
+func (x *explaining) rankHome() {
+	all := x.out.Candidates
+	slices.SortStableFunc(all, func(a, b api.Explained) int {
+		return cmp.Or(cmp.Compare(homeOrder(&a), homeOrder(&b)), compareExplained(&a, &b))
+	})
+	x.out.Candidates = all[:0]
+	for i, rank := 0, 0; i < len(all); i++ {
+		if rank++; i > 0 && all[i].Source != all[i-1].Source {
+			rank = 1
+		}
+		all[i].Rank = rank
+		x.list(all[i]) // it stands where it was, or further ahead
+	}
+}
+
+// ranks says in words where a candidate ranks.
+func (x *explaining) ranks(c *api.Explained) string {
+	if x.home() {
+		return fmt.Sprintf("It ranks %d in %s", c.Rank, c.Source)
+	}
+	return fmt.Sprintf("It ranks %d of %d", c.Rank, x.out.Counts.Recalled)
+}
+
+// unproposed says why an item that nothing else explains is no candidate; found says that
+// recall has it.
+func (x *explaining) unproposed(ctx context.Context, out *api.ExplainedItem, found bool) error {
+	switch {
+	case x.home():
+		out.Outcome = api.OutcomeOutside
+		out.Reason = "No source of home has proposed it: it is not among what was asked for of whom the agent follows, it does not trend, and it is not promoted to the agent."
+		if found {
+			out.Source = feed.SourceDiscovery.String()
+			out.Reason += fmt.Sprintf(" Discovery would score it %.4g, which is behind what was recalled.", out.Score)
+		}
+	case found:
+		return x.outside(ctx, out)
+	default:
+		out.Outcome = api.OutcomeUnfound
+		out.Reason = "It is in the catalog, but recall does not find it: the recall index may not have been refreshed since it came, or refuses its id."
+	}
+	return nil
+}
+
+// homeOrder is where the candidates of a source are listed; those of for-you are all of one.
+func homeOrder(c *api.Explained) int { return slices.Index(homeSources[:], homeSource(c.Source)) }
+
+// listOrder is the order of the candidates of an explanation.
+func listOrder(a, b api.Explained) int {
+	return cmp.Or(cmp.Compare(homeOrder(&a), homeOrder(&b)), cmp.Compare(a.Rank, b.Rank))
+}
+
+// rightOf says in words whose position a candidate of home is at; "" where the feed has no
+// pattern.
+func rightOf(v *api.Variety) string {
+	switch v.Right {
+	case "":
+		return ""
+	case v.Source:
+		return fmt.Sprintf(" The position is %s's by the pattern.", v.Right)
+	}
+	return fmt.Sprintf(" The position is %s's by the pattern, which had nothing left for it, so %s fills it.", v.Right, v.Source)
 }

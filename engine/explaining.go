@@ -31,7 +31,7 @@ func (e *Engine) Explain(ctx context.Context, r ExplainRequest) (api.Explanation
 		ctx, span = e.cfg.Tracer.Start(ctx, "explain", trace.WithAttributes(attribute.String("freshet.agent", r.Agent)))
 		defer span.End()
 	}
-	x := &explaining{e: e, r: r, begun: e.cfg.Clock(), best: map[string]string{}, ofDay: map[string]int{}}
+	x := &explaining{e: e, r: r, begun: e.cfg.Clock(), best: map[string]string{}, ofDay: map[string]int{}, counts: map[api.Outcome]int{}}
 	for _, step := range []func(context.Context) error{x.open, x.recall, x.page, x.factors, x.item} {
 		if err := step(ctx); err != nil {
 			return api.Explanation{}, err
@@ -57,7 +57,6 @@ type explaining struct {
 	begun     time.Time
 	now       time.Time // of the refresh
 	stages    stages
-	supply    supply
 	query     feed.Query
 	curve     *feed.DecayFunc
 	out       api.Explanation
@@ -67,6 +66,7 @@ type explaining struct {
 	exhausted bool              // recall had no more
 	unlisted  []api.Explained   // counted as seen and not listed; they may come again
 	ofDay     map[string]int    // how many candidates each day's filter has
+	counts    map[api.Outcome]int
 	lacks     parts
 }
 
@@ -125,11 +125,9 @@ func (x *explaining) open(ctx context.Context) error {
 // recall goes through the rounds as [stages.choose] does and keeps all that
 // comes by.
 func (x *explaining) recall(ctx context.Context) (err error) {
-	x.stages = stages{e: x.e, at: func() time.Time { return x.now }, recall: x.e.direct, enter: x.enter}
+	x.stages = stages{e: x.e, at: func() time.Time { return x.now }, recall: x.e.direct, enter: x.enter, scores: map[homeProposal]homeScore{}}
 	r := x.stages.rounds(wanted{x.r.Agent, x.r.Feed, x.query, x.r.Limit, x.r.Limit, x.e.cfg.RoundsFor})
 	r.builder.places = []place{}
-	x.supply = r.supply
-	x.supply.beExplained()
 	defer r.release()
 	for r.next(ctx) {
 		x.take(&r)
@@ -137,7 +135,9 @@ func (x *explaining) recall(ctx context.Context) (err error) {
 	if x.found, err = r.chosen(); err != nil {
 		return err
 	}
-	x.supply.rank(x)
+	if x.home() {
+		x.rankHome()
+	}
 	x.exhausted, x.out.OutOfTime = r.last, r.late && len(x.found.ranked) < x.r.Limit
 	x.place(r.survivors, r.builder.places)
 	x.placeAgain()
@@ -163,7 +163,16 @@ func (x *explaining) take(r *rounds) {
 		} else {
 			n.Outcome, n.Better = api.OutcomeGroup, x.best[c.Group]
 		}
-		x.supply.list(x, n)
+		if s, ok := x.stages.scores[homeProposal{homeSource(c.Source), c.ID}]; ok { // it is not recall's
+			n.Base, n.Decay = s.Base, s.Decay
+			n.Popularity = &api.Popularity{Value: s.reactions, Factor: s.Popularity}
+			n.Affinity = &api.Affinity{N: s.n, Factor: s.Affinity}
+		}
+		if x.home() { // listed when all are known
+			x.out.Candidates = append(x.out.Candidates, n)
+		} else {
+			x.list(n)
+		}
 	}
 }
 
@@ -172,7 +181,7 @@ func (x *explaining) list(n api.Explained) {
 	x.last = n
 	if n.Outcome != "" && len(x.out.Candidates)+x.out.Unlisted >= listed && n.ID != x.r.Item {
 		x.out.Unlisted++
-		*countOf(&x.out.Counts, n.Outcome)++
+		x.counts[n.Outcome]++
 		if x.ofDay[n.Day]++; n.Outcome == api.OutcomeSeen && x.e.cfg.ShowAgain && x.ofDay[n.Day] <= x.e.cfg.N {
 			x.unlisted = append(x.unlisted, n)
 		}
@@ -272,34 +281,14 @@ func explainedReaders(count, weight float64) *api.Readers {
 	return &api.Readers{Count: count, Adds: weight * feed.LogCount(count)}
 }
 
-// countOf is the count of a candidate's outcome.
-func countOf(n *api.ExplainCounts, outcome api.Outcome) *int {
-	switch outcome {
-	case api.OutcomePaged:
-		return &n.Paged
-	case api.OutcomeKept:
-		return &n.Kept
-	case api.OutcomeSeen:
-		return &n.Seen
-	case api.OutcomePending:
-		return &n.Pending
-	case api.OutcomeMuted:
-		return &n.Muted
-	case api.OutcomeGone:
-		return &n.Gone
-	case api.OutcomeStory:
-		return &n.Story
-	case api.OutcomeOutside:
-		return &n.Outside
-	}
-	return &n.Group
-}
-
-// count fills in how many of those that are listed came to what, and what was
-// missing.
+// count fills in how many candidates came to what, and what was missing.
 func (x *explaining) count() {
 	for i := range x.out.Candidates {
-		*countOf(&x.out.Counts, x.out.Candidates[i].Outcome)++
+		x.counts[x.out.Candidates[i].Outcome]++
 	}
+	n, to := x.counts, &x.out.Counts
+	to.Paged, to.Kept, to.Seen, to.Pending = n[api.OutcomePaged], n[api.OutcomeKept], n[api.OutcomeSeen], n[api.OutcomePending]
+	to.Muted, to.Gone, to.Story, to.Outside = n[api.OutcomeMuted], n[api.OutcomeGone], n[api.OutcomeStory], n[api.OutcomeOutside]
+	to.Group = n[api.OutcomeGroup] + n[api.OutcomeOwn]
 	x.out.Degraded = x.lacks.names()
 }

@@ -2,12 +2,10 @@ package engine
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/freshet/freshet/cache"
-	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
 )
 
@@ -38,30 +36,28 @@ type Filters interface {
 
 // failOpen is the engine's state for the time when the dedup or session store is down,
 // or has been lately: whether it answers, what this process has handed out, and
-// the pages of that time. The zero failOpen fails closed, remembers nothing and
-// finds that the stores were never down.
+// the pages of that time.
 type failOpen struct {
-	fallback    Fallback // nil: an answer without the stores is an error
-	recovery    Recovery // nil: the stores were never down
-	served      *served  // nil: nothing is remembered
-	sessionless sessionlessPages
-	all         bool // what was handed out is an impression: what is served counts for good
-	clock       feed.Clock
-	log         *slog.Logger
-	enter       func(context.Context, stage) (context.Context, func())
+	e           *Engine
+	served      *served // nil: nothing is remembered
+	sessionless *sessionlessPages
 }
 
 // allows reports whether the engine answers in spite of this error of the dedup
 // or session store.
 func (f *failOpen) allows(ctx context.Context, err error) bool {
-	return f.fallback != nil && down(ctx, err)
+	return f.e.stores.Fallback != nil && down(ctx, err)
 }
 
 // retried returns the page without the stores that was handed out under the
-// call's request id. The error is [cache.ErrConflict] where that was another
-// call.
-func (f *failOpen) retried(c *call) (p page, ok bool, err error) {
-	return f.sessionless.get(c, f.clock())
+// call's request id, as a replayed one. The error is [cache.ErrConflict] where that was
+// another call.
+func (f *failOpen) retried(c *call) (page, error) {
+	p, err := f.sessionless.get(c, f.e.cfg.Clock())
+	if !p.sessionless {
+		return page{}, nil
+	}
+	return p, err
 }
 
 // page hands out the first candidates without the session store. This process
@@ -71,9 +67,9 @@ func (f *failOpen) page(c *call, found chosen) (page, error) {
 	p, err := f.sessionless.put(c, page{
 		Page:  cache.Page{Refs: refs, HasMore: len(found.ranked) > len(refs)},
 		lacks: found.lacks | lacksSession, sessionless: true,
-	}, f.clock())
+	}, f.e.cfg.Clock())
 	if err == nil && !p.Replayed {
-		f.served.add(c.Agent, feed.ClaimKeys(refs), true, f.clock())
+		f.served.add(c.Agent, feed.ClaimKeys(refs), true, f.e.cfg.Clock())
 	}
 	return p, err
 }
@@ -84,9 +80,9 @@ func (f *failOpen) page(c *call, found chosen) (page, error) {
 func (f *failOpen) delivered(ctx context.Context, c *call, p page, refs []feed.Ref, keys []string) {
 	if !p.sessionless {
 		if f.served != nil {
-			f.sessionless.note(c, p, refs, f.clock()) // first: an equal call may be looking
+			f.sessionless.note(c, p, refs, f.e.cfg.Clock()) // first: an equal call may be looking
 		}
-		f.served.add(c.Agent, keys, false, f.clock())
+		f.served.add(c.Agent, keys, false, f.e.cfg.Clock())
 		return
 	}
 	f.keep(ctx, c.Agent, keys)
@@ -94,25 +90,16 @@ func (f *failOpen) delivered(ctx context.Context, c *call, p page, refs []feed.R
 
 // keep has the disk keep what an agent is shown without the stores.
 func (f *failOpen) keep(ctx context.Context, agent string, keys []string) {
-	if err := f.fallback.Keep(agent, keys, f.clock()); err != nil {
-		f.log.ErrorContext(ctx, "impressions could not be kept on disk; they may be shown again",
+	if err := f.e.stores.Fallback.Keep(agent, keys, f.e.cfg.Clock()); err != nil {
+		f.e.cfg.Log.ErrorContext(ctx, "impressions could not be kept on disk; they may be shown again",
 			"agent", agent, "impressions", len(keys), "error", err)
 	}
 }
 
-// undelivered forgets what was in the end not answered.
-func (f *failOpen) undelivered(agent string, refs []feed.Ref) {
-	f.served.remove(agent, feed.ClaimKeys(refs), f.clock())
-}
-
-// mark changes the verdict of what this process handed out to Pending. blind
-// says that the store could not be asked.
-func (f *failOpen) mark(agent string, keys []string, verdicts []dedup.Verdict, blind bool) {
-	f.served.mark(agent, keys, verdicts, f.all || blind, f.clock())
-}
-
 // recovering reports whether answers are to say that the stores were down.
-func (f *failOpen) recovering() bool { return f.recovery != nil && f.recovery.Recovering() }
+func (f *failOpen) recovering() bool {
+	return f.e.stores.Recovery != nil && f.e.stores.Recovery.Recovering()
+}
 
 // unseen leaves out of a page what this process handed out, and, while the
 // stores recover from having been down, what is in a filter by now: a session
@@ -124,22 +111,22 @@ func (f *failOpen) unseen(ctx context.Context, c *call, refs []feed.Ref) (left [
 	if len(left) == len(refs) || c.RequestID == "" {
 		return left, unsure
 	}
-	alike := f.sessionless.noted(c, f.clock())
+	alike, err := f.sessionless.get(c, f.e.cfg.Clock())
 	return slices.DeleteFunc(slices.Clone(refs), func(r feed.Ref) bool {
-		return !slices.Contains(left, r) && !slices.Contains(alike, r)
+		return !slices.Contains(left, r) && (err != nil || !slices.Contains(alike.Refs, r))
 	}), unsure
 }
 
 func (f *failOpen) unknown(ctx context.Context, agent string, refs []feed.Ref) (left []feed.Ref, unsure bool) {
-	refs = f.served.unknown(agent, refs, f.all, f.clock())
+	refs = f.served.unknown(agent, refs, f.e.cfg.RecordServed, f.e.cfg.Clock())
 	if unsure = f.recovering(); !unsure || len(refs) == 0 {
 		return refs, unsure
 	}
-	ctx, end := f.enter(ctx, dedupStage)
+	ctx, end := f.e.enter(ctx, dedupStage)
 	defer end()
-	recorded, err := f.recovery.Recorded(ctx, agent, feed.Keys(refs), f.clock())
+	recorded, err := f.e.stores.Recovery.Recorded(ctx, agent, feed.Keys(refs), f.e.cfg.Clock())
 	if err != nil {
-		f.log.WarnContext(ctx, "a page could not be checked again; it is answered as it is", "agent", agent, "error", err)
+		f.e.cfg.Log.WarnContext(ctx, "a page could not be checked again; it is answered as it is", "agent", agent, "error", err)
 		return refs, true
 	}
 	for i, known := range byRef(refs, recorded, func(group, id bool) bool { return group || id }) {

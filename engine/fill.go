@@ -79,11 +79,10 @@ func (h *hydrated) undelivered(first []feed.Ref) []feed.Ref {
 	return back
 }
 
-// readOn goes on from a page that could not be read: behind items whose content
-// is out of reach while the catalog is down there may be some whose content is
-// cached. Where there are none, or the page could not be read for another reason,
-// all of it goes back. A page that was answered before is not changed, nor is one that
-// an equal call was answered with meanwhile: that call may deliver it.
+// readOn goes on from a page that could not be read: while the catalog is down there may be
+// items behind it whose content is cached. Where there are none, or the page could not be read
+// for another reason, all of it goes back. A page that was answered before is not changed, nor
+// is one that an equal call was answered with meanwhile: that call may deliver it.
 func readOn(ctx context.Context, d pageSource, limit int, p *page, got hydrated, err error) (hydrated, error) {
 	taken := p.Refs
 	for try := 0; err != nil && len(got.lost) > 0 && try < passOver && p.HasMore && !p.sessionless && !p.Replayed && ctx.Err() == nil; try++ {
@@ -140,7 +139,6 @@ type hydrated struct {
 	profile *feed.Profile // the agent's, as it was read with the content; nil: nothing was read
 	docs    []feed.Doc
 	refs    []feed.Ref // of the docs
-	first   []feed.Doc // of the docs, those that no other call was answered with
 	gone    []feed.Ref // deleted or changed meanwhile
 	muted   []feed.Ref // refused by the profile as it is now
 	lost    []feed.Ref // content that cannot be read at the moment
@@ -148,8 +146,8 @@ type hydrated struct {
 	unread  parts      // what could not be asked for content
 	unsure  bool       // the stores may lack more of what was handed out
 
-	firstRefs []feed.Ref // of first
-	further   []feed.Ref // handed out by the steps after the first
+	old     int        // how many of the docs, from the first, another call was answered with
+	further []feed.Ref // handed out by the steps after the first
 }
 
 // unshown are the refs that are gone or muted, but for those by whose group or item the page
@@ -174,12 +172,19 @@ func (h *hydrated) lacks() parts {
 	return p
 }
 
+// fresh are the docs that no other call was answered with, and their refs.
+func (h *hydrated) fresh() ([]feed.Doc, []feed.Ref) {
+	old := min(h.old, len(h.docs))
+	return h.docs[old:], h.refs[old:]
+}
+
 func (h *hydrated) add(more hydrated) {
+	if h.old == len(h.docs) {
+		h.old += more.old
+	}
 	h.profile = cmp.Or(more.profile, h.profile)
 	h.docs = append(h.docs, more.docs...)
 	h.refs = append(h.refs, more.refs...)
-	h.first = append(h.first, more.first...)
-	h.firstRefs = append(h.firstRefs, more.firstRefs...)
 	h.gone = append(h.gone, more.gone...)
 	h.muted = append(h.muted, more.muted...)
 	h.lost = append(h.lost, more.lost...)
@@ -226,12 +231,9 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 			got.unread |= unread(ref.ID, err)
 			continue
 		}
-		outcome := becomes(refusals, agent, ref, doc, now)
+		outcome := becomes(refusals, agent, ref, doc, now, got.unread)
 		if outcome == api.OutcomePaged && refused[ref.ID] {
 			outcome = api.OutcomeMuted
-		}
-		if outcome == api.OutcomePaged && unfollowed(ref.Source, doc, got.unread) {
-			outcome = api.OutcomeGone
 		}
 		switch outcome {
 		case api.OutcomeGone, api.OutcomeOwn:
@@ -259,12 +261,6 @@ func (s *stages) refused(ctx context.Context, p *feed.Profile, refs []feed.Ref) 
 	return asked.Refused(ctx, p, feed.IDs(refs))
 }
 
-// unfollowed reports whether the reader has unfollowed the author of a post since it was
-// ranked.
-func unfollowed(source feed.Source, doc feed.Doc, unread parts) bool {
-	return source == feed.SourceFollowing && !doc.Listed && unread&lacksSocial == 0
-}
-
 // unread tells what an answer lacks that the content of an item could not be read.
 func unread(id string, err error) parts {
 	if feed.IsPost(id) && errors.Is(err, social.ErrUnavailable) {
@@ -275,10 +271,11 @@ func unread(id string, err error) parts {
 
 // becomes tells what becomes of a ref with that content: OutcomeGone where it is
 // deleted, or not what it was checked and claimed for: it is in another group or
-// dated in the future, and will be chosen anew for what it is. OutcomeOwn where the agent
+// dated in the future, and will be chosen anew for what it is, or the reader has unfollowed
+// its author, as far as unread says that this is known. OutcomeOwn where the agent
 // is an author whom only the content names. OutcomeMuted where the profile refuses it;
 // else it is to be shown.
-func becomes(r *feed.Refusals, agent string, ref feed.Ref, doc feed.Doc, now int64) api.Outcome {
+func becomes(r *feed.Refusals, agent string, ref feed.Ref, doc feed.Doc, now int64, unread parts) api.Outcome {
 	if doc.Missing() {
 		return api.OutcomeGone
 	}
@@ -290,6 +287,9 @@ func becomes(r *feed.Refusals, agent string, ref feed.Ref, doc feed.Doc, now int
 	}
 	if r.Ref(ref) || r.Selective() && refused(r, doc) {
 		return api.OutcomeMuted
+	}
+	if ref.Source == feed.SourceFollowing && !doc.Listed && unread&lacksSocial == 0 {
+		return api.OutcomeGone
 	}
 	return api.OutcomePaged
 }

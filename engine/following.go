@@ -18,13 +18,12 @@ import (
 // propose proposes the next posts of an agent's timeline to home, newest first, as the
 // timeline would show them. While the social store cannot be asked, those are cached public
 // posts.
-func (t *Timelines) propose(ctx context.Context, q feed.Query) (proposed, error) {
+func (t *Timelines) propose(ctx context.Context, q feed.Query) (out recall.Proposals, lacks parts, err error) {
 	read := &timelineRead{t: t, agent: q.Agent, profile: q.Profile, heads: map[string]postHead{}}
 	req := TimelineRequest{Agent: q.Agent, Limit: q.N}
 	if q.After != "" {
-		var err error
 		if req.Below, err = parsePosition(q.After); err != nil {
-			return proposed{}, err
+			return out, 0, err
 		}
 	}
 	page, err := read.proposals(ctx, req, q.Since)
@@ -32,17 +31,16 @@ func (t *Timelines) propose(ctx context.Context, q feed.Query) (proposed, error)
 		page, err = read.keptPage(ctx, req, err)
 	}
 	if err != nil {
-		return proposed{}, err
+		return out, 0, err
 	}
-	out := proposed{lacks: read.lacks}
-	out.Proposals.Proposals = make([]recall.Proposal, len(page.Posts))
+	out.Proposals = make([]recall.Proposal, len(page.Posts))
 	for i := range page.Posts {
-		out.Proposals.Proposals[i] = read.proposal(&page.Posts[i])
+		out.Proposals[i] = read.proposal(&page.Posts[i])
 	}
 	if page.HasMore {
 		out.Next = formatPosition(page.Next)
 	}
-	return out, nil
+	return out, read.lacks, nil
 }
 
 const (

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
@@ -35,8 +37,6 @@ const (
 	promotedOf, promotedAt = 10, 9
 )
 
-var guestLacksTrending, guestLacksPromoted = degradedTotal.WithLabelValues("trending"), degradedTotal.WithLabelValues("promoted")
-
 // GuestStores are the sources of the guest feed.
 type GuestStores struct {
 	Trending trending.Sets
@@ -51,15 +51,12 @@ type GuestStores struct {
 // too little, the same for everybody. It is safe for concurrent use.
 type Guest struct {
 	stores    GuestStores
-	clock     feed.Clock
-	origin    func(time.Time) time.Time
-	log       *slog.Logger
-	begin     func(context.Context) context.Context
+	cfg       Config
 	diversity func() feed.Diversity
 
 	mu      sync.Mutex
 	ordered guestOrder
-	kept    map[string]keptDoc // by id, items that were read lately
+	kept    *simplelru.LRU[string, keptDoc] // by id, items that were read lately
 }
 
 type keptDoc struct {
@@ -83,8 +80,8 @@ type GuestPage struct {
 // NewGuest returns the guest feed. Of the configuration it uses Clock, Log, Begin and OriginStep;
 // diversity tells how pages are built at the moment.
 func NewGuest(stores GuestStores, diversity func() feed.Diversity, cfg Config) *Guest {
-	cfg = cfg.withDefaults()
-	return &Guest{stores: stores, clock: cfg.Clock, origin: cfg.origin, log: cfg.Log, begin: cfg.Begin, diversity: diversity, kept: map[string]keptDoc{}}
+	kept, _ := simplelru.NewLRU[string, keptDoc](manyKept, nil) // fails only for a size that is not positive
+	return &Guest{stores: stores, cfg: cfg.withDefaults(), diversity: diversity, kept: kept}
 }
 
 // Page answers the first limit items, 1 to [MaxLimit]. Their order is that of
@@ -105,12 +102,11 @@ func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
 	if set == nil {
 		return GuestPage{}, trending.ErrUnavailable
 	}
-	r := guestRead{g: g, now: g.clock()}
+	r := guestRead{g: g, now: g.cfg.Clock()}
 	if stale {
-		guestLacksTrending.Inc()
-		r.degraded = append(r.degraded, "trending")
+		r.lacks |= lacksTrending
 	}
-	ctx = g.begin(ctx)
+	ctx = g.cfg.Begin(ctx)
 	list := g.order(set, limit)
 	if len(list) < limit {
 		newest, err := r.newest(ctx)
@@ -125,20 +121,19 @@ func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
 		return GuestPage{}, err
 	}
 	countDegraded(r.lacks)
-	return GuestPage{Items: placePromoted(items, limit), Degraded: append(r.degraded, r.lacks.names()...)}, nil
+	return GuestPage{Items: placePromoted(items, limit), Degraded: r.lacks.names()}, nil
 }
 
 // guestRead is the making of one page.
 type guestRead struct {
-	g        *Guest
-	now      time.Time
-	lacks    parts
-	degraded []string
+	g     *Guest
+	now   time.Time
+	lacks parts
 }
 
 // newest are the newest items and public posts, as far as they may be needed.
 func (r *guestRead) newest(ctx context.Context) ([]feed.Candidate, error) {
-	found, err := recallFrom(ctx, r.g.stores.Newest, feed.Query{Ranking: newestFirst, Origin: r.g.origin(r.now), N: newestGuests})
+	found, err := recallFrom(ctx, r.g.stores.Newest, feed.Query{Ranking: newestFirst, Origin: r.g.cfg.origin(r.now), N: newestGuests})
 	if found.Stale || err != nil && ctx.Err() == nil {
 		r.lacks |= lacksRecall
 	}
@@ -153,9 +148,8 @@ func (r *guestRead) promoted(ctx context.Context, limit int) []guestRef {
 	}
 	found, err := r.g.stores.Promoted.Propose(ctx, feed.Query{Origin: r.now, N: positions})
 	if err != nil {
-		r.g.log.WarnContext(ctx, "the guest feed goes without what is promoted", slog.Any("error", err))
-		guestLacksPromoted.Inc()
-		r.degraded = append(r.degraded, "promoted")
+		r.g.cfg.Log.WarnContext(ctx, "the guest feed goes without what is promoted", slog.Any("error", err))
+		r.lacks |= lacksPromoted
 		return nil
 	}
 	refs := make([]guestRef, len(found.Proposals))
@@ -203,7 +197,7 @@ func (r *guestRead) read(ctx context.Context, refs []guestRef) ([]GuestItem, err
 	r.keep(docs, ids, err)
 	items := make([]GuestItem, 0, len(refs))
 	for i, doc := range docs {
-		if becomes(&feed.Refusals{}, "", refs[i].Ref, doc, r.now.Unix()) == api.OutcomePaged {
+		if becomes(&feed.Refusals{}, "", refs[i].Ref, doc, r.now.Unix(), 0) == api.OutcomePaged {
 			items = append(items, GuestItem{Doc: doc, Source: refs[i].Source, Trend: refs[i].trend})
 		}
 	}
@@ -216,26 +210,18 @@ func (r *guestRead) keep(docs []feed.Doc, ids []string, err error) {
 	g := r.g
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	old := func(k keptDoc) bool { return r.now.Sub(k.at) > keepGuest || k.at.After(r.now) }
 	for i, id := range ids {
-		k, kept := g.kept[id]
+		k, kept := g.kept.Peek(id)
 		switch {
 		case docs[i].Missing() && err != nil:
 			r.lacks |= unread(id, err)
-			if kept && !old(k) {
+			if kept && r.now.Sub(k.at) <= keepGuest && !k.at.After(r.now) {
 				docs[i] = k.Doc
 			}
 		case docs[i].Missing():
-			delete(g.kept, id)
+			g.kept.Remove(id)
 		case err == nil && !feed.IsPost(id):
-			g.kept[id] = keptDoc{docs[i], r.now}
-		}
-	}
-	if len(g.kept) > manyKept {
-		for id, k := range g.kept {
-			if old(k) {
-				delete(g.kept, id)
-			}
+			g.kept.Add(id, keptDoc{docs[i], r.now})
 		}
 	}
 }

@@ -92,7 +92,7 @@ func newRig(t testing.TB, n int, change func(*engine.Stores, *engine.Config)) *r
 	var err error
 	r.Engine, err = engine.New(stores, cfg)
 	require.NoError(t, err)
-	t.Cleanup(func() { r.Close(context.Background()) })
+	t.Cleanup(func() { r.Close() })
 	return r
 }
 

@@ -55,85 +55,69 @@ type homeSupply struct {
 	stages   *stages
 	queues   []*sourceQueue
 	affinity map[string]float64 // by author: what [feed.Affinity] goes by
-	lacks    parts
-
-	scores map[homeProposal]homeScore // for explanations; nil: nobody asks
 }
+
+// proposeFunc proposes one round of a source, and tells what its answer lacks.
+type proposeFunc func(ctx context.Context, q feed.Query) (recall.Proposals, parts, error)
 
 // sourceQueue is one source of home.
 type sourceQueue struct {
 	source  feed.Source
 	lacks   parts // what the answer lacks when it fails
-	propose func(ctx context.Context, q feed.Query) (proposed, error)
+	propose proposeFunc
 	n       int // proposals of a round; 0: as many as the query asks for
-	grows   bool
 	want    int // survivors: its share of a page
 	next    string
 	done    bool // it has no more, or has failed
 	err     error
-	got     proposed // in the current round
-	asks    askCounts
-}
-
-// askCounts is how often a source was asked and what came of it.
-type askCounts struct{ ok, late, failed int }
-
-// proposed is one round of one source.
-type proposed struct {
-	recall.Proposals
-	scored bool
-	lacks  parts
+	got     recall.Proposals // in the current round
+	lacking parts            // of got
 }
 
 // homeSupply prepares the sources for a page of so many positions.
 func (s *stages) homeSupply(positions int) *homeSupply {
 	h := &homeSupply{home: &s.e.stores.Home, stages: s}
-	proposer := func(p recall.Proposer) func(context.Context, feed.Query) (proposed, error) {
-		return func(ctx context.Context, q feed.Query) (proposed, error) {
+	shares := h.home.Pattern.Shares(positions)
+	add := func(source feed.Source, lacks parts, n int, propose proposeFunc) {
+		h.queues = append(h.queues, &sourceQueue{source: source, lacks: lacks, propose: propose, n: n, want: shares[source]})
+	}
+	proposer := func(p recall.Proposer) proposeFunc {
+		return func(ctx context.Context, q feed.Query) (recall.Proposals, parts, error) {
 			got, err := p.Propose(ctx, q)
-			return proposed{Proposals: got}, err
+			return got, 0, err
 		}
 	}
 	if h.home.Promoted != nil {
-		h.queues = append(h.queues, &sourceQueue{source: feed.SourcePromoted, lacks: lacksPromoted, propose: proposer(h.home.Promoted)})
+		add(feed.SourcePromoted, lacksPromoted, 0, proposer(h.home.Promoted))
 	}
 	if h.home.Following != nil {
-		h.queues = append(h.queues, &sourceQueue{source: feed.SourceFollowing, lacks: lacksFollowing, propose: h.home.Following.propose, n: homeAtOnce})
+		add(feed.SourceFollowing, lacksFollowing, homeAtOnce, h.home.Following.propose)
 	}
 	if h.home.Trending != nil {
-		h.queues = append(h.queues, &sourceQueue{source: feed.SourceTrending, lacks: lacksTrending, propose: proposer(h.home.Trending), n: homeAtOnce})
+		add(feed.SourceTrending, lacksTrending, homeAtOnce, proposer(h.home.Trending))
 	}
-	h.queues = append(h.queues, &sourceQueue{source: feed.SourceDiscovery, lacks: lacksDiscovery, propose: h.discover, n: min(homeAtOnce, s.e.cfg.N), grows: true})
-	shares := h.home.Pattern.Shares(positions)
-	for _, l := range h.queues {
-		l.want = shares[l.source]
-	}
+	add(feed.SourceDiscovery, lacksDiscovery, min(homeAtOnce, s.e.cfg.N), h.discover)
 	return h
 }
 
 // discover recalls as for-you does.
-func (h *homeSupply) discover(ctx context.Context, q feed.Query) (proposed, error) {
+func (h *homeSupply) discover(ctx context.Context, q feed.Query) (got recall.Proposals, lacks parts, err error) {
 	result, err := recallFrom(ctx, h.stages.recall, q)
-	if err != nil {
-		return proposed{}, err
-	}
-	got := proposed{scored: true}
-	got.Next = result.Next
 	if result.Stale {
-		got.lacks = lacksRecall
+		lacks = lacksRecall
 	}
-	got.Proposals.Proposals = make([]recall.Proposal, len(result.Candidates))
+	got.Next, got.Proposals = result.Next, make([]recall.Proposal, len(result.Candidates))
 	for i, c := range result.Candidates {
-		got.Proposals.Proposals[i].Candidate = c
+		got.Proposals[i].Candidate = c
 	}
-	return got, nil
+	return got, lacks, err
 }
 
 // ask asks each source that has not its share yet, all at once, and answers what they
 // propose, scored. A source that fails, or is late, is left out; where all have failed,
 // that is an error.
-func (h *homeSupply) ask(ctx context.Context, q feed.Query, survivors []feed.Candidate) (supplied, error) {
-	have := sourcesOf(survivors)
+func (h *homeSupply) ask(ctx context.Context, r *rounds) ([]feed.Candidate, error) {
+	have := sourcesOf(r.survivors)
 	var asked []*sourceQueue
 	for _, l := range h.queues {
 		if !l.done && have[l.source] < l.want || h.affinity == nil {
@@ -149,22 +133,22 @@ func (h *homeSupply) ask(ctx context.Context, q feed.Query, survivors []feed.Can
 	}
 	var wait sync.WaitGroup
 	for _, l := range asked {
-		wait.Go(func() { h.round(ctx, l, q) })
+		wait.Go(func() { h.round(ctx, l, r.query) })
 	}
 	if h.affinity == nil {
-		h.readAffinities(ctx, q)
+		h.readAffinities(ctx, r.query)
 	}
 	wait.Wait()
 	if ctx.Err() != nil {
-		return supplied{}, ctx.Err()
+		return nil, ctx.Err()
 	}
-	out, err := h.candidates(asked, &q), h.failed()
+	out, err := h.candidates(asked, r), h.failed()
 	for source := range have {
 		if source != feed.SourcePromoted {
 			err = nil // what earlier rounds have brought is a page
 		}
 	}
-	return supplied{candidates: out, lacks: h.lacks}, err
+	return out, err
 }
 
 // round asks one source for its next proposals.
@@ -175,22 +159,27 @@ func (h *homeSupply) round(ctx context.Context, l *sourceQueue, q feed.Query) {
 	if l.n > 0 {
 		q.N = l.n
 	}
-	if l.grows {
+	if l.source == feed.SourceDiscovery {
 		l.n = min(roundGrowth*l.n, largestRound)
 	}
 	l.err = guard.Run(func() (err error) {
-		l.got, err = l.propose(ctx, q)
+		l.got, l.lacking, err = l.propose(ctx, q)
 		return err
 	})
 	l.next = l.got.Next
 	l.done = l.next == "" || l.err != nil
+	result := "ok"
 	switch {
 	case l.err == nil:
-		l.asks.ok++
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		l.asks.late++
-	case ctx.Err() == nil: // else nobody waits for the answer any more
-		l.asks.failed++
+		result = "late"
+	case ctx.Err() == nil:
+		result = "error"
+	default: // nobody waits for the answer any more
+		return
+	}
+	if h.stages.counted {
+		sourceAsks[l.source.String()+" "+result].Inc()
 	}
 }
 
@@ -200,16 +189,6 @@ func (h *homeSupply) wait(ctx context.Context) (context.Context, context.CancelF
 		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, h.home.SourceFor)
-}
-
-// count counts what the sources have come to in all rounds.
-func (h *homeSupply) count() {
-	for _, l := range h.queues {
-		c := counterOf(l.source)
-		c.ok.Add(float64(l.asks.ok))
-		c.late.Add(float64(l.asks.late))
-		c.failed.Add(float64(l.asks.failed))
-	}
 }
 
 // readAffinities reads whose posts the reader likes, replies to and clicks on. Where the
@@ -237,38 +216,38 @@ func (h *homeSupply) readAffinities(ctx context.Context, q feed.Query) {
 }
 
 // candidates returns the proposals of a round, each source's in its order.
-func (h *homeSupply) candidates(asked []*sourceQueue, q *feed.Query) []feed.Candidate {
+func (h *homeSupply) candidates(asked []*sourceQueue, r *rounds) []feed.Candidate {
 	total := 0
 	for _, l := range asked {
-		total += len(l.got.Proposals.Proposals)
+		total += len(l.got.Proposals)
 	}
-	out := make([]feed.Candidate, 0, total)
+	out, q := make([]feed.Candidate, 0, total), &r.query
 	for _, l := range asked {
 		if l.err != nil {
-			h.lacks |= l.lacks
+			r.found.lacks |= l.lacks
 			continue
 		}
-		h.lacks |= l.got.lacks
+		r.found.lacks |= l.lacking
 		if l.got.Stale {
-			h.lacks |= l.lacks
+			r.found.lacks |= l.lacks
 		}
-		for i := range l.got.Proposals.Proposals {
-			p := &l.got.Proposals.Proposals[i]
+		for i := range l.got.Proposals {
+			p := &l.got.Proposals[i]
 			if at := p.UpdateTime; at > q.Origin.Unix() || !q.Since.IsZero() && at <= q.Since.Unix() {
 				continue
 			}
 			c := p.Candidate
 			c.Source = l.source.String()
-			if !l.got.scored {
+			if l.source != feed.SourceDiscovery { // recall has scored those
 				age, n := q.Origin.Sub(time.Unix(c.UpdateTime, 0)), h.affinity[c.Author]
 				score := q.Ranking.Home.Score(l.source, age, p.Reactions, feed.Affinity(n))
-				if c.Score = float32(score.Total()); h.scores != nil {
-					h.scores[homeProposal{l.source, c.ID}] = homeScore{score, p.Reactions, n}
+				if c.Score = float32(score.Total()); h.stages.scores != nil {
+					h.stages.scores[homeProposal{l.source, c.ID}] = homeScore{score, p.Reactions, n}
 				}
 			}
 			out = append(out, c)
 		}
-		l.got = proposed{}
+		l.got = recall.Proposals{}
 	}
 	return out
 }
@@ -300,8 +279,6 @@ func (h *homeSupply) enough(survivors []feed.Candidate) bool {
 	return !slices.ContainsFunc(h.queues, func(l *sourceQueue) bool { return !l.done && have[l.source] < l.want })
 }
 
-func (h *homeSupply) arrange(b *pageBuilder, survivors []feed.Candidate, w *wanted) []feed.Ref {
-	return b.blend(survivors, h.home.Pattern, w.query.Ranking.Diversity, w.page, h.stages.e.cfg.N)
+func (h *homeSupply) arrange(r *rounds) []feed.Ref {
+	return r.builder.blend(r.survivors, h.home.Pattern, r.query.Ranking.Diversity, r.page, h.stages.e.cfg.N)
 }
-
-func (h *homeSupply) sourceOf(c *feed.Candidate) feed.Source { return homeSource(c.Source) }

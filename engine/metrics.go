@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -16,33 +17,28 @@ import (
 )
 
 var (
-	answersTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "freshet_feed_answers_total", Help: "Answers of the feed by action (refresh, load_more, silent) and result (ok, empty, error).",
-	}, []string{"action", "result"})
+	answers = newCounters("freshet_feed_answers_total",
+		"Answers of the feed by action (refresh, load_more, silent) and result (ok, empty, error).",
+		values{"action", "refresh", "load_more", "silent"}, values{"result", "ok", "empty", "error"})
 	itemsTotal = promauto.NewCounter(prometheus.CounterOpts{
 		Name: "freshet_feed_items_total", Help: "Items delivered, silent answers excluded.",
 	})
-	loadMoreTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "freshet_feed_load_more_total",
-		Help: "Calls of load_more by what they were answered from: the session, a silent refresh because there was none, the retry record of an equal call, or an error: the session could not be asked.",
-	}, []string{"from"})
-	candidatesTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "freshet_candidates_total", Help: "Recalled candidates by outcome: unseen, seen (in a daily filter), pending. Those that are not unseen are repeats that were avoided.",
-	}, []string{"outcome"})
-	degradedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "freshet_degraded_total", Help: "Answers that had to do without a part: recall, dedup, session, catalog, timeline, social, why, of home also following, trending, discovery, promoted, and of the guest feed trending, promoted.",
-	}, []string{"part"})
-	sourceAsksTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "freshet_home_source_asks_total",
-		Help: "Times a source of home was asked, by source (following, trending, discovery, promoted) and result (ok, late: it was not waited for any longer, error).",
-	}, []string{"source", "result"})
-	sourceShownTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "freshet_feed_shown_total", Help: "Items delivered for the first time by the source that gave the position: those of home, and explore in for-you.",
-	}, []string{"source"})
-	sourceClicksTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "freshet_feed_clicks_total",
-		Help: "Clicks by the source that had shown the item, also those that come again; the report counts each once a day.",
-	}, []string{"source"})
+	loadMores = newCounters("freshet_feed_load_more_total",
+		"Calls of load_more by what they were answered from: the session, a silent refresh because there was none, the retry record of an equal call, or an error: the session could not be asked.",
+		values{"from", "session", "refresh", "retry", "error"})
+	candidates = newCounters("freshet_candidates_total",
+		"Recalled candidates by outcome: unseen, seen (in a daily filter), pending. Those that are not unseen are repeats that were avoided.",
+		values{"outcome", "unseen", "seen", "pending"})
+	degraded = newCounters("freshet_degraded_total",
+		"Answers that had to do without a part: recall, dedup, session, catalog, timeline, social, why, of home also following, trending, discovery, promoted, and of the guest feed trending, promoted.",
+		append(values{"part"}, partNames...))
+	sourceAsks = newCounters("freshet_home_source_asks_total",
+		"Times a source of home was asked, by source (following, trending, discovery, promoted) and result (ok, late: it was not waited for any longer, error).",
+		values{"source", "following", "trending", "discovery", "promoted"}, values{"result", "ok", "late", "error"})
+	shownItems = newCounters("freshet_feed_shown_total",
+		"Items delivered for the first time by the source that gave the position: those of home, and explore in for-you.", givenSources)
+	clicks = newCounters("freshet_feed_clicks_total",
+		"Clicks by the source that had shown the item, also those that come again; the report counts each once a day.", givenSources)
 	watchesOpen = promauto.NewGauge(prometheus.GaugeOpts{
 		Name: "freshet_streams_open", Help: "Streams of GET /v1/stream that are open.",
 	})
@@ -54,20 +50,6 @@ var (
 		Help:    "Time spent in a stage of the feed; turn is the wait for another refresh of the same agent.",
 		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5},
 	}, []string{"stage"})
-)
-
-// Resolved once: looking a label up costs more than counting. It also makes
-// every series there from the start, so that a rate over the first error is not
-// lost.
-var (
-	unseenCandidates  = candidatesTotal.WithLabelValues("unseen")
-	seenCandidates    = candidatesTotal.WithLabelValues("seen")
-	pendingCandidates = candidatesTotal.WithLabelValues("pending")
-
-	fromSession = loadMoreTotal.WithLabelValues("session")
-	fromRefresh = loadMoreTotal.WithLabelValues("refresh")
-	fromRetry   = loadMoreTotal.WithLabelValues("retry")
-	fromNothing = loadMoreTotal.WithLabelValues("error")
 
 	turnStage    = newStage("turn")
 	openStage    = newStage("open")
@@ -76,79 +58,46 @@ var (
 	pageStage    = newStage("page")
 	hydrateStage = newStage("hydrate")
 	whyStage     = newStage("why")
-
-	refreshAnswers  = newAnswers(string(ActionRefresh))
-	loadMoreAnswers = newAnswers(string(ActionLoadMore))
-	silentAnswers   = newAnswers("silent")
-
-	degradedParts = newDegradedParts()
-
-	sourceCounters = newSourceCounters()
 )
 
-// sourceCounter counts one source of a feed.
-type sourceCounter struct{ ok, late, failed, shown, clicks prometheus.Counter }
+// values is the name of a label, and the values that it has.
+type values []string
 
-// newSourceCounters makes the counters, in the order of feed.GivenSources.
-func newSourceCounters() (counters [len(feed.GivenSources)]sourceCounter) {
-	for i, s := range feed.GivenSources {
-		name := s.String()
-		counters[i].shown, counters[i].clicks = sourceShownTotal.WithLabelValues(name), sourceClicksTotal.WithLabelValues(name)
-		if s == feed.SourceExplore {
-			continue // it is asked with for-you's recall
+var givenSources = values{"source", "following", "trending", "discovery", "promoted", "explore"}
+
+// newCounters makes a counter with one or two labels, and has its series by the values of
+// those, with a space between. They are made once: looking labels up costs more than
+// counting. It also makes every series there from the start, so that a rate over the first
+// error is not lost.
+func newCounters(name, help string, labels ...values) map[string]prometheus.Counter {
+	var names []string
+	series := [][]string{nil}
+	for _, label := range labels {
+		names = append(names, label[0])
+		var longer [][]string
+		for _, before := range series {
+			for _, value := range label[1:] {
+				longer = append(longer, append(slices.Clone(before), value))
+			}
 		}
-		counters[i].ok, counters[i].late = sourceAsksTotal.WithLabelValues(name, "ok"), sourceAsksTotal.WithLabelValues(name, "late")
-		counters[i].failed = sourceAsksTotal.WithLabelValues(name, "error")
+		series = longer
+	}
+	vec := promauto.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, names)
+	counters := make(map[string]prometheus.Counter, len(series))
+	for _, of := range series {
+		counters[strings.Join(of, " ")] = vec.WithLabelValues(of...)
 	}
 	return counters
-}
-
-// counterOf is the counter of a source; nil: it has none.
-func counterOf(s feed.Source) *sourceCounter {
-	if i := slices.Index(feed.GivenSources[:], s); i >= 0 {
-		return &sourceCounters[i]
-	}
-	return nil
-}
-
-// answers counts one action.
-type answers struct{ ok, empty, failed prometheus.Counter }
-
-func newAnswers(action string) *answers {
-	return &answers{
-		ok:     answersTotal.WithLabelValues(action, "ok"),
-		empty:  answersTotal.WithLabelValues(action, "empty"),
-		failed: answersTotal.WithLabelValues(action, "error"),
-	}
-}
-
-func newDegradedParts() (counters []prometheus.Counter) {
-	for _, name := range partNames {
-		counters = append(counters, degradedTotal.WithLabelValues(name))
-	}
-	return counters
-}
-
-// answers are the counters of the request's action.
-func (r Request) answers() *answers {
-	switch {
-	case r.Silent:
-		return silentAnswers
-	case r.Action == ActionLoadMore:
-		return loadMoreAnswers
-	}
-	return refreshAnswers
 }
 
 func countAnswer(r Request, a Answer, err error) {
-	count := r.answers()
 	switch {
 	case err != nil:
-		count.failed.Inc()
+		answers[r.name()+" error"].Inc()
 	case len(a.Docs) == 0:
-		count.empty.Inc()
+		answers[r.name()+" empty"].Inc()
 	default:
-		count.ok.Inc()
+		answers[r.name()+" ok"].Inc()
 	}
 	if err == nil && !r.Silent {
 		itemsTotal.Add(float64(len(a.Docs)))
@@ -157,16 +106,16 @@ func countAnswer(r Request, a Answer, err error) {
 
 // countLoadMore counts what a load_more found in its session.
 func countLoadMore(p page, err error) {
+	from := "session"
 	switch {
 	case err != nil:
-		fromNothing.Inc()
+		from = "error"
 	case p.Replayed:
-		fromRetry.Inc()
+		from = "retry"
 	case len(p.Refs) == 0:
-		fromRefresh.Inc()
-	default:
-		fromSession.Inc()
+		from = "refresh"
 	}
+	loadMores[from].Inc()
 }
 
 func countVerdicts(verdicts []dedup.Verdict) {
@@ -179,24 +128,16 @@ func countVerdicts(verdicts []dedup.Verdict) {
 			pending++
 		}
 	}
-	unseenCandidates.Add(float64(unseen))
-	pendingCandidates.Add(float64(pending))
-	seenCandidates.Add(float64(len(verdicts) - unseen - pending))
+	candidates["unseen"].Add(float64(unseen))
+	candidates["pending"].Add(float64(pending))
+	candidates["seen"].Add(float64(len(verdicts) - unseen - pending))
 }
 
 // countShown counts a page for the sources of its items.
 func countShown(refs []feed.Ref) {
-	var n [len(feed.GivenSources)]int
 	for i := range refs {
-		if refs[i].Source != feed.SourceScore {
-			if at := slices.Index(feed.GivenSources[:], refs[i].Source); at >= 0 {
-				n[at]++
-			}
-		}
-	}
-	for i, shown := range n {
-		if shown > 0 {
-			sourceCounters[i].shown.Add(float64(shown))
+		if c := shownItems[refs[i].Source.String()]; c != nil {
+			c.Inc()
 		}
 	}
 }
@@ -204,20 +145,15 @@ func countShown(refs []feed.Ref) {
 // countClicks counts accepted clicks for the sources that have shown what they are on.
 func countClicks(acts []Act, shown []wasShown, hidden map[string]bool) {
 	for i, a := range acts {
-		if a.Kind != events.Click || !shown[i].shown || hidden[a.ID] {
-			continue
-		}
-		if c := counterOf(shown[i].source); c != nil {
-			c.clicks.Inc()
+		if c := clicks[shown[i].source.String()]; c != nil && a.Kind == events.Click && shown[i].shown && !hidden[a.ID] {
+			c.Inc()
 		}
 	}
 }
 
 func countDegraded(p parts) {
-	for i, counter := range degradedParts {
-		if p&(1<<i) != 0 {
-			counter.Inc()
-		}
+	for _, name := range p.names() {
+		degraded[name].Inc()
 	}
 }
 

@@ -98,22 +98,13 @@ func (e *Engine) Preview(ctx context.Context, agent string, limit int, since tim
 			return nil, err
 		}
 		q.Ranking = r
-		found, err := s.preview(ctx, agent, q, limit)
+		found, err := s.choose(ctx, wanted{agent, feed.ForYou, q, limit, limit, e.cfg.RoundsFor})
 		if err != nil {
 			return nil, err
 		}
 		lists[i] = found.ranked
 	}
 	return lists, nil
-}
-
-// preview is choose without counting anything.
-func (s *stages) preview(ctx context.Context, agent string, q feed.Query, limit int) (chosen, error) {
-	r := s.rounds(wanted{agent, feed.ForYou, q, limit, limit, s.e.cfg.RoundsFor})
-	defer r.release()
-	for r.next(ctx) {
-	}
-	return r.chosen()
 }
 
 // uncounted is [Engine.enter] for what no reader waits for.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -13,24 +12,10 @@ import (
 	"github.com/freshet/freshet/internal/guard"
 )
 
-// PrefetchConfig tunes a Prefetcher. Zero values mean the defaults.
-type PrefetchConfig struct {
-	Workers int // pages read at once; 4
-	Queue   int // pages that may wait; 1024
-	// Timeout bounds one page. It must not be longer than a request may take: caches
-	// rely on that when an item is changed meanwhile. 5s.
-	Timeout time.Duration
-	Logger  *slog.Logger // nil: nothing is logged
-}
-
-// WithDefaults fills the zero values in.
-func (c PrefetchConfig) WithDefaults() PrefetchConfig {
-	c.Workers = cmp.Or(c.Workers, 4)
-	c.Queue = cmp.Or(c.Queue, 1024)
-	c.Timeout = cmp.Or(c.Timeout, 5*time.Second)
-	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
-	return c
-}
+const (
+	prefetchWorkers = 4    // pages read at once
+	prefetchQueue   = 1024 // pages that may wait
+)
 
 // Prefetcher reads what a reader's session has next into the content cache, beside
 // requests, so that the next page can be shown although the catalog or the social
@@ -39,7 +24,8 @@ func (c PrefetchConfig) WithDefaults() PrefetchConfig {
 type Prefetcher struct {
 	sessions cache.Sessions
 	catalog  catalog.Catalog
-	cfg      PrefetchConfig
+	timeout  time.Duration
+	log      *slog.Logger
 	ctx      context.Context // ends with Close
 	stop     context.CancelFunc
 	workers  sync.WaitGroup
@@ -50,15 +36,15 @@ type Prefetcher struct {
 }
 
 // NewPrefetcher starts a Prefetcher; Close ends it. ctx's values are kept, its
-// cancellation is ignored.
-func NewPrefetcher(ctx context.Context, sessions cache.Sessions, c catalog.Catalog, cfg PrefetchConfig) *Prefetcher {
-	cfg = cfg.WithDefaults()
+// cancellation is ignored. timeout bounds one page. It must not be longer than a request may
+// take: caches rely on that when an item is changed meanwhile.
+func NewPrefetcher(ctx context.Context, sessions cache.Sessions, c catalog.Catalog, timeout time.Duration, log *slog.Logger) *Prefetcher {
 	p := &Prefetcher{
-		sessions: sessions, catalog: c, cfg: cfg,
-		waiting: map[turnOf]int{}, queue: make(chan turnOf, cfg.Queue),
+		sessions: sessions, catalog: c, timeout: timeout, log: log,
+		waiting: map[turnOf]int{}, queue: make(chan turnOf, prefetchQueue),
 	}
 	p.ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
-	for range cfg.Workers {
+	for range prefetchWorkers {
 		p.workers.Go(p.work)
 	}
 	return p
@@ -92,7 +78,7 @@ func (p *Prefetcher) work() {
 		case <-p.ctx.Done():
 			return
 		case key := <-p.queue:
-			guard.Log(p.cfg.Logger, "reading a page ahead", func() { p.read(key) })
+			guard.Log(p.log, "reading a page ahead", func() { p.read(key) })
 		}
 	}
 }
@@ -103,30 +89,21 @@ func (p *Prefetcher) read(key turnOf) {
 	n := p.waiting[key]
 	delete(p.waiting, key) // what is asked for from now on may be behind what is read here
 	p.mu.Unlock()
-	ctx, cancel := context.WithTimeout(p.ctx, p.cfg.Timeout)
+	ctx, cancel := context.WithTimeout(p.ctx, p.timeout)
 	defer cancel()
 	refs, err := p.sessions.Next(ctx, key.agent, key.feed, n)
 	if err == nil && len(refs) > 0 {
 		err = p.catalog.Prefetch(ctx, feed.IDs(refs))
 	}
 	if err != nil && p.ctx.Err() == nil {
-		p.cfg.Logger.DebugContext(ctx, "a page could not be read ahead; it is read when it is asked for", "agent", key.agent, "error", err)
+		p.log.DebugContext(ctx, "a page could not be read ahead; it is read when it is asked for", "agent", key.agent, "error", err)
 	}
 }
 
-// Close gives up what waits, ends what runs, and returns when it has ended, or ctx has.
-func (p *Prefetcher) Close(ctx context.Context) {
-	if p == nil {
-		return
-	}
-	p.stop()
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+// Close gives up what waits, ends what runs, and returns when it has ended.
+func (p *Prefetcher) Close() {
+	if p != nil {
+		p.stop()
 		p.workers.Wait()
-	}()
-	select {
-	case <-ended:
-	case <-ctx.Done():
 	}
 }

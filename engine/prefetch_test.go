@@ -3,6 +3,8 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -77,9 +79,12 @@ func (a *ahead) all() []string {
 	return slices.Sorted(slices.Values(a.read))
 }
 
-func prefetcher(t *testing.T, a *ahead, cfg engine.PrefetchConfig) *engine.Prefetcher {
+// What a prefetcher has of workers and room.
+const workers, room = 4, 1024
+
+func prefetcher(t *testing.T, a *ahead) *engine.Prefetcher {
 	t.Helper()
-	return engine.NewPrefetcher(t.Context(), a, a, cfg)
+	return engine.NewPrefetcher(t.Context(), a, a, time.Hour, slog.New(slog.DiscardHandler))
 }
 
 // TestPrefetchIsBounded holds up what reads: callers do not wait, what is too much is
@@ -88,28 +93,37 @@ func TestPrefetchIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := &ahead{held: make(chan struct{})}
-		p := prefetcher(t, a, engine.PrefetchConfig{Workers: 2, Queue: 4})
-		for _, agent := range []string{"a", "b"} { // the workers are busy with them
+		p := prefetcher(t, a)
+		want := []string{"a", "afor_you afor_you afor_you", "ahome"}
+		for i := range workers { // they are busy with these
+			agent := string(rune('a' + i))
 			p.After(agent, feed.ForYou, 1)
+			if i > 0 {
+				want = append(want, agent)
+			}
 		}
 		synctest.Wait()
-		p.After("c", feed.ForYou, 1)
 		p.After("a", feed.ForYou, 1) // its page before is being read, this one is another
 		p.After("a", feed.ForYou, 3)
 		p.After("a", feed.ForYou, 2)
 		p.After("a", feed.HomeFeed, 1)
-		p.After("d", feed.ForYou, 1)
+		for i := range room - 2 {
+			agent := fmt.Sprintf("u_%d", i)
+			p.After(agent, feed.ForYou, 1)
+			want = append(want, agent)
+		}
 		for range 10 {
 			p.After("e", feed.ForYou, 1) // there is no room
 		}
 		close(a.held)
 		synctest.Wait()
-		assert.Equal(t, []string{"a", "afor_you afor_you afor_you", "ahome", "b", "c", "d"}, normal(a.all()))
-		assert.Equal(t, 2, a.most, "at once")
+		slices.Sort(want)
+		assert.Equal(t, want, normal(a.all()))
+		assert.Equal(t, workers, a.most, "at once")
 		p.After("e", feed.ForYou, 1)
 		synctest.Wait()
-		assert.Len(t, a.all(), 7, "it goes on")
-		p.Close(t.Context())
+		assert.Len(t, a.all(), len(want)+1, "it goes on")
+		p.Close()
 	})
 }
 
@@ -128,23 +142,19 @@ func normal(list []string) []string {
 func TestPrefetchEnds(t *testing.T) {
 	t.Parallel()
 	a := &ahead{held: make(chan struct{})}
-	p := prefetcher(t, a, engine.PrefetchConfig{Workers: 1, Timeout: time.Hour})
-	for _, agent := range []string{"a", "b", "c"} {
-		p.After(agent, feed.ForYou, 1)
+	p := prefetcher(t, a)
+	for i := range 2 * workers {
+		p.After(fmt.Sprint("u_", i), feed.ForYou, 1)
 	}
-	p.Close(t.Context())
+	p.Close()
 	p.After("d", feed.ForYou, 1)
-	p.Close(t.Context())
+	p.Close()
 	assert.Empty(t, a.all())
 	assert.Zero(t, a.now)
 
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	p = prefetcher(t, &ahead{}, engine.PrefetchConfig{})
-	p.Close(ended) // does not wait for long, whatever runs
 	var none *engine.Prefetcher
 	none.After("a", feed.ForYou, 1)
-	none.Close(t.Context())
+	none.Close()
 }
 
 // TestPagesAreReadAhead: after every page behind which there is more, and no other.
@@ -152,8 +162,8 @@ func TestPagesAreReadAhead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := &ahead{}
-		p := prefetcher(t, a, engine.PrefetchConfig{})
-		defer p.Close(t.Context())
+		p := prefetcher(t, a)
+		defer p.Close()
 		r := newRig(t, 25, func(s *engine.Stores, _ *engine.Config) { s.Prefetch = p })
 		reads := func(n int) {
 			t.Helper()
@@ -176,17 +186,17 @@ func TestReadingAheadTakesNoLonger(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := &ahead{held: make(chan struct{})}
-		p := prefetcher(t, a, engine.PrefetchConfig{Workers: 1})
-		defer p.Close(t.Context())
-		p.After("a", feed.ForYou, 1)
-		p.After("b", feed.ForYou, 1)
-		bound := engine.PrefetchConfig{}.WithDefaults().Timeout
-		time.Sleep(bound - time.Nanosecond)
+		p := prefetcher(t, a)
+		defer p.Close()
+		for i := range workers + 1 {
+			p.After(fmt.Sprint("u_", i), feed.ForYou, 1)
+		}
+		time.Sleep(time.Hour - time.Nanosecond)
 		synctest.Wait()
-		assert.Equal(t, [2]int{1, 1}, a.counts(), "the first one is waited for")
+		assert.Equal(t, [2]int{workers, workers}, a.counts(), "the first ones are waited for")
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
-		assert.Equal(t, [2]int{2, 1}, a.counts(), "the second one's time has begun")
+		assert.Equal(t, [2]int{workers + 1, 1}, a.counts(), "the last one's time has begun")
 		assert.Empty(t, a.all())
 	})
 }
@@ -195,8 +205,8 @@ func TestReadingAheadTakesNoLonger(t *testing.T) {
 func TestAPageThatCannotBeReadAhead(t *testing.T) {
 	t.Parallel()
 	a := &ahead{err: errors.New("away")}
-	p := prefetcher(t, a, engine.PrefetchConfig{})
-	defer p.Close(t.Context())
+	p := prefetcher(t, a)
+	defer p.Close()
 	r := newRig(t, 30, func(s *engine.Stores, _ *engine.Config) { s.Prefetch = p })
 	r.wants(t, refresh(10), run(0, 10), true)
 	r.wants(t, loadMore(10), run(10, 20), true)

@@ -58,35 +58,19 @@ func (q *sourceQueues) takeUp() {
 	}
 }
 
-// filler tells what fills a position of a source; false: nothing is left that was not set
-// aside.
-func (q *sourceQueues) filler(right feed.Source) (filler, bool) {
+// filler tells what fills a position of a source; false: nothing is left for it but, unless
+// all is set, what was set aside.
+func (q *sourceQueues) filler(right feed.Source, all bool) (filler, bool) {
 	for _, s := range right.HandOver() {
 		if len(q.left[s]) > 0 {
 			return filler{source: s}, true
 		}
-		if s == feed.SourceFollowing && len(q.aside[s]) > 0 {
+		if len(q.aside[s]) > 0 && (all || s == feed.SourceFollowing) {
 			return filler{s, true}, true
 		}
 	}
 	return filler{}, false
 }
-
-// fillerAside tells what fills a position where nothing else is left.
-func (q *sourceQueues) fillerAside(right feed.Source) (filler, bool) {
-	for _, s := range right.HandOver() {
-		if len(q.aside[s]) > 0 {
-			return filler{s, true}, true
-		}
-	}
-	return filler{}, false
-}
-
-// setAside takes in a candidate that was set aside.
-func (q *sourceQueues) setAside(source feed.Source, c int32) { q.insert(q.aside, source, c) }
-
-// giveBack takes in a candidate that was held.
-func (q *sourceQueues) giveBack(c int32) { q.insert(q.left, homeSource(q.from[c].Source), c) }
 
 func (q *sourceQueues) insert(to queues, source feed.Source, c int32) {
 	at := len(to[source])
@@ -150,7 +134,7 @@ func (t *duplicates) hold(n int) {
 // release gives back what is held; false: there was nothing.
 func (t *duplicates) release() (some bool) {
 	for _, c := range t.held {
-		t.queues.giveBack(c)
+		t.queues.insert(t.queues.left, homeSource(t.from[c].Source), c)
 	}
 	some, t.held = len(t.held) > 0, t.held[:0]
 	return some

@@ -20,7 +20,7 @@ func (e *Engine) refresh(ctx context.Context, c *call) (Answer, error) {
 		return Answer{}, err
 	}
 	defer turn.leave()
-	if turn.follows() {
+	if turn.follows {
 		a, ok, err := e.follow(ctx, c)
 		if err != nil || ok {
 			return a, err
@@ -32,7 +32,7 @@ func (e *Engine) refresh(ctx context.Context, c *call) (Answer, error) {
 		return Answer{}, err
 	}
 	if !p.Replayed && !p.sessionless {
-		turn.keep()
+		turn.built = true
 	}
 	a, err := e.deliver(ctx, c, p)
 	// Nothing of the session can be read; the list has its contents with it. A page of an equal

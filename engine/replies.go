@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -22,13 +23,10 @@ type RepliesRequest struct {
 // Errors wrap [feed.ErrNotFound] where the reader does not see the post,
 // [feed.ErrBadLimit], [feed.ErrBadID] or [social.ErrUnavailable].
 func (t *Timelines) Replies(ctx context.Context, r RepliesRequest) (page TimelinePage, err error) {
-	if err := feed.CheckLimit(r.Limit, MaxTimelineLimit); err != nil {
+	if err := cmp.Or(feed.CheckLimit(r.Limit, MaxTimelineLimit), social.CheckPostID(r.Post)); err != nil {
 		return page, err
 	}
-	if err := social.CheckPostID(r.Post); err != nil {
-		return page, err
-	}
-	ctx = t.begin(ctx)
+	ctx = t.cfg.Begin(ctx)
 	root, err := t.stores.Posts.Cards(ctx, r.Reader, []social.Known{{ID: r.Post}})
 	if err != nil {
 		return page, err
@@ -91,13 +89,10 @@ type AuthorRequest struct {
 // Author reads one page of what an author has posted and the reader may see. Errors wrap
 // [feed.ErrBadLimit], [feed.ErrBadID] or [social.ErrUnavailable].
 func (t *Timelines) Author(ctx context.Context, r AuthorRequest) (page TimelinePage, err error) {
-	if err := feed.CheckLimit(r.Limit, MaxTimelineLimit); err != nil {
+	if err := cmp.Or(feed.CheckLimit(r.Limit, MaxTimelineLimit), social.CheckAgent(r.Author)); err != nil {
 		return page, err
 	}
-	if err := social.CheckAgent(r.Author); err != nil {
-		return page, err
-	}
-	ctx = t.begin(ctx)
+	ctx = t.cfg.Begin(ctx)
 	entries, err := t.stores.Posts.Grid(ctx, r.Reader, r.Author, r.Below, r.Limit+1)
 	if err != nil {
 		return page, err

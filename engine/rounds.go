@@ -118,6 +118,9 @@ func (r *rounds) next(ctx context.Context) bool {
 	if r.err = r.check(ctx); r.err != nil {
 		return false
 	}
+	if r.stages.counted {
+		countVerdicts(r.verdicts)
+	}
 	r.last = len(r.rest) == 0 && r.supply.exhausted()
 	r.late = !r.last && r.stages.e.cfg.Clock().Sub(r.begun) >= r.budget
 	return true
@@ -126,10 +129,8 @@ func (r *rounds) next(ctx context.Context) bool {
 func (r *rounds) recall(ctx context.Context) error {
 	ctx, end := r.stages.enter(ctx, recallStage)
 	defer end()
-	got, err := r.supply.ask(ctx, r.query, r.survivors)
-	r.rest = ofOthers(got.candidates, r.agent)
-	r.found.lacks |= got.lacks
-	r.found.standIn = r.found.standIn || got.standIn
+	got, err := r.supply.ask(ctx, r)
+	r.rest = ofOthers(got, r.agent)
 	if err != nil {
 		return err
 	}
@@ -186,18 +187,22 @@ func (r *rounds) check(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	s.e.failOpen.mark(r.agent, r.keys, checked.Verdicts, blind)
+	s.e.failOpen.served.mark(r.agent, r.keys, checked.Verdicts, s.e.cfg.RecordServed || blind, s.e.cfg.Clock())
 	if r.number == 1 {
 		r.found.checkedAt, r.found.stale = checked.At, checked.Stale
 	}
 	r.verdicts = byRef(r.refs, checked.Verdicts, latest)
-	for i := range r.fresh { // not by value: a copy that sourceOf is given goes to the heap
+	for i := range r.fresh {
 		c := &r.fresh[i]
 		if r.verdicts[i] == dedup.Unseen {
 			r.survivors = append(r.survivors, *c)
 			continue
 		}
-		if source := r.supply.sourceOf(c); source != feed.SourcePromoted { // that comes once in a window
+		source := feed.SourceScore
+		if r.feed == feed.HomeFeed {
+			source = homeSource(c.Source)
+		}
+		if source != feed.SourcePromoted { // that comes once in a window
 			r.again.add(c, source, r.verdicts[i])
 		}
 	}
@@ -218,7 +223,7 @@ func (r *rounds) enough() bool {
 // of sources or quotas: a refresh, a silent one and an explanation all go by it.
 func (r *rounds) arrange() {
 	if r.found.ranked == nil || r.arranged != len(r.survivors) {
-		r.found.ranked = r.supply.arrange(&r.builder, r.survivors, &r.wanted)
+		r.found.ranked = r.supply.arrange(r)
 		r.arranged = len(r.survivors)
 	}
 }

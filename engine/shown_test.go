@@ -185,7 +185,7 @@ func TestAPageIsShownElsewhereWhileItIsRead(t *testing.T) {
 }
 
 // A timeline that is a part of an engine's home has what it shows noted by that engine, the
-// latest that was made over it, unless it was given something else.
+// latest that was made over it.
 func TestTimelinesAreNotedByTheirEngine(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
@@ -207,10 +207,4 @@ func TestTimelinesAreNotedByTheirEngine(t *testing.T) {
 		read(alone)
 		assert.Equal(t, []dedup.Verdict{dedup.Pending}, r.verdicts(t, p.ID))
 	}
-	assert.Empty(t, n.shown)
-
-	r := newRig(t, 10, func(s *engine.Stores, _ *engine.Config) { s.Home.Following = n.timelines })
-	read(n.timelines)
-	assert.Equal(t, []string{p.ID}, n.shown)
-	assert.Equal(t, []dedup.Verdict{dedup.Unseen}, r.verdicts(t, p.ID))
 }

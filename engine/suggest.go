@@ -34,14 +34,12 @@ type SuggestStores struct {
 // Suggester suggests authors to follow. It is safe for concurrent use.
 type Suggester struct {
 	stores SuggestStores
-	clock  feed.Clock
-	log    *slog.Logger
+	cfg    Config
 }
 
 // NewSuggester returns a Suggester that asks the stores.
 func NewSuggester(stores SuggestStores, cfg Config) *Suggester {
-	cfg = cfg.withDefaults()
-	return &Suggester{stores, cfg.Clock, cfg.Log}
+	return &Suggester{stores, cfg.withDefaults()}
 }
 
 // Suggest lists at most limit authors to follow: first those whom at least
@@ -61,7 +59,7 @@ func (s *Suggester) Suggest(ctx context.Context, agent string, limit int) ([]api
 	if err != nil {
 		return nil, err
 	}
-	now := s.clock()
+	now := s.cfg.Clock()
 	if now.Sub(at).Abs() >= social.SuggestionsLive {
 		if err := s.renew(ctx, agent); err != nil {
 			return nil, err
@@ -111,7 +109,7 @@ func (s *Suggester) renew(ctx context.Context, agent string) error {
 		return nil
 	}
 	if err := s.stores.Queue.Mark(ctx, jobs.Dirty{Kind: jobs.Suggest, Key: agent, Priority: jobs.PriorityUpkeep, Lazy: true}); err != nil {
-		s.log.DebugContext(ctx, "suggestions are not renewed", slog.Any("error", err))
+		s.cfg.Log.DebugContext(ctx, "suggestions are not renewed", slog.Any("error", err))
 	}
 	return nil
 }

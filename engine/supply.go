@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 )
@@ -13,34 +12,21 @@ import (
 // supply is where the candidates of one refresh of a feed come from, and how they are
 // put on pages: [forYouSupply] or [homeSupply].
 type supply interface {
-	// ask asks for the candidates of a round, whose size the query says; survivors are
-	// the candidates of earlier rounds that may be shown.
-	ask(ctx context.Context, q feed.Query, survivors []feed.Candidate) (supplied, error)
+	// ask asks for the candidates of a round, best first; of home source by source.
+	ask(ctx context.Context, r *rounds) ([]feed.Candidate, error)
 	// exhausted reports whether there are no more.
 	exhausted() bool
 	// enough reports whether each source has its share of a page, or has no more.
 	enough(survivors []feed.Candidate) bool
 	// arrange makes the list that pages are taken from.
-	arrange(b *pageBuilder, survivors []feed.Candidate, w *wanted) []feed.Ref
-	// sourceOf is the source of home that has proposed a candidate.
-	sourceOf(c *feed.Candidate) feed.Source
-	// count counts what the sources have come to in all rounds.
-	count()
-	explained
-}
-
-// supplied holds the candidates of a round.
-type supplied struct {
-	candidates []feed.Candidate // best first; of home source by source
-	lacks      parts
-	standIn    bool // they are of a list for all readers
+	arrange(r *rounds) []feed.Ref
 }
 
 func (s *stages) supply(w *wanted) supply {
 	if w.feed == feed.HomeFeed {
 		return s.homeSupply(w.want)
 	}
-	return &forYouSupply{source: s.recall, most: s.e.cfg.N}
+	return &forYouSupply{source: s.recall}
 }
 
 // recallFrom recalls, and names the source in an error.
@@ -55,46 +41,43 @@ func recallFrom(ctx context.Context, source recall.Source, q feed.Query) (recall
 // forYouSupply is recall alone.
 type forYouSupply struct {
 	source recall.Source
-	most   int // positions up to which what was set aside fills the list
 	cursor string
 	done   bool
 }
 
-func (f *forYouSupply) ask(ctx context.Context, q feed.Query, _ []feed.Candidate) (supplied, error) {
+func (f *forYouSupply) ask(ctx context.Context, r *rounds) ([]feed.Candidate, error) {
+	q := r.query
 	q.After = f.cursor
 	result, err := recallFrom(ctx, f.source, q)
 	if err != nil {
-		return supplied{}, err
+		return nil, err
 	}
 	f.cursor, f.done = result.Next, result.Next == ""
-	got := supplied{candidates: result.Candidates, standIn: result.Stale}
 	if result.Stale {
-		got.lacks = lacksRecall
+		r.found.standIn, r.found.lacks = true, r.found.lacks|lacksRecall
 	}
-	return got, nil
+	return result.Candidates, nil
 }
 
 func (f *forYouSupply) exhausted() bool { return f.done }
 
 func (*forYouSupply) enough([]feed.Candidate) bool { return true }
 
-func (f *forYouSupply) arrange(b *pageBuilder, survivors []feed.Candidate, w *wanted) []feed.Ref {
-	b.drawer.aim(w.agent, &w.query)
-	return b.build(survivors, w.query.Ranking.Diversity, w.page, f.most)
+func (*forYouSupply) arrange(r *rounds) []feed.Ref {
+	r.builder.drawer.aim(r.agent, &r.query)
+	return r.builder.build(r.survivors, r.query.Ranking.Diversity, r.page, r.stages.e.cfg.N)
 }
-
-func (*forYouSupply) sourceOf(*feed.Candidate) feed.Source { return feed.SourceScore }
-
-func (*forYouSupply) count() {}
 
 // stages are recall, dedup and hydration as one kind of request goes through
 // them. Those of readers share recalls and are measured; an explanation asks the
 // source directly, as of its moment, and measures itself.
 type stages struct {
-	e      *Engine
-	at     feed.Clock // says where the dedup window is, and what is still to come
-	recall recall.Source
-	enter  func(context.Context, stage) (context.Context, func())
+	e       *Engine
+	at      feed.Clock // says where the dedup window is, and what is still to come
+	recall  recall.Source
+	enter   func(context.Context, stage) (context.Context, func())
+	counted bool                       // in metrics
+	scores  map[homeProposal]homeScore // of home, for explanations; nil: nobody asks
 }
 
 // chosen is the clean, ranked list of one refresh.
@@ -121,14 +104,6 @@ func (s *stages) choose(ctx context.Context, w wanted) (chosen, error) {
 	r := s.rounds(w)
 	defer r.release()
 	for r.next(ctx) {
-		countVerdicts(r.verdicts)
 	}
-	r.supply.count()
 	return r.chosen()
-}
-
-func (e *Engine) check(ctx context.Context, agent string, groups []string) (dedup.Checked, error) {
-	ctx, end := e.enter(ctx, dedupStage)
-	defer end()
-	return e.stores.Seen.Check(ctx, agent, groups, e.cfg.Clock())
 }

@@ -100,7 +100,7 @@ func TestTakingBackEndsWithTheEngine(t *testing.T) {
 		require.ErrorIs(t, err, cache.ErrUncertain)
 		synctest.Wait()
 		begun := time.Now()
-		r.Close(t.Context())
+		r.Close()
 		require.Zero(t, time.Since(begun), "it does not wait for the next attempt")
 		tried := r.sessions.count("Abandon")
 		require.Equal(t, 1, tried)

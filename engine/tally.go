@@ -14,35 +14,6 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// Tally counts what readers are shown and what they do, per variant of the
-// ranking. [events.Buffer] is one.
-type Tally interface {
-	// Delivered counts what an agent of the variant is answered for the first
-	// time, once for each page. It must not block, and where it has no room it
-	// leaves the page uncounted. The refs of docs tell which source gave each. It keeps
-	// both lists, which are not changed any more.
-	Delivered(variant, agent string, docs []feed.Doc, refs []feed.Ref, now time.Time)
-	// Acted counts acts, each once a day however often it comes. It must not
-	// block: it answers false, and has taken none of them, where it has no room
-	// at the moment; asking again is harmless.
-	Acted(variant string, acts []events.Act, now time.Time) bool
-	// Promoted counts what promotions have shown, and acts on what they may have
-	// shown, each once a day. It must not block: it answers false, and has taken
-	// neither, where it has no room at the moment. It keeps both lists.
-	Promoted(variant string, shown []events.Promoted, acts []events.PromotedAct, now time.Time) bool
-}
-
-// Popularity raises the live popularity of items by what readers click and like.
-// [popularity.Buffer] is one.
-type Popularity interface {
-	// Acted counts an agent's acts on items, by their ids, each agent and item once
-	// however often it comes. It must not block: it answers false, and has taken none
-	// of them, where it has no room at the moment; asking again is harmless.
-	Acted(agent string, items []string, now time.Time) bool
-	// Forget forgets what the agent has acted on. What it has added to counts stays.
-	Forget(ctx context.Context, agent string) error
-}
-
 // Act is something an agent did with an item.
 type Act struct {
 	Kind events.Kind
@@ -53,8 +24,9 @@ type Act struct {
 // that ranked it. A page of a session counts for the one the agent is in now: a
 // session outlives a change of the ranking for its last pages.
 func (e *Engine) tally(c *call, got hydrated) {
-	countShown(got.firstRefs)
-	if e.stores.Tally == nil || len(got.first) == 0 {
+	docs, refs := got.fresh()
+	countShown(refs)
+	if e.stores.Tally == nil || len(docs) == 0 {
 		return
 	}
 	variant := c.variant
@@ -62,8 +34,8 @@ func (e *Engine) tally(c *call, got hydrated) {
 		variant, _ = e.cfg.Rankings.For(c.Agent)
 	}
 	now := e.cfg.Clock()
-	e.stores.Tally.Delivered(variant, c.Agent, got.first, got.firstRefs, now)
-	e.tallyPromoted(variant, c.Agent, got, now)
+	e.stores.Tally.Delivered(variant, c.Agent, docs, refs, now)
+	e.tallyPromoted(variant, c.Agent, got.profile, refs, now)
 }
 
 // React takes what the agent did. What it hid is muted for good before it
@@ -89,7 +61,7 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (api.Event
 	for i, a := range acts {
 		ids[i] = a.ID
 	}
-	refs, docs, err := e.refsAndDocs(ctx, ids)
+	refs, docs, err := e.refs(ctx, ids)
 	if err != nil {
 		return api.EventsTaken{}, err
 	}
@@ -126,14 +98,16 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (api.Event
 			raised = append(raised, a.ID)
 		}
 	}
-	// The counts of reports come last: they know an act again on the same day only,
-	// and in the same variant, the others for 90 days. So an act that is refused and
-	// sent again counts once everywhere, whichever had no room.
-	if !e.learn(agent, lesson) || !e.raise(agent, raised) || !e.countPromoted(agent, promoted) || !e.count(agent, counted) {
+	if !e.handOver(agent, lesson, raised, promoted, counted) {
 		return api.EventsTaken{}, fmt.Errorf("%w: too many events are waiting to be counted", events.ErrUnavailable)
 	}
 	countClicks(acts, shown, hidden)
 	return taken, nil
+}
+
+// lessons are the kinds of acts as they are learned from.
+var lessons = map[events.Kind]feed.ActKind{
+	events.Click: feed.Clicked, events.Like: feed.Liked, events.Dislike: feed.Disliked, events.Hide: feed.Hidden,
 }
 
 // counting is an act as it is counted. Whether a click is on what exploration has
@@ -150,20 +124,18 @@ func counting(kind events.Kind, agent, group string, source feed.Source) events.
 	return act
 }
 
-// raise hands over the items whose live popularity an agent raises; false: there is
-// no room for it at the moment.
-func (e *Engine) raise(agent string, items []string) bool {
-	return e.stores.Popularity == nil || len(items) == 0 || e.stores.Popularity.Acted(agent, items, e.cfg.Clock())
-}
-
-// count hands over what counts for the agent's variant; false: there is no room for
-// it at the moment.
-func (e *Engine) count(agent string, acts []events.Act) bool {
-	if e.stores.Tally == nil || len(acts) == 0 {
-		return true
-	}
-	variant, _ := e.cfg.Rankings.For(agent)
-	return e.stores.Tally.Acted(variant, acts, e.cfg.Clock())
+// handOver hands over acts to all that counts them; false: there is no room at the moment.
+// They are learned whatever the ranking makes of it, so that one that counts it finds
+// something. The counts of reports come last: they know an act again on the same day only,
+// and in the same variant, the others for 90 days. So an act that is refused and
+// sent again counts once everywhere, whichever had no room.
+func (e *Engine) handOver(agent string, lesson []learning.Act, raised []string, promoted []events.PromotedAct, counted []events.Act) bool {
+	variant, ranking := e.cfg.Rankings.For(agent)
+	s, now := &e.stores, e.cfg.Clock()
+	return (s.Learner == nil || len(lesson) == 0 || s.Learner.Acted(agent, ranking.Learned.HalfLife, lesson, now)) &&
+		(s.Popularity == nil || len(raised) == 0 || s.Popularity.Acted(agent, raised, now)) &&
+		(s.Tally == nil || len(promoted) == 0 || s.Tally.Promoted(variant, nil, promoted, now)) &&
+		(s.Tally == nil || len(counted) == 0 || s.Tally.Acted(variant, counted, now))
 }
 
 // hiddenPosts are those of the ids that name a post which the agent may not see, and own
@@ -256,14 +228,17 @@ func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([
 			keys = append(keys, r.GivenKey())
 		}
 	}
-	checked, err := e.check(ctx, agent, keys)
+	inside, end := e.enter(ctx, dedupStage)
+	checked, err := e.stores.Seen.Check(inside, agent, keys, e.cfg.Clock())
+	end()
 	if e.failOpen.allows(ctx, err) {
 		return slices.Repeat([]wasShown{{shown: true, given: true}}, len(refs)), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	e.failOpen.mark(agent, keys, checked.Verdicts, false) // what only this process knows, because Redis was down
+	// what only this process knows, because Redis was down
+	e.failOpen.served.mark(agent, keys, checked.Verdicts, e.cfg.RecordServed, e.cfg.Clock())
 	given := checked.Verdicts[of:]
 	all := make([]wasShown, len(refs))
 	for i, v := range byRef(refs, checked.Verdicts[:of], latest) {
@@ -276,4 +251,34 @@ func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([
 		}
 	}
 	return all, nil
+}
+
+// tallyPromoted counts what of a page promotions have shown.
+func (e *Engine) tallyPromoted(variant, agent string, profile *feed.Profile, refs []feed.Ref, now time.Time) {
+	if e.stores.Promotions == nil || profile == nil {
+		return
+	}
+	var shown []events.Promoted
+	for _, r := range refs {
+		if r.Source != feed.SourcePromoted {
+			continue
+		}
+		if id, ok := e.stores.Promotions.Chosen(agent, profile, r.ID, now); ok {
+			shown = append(shown, events.Promoted{Promotion: id, Hash: events.PromotedHash(id, agent, r.Group)})
+		}
+	}
+	if len(shown) > 0 {
+		e.stores.Tally.Promoted(variant, shown, nil, now)
+	}
+}
+
+// promotedActs are an act, for each promotion that may have shown what it is on.
+func (e *Engine) promotedActs(a Act, agent, group string) (acts []events.PromotedAct) {
+	if e.stores.Promotions == nil || a.Kind != events.Click && a.Kind != events.Like {
+		return nil
+	}
+	for _, id := range e.stores.Promotions.About(a.ID) {
+		acts = append(acts, events.NewPromotedAct(a.Kind, id, agent, group))
+	}
+	return acts
 }

@@ -1,9 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/errgroup"
@@ -34,13 +34,6 @@ type TimelineRequest struct {
 	Limit int             // 1 to [MaxTimelineLimit]
 }
 
-func (r TimelineRequest) validate() error {
-	if err := feed.CheckLimit(r.Limit, MaxTimelineLimit); err != nil {
-		return err
-	}
-	return social.CheckAgent(r.Agent)
-}
-
 // TimelinePage is a page of a timeline.
 type TimelinePage struct {
 	Posts []social.Card // newest first, each visible to the agent
@@ -53,8 +46,8 @@ type TimelinePage struct {
 	NewReader bool
 }
 
-// TimelineStores are the stores that timelines are read from; all but Kept, Showing,
-// Late and Behind are required.
+// TimelineStores are the stores that timelines are read from; all but Kept, Late
+// and Behind are required.
 type TimelineStores struct {
 	Posts    TimelinePosts
 	Lists    timeline.Reader // of agents
@@ -63,9 +56,6 @@ type TimelineStores struct {
 	Profiles catalog.Profiles
 	// Kept answers with the lists while Posts cannot be asked; nil: nothing does.
 	Kept social.KeptCards
-	// Showing takes what is shown; nil: the engine whose home these timelines are a part
-	// of, if there is one.
-	Showing Showing
 	// Late reports whether the lists lack what was accepted, because they could not
 	// be reached: the store answers instead. It must not block; nil: never.
 	Late func() bool
@@ -101,28 +91,16 @@ type ListBuilder interface {
 // and is safe for concurrent use.
 type Timelines struct {
 	stores  TimelineStores
-	showing Showing // nil: what is shown is not noted
-	log     *slog.Logger
-	begin   func(context.Context) context.Context
+	showing Showing // the engine whose home they are a part of; nil: what is shown is not noted
+	cfg     Config
 	heads   *lru.Cache[string, postHead]
 }
 
 // NewTimelines returns a reader of timelines. Of the configuration it uses Log
 // and Begin.
 func NewTimelines(stores TimelineStores, cfg Config) *Timelines {
-	cfg = cfg.withDefaults()
-	heads, err := lru.New[string, postHead](rememberedHeads)
-	if err != nil { // the size is not positive
-		panic(err)
-	}
-	return &Timelines{stores: stores, showing: stores.Showing, log: cfg.Log, begin: cfg.Begin, heads: heads}
-}
-
-// noteWith has what is shown noted by an engine, unless something else was named.
-func (t *Timelines) noteWith(e *Engine) {
-	if t.stores.Showing == nil {
-		t.showing = e
-	}
+	heads, _ := lru.New[string, postHead](rememberedHeads) // fails only for a size that is not positive
+	return &Timelines{stores: stores, cfg: cfg.withDefaults(), heads: heads}
 }
 
 // Warm builds the agent's list ahead, as after a login, so that their first page
@@ -132,7 +110,7 @@ func (t *Timelines) Warm(ctx context.Context, agent string) error {
 	if err := social.CheckAgent(agent); err != nil {
 		return err
 	}
-	return t.stores.Builder.Build(t.begin(ctx), agent)
+	return t.stores.Builder.Build(t.cfg.Begin(ctx), agent)
 }
 
 // Timeline reads one page. Lists and outboxes only propose ids; what is shown is
@@ -141,11 +119,11 @@ func (t *Timelines) Warm(ctx context.Context, agent string) error {
 // is kept of public posts is shown; where that is nothing, it is an error. Errors
 // wrap [feed.ErrBadID], [feed.ErrBadLimit] or [social.ErrUnavailable].
 func (t *Timelines) Timeline(ctx context.Context, r TimelineRequest) (TimelinePage, error) {
-	if err := r.validate(); err != nil {
+	if err := cmp.Or(feed.CheckLimit(r.Limit, MaxTimelineLimit), social.CheckAgent(r.Agent)); err != nil {
 		return TimelinePage{}, err
 	}
 	read := &timelineRead{t: t, agent: r.Agent}
-	ctx = t.begin(ctx)
+	ctx = t.cfg.Begin(ctx)
 	page, err := read.page(ctx, r)
 	if t.stores.Kept != nil && ctx.Err() == nil && errors.Is(err, social.ErrUnavailable) {
 		page, err = read.keptPage(ctx, r, err)

@@ -145,7 +145,7 @@ func (r *timelineRead) own(ctx context.Context, below timeline.Position, n int) 
 	case errors.Is(err, timeline.ErrUnavailable):
 		r.lacks |= lacksTimeline
 	case err != nil:
-		r.t.log.WarnContext(ctx, "a list cannot be used; the store answers", "agent", r.agent, "error", err)
+		r.t.cfg.Log.WarnContext(ctx, "a list cannot be used; the store answers", "agent", r.agent, "error", err)
 	}
 	return proposal{}, false, nil
 }
@@ -168,7 +168,7 @@ func (r *timelineRead) pulled(ctx context.Context, below timeline.Position, n in
 		r.lacks |= lacksTimeline
 		pages = nil
 	default:
-		r.t.log.WarnContext(ctx, "outboxes cannot be used; the store answers", "agent", r.agent, "error", err)
+		r.t.cfg.Log.WarnContext(ctx, "outboxes cannot be used; the store answers", "agent", r.agent, "error", err)
 		pages = nil
 	}
 	for i, p := range pages {
@@ -187,9 +187,51 @@ func (r *timelineRead) pulled(ctx context.Context, below timeline.Position, n in
 	}
 	if r.lacks&lacksTimeline == 0 {
 		if err := r.t.stores.Builder.Outbox(ctx, missing[:min(len(missing), outboxesAtOnce)]); err != nil && ctx.Err() == nil {
-			r.t.log.DebugContext(ctx, "outboxes cannot be built; the store answers", "error", err)
+			r.t.cfg.Log.DebugContext(ctx, "outboxes cannot be built; the store answers", "error", err)
 		}
 	}
 	list, err := r.t.stores.Posts.Newest(ctx, missing, below, n)
 	return append(out, fromStore(list, n)), ended, err
+}
+
+// keptAtOnce is how many entries of a list are looked at in one step while the
+// store cannot be asked: most of them may be of posts that are not kept.
+const keptAtOnce = 100
+
+// keptPage is a page while the store cannot be asked: of what the agent's list
+// proposes, the public posts that are kept. Nothing is known then of relations, so
+// nothing is said of them; only the agent's own mutes hold. cause is the error
+// where there is nothing to show.
+func (r *timelineRead) keptPage(ctx context.Context, req TimelineRequest, cause error) (TimelinePage, error) {
+	r.lacks |= lacksSocial
+	if late := r.t.stores.Late; late != nil && late() {
+		r.lacks |= lacksTimeline
+	}
+	page := TimelinePage{Posts: []social.Card{}, Next: req.Below}
+	for {
+		list, err := r.t.stores.Lists.Read(ctx, r.agent, page.Next, keptAtOnce)
+		if err != nil || list.State != timeline.Ready {
+			break
+		}
+		ids := make([]string, len(list.Entries))
+		for i, e := range list.Entries {
+			ids[i] = e.ID
+		}
+		cards, err := r.t.stores.Kept.Kept(ctx, ids)
+		if err != nil {
+			break
+		}
+		left := page.put(cards, list.Entries, req.Limit, func(c *social.Card, at social.Position) bool {
+			return c.Visible && c.Public && c.CreatedAt == at.At && !r.mutes(c)
+		})
+		// Below a floor there is more, for when the store is back.
+		page.HasMore = left || list.More || !list.Floor.Zero()
+		if left || !list.More {
+			break
+		}
+	}
+	if len(page.Posts) == 0 {
+		return TimelinePage{}, cause
+	}
+	return page, nil
 }

@@ -72,8 +72,9 @@ func newNetworkOf(t *testing.T, lists, outboxes int) *network {
 	n.lists = timelinememory.New(timelinememory.Config{Cap: lists, Clock: n.now})
 	n.outboxes = timelinememory.New(timelinememory.Config{Cap: outboxes, Clock: n.now})
 	n.timelines = engine.NewTimelines(engine.TimelineStores{
-		Posts: n.store, Lists: n.lists, Outboxes: n.outboxes, Builder: n, Profiles: n, Showing: n,
+		Posts: n.store, Lists: n.lists, Outboxes: n.outboxes, Builder: n, Profiles: n,
 	}, engine.Config{Clock: n.now})
+	n.timelines.NoteWith(n)
 	return n
 }
 

@@ -21,7 +21,7 @@ type turn struct {
 	gate    chan struct{} // holds a token while a refresh runs
 	in      int           // running and waiting, guarded by turns.mu
 	started time.Time     // start of the last refresh proper, guarded by turns.mu
-	built   bool          // it left a session, guarded by turns.mu
+	built   bool          // it left a session others may page from; of who holds the token
 }
 
 // turnOf is whose turn it is: an agent's, in one of their feeds. Two of an agent's
@@ -33,10 +33,10 @@ type turnOf struct {
 
 // ticket is one refresh's place in the queue.
 type ticket struct {
-	all   *turns
-	of    turnOf
-	turn  *turn
-	young bool // the refresh it found running was young enough to page from
+	*turn
+	all     *turns
+	of      turnOf
+	follows bool // it waited for a refresh whose session it may page from
 }
 
 // enter waits for a turn, or for the end of ctx. now is the time of
@@ -50,50 +50,36 @@ func (t *turns) enter(ctx context.Context, of turnOf, now time.Time, coalesce ti
 		t.of[of] = tn
 	}
 	tn.in++
-	tk := &ticket{all: t, of: of, turn: tn}
-	tk.young = !tn.started.IsZero() && now.Sub(tn.started) < coalesce
+	young := !tn.started.IsZero() && now.Sub(tn.started) < coalesce
 	t.mu.Unlock()
+	k := &ticket{turn: tn, all: t, of: of}
 	select {
 	case tn.gate <- struct{}{}:
-		return tk, nil
+		k.follows = young && tn.built
+		return k, nil
 	case <-ctx.Done():
-		tk.forget()
+		k.forget()
 		return nil, ctx.Err()
 	}
-}
-
-// follows reports whether the ticket waited for a refresh whose session it may
-// page from.
-func (k *ticket) follows() bool {
-	k.all.mu.Lock()
-	defer k.all.mu.Unlock()
-	return k.young && k.turn.built
 }
 
 // begin marks the start of a refresh proper.
 func (k *ticket) begin(now time.Time) {
 	k.all.mu.Lock()
 	defer k.all.mu.Unlock()
-	k.turn.started, k.turn.built = now, false
-}
-
-// keep says that there is a session others may page from.
-func (k *ticket) keep() {
-	k.all.mu.Lock()
-	defer k.all.mu.Unlock()
-	k.turn.built = true
+	k.started, k.built = now, false
 }
 
 // leave lets the next one in.
 func (k *ticket) leave() {
-	<-k.turn.gate
+	<-k.gate
 	k.forget()
 }
 
 func (k *ticket) forget() {
 	k.all.mu.Lock()
 	defer k.all.mu.Unlock()
-	if k.turn.in--; k.turn.in == 0 {
+	if k.in--; k.in == 0 {
 		delete(k.all.of, k.of)
 	}
 }

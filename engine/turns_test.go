@@ -33,7 +33,7 @@ func TestTurnsTellWhoMayPage(t *testing.T) {
 				all, of := newTurns(), turnOf{agent: "u_1"}
 				first, err := all.enter(t.Context(), of, noon, time.Second)
 				require.NoError(t, err)
-				assert.False(t, first.follows())
+				assert.False(t, first.follows)
 				first.begin(noon)
 				got := make(chan bool)
 				go func() {
@@ -43,12 +43,12 @@ func TestTurnsTellWhoMayPage(t *testing.T) {
 						return
 					}
 					defer second.leave()
-					got <- second.follows()
+					got <- second.follows
 				}()
 				synctest.Wait()
 				assert.Equal(t, 2, all.of[of].in, "the second one waits")
 				if c.built {
-					first.keep()
+					first.built = true
 				}
 				first.leave()
 				assert.Equal(t, c.want, <-got)
@@ -81,12 +81,12 @@ func TestTurnsAfterwardsIsNotConcurrent(t *testing.T) {
 	first, err := all.enter(t.Context(), turnOf{agent: "u_1"}, noon, time.Second)
 	require.NoError(t, err)
 	first.begin(noon)
-	first.keep()
+	first.built = true
 	first.leave()
 	second, err := all.enter(t.Context(), turnOf{agent: "u_1"}, noon.Add(time.Millisecond), time.Second)
 	require.NoError(t, err)
 	defer second.leave()
-	assert.False(t, second.follows(), "a refresh after a refresh is a refresh")
+	assert.False(t, second.follows, "a refresh after a refresh is a refresh")
 }
 
 func TestTurnsGiveUpWaiting(t *testing.T) {
@@ -140,9 +140,7 @@ func TestAReleasedScratchHoldsNothing(t *testing.T) {
 func TestATurnBeginsWithoutASession(t *testing.T) {
 	tk, err := newTurns().enter(t.Context(), turnOf{agent: "u_1"}, noon, time.Second)
 	require.NoError(t, err)
-	tk.young = true
-	tk.keep()
-	assert.True(t, tk.follows())
+	tk.built = true
 	tk.begin(noon)
-	assert.False(t, tk.follows())
+	assert.False(t, tk.built)
 }

@@ -60,7 +60,7 @@ func (p *parts) openEngine(ctx context.Context, items catalog.Catalog, cfg engin
 	if err != nil {
 		return nil, err
 	}
-	p.onClose("engine", func(ctx context.Context) error { e.Close(ctx); return nil })
+	p.disconnects("engine", func() error { e.Close(); return nil })
 	return e, nil
 }
 
@@ -81,10 +81,8 @@ func (p *parts) openPrefetch(ctx context.Context, items catalog.Catalog) *engine
 	if !cached && !p.cfg.UsesPostgres() {
 		return nil
 	}
-	ahead := engine.NewPrefetcher(ctx, p.stores.sessions, items, engine.PrefetchConfig{
-		Timeout: p.cfg.Server.RequestTimeout, Logger: p.log,
-	})
-	p.onClose("reading ahead", func(ctx context.Context) error { ahead.Close(ctx); return nil })
+	ahead := engine.NewPrefetcher(ctx, p.stores.sessions, items, p.cfg.Server.RequestTimeout, p.log)
+	p.disconnects("reading ahead", func() error { ahead.Close(); return nil })
 	return ahead
 }
 

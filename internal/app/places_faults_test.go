@@ -54,7 +54,7 @@ func makeFlaky(t *testing.T, a *App) *flaky {
 		Remember: a.cfg.UsesRedis(), Begin: breaker.Begin,
 	})
 	require.NoError(t, err)
-	a.Engine.Close(t.Context())
+	a.Engine.Close()
 	a.Engine = e
 	return f
 }

@@ -52,9 +52,8 @@ var unguarded = map[string]int{
 	"dedup/memory/memory.go":        1, // each look is guarded
 	"dedup/recorder.go":             1, // collects batches; each write is guarded
 	"dedup/spool/spool.go":          1, // each pass is guarded
-	"engine/abandon.go":             2, // wait
 	"engine/home.go":                1, // each source is guarded
-	"engine/prefetch.go":            2, // each read is guarded; one waits
+	"engine/prefetch.go":            1, // each read is guarded
 	"internal/app/serve.go":         1, // net/http guards each request
 	"internal/logqueue/logqueue.go": 1, // writes lines, where a panic would be logged
 	"recall/front.go":               1, // the source is guarded
