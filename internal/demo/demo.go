@@ -76,30 +76,29 @@ func Next(seed, i uint64, now time.Time) feed.Item {
 }
 
 func newSubject(r *rand.Rand) subject {
-	t := pick(r, topics)
-	s := subject{topic: t, lang: "en", who: pick(r, t.who), what: pick(r, t.what), place: pick(r, places)}
+	t := pick(r, words.Topics)
+	s := subject{topic: t, lang: "en", who: pick(r, t.Who), what: pick(r, t.What), place: pick(r, words.Places)}
 	for s.other == "" || s.other == s.what {
-		s.other = pick(r, t.what)
+		s.other = pick(r, t.What)
 	}
 	if r.IntN(7) > 0 {
 		return s
 	}
 	s.lang = pick(r, []string{"de", "de", "de", "fr", "fr", "es", "es", "ja"})
-	about := pick(r, foreign[s.lang].subjects)
-	at := slices.IndexFunc(topics, func(t topic) bool { return t.tag == about.tag })
-	s.topic, s.what = topics[at], about.text
+	about := pick(r, words.Foreign[s.lang].Subjects)
+	s.topic, s.what = words.Topics[topicOf(about.Tag)], about.Text
 	return s
 }
 
 // newItem writes about the subject, under a title not in titles where one can
 // be found, and adds it there.
 func newItem(r *rand.Rand, s subject, titles map[string]bool) feed.Item {
-	order := r.Perm(len(summaries))
-	templates, summary := headlines[s.topic.kind], fill(r, summaries[order[0]], s)
-	if f, ok := foreign[s.lang]; ok {
-		templates, summary = f.templates, f.summary
+	order := r.Perm(len(words.Summaries))
+	templates, summary := words.Headlines[s.topic.Kind], fill(r, words.Summaries[order[0]], s)
+	if f, ok := words.Foreign[s.lang]; ok {
+		templates, summary = f.Templates, f.Summary
 	} else if r.IntN(2) == 0 {
-		summary += " " + fill(r, summaries[order[1]], s)
+		summary += " " + fill(r, words.Summaries[order[1]], s)
 	}
 	var title string
 	for try := 0; try < 20 && (title == "" || titles[title]); try++ {
@@ -107,15 +106,15 @@ func newItem(r *rand.Rand, s subject, titles map[string]bool) feed.Item {
 	}
 	titles[title] = true
 
-	tags := []string{s.topic.tag}
-	for _, tag := range s.topic.also {
+	tags := []string{s.topic.Tag}
+	for _, tag := range s.topic.Also {
 		if r.IntN(3) == 0 {
 			tags = append(tags, tag)
 		}
 	}
 	it := feed.Item{
-		Title: title, Summary: summary, Lang: s.lang, Tags: tags, AuthorID: author(r, s.topic.tag),
-		ImageURL: fmt.Sprintf("https://example.com/images/%s-%d.jpg", s.topic.tag, 1+r.IntN(12)),
+		Title: title, Summary: summary, Lang: s.lang, Tags: tags, AuthorID: author(r, s.topic.Tag),
+		ImageURL: fmt.Sprintf("https://example.com/images/%s-%d.jpg", s.topic.Tag, 1+r.IntN(12)),
 		Business: map[string]json.RawMessage{"reading_minutes": fmt.Append(nil, 1+r.IntN(14))},
 	}
 	publish(r, &it, site(r, s, it.AuthorID))
@@ -141,19 +140,19 @@ func again(r *rand.Rand, it feed.Item) feed.Item {
 	}
 	it.Title = fmt.Sprintf(pick(r, []string{"%s (updated)", "%s, in pictures", "Report: %s"}), it.Title)
 	it.AuthorID = author(r, it.Tags[0])
-	publish(r, &it, newspapers[r.IntN(len(newspapers))])
+	publish(r, &it, pick(r, words.Newspapers))
 	return it
 }
 
-var (
-	firstNames = []string{"ana", "ben", "chidi", "dora", "emre", "freya", "goran", "hana", "ines", "jonas", "keiko", "liam"}
-	lastNames  = []string{"costa", "okafor", "lindqvist", "moreau", "tanaka", "novak", "fischer", "byrne", "rossi", "sharma"}
-)
+// topicOf is the place of a tag among the topics.
+func topicOf(tag string) int {
+	return slices.IndexFunc(words.Topics, func(t topic) bool { return t.Tag == tag })
+}
 
 // author returns one of the eight who write about the tag, the first ones more often.
 func author(r *rand.Rand, tag string) string {
-	at := slices.IndexFunc(topics, func(t topic) bool { return t.tag == tag })*3 + int(8*math.Pow(r.Float64(), 2))
-	return firstNames[at%len(firstNames)] + "." + lastNames[at%len(lastNames)]
+	at := topicOf(tag)*3 + int(8*math.Pow(r.Float64(), 2))
+	return words.FirstNames[at%len(words.FirstNames)] + "." + words.LastNames[at%len(words.LastNames)]
 }
 
 // slug is the title as a part of a URL.
@@ -163,18 +162,7 @@ func slug(title string) string {
 }
 
 // Profiles returns the demo readers by agent id.
-func Profiles() map[string]feed.Profile {
-	return map[string]feed.Profile{
-		"u_1": {Interests: map[string]float64{"go": 5, "databases": 4, "distributed-systems": 3, "performance": 2}, Keywords: feed.Keywords("latency", "migration"), Langs: []string{"en"}},
-		"u_2": {Interests: map[string]float64{"climate": 5, "energy": 4, "nature": 3, "science": 2}, Keywords: feed.Keywords("solar", "forest")},
-		"u_3": {Interests: map[string]float64{"football": 5, "cycling": 4, "running": 3, "sport": 2}, MutedTags: []string{"politics"}},
-		"u_4": {Interests: map[string]float64{"film": 4, "music": 4, "books": 4, "culture": 2}, Keywords: feed.Keywords("restoration", "vinyl"), Langs: []string{"en", "fr"}},
-		"u_5": {Interests: map[string]float64{"startups": 5, "business": 4, "economy": 3, "work": 2}, MutedTags: []string{"football", "sport"}},
-		"u_6": {Interests: map[string]float64{"travel": 5, "food": 5, "outdoors": 3}, Keywords: feed.Keywords("night trains", "sourdough"), Langs: []string{"en", "de", "es"}},
-		"u_7": {Interests: map[string]float64{"security": 5, "privacy": 5, "law": 3, "open-source": 2}, Keywords: feed.Keywords("passkeys"), MutedAuthors: []string{"ben.okafor"}},
-		"u_8": {}, // nothing is known of this reader: pure freshness
-	}
-}
+func Profiles() map[string]feed.Profile { return words.Profiles }
 
 // newsSeed is the seed of Run's items.
 const newsSeed = 1

@@ -30,10 +30,6 @@ const (
 // that some are celebrities.
 var famous = []float64{0.99, 0.95, 0.4, 0.2}
 
-// readers are the names of those of [Profiles], who have followers and post, too: u_1,
-// u_2 and so on.
-var readers = []string{"Mara Voss", "Elias Thorn", "Nadia Kerr", "Tomás Reyes", "Ines Falk", "Jonah Adler", "Yuki Mori", "Sam Doyle"}
-
 // Of the latest posts of those before the demo starts, one of so many has pictures:
 // making them takes time.
 const (
@@ -58,19 +54,20 @@ func NewNetwork(seed uint64) *Network {
 	r := rand.New(rand.NewPCG(seed, people))
 	n := &Network{}
 	for i := range people {
-		first, last := firstNames[i%len(firstNames)], lastNames[i/len(firstNames)%len(lastNames)]
+		at, surname := i%len(words.FirstNames), i/len(words.FirstNames)
+		first, last := words.FirstNames[at], words.LastNames[surname%len(words.LastNames)]
 		id, name := first+"."+last, capital(first)+" "+capital(last)
-		if again := i / (len(firstNames) * len(lastNames)); again > 0 {
+		if again := surname / len(words.LastNames); again > 0 {
 			id, name = fmt.Sprintf("%s%d", id, again+1), fmt.Sprintf("%s %s", name, []string{"II", "III"}[again-1])
 		}
-		t := topics[i%len(topics)]
+		t := words.Topics[i%len(words.Topics)]
 		n.topics = append(n.topics, t)
 		n.Authors = append(n.Authors, social.Author{
 			ID: id, Name: name, ImageURL: fmt.Sprintf("https://example.com/people/%d.jpg", i+1),
-			Bio: "Mostly about " + strings.ReplaceAll(t.tag, "-", " ") + ", from " + pick(r, places) + ".",
+			Bio: "Mostly about " + strings.ReplaceAll(t.Tag, "-", " ") + ", from " + pick(r, words.Places) + ".",
 		})
 	}
-	for i, name := range readers {
+	for i, name := range words.Readers {
 		n.Authors = append(n.Authors, social.Author{ID: readerID(i), Name: name, Bio: "Reads this demo."})
 	}
 	n.follow(r)
@@ -92,7 +89,7 @@ func (n *Network) follow(r *rand.Rand) {
 	for _, a := range n.Authors[:people] {
 		n.draw(r, a.ID, 5+r.IntN(10))
 	}
-	for i := range readers {
+	for i := range words.Readers {
 		for at := range 4 + 3*i {
 			n.Follows = append(n.Follows, [2]string{n.Authors[(7*i+at)%people].ID, readerID(i)})
 		}
@@ -100,7 +97,7 @@ func (n *Network) follow(r *rand.Rand) {
 	profiles := Profiles()
 	for agent, p := range profiles {
 		for at, t := range n.topics {
-			if p.Interests[t.tag] >= 3 && at < len(topics)*4 {
+			if p.Interests[t.Tag] >= 3 && at < len(words.Topics)*4 {
 				n.add(agent, at)
 			}
 		}
@@ -131,11 +128,11 @@ func (n *Network) Post(seed, i uint64) social.Post {
 	r := rand.New(rand.NewPCG(seed, i))
 	at := n.popular(r)
 	t := n.topics[at]
-	s := subject{topic: t, lang: "en", who: pick(r, t.who), what: pick(r, t.what), other: pick(r, t.what), place: pick(r, places)}
+	s := subject{topic: t, lang: "en", who: pick(r, t.Who), what: pick(r, t.What), other: pick(r, t.What), place: pick(r, words.Places)}
 	p := social.Post{
 		Author: n.Authors[at].ID, Audience: social.Audience{Public: r.IntN(8) > 0},
-		Caption: fill(r, pick(r, headlines[t.kind]), s) + "\n\n" + fill(r, pick(r, summaries), s) + " #" + strings.ReplaceAll(t.tag, "-", ""),
-		Tags:    []string{t.tag},
+		Caption: fill(r, pick(r, words.Headlines[t.Kind]), s) + "\n\n" + fill(r, pick(r, words.Summaries), s) + " #" + strings.ReplaceAll(t.Tag, "-", ""),
+		Tags:    []string{t.Tag},
 	}
 	p.Audience.Followers = !p.Audience.Public
 	return p
@@ -212,7 +209,7 @@ func (n *Network) before(now time.Time) []social.Post {
 	for i, age := range ages {
 		posts[i] = n.Post(0, uint64(i))
 		if i%readerPosts == readerPosts/2 {
-			posts[i].Author = readerID(i / readerPosts % len(readers))
+			posts[i].Author = readerID(i / readerPosts % len(words.Readers))
 		}
 		posts[i].ID, posts[i].CreatedAt = fmt.Sprintf("%sdemo_%d", social.PostPrefix, i+1), now.Add(-age).Unix()
 	}

@@ -22,24 +22,15 @@ const (
 // taste is the taste of a simulated reader, who clicks and hides by it. No profile has it:
 // the feed learns it from their acts.
 type taste struct {
-	agent         string
-	clicks, hides []string // tags
-}
-
-var tastes = []taste{
-	{"r_rust", []string{"rust", "go", "databases", "performance"}, []string{"football"}},
-	{"r_space", []string{"space", "science", "climate", "energy"}, []string{"startups"}},
-	{"r_sport", []string{"football", "cycling", "running", "sport"}, []string{"economy"}},
-	{"r_books", []string{"books", "film", "culture", "history"}, []string{"javascript"}},
-	{"r_food", []string{"food", "travel", "outdoors", "nature"}, []string{"security"}},
-	{"r_market", []string{"startups", "business", "economy", "work"}, []string{"music"}},
+	Agent         string
+	Clicks, Hides []string // tags
 }
 
 // Tastes are the tags that each simulated reader clicks, by agent.
 func Tastes() map[string][]string {
-	all := make(map[string][]string, len(tastes))
-	for _, t := range tastes {
-		all[t.agent] = t.clicks
+	all := make(map[string][]string, len(words.Tastes))
+	for _, t := range words.Tastes {
+		all[t.Agent] = t.Clicks
 	}
 	return all
 }
@@ -62,13 +53,13 @@ type Reading interface {
 func Read(ctx context.Context, of Reading, wait time.Duration, log *slog.Logger) {
 	r := rand.New(rand.NewPCG(readPages, readPage))
 	for i := range ticks(ctx, wait) {
-		t := tastes[i%len(tastes)]
+		t := words.Tastes[i%len(words.Tastes)]
 		action := engine.ActionLoadMore
-		if i/len(tastes)%3 == 0 {
+		if i/len(words.Tastes)%3 == 0 {
 			action = engine.ActionRefresh
 		}
 		if err := t.read(ctx, r, of, action); err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "simulated reader", "agent", t.agent, "error", err)
+			log.WarnContext(ctx, "simulated reader", "agent", t.Agent, "error", err)
 		}
 		if i == readPages-1 {
 			return
@@ -77,7 +68,7 @@ func Read(ctx context.Context, of Reading, wait time.Duration, log *slog.Logger)
 }
 
 func (t taste) read(ctx context.Context, r *rand.Rand, of Reading, action engine.Action) error {
-	page, err := of.Feed(ctx, engine.Request{Agent: t.agent, Action: action, Limit: readPage})
+	page, err := of.Feed(ctx, engine.Request{Agent: t.Agent, Action: action, Limit: readPage})
 	if err != nil {
 		return err
 	}
@@ -94,7 +85,7 @@ func (t taste) read(ctx context.Context, r *rand.Rand, of Reading, action engine
 	if len(acts) == 0 {
 		return nil
 	}
-	_, err = of.React(ctx, t.agent, acts)
+	_, err = of.React(ctx, t.Agent, acts)
 	return err
 }
 
@@ -102,11 +93,11 @@ func (t taste) read(ctx context.Context, r *rand.Rand, of Reading, action engine
 func (t taste) acts(r *rand.Rand, it feed.Item) []events.Kind {
 	chance := r.Float64()
 	switch {
-	case overlap(t.hides, it.Tags):
+	case overlap(t.Hides, it.Tags):
 		if chance < 0.6 {
 			return []events.Kind{events.Hide}
 		}
-	case overlap(t.clicks, it.Tags):
+	case overlap(t.Clicks, it.Tags):
 		if chance < 0.15 {
 			return []events.Kind{events.Click, events.Like}
 		}
