@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"log/slog"
 	"math"
 	"math/rand/v2"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/repeat"
 )
 
 // span is how far back the catalog goes.
@@ -172,29 +172,11 @@ const newsSeed = 1
 // which would be old items to every reader. A put that fails is logged and the
 // next one tried.
 func Run(ctx context.Context, put func(context.Context, []feed.Item) error, every time.Duration, clock feed.Clock, log *slog.Logger) {
-	for range ticks(ctx, every) {
+	repeat.Every(ctx, every, func(ctx context.Context) {
 		now := clock()
 		it := Next(newsSeed, uint64(now.UnixMilli()), now)
 		if err := put(ctx, []feed.Item{it}); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "demo item was not stored", "id", it.ID, "error", err)
 		}
-	}
-}
-
-// ticks yields 0, 1 and so on, one after every wait, until ctx ends.
-func ticks(ctx context.Context, wait time.Duration) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		tick := time.NewTicker(wait)
-		defer tick.Stop()
-		for i := 0; ; i++ {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			if !yield(i) {
-				return
-			}
-		}
-	}
+	})
 }

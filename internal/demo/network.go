@@ -15,6 +15,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/repeat"
 	"github.com/freshet/freshet/social"
 )
 
@@ -230,7 +231,7 @@ func atOnce(ctx context.Context, n int, write func(ctx context.Context, i int) e
 // ends. A write that fails is logged and the next one tried.
 func (n *Network) Run(ctx context.Context, store social.Store, every time.Duration, clock feed.Clock, log *slog.Logger) {
 	var fresh []string
-	for range ticks(ctx, every) {
+	repeat.Every(ctx, every, func(ctx context.Context) {
 		i := uint64(clock().UnixMilli())
 		p, _, err := store.CreatePost(ctx, n.Post(newsSeed, i), social.Creation{})
 		if err == nil {
@@ -241,5 +242,5 @@ func (n *Network) Run(ctx context.Context, store social.Store, every time.Durati
 		if err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "demo post was not stored", "error", err)
 		}
-	}
+	})
 }

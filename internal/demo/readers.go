@@ -10,6 +10,7 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/internal/repeat"
 	"github.com/freshet/freshet/signals/events"
 )
 
@@ -51,20 +52,21 @@ type Reading interface {
 // tells no tag from the words that come with it. A call that fails is
 // logged and the next one made. It returns early when ctx ends.
 func Read(ctx context.Context, of Reading, wait time.Duration, log *slog.Logger) {
-	r := rand.New(rand.NewPCG(readPages, readPage))
-	for i := range ticks(ctx, wait) {
-		t := words.Tastes[i%len(words.Tastes)]
-		action := engine.ActionLoadMore
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	r, i := rand.New(rand.NewPCG(readPages, readPage)), 0
+	repeat.Every(ctx, wait, func(ctx context.Context) {
+		t, action := words.Tastes[i%len(words.Tastes)], engine.ActionLoadMore
 		if i/len(words.Tastes)%3 == 0 {
 			action = engine.ActionRefresh
 		}
 		if err := t.read(ctx, r, of, action); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "simulated reader", "agent", t.Agent, "error", err)
 		}
-		if i == readPages-1 {
-			return
+		if i++; i == readPages {
+			stop()
 		}
-	}
+	})
 }
 
 func (t taste) read(ctx context.Context, r *rand.Rand, of Reading, action engine.Action) error {
