@@ -189,7 +189,7 @@ func SweepChart(s tuning.Sweep) Chart {
 			"compared with A: " + parameters(s.A),
 			setting(offline.Comparison{At: s.At, K: s.K, Figures: s.Points[0].Figures}) + "; means over the agents",
 		},
-		X: Axis{Name: x.Name, Log: x.Ratios(), Ticks: x.Values, Format: x.Text},
+		X: Axis{Name: x.Name, Log: x.IsDuration() && x.Ratios, Ticks: x.Values, Format: x.Text},
 	}
 	live := x.Of(s.A)
 	if live >= x.Values[0] && live <= x.Values[len(x.Values)-1] {

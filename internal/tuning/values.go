@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/freshet/freshet/feed"
 )
@@ -25,35 +24,14 @@ func Sweepable() (names []string) {
 // maxPoints bounds a sweep: each point ranks for every agent.
 const maxPoints = 100
 
-// Parameter is one that is swept: the values it takes.
+// Parameter is one that is swept: the values it takes, a duration's in seconds.
 type Parameter struct {
 	*feed.Parameter
-	Values []float64 // hours, or the number itself
+	Values []float64
 }
 
 // Change is the change to the i-th value, such as scale=12h.
 func (p Parameter) Change(i int) string { return p.Name + "=" + p.Text(p.Values[i]) }
-
-// Text writes a value as lists of changes do.
-func (p Parameter) Text(v float64) string {
-	if p.IsDuration() {
-		v = hours(v).Seconds()
-	}
-	return p.Parameter.Text(v)
-}
-
-// Of is the parameter's value in a ranking; NaN where it has none, as the scale of a
-// ranking with curves.
-func (p Parameter) Of(r feed.Ranking) float64 {
-	if p.IsDuration() {
-		return p.Parameter.Of(r) / time.Hour.Seconds()
-	}
-	return p.Parameter.Of(r)
-}
-
-// Ratios reports whether a range of the parameter goes in equal ratios, as one drawn
-// over a logarithmic axis does.
-func (p Parameter) Ratios() bool { return p.IsDuration() && p.Parameter.Ratios }
 
 // ParseRange reads the values of a parameter: one, a list with commas, or
 // low..high, which becomes steps values, in equal ratios or in equal steps as
@@ -84,10 +62,7 @@ func ParseRange(name, text string, steps int) (Parameter, error) {
 	case steps < 2 || steps > maxPoints:
 		return p, fmt.Errorf("--steps must be 2 to %d, not %d", maxPoints, steps)
 	default:
-		p.Values = spaced(p.Values[0], p.Values[1], steps, p.Parameter.Ratios && p.Values[0] > 0)
-		if p.IsDuration() {
-			roundHours(p.Values[1 : len(p.Values)-1])
-		}
+		p.Values = p.spaced(p.Values[0], p.Values[1], steps)
 	}
 	p.Values = slices.Compact(p.Values)
 	return p, nil
@@ -95,51 +70,39 @@ func ParseRange(name, text string, steps int) (Parameter, error) {
 
 // parse reads one value and checks it as the server will.
 func (p Parameter) parse(text string) (float64, error) {
-	if err := CheckChanges("--"+p.Name, p.Name+"="+text); err != nil {
-		return 0, err
+	r, err := feed.DefaultRanking().With(p.Name + "=" + text)
+	if err != nil {
+		return 0, fmt.Errorf("--%s: %w", p.Name, err)
 	}
-	if p.IsDuration() {
-		d, err := time.ParseDuration(text)
-		return d.Hours(), err
-	}
-	return strconv.ParseFloat(text, 64)
+	return p.Of(r), nil
 }
 
-func hours(v float64) time.Duration {
-	return time.Duration(math.Round(v*float64(time.Hour)/float64(time.Millisecond)) * float64(time.Millisecond))
-}
-
-// spaced are steps values from low to high.
-func spaced(low, high float64, steps int, ratios bool) []float64 {
+// spaced are steps values from low to high, the inner ones rounded.
+func (p Parameter) spaced(low, high float64, steps int) []float64 {
 	values := make([]float64, steps)
 	for i := range values {
 		part := float64(i) / float64(steps-1)
-		if values[i] = low + (high-low)*part; ratios {
-			values[i] = low * math.Pow(high/low, part)
+		v := low + (high-low)*part
+		if p.Ratios && low > 0 {
+			v = low * math.Pow(high/low, part)
 		}
+		values[i] = min(max(p.rounded(v), low), high)
 	}
-	values[steps-1] = high
-	for i, v := range values { // 0.30000000000000004 is nothing anybody would type
-		if rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64); err == nil {
-			values[i] = rounded
-		}
-	}
+	values[0], values[steps-1] = low, high
 	return values
 }
 
-// roundHours makes numbers that people say of hours: whole ones from twelve on,
-// quarters below, minutes below two.
-func roundHours(values []float64) {
-	for i, v := range values {
-		parts := 1.0
-		switch {
-		case v < 0.1:
-			continue
-		case v < 2:
-			parts = 60
-		case v < 12:
-			parts = 4
+// rounded makes a number that people would type: a duration of whole hours from twelve on, of
+// quarters below, of minutes below two hours; of any other number six digits.
+func (p Parameter) rounded(v float64) float64 {
+	for _, step := range []struct{ from, unit float64 }{{12 * 3600, 3600}, {2 * 3600, 900}, {360, 60}} {
+		if p.IsDuration() && v >= step.from {
+			return math.Round(v/step.unit) * step.unit
 		}
-		values[i] = math.Round(v*parts) / parts
 	}
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
+	if err != nil {
+		return v
+	}
+	return rounded
 }
