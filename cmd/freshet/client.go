@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -14,7 +15,43 @@ import (
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/cli"
 )
+
+// callWait is how long a command with one call may take; the server gives up sooner.
+const callWait = time.Minute
+
+// call holds the common parts of commands that ask a server: the server, who asks, and how
+// the answer is printed.
+type call struct {
+	cmd    *cobra.Command
+	server func() string
+	token  func() string
+	json   *bool
+	does   string  // the role of the agent that calls; "": an admin calls, or anybody
+	caller *string // the agent
+}
+
+// newAdminCall adds the flags of a command for admins; what names the output. The
+// environment is read when the command runs, so that help never shows a token.
+func newAdminCall(cmd *cobra.Command, what string) *call {
+	server := configs.EnvName("auth.admin_token")
+	token := cmd.Flags().String("token", "", fmt.Sprintf("admin token; also by %s, or the server's own %s", configs.EnvAdminToken, server))
+	return &call{
+		cmd: cmd, server: serverFlag(cmd), json: cmd.Flags().Bool("json", false, "print "+what+" as JSON"),
+		token: func() string { return cmp.Or(*token, os.Getenv(configs.EnvAdminToken), os.Getenv(server)) },
+	}
+}
+
+// newAgentCall adds the flags of a command that calls as an app would; does describes the
+// agent's role.
+func newAgentCall(cmd *cobra.Command, does string) *call {
+	token := cmd.Flags().String("token", "", "Bearer token of the agent, for a server in jwt mode (instead of --agent)")
+	return &call{
+		cmd: cmd, server: serverFlag(cmd), json: new(bool), does: does,
+		caller: cmd.Flags().String("agent", "", "id of the agent that "+does), token: func() string { return *token },
+	}
+}
 
 // serverFlag is shared by the commands that call a server.
 func serverFlag(cmd *cobra.Command) func() string {
@@ -27,81 +64,81 @@ func serverFlag(cmd *cobra.Command) func() string {
 	}
 }
 
-// adminTokenFlag is shared by the commands that call admin routes. The
-// environment is read when the command runs, so that help never shows a token.
-func adminTokenFlag(cmd *cobra.Command) func() string {
-	server := configs.EnvName("auth.admin_token")
-	token := cmd.Flags().String("token", "", fmt.Sprintf("admin token; also by %s, or the server's own %s", configs.EnvAdminToken, server))
-	return func() string { return cmp.Or(*token, os.Getenv(configs.EnvAdminToken), os.Getenv(server)) }
-}
-
-// connect makes the client, or says that --server is wrong.
-func connect(cmd *cobra.Command, server string, options ...client.Option) (*client.Client, error) {
-	c, err := client.New(server, options...)
+// connect makes the client, which is to be closed, or says what is wrong with the flags.
+func (r *call) connect(options ...client.Option) (*client.Client, error) {
+	options = append(options, client.WithToken(r.token()))
+	if r.does != "" {
+		if *r.caller == "" && r.token() == "" {
+			return nil, r.usage(fmt.Errorf("who %s? give --agent, or --token for a server in jwt mode", r.does))
+		}
+		if *r.caller != "" {
+			if err := feed.CheckAgentID(*r.caller); err != nil {
+				return nil, r.usage(fmt.Errorf("--agent: %w", err))
+			}
+			options = append(options, client.WithAgent(*r.caller))
+		}
+	}
+	c, err := client.New(r.server(), options...)
 	if err != nil {
-		return nil, &usageError{cmd.CommandPath(), err}
+		return nil, r.usage(err)
 	}
 	return c, nil
 }
 
-// callerFlags say which agent calls, for commands that call as an app would.
-type callerFlags struct {
-	server func() string
-	agent  string
-	token  string
-	does   string
-}
-
-// addCallerFlags adds them; does describes the agent's role.
-func addCallerFlags(cmd *cobra.Command, does string) *callerFlags {
-	f := &callerFlags{server: serverFlag(cmd), does: does}
-	cmd.Flags().StringVar(&f.agent, "agent", "", "id of the agent that "+does)
-	cmd.Flags().StringVar(&f.token, "token", "", "Bearer token of the agent, for a server in jwt mode (instead of --agent)")
-	return f
-}
-
-// connect makes the agent's client, or says what is missing.
-func (f *callerFlags) connect(cmd *cobra.Command) (*client.Client, error) {
-	if f.agent == "" && f.token == "" {
-		return nil, &usageError{cmd.CommandPath(), fmt.Errorf("who %s? give --agent, or --token for a server in jwt mode", f.does)}
-	}
-	options := []client.Option{client.WithToken(f.token)}
-	if f.agent != "" {
-		if err := feed.CheckAgentID(f.agent); err != nil {
-			return nil, &usageError{cmd.CommandPath(), fmt.Errorf("--agent: %w", err)}
-		}
-		options = append(options, client.WithAgent(f.agent))
-	}
-	return connect(cmd, f.server(), options...)
-}
-
-// calling runs what a command does with a client, which is closed after it, in the time
-// that a page may take; err is that of making the client.
-func calling(cmd *cobra.Command, c *client.Client, err error, do func(ctx context.Context, c *client.Client) error) error {
+// do runs what a command does with a client.
+func (r *call) do(do func(ctx context.Context, c *client.Client) error) error {
+	c, err := r.connect()
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	ctx, cancel := context.WithTimeout(cmd.Context(), feedWait)
+	ctx, cancel := context.WithTimeout(r.cmd.Context(), callWait)
 	defer cancel()
 	return do(ctx, c)
 }
 
-// do runs what a command does as the agent.
-func (f *callerFlags) do(cmd *cobra.Command, do func(ctx context.Context, c *client.Client) error) error {
-	c, err := f.connect(cmd)
-	return calling(cmd, c, err, do)
+// show prints what a command asks for.
+func show[T any](r *call, ask func(ctx context.Context, c *client.Client) (T, error), text func(io.Writer, T) error) error {
+	return r.do(func(ctx context.Context, c *client.Client) error {
+		v, err := ask(ctx, c)
+		if err != nil {
+			return err
+		}
+		return answer(r, v, text)
+	})
 }
 
-// printPage prints a page as it came, or as text.
-func printPage(cmd *cobra.Command, raw json.RawMessage, asJSON bool, text func(w io.Writer, width int) error) error {
-	w := cmd.OutOrStdout()
-	if asJSON {
+// each does something with each of the arguments, and prints the line that it returns.
+func (r *call) each(args []string, what string, do func(ctx context.Context, c *client.Client, arg string) (line string, err error)) error {
+	return r.do(func(ctx context.Context, c *client.Client) error {
+		for _, arg := range args {
+			line, err := do(ctx, c, arg)
+			if err != nil {
+				return fmt.Errorf("%s%s: %w", what, arg, err)
+			}
+			if _, err := fmt.Fprintln(r.cmd.OutOrStdout(), line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// answer prints v as text, or as JSON where that is wanted: the data of an answer as it came.
+func answer[T any](r *call, v T, text func(io.Writer, T) error) error {
+	w := r.cmd.OutOrStdout()
+	raw, came := any(v).(json.RawMessage)
+	switch {
+	case *r.json && came:
 		_, err := fmt.Fprintf(w, "%s\n", raw)
 		return err
+	case *r.json:
+		return cli.WriteJSON(w, v)
 	}
-	return text(w, terminalWidth(w))
+	return text(w, v)
 }
+
+func (r *call) usage(err error) error { return &usageError{r.cmd.CommandPath(), err} }
 
 // terminalWidth is the number of columns of a terminal; 0: w is not a terminal.
 func terminalWidth(w io.Writer) int {

@@ -10,51 +10,30 @@ import (
 )
 
 func newConfigCommand() *cobra.Command {
-	group := newGroup("config", "Check, print or begin a configuration")
-	group.AddCommand(newConfigPrintCommand(), newConfigCheckCommand(), newConfigExampleCommand())
-	return group
+	return newGroup("config", "Check, print or begin a configuration",
+		newConfigPrintCommand(), newConfigCheckCommand(), newConfigExampleCommand())
 }
 
 func newConfigPrintCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "print",
-		Short: "Print the configuration a server would run with, secrets masked",
-		Args:  cobra.NoArgs,
-	}
-	load := addConfigFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		c, err := load()
-		if err != nil {
-			return err
-		}
-		return configs.Print(cmd.OutOrStdout(), c)
-	}
-	return cmd
+	return withConfig(&cobra.Command{Use: "print", Short: "Print the configuration a server would run with, secrets masked"},
+		func(cmd *cobra.Command, c configs.Config) error { return configs.Print(cmd.OutOrStdout(), c) })
 }
 
 func newConfigCheckCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return withConfig(&cobra.Command{
 		Use:   "check",
 		Short: "Say whether the configuration is right; exit 1 if not",
 		Long: "Reads file, environment and flags as a server would, and the files of keys and certificates\n" +
 			"that they name, and lists everything that is wrong.\n" +
 			"It does not call any service; \"freshet doctor\" does.",
-		Args: cobra.NoArgs,
-	}
-	load := addConfigFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		c, err := load()
-		if err != nil {
-			return err
-		}
+	}, func(cmd *cobra.Command, c configs.Config) error {
 		if err := doctor.Files(c); err != nil {
 			return err
 		}
 		items, impressions, posts := c.Stores()
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "the configuration is right: items %s, impressions %s, posts %s\n", items, impressions, posts)
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "the configuration is right: items %s, impressions %s, posts %s\n", items, impressions, posts)
 		return err
-	}
-	return cmd
+	})
 }
 
 func newConfigExampleCommand() *cobra.Command {

@@ -9,25 +9,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/cli"
 	"github.com/freshet/freshet/internal/doctor"
 )
 
 func newDoctorCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "doctor",
-		Short: "Look at every dependency, and say how to fix what is wrong",
-		Args:  cobra.NoArgs,
-	}
+	cmd := &cobra.Command{Use: "doctor", Short: "Look at every dependency, and say how to fix what is wrong"}
 	fix := cmd.Flags().Bool("fix", false, "create what is missing: directories and indices")
 	accept := cmd.Flags().Bool("accept-settings", false, "let these settings be the ones in which all servers over the same stores must agree; then restart each")
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
-	load := addConfigFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		cfg, err := load()
-		if err != nil {
-			return err
-		}
+	return withConfig(cmd, func(cmd *cobra.Command, cfg configs.Config) error {
 		check := doctor.Check
 		if *accept {
 			check = doctor.Accept
@@ -42,8 +34,7 @@ func newDoctorCommand() *cobra.Command {
 			}
 		}
 		return nil
-	}
-	return cmd
+	})
 }
 
 // inCell writes tabs and line ends as Go does. Within a cell they would end it, and a

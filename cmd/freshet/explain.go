@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -13,10 +15,9 @@ import (
 )
 
 type explainFlags struct {
-	*adminCall
-	agent, feed, item, set, at string
-	limit                      int
-	all                        bool
+	*call
+	ask     client.ExplainAsk
+	set, at string
 }
 
 func newExplainCommand() *cobra.Command {
@@ -40,72 +41,65 @@ func newExplainCommand() *cobra.Command {
 			"  freshet explain --agent u_1 --set scale=72h,weight=0.5 --at 2026-03-06T12:00:00Z",
 		Args: cobra.NoArgs,
 	}
-	f := explainFlags{adminCall: newAdminCall(cmd, "the explanation")}
+	f, all := &explainFlags{call: newAdminCall(cmd, "the explanation")}, false
 	flags := cmd.Flags()
-	flags.StringVar(&f.agent, "agent", "", "id of the agent whose feed it is")
-	flags.StringVar(&f.feed, "feed", string(feed.ForYou), "which feed: for_you or home")
-	flags.StringVar(&f.item, "item", "", "id of an item: say why it is where it is")
-	flags.IntVar(&f.limit, "limit", 20, "items of the page, 1 to 100")
+	flags.StringVar(&f.ask.Agent, "agent", "", "id of the agent whose feed it is")
+	flags.StringVar((*string)(&f.ask.Feed), "feed", string(feed.ForYou), "which feed: for_you or home")
+	flags.StringVar(&f.ask.Item, "item", "", "id of an item: say why it is where it is")
+	flags.IntVar(&f.ask.Limit, "limit", 20, "items of the page, 1 to 100")
 	flags.StringVar(&f.set, "set", "", "changes to the ranking, such as scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,base=0.1,summary=0.5,site.decay=0.6")
 	flags.StringVar(&f.at, "at", "", "explain a refresh at this time, 2026-03-06T12:00:00Z or Unix seconds, instead of now")
-	flags.BoolVar(&f.all, "all", false, "show every candidate, not only those down to the end of the page")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return explain(cmd, f) }
+	flags.BoolVar(&all, "all", false, "show every candidate, not only those down to the end of the page")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if err := f.check(); err != nil {
+			return f.usage(err)
+		}
+		return f.do(func(ctx context.Context, c *client.Client) error {
+			x, err := c.Explain(ctx, f.ask)
+			if err != nil {
+				return err
+			}
+			return answer(f.call, x.Raw, func(w io.Writer, _ json.RawMessage) error {
+				if x.Item != nil {
+					return cli.WriteExplainedItem(w, x)
+				}
+				return cli.WriteExplanation(w, x, all, terminalWidth(w))
+			})
+		})
+	}
 	return cmd
 }
 
-// ask checks what the flags say and makes the question of it.
-func (f *explainFlags) ask() (client.ExplainAsk, error) {
-	ask := client.ExplainAsk{Agent: f.agent, Feed: feed.Name(f.feed), Limit: f.limit, Item: f.item}
-	if f.agent == "" {
-		return ask, fmt.Errorf("whose feed? give --agent")
+// check completes the question by the flags, and says what is wrong with them.
+func (f *explainFlags) check() (err error) {
+	if f.ask.Agent == "" {
+		return errors.New("whose feed? give --agent")
 	}
-	if err := feed.CheckAgentID(f.agent); err != nil {
-		return ask, fmt.Errorf("--agent: %w", err)
+	if err := feed.CheckAgentID(f.ask.Agent); err != nil {
+		return fmt.Errorf("--agent: %w", err)
 	}
-	if err := ask.Feed.Check(); err != nil {
-		return ask, fmt.Errorf("--feed: %w", err)
+	if err := f.ask.Feed.Check(); err != nil {
+		return fmt.Errorf("--feed: %w", err)
 	}
-	if ask.Feed == feed.ForYou {
-		ask.Feed = "" // a server from before there was another one does not know the field
+	if f.ask.Feed == feed.ForYou {
+		f.ask.Feed = "" // a server from before there was another one does not know the field
 	}
-	if f.item != "" {
-		if err := feed.CheckItemID(f.item); err != nil {
-			return ask, fmt.Errorf("--item: %w", err)
+	if f.ask.Item != "" {
+		if err := feed.CheckItemID(f.ask.Item); err != nil {
+			return fmt.Errorf("--item: %w", err)
 		}
 	}
 	if f.set != "" {
-		change, err := feed.ChangesJSON(f.set)
-		if err != nil {
-			return ask, fmt.Errorf("--set: %w", err)
+		if f.ask.Ranking, err = feed.ChangesJSON(f.set); err != nil {
+			return fmt.Errorf("--set: %w", err)
 		}
-		ask.Ranking = change
 	}
 	if f.at != "" {
 		at, err := feed.ParseTime(f.at)
 		if err != nil {
-			return ask, fmt.Errorf("--at %w", err)
+			return fmt.Errorf("--at %w", err)
 		}
-		ask.At = at.UTC()
+		f.ask.At = at.UTC()
 	}
-	return ask, nil
-}
-
-func explain(cmd *cobra.Command, f explainFlags) error {
-	ask, err := f.ask()
-	if err != nil {
-		return &usageError{cmd.CommandPath(), err}
-	}
-	server, err := f.connect()
-	return calling(cmd, server, err, func(ctx context.Context, c *client.Client) error {
-		x, err := c.Explain(ctx, ask)
-		if err != nil {
-			return err
-		}
-		return printPage(cmd, x.Raw, *f.json, func(w io.Writer, width int) error {
-			if x.Item != nil {
-				return cli.WriteExplainedItem(w, x)
-			}
-			return cli.WriteExplanation(w, x, f.all, width)
-		})
-	})
+	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,18 +16,6 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/cli"
 )
-
-// feedWait is how long a page may take; the server gives up sooner.
-const feedWait = 30 * time.Second
-
-type feedFlags struct {
-	caller    *callerFlags
-	limit     int
-	requestID string
-	feed      string
-	why       bool
-	json      bool
-}
 
 func newFeedCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -46,27 +35,34 @@ func newFeedCommand() *cobra.Command {
 			return nil
 		},
 	}
-	f := feedFlags{caller: addCallerFlags(cmd, "reads")}
-	cmd.Flags().IntVar(&f.limit, "limit", 20, "items of a page, 1 to 100")
-	cmd.Flags().StringVar(&f.requestID, "request-id", "", "the same id again within a minute answers the same page")
-	cmd.Flags().StringVar(&f.feed, "feed", string(feed.ForYou), "which feed: for_you or home")
-	cmd.Flags().BoolVar(&f.why, "why", false, "say of each item why it is there")
-	cmd.Flags().BoolVar(&f.json, "json", false, "print the answer's data as JSON")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if args[0] == "guest" {
-			return readGuestFeed(cmd, f)
+	r, ask := newReading(cmd), client.Ask{Action: client.ActionRefresh}
+	cmd.Flags().IntVar(&ask.Limit, "limit", 20, "items of a page, 1 to 100")
+	cmd.Flags().StringVar(&ask.RequestID, "request-id", "", "the same id again within a minute answers the same page")
+	cmd.Flags().StringVar((*string)(&ask.Feed), "feed", string(feed.ForYou), "which feed: for_you or home")
+	cmd.Flags().BoolVar(&ask.Why, "why", false, "say of each item why it is there")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		switch args[0] {
+		case "guest":
+			return readGuestFeed(r, ask)
+		case "more":
+			ask.Action = client.ActionLoadMore
+		case "silent":
+			ask.Silent = true
 		}
-		return readFeed(cmd, f, args[0])
+		return readFeed(r, ask)
 	}
 	return cmd
 }
 
-func readFeed(cmd *cobra.Command, f feedFlags, action string) error {
-	ask := client.Ask{Action: client.ActionRefresh, Limit: f.limit, Silent: action == "silent", RequestID: f.requestID, Why: f.why, Feed: feed.Name(f.feed)}
-	if action == "more" {
-		ask.Action = client.ActionLoadMore
-	}
-	return f.caller.do(cmd, func(ctx context.Context, c *client.Client) error {
+// newReading adds the flags of a command that reads as an agent.
+func newReading(cmd *cobra.Command) *call {
+	r := newAgentCall(cmd, "reads")
+	cmd.Flags().BoolVar(r.json, "json", false, "print the answer's data as JSON")
+	return r
+}
+
+func readFeed(r *call, ask client.Ask) error {
+	return r.do(func(ctx context.Context, c *client.Client) error {
 		if err := ask.Feed.Check(); err != nil {
 			return err
 		}
@@ -74,21 +70,50 @@ func readFeed(cmd *cobra.Command, f feedFlags, action string) error {
 		if err != nil {
 			return err
 		}
-		return printPage(cmd, page.Raw, f.json, func(w io.Writer, width int) error { return cli.WritePage(w, page, f.why, time.Now(), width) })
+		return answer(r, page.Raw, func(w io.Writer, _ json.RawMessage) error {
+			return cli.WritePage(w, page, ask.Why, time.Now(), terminalWidth(w))
+		})
 	})
 }
 
 // readGuestFeed reads the feed that is the same for everybody.
-func readGuestFeed(cmd *cobra.Command, f feedFlags) error {
-	if f.why || f.requestID != "" {
-		return &usageError{cmd.CommandPath(), errors.New("guest goes without --why and --request-id: it is the same for everybody")}
+func readGuestFeed(r *call, ask client.Ask) error {
+	if ask.Why || ask.RequestID != "" {
+		return r.usage(errors.New("guest goes without --why and --request-id: it is the same for everybody"))
 	}
-	server, err := connect(cmd, f.caller.server())
-	return calling(cmd, server, err, func(ctx context.Context, c *client.Client) error {
-		page, err := c.Guest(ctx, f.limit)
+	r.does = ""
+	return r.do(func(ctx context.Context, c *client.Client) error {
+		page, err := c.Guest(ctx, ask.Limit)
 		if err != nil {
 			return err
 		}
-		return printPage(cmd, page.Raw, f.json, func(w io.Writer, width int) error { return cli.WriteGuestPage(w, page, time.Now(), width) })
+		return answer(r, page.Raw, func(w io.Writer, _ json.RawMessage) error {
+			return cli.WriteGuestPage(w, page, time.Now(), terminalWidth(w))
+		})
 	})
+}
+
+func newTimelineCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "timeline",
+		Short:   "Read an agent's timeline from a server",
+		Long:    "Reads the posts of the people whom an agent follows, newest first, and prints it as a table.",
+		Example: "  freshet timeline --agent u_1\n  freshet timeline --agent u_1 --limit 5 --cursor post:demo_891:1772791200",
+		Args:    cobra.NoArgs,
+	}
+	r := newReading(cmd)
+	limit := cmd.Flags().Int("limit", 20, "posts of a page, 1 to 100")
+	cursor := cmd.Flags().String("cursor", "", "where the page before has ended: its next cursor")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		return r.do(func(ctx context.Context, c *client.Client) error {
+			page, err := c.Timeline(ctx, *cursor, *limit)
+			if err != nil {
+				return err
+			}
+			return answer(r, page.Raw, func(w io.Writer, _ json.RawMessage) error {
+				return cli.WriteTimeline(w, page, time.Now(), terminalWidth(w))
+			})
+		})
+	}
+	return cmd
 }

@@ -28,11 +28,9 @@ const (
 const shownRejections = 20
 
 type ingestFlags struct {
-	server        func() string
-	token         func() string
+	*call
 	all           bool
 	allowRejected bool
-	json          bool
 	graph, counts bool
 	ifNewer       bool
 }
@@ -60,34 +58,33 @@ func newIngestCommand() *cobra.Command {
 			return nil
 		},
 	}
-	f := ingestFlags{server: serverFlag(cmd), token: adminTokenFlag(cmd)}
+	f := &ingestFlags{call: newAdminCall(cmd, "the summary")}
 	cmd.Flags().BoolVar(&f.all, "all", false, fmt.Sprintf("show every rejected line, not only the first %d", shownRejections))
 	cmd.Flags().BoolVar(&f.allowRejected, "allow-rejected", false, "exit 0 even when lines were rejected")
 	cmd.Flags().BoolVar(&f.graph, "graph", false, "the file has follows (follower, author) or events of other systems, not items")
 	cmd.Flags().BoolVar(&f.counts, "counts", false, "the file has likes and comments of stored items")
 	cmd.Flags().BoolVar(&f.ifNewer, "if-newer", false, "leave out items whose update_time is not later than that of the stored one")
-	cmd.Flags().BoolVar(&f.json, "json", false, "print the summary as JSON")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return ingest(cmd, f, args[0]) }
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return f.ingest(args[0]) }
 	return cmd
 }
 
-func ingest(cmd *cobra.Command, f ingestFlags, path string) error {
+func (f *ingestFlags) ingest(path string) error {
 	if (f.graph || f.counts) && f.ifNewer {
-		return &usageError{cmd.CommandPath(), errors.New("--if-newer is about items; leave out --graph and --counts")}
+		return f.usage(errors.New("--if-newer is about items; leave out --graph and --counts"))
 	}
 	if f.graph && f.counts {
-		return &usageError{cmd.CommandPath(), errors.New("--graph and --counts are two kinds of file; give one of them")}
+		return f.usage(errors.New("--graph and --counts are two kinds of file; give one of them"))
 	}
-	source, err := open(cmd.InOrStdin(), path)
+	source, err := open(f.cmd.InOrStdin(), path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = source.Close() }()
-	bar := progress(cmd.ErrOrStderr(), source.size)
-	server, err := connect(cmd, f.server(), client.WithToken(f.token()), client.WithRetries(ingestTries, ingestPause),
+	bar := progress(f.cmd.ErrOrStderr(), source.size, "uploading", progressbar.OptionShowBytes(true))
+	server, err := f.connect(client.WithRetries(ingestTries, ingestPause),
 		client.WithRetryNotice(func(cause error, wait time.Duration) {
 			_ = bar.Clear()
-			fmt.Fprintf(cmd.ErrOrStderr(), "waiting %s: %v\n", wait.Round(time.Millisecond), cause)
+			fmt.Fprintf(f.cmd.ErrOrStderr(), "waiting %s: %v\n", wait.Round(time.Millisecond), cause)
 		}))
 	if err != nil {
 		return err
@@ -110,10 +107,10 @@ func ingest(cmd *cobra.Command, f ingestFlags, path string) error {
 			return server.IngestGraph(ctx, r, source.changed, reject)
 		}
 	}
-	summary, err := send(cmd.Context(), &reader, report.add)
+	summary, err := send(f.cmd.Context(), &reader, report.add)
 	_ = bar.Finish() // before anything is printed
 	report.Summary = summary
-	if werr := report.write(cmd.OutOrStdout(), f.json); werr != nil {
+	if werr := report.write(f.cmd.OutOrStdout(), *f.json); werr != nil {
 		return errors.Join(err, werr)
 	}
 	if err != nil {
@@ -154,13 +151,13 @@ func open(in io.Reader, path string) (input, error) {
 	return source, err
 }
 
-// progress is a bar of bytes read, invisible where w is not a terminal.
-func progress(w io.Writer, size int64) *progressbar.ProgressBar {
+// progress is a bar of what is done of size, invisible where w is not a terminal.
+func progress(w io.Writer, size int64, doing string, unit progressbar.Option) *progressbar.ProgressBar {
 	return progressbar.NewOptions64(size,
 		progressbar.OptionSetWriter(w),
 		progressbar.OptionSetVisibility(terminalWidth(w) > 0),
-		progressbar.OptionSetDescription("uploading"),
-		progressbar.OptionShowBytes(true),
+		progressbar.OptionSetDescription(doing),
+		unit,
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionSetWidth(30),
 		progressbar.OptionClearOnFinish(),

@@ -15,9 +15,7 @@ import (
 )
 
 func newItemsCommand() *cobra.Command {
-	cmd := newGroup("items", "See what the catalog has")
-	cmd.AddCommand(newItemsListCommand())
-	return cmd
+	return newGroup("items", "See what the catalog has", newItemsListCommand())
 }
 
 func newItemsListCommand() *cobra.Command {

@@ -14,9 +14,8 @@ import (
 )
 
 func newJobsCommand() *cobra.Command {
-	cmd := newGroup("jobs", "See and repeat the work that brings posts into timelines and the catalog")
-	cmd.AddCommand(newJobsListCommand(), newJobsRetryCommand(), newJobsDropCommand(), newJobsDeriveCommand())
-	return cmd
+	return newGroup("jobs", "See and repeat the work that brings posts into timelines and the catalog",
+		newJobsListCommand(), newJobsRetryCommand(), newJobsDropCommand(), newJobsDeriveCommand())
 }
 
 func newJobsListCommand() *cobra.Command {
@@ -39,17 +38,15 @@ func newJobsListCommand() *cobra.Command {
 }
 
 func newJobsRetryCommand() *cobra.Command {
-	return newJobChange("retry ID...", "Run jobs now, with all their attempts", "is due now",
-		func(ctx context.Context, c *client.Client, id int64) error { return c.RetryJob(ctx, id) })
+	return newJobChange("retry ID...", "Run jobs now, with all their attempts", "is due now", (*client.Client).RetryJob)
 }
 
 func newJobsDropCommand() *cobra.Command {
-	return newJobChange("drop ID...", "Remove jobs; what they were to change stays as it is", "is dropped",
-		func(ctx context.Context, c *client.Client, id int64) error { return c.DropJob(ctx, id) })
+	return newJobChange("drop ID...", "Remove jobs; what they were to change stays as it is", "is dropped", (*client.Client).DropJob)
 }
 
 // newJobChange is a command that does something to jobs by their ids.
-func newJobChange(use, short, done string, change func(context.Context, *client.Client, int64) error) *cobra.Command {
+func newJobChange(use, short, done string, change func(*client.Client, context.Context, int64) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.MinimumNArgs(1)}
 	call := newAdminCall(cmd, "nothing but {}")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -61,7 +58,9 @@ func newJobChange(use, short, done string, change func(context.Context, *client.
 			}
 			ids[text] = id
 		}
-		return call.each(args, "job ", done, func(ctx context.Context, c *client.Client, id string) error { return change(ctx, c, ids[id]) })
+		return call.each(args, "job ", func(ctx context.Context, c *client.Client, id string) (string, error) {
+			return "job " + id + " " + done, change(c, ctx, ids[id])
+		})
 	}
 	return cmd
 }
@@ -73,7 +72,9 @@ func newJobsDeriveCommand() *cobra.Command {
 	}
 	call := newAdminCall(cmd, "nothing but {}")
 	cmd.RunE = func(_ *cobra.Command, posts []string) error {
-		return call.each(posts, "", "is delivered and indexed again", func(ctx context.Context, c *client.Client, id string) error { return c.DeriveAgain(ctx, id) })
+		return call.each(posts, "", func(ctx context.Context, c *client.Client, id string) (string, error) {
+			return id + " is delivered and indexed again", c.DeriveAgain(ctx, id)
+		})
 	}
 	return cmd
 }

@@ -105,8 +105,8 @@ func newRootCommand() *cobra.Command {
 
 // newGroup is a command that only holds others: alone it prints its help, and
 // with an unknown name it suggests the nearest one.
-func newGroup(name, short string) *cobra.Command {
-	return &cobra.Command{
+func newGroup(name, short string, below ...*cobra.Command) *cobra.Command {
+	group := &cobra.Command{
 		Use:                        name,
 		Short:                      short,
 		SuggestionsMinimumDistance: 2,
@@ -122,6 +122,8 @@ func newGroup(name, short string) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	group.AddCommand(below...)
+	return group
 }
 
 // usageError is an error in the command line.
@@ -158,21 +160,23 @@ func flagError(cmd *cobra.Command, err error) error {
 	return &usageError{cmd.CommandPath(), err}
 }
 
-// addConfigFlags adds --config and a flag for every key. The function it
-// returns reads the configuration once the flags are parsed; from then on the
-// command's output masks the secrets in it.
-func addConfigFlags(cmd *cobra.Command) func() (configs.Config, error) {
+// withConfig adds --config and a flag for every key, and has run called with the
+// configuration. By then the command's output masks the secrets in it.
+func withConfig(cmd *cobra.Command, run func(cmd *cobra.Command, cfg configs.Config) error) *cobra.Command {
 	path := cmd.Flags().String("config", "", "configuration file (YAML)")
 	configs.AddFlags(cmd.Flags())
-	return func() (configs.Config, error) {
+	cmd.Args = cobra.NoArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		cfg, err := configs.Load(configs.Options{Path: *path, Environ: os.Environ(), Flags: cmd.Flags()})
-		if err == nil {
-			root := cmd.Root()
-			root.SetOut(configs.Masking(root.OutOrStdout(), cfg))
-			root.SetErr(configs.Masking(root.ErrOrStderr(), cfg))
+		if err != nil {
+			return err
 		}
-		return cfg, err
+		root := cmd.Root()
+		root.SetOut(configs.Masking(root.OutOrStdout(), cfg))
+		root.SetErr(configs.Masking(root.ErrOrStderr(), cfg))
+		return run(cmd, cfg)
 	}
+	return cmd
 }
 
 func newVersionCommand() *cobra.Command {

@@ -4,24 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/freshet/freshet/client"
-	"github.com/freshet/freshet/internal/cli"
 )
 
 type postFlags struct {
-	caller    *callerFlags
-	followers bool
-	circles   []string
-	mentions  []string
-	tags      []string
-	images    []string
-	alts      []string
-	json      bool
+	*call
+	post    client.NewPost
+	visible client.Audience
+	images  []string
+	alts    []string
 }
 
 func newPostCommand() *cobra.Command {
@@ -34,67 +31,74 @@ func newPostCommand() *cobra.Command {
 			"  freshet post --agent u_1 --image lake.jpg --alt 'A lake at dawn'",
 		Args: cobra.MaximumNArgs(1),
 	}
-	f := postFlags{caller: addCallerFlags(cmd, "publishes")}
-	cmd.Flags().BoolVar(&f.followers, "followers", false, "only followers may see it")
-	cmd.Flags().StringSliceVar(&f.circles, "circle", nil, "id of a circle of the agent's that may see it; may be given several times")
-	cmd.Flags().StringSliceVar(&f.mentions, "mention", nil, "id of an agent who may see it in any case; may be given several times")
-	cmd.Flags().StringSliceVar(&f.tags, "tag", nil, "tag beside the caption's hashtags; may be given several times")
+	f := &postFlags{call: newAgentCall(cmd, "publishes")}
+	cmd.Flags().BoolVar(&f.visible.Followers, "followers", false, "only followers may see it")
+	cmd.Flags().StringSliceVar(&f.visible.Circles, "circle", nil, "id of a circle of the agent's that may see it; may be given several times")
+	cmd.Flags().StringSliceVar(&f.post.Mentions, "mention", nil, "id of an agent who may see it in any case; may be given several times")
+	cmd.Flags().StringSliceVar(&f.post.Tags, "tag", nil, "tag beside the caption's hashtags; may be given several times")
 	cmd.Flags().StringArrayVar(&f.images, "image", nil, "file of an image (JPEG, PNG, GIF, WebP); may be given several times")
 	cmd.Flags().StringArrayVar(&f.alts, "alt", nil, "what can be seen on the image of the same place; may be given several times")
-	cmd.Flags().BoolVar(&f.json, "json", false, "print the post as JSON")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	cmd.Flags().BoolVar(f.json, "json", false, "print the post as JSON")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 && len(f.images) == 0 {
 			return errors.New("give a caption, or an image with --image")
 		}
-		return publish(cmd, f, strings.Join(args, ""))
+		f.post.Caption = strings.Join(args, "")
+		return f.publish()
 	}
 	return cmd
 }
 
-// files reads the images.
-func (f postFlags) files() ([]client.NewImage, error) {
+func (f *postFlags) publish() error {
 	if len(f.alts) > len(f.images) {
-		return nil, fmt.Errorf("%d times --alt for %d times --image", len(f.alts), len(f.images))
+		return fmt.Errorf("%d times --alt for %d times --image", len(f.alts), len(f.images))
 	}
-	var list []client.NewImage
 	for i, path := range f.images {
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		image := client.NewImage{Data: data}
 		if i < len(f.alts) {
 			image.Alt = f.alts[i]
 		}
-		list = append(list, image)
+		f.post.Images = append(f.post.Images, image)
 	}
-	return list, nil
-}
-
-func publish(cmd *cobra.Command, f postFlags, caption string) error {
-	images, err := f.files()
-	if err != nil {
-		return err
+	if f.visible.Followers || len(f.visible.Circles) > 0 || len(f.post.Mentions) > 0 { // else everybody may see it
+		f.post.Audience = &f.visible
 	}
-	return f.caller.do(cmd, func(ctx context.Context, c *client.Client) error {
-		post, err := c.CreatePost(ctx, client.NewPost{
-			Caption: caption, Tags: f.tags, Mentions: f.mentions, Audience: f.audience(), Images: images,
-		})
-		if err != nil {
+	return show(f.call, func(ctx context.Context, c *client.Client) (client.Post, error) { return c.CreatePost(ctx, f.post) },
+		func(w io.Writer, p client.Post) error {
+			_, err := fmt.Fprintln(w, p.ID)
 			return err
-		}
-		if f.json {
-			return cli.WriteJSON(cmd.OutOrStdout(), post)
-		}
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), post.ID)
-		return err
-	})
+		})
 }
 
-// audience is nil for a post that everybody may see.
-func (f postFlags) audience() *client.Audience {
-	if !f.followers && len(f.circles) == 0 && len(f.mentions) == 0 {
-		return nil
+func newFollowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "follow AUTHOR...",
+		Short:   "Follow authors, or stop to",
+		Long:    "Makes an agent follow authors. The author @server stands for every public post.",
+		Example: "  freshet follow --agent u_1 ana.costa freya.costa\n  freshet follow --agent u_1 --end ana.costa",
+		Args:    cobra.MinimumNArgs(1),
 	}
-	return &client.Audience{Followers: f.followers, Circles: f.circles}
+	r := newAgentCall(cmd, "follows")
+	end := cmd.Flags().Bool("end", false, "unfollow them")
+	cmd.RunE = func(_ *cobra.Command, authors []string) error {
+		if *r.caller == "" {
+			return r.usage(errors.New("who follows? give --agent, with --token too for a server in jwt mode"))
+		}
+		return r.each(authors, "", func(ctx context.Context, c *client.Client, author string) (string, error) {
+			change, done, before := c.Follow, "follows %s", "followed %s already"
+			if *end {
+				change, done, before = c.Unfollow, "does not follow %s any more", "did not follow %s"
+			}
+			changed, err := change(ctx, *r.caller, author)
+			if !changed {
+				done = before
+			}
+			return fmt.Sprintf(*r.caller+" "+done, author), err
+		})
+	}
+	return cmd
 }

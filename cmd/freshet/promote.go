@@ -14,9 +14,8 @@ import (
 )
 
 func newPromoteCommand() *cobra.Command {
-	cmd := newGroup("promote", "Promote items and posts in home for a time")
-	cmd.AddCommand(newPromotePutCommand(), newPromoteListCommand(), newPromoteGetCommand(), newPromoteDeleteCommand())
-	return cmd
+	return newGroup("promote", "Promote items and posts in home for a time",
+		newPromotePutCommand(), newPromoteListCommand(), newPromoteGetCommand(), newPromoteDeleteCommand())
 }
 
 func newPromotePutCommand() *cobra.Command {
@@ -106,7 +105,9 @@ func newPromoteDeleteCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "delete ID...", Short: "End promotions", Args: cobra.MinimumNArgs(1)}
 	call := newAdminCall(cmd, "nothing but {}")
 	cmd.RunE = func(_ *cobra.Command, ids []string) error {
-		return call.each(ids, "promotion ", "is deleted", func(ctx context.Context, c *client.Client, id string) error { return c.DeletePromotion(ctx, id) })
+		return call.each(ids, "promotion ", func(ctx context.Context, c *client.Client, id string) (string, error) {
+			return "promotion " + id + " is deleted", c.DeletePromotion(ctx, id)
+		})
 	}
 	return cmd
 }

@@ -1,8 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,18 +17,15 @@ import (
 	"github.com/freshet/freshet/internal/cli"
 )
 
+// historyMost is the longest history a server answers; reportMost is how many days are kept.
+const historyMost, reportMost = 100, 90
+
 func newRankingCommand() *cobra.Command {
-	group := newGroup("ranking", "Tune the ranking: what is live, experiments, history, what a change would do")
-	group.AddCommand(
+	return newGroup("ranking", "Tune the ranking: what is live, experiments, history, what a change would do",
 		newRankingShowCommand(), newRankingSetCommand(), newRankingPromoteCommand(), newRankingDropCommand(),
 		newRankingHistoryCommand(), newRankingRevertCommand(), newRankingReportCommand(),
-		newRankingCompareCommand(), newRankingSweepCommand(), newRankingReplayCommand(),
-	)
-	return group
+		newRankingCompareCommand(), newRankingSweepCommand(), newRankingReplayCommand())
 }
-
-// reportMost is how many days are kept.
-const reportMost = 90
 
 func newRankingReportCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -44,4 +48,159 @@ func newRankingReportCommand() *cobra.Command {
 		return show(r, func(ctx context.Context, c *client.Client) (client.Report, error) { return c.Report(ctx, *days) }, cli.WriteReport)
 	}
 	return cmd
+}
+
+// rankingChange holds the common parts of the commands that change the ranking.
+type rankingChange struct {
+	*call
+	by, why *string
+	onlyIf  *int
+}
+
+func newRankingChange(cmd *cobra.Command) *rankingChange {
+	return &rankingChange{
+		call:   newAdminCall(cmd, "the version"),
+		by:     cmd.Flags().String("by", "", "who changes it; without: the user of this shell"),
+		why:    cmd.Flags().String("why", "", "what for; the history shows it"),
+		onlyIf: cmd.Flags().Int("if-version", client.AnyVersion, "change it only if this version is in force; -1: the one this command reads"),
+	}
+}
+
+func (r *rankingChange) who() string { return cmp.Or(*r.by, os.Getenv("USER"), "admin") }
+
+// change reads the ranking and has it changed, if no other call has changed it
+// meanwhile. What was done is said in a sentence.
+func (r *rankingChange) change(do func(ctx context.Context, c *client.Client, was client.RankingVersion, onlyIf int) (now client.RankingVersion, said string, err error)) error {
+	return r.do(func(ctx context.Context, c *client.Client) error {
+		was, err := c.Ranking(ctx)
+		if err != nil {
+			return err
+		}
+		onlyIf := was.Version
+		if *r.onlyIf != client.AnyVersion {
+			onlyIf = *r.onlyIf // which the server checks, and explains
+		}
+		now, said, err := do(ctx, c, was, onlyIf)
+		if err != nil {
+			return err
+		}
+		return answer(r.call, now, func(w io.Writer, v client.RankingVersion) error {
+			err := cli.WriteRanking(w, v)
+			fmt.Fprintf(w, "\n%s\n%s", said, cli.Notes(v))
+			return err
+		})
+	})
+}
+
+// followed says what has changed, and when it is in force.
+func followed(what string, was, now client.RankingVersion) string {
+	return fmt.Sprintf("%s: %s; every server follows within two seconds.", what, cli.RankingChange(was, now))
+}
+
+// errNoChange says that the ranking is as it shall be.
+var errNoChange = errors.New("no change")
+
+// put changes the ranking to what edit makes of it.
+func (r *rankingChange) put(edit func(v client.RankingVersion) (client.RankingChange, error)) error {
+	return r.change(func(ctx context.Context, c *client.Client, was client.RankingVersion, onlyIf int) (client.RankingVersion, string, error) {
+		change, err := edit(was)
+		if errors.Is(err, errNoChange) && onlyIf == was.Version {
+			return was, fmt.Sprintf("Nothing to change: version %d is like this already.", was.Version), nil
+		}
+		if err != nil && !errors.Is(err, errNoChange) {
+			return was, "", err
+		}
+		change.By, change.Why = r.who(), cmp.Or(*r.why, change.Why)
+		now, err := c.PutRanking(ctx, onlyIf, change)
+		return now, followed("Changed", was, now), err
+	})
+}
+
+func newRankingShowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "show",
+		Short: "Show the ranking in force, and its experiments",
+		Long:  "Prints the parameters that differ from the defaults of this version of Freshet; --json prints all of them.",
+		Args:  cobra.NoArgs,
+	}
+	r := newAdminCall(cmd, "the version")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		return show(r, func(ctx context.Context, c *client.Client) (client.RankingVersion, error) { return c.Ranking(ctx) }, cli.WriteRanking)
+	}
+	return cmd
+}
+
+func newRankingHistoryCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "history",
+		Short: "Show who changed the ranking, when, what and why",
+		Args:  cobra.NoArgs,
+	}
+	r := newAdminCall(cmd, "the versions")
+	limit := cmd.Flags().Int("limit", 20, fmt.Sprintf("how many versions, newest first, 1 to %d", historyMost))
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if *limit < 1 || *limit > historyMost {
+			return r.usage(fmt.Errorf("--limit must be 1 to %d, not %d", historyMost, *limit))
+		}
+		return r.do(func(ctx context.Context, c *client.Client) error {
+			// One more, to tell what the oldest one has changed.
+			list, err := c.RankingHistory(ctx, min(*limit+1, historyMost))
+			if err != nil {
+				return err
+			}
+			return answer(r, list[:min(*limit, len(list))], func(w io.Writer, _ []client.RankingVersion) error {
+				return cli.WriteHistory(w, list, *limit)
+			})
+		})
+	}
+	return cmd
+}
+
+func newRankingRevertCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "revert VERSION",
+		Short: "Go back to an older ranking, its experiments included",
+		Long: "Makes a new version that is what VERSION was; \"freshet ranking history\" lists them, and 0 is the\n" +
+			"configuration's. Experiments that ran then run again, for the agents they had.",
+		Example: "  freshet ranking revert 3 --why \"clicks went down\"",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if n, err := strconv.Atoi(args[0]); err == nil && n >= 0 {
+					return nil
+				}
+			}
+			return errors.New("give the number of the version to go back to; \"freshet ranking history\" lists them")
+		},
+	}
+	r := newRankingChange(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		to, err := strconv.Atoi(args[0])
+		if err != nil {
+			return err
+		}
+		return r.change(func(ctx context.Context, c *client.Client, was client.RankingVersion, onlyIf int) (client.RankingVersion, string, error) {
+			now, err := c.RevertRanking(ctx, onlyIf, to, r.who(), *r.why)
+			if errors.Is(err, client.ErrNotFound) {
+				err = fmt.Errorf("there is no version %d; \"freshet ranking history\" lists them", to)
+			}
+			return now, followed(fmt.Sprintf("Back to what version %d was", to), was, now), err
+		})
+	}
+	return cmd
+}
+
+// experiment is where the experiment of a name stands in the list.
+func experiment(v client.RankingVersion, name string) (int, error) {
+	i := slices.IndexFunc(v.Experiments, func(x client.Experiment) bool { return x.Name == name })
+	if i >= 0 {
+		return i, nil
+	}
+	if len(v.Experiments) == 0 {
+		return -1, fmt.Errorf("there is no experiment %q: none is running", name)
+	}
+	names := make([]string, len(v.Experiments))
+	for i, x := range v.Experiments {
+		names[i] = x.Name
+	}
+	return -1, fmt.Errorf("there is no experiment %q; those that run: %s", name, strings.Join(names, ", "))
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -18,44 +17,41 @@ import (
 
 // analysisFlags say for whom, when and how deep rankings are compared.
 type analysisFlags struct {
-	*adminCall
-	a          string
-	agents     []string
+	*call
+	request    client.CompareRequest
 	agentsFile string
 	sample     int
-	seed       int64
 	at         string
-	k          int
 }
 
 func addStudyFlags(cmd *cobra.Command) *analysisFlags {
-	f := &analysisFlags{adminCall: newAdminCall(cmd, "the figures")}
+	f := &analysisFlags{call: newAdminCall(cmd, "the figures")}
 	flags := cmd.Flags()
-	flags.StringVar(&f.a, "a", "", "what to compare with, as changes to the live ranking; empty: the live ranking")
-	flags.StringSliceVar(&f.agents, "agents", nil, "agents to compare for, with commas between")
+	flags.StringVar(&f.request.A, "a", "", "what to compare with, as changes to the live ranking; empty: the live ranking")
+	flags.StringSliceVar(&f.request.Agents, "agents", nil, "agents to compare for, with commas between")
 	flags.StringVar(&f.agentsFile, "agents-file", "", "file with an agent a line; - reads standard input")
 	flags.IntVar(&f.sample, "sample", 100, fmt.Sprintf("how many agents to draw where none are named, 1 to %d", offline.MaxAgents))
-	flags.Int64Var(&f.seed, "seed", 1, "the same seed draws the same agents")
+	flags.Int64Var(&f.request.Seed, "seed", 1, "the same seed draws the same agents")
 	flags.StringVar(&f.at, "at", "", "moment to rank at, such as 2026-03-06T12:00:00Z or Unix seconds; default now")
-	flags.IntVar(&f.k, "k", offline.DefaultK, fmt.Sprintf("how many items of each list to compare, 1 to %d", offline.MaxK))
+	flags.IntVar(&f.request.K, "k", offline.DefaultK, fmt.Sprintf("how many items of each list to compare, 1 to %d", offline.MaxK))
 	return f
 }
 
 // open checks the flags, and makes the client, which is to be closed. What is
 // wrong with the flags is a usage error.
 func (f *analysisFlags) open() (*tuning.Analysis, *client.Client, error) {
-	request, err := f.check()
-	if err != nil {
+	if err := f.check(); err != nil {
 		return nil, nil, f.usage(err)
 	}
 	c, err := f.connect()
-	return tuning.NewAnalysis(c, request), c, err
+	return tuning.NewAnalysis(c, f.request), c, err
 }
 
-func (f *analysisFlags) check() (client.CompareRequest, error) {
-	r := client.CompareRequest{A: f.a, K: f.k, Seed: f.seed}
-	if err := tuning.CheckChanges("--a", f.a); err != nil {
-		return r, err
+// check completes the request by the flags, and says what is wrong with them.
+func (f *analysisFlags) check() error {
+	r := &f.request
+	if err := tuning.CheckChanges("--a", r.A); err != nil {
+		return err
 	}
 	named := 0
 	for _, flag := range []string{"agents", "agents-file", "sample"} {
@@ -65,56 +61,54 @@ func (f *analysisFlags) check() (client.CompareRequest, error) {
 	}
 	switch {
 	case named > 1:
-		return r, errors.New("give one of --agents, --agents-file and --sample")
-	case f.k < 1 || f.k > offline.MaxK:
-		return r, fmt.Errorf("--k must be 1 to %d, not %d", offline.MaxK, f.k)
+		return errors.New("give one of --agents, --agents-file and --sample")
+	case r.K < 1 || r.K > offline.MaxK:
+		return fmt.Errorf("--k must be 1 to %d, not %d", offline.MaxK, r.K)
 	case f.sample < 1 || f.sample > offline.MaxAgents:
-		return r, fmt.Errorf("--sample must be 1 to %d, not %d; for more, name them in --agents-file", offline.MaxAgents, f.sample)
+		return fmt.Errorf("--sample must be 1 to %d, not %d; for more, name them in --agents-file", offline.MaxAgents, f.sample)
 	}
 	if f.at != "" {
 		at, err := feed.ParseTime(f.at)
 		if err != nil {
-			return r, fmt.Errorf("--at %w", err)
+			return fmt.Errorf("--at %w", err)
 		}
 		r.At = &at
 	}
-	var err error
-	if r.Agents, err = f.named(f.cmd.InOrStdin()); err == nil && r.Agents == nil {
-		r.Sample = f.sample
-	}
-	return r, err
+	return f.named()
 }
 
-// named lists the agents of the flags, nil where they name none.
-func (f *analysisFlags) named(in io.Reader) ([]string, error) {
-	agents, from := f.agents, "--agents"
+// named reads and checks the agents that the flags name; a sample is drawn where they name none.
+func (f *analysisFlags) named() error {
+	r, from := &f.request, "--agents"
 	if f.agentsFile != "" {
 		from = f.agentsFile
-		file, err := open(in, f.agentsFile)
+		file, err := open(f.cmd.InOrStdin(), f.agentsFile)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		defer func() { _ = file.Close() }()
 		data, err := io.ReadAll(file)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		agents = strings.Fields(string(bytes.TrimPrefix(data, []byte("\ufeff"))))
-		if len(agents) == 0 {
-			return nil, fmt.Errorf("%s names no agent", from)
+		if r.Agents = strings.Fields(strings.TrimPrefix(string(data), "\ufeff")); len(r.Agents) == 0 {
+			return fmt.Errorf("%s names no agent", from)
 		}
 	}
+	if len(r.Agents) == 0 {
+		r.Agents, r.Sample = nil, f.sample
+	}
 	met := map[string]bool{}
-	for i, agent := range agents {
+	for i, agent := range r.Agents {
 		if err := feed.CheckAgentID(agent); err != nil {
-			return nil, fmt.Errorf("%s, entry %d: %w", from, i+1, err)
+			return fmt.Errorf("%s, entry %d: %w", from, i+1, err)
 		}
 		if met[agent] {
-			return nil, fmt.Errorf("%s names %s twice", from, agent)
+			return fmt.Errorf("%s names %s twice", from, agent)
 		}
 		met[agent] = true
 	}
-	return agents, nil
+	return nil
 }
 
 func newRankingCompareCommand() *cobra.Command {
@@ -143,7 +137,7 @@ func newRankingCompareCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return answer(f.adminCall, found, cli.WriteComparison)
+		return answer(f.call, found, cli.WriteComparison)
 	}
 	return cmd
 }

@@ -17,10 +17,10 @@ import (
 const maxDepth = 2000
 
 type replayFlags struct {
-	*adminCall
+	*call
+	replay        tuning.Replay
 	a, b, sweep   string
-	steps, k      int
-	depth         int
+	steps         int
 	allowRejected bool
 }
 
@@ -41,22 +41,21 @@ func newRankingReplayCommand() *cobra.Command {
 			return nil
 		},
 	}
-	f := replayFlags{adminCall: newAdminCall(cmd, "the scores")}
+	f := &replayFlags{call: newAdminCall(cmd, "the scores")}
 	flags := cmd.Flags()
 	flags.StringVar(&f.a, "a", "", "what to compare with, as changes to the live ranking; empty: the live ranking")
 	flags.StringVar(&f.b, "b", "", "what to compare, as changes to the live ranking")
 	flags.StringVar(&f.sweep, "sweep", "", "a parameter and its values, such as scale=6h..168h, instead of --b")
 	flags.IntVar(&f.steps, "steps", 8, "how many values a range low..high becomes")
-	flags.IntVar(&f.k, "k", offline.DefaultK, "how far down an item counts as found, 1 to the depth")
-	flags.IntVar(&f.depth, "depth", offline.DefaultDepth, fmt.Sprintf("how far is ranked, 1 to %d; what stands lower counts as not found", maxDepth))
+	flags.IntVar(&f.replay.K, "k", offline.DefaultK, "how far down an item counts as found, 1 to the depth")
+	flags.IntVar(&f.replay.Depth, "depth", offline.DefaultDepth, fmt.Sprintf("how far is ranked, 1 to %d; what stands lower counts as not found", maxDepth))
 	flags.BoolVar(&f.allowRejected, "allow-rejected", false, "exit 0 even when lines could not be read")
-	cmd.RunE = func(_ *cobra.Command, args []string) error { return f.replay(args[0]) }
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return f.run(args[0]) }
 	return cmd
 }
 
-func (f *replayFlags) replay(path string) error {
-	contestants, err := f.check()
-	if err != nil {
+func (f *replayFlags) run(path string) error {
+	if err := f.check(); err != nil {
 		return f.usage(err)
 	}
 	source, err := open(f.cmd.InOrStdin(), path)
@@ -69,30 +68,30 @@ func (f *replayFlags) replay(path string) error {
 		return err
 	}
 	defer c.Close()
-	bar := progress(f.cmd.ErrOrStderr(), source.size)
-	bar.Describe("replaying")
+	bar := progress(f.cmd.ErrOrStderr(), source.size, "replaying", progressbar.OptionShowBytes(true))
 	input := progressbar.NewReader(source, bar)
-	found := tuning.Replay{Contestants: contestants, K: f.k, Depth: f.depth}
-	err = found.Run(f.cmd.Context(), c, &input)
+	err = f.replay.Run(f.cmd.Context(), c, &input)
 	_ = bar.Finish()
 	if err != nil {
 		return err
 	}
-	if err := answer(f.adminCall, found, cli.WriteReplay); err != nil {
+	if err := answer(f.call, f.replay, cli.WriteReplay); err != nil {
 		return err
 	}
-	if found.Rejected > 0 && !f.allowRejected {
-		return fmt.Errorf("lines that could not be read: %d (--allow-rejected makes this a success)", found.Rejected)
+	if n := f.replay.Rejected; n > 0 && !f.allowRejected {
+		return fmt.Errorf("lines that could not be read: %d (--allow-rejected makes this a success)", n)
 	}
 	return nil
 }
 
-func (f *replayFlags) check() ([]tuning.Contestant, error) {
-	if f.depth < 1 || f.depth > maxDepth {
-		return nil, fmt.Errorf("--depth must be 1 to %d, not %d", maxDepth, f.depth)
+func (f *replayFlags) check() (err error) {
+	r := &f.replay
+	if r.Depth < 1 || r.Depth > maxDepth {
+		return fmt.Errorf("--depth must be 1 to %d, not %d", maxDepth, r.Depth)
 	}
-	if f.k < 1 || f.k > f.depth {
-		return nil, fmt.Errorf("--k must be 1 to the depth, %d, not %d", f.depth, f.k)
+	if r.K < 1 || r.K > r.Depth {
+		return fmt.Errorf("--k must be 1 to the depth, %d, not %d", r.Depth, r.K)
 	}
-	return tuning.Contestants(f.a, f.b, f.sweep, f.steps)
+	r.Contestants, err = tuning.Contestants(f.a, f.b, f.sweep, f.steps)
+	return err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -75,23 +74,11 @@ func (f *sweepFlags) sweep() error {
 }
 
 func (f *sweepFlags) run(analysis *tuning.Analysis, axes []tuning.Parameter) (tuning.Sweep, error) {
-	bar := stepsBar(f.cmd.ErrOrStderr(), tuning.Points(axes))
+	bar := progress(f.cmd.ErrOrStderr(), int64(tuning.Points(axes)), "comparing", progressbar.OptionShowCount())
 	found, err := analysis.Sweep(f.cmd.Context(), axes, func() { _ = bar.Add(1) })
 	_ = bar.Finish()
 	if err != nil {
 		return found, err
 	}
-	return found, answer(f.adminCall, found, cli.WriteSweep)
-}
-
-// stepsBar is a bar of steps done, invisible where w is not a terminal.
-func stepsBar(w io.Writer, steps int) *progressbar.ProgressBar {
-	return progressbar.NewOptions(steps,
-		progressbar.OptionSetWriter(w),
-		progressbar.OptionSetVisibility(terminalWidth(w) > 0),
-		progressbar.OptionSetDescription("comparing"),
-		progressbar.OptionShowCount(),
-		progressbar.OptionSetWidth(30),
-		progressbar.OptionClearOnFinish(),
-	)
+	return found, answer(f.call, found, cli.WriteSweep)
 }

@@ -1,17 +1,23 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"os/signal"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/app"
+	"github.com/freshet/freshet/internal/logqueue"
 )
 
 func newServeCommand() *cobra.Command {
@@ -20,27 +26,16 @@ func newServeCommand() *cobra.Command {
 		Short: "Serve the feed over HTTP",
 		Long: "Serve the feed over HTTP until SIGINT or SIGTERM, then finish requests and record what was delivered.\n" +
 			"Without a configuration everything runs in this process, on 127.0.0.1:8080.",
-		Args: cobra.NoArgs,
 	}
 	demo := cmd.Flags().Bool("demo", false, "put 5,000 made-up items, 8 readers (u_1 to u_8) and a network of 300 authors into the stores, and something new every few seconds; 6 more readers (r_rust, r_food, …) are simulated for a minute; embedded, they have a directory of their own")
-	load := addConfigFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		cfg, err := load()
-		if err != nil {
-			return err
-		}
-		return serve(cmd.Context(), serverLog(cmd, cfg.Log), cfg, role{demo: *demo})
-	}
-	return cmd
+	return withConfig(cmd, func(cmd *cobra.Command, cfg configs.Config) error {
+		return serve(cmd, cfg, *demo, func(*app.App) {})
+	})
 }
 
-// role holds the settings of a process that are not in its configuration.
-type role struct {
-	demo  bool
-	shape func(*app.App) // changes the system before it serves; nil: nothing
-}
-
-func serve(ctx context.Context, log *slog.Logger, cfg configs.Config, r role, options ...app.Option) error {
+// serve opens the system and serves it; shape changes it before it does.
+func serve(cmd *cobra.Command, cfg configs.Config, demo bool, shape func(*app.App)) error {
+	ctx, log := cmd.Context(), serverLog(cmd, cfg.Log)
 	slog.SetDefault(log)
 	// Listening first: a second server on the same address ends before it
 	// touches the data directory.
@@ -49,8 +44,8 @@ func serve(ctx context.Context, log *slog.Logger, cfg configs.Config, r role, op
 	if err != nil {
 		return fmt.Errorf("server.addr: %w", err)
 	}
-	options = append(options, app.WithLogger(log))
-	if r.demo {
+	options := []app.Option{app.WithLogger(log)}
+	if demo {
 		if cfg.UsesElasticsearch() {
 			log.WarnContext(ctx, "--demo writes made-up items and readers into this index; try it with an index of its own", "index", cfg.Elasticsearch.Index)
 		}
@@ -61,26 +56,17 @@ func serve(ctx context.Context, log *slog.Logger, cfg configs.Config, r role, op
 		_ = listener.Close()
 		return err
 	}
-	if r.shape != nil {
-		r.shape(a)
-	}
+	shape(a)
 	return a.Serve(ctx, listener)
 }
 
 func newWorkerCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return withConfig(&cobra.Command{
 		Use:   "worker",
 		Short: "Work on the queue of jobs without serving",
 		Long: "Brings posts into timelines and into the catalog until SIGINT or SIGTERM, for servers that have\n" +
 			"jobs.workers 0. It answers /livez, /readyz and /metrics on server.addr, and nothing else.",
-		Args: cobra.NoArgs,
-	}
-	load := addConfigFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		cfg, err := load()
-		if err != nil {
-			return err
-		}
+	}, func(cmd *cobra.Command, cfg configs.Config) error {
 		switch {
 		case !cfg.UsesPostgres():
 			return errors.New("posts are not in PostgreSQL (postgres.url), so there is no queue that processes share: the server does the work itself")
@@ -88,9 +74,8 @@ func newWorkerCommand() *cobra.Command {
 			return errors.New("jobs.workers is 0: set it to how many jobs this worker works on at once")
 		}
 		cfg.Server.Drain = 0 // nobody sends it calls
-		return serve(cmd.Context(), serverLog(cmd, cfg.Log), cfg, role{shape: onlyProbes})
-	}
-	return cmd
+		return serve(cmd, cfg, false, onlyProbes)
+	})
 }
 
 // onlyProbes leaves of the routes what those ask that watch a process.
@@ -101,4 +86,44 @@ func onlyProbes(a *app.App) {
 		mux.Handle(path, all)
 	}
 	a.Handler = mux
+}
+
+// flushWait is how long a process that ends waits until its last lines are written.
+const flushWait = time.Second
+
+// serverLog returns the logger of a process that serves. Its log may be a pipe whose
+// reader stalls or ends: neither must stop the process, so lines are queued, and what
+// the command itself prints goes the same way.
+func serverLog(cmd *cobra.Command, cfg configs.Log) *slog.Logger {
+	// Without this, a write to a closed standard error ends the process.
+	signal.Ignore(syscall.SIGPIPE)
+	queue := logqueue.New(cmd.ErrOrStderr(), logqueue.Size, func(dropped int) []byte {
+		var line bytes.Buffer
+		newLogger(&line, cfg).Warn("log lines were dropped, because nobody read the log", "lines", dropped)
+		return line.Bytes()
+	})
+	cmd.Root().SetErr(queue)
+	return newLogger(queue, cfg)
+}
+
+// flush writes what is still queued, where the output is a queue.
+func flush(ctx context.Context, errs io.Writer) {
+	queue, ok := errs.(*logqueue.Writer)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushWait)
+	defer cancel()
+	_ = queue.Flush(ctx) // who does not read the log cannot be told
+}
+
+// newLogger writes as configured.
+func newLogger(w io.Writer, cfg configs.Log) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(cfg.Level)) // one of the values the configuration allows
+	options := &slog.HandlerOptions{Level: level}
+	if cfg.Format == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
 }
