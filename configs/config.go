@@ -70,14 +70,15 @@ type Config struct {
 	Files map[string]string `key:"-"`
 }
 
-// Server is the HTTP server.
+// Server is the HTTP server. A request takes less than the minute after which another refresh
+// records what it has claimed and not delivered yet.
 type Server struct {
 	Addr            string        `key:"addr" help:"address to listen on, host:port"`
-	RequestTimeout  time.Duration `key:"request_timeout" help:"longest time one request may take"`
-	Drain           time.Duration `key:"drain" help:"how long a server that is told to stop by SIGTERM goes on answering while /readyz is 503, so that load balancers notice; 0: not at all"`
-	ShutdownTimeout time.Duration `key:"shutdown_timeout" help:"longest time to finish requests and record impressions at a stop, after server.drain"`
-	MaxInFlight     int           `key:"max_in_flight" help:"agents' requests worked on at once; more are answered 503; 0: no bound"`
-	RateLimit       float64       `key:"rate_limit" help:"requests a second of one agent, as many of which may come at once; more are answered 429; 0: no bound"`
+	RequestTimeout  time.Duration `key:"request_timeout" help:"longest time one request may take" range:"1ms to 30s"`
+	Drain           time.Duration `key:"drain" help:"how long a server that is told to stop by SIGTERM goes on answering while /readyz is 503, so that load balancers notice; 0: not at all" range:"0 to 10m"`
+	ShutdownTimeout time.Duration `key:"shutdown_timeout" help:"longest time to finish requests and record impressions at a stop, after server.drain" range:"1ms to 1h"`
+	MaxInFlight     int           `key:"max_in_flight" help:"agents' requests worked on at once; more are answered 503; 0: no bound" range:"0 to 1000000"`
+	RateLimit       float64       `key:"rate_limit" help:"requests a second of one agent, as many of which may come at once; more are answered 429; 0: no bound" range:"0 to 1000000"`
 	CORS            CORS          `key:"cors"`
 }
 
@@ -111,22 +112,22 @@ type Catalog struct {
 
 // Recall finds candidates.
 type Recall struct {
-	N int `key:"n" help:"candidates of a refresh's first round of recall"`
+	N int `key:"n" help:"candidates of a refresh's first round of recall" range:"1 to 10000"` // Elasticsearch's index.max_result_window
 }
 
 // Dedup remembers what agents were shown.
 type Dedup struct {
-	WindowDays        int     `key:"window_days" help:"days an item is not shown again, today included"`
+	WindowDays        int     `key:"window_days" help:"days an item is not shown again, today included" range:"1 to 60"`
 	FalsePositiveRate float64 `key:"false_positive_rate" help:"chance that an unseen item is taken for seen, over the whole window"`
-	DailyCapacity     int     `key:"daily_capacity" help:"impressions of all agents that one day's filter is sized for"`
-	Shards            int     `key:"shards" help:"filters a day is spread over with Redis"`
+	DailyCapacity     int     `key:"daily_capacity" help:"impressions of all agents that one day's filter is sized for" range:"1 to 100000000000"`
+	Shards            int     `key:"shards" help:"filters a day is spread over with Redis" range:"1 to 4096"`
 	WhenExhausted     string  `key:"when_exhausted" help:"when nothing unseen is left: stop (short and empty pages) or oldest (what was shown longest ago comes again, marked)" oneof:"stop,oldest"`
 	OnFailure         string  `key:"on_failure" help:"when Redis is down: open (answer degraded) or closed (answer 503)" oneof:"open,closed"`
 }
 
 // Sessions keep the rest of each agent's last refresh.
 type Sessions struct {
-	TTL time.Duration `key:"ttl" help:"life of a session after its refresh"`
+	TTL time.Duration `key:"ttl" help:"life of a session after its refresh" range:"1s to 168h"`
 }
 
 // Impressions says what counts as shown.
@@ -142,7 +143,7 @@ type Redis struct {
 	ClientCert   string `key:"client_cert" help:"file with the certificate (PEM) that this process shows"`
 	ClientKey    string `key:"client_key" help:"file with the private key (PEM) of client_cert"`
 	KeyPrefix    string `key:"key_prefix" help:"goes before every key"`
-	WaitReplicas int    `key:"wait_replicas" help:"replicas that must have what is handed out before it is; 0: do not wait"`
+	WaitReplicas int    `key:"wait_replicas" help:"replicas that must have what is handed out before it is; 0: do not wait" range:"0 to 10"`
 }
 
 // Elasticsearch keeps the items and profiles where its addresses are given.

@@ -149,40 +149,43 @@ func unknown(key string, raw any) string {
 	return "is a section: it holds keys such as " + schema[first].key
 }
 
-// applyEnv matches variables against the names of the known keys, because
-// keys have underscores themselves. An empty variable counts as not set, as
-// compose files and init systems hand them on.
-func applyEnv(c *Config, environ []string) Problems {
-	vars := environment{keys: make(map[string]string, len(schema)), values: map[string]string{}}
-	for _, f := range schema {
-		vars.keys[EnvName(f.key)] = f.key
-	}
+// applyEnv takes the variables of the known keys, whose names have underscores themselves, and
+// the files that variables …_FILE name. An empty variable counts as not set, as compose files
+// and init systems hand them on.
+func applyEnv(c *Config, environ []string) (all Problems) {
+	vars := map[string]string{}
 	for _, variable := range environ {
-		name, value, _ := strings.Cut(variable, "=")
-		vars.values[name] = value
+		if name, value, _ := strings.Cut(variable, "="); strings.HasPrefix(name, envPrefix) && !reserved(name, value) {
+			vars[name] = value
+		}
 	}
-	var all Problems
 	problem := func(format string, args ...any) {
 		all = append(all, Problem{Source: "environment", Message: fmt.Sprintf(format, args...)})
 	}
 	layer := map[string]any{}
-	for _, variable := range environ {
-		name, value, _ := strings.Cut(variable, "=")
-		if !strings.HasPrefix(name, envPrefix) {
-			continue
-		}
-		key, text, file, ok, err := vars.valueOf(name, value)
+	for _, f := range schema {
+		name, inFile := EnvName(f.key), EnvName(f.key)+fileSuffix
+		value, path := vars[name], vars[inFile]
+		delete(vars, name)
+		delete(vars, inFile)
+		var err error
 		switch {
-		case !ok && !reserved(name, value):
-			near := nearest(func(f field) int { return distance(name, EnvName(f.key)) })
-			problem("%s is not a setting; the nearest is %s", name, EnvName(near.key))
-		case err != nil:
-			problem("%s %v", name, err)
-		case text != "":
-			if layer[key] = text; file != "" {
-				c.fromFile(key, file)
+		case path == "":
+		case value != "":
+			problem("%s and %s are both set: keep one", inFile, name)
+		default:
+			if value, err = readValue(path); err != nil {
+				problem("%s %v", inFile, err)
 			}
+			c.fromFile(f.key, path)
 		}
+		if value != "" {
+			layer[f.key] = value
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		near := nearest(func(f field) int { return distance(name, EnvName(f.key)) })
+		problem("%s is not a setting; the nearest is %s", name, EnvName(near.key))
 	}
 	return append(all, apply(c, layer, EnvName)...)
 }
@@ -212,7 +215,7 @@ func AddFlags(fs *pflag.FlagSet) {
 	c := Default()
 	for _, f := range schema {
 		fs.Var(&flagValue{field: f, text: text(f.value(&c))}, f.key, f.help)
-		if f.typeName() == "bool" {
+		if f.kind.name == "bool" {
 			fs.Lookup(f.key).NoOptDefVal = "true"
 		}
 	}
@@ -225,7 +228,7 @@ type flagValue struct {
 }
 
 func (v *flagValue) String() string { return v.text }
-func (v *flagValue) Type() string   { return v.field.typeName() }
+func (v *flagValue) Type() string   { return v.field.kind.name }
 
 func (v *flagValue) Set(s string) error {
 	scratch := Default()

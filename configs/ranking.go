@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,8 +16,6 @@ import (
 
 // The ranking is a section of the names that [feed.Ranking.With] reads, or one text of
 // them: in a variable or a flag.
-var rankingType = reflect.TypeFor[feed.Ranking]()
-
 const rankingKey = "ranking"
 
 // cutRanking takes the parameters of the ranking out of a layer, as a list of changes.

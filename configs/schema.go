@@ -2,7 +2,6 @@ package configs
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -13,15 +12,31 @@ import (
 
 // A field is one key of the configuration, read off the struct tags.
 type field struct {
-	key    string // dotted, e.g. dedup.daily_capacity
-	help   string
-	secret bool
-	oneof  []string // allowed values, nil: any
-	index  []int    // where it is in Config, for reflect
-	typ    reflect.Type
+	key         string // dotted, e.g. dedup.daily_capacity
+	help        string
+	secret      bool
+	oneof       []string // allowed values, nil: any
+	least, most any      // allowed range, both ends included; nil: any
+	index       []int    // where it is in Config, for reflect
+	kind        kind
 }
 
-var durationType = reflect.TypeFor[time.Duration]()
+// kind is a type of values.
+type kind struct {
+	name string // in the help of the flag
+	form string // says what a value looks like
+	read func(text string) (any, error)
+}
+
+var kinds = map[reflect.Type]kind{
+	reflect.TypeFor[time.Duration](): {"duration", "a duration such as 500ms, 30s or 24h", func(s string) (any, error) { return time.ParseDuration(s) }},
+	reflect.TypeFor[int]():           {"int", "a whole number", func(s string) (any, error) { return strconv.Atoi(strings.ReplaceAll(s, "_", "")) }},
+	reflect.TypeFor[float64]():       {"number", "a number", func(s string) (any, error) { return strconv.ParseFloat(s, 64) }},
+	reflect.TypeFor[bool]():          {"bool", "true or false", func(s string) (any, error) { return strconv.ParseBool(s) }},
+	reflect.TypeFor[[]string]():      {"list", "a list of texts, or one text with commas", nil},
+	reflect.TypeFor[string]():        {"string", "text (a number or a yes/no word needs quotes)", nil},
+	reflect.TypeFor[feed.Ranking]():  {name: "changes"},
+}
 
 // schema lists every key in the order of the struct; byKey finds one.
 var (
@@ -44,17 +59,18 @@ func fieldsOf(t reflect.Type, prefix string, index []int) []field {
 		}
 		key := prefix + sf.Tag.Get("key")
 		at := append(append([]int(nil), index...), i)
-		if sf.Anonymous {
-			out = append(out, fieldsOf(sf.Type, prefix, at)...)
-			continue
-		}
-		if sf.Type.Kind() == reflect.Struct && sf.Type != rankingType {
+		kind, ok := kinds[sf.Type]
+		if !ok {
 			out = append(out, fieldsOf(sf.Type, key+".", at)...)
 			continue
 		}
-		f := field{key: key, help: sf.Tag.Get("help"), secret: sf.Tag.Get("secret") == "true", index: at, typ: sf.Type}
+		f := field{key: key, help: sf.Tag.Get("help"), secret: sf.Tag.Get("secret") == "true", index: at, kind: kind}
 		if values := sf.Tag.Get("oneof"); values != "" {
 			f.oneof = strings.Split(values, ",")
+		}
+		if least, most, ok := strings.Cut(sf.Tag.Get("range"), " to "); ok {
+			f.least, _ = kind.read(least)
+			f.most, _ = kind.read(most)
 		}
 		out = append(out, f)
 	}
@@ -76,49 +92,17 @@ func EnvName(key string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// form says what a value of the field looks like.
-func (f field) form() string {
-	switch {
-	case f.typ == durationType:
-		return "a duration such as 500ms, 30s or 24h"
-	case f.typ.Kind() == reflect.Int:
-		return "a whole number"
-	case f.typ.Kind() == reflect.Float64:
-		return "a number"
-	case f.typ.Kind() == reflect.Bool:
-		return "true or false"
-	case f.typ.Kind() == reflect.Slice:
-		return "a list of texts, or one text with commas"
-	}
-	return "text (a number or a yes/no word needs quotes)"
-}
-
-// typeName is the placeholder in the help of the flag.
-func (f field) typeName() string {
-	switch {
-	case f.typ == durationType:
-		return "duration"
-	case f.typ.Kind() == reflect.Float64:
-		return "number"
-	case f.typ.Kind() == reflect.Slice:
-		return "list"
-	case f.typ == rankingType:
-		return "changes"
-	}
-	return f.typ.Kind().String()
-}
-
 // set stores a value as YAML, an environment variable or a flag gives it.
 func (f field) set(c *Config, raw any) error {
-	if f.typ == rankingType {
+	if f.kind.name == "changes" {
 		return setRanking(c, fmt.Sprint(raw), "").err()
 	}
 	value, ok := f.parse(raw)
 	if !ok && f.secret {
-		return fmt.Errorf("must be %s", f.form())
+		return fmt.Errorf("must be %s", f.kind.form)
 	}
 	if !ok {
-		return fmt.Errorf("must be %s, not %s", f.form(), mask(quote(raw)))
+		return fmt.Errorf("must be %s, not %s", f.kind.form, mask(quote(raw)))
 	}
 	reflect.ValueOf(c).Elem().FieldByIndex(f.index).Set(reflect.ValueOf(value))
 	return nil
@@ -129,68 +113,22 @@ func (f field) value(c *Config) any {
 }
 
 func (f field) parse(raw any) (value any, ok bool) {
-	switch {
-	case f.typ == durationType:
-		return parseDuration(raw)
-	case f.typ.Kind() == reflect.Int:
-		return parseInt(raw)
-	case f.typ.Kind() == reflect.Float64:
-		return parseFloat(raw)
-	case f.typ.Kind() == reflect.Bool:
-		return parseBool(raw)
-	case f.typ.Kind() == reflect.Slice:
+	written, isText := raw.(string)
+	switch f.kind.name {
+	case "string":
+		return written, isText
+	case "list":
 		return parseList(raw)
 	}
-	s, ok := raw.(string)
-	return s, ok
-}
-
-func parseDuration(raw any) (any, bool) {
-	switch v := raw.(type) {
-	case int: // only 0 needs no unit
-		return time.Duration(0), v == 0
+	switch raw.(type) {
+	case int, float64, bool: // YAML reads 1e6 as a float
+		written = text(raw)
 	case string:
-		d, err := time.ParseDuration(strings.TrimSpace(v))
-		return d, err == nil
+	default:
+		return nil, false
 	}
-	return nil, false
-}
-
-func parseInt(raw any) (any, bool) {
-	switch v := raw.(type) {
-	case int:
-		return v, true
-	case float64: // YAML reads 1e6 as a float
-		return int(v), v == math.Trunc(v) && math.Abs(v) <= 1<<53
-	case string:
-		n, err := strconv.Atoi(strings.ReplaceAll(strings.TrimSpace(v), "_", ""))
-		return n, err == nil
-	}
-	return nil, false
-}
-
-func parseFloat(raw any) (any, bool) {
-	switch v := raw.(type) {
-	case int:
-		return float64(v), true
-	case float64:
-		return v, true
-	case string:
-		x, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
-		return x, err == nil
-	}
-	return nil, false
-}
-
-func parseBool(raw any) (any, bool) {
-	switch v := raw.(type) {
-	case bool:
-		return v, true
-	case string:
-		b, err := strconv.ParseBool(strings.TrimSpace(v))
-		return b, err == nil
-	}
-	return nil, false
+	value, err := f.kind.read(strings.TrimSpace(written))
+	return value, err == nil
 }
 
 func parseList(raw any) (any, bool) {

@@ -3,7 +3,6 @@ package configs
 import (
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -141,32 +140,6 @@ func readValue(path string) (string, error) {
 		return "", fmt.Errorf("%s is empty", path)
 	}
 	return value, nil
-}
-
-// environment sorts variables out: a name and its value, which may be in a file.
-type environment struct {
-	keys   map[string]string // of the settings, by the names of their variables
-	values map[string]string // of the variables that are set
-}
-
-// valueOf returns the value that a variable gives to a setting, the name of the file that
-// has it, "" for none, and whether the variable is one of a setting at all.
-func (e environment) valueOf(name, value string) (key, text, file string, ok bool, err error) {
-	if key, ok = e.keys[name]; ok {
-		return key, value, "", true, nil
-	}
-	plain, isFile := strings.CutSuffix(name, fileSuffix)
-	if key, ok = e.keys[plain]; !isFile || !ok {
-		return "", "", "", false, nil
-	}
-	if value == "" {
-		return key, "", "", true, nil
-	}
-	if e.values[plain] != "" {
-		return key, "", "", true, errors.New("and " + plain + " are both set: keep one")
-	}
-	text, err = readValue(value)
-	return key, text, value, true, err
 }
 
 // fromFile notes that the value of a key is in a file.

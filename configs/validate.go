@@ -1,10 +1,10 @@
 package configs
 
 import (
-	"cmp"
 	"fmt"
 	"net"
 	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,16 +20,15 @@ func (c Config) Validate() error { return c.problems().err() }
 
 func (c Config) problems() Problems {
 	var p Problems
-	p.choices(&c)
-	p.secrets(&c)
+	p.values(&c)
 	c.Server.check(&p)
 	c.Auth.check(&p, c.Server.Addr)
-	c.Recall.check(&p)
 	if err := c.Ranking.Validate(); err != nil {
 		p = append(p, rankingProblem(err, ""))
 	}
-	c.Dedup.check(&p)
-	c.Sessions.check(&p)
+	if rate := c.Dedup.FalsePositiveRate; !(rate > 0 && rate < 1) {
+		p.add("dedup.false_positive_rate", "must lie between 0 and 1, both excluded, not %v", rate)
+	}
 	c.Redis.check(&p)
 	secure := strings.HasPrefix(c.Redis.URL, "rediss://") || strings.HasPrefix(c.Timeline.RedisURL, "rediss://")
 	p.certificates("redis", c.Redis.CACert, c.Redis.ClientCert, c.Redis.ClientKey, secure, "write redis.url with rediss://")
@@ -42,26 +41,30 @@ func (c Config) problems() Problems {
 	return p
 }
 
-// choices checks the keys that have a fixed set of values.
-func (p *Problems) choices(c *Config) {
+// values checks each value by itself: that it is one of those allowed, or within its range, and
+// that a secret has no white space around it: whoever sends it, or signs with it, has it without.
+func (p *Problems) values(c *Config) {
 	for _, f := range schema {
-		if f.oneof == nil {
-			continue
-		}
-		if v, _ := f.value(c).(string); !slices.Contains(f.oneof, v) {
-			p.add(f.key, "must be %s, not %q", orList(f.oneof), v)
+		v := f.value(c)
+		written, _ := v.(string)
+		switch {
+		case f.oneof != nil && !slices.Contains(f.oneof, written):
+			p.add(f.key, "must be %s, not %q", orList(f.oneof), written)
+		case f.least != nil && !(number(v) >= number(f.least) && number(v) <= number(f.most)): // NaN is outside
+			p.add(f.key, "must be %s to %s, not %s", text(f.least), text(f.most), text(v))
+		case f.secret && strings.TrimSpace(written) != written:
+			p.add(f.key, "must not begin or end with white space, such as the newline of a file it was copied from (%s%s reads a file)", EnvName(f.key), fileSuffix)
 		}
 	}
 }
 
-// secrets checks that no secret has white space around it: whoever sends it, or signs with
-// it, has it without.
-func (p *Problems) secrets(c *Config) {
-	for _, f := range schema {
-		if text, _ := f.value(c).(string); f.secret && strings.TrimSpace(text) != text {
-			p.add(f.key, "must not begin or end with white space, such as the newline of a file it was copied from (%s%s reads a file)", EnvName(f.key), fileSuffix)
-		}
+// number is the number that a value is.
+func number(v any) float64 {
+	r := reflect.ValueOf(v)
+	if r.CanInt() {
+		return float64(r.Int())
 	}
+	return r.Float()
 }
 
 // certificates checks the files that connections to a service are secured with.
@@ -77,14 +80,6 @@ func (p *Problems) certificates(section, ca, cert, key string, secure bool, wher
 func orList(values []string) string {
 	last := len(values) - 1
 	return strings.Join(values[:last], ", ") + " or " + values[last]
-}
-
-// within checks a range with both ends allowed.
-func within[T cmp.Ordered](p *Problems, key string, v, least, most T) {
-	// Written so that NaN is outside.
-	if !(v >= least && v <= most) {
-		p.add(key, "must be %s to %s, not %s", text(least), text(most), text(v))
-	}
 }
 
 // minRetention keeps a slip of the pen, 72 for 72h, from emptying a catalog.
@@ -113,13 +108,6 @@ func (s Server) check(p *Problems) {
 	if problem := hostPort(s.Addr, true); problem != "" {
 		p.add("server.addr", "%s", problem)
 	}
-	// Below the minute after which another refresh records what a request has
-	// claimed and not delivered yet.
-	within(p, "server.request_timeout", s.RequestTimeout, time.Millisecond, 30*time.Second)
-	within(p, "server.drain", s.Drain, 0, 10*time.Minute)
-	within(p, "server.shutdown_timeout", s.ShutdownTimeout, time.Millisecond, time.Hour)
-	within(p, "server.max_in_flight", s.MaxInFlight, 0, 1_000_000)
-	within(p, "server.rate_limit", s.RateLimit, 0, 1_000_000)
 	s.CORS.check(p)
 }
 
@@ -181,23 +169,6 @@ func (a Auth) check(p *Problems, addr string) {
 	}
 }
 
-func (r Recall) check(p *Problems) {
-	within(p, "recall.n", r.N, 1, 10_000) // Elasticsearch's index.max_result_window
-}
-
-func (d Dedup) check(p *Problems) {
-	within(p, "dedup.window_days", d.WindowDays, 1, 60)
-	if !(d.FalsePositiveRate > 0 && d.FalsePositiveRate < 1) {
-		p.add("dedup.false_positive_rate", "must lie between 0 and 1, both excluded, not %v", d.FalsePositiveRate)
-	}
-	within(p, "dedup.daily_capacity", d.DailyCapacity, 1, 100_000_000_000)
-	within(p, "dedup.shards", d.Shards, 1, 4096)
-}
-
-func (s Sessions) check(p *Problems) {
-	within(p, "sessions.ttl", s.TTL, time.Second, 7*24*time.Hour)
-}
-
 func (r Redis) check(p *Problems) {
 	if r.URL != "" {
 		if _, problem := parseRedisURL(r.URL); problem != "" {
@@ -206,7 +177,6 @@ func (r Redis) check(p *Problems) {
 	} else if r.Password != "" {
 		p.add("redis.url", "must say where Redis is, because there is a redis.password")
 	}
-	within(p, "redis.wait_replicas", r.WaitReplicas, 0, 10)
 	if strings.ContainsAny(r.KeyPrefix, "{} \t\r\n") {
 		p.add("redis.key_prefix", "must not hold braces or white space, not %q: braces would move every key of a cluster to one slot", r.KeyPrefix)
 	}
