@@ -4,12 +4,17 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/agreement"
 	"github.com/freshet/freshet/internal/clocks"
+	"github.com/freshet/freshet/internal/connect"
+	"github.com/freshet/freshet/social/postgres"
 )
 
 // Level says how bad a finding is.
@@ -99,5 +104,49 @@ func (d *doctor) lookAtPopularity() {
 func (d *doctor) skew(what string, sent, theirs time.Time) {
 	if off := clocks.Skew(sent, theirs, d.clock()); off > clocks.MostSkew {
 		d.say(Warning, what, "run NTP on both machines", "its clock differs from this machine's by %s", off.Round(time.Millisecond))
+	}
+}
+
+// lookAtAgreement compares the settings in which servers must agree with those that a store
+// keeps.
+func (d *doctor) lookAtAgreement(ctx context.Context, name string, store agreement.Store) {
+	what := name + " settings"
+	own, compare := agreement.Of(d.cfg), agreement.Look
+	if d.accept {
+		compare = func(ctx context.Context, store agreement.Store, own agreement.Settings) error {
+			return own.Accept(ctx, store)
+		}
+	}
+	switch err := compare(ctx, store, own); {
+	case errors.Is(err, agreement.ErrDiffers):
+		d.say(Broken, what, agreement.Advice, "%v", err)
+	case err != nil:
+		d.say(Warning, what, "see the message", "what other servers have could not be read: %v", err)
+	case d.accept:
+		d.say(OK, what, "", "are now what all servers must agree in; restart each")
+	default:
+		d.say(OK, what, "", "agree with those of the other servers")
+	}
+}
+
+// Files reads the files that settings name, of keys and of certificates. The error names
+// every setting whose file cannot be used.
+func Files(cfg configs.Config) error {
+	errs := []error{connect.CheckFiles(cfg)}
+	if cfg.Auth.Mode == configs.ModeJWT && cfg.Auth.JWT.JWKS != "" {
+		errs = append(errs, handler.CheckKeys(cfg.Auth.JWT.JWKS))
+	}
+	if cfg.UsesPostgres() {
+		if err := (postgres.Config{URL: cfg.Postgres.URL}).Check(); err != nil {
+			errs = append(errs, fmt.Errorf("postgres.url: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// lookAtKeys says which files cannot be used, where there are any.
+func (d *doctor) lookAtKeys() {
+	if err := Files(d.cfg); err != nil {
+		d.say(Broken, "files", "correct the setting, or the file, which this user must be able to read", "%v", err)
 	}
 }

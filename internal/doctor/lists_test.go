@@ -20,10 +20,10 @@ func TestDoctorSaysHowListsAreKept(t *testing.T) {
 		"512": "listpacks",
 	} {
 		found := judgeLists(connect.Settings{Listpack: setting}, 500)
-		assert.Equal(t, OK, found.level, setting)
-		assert.Contains(t, found.detail, want, setting)
+		assert.Equal(t, OK, found.Level, setting)
+		assert.Contains(t, found.Detail, want, setting)
 	}
-	assert.Contains(t, judgeLists(connect.Settings{Listpack: "512"}, 1000).detail, "with 1003")
+	assert.Contains(t, judgeLists(connect.Settings{Listpack: "512"}, 1000).Detail, "with 1003")
 }
 
 // TestDoctorLooksAtTheListsRedis: it may evict, and need not persist.

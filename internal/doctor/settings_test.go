@@ -12,10 +12,10 @@ import (
 func TestDoctorJudgesRedisSettings(t *testing.T) {
 	t.Parallel()
 	const need = 14_000_000
-	memory := func(s connect.Settings) judgement { return judgeMemory(s, need) }
+	memory := func(s connect.Settings) Finding { return judgeMemory(s, need) }
 	for name, tt := range map[string]struct {
 		settings connect.Settings
-		judge    func(connect.Settings) judgement
+		judge    func(connect.Settings) Finding
 		level    Level
 		says     []string
 	}{
@@ -31,11 +31,11 @@ func TestDoctorJudgesRedisSettings(t *testing.T) {
 		"just enough":        {connect.Settings{MaxMemory: "14000000"}, memory, OK, []string{"maxmemory 13.4 MiB"}},
 	} {
 		found := tt.judge(tt.settings)
-		assert.Equal(t, tt.level, found.level, "%s: %v", name, found)
+		assert.Equal(t, tt.level, found.Level, "%s: %v", name, found)
 		for _, part := range tt.says {
-			assert.Contains(t, found.detail, part, name)
+			assert.Contains(t, found.Detail, part, name)
 		}
-		assert.Equal(t, tt.level != OK, found.fix != "", "a warning says what to do: %s: %v", name, found)
+		assert.Equal(t, tt.level != OK, found.Fix != "", "a warning says what to do: %s: %v", name, found)
 	}
 }
 
