@@ -28,10 +28,8 @@ const Advice = "correct them, or let all servers have these: freshet doctor --ac
 type Store interface {
 	// Kept returns the text; "" where there is none.
 	Kept(ctx context.Context) (string, error)
-	// Keep keeps the text unless there is one, and returns the one that is kept then.
-	Keep(ctx context.Context, text string) (string, error)
-	// Replace keeps the text, whatever was kept.
-	Replace(ctx context.Context, text string) error
+	// Keep keeps the text in the place of any other; with once, unless there is one.
+	Keep(ctx context.Context, text string, once bool) error
 }
 
 // Settings are the values of those that must agree, by name. None is secret.
@@ -79,12 +77,6 @@ func withoutParameters(address string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// text is how settings are kept.
-func (s Settings) text() (string, error) {
-	raw, err := json.Marshal(s)
-	return string(raw), err
-}
-
 // parse reads settings that are kept.
 func parse(text string) (Settings, error) {
 	var s Settings
@@ -114,11 +106,12 @@ func shown(value string) string { return cmp.Or(value, "empty") }
 // Check compares the settings with those that are kept, and keeps them where there are none,
 // or none by their name. The error wraps [ErrDiffers], or is the store's.
 func Check(ctx context.Context, store Store, s Settings) error {
-	text, err := s.text()
-	if err != nil {
-		return err
+	found, err := store.Kept(ctx)
+	if err == nil && found == "" {
+		if err = s.keep(ctx, store, true); err == nil {
+			found, err = store.Kept(ctx)
+		}
 	}
-	found, err := store.Keep(ctx, text)
 	if err != nil {
 		return err
 	}
@@ -151,10 +144,12 @@ func Look(ctx context.Context, store Store, s Settings) error {
 }
 
 // Accept keeps the settings as those of all servers.
-func (s Settings) Accept(ctx context.Context, store Store) error {
-	text, err := s.text()
+func (s Settings) Accept(ctx context.Context, store Store) error { return s.keep(ctx, store, false) }
+
+func (s Settings) keep(ctx context.Context, store Store, once bool) error {
+	text, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
-	return store.Replace(ctx, text)
+	return store.Keep(ctx, string(text), once)
 }

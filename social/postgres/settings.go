@@ -22,26 +22,14 @@ func (s Settings) Kept(ctx context.Context) (text string, err error) {
 	return text, dialect.Failed(ctx, "settings", err)
 }
 
-// Keep keeps the text unless there is one, and returns the one that is kept then.
-func (s Settings) Keep(ctx context.Context, text string) (string, error) {
-	if kept, err := s.Kept(ctx); err != nil || kept != "" {
-		return kept, err
+// Keep keeps the text in the place of any other; with once, unless there is one.
+func (s Settings) Keep(ctx context.Context, text string, once bool) error {
+	there := "(name) DO UPDATE SET value = excluded.value"
+	if once {
+		there = "DO NOTHING"
 	}
 	err := s.db.Write(ctx, func(on sqlstore.Writing) error {
-		_, err := on.Exec(`INSERT INTO freshet_settings (name, value) VALUES ('shared', $1) ON CONFLICT DO NOTHING`, text)
-		return err
-	})
-	if err != nil {
-		return "", dialect.Failed(ctx, "settings", err)
-	}
-	return s.Kept(ctx)
-}
-
-// Replace keeps the text, whatever was kept.
-func (s Settings) Replace(ctx context.Context, text string) error {
-	err := s.db.Write(ctx, func(on sqlstore.Writing) error {
-		_, err := on.Exec(`INSERT INTO freshet_settings (name, value) VALUES ('shared', $1)
-			ON CONFLICT (name) DO UPDATE SET value = excluded.value`, text)
+		_, err := on.Exec(`INSERT INTO freshet_settings (name, value) VALUES ('shared', $1) ON CONFLICT `+there, text)
 		return err
 	})
 	return dialect.Failed(ctx, "settings", err)
