@@ -40,9 +40,6 @@ func WithDemo() Option { return func(s *settings) { s.demo = true } }
 // stores, for what opens systems one after the other and shows none to readers.
 func WithSettingsApart() Option { return func(s *settings) { s.apart = true } }
 
-// WithCoalesce replaces [engine.Config]'s Coalesce, for tests.
-func WithCoalesce(d time.Duration) Option { return func(s *settings) { s.coalesce = d } }
-
 // WithRecallCache replaces how long equal recalls share an answer, and how old one may be
 // that stands in while recall is down, for tests and measurements; 0 is off.
 func WithRecallCache(shared, stale time.Duration) Option {
@@ -100,7 +97,11 @@ func Open(ctx context.Context, cfg configs.Config, options ...Option) (*App, err
 func OpenDedup(ctx context.Context, cfg configs.Config, options ...Option) (dedup.Store, func(context.Context) error, error) {
 	cfg.Elasticsearch.Addresses = nil
 	b := newBuilder(cfg, options)
-	store, err := b.openDedupAlone(ctx)
+	var store dedup.Store
+	c, err := b.openClients(ctx)
+	if err == nil {
+		store, _, err = b.openDedup(ctx, c)
+	}
 	if err != nil {
 		return nil, nil, errors.Join(err, b.close(context.WithoutCancel(ctx)))
 	}

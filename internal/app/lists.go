@@ -100,3 +100,17 @@ func (b *builder) openCards(ctx context.Context, store SocialStore, l listStores
 	b.background(ctx, "keeper of cards", keeper.Run)
 	return cardStores{cards: keeper, cache: cache, kept: lists.KeptCards(cache, late)}
 }
+
+// shownStore is the social store as answers see it: what they show is kept.
+type shownStore struct {
+	social.Store
+	cards social.Cards
+}
+
+// Cards implements [social.Cards], as a call of a request.
+func (s shownStore) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+	if !breaker.InRequest(ctx) {
+		ctx = breaker.Begin(ctx)
+	}
+	return s.cards.Cards(ctx, reader, posts)
+}

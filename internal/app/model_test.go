@@ -137,7 +137,7 @@ func (w *world) start(t *testing.T, cfg configs.Config) *server {
 	}
 	proxy := w.behind(t, &cfg)
 	require.NoError(t, cfg.Validate())
-	a, err := Open(t.Context(), cfg, WithClock(w.clock.Now), WithRecallCache(0, staleFor), WithCoalesce(w.coalesce), WithLogger(slog.New(slog.DiscardHandler)), tried)
+	a, err := Open(t.Context(), cfg, WithClock(w.clock.Now), WithRecallCache(0, staleFor), func(s *settings) { s.coalesce = w.coalesce }, WithLogger(slog.New(slog.DiscardHandler)), tried)
 	require.NoError(t, err)
 	s := &server{App: a, feed: a.Engine, proxy: proxy}
 	t.Cleanup(func() { s.stop(t) })

@@ -50,7 +50,7 @@ func TestRaceOneAgent(t *testing.T) {
 	t.Parallel()
 	for _, coalesce := range []time.Duration{0, time.Second} {
 		t.Run(fmt.Sprint("coalesce ", coalesce), func(t *testing.T) {
-			a := open(t, embedded(t), WithClock(at(noon).Now), WithCoalesce(coalesce))
+			a := open(t, embedded(t), WithClock(at(noon).Now), func(s *settings) { s.coalesce = coalesce })
 			put(t, a, madeItems(800)...)
 			seen := newOnce()
 			var wg sync.WaitGroup

@@ -54,7 +54,7 @@ func TestRetention(t *testing.T) {
 			docs, err := late.Catalog.Docs(t.Context(), []string{items[9].ID})
 			require.NoError(t, err)
 			assert.False(t, docs[0].Missing())
-			mine, err := rediskeys.Turn(late.clients.redis, late.retentionLease(late.clients), sweepEvery)(t.Context())
+			mine, err := rediskeys.Turn(late.clients.redis, rediskeys.For(late.clients.redis, late.cfg.Redis.KeyPrefix).RetentionLease(), sweepEvery)(t.Context())
 			require.NoError(t, err)
 			assert.False(t, mine, "it is the first server's turn")
 			agesByTheClockBehind(t, late.clients.redis)

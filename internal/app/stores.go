@@ -119,16 +119,6 @@ func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, erro
 	return store, nil
 }
 
-// openDedupAlone opens the dedup store with the clients that it needs.
-func (b *builder) openDedupAlone(ctx context.Context) (dedup.Store, error) {
-	c, err := b.openClients(ctx)
-	if err != nil {
-		return nil, err
-	}
-	store, _, err := b.openDedup(ctx, c)
-	return store, err
-}
-
 // openSpool opens the disk that impressions wait on while Redis is down, and what knows
 // whether it was; nil where filters are not in Redis.
 func (b *builder) openSpool(ctx context.Context, c clients, seen dedup.Store, sessions cache.Sessions) (*spool.Spool, *recovery.Watch, error) {
