@@ -185,22 +185,21 @@ func WriteExplainedItem(w io.Writer, x client.Explanation) error {
 		b.WriteString(": " + printable(it.Title))
 	}
 	fmt.Fprintf(&b, "\n%s: %s\n\n", outcome(&it.Explained), printable(it.Reason))
-	if it.Affinity != nil && it.Popularity != nil {
+	scored := it.Popularity != nil && (it.Affinity != nil || it.Relevance != nil)
+	if scored && it.Affinity != nil {
 		homeScore(&b, it)
-		if v := it.Variety; v != nil && x.Ranking.Diversity.On() {
-			fmt.Fprintf(&b, "  variety     %s\n", varieties(v))
-		}
-		b.WriteString("\n")
-	} else if it.Relevance != nil && it.Popularity != nil {
+	} else if scored {
 		fmt.Fprintf(&b, "score %s = relevance %s × decay %s × popularity %s\n",
 			number(it.Score), number(it.Relevance.Total), number(it.Decay), number(it.Popularity.Factor))
 		fmt.Fprintf(&b, "  relevance   base %s%s%s%s\n", number(it.Relevance.Base), gains("tag", it.Relevance.Tags), gains("keyword", it.Relevance.Keywords), learned(it.Relevance.Learned))
 		fmt.Fprintf(&b, "  decay       %s old%s\n", Age(it.Age), curves(x.Ranking.Decay, it.Curves))
 		fmt.Fprintf(&b, "  popularity  %s = likes + 2 × comments%s%s\n", strconv.FormatFloat(it.Popularity.Value, 'f', -1, 64),
 			readers("2h", it.Popularity.Readers2h), readers("2d", it.Popularity.Readers2d))
-		if v := it.Variety; v != nil && x.Ranking.Diversity.On() {
-			fmt.Fprintf(&b, "  variety     %s\n", varieties(v))
-		}
+	}
+	if v := it.Variety; scored && v != nil && x.Ranking.Diversity.On() {
+		fmt.Fprintf(&b, "  variety     %s\n", varieties(v))
+	}
+	if scored {
 		b.WriteString("\n")
 	}
 	b.WriteString(explainedFooter(x))
@@ -247,11 +246,8 @@ func learned(list []feed.LearnedGain) string {
 			n    int
 			what string
 		}{{l.Clicks, "click"}, {l.Likes, "like"}, {l.Dislikes, "dislike"}, {l.Hides, "hide"}} {
-			switch {
-			case a.n == 1:
-				acts = append(acts, "1 "+a.what)
-			case a.n > 1:
-				acts = append(acts, fmt.Sprintf("%d %ss", a.n, a.what))
+			if a.n > 0 {
+				acts = append(acts, counted(a.n, a.what))
 			}
 		}
 		all = append(all, fmt.Sprintf("%s %s %s (%s)", l.Kind, printable(l.Value), does, strings.Join(acts, ", ")))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -8,60 +9,65 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/feed"
 )
 
-// WriteItems writes a page of items, a row each. Rows are trimmed to width columns; 0
-// leaves them whole.
-func WriteItems(w io.Writer, p client.ItemPage, now time.Time, width int) error {
-	var b strings.Builder
-	if len(p.Items) == 0 {
-		b.WriteString("no items\n")
-	} else {
-		rows := [][]string{{"AGE", "LIKES", "COMMENTS", "ID", "AUTHOR", "TAGS", "TITLE"}}
-		for _, it := range p.Items {
-			rows = append(rows, []string{
-				waits(now.Sub(time.Unix(it.UpdateTime, 0))), fmt.Sprint(it.Likes), fmt.Sprint(it.Comments),
-				printable(it.ID), printable(it.AuthorID), printable(strings.Join(it.Tags, ",")), printable(it.Title),
-			})
+// list writes a table with a row for each entry, nothing where there are none, and what
+// follows it. Rows are trimmed to width columns; 0 leaves them whole. So it is for all that
+// takes a width.
+func list[T any](w io.Writer, width int, header []string, entries []T, row func(entry T) []string, after string) error {
+	rows := [][]string{header}
+	for _, entry := range entries {
+		cells := row(entry)
+		for i, cell := range cells {
+			cells[i] = printable(cell)
 		}
-		table(&b, rows, width)
+		rows = append(rows, cells)
 	}
-	if p.NextCursor != nil {
-		fmt.Fprintf(&b, "next: --cursor %s\n", printable(*p.NextCursor))
-	}
+	var b strings.Builder
+	table(&b, rows, width)
+	b.WriteString(after)
 	return write(w, &b)
 }
 
-// WriteJobs writes how many jobs there are, and a page of them. Rows are trimmed to
-// width columns; 0 leaves them whole.
+// next says how the next page is asked for; nil: there is none.
+func next[T any](flag string, value *T) string {
+	if value == nil {
+		return ""
+	}
+	return fmt.Sprintf("next: --%s %s\n", flag, printable(fmt.Sprint(*value)))
+}
+
+// WriteItems writes a page of items, a row each.
+func WriteItems(w io.Writer, p client.ItemPage, now time.Time, width int) error {
+	after := next("cursor", p.NextCursor)
+	if len(p.Items) == 0 {
+		after = "no items\n" + after
+	}
+	return list(w, width, []string{"AGE", "LIKES", "COMMENTS", "ID", "AUTHOR", "TAGS", "TITLE"}, p.Items, func(it feed.Item) []string {
+		return []string{
+			waits(now.Sub(time.Unix(it.UpdateTime, 0))), fmt.Sprint(it.Likes), fmt.Sprint(it.Comments),
+			it.ID, it.AuthorID, strings.Join(it.Tags, ","), it.Title,
+		}
+	}, after)
+}
+
+// WriteJobs writes a page of jobs, and how many there are.
 func WriteJobs(w io.Writer, p client.JobPage, now time.Time, width int) error {
-	var b strings.Builder
-	rows := [][]string{{"TRIES", "AGE", "ID", "KIND", "STATE", "KEY", "ERROR"}}
-	for _, j := range p.Jobs {
-		rows = append(rows, []string{
-			fmt.Sprint(j.Attempts), waits(now.Sub(j.Due)), fmt.Sprint(j.ID), j.Kind, j.State, printable(j.Key), printable(j.Error),
-		})
-	}
-	table(&b, rows, width)
-	if len(p.Jobs) > 0 {
-		b.WriteString("\n")
-	}
 	counts := make([]string, len(p.Queue.Rows))
 	for i, r := range p.Queue.Rows {
 		counts[i] = fmt.Sprintf("%s %s=%d", r.Kind, r.State, r.Count)
 	}
-	if len(counts) == 0 {
-		counts = []string{"the queue is empty"}
+	after := cmp.Or(strings.Join(counts, ", "), "the queue is empty")
+	if len(p.Jobs) > 0 {
+		after = "\n" + after
 	}
-	b.WriteString(strings.Join(counts, ", "))
 	if p.Queue.Oldest > 0 {
-		fmt.Fprintf(&b, "; the oldest has waited for %s", Age(int64(p.Queue.Oldest)))
+		after += "; the oldest has waited for " + Age(int64(p.Queue.Oldest))
 	}
-	b.WriteString("\n")
-	if p.NextAfter != nil {
-		fmt.Fprintf(&b, "next: --after %d\n", *p.NextAfter)
-	}
-	return write(w, &b)
+	return list(w, width, []string{"TRIES", "AGE", "ID", "KIND", "STATE", "KEY", "ERROR"}, p.Jobs, func(j client.Job) []string {
+		return []string{fmt.Sprint(j.Attempts), waits(now.Sub(j.Due)), fmt.Sprint(j.ID), j.Kind, j.State, j.Key, j.Error}
+	}, after+"\n"+next("after", p.NextAfter))
 }
 
 // waits says how long a job should have been done, or when it is due.
@@ -75,94 +81,66 @@ func waits(age time.Duration) string {
 // WriteGuestPage writes the feed for readers without an account as a table, with what
 // is hot or warm, and a line about it.
 func WriteGuestPage(w io.Writer, p client.GuestPage, now time.Time, width int) error {
-	rows := [][]string{{"#", "AGE", "TREND", "ID", "TITLE", "TAGS"}}
+	trends := make([]string, len(p.Items))
 	for i, it := range p.Items {
 		in, err := client.InFeedOf(it)
-		if err != nil {
-			return err
-		}
-		trend := ""
 		switch {
+		case err != nil:
+			return err
 		case in != nil && in.IsPromoted:
-			trend = "promoted"
+			trends[i] = "promoted"
 		case in != nil:
-			trend = in.Trend
+			trends[i] = in.Trend
 		}
-		rows = append(rows, []string{
-			strconv.Itoa(i + 1), Age(now.Unix() - it.UpdateTime), printable(trend), printable(it.ID), printable(it.Title), printable(strings.Join(it.Tags, ", ")),
-		})
 	}
-	var b strings.Builder
-	table(&b, rows, width)
-	fmt.Fprintf(&b, "items=%d", len(p.Items))
-	b.WriteString(lacking(p.Degraded))
-	b.WriteByte('\n')
-	return write(w, &b)
+	n := 0
+	return list(w, width, []string{"#", "AGE", "TREND", "ID", "TITLE", "TAGS"}, p.Items, func(it feed.Item) []string {
+		n++
+		return []string{strconv.Itoa(n), Age(now.Unix() - it.UpdateTime), trends[n-1], it.ID, it.Title, strings.Join(it.Tags, ", ")}
+	}, fmt.Sprintf("items=%d%s\n", len(p.Items), lacking(p.Degraded)))
 }
 
-// WritePromotions writes a page of promotions. Rows are trimmed to width columns; 0
-// leaves them whole.
+// WritePromotions writes a page of promotions.
 func WritePromotions(w io.Writer, p client.PromotionPage, width int) error {
-	var b strings.Builder
 	if len(p.Promotions) == 0 {
-		b.WriteString("there are no promotions\n")
-		return write(w, &b)
+		_, err := io.WriteString(w, "there are no promotions\n")
+		return err
 	}
-	rows := [][]string{{"WEIGHT", "FROM (UTC)", "UNTIL (UTC)", "ID", "ITEM", "FOR", "STATE"}}
-	for _, one := range p.Promotions {
+	return list(w, width, []string{"WEIGHT", "FROM (UTC)", "UNTIL (UTC)", "ID", "ITEM", "FOR", "STATE"}, p.Promotions, func(one client.Promotion) []string {
 		state := "runs"
 		if !one.Runs {
 			state = one.Why
 		}
-		rows = append(rows, []string{
-			fmt.Sprint(one.Weight), minute(one.From), minute(one.Until), printable(one.ID), printable(one.ItemID), target(one), printable(state),
-		})
-	}
-	table(&b, rows, width)
-	if p.NextAfter != nil {
-		fmt.Fprintf(&b, "next: --after %s\n", printable(*p.NextAfter))
-	}
-	return write(w, &b)
+		return []string{fmt.Sprint(one.Weight), minute(one.From), minute(one.Until), one.ID, one.ItemID, target(one), state}
+	}, next("after", p.NextAfter))
 }
 
 // target says for whom a promotion is.
 func target(p client.Promotion) string {
 	var parts []string
 	if len(p.Tags) > 0 {
-		parts = append(parts, "tags "+printable(strings.Join(p.Tags, ", ")))
+		parts = append(parts, "tags "+strings.Join(p.Tags, ", "))
 	}
 	if len(p.Langs) > 0 {
-		parts = append(parts, "langs "+printable(strings.Join(p.Langs, ", ")))
+		parts = append(parts, "langs "+strings.Join(p.Langs, ", "))
 	}
-	if len(parts) == 0 {
-		return "everybody"
-	}
-	return strings.Join(parts, "; ")
+	return cmp.Or(strings.Join(parts, "; "), "everybody")
 }
 
 func minute(at int64) string { return time.Unix(at, 0).UTC().Format("2006-01-02 15:04") }
 
-// WriteTimeline writes a page of a timeline as a table and a line about it. Rows
-// are trimmed to width columns; 0 leaves them whole.
+// WriteTimeline writes a page of a timeline as a table and a line about it.
 func WriteTimeline(w io.Writer, p client.PostPage, now time.Time, width int) error {
-	rows := [][]string{{"AGE", "LIKES", "AUTHOR", "WHY", "ID", "CAPTION"}}
-	for _, post := range p.Items {
+	after := fmt.Sprintf("posts=%d, has_more=%t%s\n", len(p.Items), p.HasMore, lacking(p.Degraded))
+	if p.HasMore {
+		after += next("cursor", &p.NextCursor)
+	}
+	return list(w, width, []string{"AGE", "LIKES", "AUTHOR", "WHY", "ID", "CAPTION"}, p.Items, func(post client.Post) []string {
 		why := ""
 		if post.InFeed != nil {
 			why = post.InFeed.Reason
 		}
 		caption, _, _ := strings.Cut(post.Caption, "\n")
-		rows = append(rows, []string{
-			Age(now.Unix() - post.CreatedAt), fmt.Sprint(post.Likes), printable(post.Author.ID), printable(why), printable(post.ID), printable(caption),
-		})
-	}
-	var b strings.Builder
-	table(&b, rows, width)
-	fmt.Fprintf(&b, "posts=%d, has_more=%t", len(p.Items), p.HasMore)
-	b.WriteString(lacking(p.Degraded))
-	b.WriteString("\n")
-	if p.HasMore {
-		b.WriteString("next: --cursor " + printable(p.NextCursor) + "\n")
-	}
-	return write(w, &b)
+		return []string{Age(now.Unix() - post.CreatedAt), fmt.Sprint(post.Likes), post.Author.ID, why, post.ID, caption}
+	}, after)
 }
