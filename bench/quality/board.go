@@ -100,7 +100,7 @@ func (b *board) add(e *event, m *moment, lists [][]int) {
 	for i, list := range lists {
 		rank := b.rank(list, e.item)
 		s := &b.entries[i].sums[reader]
-		s[ndcg20] += offline.NDCG([]int{rank}, pageSize)
+		s[ndcg20] += offline.NDCG(rank, pageSize)
 		s[mrr] += offline.ReciprocalRank(rank)
 		s[hr5] += offline.Hit(rank, 5)
 		s[hr20] += offline.Hit(rank, pageSize)

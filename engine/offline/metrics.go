@@ -117,51 +117,36 @@ func RBO(a, b []string, p float64) float64 {
 }
 
 // KendallTau says how far two lists agree on the order of what is in both: 1
-// in the same order, −1 in the opposite one. It is [TauB] of the places of the
-// common items; what is in one list only does not count, as [Overlap] counts
-// it. ok is false where fewer than two items are common, for there is no order
-// then.
+// in the same order, −1 in the opposite one. Of all n(n−1)/2 pairs of common items C are in
+// the same order in both and D are not:
+//
+//	τ = (C − D) / (n(n−1)/2)
+//
+// Source: M. G. Kendall: A new measure of rank correlation. Biometrika 30(1–2), 1938. What
+// is in one list only does not count, as [Overlap] counts it. ok is false where fewer than
+// two items are common, for there is no order then.
 func KendallTau(a, b []string) (tau float64, ok bool) {
 	place := make(map[string]int, len(a))
 	for i, id := range a {
 		place[id] = i
 	}
-	var x, y []float64
-	for i, id := range b {
-		if j, both := place[id]; both {
-			x, y = append(x, float64(j)), append(y, float64(i))
+	var places []int // in a, of the common items in the order of b
+	for _, id := range b {
+		if i, both := place[id]; both {
+			places = append(places, i)
 		}
 	}
-	return TauB(x, y)
-}
-
-// TauB is Kendall's rank correlation with the correction for ties:
-//
-//	τ_b = (C − D) / √((n₀ − n₁)(n₀ − n₂))
-//
-// over all n₀ = n(n−1)/2 pairs, C of them in the same order in x and y, D in
-// the opposite one, n₁ tied in x and n₂ tied in y. Source: M. G. Kendall: The
-// treatment of ties in ranking problems. Biometrika 33(3), 1945. x and y are
-// equally long. ok is false where one of them has no two different values.
-func TauB(x, y []float64) (tau float64, ok bool) {
-	var agree, pairs, tiedX, tiedY float64
-	for i := range x {
-		for j := range i {
-			dx, dy := cmp.Compare(x[i], x[j]), cmp.Compare(y[i], y[j])
-			agree += float64(dx * dy)
+	agree, pairs := 0, 0
+	for i, p := range places {
+		for _, before := range places[:i] {
+			agree += cmp.Compare(p, before)
 			pairs++
-			if dx == 0 {
-				tiedX++
-			}
-			if dy == 0 {
-				tiedY++
-			}
 		}
 	}
-	if pairs == tiedX || pairs == tiedY {
+	if pairs == 0 {
 		return 0, false
 	}
-	return agree / math.Sqrt((pairs-tiedX)*(pairs-tiedY)), true
+	return float64(agree) / float64(pairs), true
 }
 
 // Median is the middle value, of an even number the mean of the two middle
@@ -226,33 +211,8 @@ func ReciprocalRank(rank int) float64 {
 	return 1 / float64(rank)
 }
 
-// NDCG is the normalized discounted cumulative gain at k with binary
-// relevance. ranks are those of the relevant items, each once:
-//
-//	DCG@k  = Σ over ranks r ≤ k of 1 / log₂(r + 1)
-//	NDCG@k = DCG@k / DCG@k of the best order, with all of them at the top
-//
-// With one relevant item, a click, it is 1/log₂(rank + 1) within k. Sources:
-// K. Järvelin, J. Kekäläinen: Cumulated gain-based evaluation of IR
-// techniques. ACM TOIS 20(4), 2002; with this discount: C. Burges et al.:
-// Learning to rank using gradient descent. ICML 2005. Without relevant items it
-// is 0.
-func NDCG(ranks []int, k int) float64 {
-	best := min(len(ranks), k)
-	if best <= 0 {
-		return 0
-	}
-	var dcg, ideal float64
-	// From the top, so that the best order sums to exactly the same.
-	for _, rank := range slices.Sorted(slices.Values(ranks)) {
-		if rank >= 1 && rank <= k {
-			dcg += discount(rank)
-		}
-	}
-	for rank := 1; rank <= best; rank++ {
-		ideal += discount(rank)
-	}
-	return dcg / ideal
-}
-
-func discount(rank int) float64 { return 1 / math.Log2(float64(rank)+1) }
+// NDCG is the normalized discounted cumulative gain at k of one relevant item, a click, at a
+// rank: 1/log₂(rank + 1) within k, else 0. Sources: K. Järvelin, J. Kekäläinen: Cumulated
+// gain-based evaluation of IR techniques. ACM TOIS 20(4), 2002; with this discount:
+// C. Burges et al.: Learning to rank using gradient descent. ICML 2005.
+func NDCG(rank, k int) float64 { return Hit(rank, k) / math.Log2(float64(max(rank, 1))+1) }

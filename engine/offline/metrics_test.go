@@ -88,13 +88,6 @@ func TestRBOByHand(t *testing.T) {
 	assert.Equal(t, 0.0, RBO(letters("abc"), letters("xyz"), 0.9))
 }
 
-// The example of scipy.stats.kendalltau's documentation, with ties.
-func TestTauBOfScipy(t *testing.T) {
-	tau, ok := TauB([]float64{12, 2, 1, 12, 2}, []float64{1, 4, 7, 1, 0})
-	require.True(t, ok)
-	assert.InDelta(t, -0.47140452079103173, tau, 1e-15)
-}
-
 func TestKendallTau(t *testing.T) {
 	for _, tt := range []struct {
 		a, b string
@@ -213,19 +206,12 @@ func TestNDCG(t *testing.T) {
 	// The terms 1/log₂(i+1) are those of the table in Wikipedia's "Discounted
 	// cumulative gain": 1, 0.6309, 0.5, 0.4307, 0.3869, 0.3562.
 	for i, want := range []float64{1, 0.63093, 0.5, 0.43068, 0.38685, 0.35621} {
-		assert.InDelta(t, want, NDCG([]int{i + 1}, 6), 5e-6, "one relevant item at %d", i+1)
+		assert.InDelta(t, want, NDCG(i+1, 6), 5e-6, "one relevant item at %d", i+1)
 	}
-	// Relevant at 1, 3 and 5: (1 + 0.5 + 0.38685) / (1 + 0.63093 + 0.5).
-	assert.InDelta(t, 1.88685/2.13093, NDCG([]int{1, 3, 5}, 5), 1e-5)
-	assert.InDelta(t, 1.88685/2.13093, NDCG([]int{5, 1, 3}, 5), 1e-5, "in any order")
-	assert.Equal(t, 1.0, NDCG([]int{2, 1, 3}, 5))
-	assert.Equal(t, 1.0, NDCG([]int{1, 2, 3, 4}, 2), "more are relevant than fit: two at the top is the best")
-	assert.Equal(t, 0.0, NDCG([]int{0, 7}, 5))
-	assert.Equal(t, 0.0, NDCG(nil, 5))
-	assert.Equal(t, 0.0, NDCG([]int{1}, 0))
+	assert.Equal(t, []float64{0, 0, 0}, []float64{NDCG(0, 5), NDCG(7, 5), NDCG(1, 0)})
 	last := 2.0
 	for rank := 1; rank <= 20; rank++ {
-		got := NDCG([]int{rank}, 20)
+		got := NDCG(rank, 20)
 		assert.Less(t, got, last)
 		last = got
 	}

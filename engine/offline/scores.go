@@ -44,9 +44,9 @@ func (s *Scoreboard) Add(agent string, ranks []int) {
 	for i, rank := range ranks {
 		e := &s.entries[i]
 		e.sums.HitRate += Hit(rank, s.k)
-		e.sums.NDCG += NDCG([]int{rank}, s.k)
+		e.sums.NDCG += NDCG(rank, s.k)
 		e.sums.MRR += ReciprocalRank(rank)
-		e.gains.Add(agent, NDCG([]int{rank}, s.k)-NDCG(ranks[:1], s.k))
+		e.gains.Add(agent, NDCG(rank, s.k)-NDCG(ranks[0], s.k))
 		switch cmp.Compare(ReciprocalRank(rank), ReciprocalRank(ranks[0])) {
 		case 1:
 			e.higher++
@@ -82,7 +82,7 @@ const leastAgents = 5
 // real difference from chance. Clicks of one agent are alike, so agents count as
 // the independent observations, not clicks. The zero Paired has seen none.
 type Paired struct {
-	agents map[string]*paired
+	agents map[string]paired
 	clicks int
 	sum    float64
 }
@@ -95,15 +95,10 @@ type paired struct {
 // Add counts one difference.
 func (p *Paired) Add(agent string, difference float64) {
 	if p.agents == nil {
-		p.agents = map[string]*paired{}
+		p.agents = map[string]paired{}
 	}
-	of, ok := p.agents[agent]
-	if !ok {
-		of = &paired{}
-		p.agents[agent] = of
-	}
-	of.clicks++
-	of.sum += difference
+	of := p.agents[agent]
+	p.agents[agent] = paired{of.clicks + 1, of.sum + difference}
 	p.clicks++
 	p.sum += difference
 }

@@ -147,23 +147,10 @@ func serverMode(ctx context.Context, o *redis.UniversalOptions) string {
 	simple.DB = 0 // another one cannot be selected on a cluster
 	client := redis.NewClient(simple)
 	defer func() { _ = client.Close() }()
-	reply, err := client.Do(ctx, "hello").Result()
-	if err != nil {
-		return ""
-	}
-	switch fields := reply.(type) {
-	case map[any]any:
-		mode, _ := fields["mode"].(string)
-		return mode
-	case []any: // RESP2: names and values in turn
-		for i := 0; i+1 < len(fields); i += 2 {
-			if fields[i] == "mode" {
-				mode, _ := fields[i+1].(string)
-				return mode
-			}
-		}
-	}
-	return ""
+	hello := redis.NewMapStringInterfaceCmd(ctx, "hello")
+	_ = client.Process(ctx, hello) // what fails tells nothing
+	mode, _ := hello.Val()["mode"].(string)
+	return mode
 }
 
 // Replicas returns the setting redis.wait_replicas, behind the breaker.
