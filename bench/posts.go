@@ -34,7 +34,7 @@ func (b *bench) postsServices(ctx context.Context) (results []Result, err error)
 		return nil, err
 	}
 	cfg := b.socialConfig(filepath.Join(b.dir, "network"))
-	cfg.Timeline.Celebrity.At = 1_000_000 // the lists of everybody are measured
+	cfg.Timeline.CelebrityAt = 1_000_000 // the lists of everybody are measured
 	s, err := b.serve(ctx, cfg)
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func (b *bench) streams(ctx context.Context, cfg configs.Config) (results []Resu
 	if b.o.Short {
 		n = 50
 	}
-	cfg.Timeline.Celebrity.At = 1_000_000 // by hand
+	cfg.Timeline.CelebrityAt = 1_000_000 // by hand
 	s, err := b.serve(ctx, cfg)
 	if err != nil {
 		return nil, err

@@ -79,12 +79,7 @@ type Server struct {
 	ShutdownTimeout time.Duration `key:"shutdown_timeout" help:"longest time to finish requests and record impressions at a stop, after server.drain" range:"1ms to 1h"`
 	MaxInFlight     int           `key:"max_in_flight" help:"agents' requests worked on at once; more are answered 503; 0: no bound" range:"0 to 1000000"`
 	RateLimit       float64       `key:"rate_limit" help:"requests a second of one agent, as many of which may come at once; more are answered 429; 0: no bound" range:"0 to 1000000"`
-	CORS            CORS          `key:"cors"`
-}
-
-// CORS says which pages of other origins may call the server from a browser.
-type CORS struct {
-	Origins []string `key:"origins" help:"origins whose pages may call, such as https://app.example.com; *: all"`
+	CORSOrigins     []string      `key:"cors.origins" help:"origins whose pages may call the server from a browser, such as https://app.example.com; *: all"`
 }
 
 // Auth says who may call what.
@@ -216,7 +211,7 @@ func Default() Config {
 		Impressions:   Impressions{On: OnServed},
 		Elasticsearch: Elasticsearch{Index: "freshet-items", ManageIndex: true, Fields: defaultFields()},
 		Social:        Social{Follows: FollowsOpen},
-		Timeline:      Timeline{Cap: 500, Celebrity: Celebrity{At: 1000}},
+		Timeline:      Timeline{Cap: 500, CelebrityAt: 1000},
 		Home:          Home{Pattern: feed.DefaultPattern},
 		Media:         Media{Memory: 1200},
 		Jobs:          Jobs{Workers: 8},
@@ -259,5 +254,5 @@ func (c Config) PopularityOff() string {
 // Credentials reports whether the pages of other origins may send cookies along, for a
 // gateway that knows readers by them.
 func (c Config) Credentials() bool {
-	return c.Auth.Mode == ModeHeader && len(c.Server.CORS.Origins) > 0 && !slices.Contains(c.Server.CORS.Origins, "*")
+	return c.Auth.Mode == ModeHeader && len(c.Server.CORSOrigins) > 0 && !slices.Contains(c.Server.CORSOrigins, "*")
 }

@@ -22,9 +22,9 @@ type Social struct {
 // Timeline keeps the lists that timelines are read from: in this process, or in Redis
 // where posts are in PostgreSQL.
 type Timeline struct {
-	Cap       int       `key:"cap" help:"posts of one agent's list; older ones are read from the database" range:"20 to 5000"`
-	Celebrity Celebrity `key:"celebrity"`
-	RedisURL  string    `key:"redis_url" help:"Redis of the lists and the kept cards, as redis.url; empty: that one"`
+	Cap         int    `key:"cap" help:"posts of one agent's list; older ones are read from the database" range:"20 to 5000"`
+	CelebrityAt int    `key:"celebrity.at" help:"followers from which on an author's posts are pulled from one outbox when a timeline is read, not pushed into every list" range:"1 to 1000000"`
+	RedisURL    string `key:"redis_url" help:"Redis of the lists and the kept cards, as redis.url; empty: that one"`
 }
 
 // Home says how home is blended.
@@ -44,12 +44,6 @@ func (h Home) Positions() feed.Pattern {
 	return p
 }
 
-// Celebrity says whose posts are read from one outbox instead of being pushed
-// into every follower's list.
-type Celebrity struct {
-	At int `key:"at" help:"followers from which on an author's posts are pulled when a timeline is read" range:"1 to 1000000"`
-}
-
 // Postgres keeps posts, follows, circles and likes where its URL is given.
 type Postgres struct {
 	URL string `key:"url" help:"postgres://user:password@host:port/database; empty: no PostgreSQL"`
@@ -60,9 +54,9 @@ type Jobs struct {
 	Workers int `key:"workers" help:"jobs that one server works on at once; 0: it only serves" range:"0 to 1000"`
 }
 
-// Until is the number of followers below which an author who was pulled is pushed again:
-// a tenth less, so that nobody goes back and forth.
-func (c Celebrity) Until() int { return c.At - c.At/10 }
+// CelebrityUntil is the number of followers below which an author who was pulled is pushed
+// again: a tenth less, so that nobody goes back and forth.
+func (t Timeline) CelebrityUntil() int { return t.CelebrityAt - t.CelebrityAt/10 }
 
 // UsesRedis reports whether dedup filters and sessions are in Redis, not in this process.
 func (c Config) UsesRedis() bool { return c.Redis.URL != "" }

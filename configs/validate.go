@@ -108,7 +108,14 @@ func (s Server) check(p *Problems) {
 	if problem := hostPort(s.Addr, true); problem != "" {
 		p.add("server.addr", "%s", problem)
 	}
-	s.CORS.check(p)
+	for _, o := range s.CORSOrigins {
+		switch problem := badOrigin(o); {
+		case o == "*" && len(s.CORSOrigins) > 1:
+			p.add("server.cors.origins", "must be * alone or a list without it: * allows every origin")
+		case o != "*" && problem != "":
+			p.add("server.cors.origins", "%s", problem)
+		}
+	}
 }
 
 // hostPort says what is wrong with an address; listening allows an empty host
@@ -225,17 +232,6 @@ func indexName(name string) string {
 		return fmt.Sprintf("must not begin with - _ + . nor hold white space or any of \\ / * ? \" < > | , # :, as %q does", name)
 	}
 	return ""
-}
-
-func (c CORS) check(p *Problems) {
-	for _, o := range c.Origins {
-		switch problem := badOrigin(o); {
-		case o == "*" && len(c.Origins) > 1:
-			p.add("server.cors.origins", "must be * alone or a list without it: * allows every origin")
-		case o != "*" && problem != "":
-			p.add("server.cors.origins", "%s", problem)
-		}
-	}
 }
 
 // badOrigin says what is wrong with an origin: browsers send it without a path

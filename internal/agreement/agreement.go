@@ -58,7 +58,7 @@ func Of(cfg configs.Config) Settings {
 		s["elasticsearch.index"] = cfg.Elasticsearch.Index
 	}
 	if cfg.UsesPostgres() {
-		s["timeline.celebrity.at"] = strconv.Itoa(cfg.Timeline.Celebrity.At)
+		s["timeline.celebrity.at"] = strconv.Itoa(cfg.Timeline.CelebrityAt)
 		s["the database of timeline.redis_url"] = "none"
 		if cfg.Timeline.RedisURL != "" {
 			s["the database of timeline.redis_url"] = strconv.Itoa(cfg.WithListsRedis().Redis.Server().DB)

@@ -98,7 +98,7 @@ func TestWhatMustAgree(t *testing.T) {
 		"what counts":               {func(c *configs.Config) { c.Impressions.On = configs.OnSeen }, false},
 		"groups":                    {func(c *configs.Config) { c.Catalog.GroupBy = configs.GroupByURL }, false},
 		"the claim of tokens":       {func(c *configs.Config) { c.Auth.Mode, c.Auth.JWT.Claim = configs.ModeJWT, "uid" }, false},
-		"celebrities":               {func(c *configs.Config) { c.Timeline.Celebrity.At = 5 }, false},
+		"celebrities":               {func(c *configs.Config) { c.Timeline.CelebrityAt = 5 }, false},
 		"bucket":                    {func(c *configs.Config) { c.Media.URL = "s3://other?region=eu" }, false},
 	} {
 		cfg, other := services(), services()

@@ -43,7 +43,7 @@ func TestReadersPageHomeToItsEnd(t *testing.T) {
 	cfg.Server.RequestTimeout = 30 * time.Second // no source of home is late on a busy machine
 	cfg.Dedup.FalsePositiveRate = 1e-9           // nothing is taken for seen
 	cfg.Timeline.Cap = 100                       // so that readers go past their lists
-	cfg.Timeline.Celebrity.At = 100              // some are pulled
+	cfg.Timeline.CelebrityAt = 100               // some are pulled
 	cfg.Ranking.Diversity.SameStory = 0          // every edited post tells the same
 	now := at(time.Unix(posts[0].UpdateTime, 0))
 	w := &homeSociety{

@@ -43,8 +43,8 @@ func TestRealNetwork(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			cfg := m.config(t)
-			cfg.Timeline.Cap = 100          // so that readers scroll past it
-			cfg.Timeline.Celebrity.At = 100 // so that some cross it
+			cfg.Timeline.Cap = 100         // so that readers scroll past it
+			cfg.Timeline.CelebrityAt = 100 // so that some cross it
 			now := at(time.Unix(posts[0].UpdateTime, 0).Add(-time.Hour))
 			w := &society{
 				T: t, app: open(t, cfg, WithClock(now.Now)), clock: now, random: rand.New(rand.NewPCG(*networkSeed, 0)),

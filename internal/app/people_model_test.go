@@ -77,7 +77,7 @@ type people struct {
 
 func newPeople(t *testing.T, m mode, seed uint64) *people {
 	cfg, now := m.config(t), at(noon)
-	cfg.Timeline.Celebrity.At = 2 + int(seed%3)*2 // some authors are pulled
+	cfg.Timeline.CelebrityAt = 2 + int(seed%3)*2 // some authors are pulled
 	cfg.Dedup.FalsePositiveRate, cfg.Dedup.DailyCapacity = 1e-9, 10_000
 	return &people{
 		keptSystem: keptSystem{t, open(t, cfg, WithClock(now.Now))},

@@ -33,7 +33,7 @@ func startRestored(t *testing.T) *restored {
 	cfg := withoutElastic(t)
 	o := &restored{T: t, clock: at(noon), redis: testenv.StartRedis(t)}
 	cfg.Redis.URL = "redis://" + o.redis.Addr
-	cfg.Timeline.Celebrity.At = 3
+	cfg.Timeline.CelebrityAt = 3
 	o.a = open(t, cfg, WithClock(o.clock.Now))
 	cfg.DataDir = t.TempDir()
 	cfg.Jobs.Workers = 0 // it serves only

@@ -24,7 +24,7 @@ func (a *App) routes(cfg engine.Config) (http.Handler, error) {
 		RateLimit:      a.cfg.Server.RateLimit,
 		Clock:          a.clock,
 		Version:        version.String(),
-		CORS:           handler.CORS{Origins: a.cfg.Server.CORS.Origins, Credentials: a.cfg.Credentials()},
+		CORS:           handler.CORS{Origins: a.cfg.Server.CORSOrigins, Credentials: a.cfg.Credentials()},
 		Auth: handler.Auth{
 			Mode: auth.Mode, AdminToken: auth.AdminToken, Demo: a.demo,
 			Current: a.secrets(),

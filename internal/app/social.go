@@ -65,7 +65,7 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 		return nil, nil
 	}
 	options := social.Options{
-		Clock: b.clock, QueueClock: b.queueClock, CelebrityAt: b.cfg.Timeline.Celebrity.At, CelebrityUntil: b.cfg.Timeline.Celebrity.Until(),
+		Clock: b.clock, QueueClock: b.queueClock, CelebrityAt: b.cfg.Timeline.CelebrityAt, CelebrityUntil: b.cfg.Timeline.CelebrityUntil(),
 		KeepJobs: b.cfg.UsesPostgres(), // lists are in Redis, see openLists
 	}
 	store, err := b.openSocialStore(ctx, options)

@@ -44,7 +44,7 @@ type world struct {
 func open(t *testing.T, mode string, options ...app.Option) *world {
 	t.Helper()
 	cfg := configs.Default()
-	cfg.DataDir, cfg.Auth.Mode, cfg.Server.CORS.Origins = t.TempDir(), mode, []string{listed}
+	cfg.DataDir, cfg.Auth.Mode, cfg.Server.CORSOrigins = t.TempDir(), mode, []string{listed}
 	if len(options) == 0 { // a demo has none
 		cfg.Auth.AdminToken = admin
 	}

@@ -25,7 +25,7 @@ func TestAPageOfAnotherOrigin(t *testing.T) {
 	}))
 	t.Cleanup(page.Close)
 	cfg := configs.Default()
-	cfg.DataDir, cfg.Server.CORS.Origins = t.TempDir(), []string{page.URL}
+	cfg.DataDir, cfg.Server.CORSOrigins = t.TempDir(), []string{page.URL}
 	a, err := app.Open(t.Context(), cfg, app.WithDemo())
 	require.NoError(t, err)
 	srv := httptest.NewServer(a.Handler)

@@ -78,7 +78,7 @@ func TestFormsInABrowser(t *testing.T) {
 	t.Parallel()
 	foreign, neighbour, listed := another(t, "127.0.0.1"), another(t, "localhost"), another(t, "127.0.0.1")
 	cfg := configs.Default()
-	cfg.DataDir, cfg.Server.CORS.Origins = t.TempDir(), []string{listed}
+	cfg.DataDir, cfg.Server.CORSOrigins = t.TempDir(), []string{listed}
 	a, err := app.Open(t.Context(), cfg, app.WithDemo())
 	require.NoError(t, err)
 	srv := httptest.NewServer(a.Handler)
