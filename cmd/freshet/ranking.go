@@ -97,18 +97,16 @@ func followed(what string, was, now client.RankingVersion) string {
 	return fmt.Sprintf("%s: %s; every server follows within two seconds.", what, cli.RankingChange(was, now))
 }
 
-// errNoChange says that the ranking is as it shall be.
-var errNoChange = errors.New("no change")
-
 // put changes the ranking to what edit makes of it.
 func (r *rankingChange) put(edit func(v client.RankingVersion) (client.RankingChange, error)) error {
 	return r.change(func(ctx context.Context, c *client.Client, was client.RankingVersion, onlyIf int) (client.RankingVersion, string, error) {
 		change, err := edit(was)
-		if errors.Is(err, errNoChange) && onlyIf == was.Version {
-			return was, fmt.Sprintf("Nothing to change: version %d is like this already.", was.Version), nil
-		}
-		if err != nil && !errors.Is(err, errNoChange) {
+		if err != nil {
 			return was, "", err
+		}
+		same := (change.Ranking == nil || *change.Ranking == was.Ranking) && (change.Experiments == nil || slices.Equal(change.Experiments, was.Experiments))
+		if same && onlyIf == was.Version {
+			return was, fmt.Sprintf("Nothing to change: version %d is like this already.", was.Version), nil
 		}
 		change.By, change.Why = r.who(), cmp.Or(*r.why, change.Why)
 		now, err := c.PutRanking(ctx, onlyIf, change)

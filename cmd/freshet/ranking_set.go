@@ -97,9 +97,6 @@ func (s *wantedSetting) apply(v client.RankingVersion) (client.RankingChange, er
 		return s.experiment(v)
 	}
 	ranking, err := v.Ranking.With(s.changes)
-	if err == nil && ranking == v.Ranking {
-		err = errNoChange
-	}
 	return client.RankingChange{Ranking: &ranking}, err
 }
 
@@ -120,12 +117,9 @@ func (s *wantedSetting) experiment(v client.RankingVersion) (client.RankingChang
 		return client.RankingChange{}, err
 	}
 	change := client.RankingChange{Experiments: slices.Clone(v.Experiments)}
-	switch {
-	case at < 0:
+	if at < 0 {
 		change.Experiments = append(change.Experiments, x)
-	case change.Experiments[at] == x:
-		return change, errNoChange
-	default:
+	} else {
 		change.Experiments[at] = x
 	}
 	return change, nil
@@ -154,18 +148,13 @@ func endExperiment(name, short string, complete func(*client.RankingChange, clie
 			if err != nil {
 				return client.RankingChange{}, err
 			}
-			change := client.RankingChange{Experiments: without(v, at)}
+			// Not nil, which would leave them as they are.
+			change := client.RankingChange{Experiments: slices.Delete(append([]client.Experiment{}, v.Experiments...), at, at+1)}
 			complete(&change, v.Experiments[at])
 			return change, nil
 		})
 	}
 	return cmd
-}
-
-// without is the list of experiments but one; it is never nil, which would
-// leave them as they are.
-func without(v client.RankingVersion, at int) []client.Experiment {
-	return slices.Delete(append([]client.Experiment{}, v.Experiments...), at, at+1)
 }
 
 func oneExperiment(_ *cobra.Command, args []string) error {

@@ -26,7 +26,7 @@ func (b *builder) agree(ctx context.Context, c clients, p *posts) error {
 		return nil
 	}
 	var differs atomic.Pointer[error]
-	own, waits := agreement.Of(b.cfg), false
+	own := agreement.Of(b.cfg)
 	stores := b.settingsStores(c, p)
 	for _, name := range slices.Sorted(maps.Keys(stores)) {
 		store := stores[name]
@@ -39,15 +39,12 @@ func (b *builder) agree(ctx context.Context, c clients, p *posts) error {
 		if err != nil {
 			b.log.WarnContext(ctx, "whether other servers have the same settings is not known yet", "store", name, "error", err)
 			b.agreeLater(ctx, name, store, own, &differs)
-			waits = true
-		}
-	}
-	if waits {
-		b.checks["settings"] = func(context.Context) handler.Dependency {
-			if err := differs.Load(); err != nil {
-				return handler.Dependency{Err: *err, Optional: true, Reason: agreement.ErrDiffers.Error()}
+			b.checks["settings"] = func(context.Context) handler.Dependency {
+				if err := differs.Load(); err != nil {
+					return handler.Dependency{Err: *err, Optional: true, Reason: agreement.ErrDiffers.Error()}
+				}
+				return handler.Dependency{Optional: true}
 			}
-			return handler.Dependency{Optional: true}
 		}
 	}
 	return nil
