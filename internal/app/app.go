@@ -69,7 +69,6 @@ type App struct {
 	parts
 }
 
-// parts are what a system consists of below its engine.
 type parts struct {
 	*builder
 	clients clients

@@ -17,7 +17,6 @@ import (
 	"github.com/freshet/freshet/internal/openfiles"
 )
 
-// settings are the configuration and the options.
 type settings struct {
 	cfg        configs.Config
 	clock      feed.Clock

@@ -33,7 +33,6 @@ const (
 	staleFor  = 10 * time.Minute
 )
 
-// catalogs are the catalog and recall over it.
 type catalogs struct {
 	items    catalog.Catalog // with all that is in front of it but posts
 	contents contents        // of items, past the caches
@@ -48,7 +47,6 @@ type catalogs struct {
 	folding  *elasticcatalog.Catalog // the index of items; nil: they are in a file
 }
 
-// contents reads and lists items.
 type contents interface {
 	catalog.Reader
 	catalog.Lister
@@ -64,14 +62,12 @@ type contents interface {
 //	elastic or sqlite
 //
 // and a recall through its front, which equal recalls share, to the source.
-func (b *builder) openCatalogs(ctx context.Context, c clients) (catalogs, error) {
-	s, err := b.openBackend(ctx, c)
-	if err != nil {
-		return catalogs{}, err
-	}
+func (b *builder) openCatalogs(ctx context.Context, c clients) (s catalogs, err error) {
 	front := recall.FrontConfig{Share: b.sharedFor, Timeout: b.cfg.Server.RequestTimeout}
 	if b.cfg.UsesElasticsearch() {
-		front.Standby = b.staleFor
+		s, front.Standby = b.elasticBackend(c), b.staleFor
+	} else if s, err = b.fileBackend(ctx); err != nil {
+		return s, err
 	}
 	s.front = recall.NewFront(s.recall, b.clock, front)
 	if front.Standby > 0 {
@@ -80,15 +76,6 @@ func (b *builder) openCatalogs(ctx context.Context, c clients) (catalogs, error)
 	return s, nil
 }
 
-// openBackend opens the catalog with its caches, and recall over it, without its front.
-func (b *builder) openBackend(ctx context.Context, c clients) (catalogs, error) {
-	if b.cfg.UsesElasticsearch() {
-		return b.elasticBackend(c), nil
-	}
-	return b.fileBackend(ctx)
-}
-
-// elasticBackend is over the index in Elasticsearch.
 func (b *builder) elasticBackend(c clients) catalogs {
 	where := elasticcatalog.Config{Index: b.cfg.Elasticsearch.Index, Schema: c.index.Schema()}
 	if b.cfg.Elasticsearch.ManageIndex {
@@ -119,7 +106,6 @@ func (b *builder) elasticBackend(c clients) catalogs {
 	return s
 }
 
-// fileBackend is over the file in the data directory.
 func (b *builder) fileBackend(ctx context.Context) (catalogs, error) {
 	dir, err := b.dataDir("")
 	if err != nil {

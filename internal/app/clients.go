@@ -40,7 +40,6 @@ func (c *clients) tells() recall.Tells {
 	return c.index.Tells
 }
 
-// openClients makes the clients of the services that are configured.
 func (b *builder) openClients(ctx context.Context) (c clients, err error) {
 	if b.cfg.UsesRedis() {
 		if c, err = b.openRedis(ctx); err != nil {

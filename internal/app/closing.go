@@ -11,7 +11,6 @@ import (
 	"github.com/freshet/freshet/internal/telemetry"
 )
 
-// closer closes one part of the system.
 type closer struct {
 	name  string // for the log
 	close func(context.Context) error
@@ -73,7 +72,6 @@ func (b *builder) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// errHangs is the error of a part that did not close in time.
 var errHangs = errors.New("did not stop in time")
 
 // within closes the part. It tells the part to be done in half of the time that is left,

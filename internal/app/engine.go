@@ -36,7 +36,6 @@ func (b *builder) engineConfig(live *ranking.Live, tracing *telemetry.Tracing) e
 	}
 }
 
-// openEngine puts the engine over the stores.
 func (p *parts) openEngine(ctx context.Context, items catalog.Catalog, cfg engine.Config) (*engine.Engine, error) {
 	s := p.stores
 	stores := engine.Stores{

@@ -22,7 +22,6 @@ import (
 // listTTL is the life of a list that nobody reads.
 const listTTL = 7 * 24 * time.Hour
 
-// listStores are the lists of agents and authors.
 type listStores struct {
 	lists, outboxes timeline.Lists
 	redis           redis.UniversalClient // of lists and kept cards; nil: they are in this process

@@ -15,7 +15,6 @@ import (
 	"github.com/freshet/freshet/social/media"
 )
 
-// routes opens the routes of the system.
 func (a *App) routes(cfg engine.Config) (http.Handler, error) {
 	auth := a.cfg.Auth
 	return handler.New(handler.Config{

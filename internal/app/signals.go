@@ -18,7 +18,6 @@ import (
 	"github.com/freshet/freshet/signals/popularity"
 )
 
-// signalParts keep what readers do, and what follows from it.
 type signalParts struct {
 	ranking   *ranking.Live
 	counts    events.Store

@@ -38,7 +38,6 @@ type SocialStore interface {
 	jobs.Queue
 }
 
-// posts are posts, follows and lists.
 type posts struct {
 	store SocialStore
 	listStores
@@ -202,7 +201,6 @@ func (b *builder) startSocial(ctx context.Context, n *network) error {
 	return b.readEvents(ctx, n.store)
 }
 
-// firstLook asks before the first page what the lists lack.
 func (n *network) firstLook(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

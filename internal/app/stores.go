@@ -19,7 +19,6 @@ import (
 	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
-// stores fills the engine's contracts.
 type stores struct {
 	catalogs
 	dedup    dedup.Store
@@ -47,7 +46,6 @@ func (b *builder) openStores(ctx context.Context, c clients) (stores, error) {
 	return s, err
 }
 
-// openDedup opens the dedup store and the sessions beside it.
 func (b *builder) openDedup(ctx context.Context, c clients) (dedup.Store, cache.Sessions, error) {
 	if b.cfg.UsesRedis() {
 		filters, err := b.openFilters(ctx, c)
@@ -89,7 +87,6 @@ func (b *builder) checkFiles() error {
 	return nil
 }
 
-// openFilters opens the dedup store in Redis.
 func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, error) {
 	tuning := redisbloom.Config{KeyPrefix: b.cfg.Redis.KeyPrefix, Logger: b.log, Replicas: connect.Replicas(b.cfg, c.breaker)}
 	store, err := redisbloom.New(c.redis, connect.Dedup(b.cfg), tuning)
