@@ -2,8 +2,8 @@ package cli
 
 import (
 	"bufio"
-	"encoding/xml"
 	"fmt"
+	"html"
 	"io"
 	"math"
 	"strconv"
@@ -75,17 +75,18 @@ func WriteChart(w io.Writer, c Chart) error {
 		d.x0, d.x1 = min(d.x0, c.Mark), max(d.x1, c.Mark)
 	}
 	top := chartTop + noteHeight*len(c.Notes)
-	if d.hasLegend() {
+	legend := len(c.Panels) > 0 && len(c.Panels[0].Series) > 1 // there are several lines to name
+	if legend {
 		top += noteHeight
 	}
 	height := top + len(c.Panels)*(panelHeight+panelGap)
 	d.put(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img">`, chartWidth, height)
-	d.put("  <title>%s</title>\n  <style>%s</style>", escaped(c.Title), chartStyle)
+	d.put("  <title>%s</title>\n  <style>%s</style>", html.EscapeString(c.Title), chartStyle)
 	d.text(chartLeft, 26, "", `font-size="17" font-weight="600"`, c.Title)
 	for i, note := range c.Notes {
 		d.text(chartLeft, float64(46+noteHeight*i), "quiet", "", note)
 	}
-	if d.hasLegend() {
+	if legend {
 		d.legend(float64(46 + noteHeight*len(c.Notes)))
 	}
 	for i, p := range c.Panels {
@@ -111,12 +112,7 @@ func (d *drawing) text(x, y float64, class, attributes, text string) {
 	if class != "" {
 		attributes = strings.TrimSpace(`class="` + class + `" ` + attributes)
 	}
-	d.put(`  <text x="%s" y="%s" %s>%s</text>`, px(x), px(y), attributes, escaped(text))
-}
-
-// hasLegend reports whether there are several lines to name.
-func (d *drawing) hasLegend() bool {
-	return len(d.chart.Panels) > 0 && len(d.chart.Panels[0].Series) > 1
+	d.put(`  <text x="%s" y="%s" %s>%s</text>`, px(x), px(y), attributes, html.EscapeString(text))
 }
 
 // legend names the series.
@@ -181,7 +177,7 @@ func (d *drawing) line(s Series, i int, y func(float64) float64) {
 			points = append(points, px(d.place(s.X[j]))+","+px(y(s.Y[j])))
 		}
 	}
-	d.put(`  <g stroke="%s" fill="%[1]s"><title>%s</title>`, colour(i), escaped(s.Name))
+	d.put(`  <g stroke="%s" fill="%[1]s"><title>%s</title>`, colour(i), html.EscapeString(s.Name))
 	d.put(`    <polyline points="%s" fill="none" stroke-width="2.5" stroke-linejoin="round"/>`, strings.Join(points, " "))
 	for _, point := range points {
 		x, y, _ := strings.Cut(point, ",")
@@ -252,9 +248,3 @@ func colour(i int) string { return chartColours[i%len(chartColours)] }
 
 // px writes a place to a tenth of a pixel.
 func px(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
-
-func escaped(s string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a Builder takes everything
-	return b.String()
-}

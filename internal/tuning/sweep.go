@@ -35,7 +35,6 @@ type Point struct {
 // Those that vary come first, at most two of them.
 func Axes(ranges map[string]string, steps int) ([]Parameter, error) {
 	var many, single []Parameter
-	points := 1
 	for _, name := range Sweepable() {
 		if ranges[name] == "" {
 			continue
@@ -44,14 +43,14 @@ func Axes(ranges map[string]string, steps int) ([]Parameter, error) {
 		if err != nil {
 			return nil, err
 		}
-		points *= len(p.Values)
 		if len(p.Values) > 1 {
 			many = append(many, p)
 		} else {
 			single = append(single, p)
 		}
 	}
-	switch {
+	axes := append(many, single...)
+	switch points := Points(axes); {
 	case len(many) == 0:
 		return nil, errors.New("say what to sweep, such as --scale 6h..168h")
 	case len(many) > 2:
@@ -59,7 +58,7 @@ func Axes(ranges map[string]string, steps int) ([]Parameter, error) {
 	case points > maxPoints:
 		return nil, fmt.Errorf("these are %d comparisons, at most %d are made; take fewer --steps", points, maxPoints)
 	}
-	return append(many, single...), nil
+	return axes, nil
 }
 
 // Points is how many comparisons the axes make.
