@@ -38,47 +38,39 @@ func (b *builder) openLists(ctx context.Context, c clients) (listStores, error) 
 			outboxes: memorylists.New(memorylists.Config{Cap: timeline.OutboxCap, TTL: listTTL, Clock: b.clock}),
 		}, nil
 	}
-	r, err := b.openListsRedis(ctx, c)
+	client, direct, replicas, err := b.openListsRedis(ctx, c)
 	if err != nil {
 		return listStores{}, err
 	}
-	cfg := redislists.Config{KeyPrefix: b.cfg.Redis.KeyPrefix, TTL: listTTL, Clock: b.clock, Replicas: r.replicas}
+	cfg := redislists.Config{KeyPrefix: b.cfg.Redis.KeyPrefix, TTL: listTTL, Clock: b.clock, Replicas: replicas}
 	capped := cfg
 	capped.Cap = t.Cap
 	return listStores{
-		lists: redislists.NewTimelines(r.client, capped), outboxes: redislists.NewOutboxes(r.client, cfg),
-		redis: r.client, stamps: redislists.NewStamps(r.direct, cfg),
+		lists: redislists.NewTimelines(client, capped), outboxes: redislists.NewOutboxes(client, cfg),
+		redis: client, stamps: redislists.NewStamps(direct, cfg),
 	}, nil
 }
 
-// listsRedis is the Redis of lists and kept cards.
-type listsRedis struct {
-	client   redis.UniversalClient
-	direct   redis.UniversalClient // waits for nothing while a master is replaced
-	replicas rediskeys.Replicas
-}
-
 // openListsRedis opens the Redis that the configuration names for lists, or the one that
-// everything else is in.
-func (b *builder) openListsRedis(ctx context.Context, c clients) (listsRedis, error) {
+// everything else is in; direct waits for nothing while a master is replaced.
+func (b *builder) openListsRedis(ctx context.Context, c clients) (client, direct redis.UniversalClient, replicas rediskeys.Replicas, err error) {
 	if b.cfg.Timeline.RedisURL == "" {
-		direct := c.redis
+		direct = c.redis
 		if c.masters != nil {
 			direct = c.masters.Client()
 		}
-		return listsRedis{client: c.redis, direct: direct, replicas: connect.Replicas(b.cfg, c.breaker)}, nil
+		return c.redis, direct, connect.Replicas(b.cfg, c.breaker), nil
 	}
 	cfg := b.cfg.WithListsRedis()
-	client, err := connect.Redis(ctx, cfg)
-	if err != nil {
-		return listsRedis{}, fmt.Errorf("timeline.redis_url: %w", err)
+	if client, err = connect.Redis(ctx, cfg); err != nil {
+		return nil, nil, replicas, fmt.Errorf("timeline.redis_url: %w", err)
 	}
 	b.disconnects("timeline_redis", client.Close)
 	client.AddHook(breaker.NewRedis("timeline_redis", connect.RedisPatience(cfg), nil, b.log))
 	b.checks["timeline_redis"] = func(ctx context.Context) handler.Dependency {
 		return handler.Dependency{Err: client.Ping(ctx).Err(), Optional: true}
 	}
-	return listsRedis{client: client, direct: client}, nil
+	return client, client, replicas, nil
 }
 
 // cardStores are what is shown of posts.
