@@ -73,23 +73,16 @@ func (b *builder) openListsRedis(ctx context.Context, c clients) (client, direct
 	return client, client, replicas, nil
 }
 
-// cardStores are what is shown of posts.
-type cardStores struct {
-	cards social.Cards     // of the store, which keep what they show
-	cache social.CardCache // nil: nothing is kept
-	kept  social.KeptCards // of cache, for outages
-}
-
 // openCards keeps cards of public posts where several servers share a store that
 // may be out of reach.
-func (b *builder) openCards(ctx context.Context, store SocialStore, l listStores, late *lists.Late) cardStores {
+func (b *builder) openCards(ctx context.Context, store SocialStore, l listStores, late *lists.Late) (social.Cards, social.CardCache, social.KeptCards) {
 	if !b.cfg.UsesPostgres() {
-		return cardStores{cards: store}
+		return store, nil, nil
 	}
 	cache := rediscards.New(l.redis, rediscards.Config{KeyPrefix: b.cfg.Redis.KeyPrefix})
 	keeper := social.NewKeeper(store, cache, b.clock, b.log)
 	b.background(ctx, "keeper of cards", keeper.Run)
-	return cardStores{cards: keeper, cache: cache, kept: lists.KeptCards(cache, late)}
+	return keeper, cache, lists.KeptCards(cache, late)
 }
 
 // shownStore is the social store as answers see it: what they show is kept.

@@ -41,8 +41,9 @@ type SocialStore interface {
 type posts struct {
 	store SocialStore
 	listStores
-	cardStores
-	catalog    catalog.Catalog // with posts in front
+	cards      social.Cards     // of the store, which keep what they show
+	kept       social.KeptCards // for outages; nil: nothing is kept
+	catalog    catalog.Catalog  // with posts in front
 	fanout     *fanout.Fanout
 	late       *lists.Late
 	promotions *promotion.Source
@@ -76,13 +77,13 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 	if err != nil {
 		return nil, err
 	}
-	shown := b.openCards(ctx, store, l, late)
+	cards, cache, kept := b.openCards(ctx, store, l, late)
 	files, err := b.openMedia(store)
 	if err != nil {
 		return nil, err
 	}
 	deliver, err := fanout.New(fanout.Deps{
-		Files: releasing(files), Store: store, Queue: store, Lists: l.lists, Outboxes: l.outboxes, Items: s.items, Cards: shown.cache,
+		Files: releasing(files), Store: store, Queue: store, Lists: l.lists, Outboxes: l.outboxes, Items: s.items, Cards: cache,
 		Cap: b.cfg.Timeline.Cap, Options: options, Clock: b.clock, Log: b.log, Late: late.Note,
 	})
 	if err != nil {
@@ -96,8 +97,8 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 		return state
 	}
 	p := &posts{
-		store: store, listStores: l, cardStores: shown, fanout: deliver, late: late, files: files,
-		catalog: catalogposts.New(s.items, shown.cards, shown.kept),
+		store: store, listStores: l, cards: cards, kept: kept, fanout: deliver, late: late, files: files,
+		catalog: catalogposts.New(s.items, cards, kept),
 	}
 	p.promotions = promotion.New(store, p.catalog, promotion.Config{Clock: b.clock, Log: b.log, Tells: c.tells()})
 	if l.stamps != nil {
