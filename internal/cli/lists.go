@@ -15,12 +15,12 @@ import (
 // list writes a table with a row for each entry, nothing where there are none, and what
 // follows it. Rows are trimmed to width columns; 0 leaves them whole. So it is for all that
 // takes a width.
-func list[T any](w io.Writer, width int, header []string, entries []T, row func(entry T) []string, after string) error {
+func list[T any](w io.Writer, width int, header []string, entries []T, row func(i int, entry T) []string, after string) error {
 	rows := [][]string{header}
-	for _, entry := range entries {
-		cells := row(entry)
-		for i, cell := range cells {
-			cells[i] = printable(cell)
+	for i, entry := range entries {
+		cells := row(i, entry)
+		for j, cell := range cells {
+			cells[j] = printable(cell)
 		}
 		rows = append(rows, cells)
 	}
@@ -44,7 +44,7 @@ func WriteItems(w io.Writer, p client.ItemPage, now time.Time, width int) error 
 	if len(p.Items) == 0 {
 		after = "no items\n" + after
 	}
-	return list(w, width, []string{"AGE", "LIKES", "COMMENTS", "ID", "AUTHOR", "TAGS", "TITLE"}, p.Items, func(it feed.Item) []string {
+	return list(w, width, []string{"AGE", "LIKES", "COMMENTS", "ID", "AUTHOR", "TAGS", "TITLE"}, p.Items, func(_ int, it feed.Item) []string {
 		return []string{
 			waits(now.Sub(time.Unix(it.UpdateTime, 0))), fmt.Sprint(it.Likes), fmt.Sprint(it.Comments),
 			it.ID, it.AuthorID, strings.Join(it.Tags, ","), it.Title,
@@ -65,7 +65,7 @@ func WriteJobs(w io.Writer, p client.JobPage, now time.Time, width int) error {
 	if p.Queue.Oldest > 0 {
 		after += "; the oldest has waited for " + Age(int64(p.Queue.Oldest))
 	}
-	return list(w, width, []string{"TRIES", "AGE", "ID", "KIND", "STATE", "KEY", "ERROR"}, p.Jobs, func(j client.Job) []string {
+	return list(w, width, []string{"TRIES", "AGE", "ID", "KIND", "STATE", "KEY", "ERROR"}, p.Jobs, func(_ int, j client.Job) []string {
 		return []string{fmt.Sprint(j.Attempts), waits(now.Sub(j.Due)), fmt.Sprint(j.ID), j.Kind, j.State, j.Key, j.Error}
 	}, after+"\n"+next("after", p.NextAfter))
 }
@@ -93,10 +93,8 @@ func WriteGuestPage(w io.Writer, p client.GuestPage, now time.Time, width int) e
 			trends[i] = in.Trend
 		}
 	}
-	n := 0
-	return list(w, width, []string{"#", "AGE", "TREND", "ID", "TITLE", "TAGS"}, p.Items, func(it feed.Item) []string {
-		n++
-		return []string{strconv.Itoa(n), Age(now.Unix() - it.UpdateTime), trends[n-1], it.ID, it.Title, strings.Join(it.Tags, ", ")}
+	return list(w, width, []string{"#", "AGE", "TREND", "ID", "TITLE", "TAGS"}, p.Items, func(i int, it feed.Item) []string {
+		return []string{strconv.Itoa(i + 1), Age(now.Unix() - it.UpdateTime), trends[i], it.ID, it.Title, strings.Join(it.Tags, ", ")}
 	}, fmt.Sprintf("items=%d%s\n", len(p.Items), lacking(p.Degraded)))
 }
 
@@ -106,7 +104,7 @@ func WritePromotions(w io.Writer, p client.PromotionPage, width int) error {
 		_, err := io.WriteString(w, "there are no promotions\n")
 		return err
 	}
-	return list(w, width, []string{"WEIGHT", "FROM (UTC)", "UNTIL (UTC)", "ID", "ITEM", "FOR", "STATE"}, p.Promotions, func(one client.Promotion) []string {
+	return list(w, width, []string{"WEIGHT", "FROM (UTC)", "UNTIL (UTC)", "ID", "ITEM", "FOR", "STATE"}, p.Promotions, func(_ int, one client.Promotion) []string {
 		state := "runs"
 		if !one.Runs {
 			state = one.Why
@@ -135,7 +133,7 @@ func WriteTimeline(w io.Writer, p client.PostPage, now time.Time, width int) err
 	if p.HasMore {
 		after += next("cursor", &p.NextCursor)
 	}
-	return list(w, width, []string{"AGE", "LIKES", "AUTHOR", "WHY", "ID", "CAPTION"}, p.Items, func(post client.Post) []string {
+	return list(w, width, []string{"AGE", "LIKES", "AUTHOR", "WHY", "ID", "CAPTION"}, p.Items, func(_ int, post client.Post) []string {
 		why := ""
 		if post.InFeed != nil {
 			why = post.InFeed.Reason

@@ -18,28 +18,22 @@ import (
 )
 
 // WritePage writes a page as a table and a line about it; why puts the reasons in
-// place of the tags. Rows are trimmed to width columns; 0 leaves them whole.
-func WritePage(w io.Writer, p client.Page, why bool, now time.Time, width int) error {
-	rows := [][]string{{"#", "AGE", "ID", "TITLE", "TAGS"}}
-	if why {
-		rows[0][4] = "WHY"
-	}
+// place of the tags.
+func WritePage(w io.Writer, p client.Page, why bool, now time.Time, width int) (err error) {
+	header, last := []string{"#", "AGE", "ID", "TITLE", "TAGS"}, make([][]string, len(p.Items))
 	for i, it := range p.Items {
-		last := it.Tags
-		if why {
-			var err error
-			if last, err = reasons(it); err != nil {
+		if last[i] = it.Tags; why {
+			if last[i], err = reasons(it); err != nil {
 				return err
 			}
 		}
-		rows = append(rows, []string{
-			strconv.Itoa(i + 1), Age(now.Unix() - it.UpdateTime), printable(it.ID), printable(it.Title), printable(strings.Join(last, ", ")),
-		})
 	}
-	var b strings.Builder
-	table(&b, rows, width)
-	b.WriteString(footer(p))
-	return write(w, &b)
+	if why {
+		header[4] = "WHY"
+	}
+	return list(w, width, header, p.Items, func(i int, it feed.Item) []string {
+		return []string{strconv.Itoa(i + 1), Age(now.Unix() - it.UpdateTime), it.ID, it.Title, strings.Join(last[i], ", ")}
+	}, footer(p))
 }
 
 // reasons are those of an item, such as "interest go" and "fresh".
