@@ -36,7 +36,7 @@ type told struct {
 }
 
 // Add implements [intake.Batch].
-func (b *countBatch) Add(data []byte) (string, error) {
+func (b *countBatch) Add(_ int, data []byte) (string, error) {
 	var t told
 	if err := strictjson.Unmarshal(data, &t, strictjson.Errors{"": feed.Errorf(feed.ErrInvalid, "bad item")}); err != nil {
 		return peekID(data), err

@@ -58,7 +58,7 @@ type itemBatch struct {
 }
 
 // Add implements [intake.Batch].
-func (b *itemBatch) Add(data []byte) (string, error) {
+func (b *itemBatch) Add(_ int, data []byte) (string, error) {
 	it, err := feed.ParseItem(data)
 	if err != nil {
 		return peekID(data), err

@@ -11,6 +11,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -156,7 +157,7 @@ func (c *Client) send(ctx context.Context, r Request) (Response, error) {
 		req.Header[http.CanonicalHeaderKey(name)] = values
 	}
 	if r.Body != nil {
-		req.Header.Set("Content-Type", orJSON(r.Type))
+		req.Header.Set("Content-Type", cmp.Or(r.Type, "application/json"))
 	}
 	if r.Encoding != "" {
 		req.Header.Set("Content-Encoding", r.Encoding)
@@ -174,13 +175,6 @@ func (c *Client) send(ctx context.Context, r Request) (Response, error) {
 		return Response{}, fmt.Errorf("what answered is %w: it sent more than %d MiB", ErrNotFreshet, maxAnswer>>20)
 	}
 	return open(res, answer)
-}
-
-func orJSON(contentType string) string {
-	if contentType == "" {
-		return "application/json"
-	}
-	return contentType
 }
 
 // unreached is the context's error where that ended the call.
@@ -233,6 +227,22 @@ func retryAfter(header http.Header) time.Duration {
 		now = time.Now()
 	}
 	return max(0, at.Sub(now))
+}
+
+// run makes a call without a body whose answer has no data.
+func (c *Client) run(ctx context.Context, method, path string) error {
+	_, err := c.Do(ctx, Request{Method: method, Path: path, Repeatable: true})
+	return err
+}
+
+// v1 is the path of a route with names in it, which may hold what a path may not, slashes
+// included.
+func v1(parts ...string) string {
+	path := "/v1"
+	for _, part := range parts {
+		path += "/" + url.PathEscape(part)
+	}
+	return path
 }
 
 // call makes a call and decodes the data of its answer.

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
+	"slices"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -105,10 +105,7 @@ type GuestPage struct {
 // Guest calls GET /v1/feed/guest: what trends, the same for everybody, so that no agent
 // is needed. limit is 1 to 100, 0 for the server's 20.
 func (c *Client) Guest(ctx context.Context, limit int) (GuestPage, error) {
-	path := "/v1/feed/guest"
-	if limit != 0 {
-		path += "?limit=" + strconv.Itoa(limit)
-	}
+	path := withQuery("/v1/feed/guest", nil, map[string]int64{"limit": int64(limit)})
 	return call[GuestPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
@@ -122,6 +119,50 @@ func (c *Client) Timeline(ctx context.Context, cursor string, limit int) (PostPa
 // WarmTimeline calls POST /v1/timeline/warm: the agent's next [Client.Timeline]
 // is fast.
 func (c *Client) WarmTimeline(ctx context.Context) error {
-	_, err := c.Do(ctx, Request{Method: http.MethodPost, Path: "/v1/timeline/warm", Repeatable: true})
-	return err
+	return c.run(ctx, http.MethodPost, "/v1/timeline/warm")
+}
+
+// maxEvents is how many events one call may bring.
+const maxEvents = 500
+
+// The types of events.
+const (
+	Click   = "click"
+	Like    = "like"
+	Dislike = "dislike"
+	Hide    = "hide" // also mutes the item for the agent, for good
+)
+
+// Events calls POST /v1/events: the agent has done this. Long lists take
+// several calls; telling something twice is harmless.
+func (c *Client) Events(ctx context.Context, events ...Event) (EventsTaken, error) {
+	var all EventsTaken
+	for part := range slices.Chunk(events, maxEvents) {
+		body := map[string][]Event{"events": part}
+		taken, err := send[EventsTaken](ctx, c, Request{Method: http.MethodPost, Path: "/v1/events", Repeatable: true}, body)
+		if err != nil {
+			return all, err
+		}
+		all.Accepted += taken.Accepted
+		all.NotShown += taken.NotShown
+	}
+	return all, nil
+}
+
+// maxImpressions is how many items one report may name.
+const maxImpressions = 500
+
+// Seen calls POST /v1/impressions: the agent has seen these items. It is
+// needed where the server has impressions.on set to seen, and harmless
+// elsewhere. Long lists take several calls; reporting an item twice is
+// harmless.
+func (c *Client) Seen(ctx context.Context, ids ...string) error {
+	for part := range slices.Chunk(ids, maxImpressions) {
+		body := map[string][]string{"ids": part}
+		_, err := send[struct{}](ctx, c, Request{Method: http.MethodPost, Path: "/v1/impressions", Repeatable: true}, body)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -10,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -58,15 +56,13 @@ type Summary struct {
 // What a slow pipe gives is sent within some two seconds. Where ctx is canceled, what was
 // read is sent and counted within 10 s. A read of r that has begun may end later.
 func (c *Client) Ingest(ctx context.Context, r io.Reader, reject func(Rejection)) (Summary, error) {
-	u := &upload{client: c, path: "/v1/items", convert: onlyObjects, reject: reject}
-	return u.run(ctx, r)
+	return c.upload(ctx, "/v1/items", onlyObjects, r, reject)
 }
 
 // IngestNewer is [Client.Ingest], but stores no item whose update_time is not later than that
 // of the stored one with its id. They count as kept.
 func (c *Client) IngestNewer(ctx context.Context, r io.Reader, reject func(Rejection)) (Summary, error) {
-	u := &upload{client: c, path: "/v1/items?if_newer=true", convert: onlyObjects, reject: reject}
-	return u.run(ctx, r)
+	return c.upload(ctx, "/v1/items?if_newer=true", onlyObjects, r, reject)
 }
 
 // IngestCounts uploads likes and comments of stored items as another system knows them,
@@ -74,8 +70,7 @@ func (c *Client) IngestNewer(ctx context.Context, r io.Reader, reject func(Rejec
 // one that is left out stays. Lines about items that are not stored, and about posts, are
 // rejected.
 func (c *Client) IngestCounts(ctx context.Context, r io.Reader, reject func(Rejection)) (Summary, error) {
-	u := &upload{client: c, path: "/v1/items/counts", convert: onlyObjects, reject: reject}
-	return u.run(ctx, r)
+	return c.upload(ctx, "/v1/items/counts", onlyObjects, r, reject)
 }
 
 // onlyObjects takes lines as they are. Sent on, a line that begins with [ would
@@ -87,31 +82,24 @@ func onlyObjects(line []byte) ([]byte, error) {
 	return line, nil
 }
 
-// run uploads the lines of a file. What a slow pipe has given does not wait for a whole
-// request, and is sent also where ctx is canceled.
-func (u *upload) run(ctx context.Context, r io.Reader) (Summary, error) {
+// upload sends the lines of r to a route. convert makes a JSON object of a line; nil passes
+// it over, an error rejects it.
+func (c *Client) upload(ctx context.Context, path string, convert func(line []byte) ([]byte, error), r io.Reader, reject func(Rejection)) (Summary, error) {
+	sending, cancel := outliving(ctx)
+	defer cancel()
+	u := &upload{client: c, sending: sending, path: path, convert: convert, reject: reject}
 	var err error
 	if u.zip, err = gzip.NewWriterLevel(&u.body, gzip.BestSpeed); err != nil {
 		return Summary{}, err
 	}
-	sending, cancel := outliving(ctx)
-	defer cancel()
-	read := make(chan error, 1)
-	go func() { read <- u.read(sending, r) }()
-	look := time.NewTicker(longestStay / 2)
-	defer look.Stop()
-	for {
-		select {
-		case err := <-read:
-			return u.end(sending, err)
-		case <-ctx.Done():
-			return u.end(sending, ctx.Err())
-		case <-look.C:
-			if err := u.flushSlow(sending); err != nil {
-				return u.end(sending, err)
-			}
-		}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	lines := intake.Kind{Body: "file", Entry: "object", Verb: "uploading", Most: maxLine, Reason: error.Error, Unavailable: ErrUnavailable}
+	_, err = intake.Read(ctx, readLive(ctx, r, u.flushSlow), lines, intake.Config{Batch: maxLines, Bytes: maxBytes - maxLine - maxLines, Reject: u.refuse}, u)
+	if u.failed != nil {
+		err = u.failed
 	}
+	return u.sum, err
 }
 
 // outliving is the context of requests: it outlives a cancellation of ctx by lastWait, so
@@ -129,167 +117,73 @@ func outliving(ctx context.Context) (context.Context, context.CancelFunc) {
 	return sending, func() { stop(); cancel() }
 }
 
-// read reads to the end, which is nil.
-func (u *upload) read(ctx context.Context, r io.Reader) error {
-	plain, err := unzip(r)
-	if err != nil {
-		return err
-	}
-	lines := &lineReader{r: bufio.NewReaderSize(plain, 64<<10)}
-	if head, _ := lines.r.Peek(4); intake.Encoding(head) != "" {
-		return fmt.Errorf("the file is %[1]s, it must be UTF-8 (iconv -f %[1]s -t UTF-8 makes that of it)", intake.Encoding(head))
-	}
-	for first := true; ; {
-		line, tooLong, err := lines.next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case errors.Is(err, io.ErrUnexpectedEOF):
-			return fmt.Errorf("read line %d: the gzip file ends early: %w", lines.number, err)
-		case err != nil:
-			return fmt.Errorf("read line %d: %w", lines.number, err)
-		}
-		if line = trimmed(line); first && len(line) > 0 {
-			first = false
-			if err := oneALine(lines.number, line, lines.r); err != nil {
-				return err
-			}
-		}
-		if err := u.take(ctx, lines.number, line, tooLong); err != nil {
-			return err
-		}
-	}
-}
-
-// trimmed is a line without spaces around it, and without the mark that some programs begin
-// UTF-8 files with.
-func trimmed(line []byte) []byte {
-	return bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(line), []byte("\xef\xbb\xbf")))
-}
-
-// oneALine refuses a file whose first line shows that it has no object on each line.
-func oneALine(number int, line []byte, next *bufio.Reader) error {
-	if line[0] == '[' {
-		return fmt.Errorf("line %d begins with [: the file must hold one JSON object a line (jq -c '.[]' makes that of an array)", number)
-	}
-	if intake.Spread(line, next) {
-		return fmt.Errorf("line %d begins an object that goes on in the next line: the file must hold one JSON object a line (jq -c . makes that of it)", number)
-	}
-	return nil
-}
-
-// take takes a line that was read.
-func (u *upload) take(ctx context.Context, number int, line []byte, tooLong bool) error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.over {
-		return errors.New("the upload has ended")
-	}
-	if tooLong {
-		u.refuse(number, fmt.Sprintf("the line has more than %d bytes", maxLine))
-		return nil
-	}
-	return u.add(ctx, number, line)
-}
-
-// flushSlow sends what was read where too little comes for a whole request.
-func (u *upload) flushSlow(ctx context.Context) error {
-	if !u.mu.TryLock() { // something comes, or is sent
-		return nil
-	}
-	defer u.mu.Unlock()
-	if time.Since(u.came) < longestStay {
-		return nil
-	}
-	return u.flush(ctx)
-}
-
-// end sends what was read before the end; err is why it is the end, nil for that of the file.
-func (u *upload) end(ctx context.Context, err error) (Summary, error) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.over = true
-	failed := u.flush(ctx)
-	switch {
-	case err == nil || errors.Is(err, failed):
-		err = failed
-	case failed != nil:
-		err = fmt.Errorf("%w; %w", err, failed)
-	}
-	return u.sum, err
-}
-
-// upload collects lines into a compressed body.
+// upload is the [intake.Batch] that collects lines into a compressed body.
 type upload struct {
 	client  *Client
-	path    string                            // of the route
-	convert func(line []byte) ([]byte, error) // makes a JSON object of a line that is not empty; nil passes it over, an error rejects it
+	sending context.Context // of requests
+	path    string
+	convert func(line []byte) ([]byte, error)
 	reject  func(Rejection)
-
-	mu     sync.Mutex // of what follows, which the end finds while a pipe is read
-	sum    Summary
-	came   time.Time // when the first line that is not sent came
-	over   bool      // no line is taken any more
-	failed error     // why nothing is sent any more
+	sum     Summary
+	failed  error // why nothing is sent any more
 
 	zip     *gzip.Writer
 	body    bytes.Buffer // what zip has written
-	size    int          // bytes put into zip
+	came    time.Time    // when the first line of the body came
 	numbers []int        // file line of each line in the body
 }
 
-func (u *upload) refuse(line int, reason string) {
+func (u *upload) refuse(r Rejection) {
 	u.sum.Rejected++
-	u.reject(Rejection{Line: line, Reason: reason})
+	u.reject(r)
 }
 
-func (u *upload) add(ctx context.Context, number int, line []byte) error {
-	if len(line) == 0 {
-		return nil
-	}
+// Add implements [intake.Batch].
+func (u *upload) Add(number int, line []byte) (string, error) {
 	line, err := u.convert(line)
-	if err != nil {
-		u.refuse(number, err.Error())
-		return nil
-	}
-	if line == nil {
-		return nil
-	}
-	if len(u.numbers) == maxLines || u.size+len(line)+1 > maxBytes {
-		if err := u.flush(ctx); err != nil {
-			return err
-		}
+	if err != nil || line == nil {
+		return "", err
 	}
 	if len(u.numbers) == 0 {
 		u.came = time.Now()
 		u.body.Reset()
 		u.zip.Reset(&u.body)
 	}
-	if _, err := u.zip.Write(line); err != nil {
-		return err
-	}
-	if _, err := u.zip.Write([]byte{'\n'}); err != nil {
-		return err
-	}
-	u.size += len(line) + 1
 	u.numbers = append(u.numbers, number)
-	return nil
+	_, err = u.zip.Write(append(line, '\n'))
+	return "", err
 }
 
+// TooBig implements [intake.Batch].
+func (*upload) TooBig([]byte) (string, error) {
+	return "", fmt.Errorf("the line has more than %d bytes", maxLine)
+}
+
+// Put implements [intake.Batch].
+func (u *upload) Put(context.Context) ([]error, error) { return nil, u.flush() }
+
 // flush sends what was collected, unless that has failed before.
-func (u *upload) flush(ctx context.Context) error {
+func (u *upload) flush() error {
 	if u.failed == nil && len(u.numbers) > 0 {
-		u.failed = u.send(ctx)
+		u.failed = u.send()
 	}
 	return u.failed
 }
 
-func (u *upload) send(ctx context.Context) error {
+// flushSlow sends what was read where too little comes for a whole request.
+func (u *upload) flushSlow() error {
+	if len(u.numbers) == 0 || time.Since(u.came) < longestStay {
+		return nil
+	}
+	return u.flush()
+}
+
+func (u *upload) send() error {
 	if err := u.zip.Close(); err != nil {
 		return err
 	}
 	first, last := u.numbers[0], u.numbers[len(u.numbers)-1]
-	report, err := call[api.Upload](ctx, u.client, Request{
+	report, err := call[api.Upload](u.sending, u.client, Request{
 		Method: http.MethodPost, Path: u.path,
 		Body: u.body.Bytes(), Type: "application/x-ndjson", Encoding: "gzip",
 		Timeout:    longestTimeout,
@@ -305,7 +199,7 @@ func (u *upload) send(ctx context.Context) error {
 		return fmt.Errorf("upload lines %d to %d: %w", first, last, err)
 	}
 	u.sum.Requests++
-	u.size, u.numbers = 0, u.numbers[:0]
+	u.numbers = u.numbers[:0]
 	return nil
 }
 
@@ -331,4 +225,53 @@ func (u *upload) complete(report api.Upload) error {
 		return fmt.Errorf("the server reported %d lines, but %d were sent", n, len(u.numbers))
 	}
 	return nil
+}
+
+// IngestGraph uploads what other systems know of who follows whom and of posts,
+// gzipped or not, in requests as those of [Client.Ingest]. A line is an event as
+// JSON, or a follow in two columns, follower and author, with a tab between them.
+// Follows in columns are as of at; the zero time is now.
+//
+// Uploading again is harmless, because an event changes nothing the second time,
+// and what has been undone since its time stays undone.
+func (c *Client) IngestGraph(ctx context.Context, r io.Reader, at time.Time, reject func(Rejection)) (Summary, error) {
+	if at.IsZero() {
+		at = time.Now()
+	}
+	f := &followLines{at: at.UTC()}
+	return c.upload(ctx, "/v1/graph/events", f.event, r, reject)
+}
+
+// followLines makes events of lines.
+type followLines struct {
+	at  time.Time
+	buf bytes.Buffer
+}
+
+// event returns the line as an event, good until the next call; nil is none.
+func (f *followLines) event(line []byte) ([]byte, error) {
+	if line[0] == '{' {
+		return line, nil
+	}
+	if string(line) == "follower\tauthor" {
+		return nil, nil
+	}
+	follower, author, ok := bytes.Cut(line, []byte("\t"))
+	if !ok || bytes.ContainsRune(author, '\t') {
+		return nil, errors.New("the line is neither an event as JSON nor two columns, follower and author, with a tab between them")
+	}
+	f.buf.Reset()
+	err := json.NewEncoder(&f.buf).Encode(followEvent{"follow.created", followData{string(follower), string(author), f.at}})
+	return bytes.TrimSuffix(f.buf.Bytes(), []byte("\n")), err
+}
+
+type followEvent struct {
+	Type string     `json:"type"`
+	Data followData `json:"data"`
+}
+
+type followData struct {
+	Agent  string    `json:"agent_id"`
+	Author string    `json:"author_id"`
+	At     time.Time `json:"at"`
 }

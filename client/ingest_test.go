@@ -195,15 +195,15 @@ func TestIngestSaysWhatFilesShouldBe(t *testing.T) {
 		return b
 	}
 	for name, tt := range map[string]struct{ file, says string }{
-		"UTF-16 of Windows":         {string(wide("\ufeff"+item(1), binary.LittleEndian)), "the file is UTF-16, it must be UTF-8 (iconv -f UTF-16"},
+		"UTF-16 of Windows":         {string(wide("\ufeff"+item(1), binary.LittleEndian)), "the file is not NDJSON, one object a line: it is UTF-16; send UTF-8 (iconv -f UTF-16"},
 		"UTF-16, big end first":     {string(wide("\ufeff"+item(1), binary.BigEndian)), "UTF-16"},
 		"UTF-16 without a mark":     {string(wide(item(1), binary.LittleEndian)), "UTF-16"},
 		"big end, without a mark":   {string(wide(item(1), binary.BigEndian)), "UTF-16"},
 		"UTF-32":                    {"\xff\xfe\x00\x00{\x00\x00\x00", "UTF-32"},
 		"UTF-32, big end first":     {"\x00\x00\xfe\xff\x00\x00\x00{", "UTF-32"},
 		"UTF-16 packed":             {string(zipped(string(wide("\ufeff"+item(1), binary.LittleEndian)))), "UTF-16"},
-		"an array":                  {"[" + item(1) + "]", "line 1 begins with [: the file must hold one JSON object a line"},
-		"an array after blanks":     {"\n \n[\n" + item(1) + "]", "line 3 begins with ["},
+		"an array":                  {"[" + item(1) + "]", "write each object on one line, as an object"},
+		"an array after blanks":     {"\n \n[\n" + item(1) + "]", `line 3 is "["`},
 		"a pretty array":            {"[\n  {\n    \"id\": \"a\"\n  }\n]", "jq -c '.[]'"},
 		"a pretty object":           {"{\n  \"id\": \"a\"\n}\n", "line 1 begins an object that goes on in the next line"},
 		"an object after its brace": {"{ \"id\": \"a\",\r\n  \"title\": \"A\" }", "jq -c ."},
@@ -241,13 +241,13 @@ func TestIngestStopsAndSaysWhere(t *testing.T) {
 		want   string
 	}{
 		"the server stays down": {&itemServer{failures: 99}, strings.NewReader(many), "upload lines 1 to 1000: the server answered 503"},
-		"an array":              {&itemServer{}, strings.NewReader("[" + item(1) + "]"), "one JSON object a line"},
+		"an array":              {&itemServer{}, strings.NewReader("[" + item(1) + "]"), "one object a line"},
 		"a file that ends early": {
-			&itemServer{}, bytes.NewReader(broken[:len(broken)-20]), "read line",
+			&itemServer{}, bytes.NewReader(broken[:len(broken)-20]), "reading the objects: line",
 		},
 		"no gzip after all": {&itemServer{}, strings.NewReader("\x1f\x8bxx"), "begins like a gzip file"},
 		"a disk that fails": {
-			&itemServer{}, io.MultiReader(strings.NewReader(item(1)+"\n"), iotest.ErrReader(errors.New("disk failed"))), "read line 2: disk failed",
+			&itemServer{}, io.MultiReader(strings.NewReader(item(1)+"\n"), iotest.ErrReader(errors.New("disk failed"))), "line 2: disk failed",
 		},
 	}
 	for name, tt := range tests {

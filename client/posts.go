@@ -153,7 +153,7 @@ func (p NewPost) form() (body []byte, kind string, err error) {
 // Post calls GET /v1/posts/{id}. [ErrNotFound] where there is no such post, or
 // none that the caller may see.
 func (c *Client) Post(ctx context.Context, id string) (Post, error) {
-	return call[Post](ctx, c, Request{Method: http.MethodGet, Path: postPath(id), Repeatable: true})
+	return call[Post](ctx, c, Request{Method: http.MethodGet, Path: v1("posts", id), Repeatable: true})
 }
 
 // Replies calls GET /v1/posts/{id}/replies: those that the caller may see, flat, the newest
@@ -163,7 +163,7 @@ func (c *Client) Replies(ctx context.Context, id string, oldest bool, cursor str
 	if oldest {
 		query["order"] = "oldest"
 	}
-	path := withQuery(postPath(id)+"/replies", query, map[string]int64{"limit": int64(limit)})
+	path := withQuery(v1("posts", id, "replies"), query, map[string]int64{"limit": int64(limit)})
 	return call[PostPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
@@ -171,29 +171,26 @@ func (c *Client) Replies(ctx context.Context, id string, oldest bool, cursor str
 // author may edit their own; an admin all, but gets the zero Post for one that is
 // not public.
 func (c *Client) EditPost(ctx context.Context, id string, e PostEdit) (Post, error) {
-	return send[Post](ctx, c, Request{Method: http.MethodPatch, Path: postPath(id), Repeatable: true}, e)
+	return send[Post](ctx, c, Request{Method: http.MethodPatch, Path: v1("posts", id), Repeatable: true}, e)
 }
 
 // DeletePost calls DELETE /v1/posts/{id}: nobody is shown it any more.
 // [ErrNotFound] where there is no such post; after a retry that may mean that
 // the try before has deleted it.
 func (c *Client) DeletePost(ctx context.Context, id string) error {
-	_, err := c.Do(ctx, Request{Method: http.MethodDelete, Path: postPath(id), Repeatable: true})
-	return err
+	return c.run(ctx, http.MethodDelete, v1("posts", id))
 }
 
 // LikePost calls PUT /v1/posts/{id}/like.
 func (c *Client) LikePost(ctx context.Context, id string) (Likes, error) {
-	return call[Likes](ctx, c, Request{Method: http.MethodPut, Path: postPath(id) + "/like", Repeatable: true})
+	return call[Likes](ctx, c, Request{Method: http.MethodPut, Path: v1("posts", id, "like"), Repeatable: true})
 }
 
 // UnlikePost calls DELETE /v1/posts/{id}/like. Of a post that the agent may not
 // see any more, or that does not exist, it returns 0 likes.
 func (c *Client) UnlikePost(ctx context.Context, id string) (Likes, error) {
-	return call[Likes](ctx, c, Request{Method: http.MethodDelete, Path: postPath(id) + "/like", Repeatable: true})
+	return call[Likes](ctx, c, Request{Method: http.MethodDelete, Path: v1("posts", id, "like"), Repeatable: true})
 }
-
-func postPath(id string) string { return "/v1/posts/" + url.PathEscape(id) }
 
 // withPage adds to a path where a page begins, under its name, and how long it is.
 func withPage(path, name, from string, limit int) string {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 
 	"github.com/freshet/freshet/feed"
 )
@@ -13,7 +12,7 @@ import (
 // Profile calls GET /v1/agents/{agent_id}/profile. An agent may read its own,
 // an admin everyone's; [ErrNotFound] where the agent has none.
 func (c *Client) Profile(ctx context.Context, agent string) (AgentProfile, error) {
-	return profileOf(c.Do(ctx, Request{Method: http.MethodGet, Path: profilePath(agent), Repeatable: true}))
+	return profileOf(c.Do(ctx, Request{Method: http.MethodGet, Path: v1("agents", agent, "profile"), Repeatable: true}))
 }
 
 func profileOf(res Response, err error) (p AgentProfile, _ error) {
@@ -30,7 +29,7 @@ func profileOf(res Response, err error) (p AgentProfile, _ error) {
 // PutProfile calls PUT /v1/agents/{agent_id}/profile and returns the profile
 // as it is stored. Changed mutes end the agent's session.
 func (c *Client) PutProfile(ctx context.Context, agent string, p feed.Profile) (feed.Profile, error) {
-	return send[feed.Profile](ctx, c, Request{Method: http.MethodPut, Path: profilePath(agent), Repeatable: true}, p)
+	return send[feed.Profile](ctx, c, Request{Method: http.MethodPut, Path: v1("agents", agent, "profile"), Repeatable: true}, p)
 }
 
 // PutProfileOf is PutProfile where the stored profile is still the one that the tag is of
@@ -41,7 +40,7 @@ func (c *Client) PutProfileOf(ctx context.Context, agent, tag string, p feed.Pro
 	if err != nil {
 		return AgentProfile{}, err
 	}
-	return profileOf(c.Do(ctx, Request{Method: http.MethodPut, Path: profilePath(agent), Body: body, Header: http.Header{"If-Match": {tag}}}))
+	return profileOf(c.Do(ctx, Request{Method: http.MethodPut, Path: v1("agents", agent, "profile"), Body: body, Header: http.Header{"If-Match": {tag}}}))
 }
 
 // PatchProfile calls PATCH /v1/agents/{agent_id}/profile with a JSON merge patch
@@ -52,7 +51,7 @@ func (c *Client) PatchProfile(ctx context.Context, agent string, patch any) (Age
 	if err != nil {
 		return AgentProfile{}, err
 	}
-	return profileOf(c.Do(ctx, Request{Method: http.MethodPatch, Path: profilePath(agent), Body: body, Repeatable: true}))
+	return profileOf(c.Do(ctx, Request{Method: http.MethodPatch, Path: v1("agents", agent, "profile"), Body: body, Repeatable: true}))
 }
 
 // Muted is a list of what a profile mutes.
@@ -68,31 +67,23 @@ const (
 // Mute calls PUT /v1/agents/{agent_id}/muted/…: one step, beside which those of other
 // devices stay. It reports whether anything changed.
 func (c *Client) Mute(ctx context.Context, agent string, list Muted, value string) (changed bool, err error) {
-	return c.change(ctx, http.MethodPut, mutedPath(agent, list, value))
+	return c.change(ctx, http.MethodPut, v1("agents", agent, "muted", string(list), value))
 }
 
 // Unmute calls DELETE /v1/agents/{agent_id}/muted/… and reports whether anything changed.
 func (c *Client) Unmute(ctx context.Context, agent string, list Muted, value string) (changed bool, err error) {
-	return c.change(ctx, http.MethodDelete, mutedPath(agent, list, value))
-}
-
-func mutedPath(agent string, list Muted, value string) string {
-	return "/v1/agents/" + url.PathEscape(agent) + "/muted/" + string(list) + "/" + url.PathEscape(value)
+	return c.change(ctx, http.MethodDelete, v1("agents", agent, "muted", string(list), value))
 }
 
 // ForgetLearned calls DELETE /v1/agents/{agent_id}/learned: what was learned of the
 // agent is deleted, if anything was, and the profile stays.
 func (c *Client) ForgetLearned(ctx context.Context, agent string) error {
-	_, err := c.Do(ctx, Request{Method: http.MethodDelete, Path: "/v1/agents/" + url.PathEscape(agent) + "/learned", Repeatable: true})
-	return err
+	return c.run(ctx, http.MethodDelete, v1("agents", agent, "learned"))
 }
 
 // DeleteProfile calls DELETE /v1/agents/{agent_id}/profile. [ErrNotFound]
 // where the agent has none; after a retry that may mean that the try before
 // has deleted it.
 func (c *Client) DeleteProfile(ctx context.Context, agent string) error {
-	_, err := c.Do(ctx, Request{Method: http.MethodDelete, Path: profilePath(agent), Repeatable: true})
-	return err
+	return c.run(ctx, http.MethodDelete, v1("agents", agent, "profile"))
 }
-
-func profilePath(agent string) string { return "/v1/agents/" + url.PathEscape(agent) + "/profile" }

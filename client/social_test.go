@@ -23,7 +23,7 @@ func TestPublishesToARealServer(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, client.Circle{ID: "c1", Owner: "u_1", Name: "Friends", Size: 1, CircleTerms: social.CircleTerms{Kind: social.KindCircle}}, circle)
 
-	page, err := ana.Circles(ctx, "", 10)
+	page, err := ana.Circles(ctx, "", "", 10)
 	require.NoError(t, err)
 	require.Equal(t, client.CirclePage{Circles: []client.Circle{circle}}, page)
 	post, err := ana.CreatePost(ctx, client.NewPost{Caption: "We meet at six #plans", Audience: &client.Audience{Circles: []string{"c1"}}, React: "audience"})
@@ -92,7 +92,7 @@ func TestPublishesToARealServer(t *testing.T) {
 	changed, err = ana.Withdraw(ctx, "rowers", "u_2")
 	require.NoError(t, err)
 	require.True(t, changed)
-	circles, err := ana.CirclesAs(ctx, "joined", "", 1)
+	circles, err := ana.Circles(ctx, "joined", "", 1)
 	require.NoError(t, err)
 	require.Empty(t, circles.Circles)
 	require.NoError(t, ana.DeleteCircle(ctx, "c1"))

@@ -274,7 +274,7 @@ func TestIngestFailures(t *testing.T) {
 		"\xef\xbb\xbf":            "- has nothing in it to upload",
 		"\xff\xfe{\x00}\x00":      "UTF-16",
 		"{\n  \"id\": \"a\"\n}\n": "goes on in the next line",
-		"[\n{\"id\":\"a\"}\n]":    "begins with [",
+		"[\n{\"id\":\"a\"}\n]":    "as an object (jq -c",
 	} {
 		url, _ := answering(t, 200, `{"code":0,"msg":"success","data":{"accepted":0,"rejected":0,"errors":[]}}`)
 		got = freshet(t, file, "ingest", "-", "--server", url)

@@ -45,7 +45,7 @@ func TestLog(t *testing.T) {
 // unguarded are the goroutines that need no guard, by file: each waits for others, or hands
 // over to what is guarded.
 var unguarded = map[string]int{
-	"client/ingest.go":              1, // of the caller's process
+	"client/live.go":                1, // of the caller's process
 	"cmd/freshet/main.go":           1, // waits for a signal
 	"dedup/journal/journal.go":      1, // syncs a file
 	"dedup/memory/close.go":         2, // wait for the folds

@@ -18,17 +18,18 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// batchBytes bounds the JSON bytes of a batch.
-const batchBytes = 4 << 20
-
 // Config bounds a read. A zero field stands for its default.
 type Config struct {
 	Batch     int // entries handed on at once; default 1,000
+	Bytes     int // JSON bytes with which a batch is handed on; default 4 MiB
 	MaxErrors int // rejections listed in a report, all are counted; default 1,000
+	// Reject, where it is not nil, is given each rejection in place of the report.
+	Reject func(api.Rejection)
 }
 
 // Kind says what the entries of a body are.
 type Kind struct {
+	Body   string // in texts: "file"; default "body"
 	Entry  string // one of them, in texts: "item"
 	Verb   string // what is done with them: "storing"
 	Array  bool   // the body may be one JSON array of them
@@ -44,8 +45,9 @@ var ErrKept = errors.New("what is stored is not older")
 
 // Batch collects the entries that are handed on together.
 type Batch interface {
-	// Add parses an entry and keeps it; an error rejects it, and id names it all the same.
-	Add(data []byte) (id string, err error)
+	// Add parses the entry of a line, or the element of this number, and keeps it; an error
+	// rejects it, and id names it all the same.
+	Add(line int, data []byte) (id string, err error)
 	// TooBig is called with the beginning of an entry that is not read, and rejects it.
 	TooBig(data []byte) (id string, err error)
 	// Put hands on what was kept since the last call. The errors are by entry and reject it;
@@ -63,7 +65,7 @@ type Batch interface {
 // [feed.ErrInvalid] where the body cannot be read on, [Kind.Unavailable] where a batch could
 // not be handed on (what is not done of it is then in neither count), else what r returned.
 func Read(ctx context.Context, r io.Reader, kind Kind, cfg Config, into Batch) (api.Upload, error) {
-	cfg.Batch, cfg.MaxErrors = cmp.Or(cfg.Batch, 1000), cmp.Or(cfg.MaxErrors, 1000)
+	cfg.Batch, cfg.Bytes, cfg.MaxErrors = cmp.Or(cfg.Batch, 1000), cmp.Or(cfg.Bytes, 4<<20), cmp.Or(cfg.MaxErrors, 1000)
 	p := &reading{ctx: ctx, kind: kind, cfg: cfg, batch: into, br: bufio.NewReaderSize(r, 64<<10), report: api.Upload{Errors: []api.Rejection{}}}
 	err := p.read()
 	// What was read whole before an error is handed on nevertheless.
@@ -100,8 +102,8 @@ func (p *reading) read() error {
 	if bytes.HasPrefix(head, []byte{0x1f, 0x8b}) {
 		return p.invalid("it is gzip; unpack it, or send it with Content-Encoding: gzip")
 	}
-	if name := Encoding(head); name != "" {
-		return p.invalid("it is %s; send UTF-8", name)
+	if name := encoding(head); name != "" {
+		return p.invalid("it is %[1]s; send UTF-8 (iconv -f %[1]s -t UTF-8 makes that of it)", name)
 	}
 	if bytes.HasPrefix(head, mark) {
 		_, _ = p.br.Discard(len(mark))
@@ -124,9 +126,9 @@ func (p *reading) read() error {
 // mark is the byte order mark that some programs begin UTF-8 files with.
 var mark = []byte("\xef\xbb\xbf")
 
-// Encoding names the encoding of a text by its first four bytes, where that is not UTF-8;
+// encoding names the encoding of a text by its first four bytes, where that is not UTF-8;
 // else it is "". JSON begins with two characters of ASCII, so a zero byte tells it, too.
-func Encoding(head []byte) string {
+func encoding(head []byte) string {
 	switch {
 	case bytes.Equal(head, []byte{0xff, 0xfe, 0, 0}), bytes.HasPrefix(head, []byte{0, 0}), len(head) == 4 && head[0] != 0xff && head[1] == 0 && head[2] == 0:
 		return "UTF-32"
@@ -167,7 +169,7 @@ func (p *reading) invalid(format string, args ...any) error {
 	if p.kind.Array {
 		form = "neither NDJSON nor a JSON array of " + p.kind.Entry + "s"
 	}
-	return feed.Errorf(feed.ErrInvalid, "the body is "+form+": "+format, args...)
+	return feed.Errorf(feed.ErrInvalid, "the "+cmp.Or(p.kind.Body, "body")+" is "+form+": "+format, args...)
 }
 
 // take parses one entry and hands the batch on when it is full.
@@ -175,7 +177,7 @@ func (p *reading) take(line int, data []byte) error {
 	if err := p.ctx.Err(); err != nil {
 		return p.unreadable(err)
 	}
-	id, err := p.batch.Add(data)
+	id, err := p.batch.Add(line, data)
 	if err != nil {
 		p.reject(line, id, err)
 		return nil
@@ -183,7 +185,7 @@ func (p *reading) take(line int, data []byte) error {
 	p.ids = append(p.ids, id)
 	p.lines = append(p.lines, line)
 	p.bytes += len(data)
-	if len(p.ids) >= p.cfg.Batch || p.bytes >= batchBytes {
+	if len(p.ids) >= p.cfg.Batch || p.bytes >= p.cfg.Bytes {
 		return p.flush()
 	}
 	return nil
@@ -240,8 +242,11 @@ func (p *reading) tooBig(line int, data []byte) {
 
 func (p *reading) reject(line int, id string, why error) {
 	p.report.Rejected++
-	if len(p.report.Errors) < p.cfg.MaxErrors {
-		p.report.Errors = append(p.report.Errors, api.Rejection{Line: line, ID: clip(id), Reason: p.kind.Reason(why)})
+	rejection := api.Rejection{Line: line, ID: clip(id), Reason: p.kind.Reason(why)}
+	if p.cfg.Reject != nil {
+		p.cfg.Reject(rejection)
+	} else if len(p.report.Errors) < p.cfg.MaxErrors {
+		p.report.Errors = append(p.report.Errors, rejection)
 	}
 }
 

@@ -15,7 +15,7 @@ func (p *reading) readLines(line int) error {
 	for first := true; ; line++ {
 		text, tooBig, err := p.readLine()
 		if err != nil && !errors.Is(err, io.EOF) {
-			return p.unreadable(err) // a line that was cut off is no entry
+			return p.unreadable(fmt.Errorf("line %d: %w", line, err)) // a line that was cut off is no entry
 		}
 		text = bytes.Trim(text, " \t\r\n")
 		text = bytes.TrimLeft(bytes.TrimPrefix(text, mark), " \t\r\n") // where files were put one after the other
@@ -23,14 +23,14 @@ func (p *reading) readLines(line int) error {
 		case tooBig:
 			p.tooBig(line, text)
 		case len(text) == 0: // a blank line, or nothing after the last one
-		case first && Spread(text, p.br):
-			how := "write each " + p.kind.Entry + " on one line"
+		case first && unfinished(text) && goesOn(p.br):
+			how := "write each " + p.kind.Entry + " on one line (jq -c . makes that of it)"
 			if p.kind.Array {
 				how += ", or all of them as a JSON array"
 			}
 			return p.invalid("line %d begins an object that goes on in the next line; %s", line, how)
 		case first && text[0] == '[' && !p.kind.Array:
-			return p.invalid("line %d is %.20q; write each %s on one line, as an object", line, text, p.kind.Entry)
+			return p.invalid("line %d is %.20q; write each %s on one line, as an object (jq -c '.[]' makes that of an array)", line, text, p.kind.Entry)
 		default:
 			if err := p.take(line, text); err != nil {
 				return err
@@ -64,10 +64,6 @@ func (p *reading) readLine() (text []byte, tooBig bool, err error) {
 		}
 	}
 }
-
-// Spread reports whether an object begins on a line and goes on in what comes next, as where
-// it was written over several lines for people to read.
-func Spread(line []byte, next *bufio.Reader) bool { return unfinished(line) && goesOn(next) }
 
 // unfinished reports whether text is the beginning of an object.
 func unfinished(text []byte) bool {
@@ -135,7 +131,7 @@ func (p *reading) element(n int, c byte) error {
 		p.tooBig(n, p.buf)
 		return nil
 	case !json.Valid(p.buf):
-		_, err := p.batch.Add(p.buf) // says at which byte
+		_, err := p.batch.Add(n, p.buf) // says at which byte
 		return p.broken(n, p.kind.Reason(err), nil)
 	}
 	return p.take(n, p.buf)

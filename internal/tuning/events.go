@@ -60,7 +60,7 @@ func (*clicks) TooBig([]byte) (string, error) {
 }
 
 // Add implements [intake.Batch]. Unknown fields are ignored.
-func (c *clicks) Add(line []byte) (string, error) {
+func (c *clicks) Add(_ int, line []byte) (string, error) {
 	var event struct {
 		Agent string          `json:"agent_id"`
 		ID    string          `json:"id"`

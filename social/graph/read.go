@@ -27,7 +27,7 @@ type batch struct {
 }
 
 // Add implements [intake.Batch].
-func (b *batch) Add(line []byte) (id string, err error) {
+func (b *batch) Add(_ int, line []byte) (id string, err error) {
 	e, err := Decode(line)
 	if err != nil {
 		CountRejected(e.Type)

@@ -1,0 +1,149 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/api"
+)
+
+// Item calls GET /v1/items/{id}. It needs the admin token.
+func (c *Client) Item(ctx context.Context, id string) (feed.Item, error) {
+	return call[feed.Item](ctx, c, Request{Method: http.MethodGet, Path: v1("items", id), Repeatable: true})
+}
+
+// PatchItem calls PATCH /v1/items/{id}: fields replace those of the stored item, nil
+// removes one, and the others stay. It returns the item as it is stored. It needs
+// the admin token. [ErrNotFound] where there is no such item.
+func (c *Client) PatchItem(ctx context.Context, id string, fields map[string]any) (feed.Item, error) {
+	return send[feed.Item](ctx, c, Request{Method: http.MethodPatch, Path: v1("items", id), Repeatable: true}, fields)
+}
+
+// DeleteItem calls DELETE /v1/items/{id}: the item is no longer shown to
+// anyone. It needs the admin token. [ErrNotFound] where there is no such item;
+// after a retry that may mean that the try before has deleted it.
+func (c *Client) DeleteItem(ctx context.Context, id string) error {
+	return c.run(ctx, http.MethodDelete, v1("items", id))
+}
+
+// PutItem stores one item through POST /v1/items, in place of the one with its
+// id. For many, [Client.Ingest] is faster. It needs the admin token.
+func (c *Client) PutItem(ctx context.Context, item feed.Item) error {
+	report, err := send[api.Upload](ctx, c, Request{
+		Method: http.MethodPost, Path: "/v1/items", Type: "application/x-ndjson", Repeatable: true,
+	}, item)
+	if err != nil {
+		return err
+	}
+	if len(report.Errors) > 0 {
+		return errors.New("the item was not stored: " + report.Errors[0].Reason)
+	}
+	if report.Accepted != 1 {
+		return errors.New("the item was not stored, and the server does not say why")
+	}
+	return nil
+}
+
+// ItemFilter chooses items. Zero fields choose all.
+type ItemFilter struct {
+	Author string
+	Tag    string
+	Since  int64  // Unix seconds; update_time is this or later
+	Cursor string // ItemPage.NextCursor of the page before
+	Limit  int    // 1 to 1,000; 0: the server's 100
+}
+
+// ItemPage is a page of the stored items.
+type ItemPage struct {
+	Items      []feed.Item `json:"items"`       // the youngest first
+	NextCursor *string     `json:"next_cursor"` // nil: this is the last page
+}
+
+// Items calls GET /v1/items: the stored items, posts apart. It needs the admin token.
+func (c *Client) Items(ctx context.Context, f ItemFilter) (ItemPage, error) {
+	path := withQuery("/v1/items",
+		map[string]string{"author": f.Author, "tag": f.Tag, "cursor": f.Cursor},
+		map[string]int64{"since": f.Since, "limit": int64(f.Limit)})
+	return call[ItemPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
+}
+
+// Job is a job of the queue behind posts, follows and timelines.
+type Job struct {
+	ID         int64     `json:"id"`
+	Kind       string    `json:"kind"`
+	Key        string    `json:"key"`        // what it is about, such as the id of a post
+	Generation int64     `json:"generation"` // how often it became dirty
+	Priority   int       `json:"priority"`   // the least goes first
+	State      string    `json:"state"`      // pending, running, completed, failed or dead
+	Due        time.Time `json:"due"`        // it should run since
+	RunAt      time.Time `json:"run_at"`     // it runs not before
+	Attempts   int       `json:"attempts"`
+	Error      string    `json:"error"` // of the last attempt
+	LeasedTill time.Time `json:"leased_until"`
+	FinishedAt time.Time `json:"finished_at"`
+}
+
+// JobFilter chooses jobs. Zero fields choose all.
+type JobFilter struct {
+	Kind, State, Key string
+	After            int64 // ids greater than this one
+	Limit            int   // 1 to 1,000; 0: the server's 100
+}
+
+// JobPage is a page of the queue.
+type JobPage = api.JobPage[Job]
+
+// Jobs calls GET /v1/jobs. It needs the admin token, as all calls of jobs do.
+func (c *Client) Jobs(ctx context.Context, f JobFilter) (JobPage, error) {
+	path := withQuery("/v1/jobs",
+		map[string]string{"kind": f.Kind, "state": f.State, "key": f.Key},
+		map[string]int64{"after": f.After, "limit": int64(f.Limit)})
+	return call[JobPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
+}
+
+// DeriveAgain calls POST /v1/jobs: lists and catalog are made to agree with a
+// post again. [ErrNotFound] where there is no such post.
+func (c *Client) DeriveAgain(ctx context.Context, post string) error {
+	_, err := send[struct{}](ctx, c, Request{Method: http.MethodPost, Path: "/v1/jobs", Repeatable: true}, map[string]string{"post": post})
+	return err
+}
+
+// RetryJob calls POST /v1/jobs/{id}/retry: the job is due now, with all its
+// attempts. [ErrNotFound] where there is no such job.
+func (c *Client) RetryJob(ctx context.Context, id int64) error {
+	return c.run(ctx, http.MethodPost, v1("jobs", strconv.FormatInt(id, 10), "retry"))
+}
+
+// DropJob calls DELETE /v1/jobs/{id}. [ErrNotFound] where there is no such job,
+// as after a repetition.
+func (c *Client) DropJob(ctx context.Context, id int64) error {
+	return c.run(ctx, http.MethodDelete, v1("jobs", strconv.FormatInt(id, 10)))
+}
+
+// PutPromotion calls PUT /v1/promoted/{id}: it promotes, in the place of what the
+// promotion with this id has promoted. [ErrUnprocessable] where as many run as may. It
+// needs the admin token, as all calls of promotions do.
+func (c *Client) PutPromotion(ctx context.Context, id string, change PromotionChange) (Promotion, error) {
+	return send[Promotion](ctx, c, Request{Method: http.MethodPut, Path: v1("promoted", id), Repeatable: true}, change)
+}
+
+// Promotion calls GET /v1/promoted/{id}.
+func (c *Client) Promotion(ctx context.Context, id string) (Promotion, error) {
+	return call[Promotion](ctx, c, Request{Method: http.MethodGet, Path: v1("promoted", id), Repeatable: true})
+}
+
+// DeletePromotion calls DELETE /v1/promoted/{id}. [ErrNotFound] where there is none;
+// after a retry that may mean that the try before has removed it.
+func (c *Client) DeletePromotion(ctx context.Context, id string) error {
+	return c.run(ctx, http.MethodDelete, v1("promoted", id))
+}
+
+// Promotions calls GET /v1/promoted. after is the NextAfter of the page before, "" for
+// the first; limit is 1 to 1,000, 0 for the server's 100.
+func (c *Client) Promotions(ctx context.Context, after string, limit int) (PromotionPage, error) {
+	return call[PromotionPage](ctx, c, Request{Method: http.MethodGet, Path: withPage("/v1/promoted", "after", after, limit), Repeatable: true})
+}
