@@ -159,22 +159,6 @@ func (a *authenticator) isAdmin(token string) bool {
 	return subtle.ConstantTimeCompare(sum[:], admin[:]) == 1
 }
 
-// profile returns nil for a caller that may use the profile of agent: an admin, or
-// that agent. The string is the calling agent, "" for an admin.
-func (a *authenticator) profile(r *http.Request, agent string) (string, error) {
-	if a.admin(r) == nil {
-		return "", nil
-	}
-	caller, err := a.agent(r)
-	if err != nil {
-		return "", err
-	}
-	if caller != agent {
-		return caller, fmt.Errorf("%w: an agent may use only its own profile", feed.ErrForbidden)
-	}
-	return caller, nil
-}
-
 // bearer returns the token of the Authorization header; ok is false where there is
 // no such header or it has another scheme. Of two headers neither counts: a
 // gateway may have checked the other one.

@@ -13,20 +13,11 @@ import (
 
 func (s *server) authorRoutes(route router) {
 	const author = "/v1/authors/:id"
-	route(http.MethodGet, author, s.getAuthor)
-	route(http.MethodPut, author, s.putAuthor)
-	route(http.MethodDelete, author, s.of(s.owner("id"), s.deps.Social.Store.EraseAuthor))
-	route(http.MethodGet, author+"/posts", s.getAuthorPosts)
-}
-
-// readAuthor returns who reads, "" for nobody, and the author that the path
-// names.
-func (s *server) readAuthor(c *call) (reader, author string, err error) {
-	if reader, err = s.reader(c); err != nil {
-		return "", "", err
-	}
-	author = c.gin.Param("id")
-	return reader, author, social.CheckAgent(author)
+	reader, owner := s.readerOf(social.CheckAgent), s.owner("id")
+	route(http.MethodGet, author, serve(s.work, reader, s.getAuthor))
+	route(http.MethodPut, author, serveInput(s.gated, owner, body(MaxAuthorBody, api.AuthorCard{}), s.putAuthor))
+	route(http.MethodDelete, author, s.of(owner, s.deps.Social.Store.EraseAuthor))
+	route(http.MethodGet, author+"/posts", serveInput(s.work, reader, readAuthorPosts, s.getAuthorPosts))
 }
 
 // blockedAuthor is all that a reader is told of an author whom they block.
@@ -36,34 +27,18 @@ type blockedAuthor struct {
 }
 
 // getAuthor answers GET /v1/authors/{id}.
-func (s *server) getAuthor(c *call) error {
-	reader, author, err := s.readAuthor(c)
-	if err != nil {
-		return err
+func (s *server) getAuthor(ctx context.Context, c *call, reader string) (any, error) {
+	info, err := s.deps.Social.Store.Author(ctx, reader, c.gin.Param("id"))
+	if info.IsBlocked {
+		return blockedAuthor{info.ID, true}, err
 	}
-	return c.answer(s.work, func(ctx context.Context) (any, error) {
-		info, err := s.deps.Social.Store.Author(ctx, reader, author)
-		if info.IsBlocked {
-			return blockedAuthor{info.ID, true}, err
-		}
-		return info, err
-	})
+	return info, err
 }
 
 // putAuthor answers PUT /v1/authors/{id} with the card as it is stored.
-func (s *server) putAuthor(c *call) error {
-	author, err := s.own(c, "id")
-	if err != nil {
-		return err
-	}
-	var in api.AuthorCard
-	if err := c.readJSON(MaxAuthorBody, &in); err != nil {
-		return err
-	}
+func (s *server) putAuthor(ctx context.Context, _ *call, author string, in *api.AuthorCard) (any, error) {
 	card := social.Author{ID: author, Name: in.Name, ImageURL: in.ImageURL, Bio: in.Bio}
-	return c.answer(s.gated, func(ctx context.Context) (any, error) {
-		return card, s.deps.Social.Store.PutAuthor(ctx, card, time.Time{})
-	})
+	return card, s.deps.Social.Store.PutAuthor(ctx, card, time.Time{})
 }
 
 // grid is the view that shows a thumbnail of each post, and defaultTiles how many a page has.
@@ -82,36 +57,30 @@ func (v *gridView) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
+// authorPostsQuery are the parameters of GET /v1/authors/{id}/posts.
+type authorPostsQuery struct {
+	pageQuery
+	View gridView `json:"view"`
+}
+
+func readAuthorPosts(c *call) (*authorPostsQuery, error) {
+	limit := engine.DefaultLimit
+	if c.gin.Query("view") == grid {
+		limit = defaultTiles
+	}
+	return query(authorPostsQuery{pageQuery: pageQuery{Limit: limit}})(c)
+}
+
 // getAuthorPosts answers GET /v1/authors/{id}/posts. An author of whom the
 // reader may see nothing has an empty page, like one who is not known.
-func (s *server) getAuthorPosts(c *call) error {
-	reader, author, err := s.readAuthor(c)
-	if err == nil && reader != "" {
-		err = s.auth.checkShown(c.gin.Request)
+func (s *server) getAuthorPosts(ctx context.Context, c *call, reader string, ask *authorPostsQuery) (any, error) {
+	if reader != "" {
+		if err := s.auth.checkShown(c.gin.Request); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	ask := struct {
-		pageQuery
-		View gridView `json:"view"`
-	}{pageQuery: pageQuery{Limit: engine.DefaultLimit}}
-	if c.gin.Query("view") == grid {
-		ask.Limit = defaultTiles
-	}
-	if err := c.decodeQuery(&ask); err != nil {
-		return err
-	}
-	below, limit, err := ask.check()
-	if err != nil {
-		return err
-	}
-	page, err := result(c, s.work, func(ctx context.Context) (engine.TimelinePage, error) {
-		return s.deps.Social.Timelines.Author(ctx, engine.AuthorRequest{Reader: reader, Author: author, Below: below, Limit: limit, Grid: bool(ask.View)})
+	page, err := s.deps.Social.Timelines.Author(ctx, engine.AuthorRequest{
+		Reader: reader, Author: c.gin.Param("id"), Below: ask.position, Limit: ask.Limit, Grid: bool(ask.View),
 	})
-	if err != nil {
-		return err
-	}
-	c.sendPage(&entryPage{reader: reader, grid: bool(ask.View), TimelinePage: page})
-	return nil
+	return &entryPage{reader: reader, grid: bool(ask.View), TimelinePage: page}, err
 }

@@ -37,8 +37,6 @@ type call struct {
 	shared   bool   // it is the same for everybody, and caches may keep it
 	in       []byte // the body, where it is small
 	out      []byte // an answer that is assembled from stored JSON
-
-	older, newer *call // in flying
 }
 
 // handle returns a route that runs fn, answers its error, recovers its panic, and
@@ -160,7 +158,7 @@ func (s *server) logCall(c *call, route route, status int, took time.Duration) {
 	if !s.log.Enabled(ctx, level) {
 		return
 	}
-	attrs := [...]slog.Attr{
+	attrs := append(make([]slog.Attr, 0, 11),
 		slog.String("method", r.Method[:min(len(r.Method), maxMethod)]),
 		slog.String("route", route.path),
 		slog.Int("status", status),
@@ -168,36 +166,17 @@ func (s *server) logCall(c *call, route route, status int, took time.Duration) {
 		slog.Float64("ms", float64(took.Microseconds())/1000),
 		slog.String("agent", c.agent),
 		slog.Int("bytes", max(c.gin.Writer.Size(), 0)),
-		slog.String("request_id", c.id),
-		{},
-		{},
-		{},
-	}
-	n := len(attrs) - 3
+		slog.String("request_id", c.id))
 	if c.lacks != "" {
-		attrs[n] = slog.String("degraded", c.lacks)
-		n++
+		attrs = append(attrs, slog.String("degraded", c.lacks))
 	}
 	if span := trace.SpanContextFromContext(ctx); span.IsSampled() {
-		attrs[n] = slog.String("trace_id", span.TraceID().String())
-		n++
+		attrs = append(attrs, slog.String("trace_id", span.TraceID().String()))
 	}
 	if c.cause != nil {
-		attrs[n] = slog.String("error", redact(c.cause.Error()))
-		n++
+		attrs = append(attrs, slog.String("error", redact(c.cause.Error())))
 	}
-	s.log.LogAttrs(ctx, level, "request", attrs[:n]...)
-}
-
-// caller returns the agent that calls. It fails where the agent is not known or
-// over its rate limit.
-func (s *server) caller(c *call) (string, error) {
-	agent, err := s.auth.agent(c.gin.Request)
-	if err != nil {
-		return "", err
-	}
-	c.agent = agent
-	return agent, s.rates.take(agent)
+	s.log.LogAttrs(ctx, level, "request", attrs...)
 }
 
 // deadline returns the request's context with the configured timeout. It also

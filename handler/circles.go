@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,45 +13,33 @@ import (
 )
 
 func (s *server) circleRoutes(route router) {
-	const circle = "/v1/circles/:id"
-	route(http.MethodGet, "/v1/circles", s.getCircles)
-	route(http.MethodPut, circle, s.putCircle)
-	route(http.MethodGet, circle, s.getCircle)
-	route(http.MethodDelete, circle, s.deleteCircle)
-	route(http.MethodGet, circle+"/members", s.getMembers)
+	const circle, member, invitation = "/v1/circles/:id", "/v1/circles/:id/members/:agent", "/v1/circles/:id/invitations/:agent"
 	store := s.deps.Social.Store
-	route(http.MethodPut, circle+"/members/:agent", s.changeMember(store.AddMember))
-	route(http.MethodDelete, circle+"/members/:agent", s.changeMember(store.RemoveMember))
-	route(http.MethodPut, circle+"/invitations/:agent", s.changeInvitation(store.Invite))
-	route(http.MethodDelete, circle+"/invitations/:agent", s.changeInvitation(store.Withdraw))
+	circles := circlesQuery{listQuery: listQuery{Limit: defaultList, id: feed.CheckAgentID}, Of: "owned"}
+	route(http.MethodGet, "/v1/circles", serveInput(s.gated, s.member, query(circles), s.getCircles))
+	route(http.MethodPut, circle, serveInput(s.gated, s.changer, body(MaxCircleBody, social.CircleChange{}), s.putCircle))
+	route(http.MethodGet, circle, serve(s.gated, s.changer, s.getCircle))
+	route(http.MethodDelete, circle, serve(s.gated, s.changer, s.deleteCircle))
+	route(http.MethodGet, circle+"/members", s.list(s.changer, s.getMembers))
+	route(http.MethodPut, member, s.changeMember(store.AddMember))
+	route(http.MethodDelete, member, s.changeMember(store.RemoveMember))
+	route(http.MethodPut, invitation, s.changeInvitation(store.Invite))
+	route(http.MethodDelete, invitation, s.changeInvitation(store.Withdraw))
 }
 
 // putCircle answers PUT /v1/circles/{id} with the circle as it is stored.
-func (s *server) putCircle(c *call) error {
-	by, err := s.changer(c)
-	if err != nil {
-		return err
-	}
-	var in social.CircleChange
-	if err := c.readJSON(MaxCircleBody, &in); err != nil {
-		return err
-	}
+func (s *server) putCircle(ctx context.Context, c *call, by string, in *social.CircleChange) (any, error) {
 	if by != "" && in.Owner != "" && in.Owner != by {
-		return fmt.Errorf("%w: an agent may make circles only for itself; leave out owner", feed.ErrForbidden)
+		return nil, fmt.Errorf("%w: an agent may make circles only for itself; leave out owner", feed.ErrForbidden)
 	}
-	circle := social.Circle{ID: c.gin.Param("id"), Owner: in.Owner, Name: in.Name, CircleTerms: in.CircleTerms}
+	circle := social.Circle{ID: c.gin.Param("id"), Owner: cmp.Or(by, in.Owner), Name: in.Name, CircleTerms: in.CircleTerms}
 	if !in.Until.IsZero() {
 		circle.Until = in.Until.Unix()
 	}
-	if by != "" {
-		circle.Owner = by
+	if err := s.storeCircle(ctx, circle, in.Members); err != nil {
+		return nil, err
 	}
-	return c.answer(s.gated, func(ctx context.Context) (any, error) {
-		if err := s.storeCircle(ctx, circle, in.Members); err != nil {
-			return nil, err
-		}
-		return s.deps.Social.Store.Circle(ctx, circle.ID)
-	})
+	return s.deps.Social.Store.Circle(ctx, circle.ID)
 }
 
 // storeCircle stores a circle. One that is there keeps its owner where none is
@@ -72,44 +61,28 @@ func (s *server) storeCircle(ctx context.Context, circle social.Circle, members 
 // rolesOf are the roles that GET /v1/circles lists by.
 var rolesOf = map[string]social.Role{"owned": social.RoleOwner, "joined": social.RoleMember, "invited": social.RoleInvited}
 
+// circlesQuery are the parameters of GET /v1/circles.
+type circlesQuery struct {
+	listQuery
+	Of string `json:"of"`
+}
+
 // getCircles answers GET /v1/circles with those that the caller has a role in.
-func (s *server) getCircles(c *call) error {
-	agent, err := s.member(c)
-	if err != nil {
-		return err
-	}
-	ask := struct {
-		listQuery
-		Of string `json:"of"`
-	}{listQuery{Limit: defaultList}, "owned"}
-	if err := c.decodeQuery(&ask); err != nil {
-		return err
-	}
+func (s *server) getCircles(ctx context.Context, _ *call, agent string, ask *circlesQuery) (any, error) {
 	role, known := rolesOf[ask.Of]
 	if !known {
-		return fmt.Errorf("%w: of must be owned, joined or invited, not %.80q", feed.ErrInvalid, ask.Of)
+		return nil, fmt.Errorf("%w: of must be owned, joined or invited, not %.80q", feed.ErrInvalid, ask.Of)
 	}
-	if err := ask.check(feed.CheckAgentID); err != nil {
-		return err
-	}
-	return c.answer(s.gated, func(ctx context.Context) (any, error) {
-		circles, err := s.deps.Social.Store.CirclesOf(ctx, agent, role, string(ask.After), ask.Limit+1)
-		var data social.CirclePage
-		data.Circles, data.NextAfter = firstPage(circles, ask.Limit, func(c *social.Circle) *string { return &c.ID })
-		return data, err
-	})
+	circles, err := s.deps.Social.Store.CirclesOf(ctx, agent, role, string(ask.After), ask.Limit+1)
+	var data social.CirclePage
+	data.Circles, data.NextAfter = firstPage(circles, ask.Limit, func(c *social.Circle) *string { return &c.ID })
+	return data, err
 }
 
 // getCircle answers GET /v1/circles/{id}.
-func (s *server) getCircle(c *call) error {
-	by, err := s.changer(c)
-	if err != nil {
-		return err
-	}
-	return c.answer(s.gated, func(ctx context.Context) (any, error) {
-		circle, _, err := s.circle(ctx, c.gin.Param("id"), by)
-		return circle, err
-	})
+func (s *server) getCircle(ctx context.Context, c *call, by string) (any, error) {
+	circle, _, err := s.circle(ctx, c.gin.Param("id"), by)
+	return circle, err
 }
 
 // circle reads a circle for who has a role in it, or for an admin ("").
@@ -121,32 +94,21 @@ func (s *server) circle(ctx context.Context, id, by string) (social.Circle, soci
 }
 
 // deleteCircle answers DELETE /v1/circles/{id}.
-func (s *server) deleteCircle(c *call) error {
-	by, err := s.changer(c)
-	if err != nil {
-		return err
-	}
-	return c.done(s.gated, func(ctx context.Context) error {
-		return s.deps.Social.Store.DropCircle(ctx, c.gin.Param("id"), by, time.Time{})
-	})
+func (s *server) deleteCircle(ctx context.Context, c *call, by string) (any, error) {
+	return empty{}, s.deps.Social.Store.DropCircle(ctx, c.gin.Param("id"), by, time.Time{})
 }
 
 // getMembers answers GET /v1/circles/{id}/members.
-func (s *server) getMembers(c *call) error {
-	by, err := s.changer(c)
+func (s *server) getMembers(ctx context.Context, c *call, by, after string, n int) ([]string, error) {
+	id := c.gin.Param("id")
+	group, role, err := s.circle(ctx, id, by)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.sendList(c, c.gin.Param("id"), func(ctx context.Context, circle, after string, n int) ([]string, error) {
-		group, role, err := s.circle(ctx, circle, by)
-		if err != nil {
-			return nil, err
-		}
-		if by != "" && role != social.RoleOwner && (role != social.RoleMember || group.MembersVisibleTo != social.ByMembers) {
-			return nil, fmt.Errorf("%w: only %s may list the members of %s", feed.ErrForbidden, readers(group), circle)
-		}
-		return s.deps.Social.Store.Members(ctx, circle, after, n)
-	})
+	if by != "" && role != social.RoleOwner && (role != social.RoleMember || group.MembersVisibleTo != social.ByMembers) {
+		return nil, fmt.Errorf("%w: only %s may list the members of %s", feed.ErrForbidden, readers(group), id)
+	}
+	return s.deps.Social.Store.Members(ctx, id, after, n)
 }
 
 // readers are who reads who is in a group.
@@ -159,20 +121,14 @@ func readers(group social.Circle) string {
 
 // changeInvitation answers PUT and DELETE /v1/circles/{id}/invitations/{agent}.
 func (s *server) changeInvitation(do func(ctx context.Context, circle, agent, by string) (bool, error)) func(*call) error {
-	return s.changeMember(func(ctx context.Context, circle, agent, by string, _ time.Time) (bool, error) {
-		return do(ctx, circle, agent, by)
+	return s.change(s.changer, func(ctx context.Context, c *call, by string) (bool, error) {
+		return do(ctx, c.gin.Param("id"), c.gin.Param("agent"), by)
 	})
 }
 
 // changeMember answers PUT and DELETE /v1/circles/{id}/members/{agent}.
 func (s *server) changeMember(do func(ctx context.Context, circle, agent, by string, at time.Time) (bool, error)) func(*call) error {
-	return func(c *call) error {
-		by, err := s.changer(c)
-		if err != nil {
-			return err
-		}
-		return s.change(c, func(ctx context.Context) (bool, error) {
-			return do(ctx, c.gin.Param("id"), c.gin.Param("agent"), by, time.Time{})
-		})
-	}
+	return s.changeInvitation(func(ctx context.Context, circle, agent, by string) (bool, error) {
+		return do(ctx, circle, agent, by, time.Time{})
+	})
 }

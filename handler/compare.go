@@ -29,15 +29,7 @@ const maxDepth = 2000
 // offlineWork runs a comparison or a replay. It does not pass the gate of agents'
 // calls, so that an overload can be looked into, but has a smaller one of its own.
 func (s *server) offlineWork(c *call, do func(ctx context.Context) error) error {
-	if err := s.analyses.enter(); err != nil {
-		return err
-	}
-	defer s.analyses.leave()
-	timeout := max(offlineTimeout, s.cfg.RequestTimeout)
-	ctx, cancel := context.WithTimeout(c.gin.Request.Context(), timeout)
-	defer cancel()
-	extendDeadlines(c.gin.Writer, c.gin.Request, timeout)
-	return do(ctx)
+	return c.slowly(&s.analyses, max(offlineTimeout, s.cfg.RequestTimeout), do)
 }
 
 // compareBody is the body of POST /v1/compare.
@@ -52,64 +44,54 @@ type compareBody struct {
 	Lists  bool        `json:"lists"`
 }
 
+func (b *compareBody) check() error {
+	switch {
+	case b.Agents == nil && b.Sample == 0:
+		return fmt.Errorf("%w: say for whom to compare: agents (an array) or sample (a number)", feed.ErrInvalid)
+	case b.Agents != nil && b.Sample != 0:
+		return fmt.Errorf("%w: give agents or sample, not both", feed.ErrInvalid)
+	case b.Agents == nil && (b.Sample < 1 || b.Sample > offline.MaxAgents):
+		return fmt.Errorf("%w: sample must be 1 to %d, not %d", feed.ErrInvalid, offline.MaxAgents, b.Sample)
+	}
+	return nil
+}
+
 // postCompare answers POST /v1/compare: how far two rankings differ for some
 // agents at one moment.
-func (s *server) postCompare(c *call) error {
-	ask, err := c.readCompare()
+func (s *server) postCompare(ctx context.Context, _ *call, _ string, ask *compareBody) (any, error) {
+	pair := offline.Pair{Agents: ask.Agents, At: ask.At.Time, K: ask.K, Lists: ask.Lists}
+	current, err := s.deps.Rankings.Current(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return c.answer(s.offlineWork, func(ctx context.Context) (any, error) {
-		pair := offline.Pair{Agents: ask.Agents, At: ask.At.Time, K: ask.K, Lists: ask.Lists}
-		current, err := s.deps.Rankings.Current(ctx)
-		if err != nil {
+	base := current.Live.Ranking
+	var notes []string
+	if pair.A, err = ask.A.apply(base, "a", &notes); err != nil {
+		return nil, err
+	}
+	if pair.B, err = ask.B.apply(base, "b", &notes); err != nil {
+		return nil, err
+	}
+	if pair.At.IsZero() {
+		pair.At = s.cfg.Clock()
+	}
+	if pair.Agents == nil {
+		if pair.Agents, err = s.draw(ctx, ask); err != nil {
 			return nil, err
 		}
-		base := current.Live.Ranking
-		var notes []string
-		if pair.A, err = ask.A.apply(base, "a", &notes); err != nil {
-			return nil, err
-		}
-		if pair.B, err = ask.B.apply(base, "b", &notes); err != nil {
-			return nil, err
-		}
-		if pair.At.IsZero() {
-			pair.At = s.cfg.Clock()
-		}
-		if pair.Agents == nil {
-			if pair.Agents, err = s.draw(ctx, ask); err != nil {
-				return nil, err
-			}
-		}
-		found, err := offline.Compare(ctx, s.deps.Offline, pair)
-		found.Notes = notes
-		return found, err
-	})
+	}
+	found, err := offline.Compare(ctx, s.deps.Offline, pair)
+	found.Notes = notes
+	return found, err
 }
 
 // draw returns the sample of agents that the body asks for.
-func (s *server) draw(ctx context.Context, ask compareBody) ([]string, error) {
+func (s *server) draw(ctx context.Context, ask *compareBody) ([]string, error) {
 	agents, err := s.deps.Offline.Agents(ctx, ask.Sample, ask.Seed)
 	if err == nil && len(agents) == 0 {
 		err = fmt.Errorf("%w: there are no agents to draw from, because none has a profile; name them in agents", feed.ErrInvalid)
 	}
 	return agents, err
-}
-
-func (c *call) readCompare() (compareBody, error) {
-	in := compareBody{K: offline.DefaultK}
-	if err := c.readJSON(MaxCompareBody, &in); err != nil {
-		return in, err
-	}
-	switch {
-	case in.Agents == nil && in.Sample == 0:
-		return in, fmt.Errorf("%w: say for whom to compare: agents (an array) or sample (a number)", feed.ErrInvalid)
-	case in.Agents != nil && in.Sample != 0:
-		return in, fmt.Errorf("%w: give agents or sample, not both", feed.ErrInvalid)
-	case in.Agents == nil && (in.Sample < 1 || in.Sample > offline.MaxAgents):
-		return in, fmt.Errorf("%w: sample must be 1 to %d, not %d", feed.ErrInvalid, offline.MaxAgents, in.Sample)
-	}
-	return in, nil
 }
 
 // replayBody is the body of POST /v1/replay.
@@ -125,6 +107,18 @@ type clickBody struct {
 	At    feed.Moment `json:"at"`
 }
 
+func (b *replayBody) check() error {
+	if b.Depth < 1 || b.Depth > maxDepth {
+		return fmt.Errorf("%w: depth must be 1 to %d, not %d", feed.ErrInvalid, maxDepth, b.Depth)
+	}
+	for i, click := range b.Clicks {
+		if click.At.IsZero() {
+			return fmt.Errorf("%w: clicks[%d].at is missing", feed.ErrInvalid, i)
+		}
+	}
+	return nil
+}
+
 // replayed is the data of its answer.
 type replayed struct {
 	Rankings []feed.Ranking    `json:"rankings"`
@@ -135,45 +129,23 @@ type replayed struct {
 
 // postReplay answers POST /v1/replay: where rankings would have placed items
 // that were clicked.
-func (s *server) postReplay(c *call) error {
-	ask, err := c.readReplay()
-	if err != nil {
-		return err
-	}
+func (s *server) postReplay(ctx context.Context, _ *call, _ string, ask *replayBody) (any, error) {
 	clicks := make([]offline.Click, len(ask.Clicks))
 	for i, click := range ask.Clicks {
 		clicks[i] = offline.Click{Agent: click.Agent, ID: click.ID, At: click.At.Time}
 	}
-	return c.answer(s.offlineWork, func(ctx context.Context) (any, error) {
-		out := replayed{Depth: ask.Depth, Rankings: make([]feed.Ranking, len(ask.Rankings))}
-		current, err := s.deps.Rankings.Current(ctx)
-		if err != nil {
+	out := replayed{Depth: ask.Depth, Rankings: make([]feed.Ranking, len(ask.Rankings))}
+	current, err := s.deps.Rankings.Current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, change := range ask.Rankings {
+		if out.Rankings[i], err = change.apply(current.Live.Ranking, fmt.Sprintf("rankings[%d]", i), &out.Notes); err != nil {
 			return nil, err
 		}
-		for i, change := range ask.Rankings {
-			if out.Rankings[i], err = change.apply(current.Live.Ranking, fmt.Sprintf("rankings[%d]", i), &out.Notes); err != nil {
-				return nil, err
-			}
-		}
-		out.Outcomes, err = offline.Replay(ctx, s.deps.Offline, clicks, ask.Depth, out.Rankings)
-		return out, err
-	})
-}
-
-func (c *call) readReplay() (replayBody, error) {
-	in := replayBody{Depth: offline.DefaultDepth}
-	if err := c.readJSON(MaxReplayBody, &in); err != nil {
-		return in, err
 	}
-	if in.Depth < 1 || in.Depth > maxDepth {
-		return in, fmt.Errorf("%w: depth must be 1 to %d, not %d", feed.ErrInvalid, maxDepth, in.Depth)
-	}
-	for i, click := range in.Clicks {
-		if click.At.IsZero() {
-			return in, fmt.Errorf("%w: clicks[%d].at is missing", feed.ErrInvalid, i)
-		}
-	}
-	return in, nil
+	out.Outcomes, err = offline.Replay(ctx, s.deps.Offline, clicks, ask.Depth, out.Rankings)
+	return out, err
 }
 
 // Counts reads the counts of the ranking's variants. The method is that of [events.Store].
@@ -185,25 +157,26 @@ type Counts interface {
 // the same.
 const reportDays = 7
 
+// reportQuery are the parameters of GET /v1/ranking/report.
+type reportQuery struct {
+	Days int `json:"days"`
+}
+
+func (q *reportQuery) check() error {
+	if q.Days < 1 || q.Days > events.MaxReportDays {
+		return fmt.Errorf("%w: days must be 1 to %d, not %d", feed.ErrInvalid, events.MaxReportDays, q.Days)
+	}
+	return nil
+}
+
 // getReport answers GET /v1/ranking/report.
-func (s *server) getReport(c *call) error {
-	ask := struct {
-		Days int `json:"days"`
-	}{reportDays}
-	if err := c.decodeQuery(&ask); err != nil {
-		return err
-	}
-	if ask.Days < 1 || ask.Days > events.MaxReportDays {
-		return fmt.Errorf("%w: days must be 1 to %d, not %d", feed.ErrInvalid, events.MaxReportDays, ask.Days)
-	}
+func (s *server) getReport(ctx context.Context, _ *call, _ string, ask *reportQuery) (any, error) {
 	to := feed.DayOf(s.cfg.Clock())
 	from := to - feed.Day(ask.Days) + 1
-	return c.answer(s.gated, func(ctx context.Context) (any, error) {
-		counted, err := s.deps.Counts.Read(ctx, from, to)
-		if err != nil {
-			return nil, err
-		}
-		current, err := s.deps.Rankings.Current(ctx)
-		return events.NewReport(&current.Live, counted, from, to), err
-	})
+	counted, err := s.deps.Counts.Read(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	current, err := s.deps.Rankings.Current(ctx)
+	return events.NewReport(&current.Live, counted, from, to), err
 }

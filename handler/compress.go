@@ -2,7 +2,6 @@ package handler
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -17,8 +16,7 @@ const compressFrom = 1 << 10
 // encoding is another representation.
 const gzipTag, zstdTag = "-gzip", "-zstd"
 
-// packer serves routes so that JSON is sent as zstd or gzip where the client takes it.
-// What is compressed already, such as /metrics and the pages, is left alone.
+// packer serves routes so that texts are sent as zstd or gzip where the client takes it.
 type packer struct {
 	*gin.Engine
 	packed http.Handler
@@ -38,27 +36,13 @@ func compressed(routes *gin.Engine) (http.Handler, error) {
 	wrap, err := gzhttp.NewWrapper(
 		gzhttp.MinSize(compressFrom),
 		gzhttp.CompressionLevel(gzip.BestSpeed),
-		gzhttp.ContentTypes([]string{"application/json"}),
+		gzhttp.ContentTypes([]string{"application/json", "text/html", "text/css", "text/javascript", "image/svg+xml"}),
 		gzhttp.SuffixETag(gzipTag),
 	)
 	if err != nil {
 		return nil, err
 	}
 	return packer{routes, wrap(routes)}, nil
-}
-
-// takesGzip reports whether the client takes gzip (RFC 9110, 12.5.3).
-func takesGzip(r *http.Request) bool {
-	for _, accepted := range strings.Split(strings.Join(r.Header["Accept-Encoding"], ","), ",") {
-		coding, weight, _ := strings.Cut(accepted, ";")
-		if !strings.EqualFold(strings.TrimSpace(coding), "gzip") {
-			continue
-		}
-		_, q, weighed := strings.Cut(weight, "=")
-		much, err := strconv.ParseFloat(strings.TrimSpace(q), 64)
-		return !weighed || err == nil && much > 0
-	}
-	return false
 }
 
 // plainTag is the ETag of the uncompressed answer.

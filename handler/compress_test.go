@@ -99,10 +99,10 @@ func TestAnswersAreCompressed(t *testing.T) {
 		{"below 1 KiB", short, "POST", "/v1/feed", refreshBody, "gzip", ""},
 		{"a short refusal", long, "POST", "/v1/feed", "{}", "gzip", ""},
 
-		{"a page is stored compressed", short, "GET", "/", "", "gzip", "gzip"},
-		{"an asset", long, "GET", "/assets/feed/feed.js", "", "gzip, deflate, br, zstd", "gzip"},
-		{"the description", long, "GET", "/openapi.json", "", "gzip, zstd", "gzip"},
-		{"the description, zstd only", long, "GET", "/openapi.json", "", "zstd", ""},
+		{"a page", short, "GET", "/", "", "gzip", "gzip"},
+		{"an asset", long, "GET", "/assets/feed/feed.js", "", "gzip, deflate, br, zstd", "zstd"},
+		{"the description", long, "GET", "/openapi.json", "", "gzip", "gzip"},
+		{"the description, zstd only", long, "GET", "/openapi.json", "", "zstd", "zstd"},
 		{"the description as it is", long, "GET", "/openapi.json", "", "identity", ""},
 		{"metrics, once", long, "GET", "/metrics", "", "gzip", "gzip"},
 	} {
@@ -165,9 +165,6 @@ func TestTagsOfCompressedAnswers(t *testing.T) {
 		assert.Equal(t, 200, head.StatusCode)
 		assert.NotEmpty(t, head.Header.Get("Content-Length"))
 	}
-	res, data = s.call("GET", "/openapi.json", "", "Accept-Encoding: gzip", "Range: bytes=0-9")
-	assert.Equal(t, 206, res.StatusCode)
-	assert.Len(t, data, 10)
 }
 
 // TestAnEmptyAnswerStaysEmpty: nothing is compressed that has no body.
@@ -188,7 +185,7 @@ func TestWhatTakesGzip(t *testing.T) {
 	t.Parallel()
 	s := serveCompressed(t, nil)
 	for accept, want := range map[string]string{
-		"gzip": "gzip", "GZIP": "gzip", "gzip;q=0.5, zstd;q=1": "gzip", "br, gzip; q=0.001": "gzip", "identity;q=1,gzip;q=1.0": "gzip",
+		"gzip": "gzip", "GZIP": "gzip", "gzip;q=0.5, zstd;q=1": "zstd", "br, gzip; q=0.001": "gzip", "identity;q=1,gzip;q=1.0": "gzip",
 		"gzip;q=0": "", "gzip; q=0.000, identity": "", "br": "", "x-gzipped": "", "gzip;q=much": "",
 	} {
 		res, _ := s.call("GET", "/openapi.json", "", "Accept-Encoding: "+accept)

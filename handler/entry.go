@@ -29,24 +29,17 @@ type entryPage struct {
 // appendTo writes the whole answer. What is not visible, or has no content, is
 // left out.
 func (p *entryPage) appendTo(b []byte) []byte {
-	b = append(b, successHead+`{"items":[`...)
-	first := true
-	for i := range p.Posts {
-		card := &p.Posts[i]
-		if !card.Visible || len(card.Content) == 0 {
-			continue
+	b = appendItems(b, len(p.Posts), func(b []byte, i int) []byte {
+		switch card := &p.Posts[i]; {
+		case !card.Visible || len(card.Content) == 0:
+			return b
+		case p.grid:
+			return card.AppendTile(b)
+		default:
+			return card.AppendEntry(b, p.reader, cmp.Or(p.source, sourceOf(card)))
 		}
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		if p.grid {
-			b = card.AppendTile(b)
-		} else {
-			b = card.AppendEntry(b, p.reader, cmp.Or(p.source, sourceOf(card)))
-		}
-	}
-	b = append(b, `],"next_cursor":`...)
+	})
+	b = append(b, `,"next_cursor":`...)
 	if p.Next.Zero() {
 		b = append(b, "null"...)
 	} else {
@@ -59,19 +52,23 @@ func (p *entryPage) appendTo(b []byte) []byte {
 	return append(b, "}}"...)
 }
 
-// sendPage answers with a page of posts.
-func (c *call) sendPage(p *entryPage) {
+func (p *entryPage) send(c *call) error {
 	c.without(p.Degraded)
-	c.out = p.appendTo(c.out[:0])
-	c.send(http.StatusOK, 0, c.out)
+	return c.sendRaw(http.StatusOK, p.appendTo(c.out[:0]))
 }
 
-// sendEntry answers with one post, and what the answer lacks.
-func (c *call) sendEntry(status int, reader string, card *social.Card, degraded ...string) {
-	c.without(degraded)
-	c.out = append(c.out[:0], successHead...)
-	c.out = card.AppendEntry(c.out, reader, sourceOf(card))
-	c.out = appendDegraded(c.out[:len(c.out)-1], degraded)
-	c.out = append(c.out, "}}"...)
-	c.send(status, 0, c.out)
+// postAnswer is an answer with one post.
+type postAnswer struct {
+	status   int
+	reader   string
+	card     social.Card
+	degraded []string // what the answer lacks
+}
+
+func (e *postAnswer) send(c *call) error {
+	c.without(e.degraded)
+	b := append(c.out[:0], successHead...)
+	b = e.card.AppendEntry(b, e.reader, sourceOf(&e.card))
+	b = appendDegraded(b[:len(b)-1], e.degraded)
+	return c.sendRaw(e.status, append(b, "}}"...))
 }

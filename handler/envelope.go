@@ -1,9 +1,11 @@
 package handler
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -47,26 +49,18 @@ func appendPage(b []byte, req *engine.Request, a *engine.Answer) []byte {
 	for i := range a.Docs {
 		size += len(a.Docs[i].JSON) + 1
 	}
-	if cap(b)-len(b) < size {
-		b = append(make([]byte, 0, len(b)+size), b...)
-	}
-	b = append(b, successHead+`{"items":[`...)
-	first := true
-	for i := range a.Docs {
-		if a.Docs[i].Missing() {
-			continue
+	b = slices.Grow(b, size)
+	plain := !req.Why && len(a.Sources) == 0 && len(a.ShownBefore) == 0 && len(a.Trends) == 0
+	b = appendItems(b, len(a.Docs), func(b []byte, i int) []byte {
+		switch {
+		case a.Docs[i].Missing():
+			return b
+		case plain:
+			return append(b, a.Docs[i].JSON...)
 		}
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		if req.Why || len(a.Sources) > 0 || len(a.ShownBefore) > 0 || len(a.Trends) > 0 {
-			b = appendExplained(b, a, i)
-			continue
-		}
-		b = append(b, a.Docs[i].JSON...)
-	}
-	b = append(b, `],"has_more":`...)
+		return appendExplained(b, a, i)
+	})
+	b = append(b, `,"has_more":`...)
 	b = strconv.AppendBool(b, a.HasMore)
 	if req.RequestID != "" {
 		// The id is checked: none of its characters needs an escape.
@@ -81,6 +75,18 @@ func appendPage(b []byte, req *engine.Request, a *engine.Answer) []byte {
 	b = appendNewReader(b, a.NewReader)
 	b = appendDegraded(b, a.Degraded)
 	return append(b, "}}"...)
+}
+
+// appendItems begins the answer with a list of n items, each of which item writes, or leaves out.
+func appendItems(b []byte, n int, item func(b []byte, i int) []byte) []byte {
+	b = append(b, successHead+`{"items":[`...)
+	for i := range n {
+		before := len(b)
+		if b = item(b, i); len(b) > before {
+			b = append(b, ',')
+		}
+	}
+	return append(bytes.TrimSuffix(b, []byte(",")), ']')
 }
 
 // appendNewReader writes that the reader is new, where they are.
@@ -115,8 +121,11 @@ func appendString(b []byte, s string) []byte {
 	return append(b, quoted...)
 }
 
-// succeed answers 200 with data in the envelope.
+// succeed answers 200 with data in the envelope, or as data itself says.
 func (c *call) succeed(data any) error {
+	if own, ok := data.(interface{ send(c *call) error }); ok {
+		return own.send(c)
+	}
 	body, err := json.Marshal(envelope{Msg: "success", Data: data})
 	if err != nil {
 		return err
@@ -173,6 +182,13 @@ func (s *server) fail(c *call, err error) {
 		body = []byte(`{"code":50001,"msg":"internal error"}`)
 	}
 	c.send(p.status, p.code, body)
+}
+
+// sendRaw answers what was assembled in the call's buffer.
+func (c *call) sendRaw(status int, answer []byte) error {
+	c.out = answer
+	c.send(status, 0, answer)
+	return nil
 }
 
 // send writes the call's answer in one piece and with its length, so that a client

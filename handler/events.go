@@ -15,40 +15,34 @@ type Reactions interface {
 	React(ctx context.Context, agent string, acts []engine.Act) (api.EventsTaken, error)
 }
 
-// postEvents answers POST /v1/events.
-func (s *server) postEvents(c *call) error {
-	agent, err := s.caller(c)
-	if err != nil {
-		return err
-	}
-	acts, err := c.readEvents()
-	if err != nil {
-		return err
-	}
-	return c.answer(s.gated, func(ctx context.Context) (any, error) { return s.deps.Reactions.React(ctx, agent, acts) })
+// eventsBody is one event, or a list of them under the name events.
+type eventsBody struct {
+	api.Event
+	Events []api.Event `json:"events"`
 }
 
-// readEvents reads one event, or a list of them under the name events.
-func (c *call) readEvents() ([]engine.Act, error) {
-	var in struct {
-		api.Event
-		Events []api.Event `json:"events"`
-	}
-	if err := c.readJSON(MaxEventsBody, &in); err != nil {
+// postEvents answers POST /v1/events.
+func (s *server) postEvents(ctx context.Context, _ *call, agent string, in *eventsBody) (any, error) {
+	acts, err := in.acts()
+	if err != nil {
 		return nil, err
 	}
-	if in.Events == nil {
-		act, err := actOf(in.Event)
+	return s.deps.Reactions.React(ctx, agent, acts)
+}
+
+func (b *eventsBody) acts() ([]engine.Act, error) {
+	if b.Events == nil {
+		act, err := actOf(b.Event)
 		return []engine.Act{act}, err
 	}
-	if in.Event != (api.Event{}) {
+	if b.Event != (api.Event{}) {
 		return nil, fmt.Errorf("%w: send one event as type and id, or several in events, not both", feed.ErrInvalid)
 	}
-	if len(in.Events) == 0 || len(in.Events) > MaxEvents {
-		return nil, fmt.Errorf("%w: events must list 1 to %d of them, this one lists %d", feed.ErrInvalid, MaxEvents, len(in.Events))
+	if len(b.Events) == 0 || len(b.Events) > MaxEvents {
+		return nil, fmt.Errorf("%w: events must list 1 to %d of them, this one lists %d", feed.ErrInvalid, MaxEvents, len(b.Events))
 	}
-	acts := make([]engine.Act, len(in.Events))
-	for i, event := range in.Events {
+	acts := make([]engine.Act, len(b.Events))
+	for i, event := range b.Events {
 		var err error
 		if acts[i], err = actOf(event); err != nil {
 			return nil, fmt.Errorf("events[%d]: %w", i, err)
@@ -65,40 +59,29 @@ func actOf(e api.Event) (engine.Act, error) {
 	return engine.Act{Kind: kind, ID: e.ID}, err
 }
 
+// impressionsBody is the body of POST /v1/impressions.
+type impressionsBody struct {
+	IDs []string `json:"ids"`
+}
+
+func (b *impressionsBody) check() error {
+	if len(b.IDs) == 0 || len(b.IDs) > MaxImpressions {
+		return fmt.Errorf("%w: ids must list 1 to %d items, this one lists %d", feed.ErrInvalid, MaxImpressions, len(b.IDs))
+	}
+	for i, id := range b.IDs {
+		if err := feed.CheckItemID(id); err != nil {
+			return fmt.Errorf("ids[%d]: %w", i, err)
+		}
+	}
+	return nil
+}
+
 // recorded is the data of POST /v1/impressions.
 type recorded struct {
 	Recorded int `json:"recorded"`
 }
 
 // postImpressions answers POST /v1/impressions.
-func (s *server) postImpressions(c *call) error {
-	agent, err := s.caller(c)
-	if err != nil {
-		return err
-	}
-	ids, err := c.readImpressions()
-	if err != nil {
-		return err
-	}
-	return c.answer(s.gated, func(ctx context.Context) (any, error) {
-		return recorded{Recorded: len(ids)}, s.deps.Feed.Seen(ctx, agent, ids)
-	})
-}
-
-func (c *call) readImpressions() ([]string, error) {
-	var in struct {
-		IDs []string `json:"ids"`
-	}
-	if err := c.readJSON(MaxImpressionsBody, &in); err != nil {
-		return nil, err
-	}
-	if len(in.IDs) == 0 || len(in.IDs) > MaxImpressions {
-		return nil, fmt.Errorf("%w: ids must list 1 to %d items, this one lists %d", feed.ErrInvalid, MaxImpressions, len(in.IDs))
-	}
-	for i, id := range in.IDs {
-		if err := feed.CheckItemID(id); err != nil {
-			return nil, fmt.Errorf("ids[%d]: %w", i, err)
-		}
-	}
-	return in.IDs, nil
+func (s *server) postImpressions(ctx context.Context, _ *call, agent string, in *impressionsBody) (any, error) {
+	return recorded{len(in.IDs)}, s.deps.Feed.Seen(ctx, agent, in.IDs)
 }

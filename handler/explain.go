@@ -20,22 +20,6 @@ type Explainer interface {
 	Ranking(agent string) (variant string, r feed.Ranking)
 }
 
-// postExplain answers POST /v1/explain.
-func (s *server) postExplain(c *call) error {
-	req, change, err := c.readExplain()
-	if err != nil {
-		return err
-	}
-	if change != nil { // other parameters stay those of the agent
-		_, ranking := s.deps.Explain.Ranking(req.Agent)
-		if err := ranking.Propose(change); err != nil {
-			return err
-		}
-		req.Ranking = &ranking
-	}
-	return c.answer(s.look, func(ctx context.Context) (any, error) { return s.deps.Explain.Explain(ctx, req) })
-}
-
 // look runs an explanation.
 func (s *server) look(c *call, do func(ctx context.Context) error) error {
 	if err := s.looks.enter(); err != nil {
@@ -53,20 +37,30 @@ type explainBody struct {
 	Item    *string     `json:"item"`
 	Ranking proposal    `json:"ranking"`
 	At      feed.Moment `json:"at"`
+
+	request engine.ExplainRequest
 }
 
-func (c *call) readExplain() (req engine.ExplainRequest, change proposal, err error) {
-	in := explainBody{Limit: engine.DefaultLimit}
-	if err := c.readJSON(MaxFeedBody, &in); err != nil {
-		return req, nil, err
+func (b *explainBody) check() error {
+	if b.Agent == "" {
+		return fmt.Errorf("%w: agent_id is missing; say whose feed to explain", feed.ErrBadID)
 	}
-	if in.Agent == "" {
-		return req, nil, fmt.Errorf("%w: agent_id is missing; say whose feed to explain", feed.ErrBadID)
+	b.request = engine.ExplainRequest{Agent: b.Agent, Feed: b.Feed, Limit: b.Limit, At: b.At.Time}
+	if b.Item == nil {
+		return b.request.Validate()
 	}
-	req = engine.ExplainRequest{Agent: in.Agent, Feed: in.Feed, Limit: in.Limit, At: in.At.Time}
-	if in.Item == nil {
-		return req, in.Ranking, req.Validate()
+	b.request.Item = *b.Item
+	return cmp.Or(b.request.Validate(), feed.CheckItemID(*b.Item)) // "" is none to the engine
+}
+
+// postExplain answers POST /v1/explain.
+func (s *server) postExplain(ctx context.Context, _ *call, _ string, in *explainBody) (any, error) {
+	if in.Ranking != nil { // other parameters stay those of the agent
+		_, ranking := s.deps.Explain.Ranking(in.Agent)
+		if err := ranking.Propose(in.Ranking); err != nil {
+			return nil, err
+		}
+		in.request.Ranking = &ranking
 	}
-	req.Item = *in.Item
-	return req, in.Ranking, cmp.Or(req.Validate(), feed.CheckItemID(req.Item)) // "" is none to the engine
+	return s.deps.Explain.Explain(ctx, in.request)
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
@@ -15,7 +14,7 @@ import (
 
 // postFeed answers POST /v1/feed.
 func (s *server) postFeed(c *call) error {
-	agent, err := s.caller(c)
+	agent, err := s.member(c)
 	if err != nil {
 		return err
 	}
@@ -30,20 +29,12 @@ func (s *server) postFeed(c *call) error {
 	if err := idempotencyKey(c.gin.Request, &req); err != nil {
 		return err
 	}
-	var answer engine.Answer
-	err = s.work(c, func(ctx context.Context) (err error) {
-		answer, err = s.deps.Feed.Feed(ctx, req)
-		return err
-	})
+	answer, err := result(c, s.work, func(ctx context.Context) (engine.Answer, error) { return s.deps.Feed.Feed(ctx, req) })
 	if err != nil {
 		return err
 	}
-	if len(answer.Degraded) > 0 {
-		c.lacks = strings.Join(answer.Degraded, ",")
-	}
-	c.out = appendPage(c.out[:0], &req, &answer)
-	c.send(http.StatusOK, 0, c.out)
-	return nil
+	c.without(answer.Degraded)
+	return c.sendRaw(http.StatusOK, appendPage(c.out[:0], &req, &answer))
 }
 
 // feedBody is the body of POST /v1/feed.
@@ -91,51 +82,35 @@ type Guest interface {
 
 // getGuestFeed answers GET /v1/feed/guest. Nobody is asked who they are: the answer
 // is one for all, so that caches may share it.
-func (s *server) getGuestFeed(c *call) error {
-	ask := struct {
-		Limit int `json:"limit"`
-	}{engine.DefaultLimit}
-	if err := c.decodeQuery(&ask); err != nil {
-		return err
-	}
-	if err := feed.CheckLimit(ask.Limit, engine.MaxLimit); err != nil {
-		return err
-	}
-	page, err := result(c, s.work, func(ctx context.Context) (engine.GuestPage, error) { return s.deps.Guest.Page(ctx, ask.Limit) })
-	if err != nil {
-		return err
-	}
-	c.without(page.Degraded)
-	c.out = appendGuestPage(c.out[:0], &page)
-	sum := sha256.Sum256(c.out)
-	c.sendShared(`"`+hex.EncodeToString(sum[:12])+`"`, c.out)
-	return nil
+func (s *server) getGuestFeed(ctx context.Context, _ *call, _ string, ask *limitQuery) (any, error) {
+	page, err := s.deps.Guest.Page(ctx, ask.Limit)
+	return guestPage(page), err
 }
 
-// sendShared answers what everybody gets and caches may keep, or that the client has
-// it. tag is of the body as it is before it is compressed.
-func (c *call) sendShared(tag string, body []byte) {
+type guestPage engine.GuestPage
+
+// send answers what everybody gets and caches may keep, or that the client has it. The tag
+// is of the body as it is before it is compressed.
+func (p guestPage) send(c *call) error {
+	c.without(p.Degraded)
+	c.out = p.appendTo(c.out[:0])
+	sum := sha256.Sum256(c.out)
+	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
 	if known, ok := noneMatch(c.gin.Request, tag); ok {
 		c.gin.Writer.Header()["Cache-Control"] = forAll
-		c.sendNotModified(known)
-		return
+		return notModified(known).send(c)
 	}
 	c.shared = true
 	c.gin.Writer.Header()["Etag"] = []string{tag}
-	c.send(http.StatusOK, 0, body)
+	return c.sendRaw(http.StatusOK, c.out)
 }
 
-// appendGuestPage writes the whole answer.
-func appendGuestPage(b []byte, page *engine.GuestPage) []byte {
-	b = append(b, successHead+`{"items":[`...)
-	for i := range page.Items {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		it := &page.Items[i]
-		b = appendInFeed(b, it.Doc, inFeed{source: it.Source.String(), trend: it.Trend.Mark()}, false)
-	}
-	b = append(b, ']')
-	b = appendDegraded(b, page.Degraded)
+// appendTo writes the whole answer.
+func (p guestPage) appendTo(b []byte) []byte {
+	b = appendItems(b, len(p.Items), func(b []byte, i int) []byte {
+		it := &p.Items[i]
+		return appendInFeed(b, it.Doc, inFeed{source: it.Source.String(), trend: it.Trend.Mark()}, false)
+	})
+	b = appendDegraded(b, p.Degraded)
 	return append(b, "}}"...)
 }

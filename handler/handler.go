@@ -6,14 +6,10 @@ package handler
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
-	"reflect"
 	"regexp"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,6 +24,7 @@ import (
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
+	"github.com/freshet/freshet/ranking"
 )
 
 // Feed answers feed calls. Its methods are those of [engine.Engine].
@@ -103,34 +100,6 @@ type Deps struct {
 	Social *Social
 }
 
-func (d Deps) validate() error {
-	if missing := missingField(d, "Social", "Drain"); missing != "" {
-		return fmt.Errorf("handler: Deps.%s is missing", missing)
-	}
-	if d.Social != nil {
-		if missing := missingField(*d.Social, "Kept", "Images"); missing != "" {
-			return fmt.Errorf("handler: Deps.Social.%s is missing", missing)
-		}
-	}
-	return nil
-}
-
-// missingField names the first field of a struct that is nil, but for those that
-// may be.
-func missingField(of any, optional ...string) string {
-	fields := reflect.ValueOf(of)
-	for i := range fields.NumField() {
-		name := fields.Type().Field(i).Name
-		switch field := fields.Field(i); field.Kind() {
-		case reflect.Interface, reflect.Pointer:
-			if field.IsNil() && !slices.Contains(optional, name) {
-				return name
-			}
-		}
-	}
-	return ""
-}
-
 // server holds what all routes share.
 type server struct {
 	cfg      Config
@@ -147,7 +116,7 @@ type server struct {
 	pictures imageUploading
 	rates    *limiter // nil: no rate limit
 	health   healthLog
-	openapi  func() (static, error)
+	openapi  static
 	cors     *cors.Cors // nil: only our own pages
 }
 
@@ -156,10 +125,10 @@ type server struct {
 var releaseMode = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
 
 // New returns the handler of the whole HTTP interface. It fails where the
-// configuration is not valid or a dependency is missing.
+// configuration is not valid.
 func New(cfg Config, deps Deps) (http.Handler, error) {
 	cfg = cfg.WithDefaults()
-	if err := errors.Join(cfg.Validate(), deps.validate()); err != nil {
+	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	auth, err := newAuthenticator(cfg, deps.Log)
@@ -178,15 +147,13 @@ func New(cfg Config, deps Deps) (http.Handler, error) {
 		analyses: gate{most: offlineAtOnce, shed: shedTotal.WithLabelValues("offline")},
 		pictures: imageUploading{shed: shedTotal.WithLabelValues("images")},
 		shown:    gate{most: int64(cfg.MaxInFlight), shed: shedTotal.WithLabelValues("media")},
-		openapi:  sync.OnceValues(func() (static, error) { return describe(cfg.Version, deps.Social != nil) }),
+		openapi:  describe(cfg.Version, deps.Social != nil),
 	}
 	pages, err := assets()
 	if err != nil {
 		return nil, err
 	}
-	if s.assets, err = withAuth(pages, cfg.Auth); err != nil {
-		return nil, err
-	}
+	s.assets = withAuth(pages, cfg.Auth)
 	s.calls.New = func() any { return new(call) }
 	routes, err := s.routes()
 	if err != nil {
@@ -241,38 +208,39 @@ var parameter = regexp.MustCompile(`[:*](\w+)`)
 // feedRoutes are those about a reader: feeds, what they do, and their profiles.
 func (s *server) feedRoutes(route router) {
 	const agent, profile = "/v1/agents/:agent_id", "/v1/agents/:agent_id/profile"
+	own, profiles := s.owner("agent_id"), s.deps.Profiles
 	route(http.MethodPost, "/v1/feed", s.postFeed)
-	route(http.MethodGet, "/v1/feed/guest", s.getGuestFeed)
-	route(http.MethodPost, "/v1/impressions", s.postImpressions)
-	route(http.MethodPost, "/v1/events", s.postEvents)
-	route(http.MethodPut, profile, s.putProfile)
-	route(http.MethodPatch, profile, s.patchProfile)
-	route(http.MethodGet, profile, s.getProfile)
-	route(http.MethodDelete, profile, s.of(s.profileAgent, s.deps.Profiles.RemoveProfile))
-	route(http.MethodDelete, agent+"/learned", s.of(s.profileAgent, s.deps.Profiles.ForgetLearned))
-	route(http.MethodDelete, agent, s.deleteAgent)
-	route(http.MethodPost, "/v1/explain", s.admin(s.postExplain))
+	route(http.MethodGet, "/v1/feed/guest", serveInput(s.work, nobody, query(limitQuery{engine.DefaultLimit, engine.MaxLimit}), s.getGuestFeed))
+	route(http.MethodPost, "/v1/impressions", serveInput(s.gated, s.member, body(MaxImpressionsBody, impressionsBody{}), s.postImpressions))
+	route(http.MethodPost, "/v1/events", serveInput(s.gated, s.member, body(MaxEventsBody, eventsBody{}), s.postEvents))
+	route(http.MethodPut, profile, serveInput(s.gated, own, readChange(replaceProfile), s.editProfile))
+	route(http.MethodPatch, profile, serveInput(s.gated, own, readChange(catalog.ProfilePatch), s.editProfile))
+	route(http.MethodGet, profile, serve(s.gated, own, s.getProfile))
+	route(http.MethodDelete, profile, s.of(own, profiles.RemoveProfile))
+	route(http.MethodDelete, agent+"/learned", s.of(own, profiles.ForgetLearned))
+	route(http.MethodDelete, agent, personally(s.of(own, s.deleteAgent)))
+	route(http.MethodPost, "/v1/explain", s.admin(serveInput(s.look, nobody, body(MaxFeedBody, explainBody{Limit: engine.DefaultLimit}), s.postExplain)))
 	s.mutedRoutes(route)
 }
 
 func (s *server) itemRoutes(route router) {
 	const item = "/v1/items/*id"
-	route(http.MethodGet, "/v1/items", s.admin(s.getItems))
+	route(http.MethodGet, "/v1/items", s.admin(serveInput(s.gated, nobody, query(itemsQuery{Limit: defaultItems}), s.getItems)))
 	route(http.MethodPost, "/v1/items", s.admin(s.postItems))
 	route(http.MethodPost, "/v1/items/counts", s.admin(s.uploads(s.deps.Intake.Counts)))
-	route(http.MethodGet, item, s.admin(s.getItem))
-	route(http.MethodPatch, item, s.admin(s.patchItem))
+	route(http.MethodGet, item, s.admin(serve(s.gated, itemID, s.getItem)))
+	route(http.MethodPatch, item, s.admin(serveInput(s.gated, itemID, plain(feed.MaxItemBytes), s.patchItem)))
 	route(http.MethodDelete, item, s.admin(s.of(itemID, s.deps.Items.Remove)))
 }
 
 func (s *server) rankingRoutes(route router) {
-	route(http.MethodGet, "/v1/ranking", s.admin(s.getRanking))
-	route(http.MethodPut, "/v1/ranking", s.admin(s.putRanking))
-	route(http.MethodGet, "/v1/ranking/history", s.admin(s.getRankingHistory))
-	route(http.MethodGet, "/v1/ranking/report", s.admin(s.getReport))
-	route(http.MethodPost, "/v1/ranking/revert", s.admin(s.revertRanking))
-	route(http.MethodPost, "/v1/compare", s.admin(s.postCompare))
-	route(http.MethodPost, "/v1/replay", s.admin(s.postReplay))
+	route(http.MethodGet, "/v1/ranking", s.admin(serve(s.gated, nobody, s.getRanking)))
+	route(http.MethodPut, "/v1/ranking", s.admin(serveInput(s.gated, nobody, body(MaxRankingBody, rankingBody{By: rankingBy}), s.putRanking)))
+	route(http.MethodGet, "/v1/ranking/history", s.admin(serveInput(s.gated, nobody, query(limitQuery{rankingHistory, ranking.MaxHistory}), s.getRankingHistory)))
+	route(http.MethodGet, "/v1/ranking/report", s.admin(serveInput(s.gated, nobody, query(reportQuery{reportDays}), s.getReport)))
+	route(http.MethodPost, "/v1/ranking/revert", s.admin(serveInput(s.gated, nobody, body(MaxRankingBody, revertBody{By: rankingBy}), s.revertRanking)))
+	route(http.MethodPost, "/v1/compare", s.admin(serveInput(s.offlineWork, nobody, body(MaxCompareBody, compareBody{K: offline.DefaultK}), s.postCompare)))
+	route(http.MethodPost, "/v1/replay", s.admin(serveInput(s.offlineWork, nobody, body(MaxReplayBody, replayBody{Depth: offline.DefaultDepth}), s.postReplay)))
 }
 
 // operationRoutes are the pages, and what machines ask.
@@ -282,7 +250,7 @@ func (s *server) operationRoutes(route router) {
 	route(http.MethodGet, "/lab", s.page("lab"))
 	route(http.MethodGet, "/assets/*path", s.getAsset)
 	route(http.MethodGet, "/docs", s.page("docs"))
-	route(http.MethodGet, "/openapi.json", s.getOpenAPI)
+	route(http.MethodGet, "/openapi.json", s.openapi.send)
 	route(http.MethodGet, "/livez", s.live)
 	route(http.MethodGet, "/readyz", s.ready)
 	route(http.MethodGet, "/metrics", func(c *call) error {

@@ -347,7 +347,4 @@ func TestNewRefusesAConfigurationThatCannotTellCallersApart(t *testing.T) {
 			require.ErrorContains(t, err, tt.says)
 		})
 	}
-	deps.Health = nil
-	_, err := New(Config{}, deps)
-	require.ErrorContains(t, err, "Health")
 }

@@ -113,14 +113,13 @@ func (s *server) newPost(in postBody, author string, files [][]byte) (p social.P
 
 // savePost stores the images and then the post, or neither.
 func (s *server) savePost(ctx context.Context, c *call, p social.Post, made []media.Image, key string) error {
-	images, planned, created := s.deps.Social.Images, p.ID, false
-	n := 0
+	planned, created, files := p.ID, false, 0
 	if len(made) > 0 {
-		saved, files, err := images.Save(ctx, planned, made)
+		saved, n, err := s.deps.Social.Images.Save(ctx, planned, made)
 		if err != nil {
 			return err
 		}
-		n = files
+		files = n
 		defer func() {
 			if !created {
 				s.release(ctx, planned)
@@ -131,7 +130,7 @@ func (s *server) savePost(ctx context.Context, c *call, p social.Post, made []me
 		}
 		p.Images = saved
 	}
-	return s.answerPost(c, p, social.Creation{Key: key, Files: n}, &created)
+	return s.answerPost(c, p, social.Creation{Key: key, Files: files}, &created)
 }
 
 // release removes the images of a post that was not created. Where that fails the

@@ -53,31 +53,37 @@ func (s *server) upload(c *call, read func(ctx context.Context, body io.Reader) 
 	if r.ContentLength > MaxItemsBody {
 		return tooLarge("the body", MaxItemsBody)
 	}
-	if err := s.loads.enter(); err != nil {
+	return c.slowly(&s.loads, s.cfg.UploadTimeout, func(ctx context.Context) error {
+		sent := &bounded{r: r.Body, left: MaxItemsBody}
+		body := &bounded{r: sent, left: MaxItemsBody}
+		if enc == "gzip" {
+			unzip, err := gunzip.NewReader(sent)
+			if err != nil {
+				return c.uploadError(ctx, err, sent, &bounded{err: err}, api.Upload{Errors: []api.Rejection{}})
+			}
+			body.r = unzip
+		}
+		report, err := read(ctx, body)
+		if report.Errors == nil {
+			report.Errors = []api.Rejection{}
+		}
+		if err != nil || sent.err != nil || body.err != nil {
+			return c.uploadError(ctx, err, sent, body, report)
+		}
+		return c.succeed(report)
+	})
+}
+
+// slowly runs what may last inside a gate, and gives its connection the time for it.
+func (c *call) slowly(g *gate, limit time.Duration, do func(ctx context.Context) error) error {
+	if err := g.enter(); err != nil {
 		return err
 	}
-	defer s.loads.leave()
-	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.UploadTimeout)
+	defer g.leave()
+	ctx, cancel := context.WithTimeout(c.gin.Request.Context(), limit)
 	defer cancel()
-	extendDeadlines(c.gin.Writer, r, s.cfg.UploadTimeout)
-
-	sent := &bounded{r: r.Body, left: MaxItemsBody}
-	body := &bounded{r: sent, left: MaxItemsBody}
-	if enc == "gzip" {
-		unzip, err := gunzip.NewReader(sent)
-		if err != nil {
-			return c.uploadError(ctx, err, sent, &bounded{err: err}, api.Upload{Errors: []api.Rejection{}})
-		}
-		body.r = unzip
-	}
-	report, err := read(ctx, body)
-	if report.Errors == nil {
-		report.Errors = []api.Rejection{}
-	}
-	if err != nil || sent.err != nil || body.err != nil {
-		return c.uploadError(ctx, err, sent, body, report)
-	}
-	return c.succeed(report)
+	extendDeadlines(c.gin.Writer, c.gin.Request, limit)
+	return do(ctx)
 }
 
 // extendDeadlines gives a long call more time than the server's own limits for
@@ -118,36 +124,27 @@ func itemID(c *call) (string, error) {
 }
 
 // getItem answers GET /v1/items/{id} with the item as it is stored.
-func (s *server) getItem(c *call) error {
-	id, err := itemID(c)
+func (s *server) getItem(ctx context.Context, _ *call, id string) (any, error) {
+	docs, err := s.deps.Items.Docs(ctx, []string{id})
+	if err == nil && (len(docs) == 0 || docs[0].Missing()) {
+		err = feed.ErrNotFound
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	docs, err := result(c, s.gated, func(ctx context.Context) ([]feed.Doc, error) { return s.deps.Items.Docs(ctx, []string{id}) })
-	if err != nil {
-		return err
-	}
-	if len(docs) == 0 || docs[0].Missing() {
-		return feed.ErrNotFound
-	}
-	c.out = append(c.out[:0], successHead...)
-	c.out = append(c.out, docs[0].JSON...)
-	c.out = append(c.out, '}')
-	c.send(http.StatusOK, 0, c.out)
-	return nil
+	return stored(docs[0].JSON), nil
+}
+
+// stored is an answer with JSON as it is stored.
+type stored json.RawMessage
+
+func (d stored) send(c *call) error {
+	return c.sendRaw(http.StatusOK, append(append(append(c.out[:0], successHead...), d...), '}'))
 }
 
 // patchItem answers PATCH /v1/items/{id} with the item as it is stored.
-func (s *server) patchItem(c *call) error {
-	id, err := itemID(c)
-	if err != nil {
-		return err
-	}
-	patch, err := c.readBody(feed.MaxItemBytes)
-	if err != nil {
-		return err
-	}
-	return c.answer(s.gated, func(ctx context.Context) (any, error) { return s.deps.Intake.Patch(ctx, id, patch) })
+func (s *server) patchItem(ctx context.Context, _ *call, id string, patch *[]byte) (any, error) {
+	return s.deps.Intake.Patch(ctx, id, *patch)
 }
 
 const (
@@ -165,12 +162,11 @@ type itemsQuery struct {
 	Limit  int       `json:"limit"`
 }
 
-func (q itemsQuery) selection() (catalog.Selection, error) {
-	s := catalog.Selection{Author: string(q.Author), Tag: string(q.Tag), Since: q.Since, Cursor: string(q.Cursor), Limit: q.Limit}
+func (q *itemsQuery) check() error {
 	if q.Since < 0 || q.Since > feed.MaxItemTime {
-		return s, fmt.Errorf("%w: since must be Unix seconds from 0 to %d, not %d", feed.ErrInvalid, int64(feed.MaxItemTime), q.Since)
+		return fmt.Errorf("%w: since must be Unix seconds from 0 to %d, not %d", feed.ErrInvalid, int64(feed.MaxItemTime), q.Since)
 	}
-	return s, feed.CheckLimit(q.Limit, MaxItems)
+	return feed.CheckLimit(q.Limit, MaxItems)
 }
 
 // itemList is the data of GET /v1/items.
@@ -180,26 +176,18 @@ type itemList struct {
 }
 
 // getItems answers GET /v1/items with a page of the stored items.
-func (s *server) getItems(c *call) error {
-	ask := itemsQuery{Limit: defaultItems}
-	if err := c.decodeQuery(&ask); err != nil {
-		return err
-	}
-	selected, err := ask.selection()
-	if err != nil {
-		return err
-	}
-	return c.answer(s.gated, func(ctx context.Context) (any, error) {
-		page, err := s.deps.List.List(ctx, selected)
-		data := itemList{Items: make([]json.RawMessage, len(page.Items))}
-		for i, doc := range page.Items {
-			data.Items[i] = doc.JSON
-		}
-		if page.Next != "" {
-			data.Next = &page.Next
-		}
-		return data, err
+func (s *server) getItems(ctx context.Context, _ *call, _ string, q *itemsQuery) (any, error) {
+	page, err := s.deps.List.List(ctx, catalog.Selection{
+		Author: string(q.Author), Tag: string(q.Tag), Since: q.Since, Cursor: string(q.Cursor), Limit: q.Limit,
 	})
+	data := itemList{Items: make([]json.RawMessage, len(page.Items))}
+	for i, doc := range page.Items {
+		data.Items[i] = doc.JSON
+	}
+	if page.Next != "" {
+		data.Next = &page.Next
+	}
+	return data, err
 }
 
 // Graph takes the events of other systems. The method is that of [graph.Applier].
@@ -208,10 +196,5 @@ type Graph interface {
 }
 
 func (s *server) graphRoutes(route router) {
-	route(http.MethodPost, "/v1/graph/events", s.admin(s.postGraphEvents))
-}
-
-// postGraphEvents answers POST /v1/graph/events.
-func (s *server) postGraphEvents(c *call) error {
-	return s.upload(c, s.deps.Social.Graph.Read)
+	route(http.MethodPost, "/v1/graph/events", s.admin(s.uploads(s.deps.Social.Graph.Read)))
 }

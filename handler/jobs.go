@@ -19,8 +19,8 @@ const MaxJobBody = 4 << 10
 func (s *server) jobRoutes(route router) {
 	const one = "/v1/jobs/:id"
 	queue := s.deps.Social.Queue
-	route(http.MethodGet, "/v1/jobs", s.admin(s.getJobs))
-	route(http.MethodPost, "/v1/jobs", s.admin(s.postJobs))
+	route(http.MethodGet, "/v1/jobs", s.admin(serveInput(s.gated, nobody, query(jobsQuery{Limit: defaultList}), s.getJobs)))
+	route(http.MethodPost, "/v1/jobs", s.admin(serveInput(s.gated, nobody, body(MaxJobBody, jobBody{}), s.postJobs)))
 	route(http.MethodPost, one+"/retry", s.admin(s.changeJob(queue.Retry)))
 	route(http.MethodDelete, one, s.admin(s.changeJob(queue.Drop)))
 }
@@ -49,29 +49,35 @@ func (q jobsQuery) filter() (jobs.Filter, error) {
 
 // getJobs answers GET /v1/jobs with a page of the queue, by id, and what the whole
 // of it looks like.
-func (s *server) getJobs(c *call) error {
-	ask := jobsQuery{Limit: defaultList}
-	if err := c.decodeQuery(&ask); err != nil {
-		return err
-	}
+func (s *server) getJobs(ctx context.Context, _ *call, _ string, ask *jobsQuery) (any, error) {
 	f, err := ask.filter()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f.Limit++
-	return c.answer(s.gated, func(ctx context.Context) (any, error) {
-		list, err := s.deps.Social.Queue.List(ctx, f)
-		if err != nil {
-			return nil, err
-		}
-		stats, err := s.deps.Social.Queue.Stats(ctx)
-		data := api.JobPage[jobs.Job]{Queue: api.JobQueue{Rows: []api.JobRows{}, Oldest: stats.Oldest.Seconds()}}
-		data.Jobs, data.NextAfter = firstPage(list, ask.Limit, func(j *jobs.Job) *int64 { return &j.ID })
-		for _, r := range stats.Rows {
-			data.Queue.Rows = append(data.Queue.Rows, api.JobRows{Kind: string(r.Kind), State: string(r.State), Count: r.N})
-		}
-		return data, err
-	})
+	list, err := s.deps.Social.Queue.List(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	stats, err := s.deps.Social.Queue.Stats(ctx)
+	data := api.JobPage[jobs.Job]{Queue: api.JobQueue{Rows: []api.JobRows{}, Oldest: stats.Oldest.Seconds()}}
+	data.Jobs, data.NextAfter = firstPage(list, ask.Limit, func(j *jobs.Job) *int64 { return &j.ID })
+	for _, r := range stats.Rows {
+		data.Queue.Rows = append(data.Queue.Rows, api.JobRows{Kind: string(r.Kind), State: string(r.State), Count: r.N})
+	}
+	return data, err
+}
+
+// jobBody is the body of POST /v1/jobs.
+type jobBody struct {
+	Post string `json:"post"`
+}
+
+func (b *jobBody) check() error {
+	if err := social.CheckPostID(b.Post); err != nil {
+		return fmt.Errorf("post: %w", err)
+	}
+	return nil
 }
 
 // marked is the data of POST /v1/jobs.
@@ -81,19 +87,8 @@ type marked struct {
 }
 
 // postJobs answers POST /v1/jobs: what is derived of a post is derived again.
-func (s *server) postJobs(c *call) error {
-	var in struct {
-		Post string `json:"post"`
-	}
-	if err := c.readJSON(MaxJobBody, &in); err != nil {
-		return err
-	}
-	if err := social.CheckPostID(in.Post); err != nil {
-		return fmt.Errorf("post: %w", err)
-	}
-	return c.answer(s.gated, func(ctx context.Context) (any, error) {
-		return marked{[]jobs.Kind{jobs.Deliver, jobs.Index}, in.Post}, s.markPost(ctx, in.Post)
-	})
+func (s *server) postJobs(ctx context.Context, _ *call, _ string, in *jobBody) (any, error) {
+	return marked{[]jobs.Kind{jobs.Deliver, jobs.Index}, in.Post}, s.markPost(ctx, in.Post)
 }
 
 func (s *server) markPost(ctx context.Context, id string) error {
@@ -111,11 +106,12 @@ func (s *server) markPost(ctx context.Context, id string) error {
 
 // changeJob answers POST /v1/jobs/{id}/retry and DELETE /v1/jobs/{id}.
 func (s *server) changeJob(do func(ctx context.Context, id int64) error) func(*call) error {
-	return func(c *call) error {
-		id, err := strconv.ParseInt(c.gin.Param("id"), 10, 64)
+	path := func(c *call) (string, error) { return c.gin.Param("id"), nil }
+	return s.of(path, func(ctx context.Context, text string) error {
+		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return fmt.Errorf("%w: the id of a job is a whole number, not %.40q", feed.ErrInvalid, c.gin.Param("id"))
+			return fmt.Errorf("%w: the id of a job is a whole number, not %.40q", feed.ErrInvalid, text)
 		}
-		return c.done(s.gated, func(ctx context.Context) error { return do(ctx, id) })
-	}
+		return do(ctx, id)
+	})
 }

@@ -180,50 +180,35 @@ var lasting = []string{
 	"POST /v1/graph/events", "POST /v1/compare", "POST /v1/replay",
 }
 
-// inFlight is a list of calls, the oldest first. It is linked through the calls, so
-// that a request costs no allocation.
+// inFlight is a set of calls.
 type inFlight struct {
-	mu             sync.Mutex
-	oldest, newest *call
-	n              int
+	mu    sync.Mutex
+	calls map[*call]struct{}
 }
 
 func (f *inFlight) begin(c *call) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	c.older = f.newest
-	if f.newest != nil {
-		f.newest.newer = c
-	} else {
-		f.oldest = c
+	if f.calls == nil {
+		f.calls = map[*call]struct{}{}
 	}
-	f.newest = c
-	f.n++
+	f.calls[c] = struct{}{}
 }
 
 func (f *inFlight) end(c *call) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if c.older != nil {
-		c.older.newer = c.newer
-	} else {
-		f.oldest = c.newer
-	}
-	if c.newer != nil {
-		c.newer.older = c.older
-	} else {
-		f.newest = c.older
-	}
-	c.older, c.newer = nil, nil
-	f.n--
+	delete(f.calls, c)
 }
 
 // look returns how many calls there are and when the oldest began.
 func (f *inFlight) look() (n int, since time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.oldest != nil {
-		since = f.oldest.start
+	for c := range f.calls {
+		if since.IsZero() || c.start.Before(since) {
+			since = c.start
+		}
 	}
-	return f.n, since
+	return len(f.calls), since
 }

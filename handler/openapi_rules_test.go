@@ -19,10 +19,8 @@ import (
 func TestTheDescriptionSuitsGenerators(t *testing.T) {
 	t.Parallel()
 	for _, social := range []bool{false, true} {
-		d, err := describe("v1.2.3", social)
-		require.NoError(t, err)
 		var doc map[string]any
-		require.NoError(t, json.Unmarshal(d.plain, &doc))
+		require.NoError(t, json.Unmarshal(describe("v1.2.3", social).data, &doc))
 		assert.Empty(t, brokenRules("", doc))
 		assert.Empty(t, clashingNames(doc))
 	}
@@ -66,10 +64,8 @@ func TestTheRulesForGeneratorsFindWhatBreaksThem(t *testing.T) {
 // array must be the one.
 func TestJSONIsTheFirstOfTheTypesThatABodyOfLinesHas(t *testing.T) {
 	t.Parallel()
-	d, err := describe("v1.2.3", true)
-	require.NoError(t, err)
 	var doc yaml.Node
-	require.NoError(t, yaml.Unmarshal(d.plain, &doc))
+	require.NoError(t, yaml.Unmarshal(describe("v1.2.3", true).data, &doc))
 	checked := 0
 	each(member(doc.Content[0], "paths"), func(path string, operations *yaml.Node) {
 		each(operations, func(method string, operation *yaml.Node) {

@@ -4,21 +4,17 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	_ "embed" // of the description
 	"encoding/hex"
 	"fmt"
 	"html"
 	"io/fs"
 	"maps"
 	"mime"
-	"net/http"
 	"path"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
-
-	"github.com/klauspost/compress/gzhttp"
-	"github.com/klauspost/compress/gzip"
 
 	"github.com/freshet/freshet/handler/web"
 )
@@ -43,8 +39,8 @@ var assets = sync.OnceValues(func() (map[string]static, error) {
 		if !known {
 			return fmt.Errorf("web/%s: the media type of this extension is not known", name)
 		}
-		all[name], err = newStatic(data, kind)
-		return err
+		all[name] = newStatic(data, kind)
+		return nil
 	})
 	return all, err
 })
@@ -59,19 +55,15 @@ var pageTypes = map[string]string{
 
 // withAuth returns the pages of a server. The feed page knows how this server knows its
 // callers before it asks for anything, and whether there are readers of a demo.
-func withAuth(pages map[string]static, auth Auth) (map[string]static, error) {
+func withAuth(pages map[string]static, auth Auth) map[string]static {
 	const feed = "feed/index.html"
 	says := fmt.Sprintf(`<html data-auth="%s" data-claim="%s"`, cmp.Or(auth.Mode, ModeHeader), html.EscapeString(cmp.Or(auth.JWT.Claim, "sub")))
 	if auth.Demo {
 		says += " data-demo"
 	}
-	page, err := newStatic(bytes.Replace(pages[feed].plain, []byte("<html"), []byte(says), 1), pages[feed].kind)
-	if err != nil {
-		return nil, err
-	}
 	pages = maps.Clone(pages)
-	pages[feed] = page
-	return pages, nil
+	pages[feed] = newStatic(bytes.Replace(pages[feed].data, []byte("<html"), []byte(says), 1), pages[feed].kind)
+	return pages
 }
 
 // page answers with one of the pages.
@@ -92,48 +84,53 @@ func (s *server) sendAsset(c *call, name string) error {
 	h := c.gin.Writer.Header()
 	h.Set("Content-Security-Policy", pagePolicy)
 	h.Set("Referrer-Policy", "no-referrer")
-	s.sendStatic(c, a)
-	return nil
+	return a.send(c)
 }
 
-// static is content that stays the same while the process runs. It is compressed once.
+//go:generate go test -run TestTheDescriptionIsBuilt . -update
+
+// What the files of openapi/ say together, for servers with posts and without.
+var (
+	//go:embed openapi/posts.json
+	withPosts []byte
+	//go:embed openapi/items.json
+	withoutPosts []byte
+)
+
+// describe returns the description of a server of this version, with or without the
+// social routes.
+func describe(version string, social bool) static {
+	data := withoutPosts
+	if social {
+		data = withPosts
+	}
+	return newStatic(bytes.Replace(data, []byte(`"version":""`), appendString([]byte(`"version":`), version), 1), jsonType[0])
+}
+
+// static is content that stays the same while the process runs.
 type static struct {
-	plain []byte
-	gzip  []byte // nil: compressed it would not be smaller
-	kind  string // media type
-	etag  string // of plain
+	data []byte
+	kind string // media type
+	etag string
 }
 
-func newStatic(data []byte, kind string) (static, error) {
+func newStatic(data []byte, kind string) static {
 	sum := sha256.Sum256(data)
-	s := static{plain: data, kind: kind, etag: `"` + hex.EncodeToString(sum[:12]) + `"`}
-	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return s, err
-	}
-	if _, err = z.Write(data); err == nil {
-		err = z.Close()
-	}
-	if b.Len() < len(data) {
-		s.gzip = b.Bytes()
-	}
-	return s, err
+	return static{data, kind, `"` + hex.EncodeToString(sum[:12]) + `"`}
 }
 
-// sendStatic answers GET and HEAD.
-func (s *server) sendStatic(c *call, what static) {
-	h := c.gin.Writer.Header()
-	data, etag := what.plain, what.etag
-	if what.gzip != nil && takesGzip(c.gin.Request) {
-		data, etag = what.gzip, etag[:len(etag)-1]+gzipTag+`"`
-		h.Set("Content-Encoding", "gzip")
-		h.Set("Content-Length", strconv.Itoa(len(data))) // ServeContent sets none for what is encoded
+// send answers GET and HEAD.
+func (s static) send(c *call) error {
+	if tag, ok := noneMatch(c.gin.Request, s.etag); ok {
+		return notModified(tag).send(c)
 	}
-	h.Set(gzhttp.HeaderNoCompression, "1")
-	h.Set("Content-Type", what.kind)
-	h.Set("ETag", etag)
+	h := c.gin.Writer.Header()
+	h.Set("Content-Type", s.kind)
+	h.Set("ETag", s.etag)
 	h.Set("Cache-Control", "no-cache") // asked for each time, sent only when it has changed
 	h.Set("X-Content-Type-Options", "nosniff")
-	http.ServeContent(c.gin.Writer, c.gin.Request, "", time.Time{}, bytes.NewReader(data))
+	h.Set("Content-Length", strconv.Itoa(len(s.data)))
+	_, err := c.gin.Writer.Write(s.data)
+	c.unsent = err != nil
+	return nil
 }

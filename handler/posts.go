@@ -17,13 +17,14 @@ import (
 
 func (s *server) postRoutes(route router) {
 	const post = "/v1/posts/:id"
+	reader := s.readerOf(social.CheckPostID)
 	route(http.MethodPost, "/v1/posts", s.createPost)
-	route(http.MethodGet, post, s.getPost)
-	route(http.MethodPatch, post, s.editPost)
-	route(http.MethodDelete, post, s.deletePost)
-	route(http.MethodGet, post+"/replies", s.getReplies)
-	route(http.MethodPut, post+"/like", s.putLike)
-	route(http.MethodDelete, post+"/like", s.deleteLike)
+	route(http.MethodGet, post, serve(s.work, reader, s.getPost))
+	route(http.MethodPatch, post, serveInput(s.gated, s.changer, body(MaxPostBody, social.Edit{}), s.editPost))
+	route(http.MethodDelete, post, serve(s.gated, s.changer, s.deletePost))
+	route(http.MethodGet, post+"/replies", serveInput(s.work, reader, query(repliesQuery{pageQuery: pageQuery{Limit: engine.DefaultLimit}}), s.getReplies))
+	route(http.MethodPut, post+"/like", serve(s.gated, s.member, s.putLike))
+	route(http.MethodDelete, post+"/like", serve(s.gated, s.member, s.deleteLike))
 }
 
 // lacksSocial says in an answer that the social store could not be asked.
@@ -134,8 +135,7 @@ func (s *server) answerPost(c *call, p social.Post, how social.Creation, created
 	if err != nil {
 		return err
 	}
-	c.sendEntry(status, p.Author, &card)
-	return nil
+	return (&postAnswer{status: status, reader: p.Author, card: card}).send(c)
 }
 
 // postKey is the idempotency key of a call, "" for none.
@@ -152,108 +152,57 @@ func postKey(r *http.Request) (string, error) {
 
 // getPost answers GET /v1/posts/{id}. While the store cannot be asked, a public
 // post is answered as it was kept.
-func (s *server) getPost(c *call) error {
-	reader, err := s.reader(c)
-	if err != nil {
-		return err
-	}
+func (s *server) getPost(ctx context.Context, c *call, reader string) (any, error) {
 	id := c.gin.Param("id")
-	if err := social.CheckPostID(id); err != nil {
-		return err
+	card, err := s.card(ctx, reader, id)
+	if !errors.Is(err, social.ErrUnavailable) {
+		return &postAnswer{status: http.StatusOK, reader: reader, card: card}, err
 	}
-	var degraded []string
-	card, err := result(c, s.work, func(ctx context.Context) (social.Card, error) {
-		card, err := s.card(ctx, reader, id)
-		if errors.Is(err, social.ErrUnavailable) {
-			degraded = []string{lacksSocial}
-			return s.keptCard(ctx, id, err)
-		}
-		return card, err
-	})
-	if err != nil {
-		return err
-	}
-	c.sendEntry(http.StatusOK, reader, &card, degraded...)
-	return nil
+	card, err = s.keptCard(ctx, id, err)
+	return &postAnswer{http.StatusOK, reader, card, []string{lacksSocial}}, err
 }
 
 // editPost answers PATCH /v1/posts/{id} with the post as the caller sees it. An
 // admin is nobody's reader, so of a post that is not public they get nothing.
-func (s *server) editPost(c *call) error {
-	by, err := s.changer(c)
-	if err != nil {
-		return err
-	}
-	var in social.Edit
-	if err := c.readJSON(MaxPostBody, &in); err != nil {
-		return err
-	}
-	if in == (social.Edit{}) {
-		return fmt.Errorf("%w: there is nothing to change; send caption, tags or alts", feed.ErrInvalid)
+func (s *server) editPost(ctx context.Context, c *call, by string, in *social.Edit) (any, error) {
+	if *in == (social.Edit{}) {
+		return nil, fmt.Errorf("%w: there is nothing to change; send caption, tags or alts", feed.ErrInvalid)
 	}
 	id := c.gin.Param("id")
-	card, err := result(c, s.gated, func(ctx context.Context) (social.Card, error) {
-		if _, err := s.deps.Social.Store.EditPost(ctx, id, by, in, time.Time{}); err != nil {
-			return social.Card{}, err
-		}
-		card, err := s.card(ctx, by, id)
-		if by == "" && errors.Is(err, feed.ErrNotFound) {
-			err = nil
-		}
-		return card, err
-	})
-	if err != nil {
-		return err
+	if _, err := s.deps.Social.Store.EditPost(ctx, id, by, *in, time.Time{}); err != nil {
+		return nil, err
 	}
-	if !card.Visible {
-		return c.succeed(empty{})
+	card, err := s.card(ctx, by, id)
+	if by == "" && errors.Is(err, feed.ErrNotFound) {
+		return empty{}, nil
 	}
-	c.sendEntry(http.StatusOK, by, &card)
-	return nil
+	return &postAnswer{status: http.StatusOK, reader: by, card: card}, err
 }
 
 // deletePost answers DELETE /v1/posts/{id}.
-func (s *server) deletePost(c *call) error {
-	by, err := s.changer(c)
-	if err != nil {
-		return err
-	}
-	return c.done(s.gated, func(ctx context.Context) error {
-		return s.deps.Social.Store.DeletePost(ctx, c.gin.Param("id"), by, time.Time{})
-	})
+func (s *server) deletePost(ctx context.Context, c *call, by string) (any, error) {
+	return empty{}, s.deps.Social.Store.DeletePost(ctx, c.gin.Param("id"), by, time.Time{})
 }
 
 // putLike answers PUT /v1/posts/{id}/like. A like that is news is also the act
 // "like".
-func (s *server) putLike(c *call) error {
-	agent, err := s.member(c)
-	if err != nil {
-		return err
-	}
+func (s *server) putLike(ctx context.Context, c *call, agent string) (any, error) {
 	id := c.gin.Param("id")
-	return c.answer(s.gated, func(ctx context.Context) (any, error) {
-		likes, changed, err := s.deps.Social.Store.Like(ctx, agent, id)
-		data := api.Likes{Likes: likes, HasLiked: true}
-		if err != nil || !changed {
-			return data, err
-		}
-		// The like is stored. A repetition would not be news, so an act that cannot
-		// be counted now is not.
-		if _, err := s.deps.Reactions.React(ctx, agent, []engine.Act{{Kind: events.Like, ID: id}}); err != nil {
-			s.log.WarnContext(ctx, "a like was not counted as an act", slog.String("request_id", c.id), slog.String("error", redact(err.Error())))
-		}
-		return data, nil
-	})
+	likes, changed, err := s.deps.Social.Store.Like(ctx, agent, id)
+	data := api.Likes{Likes: likes, HasLiked: true}
+	if err != nil || !changed {
+		return data, err
+	}
+	// The like is stored. A repetition would not be news, so an act that cannot
+	// be counted now is not.
+	if _, err := s.deps.Reactions.React(ctx, agent, []engine.Act{{Kind: events.Like, ID: id}}); err != nil {
+		s.log.WarnContext(ctx, "a like was not counted as an act", slog.String("request_id", c.id), slog.String("error", redact(err.Error())))
+	}
+	return data, nil
 }
 
 // deleteLike answers DELETE /v1/posts/{id}/like.
-func (s *server) deleteLike(c *call) error {
-	agent, err := s.member(c)
-	if err != nil {
-		return err
-	}
-	return c.answer(s.gated, func(ctx context.Context) (any, error) {
-		likes, _, err := s.deps.Social.Store.Unlike(ctx, agent, c.gin.Param("id"))
-		return api.Likes{Likes: likes}, err
-	})
+func (s *server) deleteLike(ctx context.Context, c *call, agent string) (any, error) {
+	likes, _, err := s.deps.Social.Store.Unlike(ctx, agent, c.gin.Param("id"))
+	return api.Likes{Likes: likes}, err
 }

@@ -8,107 +8,81 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/feed/terms"
 )
 
-// profileAgent returns the agent that the path names, after checking that the
-// caller may use its profile.
-func (s *server) profileAgent(c *call) (string, error) {
-	agent := c.gin.Param("agent_id")
-	caller, err := s.auth.profile(c.gin.Request, agent)
-	c.agent = caller
-	if caller != "" {
-		// Before the error, so that attempts at other agents' profiles are limited.
-		if limited := s.rates.take(caller); limited != nil {
-			return "", limited
+// profileChange is a change of a profile, made where match takes the stored one.
+type profileChange struct {
+	match func(stored feed.Profile) error
+	make  func(*feed.Profile) error
+}
+
+// readChange reads a change of a profile, which parse makes of the body.
+func readChange(parse func(body []byte) (func(*feed.Profile) error, error)) input[profileChange] {
+	return func(c *call) (*profileChange, error) {
+		match, err := matching(c.gin.Request)
+		if err != nil {
+			return nil, err
 		}
+		body, err := c.readBody(MaxProfileBody)
+		if err != nil {
+			return nil, err
+		}
+		change, err := parse(body)
+		return &profileChange{match, change}, err
 	}
-	if err != nil {
-		return "", err
-	}
-	return agent, feed.CheckAgentID(agent)
 }
 
-// putProfile answers PUT /v1/agents/{agent_id}/profile with the profile as it
+// replaceProfile is the change of PUT.
+func replaceProfile(body []byte) (func(*feed.Profile) error, error) {
+	p, err := feed.ParseProfile(body)
+	return func(stored *feed.Profile) error {
+		stored.Replace(p)
+		return nil
+	}, err
+}
+
+// editProfile answers PUT and PATCH /v1/agents/{agent_id}/profile with the profile as it
 // is stored.
-func (s *server) putProfile(c *call) error {
-	return s.writeProfile(c, func(body []byte) (func(*feed.Profile) error, error) {
-		p, err := feed.ParseProfile(body)
-		return func(stored *feed.Profile) error {
-			stored.Replace(p)
-			return nil
-		}, err
+func (s *server) editProfile(ctx context.Context, _ *call, agent string, change *profileChange) (any, error) {
+	p, err := s.deps.Profiles.EditProfile(ctx, agent, func(stored *feed.Profile) (bool, error) {
+		if err := change.match(*stored); err != nil {
+			return false, err
+		}
+		return true, change.make(stored)
 	})
+	return taggedProfile{p, p}, err
 }
 
-// patchProfile answers PATCH /v1/agents/{agent_id}/profile with the profile as it
-// is stored.
-func (s *server) patchProfile(c *call) error {
-	return s.writeProfile(c, catalog.ProfilePatch)
+// taggedProfile is an answer with the profile's ETag.
+type taggedProfile struct {
+	feed.Profile
+	data any
 }
 
-// writeProfile changes the profile by what parse makes of the body, where it is
-// still the one that the caller means.
-func (s *server) writeProfile(c *call, parse func(body []byte) (func(*feed.Profile) error, error)) error {
-	agent, err := s.profileAgent(c)
-	if err != nil {
-		return err
-	}
-	match, err := matching(c.gin.Request)
-	if err != nil {
-		return err
-	}
-	body, err := c.readBody(MaxProfileBody)
-	if err != nil {
-		return err
-	}
-	change, err := parse(body)
-	if err != nil {
-		return err
-	}
-	p, err := result(c, s.gated, func(ctx context.Context) (feed.Profile, error) {
-		return s.deps.Profiles.EditProfile(ctx, agent, func(stored *feed.Profile) (bool, error) {
-			if err := match(*stored); err != nil {
-				return false, err
-			}
-			return true, change(stored)
-		})
-	})
-	if err != nil {
-		return err
-	}
-	return c.succeedProfile(p, p)
-}
-
-// succeedProfile answers data, with the profile's ETag.
-func (c *call) succeedProfile(p feed.Profile, data any) error {
-	tag, err := profileTag(p)
+func (p taggedProfile) send(c *call) error {
+	tag, err := profileTag(p.Profile)
 	if err != nil {
 		return err
 	}
 	c.gin.Writer.Header()["Etag"] = []string{tag}
-	return c.succeed(data)
+	return c.succeed(p.data)
 }
 
 // getProfile answers GET /v1/agents/{agent_id}/profile.
-func (s *server) getProfile(c *call) error {
-	agent, err := s.profileAgent(c)
+func (s *server) getProfile(ctx context.Context, _ *call, agent string) (any, error) {
+	p, err := s.deps.Profiles.Profile(ctx, agent)
 	if err != nil {
-		return err
-	}
-	p, err := result(c, s.gated, func(ctx context.Context) (feed.Profile, error) { return s.deps.Profiles.Profile(ctx, agent) })
-	if err != nil {
-		return err
+		return nil, err
 	}
 	learned := s.deps.Profiles.Learned(agent, &p)
 	for i := range learned {
 		learned[i].Score = significant(learned[i].Score)
 		learned[i].Factor = min(significant(learned[i].Factor), 0.9999) // 1 would be none
 	}
-	return c.succeedProfile(p, api.AgentProfile{Profile: p, Learned: learned})
+	return taggedProfile{p, api.AgentProfile{Profile: p, Learned: learned}}, nil
 }
 
 // significant rounds to four significant digits, as figures are shown.
@@ -121,23 +95,16 @@ func significant(x float64) float64 {
 }
 
 // deleteAgent answers DELETE /v1/agents/{agent_id}.
-func (s *server) deleteAgent(c *call) error {
-	c.personal = true
-	agent, err := s.own(c, "agent_id")
-	if err != nil {
-		return err
-	}
-	return c.done(s.gated, func(ctx context.Context) error {
-		if s.deps.Social != nil { // first what others can see
-			if err := s.deps.Social.Store.EraseAgent(ctx, agent); err != nil {
-				return err
-			}
-		}
-		if err := s.deps.Works.Erase(ctx, agent); err != nil {
+func (s *server) deleteAgent(ctx context.Context, agent string) error {
+	if s.deps.Social != nil { // first what others can see
+		if err := s.deps.Social.Store.EraseAgent(ctx, agent); err != nil {
 			return err
 		}
-		return s.deps.Profiles.Forget(ctx, agent)
-	})
+	}
+	if err := s.deps.Works.Erase(ctx, agent); err != nil {
+		return err
+	}
+	return s.deps.Profiles.Forget(ctx, agent)
 }
 
 // mutedRoutes are single steps of what a profile mutes.
@@ -191,24 +158,18 @@ func (s *server) mutedList(route router, list string, mute func(p *feed.Profile,
 
 // changeMuted answers PUT and DELETE /v1/agents/{agent_id}/muted/….
 func (s *server) changeMuted(param string, valid func(value string) error, step func(p *feed.Profile, value string) (bool, error)) func(*call) error {
-	return func(c *call) error {
-		agent, err := s.profileAgent(c)
-		if err != nil {
-			return err
-		}
+	return s.change(s.owner("agent_id"), func(ctx context.Context, c *call, agent string) (changed bool, err error) {
 		value := strings.TrimPrefix(c.gin.Param(param), "/")
 		if value == "" {
-			return fmt.Errorf("%w: the path ends without the %s", feed.ErrInvalid, param)
+			return false, fmt.Errorf("%w: the path ends without the %s", feed.ErrInvalid, param)
 		}
 		if err := valid(value); err != nil {
-			return err
+			return false, err
 		}
-		return s.change(c, func(ctx context.Context) (changed bool, err error) {
-			_, err = s.deps.Profiles.EditProfile(ctx, agent, func(p *feed.Profile) (bool, error) {
-				changed, err = step(p, value)
-				return changed, err
-			})
+		_, err = s.deps.Profiles.EditProfile(ctx, agent, func(p *feed.Profile) (bool, error) {
+			changed, err = step(p, value)
 			return changed, err
 		})
-	}
+		return changed, err
+	})
 }

@@ -2,9 +2,9 @@ package handler
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -45,31 +45,36 @@ func viewRanking(v ranking.Version) api.RankingVersion {
 
 // getRanking answers GET /v1/ranking: the newest version, with its number as
 // the ETag.
-func (s *server) getRanking(c *call) error {
-	v, err := result(c, s.gated, s.deps.Rankings.Current)
-	if err != nil {
-		return err
-	}
+func (s *server) getRanking(ctx context.Context, c *call, _ string) (any, error) {
+	v, err := s.deps.Rankings.Current(ctx)
 	// Version 0 differs from configuration to configuration, so it has no
 	// unchanged answer.
 	if tag, ok := noneMatch(c.gin.Request, rankingTag(v.Version)); ok && v.Version > 0 {
-		c.sendNotModified(tag)
-		return nil
+		return notModified(tag), err
 	}
-	return c.succeedRanking(v, nil)
+	return rankingAnswer{v, nil}, err
 }
 
-// sendNotModified answers that the client has what the tag is of.
-func (c *call) sendNotModified(tag string) {
-	c.gin.Writer.Header()["Etag"] = []string{tag}
+// notModified answers that the client has what this tag is of.
+type notModified string
+
+func (tag notModified) send(c *call) error {
+	c.gin.Writer.Header()["Etag"] = []string{string(tag)}
 	c.gin.Writer.WriteHeader(http.StatusNotModified)
 	c.gin.Writer.WriteHeaderNow()
+	return nil
 }
 
-func (c *call) succeedRanking(v ranking.Version, notes []string) error {
-	c.gin.Writer.Header()["Etag"] = []string{rankingTag(v.Version)}
-	view := viewRanking(v)
-	view.Notes = notes
+// rankingAnswer is an answer with a version of the ranking, and notes on how it came about.
+type rankingAnswer struct {
+	ranking.Version
+	notes []string
+}
+
+func (a rankingAnswer) send(c *call) error {
+	c.gin.Writer.Header()["Etag"] = []string{rankingTag(a.Version.Version)}
+	view := viewRanking(a.Version)
+	view.Notes = a.notes
 	return c.succeed(view)
 }
 
@@ -112,63 +117,39 @@ func ifMatch(r *http.Request) (*int, error) {
 
 // putRanking answers PUT /v1/ranking with the new version. Parameters that are
 // not named stay as they are.
-func (s *server) putRanking(c *call) error {
-	return s.changeRanking(c, func(ctx context.Context, body []byte, onlyIf *int, notes *[]string) (ranking.Version, error) {
-		change, err := decodeRankingChange(body, notes)
-		if err != nil {
-			return ranking.Version{}, err
-		}
-		change.If = onlyIf
-		return s.deps.Rankings.Change(ctx, change)
-	})
+func (s *server) putRanking(ctx context.Context, c *call, _ string, in *rankingBody) (any, error) {
+	var notes []string
+	change, err := in.change(&notes)
+	if err != nil {
+		return nil, err
+	}
+	if change.If, err = ifMatch(c.gin.Request); err != nil {
+		return nil, err
+	}
+	v, err := s.deps.Rankings.Change(ctx, change)
+	return rankingAnswer{v, notes}, err
 }
 
 // revertRanking answers POST /v1/ranking/revert with the new version, which is
 // what the named one was.
-func (s *server) revertRanking(c *call) error {
-	return s.changeRanking(c, func(ctx context.Context, body []byte, onlyIf *int, _ *[]string) (ranking.Version, error) {
-		in, err := decodeRevert(body)
-		if err != nil {
-			return ranking.Version{}, err
-		}
-		return s.deps.Rankings.Revert(ctx, *in.Version, in.By, in.Why, onlyIf)
-	})
-}
-
-func (s *server) changeRanking(c *call, change func(ctx context.Context, body []byte, onlyIf *int, notes *[]string) (ranking.Version, error)) error {
+func (s *server) revertRanking(ctx context.Context, c *call, _ string, in *revertBody) (any, error) {
 	onlyIf, err := ifMatch(c.gin.Request)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	body, err := c.readBody(MaxRankingBody)
-	if err != nil {
-		return err
-	}
-	var notes []string
-	v, err := result(c, s.gated, func(ctx context.Context) (ranking.Version, error) { return change(ctx, body, onlyIf, &notes) })
-	if err != nil {
-		return err
-	}
-	return c.succeedRanking(v, notes)
+	v, err := s.deps.Rankings.Revert(ctx, *in.Version, in.By, in.Why, onlyIf)
+	return rankingAnswer{v, nil}, err
 }
 
 // getRankingHistory answers GET /v1/ranking/history with the newest versions,
 // newest first.
-func (s *server) getRankingHistory(c *call) error {
-	ask := struct {
-		Limit int `json:"limit"`
-	}{rankingHistory}
-	if err := c.decodeQuery(&ask); err != nil {
-		return err
+func (s *server) getRankingHistory(ctx context.Context, _ *call, _ string, ask *limitQuery) (any, error) {
+	list, err := s.deps.Rankings.History(ctx, ask.Limit)
+	views := make([]api.RankingVersion, len(list))
+	for i, v := range list {
+		views[i] = viewRanking(v)
 	}
-	return c.answer(s.gated, func(ctx context.Context) (any, error) {
-		list, err := s.deps.Rankings.History(ctx, ask.Limit)
-		views := make([]api.RankingVersion, len(list))
-		for i, v := range list {
-			views[i] = viewRanking(v)
-		}
-		return api.RankingHistory{Versions: views}, err
-	})
+	return api.RankingHistory{Versions: views}, err
 }
 
 // rankingBody is the body of PUT /v1/ranking.
@@ -185,14 +166,10 @@ type experimentBody struct {
 	Ranking proposal `json:"ranking"`
 }
 
-func decodeRankingChange(body []byte, notes *[]string) (change ranking.Change, err error) {
-	in := rankingBody{By: rankingBy}
-	if err := decode(body, &in); err != nil {
-		return change, err
-	}
-	change = ranking.Change{Edit: in.Ranking.edit("ranking", notes), By: in.By, Why: in.Why}
-	if in.Experiments != nil {
-		if change.Experiments, err = experiments(in.Experiments, notes); err != nil {
+func (b *rankingBody) change(notes *[]string) (change ranking.Change, err error) {
+	change = ranking.Change{Edit: b.Ranking.edit("ranking", notes), By: b.By, Why: b.Why}
+	if b.Experiments != nil {
+		if change.Experiments, err = experiments(b.Experiments, notes); err != nil {
 			return change, err
 		}
 	}
@@ -218,30 +195,13 @@ func (p proposal) edit(name string, notes *[]string) ranking.Edit {
 	}
 }
 
+// noValue matches an object that has null, and objects of nothing else.
+var noValue = regexp.MustCompile(`^(?:[\s{},]|"[^"]*"\s*:(?:\s*null)?)*$`)
+
 // names reports whether a proposal names a parameter. It does not in
 // {"decay":{"scale":null}}. One that is wrong does: who applies it says what is.
 func (p proposal) names() bool {
-	if p == nil {
-		return false
-	}
-	var scratch feed.Ranking
-	var fields map[string]any
-	return scratch.Propose(p) != nil || json.Unmarshal(p, &fields) != nil || hasValue(fields)
-}
-
-// hasValue reports whether a decoded JSON value is more than null and objects of
-// nothing else.
-func hasValue(value any) bool {
-	fields, ok := value.(map[string]any)
-	if !ok {
-		return value != nil
-	}
-	for _, v := range fields {
-		if hasValue(v) {
-			return true
-		}
-	}
-	return false
+	return p != nil && (new(feed.Ranking).Propose(p) != nil || !noValue.Match(p))
 }
 
 func experiments(list []experimentBody, notes *[]string) ([]ranking.Experiment, error) {
@@ -265,13 +225,9 @@ type revertBody struct {
 	Why     string `json:"why"`
 }
 
-func decodeRevert(body []byte) (revertBody, error) {
-	in := revertBody{By: rankingBy}
-	if err := decode(body, &in); err != nil {
-		return in, err
+func (b *revertBody) check() error {
+	if b.Version == nil || *b.Version < 0 {
+		return fmt.Errorf("%w: version must be the number of the version to go back to; 0 is the configuration's", feed.ErrInvalid)
 	}
-	if in.Version == nil || *in.Version < 0 {
-		return in, fmt.Errorf("%w: version must be the number of the version to go back to; 0 is the configuration's", feed.ErrInvalid)
-	}
-	return in, nil
+	return nil
 }

@@ -43,12 +43,7 @@ type Timelines interface {
 
 // socialRoutes adds what exists only with Deps.Social.
 func (s *server) socialRoutes(route router) {
-	personal := func(method, path string, fn func(*call) error) {
-		route(method, path, func(c *call) error {
-			c.personal = true
-			return fn(c)
-		})
-	}
+	personal := func(method, path string, fn func(*call) error) { route(method, path, personally(fn)) }
 	s.postRoutes(personal)
 	s.imageRoutes(route)
 	s.timelineRoutes(personal)
@@ -60,13 +55,22 @@ func (s *server) socialRoutes(route router) {
 	s.promotionRoutes(personal)
 }
 
-// member is the caller of a route that is for agents.
+// personally is a route whose answers depend on who calls.
+func personally(fn func(*call) error) func(*call) error {
+	return func(c *call) error {
+		c.personal = true
+		return fn(c)
+	}
+}
+
+// member is the caller of a route that is for agents. It fails where the agent is not known
+// or over its rate limit.
 func (s *server) member(c *call) (string, error) {
-	agent, err := s.caller(c)
+	agent, err := s.auth.agent(c.gin.Request)
 	if err != nil {
 		return "", err
 	}
-	return agent, social.CheckAgent(agent)
+	return s.known(c, agent)
 }
 
 // reader is the caller of a route that is for everybody: an agent, or "" for a
@@ -78,6 +82,17 @@ func (s *server) reader(c *call) (string, error) {
 		return "", err
 	}
 	return s.known(c, agent)
+}
+
+// readerOf is [server.reader] of what the path names by an id.
+func (s *server) readerOf(check func(id string) error) subject {
+	return func(c *call) (string, error) {
+		reader, err := s.reader(c)
+		if err == nil {
+			err = check(c.gin.Param("id"))
+		}
+		return reader, err
+	}
 }
 
 // changer is the caller of a route that is for the owner of something: an
@@ -102,28 +117,20 @@ func (s *server) known(c *call, agent string) (string, error) {
 	return agent, social.CheckAgent(agent)
 }
 
-// own returns the agent that the path names, who must be the caller unless that
-// is an admin.
-func (s *server) own(c *call, param string) (string, error) {
-	by, err := s.changer(c)
-	if err != nil {
-		return "", err
+// owner is the agent that a parameter of the path names, who must be the caller unless
+// that is an admin.
+func (s *server) owner(param string) subject {
+	return func(c *call) (string, error) {
+		by, err := s.changer(c)
+		if err != nil {
+			return "", err
+		}
+		agent := c.gin.Param(param)
+		if by != "" && by != agent {
+			return "", fmt.Errorf("%w: an agent may do this only for itself", feed.ErrForbidden)
+		}
+		return agent, social.CheckAgent(agent)
 	}
-	agent := c.gin.Param(param)
-	if by != "" && by != agent {
-		return "", fmt.Errorf("%w: an agent may do this only for itself", feed.ErrForbidden)
-	}
-	return agent, social.CheckAgent(agent)
-}
-
-// owner is [server.own] of a parameter.
-func (s *server) owner(param string) func(*call) (string, error) {
-	return func(c *call) (string, error) { return s.own(c, param) }
-}
-
-// changed is the data of an answer to a change that may be repeated.
-type changed struct {
-	Changed bool `json:"changed"` // false: it was so before
 }
 
 // queryText is a parameter of a query that is text, whatever it looks like: the
@@ -140,18 +147,6 @@ func (t *queryText) UnmarshalJSON(value []byte) error {
 
 // cursorOf writes a position as a cursor.
 func cursorOf(p social.Position) string { return p.ID + ":" + strconv.FormatInt(p.At, 10) }
-
-// position reads a cursor; none is the zero Position.
-func (t queryText) position() (social.Position, error) {
-	if t == "" {
-		return social.Position{}, nil
-	}
-	p, ok := parsePosition(string(t))
-	if !ok {
-		return p, fmt.Errorf("%w: cursor must be the next_cursor of an earlier answer, <post id>:<Unix seconds>, not %.80q", feed.ErrInvalid, string(t))
-	}
-	return p, nil
-}
 
 // maxPositionTime is the largest time of a position, in Unix seconds: 18 digits, so
 // that a pattern can say it.
@@ -171,21 +166,17 @@ func parsePosition(text string) (p social.Position, ok bool) {
 type pageQuery struct {
 	Cursor queryText `json:"cursor"`
 	Limit  int       `json:"limit"`
+
+	position social.Position // of the cursor; zero: there is none
 }
 
-// readPage reads where a page of posts begins and how long it is.
-func (c *call) readPage() (below social.Position, limit int, err error) {
-	ask := pageQuery{Limit: engine.DefaultLimit}
-	if err := c.decodeQuery(&ask); err != nil {
-		return below, 0, err
+func (q *pageQuery) check() error {
+	if err := feed.CheckLimit(q.Limit, engine.MaxLimit); err != nil || q.Cursor == "" {
+		return err
 	}
-	return ask.check()
-}
-
-func (q *pageQuery) check() (below social.Position, limit int, err error) {
-	if err := feed.CheckLimit(q.Limit, engine.MaxLimit); err != nil {
-		return below, 0, err
+	var ok bool
+	if q.position, ok = parsePosition(string(q.Cursor)); !ok {
+		return fmt.Errorf("%w: cursor must be the next_cursor of an earlier answer, <post id>:<Unix seconds>, not %.80q", feed.ErrInvalid, string(q.Cursor))
 	}
-	below, err = q.Cursor.position()
-	return below, q.Limit, err
+	return nil
 }

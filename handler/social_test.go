@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -18,7 +17,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
@@ -72,13 +70,6 @@ func TestWithoutTheSocialHalfItsRoutesDoNotExist(t *testing.T) {
 	for _, path := range []string{"/v1/posts", "/v1/posts/post:1", "/v1/timeline", "/v1/authors/u_1", "/v1/circles/c1", "/v1/agents/u_1/following"} {
 		require.Equal(t, 40401, f.do(t, "GET", path, "", asAgent, asAdmin).Code, path)
 	}
-	_, err := New(Config{}, Deps{
-		Feed: f.feed, Profiles: f.profiles, Explain: noExplain{}, Items: f.items, List: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
-		Rankings: noRankings{}, Offline: noOffline{}, Reactions: &fakeReactions{}, Counts: countsFunc(nil), Guest: noGuest{},
-		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }), Log: slog.New(slog.DiscardHandler),
-		Social: &Social{},
-	})
-	require.ErrorContains(t, err, "Deps.Social.Store is missing")
 }
 
 // An entry is the stored content, byte for byte, and what is told beside it.
