@@ -21,6 +21,9 @@ const (
 	exclusive
 )
 
+// locks end statements that read rows, by how they are locked.
+var locks = [...]string{free: ``, doing: ` FOR KEY SHARE`, changing: ` FOR NO KEY UPDATE`, exclusive: ` FOR UPDATE`}
+
 // agent is somebody's row, as far as writes need it.
 type agent struct {
 	social.Party
@@ -33,15 +36,19 @@ type agent struct {
 func (t *Tx) agents(mode lock, ids ...string) map[string]*agent {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	out := make(map[string]*agent, len(ids))
-	t.both(Statement{t.d.MakeAgents, []any{ids}}, func(scan Scan) error {
+	first := Statement{`INSERT INTO authors (id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`, []any{ids}}
+	if t.d.OneWriter {
+		first.Text = "" // nobody needs a row to be locked
+	}
+	t.both(first, func(scan Scan) error {
 		var id string
 		a := &agent{}
 		err := scan(&id, &a.Followers, &a.Following, &a.Delivery, &a.cardAt, &a.Erased, &a.ErasedAgent)
 		out[id] = a
 		return err
 	}, Statement{`SELECT id, followers, following, delivery, card_at, erased, erased_agent
-		FROM authors WHERE id = ANY ($1) ORDER BY id` + t.d.Locks[mode], []any{ids}})
-	if t.d.MakeAgents != "" && len(out) < len(ids) {
+		FROM authors WHERE id = ANY ($1) ORDER BY id` + locks[mode], []any{ids}})
+	if !t.d.OneWriter && len(out) < len(ids) {
 		t.fail(fmt.Errorf("%w: an agent was purged", ErrRaced))
 	}
 	for _, id := range ids {
@@ -57,22 +64,22 @@ func (t *Tx) agent(mode lock, id string) *agent { return t.agents(mode, id)[id] 
 
 // lockAgents locks agents of whom nothing is to be read.
 func (t *Tx) lockAgents(mode lock, ids ...string) {
-	if t.d.Locks[mode] != "" {
+	if !t.d.OneWriter {
 		t.agents(mode, ids...)
 	}
 }
 
-// LockOrder is the order in which rows of posts p are locked: replies first, as their
+// lockOrder is the order in which rows of posts p are locked: replies first, as their
 // deletion changes the counts of the posts that they stand under.
-const LockOrder = `p.root = '', p.id`
+const lockOrder = `p.root = '', p.id`
 
 // lockRows locks the rows of a table, by id, that are to be changed.
 func (t *Tx) lockRows(table string, ids ...string) {
-	if t.d.Locks[changing] != "" {
+	if !t.d.OneWriter {
 		order := `id`
 		if table == "posts" {
-			order = LockOrder
+			order = lockOrder
 		}
-		t.exec(`SELECT 1 FROM `+table+` p WHERE id = ANY ($1) ORDER BY `+order+t.d.Locks[changing], ids)
+		t.exec(`SELECT 1 FROM `+table+` p WHERE id = ANY ($1) ORDER BY `+order+locks[changing], ids)
 	}
 }

@@ -21,9 +21,15 @@ func (s *Store) PutAuthor(ctx context.Context, a social.Author, at time.Time) er
 	}
 	return s.failed(ctx, "put author", s.write(ctx, func(t *Tx) {
 		kept := t.agent(changing, a.ID)
-		t.later(t.d.SaveAuthor, a.ID, a.Name, a.ImageURL, a.Bio, social.ChangeTime(at, t.now, max(kept.cardAt, kept.Erased)))
+		t.later(saveAuthor, a.ID, a.Name, a.ImageURL, a.Bio, social.ChangeTime(at, t.now, max(kept.cardAt, kept.Erased)))
 	}))
 }
+
+// saveAuthor keeps a card: id, name, image, bio, time. The later holds, of one time the greater.
+const saveAuthor = `INSERT INTO authors (id, name, image_url, bio, card_at, has_card) VALUES ($1, $2, $3, $4, $5, true)
+	ON CONFLICT (id) DO UPDATE SET name = excluded.name, image_url = excluded.image_url, bio = excluded.bio, card_at = excluded.card_at, has_card = true
+	WHERE $5 > authors.erased AND ($5 > authors.card_at OR $5 = authors.card_at
+	AND ($2 COLLATE "C", $3 COLLATE "C", $4 COLLATE "C") > (authors.name, authors.image_url, authors.bio))`
 
 // standing is what a reader has to do with an author.
 type standing struct {
@@ -57,9 +63,9 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 		info.IsFollowing, info.Posts = st.follows, q.posts(reader, author, st, erased)
 		known := card || info.Posts+info.Followers+info.Following > 0
 		if !known && !st.blocked { // by replies alone, which are no posts of the author's
-			replies := s.d.Sources.Replies
+			replies := sources.replies
 			if st.self {
-				replies = s.d.Sources.OwnReplies
+				replies = sources.ownReplies
 			}
 			known = len(q.newest(replies, []string{author}, span{reader: reader, above: social.Position{At: erased/1e6 + 1}, n: 1})) > 0
 		}
@@ -112,18 +118,18 @@ var addressedText = fmt.Sprintf(`SELECT count(DISTINCT j.post) FROM (
 // and nothing else.
 func (s *Store) Grid(ctx context.Context, reader, author string, below social.Position, n int) (list []social.Entry, err error) {
 	sp := span{reader: reader, below: below, author: author, n: n}
-	from, of := &s.d.Sources, []string{author}
+	of := []string{author}
 	err = s.snapshot(ctx, func(q *Query) {
 		st := q.standing(reader, author)
 		if st.blocked {
 			return
 		}
-		parts := []part{{from.ToAll, of}, {from.Replies, of}}
+		parts := []part{{from.toAll, of}, {sources.replies, of}}
 		switch {
 		case st.self:
-			parts = []part{{from.ToAll, of}, {from.Own, of}, {from.OwnReplies, of}}
+			parts = []part{{from.toAll, of}, {sources.own, of}, {from.ownReplies, of}}
 		case st.follows:
-			parts[0] = part{from.Open, of}
+			parts[0] = part{sources.open, of}
 		}
 		if reader != "" {
 			parts = append(parts, q.addressed(sp)...)
@@ -165,6 +171,15 @@ func (s *Store) SetDelivery(ctx context.Context, author string, from, to social.
 	return changed && err == nil, s.failed(ctx, "set delivery", err)
 }
 
+// celebrities are, of the readers $1, reader and author, whom they follow and who is not
+// pushed, or [social.Server], or [jobs.Everybody] where such a job waits or runs.
+const celebrities = `SELECT agent, author FROM follows WHERE agent = ANY ($1) AND author = '` + social.Server + `' AND gone = 0
+	UNION ALL SELECT f.agent, f.author FROM authors a JOIN follows f ON f.author = a.id
+		WHERE a.delivery <> 'push' AND f.agent = ANY ($1) AND f.gone = 0
+	UNION ALL SELECT k.agent, '` + jobs.Everybody + `' FROM unnest($1::text[]) k (agent)
+		JOIN jobs j ON j.kind = '` + string(jobs.Pair) + `' AND j.key = '` + jobs.Everybody + `/' || k.agent AND j.state IN ('pending', 'failed', 'running')
+	ORDER BY 2`
+
 // Celebrities implements [social.Authors].
 func (s *Store) Celebrities(ctx context.Context, reader string) (social.Pulled, error) {
 	list, err := s.CelebritiesOf(ctx, []string{reader})
@@ -186,7 +201,7 @@ func (s *Store) CelebritiesOf(ctx context.Context, readers []string) ([]social.P
 			}
 			found[reader] = p
 			return err
-		}, q.d.Celebrities, readers)
+		}, celebrities, readers)
 	})
 	return social.PulledOf(readers, found), s.failed(ctx, "read celebrities", err)
 }

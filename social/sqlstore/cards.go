@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/freshet/freshet/social"
 )
@@ -19,7 +20,7 @@ type facts struct {
 	rootLife int64 // of a reply: when the life began of the post that it stands under
 }
 
-// scan reads a row of the columns of [Dialect.Facts] and what else it has.
+// scan reads a row of [factColumns] and what else it has.
 func (f *facts) scan(scan Scan, more ...any) error {
 	var delivery social.Delivery
 	var reach social.Reach
@@ -45,12 +46,58 @@ func (f *facts) under(root *facts) {
 
 func (f *facts) decide() social.Decision { return social.Decide(&f.post, f.rel) }
 
-// Parties joins posts p with their authors a and the reader r, who is $1.
-const Parties = `LEFT JOIN authors a ON a.id = p.author LEFT JOIN authors r ON r.id = $1`
+// factColumns are the columns of a post p and its [parties] from which [social.Decide] knows
+// who may see it, for the reader $1. "There" is false of tombstones, and of posts of an author
+// who is being erased. What was given to an id before its erasure, or before the post or the
+// circle was made again, is not there either.
+//
+// OFFSET 0 keeps PostgreSQL from answering an EXISTS with a hash of all that the
+// reader follows or likes: a probe for each post costs the same for every reader.
+const factColumns = `p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push'),
+	p.gone = 0 AND p.created > coalesce(a.erased, 0) AS there,
+	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = p.author AND f.gone = 0
+		AND f.at > coalesce(r.erased_agent, 0) AND f.at > coalesce(a.erased, 0) OFFSET 0),
+	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = '` + social.Server + `' AND f.gone = 0
+		AND f.at > coalesce(r.erased_agent, 0) OFFSET 0),
+	` + memberOf + `,
+	p.created > coalesce(r.erased_agent, 0) AND EXISTS (SELECT 1 FROM post_mentions m WHERE m.post = p.id AND m.agent = $1 OFFSET 0),
+	p.created > coalesce(r.erased_agent, 0) AND $1 = ANY (p.grants),
+	EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = p.author OFFSET 0)
+		OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = p.author AND b.other = $1 OFFSET 0),
+	p.deleted, p.root, p.root_life`
 
-// Commented are the columns of a post p with its comments, and how many have commented.
-const Commented = `CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
+// memberOf says whether the reader $1 is in a circle that p addresses, since p was created,
+// and that is its author's: the id of a circle that was dropped may be another's now. Who
+// posts to a group was a member of it then.
+const memberOf = `EXISTS (SELECT 1 FROM post_circles pc
+	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
+		AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
+	JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > coalesce(r.erased_agent, 0)
+		AND m.since < p.created AND m.since / 1000000 <= p.created_at WHERE pc.post = p.id OFFSET 0)`
+
+// parties joins posts p with their authors a and the reader r, who is $1.
+const parties = `LEFT JOIN authors a ON a.id = p.author LEFT JOIN authors r ON r.id = $1`
+
+// commented are the columns of a post p with its comments, and how many have commented.
+const commented = `CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
 	CASE WHEN p.comments_here > 0 THEN p.repliers ELSE p.comments_reported END`
+
+// The statements of cards: of what is there, with its place among what was asked. Tiles have
+// the first image, or null, as the content. The functions of json, not jsonb, answer what is stored.
+const (
+	cardHead = `SELECT ` + factColumns + `, j.i - 1, p.version, p.created_at, p.likes_here + p.likes_reported, ` + commented + `, `
+	cardFrom = cardHead + `CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
+		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 AND l.incarnation > p.deleted AND l.at > coalesce(r.erased_agent, 0) OFFSET 0),
+		cardinality(p.grants) > 0 FROM `
+	ofPosts   = ` JOIN posts p ON p.id = j.id ` + parties + ` WHERE p.gone = 0`
+	cardsText = cardFrom + `unnest($2::text[], $3::bigint[]) WITH ORDINALITY j (id, version, i)` + ofPosts
+	tilesText = cardHead + `coalesce(p.content::json #>> '{images,0}', 'null'), '', '', false, true
+		FROM unnest($2::text[]) WITH ORDINALITY j (id, i)` + ofPosts
+)
+
+// cardsOfText has a reader for each row in the place of the one that $1 is.
+var cardsOfText = strings.NewReplacer("$1", "j.reader", "j.version", "0").Replace(cardFrom) +
+	`unnest($1::text[], $2::text[]) WITH ORDINALITY j (reader, id, i)` + strings.ReplaceAll(ofPosts, "$1", "j.reader")
 
 // facts reads those of one post, and of the post that it stands under.
 func (q *Query) facts(reader, id string) *facts {
@@ -65,7 +112,7 @@ func (q *Query) ownFacts(reader, id string) *facts {
 	f := &facts{rel: social.Relation{Reader: reader}}
 	f.post.Deleted = true // where there is no row
 	q.each(func(scan Scan) error { return f.scan(scan) },
-		`SELECT `+q.d.Facts+` FROM posts p `+Parties+` WHERE p.id = $2`, reader, id)
+		`SELECT `+factColumns+` FROM posts p `+parties+` WHERE p.id = $2`, reader, id)
 	return f
 }
 
@@ -77,7 +124,7 @@ func (s *Store) Cards(ctx context.Context, reader string, posts []social.Known) 
 		asked[i] = social.Asked{Reader: reader, ID: p.ID}
 		ids[i], known[i] = p.ID, p.Version
 	}
-	return s.cards(ctx, "read cards", asked, s.d.Cards, reader, Table{ids, known})
+	return s.cards(ctx, "read cards", asked, cardsText, reader, Table{ids, known})
 }
 
 // CardsOf implements [social.CardsOfMany].
@@ -86,7 +133,7 @@ func (s *Store) CardsOf(ctx context.Context, asked []social.Asked) ([]social.Car
 	for i, a := range asked {
 		readers[i], ids[i] = a.Reader, a.ID
 	}
-	return s.cards(ctx, "read cards of many readers", asked, s.d.CardsOf, Table{readers, ids})
+	return s.cards(ctx, "read cards of many readers", asked, cardsOfText, Table{readers, ids})
 }
 
 // Tiles implements [social.Tiles].
@@ -95,7 +142,7 @@ func (s *Store) Tiles(ctx context.Context, reader string, ids []string) ([]socia
 	for i, id := range ids {
 		asked[i] = social.Asked{Reader: reader, ID: id}
 	}
-	return s.cards(ctx, "read tiles", asked, s.d.Tiles, reader, ids)
+	return s.cards(ctx, "read tiles", asked, tilesText, reader, ids)
 }
 
 func (s *Store) cards(ctx context.Context, what string, asked []social.Asked, text string, args ...any) ([]social.Card, error) {
@@ -181,7 +228,8 @@ func (q *Query) standings(reader string, ids []string, found func(f *facts, i in
 			found(f, i, at)
 		}
 		return err
-	}, q.d.Standings, reader, ids)
+	}, `SELECT `+factColumns+`, j.i - 1, p.created_at FROM unnest($2::text[]) WITH ORDINALITY j (id, i)
+		JOIN posts p ON p.id = j.id `+parties+` WHERE p.author <> ''`, reader, ids)
 }
 
 // settle is the card as its reader gets it.

@@ -43,7 +43,7 @@ func erasedAgent(column string) string {
 func (q *Query) circle(mode lock, id string) *circle {
 	c := &circle{Circle: social.Circle{ID: id}}
 	c.found = q.row(append(c.columns(), &c.put, &c.dropped, &c.replaced, &c.told, &c.erased),
-		`SELECT `+circleColumns+`, put, dropped, replaced, told, `+erasedAgent("c.owner")+` FROM circles c WHERE id = $1`+q.d.Locks[mode], id)
+		`SELECT `+circleColumns+`, put, dropped, replaced, told, `+erasedAgent("c.owner")+` FROM circles c WHERE id = $1`+locks[mode], id)
 	return c
 }
 

@@ -47,12 +47,12 @@ func (q *Query) end(held states, text string, list []jobs.Job, now any, args ...
 		err := scan(&id, &state)
 		held[id] = state
 		return err
-	}, text, append([]any{Table{ids, leases}, now}, args...)...)
+	}, text, append([]any{now, Table{ids, leases}}, args...)...)
 }
 
 // Renew implements [jobs.Queue].
 func (s *Store) Renew(ctx context.Context, d time.Duration, list ...jobs.Job) (lost []jobs.Job, err error) {
-	held, err := s.end(ctx, func(q *Query, held states) { q.end(held, q.d.Renew, list, queueNow(s.opts), d.Microseconds()) })
+	held, err := s.end(ctx, func(q *Query, held states) { q.end(held, renewText, list, queueNow(s.opts), d.Microseconds()) })
 	if err != nil {
 		return nil, s.failed(ctx, "renew leases", err)
 	}
@@ -114,7 +114,7 @@ func (s *Store) remove(q *Query, held states, list []jobs.Job) (rest []jobs.Job)
 // Fail implements [jobs.Queue].
 func (s *Store) Fail(ctx context.Context, j jobs.Job, f jobs.Failure) (jobs.State, error) {
 	held, err := s.end(ctx, func(q *Query, held states) {
-		q.end(held, q.d.Fail, []jobs.Job{j}, queueNow(s.opts), f.Wait, f.After.Microseconds(), jobs.Clip(f.Reason), jobs.MaxAttempts)
+		q.end(held, failText, []jobs.Job{j}, queueNow(s.opts), f.Wait, f.After.Microseconds(), jobs.Clip(f.Reason), jobs.MaxAttempts)
 	})
 	if _, ok := held[j.ID]; err == nil && !ok {
 		err = lost(j)
@@ -127,13 +127,13 @@ func (s *Store) Fail(ctx context.Context, j jobs.Job, f jobs.Failure) (jobs.Stat
 
 // GiveBack implements [jobs.Queue].
 func (s *Store) GiveBack(ctx context.Context, list ...jobs.Job) error {
-	_, err := s.end(ctx, func(q *Query, held states) { q.end(held, q.d.GiveBack, list, queueNow(s.opts)) })
+	_, err := s.end(ctx, func(q *Query, held states) { q.end(held, giveBackText, list, queueNow(s.opts)) })
 	return s.failed(ctx, "give jobs back", err)
 }
 
 // TakeBack implements [jobs.Queue].
 func (s *Store) TakeBack(ctx context.Context, but ...jobs.Job) (int, error) {
-	held, err := s.end(ctx, func(q *Query, held states) { q.end(held, q.d.TakeBack, but, queueNow(s.opts), s.name) })
+	held, err := s.end(ctx, func(q *Query, held states) { q.end(held, takeBackText, but, queueNow(s.opts), s.name) })
 	return len(held), s.failed(ctx, "take jobs back", err)
 }
 

@@ -40,16 +40,34 @@ func (s *Store) erase(ctx context.Context, agent string, what int) error {
 		// It waits for all that they are doing; what they do later finds the stamps.
 		t.lockAgents(exclusive, agent)
 		var at, rest int64
-		t.row(into(&at), t.d.EraseTime, agent, social.Stamp(t.now))
+		t.row(into(&at), eraseTime, agent, social.Stamp(t.now))
 		if what == erasingAgent {
 			rest = at
 			t.later(`DELETE FROM blocks WHERE agent = $1`, agent)
 			t.later(`DELETE FROM suggestions WHERE agent = $1`, agent)
 		}
-		t.later(t.d.Erase, agent, at, rest, what)
+		t.later(eraseText, agent, at, rest, what)
 		t.mark(jobs.Dirty{Kind: jobs.Erase, Key: agent, Priority: jobs.PriorityRemoval})
 	}))
 }
+
+// eraseTime is later than $2 and all that the agent $1 has made.
+const eraseTime = `SELECT greatest($2::bigint,
+	coalesce((SELECT max(created) + 1 FROM posts WHERE author = $1 AND gone = 0), 0),
+	coalesce((SELECT max(at) + 1 FROM follows WHERE author = $1 AND gone = 0), 0),
+	coalesce((SELECT max(at) + 1 FROM follows WHERE agent = $1), 0),
+	coalesce((SELECT greatest(card_at, erased) + 1 FROM authors WHERE id = $1), 0),
+	coalesce((SELECT max(at) + 1 FROM members WHERE agent = $1 AND gone = 0), 0),
+	coalesce((SELECT max(greatest(put, replaced)) + 1 FROM circles WHERE owner = $1 AND gone = 0), 0),
+	coalesce((SELECT max(at) + 1 FROM invitations WHERE agent = $1), 0),
+	coalesce((SELECT max(at) + 1 FROM likes WHERE agent = $1), 0),
+	coalesce((SELECT max(at) + 1 FROM blocks WHERE agent = $1), 0),
+	coalesce((SELECT max(at) + 1 FROM post_keys WHERE author = $1), 0))`
+
+// eraseText blanks the agent $1 as of $2; what else they made up to $3; what is being erased, $4.
+const eraseText = `INSERT INTO authors (id, card_at, erased, erased_agent, erasing) VALUES ($1, $2, $2, $3, $4)
+	ON CONFLICT (id) DO UPDATE SET name = '', image_url = '', bio = '', card_at = excluded.card_at, has_card = false, erased = excluded.erased,
+	erased_agent = greatest(authors.erased_agent, excluded.erased_agent), erasing = greatest(authors.erasing, excluded.erasing)`
 
 // eraser removes what one agent has made.
 type eraser struct {

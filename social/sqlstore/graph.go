@@ -57,7 +57,10 @@ func (t *Tx) graph(list []social.FollowChange) *social.Graph {
 		err := scan(&e.Agent, &e.Author, &at, &gone, &blocked)
 		g.Kept[e], g.Blocked[e] = social.Register{On: gone == 0, At: at}, blocked
 		return err
-	}, t.d.Follows, Table{agents, authors})
+	}, `SELECT e.agent, e.author, coalesce(f.at, 0), coalesce(f.gone, 1),
+			EXISTS (SELECT 1 FROM blocks b WHERE b.agent = e.agent AND b.other = e.author)
+			OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = e.author AND b.other = e.agent)
+		FROM unnest($1::text[], $2::text[]) e (agent, author) LEFT JOIN follows f ON f.agent = e.agent AND f.author = e.author`, Table{agents, authors})
 	return g
 }
 
@@ -71,7 +74,9 @@ func (t *Tx) saveGraph(g *social.Graph) {
 		at, gone = append(at, k.At), append(gone, t.gone(k.On))
 	}
 	if len(agents) > 0 {
-		t.later(t.d.SaveFollows, Table{agents, authors, at, gone})
+		t.later(`INSERT INTO follows (agent, author, at, gone)
+			SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) d (agent, author, at, gone) WHERE true
+			ON CONFLICT (agent, author) DO UPDATE SET at = excluded.at, gone = excluded.gone`, Table{agents, authors, at, gone})
 	}
 	var ids []string
 	var followers, following []int64
@@ -85,6 +90,8 @@ func (t *Tx) saveGraph(g *social.Graph) {
 		}
 	}
 	if len(ids) > 0 {
-		t.later(t.d.SaveCounts, Table{ids, followers, following})
+		t.later(`INSERT INTO authors (id, followers, following)
+			SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[]) d (id, followers, following) WHERE true
+			ON CONFLICT (id) DO UPDATE SET followers = excluded.followers, following = excluded.following`, Table{ids, followers, following})
 	}
 }

@@ -13,6 +13,11 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
+// Now is the queue's clock in µs, in statements of which $1 is that clock or, for the clock of
+// the database, which is the same for all servers, NULL. It does not pass while a statement
+// runs, so that an index can be searched by it.
+const Now = `coalesce($1::bigint, (extract(epoch FROM statement_timestamp()) * 1000000)::bigint)`
+
 // JobColumns are the columns of a job, for [Dialect.Lease] to return.
 const JobColumns = `id, kind, key, generation, priority, state, due, run_at, attempts, error, lease, leased_till, finished`
 
@@ -52,12 +57,13 @@ func (s *Store) Lease(ctx context.Context, n int, d time.Duration, kinds ...jobs
 	return list, s.failed(ctx, "lease jobs", err)
 }
 
-// due reports whether there may be something to lease.
+// due reports whether there may be something to lease: whoever polls an idle queue does not
+// disturb the writer.
 func (s *Store) due(ctx context.Context, kinds []jobs.Kind) (due bool, err error) {
-	if s.d.Due == "" {
+	if !s.d.OneWriter {
 		return true, nil
 	}
-	err = s.read(ctx, func(q *Query) { q.row(into(&due), q.d.Due, queueNow(s.opts), names(kinds)) })
+	err = s.read(ctx, func(q *Query) { q.row(into(&due), dueText, queueNow(s.opts), names(kinds)) })
 	return due, err
 }
 
@@ -74,13 +80,13 @@ type lease struct {
 // lease takes rows: those that have waited too long, by how long, and then others by
 // priority.
 func (q *Query) lease(l lease) (list []jobs.Job) {
-	expire := Statement{q.d.Expire, []any{l.now, jobs.MaxAttempts}}
+	expire := Statement{expireText, []any{l.now, jobs.MaxAttempts}}
 	args := []any{l.now, l.kinds, jobs.Overdue.Microseconds()}
 	if q.d.Lease != "" {
 		q.both(expire, appendJob(&list), Statement{q.d.Lease, append(args, l.n, l.d.Microseconds(), l.by, l.late)})
 	} else {
 		q.exec(expire.Text, expire.Args...)
-		list = q.jobs(q.leaseText(), Table{q.choose(args, l)}, l.now, l.d.Microseconds(), l.by)
+		list = q.jobs(leaseText, l.now, Table{q.choose(args, l)}, l.d.Microseconds(), l.by)
 	}
 	leased(list, l.d)
 	slices.SortFunc(list, func(a, b jobs.Job) int {
@@ -110,13 +116,6 @@ func (q *Query) choose(args []any, l lease) (ids []int64) {
 	return ids
 }
 
-// leaseText leases the row $1, now $2, for the period $3, by $4.
-func (q *Query) leaseText() string {
-	now := q.d.Now("$2")
-	return `UPDATE jobs SET leased_till = ` + now + ` + $3, worker = $4, ` + Changed(now) + `, ` + Leased + `
-		WHERE id = $1 RETURNING ` + JobColumns
-}
-
 // LeaseKey implements [jobs.Queue].
 func (s *Store) LeaseKey(ctx context.Context, kind jobs.Kind, key string, d time.Duration) (j jobs.Job, err error) {
 	err = s.write(ctx, func(t *Tx) {
@@ -128,7 +127,7 @@ func (s *Store) LeaseKey(ctx context.Context, kind jobs.Kind, key string, d time
 		case kept.State == jobs.Running && !over:
 			t.fail(fmt.Errorf("%s %s: %w", kind, key, jobs.ErrTaken))
 		}
-		list := t.jobs(t.leaseText(), kept.ID, now, d.Microseconds(), "")
+		list := t.jobs(leaseText, now, Table{[]int64{kept.ID}}, d.Microseconds(), "")
 		leased(list, d)
 		for _, one := range list {
 			j = one
@@ -144,47 +143,6 @@ func (t *Tx) jobOf(kind jobs.Kind, key string, now any) (j jobs.Job, over, found
 		j, err = scanJob(func(into ...any) error { return scan(append(into, &over)...) })
 		found = true
 		return err
-	}, `SELECT `+JobColumns+`, `+Over(t.d.Now("$3"))+` FROM jobs WHERE kind = $1 AND key = $2`+t.d.Locks[exclusive], string(kind), key, now)
+	}, `SELECT `+JobColumns+`, `+expired+` FROM jobs WHERE kind = $2 AND key = $3`+locks[exclusive], now, string(kind), key)
 	return j, over, found
 }
-
-// Over is whether a row is leased and the lease has run out.
-func Over(now string) string {
-	return `(state = 'running' AND (leased_till <= ` + now + ` OR ` + Back(now) + `))`
-}
-
-// Back is whether the clock has gone back since a row was changed.
-func Back(now string) string {
-	return `changed > ` + now + ` + ` + strconv.FormatInt(jobs.ClockJump.Microseconds(), 10)
-}
-
-// Changed notes when a row was changed. What it waits for by a clock that has gone back since
-// it waits for no longer.
-func Changed(now string) string {
-	return `changed = ` + now + `, due = ` + Kept("due", now) + `, run_at = ` + Kept("run_at", now)
-}
-
-// Kept is a time of a row: now where it lies ahead and the clock has gone back.
-func Kept(column, now string) string {
-	return `CASE WHEN ` + column + ` > ` + now + ` AND ` + Back(now) + ` THEN ` + now + ` ELSE ` + column + ` END`
-}
-
-// Ages are the columns of [Dialect.OldestJobs], by what age makes of a condition.
-func Ages(age func(of string) string) string {
-	ofLists := `kind IN ` + kindsOfLists() + ` AND priority < ` + strconv.Itoa(jobs.PriorityLeftover)
-	return age(`true`) + `, ` + age(ofLists) + `, ` + age(ofLists+` AND priority > `+strconv.Itoa(jobs.PriorityRemoval))
-}
-
-// kindsOfLists are the kinds that lists wait for, as a list in a statement.
-func kindsOfLists() string {
-	var list []string
-	for _, kind := range jobs.Kinds() {
-		if kind.OfLists() {
-			list = append(list, `'`+string(kind)+`'`)
-		}
-	}
-	return `(` + strings.Join(list, `, `) + `)`
-}
-
-// Leased is the change of a lease to a row of jobs, except for who has it and the times.
-const Leased = `state = 'running', lease = lease + 1, leased_generation = generation, attempts = attempts + 1`

@@ -52,12 +52,12 @@ func (t *Tx) markAll() {
 				priorities, after = append(priorities, d.Priority), append(after, d.After.Microseconds())
 			}
 		}
-		text := t.d.Mark
+		text := markText
 		if lazy {
 			text += ` WHERE j.state NOT IN ('pending', 'failed')` // rows that wait stay as they are
 		}
 		if len(keys) > 0 {
-			t.later(text, Table{kinds, keys, priorities, after}, queueNow(t.opts))
+			t.later(text, queueNow(t.opts), Table{kinds, keys, priorities, after})
 		}
 	}
 }

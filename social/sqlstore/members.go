@@ -136,7 +136,10 @@ func (t *Tx) setMembers(c *circle, list ...membership) (changed int) {
 	}
 	t.joined(c, joined)
 	if len(rows.agents) > 0 {
-		t.exec(t.d.SaveMembers, c.ID, Table{rows.agents, rows.at, rows.gone, rows.incarnations, rows.since})
+		t.exec(`INSERT INTO members (circle, agent, at, gone, incarnation, since) SELECT $1, d.*
+			FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) d (agent, at, gone, incarnation, since) WHERE true
+			ON CONFLICT (circle, agent) DO UPDATE SET at = excluded.at, gone = excluded.gone, incarnation = excluded.incarnation, since = excluded.since`,
+			c.ID, Table{rows.agents, rows.at, rows.gone, rows.incarnations, rows.since})
 	}
 	return changed
 }

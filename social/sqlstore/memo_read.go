@@ -18,7 +18,9 @@ func (a *asking) readPosts(missing []string) {
 		a.newPost[p.ID] = p
 		return err
 	}, `SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted, p.version, p.created_at,
-		p.likes_here + p.likes_reported, `+Commented+`, p.content, p.grants, p.root, p.root_life, `+a.q.d.PostFacts+`
+		p.likes_here + p.likes_reported, `+commented+`, p.content, p.grants, p.root, p.root_life, 
+		ARRAY(SELECT m.agent FROM post_mentions m WHERE m.post = p.id),
+		ARRAY(SELECT pc.incarnation || ' ' || pc.circle FROM post_circles pc WHERE pc.post = p.id)
 		FROM posts p WHERE p.id = ANY ($1) AND p.gone = 0`, missing)
 	for i, p := range a.posts {
 		if a.facts[i].post == nil {

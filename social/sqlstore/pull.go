@@ -8,25 +8,6 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// Sources are the statements for the newest posts of each of some keys, newest first:
-// key, author, created at, id. They read as far into an index as they must for each key,
-// and no further. Named arguments are the reader and the keys; positions below which
-// (below, belowID) and above which (above, aboveID) the posts are; few, how many of each
-// key; author, the only one; and n, how many of all keys together.
-type Sources struct {
-	Open  string // keys are authors: what their followers may see; perhaps more than few of each
-	ToAll string // keys are authors: what everybody may see
-	Own   string // keys are authors: what they have posted here; perhaps more than few of each
-	// Keys are authors: their replies to what everybody may see, and all. What has ended, or
-	// is of who blocks the reader or is blocked, is left out.
-	Replies, OwnReplies string
-	Circles             string // keys are circles: what is addressed to them, as the reader sees it by each; n does not hold, as a post comes with each circle
-	Mentions            string // keys are agents: what mentions them
-	// CirclesBy and MentionsBy are the same of the one author, and read nothing of others'.
-	CirclesBy, MentionsBy string
-	Public                string // one key, whatever it is: what is public
-}
-
 // bound is a position as a parameter of "below".
 func bound(p social.Position) (at int64, id string) {
 	if p.Zero() {
@@ -99,7 +80,6 @@ func top(list []social.Entry, n int) []social.Entry {
 // Pull implements [social.Lists].
 func (s *Store) Pull(ctx context.Context, query social.PullQuery) (list []social.Entry, err error) {
 	sp := span{reader: query.Reader, below: query.Below, n: query.N}
-	from := &s.d.Sources
 	err = s.snapshot(ctx, func(q *Query) {
 		followees := q.texts(`SELECT f.author FROM follows f LEFT JOIN authors a ON a.id = f.author
 			WHERE f.agent = $1 AND f.gone = 0 AND ($2 OR a.delivery IS NULL OR a.delivery <> 'pull')`, query.Reader, query.Whole)
@@ -111,11 +91,11 @@ func (s *Store) Pull(ctx context.Context, query social.PullQuery) (list []social
 			}
 		}
 		list = q.gather(sp,
-			part{from.Open, followees},
-			part{from.Public, server},
-			part{from.Own, []string{query.Reader}},
-			part{from.Mentions, []string{query.Reader}},
-			part{from.Circles, q.texts(`SELECT circle FROM members WHERE agent = $1 AND gone = 0`, query.Reader)},
+			part{sources.open, followees},
+			part{sources.public, server},
+			part{sources.own, []string{query.Reader}},
+			part{sources.mentions, []string{query.Reader}},
+			part{sources.circles, q.texts(`SELECT circle FROM members WHERE agent = $1 AND gone = 0`, query.Reader)},
 		)
 	})
 	return list, s.failed(ctx, "pull", err)
@@ -139,8 +119,8 @@ func (q *Query) gather(sp span, parts ...part) (list []social.Entry) {
 // circles and mentions.
 func (q *Query) addressed(sp span) []part {
 	return []part{
-		{q.d.Sources.CirclesBy, q.texts(circlesBy, sp.reader, sp.author)},
-		{q.d.Sources.MentionsBy, []string{sp.reader}},
+		{sources.circlesBy, q.texts(circlesBy, sp.reader, sp.author)},
+		{sources.mentionsBy, []string{sp.reader}},
 	}
 }
 
@@ -152,30 +132,29 @@ const circlesBy = `SELECT c.id FROM circles c JOIN members m ON m.circle = c.id 
 
 // Newest implements [social.Lists].
 func (s *Store) Newest(ctx context.Context, authors []string, below social.Position, n int) (list []social.Entry, err error) {
-	err = s.snapshot(ctx, func(q *Query) { list = q.newest(q.d.Sources.Open, authors, span{below: below, n: n}) })
+	err = s.snapshot(ctx, func(q *Query) { list = q.newest(sources.open, authors, span{below: below, n: n}) })
 	return list, s.failed(ctx, "read newest", err)
 }
 
 // NewestPublic implements [social.Lists].
 func (s *Store) NewestPublic(ctx context.Context, n int) (list []social.Entry, err error) {
-	err = s.snapshot(ctx, func(q *Query) { list = q.newest(q.d.Sources.Public, []string{social.Server}, span{n: n}) })
+	err = s.snapshot(ctx, func(q *Query) { list = q.newest(sources.public, []string{social.Server}, span{n: n}) })
 	return list, s.failed(ctx, "read public posts", err)
 }
 
 // PairEntries implements [social.Lists].
 func (s *Store) PairEntries(ctx context.Context, author, agent string, above social.Position, n int) (list []social.Entry, err error) {
 	sp := span{reader: agent, above: above, author: author, n: n}
-	from := &s.d.Sources
 	err = s.snapshot(ctx, func(q *Query) {
 		var pushed bool
 		q.row(into(&pushed), `SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
 			WHERE f.agent = $1 AND f.author = $2 AND f.gone = 0 AND coalesce(a.delivery, 'push') <> 'pull')`, agent, author)
 		parts := q.addressed(sp)
 		if pushed {
-			parts = append(parts, part{from.Open, []string{author}})
+			parts = append(parts, part{sources.open, []string{author}})
 		}
 		if agent == author {
-			parts = append(parts, part{from.Own, []string{author}})
+			parts = append(parts, part{sources.own, []string{author}})
 		}
 		list = q.gather(sp, parts...)
 	})
@@ -185,13 +164,31 @@ func (s *Store) PairEntries(ctx context.Context, author, agent string, above soc
 // MemberEntries implements [social.Lists].
 func (s *Store) MemberEntries(ctx context.Context, circle, agent string, above social.Position, n int) (list []social.Entry, err error) {
 	err = s.snapshot(ctx, func(q *Query) {
-		list = q.newest(q.d.Sources.Circles, []string{circle}, span{reader: agent, above: above, n: n})
+		list = q.newest(sources.circles, []string{circle}, span{reader: agent, above: above, n: n})
 	})
 	return list, s.failed(ctx, "read member", err)
 }
 
-// receiverReasons are the reasons by their rank in [Dialect.Receivers].
+// receiverReasons are the reasons by their rank in receiversText.
 var receiverReasons = []social.Reason{social.Self, social.Follow, social.Member, social.Mention}
+
+// receiversText are agents, and their rank in receiverReasons: of the post $1 of $2, which was
+// created at $7, those after $3, at most $4; the author if $5, followers if $6. It limits each
+// part by itself, so that a page of a million followers reads a page of them; who is blocked
+// is left out before that. Followers need no such look, since a block ends the follow.
+const receiversText = `SELECT agent, min(rank) FROM (
+	SELECT $2::text COLLATE "C" AS agent, 0 AS rank WHERE $2::text COLLATE "C" > $3 AND $5
+	UNION ALL SELECT * FROM (SELECT agent, 1 FROM follows WHERE $6 AND author = $2 AND gone = 0 AND agent > $3 ORDER BY agent LIMIT $4) f
+	UNION ALL SELECT * FROM (SELECT DISTINCT m.agent, 2 FROM post_circles pc
+		JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
+		JOIN members m ON m.circle = pc.circle AND m.gone = 0 AND m.since < $7 AND m.since / 1000000 <= pc.created_at
+		WHERE pc.post = $1 AND m.agent > $3` + unblocked + ` ORDER BY m.agent LIMIT $4) c
+	UNION ALL SELECT * FROM (SELECT m.agent, 3 FROM post_mentions m WHERE m.post = $1 AND m.agent > $3` + unblocked + ` ORDER BY m.agent LIMIT $4) m
+	) r GROUP BY agent ORDER BY agent LIMIT $4`
+
+// unblocked leaves out agents whom a block separates from the author $2.
+const unblocked = ` AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = m.agent AND b.other = $2)
+		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $2 AND b.other = m.agent)`
 
 // Receivers implements [social.Lists].
 func (s *Store) Receivers(ctx context.Context, post string, followers bool, after string, n int) (list []social.Receiver, err error) {
@@ -213,7 +210,7 @@ func (s *Store) Receivers(ctx context.Context, post string, followers bool, afte
 				list = append(list, r)
 			}
 			return err
-		}, q.d.Receivers, post, author, after, n, origin == "", followers && reach >= social.ToFollowers && !erased, created)
+		}, receiversText, post, author, after, n, origin == "", followers && reach >= social.ToFollowers && !erased, created)
 	})
 	return list, s.failed(ctx, "read receivers", err)
 }

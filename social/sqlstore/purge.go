@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"strings"
 
 	"github.com/freshet/freshet/social"
 )
@@ -13,6 +14,30 @@ var postPurges = []string{
 	`DELETE FROM likes WHERE post = ANY ($1)`,
 	`DELETE FROM reply_mentions WHERE reply = ANY ($1)`,
 	`DELETE FROM posts WHERE id = ANY ($1)`,
+}
+
+// overRows are the rows x that are over since $1, at most $2, the oldest first.
+var overRows = []string{
+	`follows x WHERE gone > 0 AND gone <= $1 ORDER BY gone LIMIT $2`,
+	`members x WHERE gone > 0 AND gone <= $1 ORDER BY gone LIMIT $2`,
+	`post_circles x JOIN circles c ON x.circle = c.id WHERE c.gone > 0 AND c.gone <= $1 AND c.size = 0 LIMIT $2`,
+	`circles x WHERE gone > 0 AND gone <= $1 AND size = 0
+		AND NOT EXISTS (SELECT 1 FROM post_circles pc WHERE pc.circle = x.id OFFSET 0) ORDER BY gone LIMIT $2`,
+	`authors x WHERE erased > 0 AND erased_agent = 0 AND erased <= $1 AND erasing = 0
+		AND has_card = false AND followers = 0 AND following = 0 AND delivery = 'push' ORDER BY erased LIMIT $2`,
+}
+
+// deleting deletes the rows x of a FROM clause. What somebody changes at this moment is left
+// to the next time.
+func deleting(rows string) string {
+	table, _, _ := strings.Cut(rows, " ")
+	return `DELETE FROM ` + table + ` WHERE ` + among(rows)
+}
+
+// among is whether a row is one of the rows x of a FROM clause, which are locked, but for
+// those that another transaction has locked.
+func among(rows string) string {
+	return `ctid = ANY (ARRAY(SELECT x.ctid FROM ` + rows + ` FOR UPDATE OF x SKIP LOCKED))`
 }
 
 // Promotions that ended long ago. They are read first and removed by their ids, as a planner
@@ -27,17 +52,18 @@ func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
 	err = s.write(ctx, func(t *Tx) {
 		removed = 0
 		over := social.Stamp(t.now.Add(-social.TombstoneLives))
-		for _, text := range t.d.Purges {
-			removed += int(t.exec(text, over, n))
+		for _, rows := range overRows {
+			removed += int(t.exec(deleting(rows), over, n))
 		}
-		removed += int(t.exec(t.d.PurgeKeys, social.Stamp(t.now.Add(-social.KeyLives)), n))
+		removed += int(t.exec(deleting(`post_keys x WHERE at <= $1 ORDER BY at LIMIT $2`), social.Stamp(t.now.Add(-social.KeyLives)), n))
 		removed += t.purgeRevived(n)
 		removed += t.purgeSuggestions(n)
 		// After what waits for posts: a post that is made again locks its row before its promotions.
 		if ended := t.texts(overPromotions, t.now.Add(-social.PromotionLives).Unix(), n); len(ended) > 0 {
 			removed += int(t.exec(purgePromotions, ended))
 		}
-		posts := t.texts(t.d.OverPosts, over, n)
+		posts := t.texts(`SELECT id FROM posts p WHERE gone > 0 AND gone <= $1
+			AND NOT EXISTS (SELECT 1 FROM revived v WHERE v.post = p.id OFFSET 0) ORDER BY gone LIMIT $2 FOR UPDATE SKIP LOCKED`, over, n)
 		if len(posts) == 0 {
 			return
 		}

@@ -21,8 +21,8 @@ func (s *Store) Again(ctx context.Context, since time.Time, kinds ...jobs.Kind) 
 		var list []jobs.Job
 		err = s.write(ctx, func(t *Tx) {
 			list = t.jobs(`SELECT `+JobColumns+` FROM jobs WHERE kind = ANY ($2) AND id > $3
-				AND (state = 'completed' AND finished >= `+s.d.Now("$5")+` - $1 OR state = 'running') ORDER BY id LIMIT $4`,
-				age, names(kinds), after, againRows, queueNow(s.opts))
+				AND (state = 'completed' AND finished >= `+Now+` - $5::bigint OR state = 'running') ORDER BY id LIMIT $4`,
+				queueNow(s.opts), names(kinds), after, againRows, age)
 			for _, j := range list {
 				t.mark(jobs.Dirty{Kind: j.Kind, Key: j.Key, Priority: jobs.PriorityUpkeep})
 			}
@@ -89,7 +89,7 @@ func (s *Store) Stats(ctx context.Context) (st jobs.Stats, err error) {
 			err := scan(&r.Kind, &r.State, &r.N)
 			st.Rows = append(st.Rows, r)
 			return err
-		}, q.d.CountJobs)
+		}, countText)
 		st.Ages = q.ages(s.opts)
 	})
 	return st, s.failed(ctx, "count jobs", err)
@@ -103,7 +103,7 @@ func (s *Store) Ages(ctx context.Context) (a jobs.Ages, err error) {
 
 func (q *Query) ages(o social.Options) jobs.Ages {
 	var all, ofLists, missing int64
-	q.row(into(&all, &ofLists, &missing), q.d.OldestJobs, queueNow(o))
+	q.row(into(&all, &ofLists, &missing), oldestText, queueNow(o))
 	return jobs.Ages{Oldest: micros(all), OldestOfLists: micros(ofLists), OldestMissing: micros(missing)}
 }
 
@@ -113,7 +113,7 @@ func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond 
 func (s *Store) Sweep(ctx context.Context, n int) (int, error) {
 	var removed int64
 	err := s.alone(ctx, func(q *Query) {
-		removed = q.exec(q.d.Sweep, queueNow(s.opts), jobs.CompletedLives.Microseconds(), n)
+		removed = q.exec(sweepText, queueNow(s.opts), jobs.CompletedLives.Microseconds(), n)
 	})
 	return int(removed), s.failed(ctx, "sweep jobs", err)
 }

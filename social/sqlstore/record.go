@@ -37,9 +37,9 @@ func (r *record) counts() {
 	}
 }
 
-// RecordColumns are the columns of a post p that [Dialect.Records] begins with; the
-// circles that it addresses, in their order, follow.
-const RecordColumns = `p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.version, p.likes_here, p.likes_reported,
+// recordColumns are columns of a post p for scanRecord; the circles that it addresses, in
+// their order, follow.
+const recordColumns = `p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.version, p.likes_here, p.likes_reported,
 	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.here, p.tags, p.grants, p.content,
 	p.comments_here, p.repliers, p.root_life`
 
@@ -84,7 +84,8 @@ func (q *Query) records(mode lock, ids []string) map[string]*record {
 			list[r.Post.ID] = r
 		}
 		return err
-	}, q.d.Records+q.d.Locks[mode], ids)
+	}, `SELECT `+recordColumns+`, ARRAY(SELECT c.circle FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
+		FROM posts p WHERE p.id = ANY ($1) ORDER BY `+lockOrder+locks[mode], ids)
 	return list
 }
 

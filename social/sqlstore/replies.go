@@ -48,7 +48,7 @@ func (t *Tx) answering(p *social.Post, r *record) {
 	root := p.ReplyTo
 	var reach social.Reach
 	t.row(into(&root, &r.rootLife, &reach, &p.Reply), `SELECT id, created, reach, reply FROM posts
-		WHERE id = (SELECT CASE WHEN o.root = '' THEN o.id ELSE o.root END FROM posts o WHERE o.id = $1)`+t.d.Locks[changing], p.ReplyTo)
+		WHERE id = (SELECT CASE WHEN o.root = '' THEN o.id ELSE o.root END FROM posts o WHERE o.id = $1)`+locks[changing], p.ReplyTo)
 	switch d := t.facts(p.Author, p.ReplyTo).decide(); {
 	case !d.Visible:
 		t.fail(fmt.Errorf("%s: %w", p.ReplyTo, feed.ErrNotFound))
@@ -61,7 +61,7 @@ func (t *Tx) answering(p *social.Post, r *record) {
 }
 
 // comment and uncomment change the counts of the post that a reply stands under, unless
-// that has ended. It is locked after its replies; see [LockOrder].
+// that has ended. It is locked after its replies; see lockOrder.
 func (t *Tx) comment(r *record)   { t.addComment(r, 1) }
 func (t *Tx) uncomment(r *record) { t.addComment(r, -1) }
 
@@ -85,9 +85,9 @@ func (t *Tx) addComment(r *record, by int) {
 // lockRoots locks the posts that replies count for, after the replies and before what is
 // counted of their authors: who replies locks in that order, too.
 func (t *Tx) lockRoots(replies ...string) {
-	if t.d.Locks[changing] != "" {
+	if !t.d.OneWriter {
 		t.exec(`SELECT 1 FROM posts p WHERE p.id = ANY (SELECT r.root FROM posts r WHERE r.id = ANY ($1) AND r.root <> '') AND p.gone = 0
-			AND EXISTS (SELECT 1 FROM posts r WHERE r.id = ANY ($1) AND r.root = p.id AND r.root_life > p.deleted) ORDER BY p.id`+t.d.Locks[changing], replies)
+			AND EXISTS (SELECT 1 FROM posts r WHERE r.id = ANY ($1) AND r.root = p.id AND r.root_life > p.deleted) ORDER BY p.id`+locks[changing], replies)
 	}
 }
 

@@ -44,7 +44,7 @@ func New(db Database, d *Dialect, opts social.Options) *Store {
 	return &Store{db: db, d: d, opts: opts.WithDefaults(), name: rand.Text(), woken: make(chan struct{}, 1)}
 }
 
-// queueNow is the queue's clock as the parameter of [Dialect.Now].
+// queueNow is the queue's clock as the parameter of [Now].
 func queueNow(o social.Options) any {
 	if o.QueueClock == nil {
 		return nil

@@ -1,0 +1,113 @@
+package sqlstore
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/freshet/freshet/social/jobs"
+)
+
+// Parts of the statements of the queue; see [Now].
+var (
+	// back is whether the clock has gone back since a row was changed.
+	back = `changed > ` + Now + ` + ` + strconv.FormatInt(jobs.ClockJump.Microseconds(), 10)
+	// expired is whether a row is leased and the lease has run out.
+	expired = `(state = 'running' AND (leased_till <= ` + Now + ` OR ` + back + `))`
+	// Changed notes when a row was changed. What it waits for by a clock that has gone back
+	// since it waits for no longer.
+	Changed = `changed = ` + Now + `, due = ` + kept("due") + `, run_at = ` + kept("run_at")
+	// Waiting is whether a row of the kinds $2, or of all, may be leased.
+	Waiting = `state IN ('pending', 'failed') AND (run_at <= ` + Now + ` OR ` + back + `) AND (cardinality($2::text[]) = 0 OR kind = ANY ($2))`
+	// Completed ends a lease for good, unless the row was marked meanwhile.
+	Completed = `leased_till = 0, state = CASE WHEN generation = leased_generation THEN 'completed' ELSE 'pending' END,
+		error = '', ` + Changed + `, finished = CASE WHEN generation = leased_generation THEN ` + Now + ` ELSE 0 END`
+)
+
+// kept is a time of a row: now where it lies ahead and the clock has gone back.
+func kept(column string) string {
+	return `CASE WHEN ` + column + ` > ` + Now + ` AND ` + back + ` THEN ` + Now + ` ELSE ` + column + ` END`
+}
+
+const (
+	// Leased is the change of a lease to a row, except for who has it and the times.
+	Leased = `state = 'running', lease = lease + 1, leased_generation = generation, attempts = attempts + 1`
+	// unleased makes a row as if it had not been leased.
+	unleased = `state = 'pending', leased_till = 0, attempts = greatest(attempts - 1, 0)`
+	// idle says that nothing waits in a row.
+	idle = `(j.state IN ('completed', 'dead') OR j.state = 'running' AND j.generation = j.leased_generation)`
+
+	// markText makes rows dirty. A row that was marked while it runs waits already, so the
+	// earlier and the lesser hold for it, too.
+	markText = `INSERT INTO jobs AS j (kind, key, generation, priority, state, due, run_at, attempts, error,
+			lease, leased_generation, leased_till, finished, changed)
+		SELECT d.kind, d.key, 1, d.priority, 'pending', ` + Now + ` + d.wait, ` + Now + ` + d.wait, 0, '', 0, 0, 0, 0, ` + Now + `
+		FROM unnest($2::text[], $3::text[], $4::int[], $5::bigint[]) d (kind, key, priority, wait) WHERE true
+		ON CONFLICT (kind, key) DO UPDATE SET
+			priority = CASE WHEN ` + idle + ` THEN excluded.priority ELSE least(j.priority, excluded.priority) END,
+			due = CASE WHEN ` + idle + ` THEN excluded.due ELSE least(j.due, excluded.due) END,
+			run_at = CASE WHEN ` + idle + ` THEN excluded.run_at ELSE least(j.run_at, excluded.run_at) END,
+			state = CASE WHEN j.state = 'running' THEN j.state ELSE 'pending' END,
+			generation = j.generation + 1, attempts = 0, error = '', finished = 0, changed = excluded.changed`
+
+	// countText counts each state by an index that holds no rows of the other states, or by
+	// their beginning. Completed rows may be millions.
+	countText = `SELECT kind, state, count(*) FROM jobs WHERE state IN ('pending', 'failed') GROUP BY kind, state
+		UNION ALL SELECT kind, 'running', count(*) FROM jobs WHERE state = 'running' GROUP BY kind
+		UNION ALL SELECT kind, 'dead', count(*) FROM jobs WHERE state = 'dead' GROUP BY kind`
+)
+
+var (
+	dueText    = `SELECT EXISTS (SELECT 1 FROM jobs WHERE ` + Waiting + `) OR EXISTS (SELECT 1 FROM jobs WHERE ` + expired + `)`
+	expireText = `UPDATE jobs SET state = CASE WHEN attempts >= $2 THEN 'dead' ELSE 'pending' END, ` + Changed + `,
+		finished = CASE WHEN attempts >= $2 THEN ` + Now + ` ELSE 0 END, error = 'its lease ran out', leased_till = 0
+		WHERE ` + among(`jobs x WHERE `+expired)
+	sweepText = deleting(`jobs x WHERE state = 'completed' AND finished <= ` + Now + ` - $2::bigint ORDER BY finished LIMIT $3`)
+
+	// leaseText leases the rows $2 for the period $3, by $4.
+	leaseText = `UPDATE jobs SET leased_till = ` + Now + ` + $3::bigint, worker = $4, ` + Changed + `, ` + Leased + `
+		FROM unnest($2::bigint[]) c (chosen) WHERE id = chosen RETURNING ` + JobColumns
+
+	// What ends leases, or extends them.
+	renewText = Held(`leased_till = ` + Now + ` + $4::bigint, ` + Changed)
+	failText  = Held(`leased_till = 0, changed = ` + Now + `, due = ` + kept("due") + `,
+		state = CASE WHEN generation <> leased_generation THEN 'pending' WHEN $4 OR attempts < $7 THEN 'failed' ELSE 'dead' END,
+		run_at = CASE WHEN generation = leased_generation THEN ` + Now + ` + $5::bigint ELSE ` + kept("run_at") + ` END,
+		attempts = CASE WHEN generation = leased_generation AND $4 THEN greatest(attempts - 1, 0) ELSE attempts END,
+		finished = CASE WHEN generation = leased_generation AND NOT $4 AND attempts >= $7 THEN ` + Now + ` ELSE 0 END,
+		error = $6`)
+	giveBackText = Held(unleased + `, ` + Changed)
+	takeBackText = `UPDATE jobs SET ` + unleased + `, ` + Changed + ` WHERE ` + among(`jobs x WHERE x.state = 'running' AND x.worker = $4
+		AND NOT EXISTS (SELECT 1 FROM unnest($2::bigint[], $3::bigint[]) h (id, lease) WHERE h.id = x.id AND h.lease = x.lease)`) + ` RETURNING id, state`
+
+	oldestText = `SELECT ` + age(`true`) + `, ` + age(ofLists) + `, ` + age(ofLists+` AND priority > `+strconv.Itoa(jobs.PriorityRemoval))
+	ofLists    = `kind IN ` + kindsOfLists() + ` AND priority < ` + strconv.Itoa(jobs.PriorityLeftover)
+)
+
+// HeldRows are the rows that somebody has leased, $2 and $3 their ids and leases, locked in
+// the order of their keys, which is everybody's.
+const HeldRows = `unnest($2::bigint[], $3::bigint[]) h (id, lease) JOIN jobs j ON j.id = h.id AND j.lease = h.lease AND j.state = 'running'
+	ORDER BY j.kind COLLATE "C", j.key FOR UPDATE OF j`
+
+// Held changes such rows, and returns id and state of each.
+func Held(set string) string {
+	return `WITH held AS MATERIALIZED (SELECT j.id FROM ` + HeldRows + `)
+		UPDATE jobs SET ` + set + ` FROM held WHERE jobs.id = held.id RETURNING jobs.id, state`
+}
+
+// age is how long the oldest job that is not done has waited, of those for which a condition
+// holds. It looks into an index for each state.
+func age(of string) string {
+	return Now + ` - least(` + Now + `, coalesce((SELECT min(due) FROM jobs WHERE state IN ('pending', 'failed') AND ` + of + `), ` + Now + `),
+		coalesce((SELECT min(due) FROM jobs WHERE state = 'running' AND ` + of + `), ` + Now + `))`
+}
+
+// kindsOfLists are the kinds that lists wait for, as a list in a statement.
+func kindsOfLists() string {
+	var list []string
+	for _, kind := range jobs.Kinds() {
+		if kind.OfLists() {
+			list = append(list, `'`+string(kind)+`'`)
+		}
+	}
+	return `(` + strings.Join(list, `, `) + `)`
+}
