@@ -27,7 +27,7 @@ func rankingFixture(t *testing.T) *fixture {
 // newRankings is the live ranking over a real store.
 func newRankings(t *testing.T) Rankings {
 	t.Helper()
-	store, err := sqlitefile.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
+	store, err := sqlitefile.Catalog.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	configured := feed.Ranking{Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, Base: 0.1, KeywordsSummary: 0.5}

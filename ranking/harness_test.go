@@ -77,7 +77,7 @@ func (w *wire) Append(ctx context.Context, v ranking.Version) error {
 
 func newStore(t *testing.T) *sqlite.Store {
 	t.Helper()
-	file, err := sqlitefile.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
+	file, err := sqlitefile.Catalog.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, file.Close()) })
 	return sqlite.New(file)

@@ -45,7 +45,7 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 		}
 		args = append(args, items[i].ID, items[i].UpdateTime, doc)
 	}
-	err := sqlitefile.InTx(ctx, c.file.Writer, func(tx *sql.Tx) error { return c.store(ctx, tx, args) })
+	err := sqlitefile.InTx(ctx, c.file.Writer, func(tx *sqlitefile.Tx) { tx.Fail(c.store(ctx, tx, args)) })
 	if err != nil {
 		return nil, failed(ctx, "put items", err)
 	}
@@ -53,7 +53,7 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 }
 
 // store puts items, which are given as putArgs one after the other.
-func (c *Catalog) store(ctx context.Context, tx *sql.Tx, args []any) error {
+func (c *Catalog) store(ctx context.Context, tx *sqlitefile.Tx, args []any) error {
 	// The driver starts a goroutine for each statement whose context can be
 	// cancelled. Asking between the statements is enough, and cheaper.
 	inner := context.WithoutCancel(ctx)
@@ -77,30 +77,24 @@ func (c *Catalog) store(ctx context.Context, tx *sql.Tx, args []any) error {
 // Update implements [catalog.Writer]: it reads and writes in one transaction.
 func (c *Catalog) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
 	out := make([]catalog.Updated, len(ids))
-	err := sqlitefile.InTx(ctx, c.file.Writer, func(tx *sql.Tx) error {
-		stmt := tx.StmtContext(ctx, c.doc)
+	err := sqlitefile.InTx(ctx, c.file.Writer, func(tx *sqlitefile.Tx) {
 		args := make([]any, 0, putArgs*len(ids))
 		for i, id := range ids {
 			var raw, doc []byte
-			switch err := stmt.QueryRowContext(ctx, id).Scan(&raw); {
-			case errors.Is(err, sql.ErrNoRows):
+			if !tx.Row([]any{&raw}, `SELECT doc FROM items WHERE id = ?`, id) {
 				out[i].Err = fmt.Errorf("item %s: %w", id, feed.ErrNotFound)
 				continue
-			case err != nil:
-				return err
 			}
 			out[i].Item, doc, out[i].Err = changed(raw, change)
 			switch {
 			case errors.Is(out[i].Err, catalog.RemoveItem):
 				out[i] = catalog.Updated{Removed: true}
-				if _, err := tx.StmtContext(ctx, c.remove).ExecContext(ctx, id); err != nil {
-					return err
-				}
+				tx.Do(removeText, id)
 			case out[i].Err == nil:
 				args = append(args, id, out[i].Item.UpdateTime, doc)
 			}
 		}
-		return c.store(ctx, tx, args)
+		tx.Fail(c.store(ctx, tx, args))
 	})
 	if err != nil {
 		return nil, failed(ctx, "update items", err)
@@ -125,24 +119,18 @@ func changed(raw []byte, change func(feed.Item) (feed.Item, error)) (feed.Item, 
 	return it, doc, nil
 }
 
+const removeText = `DELETE FROM items WHERE id = ?`
+
 // Remove implements [catalog.Writer].
 func (c *Catalog) Remove(ctx context.Context, id string) error {
-	return removed(ctx, "remove item", c.remove, id)
-}
-
-func removed(ctx context.Context, what string, stmt *sql.Stmt, key string) error {
-	res, err := stmt.ExecContext(ctx, key)
+	res, err := c.file.Writer.ExecContext(ctx, removeText, id)
 	if err != nil {
-		return failed(ctx, what, err)
+		return failed(ctx, "remove item", err)
 	}
-	n, err := res.RowsAffected()
-	if err != nil {
-		return failed(ctx, what, err)
+	if n, err := res.RowsAffected(); err != nil || n > 0 {
+		return failed(ctx, "remove item", err)
 	}
-	if n == 0 {
-		return fmt.Errorf("%s %s: %w", what, key, feed.ErrNotFound)
-	}
-	return nil
+	return fmt.Errorf("remove item %s: %w", id, feed.ErrNotFound)
 }
 
 // Docs implements [catalog.Reader] with one query, whatever the number of ids.

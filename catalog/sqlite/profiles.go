@@ -44,41 +44,31 @@ func (c *Catalog) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profi
 // comes between.
 func (c *Catalog) changeRecord(ctx context.Context, what, agent string, change catalog.RecordChange) error {
 	var refused error
-	err := sqlitefile.InTx(ctx, c.file.Writer, func(tx *sql.Tx) error {
-		return c.recordChange(ctx, tx, agent, func(r *catalog.Record, exists bool) (changed bool, err error) {
-			changed, refused = change(r, exists)
-			return changed, refused
-		})
+	err := sqlitefile.InTx(ctx, c.file.Writer, func(tx *sqlitefile.Tx) {
+		var raw []byte
+		var r catalog.Record
+		exists := tx.Row([]any{&raw}, `SELECT doc FROM profiles WHERE agent = ?`, agent)
+		if exists {
+			// One that is damaged is reported when it is read; putting another repairs it.
+			r, _ = catalog.ParseRecord(raw)
+		}
+		var changed bool
+		if changed, refused = change(&r, exists); refused != nil || !changed {
+			tx.Fail(refused)
+			return
+		}
+		if r.Empty() {
+			tx.Do(`DELETE FROM profiles WHERE agent = ?`, agent)
+			return
+		}
+		if raw, refused = json.Marshal(r); refused != nil {
+			refused = feed.Errorf(feed.ErrInvalid, "bad profile: %w", refused)
+			tx.Fail(refused)
+		}
+		tx.Do(`INSERT INTO profiles (agent, doc) VALUES (?, ?) ON CONFLICT (agent) DO UPDATE SET doc = excluded.doc`, agent, raw)
 	})
-	if refused != nil || errors.Is(err, feed.ErrInvalid) {
+	if refused != nil {
 		return err
 	}
 	return failed(ctx, what, err)
-}
-
-func (c *Catalog) recordChange(ctx context.Context, tx *sql.Tx, agent string, change catalog.RecordChange) error {
-	var raw []byte
-	err := tx.QueryRowContext(ctx, `SELECT doc FROM profiles WHERE agent = ?`, agent).Scan(&raw)
-	exists := err == nil
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	var r catalog.Record
-	if exists {
-		// One that is damaged is reported when it is read; putting another repairs it.
-		r, _ = catalog.ParseRecord(raw)
-	}
-	changed, err := change(&r, exists)
-	if err != nil || !changed {
-		return err
-	}
-	if r.Empty() {
-		_, err = tx.StmtContext(ctx, c.dropOne).ExecContext(ctx, agent)
-		return err
-	}
-	if raw, err = json.Marshal(r); err != nil {
-		return feed.Errorf(feed.ErrInvalid, "bad profile: %w", err)
-	}
-	_, err = tx.StmtContext(ctx, c.putProfile).ExecContext(ctx, agent, raw)
-	return err
 }

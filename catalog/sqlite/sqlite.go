@@ -21,10 +21,8 @@ type Catalog struct {
 	catalog.Records
 	file *sqlitefile.File
 
-	putMany, putOne, remove *sql.Stmt
-	doc, docs               *sql.Stmt
-	profile, profiles       *sql.Stmt
-	putProfile, dropOne     *sql.Stmt
+	putMany, putOne         *sql.Stmt
+	docs, profile, profiles *sql.Stmt
 }
 
 var (
@@ -32,9 +30,9 @@ var (
 	_ catalog.Scanner = (*Catalog)(nil)
 )
 
-// Open opens the file at path, as [sqlitefile.Open] does.
+// Open opens the file at path, as [sqlitefile.Schema.Open] does.
 func Open(ctx context.Context, path string) (*Catalog, error) {
-	file, err := sqlitefile.Open(ctx, path)
+	file, err := sqlitefile.Catalog.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -57,14 +55,9 @@ func (c *Catalog) prepare(ctx context.Context) error {
 	}{
 		{&c.putMany, c.file.Writer, putText(putRows)},
 		{&c.putOne, c.file.Writer, putText(1)},
-		{&c.remove, c.file.Writer, `DELETE FROM items WHERE id = ?`},
-		{&c.doc, c.file.Writer, `SELECT doc FROM items WHERE id = ?`},
 		{&c.docs, c.file.Readers, `SELECT id, doc FROM items WHERE id IN (SELECT value FROM json_each(?))`},
 		{&c.profiles, c.file.Readers, `SELECT agent, doc FROM profiles WHERE agent IN (SELECT value FROM json_each(?))`},
 		{&c.profile, c.file.Readers, `SELECT doc FROM profiles WHERE agent = ?`},
-		{&c.putProfile, c.file.Writer, `INSERT INTO profiles (agent, doc) VALUES (?, ?)
-			ON CONFLICT (agent) DO UPDATE SET doc = excluded.doc`},
-		{&c.dropOne, c.file.Writer, `DELETE FROM profiles WHERE agent = ?`},
 	} {
 		var err error
 		if *s.stmt, err = s.db.PrepareContext(ctx, s.text); err != nil {

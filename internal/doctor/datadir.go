@@ -53,22 +53,22 @@ func fill(f *os.File) error {
 // lookAtFiles looks at the SQLite files that the configuration has, and changes none.
 func (d *doctor) lookAtFiles(ctx context.Context, dir string) {
 	if !d.cfg.UsesElasticsearch() {
-		d.lookAtSQLite(ctx, "catalog", filepath.Join(dir, sqlite.FileName), sqlitefile.Look)
+		d.lookAtSQLite(ctx, "catalog", filepath.Join(dir, sqlite.FileName), &sqlitefile.Catalog)
 	}
 	if d.cfg.SocialOn() && !d.cfg.UsesPostgres() {
-		d.lookAtSQLite(ctx, "social", filepath.Join(dir, socialsqlite.FileName), socialsqlite.Look)
+		d.lookAtSQLite(ctx, "social", filepath.Join(dir, socialsqlite.FileName), &socialsqlite.Schema)
 	}
 	if !d.cfg.UsesRedis() {
-		d.lookAtSQLite(ctx, "events", filepath.Join(dir, eventssqlite.FileName), eventssqlite.Look)
+		d.lookAtSQLite(ctx, "events", filepath.Join(dir, eventssqlite.FileName), &eventssqlite.Schema)
 	}
 }
 
-func (d *doctor) lookAtSQLite(ctx context.Context, what, path string, look func(context.Context, string) (sqlitefile.Version, error)) {
+func (d *doctor) lookAtSQLite(ctx context.Context, what, path string, schema *sqlitefile.Schema) {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		d.say(OK, what, "", "%s does not exist yet; serve creates it", path)
 		return
 	}
-	version, err := look(ctx, path)
+	version, err := schema.Look(ctx, path)
 	switch {
 	case err != nil:
 		d.say(Broken, what, "restore the file from a backup, or move it away to start anew", "%v", err)

@@ -20,7 +20,7 @@ func TestEachColumnOfAnIDEnds(t *testing.T) {
 	require.NoError(t, err)
 	_, told, _ := strings.Cut(string(text), "### An id that is used again\n")
 	told, _, _ = strings.Cut(told, "\n## ")
-	file, err := sqlitefile.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	file, err := sqlitefile.Catalog.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, file.Close()) })
 	var columns string

@@ -13,29 +13,21 @@ var advice = map[int]string{
 	lib.SQLITE_READONLY: "the file cannot be written; check its owner and permissions and those of its directory",
 	lib.SQLITE_PERM:     "the file cannot be accessed; check its owner and permissions",
 	lib.SQLITE_NOTADB:   "the file is not a database; choose another data_dir or move the file away",
+	lib.SQLITE_CORRUPT:  "the file is damaged; restore it from a backup, or move it away to start anew",
 	lib.SQLITE_FULL:     "the disk is full; free some space and try again",
 	lib.SQLITE_BUSY:     "another process holds the file for too long; stop it or try again",
 	lib.SQLITE_IOERR:    "the disk failed to read or write the file; check it and its free space",
 }
 
-// Advised puts the advice for an error before it; damaged is that for a file that is
-// damaged.
-func Advised(err error, damaged string) error {
-	found := code(err)
+// Advised puts the advice for an error before it.
+func Advised(err error) error {
 	if moved(err) {
 		return fmt.Errorf("%w (%w)", ErrMoved, err)
 	}
-	if found == lib.SQLITE_CORRUPT {
-		return fmt.Errorf("%s (%w)", damaged, err)
-	}
-	if a, ok := advice[found]; ok {
+	if a, ok := advice[code(err)]; ok {
 		return fmt.Errorf("%s (%w)", a, err)
 	}
 	return err
-}
-
-func advised(err error) error {
-	return Advised(err, "the file is damaged; restore it from a backup, or move it away and ingest the items again")
 }
 
 // Refused reports whether SQLite has refused a value: it breaks a constraint, or is too

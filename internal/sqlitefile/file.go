@@ -1,8 +1,7 @@
-// Package sqlitefile opens the one SQLite file of embedded mode, which holds
-// items, profiles and the versions of the ranking, and brings its schema up to
+// Package sqlitefile opens the SQLite files of embedded mode, and brings their schemas up to
 // date.
 //
-// The file is in WAL mode with synchronous=FULL: when a write returns, it is on
+// A file is in WAL mode with synchronous=FULL: when a write returns, it is on
 // the disk, and neither a killed process nor a power cut loses it. A write that
 // had not returned is there whole or not at all. Beside the file SQLite keeps
 // <file>-wal and <file>-shm while it is open; copy all three, or close first.
@@ -36,27 +35,28 @@ const busyTimeout = "5000"
 
 // Open opens the file at path, and makes it and its directory where they do
 // not exist. An older schema is brought up to date; a newer one that this version cannot
-// use is an error. Errors say what is wrong with the file.
-func Open(ctx context.Context, path string) (*File, error) {
+// use is an error. Errors say what is wrong with the file. The connection that writes runs
+// the pragmas.
+func (s *Schema) Open(ctx context.Context, path string, pragmas ...string) (*File, error) {
 	f := &File{}
-	if err := f.open(ctx, path); err != nil {
-		return nil, errors.Join(fmt.Errorf("catalog file %s: %w", path, advised(err)), f.Close())
+	if err := f.open(ctx, s, path, pragmas); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s file %s: %w", s.What, path, Advised(err)), f.Close())
 	}
 	return f, nil
 }
 
-func (f *File) open(ctx context.Context, path string) error {
+func (f *File) open(ctx context.Context, s *Schema, path string, pragmas []string) error {
 	var err error
 	// The writer makes the file, the others only find it.
-	if f.Writer, err = Connect(path, "rwc", "synchronous(FULL)", "journal_size_limit(67108864)",
-		"wal_autocheckpoint(4000)", "cache_size(-16000)"); err != nil {
+	pragmas = append([]string{"synchronous(FULL)", "journal_size_limit(67108864)", "wal_autocheckpoint(4000)", "cache_size(-16000)"}, pragmas...)
+	if f.Writer, err = Connect(path, "rwc", pragmas...); err != nil {
 		return err
 	}
 	f.Writer.SetMaxOpenConns(1)
-	if err := InTx(ctx, f.Writer, func(tx *sql.Tx) error { return catalog.Migrate(ctx, tx) }); err != nil {
+	if err := InTx(ctx, f.Writer, func(t *Tx) { t.Fail(s.Migrate(ctx, t)) }); err != nil {
 		return err
 	}
-	if err := Log(ctx, f.Writer); err != nil {
+	if err := setLog(ctx, f.Writer); err != nil {
 		return err
 	}
 	if f.Readers, err = Connect(path, "rw", "query_only(1)", "cache_size(-8000)"); err != nil {
@@ -109,22 +109,6 @@ func fileURL(path string, q url.Values) (string, error) {
 	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: q.Encode()}).String(), nil
 }
 
-// InTx runs do in a transaction, which is committed unless do fails.
-func InTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := do(tx); err != nil {
-		// A cancelled context has rolled it back already.
-		if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) {
-			err = errors.Join(err, undo)
-		}
-		return err
-	}
-	return tx.Commit()
-}
-
 // Each calls scan for each row of a query, of which err is the error, and returns the
 // first error of all. It closes the rows.
 func Each(rows *sql.Rows, err error, scan func(rows *sql.Rows) error) error {
@@ -159,7 +143,7 @@ func Failed(ctx context.Context, unavailable error, what string, err error) erro
 	if cause := ctx.Err(); cause != nil {
 		return fmt.Errorf("sqlite: %s: %w", what, cause)
 	}
-	return fmt.Errorf("%w: sqlite: %s: %w", unavailable, what, advised(err))
+	return fmt.Errorf("%w: sqlite: %s: %w", unavailable, what, Advised(err))
 }
 
 // code is SQLite's primary result code of the error; 0 where it has none.

@@ -12,16 +12,13 @@ import (
 // Version is the version of a file's schema, and the newest that this program knows.
 type Version struct{ File, Known int }
 
-// Look reads the catalog's file as [Open] does, and changes nothing: neither the file nor
+// Look reads the file at path as [Schema.Open] does, and changes nothing: neither the file nor
 // its schema, also while a server has it open. Open would bring an older schema up to
 // date. Errors are those of Open.
-func Look(ctx context.Context, path string) (Version, error) { return catalog.Look(ctx, path) }
-
-// Look reads the file at path, and changes nothing, as [Look] does.
 func (s *Schema) Look(ctx context.Context, path string) (Version, error) {
 	version, err := s.look(ctx, path)
 	if err != nil {
-		return Version{}, fmt.Errorf("%s file %s: %w", s.What, path, advised(err))
+		return Version{}, fmt.Errorf("%s file %s: %w", s.What, path, Advised(err))
 	}
 	return Version{version, len(s.Migrations)}, nil
 }

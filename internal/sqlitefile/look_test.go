@@ -40,13 +40,13 @@ func exec(t *testing.T, db *sql.DB, statement string) {
 func TestLookChangesNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "catalog.db")
-	file, err := sqlitefile.Open(t.Context(), path)
+	file, err := sqlitefile.Catalog.Open(t.Context(), path)
 	require.NoError(t, err)
 
 	look := func(older bool) {
 		t.Helper()
 		before := contents(t, dir)
-		version, err := sqlitefile.Look(t.Context(), path)
+		version, err := sqlitefile.Catalog.Look(t.Context(), path)
 		require.NoError(t, err)
 		assert.Equal(t, older, version.File < version.Known)
 		assert.Equal(t, before, contents(t, dir))
@@ -63,25 +63,25 @@ func TestLookChangesNothing(t *testing.T) {
 func TestLookTellsWhatIsWrong(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "catalog.db")
-	_, err := sqlitefile.Look(t.Context(), path)
+	_, err := sqlitefile.Catalog.Look(t.Context(), path)
 	assert.ErrorContains(t, err, "cannot be opened")
 	assert.NoFileExists(t, path)
 
 	require.NoError(t, os.WriteFile(path, []byte("this is not a database, whatever its name is"), 0o600))
-	_, err = sqlitefile.Look(t.Context(), path)
+	_, err = sqlitefile.Catalog.Look(t.Context(), path)
 	assert.ErrorContains(t, err, "not a database")
 	require.NoError(t, os.Remove(path))
 
-	file, err := sqlitefile.Open(t.Context(), path)
+	file, err := sqlitefile.Catalog.Open(t.Context(), path)
 	require.NoError(t, err)
 	exec(t, file.Writer, "PRAGMA user_version = 1000")
-	_, err = sqlitefile.Look(t.Context(), path)
+	_, err = sqlitefile.Catalog.Look(t.Context(), path)
 	require.NoError(t, err, "it says that this version can use it")
 	exec(t, file.Writer, "DROP TABLE freshet_schema")
-	_, err = sqlitefile.Look(t.Context(), path)
+	_, err = sqlitefile.Catalog.Look(t.Context(), path)
 	assert.ErrorContains(t, err, "written by a newer freshet")
 	exec(t, file.Writer, "PRAGMA application_id = 7")
-	_, err = sqlitefile.Look(t.Context(), path)
+	_, err = sqlitefile.Catalog.Look(t.Context(), path)
 	assert.ErrorContains(t, err, "another program")
 	require.NoError(t, file.Close())
 }

@@ -26,8 +26,9 @@ const remember = `CREATE TABLE IF NOT EXISTS freshet_schema (oldest INTEGER NOT 
 	DELETE FROM freshet_schema;
 	INSERT INTO freshet_schema (oldest) VALUES (%d);`
 
-// catalog is the file that [Open] opens. Its id is the letters "frsh".
-var catalog = Schema{What: "catalog", ID: 0x66727368, Oldest: 1, Migrations: []string{
+// Catalog is the file of items, profiles, the versions of the ranking and live popularity. Its
+// id is the letters "frsh".
+var Catalog = Schema{What: "catalog", ID: 0x66727368, Oldest: 1, Migrations: []string{
 	// Items are found by id, scanned by seq, and listed and swept by their update
 	// times. The doc is beside seq rather than in the index of ids, so that the
 	// index stays small. Live popularity goes with its item, and an agent that is
@@ -112,9 +113,9 @@ func (s *Schema) checkNewer(ctx context.Context, db Connection, version int) err
 	return nil
 }
 
-// Log sets the file's journal to the write-ahead log, which stays. It changes the file,
+// setLog sets the file's journal to the write-ahead log, which stays. It changes the file,
 // so [Schema.Migrate] comes before it, which knows the file to be ours.
-func Log(ctx context.Context, db Connection) error {
+func setLog(ctx context.Context, db Connection) error {
 	var mode string
 	if err := db.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 
 func open(t *testing.T, path string) *sqlite.Store {
 	t.Helper()
-	file, err := sqlitefile.Open(t.Context(), path)
+	file, err := sqlitefile.Catalog.Open(t.Context(), path)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, file.Close()) })
 	return sqlite.New(file)
@@ -36,7 +36,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestClosedIsUnavailable(t *testing.T) {
-	file, err := sqlitefile.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
+	file, err := sqlitefile.Catalog.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
 	_, err = sqlite.New(file).Newest(t.Context())

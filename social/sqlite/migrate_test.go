@@ -17,7 +17,7 @@ func TestPostsThatAreThereAreCounted(t *testing.T) {
 	db, err := sqlitefile.Connect(path, "rwc")
 	require.NoError(t, err)
 	db.SetMaxOpenConns(1)
-	first := sqlitefile.Schema{What: schema.What, ID: schema.ID, Migrations: schema.Migrations[:2]}
+	first := sqlitefile.Schema{What: Schema.What, ID: Schema.ID, Migrations: Schema.Migrations[:2]}
 	require.NoError(t, first.Migrate(t.Context(), db))
 	const numbers = `WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 660) `
 	for _, text := range []string{
@@ -53,7 +53,7 @@ func TestReferencesOfBeforeStay(t *testing.T) {
 	db, err := sqlitefile.Connect(path, "rwc")
 	require.NoError(t, err)
 	db.SetMaxOpenConns(1)
-	first := sqlitefile.Schema{What: schema.What, ID: schema.ID, Migrations: schema.Migrations[:3]}
+	first := sqlitefile.Schema{What: Schema.What, ID: Schema.ID, Migrations: Schema.Migrations[:3]}
 	require.NoError(t, first.Migrate(t.Context(), db))
 	for _, text := range socialtest.ReferencesOfBefore(`1, `, `''`) {
 		_, err := db.ExecContext(t.Context(), text)

@@ -19,14 +19,11 @@ type readers struct {
 	snapshots *semaphore.Weighted
 }
 
-// newReaders makes readers of n connections, half of which snapshots may take.
-func newReaders(db *sql.DB, n int) *readers {
-	db.SetMaxOpenConns(n)
-	db.SetMaxIdleConns(n)
-	return &readers{db: db, stmts: map[string]*sql.Stmt{}, snapshots: semaphore.NewWeighted(max(1, int64(n)/2))}
+// newReaders makes readers, half of whose connections snapshots may take.
+func newReaders(db *sql.DB) *readers {
+	half := int64(db.Stats().MaxOpenConnections) / 2
+	return &readers{db: db, stmts: map[string]*sql.Stmt{}, snapshots: semaphore.NewWeighted(max(1, half))}
 }
-
-func (r *readers) close() error { return r.db.Close() }
 
 // read runs do, each of its statements by itself.
 func (r *readers) read(ctx context.Context, do func(querying) error) error {

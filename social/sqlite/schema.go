@@ -1,16 +1,14 @@
 package sqlite
 
 import (
-	"context"
-
 	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
-// schema is the file's. Its id is the letters "frss".
+// Schema is the file's. Its id is the letters "frss".
 //
 // Stamps are Unix microseconds. gone is 0 of what is there, else when this store
 // was told that it is not, or not yet; it stays for a while as a tombstone.
-var schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, Migrations: []string{
+var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, Migrations: []string{
 	`CREATE TABLE posts (
 		seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
 		author TEXT NOT NULL, -- '': told of before it was created
@@ -191,12 +189,4 @@ const (
 // countsOf says whether a row of posts is one that is counted.
 func countsOf(row string) string {
 	return row + `.gone = 0 AND ` + row + `.created > ifnull((SELECT erased FROM authors WHERE id = ` + row + `.author), 0)`
-}
-
-// migrate brings the schema up to date in one transaction.
-func (w *writer) migrate(ctx context.Context) error {
-	if err := w.run(ctx, func(q querying) error { return schema.Migrate(q.ctx, w.conn) }); err != nil {
-		return err
-	}
-	return sqlitefile.Log(ctx, w.conn)
 }

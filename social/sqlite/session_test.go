@@ -19,8 +19,16 @@ func TestStatementsAreRewritten(t *testing.T) {
 		`SELECT 1 WHERE id = $1 OR other = $1`:        {many: `SELECT 1 WHERE id = $1 OR other = $1`},
 		`SELECT 1 LIMIT $1`:                           {many: `SELECT 1 LIMIT +?`},
 		`SELECT 1 WHERE id = ANY ($1)`:                {many: `SELECT 1 WHERE id IN (SELECT value FROM json_each(?))`, one: `SELECT 1 WHERE id = ?`},
-		`SELECT 1 FROM unnest($1::text[]) j (value)`:  {many: `SELECT 1 FROM json_each(?) j`},
-		`SELECT 1 FROM json_each($1) WHERE value = 2`: {many: `SELECT 1 FROM json_each(?) WHERE value = 2`, json: true},
+		`SELECT 1 FROM json_each($1) WHERE value = 2`: {many: `SELECT 1 FROM json_each(?) WHERE value = 2`},
+		`SELECT 1 FROM unnest($1::text[]) j (value)`:  {many: `SELECT 1 FROM (SELECT value AS value FROM json_each(?)) j`},
+		`FROM unnest($2::text[]) WITH ORDINALITY j (id, i)
+			JOIN posts p ON p.id = j.id WHERE p.author = $1`: {many: `FROM (SELECT value AS id, key + 1 AS i FROM json_each($2)) j CROSS JOIN posts p ON p.id = j.id WHERE p.author = $1`},
+		`SELECT * FROM unnest($2::text[], $3::bigint[]) d (id, n) WHERE n > $1`: {
+			many: `SELECT * FROM (SELECT value ->> 0 AS id, value ->> 1 AS n FROM json_each($2) LIMIT -1) d WHERE n > $1`,
+		},
+		`DELETE FROM follows WHERE ctid = ANY (ARRAY(SELECT x.ctid FROM follows x WHERE gone <= $1 LIMIT $2 FOR UPDATE OF x SKIP LOCKED))`: {many: `DELETE FROM follows WHERE (agent, author) IN (SELECT x.agent, x.author FROM follows x WHERE gone <= ? LIMIT +?)`},
+		`SELECT least(1, $1::bigint) FROM posts WHERE id = $2 OFFSET 0 FOR UPDATE SKIP LOCKED`:                                             {many: `SELECT min(1, ?) FROM posts WHERE id = ?`},
+		`SELECT ARRAY(SELECT c.circle FROM post_circles c)`:                                                                                {many: `SELECT (SELECT json_group_array(c.circle) FROM post_circles c)`},
 	} {
 		require.Equal(t, want, rewrite(text), text)
 	}

@@ -95,13 +95,13 @@ func TestAFileOfTheNextVersion(t *testing.T) {
 		return place{t, newer(t, 0), opts}
 	})
 	jobstest.Run(t, func(t *testing.T, opts social.Options) jobs.Queue { return open(t, newer(t, 0), opts) })
-	version, err := sqlite.Look(t.Context(), newer(t, 0))
+	version, err := sqlite.Schema.Look(t.Context(), newer(t, 0))
 	require.NoError(t, err)
 	require.Equal(t, version.Known+1, version.File)
 	path := newer(t, 1)
 	_, err = sqlite.Open(t.Context(), path, social.Options{})
 	require.ErrorContains(t, err, fmt.Sprintf("written by a newer freshet (schema %d, which needs one that knows %[1]d; this one knows up to %d)", version.File, version.Known))
-	_, err = sqlite.Look(t.Context(), path)
+	_, err = sqlite.Schema.Look(t.Context(), path)
 	require.ErrorContains(t, err, "written by a newer freshet")
 }
 

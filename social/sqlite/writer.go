@@ -11,20 +11,22 @@ import (
 // writer is the one connection that writes, with its prepared statements.
 // SQLite has one writer at a time anyway; waiting for it here costs nothing.
 type writer struct {
-	db    *sql.DB
 	conn  *sql.Conn
 	turn  chan struct{} // holds the writer's place; taken to write
 	stmts map[string]*sql.Stmt
-	memo  *sqlstore.Memo // is told what transactions touch; nil: nothing is watched yet
+	memo  *sqlstore.Memo // is told what transactions touch
 }
 
-func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
+func newWriter(ctx context.Context, db *sql.DB, memo *sqlstore.Memo) (*writer, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{db: db, conn: conn, turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{}}
+	w := &writer{conn: conn, turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{}, memo: memo}
 	w.turn <- struct{}{}
+	if err := w.watch(ctx); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
 	return w, nil
 }
 
@@ -40,7 +42,7 @@ func (w *writer) close() error {
 	for _, stmt := range w.stmts {
 		errs = append(errs, stmt.Close())
 	}
-	return errors.Join(append(errs, w.conn.Close(), w.db.Close())...)
+	return errors.Join(append(errs, w.conn.Close())...)
 }
 
 // take waits for the writer's turn.
@@ -84,15 +86,13 @@ func (w *writer) run(ctx context.Context, do func(querying) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if w.memo != nil {
-		all, err := q.touched()
-		if err != nil {
-			return err
-		}
-		if len(all) > 0 {
-			w.memo.Begin()
-			defer w.memo.End(all)
-		}
+	all, err := q.touched()
+	if err != nil {
+		return err
+	}
+	if len(all) > 0 {
+		w.memo.Begin()
+		defer w.memo.End(all)
 	}
 	if _, err := q.Exec(`COMMIT`); err != nil {
 		return err

@@ -124,10 +124,10 @@ func (s *Store) Grid(ctx context.Context, reader, author string, below social.Po
 		if st.blocked {
 			return
 		}
-		parts := []part{{from.toAll, of}, {sources.replies, of}}
+		parts := []part{{sources.toAll, of}, {sources.replies, of}}
 		switch {
 		case st.self:
-			parts = []part{{from.toAll, of}, {sources.own, of}, {from.ownReplies, of}}
+			parts = []part{{sources.toAll, of}, {sources.own, of}, {sources.ownReplies, of}}
 		case st.follows:
 			parts[0] = part{sources.open, of}
 		}

@@ -39,7 +39,7 @@ type Writing interface {
 }
 
 // Table is the columns of some rows, each a []string, []int or []int64, and all of
-// one length. As an argument it is whatever the dialect's statements take for it.
+// one length. It stands for one argument a column.
 type Table []any
 
 // Damaged marks an error of reading a row that is there: a database gives it to what its

@@ -1,11 +1,7 @@
 // Package sqlstore is the social store and its queue over an SQL database. It holds every
 // operation of both contracts once. A backend adds a [Database], which connects, begins,
-// commits and tries again, and a [Dialect]: how it locks, and the statements that are its
-// own.
-//
-// Statements that stand here are PostgreSQL's. What they have of it, a dialect must
-// know or rewrite: arguments are $1, $2 and so on; "= ANY ($1)" looks for a value among
-// texts, and "FROM unnest($1::text[]) j (value)" reads them as rows.
+// commits and tries again, and a [Dialect]. Statements are PostgreSQL's: what a database says
+// in another way, its sessions rewrite.
 //
 // A write takes its locks before it reads what it decides by, in one order: circles,
 // agents, posts, rows of the queue, each by key.

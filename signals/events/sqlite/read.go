@@ -16,11 +16,9 @@ import (
 // Read implements [events.Store], from one state of the file.
 func (s *Store) Read(ctx context.Context, from, to feed.Day) ([]events.Totals, error) {
 	all := map[string]*events.Totals{}
-	err := sqlitefile.InTx(ctx, s.db, func(tx *sql.Tx) error {
-		if err := readCounts(ctx, tx, from, to, all); err != nil {
-			return err
-		}
-		return readSketches(ctx, tx, from, to, all)
+	err := sqlitefile.InTx(ctx, s.file.Writer, func(tx *sqlitefile.Tx) {
+		readCounts(tx, from, to, all)
+		readSketches(tx, from, to, all)
 	})
 	if err != nil {
 		return nil, failed(ctx, "read events", err)
@@ -33,10 +31,8 @@ func (s *Store) Read(ctx context.Context, from, to feed.Day) ([]events.Totals, e
 	return list, nil
 }
 
-func readCounts(ctx context.Context, tx *sql.Tx, from, to feed.Day, all map[string]*events.Totals) error {
-	rows, err := tx.QueryContext(ctx, `SELECT variant, what, sum(n) FROM counts WHERE day BETWEEN ? AND ? GROUP BY variant, what`,
-		int(from), int(to))
-	return sqlitefile.Each(rows, err, func(rows *sql.Rows) error {
+func readCounts(tx *sqlitefile.Tx, from, to feed.Day, all map[string]*events.Totals) {
+	tx.Each(func(rows *sql.Rows) error {
 		var variant, what string
 		var n int64
 		if err := rows.Scan(&variant, &what, &n); err != nil {
@@ -47,14 +43,13 @@ func readCounts(ctx context.Context, tx *sql.Tx, from, to feed.Day, all map[stri
 		}
 		all[variant].Add(what, n)
 		return nil
-	})
+	}, `SELECT variant, what, sum(n) FROM counts WHERE day BETWEEN ? AND ? GROUP BY variant, what`, int(from), int(to))
 }
 
-func readSketches(ctx context.Context, tx *sql.Tx, from, to feed.Day, all map[string]*events.Totals) error {
-	rows, err := tx.QueryContext(ctx, `SELECT variant, what, sketch FROM sketches WHERE day BETWEEN ? AND ?`, int(from), int(to))
+func readSketches(tx *sqlitefile.Tx, from, to feed.Day, all map[string]*events.Totals) {
 	type figure struct{ variant, what string }
 	merged := map[figure]*hyperloglog.Sketch{}
-	err = sqlitefile.Each(rows, err, func(rows *sql.Rows) error {
+	tx.Each(func(rows *sql.Rows) error {
 		var f figure
 		var raw []byte
 		if err := rows.Scan(&f.variant, &f.what, &raw); err != nil {
@@ -69,7 +64,7 @@ func readSketches(ctx context.Context, tx *sql.Tx, from, to feed.Day, all map[st
 		}
 		merged[f] = sketch
 		return nil
-	})
+	}, `SELECT variant, what, sketch FROM sketches WHERE day BETWEEN ? AND ?`, int(from), int(to))
 	for f, sketch := range merged {
 		t := all[f.variant]
 		switch {
@@ -80,5 +75,4 @@ func readSketches(ctx context.Context, tx *sql.Tx, from, to feed.Day, all map[st
 			t.Authors = int64(sketch.Estimate())
 		}
 	}
-	return err
 }

@@ -8,9 +8,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/freshet/freshet/feed"
@@ -32,21 +29,16 @@ CREATE TABLE acts (day INTEGER NOT NULL, variant TEXT NOT NULL, hash INTEGER NOT
 CREATE TABLE senders (day INTEGER NOT NULL, variant TEXT NOT NULL, sender TEXT NOT NULL, seq INTEGER NOT NULL,
 	PRIMARY KEY (day, variant, sender)) WITHOUT ROWID;`
 
-// schema is the file's. Its id is the letters "frev".
-var schema = sqlitefile.Schema{What: "store of events", ID: 0x66726576, Oldest: 1, Migrations: []string{tables}}
+// Schema is the file's. Its id is the letters "frev".
+var Schema = sqlitefile.Schema{What: "store of events", ID: 0x66726576, Oldest: 1, Migrations: []string{tables}}
 
 // FileName is the name of the file in the data directory.
 const FileName = "events.db"
 
-// Look reads the file at path, and changes nothing, as [sqlitefile.Look] does.
-func Look(ctx context.Context, path string) (sqlitefile.Version, error) {
-	return schema.Look(ctx, path)
-}
-
 // Store implements [events.Store] in one SQLite file. It is safe for concurrent
 // use.
 type Store struct {
-	db *sql.DB
+	file *sqlitefile.File
 
 	mu     sync.Mutex
 	pruned feed.Day // older days are gone up to here
@@ -57,29 +49,17 @@ var _ events.Store = (*Store)(nil)
 // Open opens the file at path, and makes it and its directory where they do not
 // exist.
 func Open(ctx context.Context, path string) (*Store, error) {
-	db, err := sqlitefile.Connect(path, "rwc", "synchronous(NORMAL)")
-	if err != nil {
-		return nil, fmt.Errorf("events file %s: %w", path, err)
-	}
-	// Writes come once a second and reads when somebody looks: one connection
+	// Writes come once a second and reads when somebody looks: the connection that writes
 	// does, and needs no lock of SQLite's.
-	db.SetMaxOpenConns(1)
-	s := &Store{db: db}
-	if err := s.prepare(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("events file %s: %w", path, err), db.Close())
+	file, err := Schema.Open(ctx, path, "synchronous(NORMAL)", "cache_size(-2000)")
+	if err != nil {
+		return nil, err
 	}
-	return s, nil
-}
-
-func (s *Store) prepare(ctx context.Context) error {
-	if err := sqlitefile.InTx(ctx, s.db, func(tx *sql.Tx) error { return schema.Migrate(ctx, tx) }); err != nil {
-		return err
-	}
-	return sqlitefile.Log(ctx, s.db)
+	return &Store{file: file}, nil
 }
 
 // Close closes the file. Calls made after it fail with [events.ErrUnavailable].
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error { return s.file.Close() }
 
 func failed(ctx context.Context, what string, err error) error {
 	return sqlitefile.Failed(ctx, events.ErrUnavailable, what, err)

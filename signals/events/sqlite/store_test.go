@@ -71,12 +71,12 @@ func TestPruned(t *testing.T) {
 		require.NoError(t, s.Add(t.Context(), b))
 		for table, days := range map[string]int{"counts": events.KeepDays, "sketches": events.KeepDays, "acts": events.OnceDays, "senders": events.OnceDays} {
 			var first int
-			require.NoError(t, s.db.QueryRow(`SELECT min(day) FROM `+table).Scan(&first))
+			require.NoError(t, s.file.Writer.QueryRow(`SELECT min(day) FROM `+table).Scan(&first))
 			assert.Greater(t, first, int(b.Day)-days, table)
 		}
 	}
 	var n int
-	require.NoError(t, s.db.QueryRow(`SELECT count(DISTINCT day) FROM counts`).Scan(&n))
+	require.NoError(t, s.file.Writer.QueryRow(`SELECT count(DISTINCT day) FROM counts`).Scan(&n))
 	assert.Equal(t, 5, n, "all but the first day")
 }
 
@@ -95,8 +95,9 @@ func TestOtherFiles(t *testing.T) {
 	_, err = Open(t.Context(), other)
 	require.ErrorContains(t, err, "another program's database")
 
-	s := open(t, filepath.Join(t.TempDir(), "newer.db"))
-	_, err = s.db.Exec(`PRAGMA user_version = 2; UPDATE freshet_schema SET oldest = 2`)
+	newer := filepath.Join(t.TempDir(), "newer.db")
+	_, err = open(t, newer).file.Writer.Exec(`PRAGMA user_version = 2; UPDATE freshet_schema SET oldest = 2`)
 	require.NoError(t, err)
-	require.ErrorContains(t, s.prepare(t.Context()), "written by a newer freshet")
+	_, err = Open(t.Context(), newer)
+	require.ErrorContains(t, err, "written by a newer freshet")
 }

@@ -36,18 +36,16 @@ func (s *Store) Add(ctx context.Context, acts []popularity.Act) (map[string]feed
 	defer s.mu.Unlock()
 	changed := map[string]feed.Counts{}
 	last := s.pruned
-	err := sqlitefile.InTx(ctx, s.file.Writer, func(tx *sql.Tx) error {
-		a := adding{ctx: ctx, tx: tx, changed: changed}
+	err := sqlitefile.InTx(ctx, s.file.Writer, func(tx *sqlitefile.Tx) {
+		a := adding{tx, changed}
 		for _, act := range acts {
 			last = max(last, feed.DayOf(time.Unix(act.At, 0)))
-			if err := a.act(act); err != nil {
-				return err
-			}
+			a.act(act)
 		}
-		if err := a.write(); err != nil || last == s.pruned {
-			return err
+		a.write()
+		if last > s.pruned {
+			a.prune(last)
 		}
-		return a.prune(last)
 	})
 	if err != nil {
 		return nil, failed(ctx, "count popularity", err)
@@ -58,98 +56,73 @@ func (s *Store) Add(ctx context.Context, acts []popularity.Act) (map[string]feed
 
 // adding is one batch on its way in.
 type adding struct {
-	ctx     context.Context
-	tx      *sql.Tx
+	*sqlitefile.Tx
 	changed map[string]feed.Counts
 }
 
 // act counts one act, if it is new and its item is there.
-func (a *adding) act(act popularity.Act) error {
+func (a *adding) act(act popularity.Act) {
 	day := feed.DayOf(time.Unix(act.At, 0))
-	res, err := a.tx.ExecContext(a.ctx, `INSERT INTO popularity_agents (item, agent, day)
+	if a.Do(`INSERT INTO popularity_agents (item, agent, day)
 		SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM items WHERE id = ?)
 		ON CONFLICT (item, agent) DO UPDATE SET day = excluded.day WHERE day <= excluded.day - ?`,
-		act.Item, int64(act.Agent), int(day), act.Item, popularity.RememberDays)
-	if err != nil {
-		return err
-	}
-	if n, err := res.RowsAffected(); err != nil || n == 0 {
-		return err
+		act.Item, int64(act.Agent), int(day), act.Item, popularity.RememberDays) == 0 {
+		return
 	}
 	counts, known := a.changed[act.Item]
 	if !known {
-		err := a.tx.QueryRowContext(a.ctx, `SELECT last, sum_2h, sum_2d FROM popularity WHERE item = ?`, act.Item).
-			Scan(&counts.Last, &counts.Short, &counts.Long)
-		if err != nil && err != sql.ErrNoRows {
-			return err
-		}
+		a.Row([]any{&counts.Last, &counts.Short, &counts.Long}, `SELECT last, sum_2h, sum_2d FROM popularity WHERE item = ?`, act.Item)
 	}
 	a.changed[act.Item] = counts.Add(act.At)
-	return nil
 }
 
-func (a *adding) write() error {
+func (a *adding) write() {
 	for item, c := range a.changed {
-		if _, err := a.tx.ExecContext(a.ctx, `INSERT INTO popularity (item, last, sum_2h, sum_2d) VALUES (?, ?, ?, ?)
+		a.Do(`INSERT INTO popularity (item, last, sum_2h, sum_2d) VALUES (?, ?, ?, ?)
 			ON CONFLICT (item) DO UPDATE SET last = excluded.last, sum_2h = excluded.sum_2h, sum_2d = excluded.sum_2d`,
-			item, c.Last, c.Short, c.Long); err != nil {
-			return err
-		}
+			item, c.Last, c.Short, c.Long)
 	}
-	return nil
 }
 
 // prune forgets, once for each new day, who acted too long ago and what counts
 // nothing any more.
-func (a *adding) prune(day feed.Day) error {
-	if _, err := a.tx.ExecContext(a.ctx, `DELETE FROM popularity_agents WHERE day <= ?`, int(day)-popularity.RememberDays); err != nil {
-		return err
-	}
-	all, err := read(a.ctx, a.tx)
-	if err != nil {
-		return err
-	}
-	begin := day.Start().Unix()
+func (a *adding) prune(day feed.Day) {
+	a.Do(`DELETE FROM popularity_agents WHERE day <= ?`, int(day)-popularity.RememberDays)
+	all := map[string]feed.Counts{}
+	a.Each(into(all), counts)
 	for item, c := range all {
-		if !c.Negligible(begin) {
-			continue
+		if c.Negligible(day.Start().Unix()) {
+			a.Do(`DELETE FROM popularity WHERE item = ?`, item)
+			a.changed[item] = feed.Counts{}
 		}
-		if _, err := a.tx.ExecContext(a.ctx, `DELETE FROM popularity WHERE item = ?`, item); err != nil {
-			return err
-		}
-		a.changed[item] = feed.Counts{}
 	}
-	return nil
 }
 
 // Read implements [popularity.Store].
 func (s *Store) Read(ctx context.Context) (map[string]feed.Counts, error) {
-	all, err := read(ctx, s.file.Scans)
+	all := map[string]feed.Counts{}
+	rows, err := s.file.Scans.QueryContext(ctx, counts)
+	err = sqlitefile.Each(rows, err, into(all))
 	return all, failed(ctx, "read popularity", err)
+}
+
+const counts = `SELECT item, last, sum_2h, sum_2d FROM popularity`
+
+// into reads rows of counts.
+func into(all map[string]feed.Counts) func(*sql.Rows) error {
+	return func(rows *sql.Rows) error {
+		var item string
+		var c feed.Counts
+		err := rows.Scan(&item, &c.Last, &c.Short, &c.Long)
+		all[item] = c
+		return err
+	}
 }
 
 // Forget implements [popularity.Store].
 func (s *Store) Forget(ctx context.Context, agent uint64) error {
 	_, err := s.file.Writer.ExecContext(ctx, `DELETE FROM popularity_agents WHERE agent = ?`, int64(agent))
 	return failed(ctx, "forget an agent's acts", err)
-}
-
-// querier is a file, or a transaction in it.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
-func read(ctx context.Context, from querier) (map[string]feed.Counts, error) {
-	rows, err := from.QueryContext(ctx, `SELECT item, last, sum_2h, sum_2d FROM popularity`)
-	all := map[string]feed.Counts{}
-	err = sqlitefile.Each(rows, err, func(rows *sql.Rows) error {
-		var item string
-		var c feed.Counts
-		err := rows.Scan(&item, &c.Last, &c.Short, &c.Long)
-		all[item] = c
-		return err
-	})
-	return all, err
 }
 
 func failed(ctx context.Context, what string, err error) error {

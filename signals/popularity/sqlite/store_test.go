@@ -19,7 +19,7 @@ const now = int64(1_772_798_400) // 2026-03-06 12:00
 // open is a store beside a catalog that has some items.
 func open(t *testing.T, path string, items ...string) (*sqlite.Store, *sqlitefile.File) {
 	t.Helper()
-	file, err := sqlitefile.Open(t.Context(), path)
+	file, err := sqlitefile.Catalog.Open(t.Context(), path)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = file.Close() })
 	for _, id := range items {

@@ -1,0 +1,72 @@
+package sqlitefile
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+)
+
+// Tx is a transaction under way. It runs statements until one fails. That error stays: from
+// then on nothing is run, and what is read is zero.
+type Tx struct {
+	*sql.Tx
+	ctx context.Context
+	err error
+}
+
+// InTx runs do in a transaction, which is committed unless a part of it fails.
+func InTx(ctx context.Context, db *sql.DB, do func(*Tx)) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	t := &Tx{Tx: tx, ctx: ctx}
+	if do(t); t.err == nil {
+		return tx.Commit()
+	}
+	// A cancelled context has rolled it back already.
+	if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) {
+		return errors.Join(t.err, undo)
+	}
+	return t.err
+}
+
+// Fail ends the transaction with an error, unless it has ended before.
+func (t *Tx) Fail(err error) {
+	if t.err == nil {
+		t.err = err
+	}
+}
+
+// Do runs a statement and returns how many rows it has changed.
+func (t *Tx) Do(text string, args ...any) (changed int64) {
+	if t.err != nil {
+		return 0
+	}
+	res, err := t.ExecContext(t.ctx, text, args...)
+	if err == nil {
+		changed, err = res.RowsAffected()
+	}
+	t.Fail(err)
+	return changed
+}
+
+// Row reads one row and reports whether there is one.
+func (t *Tx) Row(into []any, text string, args ...any) (found bool) {
+	if t.err != nil {
+		return false
+	}
+	err := t.QueryRowContext(t.ctx, text, args...).Scan(into...)
+	if !errors.Is(err, sql.ErrNoRows) {
+		t.Fail(err)
+	}
+	return err == nil
+}
+
+// Each calls scan for each row of a query.
+func (t *Tx) Each(scan func(*sql.Rows) error, text string, args ...any) {
+	if t.err == nil {
+		rows, err := t.QueryContext(t.ctx, text, args...)
+		t.Fail(Each(rows, err, scan))
+	}
+}
