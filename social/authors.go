@@ -2,6 +2,7 @@ package social
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 )
@@ -26,8 +27,7 @@ type AuthorInfo struct {
 }
 
 // MaxAddressed is how many posts that an author addresses to a reader by circles, and how
-// many by mentions, [Authors.Author] looks at to count what the reader may see. What is for
-// everybody, for followers or their own is counted however much it is.
+// many by mentions, [Authors.Author] counts at most. Others it counts all.
 const MaxAddressed = 1000
 
 // Delivery is how an author's posts get to followers.
@@ -48,8 +48,8 @@ type Celebrity struct {
 	Followers int64
 }
 
-// Wants is the delivery that the number of followers asks for. Between the two
-// thresholds it is the one that there is; on its way it goes on upwards.
+// Wants is the delivery that the number of followers asks for; between the two thresholds the
+// one that there is, and Pull for Both.
 func (c Celebrity) Wants(o Options) Delivery {
 	switch {
 	case c.Followers >= int64(o.CelebrityAt):
@@ -60,8 +60,7 @@ func (c Celebrity) Wants(o Options) Delivery {
 	return Pull
 }
 
-// Leave is told followers of an author who is being erased. After an error they are told
-// again.
+// Leave is told followers of an author who is being erased; after an error, again.
 type Leave func(ctx context.Context, followers []string) error
 
 // Authors keeps cards, deliveries, and ends them.
@@ -69,36 +68,33 @@ type Authors interface {
 	// PutAuthor stores a card. An older event changes nothing.
 	PutAuthor(ctx context.Context, a Author, at time.Time) error
 
-	// Author reads an author for a reader, "" for a call without an agent. An author of whom
-	// nothing is known, and one who blocks the reader, is feed.ErrNotFound. Whom the reader
-	// blocks has an id and IsBlocked, whether they are known or not.
+	// Author reads an author for a reader, "" for a call without an agent. One of whom nothing
+	// is known, or who blocks the reader, is feed.ErrNotFound. Whom the reader blocks has an
+	// id and IsBlocked, whether they are known or not.
 	Author(ctx context.Context, reader, author string) (AuthorInfo, error)
 
-	// EraseAuthor ends an author: their card is deleted and their posts are hidden
-	// when it returns. Posts and followers are removed by [Authors.EraseSome],
-	// for which it leaves a job. What they publish later is theirs again. An
-	// unknown author is no error.
+	// EraseAuthor ends an author: their card is deleted and their posts are hidden when it
+	// returns. It leaves a job, which removes posts and followers by [Authors.EraseSome]. What
+	// they publish later is theirs again. An unknown author is no error.
 	EraseAuthor(ctx context.Context, author string) error
 
-	// EraseAgent is EraseAuthor, and removes what else the agent has made:
-	// follows, blocks, circles, memberships, likes and idempotency keys. Blocks of
-	// others against them are the others'.
+	// EraseAgent is EraseAuthor, and removes what else the agent has made: follows, blocks,
+	// circles, memberships, likes and idempotency keys. Blocks of others against them stay.
 	EraseAgent(ctx context.Context, agent string) error
 
-	// EraseSome removes at most about n things of an agent who is being erased
-	// and says whether nothing is left. Call it until done. Of an agent who is not
-	// being erased it is done at once. Followers end after all posts are removed. leave is
-	// told each of them before, and takes the posts out of their lists, and the caller drops
-	// the agent's own list at the end; nil: each list has a job, as has that of who follows
-	// an agent that has posted again. Of an agent who is pulled it is told none.
+	// EraseSome removes at most about n things of an agent who is being erased and says
+	// whether nothing is left. Call it until done, and then drop the agent's own list.
+	// Followers end after all posts are removed. leave is told each of them before, but none
+	// of an agent who is pulled, and takes the posts out of their lists; nil: each list has a
+	// job, as has that of who follows an agent that has posted again.
 	EraseSome(ctx context.Context, agent string, n int, leave Leave) (done bool, err error)
 
 	// Celebrity reads an author's delivery; an unknown author is pushed.
 	Celebrity(ctx context.Context, author string) (Celebrity, error)
 
-	// SetDelivery changes an author's delivery from one to another and reports
-	// whether it did: another server may have been faster. Where the followers
-	// have crossed a threshold meanwhile, it leaves another author job.
+	// SetDelivery changes an author's delivery and reports whether it did: another server may
+	// have been faster. Where the followers have crossed a threshold meanwhile, it leaves
+	// another author job.
 	SetDelivery(ctx context.Context, author string, from, to Delivery) (bool, error)
 
 	// Celebrities lists whom reader follows and who is not pushed.
@@ -140,9 +136,26 @@ func PulledOf(readers []string, found map[string]Pulled) []Pulled {
 
 // Upkeep keeps a store small and its operators informed.
 type Upkeep interface {
-	// Purge removes tombstones, idempotency keys and promotions that are over, at most about n
-	// of each, and returns how many.
+	// Purge removes tombstones, idempotency keys and promotions that are over, at most about
+	// n of each, and returns how many.
 	Purge(ctx context.Context, n int) (int, error)
 	// Ping reports whether the store can be asked, and as far as is known written.
 	Ping(ctx context.Context) error
+}
+
+// purgeRows is how many tombstones are removed at once.
+const purgeRows = 10_000
+
+// PurgeAll removes all that a store keeps of what is over. What goes wrong is logged: the
+// next time it is tried again. purge is [Upkeep]'s.
+func PurgeAll(ctx context.Context, purge func(ctx context.Context, n int) (int, error), log *slog.Logger) {
+	for {
+		n, err := purge(ctx, purgeRows)
+		if err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "tombstones cannot be removed", "error", err)
+		}
+		if err != nil || n < purgeRows {
+			return
+		}
+	}
 }

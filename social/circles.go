@@ -53,12 +53,27 @@ type Circle struct {
 	Until int64 `json:"until,omitempty"` // when an event ends, in Unix seconds
 }
 
+// CircleChange is a change of a circle, or a new one.
+type CircleChange struct {
+	Name  string `json:"name,omitempty"`
+	Owner string `json:"owner,omitempty"` // an admin names it for a new circle
+	// Members replace those that there are; nil: they stay.
+	Members []string `json:"members,omitzero"`
+	CircleTerms
+	Until feed.Moment `json:"until,omitzero"` // an event ends then
+}
+
+// CirclePage is a page of an agent's circles, by id.
+type CirclePage struct {
+	Circles   []Circle `json:"circles"`
+	NextAfter *string  `json:"next_after"` // for the next page; nil: this is the last
+}
+
 // Open reports whether members know the circle: a group or an event.
 func (c *Circle) Open() bool { return c.Kind == KindGroup || c.Kind == KindEvent }
 
-// Settle fills in what a change leaves open, from the circle that is there, or, if there is
-// none, nil, from the defaults. Errors: feed.ErrInvalid; feed.ErrForbidden for what is never
-// changed.
+// Settle fills in what a change leaves open, from the circle that is there, or, where kept is
+// nil, from the defaults. Errors: feed.ErrInvalid; feed.ErrForbidden for what is never changed.
 func (c *Circle) Settle(kept *Circle) error {
 	if kept != nil {
 		if c.Kind != "" && c.Kind != kept.Kind || c.History != "" && kept.Open() && c.History != kept.History {
@@ -110,7 +125,7 @@ func (c Circle) Validate() error {
 	if err := CheckAgent(c.Owner); err != nil {
 		return fmt.Errorf("owner: %w", err)
 	}
-	if err := cmp.Or(checkText("name", c.Name, MaxName), checkShown("name", c.Name)); err != nil {
+	if err := checkShown("name", c.Name, MaxName); err != nil {
 		return fmt.Errorf("%w: %w", feed.ErrInvalid, err)
 	}
 	for _, f := range []struct {
@@ -143,15 +158,14 @@ const (
 	RoleInvited Role = "invited" // may join
 )
 
-// Circles keeps circles and their members. by is who asks: "" is an admin or another
-// system. An agent who has no role in the circle gets feed.ErrNotFound, as where there is
-// none; with a role that does not allow it, feed.ErrForbidden.
+// Circles keeps circles and their members. by is who asks: "" is an admin or another system.
+// Whoever has no role in a circle gets feed.ErrNotFound; with a role that does not allow it,
+// feed.ErrForbidden.
 type Circles interface {
-	// PutCircle makes a circle or changes it. Nil members stay as they are; others replace
-	// them all, an empty list included; a group's owner stays in it. What is never changed,
-	// its owner above all, and members across a block with the owner are feed.ErrForbidden;
-	// an event that tells of such members makes them none. Errors: feed.ErrInvalid,
-	// feed.ErrLimit.
+	// PutCircle makes a circle or changes it. Nil members stay as they are; others, also an
+	// empty list, replace them all; a group's owner stays in it. What is never changed, such
+	// as its owner, and members across a block with the owner are feed.ErrForbidden; of an
+	// event such members are left out. Errors: feed.ErrInvalid, feed.ErrLimit.
 	PutCircle(ctx context.Context, c Circle, members []string, at time.Time) error
 
 	// Circle reads one, or feed.ErrNotFound. CircleFor reads one for an agent, "" for an
@@ -159,28 +173,24 @@ type Circles interface {
 	Circle(ctx context.Context, id string) (Circle, error)
 	CircleFor(ctx context.Context, id, agent string) (Circle, Role, error)
 
-	// CirclesOf lists at most n circles that an agent has a role in, after the one of an
-	// id, by id. Those of the role member are other agents'.
+	// CirclesOf lists at most n circles that an agent has a role in, by id, after an id.
+	// Those of the role member are other agents'.
 	CirclesOf(ctx context.Context, agent string, role Role, after string, n int) ([]Circle, error)
 
 	// DropCircle removes a circle and ends all memberships and invitations.
 	// feed.ErrNotFound, but for an event.
 	DropCircle(ctx context.Context, id, by string, at time.Time) error
 
-	// AddMember and RemoveMember change one membership; changed says whether
-	// anything changed. An unknown circle is feed.ErrNotFound; for an event the membership is
-	// kept until the circle is created. Errors: as PutCircle; a group's owner cannot be
-	// removed.
-	//
-	// Who is invited may add themself (by is agent), which uses the invitation up. Members
-	// may remove themselves. For an agent who is not a member that changes nothing, whether
-	// the circle exists or not.
+	// AddMember and RemoveMember change one membership. An unknown circle is feed.ErrNotFound;
+	// as an event the membership is kept until the circle is created. Errors: as PutCircle; a
+	// group's owner cannot be removed. Who is invited may add themself (by is agent), which
+	// uses the invitation up. Members may remove themselves; for others, and of a circle that
+	// does not exist, that changes nothing.
 	AddMember(ctx context.Context, circle, agent, by string, at time.Time) (changed bool, err error)
 	RemoveMember(ctx context.Context, circle, agent, by string, at time.Time) (changed bool, err error)
 
 	// Invite invites an agent to a group, and Withdraw takes that back, as the invited agent
-	// may, too: for others than who is invited that changes nothing. Invitations are made
-	// here only. Errors: as AddMember.
+	// may, too. Who is not invited changes nothing by it. Errors: as AddMember.
 	Invite(ctx context.Context, circle, agent, by string) (changed bool, err error)
 	Withdraw(ctx context.Context, circle, agent, by string) (changed bool, err error)
 

@@ -11,11 +11,9 @@ const (
 	FromDiscovery = "discovery" // recall has found it
 )
 
-// AppendEntry appends the card as readers get it in every answer: the content
-// as it is stored, then author, likes and comments, and what is about this reader
-// in one object, in_feed. source says which part of a feed has proposed it; "":
-// none, it was asked for. Nobody (reader "") has no feed, so nothing is said of
-// theirs. Content must be there.
+// AppendEntry appends the card as readers get it in every answer: the content as it is stored,
+// then author, likes and comments, and, but for nobody (reader ""), what is about the reader in
+// in_feed. source says which part of a feed has proposed it; "": none. Content must be there.
 func (c *Card) AppendEntry(b []byte, reader, source string) []byte {
 	b = append(b, c.Content[:len(c.Content)-1]...) // all but the closing brace
 	b = append(b, `,"author":{"id":`...)

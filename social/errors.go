@@ -1,17 +1,13 @@
-// Package social stores posts and decides who sees them: authors, follows,
-// blocks, circles, likes. It holds the contract ([Store]) and the rules
-// ([Decide]), and does no I/O. The backends are in social/sqlite and
-// social/postgres, what they share in social/sqlstore, the conformance suite in
-// social/socialtest.
+// Package social stores posts and decides who sees them: authors, follows, blocks, circles,
+// likes. It holds the contract ([Store]) and the rules ([Decide]), and does no I/O.
 //
-// A post is written once, to the store, which decides about it. Lists of posts
-// elsewhere only propose ids; code that shows one asks [Cards] first.
+// A post is written once, to the store, which decides about it. Lists of posts elsewhere only
+// propose ids; code that shows one asks [Cards] first.
 //
 // # Jobs
 //
-// A store is also a [github.com/freshet/freshet/social/jobs.Queue]. Each change leaves
-// a note of what is derived from it and must be made to agree, in the same
-// transaction, so that a process that dies right after it loses nothing:
+// A store is also a [github.com/freshet/freshet/social/jobs.Queue]. Each change leaves jobs for
+// what is derived from it, in the same transaction:
 //
 //	a post is created                      deliver <post>; index <post> if it is public
 //	it is edited                           index <post> if it is public
@@ -26,14 +22,12 @@
 //
 // # Time of changes
 //
-// Changes come from this system and, as events, from others, late, twice and in
-// any order. Each write therefore takes the time of the change. The zero time
-// says that it is made here and now: then it holds against everything the store
-// knows, whatever the clocks of other servers say. Any other time is an event's
-// own: an older change does not undo a newer one, at equal times removal wins,
-// and a removal of what is unknown is kept, so that what it removed does not
-// come back when it arrives late. The order of arrival makes no difference.
-// Times are kept to the microsecond.
+// Changes come from this system and, as events, from others, late, twice and in any order. Each
+// write therefore takes the time of the change. The zero time says that it is made here and
+// now: then it holds against everything the store knows. Any other time is an event's own: an
+// older change does not undo a newer one, at equal times removal wins, and a removal of what is
+// unknown is kept. So the order of arrival makes no difference. Times are kept to the
+// microsecond.
 package social
 
 import (

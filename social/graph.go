@@ -2,7 +2,6 @@ package social
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -18,8 +17,9 @@ type Register struct {
 // FollowChange is a follow as it is to be: at a stamp, or 0 for here and now.
 type FollowChange struct {
 	Edge
-	On bool
-	At int64
+	On    bool
+	At    int64
+	Index int // among the edges of [Follows.FollowAll]
 	// Noted keeps an end although there is nothing to end, so that nothing of
 	// before holds.
 	Noted bool
@@ -48,9 +48,8 @@ func (p *Party) Crossed(o Options) bool {
 	return p.Gained && p.Delivery != Both && c.Wants(o) != p.Delivery
 }
 
-// Graph is a part of the follows while a backend changes it: it reads what is kept
-// of the follows and of whom they concern, changes them here, and writes what has
-// changed. It holds the rules of [Follows] that need more than one row.
+// Graph is a part of the follows while a store changes it: the rules of [Follows] that need more
+// than one row. The store reads it, changes it and writes what has changed.
 type Graph struct {
 	Now     time.Time
 	Parties map[string]*Party // all agents and authors; [Server] is none
@@ -64,33 +63,23 @@ func NewGraph(now time.Time) *Graph {
 	return &Graph{Now: now, Parties: map[string]*Party{}, Kept: map[Edge]Register{}, Blocked: map[Edge]bool{}, Changes: map[Edge]Register{}}
 }
 
-// Changes are the follows that edges ask for, as of a time, without those that are
-// rejected; index is where each stands among the edges.
-func Changes(edges []Edge, rejected []Rejected, at time.Time) (list []FollowChange, index []int) {
+// Changes returns the follows that edges ask for, as of a time, and the edges that can never
+// be follows. The error wraps [feed.ErrInvalid]: for the time, or for too many edges.
+func Changes(edges []Edge, at, now time.Time) (list []FollowChange, rejected []Rejected, err error) {
+	if len(edges) > MaxEdges {
+		return nil, nil, fmt.Errorf("%w: %d edges at once, at most %d are allowed", feed.ErrInvalid, len(edges), MaxEdges)
+	}
+	if err := CheckTime(at, now); err != nil {
+		return nil, nil, err
+	}
 	for i, e := range edges {
-		if len(rejected) > 0 && rejected[0].Index == i {
-			rejected = rejected[1:]
-			continue
-		}
-		list, index = append(list, FollowChange{Edge: e, On: true, At: Stamp(at)}), append(index, i)
-	}
-	return list, index
-}
-
-// Imported returns the answer of [Follows.FollowAll] for changes, with those that were
-// rejected before.
-func Imported(rejected []Rejected, index []int, results []FollowResult) (int, []Rejected) {
-	changed := 0
-	for i, r := range results {
-		if r.Changed {
-			changed++
-		}
-		if r.Refused != nil {
-			rejected = append(rejected, Rejected{index[i], r.Refused})
+		if err := CheckFollow(e.Agent, e.Author); err != nil {
+			rejected = append(rejected, Rejected{i, err})
+		} else {
+			list = append(list, FollowChange{Edge: e, On: true, At: Stamp(at), Index: i})
 		}
 	}
-	slices.SortFunc(rejected, func(a, b Rejected) int { return a.Index - b.Index })
-	return changed, rejected
+	return list, rejected, nil
 }
 
 // Concerned are the edges of some changes, and the parties, [Server] left out.

@@ -15,11 +15,10 @@ import (
 // Hashtags finds the hashtags of a text, in order, each once, as they are written and
 // without '#'. Two spellings of one tag are one ([terms.Fold]).
 //
-// They are those of UAX #31 (UAX31-D2): a '#', also the small or the full-width one, and
-// the letters, marks, numbers and connectors such as '_' after it. Inside a tag may stand
-// the joiners that scripts need and middle dots (see [medial]). It has a letter: "#1" is a
-// number. A '#' after a character of a tag or after '&' begins none, nor does one in a link:
-// it is part of a word, of an entity such as &#39;, or begins the fragment of the link.
+// They are those of UAX #31 (UAX31-D2): a '#', also the small or the full-width one, and the
+// letters, marks, numbers and connectors such as '_' after it, and between them what [medial]
+// takes. It has a letter: "#1" is a number. A '#' after a character of a tag or after '&' begins
+// none, nor does one in a link.
 func Hashtags(text string) []string {
 	if !strings.ContainsAny(text, "#﹟＃") {
 		return nil

@@ -10,25 +10,58 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
+// CardLives is how long a card is kept, and a tombstone in its place.
+const CardLives = time.Hour
+
+// ErrCacheUnavailable is wrapped by errors that say that the cards that are kept
+// could not be read or written.
+var ErrCacheUnavailable = &feed.Outage{Text: "the kept cards are unavailable", Shown: "the kept cards are unavailable; try again later"}
+
+// KeptCards reads the cards that are kept, for answers while the store cannot be
+// asked.
+type KeptCards interface {
+	// Kept returns a card for each id, in their order. Those that are kept are
+	// Visible and Public, at most [CardLives] old, and say nothing about any reader:
+	// no reason, no like, no rights. The others have only their id. Errors wrap
+	// [ErrCacheUnavailable] or are the context's; then nothing is returned.
+	Kept(ctx context.Context, ids []string) ([]Card, error)
+}
+
+// CardCache keeps the cards of public posts for a while. It is safe for concurrent use, by many
+// servers at once.
+//
+// Its writes may be repeated, and may come late and in any order: of what is written about a post
+// the greatest version holds, and at one version the tombstone. Errors wrap [ErrCacheUnavailable]
+// or are the context's; then any part of the write may be made.
+type CardCache interface {
+	KeptCards
+	// Keep keeps those of the cards that are visible, [Card.Public] and have their
+	// content, each for [CardLives] from now on. The others are ignored.
+	Keep(ctx context.Context, cards []Card) error
+	// Remove leaves tombstones: posts that are gone, or not public any more, at these
+	// versions. No card up to that version is kept in the next [CardLives].
+	Remove(ctx context.Context, posts []Known) error
+	// Erase hides all cards of an author, those that come in the next [CardLives]
+	// included: what they published before must not come back.
+	Erase(ctx context.Context, author string) error
+}
+
 const (
-	// keptAgain is the age from which on a card that is shown is kept again: often
-	// enough that what is read does not expire.
+	// keptAgain is the age from which on a card that is shown is kept again.
 	keptAgain = CardLives / 2
 	// keeperRemembers is how many posts a [Keeper] remembers to have kept.
 	keeperRemembers = 20_000
-	// keeperWaiting is how many cards may wait to be kept. When there are more, some
-	// are not: their next reader brings them again.
+	// keeperWaiting is how many cards may wait to be kept. Of more, the next reader brings them.
 	keeperWaiting = 2_000
 	// keeperBatch is how many are kept at once.
 	keeperBatch = 200
-	// keeperTimeout bounds one write. A card that comes later than a tombstone lives
-	// would bring a deleted post back, so none may wait for long.
+	// keeperTimeout bounds one write: a card that comes later than a tombstone lives would
+	// bring a deleted post back.
 	keeperTimeout = 5 * time.Second
 )
 
-// Keeper answers from a store, and keeps the public cards that it has answered in
-// a cache, beside the answers and not at each of them: it remembers what it kept
-// lately. It is safe for concurrent use.
+// Keeper answers from a store, and in the background keeps the public cards that it has answered
+// in a cache, unless it did lately. It is safe for concurrent use.
 type Keeper struct {
 	store   Cards
 	cache   CardCache
@@ -64,9 +97,8 @@ func (k *Keeper) Cards(ctx context.Context, reader string, posts []Known) ([]Car
 	return cards, err
 }
 
-// KeepAhead has the public ones of posts kept that were not lately, before anybody
-// reads them: who may see the others is for nobody to remember. Errors are those of
-// [Cards].
+// KeepAhead has the public ones of posts kept that were not lately, before anybody reads them.
+// Errors are those of [Cards].
 func (k *Keeper) KeepAhead(ctx context.Context, ids []string) error {
 	now := k.clock()
 	var posts []Known
@@ -113,13 +145,8 @@ func (k *Keeper) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		for more := true; more && len(batch) < keeperBatch; {
-			select {
-			case c := <-k.waiting:
-				batch = append(batch, c)
-			default:
-				more = false
-			}
+		for len(batch) < keeperBatch && len(k.waiting) > 0 { // nobody else receives
+			batch = append(batch, <-k.waiting)
 		}
 		k.keep(ctx, batch)
 	}

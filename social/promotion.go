@@ -1,7 +1,9 @@
 package social
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -52,47 +54,35 @@ func (p *Promotion) Validate() error {
 	if err := CheckPromotionID(p.ID); err != nil {
 		return err
 	}
-	if err := feed.CheckItemID(p.ItemID); err != nil {
+	err := feed.CheckItemID(p.ItemID)
+	if err == nil && feed.IsPost(p.ItemID) {
+		err = CheckPostID(p.ItemID)
+	}
+	if err != nil {
 		return fmt.Errorf("item_id: %w", err)
 	}
-	if feed.IsPost(p.ItemID) {
-		if err := CheckPostID(p.ItemID); err != nil {
-			return fmt.Errorf("item_id: %w", err)
-		}
+	if err := p.check(); err != nil {
+		return fmt.Errorf("%w: %w", feed.ErrInvalid, err)
 	}
+	return nil
+}
+
+func (p *Promotion) check() error {
 	for _, at := range []struct {
 		name  string
 		value int64
 	}{{"from", p.From}, {"until", p.Until}} {
 		if at.value < 1 || at.value > feed.MaxItemTime {
-			return fmt.Errorf("%w: %s must be a time between the years 1970 and 9999", feed.ErrInvalid, at.name)
+			return fmt.Errorf("%s must be a time between the years 1970 and 9999", at.name)
 		}
 	}
 	if p.From >= p.Until {
-		return fmt.Errorf("%w: until must be after from by at least a second", feed.ErrInvalid)
+		return errors.New("until must be after from by at least a second")
 	}
 	if !(p.Weight >= MinPromotionWeight && p.Weight <= MaxPromotionWeight) {
-		return fmt.Errorf("%w: weight must be %g to %g, not %v", feed.ErrInvalid, MinPromotionWeight, float64(MaxPromotionWeight), p.Weight)
+		return fmt.Errorf("weight must be %g to %g, not %v", MinPromotionWeight, float64(MaxPromotionWeight), p.Weight)
 	}
-	if err := checkTerms("tags", p.Tags, MaxPromotionTags); err != nil {
-		return err
-	}
-	return checkTerms("langs", p.Langs, MaxPromotionLangs)
-}
-
-func checkTerms(name string, terms []string, most int) error {
-	if len(terms) > most {
-		return fmt.Errorf("%w: %d %s, at most %d are allowed", feed.ErrInvalid, len(terms), name, most)
-	}
-	for _, term := range terms {
-		if feed.Blank(term) {
-			return fmt.Errorf("%w: an entry of %s is empty", feed.ErrInvalid, name)
-		}
-		if err := checkText("an entry of "+name, term, feed.MaxTermLength); err != nil {
-			return fmt.Errorf("%w: %w", feed.ErrInvalid, err)
-		}
-	}
-	return nil
+	return cmp.Or(checkTerms("tags", "an entry of tags", p.Tags, MaxPromotionTags), checkTerms("langs", "an entry of langs", p.Langs, MaxPromotionLangs))
 }
 
 // Promotions keeps promotions.
@@ -115,4 +105,27 @@ type Promotions interface {
 
 	// PromotionsUntil lists by id all that end after a time.
 	PromotionsUntil(ctx context.Context, after time.Time) ([]Promotion, error)
+}
+
+// PromotionChange describes a promotion to create or to replace.
+type PromotionChange struct {
+	ItemID string      `json:"item_id"`
+	From   feed.Moment `json:"from"`
+	Until  feed.Moment `json:"until"`
+	Weight float64     `json:"weight,omitempty"` // 0: the server's 1
+	Tags   []string    `json:"tags,omitempty"`
+	Langs  []string    `json:"langs,omitempty"`
+}
+
+// PromotionState is a promotion, and whether it is among those that are chosen from.
+type PromotionState struct {
+	Promotion
+	Runs bool   `json:"runs"`
+	Why  string `json:"why,omitempty"` // it does not run
+}
+
+// PromotionPage is a page of the promotions, by id.
+type PromotionPage struct {
+	Promotions []PromotionState `json:"promotions"`
+	NextAfter  *string          `json:"next_after"` // for the next page; nil: this is the last
 }

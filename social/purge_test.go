@@ -47,7 +47,7 @@ func TestPurgeAll(t *testing.T) {
 	} {
 		var text strings.Builder
 		store := c.store
-		social.PurgeAll(c.ctx, &store, slog.New(slog.NewTextHandler(&text, nil)))
+		social.PurgeAll(c.ctx, store.Purge, slog.New(slog.NewTextHandler(&text, nil)))
 		assert.Equal(t, c.calls, store.calls)
 		assert.Zero(t, store.left)
 		assert.Equal(t, c.logged, strings.Contains(text.String(), "tombstones cannot be removed"))

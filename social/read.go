@@ -1,8 +1,10 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"strings"
 )
 
 // Known is a post whose content at a version the caller has already.
@@ -39,17 +41,15 @@ type Card struct {
 
 // Cards is the only way to a post's content.
 type Cards interface {
-	// Cards answers about every post of a page, in the order of the ids, with one
-	// statement, so that all answers are of one moment. Doubles are allowed. The
-	// reader "" is a call without an agent, which sees public posts only.
+	// Cards answers about posts, in their order, with one statement, so that all answers are
+	// of one moment. Doubles are allowed. The reader "" is a call without an agent.
 	Cards(ctx context.Context, reader string, posts []Known) ([]Card, error)
 }
 
 // Tiles answers about posts what a grid shows of them.
 type Tiles interface {
-	// Tiles answers what [Cards.Cards] does, in the order of the ids, with less: Content is
-	// the first [Image], or null, of the author only the id is read, HasLiked and
-	// Public are false. Doubles are allowed.
+	// Tiles answers what [Cards.Cards] does with less: Content is the first [Image], or null,
+	// of the author only the id is read, HasLiked and Public are false.
 	Tiles(ctx context.Context, reader string, ids []string) ([]Card, error)
 }
 
@@ -58,9 +58,37 @@ type Asked struct{ Reader, ID string }
 
 // CardsOfMany answers about posts for many readers.
 type CardsOfMany interface {
-	// CardsOf answers what [Cards.Cards] does, of each post for its own reader, in the
-	// order of what is asked, with one statement. Doubles are allowed.
+	// CardsOf answers what [Cards.Cards] does, of each post for its own reader.
 	CardsOf(ctx context.Context, asked []Asked) ([]Card, error)
+}
+
+// Position is a post's place in a timeline. Timelines run from the greatest
+// position down: by time, at equal times by the bytes of the id.
+//
+// As a bound, the zero Position stands for none: "below" it is everything.
+type Position struct {
+	At int64 // Unix seconds
+	ID string
+}
+
+// Compare is negative where p is older than o, positive where it is newer.
+func (p Position) Compare(o Position) int {
+	return cmp.Or(cmp.Compare(p.At, o.At), strings.Compare(p.ID, o.ID))
+}
+
+// Zero reports whether the position bounds nothing.
+func (p Position) Zero() bool { return p == Position{} }
+
+// Below reports whether p is older than the bound.
+func (p Position) Below(bound Position) bool { return bound.Zero() || p.Compare(bound) < 0 }
+
+// Above reports whether p is newer than the floor of a list; zero: there is none.
+func (p Position) Above(floor Position) bool { return floor.Zero() || p.Compare(floor) > 0 }
+
+// Entry is a post as a list proposes it.
+type Entry struct {
+	Position
+	Author string
 }
 
 // Standing is the state of a post that a list holds.
@@ -77,8 +105,7 @@ type PullQuery struct {
 	Below  Position // zero: from the newest
 	N      int
 	// Whole adds what is not pushed into lists: the posts of celebrities and, for
-	// who follows [Server], every public post. A reader without a list gets
-	// that; without it, the query answers the content of their list.
+	// who follows [Server], every public post.
 	Whole bool
 }
 
@@ -109,7 +136,7 @@ type Lists interface {
 	Replies(ctx context.Context, q RepliesQuery) ([]Entry, error)
 
 	// Newest returns the newest n posts of some authors below a position that
-	// their followers may see: an outbox, or what celebrities add to a page.
+	// their followers may see.
 	Newest(ctx context.Context, authors []string, below Position, n int) ([]Entry, error)
 
 	// NewestPublic returns the newest n public posts of all authors: what followers
@@ -121,11 +148,10 @@ type Lists interface {
 	// public are in their own author's only.
 	Grid(ctx context.Context, reader, author string, below Position, n int) ([]Entry, error)
 
-	// Receivers lists into whose lists a post belongs, or a deleted one belonged:
-	// by id as bytes, after the one given, at most n. Each comes once, with the
-	// first reason of self, follow, audience, mention. followers says whether
-	// those who merely follow the author are among them: not where the author is
-	// pulled. Of an author who was erased they are not: see [Leave]. Nobody for a post that is not known.
+	// Receivers lists into whose lists a post belongs, or a deleted one belonged: by id as
+	// bytes, after the one given, at most n, each with the first reason of self, follow,
+	// audience, mention. followers says whether those who merely follow the author are among
+	// them; those of an author who was erased are not: see [Leave].
 	Receivers(ctx context.Context, post string, followers bool, after string, n int) ([]Receiver, error)
 
 	// PairEntries returns the newest n posts of author above a position that
@@ -136,7 +162,6 @@ type Lists interface {
 	// to the circle and that agent's list must hold.
 	MemberEntries(ctx context.Context, circle, agent string, above Position, n int) ([]Entry, error)
 
-	// Standings answers for the ids of a list, in order, whether they belong into
-	// agent's list: what was put there and does not any more is to be removed.
+	// Standings answers for ids, in order, whether they belong into agent's list.
 	Standings(ctx context.Context, agent string, ids []string) ([]Standing, error)
 }

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Record is a post with the stamps of the changes that made it. It answers
-// what becomes of it by the next change, in whatever order they arrive; a store
-// reads it, changes it and writes it back in one transaction. The zero Record
-// is a post that is not known.
+// Record is a post with the stamps of the changes that made it, which may arrive in any order. A
+// store reads it, changes it and writes it back in one transaction. The zero Record is a post
+// that is not known.
 type Record struct {
 	Post  Post
 	Times Times
@@ -22,8 +21,8 @@ type Times struct {
 	// Of the last edit of each field, 0 while it is as it was created.
 	Caption, Tags, Alts int64
 	Counted             int64 // of the counts another system reported
-	// Here is the last of the above that was made here, of what is there, and not told by an
-	// event: it ends with what it was made of, whatever time a deletion has that is told later.
+	// Here is the last of the above that was made here and not told by an event: whatever time
+	// a deletion has that is told later, it deletes this, too.
 	Here int64
 }
 
@@ -65,10 +64,9 @@ func keep(edited *int64, at int64, restore func()) {
 	*edited = 0
 }
 
-// Edit takes an edit at a stamp and reports whether it changed anything. Of two
-// edits of a field at one time the greater value holds, so that the order of
-// arrival makes no difference. Of a post that is not known yet, or not again,
-// it keeps the edit until the post is created.
+// Edit takes an edit at a stamp and reports whether it changed anything. Of two edits of a field
+// at one time the greater value holds. Of a post that is not there it keeps the edit until the
+// post is created.
 func (r *Record) Edit(e Edit, at int64) bool {
 	t := &r.Times
 	if at <= t.Deleted {

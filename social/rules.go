@@ -40,12 +40,9 @@ type Decision struct {
 
 // Decide applies the rules. Stores answer what it answers.
 //
-// A reply is seen by who sees the post that it stands under, and is in no timeline.
-//
-// Listed is narrower than having a reason: what comes by [Server], and what
-// comes from authors that are pulled, is added when a page is read. The posts
-// a list must hold are those that are pushed: to their author, to followers, to
-// members and to whom they mention.
+// A reply is seen by who sees the post that it stands under, and is in no timeline. Listed is
+// narrower than having a reason: what comes by [Server], and from authors that are pulled, is
+// added when a page is read.
 func Decide(p *Post, rel Relation) Decision {
 	if p.Deleted || rel.Blocked {
 		return Decision{}

@@ -15,12 +15,11 @@ import (
 
 // Store is a whole backend. It is safe for concurrent use.
 //
-// What holds for every method: errors wrap [ErrUnavailable] where the database
-// could not be asked, or are the context's; then nothing is half done, and a
-// write may or may not have been. Where a row cannot be read they wrap [ErrDamaged].
-// Every write may be repeated: the second time
-// it changes nothing. What a write has answered, every read that starts later
-// sees, on every server. Malformed ids are [feed.ErrBadID].
+// What holds for every method: errors wrap [ErrUnavailable] where the database could not be
+// asked, or are the context's; then a write was made as a whole or not at all. Where a row
+// cannot be read they wrap [ErrDamaged]. Malformed ids are [feed.ErrBadID]. Every write may be
+// repeated: the second time it changes nothing. What a write has answered, every read that
+// starts later sees, on every server.
 type Store interface {
 	Posts
 	Follows
@@ -41,7 +40,7 @@ type Store interface {
 type Options struct {
 	Clock feed.Clock // what is "now"; default time.Now
 	// QueueClock is what the queue goes by. Nil, as it is outside of tests: PostgreSQL's own
-	// clock, which all servers share; in SQLite, which one process has, Clock.
+	// clock; in SQLite, Clock.
 	QueueClock     feed.Clock
 	CelebrityAt    int // followers from which on an author is pulled; default 1,000
 	CelebrityUntil int // an author with fewer is pushed again; default 900
@@ -66,9 +65,8 @@ type Creation struct {
 	// creates with the same key again gets the same post.
 	Key string
 	At  time.Time // of the event; zero: created here and now
-	// Files is how many files were reserved for the post with
-	// [Images.ReserveFiles]. The post is created with all of them, or not at all:
-	// where some are not reserved any more it is [ErrUnavailable].
+	// Files is how many files were reserved for the post with [Images.ReserveFiles]. Where
+	// some are not reserved any more the error is [ErrUnavailable].
 	Files int
 }
 
@@ -117,40 +115,34 @@ func (c Counts) Validate() error {
 
 // Posts writes posts.
 type Posts interface {
-	// CreatePost stores a post and returns it as it is stored, normalized. An
-	// empty ID and a zero CreatedAt are filled in; with an event's time both must
-	// be given. created is false where nothing was: the key, or the event, came
-	// before (the post is returned as it is now), or a newer deletion is known
-	// (feed.ErrNotFound).
+	// CreatePost stores a post and returns it as it is stored, normalized. An empty ID and a
+	// zero CreatedAt are filled in; with an event's time both must be given. created is false
+	// where the key, or the event, came before: then the post is returned as it is now.
 	//
-	// Errors: feed.ErrRule; feed.ErrInvalid for the key or the time; feed.ErrConflict;
-	// feed.ErrForbidden where the id is another author's. A circle that is not there
-	// or not the author's is feed.ErrRule.
+	// Errors: feed.ErrRule, also for a circle that is not there or not the author's;
+	// feed.ErrInvalid for the key or the time; feed.ErrConflict; feed.ErrForbidden where the
+	// id is another author's; feed.ErrNotFound where a newer deletion is known.
 	CreatePost(ctx context.Context, p Post, c Creation) (post Post, created bool, err error)
 
-	// EditPost changes the content of a post and returns it. by is who asks: "" is
-	// an admin or another system. For whom by may not see it is feed.ErrNotFound, seen
-	// but not their own feed.ErrForbidden; a remote post has no owner here. An edit
-	// that leaves neither caption nor image, or has another number of alt texts
-	// than the post has images, is feed.ErrRule.
-	//
-	// An event for a post that is not known is kept until it is created; it
+	// EditPost changes the content of a post and returns it. by is who asks: "" is an admin
+	// or another system. A post that by may not see is feed.ErrNotFound, one that is not
+	// theirs feed.ErrForbidden; a remote post has no owner here. An edit that leaves neither
+	// caption nor image, or has another number of alt texts than the post has images, is
+	// feed.ErrRule. An event for a post that is not known is kept until it is created; it
 	// returns the zero Post.
 	EditPost(ctx context.Context, id, by string, e Edit, at time.Time) (Post, error)
 
-	// DeletePost makes a post a tombstone: its content is deleted when the call
-	// returns, in every answer. by is as for EditPost. Deleting what is not there
-	// is feed.ErrNotFound; as an event it is kept and no error.
+	// DeletePost makes a post a tombstone, without its content. by is as for EditPost.
+	// Deleting what is not there is feed.ErrNotFound; as an event it is kept and no error.
 	DeletePost(ctx context.Context, id, by string, at time.Time) error
 
 	// SetCounts stores counts another system reported. Those of a post that is not
 	// known are kept. With the zero time an unknown post is feed.ErrNotFound.
 	SetCounts(ctx context.Context, id string, c Counts, at time.Time) error
 
-	// PostsByID reads posts as they are stored, in the order of the ids, whoever
-	// may see them: for jobs, never for an answer. Tombstones have Deleted set,
-	// author, audience and mentions, and no content. One that is not there, or not
-	// yet, is the zero Post.
+	// PostsByID reads posts as they are stored, in the order of the ids, whoever may see
+	// them: for jobs, never for an answer. Tombstones have Deleted set, author, audience and
+	// mentions. One that is not there, or not yet, is the zero Post.
 	PostsByID(ctx context.Context, ids []string) ([]Post, error)
 }
 
@@ -160,42 +152,21 @@ type Edge struct{ Agent, Author string }
 // Rejected is an edge of [Follows.FollowAll] that was refused.
 type Rejected struct {
 	Index int
-	Err   error // what Follow answers: feed.ErrInvalid, feed.ErrBadID, ErrBlocked or feed.ErrLimit
-}
-
-// CheckEdges reports whether so many edges, as of a time, can be given to
-// [Follows.FollowAll], and which of them can never be follows. The error wraps
-// [feed.ErrInvalid].
-func CheckEdges(edges []Edge, at, now time.Time) (rejected []Rejected, err error) {
-	if len(edges) > MaxEdges {
-		return nil, fmt.Errorf("%w: %d edges at once, at most %d are allowed", feed.ErrInvalid, len(edges), MaxEdges)
-	}
-	if err := CheckTime(at, now); err != nil {
-		return nil, err
-	}
-	for i, e := range edges {
-		if err := CheckFollow(e.Agent, e.Author); err != nil {
-			rejected = append(rejected, Rejected{i, err})
-		}
-	}
-	return rejected, nil
+	Err   error // what Follow answers: feed.ErrInvalid, feed.ErrBadID, feed.ErrForbidden or feed.ErrLimit
 }
 
 // Follows writes and reads who follows whom, and who blocks whom.
 type Follows interface {
-	// Follow makes agent follow author, who need not be known, or [Server].
-	// changed says whether anything changed. Both counts change in the same
-	// transaction; those who follow [Server] are not counted for it. Errors:
-	// feed.ErrInvalid (oneself), feed.ErrForbidden, feed.ErrLimit with MaxFollowees followees.
+	// Follow makes agent follow author, who need not be known, or [Server]; its followers
+	// are not counted. changed says whether anything changed. Errors: feed.ErrInvalid
+	// (oneself), feed.ErrForbidden, feed.ErrLimit with MaxFollowees followees.
 	Follow(ctx context.Context, agent, author string, at time.Time) (changed bool, err error)
 
-	// FollowAll makes many follows as of one time in one transaction, at most
-	// [MaxEdges], with the counts: the import of a network. It does for each edge,
-	// in order, what Follow does, but leaves one job for each agent, with
-	// [github.com/freshet/freshet/social/jobs.Everybody]: their list is rebuilt. changed says how many were news. Edges
-	// that Follow refuses are rejected, by their index, and do not keep the others
-	// from being made. Errors: feed.ErrInvalid for the time, or for too many edges; then, and
-	// where the store is unavailable, none is made.
+	// FollowAll makes many follows as of one time in one transaction, at most [MaxEdges]: the
+	// import of a network. It does for each edge, in order, what Follow does, but leaves one
+	// job for each agent, with [github.com/freshet/freshet/social/jobs.Everybody]. changed
+	// says how many were new. Edges that Follow refuses are rejected, by their index, and the
+	// others made. Errors: feed.ErrInvalid for the time, or for too many edges.
 	FollowAll(ctx context.Context, edges []Edge, at time.Time) (changed int, rejected []Rejected, err error)
 
 	// Unfollow ends a follow; where there is none that is no error.
@@ -210,9 +181,8 @@ type Follows interface {
 	// and a block by the other stays.
 	Unblock(ctx context.Context, agent, other string) (changed bool, err error)
 
-	// Following lists whom agent follows, Followers who follows author: by id as
-	// bytes, those after the id given, at most n. "" is the beginning; fewer than n
-	// are the last.
+	// Following lists whom agent follows, Followers who follows author: by id as bytes, those
+	// after the id given, at most n. "" is the beginning; fewer than n are the last.
 	Following(ctx context.Context, agent, after string, n int) ([]string, error)
 	Followers(ctx context.Context, author, after string, n int) ([]string, error)
 
@@ -222,19 +192,16 @@ type Follows interface {
 
 // Likes keeps who likes what.
 type Likes interface {
-	// Like and Unlike return the likes of the post after the call, and whether
-	// they changed anything. To like a post that the agent may not see is
-	// feed.ErrNotFound; a like that its author does not allow is feed.ErrForbidden.
-	//
-	// A like can always be removed, also from a post that the agent may not see any
-	// more. Unlike returns 0 likes for it, as for a post that does not exist.
+	// Like and Unlike return the likes of the post after the call, and whether they changed
+	// anything. To like a post that the agent may not see is feed.ErrNotFound; a like that
+	// its author does not allow is feed.ErrForbidden. A like can always be removed; of a post
+	// that the agent may not see, or that does not exist, Unlike returns 0 likes.
 	Like(ctx context.Context, agent, post string) (likes int64, changed bool, err error)
 	Unlike(ctx context.Context, agent, post string) (likes int64, changed bool, err error)
 
 	// Affinities counts, by author, the posts that the agent has liked since then and likes
-	// still, whatever became of the posts, and the agent's replies since then that still
-	// stand under posts of others, by the author of the post. It lists at most
-	// [MaxAffinities] authors, those with the most.
+	// still, whatever became of the posts, and those under which the agent's replies since
+	// then still stand. It lists at most [MaxAffinities] authors, those with the most.
 	Affinities(ctx context.Context, agent string, since time.Time) (map[string]int, error)
 }
 

@@ -2,6 +2,7 @@ package social
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -61,41 +62,34 @@ func (p *Post) Validate(now time.Time) error {
 	if err := CheckAgent(p.Author); err != nil {
 		return fmt.Errorf("author: %w", err)
 	}
-	if p.CreatedAt < 1 || p.CreatedAt > now.Unix() {
-		return feed.Errorf(feed.ErrRule, "bad post: created_at must be Unix seconds and not ahead, not %d", p.CreatedAt)
+	return badPost(cmp.Or(p.checkContent(now), p.checkAudience(), p.checkReply(), p.checkRemote()))
+}
+
+// badPost is the error about a post with what is wrong with it; nil for nothing.
+func badPost(err error) error {
+	if err == nil {
+		return nil
 	}
-	if feed.Blank(p.Caption) && len(p.Images) == 0 {
-		return feed.Errorf(feed.ErrRule, "bad post: it has neither caption nor image")
+	return feed.Errorf(feed.ErrRule, "bad post: %w", err)
+}
+
+func (p *Post) checkContent(now time.Time) error {
+	switch {
+	case p.CreatedAt < 1 || p.CreatedAt > now.Unix():
+		return fmt.Errorf("created_at must be Unix seconds and not ahead, not %d", p.CreatedAt)
+	case feed.Blank(p.Caption) && len(p.Images) == 0:
+		return errors.New("it has neither caption nor image")
+	case len(p.Images) > MaxImages:
+		return fmt.Errorf("%d images, at most %d are allowed", len(p.Images), MaxImages)
 	}
-	if len(p.Images) > MaxImages {
-		return feed.Errorf(feed.ErrRule, "bad post: %d images, at most %d are allowed", len(p.Images), MaxImages)
-	}
-	e := Edit{Caption: &p.Caption, Tags: &p.Tags}
-	if len(p.Images) > 0 {
-		list := alts(p.Images)
-		e.Alts = &list
-	}
-	if err := e.Validate(); err != nil {
-		return err
-	}
-	if err := p.checkAudience(); err != nil {
-		return err
-	}
-	if err := p.checkReply(); err != nil {
-		return err
-	}
-	return p.checkRemote()
+	list := alts(p.Images)
+	return Edit{&p.Caption, &p.Tags, &list}.check()
 }
 
 func (p *Post) checkAudience() error {
-	for _, right := range []struct {
-		name  string
-		value Right
-	}{{"reply", p.Reply}, {"react", p.React}} {
-		switch right.value {
-		case RightPublic, RightFollowers, RightAudience, RightNone:
-		default:
-			return feed.Errorf(feed.ErrRule, "bad post: %s must be public, followers, audience or none, not %q", right.name, right.value)
+	for name, right := range map[string]Right{"reply": p.Reply, "react": p.React} {
+		if !slices.Contains([]Right{RightPublic, RightFollowers, RightAudience, RightNone}, right) {
+			return fmt.Errorf("%s must be public, followers, audience or none, not %q", name, right)
 		}
 	}
 	for _, list := range []struct {
@@ -109,11 +103,11 @@ func (p *Post) checkAudience() error {
 		{"grants", p.Grants, MaxGrants, CheckAgent},
 	} {
 		if len(list.ids) > list.most {
-			return feed.Errorf(feed.ErrRule, "bad post: %d %s, at most %d are allowed", len(list.ids), list.name, list.most)
+			return fmt.Errorf("%d %s, at most %d are allowed", len(list.ids), list.name, list.most)
 		}
 		for _, id := range list.ids {
 			if err := list.check(id); err != nil {
-				return feed.Errorf(feed.ErrRule, "bad post: %s: %w", list.name, err)
+				return fmt.Errorf("%s: %w", list.name, err)
 			}
 		}
 	}
@@ -121,80 +115,70 @@ func (p *Post) checkAudience() error {
 }
 
 func (p *Post) checkReply() error {
-	if p.ReplyTo == "" {
+	switch {
+	case p.ReplyTo == "":
 		return nil
+	case p.Audience.Reach() != Addressed || len(p.Audience.Circles) > 0:
+		return errors.New("a reply has the audience of the post that it stands under; leave audience out")
+	case p.Remote():
+		return errors.New("a post of another system cannot be a reply")
 	}
 	if err := CheckPostID(p.ReplyTo); err != nil {
-		return feed.Errorf(feed.ErrRule, "bad post: reply_to: %w", err)
-	}
-	if p.Audience.Reach() != Addressed || len(p.Audience.Circles) > 0 {
-		return feed.Errorf(feed.ErrRule, "bad post: a reply has the audience of the post that it stands under; leave audience out")
-	}
-	if p.Remote() {
-		return feed.Errorf(feed.ErrRule, "bad post: a post of another system cannot be a reply")
+		return fmt.Errorf("reply_to: %w", err)
 	}
 	return nil
 }
 
 func (p *Post) checkRemote() error {
 	if !p.Remote() && len(p.Grants) > 0 {
-		return feed.Errorf(feed.ErrRule, "bad post: only a post of another system may carry grants")
+		return errors.New("only a post of another system may carry grants")
 	}
-	if err := text("origin", p.Origin, 253); err != nil {
-		return err
-	}
-	if p.URL != "" {
-		if _, err := url.Parse(p.URL); err != nil {
-			return feed.Errorf(feed.ErrRule, "bad post: url: %w", err)
-		}
+	if _, err := url.Parse(p.URL); err != nil {
+		return fmt.Errorf("url: %w", err)
 	}
 	if err := feed.CheckURL(p.URL); err != nil {
-		return feed.Errorf(feed.ErrRule, "bad post: url %w", err)
+		return fmt.Errorf("url %w", err)
 	}
-	if err := text("url", p.URL, MaxURL); err != nil {
-		return err
-	}
-	return text("object_type", p.ObjectType, 64)
+	return cmp.Or(checkText("origin", p.Origin, 253), checkText("url", p.URL, MaxURL), checkText("object_type", p.ObjectType, 64))
 }
 
 // Validate checks the values of an edit; the error wraps [feed.ErrRule]. Whether
 // anything remains of the post is for the store to check.
-func (e Edit) Validate() error {
+func (e Edit) Validate() error { return badPost(e.check()) }
+
+func (e Edit) check() error {
 	if e.Caption != nil {
-		if err := text("caption", *e.Caption, MaxCaption); err != nil {
+		if err := checkText("caption", *e.Caption, MaxCaption); err != nil {
 			return err
 		}
 	}
 	if e.Tags != nil {
-		if len(*e.Tags) > feed.MaxTags {
-			return feed.Errorf(feed.ErrRule, "bad post: %d tags, at most %d are allowed", len(*e.Tags), feed.MaxTags)
-		}
-		for _, tag := range *e.Tags {
-			if feed.Blank(tag) {
-				return feed.Errorf(feed.ErrRule, "bad post: a tag is empty")
-			}
-			if err := text("a tag", tag, feed.MaxTermLength); err != nil {
-				return err
-			}
+		if err := checkTerms("tags", "a tag", *e.Tags, feed.MaxTags); err != nil {
+			return err
 		}
 	}
 	if e.Alts != nil {
 		for _, alt := range *e.Alts {
-			if err := text("an alt text", alt, MaxAlt); err != nil {
+			if err := checkShown("an alt text", alt, MaxAlt); err != nil {
 				return err
-			}
-			if err := checkShown("an alt text", alt); err != nil {
-				return feed.Errorf(feed.ErrRule, "bad post: %w", err)
 			}
 		}
 	}
 	return nil
 }
 
-// text checks a text of a post.
-func text(what, s string, most int) error {
-	if err := checkText(what, s, most); err != nil {
-		return feed.Errorf(feed.ErrRule, "bad post: %w", err)
+// checkTerms checks tags or languages; each names one of them.
+func checkTerms(name, each string, list []string, most int) error {
+	if len(list) > most {
+		return fmt.Errorf("%d %s, at most %d are allowed", len(list), name, most)
+	}
+	for _, term := range list {
+		if feed.Blank(term) {
+			return fmt.Errorf("%s is empty", each)
+		}
+		if err := checkText(each, term, feed.MaxTermLength); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -213,12 +197,12 @@ func checkText(what, s string, most int) error {
 	return nil
 }
 
-// checkShown refuses a text that is given and shows nothing.
-func checkShown(what, s string) error {
+// checkShown is checkText, and refuses a text that is given and shows nothing.
+func checkShown(what, s string, most int) error {
 	if s != "" && feed.Blank(s) {
 		return fmt.Errorf("%s has no visible character; leave it out", what)
 	}
-	return nil
+	return checkText(what, s, most)
 }
 
 // Validate checks a card; the error wraps [feed.ErrInvalid], or [feed.ErrBadID].
@@ -226,13 +210,8 @@ func (a Author) Validate() error {
 	if err := CheckAgent(a.ID); err != nil {
 		return err
 	}
-	for _, field := range []struct {
-		name, value string
-		most        int
-	}{{"name", a.Name, MaxName}, {"image_url", a.ImageURL, MaxURL}, {"bio", a.Bio, MaxBio}} {
-		if err := cmp.Or(checkText(field.name, field.value, field.most), checkShown(field.name, field.value)); err != nil {
-			return fmt.Errorf("%w: %w", feed.ErrInvalid, err)
-		}
+	if err := cmp.Or(checkShown("name", a.Name, MaxName), checkShown("image_url", a.ImageURL, MaxURL), checkShown("bio", a.Bio, MaxBio)); err != nil {
+		return fmt.Errorf("%w: %w", feed.ErrInvalid, err)
 	}
 	if err := feed.CheckURL(a.ImageURL); err != nil {
 		return feed.Errorf(feed.ErrInvalid, "bad author: image_url %w", err)
@@ -252,10 +231,7 @@ func CheckFollow(agent, author string) error {
 // CheckPair reports whether two agents can have to do with each other; the
 // error wraps [feed.ErrInvalid] or [feed.ErrBadID].
 func CheckPair(agent, other string) error {
-	if err := CheckAgent(agent); err != nil {
-		return err
-	}
-	if err := CheckAgent(other); err != nil {
+	if err := cmp.Or(CheckAgent(agent), CheckAgent(other)); err != nil {
 		return err
 	}
 	if agent == other {

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -19,9 +18,7 @@ import (
 	redislists "github.com/freshet/freshet/social/timeline/redis"
 )
 
-// listTTL is the life of a list that nobody reads.
-const listTTL = 7 * 24 * time.Hour
-
+// listStores are the lists of agents and authors.
 type listStores struct {
 	lists, outboxes timeline.Lists
 	redis           redis.UniversalClient // of lists and kept cards; nil: they are in this process
@@ -34,20 +31,20 @@ func (b *builder) openLists(ctx context.Context, c clients) (listStores, error) 
 	t := b.cfg.Timeline
 	if !b.cfg.UsesPostgres() {
 		return listStores{
-			lists:    memorylists.New(memorylists.Config{Cap: t.Cap, TTL: listTTL, Clock: b.clock}),
-			outboxes: memorylists.New(memorylists.Config{Cap: timeline.OutboxCap, TTL: listTTL, Clock: b.clock}),
+			lists:    memorylists.New(memorylists.Config{Cap: t.Cap, Clock: b.clock}),
+			outboxes: memorylists.New(memorylists.Config{Cap: timeline.OutboxCap, Clock: b.clock}),
 		}, nil
 	}
 	client, direct, replicas, err := b.openListsRedis(ctx, c)
 	if err != nil {
 		return listStores{}, err
 	}
-	cfg := redislists.Config{KeyPrefix: b.cfg.Redis.KeyPrefix, TTL: listTTL, Clock: b.clock, Replicas: replicas}
+	cfg := redislists.Config{KeyPrefix: b.cfg.Redis.KeyPrefix, Clock: b.clock, Replicas: replicas}
 	capped := cfg
 	capped.Cap = t.Cap
 	return listStores{
 		lists: redislists.NewTimelines(client, capped), outboxes: redislists.NewOutboxes(client, cfg),
-		redis: client, stamps: redislists.NewStamps(direct, cfg),
+		redis: client, stamps: redislists.NewStamps(direct, b.cfg.Redis.KeyPrefix),
 	}, nil
 }
 
@@ -79,7 +76,7 @@ func (b *builder) openCards(ctx context.Context, store SocialStore, l listStores
 	if !b.cfg.UsesPostgres() {
 		return store, nil, nil
 	}
-	cache := rediscards.New(l.redis, rediscards.Config{KeyPrefix: b.cfg.Redis.KeyPrefix})
+	cache := rediscards.New(l.redis, b.cfg.Redis.KeyPrefix)
 	keeper := social.NewKeeper(store, cache, b.clock, b.log)
 	b.background(ctx, "keeper of cards", keeper.Run)
 	return keeper, cache, lists.KeptCards(cache, late)

@@ -180,7 +180,7 @@ func (b *builder) startSocial(ctx context.Context, n *network) error {
 	b.background(ctx, "promotions", n.promotions.Run)
 	b.background(ctx, "streams", n.watcher.Run)
 	b.background(ctx, "purges", func(ctx context.Context) {
-		repeat.Every(ctx, purgeEvery, func(ctx context.Context) { social.PurgeAll(ctx, n.store, b.log) })
+		repeat.Every(ctx, purgeEvery, func(ctx context.Context) { social.PurgeAll(ctx, n.store.Purge, b.log) })
 	})
 	n.firstLook(ctx)
 	b.background(ctx, "watch of lists", func(ctx context.Context) { repeat.Every(ctx, lists.LookEvery, n.late.Look) })

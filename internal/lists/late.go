@@ -1,15 +1,19 @@
-// Package lists knows whether the lists of timelines have what they should: they lack what
-// was accepted while they could not be reached, and what a Redis has lost that came back
-// with data of before. Meanwhile the social store answers instead of them.
+// Package lists knows whether the lists of timelines have what they should: they lack what was
+// accepted while they could not be reached, and what a Redis has lost. Meanwhile the social store
+// answers instead of them.
 package lists
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/timeline"
 )
 
 const (
@@ -26,9 +30,8 @@ type Queue interface {
 	Ages(ctx context.Context) (jobs.Ages, error)
 }
 
-// Late knows whether lists lack what was accepted: since they could not be
-// reached, until every job that was due by then is done. Meanwhile the social
-// store answers instead of the lists.
+// Late knows whether lists lack what was accepted: since they could not be reached, until every
+// job that was due by then is done.
 type Late struct {
 	queue   Queue
 	clock   feed.Clock
@@ -138,4 +141,38 @@ func (l *Late) Look(ctx context.Context) {
 	if l.since.Equal(since) && (!l.watched || l.trusted == l.doubt) {
 		l.since, l.redo = time.Time{}, false
 	}
+}
+
+// KeptCards returns kept cards that are answered only while Redis has the data of before: older
+// data has cards of posts that were deleted since.
+func KeptCards(cards social.KeptCards, late *Late) social.KeptCards { return current{cards, late} }
+
+type current struct {
+	social.KeptCards
+	late *Late
+}
+
+// Kept implements [social.KeptCards].
+func (c current) Kept(ctx context.Context, ids []string) ([]social.Card, error) {
+	if c.late.Older() {
+		return nil, fmt.Errorf("%w: Redis has older data than before", social.ErrCacheUnavailable)
+	}
+	return c.KeptCards.Kept(ctx, ids)
+}
+
+// Reader returns lists that tell late when they cannot be reached.
+func Reader(lists timeline.Reader, late *Late) timeline.Reader { return noticing{lists, late} }
+
+type noticing struct {
+	timeline.Reader
+	late *Late
+}
+
+// Read implements [timeline.Reader].
+func (n noticing) Read(ctx context.Context, list string, below timeline.Position, limit int) (timeline.Page, error) {
+	page, err := n.Reader.Read(ctx, list, below, limit)
+	if errors.Is(err, timeline.ErrUnavailable) {
+		n.late.Note()
+	}
+	return page, err
 }

@@ -31,10 +31,9 @@ const (
 // that takes.
 type Lost func(ctx context.Context, since time.Time) (int, error)
 
-// Restored notices that the Redis of the lists has other data than before, which may
-// lack what was delivered: after a failover, a restart, or from a snapshot of
-// yesterday. It has what was delivered since delivered again, or where that is not
-// known ends the lists, to be built again. Meanwhile the social store answers.
+// Restored notices that the Redis of the lists has other data than before, which may lack what was
+// delivered: after a failover, a restart, or from a snapshot. It has that delivered again, or
+// where it is not known what is lacking drops the lists, to be built again.
 type Restored struct {
 	stamps *redislists.Stamps
 	lost   Lost
@@ -136,7 +135,13 @@ func (r *Restored) repairAll(ctx context.Context, found []redislists.Stamp) erro
 		r.log.WarnContext(ctx, "Redis may lack what was delivered to lists lately: it is delivered again", "since", since, "jobs", n)
 		r.late.again()
 	}
-	return r.adopt(ctx, now, found)
+	adopted, err := r.stamps.Adopt(ctx, now, found)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, st := range adopted {
+		r.known[st.Key] = st.Data
+	}
+	return err
 }
 
 // lacksSince is since when writes may be missing from data; zero: it is not known.
@@ -150,29 +155,6 @@ func (r *Restored) lacksSince(st redislists.Stamp) time.Time {
 		return r.clock() // keys were taken away; what is gone is built again
 	}
 	return st.At
-}
-
-func (r *Restored) adopt(ctx context.Context, now time.Time, found []redislists.Stamp) error {
-	var adopt []redislists.Stamp
-	for _, st := range found {
-		if st.Of != st.Data {
-			adopt = append(adopt, st)
-		}
-	}
-	done, err := r.stamps.Adopt(ctx, now, adopt)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i, st := range adopt {
-		if done[i] {
-			r.known[st.Key] = st.Data
-		}
-	}
-	for _, st := range found {
-		if st.Of == st.Data {
-			r.known[st.Key] = st.Data
-		}
-	}
-	return err
 }
 
 // Begin makes right what this process finds, as far as that is done soon: lists that

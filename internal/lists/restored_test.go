@@ -36,7 +36,7 @@ type server struct {
 func newServer(t *testing.T, client redis.UniversalClient, prefix string) *server {
 	s := &server{T: t, clock: &clock{noon}, client: client, prefix: prefix, queue: &waiting{}, log: &bytes.Buffer{}}
 	s.late = NewLate(s.queue, s.clock.Now)
-	stamps := redislists.NewStamps(client, redislists.Config{KeyPrefix: prefix})
+	stamps := redislists.NewStamps(client, prefix)
 	s.restored = NewRestored(stamps, s.lost, s.late, s.clock.Now, slog.New(slog.NewTextHandler(s.log, nil)))
 	return s
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/timeline"
 )
 
@@ -16,6 +17,38 @@ const replaceTries = 20
 // reading asks the store for the newest n posts above a position that a list must
 // hold, of those that a job is about.
 type reading func(above social.Position, n int) ([]social.Entry, error)
+
+// pair makes an author's posts in an agent's list what the store would deliver,
+// after a follow, an unfollow, a block or its end. After many follows at once the
+// list ends, and is built when it is read.
+func (f *Fanout) pair(ctx context.Context, key string) error {
+	author, agent, err := jobs.SplitPair(key)
+	if err != nil {
+		return err
+	}
+	if author == jobs.Everybody {
+		return f.d.Lists.Drop(ctx, []string{agent})
+	}
+	return f.agree(ctx, agent, f.ofPair(ctx, author, agent), true)
+}
+
+func (f *Fanout) ofPair(ctx context.Context, author, agent string) reading {
+	return func(above social.Position, n int) ([]social.Entry, error) {
+		return f.d.Store.PairEntries(ctx, author, agent, above, n)
+	}
+}
+
+// member makes a circle's posts in an agent's list what the store would deliver,
+// after a membership began or ended.
+func (f *Fanout) member(ctx context.Context, key string) error {
+	circle, agent, err := jobs.SplitPair(key)
+	if err != nil {
+		return err
+	}
+	return f.agree(ctx, agent, func(above social.Position, n int) ([]social.Entry, error) {
+		return f.d.Store.MemberEntries(ctx, circle, agent, above, n)
+	}, true)
+}
 
 // agree makes a list have what reading says, and, with clean, nothing that does
 // not belong into it. The change of the store is committed.
@@ -51,8 +84,7 @@ func replaced(try func() (done bool, err error)) error {
 // change returns the change that makes a list consistent with the store; same: it is.
 func (f *Fanout) change(ctx context.Context, agent string, head timeline.Head, read reading, clean bool) (c timeline.Change, same bool, err error) {
 	c.Version = head.Version
-	above := social.Position{At: head.Floor.At, ID: head.Floor.ID}
-	due, err := read(above, f.d.Cap+1)
+	due, err := read(head.Floor, f.d.Cap+1)
 	if err != nil {
 		return c, false, err
 	}

@@ -11,22 +11,20 @@ import (
 )
 
 const (
-	// atOnceLimit bounds what a write does beside itself: when Redis is down, the
-	// write is answered soon nevertheless.
+	// atOnceLimit bounds what a write does beside itself.
 	atOnceLimit = 500 * time.Millisecond
 	// atOnceLease is the lease of a job that a write runs itself. That takes [atOnceLimit], and
-	// as long again to end it. Where ending it fails, the workers have to wait for so long.
+	// as long again to end it.
 	atOnceLease = 2 * time.Second
 	// takenLook is how often a job is looked at that somebody else runs.
 	takenLook = 5 * time.Millisecond
 )
 
-// atOnce changes the lists of agents so that the caller of a write sees it in
-// their next call, on any server. Where that takes too long the lists are dropped,
-// so that the next call builds them from the store. Where they are out of this server's
-// reach, the queue has them dropped, and until then every server answers from the store.
-// The change is committed, so nothing that fails here is the caller's concern: a job is
-// left for the workers.
+// atOnce changes the lists of agents so that the caller of a write sees it in their next call, on
+// any server. Where that takes too long the lists are dropped, so that the next call builds them
+// from the store. Where they cannot be reached, the queue has them dropped, and until then every
+// server answers from the store. The change is committed and a job is left for the workers, so
+// nothing that fails here is the caller's concern.
 func (f *Fanout) atOnce(ctx context.Context, agents []string, change func(ctx context.Context) error) {
 	ctx = context.WithoutCancel(ctx)
 	err := f.within(ctx, change)
@@ -97,8 +95,7 @@ func (f *Fanout) runRow(ctx context.Context, r row) error {
 	}
 }
 
-// runLeased runs a job and tells the queue. One that failed is given to the
-// workers, who know when to try again.
+// runLeased runs a job and tells the queue. One that failed is given to the workers.
 func (f *Fanout) runLeased(ctx context.Context, j jobs.Job) (again bool, err error) {
 	err = f.handlers[j.Kind].Run(ctx, []jobs.Job{j})[0]
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.limit)

@@ -9,17 +9,14 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// settled is the age from which on a change of an author's delivery is in no list of
-// before it any more: longer than [jobs.CompletedLives] and what making it right takes.
+// settled is the age from which on a change of an author's delivery is not made right again:
+// longer than [jobs.CompletedLives] and what making it right takes.
 const settled = time.Hour
 
-// author brings an author from push to pull or back, by way of both, when the
-// number of followers has crossed a threshold. Nothing is missing on the way: in
-// both, pages look into list and outbox, and posts go to either.
-//
-// Both is left when no job and no server can know of anything older, and when the
-// side that is to stay has been made right from the store. What lists still have
-// of an author who is pulled does no harm; pages drop doubles.
+// author brings an author from push to pull or back, by way of both, when the number of followers
+// has crossed a threshold. In both, pages look into list and outbox, and posts go to either. It
+// is left when no job and no server can know of anything older, and when the side that is to
+// stay has been made right from the store.
 func (f *Fanout) author(ctx context.Context, author string) error {
 	c, err := f.d.Store.Celebrity(ctx, author)
 	if err != nil {
@@ -64,8 +61,7 @@ func (f *Fanout) later(ctx context.Context, author string, after time.Duration) 
 	return f.d.Queue.Mark(ctx, jobs.Dirty{Kind: jobs.Author, Key: author, Priority: jobs.PriorityUpkeep, After: after})
 }
 
-// renewOutbox builds the outbox. One may be left from when the author was pulled
-// before, and have missed what was pushed since.
+// renewOutbox builds the outbox. One that is left from before has missed what was pushed since.
 func (f *Fanout) renewOutbox(ctx context.Context, author string) error {
 	if err := f.d.Outboxes.Drop(ctx, []string{author}); err != nil {
 		return err

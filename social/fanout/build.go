@@ -15,9 +15,8 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// errBuilding says that a list is not ready yet: it is being built elsewhere, or
-// what belongs into it changed again and again. Whoever wants to read answers
-// from the store.
+// errBuilding says that a list is not ready yet: it is being built elsewhere, or what belongs into
+// it changed again and again.
 var errBuilding = errors.New("the list is being built")
 
 const (
@@ -58,14 +57,7 @@ type builder struct {
 	patience time.Duration
 }
 
-func newBuilder(kind string, lists timeline.Lists, most int, clock feed.Clock,
-	read func(ctx context.Context, name string, n int) ([]social.Entry, error),
-) *builder {
-	return &builder{kind: kind, lists: lists, cap: most, clock: clock, read: read, patience: patience}
-}
-
-// build joins the build of the list in this process, or is it. It goes on for the
-// others when the first caller leaves.
+// build joins the build of the list in this process, or begins it.
 func (b *builder) build(ctx context.Context, name string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -120,20 +112,19 @@ func (b *builder) once(ctx context.Context, name, token string) (ready bool, err
 		c.Entries, c.Floor = content(list, b.cap)
 		ready, err = b.lists.Commit(ctx, name, token, c)
 	}
-	built := func(result string) {
-		buildSeconds.WithLabelValues(b.kind, result).Observe(b.clock().Sub(start).Seconds())
-	}
+	result := "ready"
 	switch {
 	case err != nil:
-		built("failed")
+		result = "failed"
+	case !ready:
+		result = "overtaken"
+	}
+	buildSeconds.WithLabelValues(b.kind, result).Observe(b.clock().Sub(start).Seconds())
+	if err != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), atOnceLimit)
 		defer cancel()
 		// Else the next reader has to wait until it may be taken over.
 		return false, errors.Join(err, b.lists.Abandon(ctx, name, token))
-	case !ready:
-		built("overtaken")
-		return false, nil
 	}
-	built("ready")
-	return true, nil
+	return ready, nil
 }

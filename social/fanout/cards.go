@@ -6,11 +6,9 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// keep keeps the cards of those of the posts that are public, as nobody in
-// particular sees them. Who changes a post marks it after the change, so whoever
-// writes the older card is followed by a job that writes the newer one; and the
-// cache refuses the older one after it. An item does not wait for the cache: cards
-// only help while the store is down.
+// keep keeps the cards of those of the posts that are public. Who changes a post marks it after
+// the change, so whoever writes the older card is followed by a job that writes the newer one.
+// What cannot be kept is logged: cards only help while the store is down.
 func (f *Fanout) keep(ctx context.Context, posts []social.Post) error {
 	if f.d.Cards == nil {
 		return nil
@@ -34,8 +32,8 @@ func (f *Fanout) keep(ctx context.Context, posts []social.Post) error {
 	return nil
 }
 
-// removeCard takes the card of a post that is not public any more out of the cache, for
-// good. One of the first version that is not public never had one.
+// removeCard takes the card of a post that is not public any more out of the cache. One of the
+// first version that is not public never had one.
 func (f *Fanout) removeCard(ctx context.Context, p *social.Post) error {
 	if f.d.Cards == nil || !p.Deleted && (p.Audience.Public || p.Version <= 1) {
 		return nil
@@ -47,9 +45,8 @@ func (f *Fanout) removeCard(ctx context.Context, p *social.Post) error {
 // a cache may compare versions.
 const lastVersion = 1<<53 - 1
 
-// removeNow takes the card of a post that was deleted just now out of the cache. It does
-// not ask the store, which may have been lost right after the commit. The post is in
-// no outage's answers while the tombstone lives, even if it is created again.
+// removeNow takes the card of a post that was deleted just now out of the cache. It does not ask
+// the store, which may have been lost right after the commit.
 func (f *Fanout) removeNow(ctx context.Context, id string) error {
 	if f.d.Cards == nil {
 		return nil
@@ -65,8 +62,7 @@ func (f *Fanout) hide(ctx context.Context, author string) error {
 	return f.d.Cards.Erase(ctx, author)
 }
 
-// beside does something right after a write that a job will do, too. An error is no
-// concern of the caller's.
+// beside does something right after a write that a job will do, too.
 func (f *Fanout) beside(ctx context.Context, do func(ctx context.Context) error) {
 	if err := f.within(context.WithoutCancel(ctx), do); err != nil {
 		f.d.Log.DebugContext(ctx, "a job of a change waits for the workers", "error", err)

@@ -3,6 +3,7 @@ package fanout
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/freshet/freshet/social"
@@ -37,10 +38,8 @@ func (f *Fanout) deliver(ctx context.Context, j jobs.Job) error {
 	}
 }
 
-// withdraw takes a deleted post out of the lists of all whom it was delivered to,
-// followers among them however its author is delivered now. From whom it is not
-// delivered to any more, a job of that change has taken it. The post was deleted at
-// a time, which is when its job was due.
+// withdraw takes a deleted post out of the lists of all whom it was delivered to, followers among
+// them however its author is delivered now.
 func (f *Fanout) withdraw(ctx context.Context, p *social.Post, deleted time.Time) error {
 	lists, ids := 0, []string{p.ID}
 	err := f.receivers(ctx, p.ID, true, func(_ string, some []social.Receiver) error {
@@ -139,71 +138,53 @@ func (f *Fanout) push(ctx context.Context, to timeline.Lists, p *social.Post, na
 	due func(lists []string) (map[string]social.Reason, error),
 ) error {
 	if p.Version > 1 {
-		// It may have been deleted before, and somebody may be about to take it out
-		// because they saw it so: they have to ask again.
+		// It may have been deleted before: who is about to take it out has to ask again.
 		if err := to.ClearToken(ctx, names); err != nil {
 			return err
 		}
 	}
-	tried := map[string]string{}
+	tried := map[string]string{} // the version at which each list was pushed to last
 	for len(names) > 0 {
 		heads, err := to.Heads(ctx, names)
 		if err != nil {
 			return err
 		}
-		t := targets{}
+		var lists []string
 		for i, h := range heads {
 			// Of the same version it is not: the post lies below its floor.
 			if h.State != timeline.None && h.Version != tried[names[i]] {
-				t.add(names[i], h.Version)
+				lists, tried[names[i]] = append(lists, names[i]), h.Version
 			}
 		}
-		if len(t.lists) == 0 {
+		if len(lists) == 0 {
 			return nil
 		}
-		reasons, err := due(t.lists)
+		reasons, err := due(lists)
 		if err != nil {
 			return err
 		}
-		t = t.only(reasons)
-		held, err := to.Push(ctx, t.lists, t.versions, []timeline.Position{p.Position()})
+		lists = slices.DeleteFunc(lists, func(list string) bool { return reasons[list] == "" })
+		versions := make([]string, len(lists))
+		for i, list := range lists {
+			versions[i] = tried[list]
+		}
+		held, err := to.Push(ctx, lists, versions, []timeline.Position{p.Position()})
 		if err != nil {
 			return err
 		}
 		names = nil
 		for i, n := range held {
-			if n > 0 {
-				f.delivered(ctx, p.ID, t.lists[i], reasons[t.lists[i]])
+			if n == 0 {
+				names = append(names, lists[i])
 				continue
 			}
-			names, tried[t.lists[i]] = append(names, t.lists[i]), t.versions[i]
+			entries.WithLabelValues(string(reasons[lists[i]])).Inc()
+			if f.d.Log.Enabled(ctx, slog.LevelDebug) {
+				f.d.Log.DebugContext(ctx, "a post is delivered", "post", p.ID, "list", lists[i], "reason", reasons[lists[i]])
+			}
 		}
 	}
 	return nil
-}
-
-func (f *Fanout) delivered(ctx context.Context, post, list string, why social.Reason) {
-	entries.WithLabelValues(string(why)).Inc()
-	if f.d.Log.Enabled(ctx, slog.LevelDebug) {
-		f.d.Log.DebugContext(ctx, "a post is delivered", "post", post, "list", list, "reason", why)
-	}
-}
-
-// targets is lists and their versions.
-type targets struct{ lists, versions []string }
-
-func (t *targets) add(list, version string) {
-	t.lists, t.versions = append(t.lists, list), append(t.versions, version)
-}
-
-// only leaves those with a reason.
-func (t *targets) only(reasons map[string]social.Reason) (left targets) {
-	for i, list := range t.lists {
-		if _, ok := reasons[list]; ok {
-			left.add(list, t.versions[i])
-		}
-	}
-	return left
 }
 
 func agents(some []social.Receiver) []string {

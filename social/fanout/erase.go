@@ -2,8 +2,12 @@ package fanout
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/timeline"
 )
 
@@ -95,4 +99,25 @@ func (f *Fanout) takeLeft(ctx context.Context, author string, lists []string) er
 		return nil
 	}
 	return f.d.Lists.Remove(ctx, lists, gone)
+}
+
+// Files removes images. [media.Files] implements it.
+type Files interface {
+	// Release removes the files of a post that is not there, never created or
+	// deleted, and returns when they are gone. An error says that a store cannot be
+	// asked. It may be repeated.
+	Release(ctx context.Context, post string) error
+}
+
+// images removes the images of a post that is not there. While their store is down it
+// does not give up, whatever that says.
+func (f *Fanout) images(ctx context.Context, post string) error {
+	if f.d.Files == nil {
+		return fmt.Errorf("%w: media.url is not set any more, and posts have images", jobs.ErrWait)
+	}
+	err := f.d.Files.Release(ctx, post)
+	if err != nil && !errors.Is(err, social.ErrDamaged) {
+		return fmt.Errorf("%w: %w", jobs.ErrWait, err)
+	}
+	return err
 }

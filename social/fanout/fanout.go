@@ -1,16 +1,13 @@
 // Package fanout keeps data that is derived from the social store consistent: timelines,
-// outboxes and the items of public posts. Each kind of job has one file. It knows
-// contracts only.
+// outboxes and the items of public posts. It knows contracts only.
 //
-// Nothing it does decides who sees a post: lists propose, the store decides. What
-// it promises is that a list is complete, and has nothing that does not belong
-// there, as soon as the jobs of a change have run, in whatever order they run,
-// twice, late, or broken off by the death of their process.
+// A list is complete, and has nothing that does not belong there, as soon as the jobs of a
+// change have run, in whatever order they run, twice, late, or broken off.
 //
-// Every write to a list is made on condition of its version, and what it is made
-// of is asked of the store after that version was: see [timeline.Head]. A job that
-// changes what belongs into a list clears its token first, which ends the version.
-// So whoever has asked the store before the change writes nothing after it.
+// Every write to a list is made on condition of its version, and what it is made of is asked of
+// the store after that version was: see [timeline.Head]. A job that changes what belongs into a
+// list clears its token first, which ends the version. So whoever has asked the store before the
+// change writes nothing after it.
 package fanout
 
 import (
@@ -34,8 +31,8 @@ const (
 	// few and many are how many jobs of a kind are run as a batch: those that take
 	// long, and those that mostly find no list.
 	few, many = 4, 50
-	// grace is how long an author is delivered both ways at least: longer than the
-	// lease of a job, a request and what servers keep for a second.
+	// grace is how long an author is delivered both ways at least: longer than the lease of a
+	// job, a request and what servers keep for a second.
 	grace = 45 * time.Second
 	// margin is by how much the clocks of servers may differ.
 	margin = 2 * time.Minute
@@ -59,8 +56,8 @@ type Deps struct {
 	OutboxCap int // of an outbox; default [timeline.OutboxCap]
 	Clock     feed.Clock
 	Log       *slog.Logger // nil: nothing is logged
-	// Late is called when a write could neither change nor drop a list that lacks it
-	// now, so that it waits for the workers; nil: it is not called.
+	// Late is called when a write could neither change nor drop a list that lacks it now; nil:
+	// it is not called.
 	Late func()
 	// Options are the store's: who is a celebrity.
 	Options social.Options
@@ -89,12 +86,18 @@ func New(d Deps) (*Fanout, error) {
 	}
 	d.Options = d.Options.WithDefaults()
 	f := &Fanout{d: d, limit: atOnceLimit}
-	f.timelines = newBuilder("timeline", d.Lists, d.Cap, d.Clock, func(ctx context.Context, agent string, n int) ([]social.Entry, error) {
-		return d.Store.Pull(ctx, social.PullQuery{Reader: agent, N: n})
-	})
-	f.outboxes = newBuilder("outbox", d.Outboxes, d.OutboxCap, d.Clock, func(ctx context.Context, author string, n int) ([]social.Entry, error) {
-		return d.Store.Newest(ctx, []string{author}, social.Position{}, n)
-	})
+	f.timelines = &builder{
+		kind: "timeline", lists: d.Lists, cap: d.Cap, clock: d.Clock, patience: patience,
+		read: func(ctx context.Context, agent string, n int) ([]social.Entry, error) {
+			return d.Store.Pull(ctx, social.PullQuery{Reader: agent, N: n})
+		},
+	}
+	f.outboxes = &builder{
+		kind: "outbox", lists: d.Outboxes, cap: d.OutboxCap, clock: d.Clock, patience: patience,
+		read: func(ctx context.Context, author string, n int) ([]social.Entry, error) {
+			return d.Store.Newest(ctx, []string{author}, social.Position{}, n)
+		},
+	}
 	f.handlers = map[jobs.Kind]jobs.Handler{
 		jobs.Deliver: eachJob(few, f.deliver),
 		jobs.Pair:    each(many, f.pair),
@@ -112,16 +115,13 @@ func New(d Deps) (*Fanout, error) {
 // Handlers runs the jobs of every kind, for [jobs.Start].
 func (f *Fanout) Handlers() map[jobs.Kind]jobs.Handler { return f.handlers }
 
-// Lost makes dirty again what was written to lists since a time, and returns how
-// many jobs that are: call it when the Redis of the lists is another one than
-// before, and may lack it. The queue knows what was done within
-// [jobs.CompletedLives]. Errors are the queue's.
+// Lost makes dirty again what was written to lists since a time, which their Redis may lack, and
+// returns how many jobs that are. Errors are the queue's.
 func (f *Fanout) Lost(ctx context.Context, since time.Time) (int, error) {
 	return f.d.Queue.Again(ctx, since.Add(-margin), jobs.Deliver, jobs.Pair, jobs.Member, jobs.Author, jobs.Erase)
 }
 
-// each runs the jobs of a batch one by one. They end together, which costs the
-// database one commit instead of one each.
+// each runs the jobs of a batch one by one. They end together, by one commit.
 func each(batch int, run func(ctx context.Context, key string) error) jobs.Handler {
 	return eachJob(batch, func(ctx context.Context, j jobs.Job) error { return run(ctx, j.Key) })
 }

@@ -16,15 +16,13 @@ import (
 const (
 	// itemBatch is how many posts are indexed, or counted, in one bulk.
 	itemBatch = 200
-	// itemRounds is how often posts that change meanwhile are written again. A
-	// change marks its post, so that there is another run.
+	// itemRounds is how often posts that change meanwhile are written again.
 	itemRounds = 3
 )
 
-// items makes the items of posts what follows from them, for the kinds index and
-// count: a kept card and an item for what is public, none for the rest. It looks
-// again after it has written, because two may write one item, and the later may have
-// read first.
+// items makes the items of posts what follows from them, for the kinds index and count: a kept
+// card and an item for what is public, none for the rest. It looks again after it has written,
+// because two may write one item, and the later may have read first.
 func (f *Fanout) items(ctx context.Context, list []jobs.Job) []error {
 	errs := make([]error, len(list))
 	at := make(map[string]int, len(list))
@@ -115,7 +113,7 @@ func (f *Fanout) writeItems(ctx context.Context, ids []string, posts []social.Po
 var errSame = errors.New("the item belongs to this post")
 
 // endItems removes the items of posts that were deleted and created again before a job had
-// removed them: the counts of the first go with its item. The item has the time of its post.
+// removed them, with their counts. The item has the time of its post.
 func (f *Fanout) endItems(ctx context.Context, posts []social.Post) error {
 	made := map[string]int64{}
 	for i := range posts {

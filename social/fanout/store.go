@@ -13,14 +13,12 @@ import (
 // lists made right at once.
 const fewMembers = 20
 
-// Store is the social store, whose writes also run at once the jobs whose result
-// their caller expects in the next call: their own post is in their list, or gone
-// from it, the posts of whom they follow or block likewise, and of an agent who is
-// erased nothing is left. What was deleted, what is not public any more, and what an
-// erased agent has posted, is also removed from the kept cards, without asking the store,
-// so that it is not shown if the store is lost right after; likewise a list whose job
-// cannot run is dropped. Errors are the store's alone: a job that fails is
-// left to the workers, and so are those of events, which have a time of their own.
+// Store is the social store, whose writes also run at once the jobs whose result their caller
+// expects in the next call: their own post is in their list, or gone from it, the posts of whom
+// they follow or block likewise, and of an agent who is erased nothing is left. What is deleted,
+// erased or not public any more is also removed from the kept cards, without asking the store,
+// which may be lost right after. Errors are the store's alone: a job that fails is left to the
+// workers, and so are those of events, which have a time of their own.
 func (f *Fanout) Store() social.Store { return store{f.d.Store, f} }
 
 type store struct {
@@ -28,7 +26,6 @@ type store struct {
 	f *Fanout
 }
 
-// CreatePost implements [social.Posts].
 func (s store) CreatePost(ctx context.Context, p social.Post, c social.Creation) (social.Post, bool, error) {
 	post, created, err := s.Store.CreatePost(ctx, p, c)
 	if created && err == nil {
@@ -41,7 +38,6 @@ func (s store) CreatePost(ctx context.Context, p social.Post, c social.Creation)
 	return post, created, err
 }
 
-// DeletePost implements [social.Posts].
 func (s store) DeletePost(ctx context.Context, id, by string, at time.Time) error {
 	err := s.Store.DeletePost(ctx, id, by, at)
 	if err != nil {
@@ -55,21 +51,18 @@ func (s store) DeletePost(ctx context.Context, id, by string, at time.Time) erro
 	return nil
 }
 
-// Follow implements [social.Follows].
 func (s store) Follow(ctx context.Context, agent, author string, at time.Time) (bool, error) {
 	changed, err := s.Store.Follow(ctx, agent, author, at)
 	s.followed(ctx, agent, author, at, err)
 	return changed, err
 }
 
-// Unfollow implements [social.Follows].
 func (s store) Unfollow(ctx context.Context, agent, author string, at time.Time) (bool, error) {
 	changed, err := s.Store.Unfollow(ctx, agent, author, at)
 	s.followed(ctx, agent, author, at, err)
 	return changed, err
 }
 
-// FollowAll implements [social.Follows]. The lists end at once.
 func (s store) FollowAll(ctx context.Context, edges []social.Edge, at time.Time) (int, []social.Rejected, error) {
 	changed, rejected, err := s.Store.FollowAll(ctx, edges, at)
 	if err == nil && at.IsZero() {
@@ -84,22 +77,19 @@ func (s store) FollowAll(ctx context.Context, edges []social.Edge, at time.Time)
 	return changed, rejected, err
 }
 
-// followed runs the job of a follow also where nothing has changed: a first call
-// may have died before it did.
+// followed runs the job of a follow also where nothing has changed: a first call may have died.
 func (s store) followed(ctx context.Context, agent, author string, at time.Time, err error) {
 	if err == nil && at.IsZero() && author != social.Server {
 		s.f.runRows(ctx, row{jobs.Pair, jobs.PairKey(author, agent)})
 	}
 }
 
-// Block implements [social.Follows].
 func (s store) Block(ctx context.Context, agent, other string) (bool, error) {
 	changed, err := s.Store.Block(ctx, agent, other)
 	s.blocked(ctx, agent, other, err)
 	return changed, err
 }
 
-// Unblock implements [social.Follows].
 func (s store) Unblock(ctx context.Context, agent, other string) (bool, error) {
 	changed, err := s.Store.Unblock(ctx, agent, other)
 	s.blocked(ctx, agent, other, err)
@@ -112,21 +102,18 @@ func (s store) blocked(ctx context.Context, agent, other string, err error) {
 	}
 }
 
-// AddMember implements [social.Circles].
 func (s store) AddMember(ctx context.Context, circle, agent, by string, at time.Time) (bool, error) {
 	changed, err := s.Store.AddMember(ctx, circle, agent, by, at)
 	s.membersChanged(ctx, circle, []string{agent}, at, err)
 	return changed, err
 }
 
-// RemoveMember implements [social.Circles].
 func (s store) RemoveMember(ctx context.Context, circle, agent, by string, at time.Time) (bool, error) {
 	changed, err := s.Store.RemoveMember(ctx, circle, agent, by, at)
 	s.membersChanged(ctx, circle, []string{agent}, at, err)
 	return changed, err
 }
 
-// PutCircle implements [social.Circles].
 func (s store) PutCircle(ctx context.Context, c social.Circle, members []string, at time.Time) error {
 	before := s.members(ctx, c.ID, at)
 	err := s.Store.PutCircle(ctx, c, members, at)
@@ -137,7 +124,6 @@ func (s store) PutCircle(ctx context.Context, c social.Circle, members []string,
 	return err
 }
 
-// DropCircle implements [social.Circles].
 func (s store) DropCircle(ctx context.Context, id, by string, at time.Time) error {
 	before := s.members(ctx, id, at)
 	err := s.Store.DropCircle(ctx, id, by, at)
@@ -145,23 +131,20 @@ func (s store) DropCircle(ctx context.Context, id, by string, at time.Time) erro
 	return err
 }
 
-// EraseAuthor implements [social.Authors].
 func (s store) EraseAuthor(ctx context.Context, author string) error {
 	err := s.Store.EraseAuthor(ctx, author)
 	s.erased(ctx, author, err)
 	return err
 }
 
-// EraseAgent implements [social.Authors].
 func (s store) EraseAgent(ctx context.Context, agent string) error {
 	err := s.Store.EraseAgent(ctx, agent)
 	s.erased(ctx, agent, err)
 	return err
 }
 
-// erased hides the agent's cards, which needs nothing of the store, and then removes
-// follows, likes and the rest at once, as far as that takes no longer than a write may;
-// of an agent with very many the workers do the rest.
+// erased hides the agent's cards, and then removes follows, likes and the rest, as far as that
+// takes no longer than a write may.
 func (s store) erased(ctx context.Context, agent string, err error) {
 	if err == nil {
 		s.f.beside(ctx, func(ctx context.Context) error { return s.f.hide(ctx, agent) })

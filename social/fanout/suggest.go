@@ -63,8 +63,7 @@ func (f *Fanout) followed(ctx context.Context, agent string) (all []string, err 
 }
 
 // someFollowed lists at most ofEach follows of an agent, in the order of ids from start on and
-// then from the first. The start is the same for the whole sample, so that all are compared
-// over the same range of ids.
+// then from the first. All of a sample are compared over the same range of ids.
 func (f *Fanout) someFollowed(ctx context.Context, agent, start string) ([]string, error) {
 	list, err := f.d.Store.Following(ctx, agent, start, ofEach)
 	if err != nil || len(list) == ofEach || start == "" {

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"hash/maphash"
@@ -22,12 +21,11 @@ var eventsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 	Help: "Events of other systems, by type and outcome: applied, or rejected (wrong, or refused by the social store). What has no known type is unknown.",
 }, []string{"type", "result"})
 
-// Config bounds what an Applier holds in memory, and how it writes. A zero field
-// stands for its default.
-type Config struct {
-	intake.Config
-	Writers int // writes at once; default 16
-}
+// Config bounds what an Applier holds in memory.
+type Config = intake.Config
+
+// writers is how many writes are made at once.
+const writers = 16
 
 // Store receives the events. Every call has an event's own time, so the order of the calls
 // makes no difference.
@@ -47,19 +45,16 @@ type Applier struct {
 
 // NewApplier returns an applier to a store.
 func NewApplier(s Store, cfg Config) *Applier {
-	cfg.Writers = cmp.Or(cfg.Writers, 16)
 	return &Applier{store: s, cfg: cfg, seed: maphash.MakeSeed()}
 }
 
-// Apply applies events and answers for each, in their order: nil, an error for
-// which [feed.Refused] holds, or why the store could not be asked. After the first of
-// the last kind it begins no others, and they have the same error. It may be
-// called again with all of them, or with those that failed so.
+// Apply applies events and answers for each, in their order: nil, an error for which
+// [feed.Refused] holds, or why the store could not be asked. After the first of the last kind it
+// begins no others, and they have the same error. It may be called again with those that failed.
 //
-// Events of one post, of one circle or of the same two agents are applied in
-// their order. The others are written by several writers at once, so that the
-// store waits for several commits at a time, and many follows of one time that
-// stand together are written as one.
+// Events of one post, of one circle or of the same two agents are applied in their order. The
+// others are written by several writers at once, and many follows of one time that stand together
+// are written as one.
 func (a *Applier) Apply(ctx context.Context, events []Event) []error {
 	r := &round{a: a, events: events, results: make([]error, len(events))}
 	r.run(ctx)
@@ -99,7 +94,7 @@ func (r *round) run(ctx context.Context) {
 	begin := 0 // of the events that are not applied yet
 	for i := 0; i < len(r.events); {
 		n := r.follows(i)
-		if n < r.a.cfg.Writers { // a run must be worth the others' waiting for it
+		if n < writers { // a run must be worth the others' waiting for it
 			i += max(n, 1)
 			continue
 		}
@@ -146,22 +141,22 @@ func (r *round) bulk(ctx context.Context, begin, end int) {
 // together applies the events from begin up to end. Each writer has those of its
 // keys.
 func (r *round) together(ctx context.Context, begin, end int) {
-	shares := make([][]int, r.a.cfg.Writers)
+	var shares [writers][]int
 	for i := begin; i < end; i++ {
-		w := maphash.String(r.a.seed, r.events[i].body.key()) % uint64(len(shares))
+		w := maphash.String(r.a.seed, r.events[i].key()) % writers
 		shares[w] = append(shares[w], i)
 	}
-	var writers sync.WaitGroup
+	var all sync.WaitGroup
 	for _, share := range shares {
 		if len(share) > 0 {
-			writers.Go(func() {
+			all.Go(func() {
 				for _, i := range share {
 					r.results[i] = r.unlessDown(func() error { return r.events[i].Apply(ctx, r.a.store) })
 				}
 			})
 		}
 	}
-	writers.Wait()
+	all.Wait()
 }
 
 // unlessDown tells the store something, unless it is known to be down.

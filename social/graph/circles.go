@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,8 +13,7 @@ import (
 // circleChanged is a circle as it is now (owner, name, terms, members), a change of its
 // members (added, removed), or its end (deleted).
 type circleChanged struct {
-	ID string `json:"id"`
-	when
+	about
 	Owner string `json:"owner"`
 	Name  string `json:"name"`
 	social.CircleTerms
@@ -24,14 +24,8 @@ type circleChanged struct {
 	Deleted bool        `json:"deleted"`
 }
 
-func (c *circleChanged) subject() string { return c.ID }
-func (c *circleChanged) key() string     { return c.ID }
-
 func (c *circleChanged) check() error {
-	if err := c.checkForm(); err != nil {
-		return err
-	}
-	if err := social.CheckCircleID(c.ID); err != nil {
+	if err := cmp.Or(c.checkForm(), social.CheckCircleID(c.ID)); err != nil {
 		return err
 	}
 	if c.Owner != "" {
@@ -43,11 +37,16 @@ func (c *circleChanged) check() error {
 		name   string
 		agents []string
 	}{{"members", c.Members}, {"added", c.Added}, {"removed", c.Removed}} {
-		if err := checkMembers(list.name, list.agents); err != nil {
-			return err
+		if n := len(list.agents); n > social.MaxCircleMembers {
+			return fmt.Errorf("%d %s, at most %d are allowed", n, list.name, social.MaxCircleMembers)
+		}
+		for _, agent := range list.agents {
+			if err := social.CheckAgent(agent); err != nil {
+				return fmt.Errorf("%s: %w", list.name, err)
+			}
 		}
 	}
-	return c.checkTime()
+	return nil
 }
 
 func (c *circleChanged) circle() social.Circle {
@@ -73,18 +72,6 @@ func (c *circleChanged) checkForm() error {
 		return errors.New("members replace all there are; send them, or added and removed, not both")
 	case !whole && !change:
 		return errors.New("it changes nothing; send owner, name and members, or added and removed, or deleted")
-	}
-	return nil
-}
-
-func checkMembers(name string, agents []string) error {
-	if len(agents) > social.MaxCircleMembers {
-		return fmt.Errorf("%d %s, at most %d are allowed", len(agents), name, social.MaxCircleMembers)
-	}
-	for _, agent := range agents {
-		if err := social.CheckAgent(agent); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
 	}
 	return nil
 }

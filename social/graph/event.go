@@ -9,6 +9,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -48,13 +49,11 @@ type Event struct {
 
 // body is the data of an event of some type.
 type body interface {
-	// subject names what the event is about, as it was sent.
+	// subject names what the event is about, as it was sent; see [Event.ID].
 	subject() string
-	// key is equal for events of the same post, the same circle or the same two agents.
-	key() string
 	// at is when it happened; zero: the event does not say.
 	at() time.Time
-	// check fills in what was left out and says what is wrong.
+	// check fills in what was left out and says what is wrong, but for the time.
 	check() error
 	// apply tells the store.
 	apply(ctx context.Context, s Store) error
@@ -73,9 +72,8 @@ var bodies = map[Type]func() body{
 	Engagement:          func() body { return new(engagement) },
 }
 
-// ID names what the event is about: the id of its post or circle, or the two
-// agents with a slash between them. It is there beside an error, too, where it
-// could be read, and is then as long as the sender has made it.
+// ID names what the event is about: the id of its post or circle, or the two agents with a slash
+// between them. It is there beside an error, too, where it could be read.
 func (e Event) ID() string {
 	if e.body == nil {
 		return ""
@@ -86,9 +84,15 @@ func (e Event) ID() string {
 // At is when it happened.
 func (e Event) At() time.Time { return e.body.at() }
 
-// Apply tells the store. An error for which [Refused] holds is the event's, and
-// applying it again will not help; with any other error the store could not be
-// asked, and some of the event may have been applied. It may be repeated.
+// key is equal for events of the same post, the same circle or the same two agents.
+func (e Event) key() string {
+	one, other, _ := strings.Cut(e.ID(), "/")
+	return min(one, other) + "/" + max(one, other)
+}
+
+// Apply tells the store. An error for which [feed.Refused] holds is the event's; with any other
+// error the store could not be asked, and some of the event may have been applied. It may be
+// repeated.
 func (e Event) Apply(ctx context.Context, s Store) error { return e.body.apply(ctx, s) }
 
 // kinds are the errors of [strictjson]: whatever is wrong with an event makes it
@@ -139,7 +143,7 @@ func Parse(typ string, data []byte) (Event, error) {
 	if err := strictjson.Unmarshal(data, e.body, kinds); err != nil {
 		return e, err
 	}
-	if err := e.body.check(); err != nil {
+	if err := cmp.Or(e.body.check(), checkTime(e.At())); err != nil {
 		return e, feed.Errorf(feed.ErrInvalid, "bad event: %w", err)
 	}
 	return e, nil
@@ -164,11 +168,19 @@ type when struct {
 
 func (w *when) at() time.Time { return w.Time.Time }
 
-func (w *when) checkTime() error {
-	if w.Time.IsZero() {
+// about is an event of the post or circle with an id.
+type about struct {
+	ID string `json:"id"`
+	when
+}
+
+func (a *about) subject() string { return a.ID }
+
+func checkTime(at time.Time) error {
+	if at.IsZero() {
 		return errors.New("at is missing: the time when it happened decides which of two changes holds")
 	}
-	return social.CheckTime(w.Time.Time, forever)
+	return social.CheckTime(at, forever)
 }
 
 // forever stands for the clock where an event is only decoded: whether its times

@@ -129,7 +129,7 @@ func TestBadEvents(t *testing.T) {
 		`{"type":"x","data":[]}`:                 `data must be an object`,
 		`{"type":"x","daat":{}}`:                 `unknown field "daat"; known are type, data`,
 		`{"type":"x","type":"y"}`:                `duplicate field "type"`,
-		post(`"capton":"y"`):                     `unknown field "capton"; known are id, author, created_at, at, caption`,
+		post(`"capton":"y"`):                     `unknown field "capton"; known are id, at, author, created_at, caption`,
 		post(`"caption":"y"`):                    `duplicate field "caption"`,
 		post(`"audience":{"all":1}`):             `unknown field "all" in audience; known are public, followers, circles`,
 		post(`"audience":[]`):                    "audience must be an object",

@@ -18,20 +18,13 @@ type follow struct {
 }
 
 func (f *follow) subject() string { return pair(f.Agent, f.Author) }
-func (f *follow) key() string     { return pair(min(f.Agent, f.Author), max(f.Agent, f.Author)) }
+func (f *follow) check() error    { return social.CheckFollow(f.Agent, f.Author) }
 
 func pair(one, other string) string {
 	if one == "" && other == "" {
 		return ""
 	}
 	return one + "/" + other
-}
-
-func (f *follow) check() error {
-	if err := social.CheckFollow(f.Agent, f.Author); err != nil {
-		return err
-	}
-	return f.checkTime()
 }
 
 func (f *follow) apply(ctx context.Context, s Store) error {
@@ -57,32 +50,24 @@ func (c *connection) subject() string {
 	return pair(c.Agents[0], c.Agents[1])
 }
 
-func (c *connection) key() string {
-	return pair(min(c.Agents[0], c.Agents[1]), max(c.Agents[0], c.Agents[1]))
-}
-
 func (c *connection) check() error {
 	if len(c.Agents) != 2 {
 		return fmt.Errorf("agents must be the two who are connected, not %d", len(c.Agents))
 	}
-	if err := social.CheckPair(c.Agents[0], c.Agents[1]); err != nil {
-		return err
-	}
-	return c.checkTime()
+	return social.CheckPair(c.Agents[0], c.Agents[1])
 }
 
 // apply makes or ends both follows. One that is refused does not keep the other
 // from being made, so that nothing depends on which stands first.
 func (c *connection) apply(ctx context.Context, s Store) error {
-	there := follow{Agent: c.Agents[0], Author: c.Agents[1], when: c.when, on: c.on}
-	back := follow{Agent: c.Agents[1], Author: c.Agents[0], when: c.when, on: c.on}
-	first := there.apply(ctx, s)
-	if first != nil && !feed.Refused(first) {
-		return first
+	var refused []error
+	for i, agent := range c.Agents {
+		f := follow{Agent: agent, Author: c.Agents[1-i], when: c.when, on: c.on}
+		err := f.apply(ctx, s)
+		if err != nil && !feed.Refused(err) {
+			return err
+		}
+		refused = append(refused, err)
 	}
-	second := back.apply(ctx, s)
-	if second != nil && !feed.Refused(second) {
-		return second
-	}
-	return errors.Join(first, second)
+	return errors.Join(refused...)
 }

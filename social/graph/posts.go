@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,10 +14,9 @@ import (
 // postCreated is a post as POST /v1/posts takes it, with what the call itself
 // tells there, and what only other systems know.
 type postCreated struct {
-	ID        string      `json:"id"`
+	about
 	Author    author      `json:"author"`
 	CreatedAt feed.Moment `json:"created_at"`
-	when
 
 	Caption  string           `json:"caption"`
 	Tags     []string         `json:"tags"`
@@ -52,9 +52,6 @@ func (a author) card() (card social.Author, sent bool) {
 	return card, sent
 }
 
-func (p *postCreated) subject() string { return p.ID }
-func (p *postCreated) key() string     { return p.ID }
-
 func (p *postCreated) check() error {
 	if p.CreatedAt.IsZero() {
 		return errors.New("created_at is missing")
@@ -62,11 +59,8 @@ func (p *postCreated) check() error {
 	if p.Time.IsZero() {
 		p.Time = p.CreatedAt
 	}
-	if err := p.checkTime(); err != nil {
-		return err
-	}
-	if err := checkHost(p.Origin); err != nil {
-		return err
+	if strings.ContainsAny(p.Origin, "/@?#, \t\r\n") { // what senders mistake for a host name
+		return fmt.Errorf(`origin must be the name of a host such as "example.org", not %.64q`, p.Origin)
 	}
 	if card, sent := p.Author.card(); sent {
 		if err := card.Validate(); err != nil {
@@ -86,14 +80,6 @@ func (p *postCreated) check() error {
 	return p.post.Validate(forever)
 }
 
-// checkHost refuses what senders mistake for a host name.
-func checkHost(origin string) error {
-	if strings.ContainsAny(origin, "/@?#, \t\r\n") {
-		return fmt.Errorf(`origin must be the name of a host such as "example.org", not %.64q`, origin)
-	}
-	return nil
-}
-
 func (p *postCreated) apply(ctx context.Context, s Store) error {
 	// The card first: a post that readers get has its author's name.
 	if card, sent := p.Author.card(); sent {
@@ -110,51 +96,25 @@ func (p *postCreated) apply(ctx context.Context, s Store) error {
 
 // postUpdated is an edit as PATCH /v1/posts/{id} takes it.
 type postUpdated struct {
-	ID string `json:"id"`
-	when
-	Caption *string   `json:"caption"`
-	Tags    *[]string `json:"tags"`
-	Alts    *[]string `json:"alts"`
-}
-
-func (p *postUpdated) subject() string { return p.ID }
-func (p *postUpdated) key() string     { return p.ID }
-func (p *postUpdated) edit() social.Edit {
-	return social.Edit{Caption: p.Caption, Tags: p.Tags, Alts: p.Alts}
+	about
+	social.Edit
 }
 
 func (p *postUpdated) check() error {
-	if err := social.CheckPostID(p.ID); err != nil {
-		return err
-	}
-	if p.Caption == nil && p.Tags == nil && p.Alts == nil {
+	if p.Edit == (social.Edit{}) {
 		return errors.New("it changes nothing; send caption, tags or alts")
 	}
-	if err := p.checkTime(); err != nil {
-		return err
-	}
-	return p.edit().Validate()
+	return cmp.Or(social.CheckPostID(p.ID), p.Validate())
 }
 
 func (p *postUpdated) apply(ctx context.Context, s Store) error {
-	_, err := s.EditPost(ctx, p.ID, "", p.edit(), p.at())
+	_, err := s.EditPost(ctx, p.ID, "", p.Edit, p.at())
 	return err
 }
 
-type postDeleted struct {
-	ID string `json:"id"`
-	when
-}
+type postDeleted struct{ about }
 
-func (p *postDeleted) subject() string { return p.ID }
-func (p *postDeleted) key() string     { return p.ID }
-
-func (p *postDeleted) check() error {
-	if err := social.CheckPostID(p.ID); err != nil {
-		return err
-	}
-	return p.checkTime()
-}
+func (p *postDeleted) check() error { return social.CheckPostID(p.ID) }
 
 func (p *postDeleted) apply(ctx context.Context, s Store) error {
 	return s.DeletePost(ctx, p.ID, "", p.at())
@@ -162,26 +122,16 @@ func (p *postDeleted) apply(ctx context.Context, s Store) error {
 
 // engagement is the counts of a post elsewhere, as they stand.
 type engagement struct {
-	ID string `json:"id"`
-	when
+	about
 	Likes    *int64 `json:"likes"`
 	Comments *int64 `json:"comments"`
 }
 
-func (g *engagement) subject() string { return g.ID }
-func (g *engagement) key() string     { return g.ID }
-
 func (g *engagement) check() error {
-	if err := social.CheckPostID(g.ID); err != nil {
-		return err
-	}
 	if g.Likes == nil || g.Comments == nil {
 		return errors.New("likes and comments are required, both: they are counts as they stand, not changes")
 	}
-	if err := g.checkTime(); err != nil {
-		return err
-	}
-	return g.counts().Validate()
+	return cmp.Or(social.CheckPostID(g.ID), g.counts().Validate())
 }
 
 func (g *engagement) counts() social.Counts {

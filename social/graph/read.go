@@ -17,7 +17,7 @@ var lines = intake.Kind{Entry: "event", Verb: "applying", Most: MaxEventBytes, U
 // Read applies the events of r, which is NDJSON: one event a line, of at most
 // [MaxEventBytes], as [intake.Read] does. Reading the same body again is safe.
 func (a *Applier) Read(ctx context.Context, r io.Reader) (api.Upload, error) {
-	return intake.Read(ctx, r, lines, a.cfg.Config, &batch{a: a})
+	return intake.Read(ctx, r, lines, a.cfg, &batch{a: a})
 }
 
 // batch applies events.

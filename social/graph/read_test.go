@@ -17,7 +17,6 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
-	"github.com/freshet/freshet/internal/intake"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/graph"
 )
@@ -51,7 +50,7 @@ func TestReadReportsByLine(t *testing.T) {
 
 func TestReadBoundsItsReport(t *testing.T) {
 	t.Parallel()
-	report, err := read(t, openStore(t), graph.Config{Config: intake.Config{MaxErrors: 2, Batch: 3}}, strings.Repeat(followLine("a", "a", 1)+"\n", 10))
+	report, err := read(t, openStore(t), graph.Config{MaxErrors: 2, Batch: 3}, strings.Repeat(followLine("a", "a", 1)+"\n", 10))
 	require.NoError(t, err)
 	require.Equal(t, 10, report.Rejected)
 	require.Len(t, report.Errors, 2)
@@ -84,7 +83,7 @@ func TestReadCountsWhatIsApplied(t *testing.T) {
 		body.WriteString(followLine(fmt.Sprintf("u_%d", i), "a", i+1) + "\n")
 	}
 	s.cut(42)
-	report, err := read(t, s, graph.Config{Config: intake.Config{Batch: 10}}, body.String())
+	report, err := read(t, s, graph.Config{Batch: 10}, body.String())
 	require.ErrorIs(t, err, social.ErrUnavailable)
 	require.ErrorContains(t, err, "applying the events of lines 41 to 50")
 	require.Equal(t, 42, report.Accepted)
@@ -92,7 +91,7 @@ func TestReadCountsWhatIsApplied(t *testing.T) {
 	require.Len(t, list(t, s.Followers, "a"), 42)
 
 	s.cut(-1)
-	report, err = read(t, s, graph.Config{Config: intake.Config{Batch: 10}}, body.String())
+	report, err = read(t, s, graph.Config{Batch: 10}, body.String())
 	require.NoError(t, err, "the same body again is safe")
 	require.Equal(t, 100, report.Accepted)
 	require.Len(t, list(t, s.Followers, "a"), 100)
@@ -172,7 +171,7 @@ func TestOrderMakesNoDifference(t *testing.T) {
 	}
 	state := func(lines []string) string {
 		s := openStore(t)
-		report, err := read(t, s, graph.Config{Config: intake.Config{Batch: 4}}, strings.Join(lines, "\n"))
+		report, err := read(t, s, graph.Config{Batch: 4}, strings.Join(lines, "\n"))
 		require.NoError(t, err)
 		require.Empty(t, report.Errors)
 		var out bytes.Buffer

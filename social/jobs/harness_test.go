@@ -63,7 +63,6 @@ func (b *bench) noted() []string {
 }
 
 func (b *bench) start(cfg jobs.Config, handlers map[jobs.Kind]jobs.Handler) *jobs.Runner {
-	cfg.Clock = time.Now
 	r := jobs.Start(b.Context(), b.q, handlers, cfg)
 	b.Cleanup(func() { r.Close(context.WithoutCancel(b.Context())) })
 	synctest.Wait()

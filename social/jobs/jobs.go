@@ -1,16 +1,13 @@
-// Package jobs is the queue of what is dirty: derived state that must be made to
-// agree with the social store's truth. It holds the contract of the queue
-// ([Queue]), which the social backends implement on their own database so that
-// a change and its note are one transaction, and the workers ([Runner]). The
-// conformance suite is in jobs/jobstest.
+// Package jobs is the queue of what is dirty: derived state that must be made to agree with the
+// social store's truth. It holds the contract of the queue ([Queue]), which the social backends
+// implement on their own database so that a change and its note are one transaction, and the
+// workers ([Runner]).
 //
-// A row is not a message. It says that what is derived under a key, for example
-// the lists that hold a post, may differ from the truth. There is one row for
-// each kind and key, however often it changes; each change raises its
-// generation. Who works on it reads the truth at that time. A row is done only
-// if its generation is still the one that was leased, else it runs again. So a
-// job may run twice, late, in any order and on any server, and no change that
-// came while it ran is lost.
+// A row says that what is derived under a key, for example the lists that hold a post, may
+// differ from the truth. There is one row for each kind and key, however often it changes; each
+// change raises its generation. Who works on it reads the truth at that time. A row is done only
+// if its generation is still the one that was leased, else it runs again. So a job may run
+// twice, late, in any order and on any server, and no change is lost.
 package jobs
 
 import (
@@ -24,11 +21,10 @@ import (
 var (
 	// ErrTaken says that somebody else has it leased.
 	ErrTaken = errors.New("the job is being worked on")
-	// ErrLost says that the lease ran out and somebody else has the job, or that
-	// it was dropped.
+	// ErrLost says that the lease ran out and somebody else has the job, or that it was dropped.
 	ErrLost = errors.New("the lease of the job is lost")
-	// ErrWait is wrapped by a handler's error that says that a dependency is down.
-	// It is no failed attempt: such a job never dies of it.
+	// ErrWait is wrapped by a handler's error that says that a dependency is down. It is no
+	// failed attempt.
 	ErrWait = errors.New("a dependency is down")
 )
 
@@ -48,8 +44,7 @@ const (
 	Suggest Kind = "suggest" // agent: whom they may want to follow
 )
 
-// Everybody stands for all authors in the key of a [Pair]: so many have changed
-// for the agent that their list is rebuilt, or what has changed could not be told it.
+// Everybody stands for all authors in the key of a [Pair]: the agent's list is rebuilt.
 const Everybody = "*"
 
 // Kinds lists them all.
@@ -60,9 +55,8 @@ func Kinds() []Kind {
 // OfLists reports whether lists lack something until a job of the kind is done.
 func (k Kind) OfLists() bool { return k == Deliver || k == Pair || k == Member || k == Author }
 
-// Kept reports whether completed rows of a kind stay for [CompletedLives] in a queue
-// that keeps any: those of lists do, which a Redis may lose. Others are removed when
-// they are done.
+// Kept reports whether completed rows of a kind stay for [CompletedLives] in a queue that keeps
+// any: those of lists do, which a Redis may lose. Others are removed.
 func (k Kind) Kept() bool { return k.OfLists() || k == Erase }
 
 // PairKey is the key of two ids, which never have a slash.
@@ -116,17 +110,16 @@ func PriorityFor(receivers int64) int {
 const (
 	// MaxAttempts is how often a job is tried before it is dead.
 	MaxAttempts = 12
-	// Overdue is how long a row waits before it has a part in the half of each lease that
-	// does not go by priority, so that no backlog of others keeps it waiting for ever.
+	// Overdue is how long a row waits before it has a part in the half of each lease that does
+	// not go by priority.
 	Overdue = 30 * time.Second
 	// Imported is the age from which on an event is not of what somebody did just now.
 	Imported = 10 * time.Minute
 	// ClockJump is by how much the queue's clock must have gone back since a row was changed
-	// for the row's times to be of no use: then it runs, and its lease is over.
+	// for the row to be due and its lease to be over.
 	ClockJump = time.Second
-	// CompletedLives is how long completed rows of kinds that are kept stay, for
-	// [Queue.Again]: a failover loses the last seconds of writes, a restart from a recent
-	// snapshot some minutes. A thousand posts a second are 600,000 rows.
+	// CompletedLives is how long completed rows of kinds that are kept stay, for [Queue.Again]:
+	// a failover loses the last seconds of writes, a restart from a snapshot some minutes.
 	CompletedLives = 10 * time.Minute
 	// CountDelay is how long counts are gathered.
 	CountDelay = 30 * time.Second
@@ -200,9 +193,8 @@ type Rows struct {
 	N     int64
 }
 
-// Ages tells how long the rows that have waited longest should have been done, those that
-// run among them; 0 where nothing waits. What is for later does not count, a backoff does.
-// Dead rows do not count.
+// Ages tells how long the rows that have waited longest should have been done, those that run
+// among them; 0 where nothing waits. A backoff counts; what is for later and dead rows do not.
 type Ages struct {
 	Oldest time.Duration
 	// OldestOfLists is Oldest among the kinds that lists wait for, see [Kind.OfLists], but
@@ -218,47 +210,38 @@ type Stats struct {
 	Ages
 }
 
-// Queue is the queue of what is dirty. It is safe for concurrent use, by any
-// number of servers. Rows are marked inside the transactions of changes; Mark is
-// for whatever else makes something dirty.
+// Queue is the queue of what is dirty. It is safe for concurrent use, by any number of servers.
+// Rows are marked inside the transactions of changes; Mark is for whatever else makes something
+// dirty. It goes by one clock, the database's where that has one.
 //
-// It goes by one clock, the database's where that has one: how the clocks of servers differ
-// makes no difference. A row that was changed later than it is now, by more than [ClockJump],
-// is due, and its lease is over: the clock has gone back.
+// Marking a row that is pending or failed makes it due at the earlier time, with the lesser
+// priority; one that is running runs again when it is done; one that is completed or dead is
+// pending as if it were new. In each case its generation rises, and its attempts start again at
+// 0. A lazy mark leaves a row that is pending or failed as it is.
 //
-// Marking a row that is pending or failed makes it due at the earlier time, with
-// the lesser priority; one that is running runs again when it is done; one that
-// is completed or dead is pending as if it were new. In each case its generation
-// rises, and its attempts start again at 0. A lazy mark leaves a row that is pending
-// or failed as it is.
-//
-// Errors wrap feed.ErrUnavailable where the database could not be asked, or are
-// the context's. Every call may be repeated.
+// Errors wrap feed.ErrUnavailable where the database could not be asked, or are the context's.
+// Every call may be repeated.
 type Queue interface {
 	// Mark makes rows dirty, all or none.
 	Mark(ctx context.Context, rows ...Dirty) error
 
-	// Lease takes up to n rows that are due, of the kinds given or of all, for a
-	// time. Half of them are those that have been due for [Overdue], the longest first, if
-	// there are so many; the others are taken by priority, then by when they were due. All are
-	// returned in this second order. Of an odd number the one more goes to each half in turn.
-	// A row whose lease has run out is taken like any other,
-	// and is dead if that was its last attempt. No row is leased twice at once. Each
-	// lease counts as an attempt. No rows is no error.
+	// Lease takes up to n rows that are due, of the kinds given or of all, for a time. Half of
+	// them are those that have been due for [Overdue], the longest first, if there are so many
+	// (of an odd number the one more goes to each half in turn); the others are taken by
+	// priority, then by when they were due. All are returned in this second order. A row whose
+	// lease has run out is taken like any other, and is dead if that was its last attempt. No
+	// row is leased twice at once. Each lease counts as an attempt.
 	Lease(ctx context.Context, n int, d time.Duration, kinds ...Kind) ([]Job, error)
 
-	// LeaseKey takes one row whether it is due or not: who has made a change works
-	// on it at once. feed.ErrNotFound where there is nothing to do, ErrTaken where
-	// somebody else works on it.
+	// LeaseKey takes one row whether it is due or not. feed.ErrNotFound where there is nothing
+	// to do, ErrTaken where somebody else works on it.
 	LeaseKey(ctx context.Context, kind Kind, key string, d time.Duration) (Job, error)
 
-	// TakeBack ends leases of this Queue's own [Queue.Lease] calls but those of the jobs
-	// given, as if they had not been, and returns how many: what a call leased whose answer
-	// was lost, and what could not be completed.
+	// TakeBack ends leases of this Queue's own [Queue.Lease] calls but those of the jobs given,
+	// as if they had not been, and returns how many: of calls whose answer was lost.
 	TakeBack(ctx context.Context, but ...Job) (int, error)
 
-	// Renew extends leases and returns those that are lost. Their work may go on,
-	// since it may be done twice, but does not count.
+	// Renew extends leases and returns those that are lost, whose work does not count.
 	Renew(ctx context.Context, d time.Duration, list ...Job) (lost []Job, err error)
 
 	// Done completes a leased row, or removes it, see [Kind.Kept]. again is true
@@ -278,12 +261,9 @@ type Queue interface {
 	// out.
 	GiveBack(ctx context.Context, list ...Job) error
 
-	// Again marks every row of the kinds that was completed since a time or is
-	// running, and returns how many: what was written since then may be lost. It
-	// counts from now, so that since may be by another clock than the queue's. It
-	// knows what is kept: nothing that was completed before [CompletedLives] ago,
-	// no kind that is not [Kind.Kept], and only what is running in a queue that keeps
-	// nothing.
+	// Again marks every row of the kinds that was completed since a time, as far as it is kept
+	// (see [Kind.Kept]), or is running, and returns how many: what was written since then may
+	// be lost. It counts from now, so that since may be by another clock than the queue's.
 	Again(ctx context.Context, since time.Time, kinds ...Kind) (int, error)
 
 	// List returns rows, by id.
@@ -303,11 +283,11 @@ type Queue interface {
 	Ages(ctx context.Context) (Ages, error)
 
 	// Sweep removes completed rows that are over, the oldest first, at most n in one
-	// transaction, and returns how many: fewer than n when nothing is left to remove,
-	// or when somebody else removes the rest at this moment.
+	// transaction, and returns how many: fewer than n when nothing is left, or when somebody
+	// else removes the rest at this moment.
 	Sweep(ctx context.Context, n int) (int, error)
 
-	// Woken has a value soon after rows were marked through this Queue or a change
-	// of its store, for one listener in the same process. Others poll.
+	// Woken has a value soon after rows were marked through this Queue or its store, for one
+	// listener in the same process. Others poll.
 	Woken() <-chan struct{}
 }

@@ -7,9 +7,9 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/repeat"
 )
@@ -27,32 +27,21 @@ type Handler struct {
 
 // Config of a runner. Zero fields stand for their defaults.
 type Config struct {
-	Workers int           // runs at once; default 8
-	Poll    time.Duration // how often the queue is asked where nothing wakes; default 250 ms
-	Lease   time.Duration // of a job, renewed while it runs; default 30 s
-	Sweep   time.Duration // how often the queue is swept; default 10 s
-	Clock   feed.Clock    // default time.Now
-	Logger  *slog.Logger  // nil: nothing is logged
+	Workers int          // runs at once; default 8
+	Logger  *slog.Logger // nil: nothing is logged
 	// Late is called when the queue can be asked again after it could not be asked or told
 	// something: what was due meanwhile may be undone. Nil: it is not called.
 	Late func()
 }
 
-// WithDefaults fills in the zero fields.
-func (c Config) WithDefaults() Config {
-	c.Workers = cmp.Or(c.Workers, 8)
-	c.Poll = cmp.Or(c.Poll, 250*time.Millisecond)
-	c.Lease = cmp.Or(c.Lease, 30*time.Second)
-	c.Sweep = cmp.Or(c.Sweep, 10*time.Second)
-	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
-	if c.Clock == nil {
-		c.Clock = time.Now
-	}
-	if c.Late == nil {
-		c.Late = func() {}
-	}
-	return c
-}
+const (
+	// poll is how often the queue is asked where nothing wakes.
+	poll = 250 * time.Millisecond
+	// leaseTime is how long a job is leased; the lease is renewed while it runs.
+	leaseTime = 30 * time.Second
+	// sweepEvery is how often the queue is swept.
+	sweepEvery = 10 * time.Second
+)
 
 // pause is how long no job of a kind is taken after one has found a dependency
 // down: the rest would only find the same.
@@ -79,19 +68,24 @@ type Runner struct {
 
 	mu     sync.Mutex
 	doubt  time.Time // until when leases that nobody knows of are taken back
-	told   bool      // of what failed last
 	busy   int
 	active map[int64]Job // leased, by id
 	paused map[Kind]time.Time
+	untold atomic.Bool // Late was not called since a call of the queue failed
 }
 
 // Start starts a runner; Close ends it. Only kinds with a handler are taken.
 // ctx's cancellation is ignored.
 func Start(ctx context.Context, q Queue, handlers map[Kind]Handler, cfg Config) *Runner {
+	cfg.Workers = cmp.Or(cfg.Workers, 8)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	if cfg.Late == nil {
+		cfg.Late = func() {}
+	}
 	ctx, abandon := context.WithCancel(context.WithoutCancel(ctx))
 	leasing, stop := context.WithCancel(ctx)
 	r := &Runner{
-		q: q, handlers: handlers, cfg: cfg.WithDefaults(), ctx: ctx, abandon: abandon, leasing: leasing, stop: stop,
+		q: q, handlers: handlers, cfg: cfg, ctx: ctx, abandon: abandon, leasing: leasing, stop: stop,
 		freed: make(chan struct{}, 1), ended: make(chan struct{}), active: map[int64]Job{}, paused: map[Kind]time.Time{},
 	}
 	workers.Set(float64(r.cfg.Workers))
@@ -102,8 +96,8 @@ func Start(ctx context.Context, q Queue, handlers map[Kind]Handler, cfg Config) 
 			time.Sleep(afterPanic)
 		}
 	})
-	r.loops.Go(func() { every(r.ctx, r.cfg.Logger, r.cfg.Lease/3, r.renew) })
-	r.loops.Go(func() { every(r.leasing, r.cfg.Logger, r.cfg.Sweep, r.upkeep) })
+	r.loops.Go(func() { every(r.ctx, r.cfg.Logger, leaseTime/3, r.renew) })
+	r.loops.Go(func() { every(r.leasing, r.cfg.Logger, sweepEvery, r.upkeep) })
 	return r
 }
 
@@ -142,15 +136,12 @@ func (r *Runner) upkeep(ctx context.Context) {
 
 func (r *Runner) renew(ctx context.Context) {
 	r.mu.Lock()
-	list := make([]Job, 0, len(r.active))
-	for _, j := range r.active {
-		list = append(list, j)
-	}
+	list := slices.Collect(maps.Values(r.active))
 	r.mu.Unlock()
 	if len(list) == 0 {
 		return
 	}
-	lost, err := r.q.Renew(ctx, r.cfg.Lease, list...)
+	lost, err := r.q.Renew(ctx, leaseTime, list...)
 	if err != nil && ctx.Err() == nil {
 		r.cfg.Logger.WarnContext(ctx, "leases of jobs cannot be renewed", "jobs", len(list), "error", err)
 	}
@@ -161,25 +152,19 @@ func (r *Runner) renew(ctx context.Context) {
 
 // dispatch takes as many jobs as there are free workers, over and over.
 func (r *Runner) dispatch() {
-	timer := time.NewTimer(r.cfg.Poll)
+	timer := time.NewTimer(poll)
 	defer timer.Stop()
-	failing := false
+	asks := repeat.Failing{Fails: "the queue of jobs cannot be asked", Again: "the queue of jobs can be asked again"}
 	for {
 		more, err := r.take()
 		if r.leasing.Err() != nil {
 			return
 		}
-		if (err != nil) != failing {
-			if failing = err != nil; failing {
-				r.cfg.Logger.ErrorContext(r.ctx, "the queue of jobs cannot be asked", "error", err)
-			} else {
-				r.cfg.Logger.InfoContext(r.ctx, "the queue of jobs can be asked again")
-			}
-		}
+		asks.Tell(r.ctx, r.cfg.Logger, err)
 		if more {
 			continue
 		}
-		timer.Reset(r.cfg.Poll)
+		timer.Reset(poll)
 		select {
 		case <-timer.C:
 		case <-r.q.Woken():
@@ -200,14 +185,14 @@ func (r *Runner) take() (more bool, err error) {
 	if free == 0 || len(kinds) == 0 {
 		return false, nil
 	}
-	list, err := r.q.Lease(r.leasing, free, r.cfg.Lease, kinds...)
+	list, err := r.q.Lease(r.leasing, free, leaseTime, kinds...)
 	if err != nil {
 		r.doubts()
 	}
 	for _, group := range r.group(list) {
 		batch := r.handlers[group[0].Kind].Batch
 		if len(group) < batch {
-			rest, failed := r.q.Lease(r.leasing, batch-len(group), r.cfg.Lease, group[0].Kind)
+			rest, failed := r.q.Lease(r.leasing, batch-len(group), leaseTime, group[0].Kind)
 			if failed != nil { // which the next call meets, too
 				r.doubts()
 			}
@@ -224,14 +209,15 @@ func (r *Runner) doubts() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	// A call whose answer was lost may still be under way; older leases have run out.
-	r.doubt, r.told = r.cfg.Clock().Add(r.cfg.Lease), false
+	r.doubt = time.Now().Add(leaseTime)
+	r.untold.Store(true)
 }
 
 // takeBack ends leases that this runner took and does not know of, for a while after a call
 // failed.
 func (r *Runner) takeBack() error {
 	r.mu.Lock()
-	if !r.cfg.Clock().Before(r.doubt) {
+	if !time.Now().Before(r.doubt) {
 		r.mu.Unlock()
 		return nil
 	}
@@ -241,11 +227,7 @@ func (r *Runner) takeBack() error {
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	first := !r.told
-	r.told = true
-	r.mu.Unlock()
-	if first || n > 0 {
+	if r.untold.Swap(false) || n > 0 {
 		r.cfg.Late()
 	}
 	if n > 0 {
@@ -256,14 +238,13 @@ func (r *Runner) takeBack() error {
 
 // ready tells which kinds may be taken and how many workers are free.
 func (r *Runner) ready() (kinds []Kind, free int) {
-	now := r.cfg.Clock()
+	now := time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for kind := range r.handlers {
-		if now.Before(r.paused[kind]) {
-			continue
+		if !now.Before(r.paused[kind]) {
+			kinds = append(kinds, kind)
 		}
-		kinds = append(kinds, kind)
 	}
 	slices.Sort(kinds)
 	return kinds, r.cfg.Workers - r.busy

@@ -22,14 +22,14 @@ func TestRunnerRunsWhatIsMarked(t *testing.T) {
 		b.mark(jobs.Deliver, "post:before")
 		b.mark(jobs.Erase, "a")
 		begin := time.Now()
-		b.start(jobs.Config{Poll: time.Hour}, map[jobs.Kind]jobs.Handler{
+		b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{
 			jobs.Deliver: {Run: func(_ context.Context, list []jobs.Job) []error {
 				b.note(list)
 				return nil
 			}},
 		})
 		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:before").State)
-		b.mark(jobs.Deliver, "post:after") // the poll is an hour away: the change wakes it
+		b.mark(jobs.Deliver, "post:after") // no time passes: the change wakes it
 		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:after").State)
 		require.Equal(b, []string{"deliver post:before", "deliver post:after"}, b.noted())
 		require.Equal(b, jobs.Pending, b.row(jobs.Erase, "a").State, "nobody handles its kind")
@@ -68,7 +68,7 @@ func TestRunnerSweepsUntilNothingIsOver(t *testing.T) {
 		require.NoError(b, err)
 		b.pass(jobs.CompletedLives)
 		q := &counted{Queue: b.q}
-		r := jobs.Start(b.Context(), q, nil, jobs.Config{Clock: time.Now})
+		r := jobs.Start(b.Context(), q, nil, jobs.Config{})
 		defer r.Close(b.Context())
 		b.pass(10*time.Second - 1)
 		require.Empty(b, q.swept())
@@ -114,7 +114,7 @@ func TestEveryServerMeasuresTheQueue(t *testing.T) {
 		b.pass(time.Minute)
 		require.Equal(b, 60.0, gauge(b.T, "freshet_jobs_oldest_seconds"))
 		require.Equal(b, 0.0, gauge(b.T, "freshet_jobs_workers"), "nobody works on it")
-		r := jobs.Start(b.Context(), b.q, nil, jobs.Config{Workers: 3, Clock: time.Now})
+		r := jobs.Start(b.Context(), b.q, nil, jobs.Config{Workers: 3})
 		require.Equal(b, 3.0, gauge(b.T, "freshet_jobs_workers"))
 		r.Close(b.Context())
 		require.Equal(b, 0.0, gauge(b.T, "freshet_jobs_workers"))
@@ -377,7 +377,7 @@ func TestRunnerTakesBackWhatItDoesNotKnowOf(t *testing.T) {
 						<-release
 						return nil
 					}},
-				}, jobs.Config{Late: func() { late++ }, Clock: time.Now})
+				}, jobs.Config{Late: func() { late++ }})
 				defer r.Close(b.Context())
 				defer close(release)
 				lost.mu.Lock()

@@ -12,15 +12,35 @@ import (
 	"github.com/freshet/freshet/internal/guard"
 )
 
-// endTimeout bounds what tells the queue how an attempt has ended.
-const endTimeout = 10 * time.Second
+const (
+	// endTimeout bounds what tells the queue how an attempt has ended.
+	endTimeout = 10 * time.Second
+
+	firstDelay = time.Second
+	lastDelay  = 10 * time.Minute
+	waitDelay  = 5 * time.Second
+)
+
+// Delay is how long a job rests after its n-th failed attempt, 1 the first: a
+// second, doubled each time up to ten minutes, of which between half and all, as
+// jitter in [0, 1) says. All [MaxAttempts] together take about half an hour.
+func Delay(n int, jitter float64) time.Duration {
+	return jittered(min(firstDelay<<min(max(n-1, 0), 20), lastDelay), jitter)
+}
+
+// WaitDelay is how long a job rests when a dependency is down.
+func WaitDelay(jitter float64) time.Duration { return jittered(waitDelay, jitter) }
+
+func jittered(d time.Duration, jitter float64) time.Duration {
+	return d/2 + time.Duration(jitter*float64(d/2))
+}
 
 // work runs jobs and tells the queue their outcome.
 func (r *Runner) work(list []Job) {
 	kind := list[0].Kind
-	start := r.cfg.Clock()
+	start := time.Now()
 	errs := r.run(r.handlers[kind], list)
-	took := r.cfg.Clock().Sub(start).Seconds()
+	took := time.Since(start).Seconds()
 	// The queue is told although Close has given up waiting.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), endTimeout)
 	defer cancel()
@@ -112,7 +132,11 @@ func (r *Runner) end(ctx context.Context, j Job, cause error) (result string, er
 		var state State
 		state, err = r.q.Fail(ctx, j, Failure{Reason: cause.Error(), After: Delay(j.Attempts, rand.Float64())})
 		result = string(state)
-		r.failed(ctx, j, state, cause)
+		level := slog.LevelWarn
+		if state == Dead {
+			level = slog.LevelError
+		}
+		r.cfg.Logger.Log(ctx, level, "a job failed", "kind", j.Kind, "key", j.Key, "attempt", j.Attempts, "state", state, "error", cause)
 	}
 	if errors.Is(err, ErrLost) {
 		return resultLost, nil
@@ -120,17 +144,9 @@ func (r *Runner) end(ctx context.Context, j Job, cause error) (result string, er
 	return result, err
 }
 
-func (r *Runner) failed(ctx context.Context, j Job, state State, cause error) {
-	level := slog.LevelWarn
-	if state == Dead {
-		level = slog.LevelError
-	}
-	r.cfg.Logger.Log(ctx, level, "a job failed", "kind", j.Kind, "key", j.Key, "attempt", j.Attempts, "state", state, "error", cause)
-}
-
 // pause takes no job of a kind for a moment.
 func (r *Runner) pause(kind Kind) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.paused[kind] = r.cfg.Clock().Add(pause)
+	r.paused[kind] = time.Now().Add(pause)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -35,20 +36,15 @@ func NewFiles(store Store, rows social.Images, longest time.Duration) *Files {
 // newKey is a name that nobody can guess: 128 random bits. It is no hash of the
 // content, which would tell who knows a picture whether somebody has posted it.
 func newKey() string {
-	var raw [16]byte
-	_, _ = rand.Read(raw[:]) // it never fails
-	return hex.EncodeToString(raw[:])
+	raw := make([]byte, 16)
+	_, _ = rand.Read(raw) // it never fails
+	return hex.EncodeToString(raw)
 }
 
 // CheckKey reports whether a key can be one of ours; it is [feed.ErrNotFound] if not.
 func CheckKey(key string) error {
-	if len(key) != 32 {
+	if len(key) != 32 || strings.Trim(key, "0123456789abcdef") != "" {
 		return feed.ErrNotFound
-	}
-	for _, c := range []byte(key) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return feed.ErrNotFound
-		}
 	}
 	return nil
 }
@@ -56,10 +52,9 @@ func CheckKey(key string) error {
 // path is where a file lies: in one of 256 folders, for the sake of file systems.
 func path(key string) string { return key[:2] + "/" + key }
 
-// Save stores the images of a post that is to be created by
-// [social.Posts.CreatePost] with n as [social.Creation.Files]. If that fails, call
-// [Files.Release]; a process that dies before leaves it to the job of the post.
-// Errors wrap [ErrUnavailable] or [social.ErrUnavailable], or are the context's.
+// Save stores the images of a post that is to be created with n as [social.Creation.Files]. If that
+// fails, call [Files.Release]; a process that dies before leaves it to the job of the post. Errors
+// wrap [ErrUnavailable] or [social.ErrUnavailable], or are the context's.
 func (f *Files) Save(ctx context.Context, post string, images []Image) (saved []social.Image, n int, err error) {
 	var keys []string
 	var files []File
@@ -99,8 +94,8 @@ func (f *Files) within(ctx context.Context, call func(context.Context) error) (l
 	return ctx.Err() != nil, err
 }
 
-// undo removes what a Save that failed has stored, as far as it can be. The keys
-// stay reserved: what was being written may appear yet, and is the job's then.
+// undo removes what a Save that failed has stored, as far as it can be. The keys stay reserved:
+// what is still being written is the job's.
 func (f *Files) undo(ctx context.Context, keys []string) {
 	_, _ = f.within(context.WithoutCancel(ctx), func(ctx context.Context) error {
 		for _, key := range keys {
@@ -110,9 +105,8 @@ func (f *Files) undo(ctx context.Context, keys []string) {
 	})
 }
 
-// Release removes the files of a post that is not there, and returns when they
-// are gone; those of a post that is there stay. Errors are those of Save. It may be
-// repeated.
+// Release removes the files of a post that is not there, and returns when they are gone. Errors
+// are those of Save. It may be repeated.
 func (f *Files) Release(ctx context.Context, post string) error {
 	keys, err := f.rows.UnusedFiles(ctx, post)
 	if err != nil || len(keys) == 0 {
@@ -143,12 +137,12 @@ func (f *Files) Open(ctx context.Context, key string) (Reader, error) {
 	}
 	r, err := f.store.Open(ctx, path(key))
 	switch {
+	case err == nil:
+		return r, nil
 	case errors.Is(err, feed.ErrNotFound):
 		return nil, err
-	case err != nil:
-		return nil, failed(ctx, "open an image", err)
 	}
-	return r, nil
+	return nil, failed(ctx, "open an image", err)
 }
 
 // Ping reports whether the store can be asked.

@@ -1,10 +1,9 @@
 // Package media makes the images of posts fit to be shown, and stores them.
 //
-// An image that was sent is never stored as it came. [Processor.Make] tells its type by
-// its content, refuses what is more than an image, decodes it, turns it upright and
-// encodes it again, so that nothing is left of the file but its pixels: no
-// location, no camera, no comments, nothing hidden behind the picture. It
-// makes a thumbnail, too. [Files] keeps both in a [Store], under random keys.
+// [Processor.Make] tells the type of an image by its content, refuses what is more than an image,
+// decodes it, turns it upright and encodes it again, so that nothing is left of the file but its
+// pixels: no location, no camera, no comments, nothing hidden behind the picture. It makes a
+// thumbnail, too. [Files] keeps both in a [Store], under random keys.
 package media
 
 import (
@@ -19,17 +18,14 @@ import (
 const (
 	MaxBytes  = 5 << 20    // of the file as it is sent
 	MaxPixels = 50_000_000 // width times height
-	// MaxStored is the largest file that an image may become. A small file can be
-	// many pixels, which another encoding does not make as small.
+	// MaxStored is the largest file that an image may become.
 	MaxStored = 4 * MaxBytes
-	// ThumbSide is the longer side of a thumbnail, in pixels; smaller images keep
-	// their size.
+	// ThumbSide is the longer side of a thumbnail, in pixels; smaller images keep their size.
 	ThumbSide = 320
 )
 
 var (
-	// errBusy says that so many images are being decoded that there was no room for
-	// this one in time.
+	// errBusy says that there was no room to decode this image in time.
 	errBusy = feed.Errorf(feed.ErrUnavailable, "the server is busy with images; try again in a moment")
 	// ErrUnavailable says that the store could not be asked. It may help to ask again.
 	ErrUnavailable = &feed.Outage{Text: "the store of images is unavailable", Shown: "images are unavailable; try again later"}

@@ -25,20 +25,18 @@ import (
 
 // Config of a [Processor]. Zero fields stand for their defaults.
 type Config struct {
-	// Memory is how many bytes all pictures that are decoded at the same time may
-	// take; default [DefaultMemory]. A picture that needs more by itself is refused.
+	// Memory is how many bytes all pictures that are decoded at the same time may take;
+	// default [DefaultMemory]. A picture that needs more by itself is refused.
 	Memory int64
 	// Wait is how long an image waits for its turn; default 3 s.
 	Wait time.Duration
 	// Time is how long one image may take; default 30 s.
 	Time time.Duration
-	// Workers is how many images are worked on at once; default half of the
-	// processors, so that feeds have the other half.
+	// Workers is how many images are worked on at once; default half of the processors.
 	Workers int
 }
 
-// DefaultMemory is enough for the largest image that is taken, of 50 megapixels and
-// progressive, with some room for others.
+// DefaultMemory is enough for the largest image that is taken, with some room for others.
 const DefaultMemory = 1200 << 20
 
 // Processor makes images. It is safe for concurrent use.
@@ -111,8 +109,7 @@ func checkSize(head image.Config) error {
 	return nil
 }
 
-// beside is the memory for an image in addition to its pixels: thumbnail, encoder, and
-// small parts.
+// beside is the memory for an image in addition to its pixels: thumbnail, encoder, small parts.
 const beside = 8 << 20
 
 // mostPerPixel is the memory for a pixel of the most expensive image: a progressive CMYK
@@ -159,8 +156,8 @@ func (s *Processor) enter(ctx context.Context, bytes int64) (leave func(), err e
 	}
 }
 
-// collectAfter is the share of the memory after which garbage is collected: pictures
-// that are done with would else stay until the process has twice what was ever in use.
+// collectAfter is the share of the memory after which garbage is collected: else pictures that are
+// done with stay until the process has twice what was ever in use.
 const collectAfter = 4
 
 func (s *Processor) leave(bytes int64) {
@@ -196,9 +193,8 @@ func onCanvas(picture image.Image, head image.Config) image.Image {
 	return whole
 }
 
-// makeFrom encodes a picture and its thumbnail. A picture stays what it was, so
-// that drawings are not blurred; a GIF becomes PNG, and WebP, which cannot be
-// written here, JPEG where nothing shines through it.
+// makeFrom encodes a picture and its thumbnail. A JPEG and a PNG stay what they were; a GIF becomes
+// PNG, and WebP, which cannot be written here, JPEG where it is opaque, else PNG.
 func makeFrom(picture image.Image, from string) (Image, error) {
 	size := picture.Bounds().Size()
 	made := Image{Width: size.X, Height: size.Y}

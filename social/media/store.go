@@ -7,9 +7,8 @@ import (
 	"io"
 )
 
-// Store keeps files under keys, each whole or not at all. Keys are relative paths
-// with slashes. It is safe for concurrent use. Errors are the backend's own, or the
-// context's; [Files] says what they mean.
+// Store keeps files under keys, each whole or not at all. Keys are relative paths with slashes. It
+// is safe for concurrent use. Errors are the backend's own, or the context's.
 type Store interface {
 	// Put stores a file, in place of what is there. After an error it may be stored
 	// or not.

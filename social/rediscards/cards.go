@@ -4,11 +4,11 @@
 package rediscards
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -24,24 +24,17 @@ const eraseMore = 10 * time.Minute
 // atOnce is how many keys one pipeline touches.
 const atOnce = 500
 
-// Config tunes Cards. Zero values stand for the defaults.
-type Config struct {
-	KeyPrefix string        // goes before every key
-	TTL       time.Duration // of cards and tombstones; [social.CardLives]
-}
-
 // Cards implements [social.CardCache] on Redis.
 type Cards struct {
 	client redis.Cmdable
 	keys   rediskeys.Keys
-	ttl    time.Duration
 }
 
 var _ social.CardCache = (*Cards)(nil)
 
-// New keeps cards behind client; it does not talk to the server.
-func New(client redis.Cmdable, cfg Config) *Cards {
-	return &Cards{client: client, keys: rediskeys.For(client, cfg.KeyPrefix), ttl: cmp.Or(cfg.TTL, social.CardLives)}
+// New keeps cards behind client, under keys with a prefix; it does not talk to the server.
+func New(client redis.Cmdable, prefix string) *Cards {
+	return &Cards{client, rediskeys.For(client, prefix)}
 }
 
 // value is the stored form of a post. The script reads Version and Gone, which must
@@ -56,38 +49,49 @@ type value struct {
 	Content   json.RawMessage `json:"content,omitempty"`
 }
 
+// writeScript puts a card or a tombstone in its post's place, unless what is there
+// is newer. At one version a tombstone holds: the post may be gone for a reason
+// that raises no version, such as that its author is being erased.
+//
+// The version, and that something is a tombstone, are the first fields of the
+// JSON, so they are read without the rest.
+//
+//	KEYS[1]  the post's key
+//	ARGV[1]  its version
+//	ARGV[2]  1 for a tombstone, else 0
+//	ARGV[3]  the value
+//	ARGV[4]  its TTL, ms
+//	reply    1 if it was written, else 0
+var writeScript = redis.NewScript(`
+local there = redis.call('GETRANGE', KEYS[1], 0, 63)
+local version = tonumber(string.match(there, '^{"v":(%d+)'))
+if version then
+  local new = tonumber(ARGV[1])
+  local gone = string.find(there, '^{"v":%d+,"gone":true')
+  if new < version or new == version and gone and ARGV[2] == '0' then return 0 end
+end
+redis.call('SET', KEYS[1], ARGV[3], 'PX', ARGV[4])
+return 1
+`)
+
 // write is one run of the script.
 type write struct {
-	key  string
-	args []any
-}
-
-func (c *Cards) write(id string, v value) (write, error) {
-	raw, err := json.Marshal(v)
-	gone := 0
-	if v.Gone {
-		gone = 1
-	}
-	return write{c.keys.Post(id), []any{v.Version, gone, raw, c.ttl.Milliseconds()}}, err
+	id string
+	value
 }
 
 // Keep implements [social.CardCache].
 func (c *Cards) Keep(ctx context.Context, cards []social.Card) error {
-	writes := make([]write, 0, len(cards))
+	var writes []write
 	for i := range cards {
 		card := &cards[i]
-		if !card.Visible || !card.Public || len(card.Content) == 0 {
-			continue
+		if card.Visible && card.Public && len(card.Content) > 0 {
+			// Field by field: nothing about the reader may get here.
+			writes = append(writes, write{card.ID, value{
+				Version: card.Version, CreatedAt: card.CreatedAt, Author: &card.Author,
+				Likes: card.Likes, Comments: card.Comments, Content: card.Content,
+			}})
 		}
-		// Field by field: nothing about the reader may get here.
-		w, err := c.write(card.ID, value{
-			Version: card.Version, CreatedAt: card.CreatedAt, Author: &card.Author,
-			Likes: card.Likes, Comments: card.Comments, Content: card.Content,
-		})
-		if err != nil {
-			return fmt.Errorf("keep %s: %w", card.ID, err)
-		}
-		writes = append(writes, w)
 	}
 	return contractError("keep", c.send(ctx, writes))
 }
@@ -96,54 +100,44 @@ func (c *Cards) Keep(ctx context.Context, cards []social.Card) error {
 func (c *Cards) Remove(ctx context.Context, posts []social.Known) error {
 	writes := make([]write, len(posts))
 	for i, p := range posts {
-		var err error
-		if writes[i], err = c.write(p.ID, value{Version: p.Version, Gone: true}); err != nil {
-			return fmt.Errorf("remove %s: %w", p.ID, err)
-		}
+		writes[i] = write{p.ID, value{Version: p.Version, Gone: true}}
 	}
 	return contractError("remove", c.send(ctx, writes))
 }
 
 // send runs the script for each write, in pipelines; servers that do not know it
-// yet get it whole.
+// yet learn it.
 func (c *Cards) send(ctx context.Context, writes []write) error {
 	var errs []error
-	for len(writes) > 0 {
-		part := writes[:min(atOnce, len(writes))]
-		writes = writes[len(part):]
-		var unknown []write
-		for i, err := range c.pipeline(ctx, part, writeScript.EvalSha) {
-			if redis.HasErrorPrefix(err, "NOSCRIPT") {
-				unknown = append(unknown, part[i])
-			} else {
-				errs = append(errs, err)
+	for part := range slices.Chunk(writes, atOnce) {
+		err := c.pipeline(ctx, part)
+		if redis.HasErrorPrefix(err, "NOSCRIPT") {
+			if err = writeScript.Load(ctx, c.client).Err(); err == nil {
+				err = c.pipeline(ctx, part)
 			}
 		}
-		if len(unknown) > 0 {
-			errs = append(errs, c.pipeline(ctx, unknown, writeScript.Eval)...)
-		}
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-func (c *Cards) pipeline(ctx context.Context, writes []write,
-	run func(ctx context.Context, c redis.Scripter, keys []string, args ...any) *redis.Cmd,
-) []error {
-	pipe := c.client.Pipeline()
-	cmds, errs := make([]*redis.Cmd, len(writes)), make([]error, len(writes))
-	for i, w := range writes {
-		cmds[i] = run(ctx, pipe, []string{w.key}, w.args...)
-	}
-	_, _ = pipe.Exec(ctx) // each command has its own error
-	for i, cmd := range cmds {
-		errs[i] = cmd.Err()
-	}
-	return errs
+func (c *Cards) pipeline(ctx context.Context, writes []write) error {
+	_, err := c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for _, w := range writes {
+			raw, err := json.Marshal(w.value)
+			if err != nil {
+				return fmt.Errorf("%s: %w", w.id, err)
+			}
+			writeScript.EvalSha(ctx, p, []string{c.keys.Post(w.id)}, w.Version, w.Gone, raw, social.CardLives.Milliseconds())
+		}
+		return nil
+	})
+	return err
 }
 
 // Erase implements [social.CardCache].
 func (c *Cards) Erase(ctx context.Context, author string) error {
-	return contractError("erase", c.client.Set(ctx, c.keys.ErasedAuthor(author), "1", c.ttl+eraseMore).Err())
+	return contractError("erase", c.client.Set(ctx, c.keys.ErasedAuthor(author), "1", social.CardLives+eraseMore).Err())
 }
 
 // Kept implements [social.KeptCards]: one round trip for the cards and one for the

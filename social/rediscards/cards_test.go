@@ -49,7 +49,7 @@ func kept(t *testing.T, c *rediscards.Cards, ids ...string) []social.Card {
 func TestWhatIsKept(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
-		c := rediscards.New(client, rediscards.Config{KeyPrefix: prefix})
+		c := rediscards.New(client, prefix)
 		assert.Empty(t, kept(t, c))
 		a, b := card("post:a", 1), card("post:b", 7)
 		toReader := a // as one reader was answered
@@ -71,7 +71,7 @@ func TestWhatIsKept(t *testing.T) {
 func TestTheNewestHolds(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
-		c := rediscards.New(client, rediscards.Config{KeyPrefix: prefix})
+		c := rediscards.New(client, prefix)
 		writes := map[string]func(id string) error{
 			"1":      func(id string) error { return c.Keep(t.Context(), []social.Card{card(id, 1)}) },
 			"2":      func(id string) error { return c.Keep(t.Context(), []social.Card{card(id, 2)}) },
@@ -122,7 +122,7 @@ func permutations(list []string, do func([]string)) {
 func TestErasedAuthors(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
-		c := rediscards.New(client, rediscards.Config{KeyPrefix: prefix})
+		c := rediscards.New(client, prefix)
 		other := card("post:other", 1)
 		other.Author.ID = "bob"
 		require.NoError(t, c.Keep(t.Context(), []social.Card{card("post:a", 1), other}))
@@ -141,7 +141,7 @@ func TestErasedAuthors(t *testing.T) {
 func TestWritersAtOnce(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
-		c := rediscards.New(client, rediscards.Config{KeyPrefix: prefix})
+		c := rediscards.New(client, prefix)
 		var group sync.WaitGroup
 		for v := range int64(50) {
 			group.Go(func() { assert.NoError(t, c.Keep(t.Context(), []social.Card{card("post:a", v+1)})) })
@@ -156,7 +156,7 @@ func TestRedisIsAway(t *testing.T) {
 	t.Parallel()
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
 	t.Cleanup(func() { _ = client.Close() })
-	c := rediscards.New(client, rediscards.Config{})
+	c := rediscards.New(client, "")
 	_, err := c.Kept(t.Context(), []string{"post:a"})
 	require.ErrorIs(t, err, social.ErrCacheUnavailable)
 	require.ErrorIs(t, c.Keep(t.Context(), []social.Card{card("post:a", 1)}), social.ErrCacheUnavailable)

@@ -40,11 +40,10 @@ func (s *Store) follow(ctx context.Context, agent, author string, on bool, at ti
 
 // FollowAll implements [social.Follows].
 func (s *Store) FollowAll(ctx context.Context, edges []social.Edge, at time.Time) (changed int, rejected []social.Rejected, err error) {
-	bad, err := social.CheckEdges(edges, at, s.opts.Clock())
+	list, rejected, err := social.Changes(edges, at, s.opts.Clock())
 	if err != nil {
 		return 0, nil, err
 	}
-	list, index := social.Changes(edges, bad, at)
 	var results []social.FollowResult
 	if err := s.write(ctx, func(t *Tx) {
 		t.renew = map[string]bool{}
@@ -55,7 +54,15 @@ func (s *Store) FollowAll(ctx context.Context, edges []social.Edge, at time.Time
 	}); err != nil {
 		return 0, nil, s.failed(ctx, "follow", err)
 	}
-	changed, rejected = social.Imported(bad, index, results)
+	for i, r := range results {
+		if r.Changed {
+			changed++
+		}
+		if r.Refused != nil {
+			rejected = append(rejected, social.Rejected{Index: list[i].Index, Err: r.Refused})
+		}
+	}
+	slices.SortFunc(rejected, func(a, b social.Rejected) int { return a.Index - b.Index })
 	return changed, rejected, nil
 }
 

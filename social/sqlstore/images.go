@@ -31,7 +31,9 @@ func (t *Tx) useFiles(post string, files int) {
 		return
 	}
 	n := t.exec(`UPDATE files SET state = $1 WHERE post = $2 AND state = $3`, social.FileUsed, post, social.FileReserved)
-	t.fail(social.CheckReserved(files, n))
+	if n != int64(files) {
+		t.fail(fmt.Errorf("%w: %d of the post's %d files are reserved", social.ErrUnavailable, n, files))
+	}
 	t.later(`DELETE FROM jobs WHERE kind = $1 AND key = $2`, string(jobs.Images), post)
 }
 

@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -46,49 +45,29 @@ func NewCopies(lists Reader, most int, clock feed.Clock) *Copies {
 // ReadMany implements [Reader] from the copies.
 func (c *Copies) ReadMany(ctx context.Context, lists []string, below Position, n int) ([]Page, error) {
 	pages, now := make([]Page, len(lists)), c.clock()
-	missing := c.known(lists, pages, now)
-	if len(missing) > 0 {
-		if err := c.fetch(ctx, lists, missing, pages, now); err != nil {
+	var names []string
+	var at []int // where the lists of these names stand among all
+	for i, name := range lists {
+		kept, ok := c.cache.Get(name)
+		if pages[i] = kept.page; !ok || !now.Before(kept.until) {
+			names, at = append(names, name), append(at, i)
+		}
+	}
+	if len(names) > 0 {
+		found, err := c.Reader.ReadMany(ctx, names, Position{}, c.most)
+		if err != nil {
 			return nil, err
+		}
+		for i, page := range found {
+			if pages[at[i]] = page; page.State == Ready {
+				c.cache.Add(names[i], copied{page, now.Add(CopyTTL)})
+			}
 		}
 	}
 	for i := range pages {
 		pages[i] = pages[i].below(below, n)
 	}
 	return pages, nil
-}
-
-// known fills in the copies there are and returns the places of the others.
-func (c *Copies) known(lists []string, pages []Page, now time.Time) (missing []int) {
-	for i, name := range lists {
-		kept, ok := c.cache.Get(name)
-		if !ok || !now.Before(kept.until) {
-			missing = append(missing, i)
-			continue
-		}
-		pages[i] = kept.page
-	}
-	return missing
-}
-
-func (c *Copies) fetch(ctx context.Context, lists []string, missing []int, pages []Page, now time.Time) error {
-	names := make([]string, len(missing))
-	for i, at := range missing {
-		names[i] = lists[at]
-	}
-	found, err := c.Reader.ReadMany(ctx, names, Position{}, c.most)
-	if err != nil {
-		return err
-	}
-	if len(found) != len(names) {
-		return fmt.Errorf("%d lists for %d names", len(found), len(names))
-	}
-	for i, at := range missing {
-		if pages[at] = found[i]; found[i].State == Ready {
-			c.cache.Add(names[i], copied{found[i], now.Add(CopyTTL)})
-		}
-	}
-	return nil
 }
 
 // below is the part of a whole list that a read below a position returns.

@@ -1,13 +1,10 @@
-// Package timeline stores lists: the precomputed timelines of agents, and
-// the outboxes of authors with many followers, which are lists by the same
-// rules. A list proposes ids, newest first; whether its reader may see a post is
-// for the social store to say. The backends are in timeline/redis and
-// timeline/memory, the conformance suite in timeline/timelinetest.
+// Package timeline stores lists: the precomputed timelines of agents, and the outboxes of
+// authors with many followers, which are lists by the same rules. A list proposes ids, newest
+// first; whether its reader may see a post is for the social store to say.
 //
-// A list is complete above its floor, or it does not exist: whatever the store
-// would deliver and whatever is newer than the floor is in it, as soon as the
-// jobs have run that say so. Lists of agents who do not read expire, and nothing
-// is pushed into a list that is not there, since it would hide all that is
+// A list is complete above its floor, or it does not exist: what the store would deliver and is
+// newer than the floor is in it, as soon as the jobs have run. Lists of agents who do not read
+// expire, and nothing is pushed into a list that is not there, since it would hide all that is
 // missing from it.
 package timeline
 
@@ -23,9 +20,8 @@ import (
 // a list, inclusive. Its time is within ±2^53, and a post keeps its position for good.
 type Position = social.Position
 
-// ErrUnavailable is wrapped by errors that say the lists could not be asked, or
-// that too few replicas have confirmed a write. It leaves open whether a write
-// was made. Every method may be called again with the same arguments.
+// ErrUnavailable is wrapped by errors that say the lists could not be asked, or that too few
+// replicas have confirmed a write, which may have been made. Every method may be called again.
 var ErrUnavailable = &feed.Outage{Text: "the timelines are unavailable", Shown: "timelines are unavailable; try again later"}
 
 const (
@@ -61,9 +57,8 @@ type Page struct {
 	State   State      // the rest is empty unless it is Ready
 	Entries []Position // newest first
 	More    bool       // the list has entries below the last one
-	// Floor is the newest position that was ever left out; zero: none was, so
-	// the end of the list is the end of the timeline. Below it only the store
-	// knows.
+	// Floor is the newest position that was ever left out; zero: none was, so the end of the
+	// list is the end of the timeline.
 	Floor Position
 }
 
@@ -72,7 +67,6 @@ type Head struct {
 	State  State
 	Newest Position // the first entry; zero: there is none, or the list is not ready
 	Floor  Position // as in [Page]; of a list that is built, as far as is known
-	Size   int      // how many entries it has; 0 where it is not ready
 	// Version names what [Writer.Push] and [Writer.Replace] change: it is another
 	// one after each Replace, Remove and ClearToken, and in each list that is built
 	// anew. "": there is no list.
@@ -81,52 +75,43 @@ type Head struct {
 
 // Reader reads lists.
 type Reader interface {
-	// Read returns the newest n entries that are older than a position; the
-	// zero position: the newest of all. The position need not be that of an
-	// entry. A list that is ready lives for [TTL] from now on, whatever was
-	// read; n may be 0. A list that does not exist is a page of state None.
+	// Read returns the newest n entries that are older than a position; the zero position: the
+	// newest of all. A list that is ready lives for [TTL] from now on, whatever was read; n may
+	// be 0. A list that does not exist is a page of state None.
 	Read(ctx context.Context, list string, below Position, n int) (Page, error)
-	// ReadMany reads many lists as Read does and returns their pages in the
-	// order of their names. The pages are not of one moment. After an error
-	// none can be relied on.
+	// ReadMany reads many lists as Read does, in the order of their names. The pages are not of
+	// one moment. After an error none can be relied on.
 	ReadMany(ctx context.Context, lists []string, below Position, n int) ([]Page, error)
-	// Heads looks at many lists, in the order of their names, and prolongs the
-	// life of none. After an error nothing it returned can be relied on.
+	// Heads looks at many lists, in the order of their names, and prolongs the life of none.
+	// After an error none can be relied on.
 	Heads(ctx context.Context, lists []string) ([]Head, error)
 }
 
-// Writer keeps lists consistent with the store. None of its methods makes a list,
-// prolongs its life, or lowers its floor; each changes one list in one step, and
-// many lists one after the other. After an error some of them may be changed:
-// call again.
+// Writer keeps lists consistent with the store. None of its methods makes a list, prolongs its
+// life, or lowers its floor; each changes a list in one step, and many lists one after the other.
+// After an error some of them may be changed: call again.
 type Writer interface {
-	// Push adds entries to those of the lists that are still of their version, that
-	// of [Head], from before the store was asked whether the entries belong there;
-	// also to those that are being built. So what the store would not deliver any
-	// more is not added by somebody who is late. It adds nothing at or below a
-	// list's floor; what exceeds the cap is trimmed, with [TrimMore] of the cap, and
-	// raises the floor. It returns for each list how many of the entries it has now,
-	// which says the same when it is called again; 0 where the list has expired or is of
-	// another version.
+	// Push adds entries to those of the lists, ready or being built, that are still of their
+	// version, that of [Head] from before the store was asked whether the entries belong
+	// there: who is late adds nothing that the store would not deliver any more. It adds
+	// nothing at or below a list's floor; what exceeds the cap is trimmed, with [TrimMore] of
+	// the cap, and raises the floor. It returns for each list how many of the entries it has
+	// now; 0 where the list has expired or is of another version.
 	Push(ctx context.Context, lists, versions []string, entries []Position) (held []int, err error)
-	// Remove takes ids out of lists for good, because their posts are deleted. A
-	// build that is going on does not bring them back, whenever it read them. It
-	// is not for what may come back: a call whose answer was lost may reach the
-	// lists late. Ids that a list does not have are no error.
+	// Remove takes ids out of lists for good, because their posts are deleted. A build that is
+	// going on does not bring them back. It is not for what may come back: a call whose answer
+	// was lost may reach the lists late. Ids that a list does not have are no error.
 	Remove(ctx context.Context, lists []string, ids []string) error
-	// Replace takes ids out of a list and adds others in one step, as Push and
-	// Remove do; an id in both is in the list. It changes nothing and returns
-	// false where the list has expired or is not that of the change's version any
-	// more: take [Reader.Heads] again, then ask the store again. So of two that
-	// have asked the store at different times the older one cannot undo the
-	// newer one, however late it comes, nor bring back what was removed since.
+	// Replace takes ids out of a list and adds others in one step, as Push and Remove do; an id
+	// in both is in the list. It changes nothing and returns false where the list has expired
+	// or is of another version than the change: take [Reader.Heads] again, then ask the store
+	// again. So who has asked the store earlier cannot undo what somebody else has changed
+	// since.
 	Replace(ctx context.Context, list string, c Change) (bool, error)
-	// ClearToken says that the store would deliver something else to these lists
-	// than before. Builds of them that are going on fail to commit, and another
-	// one may begin at once; lists that are ready keep what they have. All are of
-	// another version then, so that nothing is added that the store was asked about
-	// before. Call it after the store has the change and before asking it for a
-	// [Writer.Replace].
+	// ClearToken says that the store would deliver something else to these lists than before.
+	// Builds of them that are going on fail to commit, and another one may begin at once; lists
+	// that are ready keep what they have. All are of another version then. Call it after the
+	// store has the change and before asking it for a [Writer.Replace].
 	ClearToken(ctx context.Context, lists []string) error
 	// Drop ends lists, whatever is being done with them.
 	Drop(ctx context.Context, lists []string) error
@@ -138,33 +123,26 @@ type Change struct {
 	Version string
 	Remove  []string
 	Add     []Position
-	// Floor is the newest position that the store has and that was left out of
-	// Add, because there were too many; zero: none. It raises the list's floor,
-	// and with it goes what is at or below it.
+	// Floor is the newest position that was left out of Add, because there were too many; zero:
+	// none. It raises the list's floor, and what is at or below it goes.
 	Floor Position
 }
 
 // Builder makes lists. Builds of one list go on beside each other, and the last
 // one that began can be committed.
 type Builder interface {
-	// Begin makes a list that is being built and returns the token of the build:
-	// from now on pushes are taken, so ask the store after it. The token is ""
-	// where there is nothing to build, and the state says why: the list is
-	// Ready, or it is Building elsewhere. A build is taken over after
-	// [TakeOver], or when its token was cleared; what was pushed meanwhile is
-	// forgotten, because the store has it. A list that is not committed within
-	// [BuildTTL] is gone.
-	//
-	// Call it again after an error and it may find its own first attempt, as a
-	// build elsewhere.
+	// Begin makes a list that is being built and returns the token of the build: from now on
+	// pushes are taken, so ask the store after it. The token is "" where the list is Ready, or
+	// Building elsewhere, which may be an attempt of this caller whose answer was lost. A build
+	// is taken over after [TakeOver], or when its token was cleared; what was pushed meanwhile
+	// is forgotten, because the store has it. A list that is not committed within [BuildTTL] is
+	// gone.
 	Begin(ctx context.Context, list string) (token string, state State, err error)
-	// Commit makes the list ready: the store's content, and what was pushed
-	// since Begin. It returns false, and changes nothing, where the token is not
-	// the list's any more: begin again. Committing twice is harmless, and the
-	// second time returns true as long as the list lives.
+	// Commit makes the list ready: the store's content, and what was pushed since Begin. It
+	// returns false, and changes nothing, where the token is not the list's any more: begin
+	// again. Committing twice is harmless.
 	Commit(ctx context.Context, list, token string, c Content) (bool, error)
-	// Abandon ends the list if it is still being built under the token, so that
-	// the next reader may begin at once.
+	// Abandon ends the list if it is still being built under the token.
 	Abandon(ctx context.Context, list, token string) error
 }
 

@@ -1,10 +1,9 @@
 // Package stream reads the events of other systems from a Redis stream and
 // applies them. Any number of servers read it together, as one consumer group.
 //
-// An event is acknowledged when the store has it, so it may be applied twice and
-// in any order, which the store takes. One that is refused is moved to the dead
-// stream with its error. While the store cannot be told, nothing is acknowledged
-// and nothing is refused: the events wait.
+// An event is acknowledged when the store has it, so it may be applied twice and in any order. One
+// that is refused is moved to the dead stream with its error. While the store cannot be told, the
+// events wait.
 package stream
 
 import (
@@ -23,11 +22,15 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/rediskeys"
+	"github.com/freshet/freshet/internal/repeat"
 	"github.com/freshet/freshet/social/graph"
 )
 
 // Group is the consumer group of all servers.
 const Group = "freshet"
+
+// keep is how long refused events are kept.
+const keep = 7 * 24 * time.Hour
 
 // Config tunes a Consumer. Zero fields stand for their defaults.
 type Config struct {
@@ -36,19 +39,16 @@ type Config struct {
 	Idle   time.Duration // events that another server has read and not acknowledged for so long are taken over; 1 min
 	Leave  time.Duration // how long Close waits for Redis to take this server out of the group; 1s
 	Upkeep time.Duration // between two looks at what is left lying and what can be trimmed; 10s
-	Keep   time.Duration // how long refused events are kept; 7 days
 	Clock  feed.Clock    // when refused events are old; default time.Now
 	Logger *slog.Logger  // nil: nothing is logged
 }
 
-// WithDefaults fills in the zero fields.
-func (c Config) WithDefaults() Config {
+func (c Config) withDefaults() Config {
 	c.Batch = cmp.Or(c.Batch, 100)
 	c.Block = cmp.Or(c.Block, time.Second)
 	c.Idle = cmp.Or(c.Idle, time.Minute)
 	c.Leave = cmp.Or(c.Leave, time.Second)
 	c.Upkeep = cmp.Or(c.Upkeep, 10*time.Second)
-	c.Keep = cmp.Or(c.Keep, 7*24*time.Hour)
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
@@ -58,9 +58,8 @@ func (c Config) WithDefaults() Config {
 
 // Applier applies events. [graph.Applier] implements it.
 type Applier interface {
-	// Apply answers for each event: nil, an error for which [graph.Refused] holds,
-	// or why the store could not be told. Those of the last kind, and all of them,
-	// may be applied again.
+	// Apply answers for each event: nil, an error for which [feed.Refused] holds, or why the
+	// store could not be told. Events may be applied again.
 	Apply(ctx context.Context, events []graph.Event) []error
 }
 
@@ -72,10 +71,11 @@ type Consumer struct {
 	log        *slog.Logger
 	name       string // of this consumer in its group, not used by any other
 	key, dead  string
-	quit       chan struct{} // closed by Close
-	done       chan struct{} // closed when nothing is read any more
-	ctx        context.Context
+	ctx        context.Context // of the calls of Redis and of the store; ends when Close gives up waiting
 	abandon    context.CancelFunc
+	reading    context.Context // ends when Close is called
+	stop       context.CancelFunc
+	done       chan struct{} // closed when nothing is read any more
 	nextUpkeep time.Time
 	unsettled  bool // something was read that may not have been acknowledged
 }
@@ -84,14 +84,14 @@ type Consumer struct {
 // [Config.Block], so it is not one with a breaker in front. Redis need not be up.
 // ctx's values are kept, its cancellation is ignored.
 func Start(ctx context.Context, client redis.Cmdable, prefix string, a Applier, cfg Config) *Consumer {
-	cfg = cfg.WithDefaults()
+	cfg = cfg.withDefaults()
 	keys := rediskeys.For(client, prefix)
 	c := &Consumer{
 		client: client, applier: a, cfg: cfg, log: cfg.Logger, name: consumerName(),
-		key: keys.GraphEvents(), dead: keys.DeadGraphEvents(),
-		quit: make(chan struct{}), done: make(chan struct{}),
+		key: keys.GraphEvents(), dead: keys.DeadGraphEvents(), done: make(chan struct{}),
 	}
 	c.ctx, c.abandon = context.WithCancel(context.WithoutCancel(ctx))
+	c.reading, c.stop = context.WithCancel(c.ctx)
 	go c.run()
 	return c
 }
@@ -110,7 +110,7 @@ func consumerName() string {
 // ends. What could not be applied stays in the stream, for another server or the
 // next start.
 func (c *Consumer) Close(ctx context.Context) {
-	close(c.quit)
+	c.stop()
 	defer context.AfterFunc(ctx, c.abandon)()
 	<-c.done
 	c.abandon()
@@ -121,30 +121,20 @@ func (c *Consumer) run() {
 	defer close(c.done)
 	defer c.leave()
 	waits := newWaits()
-	failing := false
+	reads := repeat.Failing{Fails: "events of other systems cannot be read; trying again", Again: "events of other systems are read again"}
 	for !c.closing() {
 		err := guard.Run(c.turn)
-		switch {
-		case err == nil && failing:
-			failing = false
-			c.log.Info("events of other systems are read again", "stream", c.key)
-			fallthrough
-		case err == nil:
-			waits.Reset()
-			continue
-		case missing(err):
+		if missing(err) {
 			if err = c.create(); err == nil {
 				continue
 			}
 		}
+		reads.Tell(c.ctx, c.log, err, "stream", c.key)
+		if err == nil {
+			waits.Reset()
+			continue
+		}
 		c.unsettled = true
-		if c.ctx.Err() != nil {
-			return
-		}
-		if !failing {
-			failing = true
-			c.log.Warn("events of other systems cannot be read; trying again", "stream", c.key, "error", err)
-		}
 		c.pause(waits.NextBackOff())
 	}
 }
@@ -156,25 +146,10 @@ func newWaits() *backoff.ExponentialBackOff {
 	return waits
 }
 
-func (c *Consumer) closing() bool {
-	select {
-	case <-c.quit:
-		return true
-	default:
-		return c.ctx.Err() != nil
-	}
-}
+func (c *Consumer) closing() bool { return c.reading.Err() != nil }
 
 // pause waits, but not beyond Close.
-func (c *Consumer) pause(d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-c.quit:
-	case <-c.ctx.Done():
-	}
-}
+func (c *Consumer) pause(d time.Duration) { _ = repeat.Pause(c.reading, d) }
 
 // missing reports whether Redis has no such stream or group, or not any more.
 func missing(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "NOGROUP") }

@@ -1,11 +1,10 @@
 package stream
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -28,11 +27,11 @@ func (c *Consumer) upkeep() error {
 	if err := c.trim(); err != nil {
 		return err
 	}
-	oldest := strconv.FormatInt(c.cfg.Clock().Add(-c.cfg.Keep).UnixMilli(), 10)
+	oldest := strconv.FormatInt(c.cfg.Clock().Add(-keep).UnixMilli(), 10)
 	if err := c.client.XTrimMinID(c.ctx, c.dead, oldest).Err(); err != nil {
 		return err
 	}
-	return c.forget(c.ctx, false)
+	return c.forget(c.ctx, "")
 }
 
 // takeOver claims events that were read so long ago that their reader must be
@@ -63,8 +62,8 @@ func (c *Consumer) trim() error {
 	if err != nil {
 		return err
 	}
-	var bound *streamID
-	for _, g := range groups {
+	var bound streamID
+	for i, g := range groups {
 		id := g.LastDeliveredID
 		if g.Pending > 0 {
 			p, err := c.client.XPending(c.ctx, c.key, g.Name).Result()
@@ -79,14 +78,14 @@ func (c *Consumer) trim() error {
 		if err != nil {
 			return err
 		}
-		if bound == nil || own.before(*bound) {
-			bound = &own
+		if i == 0 || own.compare(bound) < 0 {
+			bound = own
 		}
 		if g.Name == Group {
 			waitingEvents.Set(float64(g.Pending + max(g.Lag, 0)))
 		}
 	}
-	if bound == nil || *bound == (streamID{}) {
+	if bound == (streamID{}) {
 		return nil
 	}
 	return c.client.XTrimMinID(c.ctx, c.key, bound.String()).Err()
@@ -95,14 +94,14 @@ func (c *Consumer) trim() error {
 // streamID is the id of an entry: milliseconds, and a number within them.
 type streamID struct{ ms, seq uint64 }
 
-func parseID(text string) (streamID, error) {
-	ms, seq, _ := strings.Cut(text, "-")
-	m, err1 := strconv.ParseUint(ms, 10, 64)
-	s, err2 := strconv.ParseUint(seq, 10, 64)
-	return streamID{m, s}, errors.Join(err1, err2)
+func parseID(text string) (id streamID, err error) {
+	_, err = fmt.Sscanf(text, "%d-%d", &id.ms, &id.seq)
+	return id, err
 }
 
-func (i streamID) before(o streamID) bool { return i.ms < o.ms || i.ms == o.ms && i.seq < o.seq }
+func (i streamID) compare(o streamID) int {
+	return cmp.Or(cmp.Compare(i.ms, o.ms), cmp.Compare(i.seq, o.seq))
+}
 
 func (i streamID) String() string { return fmt.Sprintf("%d-%d", i.ms, i.seq) }
 
@@ -123,11 +122,8 @@ for _, c in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
 end
 return 0`)
 
-func (c *Consumer) forget(ctx context.Context, myself bool) error {
-	name := ""
-	if myself {
-		name = c.name
-	}
+// forget removes a consumer, or with "" those that show no sign of life.
+func (c *Consumer) forget(ctx context.Context, name string) error {
 	return forgetting.Run(ctx, c.client, []string{c.key}, Group, name, forgotten.Milliseconds()).Err()
 }
 
@@ -136,5 +132,5 @@ func (c *Consumer) forget(ctx context.Context, myself bool) error {
 func (c *Consumer) leave() {
 	ctx, cancel := context.WithTimeout(c.ctx, c.cfg.Leave)
 	defer cancel()
-	_ = c.forget(ctx, true)
+	_ = c.forget(ctx, c.name)
 }

@@ -83,18 +83,14 @@ func (s *Store) Open(ctx context.Context, key string) (media.Reader, error) {
 		return nil, err
 	}
 	opened := &file{f: f, ctx: ctx, store: s}
-	head := make([]byte, 512) // DetectContentType looks at no more
-	n, err := io.ReadFull(opened, head)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil
-	}
+	head, err := io.ReadAll(io.LimitReader(opened, 512)) // DetectContentType looks at no more
 	if err == nil {
 		_, err = opened.Seek(0, io.SeekStart)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	opened.kind = http.DetectContentType(head[:n])
+	opened.kind = http.DetectContentType(head)
 	return opened, nil
 }
 

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"container/list"
 	"slices"
 	"strings"
 	"time"
@@ -114,6 +113,5 @@ type oneList struct {
 	version string
 	started time.Time
 	ends    time.Time
-	place   *list.Element // in the order of use
-	counted int64         // bytes in the sum of all
+	counted int64 // bytes in the sum of all
 }

@@ -4,12 +4,14 @@ package memory
 
 import (
 	"cmp"
-	"container/list"
 	"context"
+	"math"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social/timeline"
@@ -17,9 +19,8 @@ import (
 
 // Config tunes Lists. Zero values stand for the defaults, but a clock is needed.
 type Config struct {
-	Cap      int           // most entries of a list; 500
-	TTL      time.Duration // how long a list lives after it was built or read; 7 days
-	MaxBytes int64         // most memory of all lists, about; 64 MiB
+	Cap      int   // most entries of a list; 500
+	MaxBytes int64 // most memory of all lists, about; 64 MiB
 	Clock    feed.Clock
 }
 
@@ -33,8 +34,7 @@ type Lists struct {
 	cfg Config
 
 	mu     sync.Mutex
-	byName map[string]*oneList
-	order  list.List // of *oneList, the latest used first
+	byName *simplelru.LRU[string, *oneList]
 	bytes  int64
 	serial uint64 // of tokens and versions
 }
@@ -44,9 +44,11 @@ var _ timeline.Lists = (*Lists)(nil)
 // New makes lists of one kind.
 func New(cfg Config) *Lists {
 	cfg.Cap = cmp.Or(cfg.Cap, timeline.Cap)
-	cfg.TTL = cmp.Or(cfg.TTL, timeline.TTL)
 	cfg.MaxBytes = cmp.Or(cfg.MaxBytes, defaultBytes)
-	return &Lists{cfg: cfg, byName: make(map[string]*oneList)}
+	s := &Lists{cfg: cfg}
+	// The error is that of a size that is not positive.
+	s.byName, _ = simplelru.NewLRU(math.MaxInt, func(_ string, l *oneList) { s.bytes -= l.counted })
+	return s
 }
 
 // Bytes is how much memory the lists take, about.
@@ -58,24 +60,18 @@ func (s *Lists) Bytes() int64 {
 
 // find returns a list that has not expired, or nil. The lock is held.
 func (s *Lists) find(name string, now time.Time) *oneList {
-	l := s.byName[name]
-	if l != nil && !now.Before(l.ends) {
-		s.forget(l)
+	l, ok := s.byName.Peek(name)
+	if ok && !now.Before(l.ends) {
+		s.byName.Remove(name)
 		return nil
 	}
 	return l
 }
 
-func (s *Lists) forget(l *oneList) {
-	delete(s.byName, l.name)
-	s.order.Remove(l.place)
-	s.bytes -= l.counted
-}
-
 // use makes a list the latest used and lets it live for a while.
 func (s *Lists) use(l *oneList, until time.Time) {
 	l.ends = until
-	s.order.MoveToFront(l.place)
+	s.byName.Get(l.name)
 }
 
 // count recounts a list that has changed, and makes room.
@@ -84,15 +80,15 @@ func (s *Lists) count(l *oneList) {
 	s.bytes += now - l.counted
 	l.counted = now
 	for s.bytes > s.cfg.MaxBytes {
-		s.forget(s.order.Back().Value.(*oneList))
+		s.byName.RemoveOldest()
 	}
 }
 
 // expire forgets lists that have expired, as far as they are those that nobody
 // has used for longest.
 func (s *Lists) expire(now time.Time) {
-	for last := s.order.Back(); last != nil && !now.Before(last.Value.(*oneList).ends); last = s.order.Back() {
-		s.forget(last.Value.(*oneList))
+	for _, last, ok := s.byName.GetOldest(); ok && !now.Before(last.ends); _, last, ok = s.byName.GetOldest() {
+		s.byName.RemoveOldest()
 	}
 }
 

@@ -98,8 +98,9 @@ func TestExpiredListsGo(t *testing.T) {
 	}
 	now = now.Add(timeline.TTL)
 	fill(t, s, "new", 10)
-	assert.Len(t, s.byName, 1)
-	assert.Equal(t, s.byName["new"].counted, s.Bytes())
+	assert.Equal(t, 1, s.byName.Len())
+	l, _ := s.byName.Peek("new")
+	assert.Equal(t, l.counted, s.Bytes())
 	require.NoError(t, s.Drop(t.Context(), []string{"new"}))
 	assert.Zero(t, s.Bytes())
 }

@@ -1,7 +1,6 @@
-// Package redis keeps timelines and outboxes in Redis, for any number of servers
-// at once: one sorted set a list, which also holds the list's state and floor, so
-// that state and entries cannot expire apart. It needs Redis 6.2 or newer. The
-// Redis may evict: a list that was evicted is rebuilt.
+// Package redis keeps timelines and outboxes in Redis, for any number of servers at once: one
+// sorted set a list, which also holds the list's state and floor. It needs Redis 6.2 or newer.
+// The Redis may evict: a list that was evicted is rebuilt.
 package redis
 
 import (
@@ -9,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -20,13 +18,11 @@ import (
 
 // Config tunes Lists. Zero values stand for the defaults, but a clock is needed.
 type Config struct {
-	KeyPrefix string        // goes before every key
-	Cap       int           // most entries of a list; 500, of an outbox 100
-	TTL       time.Duration // how long a list lives after it was built or read; 7 days
-	Clock     feed.Clock    // tells how long a build has been going on
-	// Replicas must have what jobs write before it counts; the zero value: the
-	// master is enough. Reads and builds do not wait: what a failover loses of
-	// them is built again.
+	KeyPrefix string     // goes before every key
+	Cap       int        // most entries of a list; 500, of an outbox 100
+	Clock     feed.Clock // tells how long a build has been going on
+	// Replicas must have what jobs write before it counts; the zero value: the master is
+	// enough. Reads and builds do not wait.
 	Replicas rediskeys.Replicas
 }
 
@@ -44,18 +40,13 @@ var _ timeline.Lists = (*Lists)(nil)
 // to the server.
 func NewTimelines(client redis.Cmdable, cfg Config) *Lists {
 	cfg.Cap = cmp.Or(cfg.Cap, timeline.Cap)
-	return lists(client, cfg, rediskeys.For(client, cfg.KeyPrefix).Timeline)
+	return &Lists{client, rediskeys.For(client, cfg.KeyPrefix).Timeline, cfg}
 }
 
 // NewOutboxes makes the authors' outboxes, as [NewTimelines].
 func NewOutboxes(client redis.Cmdable, cfg Config) *Lists {
 	cfg.Cap = cmp.Or(cfg.Cap, timeline.OutboxCap)
-	return lists(client, cfg, rediskeys.For(client, cfg.KeyPrefix).Outbox)
-}
-
-func lists(client redis.Cmdable, cfg Config, key func(string) string) *Lists {
-	cfg.TTL = cmp.Or(cfg.TTL, timeline.TTL)
-	return &Lists{client: client, key: key, cfg: cfg}
+	return &Lists{client, rediskeys.For(client, cfg.KeyPrefix).Outbox, cfg}
 }
 
 // run runs a script on one list, without waiting for replicas.

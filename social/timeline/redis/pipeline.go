@@ -1,10 +1,11 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
@@ -27,24 +28,29 @@ func (l *Lists) each(ctx context.Context, s *redis.Script, names []string, args 
 
 // eachOf runs a script on many lists, each with its own arguments, and returns
 // the replies in the order of their names. The error is the first of all; the
-// lists without one have their replies all the same.
+// lists without one have their replies all the same. Where a server does not know
+// the script, it learns it, and all of that pipeline runs again, which is harmless.
 func (l *Lists) eachOf(ctx context.Context, s *redis.Script, names []string, args func(at int) []any, write bool) ([]*redis.Cmd, error) {
 	cmds := make([]*redis.Cmd, len(names))
-	var short error
+	var first error
 	for from := 0; from < len(names); from += pipelined {
 		to := min(from+pipelined, len(names))
-		some := func(at int) []any { return args(from + at) }
-		if err := l.part(ctx, s, names[from:to], some, write, cmds[from:to]); err != nil && short == nil {
-			short = err
+		send := func() error {
+			return l.send(ctx, s, names[from:to], func(at int) []any { return args(from + at) }, write, cmds[from:to])
 		}
+		err := send()
+		if slices.ContainsFunc(cmds[from:to], unknown) {
+			if err = s.Load(ctx, l.client).Err(); err == nil {
+				err = send()
+			}
+		}
+		first = cmp.Or(first, err)
 	}
-	first, failed := short, 0
+	failed := 0
 	for _, cmd := range cmds {
 		if err := cmd.Err(); err != nil {
 			failed++
-			if first == nil {
-				first = err
-			}
+			first = cmp.Or(first, err)
 		}
 	}
 	if first != nil && len(names) > 1 {
@@ -53,37 +59,16 @@ func (l *Lists) eachOf(ctx context.Context, s *redis.Script, names []string, arg
 	return cmds, first
 }
 
-// part is one pipeline, and another one with the whole script to servers that do
-// not know it.
-func (l *Lists) part(ctx context.Context, s *redis.Script, names []string, args func(int) []any, write bool, cmds []*redis.Cmd) error {
-	all := make([]int, len(names))
-	for i := range all {
-		all[i] = i
-	}
-	err := l.send(ctx, s.EvalSha, names, all, args, write, cmds)
-	var unknown []int
-	for i, cmd := range cmds {
-		if redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") {
-			unknown = append(unknown, i)
-		}
-	}
-	if len(unknown) == 0 {
-		return err
-	}
-	return errors.Join(err, l.send(ctx, s.Eval, names, unknown, args, write, cmds))
-}
+func unknown(cmd *redis.Cmd) bool { return redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") }
 
-// evaluate is a way to run a script: by its hash or whole.
-type evaluate func(ctx context.Context, c redis.Scripter, keys []string, args ...any) *redis.Cmd
-
-// send runs a script on some of the lists in one pipeline. The error is that too
-// few replicas have confirmed; every other one is at its command.
-func (l *Lists) send(ctx context.Context, eval evaluate, names []string, which []int, args func(int) []any, write bool, cmds []*redis.Cmd) error {
+// send runs a script on lists in one pipeline. The error is that too few replicas
+// have confirmed; every other one is at its command.
+func (l *Lists) send(ctx context.Context, s *redis.Script, names []string, args func(int) []any, write bool, cmds []*redis.Cmd) error {
 	pipe := l.client.Pipeline()
-	keys := make([]string, len(which))
-	for i, at := range which {
-		keys[i] = l.key(names[at])
-		cmds[at] = eval(ctx, pipe, keys[i:i+1], args(at)...)
+	keys := make([]string, len(names))
+	for i, name := range names {
+		keys[i] = l.key(name)
+		cmds[i] = s.EvalSha(ctx, pipe, keys[i:i+1], args(i)...)
 	}
 	if !write || l.cfg.Replicas.N == 0 {
 		_, _ = pipe.Exec(ctx)
@@ -132,13 +117,5 @@ func (l *Lists) byMaster(ctx context.Context, keys []string) map[string][]int {
 }
 
 func hasMoved(err error) bool {
-	if err == nil {
-		return false
-	}
-	var reply redis.Error
-	if !errors.As(err, &reply) {
-		return false
-	}
-	word, _, _ := strings.Cut(reply.Error(), " ")
-	return word == "MOVED" || word == "ASK" || word == "TRYAGAIN"
+	return slices.ContainsFunc([]string{"MOVED ", "ASK ", "TRYAGAIN"}, func(word string) bool { return redis.HasErrorPrefix(err, word) })
 }

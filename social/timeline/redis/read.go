@@ -41,7 +41,7 @@ func (l *Lists) ReadMany(ctx context.Context, names []string, below timeline.Pos
 
 func (l *Lists) readArgs(below timeline.Position, n int) []any {
 	at, id := floor(below)
-	return []any{n, at, id, l.cfg.TTL.Milliseconds()}
+	return []any{n, at, id, timeline.TTL.Milliseconds()}
 }
 
 // parsePage reads the reply of the read script, which was asked for n entries.
@@ -92,18 +92,16 @@ func (l *Lists) Heads(ctx context.Context, names []string) ([]timeline.Head, err
 		part := names[from:min(from+pipelined, len(names))]
 		pipe := l.client.Pipeline()
 		marks, newest := make([]*redis.StringSliceCmd, len(part)), make([]*redis.ZSliceCmd, len(part))
-		sizes := make([]*redis.IntCmd, len(part))
 		for i, list := range part {
 			marks[i] = pipe.ZRange(ctx, l.key(list), 0, 1)
 			newest[i] = pipe.ZRevRangeWithScores(ctx, l.key(list), 0, 0)
-			sizes[i] = pipe.ZCard(ctx, l.key(list))
 		}
 		if _, err := pipe.Exec(ctx); err != nil {
 			return nil, contractError("heads", err)
 		}
 		for i := range part {
 			var err error
-			if heads[from+i], err = parseHead(marks[i].Val(), newest[i].Val(), sizes[i].Val()); err != nil {
+			if heads[from+i], err = parseHead(marks[i].Val(), newest[i].Val()); err != nil {
 				return nil, contractError("heads", fmt.Errorf("%s: %w", l.key(part[i]), err))
 			}
 		}
@@ -111,7 +109,7 @@ func (l *Lists) Heads(ctx context.Context, names []string) ([]timeline.Head, err
 	return heads, nil
 }
 
-func parseHead(marks []string, newest []redis.Z, members int64) (h timeline.Head, err error) {
+func parseHead(marks []string, newest []redis.Z) (h timeline.Head, err error) {
 	if len(marks) == 0 {
 		return h, nil
 	}
@@ -128,7 +126,6 @@ func parseHead(marks []string, newest []redis.Z, members int64) (h timeline.Head
 	h.State, h.Version = m.state, m.version
 	if id, ok := newestID(newest); ok && h.State == timeline.Ready {
 		h.Newest = timeline.Position{At: int64(newest[0].Score), ID: id}
-		h.Size = int(members) - 2 // the mark and the floor are members, too
 	}
 	return h, nil
 }

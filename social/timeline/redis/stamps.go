@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,22 +21,20 @@ const (
 	scanned = 1000
 )
 
-// Stamps say of which time the data of the Redis is that has the lists, and which
-// data it is: servers renew them, so what a Redis brings back from a snapshot, or a
-// replica that becomes master, has a stamp of the time of what it has. On a cluster
-// each master has some. It is safe for concurrent use.
+// Stamps say of which time the data of the Redis is that has the lists: servers renew them, so
+// what a Redis brings back from a snapshot, or a replica that becomes master, has a stamp of the
+// time of what it has. On a cluster each master has some. It is safe for concurrent use.
 type Stamps struct {
 	client redis.Cmdable
 	keys   []string
 	lists  []string // patterns of their keys
-	ttl    time.Duration
 }
 
-// NewStamps makes the stamps of the lists behind client; it does not talk to the
-// server. Of the configuration it uses KeyPrefix and TTL.
-func NewStamps(client redis.Cmdable, cfg Config) *Stamps {
-	keys := rediskeys.For(client, cfg.KeyPrefix)
-	return &Stamps{client: client, keys: keys.Stamps(), lists: keys.ListPatterns(), ttl: cmp.Or(cfg.TTL, timeline.TTL)}
+// NewStamps makes the stamps of the lists behind client, under keys with a prefix; it does not
+// talk to the server.
+func NewStamps(client redis.Cmdable, prefix string) *Stamps {
+	keys := rediskeys.For(client, prefix)
+	return &Stamps{client, keys.Stamps(), keys.ListPatterns()}
 }
 
 // Stamp is one stamp, and the data that is there.
@@ -86,13 +83,12 @@ const dataLua = `
 local data = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)') or 'unknown'
 `
 
-// Look reads all stamps and renews those that are of the data that is there; what
-// it returns of these is from before. After an error, which wraps
-// [timeline.ErrUnavailable] where a master did not answer, the others are returned. A user
-// who may not run INFO or scripts is no outage: it reaches lists, and never a stamp.
+// Look reads all stamps and renews those that are of the data that is there; what it returns of
+// these is from before. After an error, which wraps [timeline.ErrUnavailable] where a master did
+// not answer, and not where the user may not run INFO or scripts, the others are returned.
 func (s *Stamps) Look(ctx context.Context, now time.Time) ([]Stamp, error) {
 	cmds, err := s.each(ctx, s.keys, lookScript, func(int) []any {
-		return []any{now.UnixMilli(), stampEvery.Milliseconds(), s.ttl.Milliseconds()}
+		return []any{now.UnixMilli(), stampEvery.Milliseconds(), timeline.TTL.Milliseconds()}
 	})
 	var list []Stamp
 	for i, cmd := range cmds {
@@ -122,23 +118,28 @@ func parseStamp(key, data, text string) Stamp {
 	return st
 }
 
-// Adopt stamps data that lists have been made right on, and reports of each whether
-// it did: not where somebody else has, or the data is another one by now. After an
-// error it may have.
-func (s *Stamps) Adopt(ctx context.Context, now time.Time, list []Stamp) ([]bool, error) {
-	keys := make([]string, len(list))
-	for i, st := range list {
-		keys[i] = st.Key
+// Adopt stamps data that lists have been made right on, and returns the stamps that are of
+// their data: those that were, and those that it made, but not where somebody else has, or the
+// data is another one by now. After an error it may have made more.
+func (s *Stamps) Adopt(ctx context.Context, now time.Time, list []Stamp) (adopted []Stamp, err error) {
+	var keys []string
+	var news []Stamp
+	for _, st := range list {
+		if st.Of == st.Data {
+			adopted = append(adopted, st)
+			continue
+		}
+		keys, news = append(keys, st.Key), append(news, st)
 	}
 	cmds, err := s.each(ctx, keys, adoptScript, func(i int) []any {
-		return []any{list[i].Data, list[i].text, now.UnixMilli(), s.ttl.Milliseconds()}
+		return []any{news[i].Data, news[i].text, now.UnixMilli(), timeline.TTL.Milliseconds()}
 	})
-	done := make([]bool, len(list))
 	for i, cmd := range cmds {
-		n, failed := cmd.Int()
-		done[i] = failed == nil && n == 1
+		if done, _ := cmd.Bool(); done {
+			adopted = append(adopted, news[i])
+		}
 	}
-	return done, contractError("adopt stamps", err)
+	return adopted, contractError("adopt stamps", err)
 }
 
 // each runs a script on keys in one pipeline; the error is the first one.
@@ -160,9 +161,13 @@ func (s *Stamps) each(ctx context.Context, keys []string, script *redis.Script, 
 // DropLists ends all timelines, outboxes and kept cards on the masters that some stamps are on,
 // in small steps, and returns how many. After an error some are left.
 func (s *Stamps) DropLists(ctx context.Context, on []Stamp) (n int, err error) {
-	masters, err := s.masters(ctx, on)
-	if err != nil {
-		return 0, contractError("drop lists", err)
+	masters := map[string]redis.Cmdable{} // by address
+	for _, st := range on {
+		master, addr, err := rediskeys.MasterOf(ctx, s.client, st.Key)
+		if err != nil {
+			return 0, contractError("drop lists", err)
+		}
+		masters[addr] = master
 	}
 	for _, master := range masters {
 		for _, pattern := range s.lists {
@@ -174,19 +179,6 @@ func (s *Stamps) DropLists(ctx context.Context, on []Stamp) (n int, err error) {
 		}
 	}
 	return n, nil
-}
-
-// masters are the servers that the stamps are on.
-func (s *Stamps) masters(ctx context.Context, on []Stamp) (map[string]redis.Cmdable, error) {
-	masters := map[string]redis.Cmdable{}
-	for _, st := range on {
-		master, addr, err := rediskeys.MasterOf(ctx, s.client, st.Key)
-		if err != nil {
-			return nil, err
-		}
-		masters[addr] = master
-	}
-	return masters, nil
 }
 
 func (s *Stamps) drop(ctx context.Context, master redis.Cmdable, pattern string) (n int, err error) {
