@@ -1,11 +1,9 @@
 // Package configs is the configuration: its keys with their defaults in Go,
 // the rules they must keep, and the annotated YAML files that people copy.
 //
-// [Load] reads a file, then the environment, then flags, each over the one
-// before. Adding a key means adding a struct field with its key and help
-// tags, its default and its range; file key, environment variable and flag
-// follow from the field. Each layer is read separately, so that an error names it and the
-// nearest key that exists.
+// [Load] reads a file, then the environment, then flags, each over the one before. A key is
+// a struct field with its tags and its default; file key, environment variable and flag
+// follow from it. Each layer is read by itself, so that an error names it and the nearest key.
 package configs
 
 import (

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -22,41 +21,35 @@ const rankingKey = "ranking"
 func cutRanking(layer map[string]any, source func(string) string) (changes string, all Problems) {
 	var list []string
 	for _, key := range slices.Sorted(maps.Keys(layer)) {
-		name, ok := strings.CutPrefix(key, rankingKey+delimiter)
-		switch {
-		case ok:
-		case key == rankingKey:
-			name = ""
-		default:
+		name, inSection := strings.CutPrefix(key, rankingKey+delimiter)
+		if !inSection && key != rankingKey {
 			continue
 		}
 		raw := layer[key]
 		delete(layer, key)
-		text, err := changeOf(name, raw)
+		change, err := changeOf(raw)
 		if err != nil {
 			all = append(all, Problem{Key: key, Source: source(key), Message: err.Error()})
 		}
+		if change != "" && inSection {
+			change = name + "=" + change
+		}
 		if name == "curves" { // what is set beside a preset is set after it
-			list = slices.Insert(list, 0, text)
+			list = slices.Insert(list, 0, change)
 		} else {
-			list = append(list, text)
+			list = append(list, change)
 		}
 	}
 	return strings.Join(slices.DeleteFunc(list, func(one string) bool { return one == "" }), ","), all
 }
 
-// changeOf writes a value of the section as a change; the name is "" for a list of changes.
-func changeOf(name string, raw any) (string, error) {
-	value := ""
+// changeOf writes a value of the section as lists of changes have it; "": there is none.
+func changeOf(raw any) (string, error) {
 	switch v := raw.(type) {
 	case nil:
 		return "", nil
-	case string:
-		value = v
-	case int:
-		value = strconv.Itoa(v)
-	case float64:
-		value = strconv.FormatFloat(v, 'g', -1, 64)
+	case string, int, float64:
+		return text(v), nil
 	case map[string]any: // an empty one
 		return "", nil
 	case []any:
@@ -64,14 +57,9 @@ func changeOf(name string, raw any) (string, error) {
 		if err != nil {
 			return "", errors.New("must be a list of curves")
 		}
-		value = string(data)
-	default:
-		return "", fmt.Errorf("must be a number, a duration or curves, not %v", raw)
+		return string(data), nil
 	}
-	if name == "" {
-		return value, nil
-	}
-	return name + "=" + value, nil
+	return "", fmt.Errorf("must be a number, a duration or curves, not %v", raw)
 }
 
 // setRanking changes the ranking as a layer says.

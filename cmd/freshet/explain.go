@@ -70,7 +70,6 @@ func newExplainCommand() *cobra.Command {
 	return cmd
 }
 
-// check completes the question by the flags, and says what is wrong with them.
 func (f *explainFlags) check() (err error) {
 	if f.ask.Agent == "" {
 		return errors.New("whose feed? give --agent")

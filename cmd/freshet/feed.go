@@ -76,7 +76,6 @@ func readFeed(r *call, ask client.Ask) error {
 	})
 }
 
-// readGuestFeed reads the feed that is the same for everybody.
 func readGuestFeed(r *call, ask client.Ask) error {
 	if ask.Why || ask.RequestID != "" {
 		return r.usage(errors.New("guest goes without --why and --request-id: it is the same for everybody"))

@@ -125,7 +125,6 @@ func (f *ingestFlags) ingest(path string) error {
 	return nil
 }
 
-// input is the data to upload.
 type input struct {
 	io.ReadCloser
 	size    int64     // -1: not known
@@ -164,7 +163,6 @@ func progress(w io.Writer, size int64, doing string, unit progressbar.Option) *p
 	)
 }
 
-// ingestReport is the output of the command.
 type ingestReport struct {
 	client.Summary
 	Errors []client.Rejection `json:"errors"`

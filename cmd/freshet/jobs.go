@@ -45,7 +45,6 @@ func newJobsDropCommand() *cobra.Command {
 	return newJobChange("drop ID...", "Remove jobs; what they were to change stays as it is", "is dropped", (*client.Client).DropJob)
 }
 
-// newJobChange is a command that does something to jobs by their ids.
 func newJobChange(use, short, done string, change func(*client.Client, context.Context, int64) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.MinimumNArgs(1)}
 	call := newAdminCall(cmd, "nothing but {}")

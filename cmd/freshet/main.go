@@ -21,14 +21,12 @@ import (
 	"github.com/freshet/freshet/internal/version"
 )
 
-// Exit codes.
 const (
 	exitOK    = 0
 	exitError = 1
 	exitUsage = 2 // the command line itself is wrong
 )
 
-// commands makes the subcommands.
 var commands = []func() *cobra.Command{
 	newConfigCommand, newDoctorCommand, newExplainCommand, newFeedCommand, newFollowCommand, newHealthCommand,
 	newIngestCommand, newItemsCommand, newJobsCommand, newPostCommand, newPromoteCommand, newRankingCommand, newServeCommand, newTimelineCommand, newVersionCommand, newWorkerCommand,
@@ -191,5 +189,4 @@ func newVersionCommand() *cobra.Command {
 	}
 }
 
-// versionLine is the output of the version command and of --version.
 func versionLine() string { return "freshet " + version.Long() }

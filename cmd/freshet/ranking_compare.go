@@ -47,7 +47,6 @@ func (f *analysisFlags) open() (*tuning.Analysis, *client.Client, error) {
 	return tuning.NewAnalysis(c, f.request), c, err
 }
 
-// check completes the request by the flags, and says what is wrong with them.
 func (f *analysisFlags) check() error {
 	r := &f.request
 	if err := tuning.CheckChanges("--a", r.A); err != nil {

@@ -61,7 +61,6 @@ func newRankingSetCommand() *cobra.Command {
 	return cmd
 }
 
-// wantedSetting holds the arguments of ranking set.
 type wantedSetting struct {
 	changes string
 	as      string
@@ -100,7 +99,6 @@ func (s *wantedSetting) apply(v client.RankingVersion) (client.RankingChange, er
 	return client.RankingChange{Ranking: &ranking}, err
 }
 
-// experiment makes or changes one of the experiments.
 func (s *wantedSetting) experiment(v client.RankingVersion) (client.RankingChange, error) {
 	x := client.Experiment{Name: s.as, Ranking: v.Ranking}
 	at, _ := experiment(v, s.as)

@@ -117,7 +117,6 @@ func flush(ctx context.Context, errs io.Writer) {
 	_ = queue.Flush(ctx) // who does not read the log cannot be told
 }
 
-// newLogger writes as configured.
 func newLogger(w io.Writer, cfg configs.Log) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(cfg.Level)) // one of the values the configuration allows

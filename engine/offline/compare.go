@@ -76,7 +76,6 @@ func (p *Pair) validate() error {
 	return errors.Join(named("a", p.A.Validate()), named("b", p.B.Validate()))
 }
 
-// named says which of the two is wrong.
 func named(which string, err error) error {
 	if err == nil {
 		return nil
@@ -150,7 +149,6 @@ func Compare(ctx context.Context, from Source, p Pair) (Comparison, error) {
 	return out, nil
 }
 
-// duel is one agent's two rankings.
 type duel struct {
 	at       time.Time
 	agent    string
@@ -211,7 +209,6 @@ func (d *duel) figures(agent string) AgentFigures {
 	return out
 }
 
-// known is nil where there is no such figure.
 func known(value float64, ok bool) *float64 {
 	if !ok {
 		return nil
@@ -219,7 +216,6 @@ func known(value float64, ok bool) *float64 {
 	return &value
 }
 
-// each applies of to every candidate.
 func each[T any](list []feed.Candidate, of func(feed.Candidate) T) []T {
 	out := make([]T, len(list))
 	for i, c := range list {

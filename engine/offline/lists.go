@@ -75,7 +75,6 @@ func (d *duel) lists(ctx context.Context, from Source, p *Pair) (*Lists, error) 
 	return &Lists{Agent: d.agent, Depth: DefaultDepth, A: both[0], B: both[1]}, nil
 }
 
-// places is the rank of each group, from 1.
 func places(list []feed.Candidate) map[string]int {
 	out := make(map[string]int, len(list))
 	for i, c := range list {

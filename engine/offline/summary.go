@@ -16,7 +16,6 @@ type Spread struct {
 	Max    float64 `json:"max"`
 }
 
-// Spread of values; their order does not matter.
 func spreadOf(values []float64) Spread {
 	n := len(values)
 	if n == 0 {

@@ -92,7 +92,7 @@ func (s Settings) compare(kept Settings) error {
 	var differ []string
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		if theirs, ok := kept[name]; ok && theirs != s[name] {
-			differ = append(differ, fmt.Sprintf("%s is %s here and %s there", name, shown(s[name]), shown(theirs)))
+			differ = append(differ, fmt.Sprintf("%s is %s here and %s there", name, cmp.Or(s[name], "empty"), cmp.Or(theirs, "empty")))
 		}
 	}
 	if len(differ) == 0 {
@@ -100,8 +100,6 @@ func (s Settings) compare(kept Settings) error {
 	}
 	return fmt.Errorf("%w: %s", ErrDiffers, strings.Join(differ, "; "))
 }
-
-func shown(value string) string { return cmp.Or(value, "empty") }
 
 // Check compares the settings with those that are kept, and keeps them where there are none,
 // or none by their name. The error wraps [ErrDiffers], or is the store's.

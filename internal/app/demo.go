@@ -42,7 +42,7 @@ func (a *App) startDemo(ctx context.Context) error {
 	if a.network != nil {
 		n := demo.NewNetwork(demoSeed)
 		store := a.network.fanout.Store()
-		if err := n.Fill(ctx, store, a.pictures(), a.clock()); err != nil {
+		if err := n.Fill(ctx, store, a.images(), a.clock()); err != nil {
 			return fmt.Errorf("demo network: %w", err)
 		}
 		a.awaitItems(ctx)
@@ -63,12 +63,4 @@ func (a *App) awaitItems(ctx context.Context) {
 			return
 		}
 	}
-}
-
-// pictures returns the demo's maker of pictures; nil where there are none.
-func (a *App) pictures() demo.Pictures {
-	if images := a.images(); images != nil {
-		return images
-	}
-	return nil
 }

@@ -96,7 +96,6 @@ func WriteChart(w io.Writer, c Chart) error {
 	return d.w.Flush()
 }
 
-// drawing is a chart on its way; the writer remembers its first error.
 type drawing struct {
 	w      *bufio.Writer
 	chart  Chart
@@ -115,7 +114,6 @@ func (d *drawing) text(x, y float64, class, attributes, text string) {
 	d.put(`  <text x="%s" y="%s" %s>%s</text>`, px(x), px(y), attributes, html.EscapeString(text))
 }
 
-// legend names the series.
 func (d *drawing) legend(y float64) {
 	x := float64(chartLeft)
 	for i, s := range d.chart.Panels[0].Series {
@@ -246,5 +244,4 @@ func roundTicks(high float64) []float64 {
 
 func colour(i int) string { return chartColours[i%len(chartColours)] }
 
-// px writes a place to a tenth of a pixel.
 func px(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }

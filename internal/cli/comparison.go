@@ -17,8 +17,7 @@ import (
 // aligns all columns to the right or none.
 const nameWidth = len("rank-biased overlap")
 
-// WriteComparison writes the figures as a table and what they mean as a
-// sentence.
+// WriteComparison writes the figures as a table and their meaning as a sentence.
 func WriteComparison(w io.Writer, c offline.Comparison) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "A  %s\nB  %s\n%s\n%s\n", parameters(c.A), parameters(c.B), setting(c), notes(c.Notes))
@@ -61,7 +60,6 @@ func notes(list []string) string {
 	return b.String()
 }
 
-// setting says what was compared.
 func setting(c offline.Comparison) string {
 	s := fmt.Sprintf("the first %d items of %s at %s", c.K, counted(c.Figures.Agents, "agent"), c.At.Format(time.RFC3339))
 	if c.Figures.Empty > 0 {
@@ -210,7 +208,6 @@ func SweepChart(s tuning.Sweep) Chart {
 	return chart
 }
 
-// series are the lines of one figure, a mean divided by a unit.
 func series(s tuning.Sweep, of func(offline.Summary) (offline.Spread, float64)) []Series {
 	var lines []Series
 	for _, p := range s.Points {

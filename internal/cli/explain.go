@@ -13,8 +13,7 @@ import (
 )
 
 // WriteExplanation writes an explanation as a table of the candidates down to
-// the last of the page, or of all, and lines about it. Rows are trimmed to
-// width columns; 0 leaves them whole.
+// the last of the page, or of all, and lines about it.
 func WriteExplanation(w io.Writer, x client.Explanation, all bool, width int) error {
 	if x.Feed == feed.HomeFeed {
 		return writeTable(w, x, homePositions(x, all), width, func(column int) bool { return column < 1 || column > 3 })
@@ -35,15 +34,18 @@ func WriteExplanation(w io.Writer, x client.Explanation, all bool, width int) er
 	for i := range shown {
 		row := explainedRow(&shown[i])
 		if varied {
-			row = slices.Insert(row, variedColumn, variedBy(shown[i].Variety)...)
+			by := []string{"", ""} // not placed
+			if v := shown[i].Variety; v != nil {
+				by = []string{strconv.Itoa(v.Place), number(v.Factor)}
+			}
+			row = slices.Insert(row, variedColumn, by...)
 		}
 		rows = append(rows, row)
 	}
 	return writeTable(w, x, rows, width, func(column int) bool { return column != 1 })
 }
 
-// writeTable writes the rows, which of their columns are numbers, and lines about the
-// explanation.
+// writeTable writes the rows, with numbers on the right, and lines about the explanation.
 func writeTable(w io.Writer, x client.Explanation, rows [][]string, width int, right func(column int) bool) error {
 	var b strings.Builder
 	shown := len(rows) - 1
@@ -72,6 +74,8 @@ func explainedRow(c *api.Explained) []string {
 	relevance, popularity := "?", "?"
 	if c.Relevance != nil {
 		relevance = number(c.Relevance.Total)
+	} else if c.Affinity != nil {
+		relevance = "" // its source has another score
 	}
 	if c.Popularity != nil {
 		popularity = number(c.Popularity.Factor)
@@ -83,14 +87,6 @@ func explainedRow(c *api.Explained) []string {
 
 // variedColumn is where the columns are put that say where a candidate is placed.
 const variedColumn = 7
-
-// variedBy is the place and the factor of a candidate; empty where it is not placed.
-func variedBy(v *api.Variety) []string {
-	if v == nil {
-		return []string{"", ""}
-	}
-	return []string{strconv.Itoa(v.Place), number(v.Factor)}
-}
 
 // varieties says what a candidate has in common with others of its page.
 func varieties(v *api.Variety) string {
@@ -142,8 +138,7 @@ func explainedTable(b *strings.Builder, rows [][]string, width int, right func(c
 	writeRows(b, rows, widths, func(column int) bool { return column < last-1 && right(column) })
 }
 
-// explainedFooter says what the ranking was, how many candidates came to what,
-// and how long each stage took.
+// explainedFooter names the ranking, the outcomes, and the time of each stage.
 func explainedFooter(x client.Explanation) string {
 	var b strings.Builder
 	n := x.Counts

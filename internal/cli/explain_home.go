@@ -30,31 +30,17 @@ func homePositions(x client.Explanation, all bool) [][]string {
 }
 
 func homeRow(c *api.Explained) []string {
-	place, right := "", ""
+	place, right, base, affinity := "", "", "", ""
 	if c.Variety != nil {
 		place, right = strconv.Itoa(c.Variety.Place), printable(c.Variety.Right)
 	}
-	base, relevance, popularity, affinity := "", "?", "?", ""
 	if c.Affinity != nil {
-		base, relevance, affinity = number(c.Base), "", number(c.Affinity.Factor)
+		base, affinity = number(c.Base), number(c.Affinity.Factor)
 	}
-	if c.Relevance != nil {
-		relevance = number(c.Relevance.Total)
-	}
-	if c.Popularity != nil {
-		popularity = number(c.Popularity.Factor)
-	}
-	outcome := string(c.Outcome)
-	if c.Day != "" {
-		outcome += " " + c.Day
-	}
-	return []string{
-		place, outcome, right, printable(c.Source), Age(c.Age), base, relevance, number(c.Decay), popularity, affinity, number(c.Score),
-		printable(c.ID), printable(c.Title),
-	}
+	row, outcome := explainedRow(c), strings.TrimSpace(string(c.Outcome)+" "+c.Day)
+	return slices.Concat([]string{place, outcome, right, printable(c.Source)}, row[2:3], []string{base}, row[3:6], []string{affinity}, row[6:])
 }
 
-// homeScore says what a score of following, trending or promoted is made of.
 func homeScore(b *strings.Builder, it *api.ExplainedItem) {
 	fmt.Fprintf(b, "score %s = base %s × decay %s × popularity %s × affinity %s\n",
 		number(it.Score), number(it.Base), number(it.Decay), number(it.Popularity.Factor), number(it.Affinity.Factor))

@@ -113,7 +113,6 @@ func WritePromotions(w io.Writer, p client.PromotionPage, width int) error {
 	}, next("after", p.NextAfter))
 }
 
-// target says for whom a promotion is.
 func target(p client.Promotion) string {
 	var parts []string
 	if len(p.Tags) > 0 {

@@ -1,5 +1,4 @@
-// Package cli formats the output of the commands: pages and other tables that fit a
-// terminal.
+// Package cli formats the output of the commands: pages, and tables that fit a terminal.
 package cli
 
 import (
@@ -106,8 +105,7 @@ func columnWidths(rows [][]string) []int {
 	return widths
 }
 
-// writeRows writes cells of these widths, those of some columns aligned on the
-// right.
+// writeRows writes cells of these widths, those of some columns on the right.
 func writeRows(b *strings.Builder, rows [][]string, widths []int, right func(column int) bool) {
 	for _, row := range rows {
 		var line strings.Builder
@@ -138,8 +136,7 @@ func shrink(widths []int, fit int) {
 	}
 }
 
-// trim cuts a text to a number of columns, between characters as people see
-// them.
+// trim cuts a text to a number of columns, between characters that people see.
 func trim(s string, width int) string {
 	if uniseg.StringWidth(s) <= width {
 		return s

@@ -14,9 +14,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// WriteReport writes a comparison of the variants: a table of the figures,
-// a line for each variant about what exploration, and each source of home, has shown of it,
-// and one that says what its difference to control is worth.
+// WriteReport writes a comparison of the variants: a table of the figures, and for each what
+// exploration and home's sources have shown of it, and what its difference to control is worth.
 func WriteReport(w io.Writer, r client.Report) error {
 	var b strings.Builder
 	days := "days"
@@ -61,7 +60,6 @@ func rate(s client.Shown) (ctr, interval string) {
 	return percent(s.CTR), percent(s.CTRInterval.Low) + " to " + percent(s.CTRInterval.High)
 }
 
-// writePromoted writes a table of what promotions have shown.
 func writePromoted(b *strings.Builder, promotions []client.ReportPromotion) {
 	if len(promotions) == 0 {
 		return
@@ -76,8 +74,7 @@ func writePromoted(b *strings.Builder, promotions []client.ReportPromotion) {
 	_ = t.Flush()
 }
 
-// writeParts writes a line for each variant and what has shown a part of it: exploration,
-// or a source of home.
+// writeParts writes a line for what exploration, or a source of home, has shown of a variant.
 func writeParts(b *strings.Builder, variants []client.ReportRow) {
 	before := "\n"
 	line := func(variant, by string, s client.Shown) {
@@ -109,7 +106,6 @@ func difference(d *client.ReportDifference) string {
 
 func percent(part float64) string { return fmt.Sprintf("%.2f %%", 100*part) }
 
-// dashed writes a day for people.
 func dashed(day string) string {
 	t, err := time.Parse("20060102", day)
 	if err != nil {
@@ -118,8 +114,7 @@ func dashed(day string) string {
 	return t.Format(time.DateOnly)
 }
 
-// WriteRanking writes a version of the ranking: who made it so, and a line of
-// parameters for each group of agents.
+// WriteRanking writes who made a version, and a line of parameters for each group of agents.
 func WriteRanking(w io.Writer, v client.RankingVersion) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "version %d", v.Version)
@@ -171,8 +166,7 @@ func WriteHistory(w io.Writer, list []client.RankingVersion, limit int) error {
 	return write(w, &b)
 }
 
-// RankingChange tells in one line what is different in a version from the one
-// before it.
+// RankingChange tells in one line what a version has changed of the one before it.
 func RankingChange(from, to client.RankingVersion) string {
 	var said []string
 	if change := to.Ranking.Changes(from.Ranking); change != "" {

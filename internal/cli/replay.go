@@ -20,8 +20,7 @@ it leaves nothing out that the agent had been shown by then; and people can only
 has shown them, so whatever was live at the time has the better chances.
 `
 
-// WriteReplay writes a table of the scores, what they mean as a sentence, and
-// every event that is in no score.
+// WriteReplay writes a table of the scores, their meaning, and every event that is in none.
 func WriteReplay(w io.Writer, r tuning.Replay) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %s, ranked as of each click, the first %d\n%s\n", counted(r.Clicks, "click"), counted(r.Agents, "agent"), r.Depth, notes(r.Notes))
@@ -43,7 +42,6 @@ func WriteReplay(w io.Writer, r tuning.Replay) error {
 	return write(w, &b)
 }
 
-// unscored lists the events that are in no score.
 func unscored(b *strings.Builder, r tuning.Replay) {
 	why := map[offline.Replayed]string{
 		offline.Gone:    "of items that are not in the catalog any more",
@@ -64,7 +62,6 @@ func unscored(b *strings.Builder, r tuning.Replay) {
 	}
 }
 
-// scored says in a sentence what the scores mean.
 func scored(r tuning.Replay) string {
 	if r.Clicks == 0 {
 		return "There is no click to score."

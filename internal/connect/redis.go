@@ -23,8 +23,7 @@ const (
 	redisCalls = 3  // a call with its retries, and a wait after a failover: a third; only one such call may fail in a request
 )
 
-// RedisPatience is the longest a call of a request may take, with what waiting for
-// replicas adds.
+// RedisPatience is the longest a call of a request may take, waiting for replicas included.
 func RedisPatience(cfg configs.Config) time.Duration {
 	patience := cfg.Server.RequestTimeout / redisCalls
 	if cfg.Redis.WaitReplicas > 0 {

@@ -42,7 +42,6 @@ func newSecured(section, ca, cert, key string) (*secured, error) {
 	return s, nil
 }
 
-// read reads the files.
 func (s *secured) read() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if s.ca != "" {

@@ -19,7 +19,6 @@ var shapes = []image.Point{{640, 480}, {480, 640}, {640, 360}}
 // skies are the hues of skies, in turns: blue, turquoise, violet, rose and orange.
 var skies = []float64{0.58, 0.5, 0.75, 0.93, 0.06}
 
-// landscape is a made-up picture.
 type landscape struct {
 	size   image.Point
 	hue    float64 // of the sky, in turns
@@ -29,8 +28,7 @@ type landscape struct {
 	night  bool
 }
 
-// ridge is where a row of hills begins, as a part of the height, with the phases of two
-// waves.
+// ridge is where a row of hills begins, as a part of the height, with two phases of waves.
 type ridge struct{ begin, long, short float64 }
 
 func newLandscape(r *rand.Rand) *landscape {
@@ -51,7 +49,6 @@ func (l *landscape) alt() string {
 	return "Three rows of hills under the sun"
 }
 
-// draw is the picture as a JPEG.
 func (l *landscape) draw() ([]byte, error) {
 	img := image.NewRGBA(image.Rectangle{Max: l.size})
 	for x := range l.size.X {
@@ -93,8 +90,7 @@ func (l *landscape) shade(hue, saturation, light float64) color.RGBA {
 	return color.RGBA{part(0), part(-1.0 / 3), part(1.0 / 3), 255}
 }
 
-// Pictures makes images and stores them. [media.Processor] and [media.Files] have these
-// methods.
+// Pictures makes images, as [media.Processor] does, and stores them, as [media.Files] does.
 type Pictures interface {
 	Make(ctx context.Context, file []byte) (media.Image, error)
 	Save(ctx context.Context, post string, images []media.Image) (saved []social.Image, files int, err error)

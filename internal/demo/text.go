@@ -38,7 +38,6 @@ var words = func() (w struct {
 	return w
 }()
 
-// topic describes the items of one tag.
 type topic struct {
 	Tag, Kind       string
 	Who, What, Also []string
@@ -69,7 +68,6 @@ func site(r *rand.Rand, s subject, author string) string {
 	return some[int(float64(len(some))*math.Pow(r.Float64(), 2))]
 }
 
-// fill puts words into a template.
 func fill(r *rand.Rand, template string, s subject) string {
 	return capital(strings.NewReplacer(
 		"{who}", s.who, "{what}", s.what, "{other}", s.other, "{place}", s.place, "{n}", fmt.Sprint(3+r.IntN(45)),

@@ -20,7 +20,6 @@ import (
 // Level says how bad a finding is.
 type Level string
 
-// Levels of findings.
 const (
 	OK      Level = "ok"
 	Warning Level = "warning" // it works, but not as it should
@@ -35,7 +34,6 @@ type Finding struct {
 	Fix    string `json:"fix,omitempty"` // what to do about it
 }
 
-// doctor collects findings.
 type doctor struct {
 	cfg      configs.Config
 	fix      bool
@@ -85,7 +83,6 @@ func (d *doctor) say(level Level, what, fix, detail string, args ...any) {
 	d.findings = append(d.findings, Finding{Level: level, What: what, Detail: fmt.Sprintf(detail, args...), Fix: fix})
 }
 
-// lookAtAgents says which agent a token names.
 func (d *doctor) lookAtAgents() {
 	if auth := d.cfg.Auth; auth.Mode == configs.ModeJWT {
 		d.say(OK, "agents", "", "the claim %s of a token is the agent; what has more than %d characters, or others than %s, becomes sub. and its SHA-256",

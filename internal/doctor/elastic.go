@@ -22,7 +22,6 @@ const (
 
 const monitorFix = "give the user the cluster privilege monitor, or compare with docs/production.md"
 
-// indices are the names of all that Freshet keeps in Elasticsearch.
 func indices(cfg configs.Config) []string {
 	index := cfg.Elasticsearch.Index
 	return []string{index, esindex.Agents(index), esindex.Rankings(index)}

@@ -55,7 +55,6 @@ func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 	}
 }
 
-// tellTags says how tags and languages are compared.
 func (d *doctor) tellTags(s esindex.Schema) {
 	switch {
 	case s.Folds():

@@ -9,15 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/feed"
 )
-
-// callTimeout is how long one call may take; the server gives up sooner.
-const callTimeout = time.Minute
 
 // Analysis compares rankings for the same agents at the same moment, which the first
 // comparison settles where the request leaves them open.
@@ -44,7 +40,7 @@ func (s *Analysis) Compare(ctx context.Context, b string) (offline.Comparison, e
 	var all offline.Comparison
 	for _, batch := range batches {
 		request.Agents = batch
-		got, err := s.one(ctx, request)
+		got, err := s.client.Compare(ctx, request)
 		if err != nil {
 			return all, err
 		}
@@ -65,12 +61,6 @@ func (s *Analysis) Compare(ctx context.Context, b string) (offline.Comparison, e
 	}
 	all.Figures = offline.Summarize(all.PerAgent)
 	return all, nil
-}
-
-func (s *Analysis) one(ctx context.Context, request client.CompareRequest) (offline.Comparison, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	return s.client.Compare(ctx, request)
 }
 
 // CheckChanges finds what is wrong with a list of changes, whatever ranking they

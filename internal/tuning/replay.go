@@ -100,8 +100,6 @@ func (r *Replay) Run(ctx context.Context, c *client.Client, source io.Reader) er
 }
 
 func (r *Replay) ask(ctx context.Context, c *client.Client, request client.ReplayRequest, scores *offline.Scoreboard, first bool) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	got, err := c.Replay(ctx, request)
 	if err != nil {
 		return err
