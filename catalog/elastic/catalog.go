@@ -31,10 +31,8 @@ type Config struct {
 	Own *esindex.Fields
 }
 
-// Catalog is a [catalog.Catalog] in Elasticsearch. Reads by id see every
-// write at once; recall sees it after the index is
-// refreshed. Items can be neither read nor written while the schema is not
-// known: [catalog.ErrUnavailable].
+// Catalog is a [catalog.Catalog] in Elasticsearch. Reads by id see every write at once, recall
+// after a refresh. While the schema is not known items are [catalog.ErrUnavailable].
 type Catalog struct {
 	catalog.Uncached
 	catalog.Records
@@ -83,9 +81,8 @@ func (c *Catalog) do(ctx context.Context, path, params string, request, got any)
 	return c.contractError(c.post(ctx, path, params, request, got))
 }
 
-// post sends a POST and reads the answer into got, unless that is nil. Every call of
-// this package is a POST, because ids go into the body, where they need no
-// escaping. A request that is no []byte is sent as JSON.
+// post sends a POST and reads the answer into got, unless that is nil. A request that is no
+// []byte is sent as JSON. Ids go into the body, where they need no escaping.
 func (c *Catalog) post(ctx context.Context, path, params string, request, got any) error {
 	body, ready := request.([]byte)
 	if !ready && request != nil {
@@ -178,9 +175,9 @@ func (c *Catalog) itemIDs(ids []string, spare int) []esindex.DocID {
 	return list
 }
 
-// docs are the items in documents that were read by _id. An index of others may have been
-// put in the place of another one, which named otherwise what readers mute: what was read is
-// given back only if the schema is of the index that is there afterwards.
+// docs are the items in documents that were read by _id. Others may have put another index in
+// the place of theirs, which names otherwise what readers mute: what was read is given back
+// only if the schema is of the index that is there afterwards.
 func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Document) (docs []feed.Doc, err error) {
 	for try := 1; ; try++ {
 		schema, err := c.schema.Get()
@@ -206,41 +203,23 @@ func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Docume
 }
 
 func (c *Catalog) docsBy(ctx context.Context, schema *esindex.Schema, ids []string, found []esindex.Document) ([]feed.Doc, error) {
-	docs := make([]feed.Doc, len(ids))
-	var missing, untold, doubted []string
-	several := false
-	for i, id := range ids {
-		if c.several(&found[i]) {
-			several = true
-		} else if err := c.failure(found[i], c.items); err != nil {
-			return nil, err
-		}
-		docs[i].ID = id
-		if len(found[i].Source) == 0 {
-			missing = append(missing, id)
-			continue
-		}
-		is, err := itemJSON(schema, id, found[i].Source)
-		if err != nil {
-			return nil, err
-		}
-		switch docs[i].JSON = is.json; {
-		case is.other:
-			docs[i].JSON = nil
-			doubted = append(doubted, id)
-		case !is.told:
-			untold = append(untold, id)
-		}
-	}
-	others, err := c.elsewhere(ctx, schema, missing, doubted, several, true)
+	stored, others, err := c.located(ctx, schema, ids, found, true)
 	if err != nil {
 		return nil, err
+	}
+	var untold []string
+	for i, id := range ids {
+		if len(found[i].Source) > 0 && !stored[i].told {
+			untold = append(untold, id)
+		}
 	}
 	indexed, err := c.search(ctx, schema, untold, false)
 	if err != nil {
 		return nil, err
 	}
+	docs := make([]feed.Doc, len(ids))
 	for i, id := range ids {
+		docs[i] = feed.Doc{ID: id, JSON: stored[i].json}
 		h, ok := others[id]
 		if of, untold := indexed[id]; untold && !ok {
 			h, ok = of, true
@@ -253,4 +232,33 @@ func (c *Catalog) docsBy(ctx context.Context, schema *esindex.Schema, ids []stri
 		}
 	}
 	return docs, nil
+}
+
+// located returns what the documents that were read by _id hold of the items, and the hits of
+// a search for the others. It empties documents that are not of their item.
+func (c *Catalog) located(ctx context.Context, schema *esindex.Schema, ids []string, docs []esindex.Document, source bool) (all []stored, others map[string]hit, err error) {
+	var missing, doubted []string
+	several := false
+	all = make([]stored, len(ids))
+	for i, id := range ids {
+		d := &docs[i]
+		if c.several(d) {
+			several, d.Error = true, nil
+		} else if err := c.failure(*d, c.items); err != nil {
+			return nil, nil, err
+		}
+		if len(d.Source) == 0 {
+			missing = append(missing, id)
+			continue
+		}
+		if all[i], err = itemJSON(schema, id, d.Source); err != nil {
+			return nil, nil, err
+		}
+		if all[i].other {
+			doubted = append(doubted, id)
+			all[i], d.Source = stored{}, nil
+		}
+	}
+	others, err = c.elsewhere(ctx, schema, missing, doubted, several, source)
+	return all, others, err
 }

@@ -1,42 +1,28 @@
 package elastic
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"strconv"
 	"strings"
 
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
 	"github.com/freshet/freshet/feed/words"
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// A document of ours ends with what no reader is given: the folded tags and the
-// language, the traits, the tokens of title and summary, the popularity, and the sums of live
-// popularity where it has some. What stands before is the item's own JSON, byte for
-// byte. Tokens have no characters that JSON escapes. Where the index has no token
-// fields there are none. A server that knows no folded tags takes them for two fields of
-// the item and cuts off the rest, so in an upgrade it can change items, too.
-const (
-	titleMarker   = `,"` + esindex.DefaultTitleTokens + `":"`
-	summaryMarker = `,"` + esindex.DefaultSummaryTokens + `":"`
-	marker        = `,"` + esindex.DefaultPopularity + `":`
-)
-
-// seal ends a document of ours that is all but its last brace. live is the
-// output of appendLive, or nothing.
-func seal(s *esindex.Schema, own []byte, it *feed.Item, live []byte) []byte {
-	own = appendTraits(appendFolded(own, s, it), s, it)
-	if s.Source.TitleTokens != esindex.None {
-		own = append(words.Append(append(own, titleMarker...), it.Title), '"')
-		own = append(words.Append(append(own, summaryMarker...), it.Summary), '"')
-	}
-	own = strconv.AppendInt(append(own, marker...), it.Popularity(), 10)
-	return append(append(own, live...), '}')
+// change is a new value of a field; nil: it has none any more.
+type change struct {
+	name  string
+	value any
 }
 
-// encode writes an item as it is stored, with its live popularity.
+// encode writes an item as it is stored, with its live popularity. A document of ours ends
+// with what no reader is given: what is [derived], the tokens of title and summary, the
+// popularity, and the sums of live popularity where it has some. What stands before is the
+// item's own JSON, byte for byte, and [ownAt] finds where it ends. A server that knows no
+// folded tags takes them for two fields of the item and cuts off the rest, so in an upgrade it
+// can change items, too.
 func encode(s *esindex.Schema, it *feed.Item, counts feed.Counts) ([]byte, error) {
 	if s.Mapped() {
 		return encodeOver(s, []byte("{}"), new(feed.Item), it, counts)
@@ -48,65 +34,86 @@ func encode(s *esindex.Schema, it *feed.Item, counts feed.Counts) ([]byte, error
 	if err != nil {
 		return nil, feed.Errorf(feed.ErrInvalid, "bad item: %w", err)
 	}
-	return seal(s, data[:len(data)-1], it, appendLive(nil, s, counts)), nil
+	n, fields := &s.Source, derived(s, it)
+	if n.TitleTokens != esindex.None {
+		fields = append(fields, change{n.TitleTokens, tokens(it.Title)}, change{n.SummaryTokens, tokens(it.Summary)})
+	}
+	fields = append(fields, change{n.Popularity, it.Popularity()})
+	return seal(data[:len(data)-1], append(fields, liveFields(s, counts)...)), nil
 }
 
-// trait is a field of what a page is varied by.
-type trait struct{ name, value string }
+func tokens(text string) string { return string(words.Append(nil, text)) }
 
-// traits are those that Freshet fills in, in the order they are written in: where
-// the index has their fields, and the item their values. A site under a name of
-// somebody else's is theirs to write.
-func traits(s *esindex.Schema, it *feed.Item) []trait {
+// seal ends a document that is all but its last brace with fields of ours.
+func seal(doc []byte, fields []change) []byte {
+	for _, f := range fields {
+		value, _ := json.Marshal(f.value) // strings and numbers can always be encoded
+		doc = append(append(doc, `,"`+f.name+`":`...), value...)
+	}
+	return append(doc, '}')
+}
+
+// ownAt returns where in a document the fields begin that [seal] has put at its end; -1: it
+// has none, or others behind them, as where a server has rewritten the item that does not know
+// all of them.
+func ownAt(doc []byte) int {
+	at, depth, last := -1, 0, 0 // last is the place of the byte before, without spaces
+	for i := 0; i < len(doc); i++ {
+		here := i
+		switch doc[i] {
+		case ' ', '\n', '\r', '\t':
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case '"':
+			for i++; doc[i] != '"'; i++ {
+				if doc[i] == '\\' {
+					i++
+				}
+			}
+			if depth != 1 || doc[last] == ':' {
+				break // no name of a field
+			}
+			switch own := added[string(doc[here+1:i])]; {
+			case own && doc[last] == '{', !own && at >= 0:
+				return -1
+			case own && at < 0:
+				at = last
+			}
+		}
+		last = here
+	}
+	return at
+}
+
+// derived are the fields that Freshet makes of an item, as far as the index has them and the
+// item their values: the tags and the language as they are compared, and what a page is varied
+// by. That of the language is always there, so that a document without was written before
+// there was one. A site under a name of somebody else's is theirs to write.
+func derived(s *esindex.Schema, it *feed.Item) (all []change) {
+	if s.Folds() {
+		if len(it.Tags) > 0 {
+			all = append(all, change{esindex.FoldedTags, terms.FoldAll(it.Tags)})
+		}
+		langs := terms.LangKeys(it.Lang)
+		if len(langs) == 0 {
+			langs = []string{esindex.AnyLang}
+		}
+		all = append(all, change{esindex.LangKeys, langs})
+	}
 	t := it.Traits()
-	list := make([]trait, 0, 3)
-	for _, one := range []struct {
-		field string
-		trait
-	}{
-		{s.Traits.Site, trait{esindex.DefaultSite, t.Site}},
-		{s.Traits.Tag, trait{esindex.FirstTag, t.Tag}},
-		{s.Traits.Story, trait{esindex.Story, base64.RawURLEncoding.EncodeToString([]byte(t.Story))}},
+	for _, one := range []struct{ field, name, value string }{
+		{s.Traits.Site, esindex.DefaultSite, t.Site},
+		{s.Traits.Tag, esindex.FirstTag, t.Tag},
+		{s.Traits.Story, esindex.Story, base64.RawURLEncoding.EncodeToString([]byte(t.Story))},
 	} {
 		if one.field == one.name && one.value != "" {
-			list = append(list, one.trait)
+			all = append(all, change{one.name, one.value})
 		}
 	}
-	return list
-}
-
-// appendTraits writes them as [cutTraits] reads them.
-func appendTraits(data []byte, s *esindex.Schema, it *feed.Item) []byte {
-	for _, t := range traits(s, it) {
-		value, _ := json.Marshal(t.value) // a string can always be encoded
-		data = append(append(data, `,"`+t.name+`":`...), value...)
-	}
-	return data
-}
-
-// cutTraits takes off the end what appendTraits has written there. A quote within
-// a value is escaped, so a name between quotes that is followed by one string to
-// the end is that of a field.
-func cutTraits(doc []byte) []byte {
-	for _, name := range []string{esindex.Story, esindex.FirstTag, esindex.DefaultSite} {
-		field := []byte(`,"` + name + `":"`)
-		if at := bytes.LastIndex(doc, field); at >= 0 && endsString(doc[at+len(field):]) {
-			doc = doc[:at]
-		}
-	}
-	return doc
-}
-
-// endsString reports whether the first quote that ends a string is the last byte.
-func endsString(rest []byte) bool {
-	i := 0
-	for i < len(rest) && rest[i] != '"' {
-		if rest[i] == '\\' {
-			i++
-		}
-		i++
-	}
-	return i == len(rest)-1
+	return all
 }
 
 // checkBusiness refuses business fields that would be taken for a field of
@@ -123,11 +130,31 @@ func checkBusiness(s *esindex.Schema, it *feed.Item) error {
 	return nil
 }
 
-func physical(s *esindex.Schema) []string {
+// ours are the fields of a document that no reader is given.
+func ours(s *esindex.Schema) []string {
 	n := &s.Source
 	return []string{
-		n.ID, n.GroupID, n.Title, n.UpdateTime, n.Summary, n.URL, n.ImageURL, n.AuthorID, n.Lang, n.Tags,
-		n.Likes, n.Comments, n.Popularity, n.TitleTokens, n.SummaryTokens, esindex.DefaultSite, esindex.FirstTag, esindex.Story,
+		n.Popularity, n.TitleTokens, n.SummaryTokens, esindex.DefaultSite, esindex.FirstTag, esindex.Story,
 		esindex.FoldedTags, esindex.LangKeys, n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d,
 	}
 }
+
+// physical are all fields of a document but the business fields.
+func physical(s *esindex.Schema) []string {
+	n := &s.Source
+	return append(ours(s), n.ID, n.GroupID, n.Title, n.UpdateTime, n.Summary, n.URL, n.ImageURL, n.AuthorID, n.Lang, n.Tags, n.Likes, n.Comments)
+}
+
+// In an index of our own, added are the names of ours, and logical are all names that fields
+// have in an item's JSON, with the one that answers add.
+var added, logical = func() (added, logical map[string]bool) {
+	s := esindex.OwnSchema(esindex.Fields{})
+	set := func(names []string) map[string]bool {
+		is := make(map[string]bool, len(names))
+		for _, name := range names {
+			is[name] = true
+		}
+		return is
+	}
+	return set(ours(&s)), set(append(physical(&s), feed.InFeed))
+}()

@@ -66,9 +66,7 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (catalog.Page, 
 
 // cursor is that of the page after a hit.
 func cursor(h *hit) string {
-	var values []json.RawMessage
-	_ = json.Unmarshal(h.Sort, &values)
-	data, _ := json.Marshal(values[:2]) // the group, where there is one, decides nothing
+	data, _ := json.Marshal(h.Sort[:2]) // the group, where there is one, decides nothing
 	return base64.RawURLEncoding.EncodeToString(data)
 }
 
@@ -81,7 +79,6 @@ func selected(schema *esindex.Schema, s *catalog.Selection) []map[string]any {
 	if s.Before != 0 {
 		within["lt"] = schema.Time.Literal(s.Before)
 	}
-	exists := func(field string) map[string]any { return map[string]any{"exists": map[string]string{"field": field}} }
 	// A cursor needs both, and an index of somebody else's may have documents without.
 	filters := []map[string]any{exists(schema.Fields.UpdateTime), exists(schema.Fields.ID)}
 	if len(within) > 0 {
@@ -97,6 +94,11 @@ func selected(schema *esindex.Schema, s *catalog.Selection) []map[string]any {
 		}
 	}
 	return filters
+}
+
+// exists finds the documents that have a field.
+func exists(field string) map[string]any {
+	return map[string]any{"exists": map[string]string{"field": field}}
 }
 
 // withoutPosts finds n documents that are not of posts, or all there are. A cluster may refuse

@@ -8,7 +8,6 @@ import (
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/feed/words"
 	"github.com/freshet/freshet/internal/esindex"
 )
 
@@ -26,7 +25,15 @@ func encodeOver(s *esindex.Schema, source []byte, before, after *feed.Item, coun
 	if err := overBusiness(s, doc, before, after); err != nil {
 		return nil, err
 	}
-	for _, f := range changes(s, before, after, counts) {
+	if err := apply(doc, changes(s, before, after, counts)); err != nil {
+		return nil, err
+	}
+	return catalog.EncodeObject(doc)
+}
+
+// apply changes fields of a document.
+func apply(doc map[string]json.RawMessage, changes []change) error {
+	for _, f := range changes {
 		if f.name == esindex.None {
 			continue
 		}
@@ -37,11 +44,11 @@ func encodeOver(s *esindex.Schema, source []byte, before, after *feed.Item, coun
 		}
 		value, err := json.Marshal(f.value)
 		if err != nil {
-			return nil, feed.Errorf(feed.ErrInvalid, "bad item: %w", err)
+			return feed.Errorf(feed.ErrInvalid, "bad item: %w", err)
 		}
 		doc[f.name] = value
 	}
-	return catalog.EncodeObject(doc)
+	return nil
 }
 
 // overBusiness changes the business fields of a document.
@@ -68,12 +75,6 @@ func overBusiness(s *esindex.Schema, doc map[string]json.RawMessage, before, aft
 		}
 	}
 	return nil
-}
-
-// change is a new value of a field; nil: it has none any more.
-type change struct {
-	name  string
-	value any
 }
 
 // changes are those of the fields that an item and Freshet itself have in a document.
@@ -121,31 +122,13 @@ func changes(s *esindex.Schema, before, after *feed.Item, counts feed.Counts) (a
 		set(n.Comments, after.Comments)
 	}
 	if before.Title != after.Title {
-		set(n.TitleTokens, string(words.Append(nil, after.Title)))
+		set(n.TitleTokens, tokens(after.Title))
 	}
 	if before.Summary != after.Summary {
-		set(n.SummaryTokens, string(words.Append(nil, after.Summary)))
+		set(n.SummaryTokens, tokens(after.Summary))
 	}
-	return append(all, derived(s, before, after, counts)...)
-}
-
-// derived are the changes of the fields that Freshet makes of an item.
-func derived(s *esindex.Schema, before, after *feed.Item, counts feed.Counts) (all []change) {
-	set := func(name string, value any) { all = append(all, change{name, value}) }
-	for _, t := range traits(s, before) {
-		set(t.name, nil)
-	}
-	for _, t := range traits(s, after) {
-		set(t.name, t.value)
-	}
-	for _, f := range foldedOf(s, before) {
+	for _, f := range derived(s, before) {
 		set(f.name, nil)
 	}
-	for _, f := range foldedOf(s, after) {
-		set(f.name, f.values)
-	}
-	for _, f := range liveFields(s, counts) {
-		set(f.name, f.value)
-	}
-	return all
+	return slices.Concat(all, derived(s, after), liveFields(s, counts))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
@@ -96,15 +97,15 @@ func (c *Catalog) writeRecord(ctx context.Context, agent string, before *esindex
 		if err != nil {
 			return false, feed.Errorf(feed.ErrInvalid, "bad profile: %w", err)
 		}
+		action := "create"
 		if stored {
-			b.replace(at, doc, 0)
-		} else {
-			b.add("create", at.Place(), doc, 0)
+			action = "index"
 		}
+		b.add(action, at, doc, 0)
 	case !stored:
 		return false, nil
 	default:
-		b.drop(at, 0)
+		b.add("delete", at, nil, 0)
 	}
 	answer, err := c.bulk(ctx, c.agents, "", &b)
 	if err != nil {
@@ -116,15 +117,34 @@ func (c *Catalog) writeRecord(ctx context.Context, agent string, before *esindex
 	return false, answer[0].err(feed.ErrInvalid, "bad profile")
 }
 
-// replace adds a document that takes the place of the one that was read, unless
-// that one has changed meanwhile or is gone.
-func (b *bulk) replace(before *esindex.Document, doc []byte, item int) {
-	b.body = fmt.Appendf(b.body, `{"index":{%s,"if_seq_no":%d,"if_primary_term":%d}}`+"\n%s\n", b.place(before.Place()), before.SeqNo, before.Term, doc)
-	b.of = append(b.of, item)
-}
-
-// drop deletes the document that was read, unless it has changed meanwhile.
-func (b *bulk) drop(before *esindex.Document, item int) {
-	b.body = fmt.Appendf(b.body, `{"delete":{%s,"if_seq_no":%d,"if_primary_term":%d}}`+"\n", b.place(before.Place()), before.SeqNo, before.Term)
-	b.of = append(b.of, item)
+// Agents draws n of those who have a profile, as offline.Source says, by
+// Elasticsearch's random_score. A profile is there once its index has refreshed.
+func (c *Catalog) Agents(ctx context.Context, n int, seed int64) ([]string, error) {
+	// Drawn by the number of each document's last change: _id would need
+	// fielddata, which clusters may forbid, and no other field is indexed.
+	random := map[string]any{"seed": seed, "field": "_seq_no"}
+	var got struct {
+		Hits struct {
+			Hits []esindex.Document `json:"hits"`
+		} `json:"hits"`
+	}
+	err := c.do(ctx, "/"+c.agents+"/_search", "allow_partial_search_results=false", map[string]any{
+		"size": n, "_source": []string{"learned.alone", "learned.features.kind"}, "track_total_hits": false,
+		"query": map[string]any{"function_score": map[string]any{"random_score": random, "boost_mode": "replace"}},
+	}, &got)
+	if esindex.Missing(err) {
+		return []string{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, 0, len(got.Hits.Hits))
+	for _, hit := range got.Hits.Hits {
+		// One that is not known was erased.
+		if r, err := catalog.ParseRecord(hit.Source); err != nil || r.Known() {
+			ids = append(ids, hit.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
 }

@@ -1,7 +1,6 @@
 package elastic
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -21,10 +20,8 @@ type stored struct {
 
 // itemJSON gives a stored document back as the JSON of the item of that id.
 func itemJSON(s *esindex.Schema, id string, source json.RawMessage) (stored, error) {
-	if !s.ByOthers() {
-		if own, _, ok := cutMarker(source); ok {
-			return stored{json: own, told: true}, nil
-		}
+	if at := ownAt(source); at >= 0 && !s.ByOthers() {
+		return stored{json: append(append(make(json.RawMessage, 0, at+1), source[:at]...), '}'), told: true}, nil
 	}
 	it, is, err := readItem(s, id, source)
 	if err != nil {
@@ -34,44 +31,6 @@ func itemJSON(s *esindex.Schema, id string, source json.RawMessage) (stored, err
 		return stored{}, fmt.Errorf("item %s: %w", id, err)
 	}
 	return is, nil
-}
-
-// cutMarker takes off what seal put at the end of a document. No other document
-// looks like it: items may not have fields of these names, and one inside a
-// business field is followed by two braces. live is the output of appendLive.
-func cutMarker(source []byte) (own json.RawMessage, live []byte, ok bool) {
-	rest, ok := bytes.CutSuffix(source, []byte("}"))
-	if !ok {
-		return nil, nil, false
-	}
-	rest, live = cutLive(rest)
-	rest = bytes.TrimRight(rest, "0123456789")
-	rest, ok = bytes.CutSuffix(rest, []byte(marker))
-	if !ok {
-		return nil, nil, false
-	}
-	if without, ok := cutTokens(rest, summaryMarker); ok {
-		if without, ok = cutTokens(without, titleMarker); ok {
-			rest = without
-		}
-	}
-	rest = cutTraits(cutFolded(cutTraits(rest))) // in either order
-	for _, name := range []string{esindex.FoldedTags, esindex.LangKeys} {
-		if bytes.Contains(rest, []byte(`"`+name+`":`)) { // among the item's own: a server that does not know folded tags has rewritten the item
-			return nil, live, false
-		}
-	}
-	own = make(json.RawMessage, 0, len(rest)+1)
-	return append(append(own, rest...), '}'), live, true
-}
-
-// cutTokens takes a field of tokens off the end.
-func cutTokens(doc []byte, marker string) ([]byte, bool) {
-	doc, ok := bytes.CutSuffix(doc, []byte(`"`))
-	if !ok {
-		return nil, false
-	}
-	return bytes.CutSuffix(doc[:bytes.LastIndexByte(doc, '"')+1], []byte(marker))
 }
 
 // readItem rebuilds an item from a document, which may have been written by
@@ -84,8 +43,7 @@ func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Ite
 	}
 	n := s.Source
 	fields := fieldsOf{doc: all, taken: map[string][]json.RawMessage{}}
-	// Those of ours alone no reader is given.
-	for _, name := range []string{n.Popularity, n.TitleTokens, n.SummaryTokens, esindex.DefaultSite, esindex.FirstTag, esindex.Story, esindex.FoldedTags, esindex.LangKeys, n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d} {
+	for _, name := range ours(s) {
 		fields.all(name)
 	}
 	it = feed.Item{
@@ -101,7 +59,7 @@ func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Ite
 		// Of several ids the least is the item's, as in a search.
 		is.other = (s.UntoldID || len(ids) > 0) && (len(ids) == 0 || slices.Min(ids) != id)
 	}
-	is.told = !s.Untold.Group
+	is.told = s.Untold&esindex.ByGroup == 0
 	if at := fields.all(n.UpdateTime); len(at) == 0 || string(at[0]) == "null" {
 		is.told = is.told && !s.ByOthers() // the index may have a date by a null_value or copy_to
 	} else if it.UpdateTime, err = s.Time.FromSource(at[0]); err != nil {
@@ -172,17 +130,6 @@ func (f fieldsOf) text(name string) string {
 	value, _ := first(f.texts(name))
 	return value
 }
-
-// logical are the names an item's own fields have in its JSON, and the one that
-// answers add.
-var logical = func() map[string]bool {
-	names := map[string]bool{feed.InFeed: true}
-	s := esindex.OwnSchema(esindex.Fields{})
-	for _, name := range physical(&s) {
-		names[name] = true
-	}
-	return names
-}()
 
 // take removes a field from a document and answers its value, nil if there is
 // none. The name of an inner field may be written with dots, as objects, or as both; in a

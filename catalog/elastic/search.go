@@ -22,7 +22,7 @@ const noDate = math.MinInt64/1000 + 1
 // hit is a document found by a search that sorts by time first.
 type hit struct {
 	esindex.Document
-	Sort json.RawMessage `json:"sort"` // where the next search goes on: the values of [sorts]
+	Sort []json.RawMessage `json:"sort"` // where the next search goes on: the values of [sorts]
 }
 
 // sorts returns the keys of a search: time, then what is to be known of an item that its document
@@ -33,7 +33,7 @@ func sorts(s *esindex.Schema) []map[string]any {
 	if !s.MetaID() { // of several ids recall takes the least, too
 		keys = append(keys, map[string]any{s.Fields.ID: map[string]string{"order": "desc", "mode": "min", "unmapped_type": "keyword"}})
 	}
-	if s.Untold.Group && s.Fields.GroupID != esindex.None {
+	if s.Untold&esindex.ByGroup != 0 && s.Fields.GroupID != esindex.None {
 		keys = append(keys, map[string]any{s.Fields.GroupID: map[string]string{"order": "asc", "unmapped_type": "keyword"}})
 	}
 	return keys
@@ -41,11 +41,10 @@ func sorts(s *esindex.Schema) []map[string]any {
 
 // sorted is a sort value as text; "" where there is none.
 func (h *hit) sorted(key int) string {
-	var values []json.RawMessage
-	if json.Unmarshal(h.Sort, &values) != nil || len(values) <= key {
+	if len(h.Sort) <= key {
 		return ""
 	}
-	text, _ := first(texts(values[key]))
+	text, _ := first(texts(h.Sort[key]))
 	return text
 }
 
@@ -60,13 +59,12 @@ func (h *hit) itemJSON(s *esindex.Schema, id string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	var values []json.RawMessage
-	if json.Unmarshal(h.Sort, &values) == nil && len(values) > 0 {
-		if at, err := s.Time.FromSort(values[0]); err == nil && at > noDate {
+	if len(h.Sort) > 0 {
+		if at, err := s.Time.FromSort(h.Sort[0]); err == nil && at > noDate {
 			it.UpdateTime = at
 		}
 	}
-	if s.Untold.Group {
+	if s.Untold&esindex.ByGroup != 0 {
 		it.GroupID = ""
 		if s.Fields.GroupID != esindex.None {
 			it.GroupID = h.sorted(len(sorts(s)) - 1) // of several the least, as in a recall
@@ -152,10 +150,9 @@ func (c *Catalog) elsewhere(ctx context.Context, schema *esindex.Schema, missing
 	return found, err
 }
 
-// others finds the documents of items that a read by _id does not find: under another
-// _id, or with a routing. Only an index of somebody else's can hold such: ours never does.
-// A search sees what was refreshed; a hit that a read by _id would find is left out,
-// because that knows better whether it still exists.
+// others finds the documents of items that a read by _id does not find, under another _id or
+// with a routing, which only an index of somebody else's can hold. A hit that a read by _id
+// would find is left out: that knows better than a search whether it still exists.
 func (c *Catalog) others(ctx context.Context, schema *esindex.Schema, ids []string, source bool) (map[string]hit, error) {
 	if len(ids) == 0 || !schema.ByOthers() {
 		return map[string]hit{}, nil
@@ -170,9 +167,7 @@ func (c *Catalog) others(ctx context.Context, schema *esindex.Schema, ids []stri
 // fill an answer, the others are asked for again.
 func (c *Catalog) search(ctx context.Context, schema *esindex.Schema, ids []string, source bool) (map[string]hit, error) {
 	byID := map[string]hit{}
-	for len(ids) > 0 {
-		part := ids[:min(len(ids), maxBatch, schema.MaxTerms(), max(1, schema.MaxHits()/docsPerItem))]
-		ids = ids[len(part):]
+	for part := range slices.Chunk(ids, max(1, min(maxBatch, schema.MaxTerms(), schema.MaxHits()/docsPerItem))) {
 		for len(part) > 0 {
 			size := min(schema.MaxHits(), docsPerItem*len(part))
 			hits, err := c.find(ctx, itemsOf(schema, part, size, source))

@@ -16,9 +16,8 @@ import (
 // written the item meanwhile.
 const updateTries = 20
 
-// Update implements [catalog.Writer]. A document is written only over the one that
-// was read; counts are read after that one, so that none written by
-// [Catalog.SetCounts] is lost.
+// Update implements [catalog.Writer]. Counts are read after the document that is written over,
+// so that none written by [Catalog.SetCounts] is lost.
 func (c *Catalog) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
 	schema, err := c.schema.Get()
 	if err != nil {
@@ -71,7 +70,7 @@ func (u *updating) again(ctx context.Context) error {
 		switch {
 		case errors.Is(u.out[i].Err, catalog.RemoveItem):
 			u.out[i] = catalog.Updated{Removed: true}
-			b.drop(&docs[k], i)
+			b.add("delete", &docs[k], nil, i)
 		case u.out[i].Err == nil:
 			items, before, changed = append(items, u.out[i].Item), append(before, was), append(changed, k)
 		}
@@ -87,12 +86,10 @@ func (u *updating) again(ctx context.Context) error {
 			u.out[i] = catalog.Updated{Err: err}
 			continue
 		}
-		if len(b.of) > 0 && len(b.body)+len(doc) > maxBatchBytes {
-			if err := u.c.send(ctx, &b, u.done); err != nil {
-				return err
-			}
+		if err := u.c.room(ctx, &b, doc, u.done); err != nil {
+			return err
 		}
-		b.replace(&docs[k], doc, i)
+		b.add("index", &docs[k], doc, i)
 	}
 	return u.c.send(ctx, &b, u.done)
 }

@@ -42,20 +42,19 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	}
 	errs := slices.Repeat([]error{errUntold}, len(items))
 	err = c.index(ctx, schema, items, others, counts, errs)
-	done, untold := 0, 0
+	all, none := true, true
 	for i := range errs {
-		switch {
-		case errs[i] == nil:
-			done++
-		case errors.Is(errs[i], errUntold):
+		if errors.Is(errs[i], errUntold) {
 			errs[i] = err
-			untold++
+		} else {
+			none = false
 		}
+		all = all && errs[i] == nil
 	}
 	switch {
-	case untold == len(items):
+	case none:
 		return nil, err
-	case done == len(items):
+	case all:
 		return nil, nil
 	}
 	return errs, nil
@@ -74,16 +73,14 @@ func (c *Catalog) index(ctx context.Context, schema *esindex.Schema, items []fee
 			errs[i] = err
 			continue
 		}
-		if len(b.of) == maxBatch || len(b.of) > 0 && len(b.body)+len(doc) > maxBatchBytes {
-			if err := c.send(ctx, &b, told); err != nil {
-				return err
-			}
+		if err := c.room(ctx, &b, doc, told); err != nil {
+			return err
 		}
-		at := esindex.DocID{ID: items[i].ID}
+		at := esindex.Document{ID: items[i].ID}
 		if d, ok := others[at.ID]; ok {
-			at = d.Place()
+			at = d.Document
 		}
-		b.add("index", at, doc, i)
+		b.add("index", &at, doc, i)
 	}
 	return c.send(ctx, &b, told)
 }
@@ -94,10 +91,7 @@ func (c *Catalog) otherIDs(ctx context.Context, schema *esindex.Schema, items []
 	if !schema.ByOthers() {
 		return nil, nil
 	}
-	ids := make([]string, len(items))
-	for i := range items {
-		ids[i] = items[i].ID
-	}
+	ids := catalog.IDs(items)
 	if schema.MetaID() {
 		return c.others(ctx, schema, ids, false)
 	}
@@ -173,7 +167,7 @@ const removeTries = 100
 // some proxies take for parts of a path.
 func (c *Catalog) delete(ctx context.Context, index, id, routing, params string) error {
 	var b bulk
-	b.add("delete", esindex.DocID{ID: id, Routing: routing}, nil, 0)
+	b.add("delete", &esindex.Document{ID: id, Routing: routing}, nil, 0)
 	answer, err := c.bulk(ctx, index, params, &b)
 	if err != nil {
 		return err
@@ -191,28 +185,37 @@ type bulk struct {
 	named bool // a document goes to the index that it was read of: the name stands for several
 }
 
-func (b *bulk) add(action string, at esindex.DocID, doc []byte, item int) {
-	b.body = append(fmt.Appendf(b.body, `{"%s":{%s}}`, action, b.place(at)), '\n')
+// add adds an action about a document, with its new content where there is one. Where the
+// document was read by id, the action is refused if it has changed meanwhile or is gone.
+func (b *bulk) add(action string, at *esindex.Document, doc []byte, item int) {
+	of := struct {
+		ID           string `json:"_id"`
+		Routing      string `json:"routing,omitempty"`
+		Index        string `json:"_index,omitempty"`
+		RequireAlias *bool  `json:"require_alias,omitempty"`
+		SeqNo        *int64 `json:"if_seq_no,omitempty"`
+		Term         int64  `json:"if_primary_term,omitempty"`
+	}{ID: at.ID, Routing: at.Routing, Term: at.Term}
+	if at.Term != 0 {
+		of.SeqNo = &at.SeqNo
+	}
+	if b.named && at.Index != "" {
+		of.Index, of.RequireAlias = at.Index, new(bool)
+	}
+	line, _ := json.Marshal(of) // strings and numbers can always be encoded
+	b.body = fmt.Appendf(b.body, "{%q:%s}\n", action, line)
 	if doc != nil {
 		b.body = append(append(b.body, doc...), '\n')
 	}
 	b.of = append(b.of, item)
 }
 
-// place says in an action of a bulk request which document it is about.
-func (b *bulk) place(at esindex.DocID) []byte {
-	quoted := func(s string) []byte {
-		text, _ := json.Marshal(s) // a string can always be encoded
-		return text
+// room sends what was built where a document would make the request too large.
+func (c *Catalog) room(ctx context.Context, b *bulk, doc []byte, told func(item int, r result)) error {
+	if len(b.of) == 0 || len(b.of) < maxBatch && len(b.body)+len(doc) <= maxBatchBytes {
+		return nil
 	}
-	place := append([]byte(`"_id":`), quoted(at.ID)...)
-	if at.Routing != "" {
-		place = append(append(place, `,"routing":`...), quoted(at.Routing)...)
-	}
-	if b.named && at.Index != "" {
-		place = append(append(append(place, `,"_index":`...), quoted(at.Index)...), `,"require_alias":false`...)
-	}
-	return place
+	return c.send(ctx, b, told)
 }
 
 // send sends what was built about items, tells the result of each, and leaves the request
@@ -240,8 +243,7 @@ func (r result) refusal() error {
 	if r.Error == nil {
 		return nil
 	}
-	root := r.Error.Root()
-	return &esindex.Error{Status: r.Status, Type: root.Type, Reason: root.Reason}
+	return r.Error.Refusal(r.Status)
 }
 
 // err blames what was sent where Elasticsearch does: then it is an error of the kind,

@@ -12,12 +12,11 @@ import (
 
 // Client sends requests to the nodes of one Elasticsearch. [Connect] makes one.
 type Client interface {
-	// Perform sends req to a node, with the credentials of the client. The URL
-	// of req has a path and a query only. A node that cannot be reached, and one
-	// that answers 502, 503 or 504, is tried again or replaced by another, three
-	// times at most, at once. The last answer is returned whatever its status;
-	// the caller closes its body. An error says that there is no answer, or one
-	// of something that is not Elasticsearch.
+	// Perform sends req, whose URL has a path and a query only, to a node. One that cannot be
+	// reached, or answers 502, 503 or 504, is tried again or replaced by another, three times
+	// at most, at once. The last answer is returned whatever its status; the caller closes its
+	// body. An error says that there is no answer, or one of something that is not
+	// Elasticsearch.
 	Perform(req *http.Request) (*http.Response, error)
 }
 

@@ -113,8 +113,7 @@ func (d *Document) Err() error {
 	if d.Error == nil {
 		return nil
 	}
-	root := d.Error.Root()
-	return &Error{Status: statusOf(root.Type), Type: root.Type, Reason: root.Reason}
+	return d.Error.Refusal(statusOf(d.Error.Root().Type))
 }
 
 // statusOf gives the errors of single documents, which come without one, the

@@ -57,10 +57,10 @@ func items(f Fields) (object, error) {
 	return object{"dynamic": false, "properties": properties}, nil
 }
 
-// Ensure creates the item index, with these fields, and the two that belong to it, of
-// profiles and of the ranking, where they are missing, and answers the names of those it
-// made. They have one shard: then the scores are those of the memory backend. What exists
-// gets its [WriteAlias] and is otherwise left as it is ([AddFolded] adds what it may lack). Several servers may call it at once.
+// Ensure creates the item index, with these fields, and the two of profiles and of the ranking
+// that belong to it, where they are missing, and answers the names of those it made. They have
+// one shard: then the scores are those of the memory backend. What exists gets its [WriteAlias]
+// and is otherwise left as it is. Several servers may call it at once.
 func Ensure(ctx context.Context, client Client, index string, f Fields) (created []string, err error) {
 	if index == "" || strings.ContainsAny(index, `*,/\?"<>| #:`) {
 		return nil, fmt.Errorf("elasticsearch.index: %q cannot be the name of a new index", index)

@@ -6,40 +6,24 @@ import (
 	"strings"
 )
 
-// DefaultPopularity is the field our own index keeps an item's popularity in:
-// likes + 2·comments, a number of ours that readers are never given.
-const DefaultPopularity = "freshet_popularity"
-
-// The fields our own index keeps the tokens of package words in, separated by
-// spaces, for keywords. Readers are never given them either.
+// The fields that our own index has beside those of an item. Freshet fills them in when an item
+// is put, and the sums also when readers click and like; readers are never given them. In the
+// index of somebody else they are where its mapping has them.
 const (
+	DefaultPopularity = "freshet_popularity" // likes + 2·comments
+	// The tokens of package words, separated by spaces, for keywords.
 	DefaultTitleTokens   = "freshet_title"
 	DefaultSummaryTokens = "freshet_summary"
-)
-
-// Fields that our own index has of what a page is varied by: the site of the link,
-// the first tag and the sketch of the title. Freshet fills them in when an item is
-// put; readers are never given them. In the index of somebody else they are where
-// its mapping has them.
-const (
+	// What a page is varied by: the site of the link, the first tag and the sketch of the title.
 	DefaultSite = "freshet_site"
 	FirstTag    = "freshet_tag"
 	Story       = "freshet_story"
-)
-
-// Fields that our own index has of the tags and of the language, as they are compared: the
-// tags folded, and what readers find the language by, [AnyLang] where all do. Freshet fills
-// them in when an item is put; readers are never given them.
-const (
+	// The tags and the language, as they are compared: the tags folded, and what readers find
+	// the language by, [AnyLang] where all do.
 	FoldedTags = "freshet_tag_keys"
 	LangKeys   = "freshet_lang_keys"
 	AnyLang    = "*"
-)
-
-// The fields our own index keeps the sums of [feed.Counts] in, each with the number
-// of its epoch. They are written when readers click and like, and with an item that
-// has some; readers are never given them.
-const (
+	// The sums of [feed.Counts], each with the number of its epoch.
 	DefaultSum2h   = "freshet_sum_2h"
 	DefaultEpoch2h = "freshet_epoch_2h"
 	DefaultSum2d   = "freshet_sum_2d"

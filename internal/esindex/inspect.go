@@ -1,6 +1,7 @@
 package esindex
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -119,7 +120,7 @@ func Inspect(ctx context.Context, client Client, index string, names Fields) (Re
 // lack.
 func (r *Report) join(in *inspection, name string) {
 	one, all := &in.schema, &r.Schema
-	all.Untold, all.Loaded, all.Unloaded = all.Untold.or(one.Untold), all.Loaded.and(one.Loaded), all.Unloaded.or(one.Unloaded)
+	all.Untold, all.Loaded, all.Unloaded = all.Untold|one.Untold, all.Loaded&one.Loaded, all.Unloaded|one.Unloaded
 	all.UntoldID, all.Partial = all.UntoldID || one.UntoldID, all.Partial || one.Partial
 	one.UntoldID, one.Partial = all.UntoldID, all.Partial
 	one.Untold, one.Loaded, one.Unloaded = all.Untold, all.Loaded, all.Unloaded
@@ -158,28 +159,27 @@ func (in *inspection) run() {
 	in.time(names.UpdateTime, &source.UpdateTime)
 	in.text("title", &names.Title, &source.Title)
 	in.text("summary", &names.Summary, &source.Summary)
-	in.schema.Tokens = in.tokens(names.TitleTokens) && in.tokens(names.SummaryTokens)
-	untold, loaded, unloaded := &in.schema.Untold, &in.schema.Loaded, &in.schema.Unloaded
-	untold.Group, loaded.Group, unloaded.Group = in.keyword("group_id", &names.GroupID, &source.GroupID, "every item is a group of its own")
-	untold.Tags, loaded.Tags, unloaded.Tags = in.keyword("tags", &names.Tags, &source.Tags, "interests and muted tags match nothing in searches")
-	untold.Author, loaded.Author, unloaded.Author = in.keyword("author_id", &names.AuthorID, &source.AuthorID, "muted authors match nothing in searches")
-	untold.Lang, loaded.Lang, unloaded.Lang = in.keyword("lang", &names.Lang, &source.Lang, "every item passes every language in searches")
+	tokens := func(f property) bool { return f.Type == "text" && f.indexed() && f.Analyzer == tokensAnalyzer }
+	in.schema.Tokens = in.has(names.TitleTokens, tokens) && in.has(names.SummaryTokens, tokens)
+	in.keyword(ByGroup, "group_id", &names.GroupID, &source.GroupID, "every item is a group of its own")
+	in.keyword(ByTags, "tags", &names.Tags, &source.Tags, "interests and muted tags match nothing in searches")
+	in.keyword(ByAuthor, "author_id", &names.AuthorID, &source.AuthorID, "muted authors match nothing in searches")
+	in.keyword(ByLang, "lang", &names.Lang, &source.Lang, "every item passes every language in searches")
 	if !in.schema.Tokens {
 		in.schema.textsAlone()
 	}
 	in.popularity(&names.Popularity, &source.Popularity)
 	in.traits()
 	in.live()
-	in.schema.Folded = in.compared(FoldedTags) && in.compared(LangKeys)
-	for _, plain := range []struct {
-		name   string
-		source *string
-	}{{names.URL, &source.URL}, {names.ImageURL, &source.ImageURL}, {names.Likes, &source.Likes}, {names.Comments, &source.Comments}} {
-		in.find(plain.name, plain.source)
-	}
+	compared := func(f property) bool { return f.Type == "keyword" && f.indexed() }
+	in.schema.Folded = in.has(FoldedTags, compared) && in.has(LangKeys, compared)
+	in.find(names.URL, &source.URL)
+	in.find(names.ImageURL, &source.ImageURL)
+	in.find(names.Likes, &source.Likes)
+	in.find(names.Comments, &source.Comments)
 	if in.mapping.Source.lacking() {
 		in.problem("", "", false, "_source is switched off or filtered: the catalog cannot give items back whole, nor change them; live popularity is off")
-		in.schema.Untold, in.schema.Partial, in.schema.Live = Refusing{true, true, true, true}, true, false
+		in.schema.Untold, in.schema.Partial, in.schema.Live = byAll, true, false
 	}
 }
 
@@ -270,10 +270,10 @@ func (in *inspection) time(name string, source *string) {
 	}
 }
 
-// tokens reports whether a field holds tokens and can be searched.
-func (in *inspection) tokens(name string) bool {
+// has reports whether the index itself has a field of that name that is usable.
+func (in *inspection) has(name string, usable func(property) bool) bool {
 	f, _, ok := in.mapping.find(name)
-	return ok && name != None && f.Type == "text" && f.indexed() && f.Analyzer == tokensAnalyzer
+	return ok && name != None && usable(f)
 }
 
 // text looks at a field that keywords are looked for in. Where a phrase in it
@@ -292,25 +292,23 @@ func (in *inspection) text(field string, to, source *string) {
 		*to = None
 	case f.Type != "text" && f.Type != "match_only_text":
 		in.problem(field, name, false, "it is not indexed as text (type %s): keywords match whole values only", f.Type)
-	case f.Options == "docs" || f.Options == "freqs":
-		in.problem(field, name, false, "it is indexed without positions (index_options: %s): keywords match nothing in it", f.Options)
+	case string(f.Options) == `"docs"` || string(f.Options) == `"freqs"`:
+		in.problem(field, name, false, "it is indexed without positions (index_options: %s): keywords match nothing in it", bytes.Trim(f.Options, `"`))
 		*to = None
 	}
 }
 
-// keyword looks at a field whose values are compared whole: whether the index holds
-// other values than a document's source, and whether it can be searched with doc values, or
-// without. Where a search could not ask it for a word it asks nothing; the source may still
-// tell.
-func (in *inspection) keyword(field string, to, source *string, without string) (untold, loaded, unloaded bool) {
+// keyword looks at a field whose values are compared whole, and by which readers refuse items.
+// Where a search could not ask it for a word it asks nothing; the source may still tell.
+func (in *inspection) keyword(by Refusing, field string, to, source *string, without string) {
 	name := *to
 	f, ok := in.find(name, source)
 	switch {
 	case name == None:
-		return false, false, false
+		return
 	case !ok:
 		in.problem(field, name, false, "the index has no such field: %s", without)
-		return false, false, false
+		return
 	case field == "group_id" && !isKeyword(f):
 		in.problem(field, name, true, "it is a field of type %s, a keyword is needed%s", f.Type, subfieldHint(name, f))
 	case field == "group_id" && !f.docValues():
@@ -318,15 +316,21 @@ func (in *inspection) keyword(field string, to, source *string, without string) 
 	case !f.searchable():
 		in.problem(field, name, false, "it is a field of type %s that cannot be searched for a word%s: %s", cmp.Or(f.Type, "object"), subfieldHint(name, f), without)
 		*to = None
-		return false, false, false
+		return
 	case !isKeyword(f) && !f.Computed && f.Type != "flattened":
 		in.problem(field, name, false, "it is a field of type %s, a keyword is needed%s", f.Type, subfieldHint(name, f))
 	}
 	filled := in.filled(f, name, *source)
 	above := cmp.Or(f.IgnoreAbove, in.ignoreAbove)
 	cut := above != 0 && above < feed.MaxItemID && field == "group_id"
-	loaded = isKeyword(f) && f.docValues()
-	return filled || cut || f.Type != "keyword" || f.Normalizer != "", loaded, !loaded
+	if filled || cut || f.Type != "keyword" || f.Normalizer != "" {
+		in.schema.Untold |= by
+	}
+	if isKeyword(f) && f.docValues() {
+		in.schema.Loaded |= by
+	} else {
+		in.schema.Unloaded |= by
+	}
 }
 
 // filled reports whether a field has values in the index that are in no document.
@@ -356,26 +360,40 @@ func (in *inspection) traits() {
 	found.Author, found.Story = in.variedBy(names.AuthorID), in.variedBy(Story)
 	found.Tag = cmp.Or(in.variedBy(FirstTag), in.variedBy(names.Tags))
 	found.Site = in.variedBy(names.Site)
-	const without = "pages are built without regard to sites"
-	switch f, ok := in.find(names.Site, &in.schema.Source.Site); {
-	case !ok || found.Site != "":
-	default:
-		in.problem("site", names.Site, false, "it is a field of type %s; a keyword with doc_values is needed%s: %s", f.Type, subfieldHint(names.Site, f), without)
-	}
+	in.needs("site", names.Site, &in.schema.Source.Site, func(property) bool { return found.Site != "" },
+		"a keyword with doc_values", "pages are built without regard to sites")
 }
 
-// compared reports whether a field of Freshet's own can be searched for words.
-func (in *inspection) compared(name string) bool {
-	f, _, ok := in.mapping.find(name)
-	return ok && f.Type == "keyword" && f.indexed()
+// live finds whether live popularity can be kept. Where one field of the four
+// cannot be used none is.
+func (in *inspection) live() {
+	const sum, epoch, without = "a double with doc_values", "a keyword or long, indexed and with doc_values", "live popularity is off"
+	// A float cannot hold a sum at the end of its epoch.
+	isSum := func(f property) bool { return f.Type == "double" && f.docValues() }
+	isEpoch := func(f property) bool {
+		return slices.Contains([]string{"keyword", "integer", "long"}, f.Type) && f.indexed() && f.docValues()
+	}
+	names, source := &in.schema.Fields, &in.schema.Source
+	sum2h := in.needs("sum_2h", names.Sum2h, &source.Sum2h, isSum, sum, without)
+	epoch2h := in.needs("epoch_2h", names.Epoch2h, &source.Epoch2h, isEpoch, epoch, without)
+	sum2d := in.needs("sum_2d", names.Sum2d, &source.Sum2d, isSum, sum, without)
+	epoch2d := in.needs("epoch_2d", names.Epoch2d, &source.Epoch2d, isEpoch, epoch, without)
+	in.schema.Live = sum2h && epoch2h && sum2d && epoch2d
+}
+
+// needs reports whether the index has a field that is usable. That it has none is no problem.
+func (in *inspection) needs(field, name string, source *string, usable func(property) bool, needed, without string) bool {
+	f, ok := in.find(name, source)
+	if ok && !usable(f) {
+		in.problem(field, name, false, "it is a field of type %s; %s is needed: %s", f.Type, needed, without)
+	}
+	return ok && usable(f)
 }
 
 // variedBy answers the name of a field that pages can be varied by, a keyword with
 // doc_values; "" where the index has no such field.
 func (in *inspection) variedBy(name string) string {
-	var source string
-	f, ok := in.find(name, &source)
-	if !ok || name == None || !isKeyword(f) || !f.docValues() {
+	if f, ok := in.find(name, new(string)); !ok || name == None || !isKeyword(f) || !f.docValues() {
 		return ""
 	}
 	return name

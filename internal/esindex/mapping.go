@@ -1,8 +1,8 @@
 package esindex
 
 import (
+	"bytes"
 	"encoding/json"
-	"slices"
 	"strings"
 )
 
@@ -31,11 +31,11 @@ type property struct {
 	Index      *bool               `json:"index"`
 	DocValues  *bool               `json:"doc_values"`
 	Analyzer   string              `json:"analyzer"`
-	Options    options             `json:"index_options"`
+	Options    json.RawMessage     `json:"index_options"` // of a text a string, of vectors an object
 	Normalizer string              `json:"normalizer"`
 	NullValue  json.RawMessage     `json:"null_value"`
 	Script     json.RawMessage     `json:"script"`
-	CopyTo     names               `json:"copy_to"`
+	CopyTo     json.RawMessage     `json:"copy_to"` // a name or a list of names
 	Properties map[string]property `json:"properties"`
 	Fields     map[string]property `json:"fields"`
 	// IgnoreAbove is the length of the longest value that is indexed; 0: all are.
@@ -43,33 +43,10 @@ type property struct {
 	Computed    bool `json:"-"` // by each search: a runtime field
 }
 
-// options are the index options of a text; those of vectors are objects, and not read.
-type options string
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (o *options) UnmarshalJSON(data []byte) error {
-	if len(data) == 0 || data[0] != '"' {
-		return nil
-	}
-	return json.Unmarshal(data, (*string)(o))
-}
-
-// names is a name or a list of names.
-type names []string
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (n *names) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] == '"' {
-		*n = []string{""}
-		return json.Unmarshal(data, &(*n)[0])
-	}
-	return json.Unmarshal(data, (*[]string)(n))
-}
-
 // copiesTo reports whether a field below this one is copied to the field of that name.
 func (p property) copiesTo(name string) bool {
 	for _, child := range p.Properties {
-		if slices.Contains(child.CopyTo, name) || child.copiesTo(name) {
+		if bytes.Contains(child.CopyTo, []byte(`"`+name+`"`)) || child.copiesTo(name) {
 			return true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 )
 
@@ -47,31 +48,24 @@ func (e *Error) Unwrap() error {
 	return ErrUnavailable
 }
 
-// ofRequest reports whether the refusal is about the request itself.
+// ofIndex are the refusals because an index is not there, is blocked until its disk has room
+// again, or was just made, or moved, and its shard takes no request yet.
+var ofIndex = []string{"cluster_block_exception", "illegal_index_shard_state_exception", notFound, closed}
+
+// ofRequest reports whether the refusal is about the request itself, or by a pipeline of the
+// index that refuses the document, with a 500.
 func (e *Error) ofRequest() bool {
-	switch e.Type {
-	case "cluster_block_exception", "illegal_index_shard_state_exception", notFound, closed:
-		return false
-	case "fail_processor_exception": // a pipeline of the index refuses the document, with a 500
-		return !e.Foreign
-	}
-	return !e.Foreign && (e.Status == http.StatusBadRequest || e.Status == http.StatusConflict)
+	about := e.Status == http.StatusBadRequest || e.Status == http.StatusConflict || e.Type == "fail_processor_exception"
+	return about && !e.Foreign && !slices.Contains(ofIndex, e.Type)
 }
 
-// passes reports whether the refusal passes without anybody's doing: the node is
-// overloaded, starting, or without the shard, or a proxy answers for one that is. An index
-// is blocked until its disk has room again; the shard of one that was just made, or moved,
-// takes no request until it is there, and says so with a 500.
+// busy are the answers of a node that is overloaded, starting, or without the shard, or of a
+// proxy before one that is.
+var busy = []int{http.StatusTooManyRequests, http.StatusRequestTimeout, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
+
+// passes reports whether the refusal passes without anybody's doing.
 func (e *Error) passes() bool {
-	switch e.Type {
-	case "cluster_block_exception", "illegal_index_shard_state_exception", notFound, closed:
-		return true
-	}
-	switch e.Status {
-	case http.StatusTooManyRequests, http.StatusRequestTimeout, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true
-	}
-	return e.Foreign
+	return e.Foreign || slices.Contains(ofIndex, e.Type) || slices.Contains(busy, e.Status)
 }
 
 // Missing reports whether err is a refusal because there is no such index.
@@ -170,9 +164,7 @@ func refusal(res *http.Response, method string, body []byte) error {
 		_ = json.Unmarshal(answer.Error, &e.Reason)
 		return e
 	}
-	root := cause.Root()
-	e.Type, e.Reason = root.Type, root.Reason
-	return e
+	return cause.Refusal(res.StatusCode)
 }
 
 // Cause is the error part of an answer.
@@ -181,6 +173,12 @@ type Cause struct {
 	Reason    string  `json:"reason"`
 	RootCause []Cause `json:"root_cause"`
 	CausedBy  *Cause  `json:"caused_by"`
+}
+
+// Refusal is the error that an answer of this status gives the cause of.
+func (c Cause) Refusal(status int) error {
+	root := c.Root()
+	return &Error{Status: status, Type: root.Type, Reason: root.Reason}
 }
 
 // Root is the cause that says most: the first root cause where there is one

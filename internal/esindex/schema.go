@@ -1,8 +1,15 @@
+// Package esindex is the common part of the Elasticsearch backends: the names and
+// types of an index's fields ([Fields], [Schema]), the definition of our own
+// index ([Ensure]), the reading of an existing one ([Inspect]) and one request
+// ([Do]) with its errors.
 package esindex
 
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -42,31 +49,31 @@ type Schema struct {
 	UUIDs    string // of the indices, in the order of their names: one of the same name may be another one
 }
 
-// Refusing is one answer for each field that readers refuse items by.
-type Refusing struct{ Group, Author, Tags, Lang bool }
+// Refusing is a set of the fields that readers refuse items by.
+type Refusing uint8
 
-func (r Refusing) or(o Refusing) Refusing {
-	return Refusing{r.Group || o.Group, r.Author || o.Author, r.Tags || o.Tags, r.Lang || o.Lang}
-}
-
-func (r Refusing) and(o Refusing) Refusing {
-	return Refusing{r.Group && o.Group, r.Author && o.Author, r.Tags && o.Tags, r.Lang && o.Lang}
-}
+const (
+	ByGroup Refusing = 1 << iota
+	ByAuthor
+	ByTags
+	ByLang
+	byAll = ByGroup | ByAuthor | ByTags | ByLang
+)
 
 // Asked returns the names of those fields of r that this profile refuses items by.
 func (s Schema) Asked(r Refusing, p *feed.Profile) []string {
 	var names []string
 	for _, field := range []struct {
-		is    bool
+		by    Refusing
 		name  string
 		asked int
 	}{
-		{r.Group, s.Fields.GroupID, len(p.MutedItems)},
-		{r.Author, s.Fields.AuthorID, len(p.MutedAuthors)},
-		{r.Tags, s.Fields.Tags, len(p.MutedTags)},
-		{r.Lang, s.Fields.Lang, len(p.Langs)},
+		{ByGroup, s.Fields.GroupID, len(p.MutedItems)},
+		{ByAuthor, s.Fields.AuthorID, len(p.MutedAuthors)},
+		{ByTags, s.Fields.Tags, len(p.MutedTags)},
+		{ByLang, s.Fields.Lang, len(p.Langs)},
 	} {
-		if field.is && field.asked > 0 {
+		if r&field.by != 0 && field.asked > 0 {
 			names = append(names, field.name)
 		}
 	}
@@ -140,22 +147,25 @@ func (s *Schema) textsAlone() {
 
 // ownTraits are those of our own index.
 func ownTraits(names Fields) Traits {
-	t := Traits{Author: names.AuthorID, Site: names.Site, Tag: FirstTag, Story: Story}
-	for _, name := range []*string{&t.Author, &t.Site} {
-		if *name == None {
-			*name = ""
+	present := func(name string) string {
+		if name == None {
+			return ""
 		}
+		return name
 	}
-	return t
+	return Traits{Author: present(names.AuthorID), Site: present(names.Site), Tag: FirstTag, Story: Story}
 }
 
 // OwnSchema is the schema of an index made by [Ensure] with these names.
 func OwnSchema(names Fields) Schema {
 	names = names.WithDefaults()
-	return Schema{
-		Fields: names, Source: names, Time: EpochSeconds, Tokens: names.TitleTokens != None, Traits: ownTraits(names), Live: true, Folded: true,
-		Loaded: Refusing{names.GroupID != None, names.AuthorID != None, names.Tags != None, names.Lang != None},
+	schema := Schema{Fields: names, Source: names, Time: EpochSeconds, Tokens: names.TitleTokens != None, Traits: ownTraits(names), Live: true, Folded: true}
+	for by, name := range map[Refusing]string{ByGroup: names.GroupID, ByAuthor: names.AuthorID, ByTags: names.Tags, ByLang: names.Lang} {
+		if name != None {
+			schema.Loaded |= by
+		}
 	}
+	return schema
 }
 
 // MetaID reports whether the document's _id is the item's id. Then a search
@@ -169,4 +179,49 @@ func (s Schema) Mapped() bool {
 	// An index of ours may be without these.
 	source.TitleTokens, source.SummaryTokens, source.Site = own.TitleTokens, own.SummaryTokens, own.Site
 	return source != own || s.Time != EpochSeconds
+}
+
+// maxLangs is how many languages of an index are told apart. One that has more keeps
+// something else in the field.
+const maxLangs = 1000
+
+// ReadLangs reads the values of the field of languages, so that a search can name those that a
+// reader takes. It does not ask by a pattern: a cluster may refuse patterns
+// (search.allow_expensive_queries), and many languages make one that is too long. Without doc
+// values, and where Elasticsearch refuses the question, they stay unknown.
+func (s *Schema) ReadLangs(ctx context.Context, client Client, index string) error {
+	field := s.Fields.Lang
+	if s.Langs = ""; field == None || s.Loaded&ByLang == 0 || s.Folds() {
+		return nil
+	}
+	ask, err := json.Marshal(object{
+		"size": 0, "track_total_hits": false,
+		"aggs": object{"langs": object{"terms": object{"field": field, "size": maxLangs}}},
+	})
+	if err != nil {
+		return err
+	}
+	var got struct {
+		Aggregations struct {
+			Langs struct {
+				Others  int `json:"sum_other_doc_count"`
+				Buckets []struct {
+					Key string `json:"key"`
+				} `json:"buckets"`
+			} `json:"langs"`
+		} `json:"aggregations"`
+	}
+	err = Do(ctx, client, http.MethodPost, "/"+index+"/_search", "allow_partial_search_results=false", ask, readJSON(&got))
+	if Refused(err) || IsType(err, "too_many_buckets_exception") || got.Aggregations.Langs.Others > 0 {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the languages of %s: %w", index, err)
+	}
+	var langs []string
+	for _, value := range got.Aggregations.Langs.Buckets {
+		langs = append(langs, value.Key)
+	}
+	s.Langs = strings.Join(langs, "\n")
+	return nil
 }

@@ -1,7 +1,6 @@
 package esindex
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -132,9 +131,8 @@ next:
 const lastTime = 253402300799
 
 // times finds whether a time that is a number is one of seconds or of milliseconds: it is
-// milliseconds where more documents would be dated after the year 9999 otherwise than
-// before. Where a date is read as seconds, and every document is dated after that year,
-// that is a fatal problem.
+// milliseconds where more documents would be dated after the year 9999 otherwise than before.
+// A date by which every document is dated after that year is a fatal problem.
 func (r *Report) times(ctx context.Context, client Client, index string) error {
 	name, t := r.Schema.Fields.UpdateTime, &r.Schema.Time
 	sooner := object{"range": object{name: object{"lte": t.Literal(lastTime)}}}
@@ -211,36 +209,27 @@ const firstTime = -62135596800
 // the search.
 func (t TimeField) Literal(unix int64) json.RawMessage {
 	unix = min(max(unix, firstTime), lastTime)
-	if !t.numeric {
-		return t.literal(unix)
-	}
-	least := -t.most - 1
+	per, least := t.format.epoch(), -t.most-1
 	if t.sorts == "unsigned_long" {
 		least = 0
 	}
-	return strconv.AppendInt(nil, min(max(unix*t.format.epoch(), least), t.most), 10)
-}
-
-// literal writes a time as the field's own JSON value.
-func (t TimeField) literal(unix int64) json.RawMessage {
-	if per := t.format.epoch(); per != 0 {
-		n := strconv.FormatInt(unix*per, 10)
-		if t.numeric {
-			return json.RawMessage(n)
-		}
-		return json.RawMessage(`"` + n + `"`)
+	switch {
+	case t.numeric:
+		return strconv.AppendInt(nil, min(max(unix*per, least), t.most), 10)
+	case per != 0:
+		return json.RawMessage(`"` + strconv.FormatInt(unix*per, 10) + `"`)
 	}
-	layout, _ := t.format.layout()
-	return json.RawMessage(strconv.Quote(time.Unix(unix, 0).UTC().Format(layout)))
+	return t.Stored(unix)
 }
 
 // Stored writes a time, in Unix seconds, as a document's value. An epoch is
 // written as a number, as most writers do.
 func (t TimeField) Stored(unix int64) json.RawMessage {
-	if t.format.epoch() == 0 {
-		return t.literal(unix)
+	if per := t.format.epoch(); per != 0 {
+		return strconv.AppendInt(nil, unix*per, 10)
 	}
-	return bytes.Trim(t.literal(unix), `"`)
+	layout, _ := t.format.layout()
+	return json.RawMessage(strconv.Quote(time.Unix(unix, 0).UTC().Format(layout)))
 }
 
 // Span writes a distance in time as the decay of this field wants it.
@@ -258,15 +247,11 @@ func (t TimeField) FromSort(v []byte) (int64, error) {
 	if t.numeric {
 		per = t.format.epoch()
 	}
-	n, err := strconv.ParseInt(string(v), 10, 64)
-	if err != nil {
-		f, ferr := strconv.ParseFloat(string(v), 64)
-		if ferr != nil {
-			return 0, fmt.Errorf("the sort value of the time field is %s, not a number", v)
-		}
-		n = int64(math.Floor(f))
+	unix, ok := seconds(string(v), per)
+	if !ok {
+		return 0, fmt.Errorf("the sort value of the time field is %s, not a number", v)
 	}
-	return floorDiv(n, per), nil
+	return unix, nil
 }
 
 // FromSource reads a document's value, in any of the field's formats, as Unix
@@ -320,11 +305,7 @@ func (t TimeField) latest(v json.RawMessage) (int64, error) {
 
 func (f timeFormat) parse(text string) (int64, bool) {
 	if per := f.epoch(); per != 0 {
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			return floorDiv(n, per), true
-		}
-		x, err := strconv.ParseFloat(text, 64)
-		return int64(math.Floor(x / float64(per))), err == nil
+		return seconds(text, per)
 	}
 	layout, ok := f.layout()
 	if !ok {
@@ -354,10 +335,16 @@ var optionalTimes = func() []string {
 	return list
 }()
 
-func floorDiv(n, d int64) int64 {
-	q := n / d
-	if n%d < 0 {
-		q--
+// seconds reads a number of units, of which some make a second, and rounds it down.
+func seconds(text string, per int64) (unix int64, ok bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		f, err := strconv.ParseFloat(text, 64)
+		return int64(math.Floor(f / float64(per))), err == nil
 	}
-	return q
+	unix = n / per
+	if n%per < 0 {
+		unix--
+	}
+	return unix, true
 }

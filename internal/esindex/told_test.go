@@ -53,7 +53,7 @@ func TestTells(t *testing.T) {
 		})
 	}
 	for i, p := range []feed.Profile{{MutedItems: []string{"a"}}, {MutedAuthors: []string{"a"}}, tags, {Langs: []string{"en"}}} {
-		for k, u := range []esindex.Refusing{{Group: true}, {Author: true}, {Tags: true}, {Lang: true}} {
+		for k, u := range []esindex.Refusing{esindex.ByGroup, esindex.ByAuthor, esindex.ByTags, esindex.ByLang} {
 			assert.Equal(t, i != k, esindex.Schema{Untold: u}.Tells(&p), "profile %d, field %d", i, k)
 		}
 	}

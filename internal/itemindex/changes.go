@@ -32,7 +32,7 @@ func (w *Watch) recalled(ctx context.Context, err error) {
 		w.hurry() // to know when it is usable again
 	}
 	switch {
-	case err != nil && (before == nil || w.reason(err) != w.reason(before) || !esindex.Gone(err) && err.Error() != before.Error()):
+	case err != nil && (before == nil || w.reason(err, recallRefused) != w.reason(before, recallRefused) || !esindex.Gone(err) && err.Error() != before.Error()):
 		w.log.ErrorContext(ctx, "Elasticsearch recalls no items", "error", err)
 	case err == nil && before != nil:
 		w.log.InfoContext(ctx, "Elasticsearch recalls items again")

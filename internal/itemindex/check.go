@@ -19,24 +19,18 @@ const recallRefused = "it refuses the search that recalls items; the log and fre
 // notReached is the reason in /readyz until Elasticsearch is in use.
 const notReached = "it has not answered a search since this server started"
 
-// Check returns the state of Elasticsearch. It is required until the startup is
-// done, so that a new server gets no readers before it can answer them, and
-// optional after that, because all servers lose it together. An index that another
-// program has changed may answer while nothing can be recalled from it. The list that
-// stands in for recall may do so for the time that is left.
+// Check returns the state of Elasticsearch. It is required until the startup is done, so that a
+// new server gets no readers before it can answer them, and optional after that, because all
+// servers lose it together. The list that stands in for recall may do so for the time that is
+// left.
 func (w *Watch) Check(left func() time.Duration) health.Check {
 	return func(ctx context.Context) handler.Dependency {
-		switch err := w.Waiting(); {
-		case errors.Is(err, esindex.ErrUnusable):
-			return handler.Dependency{Err: err, Reason: err.Error()}
-		case esindex.Gone(err):
-			return handler.Dependency{Err: err, Reason: w.gone(err)}
-		case err != nil:
-			return handler.Dependency{Err: err, Reason: notReached}
+		if err := w.Waiting(); err != nil {
+			return handler.Dependency{Err: err, Reason: w.reason(err, notReached)}
 		}
 		err := esindex.Ping(ctx, w.client, w.cfg.Elasticsearch.Index)
 		if refused := w.refusal(); err == nil && refused != nil {
-			return handler.Dependency{Err: refused, Optional: true, Reason: w.reason(refused), Left: left()}
+			return handler.Dependency{Err: refused, Optional: true, Reason: w.reason(refused, recallRefused), Left: left()}
 		}
 		return handler.Dependency{Err: err, Optional: true, Reason: answered(err), Left: left()}
 	}
@@ -52,21 +46,17 @@ func answered(err error) string {
 	return strings.TrimSpace(fmt.Sprintf("it, or a proxy before it, answers %d %s", e.Status, http.StatusText(e.Status)))
 }
 
-// reason is the text for a refusal in /readyz.
-func (w *Watch) reason(refused error) string {
+// reason is the text in /readyz where the index is not usable, missing, or closed; otherwise
+// the other one.
+func (w *Watch) reason(err error, otherwise string) string {
+	index := w.cfg.Elasticsearch.Index
 	switch {
-	case errors.Is(refused, esindex.ErrUnusable):
-		return refused.Error()
-	case esindex.Gone(refused):
-		return w.gone(refused)
+	case errors.Is(err, esindex.ErrUnusable):
+		return err.Error()
+	case esindex.Missing(err):
+		return "there is no index " + index + "; restore it, or make it with freshet doctor --fix"
+	case esindex.Gone(err):
+		return "the index " + index + " is closed; open it"
 	}
-	return recallRefused
-}
-
-// gone says that the index is missing, or closed.
-func (w *Watch) gone(err error) string {
-	if esindex.Missing(err) {
-		return "there is no index " + w.cfg.Elasticsearch.Index + "; restore it, or make it with freshet doctor --fix"
-	}
-	return "the index " + w.cfg.Elasticsearch.Index + " is closed; open it"
+	return otherwise
 }

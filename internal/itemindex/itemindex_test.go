@@ -201,7 +201,7 @@ func TestTheListIsOfOneMapping(t *testing.T) {
 	s.use.Docs = func(ctx context.Context, ids []string) ([]feed.Doc, error) {
 		defer func() {
 			other := *s.watch.Schema().Last()
-			other.Untold.Tags = true
+			other.Untold |= esindex.ByTags
 			s.watch.Schema().Set(other)
 		}()
 		return s.items.Docs(ctx, ids)

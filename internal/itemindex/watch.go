@@ -24,11 +24,9 @@ const lookPause = time.Second
 // langsPause is the least time between two looks at the languages of the items.
 const langsPause = time.Minute
 
-// Watch begins to use Elasticsearch: it creates missing indices, reads
-// the mapping, and has one search answered, because the first ones of a node
-// that has just started may fail. A server starts while none of that is
-// possible, and is not ready until all of it is done. From then on it watches
-// whether the index changes.
+// Watch begins to use Elasticsearch: it creates missing indices, reads the mapping, and has one
+// search answered, because the first ones of a node that has just started may fail. A server is
+// not ready until all of it is done. From then on it watches whether the index changes.
 type Watch struct {
 	client esindex.Client
 	cfg    configs.Config

@@ -19,9 +19,8 @@ import (
 
 // Store implements [ranking.Store]. It is safe for concurrent use.
 //
-// A version is a document that is created and never changed. Its id is its
-// number, so the newest is found by reads by id, which are in real time, and no
-// search is involved.
+// A version is a document that is created and never changed. Its id is its number, so the newest
+// is found by reads by id, which are in real time.
 type Store struct {
 	client esindex.Client
 	index  string
