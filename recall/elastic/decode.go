@@ -26,6 +26,7 @@ type answer struct {
 	last       []byte   // sort values of the last hit, a JSON array
 	foreign    bool     // a hit is of an index that the schema was not read of
 	tied       []string // where the id is the document's _id: those of the last hits that have these sort values
+	next       cursor   // where the next round goes on; the zero value where there is none
 }
 
 // parsers read answers without an allocation for each of hundreds of hits, as a decoder into

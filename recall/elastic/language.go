@@ -23,12 +23,12 @@ func language(p *feed.Profile, s *esindex.Schema) (in clause, some bool) {
 		field, values = esindex.LangKeys, append(slices.Clone(values), esindex.AnyLang)
 	case s.Langs != "":
 		values = slices.DeleteFunc(strings.Split(s.Langs, "\n"), func(lang string) bool { return !langs.Take(lang) })
-	case s.Untold.Lang:
+	case s.Untold&esindex.ByLang != 0:
 		values = append(codesOf(p.Langs), "und", "mul", "zxx")
 	default:
 		return in, false
 	}
-	should := append(anyOf(field, values, s), clause{Bool: &boolean{MustNot: []clause{{Exists: &exists{Field: field}}}}})
+	should := append(anyOf(field, values, s), clause{Bool: &boolean{MustNot: []clause{{Exists: map[string]string{"field": field}}}}})
 	return clause{Bool: &boolean{Should: should}}, true
 }
 

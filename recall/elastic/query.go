@@ -35,7 +35,7 @@ type sortKey struct {
 type clause struct {
 	Bool          *boolean             `json:"bool,omitempty"`
 	ConstantScore *constantScore       `json:"constant_score,omitempty"`
-	Exists        *exists              `json:"exists,omitempty"`
+	Exists        map[string]string    `json:"exists,omitempty"`
 	FunctionScore *functionScore       `json:"function_score,omitempty"`
 	DisMax        *disMax              `json:"dis_max,omitempty"`
 	MatchAll      *struct{}            `json:"match_all,omitempty"`
@@ -44,7 +44,7 @@ type clause struct {
 	Range         map[string]timeRange `json:"range,omitempty"`
 	Term          map[string]string    `json:"term,omitempty"`
 	Terms         map[string][]string  `json:"terms,omitempty"`
-	IDs           *documents           `json:"ids,omitempty"`
+	IDs           map[string][]string  `json:"ids,omitempty"`
 }
 
 type boolean struct {
@@ -53,19 +53,10 @@ type boolean struct {
 	MustNot []clause `json:"must_not,omitempty"`
 }
 
-// documents are named by their _id.
-type documents struct {
-	Values []string `json:"values"`
-}
-
 type constantScore struct {
 	Filter clause  `json:"filter"`
 	Boost  float64 `json:"boost"`
 	Name   string  `json:"_name,omitempty"`
-}
-
-type exists struct {
-	Field string `json:"field"`
 }
 
 // disMax scores what the best of its queries does.
@@ -345,7 +336,7 @@ func without(not []clause, given []string) []clause {
 	if len(given) == 0 {
 		return not
 	}
-	return append(not, clause{IDs: &documents{Values: given}})
+	return append(not, clause{IDs: map[string][]string{"values": given}})
 }
 
 func sorted(words []string) []string {
@@ -387,16 +378,17 @@ func traitFields(s *esindex.Schema) []string {
 
 // body encodes the search for one round.
 func body(q *feed.Query, s *esindex.Schema, at cursor) ([]byte, error) {
-	req := search{
-		Size:         min(q.N, s.MaxHits()),
-		Query:        scored(q, s, at.tied),
-		Sort:         order(s),
-		SearchAfter:  at.searchAfter(),
-		StoredFields: "_none_",
-		DocValues:    traitFields(s),
-	}
+	req := newSearch(s, q.N, scored(q, s, at.tied), order(s))
+	req.SearchAfter, req.DocValues = at.searchAfter(), traitFields(s)
+	return json.Marshal(req)
+}
+
+// newSearch is a search whose hits have nothing but their sort values, and their _id where that
+// is the item's id.
+func newSearch(s *esindex.Schema, size int, query clause, sort []map[string]sortKey) search {
+	req := search{Size: min(size, s.MaxHits()), Query: query, Sort: sort, StoredFields: "_none_"}
 	if s.MetaID() {
 		req.StoredFields = "" // _id is a stored field
 	}
-	return json.Marshal(req)
+	return req
 }

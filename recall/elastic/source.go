@@ -88,24 +88,24 @@ func (s *Source) Recall(ctx context.Context, q feed.Query) (recall.Result, error
 // misfit reports whether an answer may come from an index that is not mapped as the
 // schema says. A first round that finds nothing often means that the times of the
 // items are written in another way.
-func misfit(q *feed.Query, got *found, err error) bool {
+func misfit(q *feed.Query, got *answer, err error) bool {
 	if err != nil {
 		return esindex.Refused(err)
 	}
-	return got.foreign || len(got.result.Candidates) == 0 && q.After == "" && q.Since.IsZero()
+	return got.foreign || len(got.candidates) == 0 && q.After == "" && q.Since.IsZero()
 }
 
 // round searches once, from where the query's cursor says.
-func (s *Source) round(ctx context.Context, schema *esindex.Schema, q *feed.Query) (found, error) {
+func (s *Source) round(ctx context.Context, schema *esindex.Schema, q *feed.Query) (answer, error) {
 	at, err := parseCursor(q.After, schema)
 	if err != nil {
-		return found{}, err
+		return answer{}, err
 	}
 	return s.search(ctx, schema, q, at)
 }
 
 // result is the end of a recall.
-func (s *Source) result(ctx context.Context, got *found, err error) (recall.Result, error) {
+func (s *Source) result(ctx context.Context, got *answer, err error) (recall.Result, error) {
 	if err == nil && got.foreign {
 		err = errForeign
 	}
@@ -120,7 +120,7 @@ func (s *Source) result(ctx context.Context, got *found, err error) (recall.Resu
 		return recall.Result{}, s.contractError(err)
 	}
 	s.warnOfLeft(ctx, &got.left)
-	return got.result, nil
+	return got.result(), nil
 }
 
 // Try is a recall for people: it says also how many hits were left out, by reason;
@@ -134,23 +134,25 @@ func (s *Source) Try(ctx context.Context, q feed.Query) (recall.Result, string, 
 	if err != nil {
 		return recall.Result{}, "", s.contractError(err)
 	}
-	return got.result, got.left.String(), nil
+	return got.result(), got.left.String(), nil
+}
+
+// result returns the recalled candidates.
+func (a *answer) result() recall.Result {
+	r := recall.Result{Candidates: a.candidates}
+	if len(a.next.after) > 0 {
+		r.Next = a.next.String()
+	}
+	return r
 }
 
 // errForeign: what readers mute may have another name in those indices.
 var errForeign = fmt.Errorf("%w: the name stands for other indices than a moment ago", esindex.ErrUnavailable)
 
-// found is the result of a search.
-type found struct {
-	result  recall.Result
-	left    leftOut
-	foreign bool // some of it is of an index that the schema was not read of
-}
-
-func (s *Source) search(ctx context.Context, schema *esindex.Schema, q *feed.Query, at cursor) (f found, err error) {
+func (s *Source) search(ctx context.Context, schema *esindex.Schema, q *feed.Query, at cursor) (got answer, err error) {
 	request, err := body(q, schema, at)
 	if err != nil {
-		return f, err
+		return got, err
 	}
 	// A shard that does not answer must be an error: a page made of the other
 	// shards would look whole. What the answer is stripped of saves a third
@@ -163,32 +165,27 @@ func (s *Source) search(ctx context.Context, schema *esindex.Schema, q *feed.Que
 		params += ",hits.hits._index"
 	}
 	size := min(q.N, schema.MaxHits())
-	err = esindex.Do(ctx, s.client, http.MethodPost, "/"+s.index+"/_search", params, request, func(data []byte) error {
-		got, err := decode(data, size, schema, q.Origin.Unix())
-		if err != nil {
-			return err
-		}
-		f = found{recall.Result{Candidates: got.candidates}, got.left, got.foreign}
-		if got.hits >= size {
-			next := cursor{after: got.last, tied: got.tied}
-			if bytes.Equal(got.last, at.after) { // of one number still
-				next.tied = append(next.tied, at.tied...)
-			}
-			f.result.Next = next.String()
-		}
-		return nil
+	err = esindex.Do(ctx, s.client, http.MethodPost, "/"+s.index+"/_search", params, request, func(data []byte) (err error) {
+		got, err = decode(data, size, schema, q.Origin.Unix())
+		return err
 	})
+	if err == nil && got.hits >= size {
+		got.next = cursor{after: got.last, tied: got.tied}
+		if bytes.Equal(got.last, at.after) { // of one number still
+			got.next.tied = append(got.next.tied, at.tied...)
+		}
+	}
 	if err == nil && len(schema.Asked(schema.Unloaded, &q.Profile)) > 0 { // see mapped
 		same, uuidErr := schema.Same(ctx, s.client, s.index)
-		f.foreign, err = f.foreign || !same, uuidErr
+		got.foreign, err = got.foreign || !same, uuidErr
 	}
-	return f, err
+	return got, err
 }
 
-// contractError turns an error of the request into one of the contract.
+// contractError turns an error of a request, nil for none, into one of the contract.
 func (s *Source) contractError(err error) error {
 	switch {
-	case errors.Is(err, recall.ErrBadCursor):
+	case err == nil, errors.Is(err, recall.ErrBadCursor):
 		return err
 	case esindex.Missing(err):
 		return fmt.Errorf("%w: searching %s: %w; create it with freshet doctor --fix, or restore it", recall.ErrUnavailable, s.index, err)
