@@ -26,21 +26,19 @@ type Reader interface {
 
 // Writer changes items.
 type Writer interface {
-	// Put stores validated items, replacing those with the same id; of two items
-	// with one id in a batch the later wins. The slice it returns has one entry
-	// per item, nil where the item is stored; it is nil when all are. One that cannot be
-	// stored for now has [ErrUnavailable]. The error is
-	// for the batch as a whole: then nothing is known to be stored, and putting it
-	// again is safe.
+	// Put stores validated items, replacing those with the same id; of two items with one id in
+	// a batch the later wins. It returns an error per item, nil where the item is stored and
+	// [ErrUnavailable] where it cannot be for now, or nil where all are stored. The other error
+	// is for the batch as a whole: then nothing is known to be stored, and putting it again is
+	// safe.
 	Put(ctx context.Context, items []feed.Item) ([]error, error)
-	// Update replaces stored items, each by what change makes of it, which has the same
-	// id and is valid. The ids are distinct, and the answers in their order. For each
-	// item it is atomic: where somebody else writes the item meanwhile, change is called
-	// again with what they wrote. What was counted of the item stays, and so do several
-	// authors or languages of an index that others write, unless change answers another
-	// one, or a list of them that is empty and not nil. An item for which
-	// change answers [RemoveItem] is removed. The error is for the batch as a whole: then
-	// nothing is known of what is stored.
+	// Update replaces stored items, each by what change makes of it, which has the same id and
+	// is valid; where change answers [RemoveItem] the item is removed. The ids are distinct, and
+	// the answers in their order. Each item is changed atomically: where somebody else writes it
+	// meanwhile, change is called again with what they wrote. What was counted of the item
+	// stays, and so do several authors or languages of an index that others write, unless
+	// change answers another one, or an empty list that is not nil. The error is for the batch
+	// as a whole: then nothing is known of what is stored.
 	Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]Updated, error)
 	// Remove deletes an item; [feed.ErrNotFound] if there is none.
 	Remove(ctx context.Context, id string) error
@@ -56,20 +54,6 @@ type Updated struct {
 	Err error
 }
 
-// Changes are the items of an update that were changed, and the ids of those that were
-// removed.
-func Changes(ids []string, all []Updated) (items []feed.Item, removed []string) {
-	for i := range all {
-		switch {
-		case all[i].Removed:
-			removed = append(removed, ids[i])
-		case all[i].Err == nil:
-			items = append(items, all[i].Item)
-		}
-	}
-	return items, removed
-}
-
 // Stored are the items of a Put that are stored.
 func Stored(items []feed.Item, errs []error) []feed.Item {
 	if errs == nil {
@@ -82,6 +66,15 @@ func Stored(items []feed.Item, errs []error) []feed.Item {
 		}
 	}
 	return out
+}
+
+// IDs returns the ids of items.
+func IDs(items []feed.Item) []string {
+	ids := make([]string, len(items))
+	for i := range items {
+		ids[i] = items[i].ID
+	}
+	return ids
 }
 
 // UpdateOne updates one item as [Writer] does.
@@ -104,29 +97,24 @@ type Profiles interface {
 	// asked, the error wraps [ErrUnavailable], and the profiles that are known all the
 	// same come back beside it.
 	ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error)
-	// EditProfile changes a profile by change, and answers the profile that is stored
-	// then. change gets the stored one, the zero one with [feed.Learned]'s Alone for an
-	// agent without, and answers false where it changed nothing; then nothing is written,
-	// and no profile is made. An error of change is returned as it is. It is atomic:
-	// change is called again where somebody else has written meanwhile, so of two calls at
-	// once neither undoes the other. change never writes to a list or map that it got.
-	// A Profile call that starts after EditProfile returns sees the new profile, on every
-	// server. What was learned stays, whatever change answers of it.
+	// EditProfile changes a profile by change, and answers the profile that is stored then.
+	// change gets the stored one, the zero one with [feed.Learned]'s Alone for an agent
+	// without, and answers false where it changed nothing; then nothing is written. An error of
+	// change is returned as it is. It is atomic: change is called again where somebody else has
+	// written meanwhile. change never writes to a list or map that it got. A Profile call that
+	// starts after EditProfile returns sees the new profile, on every server. What was learned
+	// stays, whatever change answers of it.
 	EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error)
-	// MuteItems adds groups to the agent's muted items, as [feed.Profile.Hide]
-	// does, and makes a profile for an agent without one. It is atomic: of two
-	// calls at once, or of a call and an EditProfile, neither undoes the other. Doing it
-	// again is safe.
+	// MuteItems adds groups to the agent's muted items, as [feed.Profile.Hide] does, atomically,
+	// and makes a profile for an agent without one. Doing it again is safe.
 	MuteItems(ctx context.Context, agent string, groups []string) error
 	// RemoveProfile deletes a profile; [feed.ErrNotFound] for an agent without one. What was
 	// learned stays.
 	RemoveProfile(ctx context.Context, agent string) error
-	// Learn changes what is learned of an agent by change, which is given what is
-	// remembered, the zero value of an agent of whom nothing is, and answers false
-	// where it changed nothing. It is atomic: change is called again where somebody
-	// else has written meanwhile, and neither undoes the other. A change to the zero
-	// value forgets, as [feed.Learning.Erase] does, which also refuses what other
-	// servers learn later of acts from before.
+	// Learn changes what is learned of an agent by change, which is given what is remembered,
+	// the zero value where nothing is, and answers false where it changed nothing. It is atomic,
+	// as EditProfile is. A change to the zero value forgets, as [feed.Learning.Erase] does,
+	// which also refuses what other servers learn later of acts from before.
 	Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error
 }
 
@@ -141,12 +129,10 @@ type Catalog interface {
 	// catalog cannot be asked may answer what it has beside the error; nothing where it
 	// lacks the profile, because that may mute the items.
 	Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error)
-	// Prefetch reads those of the items into the cache that are not there, or will
-	// expire there soon; without a cache, none. A
-	// write that comes before or after it holds as it does against any reader who fills
-	// the cache, if the call takes no longer than a request may. Where the cache or what
-	// is behind it cannot be asked the error wraps [ErrUnavailable]; calling again is
-	// safe.
+	// Prefetch reads those of the items into the cache that are not there, or will expire there
+	// soon; without a cache, none. It undoes no write if it takes no longer than a request may.
+	// Where the cache or what is behind it cannot be asked the error wraps [ErrUnavailable];
+	// calling again is safe.
 	Prefetch(ctx context.Context, ids []string) error
 }
 
@@ -176,3 +162,33 @@ func Hydrate(ctx context.Context, items Reader, profiles Profiles, agent string,
 	}
 	return docs, p, nil
 }
+
+// Lister lists items. Posts are not among them.
+type Lister interface {
+	// List answers a page of the stored items that are selected, the youngest first. An
+	// item that is not changed meanwhile is neither left out nor repeated from page to
+	// page. What was written in the last second may be missing.
+	//
+	// Errors wrap [feed.ErrInvalid], for a cursor or a catalog that cannot list, or [ErrUnavailable].
+	List(ctx context.Context, s Selection) (Page, error)
+}
+
+// Selection says which items are listed; the zero value of a field but Limit asks for
+// nothing.
+type Selection struct {
+	Author string // the item's author_id
+	Tag    string // one of the item's tags
+	Since  int64  // Unix seconds; update_time is this or later
+	Before int64  // Unix seconds; update_time is earlier
+	Cursor string // Next of the page before
+	Limit  int    // items of a page, at least 1
+}
+
+// Page is a page of a list.
+type Page struct {
+	Items []feed.Doc
+	Next  string // cursor of the next page; "" where there is none
+}
+
+// RemoveItem is returned by a change to have the item removed instead, see [Writer].
+var RemoveItem = errors.New("remove the item") //nolint:staticcheck,revive // it is no failure, as fs.SkipDir is none

@@ -57,71 +57,36 @@ func (b *countBatch) keep(t told) error {
 	case t.Likes == nil && t.Comments == nil:
 		return feed.Errorf(feed.ErrInvalid, "bad item: likes and comments are missing; give one of them or both")
 	}
-	if err := feed.CheckCounts(value(t.Likes), value(t.Comments)); err != nil {
+	if err := feed.CheckCounts(*cmp.Or(t.Likes, new(int64)), *cmp.Or(t.Comments, new(int64))); err != nil {
 		return err
 	}
 	b.told = append(b.told, t)
 	return nil
 }
 
-// value dereferences a pointer; nil is 0.
-func value(n *int64) int64 {
-	if n == nil {
-		return 0
-	}
-	return *n
-}
-
-// Put implements [intake.Batch].
+// Put implements [intake.Batch]. Of two entries about one item what the later tells comes
+// before what the earlier does.
 func (b *countBatch) Put(ctx context.Context) ([]error, error) {
-	all := b.told
-	b.told = nil
-	ids, latest := merged(all)
-	of, err := persist(ctx, len(ids), func(left []int) ([]error, error) { return b.update(ctx, ids, left, latest) })
-	byID := make(map[string]error, len(ids))
-	for i, id := range ids {
-		byID[id] = of[i]
-	}
-	errs := make([]error, len(all))
-	for i := range all {
-		errs[i] = byID[all[i].ID]
-	}
-	return errs, err
-}
-
-// update changes the items that are left.
-func (b *countBatch) update(ctx context.Context, ids []string, left []int, latest map[string]told) ([]error, error) {
-	some := those(ids, left)
-	updated, err := b.w.Update(ctx, some, func(it feed.Item) (feed.Item, error) {
-		it.Likes, it.Comments = latest[it.ID].counts(it)
-		return it, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	errs := make([]error, len(some))
-	for k := range updated {
-		errs[k] = updated[k].Err
-	}
-	return errs, nil
-}
-
-// merged are the entries by id, of two about one item what the later tells before what
-// the earlier does.
-func merged(all []told) (ids []string, latest map[string]told) {
-	latest = make(map[string]told, len(all))
-	for _, t := range all {
-		before, twice := latest[t.ID]
+	var each []told // one of each item
+	at := make(map[string]int, len(b.told))
+	for _, t := range b.told {
+		i, twice := at[t.ID]
 		if !twice {
-			ids = append(ids, t.ID)
+			i, each = len(each), append(each, t)
+			at[t.ID] = i
 		}
-		t.Likes, t.Comments = cmp.Or(t.Likes, before.Likes), cmp.Or(t.Comments, before.Comments)
-		latest[t.ID] = t
+		each[i].Likes, each[i].Comments = cmp.Or(t.Likes, each[i].Likes), cmp.Or(t.Comments, each[i].Comments)
 	}
-	return ids, latest
-}
-
-// counts are those of an item with what is told of it.
-func (t told) counts(it feed.Item) (likes, comments int64) {
-	return *cmp.Or(t.Likes, &it.Likes), *cmp.Or(t.Comments, &it.Comments)
+	of, err := persist(ctx, len(each), func(left []int) ([]error, error) {
+		return updateEach(ctx, b.w, those(each, left), func(t told) string { return t.ID }, func(t told, it feed.Item) (feed.Item, error) {
+			it.Likes, it.Comments = *cmp.Or(t.Likes, &it.Likes), *cmp.Or(t.Comments, &it.Comments)
+			return it, nil
+		})
+	})
+	errs := make([]error, len(b.told))
+	for i, t := range b.told {
+		errs[i] = of[at[t.ID]]
+	}
+	b.told = nil
+	return errs, err
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/freshet/freshet/feed"
@@ -129,4 +131,67 @@ func peekID(data []byte) string {
 		}
 	}
 	return ""
+}
+
+// newerBatch stores items that are newer than those that are stored.
+type newerBatch struct{ itemBatch }
+
+// Put implements [intake.Batch].
+func (b *newerBatch) Put(ctx context.Context) ([]error, error) {
+	all := b.items
+	b.items = nil
+	errs, newest := make([]error, len(all)), make(map[string]int, len(all))
+	for i, it := range all {
+		if before, twice := newest[it.ID]; twice && all[before].UpdateTime >= it.UpdateTime {
+			errs[i] = intake.ErrKept
+		} else {
+			newest[it.ID] = i
+		}
+	}
+	order := slices.Sorted(maps.Values(newest))
+	some := those(all, order)
+	of, err := persist(ctx, len(some), func(left []int) ([]error, error) { return putNewer(ctx, b.in.w, those(some, left)) })
+	for k, i := range order {
+		errs[i] = of[k]
+	}
+	for i := range all {
+		if errs[i] == nil { // where the newest is kept out, so are those before it
+			errs[i] = errs[newest[all[i].ID]]
+		}
+	}
+	return errs, err
+}
+
+// putNewer stores those of the items, whose ids are distinct, that are newer than what is
+// stored, as [Writer]'s Put does.
+func putNewer(ctx context.Context, w Writer, items []feed.Item) ([]error, error) {
+	errs, err := updateEach(ctx, w, items, func(it feed.Item) string { return it.ID }, func(it, stored feed.Item) (feed.Item, error) {
+		if stored.UpdateTime >= it.UpdateTime {
+			return feed.Item{}, intake.ErrKept
+		}
+		it.AuthorIDs, it.Langs = []string{}, []string{} // those of what is stored do not stay
+		return it, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var fresh []feed.Item
+	var places []int
+	for i := range errs {
+		if errors.Is(errs[i], feed.ErrNotFound) {
+			errs[i] = nil
+			fresh, places = append(fresh, items[i]), append(places, i)
+		}
+	}
+	if len(fresh) == 0 {
+		return errs, nil
+	}
+	put, err := w.Put(ctx, fresh)
+	for k, i := range places {
+		errs[i] = err
+		if put != nil {
+			errs[i] = put[k]
+		}
+	}
+	return errs, err
 }

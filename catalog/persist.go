@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // An upload tries again what is refused for now, because a queue was full or a shard on its
@@ -57,4 +59,23 @@ func those[E any](all []E, of []int) []E {
 		some[k] = all[i]
 	}
 	return some
+}
+
+// updateEach updates the items of entries, whose ids are distinct, each by its entry, and answers
+// as [Writer]'s Put does.
+func updateEach[E any](ctx context.Context, w Writer, entries []E, id func(E) string, change func(E, feed.Item) (feed.Item, error)) ([]error, error) {
+	ids, byID := make([]string, len(entries)), make(map[string]E, len(entries))
+	for i, e := range entries {
+		ids[i] = id(e)
+		byID[ids[i]] = e
+	}
+	all, err := w.Update(ctx, ids, func(it feed.Item) (feed.Item, error) { return change(byID[it.ID], it) })
+	if err != nil {
+		return nil, err
+	}
+	errs := make([]error, len(all))
+	for i := range all {
+		errs[i] = all[i].Err
+	}
+	return errs, nil
 }

@@ -56,25 +56,35 @@ type Records func(ctx context.Context, what, agent string, change RecordChange) 
 
 // EditProfile implements [Profiles].
 func (c Records) EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (p feed.Profile, err error) {
-	err = c(ctx, "edit profile", agent, func(r *Record, exists bool) (changed bool, err error) {
-		changed, err = r.Edit(exists, change)
+	err = c(ctx, "edit profile", agent, func(r *Record, exists bool) (bool, error) {
 		p = r.Profile
-		return changed, err
+		p.Learned = feed.Learned{Alone: !exists || r.Weights.Alone}
+		changed, err := change(&p)
+		if err == nil && changed {
+			r.Profile, r.Weights.Alone = p, false
+			r.Learned = r.Weights
+		}
+		p = r.Profile
+		return changed && err == nil, err
 	})
 	return p, err
 }
 
 // MuteItems implements [Profiles].
 func (c Records) MuteItems(ctx context.Context, agent string, groups []string) error {
-	return c(ctx, "mute items", agent, func(r *Record, _ bool) (bool, error) { return r.Mute(groups), nil })
+	return c(ctx, "mute items", agent, func(r *Record, _ bool) (bool, error) {
+		r.Weights.Alone = false
+		return r.Hide(groups), nil
+	})
 }
 
 // RemoveProfile implements [Profiles].
 func (c Records) RemoveProfile(ctx context.Context, agent string) error {
 	return c(ctx, "remove profile", agent, func(r *Record, exists bool) (bool, error) {
-		if !exists || !r.Remove() {
+		if !exists || r.Weights.Alone {
 			return false, fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
 		}
+		r.Profile, r.Weights.Alone = feed.Profile{}, true
 		return true, nil
 	})
 }
@@ -86,56 +96,29 @@ func (c Records) Learn(ctx context.Context, agent string, change func(*feed.Lear
 
 // parseParts reads each part of a record by itself.
 func parseParts(data []byte) (Record, error) {
-	var parts struct {
+	var r struct {
 		feed.Profile
-		Weights  json.RawMessage `json:"learned"`
-		Learning json.RawMessage `json:"learning"`
+		Weights  part[feed.Learned]   `json:"learned"`
+		Learning part[*feed.Learning] `json:"learning"`
 	}
-	if err := json.Unmarshal(data, &parts); err != nil {
-		return Record{Profile: parts.Profile}, err
+	err := json.Unmarshal(data, &r)
+	return Record{Profile: r.Profile, Weights: r.Weights.value, Learning: r.Learning.value}, err
+}
+
+// part is a value, or the zero value where it cannot be read.
+type part[T any] struct{ value T }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (p *part[T]) UnmarshalJSON(data []byte) error {
+	var value T
+	if json.Unmarshal(data, &value) == nil {
+		p.value = value
 	}
-	r := Record{Profile: parts.Profile}
-	var weights feed.Learned
-	if len(parts.Weights) > 0 && json.Unmarshal(parts.Weights, &weights) == nil {
-		r.Weights = weights
-	}
-	var learning *feed.Learning
-	if len(parts.Learning) > 0 && json.Unmarshal(parts.Learning, &learning) == nil {
-		r.Learning = learning
-	}
-	return r, nil
+	return nil
 }
 
 // RecordOf is the record of a profile as [Profiles] answers it.
 func RecordOf(p feed.Profile) Record { return Record{Profile: p, Weights: p.Learned} }
-
-// Edit changes the declared profile by change, as [Profiles] describes it. exists tells
-// whether the agent had a record.
-func (r *Record) Edit(exists bool, change func(*feed.Profile) (bool, error)) (changed bool, err error) {
-	p := r.Profile
-	p.Learned = feed.Learned{Alone: !exists || r.Weights.Alone}
-	if changed, err = change(&p); err != nil || !changed {
-		return false, err
-	}
-	r.Profile, r.Weights.Alone = p, false
-	r.Learned = r.Weights
-	return true, nil
-}
-
-// Mute adds muted items, as [feed.Profile.Hide] does.
-func (r *Record) Mute(groups []string) (changed bool) {
-	r.Weights.Alone = false
-	return r.Hide(groups)
-}
-
-// Remove takes the declared profile away; false: there is none.
-func (r *Record) Remove() (changed bool) {
-	if r.Weights.Alone {
-		return false
-	}
-	r.Profile, r.Weights.Alone = feed.Profile{}, true
-	return true
-}
 
 // Learn changes what is learned on, and with it what was learned. exists tells
 // whether the agent had a record.

@@ -10,13 +10,18 @@ import (
 	"github.com/freshet/freshet/internal/repeat"
 )
 
+// SweepEvery is the pause between two sweeps, and stepPause that between two steps, for others
+// who write.
+const (
+	SweepEvery = 10 * time.Minute
+	stepPause  = 100 * time.Millisecond
+)
+
 // RetentionConfig says how long items are kept. A zero field stands for its default,
 // but for Keep.
 type RetentionConfig struct {
 	Keep   time.Duration // since update_time
-	Every  time.Duration // between two sweeps; default 10 minutes
 	Step   int           // items looked at at once; default 200
-	Pause  time.Duration // between two steps, for others who write; default 100 ms
 	Logger *slog.Logger
 	// Now is the moment from which an item's age counts. What it removes is gone, so it is
 	// not to be the clock of one machine where others know the time too. nil: time.Now.
@@ -36,9 +41,7 @@ type Retention struct {
 
 // NewRetention removes through items what list finds.
 func NewRetention(list Lister, items Writer, cfg RetentionConfig) *Retention {
-	cfg.Every = cmp.Or(cfg.Every, 10*time.Minute)
 	cfg.Step = cmp.Or(cfg.Step, 200)
-	cfg.Pause = cmp.Or(cfg.Pause, 100*time.Millisecond)
 	if cfg.Now == nil {
 		cfg.Now = func(context.Context) (time.Time, error) { return time.Now(), nil }
 	}
@@ -50,7 +53,7 @@ func NewRetention(list Lister, items Writer, cfg RetentionConfig) *Retention {
 }
 
 // Run sweeps at once and then after each pause, until ctx ends.
-func (r *Retention) Run(ctx context.Context) { repeat.Now(ctx, r.cfg.Every, r.turn) }
+func (r *Retention) Run(ctx context.Context) { repeat.Now(ctx, SweepEvery, r.turn) }
 
 // turn sweeps where it is this server's turn, and logs what came of it.
 func (r *Retention) turn(ctx context.Context) {
@@ -78,5 +81,5 @@ func (r *Retention) Sweep(ctx context.Context) (removed int, err error) {
 	}
 	before := now.Add(-r.cfg.Keep).Unix()
 	old := func(it feed.Item) bool { return it.UpdateTime < before } // it may be young enough by now
-	return removing{r.list, r.items, r.cfg.Pause, old}.run(ctx, Selection{Before: before, Limit: r.cfg.Step})
+	return removing{r.list, r.items, stepPause, old}.run(ctx, Selection{Before: before, Limit: r.cfg.Step})
 }

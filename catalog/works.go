@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,65 +42,44 @@ type removing struct {
 
 // run removes the items that match when they are removed, page by page, and counts them, also
 // where an error ends it early. It goes on past items that cannot be removed, and its error
-// names the first of them.
+// names the first of them. It is no error that somebody else has removed one meanwhile.
 func (r removing) run(ctx context.Context, s Selection) (removed int, err error) {
-	var left stuck
+	stuck, first := 0, error(nil)
+	defer func() {
+		if stuck > 0 {
+			err = errors.Join(err, fmt.Errorf("%d could not be removed, the first of them %w", stuck, first))
+		}
+	}()
 	for {
 		page, err := r.list.List(ctx, s)
-		if err == nil && len(page.Items) > 0 {
-			var n int
-			n, err = r.remove(ctx, page.Items, &left)
-			removed += n
+		if err != nil {
+			return removed, err
 		}
-		if err == nil && page.Next != "" {
-			s.Cursor = page.Next
-			if err = repeat.Pause(ctx, r.pause); err == nil {
-				continue
+		ids := make([]string, len(page.Items))
+		for i, d := range page.Items {
+			ids[i] = d.ID
+		}
+		all, err := r.items.Update(ctx, ids, r.change)
+		for i, u := range all {
+			if u.Removed {
+				removed++
+			} else if !errors.Is(u.Err, feed.ErrChanged) && !errors.Is(u.Err, feed.ErrNotFound) {
+				stuck, first = stuck+1, cmp.Or(first, fmt.Errorf("%s: %w", ids[i], u.Err))
 			}
 		}
-		return removed, errors.Join(err, left.err())
-	}
-}
-
-// remove removes the matching items of a page. It is no error that somebody else has removed
-// one meanwhile.
-func (r removing) remove(ctx context.Context, docs []feed.Doc, left *stuck) (removed int, err error) {
-	ids := make([]string, len(docs))
-	for i, d := range docs {
-		ids[i] = d.ID
-	}
-	all, err := r.items.Update(ctx, ids, func(it feed.Item) (feed.Item, error) {
-		if r.match(it) {
-			return it, RemoveItem
+		if err != nil || page.Next == "" {
+			return removed, err
 		}
-		return it, feed.ErrChanged
-	})
-	for i, u := range all {
-		switch {
-		case u.Removed:
-			removed++
-		case !errors.Is(u.Err, feed.ErrChanged) && !errors.Is(u.Err, feed.ErrNotFound):
-			left.add(ids[i], u.Err)
+		s.Cursor = page.Next
+		if err := repeat.Pause(ctx, r.pause); err != nil {
+			return removed, err
 		}
 	}
-	return removed, err
 }
 
-// stuck are items that could not be removed.
-type stuck struct {
-	items int
-	first error
-}
-
-func (s *stuck) add(id string, err error) {
-	if s.items++; s.items == 1 {
-		s.first = fmt.Errorf("%s: %w", id, err)
+func (r removing) change(it feed.Item) (feed.Item, error) {
+	if r.match(it) {
+		return it, RemoveItem
 	}
-}
-
-func (s *stuck) err() error {
-	if s.items == 0 {
-		return nil
-	}
-	return fmt.Errorf("%d could not be removed, the first of them %w", s.items, s.first)
+	return it, feed.ErrChanged
 }

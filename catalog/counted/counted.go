@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/catalog"
-	"github.com/freshet/freshet/catalog/elastic"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/signals/popularity"
 )
@@ -44,13 +43,22 @@ func catalogError(err error) error {
 // Catalog is a catalog whose items keep their live popularity when they are put
 // again, and lose it when they are removed.
 type Catalog struct {
-	*elastic.Catalog
+	catalog.Watched
 	counts Counts
 }
 
 // New returns a catalog over the items, which are stored with these counts
-// ([elastic.Config.Counts], see [Of]).
-func New(items *elastic.Catalog, counts Counts) Catalog { return Catalog{items, counts} }
+// (elastic.Config's Counts, see [Of]).
+func New(items catalog.Catalog, counts Counts) Catalog {
+	drop := func(ctx context.Context, w catalog.Written) error {
+		if len(w.Removed) == 0 {
+			return nil
+		}
+		return catalogError(counts.Drop(ctx, w.Removed))
+	}
+	watch := func([]string) func(context.Context, catalog.Written) error { return drop }
+	return Catalog{catalog.Watched{Catalog: items, Watch: watch}, counts}
+}
 
 // afterPut bounds what follows a put, whose caller may have given up.
 const afterPut = 5 * time.Second
@@ -59,10 +67,7 @@ const afterPut = 5 * time.Second
 // written after it, also where it failed: some of them may be stored.
 func (c Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	errs, err := c.Catalog.Put(ctx, items)
-	ids := make([]string, len(items))
-	for i := range items {
-		ids[i] = items[i].ID
-	}
+	ids := catalog.IDs(items)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterPut)
 	defer cancel()
 	counts, countsErr := c.counts.Counts(ctx, ids)
@@ -73,22 +78,4 @@ func (c Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 		return errs, err
 	}
 	return errs, catalogError(countsErr)
-}
-
-// Remove removes an item and what was counted of it.
-func (c Catalog) Remove(ctx context.Context, id string) error {
-	err := c.Catalog.Remove(ctx, id)
-	if err != nil && !errors.Is(err, feed.ErrNotFound) {
-		return err
-	}
-	return errors.Join(err, catalogError(c.counts.Drop(ctx, []string{id})))
-}
-
-// Update changes items. What was counted of those that it removes goes with them.
-func (c Catalog) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
-	all, err := c.Catalog.Update(ctx, ids, change)
-	if _, removed := catalog.Changes(ids, all); len(removed) > 0 {
-		err = errors.Join(err, catalogError(c.counts.Drop(ctx, removed)))
-	}
-	return all, err
 }

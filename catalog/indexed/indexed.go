@@ -3,7 +3,6 @@ package indexed
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/freshet/freshet/catalog"
@@ -17,7 +16,7 @@ const rebuildBatch = 10_000
 
 // Catalog is a catalog with its index.
 type Catalog struct {
-	catalog.Catalog
+	catalog.Watched
 	index Index
 	live  popularity.Store
 	mu    sync.Mutex // one order of writes for all of them
@@ -55,7 +54,22 @@ func Open(ctx context.Context, next Source, index Index, live popularity.Store) 
 		return nil, err
 	}
 	index.SetCounts(counts)
-	return &Catalog{Catalog: next, index: index, live: live}, nil
+	c := &Catalog{index: index, live: live}
+	c.Watched = catalog.Watched{Catalog: next, Watch: c.watch}
+	return c, nil
+}
+
+// watch keeps others from writing until what was written is indexed.
+func (c *Catalog) watch([]string) func(context.Context, catalog.Written) error {
+	c.mu.Lock()
+	return func(_ context.Context, w catalog.Written) error {
+		defer c.mu.Unlock()
+		c.index.Upsert(w.Stored)
+		for _, id := range w.Removed {
+			c.index.Delete(id)
+		}
+		return nil
+	}
 }
 
 var _ popularity.Counter = (*Catalog)(nil)
@@ -73,39 +87,3 @@ func (c *Catalog) Count(ctx context.Context, acts []popularity.Act) error {
 
 // Forget implements [popularity.Counter].
 func (c *Catalog) Forget(ctx context.Context, agent uint64) error { return c.live.Forget(ctx, agent) }
-
-// Put stores the items and indexes those that are stored.
-func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	errs, err := c.Catalog.Put(ctx, items)
-	if err != nil {
-		return errs, err
-	}
-	c.index.Upsert(catalog.Stored(items, errs))
-	return errs, nil
-}
-
-// Update changes the items in both.
-func (c *Catalog) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	all, err := c.Catalog.Update(ctx, ids, change)
-	items, removed := catalog.Changes(ids, all)
-	c.index.Upsert(items)
-	for _, id := range removed {
-		c.index.Delete(id)
-	}
-	return all, err
-}
-
-// Remove deletes the item from both.
-func (c *Catalog) Remove(ctx context.Context, id string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	err := c.Catalog.Remove(ctx, id)
-	if err == nil || errors.Is(err, feed.ErrNotFound) {
-		c.index.Delete(id)
-	}
-	return err
-}

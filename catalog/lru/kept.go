@@ -13,14 +13,11 @@ const (
 	slots  = 1024 // marks per shard
 )
 
-// kept is a least-recently-used store with a bound on the sum of its values'
-// costs. It refuses a value that was read before, or during, a write to its
-// key: a reader of the old value may store it after the writer has removed it,
-// and it would then stay.
-//
-// To know, it has marks that keys share by hash. A write to a key changes its
-// mark, and a value is taken only if its mark is the one of the failed get
-// before it was read. Keys that share a mark by chance miss a little more.
+// kept is a least-recently-used store with a bound on the sum of its values' costs. It refuses
+// a value that was read before or during a write to its key, which would then stay. To know,
+// it has marks that keys share by hash: a write to a key changes its mark, and a value is taken
+// only if its mark is the one of the failed get before it was read. Keys that share a mark by
+// chance miss a little more.
 type kept[V any] struct {
 	seed    maphash.Seed
 	cost    func(key string, v V) int
@@ -94,11 +91,9 @@ func (k *kept[V]) offer(key string, v V, seen ticket) {
 	}
 }
 
-// writing comes before a write to the keys, and what it returns after it, whether the
-// write succeeded or not: a write that failed may have happened all the same. Nothing
-// is kept of the keys from the one to the other: a reader who has missed one may
-// be answered with the new value before the write has ended, and must not get
-// the old one after that.
+// writing comes before a write to the keys, and what it returns after it, also where it failed:
+// it may have happened all the same. Nothing is kept of the keys in between: a reader may be
+// answered with the new value before the write has ended, and must not get the old one after.
 func (k *kept[V]) writing(keys ...string) (end func()) {
 	for _, key := range keys {
 		s, m := k.lock(key)

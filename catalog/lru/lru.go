@@ -34,6 +34,8 @@ const docOverhead = 192
 // Cache is a catalog that answers from memory what it can. What it returns is
 // shared and never to be written to, profiles too.
 type Cache struct {
+	catalog.Watched
+	catalog.WatchedProfiles
 	next     catalog.Catalog
 	docs     *kept[feed.Doc]
 	profiles *kept[profile]
@@ -51,13 +53,22 @@ var _ catalog.Catalog = (*Cache)(nil)
 // New puts a cache in front of next. All writes must go through it.
 func New(next catalog.Catalog, cfg Config) *Cache {
 	maxBytes := cmp.Or(cfg.MaxBytes, 64<<20)
-	return &Cache{
+	c := &Cache{
 		next: next,
 		docs: newKept(maxBytes, min(maxDoc, maxBytes/shards), func(id string, d feed.Doc) int {
 			return len(id) + len(d.JSON) + docOverhead
 		}),
 		profiles: newKept(cmp.Or(cfg.MaxProfiles, 10_000), 1, func(string, profile) int { return 1 }),
 	}
+	c.Watched = catalog.Watched{Catalog: next, Watch: func(ids []string) func(context.Context, catalog.Written) error {
+		end := c.docs.writing(ids...)
+		return func(context.Context, catalog.Written) error { end(); return nil }
+	}}
+	c.WatchedProfiles = catalog.WatchedProfiles{Profiles: next, Change: func(_ context.Context, agent string, write func() error) error {
+		defer c.profiles.writing(agent)()
+		return write()
+	}}
+	return c
 }
 
 // Docs implements [catalog.Reader]. It asks the catalog once for all that is
@@ -112,33 +123,6 @@ func (c *Cache) fill(ctx context.Context, docs []feed.Doc, ids []string, misses 
 	return nil
 }
 
-// Put implements [catalog.Writer].
-func (c *Cache) Put(ctx context.Context, items []feed.Item) ([]error, error) {
-	ids := make([]string, len(items))
-	for i := range items {
-		ids[i] = items[i].ID
-	}
-	defer c.docs.writing(ids...)()
-	return c.next.Put(ctx, items)
-}
-
-// Update implements [catalog.Writer].
-func (c *Cache) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
-	defer c.docs.writing(ids...)()
-	return c.next.Update(ctx, ids, change)
-}
-
-// Remove implements [catalog.Writer].
-func (c *Cache) Remove(ctx context.Context, id string) error {
-	defer c.docs.writing(id)()
-	return c.next.Remove(ctx, id)
-}
-
-// Prefetch implements [catalog.Catalog]. What is read ahead is kept by the caches behind.
-func (c *Cache) Prefetch(ctx context.Context, ids []string) error {
-	return c.next.Prefetch(ctx, ids)
-}
-
 // lookup returns the agent's profile, the zero one where exists is false.
 func (c *Cache) lookup(ctx context.Context, agent string) (profile, error) {
 	p, seen, ok := c.profiles.get(agent)
@@ -188,30 +172,6 @@ func (c *Cache) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile
 		out[at[i]] = read[i]
 	}
 	return out, err
-}
-
-// EditProfile implements [catalog.Profiles].
-func (c *Cache) EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error) {
-	defer c.profiles.writing(agent)()
-	return c.next.EditProfile(ctx, agent, change)
-}
-
-// MuteItems implements [catalog.Profiles].
-func (c *Cache) MuteItems(ctx context.Context, agent string, groups []string) error {
-	defer c.profiles.writing(agent)()
-	return c.next.MuteItems(ctx, agent, groups)
-}
-
-// RemoveProfile implements [catalog.Profiles].
-func (c *Cache) RemoveProfile(ctx context.Context, agent string) error {
-	defer c.profiles.writing(agent)()
-	return c.next.RemoveProfile(ctx, agent)
-}
-
-// Learn implements [catalog.Profiles].
-func (c *Cache) Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error {
-	defer c.profiles.writing(agent)()
-	return c.next.Learn(ctx, agent, change)
 }
 
 // Hydrate implements [catalog.Catalog].

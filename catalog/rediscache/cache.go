@@ -21,43 +21,35 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
+const (
+	itemTTL    = 10 * time.Minute
+	profileTTL = 24 * time.Hour
+	holdoff    = time.Second // reads go around Redis after it was not reached, so that each costs no timeout
+)
+
 // Config tunes a Cache. Zero values stand for the defaults.
 type Config struct {
-	KeyPrefix  string        // goes before every key
-	ItemTTL    time.Duration // 10m
-	ProfileTTL time.Duration // 24h
+	KeyPrefix string // goes before every key
 	// Tombstone is how long after a change readers may not fill the cache;
 	// it must be longer than any request, so that a reader who fetched the old
 	// value is gone by then; 10s.
 	Tombstone time.Duration
-	// Holdoff is how long reads go around Redis after it could not be reached,
-	// so that a dead server does not cost every read a timeout; 1s.
-	Holdoff time.Duration
-	Clock   feed.Clock   // measures Holdoff; time.Now
-	Logger  *slog.Logger // nil: none
-}
-
-// WithDefaults fills the zero values in.
-func (c Config) WithDefaults() Config {
-	c.ItemTTL = cmp.Or(c.ItemTTL, 10*time.Minute)
-	c.ProfileTTL = cmp.Or(c.ProfileTTL, 24*time.Hour)
-	c.Tombstone = cmp.Or(c.Tombstone, 10*time.Second)
-	c.Holdoff = cmp.Or(c.Holdoff, time.Second)
-	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
-	if c.Clock == nil {
-		c.Clock = time.Now
-	}
-	return c
+	Clock     feed.Clock   // time.Now
+	Logger    *slog.Logger // nil: none
 }
 
 // Cache is a catalog behind a cache in Redis. Reads work without Redis; writes
 // need it, because otherwise other servers would go on answering the old
-// value: they fail with [catalog.ErrUnavailable] and may be repeated.
+// value: they fail with [catalog.ErrUnavailable] and may be repeated. Then an
+// item may be stored, and other servers go on answering the old one for up to
+// ten minutes; a profile is not changed.
 //
 // How a reader is kept from putting an old value back: readers fill the cache
 // by SET NX only, and a writer leaves a tombstone, a value that readers take
 // for a miss but that makes their SET NX fail until it expires.
 type Cache struct {
+	catalog.Watched
+	catalog.WatchedProfiles
 	next   catalog.Catalog
 	client redis.Cmdable
 	keys   rediskeys.Keys
@@ -70,11 +62,23 @@ var _ catalog.Catalog = (*Cache)(nil)
 // New puts a cache behind client in front of next; it does not talk to the
 // server.
 func New(next catalog.Catalog, client redis.Cmdable, cfg Config) *Cache {
-	return &Cache{next: next, client: client, keys: rediskeys.For(client, cfg.KeyPrefix), cfg: cfg.WithDefaults()}
+	cfg.Tombstone = cmp.Or(cfg.Tombstone, 10*time.Second)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	c := &Cache{next: next, client: client, keys: rediskeys.For(client, cfg.KeyPrefix), cfg: cfg}
+	// Of a write that failed nothing is known, so its items are buried too.
+	c.Watched = catalog.Watched{Catalog: next, Watch: func(ids []string) func(context.Context, catalog.Written) error {
+		return func(ctx context.Context, _ catalog.Written) error { return c.bury(ctx, ids) }
+	}}
+	c.WatchedProfiles = catalog.WatchedProfiles{Profiles: next, Change: func(ctx context.Context, agent string, write func() error) error {
+		return c.changeProfile(ctx, agent, write, nil)
+	}}
+	return c
 }
 
-// Docs implements [catalog.Reader]. Where the catalog fails, the items that
-// are cached come back beside its error, the others without JSON.
+// Docs implements [catalog.Reader].
 func (c *Cache) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	got := c.look(ctx, ids)
 	missed := got.missed()
@@ -91,9 +95,7 @@ func (c *Cache) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 }
 
 // Hydrate implements [catalog.Catalog]: one round trip, and where something
-// is not cached one more to the catalog, for items and profile at once. Where
-// the catalog fails, what is cached comes back beside its error; nothing does
-// when the profile is not, because the items may be muted by it.
+// is not cached one more to the catalog, for items and profile at once.
 func (c *Cache) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
 	got := c.look(ctx, ids, agent)
 	known, missed := got.profiles[0], got.missed()
@@ -172,7 +174,7 @@ func (c *Cache) down() bool {
 // failed takes note of a round trip of a read that failed.
 func (c *Cache) failed(ctx context.Context, step string, err error) {
 	if rediskeys.Unreachable(err) {
-		c.downTo.Store(c.cfg.Clock().Add(c.cfg.Holdoff).UnixNano())
+		c.downTo.Store(c.cfg.Clock().Add(holdoff).UnixNano())
 	}
 	c.log(ctx, step, err)
 }

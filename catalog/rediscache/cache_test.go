@@ -260,7 +260,7 @@ func TestHidingWhileTheCatalogIsDown(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, want, got)
 			ttl := client.PTTL(t.Context(), c.keys.Profile("u_1")).Val()
-			assert.LessOrEqual(t, ttl, c.cfg.ItemTTL)
+			assert.LessOrEqual(t, ttl, itemTTL)
 
 			require.ErrorIs(t, catalogtest.PutProfile(t.Context(), c, "u_1", feed.Profile{}), catalog.ErrUnavailable)
 			_, err = c.Profile(t.Context(), "u_1")

@@ -24,7 +24,7 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
 `
 
-// Prefetch implements [catalog.Catalog]. What has less than half of ItemTTL to
+// Prefetch implements [catalog.Catalog]. What has less than half of its time to
 // live is read again, so that all of it is cached for at least that long. Contents
 // that are cached are not moved: where nothing is to be read it is one round trip.
 func (c *Cache) Prefetch(ctx context.Context, ids []string) error {
@@ -58,7 +58,7 @@ func (c *Cache) expiring(ctx context.Context, ids []string) (out []string, err e
 		return nil, contractError("prefetch", err)
 	}
 	for i, id := range ids {
-		if lives[i].Val() < c.cfg.ItemTTL/2 {
+		if lives[i].Val() < itemTTL/2 {
 			out = append(out, id)
 		}
 	}
@@ -71,7 +71,7 @@ func (c *Cache) renew(ctx context.Context, docs []feed.Doc) error {
 	pipe := c.client.Pipeline()
 	for _, d := range docs {
 		if !d.Missing() {
-			pipe.Eval(ctx, renewScript, []string{c.keys.Item(d.ID)}, []byte(d.JSON), c.cfg.ItemTTL.Milliseconds())
+			pipe.Eval(ctx, renewScript, []string{c.keys.Item(d.ID)}, []byte(d.JSON), itemTTL.Milliseconds())
 		}
 	}
 	if pipe.Len() == 0 {

@@ -48,13 +48,13 @@ func TestPrefetchReadsWhatIsNotCached(t *testing.T) {
 
 		g.err = nil
 		put(t, g.Catalog, item("a", "A2")) // by somebody who does not tell the cache
-		require.NoError(t, client.PExpire(t.Context(), c.keys.Item("a"), c.cfg.ItemTTL/2-time.Second).Err())
+		require.NoError(t, client.PExpire(t.Context(), c.keys.Item("a"), itemTTL/2-time.Second).Err())
 		require.EqualValues(t, 1, prefetch(t, c, g, "a", "b"), "what is about to expire is read again")
 		require.Equal(t, []string{"A2", "B"}, titles(t, c, "a", "b"))
 		left, err := client.PTTL(t.Context(), c.keys.Item("a")).Result()
 		require.NoError(t, err)
-		assert.Greater(t, left, c.cfg.ItemTTL/2)
-		assert.LessOrEqual(t, left, c.cfg.ItemTTL)
+		assert.Greater(t, left, itemTTL/2)
+		assert.LessOrEqual(t, left, itemTTL)
 	})
 }
 

@@ -212,7 +212,7 @@ func (c *Cache) fill(ctx context.Context, docs []feed.Doc, profiles ...*knownPro
 	pipe := c.client.Pipeline()
 	for _, d := range docs {
 		if !d.Missing() {
-			pipe.SetNX(ctx, c.keys.Item(d.ID), []byte(d.JSON), c.cfg.ItemTTL)
+			pipe.SetNX(ctx, c.keys.Item(d.ID), []byte(d.JSON), itemTTL)
 		}
 	}
 	for _, profile := range profiles {
@@ -220,7 +220,7 @@ func (c *Cache) fill(ctx context.Context, docs []feed.Doc, profiles ...*knownPro
 			continue
 		}
 		if text, err := profile.text(); err == nil {
-			pipe.SetNX(ctx, c.keys.Profile(profile.agent), text, c.cfg.ProfileTTL)
+			pipe.SetNX(ctx, c.keys.Profile(profile.agent), text, profileTTL)
 		}
 	}
 	if pipe.Len() == 0 {

@@ -19,43 +19,6 @@ const afterWrite = 2 * time.Second
 // buryAtOnce is how many tombstones go into one round trip.
 const buryAtOnce = 1000
 
-// Put implements [catalog.Writer]. It fails with [catalog.ErrUnavailable] when
-// the items are stored but other servers may go on answering the old ones for
-// up to ItemTTL; putting them again is safe.
-func (c *Cache) Put(ctx context.Context, items []feed.Item) ([]error, error) {
-	perItem, err := c.next.Put(ctx, items)
-	ids := make([]string, len(items))
-	for i := range items {
-		ids[i] = items[i].ID
-	}
-	// Of a batch that failed nothing is known, so it is buried too.
-	if buried := c.bury(ctx, ids); buried != nil {
-		err = errors.Join(err, contractError("put", buried))
-	}
-	return perItem, err
-}
-
-// Update implements [catalog.Writer]; as for Put, ErrUnavailable may mean that
-// only the cache was not reached.
-func (c *Cache) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
-	all, err := c.next.Update(ctx, ids, change)
-	if buried := c.bury(ctx, ids); buried != nil {
-		err = errors.Join(err, contractError("update", buried))
-	}
-	return all, err
-}
-
-// Remove implements [catalog.Writer]; as for Put, ErrUnavailable may mean that
-// only the cache was not reached.
-func (c *Cache) Remove(ctx context.Context, id string) error {
-	err := c.next.Remove(ctx, id)
-	// Also when there is no such item: a first call may have got no further.
-	if buried := c.bury(ctx, []string{id}); buried != nil {
-		return errors.Join(err, contractError("remove", buried))
-	}
-	return err
-}
-
 // bury puts a tombstone in the place of each item.
 func (c *Cache) bury(ctx context.Context, ids []string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWrite)
@@ -66,50 +29,20 @@ func (c *Cache) bury(ctx context.Context, ids []string) error {
 			pipe.Set(ctx, c.keys.Item(id), "", c.cfg.Tombstone)
 		}
 		if _, err := pipe.Exec(ctx); err != nil {
-			return err
+			return contractError("write", err)
 		}
 	}
 	return nil
 }
 
-// EditProfile implements [catalog.Profiles]. Without Redis nothing is written.
-func (c *Cache) EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (p feed.Profile, err error) {
-	err = c.changeProfile(ctx, agent, profileChange{write: func() (err error) {
-		p, err = c.next.EditProfile(ctx, agent, change)
-		return err
-	}})
-	return p, err
-}
-
-// MuteItems implements [catalog.Profiles]. Without Redis nothing is written.
+// MuteItems implements [catalog.Profiles].
 // Where the catalog cannot be asked, the items are muted in the cached profile all
 // the same, for as long as contents are cached: the agent's feed goes on, without
 // the items, whether they were stored or not.
 func (c *Cache) MuteItems(ctx context.Context, agent string, groups []string) error {
-	return c.changeProfile(ctx, agent, profileChange{
-		write:     func() error { return c.next.MuteItems(ctx, agent, groups) },
-		meanwhile: func(p *feed.Profile) { p.Hide(groups) },
-	})
-}
-
-// Learn implements [catalog.Profiles]. Without Redis nothing is written.
-func (c *Cache) Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error {
-	return c.changeProfile(ctx, agent, profileChange{write: func() error { return c.next.Learn(ctx, agent, change) }})
-}
-
-// RemoveProfile implements [catalog.Profiles]. Without Redis nothing is
-// removed.
-func (c *Cache) RemoveProfile(ctx context.Context, agent string) error {
-	return c.changeProfile(ctx, agent, profileChange{write: func() error { return c.next.RemoveProfile(ctx, agent) }})
-}
-
-// profileChange is a change of an agent's profile. Only the catalog knows the new
-// value: a part of the stored one may stay.
-type profileChange struct {
-	write func() error
-	// meanwhile makes of the old profile one that is right for readers whether
-	// the change was stored or not; nil: no error.
-	meanwhile func(*feed.Profile)
+	return c.changeProfile(ctx, agent,
+		func() error { return c.next.MuteItems(ctx, agent, groups) },
+		func(p *feed.Profile) { p.Hide(groups) })
 }
 
 // settleScript puts the new profile in the place of the writer's own mark. If
@@ -134,15 +67,17 @@ return 0
 `)
 
 // changeProfile leaves a mark, writes to the catalog, and caches the new value.
-// The mark goes first: from then on no reader can cache the old one.
-func (c *Cache) changeProfile(ctx context.Context, agent string, change profileChange) error {
+// The mark goes first: from then on no reader can cache the old one. Only the catalog
+// knows the new value: a part of the stored one may stay. change, where there is one, makes
+// of the old profile one that is right for readers whether it was written or not.
+func (c *Cache) changeProfile(ctx context.Context, agent string, write func() error, change func(*feed.Profile)) error {
 	key := c.keys.Profile(agent)
 	mine := mark + strconv.FormatUint(rand.Uint64(), 36) + strconv.FormatUint(rand.Uint64(), 36)
 	before := c.client.SetArgs(ctx, key, mine, redis.SetArgs{TTL: c.cfg.Tombstone, Get: true})
 	if err := before.Err(); err != nil && !errors.Is(err, redis.Nil) {
 		return contractError("profile", err)
 	}
-	written, ttl := change.write(), c.cfg.ProfileTTL
+	written, ttl := write(), profileTTL
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWrite)
 	defer cancel()
 	var to *knownProfile
@@ -157,7 +92,7 @@ func (c *Cache) changeProfile(ctx context.Context, agent string, change profileC
 		if to = c.meanwhile(ctx, agent, change, before, written); to == nil {
 			return written
 		}
-		ttl = c.cfg.ItemTTL
+		ttl = itemTTL
 	}
 	text, err := to.text()
 	if err != nil {
@@ -170,14 +105,14 @@ func (c *Cache) changeProfile(ctx context.Context, agent string, change profileC
 
 // meanwhile is the profile that readers use after a change that the catalog may not have
 // stored; nil where that is unknown.
-func (c *Cache) meanwhile(ctx context.Context, agent string, change profileChange, before *redis.StatusCmd, written error) *knownProfile {
-	if change.meanwhile == nil || !errors.Is(written, catalog.ErrUnavailable) {
+func (c *Cache) meanwhile(ctx context.Context, agent string, change func(*feed.Profile), before *redis.StatusCmd, written error) *knownProfile {
+	if change == nil || !errors.Is(written, catalog.ErrUnavailable) {
 		return nil
 	}
 	known := c.parseProfile(ctx, agent, before.Val())
 	if known != nil {
 		known.absent = false
-		change.meanwhile(&known.profile)
+		change(&known.profile)
 	}
 	return known
 }

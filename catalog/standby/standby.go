@@ -14,12 +14,22 @@ import (
 // Catalog is a catalog that has the contents of the list that stands in
 // for recall while it is down, and tells the list what is written.
 type Catalog struct {
-	catalog.Catalog
+	catalog.Watched
 	list *recall.Front
 }
 
 // New puts the list of a front before a catalog.
-func New(next catalog.Catalog, front *recall.Front) Catalog { return Catalog{next, front} }
+func New(next catalog.Catalog, front *recall.Front) Catalog {
+	told := func(_ context.Context, w catalog.Written) error {
+		front.Upsert(w.Stored)
+		for _, id := range w.Removed {
+			front.Delete(id)
+		}
+		return nil
+	}
+	watch := func([]string) func(context.Context, catalog.Written) error { return told }
+	return Catalog{catalog.Watched{Catalog: next, Watch: watch}, front}
+}
 
 // Docs implements [catalog.Reader]. While the catalog is down, what is kept
 // comes back; the error stays where something is missing.
@@ -43,54 +53,26 @@ func (c Catalog) Hydrate(ctx context.Context, agent string, ids []string) ([]fee
 
 // fill puts what is kept into the places that are empty because the catalog is
 // down. What remains of the error is returned.
-func (c Catalog) fill(docs []feed.Doc, err error) error {
+func (c Catalog) fill(docs []feed.Doc, err error) (remains error) {
 	if len(docs) == 0 || !errors.Is(err, catalog.ErrUnavailable) {
 		return err
 	}
-	missing := 0
 	for i := range docs {
-		if docs[i].Missing() && !c.kept(&docs[i]) {
-			missing++
+		if !docs[i].Missing() {
+			continue
+		}
+		if kept, ok := c.list.Doc(docs[i].ID); ok {
+			docs[i] = kept
+		} else {
+			remains = err
 		}
 	}
-	if missing > 0 {
-		return err
-	}
-	return nil
-}
-
-func (c Catalog) kept(doc *feed.Doc) bool {
-	kept, ok := c.list.Doc(doc.ID)
-	if ok {
-		*doc = kept
-	}
-	return ok
-}
-
-// Put implements [catalog.Writer].
-func (c Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
-	errs, err := c.Catalog.Put(ctx, items)
-	if err != nil {
-		return errs, err
-	}
-	c.list.Upsert(catalog.Stored(items, errs))
-	return errs, nil
-}
-
-// Update implements [catalog.Writer].
-func (c Catalog) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
-	all, err := c.Catalog.Update(ctx, ids, change)
-	items, removed := catalog.Changes(ids, all)
-	c.list.Upsert(items)
-	for _, id := range removed {
-		c.list.Delete(id)
-	}
-	return all, err
+	return remains
 }
 
 // Remove implements [catalog.Writer].
 func (c Catalog) Remove(ctx context.Context, id string) error {
-	err := c.Catalog.Remove(ctx, id)
+	err := c.Watched.Remove(ctx, id)
 	c.list.Delete(id) // also after an error: the reply alone may have been lost
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/internal/clocks"
 	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/internal/testenv"
@@ -54,7 +55,7 @@ func TestRetention(t *testing.T) {
 			docs, err := late.Catalog.Docs(t.Context(), []string{items[9].ID})
 			require.NoError(t, err)
 			assert.False(t, docs[0].Missing())
-			mine, err := rediskeys.Turn(late.clients.redis, rediskeys.For(late.clients.redis, late.cfg.Redis.KeyPrefix).RetentionLease(), sweepEvery)(t.Context())
+			mine, err := rediskeys.Turn(late.clients.redis, rediskeys.For(late.clients.redis, late.cfg.Redis.KeyPrefix).RetentionLease(), catalog.SweepEvery)(t.Context())
 			require.NoError(t, err)
 			assert.False(t, mine, "it is the first server's turn")
 			agesByTheClockBehind(t, late.clients.redis)

@@ -1,0 +1,93 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+
+	"github.com/freshet/freshet/feed"
+)
+
+// Watched is a catalog whose writes of items something else follows. What follows them embeds it.
+type Watched struct {
+	Catalog
+	// Watch is called before a write of items, and what it returns after it, also where it
+	// failed. An error of that joins the write's.
+	Watch func(ids []string) (after func(context.Context, Written) error)
+}
+
+// Written is the known outcome of a write: the items that are stored by it, and the ids of items
+// that are not there any more.
+type Written struct {
+	Stored  []feed.Item
+	Removed []string
+}
+
+// Put implements [Writer].
+func (c Watched) Put(ctx context.Context, items []feed.Item) (errs []error, err error) {
+	var w Written
+	after := c.Watch(IDs(items))
+	defer func() { err = errors.Join(err, after(ctx, w)) }()
+	if errs, err = c.Catalog.Put(ctx, items); err == nil {
+		w.Stored = Stored(items, errs)
+	}
+	return errs, err
+}
+
+// Update implements [Writer].
+func (c Watched) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) (all []Updated, err error) {
+	var w Written
+	after := c.Watch(ids)
+	defer func() { err = errors.Join(err, after(ctx, w)) }()
+	all, err = c.Catalog.Update(ctx, ids, change)
+	for i := range all {
+		switch {
+		case all[i].Removed:
+			w.Removed = append(w.Removed, ids[i])
+		case all[i].Err == nil:
+			w.Stored = append(w.Stored, all[i].Item)
+		}
+	}
+	return all, err
+}
+
+// Remove implements [Writer].
+func (c Watched) Remove(ctx context.Context, id string) (err error) {
+	var w Written
+	after := c.Watch([]string{id})
+	defer func() { err = errors.Join(err, after(ctx, w)) }()
+	if err = c.Catalog.Remove(ctx, id); err == nil || errors.Is(err, feed.ErrNotFound) {
+		w.Removed = []string{id}
+	}
+	return err
+}
+
+// WatchedProfiles are profiles that Change has changed: it calls write, which changes the one
+// of the agent.
+type WatchedProfiles struct {
+	Profiles
+	Change func(ctx context.Context, agent string, write func() error) error
+}
+
+// EditProfile implements [Profiles].
+func (p WatchedProfiles) EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (after feed.Profile, err error) {
+	err = p.Change(ctx, agent, func() (err error) {
+		after, err = p.Profiles.EditProfile(ctx, agent, change)
+		return err
+	})
+	return after, err
+}
+
+// MuteItems implements [Profiles].
+func (p WatchedProfiles) MuteItems(ctx context.Context, agent string, groups []string) error {
+	return p.Change(ctx, agent, func() error { return p.Profiles.MuteItems(ctx, agent, groups) })
+}
+
+// RemoveProfile implements [Profiles].
+func (p WatchedProfiles) RemoveProfile(ctx context.Context, agent string) error {
+	return p.Change(ctx, agent, func() error { return p.Profiles.RemoveProfile(ctx, agent) })
+}
+
+// Learn implements [Profiles].
+func (p WatchedProfiles) Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error {
+	return p.Change(ctx, agent, func() error { return p.Profiles.Learn(ctx, agent, change) })
+}
