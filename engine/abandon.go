@@ -19,8 +19,7 @@ const (
 	abandonTimeout = 2 * time.Second // of one attempt
 )
 
-// abandoned takes back, in the background, what calls may have been handed out
-// without learning of it. It waits for the store to answer again.
+// abandoned takes back, in the background, what calls may have been handed out unknowingly.
 type abandoned struct {
 	sessions cache.Sessions
 	begin    func(context.Context) context.Context // of each attempt, as of a request

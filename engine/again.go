@@ -25,8 +25,7 @@ func (s *stages) again() again {
 	return again{most: s.e.cfg.N}
 }
 
-// add is told of what is not unseen, and which source of home has proposed it. What is
-// pending does not come again.
+// add adds a candidate that was seen, not one that is pending; source is that of home.
 func (a *again) add(c *feed.Candidate, source feed.Source, v dedup.Verdict) {
 	days, seen := v.DaysAgo()
 	if !seen || a.most == 0 {
@@ -40,8 +39,7 @@ func (a *again) add(c *feed.Candidate, source feed.Source, v dedup.Verdict) {
 	}
 }
 
-// list returns the refs that were shown longest ago, oldest first, and how many of them
-// were shown before today.
+// list returns the refs, shown longest ago first, and how many were shown before today.
 func (a *again) list() (list []feed.Ref, earlier int) {
 	for days := len(a.days) - 1; days >= 0; days-- {
 		list = append(list, a.days[days][:min(len(a.days[days]), a.most-len(list))]...)
@@ -52,8 +50,7 @@ func (a *again) list() (list []feed.Ref, earlier int) {
 	return list, earlier
 }
 
-// placeAgain says of the candidates that come again where they are placed, which is
-// behind those that have survived. All of them are listed.
+// placeAgain places the candidates that come again, behind those that have survived.
 func (x *explaining) placeAgain() {
 	if len(x.found.again) == 0 {
 		return

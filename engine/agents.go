@@ -15,15 +15,13 @@ func (e *Engine) Profile(ctx context.Context, agent string) (feed.Profile, error
 	return e.stores.Catalog.Profile(ctx, agent)
 }
 
-// edit waits for the agent's turn to change its profile; the ticket must be left.
-// A catalog starts a change over where another one came first, so of many at
-// once each would be made many times.
+// edit waits for the agent's turn to change its profile; the ticket must be left. A catalog
+// starts a change over where another one came first: many at once would be made many times.
 func (e *Engine) edit(ctx context.Context, agent string) (*ticket, error) {
 	return e.edits.enter(ctx, turnOf{agent: agent}, e.cfg.Clock(), 0)
 }
 
-// PutProfile replaces the agent's profile, as [feed.Profile.Replace] does, by
-// [Engine.EditProfile].
+// PutProfile replaces the agent's profile by [feed.Profile.Replace] in [Engine.EditProfile].
 func (e *Engine) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
 	_, err := e.EditProfile(ctx, agent, func(stored *feed.Profile) (bool, error) {
 		stored.Replace(p)
@@ -37,7 +35,7 @@ func (e *Engine) PutProfile(ctx context.Context, agent string, p feed.Profile) e
 // before, the agent's session ends, because it was ranked for the old one. Errors wrap
 // [feed.ErrInvalid] where the profile would not be valid, or are those of change.
 func (e *Engine) EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error) {
-	ctx = e.begin(ctx)
+	ctx = e.cfg.Begin(ctx)
 	if err := feed.CheckAgentID(agent); err != nil {
 		return feed.Profile{}, err
 	}
@@ -91,7 +89,7 @@ func (e *Engine) endSession(ctx context.Context, agent string) error {
 // RemoveProfile deletes the agent's profile; [feed.ErrNotFound] where there
 // is none. Mutes end with it, and so does the session.
 func (e *Engine) RemoveProfile(ctx context.Context, agent string) error {
-	ctx = e.begin(ctx)
+	ctx = e.cfg.Begin(ctx)
 	if err := feed.CheckAgentID(agent); err != nil {
 		return err
 	}
@@ -127,14 +125,14 @@ func (e *Engine) Forget(ctx context.Context, agent string) error {
 		return err
 	}
 	if e.stores.Popularity != nil {
-		if err := e.stores.Popularity.Forget(e.begin(ctx), agent); err != nil {
+		if err := e.stores.Popularity.Forget(e.cfg.Begin(ctx), agent); err != nil {
 			return err
 		}
 	}
-	if err := e.stores.Sessions.Forget(e.begin(ctx), agent); err != nil {
+	if err := e.stores.Sessions.Forget(e.cfg.Begin(ctx), agent); err != nil {
 		return err
 	}
-	return e.stores.Seen.Forget(e.begin(ctx), agent)
+	return e.stores.Seen.Forget(e.cfg.Begin(ctx), agent)
 }
 
 // refs looks up the group of each item, and what the item is. An id that is unknown stands
@@ -181,7 +179,7 @@ func (e *Engine) Learned(agent string, p *feed.Profile) []feed.LearnedGain {
 // ForgetLearned deletes what was learned of an agent, whatever there is of it. What
 // they did before, and other servers have not learned yet, does not count any more.
 func (e *Engine) ForgetLearned(ctx context.Context, agent string) error {
-	ctx = e.begin(ctx)
+	ctx = e.cfg.Begin(ctx)
 	if err := feed.CheckAgentID(agent); err != nil {
 		return err
 	}

@@ -81,8 +81,7 @@ type Answer struct {
 	NewReader bool
 	// Sources has the source of each of Docs; nil: all are there for their scores.
 	Sources []feed.Source
-	// Trends has, of home, the trend of each of Docs, 0 of those without a mark; nil: none
-	// is known.
+	// Trends has, of home, the trend of each of Docs, 0 without a mark; nil: none is known.
 	Trends []feed.Trend
 	// ShownBefore tells of each of Docs whether the agent was given it before, within
 	// the dedup window; nil: none was.

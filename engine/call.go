@@ -26,18 +26,15 @@ type call struct {
 	variant string
 	// past is how many candidates a refresh goes past, since they are gone.
 	past int
-	// pastSession says that the session of before was tried, in place of a list for all
-	// readers.
+	// pastSession says that the session of before was tried in place of a list for all.
 	pastSession bool
 	// first says that it is the agent's first refresh.
 	first bool
 	// profile is the profile that the page was read with; nil: nothing was read.
 	profile *feed.Profile
-	// uncertain says that the next step may have been made already, and that
-	// it is unknown what it handed out.
+	// uncertain says that the next step may have been made already, with an unknown page.
 	uncertain bool
-	// kept says that something that could not be delivered could not be given
-	// back either.
+	// kept says that something could neither be delivered nor given back.
 	kept bool
 }
 
@@ -112,8 +109,7 @@ type page struct {
 	sessionless bool // handed out without the session store: only this process remembers it
 }
 
-// down reports whether an error says that a store cannot be asked at the
-// moment while the request itself still has time.
+// down reports whether a store cannot be asked although the request still has time.
 func down(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil {
 		return false
@@ -122,10 +118,9 @@ func down(ctx context.Context, err error) bool {
 	return slices.ContainsFunc(unavailable, func(u error) bool { return errors.Is(err, u) })
 }
 
-// oldSessionPage pages on in the session of before, because the refresh cannot
-// be made; cause says why, and is the error where there is no session either.
-// Whatever is down, what the page lacks is a new search: its items were checked
-// when the session was built and are not shown twice.
+// oldSessionPage pages on in the session of before, because of what failed; cause is the
+// error where there is no session either. Whatever is down, the page lacks a new search: its
+// items were checked when the session was built and are not shown twice.
 func (e *Engine) oldSessionPage(ctx context.Context, c *call, cause error) (page, error) {
 	if !down(ctx, cause) {
 		return page{}, cause

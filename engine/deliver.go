@@ -72,10 +72,9 @@ func (c *call) take(ctx context.Context, n int) (page, error) {
 	return page{Page: p}, err
 }
 
-// read hydrates a page. What this process handed out is left out, and stays
-// pending: a session that outlived a fault may still hold it. A step that was
-// made before is not asked that: a retry on this server may have been answered
-// with it.
+// read hydrates a page. What this process handed out is left out, and stays pending: a
+// session that outlived a fault may still hold it. A replayed step is taken as it is: a retry
+// on this server may have been answered with it.
 func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 	if p.Replayed {
 		got, err := c.e.stages.hydrate(ctx, c.Agent, p.Refs)
@@ -95,8 +94,7 @@ func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 	return got, err
 }
 
-// restore returns to the session what of a page could not be delivered, so that nothing is
-// lost. The request may have run out of time already.
+// restore returns to the session what could not be delivered, also when the request has ended.
 func (c *call) restore(ctx context.Context, p page, refs []feed.Ref) {
 	if len(refs) == 0 || p.Replayed && p.sessionless {
 		return

@@ -22,12 +22,11 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// pageTries is how often a refresh chooses anew when other servers keep handing
-// out everything it has chosen, and how often an answer refreshes where all of that is gone.
+// pageTries is how often a refresh chooses anew while other servers hand out all that it has
+// chosen, and how often an answer refreshes where all of that is gone.
 const pageTries = 4
 
-// Seen is the part of a dedup store that the engine uses: it checks candidates and
-// forgets agents.
+// Seen is the part of a dedup store that the engine uses.
 type Seen interface {
 	dedup.Checker
 	// Forget is that of [dedup.Store].
@@ -36,10 +35,9 @@ type Seen interface {
 
 // Recorder takes impressions off the request path. [dedup.Recorder] is one.
 type Recorder interface {
-	// Deliver hands over what an agent was answered, groups and ids. It must
-	// not block. What it has no room for stays pending, and the agent's next
-	// refresh delivers it again; recording anything twice is harmless. It keeps
-	// groups.
+	// Deliver hands over what an agent was answered, groups and ids, and keeps the list. It
+	// must not block. What it has no room for stays pending, and the agent's next
+	// refresh delivers it again; recording anything twice is harmless.
 	Deliver(agent string, groups []string)
 	// Confirm is Deliver for callers that wait: it returns when a filter has the
 	// groups. The error wraps [dedup.ErrUnavailable] where they could not be
@@ -69,8 +67,7 @@ type Stores struct {
 	Learner Learner
 	// Promotions tells by which promotion an item is shown; nil: there are none.
 	Promotions Promotions
-	// Posts tells which posts an agent may see, so that acts on others do not
-	// count; nil: there are no posts.
+	// Posts tells which posts an agent may see: acts on others do not count; nil: none.
 	Posts social.Cards
 	Home  Home // the sources of home
 	// Prefetch reads next pages ahead; nil: nothing does.
@@ -108,8 +105,7 @@ type Config struct {
 	// hands that out again: for stores that a failover can set back. It is
 	// implied by [Stores.Fallback].
 	Remember bool
-	// Begin, where it is set, returns the context that the stores are asked
-	// with on behalf of one request of an agent.
+	// Begin returns the context with which stores are asked for one request; nil: as it is.
 	Begin func(context.Context) context.Context
 	// Tracer makes a span for each request and each of its stages; nil: none.
 	Tracer trace.Tracer
@@ -172,7 +168,7 @@ func New(stores Stores, cfg Config) (*Engine, error) {
 	if stores.Home.Following != nil {
 		stores.Home.Following.showing = e
 	}
-	e.abandoned = newAbandoned(stores.Sessions, e.begin, cfg.Log)
+	e.abandoned = newAbandoned(stores.Sessions, cfg.Begin, cfg.Log)
 	return e, nil
 }
 
@@ -182,7 +178,7 @@ func (e *Engine) Feed(ctx context.Context, r Request) (Answer, error) {
 	if err := r.Validate(); err != nil {
 		return Answer{}, err
 	}
-	a, err := e.traced(e.begin(ctx), r, func(ctx context.Context) (Answer, error) {
+	a, err := e.traced(e.cfg.Begin(ctx), r, func(ctx context.Context) (Answer, error) {
 		if r.Silent {
 			return e.peek(ctx, r)
 		}
@@ -197,9 +193,6 @@ func (e *Engine) Feed(ctx context.Context, r Request) (Answer, error) {
 	countAnswer(r, a, err)
 	return a, err
 }
-
-// begin is the context of a request.
-func (e *Engine) begin(ctx context.Context) context.Context { return e.cfg.Begin(ctx) }
 
 // page answers a call that hands out a page.
 func (e *Engine) page(ctx context.Context, c *call) (Answer, error) {
@@ -250,8 +243,7 @@ func (e *Engine) profile(ctx context.Context, agent string) (feed.Profile, error
 	return p, err
 }
 
-// query returns the query that recalls an agent's candidates, and the variant that its
-// ranking belongs to.
+// query recalls an agent's candidates; variant is that of its ranking.
 func (e *Engine) query(agent string, p feed.Profile) (q feed.Query, variant string) {
 	variant, ranking := e.cfg.Rankings.For(agent)
 	return feed.Query{Agent: agent, Profile: p, Ranking: ranking, Origin: e.cfg.origin(e.cfg.Clock()), N: e.cfg.N}, variant

@@ -12,8 +12,7 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// item says of the item that was asked for why it is where it is, be it a
-// candidate or not.
+// item says of the item that was asked for why it is where it is, or is no candidate.
 func (x *explaining) item(ctx context.Context) error {
 	if x.r.Item == "" {
 		return nil
@@ -46,9 +45,14 @@ func (x *explaining) item(ctx context.Context) error {
 	out.Group, out.Title, out.UpdateTime = it.Group(), it.Title, it.UpdateTime
 	out.Age = x.query.Origin.Unix() - it.UpdateTime
 	out.Decay, out.Curves = x.curve.At(float64(out.Age)), x.curves(out.Age)
-	found, err := x.find(ctx, &out.Explained)
+	factors, err := x.ask(ctx, []string{out.ID}) // recall may know of it although it is no candidate
 	if err != nil {
 		return err
+	}
+	found := factors[0].Known
+	if found {
+		setFactors(&out.Explained, factors[0], &x.query.Ranking)
+		out.Source, out.Score = x.e.direct.Name(), factors[0].Score
 	}
 	return x.elsewhere(ctx, out, &it, found)
 }
@@ -59,17 +63,6 @@ func (x *explaining) curves(age int64) []float64 {
 		return nil
 	}
 	return x.curve.Parts(float64(age))
-}
-
-// find asks recall what the score of an item is made of that is no candidate.
-func (x *explaining) find(ctx context.Context, c *api.Explained) (found bool, err error) {
-	factors, err := x.ask(ctx, []string{c.ID})
-	if err != nil || !factors[0].Known {
-		return false, err
-	}
-	setFactors(c, factors[0], &x.query.Ranking)
-	c.Source, c.Score = x.e.direct.Name(), factors[0].Score
-	return true, nil
 }
 
 // candidateReason puts a candidate's outcome into words.
@@ -116,7 +109,7 @@ func (x *explaining) candidateReason(c *api.Explained, it *feed.Item) string {
 	return fmt.Sprintf("%s, but %s is of the same group, ranks higher and stands in for it.", ranks, c.Better)
 }
 
-// againOf says in words that a candidate was shown before; "" where it was not.
+// againOf says in words that a candidate was shown before.
 func againOf(c *api.Explained) string {
 	if !c.ShownBefore {
 		return ""
@@ -124,8 +117,7 @@ func againOf(c *api.Explained) string {
 	return fmt.Sprintf(" The agent was given it, or an item of its group, on %s; it comes again because nothing unseen is left (dedup.when_exhausted).", c.Day)
 }
 
-// storyOf says in words that a candidate is placed beside another one that tells its story;
-// "" where it is not.
+// storyOf says in words that a candidate is placed beside another one of its story.
 func storyOf(c *api.Explained) string {
 	if c.Better == "" {
 		return ""
@@ -133,8 +125,7 @@ func storyOf(c *api.Explained) string {
 	return fmt.Sprintf(" %s there has nearly the same title, for which it was set aside at first.", c.Better)
 }
 
-// varietyReason says in words what has lowered a candidate among those of its page; ""
-// where nothing has.
+// varietyReason says in words what has lowered a candidate among those of its page.
 func varietyReason(v *api.Variety) string {
 	var why []string
 	for k, nth := range []*api.Nth{v.Author, v.Site, v.Tag} {
@@ -170,8 +161,7 @@ func (x *explaining) elsewhere(ctx context.Context, out *api.ExplainedItem, it *
 	return nil
 }
 
-// outside says of an item that recall did not reach how far away it is, and
-// whether it would be shown if it came.
+// outside says how far recall was from an item, and whether it would be shown if it came.
 func (x *explaining) outside(ctx context.Context, out *api.ExplainedItem) error {
 	out.Outcome = api.OutcomeOutside
 	n := x.out.Counts.Recalled

@@ -33,8 +33,7 @@ func (d *explainedList) read(ctx context.Context, p page) (hydrated, error) {
 func (*explainedList) discard(context.Context, hydrated)         {}
 func (*explainedList) restore(context.Context, page, []feed.Ref) {}
 
-// page builds the page that a refresh would answer. What nothing holds back then
-// waits in the session.
+// page builds the page that a refresh would answer.
 func (x *explaining) page(ctx context.Context) error {
 	d := &explainedList{x, x.found.session()}
 	p, err := d.take(ctx, x.r.Limit)
@@ -56,9 +55,8 @@ func (x *explaining) page(ctx context.Context) error {
 	return x.contents(ctx, outcomes)
 }
 
-// contents reads the content of all candidates, for their titles and for what is
-// gone or muted behind the page, and notes the outcomes of those that have survived. What
-// cannot be read is taken for what it was.
+// contents reads all candidates, for their titles and for what is gone or muted behind the
+// page, and notes the outcomes of those that have survived. What cannot be read counts as it was.
 func (x *explaining) contents(ctx context.Context, outcomes map[string]api.Outcome) error {
 	ctx, end := x.enter(ctx, hydrateStage)
 	defer end()
@@ -110,8 +108,7 @@ type homeScore struct {
 // home reports whether the explanation is of home.
 func (x *explaining) home() bool { return x.r.Feed == feed.HomeFeed }
 
-// rankHome ranks the candidates of each source, and lists them: scores of different sources
-// are not compared.
+// rankHome ranks the candidates of each source, whose scores are not compared, and lists them.
 func (x *explaining) rankHome() {
 	all := x.out.Candidates
 	slices.SortStableFunc(all, func(a, b api.Explained) int {
@@ -135,8 +132,7 @@ func (x *explaining) ranks(c *api.Explained) string {
 	return fmt.Sprintf("It ranks %d of %d", c.Rank, x.out.Counts.Recalled)
 }
 
-// unproposed says why an item that nothing else explains is no candidate; found says that
-// recall has it.
+// unproposed says why an item, in recall or not, that nothing else explains is no candidate.
 func (x *explaining) unproposed(ctx context.Context, out *api.ExplainedItem, found bool) error {
 	switch {
 	case x.home():
@@ -163,8 +159,7 @@ func listOrder(a, b api.Explained) int {
 	return cmp.Or(cmp.Compare(homeOrder(&a), homeOrder(&b)), cmp.Compare(a.Rank, b.Rank))
 }
 
-// rightOf says in words whose position a candidate of home is at; "" where the feed has no
-// pattern.
+// rightOf says in words whose position by the pattern a candidate of home is at.
 func rightOf(v *api.Variety) string {
 	switch v.Right {
 	case "":

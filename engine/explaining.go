@@ -20,8 +20,7 @@ import (
 // recall source directly, so that what is kept of recalls for readers is
 // neither used nor pushed out; content it reads may enter a cache.
 //
-// Errors wrap [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid],
-// [feed.ErrInvalid], or a store's ErrUnavailable.
+// Errors wrap [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid], or a store's ErrUnavailable.
 func (e *Engine) Explain(ctx context.Context, r ExplainRequest) (api.Explanation, error) {
 	if err := r.Validate(); err != nil {
 		return api.Explanation{}, err
@@ -42,8 +41,7 @@ func (e *Engine) Explain(ctx context.Context, r ExplainRequest) (api.Explanation
 	return x.out, nil
 }
 
-// Ranking tells by which parameters the agent is ranked at the moment, and of
-// which variant they are.
+// Ranking tells by which parameters the agent is ranked at the moment, and their variant.
 func (e *Engine) Ranking(agent string) (variant string, r feed.Ranking) {
 	run, r := e.cfg.Rankings.For(agent)
 	variant, _ = feed.VariantOf(run)
@@ -81,8 +79,7 @@ var (
 	factorsTime = stage{name: "factors"}
 )
 
-// enter is [Engine.enter] for an explanation: its time goes into the answer,
-// not into the metrics of what readers wait for.
+// enter is [Engine.enter] for an explanation, whose times go into the answer, not the metrics.
 func (x *explaining) enter(ctx context.Context, s stage) (context.Context, func()) {
 	to := map[string]*float64{
 		profileTime.name: &x.out.Times.Profile, recallStage.name: &x.out.Times.Recall, dedupStage.name: &x.out.Times.Dedup,
@@ -95,8 +92,7 @@ func (x *explaining) enter(ctx context.Context, s stage) (context.Context, func(
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// open reads what a refresh starts from, and puts in its place what was asked
-// for instead.
+// open reads what a refresh starts from, or takes what was asked for instead.
 func (x *explaining) open(ctx context.Context) error {
 	ctx, end := x.enter(ctx, profileTime)
 	defer end()
@@ -122,8 +118,7 @@ func (x *explaining) open(ctx context.Context) error {
 	return nil
 }
 
-// recall goes through the rounds as [stages.choose] does and keeps all that
-// comes by.
+// recall goes through the rounds as [stages.choose] does and keeps all that comes by.
 func (x *explaining) recall(ctx context.Context) (err error) {
 	x.stages = stages{e: x.e, at: func() time.Time { return x.now }, recall: x.e.direct, enter: x.enter, scores: map[homeProposal]homeScore{}}
 	r := x.stages.rounds(wanted{x.r.Agent, x.r.Feed, x.query, x.r.Limit, x.r.Limit, x.e.cfg.RoundsFor})
@@ -190,8 +185,7 @@ func (x *explaining) list(n api.Explained) {
 	x.out.Candidates = append(x.out.Candidates, n)
 }
 
-// place says of the candidates that have survived where they are placed. All of
-// them are listed.
+// place says where the candidates that have survived are placed. All of them are listed.
 func (x *explaining) place(survivors []feed.Candidate, places []place) {
 	type proposal struct{ source, id string } // of home, two sources may propose one item
 	listed := make(map[proposal]*api.Explained, len(survivors))

@@ -51,8 +51,7 @@ func (d *drawer) aim(agent string, q *feed.Query) {
 
 func (d *drawer) on() bool { return d.share > 0 }
 
-// begin begins a page: of its size × share positions, the part of one that is over
-// is given by chance.
+// begin begins a page of size × share drawn positions, whose fraction is given by chance.
 func (d *drawer) begin(size int) {
 	d.chosen, d.drawn = -1, 0
 	if d.left = 0; d.on() && size > unexplored {
@@ -60,8 +59,7 @@ func (d *drawer) begin(size int) {
 	}
 }
 
-// at reports whether a position of the page, from 0, is one to draw for. All below the
-// first ones are equally likely.
+// at reports whether to draw for a position, from 0. All below the first ones are equally likely.
 func (d *drawer) at(position, size int) bool {
 	if position < unexplored || d.left == 0 {
 		return false

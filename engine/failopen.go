@@ -9,13 +9,11 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Fallback keeps impressions on disk while the dedup store is down, and
-// records them when it is back.
+// Fallback keeps impressions on disk while the dedup store is down, and records them later.
 type Fallback interface {
-	// Keep takes the keys of what an agent was handed out at now. It is
-	// asked once for each page, before the page is answered. After an error
-	// the page is answered all the same, and what was not kept may be shown
-	// again.
+	// Keep takes the keys of what an agent was handed out at now, once for each page, before
+	// the page is answered. After an error it is answered all the same, and what was not kept
+	// may be shown again.
 	Keep(agent string, keys []string, now time.Time) error
 }
 
@@ -43,15 +41,13 @@ type failOpen struct {
 	sessionless *sessionlessPages
 }
 
-// allows reports whether the engine answers in spite of this error of the dedup
-// or session store.
+// allows reports whether the engine answers in spite of an error of the dedup or session store.
 func (f *failOpen) allows(ctx context.Context, err error) bool {
 	return f.e.stores.Fallback != nil && down(ctx, err)
 }
 
-// retried returns the page without the stores that was handed out under the
-// call's request id, as a replayed one. The error is [cache.ErrConflict] where that was
-// another call.
+// retried returns, as a replayed one, the page without the stores that was handed out under the
+// call's request id. The error is [cache.ErrConflict] where that was another call.
 func (f *failOpen) retried(c *call) (page, error) {
 	p, err := f.sessionless.get(c, f.e.cfg.Clock())
 	if !p.sessionless {
@@ -60,8 +56,7 @@ func (f *failOpen) retried(c *call) (page, error) {
 	return p, err
 }
 
-// page hands out the first candidates without the session store. This process
-// remembers them; other servers do not know.
+// page hands out the first candidates without the session store; this process remembers them.
 func (f *failOpen) page(c *call, found chosen) (page, error) {
 	refs := found.ranked[:min(c.Limit, len(found.ranked))]
 	p, err := f.sessionless.put(c, page{

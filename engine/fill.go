@@ -17,12 +17,10 @@ import (
 // page of which nothing is left goes on to the end of the session.
 const topUps = 2
 
-// passOver is how many further pages are taken where no content of a page can
-// be read at the moment.
+// passOver is how many further pages are taken where no content of a page can be read.
 const passOver = 8
 
-// pageSource supplies the candidates of a page: the session of a [call], or its
-// counterpart in an explanation.
+// pageSource supplies the candidates of a page: the session of a [call], or an [explainedList].
 type pageSource interface {
 	// take takes the next refs, n at most.
 	take(ctx context.Context, n int) (page, error)
@@ -56,8 +54,7 @@ func fillPage(ctx context.Context, d pageSource, limit int, p *page) (hydrated, 
 	return got, nil
 }
 
-// undelivered are the refs, of the first step and of those after it, that are neither on the
-// page nor discarded.
+// undelivered are the refs, of all steps, that are neither on the page nor discarded.
 func (h *hydrated) undelivered(first []feed.Ref) []feed.Ref {
 	if len(h.further) == 0 && len(h.refs) == len(first) {
 		return nil
@@ -251,8 +248,7 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 	return got, nil
 }
 
-// refused returns the items that the reader refuses where only the index knows: their
-// profile may have changed since they were recalled.
+// refused returns the items that the reader's present profile refuses where only the index knows.
 func (s *stages) refused(ctx context.Context, p *feed.Profile, refs []feed.Ref) (map[string]bool, error) {
 	asked, ok := s.e.direct.(recall.Refuser)
 	if !ok || !p.HasMutes() {

@@ -19,17 +19,13 @@ import (
 )
 
 const (
-	// guestReads is how often a page of the guest feed is filled up that has lost
-	// items to deletion.
+	// guestReads is how often a page that has lost items to deletion is filled up.
 	guestReads = 4
-	// keepGuest is how long content is kept in this process for while it cannot be
-	// read.
+	// keepGuest is how long content is kept in this process for when it cannot be read.
 	keepGuest = 10 * time.Minute
-	// manyKept is how many contents are kept before old ones are dropped: several
-	// times what pages are made of.
+	// manyKept is how many contents are kept: several times what pages are made of.
 	manyKept = 1000
-	// newestGuests is how many of the newest are read: two pages, of which something may be
-	// gone or trend.
+	// newestGuests is how many of the newest are read: some may be gone, or trend.
 	newestGuests = 2 * MaxLimit
 	// belowTrends makes scores of the newest smaller than those of what trends.
 	belowTrends = 1e-6
@@ -85,12 +81,11 @@ func NewGuest(stores GuestStores, diversity func() feed.Diversity, cfg Config) *
 }
 
 // Page answers the first limit items, 1 to [MaxLimit]. Their order is that of
-// [feed.Trend.Guest] as of the moment the set was computed, built like any page, with
-// the newest behind them where they do not fill it, and
-// what is promoted on positions 9, 19, 29 and so on. It changes nothing and records
-// nothing. Items that cannot be read at the moment are as they were some minutes ago.
-// Errors wrap [feed.ErrBadLimit], [trending.ErrUnavailable] while nothing is known to
-// trend, or are those of the items or the newest where there is nothing to show.
+// [feed.Trend.Guest] as of the moment the set was computed, built like any page, with the
+// newest behind them where they do not fill it, and what is promoted on positions 9, 19, 29
+// and so on. It changes nothing and records nothing. Items that cannot be read are as they
+// were some minutes ago. Errors wrap [feed.ErrBadLimit], [trending.ErrUnavailable] while
+// nothing is known to trend, or are those of the items or the newest where nothing is shown.
 func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
 	if err := feed.CheckLimit(limit, MaxLimit); err != nil {
 		return GuestPage{}, err
@@ -180,8 +175,7 @@ func (r *guestRead) fill(ctx context.Context, list, promoted []guestRef, limit i
 	return items, err
 }
 
-// read reads the content of items; what is gone is left out. What cannot be read is
-// as it was kept, beside the error.
+// read reads items; what is gone is left out. What cannot be read is as kept, beside the error.
 func (r *guestRead) read(ctx context.Context, refs []guestRef) ([]GuestItem, error) {
 	ids := make([]string, len(refs))
 	for i := range refs {

@@ -70,8 +70,7 @@ func orderGuests(set *trending.Set, newest []feed.Candidate, by feed.Diversity, 
 	return list
 }
 
-// placeable are those of what is promoted that come to a position behind what else
-// there is, and that.
+// placeable are those of what is promoted that come to a position behind others, and these.
 func placeable(list, promoted []guestRef) (others, placed []guestRef) {
 	for ; ; promoted = promoted[:len(promoted)-1] {
 		others = without(list, promoted)

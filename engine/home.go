@@ -20,8 +20,7 @@ const homeAtOnce = 200
 // promotedName is the source of candidates that are promoted.
 var promotedName = feed.SourcePromoted.String()
 
-// Home configures the sources that the home feed has in addition to for-you's, which it
-// uses for discovery. All fields are optional.
+// Home has the sources of home beside for-you's, which is its discovery. All are optional.
 type Home struct {
 	Following *Timelines      // nil: nobody follows anybody; what they show the engine notes
 	Trending  recall.Proposer // nil: there is nothing
@@ -37,15 +36,13 @@ type Home struct {
 
 // Trends tells what trends.
 type Trends interface {
-	// Trends answers a trend for each of the ids, 0 where there is none to be marked. It
-	// must not block.
+	// Trends answers a trend for each of the ids, 0 for none to be marked. It must not block.
 	Trends(ids []string) []feed.Trend
 }
 
 // Affinities tells whose posts an agent has liked and replied to.
 type Affinities interface {
-	// Affinities counts, by author, the agent's likes and replies since then. Errors wrap
-	// [social.ErrUnavailable].
+	// Affinities counts by author, since then. Errors wrap [social.ErrUnavailable].
 	Affinities(ctx context.Context, agent string, since time.Time) (map[string]int, error)
 }
 

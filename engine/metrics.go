@@ -65,10 +65,9 @@ type values []string
 
 var givenSources = values{"source", "following", "trending", "discovery", "promoted", "explore"}
 
-// newCounters makes a counter with one or two labels, and has its series by the values of
-// those, with a space between. They are made once: looking labels up costs more than
-// counting. It also makes every series there from the start, so that a rate over the first
-// error is not lost.
+// newCounters makes a counter with one or two labels, and has its series by their values,
+// with a space between. So they are there from the start, and a rate over the first error is
+// not lost; looking labels up would also cost more than counting.
 func newCounters(name, help string, labels ...values) map[string]prometheus.Counter {
 	var names []string
 	series := [][]string{nil}
@@ -167,8 +166,7 @@ func newStage(name string) stage {
 	return stage{name: name, seconds: stageSeconds.WithLabelValues(name)}
 }
 
-// enter begins a stage; the function it returns ends it. Without a tracer only
-// its time is measured.
+// enter begins a stage; the function it returns ends it.
 func (e *Engine) enter(ctx context.Context, s stage) (context.Context, func()) {
 	timer := prometheus.NewTimer(s.seconds)
 	if e.cfg.Tracer == nil {

@@ -60,8 +60,7 @@ type place struct {
 	right  feed.Source // of home: whose position it was
 }
 
-// build returns the list that pages of size are taken from. What was set aside comes while
-// the list has fewer than most.
+// build returns the list that pages of size are taken from, up to most with what was set aside.
 func (b *pageBuilder) build(from []feed.Candidate, by feed.Diversity, size, most int) []feed.Ref {
 	if !by.On() && b.places == nil && !b.drawer.on() {
 		b.proper = len(from)
@@ -224,8 +223,7 @@ func (b *pageBuilder) best() int {
 	return best
 }
 
-// sameStory answers the candidate of the page that tells this one's story, and
-// -1 where there is none.
+// sameStory answers the candidate of the page that tells this one's story; -1: none does.
 func (b *pageBuilder) sameStory(c int32) int32 {
 	if !b.by.OneStory() {
 		return -1

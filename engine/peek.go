@@ -9,8 +9,7 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// What a badge tells who has not refreshed lately. Nothing is known then of what
-// is new to them: all of a recall would be.
+// What a badge tells who has not refreshed lately: to them all of a recall would be new.
 const (
 	newcomerSince = 24 * time.Hour // how young an item is that counts
 	newcomerMost  = 99             // and how many of them
@@ -77,10 +76,9 @@ func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
 // survives them as a refresh does; content is not read. Only items dated after
 // since are candidates; zero: no bound.
 //
-// Nothing is changed, and nothing is counted. It asks the recall source directly: what
-// is shared among readers is neither used nor pushed out. Errors wrap
-// [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid], or a store's
-// ErrUnavailable.
+// Nothing is changed or counted, and what is shared of recalls among readers is neither used
+// nor pushed out. Errors wrap [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid], or a
+// store's ErrUnavailable.
 func (e *Engine) Preview(ctx context.Context, agent string, limit int, since time.Time, rankings ...feed.Ranking) ([][]feed.Ref, error) {
 	if err := (Request{Agent: agent, Action: ActionRefresh, Limit: limit}).Validate(); err != nil {
 		return nil, err

@@ -15,11 +15,8 @@ import (
 // moment would give a new reader, in pages of [DefaultLimit]: nothing that the
 // agent has been shown is left out, and nothing is changed. Exploration draws where
 // the rankings have different shares of it: what chance puts on pages alike would
-// only hide what else differs. A zero at is now. No
-// list holds a group twice.
-//
-// It asks the recall source directly: what is shared among readers is neither used
-// nor pushed out.
+// only hide what else differs. A zero at is now. No list holds a group twice. What is
+// shared of recalls among readers is neither used nor pushed out.
 func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, rankings ...feed.Ranking) (feed.Profile, [][]feed.Candidate, error) {
 	if err := feed.CheckAgentID(agent); err != nil {
 		return feed.Profile{}, nil, err
@@ -55,8 +52,7 @@ func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, ra
 	return profile, lists, nil
 }
 
-// rank goes on, round after round, until it has as many as were asked for: a
-// round with several items of one group comes short.
+// rank goes on until it has as many as were asked for: groups may come again between rounds.
 func rank(ctx context.Context, source recall.Source, q feed.Query) ([]feed.Candidate, error) {
 	met := make(map[string]struct{}, q.N)
 	list := make([]feed.Candidate, 0, q.N)
@@ -97,8 +93,7 @@ func inPages(agent string, q *feed.Query, list []feed.Candidate) []feed.Candidat
 	return out
 }
 
-// Factors says what the scores of items are made of, by the profile, ranking
-// and origin of q: one for each id.
+// Factors says for each id what the score is made of, by profile, ranking and origin of q.
 func (e *Engine) Factors(ctx context.Context, q feed.Query, ids []string) ([]recall.Factors, error) {
 	explainer, ok := e.direct.(recall.Explainer)
 	if !ok {

@@ -15,7 +15,9 @@ import (
 // page. A refresh that had to wait for another one of the same agent pages
 // from the session that one built, if it is young enough.
 func (e *Engine) refresh(ctx context.Context, c *call) (Answer, error) {
-	turn, err := e.turn(ctx, c)
+	inside, end := e.enter(ctx, turnStage)
+	turn, err := e.turns.enter(inside, turnOf{c.Agent, c.Feed}, e.cfg.Clock(), e.cfg.Coalesce)
+	end()
 	if err != nil {
 		return Answer{}, err
 	}
@@ -45,15 +47,7 @@ func (e *Engine) refresh(ctx context.Context, c *call) (Answer, error) {
 	return a, err
 }
 
-// turn waits until no other refresh of the agent's feed runs in this process.
-func (e *Engine) turn(ctx context.Context, c *call) (*ticket, error) {
-	ctx, end := e.enter(ctx, turnStage)
-	defer end()
-	return e.turns.enter(ctx, turnOf{c.Agent, c.Feed}, e.cfg.Clock(), e.cfg.Coalesce)
-}
-
-// follow pages from the session the refresh before has built; ok is false
-// where nothing is left of it.
+// follow pages from the session that the refresh before has built; false: nothing is left.
 func (e *Engine) follow(ctx context.Context, c *call) (a Answer, ok bool, err error) {
 	p, err := c.take(ctx, c.Limit)
 	if e.failOpen.allows(ctx, err) {
@@ -69,8 +63,7 @@ func (e *Engine) follow(ctx context.Context, c *call) (a Answer, ok bool, err er
 	return a, true, err
 }
 
-// open reads what a refresh starts from: the agent's profile and, at the same
-// time, the page its request id has been answered with before, if any.
+// open reads the agent's profile and, at the same time, the page of its request id, if any.
 func (e *Engine) open(ctx context.Context, c *call) (feed.Profile, cache.Page, error) {
 	ctx, end := e.enter(ctx, openStage)
 	defer end()

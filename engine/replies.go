@@ -56,8 +56,7 @@ func (t *Timelines) Replies(ctx context.Context, r RepliesRequest) (page Timelin
 // readCards is [social.Cards], or what answers as it does.
 type readCards func(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error)
 
-// pageOf is the page of the first of some entries that the reader may see. One entry more
-// than the limit says that there is more.
+// pageOf is the page of the first entries; one more than the limit says that there is more.
 func pageOf(ctx context.Context, cards readCards, reader string, entries []social.Entry, limit int) (page TimelinePage, err error) {
 	if page.HasMore = len(entries) > limit; page.HasMore {
 		entries = entries[:limit]

@@ -20,9 +20,8 @@ const (
 	portion      = 2000   // candidates; the first round's, where those are more
 )
 
-// rounds goes through recall and dedup with one origin, until want candidates
-// can be placed, recall has no more, or the time is up. There is always one
-// portion.
+// rounds goes through recall and dedup with one origin, one portion at least, until want
+// candidates can be placed, recall has no more, or the time is up.
 type rounds struct {
 	*scratch
 	wanted
@@ -43,8 +42,7 @@ type rounds struct {
 	err      error
 }
 
-// scratch holds temporary data of the rounds of one choice. It is pooled, because a
-// refresh handles hundreds of candidates.
+// scratch holds temporary data of the rounds of one choice. It is pooled.
 type scratch struct {
 	proposed  map[string]struct{} // groups of this and earlier rounds
 	fresh     []feed.Candidate    // of this portion, in order, those of groups not met before
@@ -95,8 +93,7 @@ func (s *stages) rounds(w wanted) rounds {
 	}
 }
 
-// next recalls, where everything recalled is checked, and checks the next
-// portion. It reports false at the end and after an error.
+// next checks the next portion, recalled where none is left; false: it is the end, or failed.
 func (r *rounds) next(ctx context.Context) bool {
 	if r.err != nil || r.last || r.late || r.enough() {
 		return false
@@ -154,7 +151,7 @@ func ofOthers(candidates []feed.Candidate, agent string) []feed.Candidate {
 
 // take makes a portion's candidates the fresh ones, dropping groups that an
 // earlier round or a better candidate has proposed already. What is promoted takes no
-// group from other sources: the blend places it once, see [duplicates].
+// group from other sources: the blend places it once, see [sourceQueues].
 func (s *scratch) take(candidates []feed.Candidate) {
 	s.fresh, s.refs = s.fresh[:0], s.refs[:0]
 	for _, c := range candidates {
@@ -240,8 +237,7 @@ func (r *rounds) chosen() (chosen, error) {
 	return r.found, nil
 }
 
-// byRef makes one value of those of each ref's keys, in place: merge gets that of its group
-// and that of its id.
+// byRef merges, in place, the values of each ref's keys: that of its group and that of its id.
 func byRef[T any](refs []feed.Ref, values []T, merge func(group, id T) T) []T {
 	if len(refs) == len(values) { // each has one key
 		return values

@@ -16,13 +16,11 @@ const (
 	// servedBytes bounds what a process remembers: some seven million
 	// impressions, or 10,000 readers of 700 each.
 	servedBytes = 64 << 20
-	// servedFor is how long a generation of an agent's impressions is added
-	// to, and then kept.
+	// servedFor is how long a generation of impressions is added to, and then kept.
 	servedFor = 12 * time.Hour
 	// servedKeys is how many impressions a generation takes at most.
 	servedKeys = 1000
-	// servedAgent is about what a generation costs beside its impressions, 8 bytes
-	// each.
+	// servedAgent is about what a generation costs beside its impressions, 8 bytes each.
 	servedAgent = 300
 )
 
@@ -72,8 +70,7 @@ func lately(agent string, now time.Time) [2]generation {
 	return [2]generation{{agent, number}, {agent, number - 1}}
 }
 
-// add remembers what an agent was handed out. sessionless says that nothing else
-// knows of it.
+// add remembers what an agent was handed out; sessionless: nothing else knows of it.
 func (s *served) add(agent string, keys []string, sessionless bool, now time.Time) {
 	if s == nil {
 		return
@@ -113,9 +110,8 @@ func find(sorted []uint64, h uint64) (at int, found bool) {
 	return at, found
 }
 
-// has reports whether the agent was handed the key out; with all unset, only
-// loosely. mu is held.
-func (s *served) has(known *[2][]uint64, key string, all bool) bool {
+// has reports whether the agent was handed the key out; without all, only on a sessionless page.
+func (s *served) has(known [2][]uint64, key string, all bool) bool {
 	h := s.hash(key)
 	for _, hashes := range known {
 		if at, found := find(hashes, h); found {
@@ -126,7 +122,7 @@ func (s *served) has(known *[2][]uint64, key string, all bool) bool {
 }
 
 // with calls fn with what is known of the agent, if anything is.
-func (s *served) with(agent string, now time.Time, fn func(known *[2][]uint64)) {
+func (s *served) with(agent string, now time.Time, fn func(known [2][]uint64)) {
 	if s == nil {
 		return
 	}
@@ -137,13 +133,13 @@ func (s *served) with(agent string, now time.Time, fn func(known *[2][]uint64)) 
 		known[i], _ = s.generations.Get(g)
 	}
 	if len(known[0])+len(known[1]) > 0 {
-		fn(&known)
+		fn(known)
 	}
 }
 
 // remove forgets keys that were in the end not delivered.
 func (s *served) remove(agent string, keys []string, now time.Time) {
-	s.with(agent, now, func(known *[2][]uint64) {
+	s.with(agent, now, func(known [2][]uint64) {
 		for i, g := range lately(agent, now) {
 			for _, key := range keys {
 				if at, found := find(known[i], s.hash(key)); found {
@@ -160,7 +156,7 @@ func (s *served) remove(agent string, keys []string, now time.Time) {
 // nothing else knows that it has been handed out.
 func (s *served) unknown(agent string, refs []feed.Ref, all bool, now time.Time) (left []feed.Ref) {
 	left = refs
-	s.with(agent, now, func(known *[2][]uint64) {
+	s.with(agent, now, func(known [2][]uint64) {
 		left = slices.DeleteFunc(slices.Clone(refs), func(ref feed.Ref) bool {
 			all := all && !ref.ShownBefore
 			return s.has(known, ref.Group, all) || ref.ID != ref.Group && s.has(known, ref.ID, all)
@@ -171,7 +167,7 @@ func (s *served) unknown(agent string, refs []feed.Ref, all bool, now time.Time)
 
 // mark changes the verdict of what the agent was handed out to Pending.
 func (s *served) mark(agent string, keys []string, verdicts []dedup.Verdict, all bool, now time.Time) {
-	s.with(agent, now, func(known *[2][]uint64) {
+	s.with(agent, now, func(known [2][]uint64) {
 		for i, key := range keys {
 			if verdicts[i] == dedup.Unseen && s.has(known, key, all) {
 				verdicts[i] = dedup.Pending

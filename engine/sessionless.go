@@ -60,8 +60,7 @@ func (l *sessionlessPages) find(c *call, now time.Time) (page, error) {
 	return e.page, nil
 }
 
-// note keeps a page that the session store knows, for retries while that is
-// down, and for equal calls at the same time.
+// note keeps a page of the session store, for retries while that is down, and for equal calls.
 func (l *sessionlessPages) note(c *call, p page, refs []feed.Ref, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,8 +80,7 @@ func (l *sessionlessPages) put(c *call, p page, now time.Time) (page, error) {
 	return p, nil
 }
 
-// keep adds a page where the call has a request id, and forgets those that have had their
-// time. mu is held.
+// keep adds a page of a call with a request id, and forgets old ones. mu is held.
 func (l *sessionlessPages) keep(c *call, p page, now time.Time) {
 	if c.RequestID == "" {
 		return

@@ -53,7 +53,7 @@ func (e *Engine) Shown(ctx context.Context, agent string, posts []string) (noted
 // Reporting an item again is harmless. An id that is unknown stands for its
 // own group.
 func (e *Engine) Seen(ctx context.Context, agent string, ids []string) error {
-	ctx = e.begin(ctx)
+	ctx = e.cfg.Begin(ctx)
 	if err := feed.CheckAgentID(agent); err != nil {
 		return err
 	}
@@ -82,8 +82,7 @@ func (e *Engine) IsNew(ctx context.Context, agent string) bool {
 	return !e.failOpen.recovering() && e.neverRefreshed(ctx, agent, feed.ForYou, feed.HomeFeed)
 }
 
-// neverRefreshed reports whether no refresh of these feeds of an agent is known. While that
-// cannot be asked it answers false.
+// neverRefreshed reports whether no refresh of these feeds of an agent is known for certain.
 func (e *Engine) neverRefreshed(ctx context.Context, agent string, feeds ...feed.Name) bool {
 	for _, name := range feeds {
 		at, err := e.stores.Sessions.Refreshed(ctx, agent, name)

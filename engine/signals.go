@@ -9,8 +9,7 @@ import (
 	"github.com/freshet/freshet/signals/learning"
 )
 
-// Tally counts what readers are shown and what they do, per variant of the
-// ranking. [events.Buffer] is one.
+// Tally counts what readers are shown and do, per variant of the ranking: [events.Buffer].
 type Tally interface {
 	// Delivered counts what an agent of the variant is answered for the first
 	// time, once for each page. It must not block, and where it has no room it
@@ -27,8 +26,7 @@ type Tally interface {
 	Promoted(variant string, shown []events.Promoted, acts []events.PromotedAct, now time.Time) bool
 }
 
-// Popularity raises the live popularity of items by what readers click and like.
-// [popularity.Buffer] is one.
+// Popularity raises items by what readers click and like. [popularity.Buffer] is one.
 type Popularity interface {
 	// Acted counts an agent's acts on items, by their ids, each agent and item once
 	// however often it comes. It must not block: it answers false, and has taken none

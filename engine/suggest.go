@@ -98,8 +98,7 @@ func (s *Suggester) allowed(ctx context.Context, agent string, list []api.Sugges
 	return list[:min(len(list), limit)], nil
 }
 
-// renew marks the job that computes the suggestions again. If the queue cannot take it, the
-// kept ones are answered.
+// renew marks the job that computes suggestions again; the kept ones do if that fails.
 func (s *Suggester) renew(ctx context.Context, agent string) error {
 	some, err := s.stores.Posts.Following(ctx, agent, "", fewFollowed+1) // one may be [social.Server]
 	if err != nil {

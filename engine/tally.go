@@ -53,7 +53,7 @@ func (e *Engine) tally(c *call, got hydrated) {
 // and is answered as one on what was not shown. Errors wrap [feed.ErrBadID], [feed.ErrInvalid], or a store's
 // ErrUnavailable; then doing all of it again is safe.
 func (e *Engine) React(ctx context.Context, agent string, acts []Act) (api.EventsTaken, error) {
-	ctx = e.begin(ctx)
+	ctx = e.cfg.Begin(ctx)
 	if err := checkActs(agent, acts); err != nil {
 		return api.EventsTaken{}, err
 	}
@@ -110,9 +110,8 @@ var lessons = map[events.Kind]feed.ActKind{
 	events.Click: feed.Clicked, events.Like: feed.Liked, events.Dislike: feed.Disliked, events.Hide: feed.Hidden,
 }
 
-// counting is an act as it is counted. Whether a click is on what exploration has
-// shown, the store knows: it is told what it would have remembered. The source of home that
-// has shown it is known here.
+// counting is an act as it is counted. The store knows whether a click is on what exploration
+// has shown, by what it has remembered; the source of home is known here.
 func counting(kind events.Kind, agent, group string, source feed.Source) events.Act {
 	act := events.Act{Kind: kind, Hash: events.ActHash(kind, agent, group)}
 	if kind == events.Click {
@@ -138,8 +137,7 @@ func (e *Engine) handOver(agent string, lesson []learning.Act, raised []string, 
 		(s.Tally == nil || len(counted) == 0 || s.Tally.Acted(variant, counted, now))
 }
 
-// hiddenPosts are those of the ids that name a post which the agent may not see, and own
-// those that name one of theirs.
+// hiddenPosts are, of the ids, the posts that the agent may not see, and own are theirs.
 func (e *Engine) hiddenPosts(ctx context.Context, agent string, ids []string) (hidden, own map[string]bool, err error) {
 	if e.stores.Posts == nil {
 		return nil, nil, nil

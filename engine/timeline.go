@@ -18,16 +18,13 @@ import (
 // MaxTimelineLimit bounds a page of a timeline.
 const MaxTimelineLimit = 100
 
-// refills is how often a page that lost posts to the truth query or to mutes is
-// filled from deeper.
+// refills is how often a page that lost posts to the truth query or to mutes is filled up.
 const refills = 3
 
-// outboxesAtOnce is how many outboxes that do not exist are made for one page,
-// which the store answers meanwhile.
+// outboxesAtOnce is how many missing outboxes are made for one page, which the store answers.
 const outboxesAtOnce = 16
 
-// TimelineRequest asks for a page of an agent's timeline: the posts by whom they
-// follow, newest first, nothing left out.
+// TimelineRequest asks for a page of an agent's timeline: all posts by whom they follow.
 type TimelineRequest struct {
 	Agent string
 	Below social.Position // what the cursor says; zero: from the newest
@@ -87,8 +84,7 @@ type ListBuilder interface {
 	Outbox(ctx context.Context, authors []string) error
 }
 
-// Timelines reads timelines. It remembers nothing but what posts are about, by version,
-// and is safe for concurrent use.
+// Timelines reads timelines. It is safe for concurrent use.
 type Timelines struct {
 	stores  TimelineStores
 	showing Showing // the engine whose home they are a part of; nil: what is shown is not noted
@@ -96,16 +92,14 @@ type Timelines struct {
 	heads   *lru.Cache[string, postHead]
 }
 
-// NewTimelines returns a reader of timelines. Of the configuration it uses Log
-// and Begin.
+// NewTimelines returns a reader of timelines. Of the configuration it uses Log and Begin.
 func NewTimelines(stores TimelineStores, cfg Config) *Timelines {
 	heads, _ := lru.New[string, postHead](rememberedHeads) // fails only for a size that is not positive
 	return &Timelines{stores: stores, cfg: cfg.withDefaults(), heads: heads}
 }
 
-// Warm builds the agent's list ahead, as after a login, so that their first page
-// does not wait for it. Errors are those of [ListBuilder], or wrap
-// [feed.ErrBadID].
+// Warm builds the agent's list, so that their first page does not wait for it. Errors are those
+// of [ListBuilder], or wrap [feed.ErrBadID].
 func (t *Timelines) Warm(ctx context.Context, agent string) error {
 	if err := social.CheckAgent(agent); err != nil {
 		return err
@@ -135,8 +129,7 @@ func (t *Timelines) Timeline(ctx context.Context, r TimelineRequest) (TimelinePa
 	return t.answer(ctx, r.Agent, page, read.lacks)
 }
 
-// answer is a page for an agent, "" for nobody in particular. What it shows is noted before
-// it leaves.
+// answer is a page for an agent, or "". What it shows is noted before it leaves.
 func (t *Timelines) answer(ctx context.Context, agent string, page TimelinePage, lacks parts) (TimelinePage, error) {
 	if t.showing != nil && agent != "" {
 		ids := make([]string, 0, len(page.Posts))
@@ -239,8 +232,7 @@ func (r *timelineRead) show(ctx context.Context, page *TimelinePage, found []soc
 	return page.put(cards, found, limit, r.shows), nil
 }
 
-// put puts the cards that are shown on the page. left says that some were not examined,
-// because the page is full.
+// put puts the cards that are shown on the page; left: it is full, and some were not examined.
 func (p *TimelinePage) put(cards []social.Card, found []social.Position, limit int, shows func(*social.Card, social.Position) bool) (left bool) {
 	for i, c := range cards {
 		if len(p.Posts) == limit {

@@ -38,8 +38,7 @@ func fromStore(list []social.Entry, n int) proposal {
 	return p
 }
 
-// propose returns the newest n positions of the timeline below another one, and
-// whether there are more. Nothing between them is left out.
+// propose returns the newest n positions below another one, without gaps; more: there are more.
 func (r *timelineRead) propose(ctx context.Context, below social.Position, n int) (found []social.Position, more bool, err error) {
 	want := n + 1 // the last one says that there is more
 	own, ok, err := r.own(ctx, below, want)
@@ -68,8 +67,7 @@ func (r *timelineRead) propose(ctx context.Context, below social.Position, n int
 	return all[:min(n, len(all))], len(all) > n, nil
 }
 
-// merged combines the proposals of list and outboxes. complete means that there is
-// nothing below them.
+// merged combines the proposals of list and outboxes; complete: there is nothing below them.
 func (r *timelineRead) merged(ctx context.Context, own proposal, below timeline.Position, want int) (all []timeline.Position, complete bool, err error) {
 	pulled, ended, err := r.pulled(ctx, below, want)
 	if err != nil {
@@ -93,9 +91,8 @@ func (r *timelineRead) merged(ctx context.Context, own proposal, below timeline.
 	return all, complete, nil
 }
 
-// mergeProposals returns the newest want entries of which it is certain that
-// nothing between them is missing. complete says that nothing is below them
-// either.
+// mergeProposals returns the newest want entries between which certainly nothing is missing;
+// complete: nothing is below them either.
 func mergeProposals(sources []proposal, want int) (all []timeline.Position, complete bool) {
 	var bound timeline.Position
 	for _, s := range sources {
