@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 )
@@ -48,33 +47,23 @@ type Journal struct {
 	done    chan struct{}
 }
 
-// Option changes how a journal behaves.
-type Option func(*Journal)
+// Open opens the journal at path for appending, repaired as [Recover] does, or creates it
+// (mode 0600). The log gets repairs and failed syncs. The caller closes the journal.
+func Open(path string, log *slog.Logger) (*Journal, error) { return open(path, log, time.Second) }
 
-// WithLogger sets where repairs and failed syncs are logged; by default nothing
-// is.
-func WithLogger(log *slog.Logger) Option { return func(j *Journal) { j.log = log } }
-
-// Open opens the journal at path for appending, creating it (mode 0600) if
-// there is none. Each entry the file holds is given to fn first, see
-// [Recover]; fn may be nil. The caller closes the journal.
-func Open(path string, fn func(Entry) error, opts ...Option) (*Journal, error) {
-	j := &Journal{path: path, log: slog.New(slog.DiscardHandler), every: time.Second, stop: make(chan struct{}), done: make(chan struct{})}
-	for _, opt := range opts {
-		opt(j)
-	}
-	if err := Recover(path, fn, j.log); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func open(path string, log *slog.Logger, every time.Duration) (*Journal, error) {
+	j := &Journal{path: path, log: log, every: every, stop: make(chan struct{}), done: make(chan struct{})}
+	if err := Recover(path, nil, log); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	if j.size, err = begin(f); err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("open journal %s: %w", path, err)
+	if j.size, err = begin(f); err == nil {
+		j.is, err = f.Stat()
 	}
-	if j.is, err = f.Stat(); err != nil {
+	if err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("open journal %s: %w", path, err)
 	}
@@ -110,9 +99,6 @@ func begin(f *os.File) (int64, error) {
 func (j *Journal) Append(entries ...Entry) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.closed {
-		return fmt.Errorf("journal %s: %w", j.path, os.ErrClosed)
-	}
 	buf := j.buf[:0]
 	for _, e := range entries {
 		var err error
@@ -130,7 +116,10 @@ func (j *Journal) Append(entries ...Entry) error {
 }
 
 func (j *Journal) write(buf []byte) error {
-	if j.moved != nil {
+	switch {
+	case j.closed:
+		return fmt.Errorf("journal %s: %w", j.path, os.ErrClosed)
+	case j.moved != nil:
 		return j.moved
 	}
 	if j.ragged {
@@ -158,20 +147,13 @@ const probeBytes = 4 << 10
 func (j *Journal) Probe() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.closed {
-		return fmt.Errorf("journal %s: %w", j.path, os.ErrClosed)
+	end := j.size
+	if err := j.write(make([]byte, probeBytes)); err != nil {
+		return err
 	}
-	if j.moved != nil {
-		return j.moved
-	}
-	_, err := j.file.WriteAt(make([]byte, probeBytes), j.size)
-	j.ragged = true
-	if cut := j.file.Truncate(j.size); cut == nil {
-		j.ragged = false
-	} else if err == nil {
-		err = cut
-	}
-	if err != nil {
+	j.size = end
+	if err := j.file.Truncate(end); err != nil {
+		j.ragged = true
 		return fmt.Errorf("journal %s: probe: %w", j.path, err)
 	}
 	return nil
@@ -244,39 +226,6 @@ func (j *Journal) Close() error {
 	return nil
 }
 
-// Rewrite replaces the journal at path, which must not be open, by one that
-// holds just the entries; without entries the file is deleted. A crash leaves
-// either the old file or the new one.
-func Rewrite(path string, entries []Entry) error {
-	if len(entries) == 0 {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("delete journal: %w", err)
-		}
-		return SyncDir(filepath.Dir(path))
-	}
-	temp := path + ".tmp"
-	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("rewrite journal: %w", err)
-	}
-	j, err := Open(temp, nil)
-	if err != nil {
-		return err
-	}
-	for chunk := range slices.Chunk(entries, 1_000) {
-		if err = j.Append(chunk...); err != nil {
-			break
-		}
-	}
-	if err = errors.Join(err, j.Close()); err != nil {
-		_ = os.Remove(temp) // it would only take room
-		return err
-	}
-	if err := os.Rename(temp, path); err != nil {
-		return fmt.Errorf("rewrite journal: %w", err)
-	}
-	return SyncDir(filepath.Dir(path))
-}
-
 // SyncDir makes the creation, renaming and deletion of files in dir last.
 func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
@@ -291,4 +240,16 @@ func SyncDir(dir string) error {
 		return fmt.Errorf("sync directory: %w", err)
 	}
 	return nil
+}
+
+// look records whether the file is still at its path. If it is not, a restart would not find
+// what is appended.
+func (j *Journal) look() {
+	var moved error
+	if there, err := os.Stat(j.path); errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(j.is, there) {
+		moved = fmt.Errorf("journal %s: it was removed or replaced while it was open: restart the server", j.path)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.moved = moved
 }

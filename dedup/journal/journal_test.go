@@ -36,7 +36,7 @@ func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)
 // size of the file after each append.
 func write(t *testing.T, path string, entries []Entry) []int64 {
 	t.Helper()
-	j, err := Open(path, nil)
+	j, err := Open(path, quiet())
 	require.NoError(t, err)
 	var ends []int64
 	for _, e := range entries {
@@ -51,7 +51,8 @@ func write(t *testing.T, path string, entries []Entry) []int64 {
 func reopen(t *testing.T, path string) []Entry {
 	t.Helper()
 	var got []Entry
-	j, err := Open(path, func(e Entry) error { got = append(got, e); return nil }, WithLogger(quiet()))
+	require.NoError(t, Recover(path, func(e Entry) error { got = append(got, e); return nil }, quiet()))
+	j, err := Open(path, quiet())
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	return got
@@ -63,7 +64,7 @@ func TestRoundTrip(t *testing.T) {
 	write(t, path, sample)
 	assert.Equal(t, sample, reopen(t, path))
 
-	j, err := Open(path, nil)
+	j, err := Open(path, quiet())
 	require.NoError(t, err)
 	require.NoError(t, j.Append(sample[1], sample[0]), "several entries in one write")
 	require.NoError(t, j.Append(), "nothing is nothing")
@@ -97,7 +98,7 @@ func TestLongEntriesBecomeSeveralFrames(t *testing.T) {
 	}
 	assert.Equal(t, e.Groups, groups)
 
-	j, err := Open(path, nil)
+	j, err := Open(path, quiet())
 	require.NoError(t, err)
 	defer func() { _ = j.Close() }()
 	size := j.Size()
@@ -189,14 +190,14 @@ func TestForeignFiles(t *testing.T) {
 	assert.Equal(t, "dear diary, today I", string(kept))
 
 	require.NoError(t, os.WriteFile(path, []byte("FRSHJNL\x02whatever"), 0o600))
-	_, err = Open(path, nil)
+	_, err = Open(path, quiet())
 	require.ErrorIs(t, err, ErrVersion)
 	kept, err = os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, "FRSHJNL\x02whatever", string(kept), "an unknown version is left alone")
 }
 
-func TestReplayChangesNothingAndStopsAtErrors(t *testing.T) {
+func TestRecoverStopsAtErrors(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
 	write(t, path, sample)
@@ -208,31 +209,13 @@ func TestReplayChangesNothingAndStopsAtErrors(t *testing.T) {
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
 
-	var got []Entry
-	require.NoError(t, Replay(path, func(e Entry) error { got = append(got, e); return nil }))
-	assert.Equal(t, sample, got)
 	enough := errors.New("enough")
-	require.ErrorIs(t, Replay(path, func(Entry) error { return enough }), enough)
-	require.ErrorIs(t, Replay(path+"none", nil), os.ErrNotExist)
+	require.ErrorIs(t, Recover(path, func(Entry) error { return enough }, quiet()), enough)
+	require.ErrorIs(t, Recover(path+"none", nil, quiet()), os.ErrNotExist)
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)
-	assert.Equal(t, before, after)
+	assert.Equal(t, before, after, "nothing is repaired that was not read to its end")
 }
-
-func TestRewrite(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "j")
-	write(t, path, sample)
-	require.NoError(t, os.WriteFile(path+".tmp", []byte("left over from a crash"), 0o600))
-	require.NoError(t, Rewrite(path, sample[2:]))
-	assert.Equal(t, sample[2:], reopen(t, path))
-	require.NoFileExists(t, path+".tmp")
-	require.NoError(t, Rewrite(path, nil))
-	require.NoFileExists(t, path)
-	require.NoError(t, Rewrite(path, nil))
-}
-
-func syncEvery(d time.Duration) Option { return func(j *Journal) { j.every = d } }
 
 // brokenFile is a disk that fails: writes stop half way, cuts and syncs fail.
 type brokenFile struct {
@@ -270,7 +253,7 @@ func (b *brokenFile) Sync() error {
 func TestAFailedAppendLeavesNothing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
-	j, err := Open(path, nil, syncEvery(time.Hour))
+	j, err := open(path, quiet(), time.Hour)
 	require.NoError(t, err)
 	disk := &brokenFile{File: j.file.(*os.File)}
 	j.file = disk
@@ -289,7 +272,7 @@ func TestAFailedAppendLeavesNothing(t *testing.T) {
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
-	j, err := Open(path, nil, syncEvery(time.Hour))
+	j, err := open(path, quiet(), time.Hour)
 	require.NoError(t, err)
 	disk := &brokenFile{File: j.file.(*os.File)}
 	j.file = disk
@@ -313,7 +296,7 @@ func TestProbe(t *testing.T) {
 func TestSync(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
-	j, err := Open(path, nil, syncEvery(time.Hour), WithLogger(quiet()))
+	j, err := open(path, quiet(), time.Hour)
 	require.NoError(t, err)
 	disk := &brokenFile{File: j.file.(*os.File)}
 	disk.failSync.Store(true)
@@ -334,7 +317,7 @@ func TestSyncsEverySecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		j, err := Open(filepath.Join(t.TempDir(), "j"), nil, WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		j, err := Open(filepath.Join(t.TempDir(), "j"), slog.New(slog.NewTextHandler(&log, nil)))
 		require.NoError(t, err)
 		disk := &brokenFile{File: j.file.(*os.File)}
 		j.file = disk
@@ -361,7 +344,7 @@ func TestSyncsEverySecond(t *testing.T) {
 func TestConcurrentAppends(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
-	j, err := Open(path, nil, syncEvery(time.Millisecond))
+	j, err := open(path, quiet(), time.Millisecond)
 	require.NoError(t, err)
 	var wg sync.WaitGroup
 	for i := range 8 {
@@ -450,7 +433,7 @@ func FuzzScan(f *testing.F) {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	j, err := Open(filepath.Join(b.TempDir(), "j"), nil)
+	j, err := Open(filepath.Join(b.TempDir(), "j"), quiet())
 	require.NoError(b, err)
 	defer func() { _ = j.Close() }()
 	e := Entry{Kind: Served, At: 1772798400000, Agent: "u_10086"}

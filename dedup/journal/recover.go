@@ -16,26 +16,6 @@ import (
 // does not know.
 var ErrVersion = errors.New("the journal was written by another version of Freshet")
 
-// Replay gives each entry of the journal at path to fn, in the order they were
-// appended, up to the first bytes that are not a whole, correct frame. It does
-// not change the file. It stops at fn's error and returns it; a missing file
-// is [fs.ErrNotExist].
-func Replay(path string, fn func(Entry) error) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("read journal: %w", err)
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err == nil {
-		_, _, err = scan(f, info.Size(), fn)
-	}
-	if err != nil {
-		return fmt.Errorf("read journal %s: %w", path, err)
-	}
-	return nil
-}
-
 // Empty reports whether the journal at path holds nothing: it has at most its
 // header.
 func Empty(path string) (bool, error) {
@@ -46,32 +26,29 @@ func Empty(path string) (bool, error) {
 	return info.Size() <= int64(len(header)), nil
 }
 
-// Recover does what [Replay] does and then repairs the file, so that it ends
-// with its last good frame: a torn tail is cut off; if good frames follow the
-// damage, everything from the damage on is kept in a new file beside it whose
-// name ends in ".corrupt". Both are logged. fn may be nil.
+// Recover gives each entry of the journal at path to fn, in the order they were appended, and
+// then repairs the file, so that it ends with its last good frame: a torn tail is cut off; if
+// good frames follow the damage, everything from the damage on is kept in a new file beside it
+// whose name ends in ".corrupt". Both are logged. It stops at fn's error and returns it; fn may
+// be nil. A missing file is [fs.ErrNotExist].
 func Recover(path string, fn func(Entry) error, log *slog.Logger) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return fmt.Errorf("recover journal: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	if err := readAndRepair(f, fn, log); err != nil {
+	info, err := f.Stat()
+	if err == nil {
+		var good int64
+		var bad error
+		if good, bad, err = scan(f, info.Size(), fn); err == nil && bad != nil {
+			err = repair(f, good, info.Size(), bad, log)
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("recover journal %s: %w", path, err)
 	}
 	return nil
-}
-
-func readAndRepair(f *os.File, fn func(Entry) error, log *slog.Logger) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	good, bad, err := scan(f, info.Size(), fn)
-	if err != nil || bad == nil {
-		return err
-	}
-	return repair(f, good, info.Size(), bad, log)
 }
 
 // scan reads the frames of a journal of size bytes. good is where the last
@@ -133,7 +110,6 @@ func readHeader(r *bufio.Reader) (bad, err error) {
 	return errors.New("bad frame: the header is not a journal's"), nil
 }
 
-// repair makes the file end at good.
 func repair(f *os.File, good, size int64, bad error, log *slog.Logger) error {
 	rest, err := io.ReadAll(io.NewSectionReader(f, good, size-good))
 	if err != nil {

@@ -113,8 +113,8 @@ func (s *Store) Hold(ctx context.Context, agent string, groups []string, at time
 	return s.take(ctx, agent, groups, s.clock(), at, true)
 }
 
-// take makes groups pending that were served at a time. What counts already is in the
-// journal.
+// take makes groups pending that were served at a time. What counts and is in the present
+// journal already is not written there again.
 func (s *Store) take(ctx context.Context, agent string, groups []string, now, at time.Time, held bool) error {
 	if err := ctx.Err(); err != nil || len(groups) == 0 {
 		return err
@@ -123,15 +123,12 @@ func (s *Store) take(ctx context.Context, agent string, groups []string, now, at
 		return err
 	}
 	defer s.gate.RUnlock()
-	sh, err := s.lockCarried(agent, now.UnixMilli())
-	if err != nil {
-		return err
-	}
+	sh := s.pending.lock(agent)
 	defer sh.mu.Unlock()
 	s.pending.sweep(sh, now.UnixMilli())
 	ms, set, fresh := at.UnixMilli(), sh.agents[agent], make([]string, 0, len(groups))
 	for _, g := range groups {
-		if served, ok := set[g]; !ok || !s.pending.counts(served.at, ms) {
+		if served, ok := set[g]; !ok || served.at <= s.began || !s.pending.counts(served.at, ms) {
 			fresh = append(fresh, g)
 		}
 	}
@@ -163,20 +160,21 @@ func (s *Store) Forget(_ context.Context, agent string) error {
 // release takes those groups of the agent out of the pending set that are chosen of
 // what is held, and notes it in the journal.
 func (s *Store) release(agent string, noted bool, choose func(set map[string]since) []string) error {
-	now := s.clock()
 	s.gate.RLock()
 	defer s.gate.RUnlock()
 	if s.closed {
 		return fmt.Errorf("%w: the dedup store is closed", dedup.ErrUnavailable)
 	}
-	sh, err := s.lockCarried(agent, now.UnixMilli())
-	if err != nil {
-		return err
-	}
+	sh := s.pending.lock(agent)
 	defer sh.mu.Unlock()
-	groups := choose(sh.agents[agent])
+	set := sh.agents[agent]
+	groups := choose(set)
 	if noted {
-		if err := s.append(journal.Entry{Kind: journal.Released, At: now.UnixMilli(), Agent: agent, Groups: groups}); err != nil {
+		e := journal.Entry{Kind: journal.Released, At: s.clock().UnixMilli(), Agent: agent, Groups: groups}
+		if s.cfg.Served { // a release of an earlier journal's claim would take back the next claim in this one
+			e.Groups = slices.DeleteFunc(slices.Clone(groups), func(g string) bool { return set[g].at <= s.began })
+		}
+		if err := s.append(e); err != nil {
 			return err
 		}
 	}
@@ -184,7 +182,7 @@ func (s *Store) release(agent string, noted bool, choose func(set map[string]sin
 	return nil
 }
 
-// Record implements [dedup.Writer]. Impressions whose claim is in the journal
+// Record implements [dedup.Writer]. Impressions whose claim is in the present journal
 // already are not written there again.
 func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.Time) ([]dedup.Impression, error) {
 	if err := ctx.Err(); err != nil {
@@ -199,13 +197,10 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 	defer s.gate.RUnlock()
 	var entries []journal.Entry
 	covered, open := batch, []dedup.Impression(nil)
-	var err error
 	if s.dir != "" {
-		if covered, open, entries, err = s.split(batch, now.UnixMilli()); err != nil {
-			return batch, err
-		}
+		covered, open, entries = s.split(batch, now.UnixMilli())
 	}
-	err = s.append(entries...)
+	err := s.append(entries...)
 	s.add(covered)
 	if err != nil {
 		return open, err
@@ -217,19 +212,16 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 
 // split separates the impressions that are in the journal from those that are
 // not, of which it makes entries: one for each run of an agent's.
-func (s *Store) split(batch []dedup.Impression, ms int64) (covered, open []dedup.Impression, entries []journal.Entry, err error) {
+func (s *Store) split(batch []dedup.Impression, ms int64) (covered, open []dedup.Impression, entries []journal.Entry) {
 	covered = make([]dedup.Impression, 0, len(batch))
 	for len(batch) > 0 {
 		run := runOf(batch)
 		batch = batch[len(run):]
 		e := journal.Entry{Kind: journal.Seen, At: ms, Agent: run[0].Agent}
-		sh, err := s.lockCarried(e.Agent, ms)
-		if err != nil {
-			return nil, nil, nil, err
-		}
+		sh := s.pending.lock(e.Agent)
 		held := sh.agents[e.Agent]
 		for _, imp := range run {
-			if served, ok := held[imp.Group]; ok && s.cfg.Served && s.pending.counts(served.at, ms) {
+			if served, ok := held[imp.Group]; ok && s.cfg.Served && served.at > s.began && s.pending.counts(served.at, ms) {
 				covered = append(covered, imp)
 			} else {
 				open = append(open, imp)
@@ -241,7 +233,7 @@ func (s *Store) split(batch []dedup.Impression, ms int64) (covered, open []dedup
 			entries = append(entries, e)
 		}
 	}
-	return covered, open, entries, nil
+	return covered, open, entries
 }
 
 // runOf is the longest beginning of the batch with one agent.

@@ -37,16 +37,15 @@ const (
 	clockName   = "clock.json"
 )
 
-// clockFile stores the state of the clock for the next start.
-type clockFile struct {
-	Seen    int64 `json:"seen_ms"`           // the last time it was looked at
+// jump is the state of the clock, which is stored for the next start. Times are Unix ms.
+type jump struct {
+	Seen    int64 `json:"seen_ms"`           // the last time it was looked at; only in the file
 	Suspect bool  `json:"doubted,omitempty"` // it has jumped; the rest is about that
 	From    int64 `json:"from_ms,omitempty"`
 	To      int64 `json:"to_ms,omitempty"`
-	Ran     int64 `json:"ran_ms,omitempty"` // how long it has run forward since
+	Ran     int64 `json:"ran_ms,omitempty"` // how long it has run forward since, in ms
 }
 
-// jumped reports whether the clock has jumped since it was last looked at.
 func (s *Store) jumped(now time.Time) bool {
 	return s.dir != "" && now.UnixMilli()-s.seen.Load() > mostForward.Milliseconds() || s.wentBack(now)
 }
@@ -62,7 +61,7 @@ func (s *Store) wentBack(now time.Time) bool {
 
 // untrusted reports whether the clock has jumped and has not run forward for long enough since;
 // rolling is held.
-func (s *Store) untrusted() bool { return s.suspect && s.ran < trustAfter }
+func (s *Store) untrusted() bool { return s.jump.Suspect && s.jump.Ran < trustAfter.Milliseconds() }
 
 // follow takes the store to now: it notes a jump of the clock, and makes now's
 // day the present one if it is later.
@@ -86,62 +85,39 @@ func (s *Store) follow(now time.Time) error {
 // noteJump notes that the clock has jumped to now; rolling is held.
 func (s *Store) noteJump(now time.Time) error {
 	from := s.seen.Load()
-	s.folds.Wait() // they set files aside
 	s.gate.Lock()
 	defer s.gate.Unlock()
 	if s.closed {
 		return nil // the next process to open the directory owns the files
 	}
-	s.keepPending(now.UnixMilli())
-	if now.UnixMilli() < from {
-		back, _, err := s.load(feed.DayOf(now))
+	at := now.UnixMilli()
+	s.clampPending(at)
+	s.keepPending(s.current, at) // whenever it was served: the clock may have jumped since
+	if at < from {
+		back, err := s.load(now)
 		if err != nil {
 			return err
 		}
-		s.sayBack(back, from, now.UnixMilli())
+		s.sayBack(back, from, at)
 	}
-	s.suspect, s.from, s.to, s.ran = true, from, now.UnixMilli(), 0
-	s.seen.Store(now.UnixMilli())
+	s.jump = jump{Suspect: true, From: from, To: at}
+	s.seen.Store(at)
 	s.saveClock()
 	return nil
 }
 
-// keepPending puts what is pending into today's filter where delivering is the
-// impression, whenever it was served: the clock may have jumped since. Nothing
-// stays pending from the future.
-func (s *Store) keepPending(now int64) {
-	var buf []byte
-	for i := range s.pending.shards {
-		sh := &s.pending.shards[i]
-		sh.mu.Lock()
-		for agent, held := range sh.agents {
-			for g, served := range held {
-				if s.cfg.Served {
-					buf = s.current.addImpression(buf, agent, g)
-				}
-				served.at = min(served.at, now)
-				held[g] = served
-			}
-		}
-		sh.mu.Unlock()
-	}
+func (s *Store) clampPending(now int64) {
+	s.pending.each(func(_, _ string, served since) since {
+		served.at = min(served.at, now)
+		return served
+	})
 }
 
-// sayAside logs which days were set aside and why.
-func (s *Store) sayAside(days []feed.Day, from, to int64) {
-	if len(days) > 0 {
-		s.log.Warn("Days that have left the dedup window are set aside and not deleted, because the clock has jumped. They count again if it comes back to them, and are deleted once it has run forward for 24 hours. If the clock is wrong, set it right.",
-			"days", names(days), "clock_was", stamp(from), "clock_is", stamp(to), "dir", s.dir)
-	}
-}
-
-// sayBack logs that the clock has gone back, and which days count again.
 func (s *Store) sayBack(days []feed.Day, from, to int64) {
 	s.log.Warn("The clock has gone back. Nothing that was shown is forgotten: days that had been set aside count again, and days of the future count as today does. If the clock is wrong, set it right.",
 		"days_back", names(days), "clock_was", stamp(from), "clock_is", stamp(to), "dir", s.dir)
 }
 
-// watch looks at the clock every minute until the store is closed.
 func (s *Store) watch() {
 	defer close(s.watched)
 	tick := time.NewTicker(lookEvery)
@@ -167,12 +143,16 @@ func (s *Store) look() {
 	s.rolling.Lock()
 	defer s.rolling.Unlock()
 	at := now.UnixMilli()
-	if moved := time.Duration(at-s.looked) * time.Millisecond; moved > 0 && s.suspect {
-		s.ran += min(moved, lookEvery)
+	if moved := at - s.looked; moved > 0 && s.jump.Suspect {
+		s.jump.Ran += min(moved, lookEvery.Milliseconds())
 	}
 	s.looked = at
 	s.seen.Store(at)
-	if s.suspect && !s.untrusted() {
+	s.fold(now, false)
+	if err := s.retire(feed.DayOf(now)); err != nil {
+		s.log.Error("Files of past days could not be removed from the dedup directory; tried again in a minute. Check the disk.", "error", err)
+	}
+	if s.jump.Suspect && !s.untrusted() {
 		if err := s.trust(now); err != nil {
 			s.log.Warn("dedup cannot delete what was set aside; tried again in a minute", "error", err)
 		}
@@ -194,7 +174,6 @@ func (s *Store) trust(now time.Time) error {
 			return err
 		}
 	}
-	s.folds.Wait()
 	aside, err := s.deleteDays(func(f dayFile) bool { return f.aside })
 	if err != nil {
 		return err
@@ -202,21 +181,19 @@ func (s *Store) trust(now time.Time) error {
 	if len(aside) > 0 {
 		s.log.Info("The clock has run forward for 24 hours, so the dedup days that were set aside are deleted.", "days", names(aside))
 	}
-	if _, err := s.retire(s.today, false); err != nil {
-		return err
-	}
 	later := func(f *filter) bool { return f.day > s.today }
 	if slices.ContainsFunc(*s.window.Load(), later) {
-		if s.ran < trustAfter+time.Duration(s.cfg.WindowDays)*24*time.Hour {
+		if s.jump.Ran < (trustAfter + time.Duration(s.cfg.WindowDays)*24*time.Hour).Milliseconds() {
 			return nil
 		}
 		if _, err := s.deleteDays(func(f dayFile) bool { return f.day > s.today }); err != nil {
 			return err
 		}
+		s.unfolded = slices.DeleteFunc(s.unfolded, later)
 		window := slices.DeleteFunc(slices.Clone(*s.window.Load()), later)
 		s.window.Store(&window)
 	}
-	s.suspect = false
+	s.jump.Suspect = false
 	s.saveClock()
 	return nil
 }
@@ -224,7 +201,7 @@ func (s *Store) trust(now time.Time) error {
 // recallClock judges by the last run's file how far the clock has moved since, and
 // reports whether it has jumped. Without a file it takes the start of the newest day.
 func (s *Store) recallClock(files []dayFile, now time.Time) (jumped bool) {
-	last := clockFile{Seen: now.UnixMilli()}
+	last := jump{Seen: now.UnixMilli()}
 	for _, f := range files {
 		if !f.aside {
 			last.Seen = f.day.Start().UnixMilli()
@@ -239,11 +216,11 @@ func (s *Store) recallClock(files []dayFile, now time.Time) (jumped bool) {
 		last.Suspect = true
 	}
 	s.seen.Store(last.Seen)
-	s.suspect, s.from, s.to, s.ran = last.Suspect, last.From, last.To, time.Duration(last.Ran)*time.Millisecond
+	s.jump = last
 	aside := slices.ContainsFunc(files, func(f dayFile) bool { return f.aside })
 	jumped = s.jumped(now)
-	if jumped || aside && !s.suspect {
-		s.suspect, s.from, s.to, s.ran = true, last.Seen, now.UnixMilli(), 0
+	if jumped || aside && !last.Suspect {
+		s.jump = jump{Suspect: true, From: last.Seen, To: now.UnixMilli()}
 	}
 	s.seen.Store(now.UnixMilli())
 	s.looked = now.UnixMilli()
@@ -253,11 +230,12 @@ func (s *Store) recallClock(files []dayFile, now time.Time) (jumped bool) {
 // saveClock writes the file for the next start. If that fails the next start
 // finds the clock of an earlier look, and at worst does not trust it.
 func (s *Store) saveClock() {
-	data, err := json.Marshal(clockFile{Seen: s.seen.Load(), Suspect: s.suspect, From: s.from, To: s.to, Ran: s.ran.Milliseconds()})
+	s.saved = s.seen.Load()
+	s.jump.Seen = s.saved
+	data, err := json.Marshal(s.jump)
 	if err != nil {
 		return
 	}
-	s.saved = s.seen.Load()
 	path := filepath.Join(s.dir, clockName)
 	if os.WriteFile(path+tempSuffix, data, 0o600) == nil {
 		_ = os.Rename(path+tempSuffix, path)
@@ -266,7 +244,6 @@ func (s *Store) saveClock() {
 
 func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
 
-// names writes days as the file names do.
 func names(days []feed.Day) []string {
 	list := make([]string, len(days))
 	for i, d := range days {

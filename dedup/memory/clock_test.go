@@ -101,7 +101,7 @@ func TestWhatWasShownInAJumpStaysForTheWindow(t *testing.T) {
 				for _, name := range l.files() {
 					assert.Less(t, name, l.now.AddDate(0, 0, 1).Format("20060102"), "no file of the future is left")
 				}
-				assert.False(t, l.s.suspect)
+				assert.False(t, l.s.jump.Suspect)
 			})
 		})
 	}
@@ -138,6 +138,7 @@ func TestAsideUntilTheClockIsTrusted(t *testing.T) {
 			l.show()
 			l.run(aDay)
 		}
+		l.run(foldAfter + lookEvery)
 		assert.Equal(t, []string{
 			"20260331.filter", "20260401.filter", "20260402.filter", "20260403.filter", "20260404.filter", "20260405.filter", "20260406.journal",
 		}, l.with(""))
@@ -151,6 +152,7 @@ func TestAStepBackStartsTheWaitAnew(t *testing.T) {
 		l := newTimeline(t)
 		l.jump(l.now.AddDate(0, 0, 21))
 		l.show()
+		l.run(foldAfter + lookEvery)
 		require.Len(t, l.with(asideSuffix), 7)
 		l.run(23 * time.Hour)
 		l.jump(l.now.Add(-2 * time.Hour))
@@ -161,7 +163,7 @@ func TestAStepBackStartsTheWaitAnew(t *testing.T) {
 
 		l.jump(l.now.Add(-time.Minute))
 		l.s.look()
-		assert.False(t, l.s.suspect, "a clock is adjusted now and then")
+		assert.False(t, l.s.jump.Suspect, "a clock is adjusted now and then")
 	})
 }
 
@@ -174,7 +176,7 @@ func TestALateCallIsNoJump(t *testing.T) {
 		require.NoError(t, err)
 		_, err = l.s.Check(t.Context(), "u_1", []string{"late"}, late.AddDate(0, 0, -30))
 		require.NoError(t, err)
-		assert.False(t, l.s.suspect)
+		assert.False(t, l.s.jump.Suspect)
 		assert.Empty(t, l.log.String())
 	})
 }
@@ -239,7 +241,7 @@ func TestADamagedFileThatWasAside(t *testing.T) {
 		right := l.now
 		l.jump(right.AddDate(0, 0, 8))
 		l.show()
-		l.s.folds.Wait()
+		l.s.look()
 		path := filepath.Join(l.dir, "20260303.filter")
 		whole, err := os.ReadFile(path + asideSuffix)
 		require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/feed"
@@ -74,14 +75,21 @@ func sweepFiles(dir string) error {
 }
 
 // retire deletes the files of days that have left the window, or sets them
-// aside where keep says that the clock is not trusted. It returns the days set aside.
-func (s *Store) retire(present feed.Day, keep bool) ([]feed.Day, error) {
-	left := func(f dayFile) bool { return !f.aside && !f.temp && int(present-f.day) >= s.cfg.WindowDays }
-	if !keep {
-		_, err := removeFiles(s.dir, left, os.Remove)
-		return nil, err
+// aside where the clock is not trusted.
+func (s *Store) retire(present feed.Day) error {
+	left := func(f dayFile) bool {
+		return !f.aside && !f.temp && int(present-f.day) >= s.cfg.WindowDays && s.waits(f.day) < 0
 	}
-	return removeFiles(s.dir, left, func(path string) error { return os.Rename(path, path+asideSuffix) })
+	if !s.untrusted() {
+		_, err := removeFiles(s.dir, left, os.Remove)
+		return err
+	}
+	aside, err := removeFiles(s.dir, left, func(path string) error { return os.Rename(path, path+asideSuffix) })
+	if len(aside) > 0 {
+		s.log.Warn("Days that have left the dedup window are set aside and not deleted, because the clock has jumped. They count again if it comes back to them, and are deleted once it has run forward for 24 hours. If the clock is wrong, set it right.",
+			"days", names(aside), "clock_was", stamp(s.jump.From), "clock_is", stamp(s.jump.To), "dir", s.dir)
+	}
+	return err
 }
 
 // deleteDays deletes the files that drop chooses and returns their days.
@@ -107,13 +115,17 @@ func removeFiles(dir string, goes func(dayFile) bool, away func(path string) err
 	return slices.Compact(days), err
 }
 
+// waits is the index of a day among those that are not folded; −1: it is not one of them.
+func (s *Store) waits(day feed.Day) int {
+	return slices.IndexFunc(s.unfolded, func(f *filter) bool { return f.day == day })
+}
+
 // load adds to the window those days of the directory that it lacks, from the
-// first of the window at present on; days that were set aside come back. It
-// returns these, and the filters of days whose journals are still there.
-func (s *Store) load(present feed.Day) (back []feed.Day, unfolded []*filter, err error) {
+// first of the window at now on; days that were set aside come back, and are returned.
+func (s *Store) load(now time.Time) (back []feed.Day, err error) {
 	files, err := listFiles(s.dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	files = slices.DeleteFunc(files, func(f dayFile) bool { return f.temp })
 	window := slices.Clone(*s.window.Load())
@@ -126,16 +138,21 @@ func (s *Store) load(present feed.Day) (back []feed.Day, unfolded []*filter, err
 		files = files[n:]
 		day := one[0].day
 		loaded := slices.ContainsFunc(window, func(f *filter) bool { return f.day == day })
-		if loaded || int(present-day) >= s.cfg.WindowDays {
+		if loaded || int(feed.DayOf(now)-day) >= s.cfg.WindowDays {
+			continue
+		}
+		if i := s.waits(day); i >= 0 {
+			window = append(window, s.unfolded[i])
 			continue
 		}
 		f, has, err := s.loadDay(one)
 		if err != nil {
-			return back, unfolded, err
+			return back, err
 		}
 		window = append(window, f)
 		if has.journal {
-			unfolded = append(unfolded, f)
+			f.end(now)
+			s.unfolded = append(s.unfolded, f)
 		}
 		if has.aside {
 			back = append(back, day)
@@ -143,10 +160,16 @@ func (s *Store) load(present feed.Day) (back []feed.Day, unfolded []*filter, err
 	}
 	slices.SortFunc(window, newestFirst)
 	s.window.Store(&window)
-	return back, unfolded, nil
+	return back, nil
 }
 
 func newestFirst(a, b *filter) int { return cmp.Compare(b.day, a.day) }
+
+// stored describes the files of one day in the directory.
+type stored struct {
+	filter, journal bool
+	aside           bool // some of it had been set aside
+}
 
 // loadDay reads one day from its files, which lose the mark of being aside.
 func (s *Store) loadDay(files []dayFile) (*filter, stored, error) {
@@ -166,6 +189,13 @@ func (s *Store) loadDay(files []dayFile) (*filter, stored, error) {
 		has.filter = has.filter || f.suffix == filterSuffix
 		has.journal = has.journal || f.suffix == journalSuffix
 	}
-	f, err := s.restoreDay(files[0].day, has)
+	day := files[0].day
+	f, err := s.newFilter(day), error(nil)
+	if has.filter {
+		f, err = loadFilter(s.filterPath(day), day)
+	}
+	if err == nil && has.journal {
+		err = s.replay(s.journalPath(day), f)
+	}
 	return f, has, err
 }

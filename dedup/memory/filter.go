@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/freshet/freshet/feed"
 )
@@ -17,6 +18,7 @@ type filter struct {
 	layers atomic.Pointer[[]*layer] // replaced, never changed, and never empty
 	grows  sync.Mutex               // held to replace layers
 	warned atomic.Bool              // passing the capacity has been logged
+	ended  time.Time                // when the day ended, where its journal is still there
 }
 
 // newFilter makes a filter that begins with a layer for n members, and takes a member it
@@ -29,6 +31,13 @@ func layered(day feed.Day, layers ...*layer) *filter {
 	f := &filter{day: day}
 	f.layers.Store(&layers)
 	return f
+}
+
+// end ends the day, at now or earlier.
+func (f *filter) end(now time.Time) {
+	if f.ended = (f.day + 1).Start(); f.ended.After(now) {
+		f.ended = now
+	}
 }
 
 func (f *filter) all() []*layer { return *f.layers.Load() }
@@ -70,7 +79,6 @@ func (f *filter) addImpression(buf []byte, agent, group string) []byte {
 	return buf
 }
 
-// count is the number of members.
 func (f *filter) count() (n int64) {
 	for _, l := range f.all() {
 		n += l.count.Load()
@@ -81,10 +89,8 @@ func (f *filter) count() (n int64) {
 // capacity is the number of members that the first layer is sized for.
 func (f *filter) capacity() uint64 { return f.all()[0].capacity }
 
-// fill is how full the filter is; 1 is its capacity.
 func (f *filter) fill() float64 { return float64(f.count()) / float64(f.capacity()) }
 
-// falsePositives estimates the filter's present false-positive probability.
 func (f *filter) falsePositives() float64 {
 	passes := 1.0
 	for _, l := range f.all() {
@@ -93,7 +99,6 @@ func (f *filter) falsePositives() float64 {
 	return 1 - passes
 }
 
-// bytes is the memory of the bits.
 func (f *filter) bytes() (n int) {
 	for _, l := range f.all() {
 		n += 8 * len(l.words)

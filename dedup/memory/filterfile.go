@@ -75,7 +75,6 @@ func (f *filter) save(path string) error {
 	return journal.SyncDir(filepath.Dir(path))
 }
 
-// write writes the layers.
 func (f *filter) write(w io.Writer) error {
 	for _, l := range f.all() {
 		head := binary.LittleEndian.AppendUint64(make([]byte, 0, layerHeader), l.capacity)
@@ -158,7 +157,6 @@ func decodeLayers(data []byte) (layers []*layer, err error) {
 	return layers, nil
 }
 
-// decodeLayer reads a layer from its header and its bits.
 func decodeLayer(head, body []byte) (*layer, error) {
 	l := &layer{
 		capacity: binary.LittleEndian.Uint64(head),

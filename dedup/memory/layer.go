@@ -110,7 +110,6 @@ func (l *layer) has(p probe) bool {
 	return true
 }
 
-// full reports whether the layer has the members it is sized for.
 func (l *layer) full() bool { return uint64(l.count.Load()) >= l.capacity }
 
 // falsePositives estimates the layer's present false-positive probability: the share of

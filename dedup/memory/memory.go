@@ -2,7 +2,8 @@
 // filter a day behind a rolling window, and each agent's exact pending set
 // beside them. Everything is answered from RAM. What must not be forgotten is
 // appended to the day's journal before the answer leaves, and a day's journal
-// is folded into a stored filter when the day ends and at a clean stop:
+// is folded into a stored filter soon after the day has ended, and where delivering is the
+// impression also at a clean stop:
 //
 //	<dir>/20260306.journal  what happened on that day
 //	<dir>/20260306.filter   the filter of that day, as of its last fold
@@ -45,16 +46,13 @@ type Store struct {
 	today   feed.Day
 	current *filter          // today's, one of the window
 	journal *journal.Journal // nil without a dir
-	// generation counts the journals; a shard that was carried into an earlier
-	// one is carried before it changes.
-	generation int
+	began   int64            // when it was begun, Unix ms; earlier claims are in the journals before it
 
 	// rolling is held to move the store to another day or to judge the clock. It
 	// is taken before the gate.
 	rolling  sync.Mutex
-	suspect  bool          // the clock has jumped
-	from, to int64         // that jump, Unix ms
-	ran      time.Duration // how long the clock has run forward since
+	unfolded []*filter // of days that have ended, whose journals are still there
+	jump     jump
 	looked   int64         // when look last looked, Unix ms
 	saved    int64         // what the file says of that
 	seen     atomic.Int64  // the same, calls included
@@ -65,12 +63,7 @@ type Store struct {
 	// changed, so that checks read it without a lock.
 	window  atomic.Pointer[[]*filter]
 	pending *pending
-	folds   sync.WaitGroup // past days being folded
-	failing atomic.Bool    // the last change could not be written
-
-	// step is called between the steps of a fold; tests look at the directory
-	// there.
-	step func(name string)
+	failing atomic.Bool // the last change could not be written
 }
 
 var (
@@ -96,8 +89,8 @@ func Open(dir string, cfg dedup.Config, clock feed.Clock, opts ...Option) (*Stor
 	}
 	s := &Store{
 		dir: dir, cfg: cfg, clock: clock, log: slog.New(slog.DiscardHandler), kind: journal.Offered,
-		pending: newPending(cfg.PendingTTL), step: func(string) {},
-		quit: make(chan struct{}), watched: make(chan struct{}),
+		pending: newPending(cfg.PendingTTL),
+		quit:    make(chan struct{}), watched: make(chan struct{}),
 	}
 	if cfg.Served {
 		s.kind = journal.Served

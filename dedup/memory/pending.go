@@ -1,18 +1,14 @@
 package memory
 
 import (
-	"cmp"
 	"hash/maphash"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/freshet/freshet/dedup"
-	"github.com/freshet/freshet/dedup/journal"
 )
 
-// pendingShards spreads agents over locks; a power of two. A call may have to
-// carry its whole shard into a new day's journal, so there are many.
+// pendingShards spreads agents over locks; a power of two.
 const pendingShards = 1024
 
 // maxSweepGap is how long expired entries may lie about, in milliseconds.
@@ -40,7 +36,6 @@ type shard struct {
 	mu        sync.Mutex
 	agents    map[string]map[string]since
 	nextSweep int64 // Unix ms
-	carried   int   // the journal, counted from the start, that has all of it
 }
 
 func newPending(ttl time.Duration) *pending {
@@ -139,34 +134,16 @@ func (p *pending) check(agent string, groups []string, now int64, stale bool, ou
 	}
 }
 
-// entries lists what counts at now in a shard, which is locked, as the journal
-// has it: what an agent was served at one time together.
-func (p *pending) entries(s *shard, kind journal.Kind, now int64) []journal.Entry {
-	type served struct {
-		at    int64
-		group string
-	}
-	var list []journal.Entry
-	var all []served
-	for agent, held := range s.agents {
-		all = all[:0]
-		for g, since := range held {
-			if p.counts(since.at, now) {
-				all = append(all, served{since.at, g})
+// each gives every entry to fn, which returns what it is to be.
+func (p *pending) each(fn func(agent, group string, served since) since) {
+	for i := range p.shards {
+		s := &p.shards[i]
+		s.mu.Lock()
+		for agent, groups := range s.agents {
+			for group, served := range groups {
+				groups[group] = fn(agent, group, served)
 			}
 		}
-		slices.SortFunc(all, func(a, b served) int { return cmp.Compare(a.at, b.at) })
-		for len(all) > 0 {
-			n := 1
-			for n < len(all) && all[n].at == all[0].at {
-				n++
-			}
-			e := journal.Entry{Kind: kind, At: all[0].at, Agent: agent, Groups: make([]string, n)}
-			for i := range n {
-				e.Groups[i] = all[i].group
-			}
-			list, all = append(list, e), all[n:]
-		}
+		s.mu.Unlock()
 	}
-	return list
 }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,100 +11,46 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/journal"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/internal/guard"
 )
 
+// foldAfter is how long at least a day that has ended keeps its journal: until what was
+// handed out on it has been recorded or given back.
+const foldAfter = 10 * time.Minute
+
 // rollOver makes day the present one: a new filter and a new journal. The day
-// that ended is folded beside the calls that go on. On an error the old day
+// that ended keeps its journal until it is folded. On an error the old day
 // stays. rolling is held.
 func (s *Store) rollOver(day feed.Day, now time.Time) error {
 	var next *journal.Journal
 	if s.dir != "" {
 		var err error
-		if next, err = journal.Open(s.journalPath(day), nil, journal.WithLogger(s.log)); err != nil {
+		if next, err = journal.Open(s.journalPath(day), s.log); err != nil {
 			return fmt.Errorf("%w: begin the day %s: %w", dedup.ErrUnavailable, day, err)
 		}
-		s.step("new journal begun")
 	}
 	s.gate.Lock()
-	defer s.gate.Unlock()
 	if s.closed {
+		s.gate.Unlock()
 		if next != nil {
 			_ = next.Close() // enter says why; the next start deletes the file
 		}
 		return nil
 	}
-	if next != nil {
-		f, ended, keep, from, to := s.current, s.journal, s.untrusted(), s.from, s.to
-		s.journal, s.generation = next, s.generation+1
-		s.folds.Go(func() {
-			guard.Log(s.log, "storing a day's filter", func() {
-				if s.foldPast(f, ended, now.UnixMilli()) {
-					s.leave(day, keep, from, to)
-				}
-			})
-		})
+	ended := s.journal
+	s.journal, s.began = next, now.UnixMilli()
+	if ended != nil {
+		s.current.end(now)
+		s.unfolded = append(s.unfolded, s.current)
 	}
 	s.setToday(day, feed.DayOf(now))
+	s.gate.Unlock()
 	s.observe()
-	return nil
-}
-
-// leave sees to the files of the days that day's beginning put out of the
-// window.
-func (s *Store) leave(day feed.Day, keep bool, from, to int64) {
-	aside, err := s.retire(day, keep)
-	s.sayAside(aside, from, to)
-	if err != nil {
-		s.log.Error("Files of past days could not be removed from the dedup directory; the next start tries again. Check the disk.", "error", err)
-	}
-}
-
-// lockCarried locks an agent's shard for a change that is journaled. A new day's
-// journal begins empty, so what the shard holds of the days before goes first.
-// The gate is held.
-func (s *Store) lockCarried(agent string, now int64) (*shard, error) {
-	sh := s.pending.lock(agent)
-	if err := s.carry(sh, now); err != nil {
-		sh.mu.Unlock()
-		return nil, err
-	}
-	return sh, nil
-}
-
-// carry appends what a shard holds to the present journal, unless that has it,
-// so that the journal of the day that ended can go. The gate is held and the
-// shard is locked. A shard at a time, so that no call waits for all of them.
-func (s *Store) carry(sh *shard, now int64) error {
-	if sh.carried == s.generation {
-		return nil
-	}
-	if err := s.append(s.pending.entries(sh, s.kind, now)...); err != nil {
-		return err
-	}
-	sh.carried = s.generation
-	return nil
-}
-
-// carryAll carries what no call has carried, and brings it to the disk.
-func (s *Store) carryAll(now int64) error {
-	for i := range s.pending.shards {
-		if err := s.carryOne(&s.pending.shards[i], now); err != nil {
-			return err
+	if ended != nil {
+		if err := ended.Close(); err != nil {
+			s.log.Error("A past day's journal could not be synced to the disk; a power cut now would lose impressions. Check the disk.", "error", err)
 		}
 	}
-	s.gate.RLock()
-	present := s.journal
-	s.gate.RUnlock()
-	return present.Sync() // one before it was synced as it was closed
-}
-
-func (s *Store) carryOne(sh *shard, now int64) error {
-	s.gate.RLock()
-	defer s.gate.RUnlock()
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	return s.carry(sh, now)
+	return nil
 }
 
 // setToday makes day the one that is written to, with its own filter if the
@@ -124,36 +71,111 @@ func (s *Store) setToday(day, present feed.Day) {
 		s.current = s.newFilter(day)
 		window = append(window, s.current)
 	}
+	s.unfolded = slices.DeleteFunc(s.unfolded, func(f *filter) bool { return f == s.current })
 	slices.SortFunc(window, newestFirst)
 	s.window.Store(&window)
 }
 
-// foldPast stores the filter of a day that ended and deletes its journal, and
-// reports whether that was done. A day that cannot be stored keeps its journal,
-// and the next start reads it.
-func (s *Store) foldPast(f *filter, ended *journal.Journal, now int64) bool {
-	err := s.fold(f, ended, now)
-	if err != nil {
-		s.log.Error("A past day could not be stored as a filter. Nothing is lost, its journal is kept and read at the next start. Check the disk.",
-			"day", f.day.String(), "error", err)
+// fold stores the filters of days that have ended and deletes their journals: of all days, or
+// of those of which nothing is pending that only their journals have. A day that cannot be
+// stored keeps its journal and is tried again. rolling is held.
+func (s *Store) fold(now time.Time, all bool) {
+	keep := foldAfter
+	if !s.cfg.Served {
+		keep = max(keep, s.cfg.PendingTTL)
 	}
-	return err == nil
+	s.unfolded = slices.DeleteFunc(s.unfolded, func(f *filter) bool {
+		if age := now.Sub(f.ended); !all && age >= 0 && age <= keep {
+			return false
+		}
+		err := s.foldDay(f)
+		if err != nil {
+			s.sayUnfolded(f.day, err)
+		}
+		return err == nil
+	})
 }
 
-// fold does it in the order in which a crash loses nothing: what is pending is
-// on the disk in a later journal before the old one goes, and so is the filter.
-func (s *Store) fold(f *filter, ended *journal.Journal, now int64) error {
-	if err := errors.Join(s.carryAll(now), ended.Close()); err != nil {
-		return err
-	}
-	s.step("carried")
+// foldDay folds one day: the filter is on the disk, with what is still pending of the day
+// where delivering is the impression, before the journal goes.
+func (s *Store) foldDay(f *filter) error {
+	s.keepPending(f, f.ended.UnixMilli())
 	if err := s.store(f); err != nil {
 		return err
 	}
-	s.step("filter stored")
 	if err := os.Remove(s.journalPath(f.day)); err != nil {
 		return err
 	}
-	s.step("journal deleted")
 	return journal.SyncDir(s.dir)
+}
+
+// store saves a day's filter, unless there is nothing in it: a day on which
+// nothing happened leaves no file.
+func (s *Store) store(f *filter) error {
+	if f.empty() {
+		return nil
+	}
+	return f.save(s.filterPath(f.day))
+}
+
+// keepPending puts what is pending and was served until a time into a filter, where
+// delivering is the impression.
+func (s *Store) keepPending(f *filter, until int64) {
+	if !s.cfg.Served {
+		return
+	}
+	var buf []byte
+	s.pending.each(func(agent, group string, served since) since {
+		if served.at <= until {
+			buf = f.addImpression(buf, agent, group)
+		}
+		return served
+	})
+}
+
+func (s *Store) sayUnfolded(day feed.Day, err error) {
+	s.log.Warn("The day's journal could not be folded into a filter file. Nothing is lost: it is kept, and read at the next start. Check the disk.",
+		"day", day.String(), "dir", s.dir, "error", err)
+}
+
+// Close ends the store and releases the directory. Where delivering is the impression it
+// folds the journals into filters first, for which it waits as long as ctx allows. What
+// cannot be folded is no error, only logged: it is in the journals, which the
+// next start reads. An error says that a journal did not reach the disk.
+// Closing twice is harmless.
+func (s *Store) Close(ctx context.Context) error {
+	s.gate.Lock()
+	closed := s.closed
+	s.closed = true
+	s.gate.Unlock()
+	if closed || s.dir == "" {
+		return nil
+	}
+	close(s.quit)
+	select {
+	case <-s.watched:
+	case <-ctx.Done():
+		s.sayUnfolded(s.today, ctx.Err())
+		// The lock stays with what is still running.
+		go func() {
+			<-s.watched
+			_ = s.lock.Close()
+		}()
+		return s.journal.Close()
+	}
+	s.rolling.Lock()
+	defer s.rolling.Unlock()
+	now := s.clock()
+	if !s.jumped(now) {
+		s.seen.Store(now.UnixMilli()) // else the next start has to notice
+	}
+	s.saveClock()
+	err := s.journal.Close()
+	if err == nil && s.cfg.Served {
+		s.clampPending(now.UnixMilli())
+		s.current.ended = now
+		s.unfolded = append(s.unfolded, s.current)
+		s.fold(now, true)
+	}
+	return errors.Join(err, s.lock.Close())
 }

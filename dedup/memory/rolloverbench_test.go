@@ -35,7 +35,9 @@ func BenchmarkRollOver(b *testing.B) {
 				b.Error(err)
 			}
 			s.gate.RUnlock()
-			s.folds.Wait()
+			s.rolling.Lock()
+			s.fold(now, true)
+			s.rolling.Unlock()
 		}))
 	}
 	b.ReportMetric(float64(longest.Microseconds())/1000, "ms-longest-claim")

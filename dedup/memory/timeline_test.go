@@ -39,7 +39,6 @@ func newTimeline(t *testing.T) *timeline {
 	l.show()
 	l.claim(l.s, "claimed")
 	l.shown = append(l.shown, "claimed")
-	l.s.folds.Wait()
 	return l
 }
 
@@ -87,7 +86,6 @@ func (l *timeline) run(d time.Duration) {
 
 func (l *timeline) restart(kill bool) {
 	l.t.Helper()
-	l.s.folds.Wait()
 	if kill {
 		l.kill()
 	} else {
@@ -106,7 +104,6 @@ func (l *timeline) remembers(when string, shown ...string) {
 
 // with lists the files with a suffix.
 func (l *timeline) with(suffix string) (names []string) {
-	l.s.folds.Wait()
 	for _, name := range l.files() {
 		if strings.HasSuffix(name, suffix) {
 			names = append(names, name)

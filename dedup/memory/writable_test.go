@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,7 +34,7 @@ func TestWritable(t *testing.T) {
 		_, err = s.Held(t.Context(), "u_1", []string{"a"}, b.now)
 		require.NoError(t, err, "this only asks")
 		require.ErrorIs(t, s.Writable(t.Context()), os.ErrClosed, "asking is no writing")
-		s.journal, err = journal.Open(s.journalPath(s.today), nil)
+		s.journal, err = journal.Open(s.journalPath(s.today), quiet())
 		require.NoError(t, err)
 		require.NoError(t, s.Writable(t.Context()))
 		b.claim(s, "a")
@@ -48,7 +49,6 @@ func TestWritable(t *testing.T) {
 		require.NoError(t, os.Remove(blocked))
 		require.NoError(t, s.Writable(t.Context()))
 		b.claim(s, "b")
-		s.folds.Wait()
 	})
 }
 
@@ -67,7 +67,7 @@ func TestAStopThatCannotFoldLosesNothing(t *testing.T) {
 			blocked := filepath.Join(b.dir, "20260306.filter.tmp")
 			require.NoError(t, os.Mkdir(blocked, 0o700))
 			b.close(s)
-			assert.Contains(t, log.String(), "Nothing is lost")
+			assert.Equal(t, served, strings.Contains(log.String(), "Nothing is lost"), "else nothing is folded")
 			require.NoError(t, os.Remove(blocked))
 			s = b.open()
 			assert.NotContains(t, b.verdicts(s, "claimed", "recorded"), unseen)
@@ -81,7 +81,9 @@ func TestAStopOutOfTimeLosesNothing(t *testing.T) {
 		b := newBench(t, true)
 		s := b.open()
 		b.claim(s, "claimed")
-		s.folds.Add(1) // a fold that takes long
+		synctest.Wait()
+		watched := s.watched
+		s.watched = make(chan struct{}) // a fold that takes long
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		begin := time.Now()
@@ -89,7 +91,8 @@ func TestAStopOutOfTimeLosesNothing(t *testing.T) {
 		assert.Equal(t, time.Second, time.Since(begin))
 		_, err := Open(b.dir, b.cfg, atStart)
 		require.ErrorContains(t, err, "in use by another process", "the directory belongs to the fold")
-		s.folds.Done()
+		close(s.watched)
+		<-watched
 		synctest.Wait()
 		assert.Equal(t, []dedup.Verdict{today}, b.verdicts(b.open(), "claimed"))
 	})

@@ -5,8 +5,7 @@
 //
 // Other servers do not know of these impressions. So the spool leaves a note for
 // them ([dedup.Notes]) first, then moves the impressions from the sessions to the
-// pending sets, and then records them. As any impression, they leave the pending
-// sets a grace after that.
+// pending sets, and then hands them to the recorder.
 package spool
 
 import (
@@ -50,7 +49,7 @@ type Config struct {
 	// OfferedOnly says that what was handed out is not an impression yet
 	// (impressions.on: seen): it becomes pending and is not recorded.
 	OfferedOnly bool
-	// Grace is how long what was recorded stays pending.
+	// Grace is how long the note stands after everything was recorded.
 	Grace time.Duration
 	// Sessions may still hold what was handed out without them; nil: there
 	// are none that outlive the store being down.
@@ -75,12 +74,13 @@ func (c Config) WithDefaults() Config {
 // Spool keeps impressions in segments, journals of bounded size. It is safe
 // for concurrent use.
 type Spool struct {
-	dir   string
-	w     dedup.Writer
-	clock feed.Clock
-	cfg   Config
-	lock  io.Closer
-	noted bool // the note of this process may stand; only run uses it
+	dir     string
+	confirm Confirm
+	clock   feed.Clock
+	cfg     Config
+	lock    io.Closer
+	noted   bool // the note of this process may stand; only run uses it
+	idle    int  // passes since there was something to record; only run uses it
 
 	mu      sync.Mutex
 	current *journal.Journal // nil: nothing kept since the last rotation
@@ -92,10 +92,13 @@ type Spool struct {
 	ended chan struct{}
 }
 
+// Confirm records what an agent was shown, and waits for it, as [dedup.Recorder.Confirm] does.
+type Confirm func(ctx context.Context, agent string, groups []string) error
+
 // Open opens the spool in a directory, which it makes and locks, and begins to
 // record what an earlier process has left there, after a note to the other
 // servers. ctx's cancellation is ignored: Close ends the spool.
-func Open(ctx context.Context, dir string, w dedup.Writer, clock feed.Clock, cfg Config) (*Spool, error) {
+func Open(ctx context.Context, dir string, confirm Confirm, clock feed.Clock, cfg Config) (*Spool, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("impression spool: %w", err)
 	}
@@ -103,12 +106,12 @@ func Open(ctx context.Context, dir string, w dedup.Writer, clock feed.Clock, cfg
 	if err != nil {
 		return nil, fmt.Errorf("impression spool: %w", err)
 	}
-	s := &Spool{dir: dir, w: w, clock: clock, cfg: cfg.WithDefaults(), lock: lock, ended: make(chan struct{})}
+	s := &Spool{dir: dir, confirm: confirm, clock: clock, cfg: cfg.WithDefaults(), lock: lock, ended: make(chan struct{})}
 	if err := s.find(); err != nil {
 		return nil, errors.Join(fmt.Errorf("impression spool: %w", err), lock.Close())
 	}
 	if s.waiting() {
-		_ = s.leaveNote(ctx) // run tries again
+		_ = s.note(ctx, true) // run tries again
 	}
 	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	go s.run(ctx)
@@ -152,7 +155,7 @@ func (s *Spool) begin() error {
 	if s.current != nil {
 		return nil
 	}
-	j, err := journal.Open(s.path(s.serial+1), nil, journal.WithLogger(s.cfg.Logger))
+	j, err := journal.Open(s.path(s.serial+1), s.cfg.Logger)
 	if err != nil {
 		return err
 	}

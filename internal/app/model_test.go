@@ -154,16 +154,21 @@ func (s *server) stop(t *testing.T) {
 	assert.NoError(t, s.Close(context.WithoutCancel(t.Context())))
 }
 
-// folded waits until no past day is being stored, so that the files can be
-// copied one after the other.
-func (w *world) folded(t *testing.T) {
+// copyData copies what is on the disk. The journals come first: a day that is folded
+// meanwhile is in its journal or in its filter.
+func (w *world) copyData(t *testing.T, to string) {
 	t.Helper()
-	dir := filepath.Join(w.cfg.DataDir, "impressions")
-	testenv.WaitFor(t, func() bool {
-		journals, _ := filepath.Glob(filepath.Join(dir, "*.journal"))
-		halves, _ := filepath.Glob(filepath.Join(dir, "*.tmp"))
-		return len(journals) == 1 && len(halves) == 0
-	}, "no past day is being stored")
+	journals := map[string][]byte{}
+	paths, err := filepath.Glob(filepath.Join(w.cfg.DataDir, "impressions", "*.journal"))
+	require.NoError(t, err)
+	for _, path := range paths {
+		journals[filepath.Base(path)], err = os.ReadFile(path)
+		require.NoError(t, err)
+	}
+	require.NoError(t, os.CopyFS(to, os.DirFS(w.cfg.DataDir)))
+	for name, data := range journals {
+		require.NoError(t, os.WriteFile(filepath.Join(to, "impressions", name), data, 0o600))
+	}
 }
 
 func (w *world) say(format string, args ...any) {
@@ -342,7 +347,7 @@ func (w *world) lose(t *testing.T) {
 	var err error
 	s.lossy = true
 	s.feed, err = engine.New(engine.Stores{
-		Recall: s.stores.front, Seen: s.stores.dedup, Recorder: lossy{s.recorder}, Sessions: s.stores.sessions, Catalog: s.Catalog,
+		Recall: s.stores.front, Seen: s.stores.dedup, Recorder: lossy{s.stores.recorder}, Sessions: s.stores.sessions, Catalog: s.Catalog,
 	}, engine.Config{
 		Clock: w.clock.Now, Rankings: &feed.Live{Ranking: s.cfg.Ranking}, N: s.cfg.Recall.N, RoundsFor: s.cfg.Server.RequestTimeout / roundsShare,
 		OriginStep: originStep, Coalesce: w.coalesce, RecordServed: s.cfg.Impressions.On == configs.OnServed,
@@ -361,8 +366,7 @@ func (w *world) restart(t *testing.T) {
 	if w.mode.name == "embedded" && abrupt {
 		// A killed process leaves the state of the disk at this moment.
 		cfg.DataDir = filepath.Join(t.TempDir(), "copy")
-		w.folded(t)
-		require.NoError(t, os.CopyFS(cfg.DataDir, os.DirFS(w.cfg.DataDir)))
+		w.copyData(t, cfg.DataDir)
 	} else {
 		recorded(t, old.App)
 		old.stop(t)

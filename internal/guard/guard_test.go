@@ -48,7 +48,7 @@ var unguarded = map[string]int{
 	"client/live.go":                1, // of the caller's process
 	"cmd/freshet/main.go":           1, // waits for a signal
 	"dedup/journal/journal.go":      1, // syncs a file
-	"dedup/memory/close.go":         2, // wait for the folds
+	"dedup/memory/rollover.go":      1, // waits for what is running
 	"dedup/memory/memory.go":        1, // each look is guarded
 	"dedup/recorder.go":             1, // collects batches; each write is guarded
 	"dedup/spool/spool.go":          1, // each pass is guarded
