@@ -62,13 +62,15 @@ const longestPause = 3 * backoff.DefaultMaxInterval / 2
 func TestTheOldestOfSeveralBatchesCounts(t *testing.T) {
 	var b backlog
 	at := func(s int64) time.Time { return time.Unix(s, 0) }
-	two, one, three := b.begin(at(2)), b.begin(at(1)), b.begin(at(3))
+	for _, s := range []int64{2, 1, 3} {
+		b.begin(at(s))
+	}
 	oldest := func() float64 { return testutil.ToFloat64(recordOldest) }
 	assert.EqualValues(t, 1, oldest())
-	b.end(one)
+	b.end(at(1))
 	assert.EqualValues(t, 2, oldest())
-	b.end(three)
+	b.end(at(3))
 	assert.EqualValues(t, 2, oldest())
-	b.end(two)
+	b.end(at(2))
 	assert.Zero(t, oldest())
 }

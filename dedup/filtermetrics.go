@@ -1,8 +1,10 @@
 package dedup
 
 import (
+	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -65,4 +67,42 @@ func PublishFilters(window []FilterState, rate float64) {
 		chances[i] = day.FalsePositives
 	}
 	windowFalsePositives.Set(WindowFalsePositives(chances) / rate)
+}
+
+var recordOldest = promauto.NewGauge(prometheus.GaugeOpts{
+	Name: "freshet_record_oldest_timestamp_seconds",
+	Help: "When the oldest impression that is not recorded yet was delivered, in Unix time; 0 when all are recorded.",
+})
+
+// backlog measures how long the oldest impression has waited. Batches are taken from
+// a queue in order, so what is in the queue is younger than every batch that is
+// open; the queue itself need not be looked into.
+type backlog struct {
+	mu   sync.Mutex
+	open []time.Time // when the oldest impression of each batch that is not finished was delivered
+}
+
+// begin opens a batch whose oldest impression was delivered at since.
+func (b *backlog) begin(since time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.open = append(b.open, since)
+	b.publish()
+}
+
+func (b *backlog) end(since time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := slices.Index(b.open, since)
+	b.open = slices.Delete(b.open, i, i+1)
+	b.publish()
+}
+
+// publish updates the metric; mu is held.
+func (b *backlog) publish() {
+	if len(b.open) == 0 {
+		recordOldest.Set(0)
+		return
+	}
+	recordOldest.Set(float64(slices.MinFunc(b.open, time.Time.Compare).UnixMilli()) / 1000)
 }

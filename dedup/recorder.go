@@ -171,7 +171,6 @@ func (r *Recorder) defers(n int) {
 	deferredTotal.Add(float64(n))
 }
 
-// collect turns deliveries into batches until the queue is closed.
 func (r *Recorder) collect() {
 	defer close(r.collected)
 	linger := time.NewTimer(time.Hour)
@@ -179,7 +178,7 @@ func (r *Recorder) collect() {
 	for first := range r.queue {
 		batch := []delivery{first}
 		members := len(first.groups)
-		waiting := r.backlog.begin(first.at)
+		r.backlog.begin(first.at)
 		linger.Reset(r.cfg.Linger)
 	fill:
 		for members < r.cfg.Batch {
@@ -196,18 +195,18 @@ func (r *Recorder) collect() {
 		}
 		// Submit waits for a free worker; meanwhile the queue takes what comes.
 		r.writes.Add(1)
-		if err := r.pool.Submit(func() { r.write(batch, members, waiting) }); err != nil {
+		if err := r.pool.Submit(func() { r.write(batch, members) }); err != nil {
 			r.writes.Done()
-			r.backlog.end(waiting)
+			r.backlog.end(first.at)
 			r.finish(batch, members, nil, fmt.Errorf("%w: %w", errDeferred, err))
 		}
 	}
 }
 
 // write writes one batch. A panic defers it.
-func (r *Recorder) write(batch []delivery, members int, waiting *opened) {
+func (r *Recorder) write(batch []delivery, members int) {
 	defer r.writes.Done()
-	defer r.backlog.end(waiting)
+	defer r.backlog.end(batch[0].at)
 	if err := guard.Run(func() error { r.record(batch, members); return nil }); err != nil {
 		r.cfg.Logger.ErrorContext(r.ctx, "panic while recording impressions", "error", err)
 		r.finish(batch, members, nil, fmt.Errorf("%w: a panic, which the log has", errDeferred))
@@ -288,7 +287,7 @@ func (r *Recorder) Close(ctx context.Context) Totals {
 	<-r.collected
 	r.writes.Wait() // short once ctx has ended, for then every write fails at once
 	r.abandon()
-	r.settler.wait()
+	<-r.settler.ended
 	r.pool.Release()
 	return r.Totals()
 }

@@ -3,6 +3,7 @@ package dedup
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -54,7 +55,6 @@ func startSettler(ctx context.Context, w Writer, cfg RecorderConfig) *settler {
 	return s
 }
 
-// add keeps confirmed.
 func (s *settler) add(confirmed []Impression) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,29 +81,13 @@ func (s *settler) turn() [][]Impression {
 }
 
 func (s *settler) settle(ctx context.Context, due [][]Impression) {
-	var step []Impression
-	for _, batch := range due {
-		for len(batch) > 0 {
-			n := min(len(batch), settleStep-len(step))
-			step, batch = append(step, batch[:n]...), batch[n:]
-			if len(step) == settleStep {
-				s.call(ctx, step)
-				step = step[:0]
-			}
+	for step := range slices.Chunk(slices.Concat(due...), settleStep) {
+		stepCtx, cancel := context.WithTimeout(ctx, s.timeout)
+		err := s.w.Settle(stepCtx, step)
+		cancel()
+		if err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "settling impressions failed; they stay pending until the agents' next refresh",
+				"impressions", len(step), "error", err)
 		}
 	}
-	if len(step) > 0 {
-		s.call(ctx, step)
-	}
 }
-
-func (s *settler) call(ctx context.Context, step []Impression) {
-	stepCtx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
-	if err := s.w.Settle(stepCtx, step); err != nil && ctx.Err() == nil {
-		s.log.WarnContext(ctx, "settling impressions failed; they stay pending until the agents' next refresh",
-			"impressions", len(step), "error", err)
-	}
-}
-
-func (s *settler) wait() { <-s.ended }

@@ -150,7 +150,6 @@ func (s *agents) unlock(agent string, a *state) {
 	sh.mu.Unlock()
 }
 
-// sweep drops what has expired.
 func (sh *shard) sweep(now time.Time) {
 	sh.swept = now
 	for agent, a := range sh.byAgent {
@@ -172,7 +171,6 @@ func (a *session) empty() bool {
 	return len(a.refs) == 0 && len(a.records) == 0 && a.refreshed.IsZero()
 }
 
-// expire drops what has expired.
 func (a *session) expire(now time.Time) {
 	if !now.Before(a.ends) || len(a.refs) == 0 {
 		a.refs = nil

@@ -129,7 +129,6 @@ func (s *Sessions) notHeld(ctx context.Context, agent string, refs []feed.Ref, n
 	return clean, nil
 }
 
-// claim makes a page pending.
 func (s *Sessions) claim(ctx context.Context, agent string, page []feed.Ref, now time.Time) error {
 	if len(page) == 0 {
 		return nil
@@ -232,5 +231,21 @@ func (s *Sessions) Forget(_ context.Context, agent string) error {
 	for _, session := range []*session{&a.forYou, &a.home} {
 		session.refs, session.refreshed = nil, time.Time{}
 	}
+	return nil
+}
+
+// Withdraw implements [cache.Withdrawer]. The pending set comes first, so that
+// a failure leaves the session to be withdrawn from again.
+func (s *Sessions) Withdraw(ctx context.Context, agent string, groups []string, at time.Time) error {
+	if len(groups) == 0 {
+		return nil
+	}
+	a := s.agents.lock(agent, s.clock())
+	defer s.agents.unlock(agent, a)
+	if err := s.claimer.Hold(ctx, agent, groups, at); err != nil {
+		return contractError(err)
+	}
+	a.forYou.strike(groups)
+	a.home.strike(groups)
 	return nil
 }

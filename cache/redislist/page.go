@@ -2,6 +2,8 @@ package redislist
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -90,3 +92,97 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 		s.keys.Refreshed(r.Agent, r.Call.Feed.Other()))
 	return s.confirmed(ctx, "replace", r.Agent, replaceScript.Run(ctx, s.writes, keys, args...), r.Call)
 }
+
+// popScript is the page step of a load_more.
+//
+//	KEYS[1]  the agent's session
+//	KEYS[2]  the agent's pending set
+//	KEYS[3]  the session of the agent's other feed
+//	KEYS[4]  the call's record; only where one is kept
+//	ARGV[1]  now, ms: the score of what is handed out
+//	ARGV[2]  newest score that no longer counts, ms
+//	ARGV[3]  how many to hand out
+//	ARGV[4]  TTL of the pending set, s
+//	ARGV[5]  action and limit of the call
+//	ARGV[6]  owner of the call
+//	ARGV[7]  number of the step
+//	ARGV[8]  TTL of the record, s
+//	reply    {"old", the record} | {"void", ""} | {"new" or "shared", the page}
+//
+// What is pending is popped and dropped, and more is popped in its place. What is
+// handed out leaves the other session, too: by the time that is paged it may not be
+// pending any more.
+var popScript = redis.NewScript(keysLua + pendingLua + claimedLua + claimLua + strikeLua + recordLua + touchLua + answerLua + rememberLua + `
+local before = recorded(KEYS[4], ARGV[5], ARGV[6], ARGV[7])
+if before then return before end
+` + roomLua + `
+local expired, limit, page = tonumber(ARGV[2]), tonumber(ARGV[3]), {}
+while #page < limit do
+  local refs = redis.call('LPOP', KEYS[1], math.min(limit - #page, 1000))
+  if not refs or #refs == 0 then break end
+  local held = pending(refs, expired)
+  for i = 1, #refs do
+    if not held[i] then page[#page + 1] = refs[i] end
+  end
+end
+
+claim(page, ARGV[1], ARGV[4])
+if #page > 0 then strike(KEYS[3], setof(keysof(page, 1, #page), 1)) end
+local more = redis.call('LLEN', KEYS[1]) > 0 and 1 or 0
+local record = (#page > 0 or ARGV[7] ~= '0') and KEYS[4]
+return remember(record, ARGV[5], ARGV[6], ARGV[7], ARGV[8], page, more)
+`)
+
+// Pop implements [cache.Sessions] in one round trip.
+func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
+	keys := s.keysOf(p.Agent, p.Call, s.keys.Session(p.Agent, p.Call.Feed), s.keys.Pending(p.Agent), s.keys.Session(p.Agent, p.Call.Feed.Other()))
+	cmd := popScript.Run(ctx, s.writes, keys,
+		p.Now.UnixMilli(), s.expired(p.Now), p.Limit, seconds(rediskeys.PendingTTL(s.cfg.PendingTTL)),
+		head(p.Call), owner(p.Call), p.Call.Step, seconds(s.recordTTL(p.Call)))
+	page, err := s.confirmed(ctx, "pop", p.Agent, cmd, p.Call)
+	if len(page.Refs) == 0 && p.Call.Step == 0 && !page.Replayed {
+		page.Next = 0 // it is not recorded
+	}
+	return page, err
+}
+
+// undoTimeout bounds giving back a page that replicas did not confirm.
+const undoTimeout = time.Second
+
+// confirmed reads what a page script replied. A page that too few replicas
+// have is not handed out: after a failover it could be handed out again. The
+// error wraps [cache.ErrUnavailable].
+//
+// What becomes of it depends on who can still get it. Under a request id it
+// stays taken, and the retry is answered with it as soon as replicas have it;
+// giving it back could cross with that retry's answer. Without one no call will
+// ask for it, so it goes back to the head of the session.
+func (s *Sessions) confirmed(ctx context.Context, step, agent string, cmd *redis.Cmd, call cache.Call) (cache.Page, error) {
+	short := cmd.Err()
+	if !errors.Is(short, rediskeys.ErrReplicas) {
+		return answer(step, cmd, call)
+	}
+	if call.RequestID != "" {
+		return cache.Page{}, contractError(step, short)
+	}
+	cmd.SetErr(nil)
+	page, err := answer(step, cmd, call)
+	if err != nil || len(page.Refs) == 0 {
+		return cache.Page{}, errors.Join(contractError(step, short), err)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
+	defer cancel()
+	if err := s.Restore(ctx, agent, page.Refs, call); err != nil {
+		s.cfg.Logger.WarnContext(ctx, "a page that too few replicas have could not be returned to its session; its items count as shown",
+			"agent", agent, "items", len(page.Refs), "error", err)
+	}
+	return cache.Page{}, contractError(step, short)
+}
+
+// lookupScript reads a record so that waiting for replicas covers it.
+//
+//	KEYS[1]  the call's record
+//	ARGV[1]  action and limit of the call
+//	ARGV[2]  owner of the call
+//	reply    {"old", the record}, or nil
+var lookupScript = redis.NewScript(recordLua + touchLua + answerLua + `return recorded(KEYS[1], ARGV[1], ARGV[2], '0')`)

@@ -154,7 +154,6 @@ type step struct {
 	refs   []feed.Ref
 }
 
-// parseRecord reads the text of a record or a page.
 func parseRecord(text string) (record, error) {
 	bad := func() (record, error) { return record{}, fmt.Errorf("a stored page reads %.40q", text) }
 	if rest, marked := strings.CutPrefix(text, "!"); marked {
@@ -240,7 +239,6 @@ func answer(what string, cmd *redis.Cmd, call cache.Call) (cache.Page, error) {
 	return page, nil
 }
 
-// contractError gives an error of the client the sentinel a caller looks for.
 func contractError(step string, err error) error {
 	switch {
 	case err == nil:

@@ -55,8 +55,8 @@ func TestTooFewReplicas(t *testing.T) {
 	assert.Equal(t, batch, unconfirmed, "they stay pending")
 }
 
-// A filter in the way of another type refuses the whole MULTI's parts as it
-// does without replicas.
+// A key of another type in the way of a filter refuses what is written to it, as it does
+// without replicas.
 func TestRefusedWriteWaitingForReplicas(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.RedisCluster(t)

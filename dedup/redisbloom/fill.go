@@ -16,13 +16,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-const (
-	// expansion is how much larger than the one before each layer is that
-	// RedisBloom adds to a full filter.
-	expansion = 2
-	// infoEvery is the least time between two looks at the filters.
-	infoEvery = 10 * time.Second
-)
+// infoEvery is the least time between two looks at the filters.
+const infoEvery = 10 * time.Second
 
 var vanishedTotal = promauto.NewCounter(prometheus.CounterOpts{
 	Name: "freshet_dedup_filters_vanished_total",
@@ -122,7 +117,6 @@ func (f *filterStates) there(key string, day feed.Day, is *dedup.FilterState) {
 	}
 }
 
-// gone notes that a filter is not there, and reports one that was.
 func (s *Store) gone(ctx context.Context, key string) {
 	s.fill.mu.Lock()
 	_, before := s.fill.known[key]

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +14,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/guard"
+	"github.com/freshet/freshet/internal/rediskeys"
 )
 
 // writers is how many filters of one batch are written at once, so that their
@@ -26,19 +27,43 @@ type part struct {
 	batch []dedup.Impression
 }
 
+// addScript adds impressions to a filter. One that is not there, new or vanished meanwhile, is
+// made with its size and TTL: BF.MADD alone would make a tiny one that grows layer on layer.
+// What may need memory is written first: at maxmemory Redis refuses it only until then.
+//
+//	KEYS[1]  the filter
+//	ARGV[1]  its error rate
+//	ARGV[2]  its capacity
+//	ARGV[3]  its TTL, s
+//	ARGV[4…] the members
+//	reply    1 where the filter was made, else 0
+var addScript = redis.NewScript(`
+local made = redis.call('EXISTS', KEYS[1]) == 0
+if made then
+  redis.call('BF.RESERVE', KEYS[1], ARGV[1], ARGV[2], 'EXPANSION', 2)
+  redis.call('EXPIRE', KEYS[1], ARGV[3])
+end
+for from = 4, #ARGV, 1000 do
+  local added = redis.call('BF.MADD', KEYS[1], unpack(ARGV, from, math.min(from + 999, #ARGV)))
+  for i = 1, #added do
+    if type(added[i]) == 'table' then return added[i] end -- the error of a member
+  end
+end
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+return made and 1 or 0
+`)
+
 // Record implements [dedup.Writer]: one round trip that fixes the day's shard
-// count, then one MULTI per filter, several filters at once.
+// count, then one script per filter, several filters at once.
 func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.Time) ([]dedup.Impression, error) {
 	if len(batch) == 0 {
 		return nil, nil
 	}
-	day := feed.DayOf(now)
 	ttl := s.filterTTL(now)
 	shards, err := s.fixShards(ctx, now, ttl)
 	if err != nil {
 		return batch, contractError("record", err)
 	}
-	parts := s.split(batch, day, shards)
 	var (
 		mu          sync.Mutex
 		unconfirmed []dedup.Impression
@@ -46,14 +71,12 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 		group       errgroup.Group
 	)
 	group.SetLimit(writers)
-	for _, p := range parts {
+	for _, p := range s.split(batch, feed.DayOf(now), shards) {
 		group.Go(guard.Func(func() error {
-			missing, err := s.write(ctx, p, day, shards, ttl)
-			mu.Lock()
-			defer mu.Unlock()
-			unconfirmed = append(unconfirmed, missing...)
-			if err != nil {
-				errs = append(errs, err)
+			if err := s.write(ctx, p, feed.DayOf(now), shards, ttl); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				unconfirmed, errs = append(unconfirmed, p.batch...), append(errs, err)
 			}
 			return nil
 		}))
@@ -76,7 +99,6 @@ func (s *Store) filterTTL(now time.Time) time.Duration {
 	return (end.Sub(now) + time.Second - 1).Truncate(time.Second)
 }
 
-// split sorts a batch by the filter it goes to.
 func (s *Store) split(batch []dedup.Impression, day feed.Day, shards int) []part {
 	if shards == 1 {
 		return []part{{key: s.keys.Filter(day, 0, 1), batch: batch}}
@@ -96,126 +118,66 @@ func (s *Store) split(batch []dedup.Impression, day feed.Day, shards int) []part
 	return parts
 }
 
-// write adds a part to its filter in one MULTI that begins with BF.RESERVE:
-// a filter that vanished meanwhile is created again with its size and TTL, never
-// by BF.MADD alone, which would make a tiny one that grows layer on layer. It
-// returns what is not confirmed.
-func (s *Store) write(ctx context.Context, p part, day feed.Day, shards int, ttl time.Duration) ([]dedup.Impression, error) {
-	reserve := redis.NewCmd(ctx, "bf.reserve", p.key, s.rate, s.cfg.ShardCapacity(shards), "expansion", expansion)
-	expire := redis.NewCmd(ctx, "expire", p.key, int64(ttl/time.Second))
-	cmds := []*redis.Cmd{reserve, expire}
-	for from := 0; from < len(p.batch); from += chunk {
-		cmds = append(cmds, madd(ctx, p.key, p.batch[from:min(from+chunk, len(p.batch))]))
+func (s *Store) write(ctx context.Context, p part, day feed.Day, shards int, ttl time.Duration) error {
+	members := make([]string, len(p.batch))
+	args := make([]any, 0, 3+len(members))
+	args = append(args, s.rate, s.cfg.ShardCapacity(shards), int64(ttl/time.Second))
+	for i, imp := range p.batch {
+		members[i] = imp.Member()
+		args = append(args, &members[i])
 	}
-	if err := s.transact(ctx, p.key, cmds); err != nil {
-		return p.batch, err
+	made, err := addScript.Run(ctx, s.writes, []string{p.key}, args...).Bool()
+	if err != nil {
+		return fmt.Errorf("add to %s: %w", p.key, err)
 	}
-	adds := cmds[2:]
-	if err := reserve.Err(); err != nil && !strings.Contains(err.Error(), "exists") {
-		return p.batch, fmt.Errorf("BF.RESERVE %s: %w", p.key, err)
-	}
-	if reserve.Err() == nil { // it was not there: new today, or vanished
+	if made { // it was not there: new today, or vanished
 		s.gone(ctx, p.key)
 	}
 	s.fill.there(p.key, day, nil)
-	var unconfirmed []dedup.Impression
-	var failed error
-	for i, add := range adds {
-		asked := p.batch[i*chunk : min((i+1)*chunk, len(p.batch))]
-		missing, err := notAdded(add, asked)
-		if err != nil {
-			unconfirmed, failed = append(unconfirmed, missing...), fmt.Errorf("BF.MADD %s: %w", p.key, err)
-		}
-	}
-	if failed == nil && expire.Err() != nil {
-		// Without a TTL the filter would never expire; writing again sets it.
-		return p.batch, fmt.Errorf("EXPIRE %s: %w", p.key, expire.Err())
-	}
-	return unconfirmed, failed
-}
-
-// transact runs commands on one key in one MULTI, which counts once the
-// replicas have it. Each command has its own reply; the error says that the
-// replies cannot be relied on.
-func (s *Store) transact(ctx context.Context, key string, cmds []*redis.Cmd) error {
-	if s.copies.N == 0 {
-		pipe := s.client.TxPipeline()
-		for _, cmd := range cmds {
-			cmd.SetFirstKeyPos(1)
-			_ = pipe.Process(ctx, cmd)
-		}
-		if _, err := pipe.Exec(ctx); err != nil && !isReply(err) {
-			return err
-		}
-		return nil
-	}
-	// The client has no transaction that a WAIT may follow on its connection.
-	exec := redis.NewSliceCmd(ctx, "exec")
-	all := []redis.Cmder{redis.NewStatusCmd(ctx, "multi")}
-	for _, cmd := range cmds {
-		all = append(all, cmd)
-	}
-	if err := s.copies.Exec(ctx, s.client, key, append(all, exec)...); err != nil {
-		return err
-	}
-	replies, err := exec.Result()
-	if err != nil {
-		for _, cmd := range cmds { // why it was refused is a better answer than that it was
-			if cmd.Err() != nil {
-				return cmd.Err()
-			}
-		}
-		return err
-	}
-	if len(replies) != len(cmds) {
-		return fmt.Errorf("%w: %d replies of EXEC for %d commands", errAnswer, len(replies), len(cmds))
-	}
-	for i, reply := range replies {
-		cmds[i].SetVal(reply)
-		if err, ok := reply.(error); ok {
-			cmds[i].SetErr(err)
-		}
-	}
 	return nil
 }
 
-// madd builds a BF.MADD whose reply keeps an error of a single member apart.
-func madd(ctx context.Context, key string, batch []dedup.Impression) *redis.Cmd {
-	list := make([]string, len(batch))
-	args := make([]any, 2, 2+len(batch))
-	args[0], args[1] = "bf.madd", key
-	for i, imp := range batch {
-		list[i] = imp.Member()
-		args = append(args, &list[i])
+// chunk is the most members one command is given.
+const chunk = 1000
+
+// addresses makes arguments of groups. The client writes a *string as the string; a
+// string would be allocated anew.
+func addresses(groups []string) []any {
+	args := make([]any, len(groups))
+	for i := range groups {
+		args[i] = &groups[i]
 	}
-	cmd := redis.NewCmd(ctx, args...)
-	cmd.SetFirstKeyPos(1)
-	return cmd
+	return args
 }
 
-// notAdded reads a BF.MADD reply: one value per member, which says whether it
-// is new, or an error. A reply that ends early confirms only what it holds.
-func notAdded(add *redis.Cmd, asked []dedup.Impression) ([]dedup.Impression, error) {
-	reply, err := add.Slice()
-	if err != nil {
-		return asked, err
+// Forget implements [dedup.Store].
+func (s *Store) Forget(ctx context.Context, agent string) error {
+	return contractError("forget", s.client.Unlink(ctx, s.keys.Pending(agent)).Err())
+}
+
+// Settle implements [dedup.Writer]: one pipeline with a ZREM per agent.
+func (s *Store) Settle(ctx context.Context, batch []dedup.Impression) error {
+	if len(batch) == 0 {
+		return nil
 	}
-	var missing []dedup.Impression
-	for i, imp := range asked {
-		if i >= len(reply) {
-			missing = append(missing, asked[i:]...)
-			if err == nil {
-				err = fmt.Errorf("%w: %d values for %d members", errAnswer, len(reply), len(asked))
-			}
-			break
-		}
-		switch v := reply[i].(type) {
-		case bool, int64:
-		case error:
-			missing, err = append(missing, imp), v
-		default:
-			missing, err = append(missing, imp), fmt.Errorf("%w: %v for a member", errAnswer, v)
+	byAgent := make(map[string][]string)
+	for _, imp := range batch {
+		byAgent[imp.Agent] = append(byAgent[imp.Agent], imp.Group)
+	}
+	pipe := s.client.Pipeline()
+	for agent, groups := range byAgent {
+		for part := range slices.Chunk(groups, chunk) {
+			pipe.ZRem(ctx, s.keys.Pending(agent), addresses(part)...)
 		}
 	}
-	return missing, err
+	cmds, err := pipe.Exec(ctx)
+	if !rediskeys.Foreign(err) {
+		return contractError("settle", err)
+	}
+	for _, cmd := range cmds { // in a set that is somebody else's nothing is pending
+		if err := cmd.Err(); err != nil && !rediskeys.Foreign(err) {
+			return contractError("settle", err)
+		}
+	}
+	return nil
 }

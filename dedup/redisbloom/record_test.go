@@ -63,7 +63,7 @@ func requireReserved(t *testing.T, s *Store, client redis.UniversalClient) {
 	info, err := client.BFInfo(t.Context(), key).Result()
 	require.NoError(t, err)
 	assert.EqualValues(t, s.cfg.DailyCapacity, info.Capacity)
-	assert.EqualValues(t, expansion, info.ExpansionRate)
+	assert.EqualValues(t, 2, info.ExpansionRate)
 	assert.EqualValues(t, 1, info.Filters)
 	requireTTL(t, client, key, 6*24*time.Hour+12*time.Hour)
 }
@@ -136,31 +136,6 @@ func TestRecordNamesWhatIsNotConfirmed(t *testing.T) {
 	record(t, s, noon, unconfirmed)
 	for i := range 40 {
 		assert.NotContains(t, verdicts(t, s, noon, fmt.Sprintf("u_%d", i), "a", "b"), dedup.Unseen)
-	}
-}
-
-func TestNotAdded(t *testing.T) {
-	t.Parallel()
-	asked := given("u_1", "a", "b", "c")
-	boom := unknownCommand("x")
-	for _, test := range []struct {
-		name  string
-		reply []any
-		want  []dedup.Impression
-	}{
-		{"all new", []any{int64(1), int64(1), int64(1)}, nil},
-		{"some known, RESP3", []any{true, false, true}, nil},
-		{"one failed", []any{int64(1), boom, int64(0)}, asked[1:2]},
-		{"cut short", []any{int64(1)}, asked[1:]},
-		{"strange", []any{int64(1), "?", int64(1)}, asked[1:2]},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			cmd := redis.NewCmd(t.Context())
-			cmd.SetVal(test.reply)
-			missing, err := notAdded(cmd, asked)
-			assert.Equal(t, test.want, missing)
-			assert.Equal(t, test.want != nil, err != nil, "%v", err)
-		})
 	}
 }
 

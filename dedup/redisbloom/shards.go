@@ -119,7 +119,6 @@ func ShardOf(agent string, shards int) int {
 	return int(xxhash.Sum64String(agent) % uint64(shards))
 }
 
-// filter is the key that holds an agent's impressions of a day.
 func (s *Store) filter(agent string, day feed.Day, shards int) string {
 	return s.keys.Filter(day, ShardOf(agent, shards), shards)
 }

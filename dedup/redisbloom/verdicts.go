@@ -15,7 +15,6 @@ func (q *question) verdict(i int) dedup.Verdict {
 	return dedup.SeenDaysAgo(max(0, int(q.days[0]-q.days[i])))
 }
 
-// pendingVerdicts reads the answer of the pending script.
 func pendingVerdicts(look *redis.Cmd, out *dedup.Checked) error {
 	n := len(out.Verdicts)
 	reply, err := look.Slice()

@@ -24,8 +24,6 @@ const asideSuffix = ".unreadable"
 type segment struct {
 	serial     uint64
 	size       int64
-	recorded   bool
-	passes     int  // since it was recorded
 	gone       bool // forgotten, dropped or set aside
 	unreadable bool // it could not be read once, and the log says so
 }
@@ -59,7 +57,6 @@ func (s *Spool) find() error {
 	return nil
 }
 
-// regular looks at a segment's file.
 func regular(path string) (fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -81,7 +78,6 @@ func (s *Spool) path(serial uint64) string {
 	return filepath.Join(s.dir, fmt.Sprintf("%020d%s", serial, suffix))
 }
 
-// waiting reports whether anything is on disk.
 func (s *Spool) waiting() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,23 +98,16 @@ func (s *Spool) rotate() {
 	s.bytes += size
 }
 
-// drop deletes a closed segment and says what was in it, unless that is
-// recorded already. mu is held.
+// drop deletes a closed segment and says what was in it. mu is held.
 func (s *Spool) drop(seg *segment, why string) {
-	if !seg.recorded {
-		n := 0
-		_, err := regular(s.path(seg.serial))
-		if err == nil {
-			err = journal.Replay(s.path(seg.serial), func(e journal.Entry) error { n += len(e.Groups); return nil })
-		}
-		if unreadable(err) {
-			s.setAside(s.path(seg.serial), err)
-			s.forget(seg)
-			return
-		}
-		droppedTotal.Add(float64(n))
-		s.cfg.Logger.Warn("impressions dropped: readers may be shown these items again", "impressions", n, "why", why)
+	n := 0
+	if err := s.read(seg, func(e journal.Entry) error { n += len(e.Groups); return nil }); unreadable(err) {
+		s.setAside(s.path(seg.serial), err)
+		s.forget(seg)
+		return
 	}
+	droppedTotal.Add(float64(n))
+	s.cfg.Logger.Warn("impressions dropped: readers may be shown these items again", "impressions", n, "why", why)
 	s.delete(seg)
 }
 

@@ -74,8 +74,7 @@ type parts struct {
 	clients clients
 	stores  stores
 	signalParts
-	network  *network // nil: no posts
-	recorder *dedup.Recorder
+	network *network // nil: no posts
 }
 
 // Open puts the system together and starts its background work. When it fails
@@ -108,7 +107,7 @@ func OpenDedup(ctx context.Context, cfg configs.Config, options ...Option) (dedu
 }
 
 // Totals tells what has become of the impressions so far.
-func (a *App) Totals() dedup.Totals { return a.recorder.Totals() }
+func (a *App) Totals() dedup.Totals { return a.stores.recorder.Totals() }
 
 // Flush returns when what agents were shown and did so far is counted, which
 // otherwise happens each second. A replay waits for it: on its clock a second is

@@ -39,7 +39,7 @@ func (b *builder) engineConfig(live *ranking.Live, tracing *telemetry.Tracing) e
 func (p *parts) openEngine(ctx context.Context, items catalog.Catalog, cfg engine.Config) (*engine.Engine, error) {
 	s := p.stores
 	stores := engine.Stores{
-		Recall: s.front, Seen: s.dedup, Recorder: p.recorder, Sessions: s.sessions, Catalog: items,
+		Recall: s.front, Seen: s.dedup, Recorder: s.recorder, Sessions: s.sessions, Catalog: items,
 		Tally: p.tally, Learner: p.learner, Home: p.home(),
 	}
 	if p.network != nil {

@@ -48,13 +48,9 @@ func (b *builder) open(ctx context.Context) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	recorder, err := b.openRecorder(ctx, s.dedup)
-	if err != nil {
-		return nil, err
-	}
-	b.watchMasters(ctx, c.masters, posts, recorder)
+	b.watchMasters(ctx, c.masters, posts, s.recorder)
 	cfg := b.engineConfig(live, tracing)
-	p := parts{builder: b, clients: c, stores: s, signalParts: g, network: b.openNetwork(posts, catalog, g.trending, cfg), recorder: recorder}
+	p := parts{builder: b, clients: c, stores: s, signalParts: g, network: b.openNetwork(posts, catalog, g.trending, cfg)}
 	e, err := p.openEngine(ctx, catalog, cfg)
 	if err != nil {
 		return nil, err

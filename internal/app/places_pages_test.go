@@ -75,7 +75,7 @@ func TestAFailoverLeavesNoOldSession(t *testing.T) {
 	require.Equal(t, refs, next)
 
 	withdraw := a.withdrawAgain(a.clients.masters.Client())
-	require.NoError(t, a.recorder.Reclaim(t.Context(), withdraw, time.Time{}))
+	require.NoError(t, a.stores.recorder.Reclaim(t.Context(), withdraw, time.Time{}))
 	recorded(t, a)
 	require.NoError(t, a.stores.dedup.Settle(t.Context(), batch)) // the grace is over
 	again := ask(t, other, loadMore("u_1", 20))

@@ -23,6 +23,7 @@ type stores struct {
 	catalogs
 	dedup    dedup.Store
 	sessions cache.Sessions
+	recorder *dedup.Recorder
 	spool    *spool.Spool    // nil: not failing open
 	recovery *recovery.Watch // nil: likewise
 }
@@ -40,8 +41,8 @@ func (b *builder) openStores(ctx context.Context, c clients) (stores, error) {
 		b.checks["elasticsearch"] = c.index.Check(items.front.Left)
 	}
 	s := stores{catalogs: items, dedup: seen, sessions: sessions}
-	if b.cfg.FailsOpen() {
-		s.spool, s.recovery, err = b.openSpool(ctx, c, seen, sessions)
+	if s.recorder, err = b.openRecorder(ctx, seen); err == nil && b.cfg.FailsOpen() {
+		err = b.openSpool(ctx, c, &s)
 	}
 	return s, err
 }
@@ -117,33 +118,33 @@ func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, erro
 }
 
 // openSpool opens the disk that impressions wait on while Redis is down, and what knows
-// whether it was; nil where filters are not in Redis.
-func (b *builder) openSpool(ctx context.Context, c clients, seen dedup.Store, sessions cache.Sessions) (*spool.Spool, *recovery.Watch, error) {
+// whether it was, where filters are in Redis.
+func (b *builder) openSpool(ctx context.Context, c clients, s *stores) error {
 	dir, err := b.dataDir("spool")
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
-		return nil, nil, fmt.Errorf("data_dir: %w", err)
+		return fmt.Errorf("data_dir: %w", err)
 	}
 	notes := redisbloom.NewNotes(c.redis, b.cfg.Redis.KeyPrefix)
 	cfg := connect.Dedup(b.cfg)
-	waiting, err := spool.Open(ctx, dir, seen, b.clock, spool.Config{
+	s.spool, err = spool.Open(ctx, dir, s.recorder.Confirm, b.clock, spool.Config{
 		MaxAge: cfg.PendingTTL, OfferedOnly: !cfg.Served, Grace: b.pauses.settle, Every: b.pauses.spool,
-		Sessions: sessions, Notes: notes, Server: recovery.ServerName(dir),
+		Sessions: s.sessions, Notes: notes, Server: recovery.ServerName(dir),
 		Timeout: b.cfg.Server.RequestTimeout, Logger: b.log,
 	})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	b.onClose("spool", waiting.Close)
-	filters, ok := seen.(*redisbloom.Store)
+	b.onClose("spool", s.spool.Close)
+	filters, ok := s.dedup.(*redisbloom.Store)
 	if !ok {
-		return waiting, nil, nil
+		return nil
 	}
-	watch := recovery.Open(ctx, filters, notes, recovery.Config{
+	s.recovery = recovery.Open(ctx, filters, notes, recovery.Config{
 		After: b.pauses.settle, Every: b.pauses.notes, Timeout: b.cfg.Server.RequestTimeout, Logger: b.log,
 	})
-	b.background(ctx, "watch of outages", watch.Run)
-	return waiting, watch, nil
+	b.background(ctx, "watch of outages", s.recovery.Run)
+	return nil
 }

@@ -59,12 +59,13 @@ type Watch struct {
 	hold      time.Duration                      // how long requests wait after a change
 	log       *slog.Logger
 	wake      chan struct{}
+	ctx       context.Context // of every hold
 
 	mu    sync.Mutex
 	seen  map[string]time.Time // the masters' processes, and when each last answered
 	addrs map[string]bool      // of connections since the last change
 	last  string               // address of the last connection
-	held  *hold                // nil: nothing waits
+	held  hold
 
 	// What is to be claimed again: whether now, how often altogether, and since
 	// when it was delivered. Only the watch touches these.
@@ -82,21 +83,21 @@ func Open(ctx context.Context, cfg configs.Config, requests redis.UniversalClien
 	if err != nil {
 		return nil, fmt.Errorf("redis.url: %w", err)
 	}
-	w := newWatch(own, requests, cfg, log)
+	w := newWatch(ctx, own, requests, cfg, log)
 	if name := cfg.Redis.Server().MasterName; name != "" {
 		clients, err := connect.Sentinels(cfg)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("redis.url: %w", err), own.Close())
 		}
-		w.sentinels = newSentinels(name, clients)
+		w.sentinels = &sentinels{name: name, clients: clients}
 	}
 	return w, nil
 }
 
-func newWatch(own, requests redis.UniversalClient, cfg configs.Config, log *slog.Logger) *Watch {
+func newWatch(ctx context.Context, own, requests redis.UniversalClient, cfg configs.Config, log *slog.Logger) *Watch {
 	return &Watch{
 		own: own, requests: requests, hold: min(longestHold, cfg.Server.RequestTimeout/holdShare), log: log,
-		wake: make(chan struct{}, 1), seen: map[string]time.Time{}, addrs: map[string]bool{},
+		ctx: context.WithoutCancel(ctx), wake: make(chan struct{}, 1), seen: map[string]time.Time{}, addrs: map[string]bool{},
 		ids: func(ctx context.Context) []string { return runIDs(ctx, own) },
 	}
 }
@@ -124,7 +125,6 @@ func (w *Watch) Run(ctx context.Context, clock feed.Clock, reclaim Reclaim) {
 	}
 }
 
-// look asks who the masters are, and claims again what is due.
 func (w *Watch) look(ctx context.Context, clock feed.Clock, reclaim Reclaim) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
@@ -190,38 +190,55 @@ func (w *Watch) Dialled(addr string) {
 	}
 }
 
+// hold is one wait for the deliveries of all servers; zero: nothing waits. Connections wait for
+// half of it: calls that were under way then get an answer from a master that knows
+// what it lacked, and what they deliver is claimed, too, before others go on.
+type hold struct {
+	connections, requests context.Context // are done when they may go on
+	end                   context.CancelFunc
+}
+
 // stop makes connections and requests wait, the latter for w.hold at most;
 // w.mu is held.
 func (w *Watch) stop() {
-	if w.held == nil {
-		w.held = &hold{connections: make(chan struct{}), requests: make(chan struct{})}
-		w.held.timers[0] = time.AfterFunc(w.hold/2, w.held.letConnect)
-		w.held.timers[1] = time.AfterFunc(w.hold, w.letGo)
+	if w.held.end != nil && w.held.requests.Err() == nil {
+		return
 	}
+	w.held.requests, w.held.end = context.WithTimeout(w.ctx, w.hold)
+	connections, connect := context.WithTimeout(w.held.requests, w.hold/2)
+	context.AfterFunc(connections, connect)
+	w.held.connections = connections
 }
 
-// letGo lets everything go on.
 func (w *Watch) letGo() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.held != nil {
+	if w.held.end != nil {
 		w.held.end()
-		w.held = nil
+		w.held = hold{}
 	}
 }
 
 // HoldConnection holds a new connection up while a new master lacks the latest deliveries.
-func (w *Watch) HoldConnection(ctx context.Context) { w.waiting().connect(ctx) }
+func (w *Watch) HoldConnection(ctx context.Context) { await(ctx, w.waiting().connections) }
 
 // HoldRequest holds a new request up meanwhile.
-func (w *Watch) HoldRequest(ctx context.Context) { w.waiting().begin(ctx) }
+func (w *Watch) HoldRequest(ctx context.Context) { await(ctx, w.waiting().requests) }
 
-// waiting returns the hold on calls while a new master lacks the latest deliveries; nil:
-// there is none.
-func (w *Watch) waiting() *hold {
+func (w *Watch) waiting() hold {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.held
+}
+
+func await(ctx, held context.Context) {
+	if held == nil {
+		return
+	}
+	select {
+	case <-held.Done():
+	case <-ctx.Done():
+	}
 }
 
 // runIDs are the ids of the processes that are masters and answer.

@@ -18,7 +18,7 @@ import (
 
 // watchOf is a watch of masters whose processes are named by ids.
 func watchOf(ids func() []string) *Watch {
-	w := newWatch(nil, nil, configs.Default(), slog.New(slog.DiscardHandler))
+	w := newWatch(context.Background(), nil, nil, configs.Default(), slog.New(slog.DiscardHandler))
 	w.ids = func(context.Context) []string { return ids() }
 	return w
 }
@@ -152,9 +152,9 @@ func TestAddressesOfBeforeAChange(t *testing.T) {
 		assert.True(t, w.compare([]string{"another"}, time.Now()))
 		w.letGo()
 		w.Dialled("192.0.2.2:6379")
-		assert.Nil(t, w.waiting())
+		assert.Zero(t, w.waiting())
 		w.Dialled("192.0.2.1:6379")
-		assert.NotNil(t, w.waiting())
+		assert.NotZero(t, w.waiting())
 		w.letGo()
 	})
 }
@@ -195,7 +195,7 @@ func TestHoldIsNoLongerThanRequestsMayWait(t *testing.T) {
 	cfg := configs.Default()
 	for timeout, want := range map[time.Duration]time.Duration{time.Minute: longestHold, time.Second: 200 * time.Millisecond} {
 		cfg.Server.RequestTimeout = timeout
-		assert.Equal(t, want, newWatch(nil, nil, cfg, slog.New(slog.DiscardHandler)).hold)
+		assert.Equal(t, want, newWatch(t.Context(), nil, nil, cfg, slog.New(slog.DiscardHandler)).hold)
 	}
 }
 
@@ -219,7 +219,7 @@ func TestSentinelsNameAnotherMaster(t *testing.T) {
 	cfg.Redis.URL = testenv.RedisAt(append([]string{"127.0.0.1:1"}, addrs...), "master_name="+master) // one is down
 	clients, err := connect.Sentinels(cfg)
 	require.NoError(t, err)
-	s := newSentinels(master, clients)
+	s := &sentinels{name: master, clients: clients}
 	t.Cleanup(func() { assert.NoError(t, s.close()) })
 	assert.False(t, s.replaced(t.Context()), "the first that they name is followed")
 	s.master = "192.0.2.1:6379"

@@ -18,10 +18,6 @@ type sentinels struct {
 	next    string // that is to be instead
 }
 
-func newSentinels(name string, clients []*redis.SentinelClient) *sentinels {
-	return &sentinels{name: name, clients: clients}
-}
-
 // replaced reports whether the first Sentinel that answers names another
 // master than the one that is followed.
 func (s *sentinels) replaced(ctx context.Context) bool {

@@ -93,7 +93,6 @@ func (r Replicas) exec(ctx context.Context, client redis.Cmdable, key string, cm
 	}
 }
 
-// send is one try on one server.
 func send(ctx context.Context, r Replicas, node *redis.Client, asking bool, cmds []redis.Cmder) error {
 	pipe := node.Pipeline()
 	if asking {
