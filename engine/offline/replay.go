@@ -1,8 +1,10 @@
 package offline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -147,4 +149,146 @@ type Scores struct {
 	HitRate float64 `json:"hit_rate"` // at k
 	NDCG    float64 `json:"ndcg"`     // at k
 	MRR     float64 `json:"mrr"`      // over all that was ranked
+}
+
+// Standing is how one of several rankings has done on clicks.
+type Standing struct {
+	Scores Scores `json:"scores"`
+	// Of the clicks, how many it places higher and lower than the first ranking.
+	Higher int `json:"higher"`
+	Lower  int `json:"lower"`
+	// Gain is its NDCG less that of the first ranking, and lies within Gain ±
+	// Margin (95 %); a nil Margin says that there are too few agents to tell.
+	Gain   float64  `json:"ndcg_gain"`
+	Margin *float64 `json:"ndcg_gain_margin"`
+}
+
+// Scoreboard scores rankings by the places they give to clicked items, each
+// compared with the first of them.
+type Scoreboard struct {
+	k       int
+	agents  map[string]struct{}
+	clicks  int
+	entries []entry
+}
+
+type entry struct {
+	sums          Scores
+	gains         Paired
+	higher, lower int
+}
+
+// NewScoreboard begins one of so many rankings, for scores at k.
+func NewScoreboard(rankings, k int) *Scoreboard {
+	return &Scoreboard{k: k, agents: map[string]struct{}{}, entries: make([]entry, rankings)}
+}
+
+// Add counts one click of an agent, with the rank of its item by each ranking.
+func (s *Scoreboard) Add(agent string, ranks []int) {
+	s.clicks++
+	s.agents[agent] = struct{}{}
+	for i, rank := range ranks {
+		e := &s.entries[i]
+		e.sums.HitRate += Hit(rank, s.k)
+		e.sums.NDCG += NDCG(rank, s.k)
+		e.sums.MRR += ReciprocalRank(rank)
+		e.gains.Add(agent, NDCG(rank, s.k)-NDCG(ranks[0], s.k))
+		switch cmp.Compare(ReciprocalRank(rank), ReciprocalRank(ranks[0])) {
+		case 1:
+			e.higher++
+		case -1:
+			e.lower++
+		}
+	}
+}
+
+// Counted is how many clicks of how many agents were added.
+func (s *Scoreboard) Counted() (clicks, agents int) { return s.clicks, len(s.agents) }
+
+// Standings are the rankings' so far, in their order.
+func (s *Scoreboard) Standings() []Standing {
+	out := make([]Standing, len(s.entries))
+	for i := range s.entries {
+		e := &s.entries[i]
+		out[i] = Standing{Higher: e.higher, Lower: e.lower, Gain: e.gains.Mean()}
+		if n := float64(s.clicks); n > 0 {
+			out[i].Scores = Scores{HitRate: e.sums.HitRate / n, NDCG: e.sums.NDCG / n, MRR: e.sums.MRR / n}
+		}
+		if margin, ok := e.gains.Margin(); ok {
+			out[i].Margin = &margin
+		}
+	}
+	return out
+}
+
+// leastAgents is how many agents it takes to say how sure a difference is.
+const leastAgents = 5
+
+// Paired sums differences up that were measured for one click each, to tell a
+// real difference from chance. Clicks of one agent are alike, so agents count as
+// the independent observations, not clicks. The zero Paired has seen none.
+type Paired struct {
+	agents map[string]paired
+	clicks int
+	sum    float64
+}
+
+type paired struct {
+	clicks int
+	sum    float64
+}
+
+// Add counts one difference.
+func (p *Paired) Add(agent string, difference float64) {
+	if p.agents == nil {
+		p.agents = map[string]paired{}
+	}
+	of := p.agents[agent]
+	p.agents[agent] = paired{of.clicks + 1, of.sum + difference}
+	p.clicks++
+	p.sum += difference
+}
+
+// Mean is the mean difference; 0 without any.
+func (p *Paired) Mean() float64 {
+	if p.clicks == 0 {
+		return 0
+	}
+	return p.sum / float64(p.clicks)
+}
+
+// Margin is half the width of the 95 % confidence interval around the mean.
+// With G agents, n(g) clicks of each and their sums S(g),
+//
+//	t(G−1) · √( G/(G−1) · Σ (S(g) − n(g)·mean)² ) / Σ n(g)
+//
+// ok is false with fewer than five agents. Source of the variance: K.-Y. Liang,
+// S. L. Zeger: Longitudinal data analysis using generalized linear models.
+// Biometrika 73(1), 1986.
+func (p *Paired) Margin() (margin float64, ok bool) {
+	groups := float64(len(p.agents))
+	if groups < leastAgents {
+		return 0, false
+	}
+	mean, squares := p.Mean(), 0.0
+	for _, of := range p.agents {
+		off := of.sum - float64(of.clicks)*mean
+		squares += off * off
+	}
+	return t95(groups-1) * math.Sqrt(groups/(groups-1)*squares) / float64(p.clicks), true
+}
+
+// t95 is the 97.5 % quantile of Student's t with ν degrees of freedom, to three
+// digits from 4 on, by the expansion 26.7.5 of M. Abramowitz, I. A. Stegun:
+// Handbook of mathematical functions, 1964.
+func t95(nu float64) float64 {
+	const (
+		x  = 1.959963984540054 // of the normal distribution
+		x2 = x * x
+		g1 = x * (x2 + 1) / 4
+		g2 = x * ((5*x2+16)*x2 + 3) / 96
+		g3 = x * (((3*x2+19)*x2+17)*x2 - 15) / 384
+		g4 = x * ((((79*x2+776)*x2+1482)*x2-1920)*x2 - 945) / 92160
+	)
+	return x + (g1+(g2+(g3+g4/nu)/nu)/nu)/nu
 }

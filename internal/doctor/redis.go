@@ -3,6 +3,8 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -90,4 +92,146 @@ func (d *doctor) reachRedis(ctx context.Context, cfg configs.Config, what, setti
 		}
 	}
 	return client, masters
+}
+
+// What docs/production.md asks of Redis, in its words; a test compares them.
+const (
+	needsNoEviction  = "It must not evict keys: every key has a TTL, so any policy but noeviction evicts filters sooner or later, and readers are shown old items again."
+	needsPersistence = "It must survive a restart: without an append-only file it forgets what was written since the last snapshot, without snapshots everything, and readers are shown old items again."
+	needsSync        = "With appendfsync no, a crash of the machine loses up to half a minute of impressions."
+	needsMemory      = "It needs a maxmemory of at least dedup.daily_capacity × dedup.window_days × 2 bytes for the filters, on a cluster divided by the number of masters."
+)
+
+// bytesPerImpression is the size of an impression in a filter of RedisBloom at
+// the usual false-positive rates, rounded up.
+const bytesPerImpression = 2
+
+// unknown is the finding about a setting that could not be read.
+func unknown(setting string) Finding {
+	return Finding{Level: Warning, Detail: setting + " could not be checked: CONFIG GET and INFO are refused", Fix: "let the user call INFO, or compare with docs/production.md"}
+}
+
+// lookAtSettings compares the masters' settings with what docs/production.md
+// asks for.
+func (d *doctor) lookAtSettings(masters []connect.Master) {
+	d.judge("redis", masters, "eviction", judgeEviction)
+	if d.cfg.UsesPostgres() && d.cfg.Timeline.RedisURL == "" {
+		d.lookAtLists("redis", masters)
+	}
+	d.judge("redis", masters, "persistence", judgePersistence)
+	need := int64(d.cfg.Dedup.DailyCapacity) * int64(d.cfg.Dedup.WindowDays) * bytesPerImpression / int64(max(len(masters), 1))
+	d.judge("redis", masters, "memory", func(s connect.Settings) Finding { return judgeMemory(s, need) })
+}
+
+func (d *doctor) lookAtLists(redis string, masters []connect.Master) {
+	d.judge(redis, masters, "lists", func(s connect.Settings) Finding { return judgeLists(s, d.cfg.Timeline.Cap) })
+}
+
+// judge reports each master whose setting differs, and says it once where none
+// does.
+func (d *doctor) judge(redis string, masters []connect.Master, what string, judge func(connect.Settings) Finding) {
+	var good *Finding
+	differ := false
+	for _, n := range masters {
+		if n.Err != nil {
+			continue
+		}
+		found := judge(n.Settings)
+		if n.Settings.Inferred && n.Settings.Policy != "" {
+			found.Detail += " (from INFO: CONFIG GET is refused)"
+		}
+		found.What = redis + " " + what
+		if found.Level == OK {
+			good = &found
+			continue
+		}
+		if differ = true; len(masters) > 1 {
+			found.What = redis + " " + n.Addr + " " + what
+		}
+		d.findings = append(d.findings, found)
+	}
+	if !differ && good != nil {
+		d.findings = append(d.findings, *good)
+	}
+}
+
+func judgeEviction(s connect.Settings) Finding {
+	switch s.Policy {
+	case "":
+		return unknown("maxmemory-policy")
+	case "noeviction":
+		return Finding{Level: OK, Detail: "maxmemory-policy noeviction"}
+	}
+	return Finding{Level: Warning, Detail: fmt.Sprintf("maxmemory-policy is %s. %s", s.Policy, needsNoEviction), Fix: "set maxmemory-policy noeviction"}
+}
+
+func judgePersistence(s connect.Settings) Finding {
+	const fix = "set appendonly yes and appendfsync everysec"
+	switch {
+	case s.AppendOnly == "":
+		return unknown("appendonly")
+	case s.AppendOnly == "no" && s.Inferred:
+		return Finding{Level: Warning, Detail: "appendonly is no. " + needsPersistence, Fix: fix}
+	case s.AppendOnly == "no" && s.Save == "":
+		return Finding{Level: Warning, Detail: "appendonly is no and save is empty. " + needsPersistence, Fix: fix}
+	case s.AppendOnly == "no":
+		return Finding{Level: Warning, Detail: fmt.Sprintf("appendonly is no, save is %s. %s", s.Save, needsPersistence), Fix: fix}
+	case s.AppendSync == "no":
+		return Finding{Level: Warning, Detail: needsSync, Fix: fix}
+	case s.Inferred:
+		return Finding{Level: OK, Detail: "appendonly yes"}
+	}
+	return Finding{Level: OK, Detail: "appendonly yes, appendfsync " + s.AppendSync}
+}
+
+func judgeMemory(s connect.Settings, need int64) Finding {
+	limit, err := strconv.ParseInt(s.MaxMemory, 10, 64)
+	fix := fmt.Sprintf("set maxmemory to more than %s, with room for sessions and saving: docs/capacity.md", mebibytes(need))
+	switch {
+	case err != nil:
+		return unknown("maxmemory")
+	case limit == 0:
+		return Finding{Level: Warning, Detail: fmt.Sprintf("maxmemory is not set; here the filters take up to %s. %s", mebibytes(need), needsMemory), Fix: fix}
+	case limit < need:
+		return Finding{Level: Warning, Detail: fmt.Sprintf("maxmemory is %s, and the filters take up to %s. %s", mebibytes(limit), mebibytes(need), needsMemory), Fix: fix}
+	}
+	return Finding{Level: OK, Detail: fmt.Sprintf("maxmemory %s; the filters take up to %s", mebibytes(limit), mebibytes(need))}
+}
+
+// judgeLists says how Redis keeps the lists of timelines. Either is right: one
+// takes memory, the other time.
+func judgeLists(s connect.Settings, most int) Finding {
+	const own = 3 // members of a list that are no posts
+	entries, err := strconv.Atoi(s.Listpack)
+	switch {
+	case err != nil:
+		return Finding{Level: OK, Detail: "zset-max-listpack-entries is not known here: how much memory timelines take depends on it"}
+	case entries < most+own:
+		return Finding{Level: OK, Detail: fmt.Sprintf("zset-max-listpack-entries %d: a full list of a timeline is a skiplist, "+
+			"about 120 bytes a post; with %d it takes a third of that", entries, max(512, most+own))}
+	}
+	return Finding{Level: OK, Detail: fmt.Sprintf("zset-max-listpack-entries %d: lists of timelines are listpacks, about 40 bytes a post", entries)}
+}
+
+// judgeListEviction wants what is full to make room: lists that are gone are built
+// again, lists that cannot be written are of no use.
+func judgeListEviction(s connect.Settings) Finding {
+	switch {
+	case s.Policy == "":
+		return unknown("maxmemory-policy")
+	case s.Policy == "noeviction" && s.MaxMemory != "0":
+		return Finding{
+			Level: Warning, Detail: "maxmemory-policy is noeviction: when maxmemory is reached, no list can be written and the database answers all timelines",
+			Fix: "set maxmemory-policy volatile-lru",
+		}
+	}
+	return Finding{Level: OK, Detail: "maxmemory-policy " + s.Policy}
+}
+
+// mebibytes prints a size in MiB, or from 1 GiB on in GiB.
+func mebibytes(n int64) string {
+	if n >= 1<<30 {
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }

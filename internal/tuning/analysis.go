@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/engine/offline"
@@ -89,4 +91,89 @@ func unchanged(was, is feed.Ranking) error {
 		return errors.New("the live ranking was changed meanwhile; run the command again")
 	}
 	return nil
+}
+
+// Sweep is a comparison of A with each value of a parameter, or with each pair of
+// values of two.
+type Sweep struct {
+	At     time.Time    `json:"at"`
+	K      int          `json:"k"`
+	A      feed.Ranking `json:"a"`
+	Agents int          `json:"agents"`
+	Notes  []string     `json:"notes,omitempty"` // what the changes did beside what they say
+	Points []Point      `json:"points"`
+	Axes   []Parameter  `json:"-"` // those with many values, and then those with one
+}
+
+// Point is one comparison of a sweep.
+type Point struct {
+	Changes string          `json:"changes"`
+	Ranking feed.Ranking    `json:"ranking"`
+	Figures offline.Summary `json:"figures"`
+	At      []int           `json:"-"` // which value of each axis
+}
+
+// Axes reads the values of parameters, by their names, as [ParseRange] does.
+// Those that vary come first, at most two of them.
+func Axes(ranges map[string]string, steps int) ([]Parameter, error) {
+	var many, single []Parameter
+	for _, name := range Sweepable() {
+		if ranges[name] == "" {
+			continue
+		}
+		p, err := ParseRange(name, ranges[name], steps)
+		if err != nil {
+			return nil, err
+		}
+		if len(p.Values) > 1 {
+			many = append(many, p)
+		} else {
+			single = append(single, p)
+		}
+	}
+	axes := append(many, single...)
+	switch points := Points(axes); {
+	case len(many) == 0:
+		return nil, errors.New("say what to sweep, such as --scale 6h..168h")
+	case len(many) > 2:
+		return nil, errors.New("sweep one or two parameters at a time, not three")
+	case points > maxPoints:
+		return nil, fmt.Errorf("these are %d comparisons, at most %d are made; take fewer --steps", points, maxPoints)
+	}
+	return axes, nil
+}
+
+// Points is how many comparisons the axes make.
+func Points(axes []Parameter) int {
+	points := 1
+	for _, axis := range axes {
+		points *= len(axis.Values)
+	}
+	return points
+}
+
+// Sweep compares with each point of the axes, the first of which varies fastest,
+// and calls step after each.
+func (s *Analysis) Sweep(ctx context.Context, axes []Parameter, step func()) (Sweep, error) {
+	out := Sweep{Axes: axes}
+	for i := range Points(axes) {
+		p := Point{At: make([]int, len(axes))}
+		changes, rest := make([]string, len(axes)), i
+		for j, axis := range axes {
+			p.At[j] = rest % len(axis.Values)
+			rest /= len(axis.Values)
+			changes[j] = axis.Change(p.At[j])
+		}
+		p.Changes = strings.Join(changes, ",")
+		got, err := s.Compare(ctx, p.Changes)
+		if err != nil {
+			return out, fmt.Errorf("%s: %w", p.Changes, err)
+		}
+		p.Ranking, p.Figures = got.B, got.Figures
+		out.At, out.K, out.A, out.Agents = got.At, got.K, got.A, got.Figures.Agents
+		out.Notes = addNotes(out.Notes, got.Notes)
+		out.Points = append(out.Points, p)
+		step()
+	}
+	return out, nil
 }
