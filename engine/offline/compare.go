@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/guard"
 )
@@ -124,25 +122,18 @@ func Compare(ctx context.Context, from Source, p Pair) (Comparison, error) {
 	}
 	p.At = p.At.UTC().Truncate(time.Second)
 	out := Comparison{At: p.At, K: p.K, A: p.A, B: p.B, PerAgent: make([]AgentFigures, len(p.Agents))}
-	group, gctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
-	for i, agent := range p.Agents {
-		group.Go(guard.Func(func() error {
-			if err := gctx.Err(); err != nil {
-				return err
-			}
-			duel, err := rankBoth(gctx, from, &p, agent)
-			if err != nil {
-				return fmt.Errorf("agent %s: %w", agent, err)
-			}
-			out.PerAgent[i] = duel.figures(agent)
-			if p.Lists {
-				out.Lists, err = duel.lists(gctx, from, &p)
-			}
-			return err
-		}))
-	}
-	if err := group.Wait(); err != nil {
+	err := guard.Each(ctx, len(p.Agents), atOnce, func(ctx context.Context, i int) error {
+		duel, err := rankBoth(ctx, from, &p, p.Agents[i])
+		if err != nil {
+			return fmt.Errorf("agent %s: %w", p.Agents[i], err)
+		}
+		out.PerAgent[i] = duel.figures(p.Agents[i])
+		if p.Lists {
+			out.Lists, err = duel.lists(ctx, from, &p)
+		}
+		return err
+	})
+	if err != nil {
 		return Comparison{}, err
 	}
 	out.Figures = Summarize(out.PerAgent)

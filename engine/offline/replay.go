@@ -7,8 +7,6 @@ import (
 	"math"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/guard"
 )
@@ -67,18 +65,11 @@ func Replay(ctx context.Context, from Source, clicks []Click, n int, rankings []
 		return nil, err
 	}
 	out := make([]Outcome, len(clicks))
-	group, gctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
-	for i, click := range clicks {
-		group.Go(guard.Func(func() (err error) {
-			if err := gctx.Err(); err != nil {
-				return err
-			}
-			out[i], err = replayOne(gctx, from, click, docs[i], n, rankings)
-			return err
-		}))
-	}
-	if err := group.Wait(); err != nil {
+	err = guard.Each(ctx, len(clicks), atOnce, func(ctx context.Context, i int) (err error) {
+		out[i], err = replayOne(ctx, from, clicks[i], docs[i], n, rankings)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	return out, nil

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/repeat"
@@ -165,7 +163,7 @@ func (n *Network) Fill(ctx context.Context, store social.Store, pictures Picture
 			return err
 		}
 	}
-	if err := atOnce(ctx, len(posts), func(ctx context.Context, i int) error {
+	if err := guard.Each(ctx, len(posts), writers, func(ctx context.Context, i int) error {
 		_, _, err := store.CreatePost(ctx, posts[i], social.Creation{At: time.Unix(posts[i].CreatedAt, 0), Files: files[i]})
 		return err
 	}); err != nil {
@@ -176,10 +174,10 @@ func (n *Network) Fill(ctx context.Context, store social.Store, pictures Picture
 	for i := range liked {
 		liked[i] = [2]string{fmt.Sprintf("fan_%d", 1+r.IntN(fans)), posts[int(float64(len(posts))*math.Sqrt(r.Float64()))].ID}
 	}
-	if err := atOnce(ctx, len(liked), func(ctx context.Context, i int) error { return n.like(ctx, store, liked[i][0], liked[i][1]) }); err != nil {
+	if err := guard.Each(ctx, len(liked), writers, func(ctx context.Context, i int) error { return n.like(ctx, store, liked[i][0], liked[i][1]) }); err != nil {
 		return err
 	}
-	if err := atOnce(ctx, len(n.Authors)-1, func(ctx context.Context, i int) error {
+	if err := guard.Each(ctx, len(n.Authors)-1, writers, func(ctx context.Context, i int) error {
 		return store.PutAuthor(ctx, n.Authors[i+1], began)
 	}); err != nil {
 		return err
@@ -215,16 +213,6 @@ func (n *Network) before(now time.Time) []social.Post {
 		posts[i].ID, posts[i].CreatedAt = fmt.Sprintf("%sdemo_%d", social.PostPrefix, i+1), now.Add(-age).Unix()
 	}
 	return posts
-}
-
-// atOnce runs n writes, some at once, and returns the first error.
-func atOnce(ctx context.Context, n int, write func(ctx context.Context, i int) error) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(writers)
-	for i := range n {
-		group.Go(guard.Func(func() error { return write(ctx, i) }))
-	}
-	return group.Wait()
 }
 
 // Run publishes a post and likes some of the latest every so often until ctx

@@ -25,7 +25,6 @@ type landscape struct {
 	sun    image.Point
 	radius float64
 	ridges [3]ridge // the farthest first
-	night  bool
 }
 
 // ridge is where a row of hills begins, as a part of the height, with two phases of waves.
@@ -33,20 +32,12 @@ type ridge struct{ begin, long, short float64 }
 
 func newLandscape(r *rand.Rand) *landscape {
 	size := pick(r, shapes)
-	l := &landscape{size: size, hue: pick(r, skies) + 0.06*r.Float64(), radius: float64(size.Y) * (0.05 + 0.06*r.Float64()), night: r.IntN(4) == 0}
+	l := &landscape{size: size, hue: pick(r, skies) + 0.06*r.Float64(), radius: float64(size.Y) * (0.05 + 0.06*r.Float64())}
 	l.sun = image.Pt(size.X/6+r.IntN(size.X*2/3), size.Y/8+r.IntN(size.Y/4))
 	for i := range l.ridges {
 		l.ridges[i] = ridge{0.45 + 0.16*float64(i) + 0.06*r.Float64(), 6 * r.Float64(), 6 * r.Float64()}
 	}
 	return l
-}
-
-// alt says what can be seen.
-func (l *landscape) alt() string {
-	if l.night {
-		return "Three rows of hills under the moon"
-	}
-	return "Three rows of hills under the sun"
 }
 
 func (l *landscape) draw() ([]byte, error) {
@@ -63,14 +54,14 @@ func (l *landscape) draw() ([]byte, error) {
 func (l *landscape) column(img *image.RGBA, x int) {
 	across, height := float64(x)/float64(l.size.X), float64(l.size.Y)
 	for y := range l.size.Y {
-		c := l.shade(l.hue, 0.45, 0.65+0.3*float64(y)/height)
+		c := shade(l.hue, 0.45, 0.65+0.3*float64(y)/height)
 		if math.Hypot(float64(x-l.sun.X), float64(y-l.sun.Y)) < l.radius {
-			c = l.shade(0.1, 0.2, 1.3)
+			c = shade(0.1, 0.2, 1.3)
 		}
 		img.SetRGBA(x, y, c)
 	}
 	for i, r := range l.ridges {
-		c := l.shade(l.hue+0.45, 0.3, 0.55-0.14*float64(i))
+		c := shade(l.hue+0.45, 0.3, 0.55-0.14*float64(i))
 		top := height * (r.begin + 0.07*math.Sin(5*across+r.long) + 0.03*math.Sin(13*across+r.short))
 		for y := int(top); y < l.size.Y; y++ {
 			img.SetRGBA(x, y, c)
@@ -79,10 +70,7 @@ func (l *landscape) column(img *image.RGBA, x int) {
 }
 
 // shade is a colour of a hue in turns, with a saturation and a lightness from 0 on.
-func (l *landscape) shade(hue, saturation, light float64) color.RGBA {
-	if l.night {
-		light *= 0.5
-	}
+func shade(hue, saturation, light float64) color.RGBA {
 	part := func(offset float64) uint8 {
 		wave := 0.5 + 0.5*math.Cos(2*math.Pi*(hue+offset))
 		return uint8(255 * min(1, light*(1-saturation+saturation*wave*1.4)))
@@ -104,23 +92,20 @@ func illustrate(ctx context.Context, pictures Pictures, p *social.Post, seed uin
 	}
 	r := rand.New(rand.NewPCG(seed, 0))
 	made := make([]media.Image, pick(r, []int{1, 1, 1, 2, 3}))
-	alts := make([]string, len(made))
 	for i := range made {
-		l := newLandscape(r)
-		file, err := l.draw()
+		file, err := newLandscape(r).draw()
 		if err != nil {
 			return 0, err
 		}
 		if made[i], err = pictures.Make(ctx, file); err != nil {
 			return 0, err
 		}
-		alts[i] = l.alt()
 	}
 	if p.Images, files, err = pictures.Save(ctx, p.ID, made); err != nil {
 		return 0, err
 	}
 	for i := range p.Images {
-		p.Images[i].Alt = alts[i]
+		p.Images[i].Alt = "Three rows of hills under the sun"
 	}
 	return files, nil
 }
