@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
@@ -13,20 +15,25 @@ import (
 // Agents draws n of those who have a profile, as offline.Source says. It reads
 // the ids of all profiles, which takes about a second for a million.
 func (c *Catalog) Agents(ctx context.Context, n int, seed int64) ([]string, error) {
-	sample := newSample(n, seed)
-	rows, err := c.file.Scans.QueryContext(ctx, `SELECT agent FROM profiles`)
+	draw := rand.New(rand.NewPCG(uint64(seed), 0))
+	var drawn []string
+	seen := 0
+	rows, err := c.file.Scans.QueryContext(ctx, `SELECT agent FROM profiles ORDER BY agent`)
 	err = sqlitefile.Each(rows, err, func(rows *sql.Rows) error {
 		var agent string
 		err := rows.Scan(&agent)
-		if err == nil {
-			sample.add(agent)
+		if seen++; len(drawn) < n {
+			drawn = append(drawn, agent)
+		} else if i := draw.IntN(seen); i < n { // as likely as any of those before
+			drawn[i] = agent
 		}
 		return err
 	})
 	if err != nil {
 		return nil, failed(ctx, "sample agents", err)
 	}
-	return c.known(ctx, sample.ids())
+	slices.Sort(drawn)
+	return c.known(ctx, drawn)
 }
 
 // known leaves out whose record only says that they were erased.

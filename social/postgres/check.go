@@ -64,11 +64,11 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 			pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`); err != nil {
 			return err
 		}
-		if r.Invalid, err = q.texts(`SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+		if r.Invalid, err = texts(ctx, on, `SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 			JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema() WHERE NOT i.indisvalid ORDER BY c.relname`); err != nil {
 			return err
 		}
-		if r.Unsafe, err = q.texts(`SELECT name FROM pg_settings
+		if r.Unsafe, err = texts(ctx, on, `SELECT name FROM pg_settings
 			WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off' ORDER BY name`); err != nil {
 			return err
 		}
@@ -79,6 +79,15 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 		return Report{}, dialect.Failed(ctx, "check", err)
 	}
 	return r, nil
+}
+
+// texts reads a column of texts.
+func texts(ctx context.Context, on pgx.Tx, text string) ([]string, error) {
+	rows, err := on.Query(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 // readSkew compares the clocks, by the quickest of three answers.

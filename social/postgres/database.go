@@ -19,7 +19,7 @@ type database struct {
 	guard    func(ctx context.Context, kind string, call func(context.Context) error) error
 	migrated atomic.Bool // the schema is one that this code knows
 	clock    feed.Clock
-	refused  refusal
+	refused  atomic.Pointer[refusal]
 	// snapshots bounds the connections of reads that gather rows from many places and may be
 	// slow. The others, which look up what they are asked for, never wait for those.
 	snapshots *semaphore.Weighted
@@ -33,11 +33,17 @@ func (d *database) guarded(ctx context.Context, kind string, call func(context.C
 	if !d.migrated.Load() {
 		return errors.New("its schema was not checked yet")
 	}
-	call = d.noting(call)
-	if d.guard == nil {
-		return call(ctx)
+	noted := func(ctx context.Context) error {
+		err := call(ctx)
+		if refuses(err) {
+			d.refused.Store(&refusal{d.clock(), err})
+		}
+		return err
 	}
-	return d.guard(ctx, kind, call)
+	if d.guard == nil {
+		return noted(ctx)
+	}
+	return d.guard(ctx, kind, noted)
 }
 
 // Read implements [sqlstore.Database].
@@ -188,17 +194,6 @@ func (q querying) Both(first sqlstore.Statement, scan func(sqlstore.Scan) error,
 	b.Queue(first.Text, arguments(first.Args)...)
 	b.Queue(then.Text, arguments(then.Args)...).Query(func(rows pgx.Rows) error { return eachOf(rows, scan) })
 	return q.on.SendBatch(q.ctx, b).Close()
-}
-
-// texts reads a column of texts.
-func (q querying) texts(text string) (list []string, err error) {
-	err = q.Each(func(scan sqlstore.Scan) error {
-		var s string
-		err := scan(&s)
-		list = append(list, s)
-		return err
-	}, text)
-	return list, err
 }
 
 // arguments are those of a statement as the driver takes them: a table is an array for

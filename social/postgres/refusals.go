@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/freshet/freshet/social"
@@ -14,9 +13,8 @@ import (
 // none such. On a full disk some writes still succeed, so one that does proves nothing.
 const refusedFor = 2 * time.Minute
 
-// refusal is the last call that the server refused because of its own state.
+// refusal is a call that the server refused because of its own state.
 type refusal struct {
-	mu  sync.Mutex
 	at  time.Time
 	err error
 }
@@ -41,23 +39,12 @@ func refuses(err error) bool {
 	return takesNoWrites(err)
 }
 
-// note remembers how a call ended.
-func (r *refusal) note(err error, now time.Time) {
-	if refuses(err) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.at, r.err = now, err
+// lastRefusal returns the call that was refused lately; nil: none.
+func (d *database) lastRefusal() error {
+	if r := d.refused.Load(); r != nil && d.clock().Sub(r.at) <= refusedFor {
+		return r.err
 	}
-}
-
-// last returns the call that was refused lately; nil: none.
-func (r *refusal) last(now time.Time) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.err == nil || now.Sub(r.at) > refusedFor {
-		return nil
-	}
-	return r.err
+	return nil
 }
 
 // Ping asks whether the server answers, has its tables and takes writes. Where it takes none,
@@ -68,7 +55,7 @@ func (s *Store) Ping(ctx context.Context) error {
 		_, err := on.Row([]any{&readOnly}, `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`)
 		return err
 	})
-	switch refused := s.db.refused.last(s.clock()); {
+	switch refused := s.db.lastRefusal(); {
 	case err != nil:
 	case readOnly:
 		err = fmt.Errorf("%w: %s", social.ErrTakesNoWrites, advice[readOnlyTransaction])
@@ -78,13 +65,4 @@ func (s *Store) Ping(ctx context.Context) error {
 		err = fmt.Errorf("%w: %w", social.ErrTakesNoWrites, reason(refused))
 	}
 	return dialect.Failed(ctx, "ping", err)
-}
-
-// noting runs a call and remembers where the server refuses to write.
-func (d *database) noting(call func(context.Context) error) func(context.Context) error {
-	return func(ctx context.Context) error {
-		err := call(ctx)
-		d.refused.note(err, d.clock())
-		return err
-	}
 }

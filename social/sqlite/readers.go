@@ -12,8 +12,7 @@ import (
 // readers are the connections that read, and their prepared statements.
 type readers struct {
 	db    *sql.DB
-	mu    sync.Mutex
-	stmts map[string]*sql.Stmt
+	stmts sync.Map // by their texts
 	// snapshots bounds the connections of reads that gather rows from many places and may be
 	// slow. The others, which look up what they are asked for, never wait for those.
 	snapshots *semaphore.Weighted
@@ -22,7 +21,7 @@ type readers struct {
 // newReaders makes readers, half of whose connections snapshots may take.
 func newReaders(db *sql.DB) *readers {
 	half := int64(db.Stats().MaxOpenConnections) / 2
-	return &readers{db: db, stmts: map[string]*sql.Stmt{}, snapshots: semaphore.NewWeighted(max(1, half))}
+	return &readers{db: db, snapshots: semaphore.NewWeighted(max(1, half))}
 }
 
 // read runs do, each of its statements by itself.
@@ -48,8 +47,8 @@ func (r *readers) snapshot(ctx context.Context, do func(querying) error) (err er
 		}
 	}()
 	prepare := func(ctx context.Context, text string) (*sql.Stmt, error) {
-		if stmt := r.known(text); stmt != nil {
-			return t.StmtContext(ctx, stmt), nil
+		if stmt, ok := r.stmts.Load(text); ok {
+			return t.StmtContext(ctx, stmt.(*sql.Stmt)), nil
 		}
 		// On the transaction's own connection: who has one and waits for another
 		// may wait for somebody who does the same.
@@ -57,12 +56,6 @@ func (r *readers) snapshot(ctx context.Context, do func(querying) error) (err er
 		return t.PrepareContext(ctx, text)
 	}
 	return do(querying{ctx: ctx, prepare: prepare})
-}
-
-func (r *readers) known(text string) *sql.Stmt {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.stmts[text]
 }
 
 // keep prepares statements for the next time.
@@ -75,21 +68,17 @@ func (r *readers) keep(ctx context.Context, texts []string) {
 }
 
 // prepare keeps each statement; the pool prepares it on each connection when it
-// is first used there. There is a fixed number of texts. The lock is not held
-// while a connection is waited for.
+// is first used there. There is a fixed number of texts.
 func (r *readers) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
-	if stmt := r.known(text); stmt != nil {
-		return stmt, nil
+	if stmt, ok := r.stmts.Load(text); ok {
+		return stmt.(*sql.Stmt), nil
 	}
 	stmt, err := r.db.PrepareContext(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if faster := r.stmts[text]; faster != nil {
-		return faster, stmt.Close()
+	if faster, ok := r.stmts.LoadOrStore(text, stmt); ok {
+		return faster.(*sql.Stmt), stmt.Close()
 	}
-	r.stmts[text] = stmt
 	return stmt, nil
 }

@@ -118,13 +118,11 @@ func (q *Query) ownFacts(reader, id string) *facts {
 
 // Cards implements [social.Cards] with one statement, and one more where there are replies.
 func (s *Store) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
-	asked := make([]social.Asked, len(posts))
 	ids, known := make([]string, len(posts)), make([]int64, len(posts))
 	for i, p := range posts {
-		asked[i] = social.Asked{Reader: reader, ID: p.ID}
 		ids[i], known[i] = p.ID, p.Version
 	}
-	return s.cards(ctx, "read cards", asked, cardsText, reader, Table{ids, known})
+	return s.cards(ctx, "read cards", askedBy(reader, ids), cardsText, reader, Table{ids, known})
 }
 
 // CardsOf implements [social.CardsOfMany].
@@ -138,11 +136,15 @@ func (s *Store) CardsOf(ctx context.Context, asked []social.Asked) ([]social.Car
 
 // Tiles implements [social.Tiles].
 func (s *Store) Tiles(ctx context.Context, reader string, ids []string) ([]social.Card, error) {
+	return s.cards(ctx, "read tiles", askedBy(reader, ids), tilesText, reader, ids)
+}
+
+func askedBy(reader string, ids []string) []social.Asked {
 	asked := make([]social.Asked, len(ids))
 	for i, id := range ids {
 		asked[i] = social.Asked{Reader: reader, ID: id}
 	}
-	return s.cards(ctx, "read tiles", asked, tilesText, reader, ids)
+	return asked
 }
 
 func (s *Store) cards(ctx context.Context, what string, asked []social.Asked, text string, args ...any) ([]social.Card, error) {

@@ -22,7 +22,7 @@ type circle struct {
 // circleColumns are the columns of a circle c that [social.Circle] has beside its id.
 const circleColumns = `c.owner, c.name, c.size, c.kind, c.post, c.history, c.members_visible_to, c.until`
 
-func (c *circle) columns() []any {
+func columnsOf(c *social.Circle) []any {
 	return into(&c.Owner, &c.Name, &c.Size, &c.Kind, &c.Post, &c.History, &c.MembersVisibleTo, &c.Until)
 }
 
@@ -42,7 +42,7 @@ func erasedAgent(column string) string {
 // circle reads one; with changing it is locked, and its members with it.
 func (q *Query) circle(mode lock, id string) *circle {
 	c := &circle{Circle: social.Circle{ID: id}}
-	c.found = q.row(append(c.columns(), &c.put, &c.dropped, &c.replaced, &c.told, &c.erased),
+	c.found = q.row(append(columnsOf(&c.Circle), &c.put, &c.dropped, &c.replaced, &c.told, &c.erased),
 		`SELECT `+circleColumns+`, put, dropped, replaced, told, `+erasedAgent("c.owner")+` FROM circles c WHERE id = $1`+locks[mode], id)
 	return c
 }

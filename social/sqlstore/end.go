@@ -41,13 +41,7 @@ func (q *Query) end(held states, text string, list []jobs.Job, now any, args ...
 	for i, j := range list {
 		ids[i], leases[i] = j.ID, j.Lease
 	}
-	q.each(func(scan Scan) error {
-		var id int64
-		var state jobs.State
-		err := scan(&id, &state)
-		held[id] = state
-		return err
-	}, text, append([]any{now, Table{ids, leases}}, args...)...)
+	mapOf(q, held, text, append([]any{now, Table{ids, leases}}, args...)...)
 }
 
 // Renew implements [jobs.Queue].

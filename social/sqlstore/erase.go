@@ -194,11 +194,7 @@ func (e *eraser) followers(t *Tx) int {
 	t.row(into(&again), `SELECT EXISTS (SELECT 1 FROM posts WHERE author = $1 AND gone = 0)`, e.agent)
 	t.noPairs = e.told && !again
 	agents := t.texts(`SELECT agent FROM follows WHERE author = $1 AND gone = 0 AND at <= $2 AND agent = ANY ($3)`, e.agent, e.at.card, e.ends)
-	list := make([]social.FollowChange, len(agents))
-	for i, agent := range agents {
-		list[i] = social.FollowChange{Edge: social.Edge{Agent: agent, Author: e.agent}, At: e.at.card}
-	}
-	endFollows(t, list)
+	endFollows(t, e.at.card, agents, func(agent string) social.Edge { return social.Edge{Agent: agent, Author: e.agent} })
 	return len(e.ends) // those who have ended it themselves meanwhile, too: there may be more
 }
 
@@ -206,18 +202,19 @@ func (e *eraser) followers(t *Tx) int {
 func (e *eraser) following(t *Tx) int {
 	t.noPairs = e.leave != nil
 	authors := e.some(t, `SELECT author FROM follows WHERE agent = $1 AND gone = 0 AND at <= $2`, e.at.rest)
-	list := make([]social.FollowChange, len(authors))
-	for i, author := range authors {
-		list[i] = social.FollowChange{Edge: social.Edge{Agent: e.agent, Author: author}, At: e.at.rest}
-	}
-	return endFollows(t, list)
+	endFollows(t, e.at.rest, authors, func(author string) social.Edge { return social.Edge{Agent: e.agent, Author: author} })
+	return len(authors)
 }
 
-func endFollows(t *Tx, list []social.FollowChange) int {
+// endFollows ends the follows of some as of a stamp.
+func endFollows(t *Tx, at int64, ids []string, edge func(id string) social.Edge) {
+	list := make([]social.FollowChange, len(ids))
+	for i, id := range ids {
+		list[i] = social.FollowChange{Edge: edge(id), At: at}
+	}
 	if len(list) > 0 {
 		t.setFollows(list...)
 	}
-	return len(list)
 }
 
 func (e *eraser) circles(t *Tx) int {

@@ -194,12 +194,7 @@ var circlesAs = map[social.Role]string{
 // CirclesOf implements [social.Circles].
 func (s *Store) CirclesOf(ctx context.Context, agent string, role social.Role, after string, n int) (list []social.Circle, err error) {
 	err = s.read(ctx, func(q *Query) {
-		q.each(func(scan Scan) error {
-			var c circle
-			err := scan(append(c.columns(), &c.ID)...)
-			list = append(list, c.Circle)
-			return err
-		}, `SELECT `+circleColumns+`, c.id `+circlesAs[role]+` AND c.gone = 0 AND c.put > `+erasedAgent("c.owner")+` AND c.id > $2 ORDER BY c.id LIMIT $3`,
+		list = rowsOf(q, func(c *social.Circle) []any { return append(columnsOf(c), &c.ID) }, `SELECT `+circleColumns+`, c.id `+circlesAs[role]+` AND c.gone = 0 AND c.put > `+erasedAgent("c.owner")+` AND c.id > $2 ORDER BY c.id LIMIT $3`,
 			agent, after, n)
 	})
 	return list, s.failed(ctx, "list circles", err)

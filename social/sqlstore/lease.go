@@ -103,15 +103,8 @@ func leased(list []jobs.Job, d time.Duration) {
 
 // choose reads the ids of rows to be leased.
 func (q *Query) choose(args []any, l lease) (ids []int64) {
-	add := func(scan Scan) error {
-		var id int64
-		err := scan(&id)
-		ids = append(ids, id)
-		return err
-	}
-	q.each(add, q.d.Choose[0], append(args[:3:3], l.late)...)
-	q.each(add, q.d.Choose[1], append(args[:2:2], Table{slices.Clone(ids)}, l.n-len(ids))...)
-	return ids
+	ids = column[int64](q, q.d.Choose[0], append(args[:3:3], l.late)...)
+	return append(ids, column[int64](q, q.d.Choose[1], append(args[:2:2], Table{ids}, l.n-len(ids))...)...)
 }
 
 // LeaseKey implements [jobs.Queue].

@@ -26,13 +26,7 @@ func (s *Store) Affinities(ctx context.Context, agent string, since time.Time) (
 	}
 	found := map[string]int{}
 	err := s.read(ctx, func(q *Query) {
-		q.each(func(scan Scan) error {
-			var author string
-			var n int
-			err := scan(&author, &n)
-			found[author] = n
-			return err
-		}, affinitiesText, agent, social.Stamp(since), social.MaxAffinities, since.Unix(), int(social.UnderPublic), int(social.UnderOther))
+		mapOf(q, found, affinitiesText, agent, social.Stamp(since), social.MaxAffinities, since.Unix(), int(social.UnderPublic), int(social.UnderOther))
 	})
 	if err != nil {
 		return nil, s.failed(ctx, "affinities", err)
@@ -80,19 +74,18 @@ func (s *Store) like(ctx context.Context, agent, post string, on bool) (likes in
 
 // likeOf is an agent's like of a post, as it is stored.
 type likeOf struct {
-	post, agent, author string
-	created, deleted    int64 // stamps of the post
-	gone                bool
-	erased              int64 // the agent's erasure
-	at, incarnation     int64 // of the like; 0: there is none
+	created, deleted int64 // stamps of the post
+	gone             bool
+	erased           int64 // the agent's erasure
+	at, incarnation  int64 // of the like; 0: there is none
 }
 
 // counted reports whether the like is in the post's count: it is none of before the post
 // was made again. Where the agent was erased since, it is still to be removed.
 func (l *likeOf) counted() bool { return l.at > 0 && (l.gone || l.incarnation > l.deleted) }
 
-func (t *Tx) likeOf(agent, post, author string) *likeOf {
-	l := &likeOf{post: post, agent: agent, author: author, gone: true}
+func (t *Tx) likeOf(agent, post string) *likeOf {
+	l := &likeOf{gone: true}
 	t.row(into(&l.created, &l.deleted, &l.gone, &l.at, &l.incarnation, &l.erased),
 		`SELECT p.created, p.deleted, p.gone > 0, coalesce(l.at, 0), coalesce(l.incarnation, 0), `+erasedAgent("$2")+`
 		FROM posts p LEFT JOIN likes l ON l.post = p.id AND l.agent = $2 WHERE p.id = $1`, post, agent)
@@ -102,13 +95,12 @@ func (t *Tx) likeOf(agent, post, author string) *likeOf {
 // setLike changes a like and the count, and returns the count: 0 for a post that
 // does not exist.
 func (t *Tx) setLike(agent, post string, f *facts, on bool) (likes int64, changed bool) {
-	author := f.post.Author
-	l := t.likeOf(agent, post, author)
+	l := t.likeOf(agent, post)
 	liked := l.counted() && l.at > l.erased
 	if on && !liked {
 		t.exec(`INSERT INTO likes (post, agent, author, at, incarnation) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (post, agent) DO UPDATE SET author = excluded.author, at = excluded.at, incarnation = excluded.incarnation`,
-			post, agent, author, max(social.Stamp(t.now), l.erased+1), l.created)
+			post, agent, f.post.Author, max(social.Stamp(t.now), l.erased+1), l.created)
 	}
 	if !on && l.at > 0 {
 		t.exec(`DELETE FROM likes WHERE post = $1 AND agent = $2`, post, agent)

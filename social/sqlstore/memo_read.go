@@ -59,7 +59,21 @@ func (a *asking) readTies(authors, likes []string) {
 		a.readAuthors(authors)
 	}
 	if len(likes) > 0 {
-		a.readLikes(likes)
+		a.newLike = make(map[string]int64, len(likes))
+		mapOf(a.q, a.newLike, `SELECT j.value, coalesce(l.incarnation, 0) FROM unnest($2::text[]) j (value)
+			LEFT JOIN likes l ON l.post = j.value AND l.agent = $1 AND l.at > $3`, a.reader, likes, a.own.erased)
+	}
+	for i := range a.facts {
+		f := &a.facts[i]
+		if f.post == nil {
+			continue
+		}
+		if t, ok := a.newTies[f.post.Author]; ok {
+			f.author, f.ties = t.author, t.ties
+		}
+		if liked, ok := a.newLike[f.post.ID]; ok {
+			f.liked = liked
+		}
 	}
 }
 
@@ -92,31 +106,4 @@ func (a *asking) readAuthors(authors []string) {
 		EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = j.value)
 			OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = j.value AND b.other = $1)
 		FROM unnest($2::text[]) j (value) LEFT JOIN authors a ON a.id = j.value`, a.reader, authors, a.own.erased)
-	for i := range a.facts {
-		if f := &a.facts[i]; f.post != nil {
-			if t, ok := a.newTies[f.post.Author]; ok {
-				f.author, f.ties = t.author, t.ties
-			}
-		}
-	}
-}
-
-func (a *asking) readLikes(posts []string) {
-	a.newLike = make(map[string]int64, len(posts))
-	for _, id := range posts {
-		a.newLike[id] = 0
-	}
-	a.q.each(func(scan Scan) error {
-		var id string
-		var incarnation int64
-		err := scan(&id, &incarnation)
-		a.newLike[id] = incarnation
-		return err
-	}, `SELECT l.post, l.incarnation FROM unnest($2::text[]) j (value) JOIN likes l ON l.post = j.value AND l.agent = $1 WHERE l.at > $3`,
-		a.reader, posts, a.own.erased)
-	for i := range a.facts {
-		if f := &a.facts[i]; f.post != nil && a.newLike[f.post.ID] > 0 {
-			f.liked = a.newLike[f.post.ID]
-		}
-	}
 }

@@ -154,9 +154,9 @@ func (t *Tx) checkCircles(p *social.Post, erased int64) {
 	}
 	takes := map[string]error{}
 	t.each(func(scan Scan) error {
-		var c circle
+		var c social.Circle
 		var member bool
-		err := scan(append(c.columns(), &c.ID, &member)...)
+		err := scan(append(columnsOf(&c), &c.ID, &member)...)
 		takes[c.ID] = c.Takes(p.Author, member, t.now)
 		return err
 	}, `SELECT `+circleColumns+`, c.id,

@@ -64,13 +64,12 @@ func (s *Store) PromotionsUntil(ctx context.Context, after time.Time) ([]social.
 
 func (s *Store) promotions(ctx context.Context, text string, args ...any) (list []social.Promotion, err error) {
 	err = s.read(ctx, func(q *Query) {
-		q.each(func(scan Scan) error {
-			var p social.Promotion
-			err := scan(&p.ID, &p.ItemID, &p.From, &p.Until, &p.Weight, &p.Tags, &p.Langs)
-			p.Normalize() // no list at all for an empty one
-			list = append(list, p)
-			return err
+		list = rowsOf(q, func(p *social.Promotion) []any {
+			return into(&p.ID, &p.ItemID, &p.From, &p.Until, &p.Weight, &p.Tags, &p.Langs)
 		}, text, args...)
 	})
+	for i := range list {
+		list[i].Normalize() // no list at all for an empty one
+	}
 	return list, s.failed(ctx, "read promotions", err)
 }

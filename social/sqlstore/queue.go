@@ -84,12 +84,7 @@ func (s *Store) Drop(ctx context.Context, id int64) error {
 // Stats implements [jobs.Queue].
 func (s *Store) Stats(ctx context.Context) (st jobs.Stats, err error) {
 	err = s.snapshot(ctx, func(q *Query) {
-		q.each(func(scan Scan) error {
-			var r jobs.Rows
-			err := scan(&r.Kind, &r.State, &r.N)
-			st.Rows = append(st.Rows, r)
-			return err
-		}, countText)
+		st.Rows = rowsOf(q, func(r *jobs.Rows) []any { return into(&r.Kind, &r.State, &r.N) }, countText)
 		st.Ages = q.ages(s.opts)
 	})
 	return st, s.failed(ctx, "count jobs", err)

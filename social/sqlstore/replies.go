@@ -16,12 +16,7 @@ func (s *Store) Replies(ctx context.Context, r social.RepliesQuery) (list []soci
 		at, id, text = r.After.At, r.After.ID, repliesText(`>`, `ASC`)
 	}
 	err = s.read(ctx, func(q *Query) {
-		q.each(func(scan Scan) error {
-			var e social.Entry
-			err := scan(&e.Author, &e.At, &e.ID)
-			list = append(list, e)
-			return err
-		}, text, r.Reader, r.Post, at, id, r.N)
+		list = rowsOf(q, func(e *social.Entry) []any { return into(&e.Author, &e.At, &e.ID) }, text, r.Reader, r.Post, at, id, r.N)
 	})
 	return list, s.failed(ctx, "read replies", err)
 }

@@ -117,13 +117,32 @@ func (q *Query) both(first Statement, scan func(Scan) error, then Statement) {
 	}
 }
 
-// texts reads a column of texts.
-func (q *Query) texts(text string, args ...any) (list []string) {
+// rowsOf reads rows, each into the columns of a value.
+func rowsOf[T any](q *Query, columns func(*T) []any, text string, args ...any) (list []T) {
 	q.each(func(scan Scan) error {
-		var s string
-		err := scan(&s)
-		list = append(list, s)
+		var v T
+		err := scan(columns(&v)...)
+		list = append(list, v)
 		return err
 	}, text, args...)
 	return list
 }
+
+// column reads the only column of rows.
+func column[T any](q *Query, text string, args ...any) []T {
+	return rowsOf(q, func(v *T) []any { return into(v) }, text, args...)
+}
+
+// mapOf reads rows of two columns, the first of which is the key.
+func mapOf[K comparable, V any](q *Query, found map[K]V, text string, args ...any) {
+	q.each(func(scan Scan) error {
+		var k K
+		var v V
+		err := scan(&k, &v)
+		found[k] = v
+		return err
+	}, text, args...)
+}
+
+// texts reads a column of texts.
+func (q *Query) texts(text string, args ...any) []string { return column[string](q, text, args...) }
