@@ -162,14 +162,13 @@ func (e *Engine) Learned(agent string, p *feed.Profile) []feed.LearnedGain {
 	l := &p.Learned
 	_, ranking := e.cfg.Rankings.For(agent)
 	known := map[feed.Feature]bool{}
-	gains := make([]feed.LearnedGain, 0, len(l.Features))
-	for _, effect := range l.Effects(ranking.Learned, ranking.Base, e.cfg.Clock().Unix()) {
-		known[effect.Feature] = true
-		gains = append(gains, recall.GainOf(&effect))
+	gains := l.Effects(ranking.Learned, ranking.Base, e.cfg.Clock().Unix())
+	for _, g := range gains {
+		known[g.Feature] = true
 	}
-	for i := range l.Features {
-		if f := &l.Features[i]; !known[f.Feature] {
-			gains = append(gains, recall.GainOf(&feed.LearnedEffect{LearnedFeature: f, Factor: 1}))
+	for _, f := range l.Features {
+		if !known[f.Feature] {
+			gains = append(gains, feed.LearnedGain{Feature: f.Feature, ActCounts: f.ActCounts})
 		}
 	}
 	recall.SortLearned(gains)

@@ -201,7 +201,7 @@ func compareExplained(a, b *api.Explained) int {
 
 // refusal names what of a profile refuses the item.
 func refusal(p *feed.Profile, it *feed.Item) string {
-	if p.Hides(feed.Ref{ID: it.ID, Group: it.Group()}) {
+	if p.Refusals().Ref(feed.Ref{ID: it.ID, Group: it.Group()}) {
 		return "the agent has hidden " + it.Group()
 	}
 	for _, author := range p.MutedAuthors {

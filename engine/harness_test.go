@@ -282,15 +282,15 @@ func (d *disk) Keep(_ string, groups []string, _ time.Time) error {
 type tally struct {
 	delivered []string
 	explored  []string
+	promoted  []events.Event
 	acts      int
-	sources   []feed.Source // of the acts
+	sources   []string       // of home, that the acts count for, too
+	after     []events.Event // that count after what was shown
 	full      bool
-
-	promoted     []events.Promoted
-	promotedActs []events.PromotedAct
 }
 
-func (c *tally) Delivered(_, _ string, docs []feed.Doc, refs []feed.Ref, _ time.Time) {
+func (c *tally) Delivered(_, _ string, docs []feed.Doc, refs []feed.Ref, promoted []events.Event, _ time.Time) {
+	c.promoted = append(c.promoted, promoted...)
 	for _, r := range refs {
 		if r.Source == feed.SourceExplore {
 			c.explored = append(c.explored, r.Group)
@@ -301,21 +301,17 @@ func (c *tally) Delivered(_, _ string, docs []feed.Doc, refs []feed.Ref, _ time.
 	}
 }
 
-func (c *tally) Promoted(_ string, shown []events.Promoted, acts []events.PromotedAct, _ time.Time) bool {
+func (c *tally) Acted(_ string, acts []events.Event, _ time.Time) bool {
 	if c.full {
 		return false
 	}
-	c.promoted, c.promotedActs = append(c.promoted, shown...), append(c.promotedActs, acts...)
-	return true
-}
-
-func (c *tally) Acted(_ string, acts []events.Act, _ time.Time) bool {
-	if c.full {
-		return false
-	}
-	c.acts += len(acts)
 	for _, a := range acts {
-		c.sources = append(c.sources, a.Source)
+		if a.After != 0 {
+			c.after = append(c.after, a)
+			continue
+		}
+		c.acts++
+		c.sources = append(c.sources, a.Also)
 	}
 	return true
 }

@@ -24,7 +24,7 @@ func TestAffinityOfHome(t *testing.T) {
 	}{
 		"a like and a reply":    {want: 2},
 		"and ten clicks":        {learned: []feed.LearnedFeature{clicked("ann", 10), clicked("bob", 90)}, want: 4},
-		"what is no author":     {learned: []feed.LearnedFeature{{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "ann"}, Clicks: 10}}, want: 2},
+		"what is no author":     {learned: []feed.LearnedFeature{{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "ann"}, ActCounts: feed.ActCounts{Clicks: 10}}}, want: 2},
 		"of the last day alone": {ranking: "home.affinity_days=1", want: 0},
 		"off":                   {ranking: "home.affinity=0", learned: []feed.LearnedFeature{clicked("ann", 10)}, want: 0},
 	} {
@@ -69,5 +69,5 @@ func (p *learnedProfiles) Profile(context.Context, string) (feed.Profile, error)
 }
 
 func clicked(author string, n int) feed.LearnedFeature {
-	return feed.LearnedFeature{Feature: feed.Feature{Kind: feed.FeatureAuthor, Value: author}, Evidence: 1, Clicks: n}
+	return feed.LearnedFeature{Feature: feed.Feature{Kind: feed.FeatureAuthor, Value: author}, Evidence: 1, ActCounts: feed.ActCounts{Clicks: n}}
 }

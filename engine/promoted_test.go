@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,23 +46,23 @@ func TestWhatPromotionsShowIsCountedForThem(t *testing.T) {
 		assert.Equal(t, []string{"i001", "i002", "i003"}, docIDs(got)[:3])
 		assert.Equal(t, []feed.Source{feed.SourcePromoted, feed.SourceDiscovery, feed.SourcePromoted}, got.Sources[:3])
 	}
-	shown := []events.Promoted{{Promotion: "p", Hash: events.PromotedHash("p", "u_1", "i001")}}
+	shown := []events.Event{events.Promoted("p", "u_1", "i001")}
 	assert.Equal(t, shown, r.tally.promoted, "a page that is answered again is not counted again")
 	assert.Equal(t, []string{"u_1", "u_1"}, p.agents, "only what is there because it is promoted")
 
-	act := func(kind events.Kind, id, item string) events.PromotedAct {
-		return events.NewPromotedAct(kind, id, "u_1", item)
+	acts := func() []events.Event { // for promotions
+		return slices.DeleteFunc(slices.Clone(r.tally.after), func(e events.Event) bool { return !strings.HasPrefix(e.Field, "promoted") })
 	}
 	_, err := r.react(t, events.Click, "i001", "i003", "i020")
 	require.NoError(t, err)
-	assert.Equal(t, []events.PromotedAct{act(events.Click, "p", "i001"), act(events.Click, "q", "i001")}, r.tally.promotedActs,
+	assert.Equal(t, []events.Event{events.PromotedAct(events.Click, "p", "u_1", "i001"), events.PromotedAct(events.Click, "q", "u_1", "i001")}, acts(),
 		"the store knows by which it was shown")
 	for _, kind := range []events.Kind{events.Like, events.Dislike, events.Hide} {
 		_, err = r.react(t, kind, "i002")
 		require.NoError(t, err)
 	}
-	assert.Equal(t, act(events.Like, "r", "i002"), r.tally.promotedActs[2])
-	assert.Len(t, r.tally.promotedActs, 3, "clicks and likes")
+	assert.Equal(t, events.PromotedAct(events.Like, "r", "u_1", "i002"), acts()[2])
+	assert.Len(t, acts(), 3, "clicks and likes")
 
 	p.until = rankedAt
 	require.NoError(t, r.stores.Sessions.Restore(t.Context(), "u_2", stored, cache.Call{}))

@@ -13,17 +13,13 @@ import (
 type Tally interface {
 	// Delivered counts what an agent of the variant is answered for the first
 	// time, once for each page. It must not block, and where it has no room it
-	// leaves the page uncounted. The refs of docs tell which source gave each. It keeps
-	// both lists, which are not changed any more.
-	Delivered(variant, agent string, docs []feed.Doc, refs []feed.Ref, now time.Time)
+	// leaves the page uncounted. The refs of docs tell which source gave each, promoted what
+	// of it promotions have shown. It keeps the lists, which are not changed any more.
+	Delivered(variant, agent string, docs []feed.Doc, refs []feed.Ref, promoted []events.Event, now time.Time)
 	// Acted counts acts, each once a day however often it comes. It must not
 	// block: it answers false, and has taken none of them, where it has no room
-	// at the moment; asking again is harmless.
-	Acted(variant string, acts []events.Act, now time.Time) bool
-	// Promoted counts what promotions have shown, and acts on what they may have
-	// shown, each once a day. It must not block: it answers false, and has taken
-	// neither, where it has no room at the moment. It keeps both lists.
-	Promoted(variant string, shown []events.Promoted, acts []events.PromotedAct, now time.Time) bool
+	// at the moment; asking again is harmless. It keeps the list.
+	Acted(variant string, acts []events.Event, now time.Time) bool
 }
 
 // Popularity raises items by what readers click and like. [popularity.Buffer] is one.

@@ -34,8 +34,7 @@ func (e *Engine) tally(c *call, got hydrated) {
 		variant, _ = e.cfg.Rankings.For(c.Agent)
 	}
 	now := e.cfg.Clock()
-	e.stores.Tally.Delivered(variant, c.Agent, docs, refs, now)
-	e.tallyPromoted(variant, c.Agent, got.profile, refs, now)
+	e.stores.Tally.Delivered(variant, c.Agent, docs, refs, e.promoted(c.Agent, got.profile, refs, now), now)
 }
 
 // React takes what the agent did. What it hid is muted for good before it
@@ -77,9 +76,8 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (api.Event
 		return api.EventsTaken{}, err
 	}
 	var taken api.EventsTaken
-	counted := make([]events.Act, 0, len(acts))
+	counted := make([]events.Event, 0, 2*len(acts))
 	var raised []string
-	var promoted []events.PromotedAct
 	var lesson []learning.Act
 	for i, a := range acts {
 		if !shown[i].shown || hidden[a.ID] {
@@ -88,9 +86,9 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (api.Event
 		}
 		taken.Accepted++
 		if shown[i].given {
-			counted = append(counted, counting(a.Kind, agent, refs[i].Group, shown[i].source))
+			counted = append(counted, events.Acted(a.Kind, agent, refs[i].Group, shown[i].source)...)
 		}
-		promoted = append(promoted, e.promotedActs(a, agent, refs[i].Group)...)
+		counted = append(counted, e.promotedActs(a, agent, refs[i].Group)...)
 		if !docs[i].Missing() {
 			lesson = append(lesson, learning.Act{Kind: lessons[a.Kind], Group: refs[i].Group, Doc: docs[i]})
 		}
@@ -98,7 +96,7 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (api.Event
 			raised = append(raised, a.ID)
 		}
 	}
-	if !e.handOver(agent, lesson, raised, promoted, counted) {
+	if !e.handOver(agent, lesson, raised, counted) {
 		return api.EventsTaken{}, fmt.Errorf("%w: too many events are waiting to be counted", events.ErrUnavailable)
 	}
 	countClicks(acts, shown, hidden)
@@ -110,30 +108,16 @@ var lessons = map[events.Kind]feed.ActKind{
 	events.Click: feed.Clicked, events.Like: feed.Liked, events.Dislike: feed.Disliked, events.Hide: feed.Hidden,
 }
 
-// counting is an act as it is counted. The store knows whether a click is on what exploration
-// has shown, by what it has remembered; the source of home is known here.
-func counting(kind events.Kind, agent, group string, source feed.Source) events.Act {
-	act := events.Act{Kind: kind, Hash: events.ActHash(kind, agent, group)}
-	if kind == events.Click {
-		act.Explored = events.ExploredHash(agent, group)
-		if source != feed.SourceExplore {
-			act.Source = source
-		}
-	}
-	return act
-}
-
 // handOver hands over acts to all that counts them; false: there is no room at the moment.
 // They are learned whatever the ranking makes of it, so that one that counts it finds
 // something. The counts of reports come last: they know an act again on the same day only,
 // and in the same variant, the others for 90 days. So an act that is refused and
 // sent again counts once everywhere, whichever had no room.
-func (e *Engine) handOver(agent string, lesson []learning.Act, raised []string, promoted []events.PromotedAct, counted []events.Act) bool {
+func (e *Engine) handOver(agent string, lesson []learning.Act, raised []string, counted []events.Event) bool {
 	variant, ranking := e.cfg.Rankings.For(agent)
 	s, now := &e.stores, e.cfg.Clock()
 	return (s.Learner == nil || len(lesson) == 0 || s.Learner.Acted(agent, ranking.Learned.HalfLife, lesson, now)) &&
 		(s.Popularity == nil || len(raised) == 0 || s.Popularity.Acted(agent, raised, now)) &&
-		(s.Tally == nil || len(promoted) == 0 || s.Tally.Promoted(variant, nil, promoted, now)) &&
 		(s.Tally == nil || len(counted) == 0 || s.Tally.Acted(variant, counted, now))
 }
 
@@ -251,32 +235,29 @@ func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([
 	return all, nil
 }
 
-// tallyPromoted counts what of a page promotions have shown.
-func (e *Engine) tallyPromoted(variant, agent string, profile *feed.Profile, refs []feed.Ref, now time.Time) {
+// promoted lists what of a page promotions have shown.
+func (e *Engine) promoted(agent string, profile *feed.Profile, refs []feed.Ref, now time.Time) (shown []events.Event) {
 	if e.stores.Promotions == nil || profile == nil {
-		return
+		return nil
 	}
-	var shown []events.Promoted
 	for _, r := range refs {
 		if r.Source != feed.SourcePromoted {
 			continue
 		}
 		if id, ok := e.stores.Promotions.Chosen(agent, profile, r.ID, now); ok {
-			shown = append(shown, events.Promoted{Promotion: id, Hash: events.PromotedHash(id, agent, r.Group)})
+			shown = append(shown, events.Promoted(id, agent, r.Group))
 		}
 	}
-	if len(shown) > 0 {
-		e.stores.Tally.Promoted(variant, shown, nil, now)
-	}
+	return shown
 }
 
 // promotedActs are an act, for each promotion that may have shown what it is on.
-func (e *Engine) promotedActs(a Act, agent, group string) (acts []events.PromotedAct) {
+func (e *Engine) promotedActs(a Act, agent, group string) (acts []events.Event) {
 	if e.stores.Promotions == nil || a.Kind != events.Click && a.Kind != events.Like {
 		return nil
 	}
 	for _, id := range e.stores.Promotions.About(a.ID) {
-		acts = append(acts, events.NewPromotedAct(a.Kind, id, agent, group))
+		acts = append(acts, events.PromotedAct(a.Kind, id, agent, group))
 	}
 	return acts
 }

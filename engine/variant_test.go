@@ -23,15 +23,11 @@ func (m *moving) For(string) (string, feed.Ranking) {
 // tallied notes the variants that pages and acts were counted for.
 type tallied struct{ variants, acted []string }
 
-func (t *tallied) Delivered(variant, _ string, _ []feed.Doc, _ []feed.Ref, _ time.Time) {
+func (t *tallied) Delivered(variant, _ string, _ []feed.Doc, _ []feed.Ref, _ []events.Event, _ time.Time) {
 	t.variants = append(t.variants, variant)
 }
 
-func (t *tallied) Promoted(string, []events.Promoted, []events.PromotedAct, time.Time) bool {
-	return true
-}
-
-func (t *tallied) Acted(variant string, _ []events.Act, _ time.Time) bool {
+func (t *tallied) Acted(variant string, _ []events.Event, _ time.Time) bool {
 	t.acted = append(t.acted, variant)
 	return true
 }

@@ -51,7 +51,7 @@ func TestCurveFigures(t *testing.T) {
 		{"sum", feed.Decay{Curves: feed.Curves{gauss, exp, linear, {Shape: feed.Constant, Weight: 0.25}}}, 3, 1.75},
 		{"a sum below the floor", feed.Decay{Floor: 0.3, Curves: feed.Curves{exp, {Shape: feed.Constant, Weight: 0.01}}}, 100, 0.3},
 	} {
-		require.NoError(t, tc.decay.Validate(), tc.name)
+		require.NoError(t, validate(tc.decay), tc.name)
 		assert.InDelta(t, tc.want, tc.decay.Func().At(tc.hours*hour), 1e-12, tc.name)
 		assert.InDelta(t, tc.want, tc.decay.Func().At(-tc.hours*hour), 1e-12, tc.name)
 	}
@@ -60,13 +60,20 @@ func TestCurveFigures(t *testing.T) {
 	assert.InDeltaSlice(t, []float64{0.5}, defaultDecay.Func().Parts(25*hour), 1e-12)
 }
 
+// validate says what is wrong with a decay in a ranking.
+func validate(d feed.Decay) error {
+	r := feed.DefaultRanking()
+	r.Decay = d
+	return r.Validate()
+}
+
 // TestLegalDecaysFallAndAreFinite draws parameters between their bounds.
 func TestLegalDecaysFallAndAreFinite(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(3, 12))
 	for range 300 {
 		d := randomDecay(rnd)
-		require.NoError(t, d.Validate())
+		require.NoError(t, validate(d))
 		f := d.Func()
 		last := math.Inf(1)
 		for s := 0.0; s < 1e10; s = s*1.3 + float64(rnd.IntN(5)) + 1 {
@@ -132,9 +139,9 @@ func TestCurvesValidate(t *testing.T) {
 		"floor":              {func(d *feed.Decay) { d.Floor = 1 }, "decay.floor"},
 	} {
 		d := feed.Decay{Floor: 1e-6, Curves: fastAndSlow}
-		require.NoError(t, d.Validate())
+		require.NoError(t, validate(d))
 		tc.change(&d)
-		err := d.Validate()
+		err := validate(d)
 		require.ErrorIs(t, err, feed.ErrInvalid, name)
 		require.ErrorContains(t, err, tc.want, name)
 	}
@@ -185,8 +192,8 @@ func TestOneGaussianAndCurvesReplaceEachOther(t *testing.T) {
 	require.NoError(t, err)
 	two, err := feed.Preset(feed.PresetTwo)
 	require.NoError(t, err)
-	require.NoError(t, single.Validate())
-	require.NoError(t, two.Validate())
+	require.NoError(t, validate(single))
+	require.NoError(t, validate(two))
 	curves := feed.Decay{Floor: 0.01, Curves: fastAndSlow}
 	slower := feed.Decay{Scale: 72 * time.Hour, Offset: 2 * time.Hour, Decay: 0.3, Floor: 0.01}
 	for _, tc := range []struct {

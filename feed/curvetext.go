@@ -17,7 +17,7 @@ type curveText struct {
 	Weight *float64 `json:"weight,omitempty"`
 }
 
-// ParseCurves reads the value of decay.curves: a JSON array such as
+// parseCurves reads the value of decay.curves: a JSON array such as
 //
 //	[{"shape":"exp","scale":"12m","decay":0.5,"weight":0.6},{"shape":"constant","weight":0.02}]
 //
@@ -25,8 +25,6 @@ type curveText struct {
 // and its scale unless it is a constant; offset is 0 where it is not, decay 0.5 and
 // weight 1. An array sets nothing but the curves of the result, and none of them
 // where it is empty. The result is not validated; errors wrap [ErrInvalid].
-func ParseCurves(value string) (Decay, error) { return parseCurves(value, readStrictly) }
-
 func parseCurves(value string, decode func(data []byte, into any) error) (Decay, error) {
 	if !strings.HasPrefix(value, "[") {
 		return Preset(strings.Trim(value, `"`))

@@ -1,7 +1,10 @@
 package feed
 
 import (
+	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -20,13 +23,6 @@ type Decay struct {
 	Decay  float64       // factor at Offset + Scale; in (0, 1)
 	Floor  float64       // least factor; in [0, 1), 0: none
 	Curves Curves
-}
-
-// Validate says what is wrong with the parameters; the error wraps [ErrInvalid].
-func (d Decay) Validate() error {
-	r := DefaultRanking()
-	r.Decay = d
-	return r.Validate()
 }
 
 // Sum lists the curves that are added: those of the decay, or its one Gaussian
@@ -96,4 +92,188 @@ func (f *DecayFunc) FloorAge() (seconds int64, ok bool) {
 		}
 	}
 	return low, true
+}
+
+// Shape is the form of a [Curve].
+type Shape string
+
+// The shapes of curves.
+const (
+	Gauss    Shape = "gauss"
+	Exp      Shape = "exp"
+	Linear   Shape = "linear"
+	Constant Shape = "constant"
+)
+
+// Places of the shapes, for evaluations: comparing texts takes longer.
+const (
+	gaussKind = iota
+	expKind
+	linearKind
+	constantKind
+)
+
+var shapes = []Shape{gaussKind: Gauss, expKind: Exp, linearKind: Linear, constantKind: Constant}
+
+// Bounds of the curves of a decay.
+const (
+	MaxCurves      = 4 // that are added
+	maxCurveWeight = maxWeight
+)
+
+// Curve is one of the curves a [Decay] adds, with the definitions of
+// Elasticsearch. With x = max(0, |t − origin| − Offset), in the unit of Scale:
+//
+//	gauss     exp(−x² / 2σ²), σ² = −Scale² / (2 ln Decay)
+//	exp       exp(λ·x),       λ  = ln(Decay) / Scale
+//	linear    max(0, (s − x) / s), s = Scale / (1 − Decay)
+//	constant  1
+//
+// So each but the constant is 1 up to Offset and exactly Decay at Offset + Scale,
+// and exp with a Decay of 0.5 has Scale as its half-life. Source: the "Decay
+// functions" chapter of Elasticsearch's function_score reference.
+type Curve struct {
+	Shape  Shape         // "" only in unused places of [Curves]
+	Scale  time.Duration // ≥ 1 s; 0 of a constant
+	Offset time.Duration // ≥ 0; 0 of a constant
+	Decay  float64       // in (0, 1); 0 of a constant
+	Weight float64       // what the curve is multiplied by; > 0, at most 1000. They need not sum to 1
+}
+
+// Curves are the curves of a [Decay], the first ones used. It is an array so that
+// rankings can be compared with == and copied.
+type Curves [MaxCurves]Curve
+
+// Len is the number of curves; 0: the decay is one Gaussian.
+func (c *Curves) Len() int {
+	if n := slices.IndexFunc(c[:], func(one Curve) bool { return one == Curve{} }); n >= 0 {
+		return n
+	}
+	return MaxCurves
+}
+
+// Validate says what is wrong with the curves, by their place; the error wraps
+// [ErrInvalid].
+func (c *Curves) Validate() error {
+	n := c.Len()
+	for i, one := range c {
+		field, problem := one.problem()
+		switch {
+		case i < n && problem == "" || one == Curve{}:
+			continue
+		case i > n:
+			field, problem = "", "follows an empty place"
+		}
+		return Errorf(ErrInvalid, "bad ranking parameters: decay.curves[%d]%s %s", i, field, problem)
+	}
+	return nil
+}
+
+// problem is the first wrong field, and what is wrong with it; "" for none.
+func (c Curve) problem() (field, problem string) {
+	switch {
+	case !slices.Contains(shapes, c.Shape):
+		return ".shape", fmt.Sprintf("must be gauss, exp, linear or constant, not %q", string(c.Shape))
+	case !(c.Weight > 0 && c.Weight <= maxCurveWeight):
+		return ".weight", fmt.Sprintf("must be greater than 0 and at most %d, not %v", maxCurveWeight, c.Weight)
+	case c.Shape == Constant:
+		if c.Scale != 0 || c.Offset != 0 || c.Decay != 0 {
+			return "", "is a constant, which has a weight only"
+		}
+		return "", ""
+	}
+	return gaussProblem(c.Scale, c.Offset, c.Decay)
+}
+
+// gaussProblem has the bounds that one Gaussian and every curve share.
+func gaussProblem(scale, offset time.Duration, decay float64) (field, problem string) {
+	r := Ranking{Decay: Decay{Scale: scale, Offset: offset, Decay: decay}}
+	for _, name := range []string{"scale", "offset", "decay"} {
+		p, _ := ParameterOf(name)
+		if problem := p.problem(p.Of(r)); problem != "" {
+			return "." + name, problem
+		}
+	}
+	return "", ""
+}
+
+// preparedCurve is a curve with all that does not depend on the distance worked
+// out.
+type preparedCurve struct {
+	kind           uint8 // place in shapes
+	weight, offset float64
+	// rate is −1/2σ² of a Gaussian, λ of an exponential, s of a line.
+	rate float64
+}
+
+func (c Curve) prepare() preparedCurve {
+	p := preparedCurve{kind: uint8(slices.Index(shapes, c.Shape)), weight: c.Weight, offset: c.Offset.Seconds()}
+	scale := c.Scale.Seconds()
+	switch c.Shape {
+	case Gauss:
+		p.rate = math.Log(c.Decay) / (scale * scale)
+	case Exp:
+		p.rate = math.Log(c.Decay) / scale
+	case Linear:
+		p.rate = scale / (1 - c.Decay)
+	}
+	return p
+}
+
+func (p *preparedCurve) at(seconds float64) float64 {
+	x := seconds - p.offset
+	if x <= 0 || p.kind == constantKind {
+		return p.weight
+	}
+	switch p.kind {
+	case gaussKind:
+		return p.weight * math.Exp(x*x*p.rate)
+	case expKind:
+		return p.weight * math.Exp(x*p.rate)
+	}
+	return p.weight * max(0, (p.rate-x)/p.rate)
+}
+
+// Names of the presets: decays that a change or a configuration may name in the
+// place of curves.
+const (
+	PresetSingle = "single"
+	PresetTwo    = "two"
+)
+
+var presets = map[string]Decay{
+	PresetSingle: {Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6},
+	PresetTwo: {Floor: 1e-6, Curves: Curves{
+		{Shape: Gauss, Scale: 12 * time.Minute, Decay: 0.5, Weight: 0.56},
+		{Shape: Gauss, Scale: 5 * 24 * time.Hour, Decay: 0.5, Weight: 0.44},
+	}},
+}
+
+// Preset returns the decay of a name, floor included: single is one Gaussian over
+// a day, two a fast curve and a slow one. Another name wraps [ErrInvalid].
+func Preset(name string) (Decay, error) {
+	d, ok := presets[name]
+	if !ok {
+		return d, Errorf(ErrInvalid, "bad ranking parameters: decay.curves must be a list of curves or the name of a preset, %s or %s, not %q", PresetSingle, PresetTwo, clipped(name))
+	}
+	return d, nil
+}
+
+// clipped is the beginning of a text that somebody else wrote.
+func clipped(text string) string {
+	const most = 64
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// Replaced says in a sentence that a change of was, a decay of curves, to d, one
+// Gaussian, has replaced the curves; "" where it has not.
+func (d Decay) Replaced(was Decay) string {
+	n := was.Curves.Len()
+	if n == 0 || d.Curves.Len() > 0 {
+		return ""
+	}
+	return fmt.Sprintf("one Gaussian is in the place of %d curves, by its scale, offset and decay", n)
 }

@@ -40,7 +40,7 @@ func TestDecayFigures(t *testing.T) {
 		{"a day at 6h", feed.Decay{Scale: 6 * time.Hour, Decay: 0.9}, 24 * hour, math.Pow(0.9, 16)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			require.NoError(t, tc.decay.Validate())
+			require.NoError(t, validate(tc.decay))
 			require.InEpsilon(t, tc.want, tc.decay.Func().At(tc.distance), 1e-12)
 		})
 	}

@@ -10,10 +10,6 @@ import (
 // The default decay: full for an hour, half a day later.
 func ExampleDecay() {
 	decay := feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}
-	if err := decay.Validate(); err != nil {
-		fmt.Println(err)
-		return
-	}
 	curve := decay.Func()
 	for _, age := range []time.Duration{time.Hour, 13 * time.Hour, 25 * time.Hour, 49 * time.Hour, 30 * 24 * time.Hour} {
 		fmt.Printf("%4.0f h  %.6f\n", age.Hours(), curve.At(age.Seconds()))

@@ -47,65 +47,50 @@ type head struct {
 // group_id where there is one, title, update_time. A field is there only once,
 // so behind them is no other group_id.
 func readHead(doc []byte) (h head, ok bool) {
-	rest, ok := bytes.CutPrefix(doc, []byte(`{"id":"`))
-	if !ok {
-		return h, false
-	}
-	id, rest, ok := cutString(rest)
-	if !ok || len(id) == 0 {
-		return h, false
-	}
+	id, rest, ok := cutText(doc, `{"id":"`)
 	h.group = id
-	if tail, has := bytes.CutPrefix(rest, []byte(`,"group_id":"`)); has {
-		if h.group, rest, ok = cutString(tail); !ok || len(h.group) == 0 {
-			return h, false
-		}
+	if group, after, has := cutText(rest, `,"group_id":"`); has {
+		h.group, rest = group, after
 	}
-	if rest, ok = bytes.CutPrefix(rest, []byte(`,"title":"`)); !ok {
-		return h, false
-	}
-	if _, rest, ok = cutString(rest); !ok {
-		return h, false
-	}
-	if rest, ok = bytes.CutPrefix(rest, []byte(`,"update_time":`)); !ok {
-		return h, false
-	}
-	end := bytes.IndexAny(rest, ",}")
-	if end < 0 || !plain(h.group) {
-		return h, false
-	}
-	var err error
-	h.updateTime, err = strconv.ParseInt(string(rest[:end]), 10, 64)
-	h.rest = rest[end:]
-	return h, err == nil
+	_, rest, titled := cutText(rest, `,"title":"`)
+	var timed bool
+	h.updateTime, h.rest, timed = cutNumber(rest, `,"update_time":`)
+	return h, ok && titled && timed && len(id) > 0 && len(h.group) > 0 && plain(h.group)
 }
-
-// beforeAuthor are the fields that may stand between the time and the author.
-var beforeAuthor = [][]byte{[]byte(`,"summary":"`), []byte(`,"url":"`), []byte(`,"image_url":"`)}
-
-var (
-	authorField = []byte(`,"author_id":"`)
-	authorName  = []byte(`author_id`)
-)
 
 // author reads the author where it is written in its place, or nowhere. ok is
 // false where only decoding can tell.
 func (h *head) author() (author []byte, ok bool) {
 	rest := h.rest
-	for _, field := range beforeAuthor {
-		if tail, has := bytes.CutPrefix(rest, field); has {
-			if _, rest, ok = cutString(tail); !ok {
-				return nil, false
-			}
-		}
+	for _, field := range [...]string{`,"summary":"`, `,"url":"`, `,"image_url":"`} { // those that may stand before it
+		_, rest, _ = cutText(rest, field)
 	}
-	tail, has := bytes.CutPrefix(rest, authorField)
-	if !has {
-		// An escape could hide the name: then only decoding can tell.
-		return nil, !bytes.Contains(rest, authorName) && bytes.IndexByte(rest, '\\') < 0
+	if author, _, ok = cutText(rest, `,"author_id":"`); ok {
+		return author, len(author) > 0 && plain(author)
 	}
-	author, _, ok = cutString(tail)
-	return author, ok && len(author) > 0 && plain(author)
+	// An escape could hide the name: then only decoding can tell.
+	return nil, rest != nil && !bytes.Contains(rest, []byte("author_id")) && bytes.IndexByte(rest, '\\') < 0
+}
+
+// cutText cuts off a field with a text that the document begins with. Where it begins
+// otherwise, the rest is all of it; it is nil where the text does not end.
+func cutText(doc []byte, name string) (text, rest []byte, ok bool) {
+	after, ok := bytes.CutPrefix(doc, []byte(name))
+	if !ok {
+		return nil, doc, false
+	}
+	return cutString(after)
+}
+
+// cutNumber cuts off a field with a whole number that the document begins with.
+func cutNumber(doc []byte, name string) (n int64, rest []byte, ok bool) {
+	after, ok := bytes.CutPrefix(doc, []byte(name))
+	end := bytes.IndexAny(after, ",}")
+	if !ok || end < 0 {
+		return 0, nil, false
+	}
+	n, err := strconv.ParseInt(string(after[:end]), 10, 64)
+	return n, after[end:], err == nil
 }
 
 // plain reports whether decoding would leave a string as it is written.

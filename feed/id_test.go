@@ -163,6 +163,6 @@ func TestRef(t *testing.T) {
 	require.Equal(t, "a", feed.Ref{ID: "a", Group: "a"}.String())
 	require.Equal(t, "g|a", feed.Ref{ID: "a", Group: "g"}.String())
 	refs := []feed.Ref{{ID: "a", Group: "g"}, {ID: "b", Group: "b"}}
-	require.Equal(t, []string{"g", "b"}, feed.Groups(refs))
+	require.Equal(t, []string{"g", "a", "b"}, feed.Keys(refs))
 	require.Equal(t, []string{"a", "b"}, feed.IDs(refs))
 }

@@ -58,7 +58,7 @@ func (k *Keyword) read(data []byte, decode func(data []byte, into any) error) er
 		return json.Unmarshal(data, &k.Term)
 	}
 	var text keywordText
-	err := errors.New("not " + kindOf(data))
+	err := fmt.Errorf("not %.20s", data)
 	if len(data) > 0 && data[0] == '{' {
 		if err = decode(data, &text); err == nil && text.Term == nil {
 			err = errors.New("the term is missing")
@@ -70,18 +70,6 @@ func (k *Keyword) read(data []byte, decode func(data []byte, into any) error) er
 	k.Term, k.Weight = *text.Term, 1
 	setNumber(&k.Weight, text.Weight)
 	return nil
-}
-
-func kindOf(data []byte) string {
-	switch {
-	case len(data) > 0 && data[0] == '[':
-		return "an array"
-	case string(data) == "null":
-		return "null"
-	case string(data) == "true", string(data) == "false":
-		return "a boolean"
-	}
-	return "a number"
 }
 
 // checkKeywords says what is wrong with keywords; the error wraps [ErrInvalid].

@@ -48,7 +48,12 @@ type LearnedFeature struct {
 	// Evidence is the sum of the acts at [Learned.At]: positive for the feature, negative
 	// against it. Each act counts half after the half-life.
 	Evidence float64 `json:"evidence"`
-	// How many acts there were since the feature is remembered.
+	ActCounts
+}
+
+// ActCounts are how often a reader has acted on items that have a feature, since it is
+// remembered.
+type ActCounts struct {
 	Clicks   int `json:"clicks,omitempty"`
 	Likes    int `json:"likes,omitempty"`
 	Dislikes int `json:"dislikes,omitempty"`
@@ -67,46 +72,38 @@ type Learned struct {
 // IsZero reports whether nothing was learned.
 func (l Learned) IsZero() bool { return len(l.Features) == 0 && !l.Alone }
 
-// LearnedEffect is the effect of a learned feature on the relevance of the items that
-// have it.
-type LearnedEffect struct {
-	*LearnedFeature
-	Gain   float64 // is added; > 0, or 0 for one with a factor
-	Factor float64 // multiplies; in (0, 1), or 1 for one with a gain
-}
-
 // Effects lists the features that change a relevance at a moment, in Unix seconds,
 // in their order. With e, a feature's evidence by then:
 //
-//	gain   = weight of its kind · base · (1 − 2^−e)     e > 0
+//	score  = weight of its kind · base · (1 − 2^−e)     e > 0
 //	factor = 1 − negative · (1 − 2^e)                   e < 0
 //
-// So one act is half of what many come to. The gains are lowered in proportion
+// So one act is half of what many come to. The scores are lowered in proportion
 // where they sum to more than 1, a declared interest.
-func (l *Learned) Effects(w LearnedWeights, base float64, moment int64) []LearnedEffect {
+func (l *Learned) Effects(w LearnedWeights, base float64, moment int64) []LearnedGain {
 	if !w.On() || len(l.Features) == 0 {
 		return nil
 	}
 	left := w.left(moment - l.At)
-	effects := make([]LearnedEffect, 0, min(len(l.Features), MaxLearned))
+	effects := make([]LearnedGain, 0, min(len(l.Features), MaxLearned))
 	sum := 0.0
 	for i := range l.Features[:min(len(l.Features), MaxLearned)] {
 		f := &l.Features[i]
 		weight, part := w.of(f.Kind), 1-math.Exp2(-math.Abs(f.Evidence)*left)
-		e := LearnedEffect{LearnedFeature: f, Factor: 1}
+		g := LearnedGain{Feature: f.Feature, ActCounts: f.ActCounts}
 		if f.Evidence > 0 {
-			e.Gain = weight * base * part
-			sum += e.Gain
-		} else if weight > 0 {
-			e.Factor = 1 - w.Negative*part
+			g.Score = weight * base * part
+			sum += g.Score
+		} else if factor := 1 - w.Negative*part; weight > 0 && factor < 1 {
+			g.Factor = factor
 		}
-		if e.Gain > 0 || e.Factor < 1 {
-			effects = append(effects, e)
+		if g.Score > 0 || g.Factor > 0 {
+			effects = append(effects, g)
 		}
 	}
 	if sum > mostLearned {
 		for i := range effects {
-			effects[i].Gain *= mostLearned / sum
+			effects[i].Score *= mostLearned / sum
 		}
 	}
 	return effects
@@ -180,15 +177,10 @@ type Gain struct {
 	In    string  `json:"in,omitempty"` // of a keyword: title or summary
 }
 
-// LearnedGain is the effect of a learned feature on an item's relevance: it adds Score,
-// or multiplies by Factor. The counts are those of the reader's acts on items that
-// have it.
+// LearnedGain is the effect of a learned feature on the relevance of the items that have it.
 type LearnedGain struct {
 	Feature
-	Score    float64 `json:"score,omitempty"`
-	Factor   float64 `json:"factor,omitempty"`
-	Clicks   int     `json:"clicks,omitempty"`
-	Likes    int     `json:"likes,omitempty"`
-	Dislikes int     `json:"dislikes,omitempty"`
-	Hides    int     `json:"hides,omitempty"`
+	Score  float64 `json:"score,omitempty"`  // is added
+	Factor float64 `json:"factor,omitempty"` // multiplies; in (0, 1), or 0: there is none
+	ActCounts
 }

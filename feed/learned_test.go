@@ -65,7 +65,7 @@ func TestLearning(t *testing.T) {
 	}, 24*time.Hour))
 	assert.Equal(t, map[string]float64{"go": 2, "raft": 2, "golf": -2}, evidence(l.Features))
 	assert.Equal(t, learnedAt, l.At)
-	assert.Equal(t, feed.LearnedFeature{Feature: feed.Feature{Kind: "word", Value: "raft"}, Evidence: 2, Clicks: 1, Likes: 1}, l.Features[2])
+	assert.Equal(t, feed.LearnedFeature{Feature: feed.Feature{Kind: "word", Value: "raft"}, Evidence: 2, ActCounts: feed.ActCounts{Clicks: 1, Likes: 1}}, l.Features[2])
 
 	require.True(t, learn(&l, []feed.LearningAct{lesson(feed.Clicked, "c", learnedAt+day, "go"), lesson(feed.Disliked, "a", learnedAt, "raft")}, 24*time.Hour))
 	assert.Equal(t, map[string]float64{"go": 2, "golf": -1}, evidence(l.Features), "half a day later, and what comes in late as what is left of it")
@@ -257,16 +257,16 @@ func TestEffects(t *testing.T) {
 	w := feed.LearnedWeights{Tags: 0.5, Author: 0.25, Words: 1, Negative: 0.4, HalfLife: time.Hour}
 	effects := l.Effects(w, 0.1, learnedAt+3600)
 	require.Len(t, effects, 3, "languages have no weight")
-	assert.InEpsilon(t, 0.5*0.1*(1-1./128), effects[0].Gain, 1e-12)
+	assert.InEpsilon(t, 0.5*0.1*(1-1./128), effects[0].Score, 1e-12)
 	assert.InEpsilon(t, 1-0.4*0.5, effects[1].Factor, 1e-12)
-	assert.InEpsilon(t, 0.1*0.5, effects[2].Gain, 1e-12)
-	assert.InEpsilon(t, 0.1*0.75, l.Effects(w, 0.1, learnedAt-5)[2].Gain, 1e-12, "before the latest act it is what it is then")
+	assert.InEpsilon(t, 0.1*0.5, effects[2].Score, 1e-12)
+	assert.InEpsilon(t, 0.1*0.75, l.Effects(w, 0.1, learnedAt-5)[2].Score, 1e-12, "before the latest act it is what it is then")
 
 	w.Author = 0
 	assert.Len(t, l.Effects(w, 0.1, learnedAt), 2, "what has no weight takes nothing away")
 	w.Tags, w.Words = 100, 100
 	effects = l.Effects(w, 10, learnedAt)
-	assert.InEpsilon(t, 1, effects[0].Gain+effects[1].Gain, 1e-12, "an interest at most")
+	assert.InEpsilon(t, 1, effects[0].Score+effects[1].Score, 1e-12, "an interest at most")
 	assert.Empty(t, l.Effects(feed.LearnedWeights{}, 0.1, learnedAt))
 	assert.Empty(t, (&feed.Learned{}).Effects(w, 0.1, learnedAt))
 }
@@ -327,16 +327,16 @@ func TestATagIsLearnedInEachSpelling(t *testing.T) {
 	t.Parallel()
 	feature := func(kind feed.FeatureKind, value string) feed.Feature { return feed.Feature{Kind: kind, Value: value} }
 	l := feed.Learning{At: learnedAt, Features: []feed.LearnedFeature{
-		{Feature: feature(feed.FeatureTag, "Go"), Evidence: 1, Clicks: 1},
-		{Feature: feature(feed.FeatureAuthor, "Ann"), Evidence: 1, Clicks: 1},
-		{Feature: feature(feed.FeatureTag, "go"), Evidence: 2, Clicks: 2},
-		{Feature: feature(feed.FeatureAuthor, "ann"), Evidence: 1, Clicks: 1},
-		{Feature: feature(feed.FeatureLang, "en-US"), Evidence: 1, Clicks: 1},
+		{Feature: feature(feed.FeatureTag, "Go"), Evidence: 1, ActCounts: feed.ActCounts{Clicks: 1}},
+		{Feature: feature(feed.FeatureAuthor, "Ann"), Evidence: 1, ActCounts: feed.ActCounts{Clicks: 1}},
+		{Feature: feature(feed.FeatureTag, "go"), Evidence: 2, ActCounts: feed.ActCounts{Clicks: 2}},
+		{Feature: feature(feed.FeatureAuthor, "ann"), Evidence: 1, ActCounts: feed.ActCounts{Clicks: 1}},
+		{Feature: feature(feed.FeatureLang, "en-US"), Evidence: 1, ActCounts: feed.ActCounts{Clicks: 1}},
 	}}
 	require.True(t, learn(&l, []feed.LearningAct{{Kind: feed.Liked, Group: "g", At: time.Unix(learnedAt, 0), Features: []feed.WeightedFeature{
 		{Feature: feature(feed.FeatureTag, "ＧＯ"), Weight: 1}, {Feature: feature(feed.FeatureLang, "en_GB"), Weight: 1}, {Feature: feature(feed.FeatureTag, "new"), Weight: 1},
 	}}}, 0))
 	require.Len(t, l.Features, 5)
-	assert.Equal(t, feed.LearnedFeature{Feature: feature(feed.FeatureTag, "Go"), Evidence: 4, Clicks: 3, Likes: 1}, l.Features[0])
-	assert.Equal(t, feed.LearnedFeature{Feature: feature(feed.FeatureLang, "en-US"), Evidence: 2, Clicks: 1, Likes: 1}, l.Features[1])
+	assert.Equal(t, feed.LearnedFeature{Feature: feature(feed.FeatureTag, "Go"), Evidence: 4, ActCounts: feed.ActCounts{Clicks: 3, Likes: 1}}, l.Features[0])
+	assert.Equal(t, feed.LearnedFeature{Feature: feature(feed.FeatureLang, "en-US"), Evidence: 2, ActCounts: feed.ActCounts{Clicks: 1, Likes: 1}}, l.Features[1])
 }

@@ -167,10 +167,7 @@ func (l *Learning) feature(known map[Feature]int, f Feature) *LearnedFeature {
 
 func (f *LearnedFeature) add(o *LearnedFeature) {
 	f.Evidence += o.Evidence
-	f.Clicks += o.Clicks
-	f.Likes += o.Likes
-	f.Dislikes += o.Dislikes
-	f.Hides += o.Hides
+	f.ActCounts = ActCounts{f.Clicks + o.Clicks, f.Likes + o.Likes, f.Dislikes + o.Dislikes, f.Hides + o.Hides}
 }
 
 func (f *LearnedFeature) count(kind ActKind, evidence float64) {

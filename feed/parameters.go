@@ -182,10 +182,13 @@ func (p *Parameter) Text(value float64) string {
 	return strconv.FormatFloat(value, 'g', -1, 64)
 }
 
-// curved reports whether curves are in the parameter's place.
-func (p *Parameter) curved(r *Ranking) bool {
-	return r.Decay.Curves != Curves{} && (p.Name == "scale" || p.Name == "offset" || p.Name == "decay")
+// ofGaussian reports whether curves take the parameter's place.
+func (p *Parameter) ofGaussian() bool {
+	return p.Name == "scale" || p.Name == "offset" || p.Name == "decay"
 }
+
+// curved reports whether curves are in the parameter's place.
+func (p *Parameter) curved(r *Ranking) bool { return r.Decay.Curves != Curves{} && p.ofGaussian() }
 
 // write returns the parameter's value as lists of changes have it, exactly.
 func (p *Parameter) write(r *Ranking) string {

@@ -1,9 +1,7 @@
 package feed
 
 import (
-	"bytes"
 	"encoding/json"
-	"strconv"
 	"strings"
 )
 
@@ -19,22 +17,9 @@ func IsPost(id string) bool { return strings.HasPrefix(id, PostPrefix) }
 // postHead reads the time of a post's document, which stands behind its id. A
 // post is its own group.
 func postHead(doc []byte) (createdAt int64, ok bool) {
-	rest, ok := bytes.CutPrefix(doc, []byte(`{"id":"`+PostPrefix))
-	if !ok {
-		return 0, false
-	}
-	if _, rest, ok = cutString(rest); !ok {
-		return 0, false
-	}
-	if rest, ok = bytes.CutPrefix(rest, []byte(`,"created_at":`)); !ok {
-		return 0, false
-	}
-	end := bytes.IndexAny(rest, ",}")
-	if end < 0 {
-		return 0, false
-	}
-	createdAt, err := strconv.ParseInt(string(rest[:end]), 10, 64)
-	return createdAt, err == nil
+	_, rest, ok := cutText(doc, `{"id":"`+PostPrefix)
+	createdAt, _, timed := cutNumber(rest, `,"created_at":`)
+	return createdAt, ok && timed
 }
 
 // PostTitle is the title of a post as an item: the caption's first line with

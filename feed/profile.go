@@ -127,19 +127,8 @@ func (p *Profile) Replace(by Profile) {
 
 // HasMutes reports whether the profile refuses any author, tag, language or
 // single item.
-func (p Profile) HasMutes() bool { return p.Selective() || len(p.MutedItems) > 0 }
-
-// Selective reports whether the profile refuses any author, tag or language:
-// only the content of an item tells then whether it may be shown.
-func (p Profile) Selective() bool {
-	return len(p.MutedAuthors) > 0 || len(p.MutedTags) > 0 || len(p.Langs) > 0
-}
-
-// Hides reports whether the reader has hidden the item or its group.
-func (p Profile) Hides(r Ref) bool { return hides(p.MutedItems, r) }
-
-func hides(items []string, r Ref) bool {
-	return slices.Contains(items, r.Group) || r.ID != r.Group && slices.Contains(items, r.ID)
+func (p Profile) HasMutes() bool {
+	return len(p.MutedAuthors)+len(p.MutedTags)+len(p.Langs)+len(p.MutedItems) > 0
 }
 
 // Hide adds groups and ids to the muted items; beyond [MaxMutes] the oldest are
@@ -169,3 +158,73 @@ func sameSet(a, b []string) bool {
 	slices.Sort(b)
 	return slices.Equal(slices.Compact(a), slices.Compact(b))
 }
+
+// Refusals holds the mutes and languages of a profile, made ready to be compared with many
+// items. Later changes of the profile do not change it.
+type Refusals struct {
+	items   []string
+	authors map[string]bool
+	tags    map[string]bool // folded
+	langs   terms.Langs
+}
+
+// Refusals makes ready what the profile refuses.
+func (p Profile) Refusals() *Refusals {
+	r := &Refusals{items: p.MutedItems, langs: terms.ReadLangs(p.Langs)}
+	r.authors = setOf(p.MutedAuthors, func(author string) string { return author })
+	r.tags = setOf(p.MutedTags, terms.Fold)
+	return r
+}
+
+// setOf is the set of keys of texts; nil of none.
+func setOf(texts []string, key func(string) string) map[string]bool {
+	if len(texts) == 0 {
+		return nil
+	}
+	set := make(map[string]bool, len(texts))
+	for _, text := range texts {
+		set[key(text)] = true
+	}
+	return set
+}
+
+// Item reports whether the mutes or languages exclude the item. One without a language
+// passes every language filter, one in several languages passes if the reader reads one
+// of them.
+func (r *Refusals) Item(it *Item) bool {
+	if r.Ref(Ref{ID: it.ID, Group: it.Group()}) || it.AuthorID != "" && r.authors[it.AuthorID] || slices.ContainsFunc(it.AuthorIDs, r.Author) {
+		return true
+	}
+	if _, muted := r.Tag(it.Tags); muted {
+		return true
+	}
+	return !r.langs.Take(it.Lang) || len(it.Langs) > 0 && !slices.ContainsFunc(it.Langs, r.langs.Take)
+}
+
+// Ref reports whether the reader has hidden the item or its group.
+func (r *Refusals) Ref(ref Ref) bool {
+	return slices.Contains(r.items, ref.Group) || ref.ID != ref.Group && slices.Contains(r.items, ref.ID)
+}
+
+// Author reports whether the author is muted.
+func (r *Refusals) Author(id string) bool { return r.authors[id] }
+
+// Tag returns the first of the tags that is muted.
+func (r *Refusals) Tag(tags []string) (tag string, muted bool) {
+	if len(r.tags) > 0 {
+		for _, tag := range tags {
+			if r.tags[terms.Fold(tag)] {
+				return tag, true
+			}
+		}
+	}
+	return "", false
+}
+
+// Refuses reports whether the profile's mutes or languages exclude the item, see
+// [Refusals.Item].
+func (p Profile) Refuses(it *Item) bool { return p.Refusals().Item(it) }
+
+// Selective reports whether any author, tag or language is refused: only the content of an
+// item tells then whether it may be shown.
+func (r *Refusals) Selective() bool { return len(r.authors)+len(r.tags) > 0 || !r.langs.All() }

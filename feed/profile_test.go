@@ -70,7 +70,7 @@ func TestParseProfileRefuses(t *testing.T) {
 		{"a keyword's field twice", `{"keywords":[{"term":"go","term":"c"}]}`, `duplicate field "term"`},
 		{"a keyword without a term", `{"keywords":[{"weight":2}]}`, "keywords[0] must be a string or an object such as {\"term\":\"machine learning\",\"weight\":2}: the term is missing"},
 		{"a keyword with an empty term", `{"keywords":[{"term":""}]}`, "keywords has 0 characters"},
-		{"a number as keyword", `{"keywords":[7]}`, "not a number"},
+		{"a number as keyword", `{"keywords":[7]}`, "not 7"},
 		{"null as keyword", `{"keywords":["go",null]}`, `keywords[1] must be a string or an object such as {"term":"machine learning","weight":2}: not null`},
 		{"many characters of keywords", `{"keywords":["` + strings.Join([]string{strings.Repeat("a", 256), strings.Repeat("b", 256), strings.Repeat("c", 256), strings.Repeat("d", 256), "e"}, `","`) + `"]}`, "1025 characters"},
 		{"long mute", `{"muted_tags":["` + strings.Repeat("é", feed.MaxTermLength+1) + `"]}`, "muted_tags has 257 characters"},
@@ -135,7 +135,7 @@ func TestHide(t *testing.T) {
 	require.True(t, p.Hide([]string{"a", "b", "a"}))
 	require.Equal(t, []string{"a", "b"}, p.MutedItems)
 	require.True(t, p.HasMutes())
-	require.False(t, p.Selective())
+	require.False(t, p.Refusals().Selective())
 	require.False(t, p.Hide([]string{"a"}), "it is there")
 
 	other := p
@@ -149,8 +149,8 @@ func TestHide(t *testing.T) {
 	}
 	require.True(t, p.Hide(many))
 	require.Len(t, p.MutedItems, feed.MaxMutes)
-	require.False(t, p.Hides(feed.Ref{ID: "a", Group: "a"}), "the oldest have given way")
-	require.True(t, p.Hides(feed.Ref{ID: "x", Group: "i0"}))
+	require.False(t, p.Refusals().Ref(feed.Ref{ID: "a", Group: "a"}), "the oldest have given way")
+	require.True(t, p.Refusals().Ref(feed.Ref{ID: "x", Group: "i0"}))
 	require.NoError(t, p.Validate())
 
 	p = feed.Profile{MutedItems: []string{"g"}}

@@ -60,15 +60,6 @@ func (t Traits) Detached() Traits {
 	}
 }
 
-// Groups returns the group of each ref, in order.
-func Groups(refs []Ref) []string {
-	groups := make([]string, len(refs))
-	for i, r := range refs {
-		groups[i] = r.Group
-	}
-	return groups
-}
-
 // Keys returns what each ref is remembered by, in order: its group and, where it
 // differs, its id. So an item stays known when its group changes.
 func Keys(refs []Ref) []string { return AppendKeys(make([]string, 0, len(refs)), refs) }

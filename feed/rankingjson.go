@@ -81,28 +81,29 @@ func (r *Ranking) read(data []byte, decode func(data []byte, into any) error) er
 		r.KeywordsSummary = DefaultKeywordsSummary
 	}
 	c := changes{decode: decode}
-	if curves, ok := valueAt(into.Elem(), curvesPath); ok && string(curves.Bytes()) != "null" {
-		c.curves = curves.Bytes()
+	if curves := fieldAt(into.Elem(), curvesPath).Bytes(); string(curves) != "null" {
+		c.curves = curves
 	}
 	for i := range Parameters {
 		p := &Parameters[i]
-		value, ok := valueAt(into.Elem(), p.Path)
-		if !ok {
-			continue
-		}
-		text := value.String()
-		if !p.IsDuration() {
-			text = strconv.FormatFloat(value.Float(), 'g', -1, 64)
-		}
-		if err := c.set(p, p.Path, text); err != nil {
-			return err
+		switch value := fieldAt(into.Elem(), p.Path); {
+		case value.IsNil():
+		case p.IsDuration():
+			c.values = append(c.values, change{p, p.Path, value.Elem().String()})
+		default:
+			c.values = append(c.values, change{p, p.Path, strconv.FormatFloat(value.Elem().Float(), 'g', -1, 64)})
 		}
 	}
-	return c.apply(r)
+	changed := *r
+	if err := c.apply(&changed); err != nil {
+		return err
+	}
+	*r = changed
+	return nil
 }
 
-// rankingShape is a struct with the fields of the JSON of a ranking. A field that is
-// missing in JSON is nil.
+// rankingShape is a struct with the fields of the JSON of a ranking, within structs for its
+// objects. What is missing in JSON is nil.
 var rankingShape = shapeOf("")
 
 // shapeOf is the struct of the paths below one, which ends with a dot or is empty.
@@ -126,13 +127,13 @@ func shapeOf(below string) reflect.Type {
 		typ := reflect.TypeFor[*float64]()
 		switch p, _ := ParameterOf(path); {
 		case group:
-			typ = reflect.PointerTo(shapeOf(below + name + "."))
+			typ = shapeOf(below + name + ".")
 		case path == curvesPath:
 			typ = reflect.TypeFor[json.RawMessage]()
 		case p.IsDuration():
 			typ = reflect.TypeFor[*string]()
 		}
-		fields = append(fields, reflect.StructField{Name: fieldName(name), Type: typ, Tag: reflect.StructTag(`json:"` + name + `,omitempty"`)})
+		fields = append(fields, reflect.StructField{Name: fieldName(name), Type: typ, Tag: reflect.StructTag(`json:"` + name + `,omitzero"`)})
 	}
 	return reflect.StructOf(fields)
 }
@@ -140,29 +141,10 @@ func shapeOf(below string) reflect.Type {
 // fieldName is an exported name for a field.
 func fieldName(name string) string { return "F_" + name }
 
-// fieldAt is the field at a path, within objects that are made where they are missing.
+// fieldAt is the field at a path.
 func fieldAt(v reflect.Value, path string) reflect.Value {
 	for name := range strings.SplitSeq(path, ".") {
-		if v.Kind() == reflect.Pointer {
-			if v.IsNil() {
-				v.Set(reflect.New(v.Type().Elem()))
-			}
-			v = v.Elem()
-		}
 		v = v.FieldByName(fieldName(name))
 	}
 	return v
-}
-
-// valueAt is the value at a path; ok is false where it is missing.
-func valueAt(v reflect.Value, path string) (at reflect.Value, ok bool) {
-	for name := range strings.SplitSeq(path, ".") {
-		if v = v.FieldByName(fieldName(name)); v.IsNil() {
-			return v, false
-		}
-		if v.Kind() == reflect.Pointer {
-			v = v.Elem()
-		}
-	}
-	return v, true
 }

@@ -19,46 +19,41 @@ const (
 	curvesPath = "decay.curves"
 )
 
-// change is a new value of a parameter.
+// change is a new value of a parameter; called is its name where it was given, for errors.
 type change struct {
 	*Parameter
-	number   float64
-	duration time.Duration
+	called, text string
 }
 
-// changes are new values of parameters and of the curves.
+// set reads the value into a ranking.
+func (c *change) set(r *Ranking) (err error) {
+	if c.IsDuration() {
+		err = setDuration(c.duration(r), c.called, &c.text)
+	} else if *c.number(r), err = strconv.ParseFloat(c.text, 64); err != nil {
+		err = Errorf(ErrInvalid, "bad ranking parameters: %s must be a number, not %q", c.called, c.text)
+	}
+	if err == nil && c.unset && c.at(r) == 0 {
+		err = Errorf(ErrInvalid, "bad ranking parameters: %s must be %s, not 0", c.called, c.Bounds())
+	}
+	return err
+}
+
+// changes are new values of parameters, of which the last one counts, and of the curves.
 type changes struct {
-	values map[string]change // by name
-	curves json.RawMessage   // nil: not among them
+	values []change
+	curves json.RawMessage // nil: not among them
 	decode func(data []byte, into any) error
 }
 
-// set reads a value. called is the parameter's name where it was given, for errors.
-func (c *changes) set(p *Parameter, called, text string) (err error) {
-	value := change{Parameter: p}
-	if p.IsDuration() {
-		err = setDuration(&value.duration, called, &text)
-	} else if value.number, err = strconv.ParseFloat(text, 64); err != nil {
-		err = Errorf(ErrInvalid, "bad ranking parameters: %s must be a number, not %q", called, text)
-	}
-	if err == nil && p.unset && value.number == 0 && value.duration == 0 {
-		err = Errorf(ErrInvalid, "bad ranking parameters: %s must be %s, not 0", called, p.Bounds())
-	}
-	if c.values == nil {
-		c.values = map[string]change{}
-	}
-	c.values[p.Name] = value
-	return err
+// names reports whether a parameter is among them.
+func (c *changes) names(p *Parameter) bool {
+	return slices.ContainsFunc(c.values, func(value change) bool { return value.Parameter == p })
 }
 
 // apply changes the ranking. What names a part of the one Gaussian replaces curves
 // by it: by that of [PresetSingle], with the parts named changed.
 func (c *changes) apply(r *Ranking) error {
-	simple := false
-	for _, name := range []string{"scale", "offset", "decay"} {
-		_, ok := c.values[name]
-		simple = simple || ok
-	}
+	simple := slices.ContainsFunc(c.values, func(value change) bool { return value.ofGaussian() })
 	if c.curves != nil {
 		given, err := parseCurves(string(c.curves), c.decode)
 		if err != nil {
@@ -81,14 +76,12 @@ func (c *changes) apply(r *Ranking) error {
 		single := presets[PresetSingle]
 		r.Decay = Decay{Scale: single.Scale, Offset: single.Offset, Decay: single.Decay, Floor: r.Decay.Floor}
 	}
-	for name, value := range c.values {
-		if strings.HasPrefix(name, "home.") {
+	for i := range c.values {
+		if strings.HasPrefix(c.values[i].Name, "home.") {
 			r.Home = r.Home.written()
 		}
-		if value.IsDuration() {
-			*value.Parameter.duration(r) = value.duration
-		} else {
-			*value.Parameter.number(r) = value.number
+		if err := c.values[i].set(r); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -116,22 +109,18 @@ func (r Ranking) With(list string) (Ranking, error) {
 // changes the same parameters and no others. Errors wrap [ErrInvalid]; the
 // values are not validated.
 func ChangesJSON(list string) ([]byte, error) {
+	var r Ranking
 	c, err := parseChanges(list)
+	if err == nil {
+		err = c.apply(&r)
+	}
 	if err != nil {
 		return nil, err
 	}
-	var r Ranking
-	if err := (&changes{values: c.values, decode: readStrictly}).apply(&r); err != nil {
-		return nil, err
-	}
-	return writeParameters(&r, c.curves, func(p *Parameter) bool {
-		_, ok := c.values[p.Name]
-		return !ok
-	})
+	return writeParameters(&r, c.curves, func(p *Parameter) bool { return !c.names(p) })
 }
 
-// parseChanges reads a list of changes. Of a parameter that is there twice the
-// last value counts.
+// parseChanges reads a list of changes.
 func parseChanges(list string) (*changes, error) {
 	c := &changes{decode: readStrictly}
 	for one := range splitChanges(list) {
@@ -142,18 +131,13 @@ func parseChanges(list string) (*changes, error) {
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		if name == curvesName {
 			c.curves = curvesValue(value)
-			if _, err := ParseCurves(value); err != nil {
-				return nil, err
-			}
 			continue
 		}
 		at := slices.IndexFunc(Parameters, func(p Parameter) bool { return p.Name == name })
 		if at < 0 {
 			return nil, errNoParameter(name)
 		}
-		if err := c.set(&Parameters[at], name, value); err != nil {
-			return nil, err
-		}
+		c.values = append(c.values, change{&Parameters[at], name, value})
 	}
 	return c, nil
 }

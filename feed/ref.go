@@ -26,19 +26,14 @@ const (
 	SourcePromoted  Source = 'p' // of home: what is promoted
 )
 
+var sourceNames = [...]string{
+	SourceExplore: "explore", SourceFollowing: "following", SourceTrending: "trending", SourceDiscovery: "discovery", SourcePromoted: "promoted",
+}
+
 // String is the source as answers name it, "" for [SourceScore].
 func (s Source) String() string {
-	switch s {
-	case SourceExplore:
-		return "explore"
-	case SourceFollowing:
-		return "following"
-	case SourceTrending:
-		return "trending"
-	case SourceDiscovery:
-		return "discovery"
-	case SourcePromoted:
-		return "promoted"
+	if int(s) < len(sourceNames) {
+		return sourceNames[s]
 	}
 	return ""
 }
@@ -91,34 +86,26 @@ func ParseRef(s string) Ref {
 
 // Sources returns the source of each ref, in order, and nil where all are
 // [SourceScore].
-func Sources(refs []Ref) []Source {
-	var sources []Source
-	for i, r := range refs {
-		if r.Source == SourceScore {
-			continue
-		}
-		if sources == nil {
-			sources = make([]Source, len(refs))
-		}
-		sources[i] = r.Source
-	}
-	return sources
-}
+func Sources(refs []Ref) []Source { return marks(refs, func(r *Ref) Source { return r.Source }) }
 
 // ShownBefore tells of each ref, in order, whether it was shown before, and is nil
 // where none was.
-func ShownBefore(refs []Ref) []bool {
-	var shown []bool
-	for i, r := range refs {
-		if !r.ShownBefore {
+func ShownBefore(refs []Ref) []bool { return marks(refs, func(r *Ref) bool { return r.ShownBefore }) }
+
+// marks are a mark of each ref, in order, and nil where none has it.
+func marks[M comparable](refs []Ref, of func(*Ref) M) (all []M) {
+	var none M
+	for i := range refs {
+		mark := of(&refs[i])
+		if mark == none {
 			continue
 		}
-		if shown == nil {
-			shown = make([]bool, len(refs))
+		if all == nil {
+			all = make([]M, len(refs))
 		}
-		shown[i] = true
+		all[i] = mark
 	}
-	return shown
+	return all
 }
 
 // Detached copies refs, texts included, for callers that keep them longer than the

@@ -53,7 +53,7 @@ type Change struct {
 // [feed.ErrInvalid] for unusable values, [feed.ErrChanged] where another version
 // than c.If is the newest, or [ErrUnavailable]; then the old one stays in force.
 func (l *Live) Change(ctx context.Context, c Change) (Version, error) {
-	return l.append(ctx, c.By, c.Why, c.If, func(_ context.Context, base Version) (*feed.Live, error) {
+	return l.append(ctx, c.By, c.Why, c.If, func(base Version) (*feed.Live, error) {
 		return c.of(base.Live, base.Version+1)
 	})
 }
@@ -72,7 +72,7 @@ func (l *Live) Revert(ctx context.Context, to int, by, why string, onlyIf *int) 
 	if why == "" {
 		why = fmt.Sprintf("back to version %d", to)
 	}
-	return l.append(ctx, by, why, onlyIf, func(_ context.Context, base Version) (*feed.Live, error) {
+	return l.append(ctx, by, why, onlyIf, func(base Version) (*feed.Live, error) {
 		return reverted(old.Live, base), nil
 	})
 }
@@ -144,13 +144,10 @@ func (e Edit) do(r *feed.Ranking) error {
 	return r.Validate()
 }
 
-// next says what follows the newest version; nil: nothing, that one stays.
-type next func(ctx context.Context, base Version) (*feed.Live, error)
-
 // append stores what follows the newest version and puts it in force. Where
 // others were faster it asks what follows theirs, unless the caller knew which
 // version it wanted to change.
-func (l *Live) append(ctx context.Context, by, why string, onlyIf *int, follows next) (Version, error) {
+func (l *Live) append(ctx context.Context, by, why string, onlyIf *int, follows func(base Version) (*feed.Live, error)) (Version, error) {
 	if err := errors.Join(checkText("by", by, MaxBy), checkText("why", why, MaxWhy)); err != nil {
 		return Version{}, err
 	}
@@ -166,17 +163,16 @@ func (l *Live) append(ctx context.Context, by, why string, onlyIf *int, follows 
 		if onlyIf != nil && *onlyIf != base.Version {
 			return base, feed.Errorf(feed.ErrChanged, "the ranking was changed meanwhile: version %d is in force, not %d; read it again", base.Version, *onlyIf)
 		}
-		live, err := follows(ctx, base)
-		if err != nil || live == nil {
+		live, err := follows(base)
+		if err != nil {
 			return base, err
 		}
 		v := Version{Version: base.Version + 1, At: l.cfg.Clock().UTC().Truncate(time.Millisecond), By: by, Why: why, Live: *live}
-		err = l.store.Append(ctx, v)
-		if err == nil {
+		switch err := l.store.Append(ctx, v); {
+		case err == nil:
 			l.appended(ctx, v)
 			return v, nil
-		}
-		if !errors.Is(err, feed.ErrChanged) || onlyIf != nil || try == changeTries {
+		case !errors.Is(err, feed.ErrChanged) || onlyIf != nil || try == changeTries:
 			return base, err
 		}
 	}

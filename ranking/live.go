@@ -27,26 +27,20 @@ var (
 
 // Config tunes a [Live].
 type Config struct {
-	Clock      feed.Clock   // dates the changes
-	Configured feed.Ranking // in force while nothing is stored: version 0
-	// Every is how often the newest version is looked for; 1s. A change on
-	// another server is in force here after it, at the latest, plus one read: well
-	// below the two seconds that are promised.
-	Every   time.Duration
-	Timeout time.Duration // longest time of one such read; 5s
-	Logger  *slog.Logger  // nil: none
+	Clock      feed.Clock    // dates the changes
+	Configured feed.Ranking  // in force while nothing is stored: version 0
+	Timeout    time.Duration // longest time of one read of the newest version; 5s
+	Logger     *slog.Logger  // nil: none
 	// StartWithout lets a start go on with what is configured where the store
 	// cannot be asked; then [Live.Sync] must have succeeded before anything is
 	// ranked.
 	StartWithout bool
 }
 
-func (c Config) withDefaults() Config {
-	c.Every = cmp.Or(c.Every, time.Second)
-	c.Timeout = cmp.Or(c.Timeout, 5*time.Second)
-	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
-	return c
-}
+// followEvery is how often the newest version is looked for. A change on another server is in
+// force here after it, at the latest, plus one read: well below the two seconds that are
+// promised.
+const followEvery = time.Second
 
 // Live is the ranking in force on this server, which people change while the
 // servers run. The store keeps it; every server follows the newest version there,
@@ -80,7 +74,8 @@ func Open(ctx context.Context, store Store, cfg Config) (*Live, error) {
 	if err := cfg.Configured.Validate(); err != nil {
 		return nil, err
 	}
-	l := &Live{store: store, cfg: cfg.withDefaults(), reading: semaphore.NewWeighted(1), changing: semaphore.NewWeighted(1)}
+	cfg.Timeout, cfg.Logger = cmp.Or(cfg.Timeout, 5*time.Second), cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	l := &Live{store: store, cfg: cfg, reading: semaphore.NewWeighted(1), changing: semaphore.NewWeighted(1)}
 	v, err := l.newest(ctx)
 	if cfg.StartWithout && errors.Is(err, ErrUnavailable) {
 		l.apply(ctx, l.configured())
@@ -121,7 +116,7 @@ func (l *Live) Current(ctx context.Context) (Version, error) {
 // Run follows the newest version until ctx ends.
 func (l *Live) Run(ctx context.Context) {
 	failing := repeat.Failing{Fails: "the ranking cannot be read; the one in force stays", Again: "the ranking can be read again"}
-	repeat.Every(ctx, l.cfg.Every, func(ctx context.Context) {
+	repeat.Every(ctx, followEvery, func(ctx context.Context) {
 		reading, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
 		defer cancel()
 		err := l.Sync(reading)

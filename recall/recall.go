@@ -84,3 +84,55 @@ type Indexer interface {
 type Counter interface {
 	SetCounts(counts map[string]feed.Counts)
 }
+
+// Proposal is an entry that a source of home proposes, before it is scored.
+type Proposal struct {
+	feed.Candidate
+	// Reactions weighs its likes and comments, see [feed.Reactions].
+	Reactions float64
+}
+
+// Proposals is one round of a [Proposer].
+type Proposals struct {
+	Proposals []Proposal // in the order of the source; shared, never to be written to
+	Next      string     // cursor of the next round; "" when the source has no more
+	Stale     bool       // an earlier answer that stands in while the source is down
+}
+
+// Proposer is a source of home whose proposals are scored by the engine, with
+// [feed.Home.Score]. Its answers may be for one agent alone and are not shared.
+//
+// Propose returns at most q.N proposals for q.Agent, dated not after q.Origin and
+// not refused by the profile's mutes and languages, each of another group. q.After
+// continues where an earlier answer's Next left off, for the same agent and origin.
+// Scores are not set. Errors wrap [ErrUnavailable], a store's ErrUnavailable, or are
+// the context's. Propose is safe for concurrent use and keeps no reference to q.
+type Proposer interface {
+	Propose(ctx context.Context, q feed.Query) (Proposals, error)
+}
+
+// Span is a part of time, in Unix seconds: after After, and not after Until.
+type Span struct{ After, Until int64 }
+
+// PopularItem is an item with what readers think of it.
+type PopularItem struct {
+	ID         string
+	Group      string // never empty
+	UpdateTime int64  // Unix seconds
+	// Reactions is its likes + 2·comments, as they were uploaded or, of a post, given
+	// here. In an index of somebody else's it is the value of the popularity field.
+	Reactions float64
+}
+
+// Popular lists the items that readers react to most.
+//
+// Popular returns, for each of the spans, the n items dated in it that have the most
+// reactions, most first; of equal ones the newer, then the lower id. Items without
+// reactions are not listed. Fewer than n are all that there are. Whether posts are
+// among them that a reader may not see is for who shows them to ask.
+//
+// Errors wrap [ErrUnavailable] or are the context's. Popular is safe for concurrent
+// use.
+type Popular interface {
+	Popular(ctx context.Context, spans []Span, n int) ([][]PopularItem, error)
+}

@@ -181,7 +181,7 @@ func requirePage(t *testing.T, want []feed.Ref, more bool, got cache.Page) {
 // pending tells for each ref whether it is in the pending set at now.
 func pending(t *testing.T, env Env, now time.Time, list ...feed.Ref) []bool {
 	t.Helper()
-	checked, err := env.Seen.Check(t.Context(), agent, feed.Groups(list), now)
+	checked, err := env.Seen.Check(t.Context(), agent, Groups(list), now)
 	require.NoError(t, err)
 	held := make([]bool, len(list))
 	for i, v := range checked.Verdicts {
@@ -194,7 +194,7 @@ func pending(t *testing.T, env Env, now time.Time, list ...feed.Ref) []bool {
 func hold(t *testing.T, env Env, now time.Time, list ...feed.Ref) {
 	t.Helper()
 	require.NotContains(t, pending(t, env, now, list...), true)
-	require.NoError(t, env.Seen.Claim(t.Context(), agent, feed.Groups(list), now))
+	require.NoError(t, env.Seen.Claim(t.Context(), agent, Groups(list), now))
 }
 
 func pagingOrder(t *testing.T, open Open) {
@@ -384,4 +384,12 @@ func forgetSession(t *testing.T, open Open) {
 		assert.True(t, at.IsZero(), "%s", at)
 	}
 	assert.Equal(t, []bool{true, true, false}, pending(t, env, Start, refs(0, 3)...), "it is no part of the session")
+}
+
+// Groups are the groups of refs, in order.
+func Groups(refs []feed.Ref) (groups []string) {
+	for _, r := range refs {
+		groups = append(groups, r.Group)
+	}
+	return groups
 }

@@ -43,7 +43,7 @@ func withdrawAll(t *testing.T, open Open) {
 	require.NoError(t, env.A.Withdraw(t.Context(), agent, []string{"doc_1"}, Start), "without a session")
 	require.NoError(t, env.A.Withdraw(t.Context(), agent, nil, Start))
 	replace(t, env.A, 2, refs(10, 15))
-	require.NoError(t, env.A.Withdraw(t.Context(), agent, feed.Groups(refs(10, 15)), Start))
+	require.NoError(t, env.A.Withdraw(t.Context(), agent, Groups(refs(10, 15)), Start))
 	requirePage(t, nil, false, pop(t, env.A, 5))
 	assert.NotContains(t, pending(t, env, Start, append(refs(10, 15), ref("doc_1"))...), false)
 }
@@ -78,6 +78,6 @@ func withdrawLong(t *testing.T, open Open) {
 	env := open(t, TTL)
 	all := refs(0, 6000)
 	replace(t, env.A, 1, all)
-	require.NoError(t, env.A.Withdraw(t.Context(), agent, feed.Groups(refs(0, 3000)), Start))
+	require.NoError(t, env.A.Withdraw(t.Context(), agent, Groups(refs(0, 3000)), Start))
 	requirePage(t, all[3000:], false, pop(t, env.A, 6000))
 }

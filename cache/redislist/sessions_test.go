@@ -272,7 +272,7 @@ func BenchmarkTwoFeeds(b *testing.B) {
 		}
 		return err
 	}
-	withdraw := func(agent string) error { return s.Withdraw(b.Context(), agent, feed.Groups(all[:20]), noon) }
+	withdraw := func(agent string) error { return s.Withdraw(b.Context(), agent, cachetest.Groups(all[:20]), noon) }
 	for _, run := range []struct {
 		name         string
 		do           func(agent string) error

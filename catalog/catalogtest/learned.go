@@ -44,7 +44,7 @@ func forget(l *feed.Learning) bool {
 func learnedApart(t *testing.T, c catalog.Catalog) {
 	ctx := t.Context()
 	const agent, at = "u_learned", int64(1_772_798_400)
-	want := feed.Learned{At: at, Features: []feed.LearnedFeature{{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "a.b \"日本\""}, Evidence: 1, Clicks: 1}}}
+	want := feed.Learned{At: at, Features: []feed.LearnedFeature{{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "a.b \"日本\""}, Evidence: 1, ActCounts: feed.ActCounts{Clicks: 1}}}}
 	for range 2 { // the act counts once, whoever asks again
 		learns(t, c, agent, "story", want.Features[0].Value, at)
 	}
@@ -65,7 +65,7 @@ func learnedApart(t *testing.T, c catalog.Catalog) {
 	requireProfile(t, c, agent, p)
 
 	learns(t, c, agent, "other", want.Features[0].Value, at)
-	p.Learned.Features = []feed.LearnedFeature{{Feature: want.Features[0].Feature, Evidence: 2, Clicks: 2}}
+	p.Learned.Features = []feed.LearnedFeature{{Feature: want.Features[0].Feature, Evidence: 2, ActCounts: feed.ActCounts{Clicks: 2}}}
 	requireProfile(t, c, agent, p)
 	require.NoError(t, c.RemoveProfile(ctx, agent))
 	p = feed.Profile{Learned: p.Learned}

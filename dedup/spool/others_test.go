@@ -138,7 +138,7 @@ func (o *others) pop(t *testing.T, limit int) []string {
 	t.Helper()
 	page, err := o.sessions.Pop(t.Context(), cache.Pop{Agent: "u_1", Limit: limit, Now: noon})
 	require.NoError(t, err)
-	return feed.Groups(page.Refs)
+	return feed.Keys(page.Refs)
 }
 
 // session gives u_1 a session of names, of which the first is handed out.

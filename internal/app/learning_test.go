@@ -63,7 +63,7 @@ func TestLearning(t *testing.T) {
 	tag := got["tag economics"]
 	assert.InDelta(t, gain, tag.Score, 1e-12)
 	tag.Score = 0
-	assert.Equal(t, feed.LearnedGain{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "economics"}, Clicks: 1, Likes: 1}, tag)
+	assert.Equal(t, feed.LearnedGain{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "economics"}, ActCounts: feed.ActCounts{Clicks: 1, Likes: 1}}, tag)
 	assert.InDelta(t, gain, got["word economics"].Score, 1e-12)
 	assert.InDelta(t, 1-0.3*0.75, got["author author_2"].Factor, 1e-12)
 	assert.NotContains(t, got, "tag drawing", "it was not shown")

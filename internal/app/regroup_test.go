@@ -44,7 +44,7 @@ func TestAnItemKeepsItsReadersWhenItsGroupChanges(t *testing.T) {
 			assert.Empty(t, ids(ask(t, a, refresh(agent, 10))))
 			profile, err := a.Engine.Profile(t.Context(), agent)
 			require.NoError(t, err)
-			assert.True(t, profile.Hides(feed.Ref{ID: all[7].ID, Group: "whatever"}))
+			assert.True(t, profile.Refusals().Ref(feed.Ref{ID: all[7].ID, Group: "whatever"}))
 		}
 	}
 }

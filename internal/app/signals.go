@@ -8,7 +8,6 @@ import (
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/ranking"
 	"github.com/freshet/freshet/recall/trending"
-	trendingmemory "github.com/freshet/freshet/recall/trending/memory"
 	trendingredis "github.com/freshet/freshet/recall/trending/redis"
 	"github.com/freshet/freshet/signals"
 	"github.com/freshet/freshet/signals/events"
@@ -47,7 +46,7 @@ func (b *builder) openSignals(ctx context.Context, c clients, s stores, agents c
 		return signalParts{}, err
 	}
 	g := signalParts{ranking: live, counts: counts}
-	g.tally = events.NewBuffer(ctx, counts, events.BufferConfig{Timeout: b.cfg.Server.RequestTimeout, Logger: b.log})
+	g.tally = events.NewBuffer(ctx, counts, events.BufferConfig{Config: signals.Config{Timeout: b.cfg.Server.RequestTimeout, Logger: b.log}})
 	b.onClose("counts for reports", func(ctx context.Context) error { g.tally.Close(ctx); return nil })
 	g.popular, g.publisher = b.openPopularity(ctx, s)
 	g.learner = learning.NewBuffer(ctx, agents, learning.Config{Config: signals.Config{Timeout: b.cfg.Server.RequestTimeout, Logger: b.log}, Clock: b.clock})
@@ -85,7 +84,7 @@ func (b *builder) openPopularity(ctx context.Context, s stores) (*popularity.Buf
 		counter = s.indexed
 	case s.live != nil:
 		counter = s.live
-		publisher = popularity.NewPublisher(s.live, s.counted, popularity.PublisherConfig{Timeout: b.cfg.Server.RequestTimeout, Logger: b.log})
+		publisher = popularity.NewPublisher(s.live, s.counted, signals.Config{Timeout: b.cfg.Server.RequestTimeout, Logger: b.log})
 		b.background(ctx, "publisher of popularity", publisher.Run)
 	default:
 		return nil, nil
@@ -98,7 +97,7 @@ func (b *builder) openPopularity(ctx context.Context, s stores) (*popularity.Buf
 // openTrending follows what is trending: in Redis, where the servers share the
 // computing, or in this process.
 func (b *builder) openTrending(c clients, s stores) *trending.Live {
-	var store trending.Store = &trendingmemory.Store{}
+	var store trending.Store // nil: this process alone
 	if s.indexed == nil && c.redis != nil {
 		store = trendingredis.New(c.redis, b.cfg.Redis.KeyPrefix)
 	}

@@ -59,7 +59,6 @@ var unguarded = map[string]int{
 	"internal/logqueue/logqueue.go": 1, // writes lines, where a panic would be logged
 	"recall/front.go":               1, // the source is guarded
 	"signals/buffer.go":             1, // each batch is guarded
-	"signals/events/buffer.go":      2, // each entry and each write is guarded
 	"social/graph/applier.go":       1, // each event is guarded
 	"social/graph/stream/stream.go": 1, // each turn is guarded
 	"social/jobs/runner.go":         2, // each round of upkeep is guarded

@@ -37,9 +37,9 @@ func featured(l *recall.Learned, s *esindex.Schema) (clause, bool) {
 func learnedGains(learned []recall.Learned, s *esindex.Schema) []clause {
 	var should []clause
 	for i := range learned {
-		if l := &learned[i]; l.Gain > 0 {
+		if l := &learned[i]; l.Score > 0 {
 			if found, ok := featured(l, s); ok {
-				should = append(should, clause{ConstantScore: &constantScore{Filter: found, Boost: l.Gain}})
+				should = append(should, clause{ConstantScore: &constantScore{Filter: found, Boost: l.Score}})
 			}
 		}
 	}
@@ -51,7 +51,7 @@ func learnedGains(learned []recall.Learned, s *esindex.Schema) []clause {
 func lowered(c clause, learned []recall.Learned, s *esindex.Schema) clause {
 	f := &functionScore{Query: c, ScoreMode: "multiply", BoostMode: "multiply"}
 	for i := range learned {
-		if l := &learned[i]; l.Factor < 1 {
+		if l := &learned[i]; l.Factor > 0 {
 			if found, ok := featured(l, s); ok {
 				f.Functions = append(f.Functions, function{Filter: &found, Weight: l.Factor})
 			}
@@ -67,8 +67,7 @@ func lowered(c clause, learned []recall.Learned, s *esindex.Schema) clause {
 func (p *parts) nameLearned(q *feed.Query, s *esindex.Schema) {
 	for _, l := range recall.LearnedOf(q) {
 		if found, ok := featured(&l, s); ok {
-			gain := recall.GainOf(&l.LearnedEffect)
-			p.add(&constantScore{Filter: found, Boost: 1}, named{learned: &gain})
+			p.add(&constantScore{Filter: found, Boost: 1}, named{learned: &l.LearnedGain})
 		}
 	}
 }

@@ -151,10 +151,7 @@ func (f *field) each(s *scratch, fn func(item, term uint32)) {
 // build makes a segment of drafts in any order.
 func build(drafts []draft, terms *scratch) *segment {
 	slices.SortFunc(drafts, func(a, b draft) int {
-		if c := cmp.Compare(b.item.UpdateTime, a.item.UpdateTime); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.item.ID, b.item.ID)
+		return cmp.Or(cmp.Compare(b.item.UpdateTime, a.item.UpdateTime), cmp.Compare(a.item.ID, b.item.ID))
 	})
 	b := newBuilder(terms, len(drafts))
 	for i := range drafts {

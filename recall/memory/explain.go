@@ -44,7 +44,7 @@ func (p *plan) factors(s *segment, item uint32) recall.Factors {
 		switch {
 		case !s.fields[g.field].has(item, g.terms):
 		case g.learned != nil:
-			f.Learned = append(f.Learned, recall.GainOf(&g.learned.LearnedEffect))
+			f.Learned = append(f.Learned, g.learned.LearnedGain)
 		case g.keyword == 0:
 			f.Tags = append(f.Tags, feed.Gain{Name: g.name, Score: g.weight})
 		case g.field == titleField || !s.fields[titleField].has(item, g.terms):
@@ -53,7 +53,7 @@ func (p *plan) factors(s *segment, item uint32) recall.Factors {
 	}
 	for i := range p.lowerers {
 		if l := &p.lowerers[i]; s.fields[l.field].has(item, l.terms) {
-			f.Learned = append(f.Learned, recall.GainOf(&l.learned.LearnedEffect))
+			f.Learned = append(f.Learned, l.learned.LearnedGain)
 		}
 	}
 	recall.SortLearned(f.Learned)

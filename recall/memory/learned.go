@@ -8,50 +8,27 @@ import (
 )
 
 // fieldOf is the field that learned features of a kind are looked for in.
-func fieldOf(kind feed.FeatureKind) int {
-	switch kind {
-	case feed.FeatureAuthor:
-		return authorField
-	case feed.FeatureLang:
-		return langField
-	case feed.FeatureWord:
-		return titleField
-	}
-	return tagField
+var fieldOf = map[feed.FeatureKind]int{
+	feed.FeatureTag: tagField, feed.FeatureAuthor: authorField, feed.FeatureLang: langField, feed.FeatureWord: titleField,
 }
 
-// termsOf looks up a learned feature; false: no item has it. p.tags has room for a
-// term that is no word.
-func (p *plan) termsOf(s *Source, l *recall.Learned) (terms []uint32, ok bool) {
-	if l.Kind == feed.FeatureWord {
-		return s.words(l.Tokens)
-	}
-	term, ok := s.dictionaries[dictionaryOf[fieldOf(l.Kind)]].numbers[l.Term]
-	if !ok {
-		return nil, false
-	}
-	p.tags = append(p.tags, term)
-	return p.tags[len(p.tags)-1:], true
-}
-
-// addLearned adds what speaks for items to what adds, and what speaks against them
-// to what lowers.
+// addLearned adds a feature that some item has: what speaks for items to what adds, and what
+// speaks against them to what lowers.
 func (p *plan) addLearned(s *Source, l *recall.Learned) {
-	terms, ok := p.termsOf(s, l)
-	switch {
-	case !ok:
-	case l.Gain > 0:
-		p.gainers = append(p.gainers, gainer{terms: terms, field: fieldOf(l.Kind), weight: l.Gain, learned: l})
-	default:
-		p.lowerers = append(p.lowerers, lowerer{terms: terms, field: fieldOf(l.Kind), learned: l})
+	g := gainer{field: fieldOf[l.Kind], weight: l.Score, learned: l}
+	if l.Kind == feed.FeatureWord {
+		g.terms, _ = s.words(l.Tokens)
+	} else if term, ok := s.dictionaries[dictionaryOf[g.field]].numbers[l.Term]; ok {
+		p.tags = append(p.tags, term)
+		g.terms = p.tags[len(p.tags)-1:]
 	}
-}
-
-// lowerer is a learned feature that speaks against items.
-type lowerer struct {
-	terms   []uint32
-	field   int
-	learned *recall.Learned
+	switch {
+	case len(g.terms) == 0:
+	case l.Score > 0:
+		p.gainers = append(p.gainers, g)
+	default:
+		p.lowerers = append(p.lowerers, g)
+	}
 }
 
 var _ [64 - feed.MaxLearned]struct{} // a bit for each
@@ -66,9 +43,8 @@ type lowering struct {
 // openLowering finds the lists of what speaks against items.
 func (w *walker) openLowering(at uint32) {
 	w.lowering.lists = w.lowering.lists[:0]
-	for i := range w.plan.lowerers {
-		p := &w.plan.lowerers[i]
-		l := list{gainer: gainer{terms: p.terms, field: p.field}, items: w.view.fields[p.field].candidates(p.terms)}
+	for _, g := range w.plan.lowerers {
+		l := list{gainer: gainer{terms: g.terms, field: g.field}, items: w.view.fields[g.field].candidates(g.terms)}
 		l.skipTo(at)
 		w.lowering.lists = append(w.lowering.lists, l)
 	}

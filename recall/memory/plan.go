@@ -22,8 +22,8 @@ type plan struct {
 	counts   bool    // so does live popularity
 	after    *cursor // nil: the first round
 	gainers  []gainer
-	tags     []uint32  // the terms of interests and of learned features that are no words, for gainers
-	lowerers []lowerer // at most 64
+	tags     []uint32 // the terms of interests and of learned features that are no words, for gainers
+	lowerers []gainer // at most 64, that multiply by the factor of what was learned
 
 	mutedAuthors map[string]bool
 	mutedItems   map[string]bool

@@ -71,8 +71,7 @@ type known struct {
 // promoted is a promotion and what it promotes.
 type promoted struct {
 	social.Promotion
-	item              feed.Item // without what nobody asks for; the zero Item: it does not exist, or was not read
-	proposal          recall.Proposal
+	content
 	itemHash, ownHash uint64
 	tags              []string    // folded
 	langs             terms.Langs // of its readers
@@ -135,7 +134,7 @@ func (s *Source) read(ctx context.Context, wanted map[string]bool) (map[string]c
 		}
 		for i, id := range batch {
 			if b := before[id]; failed != nil && len(b) > 0 {
-				items[id] = content{b[0].item, b[0].proposal}
+				items[id] = b[0].content
 			} else if failed == nil && !docs[i].Missing() {
 				items[id] = contentOf(docs[i])
 			}
@@ -144,7 +143,8 @@ func (s *Source) read(ctx context.Context, wanted map[string]bool) (map[string]c
 	return items, failed
 }
 
-// content is the part of an item that promotions need.
+// content is the part of an item that promotions need; the zero one: it does not exist, or
+// was not read.
 type content struct {
 	item     feed.Item
 	proposal recall.Proposal
@@ -170,9 +170,8 @@ func contentOf(doc feed.Doc) content {
 func newKnown(list []social.Promotion, items map[string]content) *known {
 	k := &known{byItem: make(map[string][]*promoted, len(list))}
 	for _, p := range list {
-		c := items[p.ItemID]
 		k.byItem[p.ItemID] = append(k.byItem[p.ItemID], &promoted{
-			Promotion: p, item: c.item, proposal: c.proposal, itemHash: hashOf(p.ItemID), ownHash: hashOf(p.ID),
+			Promotion: p, content: items[p.ItemID], itemHash: hashOf(p.ItemID), ownHash: hashOf(p.ID),
 			tags: terms.FoldAll(p.Tags), langs: terms.ReadLangs(p.Langs),
 		})
 	}

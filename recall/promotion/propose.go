@@ -13,6 +13,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/terms"
 	"github.com/freshet/freshet/recall"
+	"github.com/freshet/freshet/social"
 )
 
 // Propose implements [recall.Proposer]: what runs at q.Origin and is for the agent,
@@ -182,4 +183,42 @@ func hashOf(text string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text)) // writing to a hash does not fail
 	return h.Sum64()
+}
+
+// States tells of each of some promotions whether it is chosen from at a time, and if
+// not, why. It reads what they promote; the errors are those of [Items.Docs].
+func States(ctx context.Context, items Items, list []social.Promotion, at time.Time) ([]social.PromotionState, error) {
+	states := make([]social.PromotionState, 0, len(list))
+	for part := range slices.Chunk(list, itemBatch) {
+		ids := make([]string, len(part))
+		for i := range part {
+			ids[i] = part[i].ItemID
+		}
+		docs, err := items.Docs(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		for i, p := range part {
+			why := whyNot(&p, docs[i], at)
+			states = append(states, social.PromotionState{Promotion: p, Runs: why == "", Why: why})
+		}
+	}
+	return states, nil
+}
+
+func whyNot(p *social.Promotion, doc feed.Doc, at time.Time) string {
+	switch {
+	case at.Unix() >= p.Until:
+		return "it has ended"
+	case doc.Missing() && feed.IsPost(p.ItemID):
+		return "there is no public post with this id"
+	case doc.Missing():
+		return "there is no item with this id"
+	case at.Unix() < p.From:
+		return "it has not begun"
+	}
+	if _, dated, err := doc.Head(); err == nil && dated > at.Unix() {
+		return "its item is dated in the future"
+	}
+	return ""
 }

@@ -41,10 +41,10 @@ func curves(t *testing.T, open Open) {
 	interests := map[string]float64{"go": 2, "rust": 0.5, "data": 1.25}
 	for name, decay := range decays() {
 		t.Run(name, func(t *testing.T) {
-			require.NoError(t, decay.Validate())
 			for _, p := range []feed.Profile{{}, {Interests: interests}, {Interests: interests, Keywords: feed.Keywords("streams")}} {
 				q := query(50, p)
 				q.Ranking.Decay = decay
+				require.NoError(t, q.Ranking.Validate())
 				assertRanking(t, items, q, recallAll(t, s, q).Candidates)
 				q.Ranking.PopularityWeight, q.N = 0.7, 3
 				assertRanking(t, items, q, recallAll(t, s, q).Candidates)

@@ -76,10 +76,10 @@ func learnedByHand(t *testing.T, open Open) {
 		{ID: "against", Title: "Gamma 天空和气", UpdateTime: ago(0), Tags: []string{"z"}, AuthorID: "bob", Lang: "de"},
 	})
 	q := query(10, feed.Profile{Learned: feed.Learned{At: ago(time.Hour), Features: []feed.LearnedFeature{
-		{Feature: feed.Feature{Kind: "tag", Value: "x"}, Evidence: 4, Clicks: 3, Likes: 2},
+		{Feature: feed.Feature{Kind: "tag", Value: "x"}, Evidence: 4, ActCounts: feed.ActCounts{Clicks: 3, Likes: 2}},
 		lesson("word", "alpha", 2), lesson("word", "天气", 2),
 		lesson("author", "ann", 2), lesson("lang", "en", 2),
-		{Feature: feed.Feature{Kind: "tag", Value: "z"}, Evidence: -4, Dislikes: 1, Hides: 1},
+		{Feature: feed.Feature{Kind: "tag", Value: "z"}, Evidence: -4, ActCounts: feed.ActCounts{Dislikes: 1, Hides: 1}},
 		lesson("word", "gamma", -2), lesson("author", "bob", -2), lesson("lang", "de", -2),
 	}}})
 	q.Ranking.Learned = feed.LearnedWeights{Tags: 1, Words: 2, Author: 0.5, Negative: 0.8, HalfLife: time.Hour}
@@ -99,7 +99,7 @@ func learnedByHand(t *testing.T, open Open) {
 	tag := f[0].Learned[2]
 	assert.InEpsilon(t, 0.075, tag.Score, 1e-12)
 	tag.Score = 0
-	assert.Equal(t, feed.LearnedGain{Feature: feed.Feature{Kind: "tag", Value: "x"}, Clicks: 3, Likes: 2}, tag)
+	assert.Equal(t, feed.LearnedGain{Feature: feed.Feature{Kind: "tag", Value: "x"}, ActCounts: feed.ActCounts{Clicks: 3, Likes: 2}}, tag)
 	assert.Empty(t, f[1].Learned)
 	require.Len(t, f[2].Learned, 3)
 	assert.InEpsilon(t, 0.4, f[2].Learned[2].Factor, 1e-12)

@@ -24,27 +24,19 @@ var ageSeconds = promauto.NewGauge(prometheus.GaugeOpts{
 // StaleAfter is the age from which on answers say that what is trending is old.
 const StaleAfter = time.Hour
 
-// Config tunes a [Live]. Zero values stand for the defaults.
-type Config struct {
-	Clock   feed.Clock    // required
-	Size    int           // entries of a set; 500
-	Every   time.Duration // between two computations; 5m. An empty set is computed again after Lease
-	Look    time.Duration // between two looks at the store; 5s
-	Lease   time.Duration // how long a computation is reserved, and then tried again; 15s, longer than Timeout
-	Timeout time.Duration // of a look with its computation; 10s
-	Server  string        // tells this server from others; a random name
-	Logger  *slog.Logger  // nil: nothing is logged
-}
+const (
+	size        = 500              // entries of a set
+	every       = 5 * time.Minute  // between two computations; an empty set is computed again after lease
+	look        = 5 * time.Second  // between two looks at the store
+	lease       = 15 * time.Second // how long a computation is reserved, and then tried again; longer than lookTimeout
+	lookTimeout = 10 * time.Second // of a look with its computation
+)
 
-func (c Config) withDefaults() Config {
-	c.Size = cmp.Or(c.Size, 500)
-	c.Every = cmp.Or(c.Every, 5*time.Minute)
-	c.Look = cmp.Or(c.Look, 5*time.Second)
-	c.Lease = cmp.Or(c.Lease, 15*time.Second)
-	c.Timeout = cmp.Or(c.Timeout, 10*time.Second)
-	c.Server = cmp.Or(c.Server, rand.Text())
-	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
-	return c
+// Config tunes a [Live].
+type Config struct {
+	Clock  feed.Clock   // required
+	Server string       // tells this server from others; "": a random name
+	Logger *slog.Logger // nil: nothing is logged
 }
 
 // Live is the set that this server shows. It follows the store, and takes its turn in
@@ -59,9 +51,12 @@ type Live struct {
 }
 
 // NewLive returns a Live that knows no set until it is told to [Live.Look]. popular
-// lists what is scored, items has the content of it.
+// lists what is scored, items has the content of it. A nil store is for one server: it
+// shares its sets with nobody.
 func NewLive(store Store, popular recall.Popular, items catalog.Reader, cfg Config) *Live {
-	return &Live{store: store, popular: popular, items: items, cfg: cfg.withDefaults()}
+	cfg.Server = cmp.Or(cfg.Server, rand.Text())
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	return &Live{store: store, popular: popular, items: items, cfg: cfg}
 }
 
 // Set is the set that is known, nil while none is. stale says that it is older than
@@ -76,7 +71,7 @@ func (l *Live) age(s *Set) time.Duration { return l.cfg.Clock().Sub(time.Unix(s.
 // Run looks every few seconds until ctx ends.
 func (l *Live) Run(ctx context.Context) {
 	failing := repeat.Failing{Fails: "what is trending cannot be brought up to date; the last that is known stays", Again: "what is trending is up to date again"}
-	repeat.Now(ctx, l.cfg.Look, func(ctx context.Context) {
+	repeat.Now(ctx, look, func(ctx context.Context) {
 		failing.Tell(ctx, l.cfg.Logger, l.Look(ctx))
 		if s := l.set.Load(); s != nil {
 			ageSeconds.Set(max(0, l.age(s).Seconds()))
@@ -88,18 +83,18 @@ func (l *Live) Run(ctx context.Context) {
 // server has reserved it, computes it. Errors are those of the store and of
 // [Compute].
 func (l *Live) Look(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	if err := l.read(ctx); err != nil {
+	if err := l.read(ctx); err != nil || !l.due() {
 		return err
-	}
-	if !l.due() {
-		return nil
 	}
 	return l.compute(ctx)
 }
 
 func (l *Live) read(ctx context.Context) error {
+	if l.store == nil {
+		return nil
+	}
 	known := ""
 	if s := l.set.Load(); s != nil {
 		known = s.Revision
@@ -125,23 +120,27 @@ func (l *Live) due() bool {
 	if s == nil {
 		return true
 	}
-	every := l.cfg.Every
+	age, after := l.age(s), every
 	if len(s.Entries) == 0 {
-		every = l.cfg.Lease
+		after = lease
 	}
-	age := l.age(s)
-	return age >= every || age < 0
+	return age >= after || age < 0
 }
 
 func (l *Live) compute(ctx context.Context) error {
-	if mine, err := l.store.Lease(ctx, l.cfg.Server, l.cfg.Lease); err != nil || !mine {
-		return err
+	if l.store != nil {
+		if mine, err := l.store.Lease(ctx, l.cfg.Server, lease); err != nil || !mine {
+			return err
+		}
 	}
-	s, err := Compute(ctx, l.popular, l.items, l.cfg.Clock(), l.cfg.Size)
+	s, err := Compute(ctx, l.popular, l.items, l.cfg.Clock(), size)
 	if err != nil {
 		return err // the lease runs out, and somebody tries again
 	}
-	kept, err := l.store.Keep(ctx, l.cfg.Server, s)
+	kept := true
+	if l.store != nil {
+		kept, err = l.store.Keep(ctx, l.cfg.Server, s)
+	}
 	if err == nil && kept {
 		l.show(s)
 	}

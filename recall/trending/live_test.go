@@ -18,7 +18,7 @@ import (
 
 	"github.com/freshet/freshet/recall"
 	"github.com/freshet/freshet/recall/trending"
-	"github.com/freshet/freshet/recall/trending/memory"
+	"github.com/freshet/freshet/recall/trending/trendingtest"
 )
 
 // clock is a server's clock in a bubble: it runs with the bubble's.
@@ -80,7 +80,7 @@ func server(c clock, store trending.Store, name string, cfg trending.Config) (*t
 func TestOneServerComputes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, store := at(noon), &memory.Store{}
+		c, store := at(noon), &trendingtest.Memory{}
 		one, askedOne := server(c, store, "one", trending.Config{})
 		two, askedTwo := server(c, store, "two", trending.Config{})
 		set, _ := one.Set()
@@ -109,12 +109,29 @@ func TestOneServerComputes(t *testing.T) {
 	})
 }
 
+// TestAServerAloneComputes what it shows, without a store.
+func TestAServerAloneComputes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, asked := server(at(noon), nil, "", trending.Config{})
+		for n := range 3 {
+			require.NoError(t, l.Look(t.Context()))
+			require.NoError(t, l.Look(t.Context()))
+			set, _ := l.Set()
+			require.Len(t, set.Entries, 40)
+			assert.Equal(t, noon.Unix()+300*int64(n), set.At)
+			assert.EqualValues(t, n+1, asked.asked.Load(), "when it is due")
+			time.Sleep(5 * time.Minute)
+		}
+	})
+}
+
 // TestAnotherTakesOver kills the server that computes: its lease has to run out.
 func TestAnotherTakesOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, store := at(noon), &memory.Store{}
-		killed, asked := server(c, store, "killed", trending.Config{Lease: 15 * time.Second})
+		c, store := at(noon), &trendingtest.Memory{}
+		killed, asked := server(c, store, "killed", trending.Config{})
 		asked.held = make(chan struct{})
 		ctx, kill := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
@@ -139,7 +156,7 @@ func TestAnotherTakesOver(t *testing.T) {
 func TestTheLastSetStays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, store := at(noon), &flaky{Store: &memory.Store{}}
+		c, store := at(noon), &flaky{Store: &trendingtest.Memory{}}
 		l, asked := server(c, store, "one", trending.Config{})
 		require.NoError(t, l.Look(t.Context()))
 		store.set(trending.ErrUnavailable)
@@ -163,7 +180,7 @@ func TestTheLastSetStays(t *testing.T) {
 func TestASetFromTheFuture(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := &memory.Store{}
+		store := &trendingtest.Memory{}
 		wrong, _ := server(at(noon.Add(time.Hour)), store, "wrong", trending.Config{})
 		require.NoError(t, wrong.Look(t.Context()))
 		right, _ := server(at(noon), store, "right", trending.Config{})
@@ -178,7 +195,7 @@ func TestASetFromTheFuture(t *testing.T) {
 func TestRunLooks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, store := at(noon), &flaky{Store: &memory.Store{}}
+		c, store := at(noon), &flaky{Store: &trendingtest.Memory{}}
 		store.set(errors.New("not now"))
 		var log bytes.Buffer
 		l, _ := server(c, store, "one", trending.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})

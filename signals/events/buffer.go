@@ -3,33 +3,25 @@ package events
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/internal/metrics"
+	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/signals"
 )
 
 // BufferConfig tunes a Buffer. Zero values stand for the defaults.
 type BufferConfig struct {
-	Every   time.Duration // between two writes; 1s
-	Queue   int           // deliveries and acts waiting to be counted; 8192
-	Members int           // agents, authors, explored and promoted impressions and acts kept while the store is down; 200000, some 40 bytes each
-	Timeout time.Duration // deadline of one write; 5s
-	Logger  *slog.Logger  // nil: nothing is logged
-}
-
-// WithDefaults fills the zero values in.
-func (c BufferConfig) WithDefaults() BufferConfig {
-	c.Every = cmp.Or(c.Every, time.Second)
-	c.Queue = cmp.Or(c.Queue, 8192)
-	c.Members = cmp.Or(c.Members, 200_000)
-	c.Timeout = cmp.Or(c.Timeout, 5*time.Second)
-	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
-	return c
+	signals.Config               // its queue is of deliveries and acts waiting to be counted
+	Every          time.Duration // between two writes; 1s
+	Members        int           // agents, authors and events kept while the store is down; 200000, some 50 bytes each
 }
 
 // Buffer counts what is shown and done, off the request path. It adds up in
@@ -39,160 +31,156 @@ func (c BufferConfig) WithDefaults() BufferConfig {
 type Buffer struct {
 	store   Store
 	cfg     BufferConfig
-	sender  string
-	ctx     context.Context // ends when Close gives up
-	abandon context.CancelFunc
+	entries *signals.Buffer[entry]
+	writes  *signals.Buffer[struct{}] // a wish to write what was added up
+	stop    context.CancelFunc        // of the ticks
 
-	queue chan entry
-	quit  chan struct{} // closed by Close
-	late  chan struct{} // closed when Close has waited for a failing store
-	jobs  chan job      // to the writer, one at a time
-	idle  chan struct{} // the writer waits for a job
-	done  chan struct{} // closed when all is written or given up
+	mu   sync.Mutex // held for a moment
+	sums *sums
 }
 
-// entry is one delivery, the acts of one call, or the wish to be written soon.
+// entry is one delivery, or the acts of one call, which have no docs.
 type entry struct {
 	variant, agent string
 	docs           []feed.Doc
 	refs           []feed.Ref
-	acts           []Act
-	promoted       []Promoted
-	promotedActs   []PromotedAct
+	events         []Event
 	now            time.Time
-	written        chan struct{}
 }
 
 // NewBuffer starts a buffer in front of a store; Close ends it. ctx's
 // cancellation is ignored.
 func NewBuffer(ctx context.Context, store Store, cfg BufferConfig) *Buffer {
-	cfg = cfg.WithDefaults()
-	ctx, abandon := context.WithCancel(context.WithoutCancel(ctx))
-	b := &Buffer{
-		store: store, cfg: cfg, ctx: ctx, abandon: abandon,
-		sender: strconv.FormatUint(rand.Uint64(), 36),
-		queue:  make(chan entry, cfg.Queue), quit: make(chan struct{}), late: make(chan struct{}),
-		jobs: make(chan job, 1), idle: make(chan struct{}, 1), done: make(chan struct{}),
-	}
-	b.idle <- struct{}{}
-	go b.collect()
-	go b.write()
+	cfg.Config = cfg.WithDefaults()
+	cfg.Every, cfg.Members = cmp.Or(cfg.Every, time.Second), cmp.Or(cfg.Members, 200_000)
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	b := &Buffer{store: store, cfg: cfg, stop: stop, sums: newSums(strconv.FormatUint(rand.Uint64(), 36), cfg.Members)}
+	b.entries = signals.New(ctx, cfg.Config, b.add)
+	b.writes = signals.New(ctx, cfg.Config, func([]struct{}) { b.write(ctx) })
+	go repeat.Every(ctx, cfg.Every, func(context.Context) { guard.Log(cfg.Logger, "adding up events", b.tick) })
 	return b
 }
 
 // Delivered counts what an agent was shown; of refs it takes what exploration and the
-// sources of home gave. It never blocks and keeps both lists, which must not be changed
-// any more.
-func (b *Buffer) Delivered(variant, agent string, docs []feed.Doc, refs []feed.Ref, now time.Time) {
-	if len(docs) == 0 {
-		return
-	}
-	select {
-	case b.queue <- entry{variant: variant, agent: agent, docs: docs, refs: refs, now: now}:
-	default:
+// sources of home gave; promoted lists what promotions have shown of it. It never blocks and
+// keeps the lists, which must not be changed any more.
+func (b *Buffer) Delivered(variant, agent string, docs []feed.Doc, refs []feed.Ref, promoted []Event, now time.Time) {
+	if len(docs) > 0 && !b.entries.Put(entry{variant: variant, agent: agent, docs: docs, refs: refs, events: promoted, now: now}) {
 		metrics.DroppedImpressions.Add(float64(len(docs)))
+		metrics.DroppedMembers.Add(float64(len(promoted)))
 	}
 }
 
-// Acted counts what an agent did. It never blocks; false says that there is no
-// room at the moment and nothing was taken.
-func (b *Buffer) Acted(variant string, acts []Act, now time.Time) bool {
-	select {
-	case b.queue <- entry{variant: variant, acts: acts, now: now}:
-		return true
-	default:
-		return false
-	}
-}
-
-// Promoted counts what promotions have shown, and acts on what they may have shown. It
-// never blocks and keeps both lists; false says that there is no room at the moment and
-// nothing was taken.
-func (b *Buffer) Promoted(variant string, shown []Promoted, acts []PromotedAct, now time.Time) bool {
-	select {
-	case b.queue <- entry{variant: variant, promoted: shown, promotedActs: acts, now: now}:
-		return true
-	default:
-		metrics.DroppedMembers.Add(float64(len(shown)))
-		return false
-	}
+// Acted counts what an agent did. It never blocks and keeps the list; false says that there
+// is no room at the moment and nothing was taken.
+func (b *Buffer) Acted(variant string, acts []Event, now time.Time) bool {
+	return b.entries.Put(entry{variant: variant, events: acts, now: now})
 }
 
 // Flush returns when all that was handed over before is in the store.
 func (b *Buffer) Flush(ctx context.Context) error {
-	written := make(chan struct{})
-	select {
-	case b.queue <- entry{written: written}:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := b.entries.Flush(ctx); err != nil {
+		return err
 	}
-	select {
-	case <-written:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	b.all()
+	return b.writes.Flush(ctx)
 }
 
-// Close writes what is left, until ctx ends at the latest, and for a second at
-// most where the store fails; what is not written then is dropped, and counted
-// as that. Nothing may be handed over any more.
+// Close writes what is left, trying once more where the store fails, until ctx ends at the
+// latest; what is not written then is dropped, and counted as that. Nothing may be handed
+// over any more.
 func (b *Buffer) Close(ctx context.Context) {
-	close(b.quit)
-	giveUp := time.AfterFunc(closingWait, func() { close(b.late) })
-	defer giveUp.Stop()
-	defer context.AfterFunc(ctx, b.abandon)()
-	<-b.done
-	b.abandon()
+	b.stop()
+	b.entries.Close(ctx)
+	b.all()
+	b.writes.Close(ctx)
 }
 
-// collect adds up, and hands what it has to the writer each time that one is
-// idle and a write is due.
-func (b *Buffer) collect() {
-	tick := time.NewTicker(b.cfg.Every)
-	defer tick.Stop()
-	defer close(b.jobs)
-	sums := newSums(b.sender, b.cfg.Members)
-	var held heldActs
-	due := false
-	for {
-		var idle chan struct{}
-		if due {
-			idle = b.idle
-		}
-		select {
-		case e := <-b.queue:
-			b.add(&held, sums, e)
-			due = due || e.written != nil
-		case <-tick.C:
-			held.tick(sums)
-			due = due || !sums.empty()
-		case <-idle:
-			b.jobs <- sums.take() // the writer is idle, so there is room
-			due = false
-		case <-b.quit:
-			b.drain(&held, sums)
-			return
+// add adds entries up; one that cannot be is lost alone.
+func (b *Buffer) add(entries []entry) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, e := range entries {
+		if len(e.docs) == 0 {
+			b.sums.hold(e)
+		} else {
+			guard.Log(b.cfg.Logger, "adding up events", func() { b.sums.add(e) })
 		}
 	}
 }
 
-// drain takes what is still queued and waits for the writer to take it.
-func (b *Buffer) drain(held *heldActs, sums *sums) {
-	for {
-		select {
-		case e := <-b.queue:
-			b.add(held, sums, e)
+// tick adds up what was held, and wishes for a write where there is something to write.
+func (b *Buffer) tick() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sums.tick()
+	if len(b.sums.bySlot) > 0 {
+		b.writes.Put(struct{}{}) // without room there are other wishes, and the next takes all
+	}
+}
+
+// all adds up all that is held, for the next write.
+func (b *Buffer) all() {
+	b.tick()
+	b.tick()
+}
+
+// write writes what was added up, and tries again what fails, until Close gives up.
+func (b *Buffer) write(ctx context.Context) {
+	b.mu.Lock()
+	batches := b.sums.take()
+	b.mu.Unlock()
+	err := b.writes.Try(func(ctx context.Context) (err error) {
+		batches, err = b.try(ctx, batches)
+		return err
+	}, passing, func(err error) {
+		b.cfg.Logger.WarnContext(ctx, "events cannot be counted now; they are kept and tried again", slog.Any("error", err))
+	}, func() { b.cfg.Logger.InfoContext(ctx, "events are counted again") })
+	if err == nil {
+		return
+	}
+	for _, lost := range batches {
+		drop(lost)
+	}
+	b.cfg.Logger.WarnContext(ctx, "stopped before all events were counted; reports miss them", slog.Any("error", err))
+}
+
+// try writes each batch once and returns those to try again, with the first error. After a
+// failure the later ones of its variant and day wait too: the store would take a batch
+// for one it has had that comes after a later one.
+func (b *Buffer) try(ctx context.Context, batches []*Batch) (failed []*Batch, first error) {
+	stuck := map[slot]bool{}
+	for _, batch := range batches {
+		at := slot{batch.Variant, batch.Day}
+		if stuck[at] {
+			failed = append(failed, batch)
+			continue
+		}
+		err := guard.Run(func() error { return b.store.Add(ctx, batch) })
+		switch {
+		case err == nil:
+		case passing(err):
+			stuck[at] = true
+			failed, first = append(failed, batch), cmp.Or(first, err)
 		default:
-			held.all(sums)
-			<-b.idle
-			b.jobs <- sums.take()
-			return
+			drop(batch)
+			b.cfg.Logger.ErrorContext(ctx, "events cannot be counted; reports miss them",
+				slog.String("variant", batch.Variant), slog.String("day", batch.Day.String()), slog.Any("error", err))
 		}
 	}
+	return failed, first
 }
 
-// add adds an entry up; one that cannot be is lost alone.
-func (b *Buffer) add(held *heldActs, sums *sums, e entry) {
-	guard.Log(b.cfg.Logger, "adding up events", func() { held.add(sums, e) })
+// passing reports whether trying again may help.
+func passing(err error) bool {
+	return errors.Is(err, ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+// drop counts a batch that is lost.
+func drop(b *Batch) {
+	metrics.DroppedImpressions.Add(float64(b.Impressions))
+	metrics.DroppedMembers.Add(float64(len(b.Agents) + len(b.Authors)))
+	for _, e := range b.Events {
+		dropped(e)
+	}
 }

@@ -66,20 +66,13 @@ func (f *flaky) Add(_ context.Context, b *events.Batch) error {
 		t.Add(field, n)
 	}
 	t.Authors += int64(len(b.Authors))
-	t.Explored += int64(len(b.Explored))
-	for _, p := range b.Promoted {
-		t.Add(p.Field(), 1)
-	}
-	for _, a := range b.PromotedActs {
-		t.Add(a.Field(), 1)
-	}
 	for _, a := range b.Agents {
 		f.agents[a] = true
 	}
-	for _, a := range b.Acts {
-		if id := fmt.Sprint(key, a.Hash); !f.acts[id] {
+	for _, e := range b.Events {
+		if id := fmt.Sprint(key, e.Hash); !f.acts[id] {
 			f.acts[id] = true
-			*t.Of(a.Kind)++
+			t.Add(e.Field, 1)
 		}
 	}
 	return f.err
@@ -148,16 +141,11 @@ func TestBufferCounts(t *testing.T) {
 			{Group: "doc_4", Source: feed.SourceFollowing},
 			{Group: "doc_5", Source: feed.SourceFollowing},
 			{Group: "doc_6", Source: feed.SourcePromoted},
-		}, noon)
-		b.Delivered("control", "u_2", page(10, time.Hour), nil, noon)
-		b.Delivered("slow", "u_3", page(5, 0), nil, noon.Add(12*time.Hour)) // the next day
-		b.Delivered("control", "u_4", nil, nil, noon)
-		promoted, clicked := []events.Promoted{{Promotion: "p", Hash: 7}}, []events.PromotedAct{events.NewPromotedAct(events.Click, "p", "u_1", "a")}
-		for range 2 {
-			require.True(t, b.Promoted("control", promoted, nil, noon))
-			require.True(t, b.Promoted("control", nil, clicked, noon))
-		}
-		acts := []events.Act{{Kind: events.Click, Hash: 1}, {Kind: events.Like, Hash: 2}}
+		}, []events.Event{events.Promoted("p", "u_1", "doc_6")}, noon)
+		b.Delivered("control", "u_2", page(10, time.Hour), nil, nil, noon)
+		b.Delivered("slow", "u_3", page(5, 0), nil, nil, noon.Add(12*time.Hour)) // the next day
+		b.Delivered("control", "u_4", nil, nil, nil, noon)
+		acts := []events.Event{{Hash: 1, Field: "click"}, {Hash: 2, Field: "like"}, events.PromotedAct(events.Click, "p", "u_1", "doc_6")}
 		require.True(t, b.Acted("control", acts, noon))
 		require.True(t, b.Acted("control", acts, noon))
 		flush(t, b)
@@ -175,7 +163,7 @@ func TestBufferCounts(t *testing.T) {
 		tries := f.tries
 		flush(t, b)
 		assert.Equal(t, tries, f.tries, "nothing new, nothing written")
-		b.Delivered("control", "u_1", page(1, 0), nil, noon)
+		b.Delivered("control", "u_1", page(1, 0), nil, nil, noon)
 		b.Close(t.Context())
 		assert.EqualValues(t, 31, f.at("control 20260306").Impressions, "what was left is written at the end")
 	})
@@ -195,8 +183,8 @@ func TestBufferWritesByItself(t *testing.T) {
 			return [2]int64{got.Impressions, got.Clicks}
 		}
 		for i := range int64(5) {
-			b.Delivered("control", "u_1", page(2, 0), nil, noon)
-			require.True(t, b.Acted("control", []events.Act{{Kind: events.Click, Hash: uint64(i)}}, noon))
+			b.Delivered("control", "u_1", page(2, 0), nil, nil, noon)
+			require.True(t, b.Acted("control", []events.Event{{Hash: uint64(i), Field: "click"}}, noon))
 			assert.Equal(t, [2]int64{2 * i, i}, written(time.Second-1))
 			assert.Equal(t, [2]int64{2*i + 2, i}, written(1))
 			assert.Equal(t, [2]int64{2*i + 2, i}, written(time.Second-1))

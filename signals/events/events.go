@@ -50,32 +50,58 @@ func ParseKind(s string) (Kind, error) {
 	return "", feed.Errorf(feed.ErrInvalid, "bad event type: %.40q; send click, like, dislike or hide", s)
 }
 
-// Act is one thing that one reader did on one day, as stores tell acts apart.
-type Act struct {
-	Kind Kind
-	Hash uint64 // of kind, agent and group: [ActHash]
-	// Explored is, of a click, [ExploredHash] of the same agent and group, by which a
-	// store finds whether exploration had shown it; 0: it is not looked up.
-	Explored uint64
-	// Source is, of a click, the source of home that had shown it; 0: none.
-	Source feed.Source
+// Event is something that counts once for a variant on a day, whichever batch it is in: an
+// act, or what exploration or a promotion has shown.
+type Event struct {
+	Hash  uint64 // of what it is, the agent and the group
+	Field string // the name that it is counted under
+	Also  string // another one; "": none
+	// After is the hash of an event without which this one does not count and is not
+	// remembered: it must have counted within the last [OnceDays]. 0: there is none.
+	After uint64
 }
 
-// ActHash stands for an agent's act on a group. Acts of 64 bits are not told
-// apart from others once in 2⁶⁴ comparisons, which counts cannot show.
-func ActHash(kind Kind, agent, group string) uint64 {
-	d := xxhash.New()
-	_, _ = d.WriteString(string(kind)) // writing to a hash does not fail
-	_, _ = d.WriteString(":")
-	_, _ = d.WriteString(agent)
-	_, _ = d.WriteString(":") // in neither a kind nor an agent's alphabet
-	_, _ = d.WriteString(group)
-	return d.Sum64()
+// Acted lists what counts of an agent's act on a group that a source of home, exploration or
+// neither has shown. Whether a click is on what exploration has shown the store knows.
+func Acted(kind Kind, agent, group string, source feed.Source) []Event {
+	act := Event{Hash: hashOf(string(kind), agent, group), Field: string(kind)}
+	if kind != Click {
+		return []Event{act}
+	}
+	if source != feed.SourceScore && source != feed.SourceExplore {
+		act.Also = sourceClicked + source.String()
+	}
+	onExplored := Event{Hash: hashOf("click explored", agent, group), Field: exploredClicks, After: Explored(agent, group).Hash}
+	return []Event{act, onExplored}
 }
 
-// ExploredHash stands for what exploration has shown an agent of a group. No act has
-// the same.
-func ExploredHash(agent, group string) uint64 { return ActHash("explored", agent, group) }
+// Explored is that exploration has shown an agent a group.
+func Explored(agent, group string) Event {
+	return Event{Hash: hashOf("explored", agent, group), Field: exploredShown}
+}
+
+// Promoted is that a promotion has shown an agent a group.
+func Promoted(promotion, agent, group string) Event {
+	return Event{Hash: hashOf("promoted by "+promotion, agent, group), Field: promotedShown + promotion}
+}
+
+// PromotedAct is an agent's click or like of a group, for a promotion that may have shown it.
+func PromotedAct(kind Kind, promotion, agent, group string) Event {
+	field := promotedClicked
+	if kind == Like {
+		field = promotedLiked
+	}
+	return Event{
+		Hash: hashOf(string(kind)+" promoted by "+promotion, agent, group), Field: field + promotion,
+		After: Promoted(promotion, agent, group).Hash,
+	}
+}
+
+// hashOf stands for an event of an agent and a group. Events of 64 bits are not told apart
+// from others once in 2⁶⁴ comparisons, which counts cannot show.
+func hashOf(what, agent, group string) uint64 {
+	return xxhash.Sum64String(what + ":" + agent + ":" + group) // no agent has a colon
+}
 
 // Batch holds one server's additions to the counts of one variant on one day.
 type Batch struct {
@@ -92,13 +118,9 @@ type Batch struct {
 	Ages        Ages     // of the items shown; one for each impression whose age is known
 	Agents      []uint64 // hashes of the agents they were shown to, each once
 	Authors     []uint64 // hashes of their authors, each once
-	Explored    []uint64 // of the impressions, those by exploration: [ExploredHash], each once
-	Acts        []Act    // each once
 
 	Sources map[feed.Source]int64 // of the impressions, those of home, by source; nil: none
-
-	Promoted     []Promoted    // of the impressions, those by promotions; each once
-	PromotedActs []PromotedAct // of the acts, those that may be on such; each once
+	Events  []Event               // each once, and behind those that it counts after
 }
 
 // Totals are the counts of one variant over some days.
@@ -120,29 +142,13 @@ type Totals struct {
 	Authors        int64 // the same
 }
 
-// Of returns where the acts of a kind are counted.
-func (t *Totals) Of(k Kind) *int64 {
-	switch k {
-	case Click:
-		return &t.Clicks
-	case Like:
-		return &t.Likes
-	case Dislike:
-		return &t.Dislikes
-	}
-	return &t.Hides
-}
-
 // Store keeps the counts.
 //
 // Add counts a batch, all of it or nothing, and remembers its name for
 // [OnceDays] days: the same batch again, or one of the same sender, variant and
 // day with a lower Seq, changes nothing, so that a batch may be sent again when
-// it is unknown whether it was stored. An act counts once for its variant and day,
-// whichever batch it is in. So does an impression by exploration; it is remembered for
-// [OnceDays] days with the acts, and a click counts as one of those while it is.
-// What promotions show counts alike, and acts on it for the promotion. A click that counts
-// does so for the source of home that it names, too.
+// it is unknown whether it was stored. An event counts once for its variant and day,
+// whichever batch it is in, and is remembered for [OnceDays] days.
 // Batches of several servers add up.
 //
 // Read sums up the days from and to and those between, for every variant that

@@ -4,45 +4,22 @@ import (
 	"iter"
 	"strconv"
 	"strings"
-
-	"github.com/freshet/freshet/feed"
 )
 
-// The names that stores count under, beside the kinds of events. Behind those that end
-// with a colon is the id of a promotion or the name of a source of home, and behind that of
-// ages the number of a bucket.
+// The names that stores count under, beside the kinds of acts. Behind those that end with a
+// colon is the id of a promotion or the name of a source of home, and behind that of ages the
+// number of a bucket.
 const (
-	ExploredField       = "explored"
-	ExploredClicksField = "explored_clicks"
-
 	impressionsField = "impressions"
 	ageField         = "a"
+	exploredShown    = "explored"
+	exploredClicks   = "explored_clicks"
 	promotedShown    = "promoted:"
 	promotedClicked  = "promoted_click:"
 	promotedLiked    = "promoted_like:"
 	sourceShown      = "source:"
 	sourceClicked    = "source_click:"
 )
-
-// Field is the name that stores count it under.
-func (p Promoted) Field() string { return promotedShown + p.Promotion }
-
-// Field is the name that stores count it under.
-func (a PromotedAct) Field() string {
-	if a.Kind == Like {
-		return promotedLiked + a.Promotion
-	}
-	return promotedClicked + a.Promotion
-}
-
-// SourceField is the name that stores count a click under, beside that of all clicks; ""
-// for what no source of home has shown.
-func (a *Act) SourceField() string {
-	if a.Kind != Click || a.Source == feed.SourceScore {
-		return ""
-	}
-	return sourceClicked + a.Source.String()
-}
 
 // Counts yields what the batch adds whatever was counted before, and the names to count it
 // under.
@@ -67,8 +44,31 @@ func (b *Batch) Counts() iter.Seq2[string, int64] {
 // Add adds what a store has counted under a name. One that a newer version wrote is left
 // out.
 func (t *Totals) Add(field string, n int64) {
-	prefix, of, _ := strings.Cut(field, ":")
-	switch prefix + ":" {
+	if bucket, ok := strings.CutPrefix(field, ageField); ok {
+		if i, err := strconv.Atoi(bucket); err == nil && i >= 0 && i < AgeBuckets {
+			t.Ages[i] += n
+		}
+		return
+	}
+	name, of, several := strings.Cut(field, ":")
+	if several {
+		name += ":"
+	}
+	switch name {
+	case impressionsField:
+		t.Impressions += n
+	case exploredShown:
+		t.Explored += n
+	case exploredClicks:
+		t.ExploredClicks += n
+	case string(Click):
+		t.Clicks += n
+	case string(Like):
+		t.Likes += n
+	case string(Dislike):
+		t.Dislikes += n
+	case string(Hide):
+		t.Hides += n
 	case promotedShown:
 		addTo(&t.Promoted, of, Counts{Impressions: n})
 	case promotedClicked:
@@ -79,21 +79,6 @@ func (t *Totals) Add(field string, n int64) {
 		addTo(&t.Sources, of, Counts{Impressions: n})
 	case sourceClicked:
 		addTo(&t.Sources, of, Counts{Clicks: n})
-	}
-	switch field {
-	case impressionsField:
-		t.Impressions += n
-	case ExploredField:
-		t.Explored += n
-	case ExploredClicksField:
-		t.ExploredClicks += n
-	}
-	if kind, err := ParseKind(field); err == nil {
-		*t.Of(kind) += n
-	} else if bucket, ok := strings.CutPrefix(field, ageField); ok {
-		if i, err := strconv.Atoi(bucket); err == nil && i >= 0 && i < AgeBuckets {
-			t.Ages[i] += n
-		}
 	}
 }
 

@@ -6,50 +6,34 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/feed"
 )
 
 // TestActsWaitForWhatWasShown: an act is written one tick later than what another server
-// has shown until then.
+// has shown until then, and a batch has what was shown first.
 func TestActsWaitForWhatWasShown(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_772_798_400, 0)
-	click := NewPromotedAct(Click, "p", "u", "g")
-	acts := []entry{
-		{variant: "control", promotedActs: []PromotedAct{click}, now: now},
-		{variant: "control", acts: []Act{{Kind: Click, Hash: 1}}, now: now},
-	}
-	written := func(s *sums) (shown, done int) {
-		for _, b := range s.take().batches {
-			shown += len(b.Promoted)
-			done += len(b.PromotedActs) + len(b.Acts)
+	docs := []feed.Doc{{ID: "g"}}
+	for ticks, want := range []int{0, 0, 2} {
+		s := newSums("s", 100)
+		s.hold(entry{variant: "control", events: []Event{PromotedAct(Click, "p", "u", "g")}, now: now})
+		s.hold(entry{variant: "control", events: []Event{{Hash: 1, Field: "click"}}, now: now})
+		s.add(entry{variant: "control", docs: docs, events: []Event{Promoted("p", "u", "g")}, now: now})
+		for range ticks {
+			s.tick()
 		}
-		return shown, done
-	}
-	for name, test := range map[string]func(*heldActs, *sums) int{
-		"a tick": func(h *heldActs, s *sums) int { h.tick(s); return 0 },
-		"the next tick": func(h *heldActs, s *sums) int {
-			h.tick(s)
-			h.tick(s)
-			return 2
-		},
-		"a flush": func(h *heldActs, s *sums) int { h.add(s, entry{written: make(chan struct{})}); return 2 },
-		"the end": func(h *heldActs, s *sums) int { h.all(s); return 2 },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var held heldActs
-			sums := newSums("s", 100)
-			for _, e := range acts {
-				held.add(sums, e)
-			}
-			held.add(sums, entry{variant: "control", promoted: []Promoted{click.Promoted}, now: now})
-			want := test(&held, sums)
-			shown, done := written(sums)
-			require.Equal(t, 1, shown, "what was shown waits for nothing")
-			assert.Equal(t, want, done)
-			held.all(sums)
-			_, left := written(sums)
-			assert.Equal(t, 2, want+left, "each once")
-		})
+		batches := s.take()
+		require.Len(t, batches, 1)
+		assert.Len(t, batches[0].Events, 1+want, "what was shown waits for nothing")
+		assert.Zero(t, batches[0].Events[0].After)
+		s.tick()
+		s.tick()
+		left := 0
+		for _, b := range s.take() {
+			left += len(b.Events)
+		}
+		assert.Equal(t, 2, want+left, "each once")
 	}
 }

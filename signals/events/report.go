@@ -119,3 +119,18 @@ func sourceRows(counted map[string]Counts) (rows []api.ReportSource) {
 	}
 	return rows
 }
+
+// promotedRows sums up what was counted of promotions, by their ids.
+func promotedRows(counted []Totals) (rows []api.ReportPromotion) {
+	sums := map[string]Counts{}
+	for i := range counted {
+		for id, c := range counted[i].Promoted {
+			sums[id] = sums[id].plus(c)
+		}
+	}
+	for id, c := range sums {
+		rows = append(rows, api.ReportPromotion{ID: id, Shown: shown(c.Impressions, c.Clicks), Likes: c.Likes})
+	}
+	slices.SortFunc(rows, func(a, b api.ReportPromotion) int { return cmp.Compare(a.ID, b.ID) })
+	return rows
+}

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -10,8 +11,8 @@ import (
 	"github.com/freshet/freshet/internal/metrics"
 )
 
-// batchMembers is how many of agents, authors, what was explored or promoted and acts one batch holds: a store
-// does a batch in one step, and nothing else meanwhile.
+// batchMembers is how many agents, authors and events each one batch holds: a store does a
+// batch in one step, and nothing else meanwhile.
 const batchMembers = 5000
 
 // slot is the key of one sum.
@@ -24,14 +25,10 @@ type slot struct {
 type sum struct {
 	impressions int64
 	ages        Ages
+	sources     map[feed.Source]int64
 	agents      map[uint64]struct{}
 	authors     map[uint64]struct{}
-	explored    map[uint64]struct{}
-	acts        map[Act]struct{}
-	sources     map[feed.Source]int64
-
-	promoted     map[Promoted]struct{}
-	promotedActs map[PromotedAct]struct{}
+	events      map[Event]struct{}
 }
 
 // sums adds up. Its size does not depend on how much is counted, but for the
@@ -42,50 +39,26 @@ type sums struct {
 	most    int // members of all sets together
 	members int
 	bySlot  map[slot]*sum
-	waiting []chan struct{} // told when it is written
-}
 
-// job holds the batches that are written together.
-type job struct {
-	batches []*Batch
-	waiting []chan struct{}
+	// Acts wait for one write of all servers: those on what exploration or a promotion has
+	// shown count only where the store knows that it has, and another server may have shown
+	// it a moment ago.
+	newer, older []entry // since the last tick, and between that and the one before
 }
 
 func newSums(sender string, most int) *sums {
 	return &sums{sender: sender, most: most, bySlot: map[slot]*sum{}}
 }
 
-func (s *sums) empty() bool { return len(s.bySlot) == 0 }
-
 func (s *sums) add(e entry) {
-	if e.written != nil {
-		s.waiting = append(s.waiting, e.written)
-		return
-	}
 	at := slot{e.variant, feed.DayOf(e.now)}
 	to := s.bySlot[at]
 	if to == nil {
-		to = &sum{
-			agents: map[uint64]struct{}{}, authors: map[uint64]struct{}{}, explored: map[uint64]struct{}{}, acts: map[Act]struct{}{},
-			sources:  map[feed.Source]int64{},
-			promoted: map[Promoted]struct{}{}, promotedActs: map[PromotedAct]struct{}{},
-		}
+		to = &sum{sources: map[feed.Source]int64{}, agents: map[uint64]struct{}{}, authors: map[uint64]struct{}{}, events: map[Event]struct{}{}}
 		s.bySlot[at] = to
 	}
-	for _, act := range e.acts {
-		if !member(s, to.acts, act) {
-			metrics.DroppedActs.Inc()
-		}
-	}
-	for _, p := range e.promoted {
-		if !member(s, to.promoted, p) {
-			metrics.DroppedMembers.Inc()
-		}
-	}
-	for _, act := range e.promotedActs {
-		if !member(s, to.promotedActs, act) {
-			metrics.DroppedMembers.Inc()
-		}
+	for _, event := range e.events {
+		s.addEvent(to, event)
 	}
 	if len(e.docs) == 0 {
 		return
@@ -97,9 +70,7 @@ func (s *sums) add(e entry) {
 	for _, ref := range e.refs {
 		switch {
 		case ref.Source == feed.SourceExplore:
-			if !member(s, to.explored, ExploredHash(e.agent, ref.Group)) {
-				metrics.DroppedMembers.Inc()
-			}
+			s.addEvent(to, Explored(e.agent, ref.Group))
 		case ref.Source != feed.SourceScore:
 			to.sources[ref.Source]++
 		}
@@ -117,6 +88,21 @@ func (s *sums) add(e entry) {
 	}
 }
 
+func (s *sums) addEvent(to *sum, e Event) {
+	if !member(s, to.events, e) {
+		dropped(e)
+	}
+}
+
+// dropped counts an event that is lost.
+func dropped(e Event) {
+	if slices.Contains(Kinds[:], Kind(e.Field)) {
+		metrics.DroppedActs.Inc()
+	} else {
+		metrics.DroppedMembers.Inc()
+	}
+}
+
 // member puts m into a set; false: there is no room.
 func member[M comparable](s *sums, set map[M]struct{}, m M) bool {
 	if _, ok := set[m]; ok {
@@ -130,73 +116,48 @@ func member[M comparable](s *sums, set map[M]struct{}, m M) bool {
 	return true
 }
 
+// hold adds acts up with the second tick from now.
+func (s *sums) hold(acts entry) { s.newer = append(s.newer, acts) }
+
+// tick adds up what was held at the last tick.
+func (s *sums) tick() {
+	for _, e := range s.older {
+		s.add(e)
+	}
+	clear(s.older) // it is used again
+	s.older, s.newer = s.newer, s.older[:0]
+}
+
 // take makes batches of the sums and begins anew.
-func (s *sums) take() job {
-	j := job{waiting: s.waiting}
+func (s *sums) take() (batches []*Batch) {
 	for at, from := range s.bySlot {
 		first := s.batch(at)
 		first.Impressions, first.Ages, first.Sources = from.impressions, from.ages, from.sources
-		j.batches = append(j.batches, first)
-		fill(s, &j, at, from.agents, func(b *Batch, part []uint64) { b.Agents = part })
-		fill(s, &j, at, from.authors, func(b *Batch, part []uint64) { b.Authors = part })
-		fill(s, &j, at, from.explored, func(b *Batch, part []uint64) { b.Explored = part })
-		fill(s, &j, at, from.acts, func(b *Batch, part []Act) { b.Acts = part })
-		fill(s, &j, at, from.promoted, func(b *Batch, part []Promoted) { b.Promoted = part })
-		fill(s, &j, at, from.promotedActs, func(b *Batch, part []PromotedAct) { b.PromotedActs = part })
+		batches = append(batches, first)
+		batches = fill(s, batches, at, slices.Collect(maps.Keys(from.agents)), func(b *Batch, part []uint64) { b.Agents = part })
+		batches = fill(s, batches, at, slices.Collect(maps.Keys(from.authors)), func(b *Batch, part []uint64) { b.Authors = part })
+		batches = fill(s, batches, at, slices.SortedFunc(maps.Keys(from.events), conditional), func(b *Batch, part []Event) { b.Events = part })
 	}
-	s.bySlot, s.waiting, s.members = map[slot]*sum{}, nil, 0
-	return j
+	s.bySlot, s.members = map[slot]*sum{}, 0
+	return batches
 }
+
+// conditional puts events that count after others last.
+func conditional(a, b Event) int { return cmp.Compare(min(a.After, 1), min(b.After, 1)) }
 
 func (s *sums) batch(at slot) *Batch {
 	s.seq++
 	return &Batch{Variant: at.variant, Day: at.day, Sender: s.sender, Seq: s.seq}
 }
 
-// fill spreads a set over the slot's last batch and, where it is too large for
-// one, over further ones.
-func fill[M comparable](s *sums, j *job, at slot, set map[M]struct{}, put func(*Batch, []M)) {
-	all := slices.Collect(maps.Keys(set))
+// fill puts members into the last batch and, where they are too many for one, into further
+// ones.
+func fill[M any](s *sums, batches []*Batch, at slot, all []M, put func(*Batch, []M)) []*Batch {
 	for i := 0; i < len(all); i += batchMembers {
 		if i > 0 {
-			j.batches = append(j.batches, s.batch(at))
+			batches = append(batches, s.batch(at))
 		}
-		put(j.batches[len(j.batches)-1], all[i:min(i+batchMembers, len(all))])
+		put(batches[len(batches)-1], all[i:min(i+batchMembers, len(all))])
 	}
-}
-
-// heldActs are acts that wait for one write of all servers: those on what exploration or
-// a promotion has shown count only where the store knows that it has, and another server
-// may have shown it a moment ago.
-type heldActs struct {
-	newer, older []entry // since the last tick, and between that and the one before
-}
-
-// add holds acts, and adds up everything else. Who waits for what was handed over waits
-// for no tick.
-func (h *heldActs) add(to *sums, e entry) {
-	switch {
-	case e.written != nil:
-		h.all(to)
-		to.add(e)
-	case len(e.acts)+len(e.promotedActs) > 0:
-		h.newer = append(h.newer, e)
-	default:
-		to.add(e)
-	}
-}
-
-// tick adds up what was held at the last tick.
-func (h *heldActs) tick(to *sums) {
-	for _, e := range h.older {
-		to.add(e)
-	}
-	clear(h.older) // it is used again
-	h.older, h.newer = h.newer, h.older[:0]
-}
-
-// all adds up all that is held.
-func (h *heldActs) all(to *sums) {
-	h.tick(to)
-	h.tick(to)
+	return batches
 }

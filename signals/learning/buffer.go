@@ -47,9 +47,9 @@ type Config struct {
 // store is unavailable it holds the acts, as many as it has room for, and tries again. A process that is killed
 // loses the acts that wait, and nothing else.
 type Buffer struct {
+	*signals.Buffer[entry]
 	store   Store
 	cfg     Config
-	entries *signals.Buffer[entry]
 	waiting atomic.Int64 // bytes of what was taken and is not learned
 	rarity  rarity       // only of learn
 }
@@ -72,7 +72,7 @@ func NewBuffer(ctx context.Context, store Store, cfg Config) *Buffer {
 		cfg.Clock = time.Now
 	}
 	b := &Buffer{store: store, cfg: cfg}
-	b.entries = signals.New(ctx, cfg.Config, func(entries []entry) { b.learn(ctx, entries) })
+	b.Buffer = signals.New(ctx, cfg.Config, func(entries []entry) { b.learn(ctx, entries) })
 	return b
 }
 
@@ -86,11 +86,11 @@ func (b *Buffer) Acted(agent string, halfLife time.Duration, acts []Act, now tim
 		b.waiting.Add(-e.bytes)
 		return false
 	}
-	if !b.entries.Put(e) {
+	taken := b.Put(e)
+	if !taken {
 		b.waiting.Add(-e.bytes)
-		return false
 	}
-	return true
+	return taken
 }
 
 // actOverhead is about what an act takes beside the item's JSON.
@@ -103,13 +103,6 @@ func bytesOf(acts []Act) int64 {
 	}
 	return int64(n)
 }
-
-// Flush returns when all that was handed over before is learned.
-func (b *Buffer) Flush(ctx context.Context) error { return b.entries.Flush(ctx) }
-
-// Close learns what is left, trying each agent once more, until ctx ends at the
-// latest. Nothing may be handed over any more.
-func (b *Buffer) Close(ctx context.Context) { b.entries.Close(ctx) }
 
 // learn learns entries, those of one agent together.
 func (b *Buffer) learn(ctx context.Context, entries []entry) {
@@ -138,7 +131,7 @@ func (b *Buffer) learn(ctx context.Context, entries []entry) {
 // deliver learns from an agent's acts, and tries again while the store is unavailable.
 func (b *Buffer) deliver(ctx context.Context, agent string, l *lesson) {
 	change := func(known *feed.Learning) bool { return known.Add(l.acts, l.halfLife, b.cfg.Clock()) }
-	err := b.entries.Try(func(ctx context.Context) error { return b.store.Learn(ctx, agent, change) },
+	err := b.Try(func(ctx context.Context) error { return b.store.Learn(ctx, agent, change) },
 		func(err error) bool { return errors.Is(err, catalog.ErrUnavailable) },
 		func(err error) {
 			b.cfg.Logger.WarnContext(ctx, "readers cannot be learned from now; what they do is kept and tried again", slog.Any("error", err))

@@ -79,9 +79,9 @@ const batchActs = 5000
 // fails it holds the acts and tries again. A process that is killed loses the acts
 // that wait, and nothing else.
 type Buffer struct {
+	*signals.Buffer[[]Act]
 	counter Counter
 	log     *slog.Logger
-	waiting *signals.Buffer[[]Act]
 }
 
 // NewBuffer starts a buffer in front of a counter; Close ends it. ctx's cancellation
@@ -89,7 +89,7 @@ type Buffer struct {
 func NewBuffer(ctx context.Context, counter Counter, cfg signals.Config) *Buffer {
 	cfg = cfg.WithDefaults()
 	b := &Buffer{counter: counter, log: cfg.Logger}
-	b.waiting = signals.New(ctx, cfg, func(calls [][]Act) {
+	b.Buffer = signals.New(ctx, cfg, func(calls [][]Act) {
 		for acts := range slices.Chunk(slices.Concat(calls...), batchActs) {
 			b.deliver(ctx, acts)
 		}
@@ -104,7 +104,7 @@ func (b *Buffer) Acted(agent string, items []string, now time.Time) bool {
 	for i, item := range items {
 		acts[i] = Act{Agent: Agent(agent), Item: item, At: now.Unix()}
 	}
-	return b.waiting.Put(acts)
+	return b.Put(acts)
 }
 
 // Forget makes an agent's acts forgotten, by the agent's id: those that wait are
@@ -116,13 +116,6 @@ func (b *Buffer) Forget(ctx context.Context, agent string) error {
 	return b.counter.Forget(ctx, Agent(agent))
 }
 
-// Flush returns when all that was handed over before is counted.
-func (b *Buffer) Flush(ctx context.Context) error { return b.waiting.Flush(ctx) }
-
-// Close counts what is left, trying each batch once more, until ctx ends at the
-// latest. Nothing may be handed over any more.
-func (b *Buffer) Close(ctx context.Context) { b.waiting.Close(ctx) }
-
 func passes(err error) bool {
 	return errors.Is(err, ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 }
@@ -130,12 +123,12 @@ func passes(err error) bool {
 // deliver counts a batch, and tries again while the store is unavailable. What the store
 // refuses is dropped, and nothing else of the batch.
 func (b *Buffer) deliver(ctx context.Context, acts []Act) {
-	err := b.waiting.Try(func(ctx context.Context) error { return b.counter.Count(ctx, acts) }, passes, func(err error) {
+	err := b.Try(func(ctx context.Context) error { return b.counter.Count(ctx, acts) }, passes, func(err error) {
 		b.log.WarnContext(ctx, "live popularity cannot be counted now; clicks and likes are kept and tried again", slog.Any("error", err))
 	}, func() { b.log.InfoContext(ctx, "live popularity is counted again") })
 	switch {
 	case err == nil:
-	case passes(err) || b.waiting.Ended():
+	case passes(err) || b.Ended():
 		metrics.DroppedPopularity.Add(float64(len(acts)))
 		b.log.WarnContext(ctx, "stopped before all clicks and likes were counted; live popularity misses them", slog.Any("error", err))
 	case len(acts) > 1:

@@ -3,7 +3,6 @@ package popularity
 import (
 	"cmp"
 	"context"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/repeat"
+	"github.com/freshet/freshet/signals"
 )
 
 var waitingItems = promauto.NewGauge(prometheus.GaugeOpts{
@@ -56,26 +56,19 @@ type Index interface {
 	SetCounts(ctx context.Context, counts map[string]feed.Counts) (unknown, again []string, err error)
 }
 
-// PublisherConfig tunes a Publisher. Zero values stand for the defaults.
-type PublisherConfig struct {
-	Timeout time.Duration // of one round; 5s
-	Logger  *slog.Logger  // nil: nothing is logged
-}
-
 // Publisher writes the counts that have changed from a queue to an index, some every
 // few seconds. Any number of servers may have one each.
 type Publisher struct {
 	queue   Queue
 	index   Index
-	cfg     PublisherConfig
+	cfg     signals.Config
 	running chan struct{} // has a value while a round runs
 }
 
-// NewPublisher returns a publisher that does nothing until it is told to.
-func NewPublisher(queue Queue, index Index, cfg PublisherConfig) *Publisher {
-	cfg.Timeout = cmp.Or(cfg.Timeout, 5*time.Second)
-	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	return &Publisher{queue: queue, index: index, cfg: cfg, running: make(chan struct{}, 1)}
+// NewPublisher returns a publisher that does nothing until it is told to. The timeout is
+// that of one round.
+func NewPublisher(queue Queue, index Index, cfg signals.Config) *Publisher {
+	return &Publisher{queue: queue, index: index, cfg: cfg.WithDefaults(), running: make(chan struct{}, 1)}
 }
 
 // Run publishes until ctx ends.

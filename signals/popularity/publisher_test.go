@@ -18,6 +18,7 @@ import (
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/signals"
 	"github.com/freshet/freshet/signals/popularity"
 	"github.com/freshet/freshet/signals/popularity/redis"
 )
@@ -66,7 +67,7 @@ func TestPublisher(t *testing.T) {
 	client, prefix := testenv.Redis(t)
 	queue := redis.New(client, prefix)
 	index := &shelf{items: map[string]feed.Counts{"a": {}, "b": {}, "busy": {}}, busy: []string{"busy"}}
-	p := popularity.NewPublisher(queue, index, popularity.PublisherConfig{})
+	p := popularity.NewPublisher(queue, index, signals.Config{})
 	require.NoError(t, p.Flush(t.Context()), "there is nothing to do")
 	count := func(agent string, items ...string) {
 		var acts []popularity.Act
@@ -103,7 +104,7 @@ func TestPublisherRuns(t *testing.T) {
 	var servers sync.WaitGroup
 	for _, agent := range []string{"u", "v"} {
 		queue := redis.New(client, prefix)
-		servers.Go(func() { popularity.NewPublisher(queue, index, popularity.PublisherConfig{}).Run(ctx) })
+		servers.Go(func() { popularity.NewPublisher(queue, index, signals.Config{}).Run(ctx) })
 		require.NoError(t, queue.Count(t.Context(), []popularity.Act{{Agent: popularity.Agent(agent), Item: "a", At: noon.Unix()}}))
 	}
 	testenv.WaitFor(t, func() bool {
@@ -158,7 +159,7 @@ func TestPublisherTriesEveryFiveSeconds(t *testing.T) {
 		var log bytes.Buffer
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		go popularity.NewPublisher(queue, index, popularity.PublisherConfig{Logger: slog.New(slog.NewTextHandler(&log, nil))}).Run(ctx)
+		go popularity.NewPublisher(queue, index, signals.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}).Run(ctx)
 		after := func(d time.Duration) int {
 			time.Sleep(d)
 			synctest.Wait()
@@ -204,7 +205,7 @@ func TestPublisherGivesBackWhatTimedOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		queue, index := &line{waiting: 1}, &slow{shelf: shelf{items: map[string]feed.Counts{"a": {}}}}
-		p := popularity.NewPublisher(queue, index, popularity.PublisherConfig{})
+		p := popularity.NewPublisher(queue, index, signals.Config{})
 		first := make(chan error, 1)
 		go func() { first <- p.Flush(t.Context()) }()
 		synctest.Wait()

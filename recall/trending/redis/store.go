@@ -4,7 +4,6 @@ package redis
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -68,11 +67,8 @@ func (s *Store) Read(ctx context.Context, known string) (*trending.Set, error) {
 		return nil, contractError("read", err)
 	}
 	set, err := trending.Decode(data)
-	if err != nil {
-		return nil, contractError("read", err)
-	}
-	if set.Revision == known {
-		return nil, nil
+	if err != nil || set.Revision == known {
+		return nil, err
 	}
 	return set, nil
 }
@@ -96,13 +92,6 @@ func (s *Store) Keep(ctx context.Context, server string, set *trending.Set) (boo
 	return kept, contractError("keep", err)
 }
 
-// contractError gives an error the sentinel a caller looks for.
 func contractError(step string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case rediskeys.Unreachable(err):
-		return fmt.Errorf("%w: %s: redis: %w", trending.ErrUnavailable, step, err)
-	}
-	return fmt.Errorf("what is trending: %s: redis: %w", step, err)
+	return rediskeys.Failed(trending.ErrUnavailable, "what is trending: "+step, err)
 }

@@ -4,6 +4,7 @@ package eventstest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -67,8 +68,9 @@ func one(t *testing.T, s events.Store, from, to feed.Day) events.Totals {
 	return got[0]
 }
 
-func act(kind events.Kind, agent, group string) events.Act {
-	return events.Act{Kind: kind, Hash: events.ActHash(kind, agent, group)}
+// act is an act without what it may count after.
+func act(kind events.Kind, agent, group string) events.Event {
+	return events.Acted(kind, agent, group, feed.SourceScore)[0]
 }
 
 // members are hashes of the numbers from … to−1.
@@ -92,7 +94,7 @@ func everyFigure(t *testing.T, s events.Store) {
 	b := events.Batch{
 		Variant: "control", Day: Today, Sender: "s", Seq: 7, Impressions: 5,
 		Agents: members(0, 3), Authors: members(10, 12),
-		Acts: []events.Act{
+		Events: []events.Event{
 			act(events.Click, "u_1", "a"), act(events.Click, "u_1", "b"), act(events.Click, "u_2", "a"),
 			act(events.Like, "u_1", "a"), act(events.Like, "u_2", "a"), act(events.Dislike, "u_1", "a"), act(events.Hide, "u_3", "c"),
 		},
@@ -111,7 +113,7 @@ func days(t *testing.T, s events.Store) {
 	for back := range feed.Day(4) {
 		b := events.Batch{
 			Variant: "control", Day: Today - back, Sender: "s", Seq: 1, Impressions: 10 + int64(back),
-			Acts: []events.Act{act(events.Click, "u_1", "a")},
+			Events: []events.Event{act(events.Click, "u_1", "a")},
 		}
 		b.Ages.Count(int64(back) * 1000)
 		add(t, s, b)
@@ -129,7 +131,7 @@ func variants(t *testing.T, s events.Store) {
 	for i, v := range []string{"slow-decay", "control", "b_2"} {
 		add(t, s, events.Batch{
 			Variant: v, Day: Today - feed.Day(i), Sender: "s", Seq: 1, Impressions: int64(i + 1),
-			Acts: []events.Act{act(events.Click, "u_1", "a")}, Agents: members(0, i+1),
+			Events: []events.Event{act(events.Click, "u_1", "a")}, Agents: members(0, i+1),
 		})
 	}
 	got := read(t, s, Today-2, Today)
@@ -147,7 +149,7 @@ func variants(t *testing.T, s events.Store) {
 }
 
 func batchOnce(t *testing.T, s events.Store) {
-	b := events.Batch{Variant: "control", Day: Today, Sender: "s", Seq: 5, Impressions: 3, Acts: []events.Act{act(events.Like, "u_1", "a")}}
+	b := events.Batch{Variant: "control", Day: Today, Sender: "s", Seq: 5, Impressions: 3, Events: []events.Event{act(events.Like, "u_1", "a")}}
 	for range 3 {
 		add(t, s, b)
 	}
@@ -177,34 +179,30 @@ func senders(t *testing.T, s events.Store) {
 
 func actOnce(t *testing.T, s events.Store) {
 	for i, sender := range []string{"s", "s", "t"} {
-		add(t, s, events.Batch{Variant: "control", Day: Today, Sender: sender, Seq: uint64(i + 1), Acts: []events.Act{
+		add(t, s, events.Batch{Variant: "control", Day: Today, Sender: sender, Seq: uint64(i + 1), Events: []events.Event{
 			act(events.Click, "u_1", "a"), act(events.Like, "u_1", "a"), act(events.Click, "u_1", fmt.Sprint("other", i)),
 		}})
 	}
 	got := one(t, s, Today, Today)
 	assert.EqualValues(t, 4, got.Clicks)
 	assert.EqualValues(t, 1, got.Likes)
-	add(t, s, events.Batch{Variant: "control", Day: Today + 1, Sender: "s", Seq: 9, Acts: []events.Act{act(events.Click, "u_1", "a")}})
+	add(t, s, events.Batch{Variant: "control", Day: Today + 1, Sender: "s", Seq: 9, Events: []events.Event{act(events.Click, "u_1", "a")}})
 	assert.EqualValues(t, 5, one(t, s, Today, Today+1).Clicks, "once a day")
 }
 
-// click is a click as it is counted.
-func click(agent, group string) events.Act {
-	a := act(events.Click, agent, group)
-	a.Explored = events.ExploredHash(agent, group)
-	return a
-}
-
 func explored(t *testing.T, s events.Store) {
-	shown := []uint64{events.ExploredHash("u_1", "a"), events.ExploredHash("u_1", "b"), events.ExploredHash("u_2", "a")}
+	click := func(agent, group string) []events.Event {
+		return events.Acted(events.Click, agent, group, feed.SourceExplore)
+	}
+	shown := []events.Event{events.Explored("u_1", "a"), events.Explored("u_1", "b"), events.Explored("u_2", "a")}
 	add(t, s, events.Batch{
-		Variant: "control", Day: Today, Sender: "s", Seq: 1, Impressions: 20, Explored: shown,
-		Acts: []events.Act{click("u_1", "a"), click("u_1", "other"), click("u_3", "a")},
+		Variant: "control", Day: Today, Sender: "s", Seq: 1, Impressions: 20,
+		Events: slices.Concat(shown, click("u_1", "a"), click("u_1", "other"), click("u_3", "a")),
 	})
 	for i := range 2 { // a second server, which says the same twice
 		add(t, s, events.Batch{
-			Variant: "control", Day: Today, Sender: "t", Seq: uint64(i + 1), Impressions: 10, Explored: shown[:1],
-			Acts: []events.Act{click("u_1", "a"), click("u_2", "a"), act(events.Like, "u_1", "b"), act(events.Click, "u_1", "b")},
+			Variant: "control", Day: Today, Sender: "t", Seq: uint64(i + 1), Impressions: 10,
+			Events: slices.Concat(shown[:1], click("u_1", "a"), click("u_2", "a"), []events.Event{act(events.Like, "u_1", "b"), act(events.Click, "u_1", "b")}),
 		})
 	}
 	got := one(t, s, Today, Today)
@@ -215,31 +213,29 @@ func explored(t *testing.T, s events.Store) {
 	assert.EqualValues(t, 1, got.Likes)
 
 	for i, day := range []feed.Day{Today + events.OnceDays - 1, Today + events.OnceDays} {
-		add(t, s, events.Batch{Variant: "control", Day: day, Sender: "s", Seq: 1, Acts: []events.Act{click("u_1", "b")}})
+		add(t, s, events.Batch{Variant: "control", Day: day, Sender: "s", Seq: 1, Events: click("u_1", "b")})
 		assert.EqualValues(t, 1-i, one(t, s, day, day).ExploredClicks, "remembered for %d days", events.OnceDays)
 	}
-	add(t, s, events.Batch{Variant: "other", Day: Today, Sender: "s", Seq: 1, Impressions: 1, Acts: []events.Act{click("u_1", "a")}})
+	add(t, s, events.Batch{Variant: "other", Day: Today, Sender: "s", Seq: 1, Impressions: 1, Events: click("u_1", "a")})
 	all := read(t, s, Today, Today)
 	require.Len(t, all, 2)
 	assert.Zero(t, all[1].ExploredClicks, "another variant has not shown it")
 }
 
 func promoted(t *testing.T, s events.Store) {
-	shown := func(id, agent, group string) events.Promoted {
-		return events.Promoted{Promotion: id, Hash: events.PromotedHash(id, agent, group)}
-	}
-	one, two := shown("p:x", "u_1", "a"), shown("q", "u_2", "a")
-	clicked := events.NewPromotedAct(events.Click, "p:x", "u_1", "a")
+	one, two := events.Promoted("p:x", "u_1", "a"), events.Promoted("q", "u_2", "a")
+	clicked := events.PromotedAct(events.Click, "p:x", "u_1", "a")
 	add(t, s, events.Batch{
-		Variant: "control", Day: Today, Sender: "s", Seq: 1, Impressions: 20, Promoted: []events.Promoted{one, shown("p:x", "u_1", "b"), two},
-		PromotedActs: []events.PromotedAct{
-			clicked, events.NewPromotedAct(events.Like, "p:x", "u_1", "a"), events.NewPromotedAct(events.Click, "q", "u_1", "a"),
+		Variant: "control", Day: Today, Sender: "s", Seq: 1, Impressions: 20,
+		Events: []events.Event{
+			one, events.Promoted("p:x", "u_1", "b"), two,
+			clicked, events.PromotedAct(events.Like, "p:x", "u_1", "a"), events.PromotedAct(events.Click, "q", "u_1", "a"),
 		},
 	})
 	for i := range 2 { // a second server, which says the same twice
 		add(t, s, events.Batch{
-			Variant: "control", Day: Today, Sender: "t", Seq: uint64(i + 1), Promoted: []events.Promoted{one, two},
-			PromotedActs: []events.PromotedAct{clicked, events.NewPromotedAct(events.Click, "q", "u_2", "a"), events.NewPromotedAct(events.Click, "q", "u_3", "a")},
+			Variant: "control", Day: Today, Sender: "t", Seq: uint64(i + 1),
+			Events: []events.Event{one, two, clicked, events.PromotedAct(events.Click, "q", "u_2", "a"), events.PromotedAct(events.Click, "q", "u_3", "a")},
 		})
 	}
 	want := map[string]events.Counts{"p:x": {Impressions: 2, Clicks: 1, Likes: 1}, "q": {Impressions: 1, Clicks: 1}}
@@ -248,34 +244,33 @@ func promoted(t *testing.T, s events.Store) {
 	assert.Equal(t, want, got[0].Promoted)
 	assert.Zero(t, got[0].Clicks, "acts are counted by themselves")
 
-	late := events.NewPromotedAct(events.Click, "p:x", "u_1", "b")
+	late := events.PromotedAct(events.Click, "p:x", "u_1", "b")
 	for i, day := range []feed.Day{Today + events.OnceDays - 1, Today + events.OnceDays} {
-		add(t, s, events.Batch{Variant: "control", Day: day, Sender: "s", Seq: 1, Impressions: 1, PromotedActs: []events.PromotedAct{late}})
+		add(t, s, events.Batch{Variant: "control", Day: day, Sender: "s", Seq: 1, Impressions: 1, Events: []events.Event{late}})
 		got := read(t, s, day, day)[0].Promoted["p:x"]
 		assert.EqualValues(t, 1-i, got.Clicks, "remembered for %d days", events.OnceDays)
 	}
-	add(t, s, events.Batch{Variant: "other", Day: Today, Sender: "s", Seq: 1, Impressions: 1, PromotedActs: []events.PromotedAct{clicked}})
+	add(t, s, events.Batch{Variant: "other", Day: Today, Sender: "s", Seq: 1, Impressions: 1, Events: []events.Event{clicked}})
 	assert.Nil(t, read(t, s, Today, Today)[1].Promoted, "another variant has not shown it")
 }
 
 func sources(t *testing.T, s events.Store) {
-	from := func(source feed.Source, a events.Act) events.Act {
-		a.Source = source
-		return a
+	from := func(source feed.Source, kind events.Kind, agent, group string) events.Event {
+		return events.Acted(kind, agent, group, source)[0]
 	}
-	first := from(feed.SourceFollowing, act(events.Click, "u_1", "a"))
+	first := from(feed.SourceFollowing, events.Click, "u_1", "a")
 	add(t, s, events.Batch{
 		Variant: "control", Day: Today, Sender: "s", Seq: 1, Impressions: 20,
 		Sources: map[feed.Source]int64{feed.SourceFollowing: 14, feed.SourceTrending: 3, feed.SourceDiscovery: 2, feed.SourcePromoted: 1},
-		Acts: []events.Act{
-			first, from(feed.SourceFollowing, act(events.Click, "u_2", "a")), from(feed.SourcePromoted, act(events.Click, "u_1", "b")),
-			act(events.Click, "u_1", "other"), from(feed.SourceTrending, act(events.Like, "u_1", "c")),
+		Events: []events.Event{
+			first, from(feed.SourceFollowing, events.Click, "u_2", "a"), from(feed.SourcePromoted, events.Click, "u_1", "b"),
+			act(events.Click, "u_1", "other"), from(feed.SourceTrending, events.Like, "u_1", "c"),
 		},
 	})
 	for i := range 2 { // a second server, which says the same twice
 		add(t, s, events.Batch{
 			Variant: "control", Day: Today, Sender: "t", Seq: uint64(i + 1), Impressions: 5,
-			Sources: map[feed.Source]int64{feed.SourceFollowing: 5}, Acts: []events.Act{first, from(feed.SourceDiscovery, act(events.Click, "u_1", "d"))},
+			Sources: map[feed.Source]int64{feed.SourceFollowing: 5}, Events: []events.Event{first, from(feed.SourceDiscovery, events.Click, "u_1", "d")},
 		})
 	}
 	got := one(t, s, Today, Today)
@@ -303,7 +298,7 @@ func distinct(t *testing.T, s events.Store) {
 func large(t *testing.T, s events.Store) {
 	b := events.Batch{Variant: "control", Day: Today, Sender: "s", Seq: 1, Impressions: 12_000, Agents: members(0, 5000), Authors: members(0, 5000)}
 	for i := range 5000 {
-		b.Acts = append(b.Acts, act(events.Kinds[i%4], "u_1", fmt.Sprint("item", i)))
+		b.Events = append(b.Events, act(events.Kinds[i%4], "u_1", fmt.Sprint("item", i)))
 	}
 	for i := range b.Ages {
 		b.Ages[i] = 100
@@ -311,9 +306,7 @@ func large(t *testing.T, s events.Store) {
 	add(t, s, b)
 	got := one(t, s, Today, Today)
 	assert.Equal(t, b.Ages, got.Ages)
-	for _, k := range events.Kinds {
-		assert.EqualValues(t, 1250, *got.Of(k), k)
-	}
+	assert.Equal(t, []int64{1250, 1250, 1250, 1250}, []int64{got.Clicks, got.Likes, got.Dislikes, got.Hides})
 	assert.InEpsilon(t, 5000, got.Agents, 0.03)
 }
 
@@ -325,7 +318,7 @@ func concurrent(t *testing.T, s events.Store) {
 			for seq := range each {
 				b := events.Batch{
 					Variant: fmt.Sprint("v", seq%2), Day: Today, Sender: fmt.Sprint("s", i), Seq: uint64(seq + 1), Impressions: 1,
-					Acts: []events.Act{act(events.Click, "u_1", fmt.Sprint("item", seq))}, Agents: members(i, i+1),
+					Events: []events.Event{act(events.Click, "u_1", fmt.Sprint("item", seq))}, Agents: members(i, i+1),
 				}
 				b.Ages.Count(100)
 				assert.NoError(t, s.Add(t.Context(), &b))

@@ -51,13 +51,10 @@ func New(client redis.Cmdable, keyPrefix string) *Store {
 //	ARGV[2]  number of the batch
 //	ARGV[3]  TTL of the first three keys, seconds
 //	ARGV[4]  TTL of the others, seconds
-//	ARGV[5…] lists, each its length first: fields and what to add to them in
-//	         turn; agents; authors; explored; of each click that may be on one of
-//	         those its own hash and that one in turn; of each click on what a source of
-//	         home has shown its hash and the field in turn; of what promotions have shown
-//	         hash and field in turn; of acts that may be on such its hash, their own
-//	         and the field in turn; then for each kind of event its field before the
-//	         list of acts
+//	ARGV[5…] lists, each its length first: fields and what to add to them in turn; agents;
+//	         authors; then the hashes of events, behind the two fields (the second may be
+//	         empty) that those of the list are counted under; an empty field; and of events
+//	         that count after others the hash of the other, their own and the field in turn
 //	reply    1, or 0 if the batch was added before
 //
 // Lists go to Redis in parts: unpack takes some 8,000 values at most.
@@ -79,13 +76,19 @@ list(2, function(i) redis.call('HINCRBY', KEYS[1], ARGV[i], ARGV[i + 1]) end)
 list(1000, function(i, j) redis.call('PFADD', KEYS[2], unpack(ARGV, i, j)) end)
 list(1000, function(i, j) redis.call('PFADD', KEYS[3], unpack(ARGV, i, j)) end)
 local function add(field, n)
-  if n > 0 then
+  if n > 0 and field ~= '' then
     redis.call('HINCRBY', KEYS[1], field, n)
   end
 end
-local explored, clicks = 0, 0
-list(1000, function(i, j) explored = explored + redis.call('SADD', KEYS[4], unpack(ARGV, i, j)) end)
-local function shown(hash)
+while ARGV[at] ~= '' do
+  local field, also, new = ARGV[at], ARGV[at + 1], 0
+  at = at + 2
+  list(1000, function(i, j) new = new + redis.call('SADD', KEYS[4], unpack(ARGV, i, j)) end)
+  add(field, new)
+  add(also, new)
+end
+at = at + 1
+local function counted(hash)
   for i = 4, #KEYS do
     if i ~= 5 and redis.call('SISMEMBER', KEYS[i], hash) == 1 then
       return true
@@ -93,30 +96,11 @@ local function shown(hash)
   end
   return false
 end
-list(2, function(i)
-  if redis.call('SISMEMBER', KEYS[4], ARGV[i]) == 0 and shown(ARGV[i + 1]) then
-    clicks = clicks + 1
-  end
-end)
-list(2, function(i)
-  if redis.call('SISMEMBER', KEYS[4], ARGV[i]) == 0 then
-    add(ARGV[i + 1], 1)
-  end
-end)
-add('` + events.ExploredField + `', explored)
-add('` + events.ExploredClicksField + `', clicks)
-list(2, function(i) add(ARGV[i + 1], redis.call('SADD', KEYS[4], ARGV[i])) end)
 list(3, function(i)
-  if shown(ARGV[i]) then
+  if counted(ARGV[i]) then
     add(ARGV[i + 2], redis.call('SADD', KEYS[4], ARGV[i + 1]))
   end
 end)
-while ARGV[at] do
-  local field, new = ARGV[at], 0
-  at = at + 1
-  list(1000, function(i, j) new = new + redis.call('SADD', KEYS[4], unpack(ARGV, i, j)) end)
-  add(field, new)
-end
 redis.call('HSET', KEYS[5], ARGV[1], ARGV[2])
 for i = 1, 3 do
   redis.call('EXPIRE', KEYS[i], ARGV[3])
@@ -150,58 +134,35 @@ func (s *Store) Add(ctx context.Context, b *events.Batch) error {
 }
 
 func arguments(b *events.Batch) []any {
-	args := make([]any, 0, 16+len(b.Agents)+len(b.Authors)+len(b.Explored)+3*len(b.Acts))
-	args = append(args, b.Sender, b.Seq, int64(keep/time.Second), int64(once/time.Second), 0)
-	lengthAt := len(args) - 1
+	args := make([]any, 0, 16+len(b.Agents)+len(b.Authors)+3*len(b.Events))
+	args = append(args, b.Sender, b.Seq, int64(keep/time.Second), int64(once/time.Second))
+	list := func(values []any) { args = append(append(args, len(values)), values...) }
+	var counts, after []any
 	for field, n := range b.Counts() {
-		args = append(args, field, n)
+		counts = append(counts, field, n)
 	}
-	args[lengthAt] = len(args) - lengthAt - 1
-	for _, members := range [][]uint64{b.Agents, b.Authors, b.Explored, exploredClicks(b)} {
+	list(counts)
+	for _, members := range [][]uint64{b.Agents, b.Authors} {
 		args = append(args, len(members))
 		for _, m := range members {
 			args = append(args, bytes(m))
 		}
 	}
-	args = append(args, 0)
-	lengthAt = len(args) - 1
-	for i := range b.Acts {
-		if field := b.Acts[i].SourceField(); field != "" {
-			args = append(args, bytes(b.Acts[i].Hash), field)
+	byFields := map[[2]string][]any{}
+	for _, e := range b.Events {
+		if fields := [2]string{e.Field, e.Also}; e.After == 0 {
+			byFields[fields] = append(byFields[fields], bytes(e.Hash))
+		} else {
+			after = append(after, bytes(e.After), bytes(e.Hash), e.Field)
 		}
 	}
-	args[lengthAt] = len(args) - lengthAt - 1
-	args = append(args, 2*len(b.Promoted))
-	for _, p := range b.Promoted {
-		args = append(args, bytes(p.Hash), p.Field())
+	for fields, hashes := range byFields {
+		args = append(args, fields[0], fields[1])
+		list(hashes)
 	}
-	args = append(args, 3*len(b.PromotedActs))
-	for _, a := range b.PromotedActs {
-		args = append(args, bytes(a.Promoted.Hash), bytes(a.Hash), a.Field())
-	}
-	for _, kind := range events.Kinds {
-		args = append(args, string(kind), 0)
-		lengthAt := len(args) - 1
-		for _, act := range b.Acts {
-			if act.Kind == kind {
-				args = append(args, bytes(act.Hash))
-			}
-		}
-		args[lengthAt] = len(args) - lengthAt - 1
-	}
+	args = append(args, "")
+	list(after)
 	return args
-}
-
-// exploredClicks are the clicks that may be on what was explored: of each its own
-// hash and that of what it may be on.
-func exploredClicks(b *events.Batch) []uint64 {
-	var pairs []uint64
-	for _, act := range b.Acts {
-		if act.Kind == events.Click && act.Explored != 0 {
-			pairs = append(pairs, act.Hash, act.Explored)
-		}
-	}
-	return pairs
 }
 
 func contractError(step string, err error) error {

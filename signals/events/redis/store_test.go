@@ -33,7 +33,7 @@ func TestTTL(t *testing.T) {
 	s := New(client, prefix)
 	b := events.Batch{
 		Variant: "control", Day: eventstest.Today, Sender: "s", Seq: 1, Impressions: 1, Agents: []uint64{1}, Authors: []uint64{2},
-		Acts: []events.Act{{Kind: events.Click, Hash: 3}},
+		Events: []events.Event{{Hash: 3, Field: "click"}},
 	}
 	require.NoError(t, s.Add(t.Context(), &b))
 	keys, err := client.Keys(t.Context(), prefix+"*").Result()

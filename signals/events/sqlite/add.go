@@ -68,47 +68,25 @@ func (a *adding) count(all iter.Seq2[string, int64]) {
 	}
 }
 
-// fresh counts what is new for the day of impressions by exploration and promotions and of
-// acts, and remembers it.
+// fresh counts the events that are new on the day, and remembers them.
 func (a *adding) fresh() map[string]int64 {
 	fresh := map[string]int64{}
-	for _, hash := range a.b.Explored {
-		fresh[events.ExploredField] += a.remember(hash)
-	}
-	for _, act := range a.b.Acts {
-		n := a.remember(act.Hash)
-		fresh[string(act.Kind)] += n
-		if field := act.SourceField(); field != "" {
-			fresh[field] += n
-		}
-		if n > 0 && act.Kind == events.Click && act.Explored != 0 && a.shown(act.Explored) {
-			fresh[events.ExploredClicksField]++
-		}
-	}
-	for _, p := range a.b.Promoted {
-		fresh[p.Field()] += a.remember(p.Hash)
-	}
-	for _, act := range a.b.PromotedActs {
-		if a.shown(act.Promoted.Hash) {
-			fresh[act.Field()] += a.remember(act.Hash)
+	for _, e := range a.b.Events {
+		n := a.remember(e)
+		fresh[e.Field] += n
+		if e.Also != "" {
+			fresh[e.Also] += n
 		}
 	}
 	return fresh
 }
 
-// remember puts a hash among those of the day; 0: it is there already.
-func (a *adding) remember(hash uint64) (added int64) {
-	return a.Do(`INSERT INTO acts (day, variant, hash) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, int(a.b.Day), a.b.Variant, int64(hash))
-}
-
-// shown reports whether exploration or a promotion has shown what the hash stands for, on the
-// day or one of those before it that are remembered.
-func (a *adding) shown(hash uint64) (shown bool) {
-	day := int(a.b.Day)
-	for back := 0; back < events.OnceDays && !shown; back++ {
-		a.Row([]any{&shown}, `SELECT EXISTS (SELECT 1 FROM acts WHERE day = ? AND variant = ? AND hash = ?)`, day-back, a.b.Variant, int64(hash))
-	}
-	return shown
+// remember puts an event among those of the day; 0: it is there already, or what it counts
+// after is on none of the [events.OnceDays].
+func (a *adding) remember(e events.Event) (added int64) {
+	return a.Do(`INSERT INTO acts (day, variant, hash) SELECT ?1, ?2, ?3
+		WHERE ?4 = 0 OR EXISTS (SELECT 1 FROM acts WHERE day IN (?1, ?1 - 1, ?1 - 2) AND variant = ?2 AND hash = ?4)
+		ON CONFLICT DO NOTHING`, int(a.b.Day), a.b.Variant, int64(e.Hash), int64(e.After))
 }
 
 // sketch puts members into a HyperLogLog of the day.

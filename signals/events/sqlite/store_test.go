@@ -39,7 +39,7 @@ func TestAFileOfTheNextVersion(t *testing.T) {
 func batch() *events.Batch {
 	return &events.Batch{
 		Variant: "control", Day: eventstest.Today, Sender: "s", Seq: 1, Impressions: 4, Agents: []uint64{1, 2}, Authors: []uint64{3},
-		Acts: []events.Act{{Kind: events.Click, Hash: 1 << 63}},
+		Events: []events.Event{{Hash: 1 << 63, Field: "click"}},
 	}
 }
 

@@ -131,69 +131,64 @@ func (s *Store) countItems(ctx context.Context, items []string, acts map[string]
 	return changed, nil
 }
 
-// Forget implements [popularity.Counter].
-func (s *Store) Forget(ctx context.Context, agent uint64) error {
-	key := s.keys.PopularityActs(agent)
-	items, err := s.client.ZRange(ctx, key, 0, -1).Result()
-	if err != nil {
-		return contractError("forget an agent's acts", err)
-	}
+// each sends a command for each item, so many at once.
+func (s *Store) each(ctx context.Context, step string, items []string, send func(p redis.Pipeliner, item string)) error {
 	for part := range slices.Chunk(items, atOnce) {
 		_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for _, item := range part {
-				p.ZRem(ctx, s.keys.PopularityAgents(item), member(agent))
+				send(p, item)
 			}
 			return nil
 		})
 		if err != nil {
-			return contractError("forget an agent's acts", err)
-		}
-	}
-	return contractError("forget an agent's acts", s.client.Del(ctx, key).Err())
-}
-
-// Drop implements [popularity.Queue].
-func (s *Store) Drop(ctx context.Context, items []string) error {
-	for part := range slices.Chunk(items, atOnce) {
-		_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for _, item := range part {
-				p.Del(ctx, s.keys.PopularityCounts(item), s.keys.PopularityAgents(item))
-			}
-			return nil
-		})
-		if err != nil {
-			return contractError("drop items", err)
+			return contractError(step, err)
 		}
 	}
 	return nil
 }
 
+// Forget implements [popularity.Counter].
+func (s *Store) Forget(ctx context.Context, agent uint64) error {
+	const step = "forget an agent's acts"
+	key := s.keys.PopularityActs(agent)
+	items, err := s.client.ZRange(ctx, key, 0, -1).Result()
+	if err != nil {
+		return contractError(step, err)
+	}
+	if err := s.each(ctx, step, items, func(p redis.Pipeliner, item string) { p.ZRem(ctx, s.keys.PopularityAgents(item), member(agent)) }); err != nil {
+		return err
+	}
+	return contractError(step, s.client.Del(ctx, key).Err())
+}
+
+// Drop implements [popularity.Queue].
+func (s *Store) Drop(ctx context.Context, items []string) error {
+	return s.each(ctx, "drop items", items, func(p redis.Pipeliner, item string) {
+		p.Del(ctx, s.keys.PopularityCounts(item), s.keys.PopularityAgents(item))
+	})
+}
+
 // Counts returns the counts of those items that have some.
 func (s *Store) Counts(ctx context.Context, items []string) (map[string]feed.Counts, error) {
+	replies := make([]*redis.SliceCmd, 0, len(items))
+	err := s.each(ctx, "read counts", items, func(p redis.Pipeliner, item string) {
+		replies = append(replies, p.HMGet(ctx, s.keys.PopularityCounts(item), "last", "sum_2h", "sum_2d"))
+	})
+	if err != nil {
+		return nil, err
+	}
 	counts := map[string]feed.Counts{}
-	for part := range slices.Chunk(items, atOnce) {
-		replies := make([]*redis.SliceCmd, len(part))
-		_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for i, item := range part {
-				replies[i] = p.HMGet(ctx, s.keys.PopularityCounts(item), "last", "sum_2h", "sum_2d")
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, contractError("read counts", err)
+	for i, reply := range replies {
+		var fields struct {
+			Last  int64   `redis:"last"`
+			Short float64 `redis:"sum_2h"`
+			Long  float64 `redis:"sum_2d"`
 		}
-		for i, reply := range replies {
-			var fields struct {
-				Last  int64   `redis:"last"`
-				Short float64 `redis:"sum_2h"`
-				Long  float64 `redis:"sum_2d"`
-			}
-			if err := reply.Scan(&fields); err != nil {
-				return nil, fmt.Errorf("live popularity of %s in Redis: %w", part[i], err)
-			}
-			if fields.Last > 0 {
-				counts[part[i]] = feed.Counts(fields)
-			}
+		if err := reply.Scan(&fields); err != nil {
+			return nil, fmt.Errorf("live popularity of %s in Redis: %w", items[i], err)
+		}
+		if fields.Last > 0 {
+			counts[items[i]] = feed.Counts(fields)
 		}
 	}
 	return counts, nil
@@ -204,14 +199,18 @@ func (s *Store) Changed(ctx context.Context, items []string) error { return s.ch
 
 // changed puts items down as changed, to be taken after a while.
 func (s *Store) changed(ctx context.Context, items []string, after time.Duration) error {
+	return s.run(ctx, changedScript, "note changed items", items, int64(keep/time.Second), after.Milliseconds())
+}
+
+// run runs a script of the changed items, so many at once, behind its other arguments.
+func (s *Store) run(ctx context.Context, script *redis.Script, step string, items []string, args ...any) error {
 	for part := range slices.Chunk(items, atOnce) {
-		args := make([]any, 0, 2+len(part))
-		args = append(args, int64(keep/time.Second), after.Milliseconds())
+		all := slices.Clone(args)
 		for _, item := range part {
-			args = append(args, item)
+			all = append(all, item)
 		}
-		if err := changedScript.Run(ctx, s.client, []string{s.keys.PopularityChanged()}, args...).Err(); err != nil {
-			return contractError("note changed items", err)
+		if err := script.Run(ctx, s.client, []string{s.keys.PopularityChanged()}, all...).Err(); err != nil {
+			return contractError(step, err)
 		}
 	}
 	return nil
@@ -238,16 +237,7 @@ func (s *Store) Take(ctx context.Context, n int, lease, turn time.Duration) (pop
 
 // Done implements [popularity.Queue].
 func (s *Store) Done(ctx context.Context, until string, items []string) error {
-	for part := range slices.Chunk(items, atOnce) {
-		args := []any{until}
-		for _, item := range part {
-			args = append(args, item)
-		}
-		if err := doneScript.Run(ctx, s.client, []string{s.keys.PopularityChanged()}, args...).Err(); err != nil {
-			return contractError("end changed items", err)
-		}
-	}
-	return nil
+	return s.run(ctx, doneScript, "end changed items", items, until)
 }
 
 func contractError(step string, err error) error {

@@ -1,5 +1,4 @@
-// Package memory keeps what is trending in this process.
-package memory
+package trendingtest
 
 import (
 	"context"
@@ -9,18 +8,18 @@ import (
 	"github.com/freshet/freshet/recall/trending"
 )
 
-// Store is a [trending.Store] in this process. The zero value is ready for use.
-type Store struct {
+// Memory is a [trending.Store] in this process. The zero value is ready for use.
+type Memory struct {
 	mu     sync.Mutex
 	set    *trending.Set
 	holder string
 	until  time.Time // of the lease
 }
 
-var _ trending.Store = (*Store)(nil)
+var _ trending.Store = (*Memory)(nil)
 
 // Read implements [trending.Store].
-func (s *Store) Read(ctx context.Context, known string) (*trending.Set, error) {
+func (s *Memory) Read(ctx context.Context, known string) (*trending.Set, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.set == nil || s.set.Revision == known {
@@ -30,7 +29,7 @@ func (s *Store) Read(ctx context.Context, known string) (*trending.Set, error) {
 }
 
 // Lease implements [trending.Store].
-func (s *Store) Lease(ctx context.Context, server string, d time.Duration) (bool, error) {
+func (s *Memory) Lease(ctx context.Context, server string, d time.Duration) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := ctx.Err(); err != nil {
@@ -44,7 +43,7 @@ func (s *Store) Lease(ctx context.Context, server string, d time.Duration) (bool
 }
 
 // Keep implements [trending.Store].
-func (s *Store) Keep(ctx context.Context, server string, set *trending.Set) (bool, error) {
+func (s *Memory) Keep(ctx context.Context, server string, set *trending.Set) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := ctx.Err(); err != nil {

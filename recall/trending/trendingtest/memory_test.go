@@ -1,16 +1,15 @@
-package memory_test
+package trendingtest_test
 
 import (
 	"testing"
 
 	"github.com/freshet/freshet/recall/trending"
-	"github.com/freshet/freshet/recall/trending/memory"
 	"github.com/freshet/freshet/recall/trending/trendingtest"
 )
 
 func TestConformance(t *testing.T) {
 	trendingtest.Run(t, func(*testing.T) func() trending.Store {
-		s := &memory.Store{}
+		s := &trendingtest.Memory{}
 		return func() trending.Store { return s }
 	})
 }

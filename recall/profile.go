@@ -1,0 +1,118 @@
+package recall
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/feed/terms"
+	"github.com/freshet/freshet/feed/words"
+)
+
+// Interest is a declared interest, made ready to be looked for.
+type Interest struct {
+	Name      string   // as the reader has written it; of several spellings the one that weighs most
+	Tag       string   // folded
+	Spellings []string // as they are written, for an index that has no folded tags
+	Weight    float64
+}
+
+// InterestsOf returns the declared interests that weigh something, each tag once, in a
+// fixed order. Of several spellings of a tag the highest weight counts.
+func InterestsOf(p *feed.Profile) []Interest {
+	all := make([]Interest, 0, len(p.Interests))
+	at := make(map[string]int, len(p.Interests))
+	for _, name := range slices.Sorted(maps.Keys(p.Interests)) {
+		weight, tag := p.Interests[name], terms.Fold(name)
+		if weight <= 0 {
+			continue
+		}
+		i, again := at[tag]
+		if !again {
+			i, at[tag] = len(all), len(all)
+			all = append(all, Interest{Tag: tag})
+		}
+		if is := &all[i]; weight > is.Weight {
+			is.Name, is.Weight = name, weight
+		}
+		all[i].Spellings = append(all[i].Spellings, name)
+	}
+	slices.SortFunc(all, func(a, b Interest) int { return strings.Compare(a.Tag, b.Tag) })
+	return all
+}
+
+// Keyword is a keyword of a profile made ready to be looked for.
+type Keyword struct {
+	Term   string   // as the profile has it
+	Weight float64  // greater than 0
+	Tokens []string // one or more, which follow one another where the keyword stands
+}
+
+// Keywords returns the keywords of a profile that can match, in a fixed order:
+// those that have a weight and tokens and are not one stop word alone. Of two
+// with the same tokens the one with the larger weight counts.
+func Keywords(p *feed.Profile) []Keyword {
+	if len(p.Keywords) == 0 {
+		return nil
+	}
+	all := make([]Keyword, 0, len(p.Keywords))
+	for _, k := range p.Keywords {
+		tokens := words.Of(k.Term)
+		if k.Weight > 0 && len(tokens) > 0 && !(len(tokens) == 1 && words.Stop(tokens[0])) {
+			all = append(all, Keyword{Term: k.Term, Weight: k.Weight, Tokens: tokens})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Keyword) int {
+		return cmp.Or(slices.Compare(a.Tokens, b.Tokens), cmp.Compare(b.Weight, a.Weight), strings.Compare(a.Term, b.Term))
+	})
+	return slices.CompactFunc(all, func(a, b Keyword) bool { return slices.Equal(a.Tokens, b.Tokens) })
+}
+
+// Learned is a feature learned of a reader, made ready to be looked for.
+type Learned struct {
+	feed.LearnedGain
+	Tokens []string // of a word: one or more, which follow one another in the title
+	Term   string   // of the others what an item has it by: a folded tag, a [terms.LangKey], an author
+}
+
+// LearnedOf returns the learned features that change a relevance of the query, at
+// most [feed.MaxLearned], in a fixed order. An item has a tag, an author and a
+// language if they are its own, and a word if its tokens follow one another in the
+// title.
+func LearnedOf(q *feed.Query) []Learned {
+	effects := q.Profile.Learned.Effects(q.Ranking.Learned, q.Ranking.Base, q.Origin.Unix())
+	if len(effects) == 0 {
+		return nil
+	}
+	all := make([]Learned, 0, len(effects))
+	for _, e := range effects {
+		l := Learned{LearnedGain: e, Term: e.Value}
+		switch e.Kind {
+		case feed.FeatureWord:
+			l.Tokens = words.Of(e.Value)
+		case feed.FeatureTag:
+			l.Term = terms.Fold(e.Value)
+		case feed.FeatureLang:
+			l.Term = terms.LangKey(e.Value)
+		}
+		if e.Kind == feed.FeatureWord && len(l.Tokens) > 0 || e.Kind != feed.FeatureWord && l.Term != "" {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// SortLearned puts what adds most first, and what takes most away last.
+func SortLearned(gains []feed.LearnedGain) {
+	slices.SortFunc(gains, func(a, b feed.LearnedGain) int {
+		return cmp.Or(
+			cmp.Compare(b.Score, a.Score), cmp.Compare(factorOf(&b), factorOf(&a)),
+			strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(a.Value, b.Value),
+		)
+	})
+}
+
+// factorOf is 1 where there is none.
+func factorOf(g *feed.LearnedGain) float64 { return cmp.Or(g.Factor, 1) }
