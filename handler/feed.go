@@ -29,7 +29,11 @@ func (s *server) postFeed(c *call) error {
 	if err := idempotencyKey(c.gin.Request, &req); err != nil {
 		return err
 	}
-	answer, err := result(c, s.work, func(ctx context.Context) (engine.Answer, error) { return s.deps.Feed.Feed(ctx, req) })
+	var answer engine.Answer
+	err = s.work(c, func(ctx context.Context) (err error) { // not by result, which allocates
+		answer, err = s.deps.Feed.Feed(ctx, req)
+		return err
+	})
 	if err != nil {
 		return err
 	}
