@@ -16,16 +16,13 @@ func (c *Client) Item(ctx context.Context, id string) (feed.Item, error) {
 	return call[feed.Item](ctx, c, Request{Method: http.MethodGet, Path: v1("items", id), Repeatable: true})
 }
 
-// PatchItem calls PATCH /v1/items/{id}: fields replace those of the stored item, nil
-// removes one, and the others stay. It returns the item as it is stored. It needs
-// the admin token. [ErrNotFound] where there is no such item.
+// PatchItem calls PATCH /v1/items/{id}, with the admin token: fields replace those of the
+// stored item, nil removes one, and the others stay. It returns the item as it is stored.
 func (c *Client) PatchItem(ctx context.Context, id string, fields map[string]any) (feed.Item, error) {
 	return send[feed.Item](ctx, c, Request{Method: http.MethodPatch, Path: v1("items", id), Repeatable: true}, fields)
 }
 
-// DeleteItem calls DELETE /v1/items/{id}: the item is no longer shown to
-// anyone. It needs the admin token. [ErrNotFound] where there is no such item;
-// after a retry that may mean that the try before has deleted it.
+// DeleteItem calls DELETE /v1/items/{id}, with the admin token: nobody is shown it any more.
 func (c *Client) DeleteItem(ctx context.Context, id string) error {
 	return c.run(ctx, http.MethodDelete, v1("items", id))
 }
@@ -112,21 +109,18 @@ func (c *Client) DeriveAgain(ctx context.Context, post string) error {
 	return err
 }
 
-// RetryJob calls POST /v1/jobs/{id}/retry: the job is due now, with all its
-// attempts. [ErrNotFound] where there is no such job.
+// RetryJob calls POST /v1/jobs/{id}/retry: the job is due now, with all its attempts.
 func (c *Client) RetryJob(ctx context.Context, id int64) error {
 	return c.run(ctx, http.MethodPost, v1("jobs", strconv.FormatInt(id, 10), "retry"))
 }
 
-// DropJob calls DELETE /v1/jobs/{id}. [ErrNotFound] where there is no such job,
-// as after a repetition.
+// DropJob calls DELETE /v1/jobs/{id}.
 func (c *Client) DropJob(ctx context.Context, id int64) error {
 	return c.run(ctx, http.MethodDelete, v1("jobs", strconv.FormatInt(id, 10)))
 }
 
-// PutPromotion calls PUT /v1/promoted/{id}: it promotes, in the place of what the
-// promotion with this id has promoted. [ErrUnprocessable] where as many run as may. It
-// needs the admin token, as all calls of promotions do.
+// PutPromotion calls PUT /v1/promoted/{id}, with the admin token, as all calls of promotions.
+// [ErrUnprocessable] where as many run as may.
 func (c *Client) PutPromotion(ctx context.Context, id string, change PromotionChange) (Promotion, error) {
 	return send[Promotion](ctx, c, Request{Method: http.MethodPut, Path: v1("promoted", id), Repeatable: true}, change)
 }
@@ -136,8 +130,7 @@ func (c *Client) Promotion(ctx context.Context, id string) (Promotion, error) {
 	return call[Promotion](ctx, c, Request{Method: http.MethodGet, Path: v1("promoted", id), Repeatable: true})
 }
 
-// DeletePromotion calls DELETE /v1/promoted/{id}. [ErrNotFound] where there is none;
-// after a retry that may mean that the try before has removed it.
+// DeletePromotion calls DELETE /v1/promoted/{id}.
 func (c *Client) DeletePromotion(ctx context.Context, id string) error {
 	return c.run(ctx, http.MethodDelete, v1("promoted", id))
 }

@@ -4,9 +4,9 @@
 //	…
 //	page, err := c.Refresh(ctx, 20)
 //
-// There is a method for each route, in a file for its subject; [Client.Do]
-// makes any other call. What the server refuses is an [*Error], which is also
-// one of the sentinels in errors.go.
+// There is a method for each route, in a file for its subject; [Client.Do] makes any other
+// call. What the server refuses is an [*Error], which is also one of the sentinels in
+// errors.go. [ErrNotFound] after a retry of a deletion may mean that the try before made it.
 //
 // A page whose answer was lost is lost to the reader, unless it is asked for again with its
 // request id. With [WithRetries] the tries of one call do that. For longer, give
@@ -82,11 +82,10 @@ func (c *Client) set(name, value string) {
 	}
 }
 
-// WithRetries asks up to tries times while the server cannot be reached or
-// says that it is busy, where asking again cannot do a thing twice. The first
-// wait is about pause, each further one about twice as long, at most 10 s, or
-// what Retry-After asks for if that is longer; where it asks for more than a minute
-// there is no further try. Without this option a call is made once.
+// WithRetries asks up to tries times while the server cannot be reached or is busy, where
+// asking again cannot do a thing twice. The first wait is about pause, each further one about
+// twice as long, at most 10 s, or longer where Retry-After asks for it; where that is more
+// than a minute there is no further try. Without this option a call is made once.
 func WithRetries(tries int, pause time.Duration) Option {
 	return func(c *Client) { c.tries, c.pause = tries, pause }
 }
@@ -154,9 +153,8 @@ func (c *Client) As(agent string) *Client {
 // Close ends the idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Ready calls GET /readyz and returns the dependencies by name, also beside
-// the error of a server that is not ready ([ErrUnavailable]). It asks once:
-// who wants to wait calls again.
+// Ready calls GET /readyz, once, and returns the dependencies by name, also beside the error
+// of a server that is not ready ([ErrUnavailable]).
 func (c *Client) Ready(ctx context.Context) (map[string]Dependency, error) {
 	var data api.Readiness
 	once := *c

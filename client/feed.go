@@ -28,9 +28,8 @@ type Ask struct {
 	Limit  int    `json:"limit,omitempty"` // items of the page, 1 to 100; 0: the server's 20
 	// Silent looks for what is new since the last refresh and changes nothing.
 	Silent bool `json:"silent,omitempty"`
-	// RequestID makes the server answer the same page again for a minute; ""
-	// takes a random one where the client retries, so that a lost answer does
-	// not cost the reader a page.
+	// RequestID makes the server answer the same page again for a minute; "" takes a random
+	// one where the client retries.
 	RequestID string `json:"request_id,omitempty"`
 	// Feed is which of the agent's feeds is read: [feed.ForYou], which "" is too, or
 	// [feed.HomeFeed].
@@ -152,10 +151,9 @@ func (c *Client) Events(ctx context.Context, events ...Event) (EventsTaken, erro
 // maxImpressions is how many items one report may name.
 const maxImpressions = 500
 
-// Seen calls POST /v1/impressions: the agent has seen these items. It is
-// needed where the server has impressions.on set to seen, and harmless
-// elsewhere. Long lists take several calls; reporting an item twice is
-// harmless.
+// Seen calls POST /v1/impressions: the agent has seen these items. It is needed where the
+// server has impressions.on set to seen, and harmless elsewhere and twice. Long lists take
+// several calls.
 func (c *Client) Seen(ctx context.Context, ids ...string) error {
 	for part := range slices.Chunk(ids, maxImpressions) {
 		body := map[string][]string{"ids": part}

@@ -46,12 +46,10 @@ type Summary struct {
 	Requests int `json:"requests"`
 }
 
-// Ingest uploads items, one JSON object a line, gzipped or not, in requests of
-// at most 1,000 lines and 8 MiB. They are sent one after the other, so that of
-// two items with one id the later line wins. Every rejected line is given to
-// reject, in no particular order within a request. The summary is right even
-// where an error ends the upload early; uploading again is harmless, because
-// an item replaces itself.
+// Ingest uploads items, one JSON object a line, gzipped or not, in requests of at most 1,000
+// lines and 8 MiB, one after the other: of two items with one id the later line wins. Every
+// rejected line is given to reject, in no particular order within a request. The summary is
+// right also beside an error; uploading again is harmless, because an item replaces itself.
 //
 // What a slow pipe gives is sent within some two seconds. Where ctx is canceled, what was
 // read is sent and counted within 10 s. A read of r that has begun may end later.
@@ -65,10 +63,9 @@ func (c *Client) IngestNewer(ctx context.Context, r io.Reader, reject func(Rejec
 	return c.upload(ctx, "/v1/items?if_newer=true", onlyObjects, r, reject)
 }
 
-// IngestCounts uploads likes and comments of stored items as another system knows them,
-// {"id","likes","comments"} a line, as [Client.Ingest] uploads items. They are absolute;
-// one that is left out stays. Lines about items that are not stored, and about posts, are
-// rejected.
+// IngestCounts uploads likes and comments of stored items, {"id","likes","comments"} a line,
+// as [Client.Ingest] uploads items. They are absolute; one that is left out stays. Lines about
+// items that are not stored, and about posts, are rejected.
 func (c *Client) IngestCounts(ctx context.Context, r io.Reader, reject func(Rejection)) (Summary, error) {
 	return c.upload(ctx, "/v1/items/counts", onlyObjects, r, reject)
 }
@@ -227,13 +224,10 @@ func (u *upload) complete(report api.Upload) error {
 	return nil
 }
 
-// IngestGraph uploads what other systems know of who follows whom and of posts,
-// gzipped or not, in requests as those of [Client.Ingest]. A line is an event as
-// JSON, or a follow in two columns, follower and author, with a tab between them.
-// Follows in columns are as of at; the zero time is now.
-//
-// Uploading again is harmless, because an event changes nothing the second time,
-// and what has been undone since its time stays undone.
+// IngestGraph uploads events of other systems, as [Client.Ingest] uploads items. A line is an
+// event as JSON, or a follow in two columns, follower and author, with a tab between them, as
+// of at; the zero time is now. Uploading again is harmless: an event changes nothing the
+// second time, and what has been undone since its time stays undone.
 func (c *Client) IngestGraph(ctx context.Context, r io.Reader, at time.Time, reject func(Rejection)) (Summary, error) {
 	if at.IsZero() {
 		at = time.Now()

@@ -10,10 +10,9 @@ import (
 // Server is the author whom nobody is: who follows it gets every public post.
 const Server = "@server"
 
-// Follow calls PUT /v1/agents/{agent_id}/following/{author} and reports whether
-// anything changed. [ErrForbidden] while one of the two blocks the other, and where
-// only the app may do it; [ErrUnprocessable] where the agent follows as many as
-// one may.
+// Follow calls PUT /v1/agents/{agent_id}/following/{author} and reports whether anything
+// changed. [ErrForbidden] while one of the two blocks the other, and where only the app may
+// do it; [ErrUnprocessable] where the agent follows as many as one may.
 func (c *Client) Follow(ctx context.Context, agent, author string) (changed bool, err error) {
 	return c.change(ctx, http.MethodPut, v1("agents", agent, "following", author))
 }
@@ -93,8 +92,7 @@ func (c *Client) PutAuthor(ctx context.Context, id string, card AuthorCard) erro
 	return err
 }
 
-// DeleteAuthor calls DELETE /v1/authors/{id}: card, posts and followers are
-// erased.
+// DeleteAuthor calls DELETE /v1/authors/{id}: card, posts and followers are erased.
 func (c *Client) DeleteAuthor(ctx context.Context, id string) error {
 	return c.run(ctx, http.MethodDelete, v1("authors", id))
 }
@@ -150,8 +148,7 @@ func (c *Client) Circles(ctx context.Context, of, after string, limit int) (Circ
 	return call[CirclePage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
-// DeleteCircle calls DELETE /v1/circles/{id}. [ErrNotFound] where there is none;
-// after a retry that may mean that the try before has removed it.
+// DeleteCircle calls DELETE /v1/circles/{id}.
 func (c *Client) DeleteCircle(ctx context.Context, id string) error {
 	return c.run(ctx, http.MethodDelete, v1("circles", id))
 }

@@ -167,16 +167,13 @@ func (c *Client) Replies(ctx context.Context, id string, oldest bool, cursor str
 	return call[PostPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
-// EditPost calls PATCH /v1/posts/{id} and returns the post as it is now. An
-// author may edit their own; an admin all, but gets the zero Post for one that is
-// not public.
+// EditPost calls PATCH /v1/posts/{id} and returns the post as it is now. An author may edit
+// their own; an admin all, but gets the zero Post for one that is not public.
 func (c *Client) EditPost(ctx context.Context, id string, e PostEdit) (Post, error) {
 	return send[Post](ctx, c, Request{Method: http.MethodPatch, Path: v1("posts", id), Repeatable: true}, e)
 }
 
 // DeletePost calls DELETE /v1/posts/{id}: nobody is shown it any more.
-// [ErrNotFound] where there is no such post; after a retry that may mean that
-// the try before has deleted it.
 func (c *Client) DeletePost(ctx context.Context, id string) error {
 	return c.run(ctx, http.MethodDelete, v1("posts", id))
 }

@@ -81,9 +81,7 @@ func (c *Client) ForgetLearned(ctx context.Context, agent string) error {
 	return c.run(ctx, http.MethodDelete, v1("agents", agent, "learned"))
 }
 
-// DeleteProfile calls DELETE /v1/agents/{agent_id}/profile. [ErrNotFound]
-// where the agent has none; after a retry that may mean that the try before
-// has deleted it.
+// DeleteProfile calls DELETE /v1/agents/{agent_id}/profile.
 func (c *Client) DeleteProfile(ctx context.Context, agent string) error {
 	return c.run(ctx, http.MethodDelete, v1("agents", agent, "profile"))
 }

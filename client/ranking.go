@@ -32,9 +32,8 @@ func (c *Client) Ranking(ctx context.Context) (RankingVersion, error) {
 	return call[RankingVersion](ctx, c, Request{Method: http.MethodGet, Path: "/v1/ranking", Repeatable: true})
 }
 
-// PutRanking calls PUT /v1/ranking and returns the version it made. onlyIf is
-// the version that must be the newest, or [AnyVersion]; [ErrPrecondition] where
-// another one is: read it, and decide again.
+// PutRanking calls PUT /v1/ranking and returns the version it made. onlyIf is the version
+// that must be the newest, or [AnyVersion]; [ErrPrecondition] where another one is.
 func (c *Client) PutRanking(ctx context.Context, onlyIf int, change RankingChange) (RankingVersion, error) {
 	return send[RankingVersion](ctx, c, Request{Method: http.MethodPut, Path: "/v1/ranking", Header: ifVersion(onlyIf)}, change)
 }

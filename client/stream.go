@@ -31,9 +31,8 @@ const (
 type News struct {
 	// ID is the position of the stream: give it to a later [Client.Stream].
 	ID string `json:"-"`
-	// Count is how many posts are new in the timeline since the news before, 99 for
-	// that many or more. 0: the stream has begun, or has begun again after it broke
-	// off.
+	// Count is how many posts are new in the timeline since the news before, 99 for that many
+	// or more. 0: the stream has begun, or has begun again.
 	Count int `json:"count"`
 }
 

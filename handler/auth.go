@@ -159,9 +159,8 @@ func (a *authenticator) isAdmin(token string) bool {
 	return subtle.ConstantTimeCompare(sum[:], admin[:]) == 1
 }
 
-// bearer returns the token of the Authorization header; ok is false where there is
-// no such header or it has another scheme. Of two headers neither counts: a
-// gateway may have checked the other one.
+// bearer returns the token of the Authorization header, if there is one. Of two headers
+// neither counts: a gateway may have checked the other one.
 func bearer(r *http.Request) (token string, ok bool) {
 	values := r.Header["Authorization"]
 	if len(values) != 1 {
@@ -171,10 +170,9 @@ func bearer(r *http.Request) (token string, ok bool) {
 	return strings.TrimSpace(token), found && strings.EqualFold(scheme, "bearer")
 }
 
-// local reports whether the call comes from a program on this machine. The peer's
-// address must be loopback. Forwarded calls are refused, and so are calls of web
-// pages of other sites, by a cross-site request or by DNS rebinding. That holds for
-// reads, too: such a page cannot see the answer, but it can cause the work.
+// local reports whether a program on this machine calls. Forwarded calls are refused, and so
+// are calls of web pages of other sites, by a cross-site request or by DNS rebinding; reads
+// too, because such a page cannot see the answer, but can cause the work.
 func (a *authenticator) local(r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !peer.Addr().Unmap().IsLoopback() {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -64,10 +63,9 @@ type Config struct {
 	// 42901. As many of them may come at once. 0: no limit.
 	RateLimit float64
 	CORS      CORS
-	// Version is the server's version in the OpenAPI document; "": "(devel)".
-	Version string
-	Auth    Auth
-	Clock   feed.Clock // decides when a token has expired; default time.Now
+	Version   string // of the server, in the OpenAPI document
+	Auth      Auth
+	Clock     feed.Clock // decides when a token has expired; default time.Now
 }
 
 // Auth says who may call.
@@ -119,22 +117,14 @@ func (c Config) WithDefaults() Config {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
-	if c.Version == "" {
-		c.Version = "(devel)"
-	}
 	return c
 }
 
-// Validate says which value is unusable.
+// Validate says what is wrong with how callers are told apart. The bounds of the numbers are
+// the configuration's.
 func (c Config) Validate() error {
 	j := c.Auth.JWT
 	switch {
-	case c.RequestTimeout < 0 || c.UploadTimeout < 0 || j.Leeway < 0:
-		return errors.New("server.request_timeout, the upload timeout and the leeway of tokens must not be negative")
-	case c.MaxInFlight < 0 || c.MaxUploads < 0:
-		return errors.New("the bounds of calls and uploads at once must not be negative")
-	case !(c.RateLimit >= 0) || math.IsInf(c.RateLimit, 0):
-		return errors.New("server.rate_limit must be finite and not negative")
 	case c.CORS.Credentials && slices.Contains(c.CORS.Origins, "*"):
 		return errors.New("CORS must not allow credentials to all origins")
 	case c.Auth.Mode != ModeHeader && c.Auth.Mode != ModeJWT:

@@ -38,10 +38,9 @@ func newCORS(cfg CORS) *cors.Cors {
 	})
 }
 
-// allowOrigin adds what a browser asks for before it lets a page of another
-// origin have the answer. It reports whether the call was a preflight, which it
-// has answered. Operators' routes, such as /metrics, authenticate no caller, so a
-// page in an employee's browser must not read them.
+// allowOrigin adds what lets a page of another origin have the answer, and reports whether the
+// call was a preflight, which it has answered. Operators' routes, such as /metrics,
+// authenticate no caller, so a page in an employee's browser must not read them.
 func (s *server) allowOrigin(w gin.ResponseWriter, r *http.Request) (preflight bool) {
 	if s.cors == nil || !strings.HasPrefix(r.URL.Path, "/v1/") && !strings.HasPrefix(r.URL.Path, social.ImagePath) && r.URL.Path != "/openapi.json" {
 		return false

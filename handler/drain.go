@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Drain tells the routes that the server is about to stop, so that whoever sends calls to
-// it sends them elsewhere before it does. [NewDrain] makes one. It is safe for concurrent
-// use.
+// Drain tells the routes that the server is about to stop, so that calls are sent elsewhere
+// before it does. [NewDrain] makes one. It is safe for concurrent use.
 type Drain struct {
 	once  sync.Once
 	begun chan struct{} // closed by Begin

@@ -1,7 +1,6 @@
-// Package handler answers HTTP: a file for each group of routes, one table that maps errors
-// to a status and a code (errors.go), who may call (auth.go, token.go) and the
-// limits of what is read (body.go). It imports the engine and the contracts, but
-// no backend.
+// Package handler answers HTTP: a file for each group of routes, how a route is put together
+// (answer.go), one table that maps errors to a status and a code (errors.go), who may call
+// (auth.go, token.go) and the limits of what is read (body.go). It imports no backend.
 package handler
 
 import (
@@ -68,9 +67,8 @@ type Dependency struct {
 
 // Health reports the state of the dependencies.
 type Health interface {
-	// Check asks every dependency and returns their states by name. It returns
-	// when ctx ends; a dependency that has not answered by then is down with the
-	// context's error.
+	// Check returns the states of all dependencies by name, at the latest when ctx ends: one
+	// that has not answered by then is down with the context's error.
 	Check(ctx context.Context) map[string]Dependency
 }
 
@@ -277,9 +275,8 @@ type gate struct {
 	shed   prometheus.Counter // rejected calls
 }
 
-// enter fails at once where the limit is reached: queued calls would be answered
-// too late, and the queue would outlive the overload. After a success the caller
-// must call leave.
+// enter fails at once where the limit is reached: queued calls would be answered too late,
+// and the queue would outlive the overload. After a success leave must be called.
 func (g *gate) enter() error {
 	if g.most == 0 {
 		return nil

@@ -49,10 +49,9 @@ func hasFiles(r *http.Request) bool {
 	return err == nil && kind == "multipart/form-data"
 }
 
-// createWithImages answers POST /v1/posts with files. Nothing is stored before all
-// of them are made and the post is known to be good. It is outside the gate of
-// agents' calls until the post itself is written: images take long, and must not
-// take the places of feeds.
+// createWithImages answers POST /v1/posts with files. Nothing is stored before all of them
+// are made and the post is known to be good. It is outside the gate of agents' calls until
+// the post itself is written: images take long, and must not take the places of feeds.
 func (s *server) createWithImages(c *call, author, key string) error {
 	images := s.deps.Social.Images
 	if images == nil {
@@ -143,9 +142,8 @@ func (s *server) release(ctx context.Context, post string) {
 	}
 }
 
-// readFiles reads the fields post and image of a form. The files are not looked
-// at. Errors are those of readJSON; [feed.ErrRule] for too many files; [feed.ErrBusy]
-// where there is no room for them.
+// readFiles reads the fields post and image of a form, and does not look at the files. Errors
+// are those of readJSON, [feed.ErrRule] for too many files, [feed.ErrBusy] without room.
 func (c *call) readFiles(u *imageUpload) (in postBody, files [][]byte, err error) {
 	r := c.gin.Request
 	if enc := contentEncoding(r); enc != "" {

@@ -38,9 +38,8 @@ func (s *server) uploads(read func(ctx context.Context, body io.Reader) (api.Upl
 	return func(c *call) error { return s.upload(c, read) }
 }
 
-// upload reads the body of an admin's call, packed or not, by read, which stores
-// what is in it as it arrives. The answer to an upload that ends early has its
-// report of what was stored before.
+// upload reads a body, packed or not, by read, which stores what is in it as it arrives. The
+// answer to an upload that ends early has the report of what was stored before.
 func (s *server) upload(c *call, read func(ctx context.Context, body io.Reader) (api.Upload, error)) error {
 	r := c.gin.Request
 	if err := mayBeJSON(r); err != nil {

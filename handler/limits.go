@@ -16,9 +16,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// limitedAgents is how many agents' buckets are kept, at some 200 bytes each. An
-// agent whose bucket was evicted starts with a full one: with that many agents at
-// once a burst of one of them does no harm.
+// limitedAgents is how many agents' buckets are kept, at some 200 bytes each. An agent whose
+// bucket was evicted starts with a full one, which does no harm with that many.
 const limitedAgents = 1 << 16
 
 // limiter is a token bucket for each agent.

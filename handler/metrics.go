@@ -70,8 +70,7 @@ func (m meter) counter(status int) prometheus.Counter {
 	return c
 }
 
-// pprofRoutes adds GET /debug/pprof/*, Go's profiles of the running process, for
-// admins only: a profile shows what the server works on, and costs time. There is
+// pprofRoutes adds GET /debug/pprof/*, Go's profiles of the process, for admins only. There is
 // no route for the command line, because its flags may contain secrets.
 func (s *server) pprofRoutes(g *gin.Engine) {
 	const path = "/debug/pprof"

@@ -73,9 +73,8 @@ func (s *server) member(c *call) (string, error) {
 	return s.known(c, agent)
 }
 
-// reader is the caller of a route that is for everybody: an agent, or "" for a
-// call that names none. One that names an agent and cannot prove it is refused,
-// so that an app notices.
+// reader is the caller of a route that is for everybody: an agent, or "" for a call that names
+// none. One that names an agent and cannot prove it is refused, so that an app notices.
 func (s *server) reader(c *call) (string, error) {
 	agent, err := s.auth.reader(c.gin.Request)
 	if err != nil {

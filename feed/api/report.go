@@ -61,11 +61,9 @@ type ReportPromotion struct {
 	Likes int64 `json:"likes"`
 }
 
-// ReportDifference compares a variant's click-through rate with control's.
-//
-// The test takes impressions for independent of each other, which those of one
-// reader are not quite. So a p-value just below 0.05 means less than it says,
-// the more so the fewer agents there are.
+// ReportDifference compares a variant's click-through rate with control's. The test takes
+// impressions for independent of each other, which those of one reader are not quite: a
+// p-value just below 0.05 means less than it says, the more so the fewer agents there are.
 type ReportDifference struct {
 	CTR      float64  `json:"ctr"`      // the variant's rate less control's
 	Interval Interval `json:"interval"` // of 95 %, by Newcombe

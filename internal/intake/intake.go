@@ -51,9 +51,9 @@ type Batch interface {
 	// TooBig is called with the beginning of an entry that is not read, and rejects it.
 	TooBig(data []byte) (id string, err error)
 	// Put hands on what was kept since the last call. The errors are by entry and reject it;
-	// nil: none; [ErrKept] counts as accepted. The error says that the batch could not be handed on; then the entries
-	// without an error and those with one that does reject ([feed.Refused]) are done, where
-	// there are errors by entry.
+	// nil: none; [ErrKept] counts as accepted. The error says that the batch could not be
+	// handed on; where there are errors by entry, those without one and those that are refused
+	// ([feed.Refused]) are done nevertheless.
 	Put(ctx context.Context) ([]error, error)
 }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"unicode/utf8"
 )
 
 // readLines reads NDJSON; line is the number of the line that comes next.
@@ -97,7 +96,7 @@ func goesOn(br *bufio.Reader) bool {
 // broken the start of the next is unknown, and reading ends.
 func (p *reading) readArray() error {
 	for n := 1; ; n++ {
-		c, err := p.nextByte()
+		_, c, err := p.skipBlank()
 		if err != nil {
 			return p.broken(n, "the array does not end", err)
 		}
@@ -107,14 +106,15 @@ func (p *reading) readArray() error {
 		if err := p.element(n, c); err != nil {
 			return err
 		}
-		switch c, err = p.nextByte(); {
+		switch _, c, err = p.skipBlank(); {
 		case err != nil:
 			return p.broken(n, "the array does not end after it", err)
 		case c == ']':
 			return p.endArray()
 		case c != ',':
-			return p.broken(n, fmt.Sprintf("after it comes %q instead of a comma or the end of the array", p.character(c)), nil)
+			return p.broken(n, fmt.Sprintf("after it comes %q instead of a comma or the end of the array", p.character()), nil)
 		}
+		_, _ = p.br.Discard(1)
 	}
 }
 
@@ -123,7 +123,7 @@ func (p *reading) element(n int, c byte) error {
 	if c == ',' || c == ']' || c == '}' {
 		return p.broken(n, "it is missing; a comma too many?", nil)
 	}
-	tooBig, err := p.readElement(c)
+	tooBig, err := p.readElement()
 	switch {
 	case err != nil:
 		return p.broken(n, "the array ends within it", err)
@@ -146,43 +146,33 @@ func (p *reading) broken(n int, what string, err error) error {
 	return p.invalid("element %d of the array: %s", n, what)
 }
 
-// endArray checks that nothing comes after the array.
+// endArray reads the bracket, and checks that nothing comes after it.
 func (p *reading) endArray() error {
-	switch c, err := p.nextByte(); {
+	_, _ = p.br.Discard(1)
+	switch _, _, err := p.skipBlank(); {
 	case errors.Is(err, io.EOF):
 		return nil
 	case err != nil:
 		return p.unreadable(err)
-	default:
-		return p.invalid("after the array comes %q; send one array", p.character(c))
 	}
+	return p.invalid("after the array comes %q; send one array", p.character())
 }
 
-// character is the one whose first byte was read.
-func (p *reading) character(first byte) rune {
-	if first >= utf8.RuneSelf && p.br.UnreadByte() == nil {
-		c, _, _ := p.br.ReadRune()
-		return c
-	}
-	return rune(first)
+// character reads the one that comes next.
+func (p *reading) character() rune {
+	c, _, _ := p.br.ReadRune()
+	return c
 }
 
-// nextByte returns the next byte that is no space.
-func (p *reading) nextByte() (byte, error) {
-	for {
-		c, err := p.br.ReadByte()
-		if err != nil || (c != ' ' && c != '\t' && c != '\r' && c != '\n') {
-			return c, err
-		}
-	}
-}
-
-// readElement reads the value that begins with c into buf, up to what an entry
-// may have. It counts brackets outside of strings and leaves it to the caller
-// to look whether they match.
-func (p *reading) readElement(c byte) (tooBig bool, err error) {
+// readElement reads a value into buf, up to what an entry may have. It counts brackets
+// outside of strings; whether they match is the caller's to check.
+func (p *reading) readElement() (tooBig bool, err error) {
 	p.buf = p.buf[:0]
 	for depth, inString, escaped := 0, false, false; ; {
+		c, err := p.br.ReadByte()
+		if err != nil {
+			return tooBig, err
+		}
 		if len(p.buf) <= p.kind.Most {
 			p.buf = append(p.buf, c)
 		} else {
@@ -204,9 +194,6 @@ func (p *reading) readElement(c byte) (tooBig bool, err error) {
 		closed := c == '"' || c == '}' || c == ']'
 		if !inString && (depth < 0 || depth == 0 && (closed || p.wordEnds())) {
 			return tooBig || len(p.buf) > p.kind.Most, nil
-		}
-		if c, err = p.br.ReadByte(); err != nil {
-			return tooBig, err
 		}
 	}
 }

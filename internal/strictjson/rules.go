@@ -13,9 +13,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxDepth is how many objects and arrays a value that is kept as it is may have
-// within each other. Elasticsearch takes 1,000, and no sensible item has more
-// than a few.
+// MaxDepth is how many objects and arrays a value that is kept as it is may have within each
+// other. Elasticsearch takes 1,000, and no sensible item has more than a few.
 const MaxDepth = 100
 
 // strict holds the rules for what callers send, lenient those for what was

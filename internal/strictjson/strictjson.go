@@ -23,12 +23,10 @@ import (
 // ("limit", "ids[]"). "" stands for every other field and mistake.
 type Errors map[string]error
 
-// Unmarshal decodes one JSON object into a struct. Fields of the struct that are
-// not in the object, or null there, keep their values, so defaults are set
-// before; null in an array or a map is an error. Whole numbers may be written as
-// 1.0 and 1e3. A method
-// UnmarshalJSON of a field's type words its errors to follow the field's name:
-// "must be a duration".
+// Unmarshal decodes one JSON object into a struct. Fields that are not in the object, or null
+// there, keep their values, so defaults are set before; null in an array or a map is an error.
+// Whole numbers may be written as 1.0 and 1e3. A method UnmarshalJSON of a field's type words
+// its errors to follow the field's name: "must be a duration".
 func Unmarshal(data []byte, into any, is Errors) error {
 	if len(bytes.TrimLeft(data, " \t\r\n")) == 0 {
 		return fmt.Errorf("%w: the JSON is empty; send an object", is[""])
