@@ -194,7 +194,6 @@ type Circles interface {
 	Invite(ctx context.Context, circle, agent, by string) (changed bool, err error)
 	Withdraw(ctx context.Context, circle, agent, by string) (changed bool, err error)
 
-	// Members lists members by id, as [Follows.Following] does; none of a circle
-	// that is not there.
+	// Members lists members by id, as [Follows.Following] does; none of a circle that is not there.
 	Members(ctx context.Context, circle, after string, n int) ([]string, error)
 }

@@ -23,11 +23,10 @@
 // # Time of changes
 //
 // Changes come from this system and, as events, from others, late, twice and in any order. Each
-// write therefore takes the time of the change. The zero time says that it is made here and
-// now: then it holds against everything the store knows. Any other time is an event's own: an
-// older change does not undo a newer one, at equal times removal wins, and a removal of what is
-// unknown is kept. So the order of arrival makes no difference. Times are kept to the
-// microsecond.
+// write therefore takes the time of the change. The zero time says that it is made here and now:
+// then it holds against everything the store knows. Any other time is an event's own: an older
+// change does not undo a newer one, at equal times removal wins, and a removal of what is unknown
+// is kept. So the order of arrival makes no difference. Times are kept to the microsecond.
 package social
 
 import (

@@ -20,8 +20,7 @@ type FollowChange struct {
 	On    bool
 	At    int64
 	Index int // among the edges of [Follows.FollowAll]
-	// Noted keeps an end although there is nothing to end, so that nothing of
-	// before holds.
+	// Noted keeps an end although there is nothing to end, so that nothing of before holds.
 	Noted bool
 }
 

@@ -10,8 +10,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Server is a reserved author id, which no agent can have: who follows it gets every
-// public post.
+// Server is a reserved author id, which no agent can have: who follows it gets every public post.
 const Server = "@server"
 
 // PostPrefix begins the id of every post, and of nothing else.
@@ -57,8 +56,7 @@ func CheckAgent(id string) error {
 	return feed.CheckAgentID(id)
 }
 
-// CheckCircleID reports whether id can name a circle. The error wraps
-// [feed.ErrBadID].
+// CheckCircleID reports whether id can name a circle. The error wraps [feed.ErrBadID].
 func CheckCircleID(id string) error { return check("the id of a circle", id) }
 
 // check says of an id that is not an agent's what [feed.CheckAgentID] refuses.

@@ -24,9 +24,8 @@ type Images interface {
 	// post is not created yet, or deleted.
 	FilePost(ctx context.Context, key string) (post string, err error)
 
-	// UnusedFiles returns the files of a post that is not there: never created, or
-	// deleted. From now on it cannot be created with them. None of a post that has
-	// them.
+	// UnusedFiles returns the files of a post that is not there: never created, or deleted. From
+	// now on it cannot be created with them. None of a post that has them.
 	UnusedFiles(ctx context.Context, post string) (keys []string, err error)
 
 	// DropFiles forgets files that are not stored any more, but those of a post that is there.

@@ -17,8 +17,7 @@ const CardLives = time.Hour
 // could not be read or written.
 var ErrCacheUnavailable = &feed.Outage{Text: "the kept cards are unavailable", Shown: "the kept cards are unavailable; try again later"}
 
-// KeptCards reads the cards that are kept, for answers while the store cannot be
-// asked.
+// KeptCards reads the cards that are kept, for answers while the store cannot be asked.
 type KeptCards interface {
 	// Kept returns a card for each id, in their order. Those that are kept are
 	// Visible and Public, at most [CardLives] old, and say nothing about any reader:
@@ -78,8 +77,7 @@ type keptAt struct {
 	until   time.Time
 }
 
-// NewKeeper returns a Keeper of what store answers. It writes while [Keeper.Run]
-// runs.
+// NewKeeper returns a Keeper of what store answers. It writes while [Keeper.Run] runs.
 func NewKeeper(store Cards, cache CardCache, clock feed.Clock, log *slog.Logger) *Keeper {
 	lately, err := lru.New[string, keptAt](keeperRemembers)
 	if err != nil { // the size is not positive

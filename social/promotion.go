@@ -27,8 +27,7 @@ type Promotion struct {
 	From   int64   `json:"from"`    // first second, Unix
 	Until  int64   `json:"until"`   // the second at which it has ended, Unix
 	Weight float64 `json:"weight"`  // how often it is chosen, relative to the others
-	// Tags are those of the readers it is for: who is interested in any of them. None:
-	// everybody.
+	// Tags are those of the readers it is for: who is interested in any of them. None: everybody.
 	Tags []string `json:"tags,omitempty"`
 	// Langs are the languages of the readers it is for: whose profile names any of
 	// them. None: everybody.
@@ -41,12 +40,10 @@ func (p *Promotion) Runs(at time.Time) bool { return p.From <= at.Unix() && at.U
 // Targeted reports whether it is for some readers only.
 func (p *Promotion) Targeted() bool { return len(p.Tags)+len(p.Langs) > 0 }
 
-// Normalize drops doubles in the lists, whose order stays. It changes no slice in
-// place.
+// Normalize drops doubles in the lists, whose order stays. It changes no slice in place.
 func (p *Promotion) Normalize() { p.Tags, p.Langs = terms.Distinct(p.Tags), unique(p.Langs, "") }
 
-// CheckPromotionID reports whether id can name a promotion. The error wraps
-// [feed.ErrBadID].
+// CheckPromotionID reports whether id can name a promotion. The error wraps [feed.ErrBadID].
 func CheckPromotionID(id string) error { return check("the id of a promotion", id) }
 
 // Validate checks a promotion; the error wraps [feed.ErrInvalid], or [feed.ErrBadID].
@@ -95,8 +92,7 @@ type Promotions interface {
 	// Promotion reads one, or feed.ErrNotFound.
 	Promotion(ctx context.Context, id string) (Promotion, error)
 
-	// DeletePromotion removes one. feed.ErrNotFound where there is none, as after a
-	// repetition.
+	// DeletePromotion removes one. feed.ErrNotFound where there is none, as after a repetition.
 	DeletePromotion(ctx context.Context, id string) error
 
 	// Promotions lists them by id as bytes, those after the id given, at most n. ""

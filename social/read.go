@@ -28,9 +28,8 @@ type Card struct {
 	Commenters      int64  // see [Post.Commenters]
 	Root            string // of a reply: the post that it stands under
 
-	// Public says that what is not about this reader is everybody's: the post is
-	// public and no reply, and no grants name whom its rights are for. Only such cards are kept
-	// in a [CardCache].
+	// Public says that what is not about this reader is everybody's: the post is public and no
+	// reply, and no grants name whom its rights are for. Only such cards are kept in a [CardCache].
 	Public bool
 
 	Reason   Reason // NoReason: it is not in the reader's timeline
@@ -126,9 +125,8 @@ type Receiver struct {
 // Lists reads what lists and outboxes are made of. The answers are proposals,
 // newest first where they are posts: who shows one asks [Cards].
 type Lists interface {
-	// Pull returns the newest n of a reader's timeline below a position: every
-	// post for which [Decide] has a reason (Whole), or that is Listed. Fewer than n
-	// are the last.
+	// Pull returns the newest n of a reader's timeline below a position: every post for which
+	// [Decide] has a reason (Whole), or that is Listed. Fewer than n are the last.
 	Pull(ctx context.Context, q PullQuery) ([]Entry, error)
 
 	// Replies returns the next n replies that stand under a post, but of those whom the

@@ -13,8 +13,7 @@ const (
 	Mention  Reason = "mention"  // it mentions them
 )
 
-// Relation is the relation between a reader and a post. The zero Relation is
-// a stranger.
+// Relation is the relation between a reader and a post. The zero Relation is a stranger.
 type Relation struct {
 	Reader        string // "": a call without an agent
 	Follows       bool   // the reader follows the author
@@ -86,9 +85,8 @@ func reason(self, follow, domain, member, mentioned bool) Reason {
 	return NoReason
 }
 
-// allows answers a right for a reader who sees the post. Whomever a right is given to, its
-// author has it, too. Circles of a remote post are never resolved: its grants stand in for
-// them.
+// allows answers a right for a reader who sees the post. Whomever a right is given to, its author
+// has it, too. Circles of a remote post are never resolved: its grants stand in for them.
 func allows(p *Post, right Right, rel Relation, self bool) bool {
 	switch right {
 	case RightPublic:

@@ -124,12 +124,11 @@ type Posts interface {
 	// id is another author's; feed.ErrNotFound where a newer deletion is known.
 	CreatePost(ctx context.Context, p Post, c Creation) (post Post, created bool, err error)
 
-	// EditPost changes the content of a post and returns it. by is who asks: "" is an admin
-	// or another system. A post that by may not see is feed.ErrNotFound, one that is not
-	// theirs feed.ErrForbidden; a remote post has no owner here. An edit that leaves neither
-	// caption nor image, or has another number of alt texts than the post has images, is
-	// feed.ErrRule. An event for a post that is not known is kept until it is created; it
-	// returns the zero Post.
+	// EditPost changes the content of a post and returns it. by is who asks: "" is an admin or
+	// another system. A post that by may not see is feed.ErrNotFound, one that is not theirs
+	// feed.ErrForbidden; a remote post has no owner here. An edit that leaves neither caption nor
+	// image, or has another number of alt texts than the post has images, is feed.ErrRule. An event
+	// for a post that is not known is kept until it is created; it returns the zero Post.
 	EditPost(ctx context.Context, id, by string, e Edit, at time.Time) (Post, error)
 
 	// DeletePost makes a post a tombstone, without its content. by is as for EditPost.

@@ -14,11 +14,10 @@ import (
 	"github.com/freshet/freshet/feed/terms"
 )
 
-// Normalize fills in what a new post leaves open: rights that are not given are
-// public, and so is the right of the audience where there are no circles that it could
-// mean; ids come once, the author is not among those mentioned, followers are
-// part of the public, and the circles of a remote post are dropped. It
-// changes no slice in place. Circles come in order.
+// Normalize fills in what a new post leaves open: rights that are not given are public, and so is
+// the right of the audience where there are no circles that it could mean; ids come once, the
+// author is not among those mentioned, followers are part of the public, and the circles of a
+// remote post are dropped. It changes no slice in place. Circles come in order.
 func (p *Post) Normalize() {
 	p.Audience.Followers = p.Audience.Followers && !p.Audience.Public
 	if p.Remote() {
@@ -50,9 +49,8 @@ func unique(list []string, without string) []string {
 	return out
 }
 
-// Validate checks a normalized post that is to be created. Errors wrap
-// [feed.ErrRule] and name the rule, or [feed.ErrBadID] where the post's own id or
-// its author's is malformed.
+// Validate checks a normalized post that is to be created. Errors wrap [feed.ErrRule] and name the
+// rule, or [feed.ErrBadID] where the post's own id or its author's is malformed.
 //
 // That its circles are its author's is for the store to check.
 func (p *Post) Validate(now time.Time) error {

@@ -1,6 +1,5 @@
-// Package posts puts posts in front of a catalog. The catalog's item of a post
-// only makes it found; what readers get of it is for the social store to say,
-// each time.
+// Package posts puts posts in front of a catalog. The catalog's item of a post only makes it found;
+// what readers get of it is for the social store to say, each time.
 package posts
 
 import (
@@ -38,10 +37,9 @@ func (c *Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	return c.read(ctx, "", ids, func(ids []string) ([]feed.Doc, error) { return c.Catalog.Docs(ctx, ids) })
 }
 
-// Hydrate implements [catalog.Catalog]. Posts are those that the agent may see,
-// with what is about the agent in them. While the store cannot be asked, public
-// posts that are kept come back beside an error that wraps [social.ErrUnavailable],
-// and nothing in them is about the agent.
+// Hydrate implements [catalog.Catalog]. Posts are those that the agent may see, with what is about
+// the agent in them. While the store cannot be asked, public posts that are kept come back beside
+// an error that wraps [social.ErrUnavailable], and nothing in them is about the agent.
 func (c *Catalog) Hydrate(ctx context.Context, agent string, ids []string) (docs []feed.Doc, p feed.Profile, err error) {
 	docs, err = c.read(ctx, agent, ids, func(ids []string) (docs []feed.Doc, err error) {
 		docs, p, err = c.Catalog.Hydrate(ctx, agent, ids)
@@ -97,10 +95,9 @@ func (c *Catalog) instead(ctx context.Context, posts []social.Known, err error) 
 	return make([]social.Card, len(posts))
 }
 
-// read answers items from one side and posts from the other. The error of either
-// side comes back beside what the other one has answered; where the items' side
-// has answered nothing at all, which is how it says that the profile is not
-// known, neither do the posts.
+// read answers items from one side and posts from the other. The error of either side comes back
+// beside what the other one has answered; where the items' side has answered nothing at all, which
+// is how it says that the profile is not known, neither do the posts.
 func (c *Catalog) read(ctx context.Context, reader string, ids []string, items func([]string) ([]feed.Doc, error)) ([]feed.Doc, error) {
 	var known []social.Known
 	var others []string

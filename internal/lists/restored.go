@@ -55,8 +55,7 @@ func NewRestored(stamps *redislists.Stamps, lost Lost, late *Late, clock feed.Cl
 	return &Restored{stamps: stamps, lost: lost, late: late, clock: clock, log: log, known: map[string]string{}}
 }
 
-// Look finds data that is not known to be right. It is quick: to make it right is
-// for repair.
+// Look finds data that is not known to be right. It is quick: to make it right is for repair.
 func (r *Restored) Look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, stampsTimeout)
 	defer cancel()

@@ -102,8 +102,7 @@ func (b *builder) run(ctx context.Context, name string) error {
 	return errBuilding
 }
 
-// once fills a list under a token; ready is false where what belongs into it
-// has changed meanwhile.
+// once fills a list under a token; ready is false where what belongs into it has changed meanwhile.
 func (b *builder) once(ctx context.Context, name, token string) (ready bool, err error) {
 	start := b.clock()
 	list, err := b.read(ctx, name, b.cap+1)

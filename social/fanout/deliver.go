@@ -94,8 +94,7 @@ func (f *Fanout) pushOwn(ctx context.Context, p *social.Post) error {
 	})
 }
 
-// receivers calls do for each page of whom a post is delivered to; the page
-// begins after an agent.
+// receivers calls do for each page of whom a post is delivered to; the page begins after an agent.
 func (f *Fanout) receivers(ctx context.Context, post string, followers bool, do func(after string, some []social.Receiver) error) error {
 	after := ""
 	for {
@@ -110,8 +109,7 @@ func (f *Fanout) receivers(ctx context.Context, post string, followers bool, do 
 	}
 }
 
-// due asks the store again who of some agents, in order and after one, gets a
-// post, and why.
+// due asks the store again who of some agents, in order and after one, gets a post, and why.
 func (f *Fanout) due(ctx context.Context, post string, followers bool, after string, lists []string) (map[string]social.Reason, error) {
 	now, err := f.post(ctx, post)
 	if err != nil || now.ID == "" || now.Deleted {

@@ -103,9 +103,8 @@ func (f *Fanout) takeLeft(ctx context.Context, author string, lists []string) er
 
 // Files removes images. [media.Files] implements it.
 type Files interface {
-	// Release removes the files of a post that is not there, never created or
-	// deleted, and returns when they are gone. An error says that a store cannot be
-	// asked. It may be repeated.
+	// Release removes the files of a post that is not there, never created or deleted, and returns
+	// when they are gone. An error says that a store cannot be asked. It may be repeated.
 	Release(ctx context.Context, post string) error
 }
 

@@ -38,19 +38,16 @@ const (
 	margin = 2 * time.Minute
 )
 
-// Deps are the dependencies of a Fanout. All are required but Files, Cards, Log
-// and the numbers.
+// Deps are the dependencies of a Fanout. All are required but Files, Cards, Log and the numbers.
 type Deps struct {
 	Store    social.Store // the backend itself
 	Queue    jobs.Queue   // of the same backend
 	Lists    timeline.Lists
 	Outboxes timeline.Lists
 	Items    catalog.Writer // keeps the items of public posts
-	// Files removes the images of posts that are not there; nil: there is no store of
-	// images.
+	// Files removes the images of posts that are not there; nil: there is no store of images.
 	Files Files
-	// Cards keeps cards of public posts for while the store cannot be asked; nil: none
-	// are kept.
+	// Cards keeps cards of public posts for while the store cannot be asked; nil: none are kept.
 	Cards     social.CardCache
 	Cap       int // of a timeline; default [timeline.Cap]
 	OutboxCap int // of an outbox; default [timeline.OutboxCap]
@@ -153,8 +150,7 @@ func (f *Fanout) post(ctx context.Context, id string) (social.Post, error) {
 	return posts[0], nil
 }
 
-// content takes up to n entries for a list, and the position of the next one as
-// its floor.
+// content takes up to n entries for a list, and the position of the next one as its floor.
 func content(entries []social.Entry, n int) (add []timeline.Position, floor timeline.Position) {
 	for i, e := range entries {
 		if i == n {

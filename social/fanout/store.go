@@ -152,8 +152,7 @@ func (s store) erased(ctx context.Context, agent string, err error) {
 	}
 }
 
-// members are those of a circle, as far as it matters: one more than a few are
-// many.
+// members are those of a circle, as far as it matters: one more than a few are many.
 func (s store) members(ctx context.Context, circle string, at time.Time) []string {
 	if !at.IsZero() {
 		return nil

@@ -16,8 +16,6 @@ const (
 	sampled, ofEach = 50, 200
 	// proposed is how many authors with enough evidence are checked.
 	proposed = 3 * social.MaxSuggestions
-	// followPage is how many follows are read at once.
-	followPage = 1000
 )
 
 // suggest stores an agent's suggestions: authors whom several of its followees follow. They
@@ -31,10 +29,13 @@ func (f *Fanout) suggest(ctx context.Context, agent string) error {
 	if err != nil {
 		return err
 	}
-	sample := sampleOf(agent, followed)
+	sample, start := sampleOf(agent, followed), ""
+	if len(sample) > 0 {
+		start = sample[0]
+	}
 	counts, counted := map[string]int{}, 0
 	for _, followee := range sample {
-		authors, err := f.someFollowed(ctx, followee, startOf(sample))
+		authors, err := f.someFollowed(ctx, followee, start)
 		if err != nil {
 			return err
 		}
@@ -55,8 +56,8 @@ func (f *Fanout) suggest(ctx context.Context, agent string) error {
 // followed lists the agent's followees without [social.Server].
 func (f *Fanout) followed(ctx context.Context, agent string) (all []string, err error) {
 	for after := ""; ; after = all[len(all)-1] {
-		page, err := f.d.Store.Following(ctx, agent, after, followPage)
-		if all = append(all, page...); err != nil || len(page) < followPage {
+		some, err := f.d.Store.Following(ctx, agent, after, page)
+		if all = append(all, some...); err != nil || len(some) < page {
 			return slices.DeleteFunc(all, func(id string) bool { return id == social.Server }), err
 		}
 	}
@@ -79,8 +80,7 @@ func (f *Fanout) someFollowed(ctx context.Context, agent, start string) ([]strin
 	return list, err
 }
 
-// sampleOf chooses a sample of followees, the same each time, so that asking often reveals no
-// more.
+// sampleOf chooses a sample of followees, the same each time, so that asking often reveals no more.
 func sampleOf(agent string, followed []string) []string {
 	rank := make(map[string][sha256.Size]byte, len(followed))
 	for _, id := range followed {
@@ -91,14 +91,6 @@ func sampleOf(agent string, followed []string) []string {
 		return slices.Compare(x[:], y[:])
 	})
 	return followed[:min(len(followed), sampled)]
-}
-
-// startOf returns the id from which the follows of a sample are read.
-func startOf(sample []string) string {
-	if len(sample) == 0 {
-		return ""
-	}
-	return sample[0]
 }
 
 // evidence returns the authors whom enough of the counted followees follow, the most followed
@@ -117,19 +109,15 @@ func evidence(counts map[string]int, counted int) (list []social.Suggestion) {
 	return list[:min(len(list), proposed)]
 }
 
-// rounded rounds a count down.
+// steps are the counts that are told; at most half of what is sampled.
+var steps = []int{20, 10, 5, social.SuggestionEvidence}
+
+// rounded rounds a count, which is evidence, down.
 func rounded(n int) int {
-	to := social.SuggestionEvidence
-	for _, step := range []int{5, 10, 20} { // at most half of what is sampled
-		if n >= step {
-			to = step
-		}
-	}
-	return to
+	return steps[slices.IndexFunc(steps, func(step int) bool { return n >= step })]
 }
 
-// suggestable leaves out authors who may not be suggested to the agent, and those beyond the
-// limit.
+// suggestable leaves out authors who may not be suggested to the agent, and those beyond the limit.
 func (f *Fanout) suggestable(ctx context.Context, agent string, list []social.Suggestion, at time.Time) ([]social.Suggestion, error) {
 	ids := make([]string, len(list))
 	for i, s := range list {

@@ -138,8 +138,7 @@ func (r *round) bulk(ctx context.Context, begin, end int) {
 	}
 }
 
-// together applies the events from begin up to end. Each writer has those of its
-// keys.
+// together applies the events from begin up to end. Each writer has those of its keys.
 func (r *round) together(ctx context.Context, begin, end int) {
 	var shares [writers][]int
 	for i := begin; i < end; i++ {

@@ -1,7 +1,6 @@
-// Package graph takes what other systems tell of posts, follows and circles,
-// as events, and applies it to the social store. It decodes an event
-// ([Decode], [Parse]), applies one ([Event.Apply]) or many ([Applier]), and
-// reads whole files of them ([Applier.Read]). graph/stream reads them from
+// Package graph takes what other systems tell of posts, follows and circles, as events, and applies
+// it to the social store. It decodes an event ([Decode], [Parse]), applies one ([Event.Apply]) or
+// many ([Applier]), and reads whole files of them ([Applier.Read]). graph/stream reads them from
 // Redis. docs/timelines.md describes the events for those who send them.
 //
 // Events may come late, twice and in any order: each has its own time, and the
@@ -95,8 +94,7 @@ func (e Event) key() string {
 // repeated.
 func (e Event) Apply(ctx context.Context, s Store) error { return e.body.apply(ctx, s) }
 
-// kinds are the errors of [strictjson]: whatever is wrong with an event makes it
-// a bad one.
+// kinds are the errors of [strictjson]: whatever is wrong with an event makes it a bad one.
 var kinds = strictjson.Errors{"": feed.Errorf(feed.ErrInvalid, "bad event")}
 
 // Decode reads an event as one line of JSON: {"type":…,"data":{…}}. The error

@@ -252,13 +252,11 @@ type Queue interface {
 	// order. Those that are lost are no error.
 	DoneAll(ctx context.Context, list []Job) ([]End, error)
 
-	// Fail ends an attempt. The row is tried again after the time given, or is dead
-	// after [MaxAttempts]; its state is returned. One that was marked meanwhile is
-	// pending. ErrLost.
+	// Fail ends an attempt. The row is tried again after the time given, or is dead after
+	// [MaxAttempts]; its state is returned. One that was marked meanwhile is pending. ErrLost.
 	Fail(ctx context.Context, j Job, f Failure) (State, error)
 
-	// GiveBack ends leases as if they had not been. Those that are lost are left
-	// out.
+	// GiveBack ends leases as if they had not been. Those that are lost are left out.
 	GiveBack(ctx context.Context, list ...Job) error
 
 	// Again marks every row of the kinds that was completed since a time, as far as it is kept

@@ -175,8 +175,7 @@ func (r *Runner) dispatch() {
 	}
 }
 
-// take leases jobs and starts them. more says that there may be others, and
-// workers free for them.
+// take leases jobs and starts them. more says that there may be others, and workers free for them.
 func (r *Runner) take() (more bool, err error) {
 	if err := r.takeBack(); err != nil {
 		return false, err
@@ -213,8 +212,7 @@ func (r *Runner) doubts() {
 	r.untold.Store(true)
 }
 
-// takeBack ends leases that this runner took and does not know of, for a while after a call
-// failed.
+// takeBack ends leases that this runner took and does not know of, for a while after a call failed.
 func (r *Runner) takeBack() error {
 	r.mu.Lock()
 	if !time.Now().Before(r.doubt) {

@@ -56,8 +56,7 @@ func (r *Runner) work(list []Job) {
 	}
 }
 
-// endAll tells the queue how each attempt has ended; those that are done in one
-// step.
+// endAll tells the queue how each attempt has ended; those that are done in one step.
 func (r *Runner) endAll(ctx context.Context, list []Job, causes []error) (results []string, errs []error) {
 	results, errs = make([]string, len(list)), make([]error, len(list))
 	var done []Job

@@ -120,8 +120,7 @@ func (f *Files) Release(ctx context.Context, post string) error {
 	return f.rows.DropFiles(ctx, keys)
 }
 
-// Post returns the post that a file belongs to: [feed.ErrNotFound], or the social
-// store's errors.
+// Post returns the post that a file belongs to: [feed.ErrNotFound], or the social store's errors.
 func (f *Files) Post(ctx context.Context, key string) (string, error) {
 	if err := CheckKey(key); err != nil {
 		return "", err

@@ -112,8 +112,7 @@ func checkSize(head image.Config) error {
 // beside is the memory for an image in addition to its pixels: thumbnail, encoder, small parts.
 const beside = 8 << 20
 
-// mostPerPixel is the memory for a pixel of the most expensive image: a progressive CMYK
-// JPEG.
+// mostPerPixel is the memory for a pixel of the most expensive image: a progressive CMYK JPEG.
 const mostPerPixel = 24
 
 // Decodable is how many pixels an image may have that can be decoded with so many bytes
@@ -272,8 +271,7 @@ func scaled(picture image.Image, side int, by draw.Scaler) *image.NRGBA {
 	return to
 }
 
-// average is the mean color of what can be seen of a picture; white of one that
-// is all transparent.
+// average is the mean color of what can be seen of a picture; white of one that is all transparent.
 func average(p *image.NRGBA) string {
 	var r, g, b, a uint64
 	for i := 0; i+3 < len(p.Pix); i += 4 {

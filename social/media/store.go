@@ -10,8 +10,7 @@ import (
 // Store keeps files under keys, each whole or not at all. Keys are relative paths with slashes. It
 // is safe for concurrent use. Errors are the backend's own, or the context's.
 type Store interface {
-	// Put stores a file, in place of what is there. After an error it may be stored
-	// or not.
+	// Put stores a file, in place of what is there. After an error it may be stored or not.
 	Put(ctx context.Context, key string, f File) error
 	// Open opens a file, which the caller closes. It is read within ctx. The error
 	// wraps [feed.ErrNotFound] where there is none.

@@ -37,8 +37,7 @@ func New(client redis.Cmdable, prefix string) *Cards {
 	return &Cards{client, rediskeys.For(client, prefix)}
 }
 
-// value is the stored form of a post. The script reads Version and Gone, which must
-// come first.
+// value is the stored form of a post. The script reads Version and Gone, which must come first.
 type value struct {
 	Version   int64           `json:"v"`
 	Gone      bool            `json:"gone,omitempty"`
@@ -105,8 +104,7 @@ func (c *Cards) Remove(ctx context.Context, posts []social.Known) error {
 	return contractError("remove", c.send(ctx, writes))
 }
 
-// send runs the script for each write, in pipelines; servers that do not know it
-// yet learn it.
+// send runs the script for each write, in pipelines; servers that do not know it yet learn it.
 func (c *Cards) send(ctx context.Context, writes []write) error {
 	var errs []error
 	for part := range slices.Chunk(writes, atOnce) {
@@ -140,9 +138,8 @@ func (c *Cards) Erase(ctx context.Context, author string) error {
 	return contractError("erase", c.client.Set(ctx, c.keys.ErasedAuthor(author), "1", social.CardLives+eraseMore).Err())
 }
 
-// Kept implements [social.KeptCards]: one round trip for the cards and one for the
-// marks of their authors. On a cluster, cards that cannot be read count as not
-// kept.
+// Kept implements [social.KeptCards]: one round trip for the cards and one for the marks of their
+// authors. On a cluster, cards that cannot be read count as not kept.
 func (c *Cards) Kept(ctx context.Context, ids []string) ([]social.Card, error) {
 	cards := make([]social.Card, len(ids))
 	keys := make([]string, len(ids))

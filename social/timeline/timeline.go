@@ -67,9 +67,8 @@ type Head struct {
 	State  State
 	Newest Position // the first entry; zero: there is none, or the list is not ready
 	Floor  Position // as in [Page]; of a list that is built, as far as is known
-	// Version names what [Writer.Push] and [Writer.Replace] change: it is another
-	// one after each Replace, Remove and ClearToken, and in each list that is built
-	// anew. "": there is no list.
+	// Version names what [Writer.Push] and [Writer.Replace] change: it is another one after each
+	// Replace, Remove and ClearToken, and in each list that is built anew. "": there is no list.
 	Version string
 }
 
@@ -102,11 +101,10 @@ type Writer interface {
 	// going on does not bring them back. It is not for what may come back: a call whose answer
 	// was lost may reach the lists late. Ids that a list does not have are no error.
 	Remove(ctx context.Context, lists []string, ids []string) error
-	// Replace takes ids out of a list and adds others in one step, as Push and Remove do; an id
-	// in both is in the list. It changes nothing and returns false where the list has expired
-	// or is of another version than the change: take [Reader.Heads] again, then ask the store
-	// again. So who has asked the store earlier cannot undo what somebody else has changed
-	// since.
+	// Replace takes ids out of a list and adds others in one step, as Push and Remove do; an id in
+	// both is in the list. It changes nothing and returns false where the list has expired or is of
+	// another version than the change: take [Reader.Heads] again, then ask the store again. So who
+	// has asked the store earlier cannot undo what somebody else has changed since.
 	Replace(ctx context.Context, list string, c Change) (bool, error)
 	// ClearToken says that the store would deliver something else to these lists than before.
 	// Builds of them that are going on fail to commit, and another one may begin at once; lists
@@ -131,12 +129,11 @@ type Change struct {
 // Builder makes lists. Builds of one list go on beside each other, and the last
 // one that began can be committed.
 type Builder interface {
-	// Begin makes a list that is being built and returns the token of the build: from now on
-	// pushes are taken, so ask the store after it. The token is "" where the list is Ready, or
-	// Building elsewhere, which may be an attempt of this caller whose answer was lost. A build
-	// is taken over after [TakeOver], or when its token was cleared; what was pushed meanwhile
-	// is forgotten, because the store has it. A list that is not committed within [BuildTTL] is
-	// gone.
+	// Begin makes a list that is being built and returns the token of the build: from now on pushes
+	// are taken, so ask the store after it. The token is "" where the list is Ready, or Building
+	// elsewhere, which may be an attempt of this caller whose answer was lost. A build is taken
+	// over after [TakeOver], or when its token was cleared; what was pushed meanwhile is forgotten,
+	// because the store has it. A list that is not committed within [BuildTTL] is gone.
 	Begin(ctx context.Context, list string) (token string, state State, err error)
 	// Commit makes the list ready: the store's content, and what was pushed since Begin. It
 	// returns false, and changes nothing, where the token is not the list's any more: begin

@@ -29,8 +29,7 @@ func (c *Consumer) settle(entries []redis.XMessage) error {
 	return nil
 }
 
-// try applies entries once. It returns those that the store could not be told,
-// and why.
+// try applies entries once. It returns those that the store could not be told, and why.
 func (c *Consumer) try(entries []redis.XMessage) (left []redis.XMessage, down, err error) {
 	var events []graph.Event
 	var from []int // events[i] is entries[from[i]]

@@ -106,9 +106,8 @@ func consumerName() string {
 	return fmt.Sprintf("%s-%08x", host, rand.Uint32())
 }
 
-// Close stops reading. It waits for the read and the writes under way, until ctx
-// ends. What could not be applied stays in the stream, for another server or the
-// next start.
+// Close stops reading. It waits for the read and the writes under way, until ctx ends. What could
+// not be applied stays in the stream, for another server or the next start.
 func (c *Consumer) Close(ctx context.Context) {
 	c.stop()
 	defer context.AfterFunc(ctx, c.abandon)()

@@ -17,8 +17,7 @@ var waitingEvents = promauto.NewGauge(prometheus.GaugeOpts{
 	Help: "Events in the stream that are not applied yet, whichever server is to do it; as of the last look, every 10 seconds.",
 })
 
-// upkeep takes over what other servers have left lying, trims both streams and
-// counts what waits.
+// upkeep takes over what other servers have left lying, trims both streams and counts what waits.
 func (c *Consumer) upkeep() error {
 	c.unsettled = true // a reply that was lost inside the client shows nowhere else
 	if err := c.takeOver(); err != nil {
@@ -127,8 +126,7 @@ func (c *Consumer) forget(ctx context.Context, name string) error {
 	return forgetting.Run(ctx, c.client, []string{c.key}, Group, name, forgotten.Milliseconds()).Err()
 }
 
-// leave takes this consumer out of the group. Where that fails another server
-// does it later.
+// leave takes this consumer out of the group. Where that fails another server does it later.
 func (c *Consumer) leave() {
 	ctx, cancel := context.WithTimeout(c.ctx, c.cfg.Leave)
 	defer cancel()

@@ -17,8 +17,7 @@ import (
 	"github.com/freshet/freshet/social/media"
 )
 
-// Unfinished ends the names of files that are being written. Who is killed leaves
-// them.
+// Unfinished ends the names of files that are being written. Who is killed leaves them.
 const Unfinished = ".tmp"
 
 // Store keeps each file under its key, a path below the folder. It is safe for use by

@@ -79,10 +79,9 @@ func (a *address) setEndpoint(value string) error {
 // What names a role of the container or of the pod, where it runs in one.
 var ofContainer = []string{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_WEB_IDENTITY_TOKEN_FILE"}
 
-// credentialsOf are those of the environment, else those of the user's file, else
-// those of the role that the environment names. The role of the machine is asked for
-// only where the address says so: elsewhere nobody answers at the address that clouds
-// have for it, or somebody else does.
+// credentialsOf are those of the environment, else those of the user's file, else those of the role
+// that the environment names. The role of the machine is asked for only where the address says so:
+// elsewhere nobody answers at the address that clouds have for it, or somebody else does.
 func credentialsOf(a address) (*credentials.Credentials, error) {
 	if a.anonymous {
 		return credentials.NewStatic("", "", "", credentials.SignatureAnonymous), nil

@@ -5,8 +5,7 @@ import (
 	"io"
 )
 
-// reader reads an object by one request, and by another for each place that it is
-// read from next.
+// reader reads an object by one request, and by another for each place that it is read from next.
 type reader struct {
 	from func(at int64) (io.ReadCloser, error) // reads from there to the end
 	size int64

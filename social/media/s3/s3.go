@@ -30,8 +30,7 @@ type Store struct {
 
 var _ media.Store = (*Store)(nil)
 
-// Open opens the bucket at an address s3://bucket?region=…, without a request. The
-// parameters are
+// Open opens the bucket at an address s3://bucket?region=…, without a request. The parameters are
 //
 //   - region, else AWS_REGION or AWS_DEFAULT_REGION of the environment; required for
 //     Amazon

@@ -26,9 +26,8 @@ type entries struct {
 	ids     int // bytes of the ids
 }
 
-// put adds what is above the floor and not in without. It keeps the ids, so they
-// must not be parts of something larger. Content comes newest first; from its end
-// it is appended.
+// put adds what is above the floor and not in without. It keeps the ids, so they must not be parts
+// of something larger. Content comes newest first; from its end it is appended.
 func (e *entries) put(add []timeline.Position, without map[string]struct{}) {
 	for _, p := range slices.Backward(add) {
 		if _, ok := without[p.ID]; ok || !p.Above(e.floor) {

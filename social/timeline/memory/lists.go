@@ -27,9 +27,8 @@ type Config struct {
 // defaultBytes is room for some 2,000 full lists.
 const defaultBytes = 64 << 20
 
-// Lists implements [timeline.Lists] for one server. Where memory is full, those
-// lists go that nobody has read or built for longest. It is safe for concurrent
-// use.
+// Lists implements [timeline.Lists] for one server. Where memory is full, those lists go that
+// nobody has read or built for longest. It is safe for concurrent use.
 type Lists struct {
 	cfg Config
 

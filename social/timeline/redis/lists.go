@@ -36,8 +36,7 @@ type Lists struct {
 
 var _ timeline.Lists = (*Lists)(nil)
 
-// NewTimelines makes the agents' timelines, kept behind client; it does not talk
-// to the server.
+// NewTimelines makes the agents' timelines, kept behind client; it does not talk to the server.
 func NewTimelines(client redis.Cmdable, cfg Config) *Lists {
 	cfg.Cap = cmp.Or(cfg.Cap, timeline.Cap)
 	return &Lists{client, rediskeys.For(client, cfg.KeyPrefix).Timeline, cfg}

@@ -22,8 +22,7 @@ func (l *Lists) Read(ctx context.Context, list string, below timeline.Position, 
 	return page, contractError("read", err)
 }
 
-// ReadMany implements [timeline.Reader] in one pipeline for every [pipelined]
-// lists.
+// ReadMany implements [timeline.Reader] in one pipeline for every [pipelined] lists.
 func (l *Lists) ReadMany(ctx context.Context, names []string, below timeline.Position, n int) ([]timeline.Page, error) {
 	n = max(n, 0)
 	cmds, err := l.each(ctx, readScript, names, l.readArgs(below, n), false)

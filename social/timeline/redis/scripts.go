@@ -2,9 +2,8 @@ package redis
 
 import "github.com/redis/go-redis/v9"
 
-// A list is a sorted set of post ids, scored by the second they were created in.
-// The first members are no entries; their score is -inf, and the space in them
-// is in no id:
+// A list is a sorted set of post ids, scored by the second they were created in. The first members
+// are no entries; their score is -inf, and the space in them is in no id:
 //
 //	!<state> <token> <version> <started>   the mark: b building, x building whose
 //	                                       token was cleared, r ready; started in ms
@@ -21,8 +20,7 @@ import "github.com/redis/go-redis/v9"
 
 // markLua reads and writes the mark and the floor.
 //
-// Strings are compared byte by byte: < asks the locale that the server was
-// started with.
+// Strings are compared byte by byte: < asks the locale that the server was started with.
 const markLua = `
 local key = KEYS[1]
 local function load()
@@ -237,10 +235,9 @@ return 1
 //	ARGV[4]  TTL of a list that is being built, ms
 //	reply    the token, or the state: b or r
 //
-// The server's time ends the token. Without it, a copy of this script that comes
-// late would give the token again, to a list that has lost since what was pushed
-// into it or to one whose token was cleared, and the build would commit what it
-// had read before that.
+// The server's time ends the token. Without it, a copy of this script that comes late would give
+// the token again, to a list that has lost since what was pushed into it or to one whose token was
+// cleared, and the build would commit what it had read before that.
 var beginScript = redis.NewScript(markLua + `
 local m = load()
 if m then

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -106,14 +104,10 @@ func (s *Stamps) Look(ctx context.Context, now time.Time) ([]Stamp, error) {
 // parseStamp reads what the scripts write; what is no stamp is none.
 func parseStamp(key, data, text string) Stamp {
 	st := Stamp{Key: key, Data: data, text: text}
-	words := strings.Split(text, " ")
-	if len(words) != 3 {
-		return st
-	}
-	since, err := strconv.ParseInt(words[1], 10, 64)
-	at, atErr := strconv.ParseInt(words[2], 10, 64)
-	if err == nil && atErr == nil {
-		st.Of, st.Since, st.At = words[0], time.UnixMilli(since), time.UnixMilli(at)
+	var of string
+	var since, at int64
+	if _, err := fmt.Sscanf(text, "%s %d %d", &of, &since, &at); err == nil {
+		st.Of, st.Since, st.At = of, time.UnixMilli(since), time.UnixMilli(at)
 	}
 	return st
 }

@@ -24,8 +24,7 @@ func (l *Lists) Push(ctx context.Context, names, versions []string, entries []ti
 	return held, contractError("push", err)
 }
 
-// Remove implements [timeline.Writer] in one pipeline for every [pipelined]
-// lists.
+// Remove implements [timeline.Writer] in one pipeline for every [pipelined] lists.
 func (l *Lists) Remove(ctx context.Context, names []string, ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -49,8 +48,7 @@ func (l *Lists) Replace(ctx context.Context, list string, c timeline.Change) (bo
 	return done, contractError("replace", err)
 }
 
-// ClearToken implements [timeline.Writer] in one pipeline for every [pipelined]
-// lists.
+// ClearToken implements [timeline.Writer] in one pipeline for every [pipelined] lists.
 func (l *Lists) ClearToken(ctx context.Context, names []string) error {
 	_, err := l.each(ctx, clearScript, names, []any{unique()}, true)
 	return contractError("clear token", err)
