@@ -67,6 +67,9 @@ type Head struct {
 	State  State
 	Newest Position // the first entry; zero: there is none, or the list is not ready
 	Floor  Position // as in [Page]; of a list that is built, as far as is known
+	// Size is how many entries it has; 0 where it is not ready. It tells of what comes late,
+	// below the newest.
+	Size int
 	// Version names what [Writer.Push] and [Writer.Replace] change: it is another one after each
 	// Replace, Remove and ClearToken, and in each list that is built anew. "": there is no list.
 	Version string

@@ -34,7 +34,7 @@ func (s *Lists) Heads(ctx context.Context, names []string) ([]timeline.Head, err
 	return heads, s.each(ctx, names, func(i int, l *oneList, _ time.Time) {
 		heads[i] = timeline.Head{State: l.state, Floor: l.floor, Version: l.version}
 		if n := len(l.oldest); n > 0 && l.state == timeline.Ready {
-			heads[i].Newest = l.oldest[n-1]
+			heads[i].Newest, heads[i].Size = l.oldest[n-1], n
 		}
 	})
 }

@@ -91,16 +91,18 @@ func (l *Lists) Heads(ctx context.Context, names []string) ([]timeline.Head, err
 		part := names[from:min(from+pipelined, len(names))]
 		pipe := l.client.Pipeline()
 		marks, newest := make([]*redis.StringSliceCmd, len(part)), make([]*redis.ZSliceCmd, len(part))
+		sizes := make([]*redis.IntCmd, len(part))
 		for i, list := range part {
 			marks[i] = pipe.ZRange(ctx, l.key(list), 0, 1)
 			newest[i] = pipe.ZRevRangeWithScores(ctx, l.key(list), 0, 0)
+			sizes[i] = pipe.ZCard(ctx, l.key(list))
 		}
 		if _, err := pipe.Exec(ctx); err != nil {
 			return nil, contractError("heads", err)
 		}
 		for i := range part {
 			var err error
-			if heads[from+i], err = parseHead(marks[i].Val(), newest[i].Val()); err != nil {
+			if heads[from+i], err = parseHead(marks[i].Val(), newest[i].Val(), sizes[i].Val()); err != nil {
 				return nil, contractError("heads", fmt.Errorf("%s: %w", l.key(part[i]), err))
 			}
 		}
@@ -108,7 +110,7 @@ func (l *Lists) Heads(ctx context.Context, names []string) ([]timeline.Head, err
 	return heads, nil
 }
 
-func parseHead(marks []string, newest []redis.Z) (h timeline.Head, err error) {
+func parseHead(marks []string, newest []redis.Z, members int64) (h timeline.Head, err error) {
 	if len(marks) == 0 {
 		return h, nil
 	}
@@ -125,6 +127,7 @@ func parseHead(marks []string, newest []redis.Z) (h timeline.Head, err error) {
 	h.State, h.Version = m.state, m.version
 	if id, ok := newestID(newest); ok && h.State == timeline.Ready {
 		h.Newest = timeline.Position{At: int64(newest[0].Score), ID: id}
+		h.Size = int(members) - 2 // the mark and the floor are members, too
 	}
 	return h, nil
 }

@@ -108,7 +108,7 @@ func (r *reference) head(list string) (h timeline.Head) {
 	}
 	h = timeline.Head{State: l.state, Floor: l.floor, Version: l.version}
 	if all := l.sorted(); len(all) > 0 && l.state == timeline.Ready {
-		h.Newest = all[0]
+		h.Newest, h.Size = all[0], len(all)
 	}
 	return h
 }
