@@ -118,8 +118,7 @@ type Profiles interface {
 	Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error
 }
 
-// Catalog is a whole backend, or a cache in front of one. What wraps another one embeds it
-// and has the methods that it changes.
+// Catalog is a whole backend, or something in front of one.
 type Catalog interface {
 	Reader
 	Writer
@@ -144,13 +143,11 @@ func (Uncached) Prefetch(context.Context, []string) error { return nil }
 
 // Scanner is a catalog an in-process recall index can be rebuilt from.
 type Scanner interface {
-	// Scan calls fn for every item, in no particular order, and stops at fn's
-	// error, which it returns.
+	// Scan calls fn for every item, in any order, and stops at fn's error, which it returns.
 	Scan(ctx context.Context, fn func(feed.Item) error) error
 }
 
-// Hydrate is [Catalog]'s Hydrate for backends that read items and profiles apart from
-// each other.
+// Hydrate is [Catalog]'s Hydrate for backends that read items and profiles apart.
 func Hydrate(ctx context.Context, items Reader, profiles Profiles, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
 	docs, err := items.Docs(ctx, ids)
 	if err != nil {
@@ -173,8 +170,7 @@ type Lister interface {
 	List(ctx context.Context, s Selection) (Page, error)
 }
 
-// Selection says which items are listed; the zero value of a field but Limit asks for
-// nothing.
+// Selection says which items are listed; the zero value of a field asks for nothing.
 type Selection struct {
 	Author string // the item's author_id
 	Tag    string // one of the item's tags

@@ -45,11 +45,7 @@ func (in *Ingest) patched(it feed.Item, patch map[string]json.RawMessage) (feed.
 	if err != nil {
 		return feed.Item{}, err
 	}
-	fields := map[string]json.RawMessage{}
-	if err := json.Unmarshal(before, &fields); err != nil {
-		return feed.Item{}, err
-	}
-	after, err := patchedObject(fields, patch)
+	after, err := patchedObject(before, patch)
 	if err != nil {
 		return feed.Item{}, feed.Errorf(feed.ErrInvalid, "bad item: %w", err)
 	}
@@ -84,11 +80,7 @@ func ProfilePatch(patch []byte) (apply func(*feed.Profile) error, err error) {
 		if err != nil {
 			return err
 		}
-		fields := map[string]json.RawMessage{}
-		if err := json.Unmarshal(before, &fields); err != nil {
-			return err
-		}
-		after, err := patchedObject(fields, members)
+		after, err := patchedObject(before, members)
 		if err != nil {
 			return feed.Errorf(feed.ErrInvalid, "bad profile: %w", err)
 		}
@@ -97,38 +89,33 @@ func ProfilePatch(patch []byte) (apply func(*feed.Profile) error, err error) {
 	}, nil
 }
 
-// patchedObject is an object with the members of a merge patch. What the patch does not touch
-// keeps its bytes, so that 1.50 stays 1.50.
-func patchedObject(fields, patch map[string]json.RawMessage) (json.RawMessage, error) {
-	for name, value := range patch {
-		switch value[0] {
-		case 'n':
-			delete(fields, name)
-		case '{':
-			object, err := patchedMember(fields[name], value)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			fields[name] = object
-		default:
-			fields[name] = value
-		}
-	}
-	return EncodeObject(fields)
-}
-
-// patchedMember is a value, which counts as {} where it is no object, with a merge patch.
-func patchedMember(into, patch json.RawMessage) (json.RawMessage, error) {
-	fields, members := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+// patchedObject is a value, which counts as {} where it is no object, with the members of a
+// merge patch. What the patch does not touch keeps its bytes, so that 1.50 stays 1.50.
+func patchedObject(into json.RawMessage, patch map[string]json.RawMessage) (json.RawMessage, error) {
+	fields := map[string]json.RawMessage{}
 	if len(into) > 0 && into[0] == '{' {
 		if err := json.Unmarshal(into, &fields); err != nil {
 			return nil, err
 		}
 	}
-	if err := json.Unmarshal(patch, &members); err != nil {
-		return nil, err
+	for name, value := range patch {
+		switch value[0] {
+		case 'n':
+			delete(fields, name)
+		case '{':
+			var members map[string]json.RawMessage
+			err := json.Unmarshal(value, &members)
+			if err == nil {
+				fields[name], err = patchedObject(fields[name], members)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		default:
+			fields[name] = value
+		}
 	}
-	return patchedObject(fields, members)
+	return EncodeObject(fields)
 }
 
 // EncodeObject writes an object without escapes that its values do not have.

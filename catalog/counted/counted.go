@@ -47,8 +47,7 @@ type Catalog struct {
 	counts Counts
 }
 
-// New returns a catalog over the items, which are stored with these counts
-// (elastic.Config's Counts, see [Of]).
+// New returns a catalog over items that are stored with these counts (see [Of]).
 func New(items catalog.Catalog, counts Counts) Catalog {
 	drop := func(ctx context.Context, w catalog.Written) error {
 		if len(w.Removed) == 0 {

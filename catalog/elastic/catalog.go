@@ -70,8 +70,7 @@ func New(client esindex.Client, cfg Config) *Catalog {
 	return c
 }
 
-// Refresh makes everything written so far visible to searches. Servers leave
-// that to the index's refresh interval.
+// Refresh makes everything written so far visible to searches, for tests.
 func (c *Catalog) Refresh(ctx context.Context) error {
 	return c.do(ctx, "/"+c.items+"/_refresh", "", nil, nil)
 }

@@ -116,8 +116,7 @@ func derived(s *esindex.Schema, it *feed.Item) (all []change) {
 	return all
 }
 
-// checkBusiness refuses business fields that would be taken for a field of
-// the item, or lie inside one.
+// checkBusiness refuses business fields that collide with one of the item.
 func checkBusiness(s *esindex.Schema, it *feed.Item) error {
 	for name := range it.Business {
 		head, _, _ := strings.Cut(name, ".")

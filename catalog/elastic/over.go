@@ -85,8 +85,9 @@ func changes(s *esindex.Schema, before, after *feed.Item, counts feed.Counts) (a
 		set(n.ID, after.ID)
 	}
 	for _, f := range []struct {
-		name, before, after string
-		replaced            bool // several by one or none
+		name          string
+		before, after any
+		replaced      bool // several by one or none
 	}{
 		{n.GroupID, before.GroupID, after.GroupID, false},
 		{n.Title, before.Title, after.Title, false},
@@ -95,6 +96,11 @@ func changes(s *esindex.Schema, before, after *feed.Item, counts feed.Counts) (a
 		{n.ImageURL, before.ImageURL, after.ImageURL, false},
 		{n.AuthorID, before.AuthorID, after.AuthorID, len(before.AuthorIDs) > len(after.AuthorIDs)},
 		{n.Lang, before.Lang, after.Lang, len(before.Langs) > len(after.Langs)},
+		{n.Popularity, before.Popularity(), after.Popularity(), false},
+		{n.Likes, before.Likes, after.Likes, false},
+		{n.Comments, before.Comments, after.Comments, false},
+		{n.TitleTokens, tokens(before.Title), tokens(after.Title), false},
+		{n.SummaryTokens, tokens(before.Summary), tokens(after.Summary), false},
 	} {
 		switch {
 		case f.before == f.after && !f.replaced:
@@ -111,21 +117,6 @@ func changes(s *esindex.Schema, before, after *feed.Item, counts feed.Counts) (a
 	}
 	if before.UpdateTime != after.UpdateTime {
 		set(n.UpdateTime, s.Time.Stored(after.UpdateTime))
-	}
-	if before.Popularity() != after.Popularity() {
-		set(n.Popularity, after.Popularity())
-	}
-	if before.Likes != after.Likes {
-		set(n.Likes, after.Likes)
-	}
-	if before.Comments != after.Comments {
-		set(n.Comments, after.Comments)
-	}
-	if before.Title != after.Title {
-		set(n.TitleTokens, tokens(after.Title))
-	}
-	if before.Summary != after.Summary {
-		set(n.SummaryTokens, tokens(after.Summary))
 	}
 	for _, f := range derived(s, before) {
 		set(f.name, nil)

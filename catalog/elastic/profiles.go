@@ -13,8 +13,7 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// Profile implements [catalog.Profiles]. Reads by id are in real time: they
-// see a write before any refresh.
+// Profile implements [catalog.Profiles].
 func (c *Catalog) Profile(ctx context.Context, agent string) (feed.Profile, error) {
 	found, err := c.get(ctx, []esindex.DocID{{Index: c.agents, ID: agent}})
 	if err != nil {

@@ -96,8 +96,7 @@ func (c *Catalog) untold(ctx context.Context, s *esindex.Schema, id string, sour
 	return h.itemJSON(s, id)
 }
 
-// find searches the items. Documents that are no JSON are written anew by Elasticsearch;
-// those that it cannot write are broken.
+// find searches the items. Documents that Elasticsearch cannot write as JSON are broken.
 func (c *Catalog) find(ctx context.Context, ask map[string]any) ([]hit, error) {
 	const whole = "allow_partial_search_results=false"
 	hits, err := c.ask(ctx, whole, ask)

@@ -12,8 +12,7 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// updateTries bounds how often an update begins anew because somebody else has
-// written the item meanwhile.
+// updateTries bounds how often an update begins anew because of other writers.
 const updateTries = 20
 
 // Update implements [catalog.Writer]. Counts are read after the document that is written over,
@@ -48,8 +47,7 @@ type updating struct {
 	out    []catalog.Updated
 }
 
-// again tries those that are left once. Those are left again that somebody else has
-// written meanwhile.
+// again tries those that are left once, and leaves those that others have written meanwhile.
 func (u *updating) again(ctx context.Context) error {
 	of := u.left
 	u.left = nil

@@ -105,9 +105,8 @@ func (c *Catalog) otherIDs(ctx context.Context, schema *esindex.Schema, items []
 	return found, c.free(ctx, schema, ids, found)
 }
 
-// free gives those items that are new another _id where a document of another item has
-// theirs: the same one each time, so that an item that is put again before a refresh has one
-// document.
+// free gives new items another _id where a document of another item has theirs: the same one
+// each time, so that one that is put again before a refresh has one document.
 func (c *Catalog) free(ctx context.Context, schema *esindex.Schema, ids []string, found map[string]hit) error {
 	unknown := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, ok := found[id]; return ok })
 	docs, err := c.get(ctx, c.itemIDs(unknown, 0))
@@ -218,8 +217,7 @@ func (c *Catalog) room(ctx context.Context, b *bulk, doc []byte, told func(item 
 	return c.send(ctx, b, told)
 }
 
-// send sends what was built about items, tells the result of each, and leaves the request
-// empty.
+// send sends what was built, tells the result of each item, and empties the request.
 func (c *Catalog) send(ctx context.Context, b *bulk, told func(item int, r result)) error {
 	if len(b.of) == 0 {
 		return ctx.Err()
@@ -246,8 +244,7 @@ func (r result) refusal() error {
 	return r.Error.Refusal(r.Status)
 }
 
-// err blames what was sent where Elasticsearch does: then it is an error of the kind,
-// and what says what it is about.
+// err is of the kind, and begins with what, where Elasticsearch blames what was sent.
 func (r result) err(kind error, what string) error {
 	e := r.refusal()
 	switch {

@@ -72,8 +72,7 @@ func (k *kept[V]) get(key string) (v V, seen ticket, ok bool) {
 	return v, seen, ok
 }
 
-// offer keeps a value that was read after the get that gave out the ticket,
-// unless its key was written meanwhile.
+// offer keeps a value that was read after a failed get, unless its key was written meanwhile.
 func (k *kept[V]) offer(key string, v V, seen ticket) {
 	cost := k.cost(key, v)
 	if cost > k.most || cost > k.budget || seen.mark.begun != seen.mark.ended {

@@ -27,8 +27,7 @@ type Config struct {
 // articles shall not empty the cache for the others.
 const maxDoc = 64 << 10
 
-// docOverhead is about what an entry costs beside its JSON: list entry, map
-// slot and headers.
+// docOverhead is about what an entry costs beside its JSON.
 const docOverhead = 192
 
 // Cache is a catalog that answers from memory what it can. What it returns is
@@ -41,8 +40,7 @@ type Cache struct {
 	profiles *kept[profile]
 }
 
-// profile is a cached profile; absent ones are worth keeping, because most
-// readers have none.
+// profile is a cached profile, or that there is none, as of most readers.
 type profile struct {
 	feed.Profile
 	exists bool
@@ -75,6 +73,7 @@ func New(next catalog.Catalog, cfg Config) *Cache {
 // not in memory; an item that does not exist is asked for each time.
 func (c *Cache) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	docs := make([]feed.Doc, len(ids))
+	var missing []string
 	var misses []miss
 	for i, id := range ids {
 		doc, seen, ok := c.docs.get(id)
@@ -83,35 +82,18 @@ func (c *Cache) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 			continue
 		}
 		if misses == nil {
-			misses = make([]miss, 0, len(ids)-i)
+			missing, misses = make([]string, 0, len(ids)-i), make([]miss, 0, len(ids)-i)
 		}
-		misses = append(misses, miss{at: i, seen: seen})
+		missing, misses = append(missing, id), append(misses, miss{at: i, seen: seen})
 	}
 	metrics.ItemProcess.Hits.Add(float64(len(ids) - len(misses)))
 	if len(misses) == 0 {
 		return docs, nil
 	}
 	metrics.ItemProcess.Misses.Add(float64(len(misses)))
-	if err := c.fill(ctx, docs, ids, misses); err != nil {
-		return nil, err
-	}
-	return docs, nil
-}
-
-// miss is an id that is not in memory, and when that was.
-type miss struct {
-	at   int
-	seen ticket
-}
-
-func (c *Cache) fill(ctx context.Context, docs []feed.Doc, ids []string, misses []miss) error {
-	missing := make([]string, len(misses))
-	for i, m := range misses {
-		missing[i] = ids[m.at]
-	}
 	got, err := c.next.Docs(ctx, missing)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, m := range misses {
 		docs[m.at] = got[i]
@@ -120,7 +102,13 @@ func (c *Cache) fill(ctx context.Context, docs []feed.Doc, ids []string, misses 
 			c.docs.offer(own, feed.Doc{ID: own, JSON: got[i].JSON}, m.seen)
 		}
 	}
-	return nil
+	return docs, nil
+}
+
+// miss is an id that is not in memory, and when that was.
+type miss struct {
+	at   int
+	seen ticket
 }
 
 // lookup returns the agent's profile, the zero one where exists is false.

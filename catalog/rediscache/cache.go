@@ -59,8 +59,7 @@ type Cache struct {
 
 var _ catalog.Catalog = (*Cache)(nil)
 
-// New puts a cache behind client in front of next; it does not talk to the
-// server.
+// New puts a cache behind client in front of next. It does not dial yet.
 func New(next catalog.Catalog, client redis.Cmdable, cfg Config) *Cache {
 	cfg.Tombstone = cmp.Or(cfg.Tombstone, 10*time.Second)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))

@@ -65,8 +65,7 @@ func (c *Cache) expiring(ctx context.Context, ids []string) (out []string, err e
 	return out, nil
 }
 
-// renew caches the items, whatever is cached of them, unless they were written
-// meanwhile.
+// renew caches the items anew, unless they were written meanwhile.
 func (c *Cache) renew(ctx context.Context, docs []feed.Doc) error {
 	pipe := c.client.Pipeline()
 	for _, d := range docs {

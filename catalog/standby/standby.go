@@ -1,5 +1,4 @@
-// Package standby keeps readers supplied while the catalog is down: with the contents of the
-// list that stands in for recall meanwhile.
+// Package standby answers the contents of the list that stands in for recall while it is down.
 package standby
 
 import (

@@ -84,9 +84,8 @@ func get(ctx context.Context, client Client, ids []DocID, params string) ([]Docu
 	}
 	// No filter_path: with one, Elasticsearch parses every document and writes
 	// it anew, and 1.50 comes back as 1.5. Without, it sends the stored bytes.
-	read := func(body []byte) error { return json.Unmarshal(body, &got) }
-	if err = Do(ctx, client, http.MethodPost, "/_mget", params, body, read); NotJSON(err) {
-		err = Do(ctx, client, http.MethodPost, "/_mget", params+"filter_path=docs", body, read)
+	if err = Do(ctx, client, http.MethodPost, "/_mget", params, body, readJSON(&got)); NotJSON(err) {
+		err = Do(ctx, client, http.MethodPost, "/_mget", params+"filter_path=docs", body, readJSON(&got))
 	}
 	if err == nil && len(got.Docs) != len(ids) {
 		err = fmt.Errorf("elasticsearch answered %d documents for %d ids", len(got.Docs), len(ids))

@@ -12,8 +12,7 @@ import (
 // Agents is the index of the profiles that belongs to an index of items.
 func Agents(index string) string { return index + "-agents" }
 
-// Rankings is the index of the ranking's versions that belongs to an index of
-// items.
+// Rankings is the index of the ranking's versions that belongs to an index of items.
 func Rankings(index string) string { return index + "-ranking" }
 
 // tokensAnalyzer cuts at spaces: what is written in the token fields are tokens.

@@ -30,8 +30,7 @@ const (
 	DefaultEpoch2d = "freshet_epoch_2d"
 )
 
-// MetaID, as the name of the id field, says that the document's _id is the
-// item's id.
+// MetaID, as the name of the id field, says that the document's _id is the item's id.
 const MetaID = "_id"
 
 // None, as the name of a field, says that the index has no such field. Items
@@ -63,8 +62,7 @@ type Fields struct {
 	Sum2h, Epoch2h, Sum2d, Epoch2d string
 }
 
-// WithDefaults gives every unnamed field its logical name, and popularity, tokens
-// and site those of our own index.
+// WithDefaults gives every unnamed field the name that it has in our own index.
 func (f Fields) WithDefaults() Fields {
 	for _, r := range f.refs() {
 		*r.name = cmp.Or(*r.name, r.logical)
@@ -72,8 +70,7 @@ func (f Fields) WithDefaults() Fields {
 	return f
 }
 
-// Validate refuses names Elasticsearch cannot use and two logical fields of
-// one name.
+// Validate refuses names Elasticsearch cannot use and two fields of one name.
 func (f Fields) Validate() error {
 	f = f.WithDefaults()
 	taken := map[string]string{}

@@ -17,8 +17,7 @@ import (
 // ErrUnusable is wrapped by the error of [Report.Err].
 var ErrUnusable = errors.New("the index cannot be used as it is mapped")
 
-// Problem is one thing about an index that is wrong, or works less well than
-// it could.
+// Problem is one thing about an index that is wrong, or works less well than it could.
 type Problem struct {
 	Field   string // as in elasticsearch.fields; "" is the index as a whole
 	Name    string // in the index
@@ -40,8 +39,7 @@ type Report struct {
 	Problems []Problem
 }
 
-// Err joins the fatal problems; nil when the index can be used. It wraps
-// [ErrUnusable].
+// Err joins the fatal problems, and wraps [ErrUnusable]; nil when the index can be used.
 func (r Report) Err() error {
 	var errs []error
 	for _, p := range r.Problems {
@@ -116,20 +114,14 @@ func Inspect(ctx context.Context, client Client, index string, names Fields) (Re
 	return report, nil
 }
 
-// join adds a further index of those behind the name. What one of them lacks its items
-// lack.
+// join adds a further index of those behind the name.
 func (r *Report) join(in *inspection, name string) {
 	one, all := &in.schema, &r.Schema
 	all.Untold, all.Loaded, all.Unloaded = all.Untold|one.Untold, all.Loaded&one.Loaded, all.Unloaded|one.Unloaded
 	all.UntoldID, all.Partial = all.UntoldID || one.UntoldID, all.Partial || one.Partial
-	one.UntoldID, one.Partial = all.UntoldID, all.Partial
-	one.Untold, one.Loaded, one.Unloaded = all.Untold, all.Loaded, all.Unloaded
-	all.Live, all.Folded = all.Live && one.Live, all.Folded && one.Folded
-	one.Live, one.Folded = all.Live, all.Folded
+	all.Live, all.Folded, all.Traits = all.Live && one.Live, all.Folded && one.Folded, all.Traits.and(one.Traits)
 	all.Time.most = min(all.Time.most, one.Time.most)
 	one.Time.most = all.Time.most
-	all.Traits = all.Traits.and(one.Traits)
-	one.Traits = all.Traits
 	if all.Tokens != one.Tokens {
 		all.textsAlone()
 		one.textsAlone()
@@ -139,7 +131,7 @@ func (r *Report) join(in *inspection, name string) {
 			r.Problems = append(r.Problems, p)
 		}
 	}
-	if *one != *all {
+	if one.Fields != all.Fields || one.Source != all.Source || one.Time != all.Time {
 		r.Problems = append(r.Problems, Problem{Fatal: true, Message: fmt.Sprintf(
 			"%s and %s map the fields differently; one feed needs one mapping", r.Indices[0], name)})
 	}
@@ -353,8 +345,7 @@ func (in *inspection) popularity(to, source *string) {
 	}
 }
 
-// traits finds what pages can be varied by. An index without it is as good as it
-// was before pages were.
+// traits finds what pages can be varied by.
 func (in *inspection) traits() {
 	names, found := &in.schema.Fields, &in.schema.Traits
 	found.Author, found.Story = in.variedBy(names.AuthorID), in.variedBy(Story)
@@ -364,8 +355,7 @@ func (in *inspection) traits() {
 		"a keyword with doc_values", "pages are built without regard to sites")
 }
 
-// live finds whether live popularity can be kept. Where one field of the four
-// cannot be used none is.
+// live finds whether live popularity can be kept: all four fields have to be usable.
 func (in *inspection) live() {
 	const sum, epoch, without = "a double with doc_values", "a keyword or long, indexed and with doc_values", "live popularity is off"
 	// A float cannot hold a sum at the end of its epoch.

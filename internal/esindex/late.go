@@ -101,8 +101,7 @@ func (l *LateSchema) changed(used *Schema) bool {
 	return state == nil || state.refused != nil || state.schema != used
 }
 
-// OrOwn returns l, or where it is nil the schema of our own index with default
-// names.
+// OrOwn returns l, or where it is nil the schema of our own index with default names.
 func (l *LateSchema) OrOwn() *LateSchema {
 	if l == nil {
 		return Known(OwnSchema(Fields{}))

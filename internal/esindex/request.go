@@ -30,8 +30,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("elasticsearch answered %d %s: %s", e.Status, e.Type, e.Reason)
 }
 
-// The types of refusals by an index that is not there. Somebody has deleted or closed
-// it, to restore a snapshot or by mistake.
+// The types of refusals by an index that somebody has deleted or closed.
 const (
 	notFound = "index_not_found_exception"
 	closed   = "index_closed_exception"
@@ -81,8 +80,7 @@ func Refused(err error) bool {
 	return errors.As(err, &e) && (!e.passes() || Gone(e))
 }
 
-// IsType reports whether err is a refusal of this type, such as
-// index_not_found_exception.
+// IsType reports whether err is a refusal of this type.
 func IsType(err error, name string) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Type == name

@@ -21,8 +21,7 @@ type TimeField struct {
 	most    int64  // the largest number that the type of a number field holds
 }
 
-// EpochSeconds is the time field of our own index: a date with the format
-// epoch_second.
+// EpochSeconds is the time field of our own index, a date.
 var EpochSeconds = TimeField{format: epochSecond, formats: epochSecond}
 
 // timeFormat is a date format of Elasticsearch, by name or as a pattern; for
@@ -240,8 +239,7 @@ func (t TimeField) Span(d time.Duration) json.RawMessage {
 	return json.RawMessage(`"` + strconv.FormatInt(d.Milliseconds(), 10) + `ms"`)
 }
 
-// FromSort reads a sort value as Unix seconds. Dates are sorted in
-// milliseconds whatever their format.
+// FromSort reads a sort value, of a date in milliseconds, as Unix seconds.
 func (t TimeField) FromSort(v []byte) (int64, error) {
 	per := int64(1000)
 	if t.numeric {

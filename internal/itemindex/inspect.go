@@ -50,8 +50,7 @@ func checkSource(ctx context.Context, client esindex.Client, cfg configs.Config,
 	return err
 }
 
-// NoTokens is the field of the problem that an index of Freshet's own lacks the fields of
-// tokens.
+// NoTokens is the field of the problem that an index of Freshet's own lacks fields of tokens.
 const NoTokens = "title_tokens"
 
 const makeAnew = "the index lacks the fields of tokens that Freshet's own has; delete it or name another one in elasticsearch.index, start freshet, " +

@@ -17,8 +17,7 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// lookPause is the least time between two looks at the mapping because of answers that
-// do not fit.
+// lookPause is the least time between two looks because of answers that do not fit.
 const lookPause = time.Second
 
 // langsPause is the least time between two looks at the languages of the items.
@@ -83,8 +82,7 @@ func (w *Watch) Try(ctx context.Context) error {
 	return err
 }
 
-// inspect reads the mapping, once. What is missing it makes, with
-// elasticsearch.manage_index.
+// inspect is [Watch.Try] without regard to what the error is.
 func (w *Watch) inspect(ctx context.Context) error {
 	if w.found != nil {
 		return nil

@@ -131,9 +131,8 @@ func (p *parts) assign(f *recall.Factors, scores json.RawMessage) error {
 	return nil
 }
 
-// factors reads the sort values: those of a recall, the popularity, and the live
-// popularity where the index has it. A document whose values cannot be used is not
-// known.
+// factors reads the sort values: those of a recall, the popularity, and the live popularity
+// where the index has it. A document whose values cannot be used is not known.
 func (h *hit) factors(schema *esindex.Schema, q *feed.Query) (id string, f recall.Factors, err error) {
 	want := 5
 	if schema.Live {

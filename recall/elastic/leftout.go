@@ -23,8 +23,7 @@ var reasonNames = [reasons]string{"id", "group_id", "update_time", "score"}
 // leftOut counts the hits that cannot be used, by reason.
 type leftOut [reasons]int
 
-// illegal counts an id or a group that no item can have, and reports whether it is
-// one.
+// illegal reports whether no item can have this id or group, and counts it.
 func (l *leftOut) illegal(id, group string) bool {
 	switch {
 	case feed.CheckItemID(id) != nil:

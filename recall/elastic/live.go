@@ -70,8 +70,7 @@ func readLive(f *recall.Factors, values []json.RawMessage, q *feed.Query, s *esi
 	}
 }
 
-// atLeast0 reads a sort value as a query counts it: what is missing or below zero
-// is 0.
+// atLeast0 reads a sort value; what is missing or below zero is 0, as in a query.
 func atLeast0(value json.RawMessage) float64 {
 	number, err := strconv.ParseFloat(string(value), 64)
 	if err != nil {

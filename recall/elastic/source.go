@@ -123,8 +123,7 @@ func (s *Source) result(ctx context.Context, got *answer, err error) (recall.Res
 	return got.result(), nil
 }
 
-// Try is a recall for people: it says also how many hits were left out, by reason;
-// "" is none.
+// Try is a recall that also says how many hits were left out, by reason; "" is none.
 func (s *Source) Try(ctx context.Context, q feed.Query) (recall.Result, string, error) {
 	schema, err := s.schema.Get()
 	if err != nil {
@@ -243,8 +242,7 @@ func parseCursor(text string, schema *esindex.Schema) (c cursor, err error) {
 }
 
 // goesOn reports whether a search can go on after these values: two numbers, the id and the
-// group, which are strings, or null where a document has none; or where there is no id, the
-// group and a whole number.
+// group, each a string or null; or where there is no id, the group and a whole number.
 func goesOn(values []any, schema *esindex.Schema) bool {
 	if len(values) != 4 {
 		return false
