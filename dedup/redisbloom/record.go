@@ -1,6 +1,7 @@
 package redisbloom
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,34 +28,8 @@ type part struct {
 	batch []dedup.Impression
 }
 
-// addScript adds impressions to a filter. One that is not there, new or vanished meanwhile, is
-// made with its size and TTL: BF.MADD alone would make a tiny one that grows layer on layer.
-// What may need memory is written first: at maxmemory Redis refuses it only until then.
-//
-//	KEYS[1]  the filter
-//	ARGV[1]  its error rate
-//	ARGV[2]  its capacity
-//	ARGV[3]  its TTL, s
-//	ARGV[4…] the members
-//	reply    1 where the filter was made, else 0
-var addScript = redis.NewScript(`
-local made = redis.call('EXISTS', KEYS[1]) == 0
-if made then
-  redis.call('BF.RESERVE', KEYS[1], ARGV[1], ARGV[2], 'EXPANSION', 2)
-  redis.call('EXPIRE', KEYS[1], ARGV[3])
-end
-for from = 4, #ARGV, 1000 do
-  local added = redis.call('BF.MADD', KEYS[1], unpack(ARGV, from, math.min(from + 999, #ARGV)))
-  for i = 1, #added do
-    if type(added[i]) == 'table' then return added[i] end -- the error of a member
-  end
-end
-redis.call('EXPIRE', KEYS[1], ARGV[3])
-return made and 1 or 0
-`)
-
 // Record implements [dedup.Writer]: one round trip that fixes the day's shard
-// count, then one script per filter, several filters at once.
+// count, then another per filter, several filters at once.
 func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.Time) ([]dedup.Impression, error) {
 	if len(batch) == 0 {
 		return nil, nil
@@ -118,22 +93,56 @@ func (s *Store) split(batch []dedup.Impression, day feed.Day, shards int) []part
 	return parts
 }
 
+// write adds a part to its filter with BF.INSERT, which makes one that is not there, new or
+// vanished meanwhile, with its size: BF.MADD would make a tiny one that grows layer on layer.
 func (s *Store) write(ctx context.Context, p part, day feed.Day, shards int, ttl time.Duration) error {
 	members := make([]string, len(p.batch))
-	args := make([]any, 0, 3+len(members))
-	args = append(args, s.rate, s.cfg.ShardCapacity(shards), int64(ttl/time.Second))
+	args := make([]any, 0, 9+len(members))
+	args = append(args, "bf.insert", p.key, "capacity", s.cfg.ShardCapacity(shards), "error", s.rate, "expansion", 2, "items")
 	for i, imp := range p.batch {
 		members[i] = imp.Member()
 		args = append(args, &members[i])
 	}
-	made, err := addScript.Run(ctx, s.writes, []string{p.key}, args...).Bool()
-	if err != nil {
+	there, add := redis.NewIntCmd(ctx, "exists", p.key), redis.NewCmd(ctx, args...)
+	expire := redis.NewCmd(ctx, "expire", p.key, int64(ttl/time.Second))
+	if err := s.together(ctx, p.key, there, add, expire); err != nil {
+		return err
+	}
+	added, err := add.Slice()
+	for _, member := range added {
+		if failed, ok := member.(error); ok {
+			err = failed
+		}
+	}
+	if err == nil && len(added) != len(members) {
+		err = fmt.Errorf("%w: %d values for %d members", errAnswer, len(added), len(members))
+	}
+	if err = cmp.Or(err, expire.Err()); err != nil { // without a TTL it would never expire; writing again sets it
 		return fmt.Errorf("add to %s: %w", p.key, err)
 	}
-	if made { // it was not there: new today, or vanished
+	if there.Val() == 0 { // new today, or vanished
 		s.gone(ctx, p.key)
 	}
 	s.fill.there(p.key, day, nil)
+	return nil
+}
+
+// together sends commands on one key in one round trip, which counts once the replicas have
+// them. Each command has its own error; the one returned says that they cannot be relied on.
+func (s *Store) together(ctx context.Context, key string, cmds ...redis.Cmder) error {
+	for _, cmd := range cmds {
+		cmd.SetFirstKeyPos(1)
+	}
+	if s.copies.N > 0 {
+		return s.copies.Exec(ctx, s.client, key, cmds...)
+	}
+	pipe := s.client.Pipeline()
+	for _, cmd := range cmds {
+		_ = pipe.Process(ctx, cmd)
+	}
+	if _, err := pipe.Exec(ctx); err != nil && !isReply(err) {
+		return err
+	}
 	return nil
 }
 

@@ -38,8 +38,8 @@ type Store struct {
 	client redis.Cmdable
 	keys   rediskeys.Keys
 	cfg    dedup.Config
-	rate   float64        // error rate of one filter
-	writes redis.Scripter // client, waiting for the replicas
+	rate   float64 // error rate of one filter
+	copies rediskeys.Replicas
 	log    *slog.Logger
 	// foreign is when the log last named a key of another type, in seconds since 1970.
 	foreign atomic.Int64
@@ -58,7 +58,7 @@ func New(client redis.Cmdable, cfg dedup.Config, tuning Config) (*Store, error) 
 	}
 	s := &Store{
 		client: client, keys: rediskeys.For(client, tuning.KeyPrefix), cfg: cfg, rate: cfg.FilterRate(),
-		writes: tuning.Replicas.Scripts(client), log: cmp.Or(tuning.Logger, slog.New(slog.DiscardHandler)),
+		copies: tuning.Replicas, log: cmp.Or(tuning.Logger, slog.New(slog.DiscardHandler)),
 	}
 	s.args.New = func() any { return new([]any) }
 	return s, nil

@@ -95,10 +95,10 @@ func (r Replicas) exec(ctx context.Context, client redis.Cmdable, key string, cm
 
 func send(ctx context.Context, r Replicas, node *redis.Client, asking bool, cmds []redis.Cmder) error {
 	pipe := node.Pipeline()
-	if asking {
-		_ = pipe.Process(ctx, redis.NewStatusCmd(ctx, "asking"))
-	}
 	for _, cmd := range cmds {
+		if asking { // which holds for one command
+			_ = pipe.Process(ctx, redis.NewStatusCmd(ctx, "asking"))
+		}
 		cmd.SetErr(nil)
 		_ = pipe.Process(ctx, cmd)
 	}
