@@ -109,9 +109,8 @@ func OpenDedup(ctx context.Context, cfg configs.Config, options ...Option) (dedu
 // Totals tells what has become of the impressions so far.
 func (a *App) Totals() dedup.Totals { return a.stores.recorder.Totals() }
 
-// Flush returns when what agents were shown and did so far is counted, which
-// otherwise happens each second. A replay waits for it: on its clock a second is
-// over at once.
+// Flush returns when what agents were shown and did so far is counted, which otherwise
+// happens each second. On the clock of a replay a second is over at once.
 func (a *App) Flush(ctx context.Context) error {
 	err := a.tally.Flush(ctx)
 	if err == nil && a.popular != nil {

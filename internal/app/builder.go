@@ -34,17 +34,15 @@ type settings struct {
 }
 
 const (
-	// coalesce is how young a refresh may be for one that waited for it to page
-	// from its session: an app that refreshes twice, as at a double tap or a
-	// repeated call, does so within a second.
+	// coalesce is how young a refresh may be for one that waited for it to page from its
+	// session: an app that refreshes twice, as at a double tap, does so within a second.
 	coalesce = time.Second
 	// mostStreams bounds the streams of a server, each of which holds a connection: no more
 	// than half of the files that the process may open.
 	mostStreams = 10_000
 )
 
-// pauses are how long the work in the background waits. Tests that wait for that work
-// shorten them.
+// pauses are how long the work in the background waits; tests shorten them.
 type pauses struct {
 	settle time.Duration // before what was recorded is no longer pending
 	notes  time.Duration // between two looks at the servers' notes
@@ -69,8 +67,7 @@ func newSettings(cfg configs.Config, options []Option) settings {
 	return s
 }
 
-// builder opens the parts of a system. It remembers what closes them and what tells how they
-// are; everything else its functions return.
+// builder opens the parts of a system, and remembers what closes and what checks them.
 type builder struct {
 	settings
 	checks  health.Checks

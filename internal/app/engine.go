@@ -15,15 +15,10 @@ import (
 )
 
 const (
-	// sourceShare is the part of a request's time that home waits for one of its
-	// sources: a quarter.
-	sourceShare = 4
-	// roundsShare is the part of a request's time in which a refresh begins
-	// further rounds of recall: a tenth.
-	roundsShare = 10
-	// originStep is the least step of the decay's origin. Equal recalls share a
-	// result only while their origins are equal, so it is no less than sharedFor;
-	// a second changes no score that anybody could see.
+	sourceShare = 4  // a quarter of a request's time: home waits for one of its sources
+	roundsShare = 10 // a tenth: a refresh begins further rounds of recall
+	// originStep is the least step of the decay's origin. Equal recalls share a result only
+	// while their origins are equal, so it is no less than sharedFor. A second changes no score.
 	originStep = time.Second
 )
 

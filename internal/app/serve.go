@@ -16,9 +16,7 @@ const (
 	// answerSlack is the time beyond the request timeout that a slow client gets to send
 	// its body or take its answer.
 	answerSlack = 25 * time.Second
-	// maxHeader bounds what a client can make the server hold before it is
-	// authenticated. The longest token is 8 KiB.
-	maxHeader = 32 << 10
+	maxHeader   = 32 << 10 // of a client that is not authenticated yet; the longest token is 8 KiB
 )
 
 // ErrAtOnce is the cause of a context that ends [App.Serve] without server.drain: no load

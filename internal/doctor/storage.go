@@ -3,12 +3,17 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/freshet/freshet/catalog/sqlite"
+	"github.com/freshet/freshet/internal/connect"
 	"github.com/freshet/freshet/internal/sqlitefile"
 	eventssqlite "github.com/freshet/freshet/signals/events/sqlite"
+	"github.com/freshet/freshet/social/media"
 	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
@@ -79,4 +84,63 @@ func (d *doctor) lookAtSQLite(ctx context.Context, what, path string, schema *sq
 	default:
 		d.say(OK, what, "", "%s can be read", path)
 	}
+}
+
+// mediaProbe is how long the store of images may take to keep a small file, give it
+// back and remove it.
+const mediaProbe = 10 * time.Second
+
+// lookAtMedia has the store of images keep a small file, and says how large images
+// may be.
+func (d *doctor) lookAtMedia(ctx context.Context) {
+	const what = "media"
+	address := d.cfg.Media.URL
+	if address == "" && d.cfg.UsesPostgres() {
+		d.say(OK, what, "", "media.url is empty, so posts have no images")
+		return
+	}
+	if address == "" {
+		var err error
+		if address, err = connect.FolderURL(filepath.Join(d.cfg.DataDir, "media")); err != nil {
+			d.say(Broken, what, "correct data_dir", "%v", err)
+			return
+		}
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		d.say(Broken, what, "correct media.url", "%v", err)
+		return
+	}
+	if _, err := os.Stat(connect.FolderOf(u)); u.Scheme == "file" && errors.Is(err, os.ErrNotExist) && !d.fix {
+		d.say(OK, what, "", "%s does not exist yet; serve creates it", u.Path)
+	} else if err := probeMedia(ctx, u); err != nil {
+		fix := "start the store, or correct media.url and what the server may do there: read, write, list and delete"
+		if u.Scheme == "file" {
+			fix = "name a folder this user may write to"
+		}
+		d.say(Broken, what, fix, "%v", err)
+		return
+	} else {
+		d.say(OK, what, "", "%s keeps, reads and removes a file", u.Redacted())
+	}
+	d.judgeMediaMemory()
+}
+
+func probeMedia(ctx context.Context, u *url.URL) error {
+	ctx, cancel := context.WithTimeout(ctx, mediaProbe)
+	defer cancel()
+	store, err := connect.Images(u)
+	if err != nil {
+		return err
+	}
+	return errors.Join(media.Probe(ctx, store), store.Close())
+}
+
+// judgeMediaMemory says which images media.memory is enough for.
+func (d *doctor) judgeMediaMemory() {
+	enough, memory := "every image that is taken", d.cfg.Media.Memory
+	if pixels := media.Decodable(int64(memory) << 20); pixels < media.MaxPixels {
+		enough = fmt.Sprintf("every image of up to %d megapixels; of larger ones some are refused", pixels/1_000_000)
+	}
+	d.say(OK, "media memory", "", "media.memory %d MiB is enough for %s", memory, enough)
 }
