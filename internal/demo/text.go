@@ -16,9 +16,9 @@ import (
 //go:embed words.json
 var wordsJSON []byte
 
-// words are what the demo's names, texts and links are made of. In templates {who} acts and is
-// singular, {what} and {other} are its subject, {place} is a city and {n} a number.
-var words = func() (w struct {
+// vocabulary is what the demo's names, texts and links are made of. In templates {who} acts and
+// is singular, {what} and {other} are its subject, {place} is a city and {n} a number.
+type vocabulary struct {
 	Topics     []topic
 	Headlines  map[string][]string // by kind of topic
 	Summaries  []string            // follow a headline of any kind
@@ -31,7 +31,9 @@ var words = func() (w struct {
 	Readers    []string // names of those of [Profiles], who have followers and post, too: u_1, u_2 and so on
 	Tastes     []taste
 	Profiles   map[string]feed.Profile // nothing is known of u_8: pure freshness
-}) {
+}
+
+var words = func() (w vocabulary) {
 	if err := json.Unmarshal(wordsJSON, &w); err != nil {
 		panic(fmt.Sprintf("words.json: %v", err)) // a mistake in the program
 	}
