@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/freshet/freshet/social/sqlstore"
 )
 
 // readers are the connections that read, and their prepared statements.
@@ -24,13 +26,13 @@ func newReaders(db *sql.DB) *readers {
 	return &readers{db: db, snapshots: semaphore.NewWeighted(max(1, half))}
 }
 
-// read runs do, each of its statements by itself.
-func (r *readers) read(ctx context.Context, do func(querying) error) error {
+// Read implements [sqlstore.Database].
+func (r *readers) Read(ctx context.Context, do func(sqlstore.Session) error) error {
 	return do(querying{ctx: ctx, prepare: r.prepare})
 }
 
-// snapshot runs do, all of whose statements see one state of the file.
-func (r *readers) snapshot(ctx context.Context, do func(querying) error) (err error) {
+// Snapshot implements [sqlstore.Database].
+func (r *readers) Snapshot(ctx context.Context, do func(sqlstore.Session) error) (err error) {
 	if err := r.snapshots.Acquire(ctx, 1); err != nil {
 		return err
 	}

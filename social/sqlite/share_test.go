@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/sqlstore"
 )
 
 // TestSlowReadsLeaveConnections: however many reads that may be slow are asked for, what is
@@ -20,7 +21,7 @@ func TestSlowReadsLeaveConnections(t *testing.T) {
 	began, end, ended := make(chan struct{}, 2*n), make(chan struct{}), make(chan error)
 	for range cap(began) {
 		go func() {
-			ended <- s.file.readers.snapshot(t.Context(), func(querying) error {
+			ended <- s.file.Snapshot(t.Context(), func(sqlstore.Session) error {
 				began <- struct{}{}
 				<-end
 				return nil

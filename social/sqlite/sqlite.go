@@ -36,11 +36,11 @@ var (
 	_ jobs.Queue   = (*Store)(nil)
 )
 
-// file is the database: one connection that writes, and some that read.
+// file is the [sqlstore.Database]: one connection that writes, and some that read.
 type file struct {
 	*sqlitefile.File
-	writer  *writer
-	readers *readers
+	*writer
+	*readers
 }
 
 // Open opens the file at path, as [sqlitefile.Schema.Open] does.
@@ -69,24 +69,4 @@ func (s *Store) Close() error { return errors.Join(s.file.writer.close(), s.file
 // Cards implements [social.Cards] from what is in memory, or with one statement.
 func (s *Store) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
 	return s.memo.Cards(ctx, reader, posts)
-}
-
-// Read implements [sqlstore.Database].
-func (f *file) Read(ctx context.Context, do func(sqlstore.Session) error) error {
-	return f.readers.read(ctx, func(q querying) error { return do(q) })
-}
-
-// Snapshot implements [sqlstore.Database].
-func (f *file) Snapshot(ctx context.Context, do func(sqlstore.Session) error) error {
-	return f.readers.snapshot(ctx, func(q querying) error { return do(q) })
-}
-
-// Write implements [sqlstore.Database].
-func (f *file) Write(ctx context.Context, do func(sqlstore.Writing) error) error {
-	return f.writer.run(ctx, func(q querying) error { return do(q) })
-}
-
-// Alone implements [sqlstore.Database].
-func (f *file) Alone(ctx context.Context, do func(sqlstore.Session) error) error {
-	return f.writer.run(ctx, func(q querying) error { return do(q) })
 }

@@ -61,8 +61,13 @@ func (w *writer) take(ctx context.Context) error {
 	}
 }
 
-// run runs do in a transaction, which holds if do returns nil.
-func (w *writer) run(ctx context.Context, do func(querying) error) (err error) {
+// Alone implements [sqlstore.Database].
+func (w *writer) Alone(ctx context.Context, do func(sqlstore.Session) error) error {
+	return w.Write(ctx, func(on sqlstore.Writing) error { return do(on) })
+}
+
+// Write implements [sqlstore.Database].
+func (w *writer) Write(ctx context.Context, do func(sqlstore.Writing) error) (err error) {
 	if err := w.take(ctx); err != nil {
 		return err
 	}
