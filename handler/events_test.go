@@ -143,7 +143,7 @@ func TestReport(t *testing.T) {
 		c.Clock, d.Rankings = func() time.Time { return now }, plainRanking{}
 		d.Counts = countsFunc(func(f, t feed.Day) ([]events.Totals, error) {
 			from, to = f, t
-			return []events.Totals{{Variant: feed.Control, Impressions: 200, Clicks: 20}}, fails
+			return []events.Totals{{Variant: feed.Control, Counts: map[string]int64{"impressions": 200, "click": 20}}}, fails
 		})
 	})
 	res := f.do(t, "GET", "/v1/ranking/report", "", asAdmin)

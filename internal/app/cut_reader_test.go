@@ -79,7 +79,7 @@ func (r *cutReader) finish(t *testing.T, l *cutServer) {
 	t.Helper()
 	r.readOn(t, l)
 	assert.Empty(t, r.due, "never given")
-	total := totals(t, l.App)["control"].Impressions
+	total := totals(t, l.App)["control"].Counts["impressions"]
 	assert.Equal(t, int64(len(r.given)), total-l.counted, "impressions in the report")
 	l.counted = total
 	r.settle(t, l, slices.Concat(r.given, r.seen))

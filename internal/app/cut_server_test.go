@@ -141,7 +141,7 @@ func (l *cutServer) healthy(t *testing.T) {
 	l.hurt = false
 	asksRedis(t, l.App)
 	recorded(t, l.App)
-	l.counted = totals(t, l.App)["control"].Impressions
+	l.counted = totals(t, l.App)["control"].Counts["impressions"]
 	if !l.cfg.UsesElasticsearch() {
 		return
 	}

@@ -71,7 +71,7 @@ func TestActsOutlastTheServer(t *testing.T) {
 	closeApp(t, a)
 	b := open(t, cfg, WithClock(at(noon).Now))
 	got := totals(t, b)[feed.Control]
-	assert.Equal(t, []int64{20, 1}, []int64{got.Impressions, got.Clicks})
+	assert.Equal(t, []int64{20, 1}, []int64{got.Counts["impressions"], got.Counts["click"]})
 	left := ids(ask(t, b, refresh("u_1", 20)))
 	assert.Len(t, left, 9)
 	assert.NotContains(t, left, "doc_0025")
@@ -147,7 +147,7 @@ func TestEventsOutlastRedis(t *testing.T) {
 	put(t, a, authored(200)...)
 	before := ask(t, a, refresh("u_1", 10))
 	recorded(t, a)
-	require.EqualValues(t, 10, totals(t, a)[feed.Control].Impressions)
+	require.EqualValues(t, 10, totals(t, a)[feed.Control].Counts["impressions"])
 
 	r.Freeze()
 	shown := len(before.Docs)
@@ -167,10 +167,10 @@ func TestEventsOutlastRedis(t *testing.T) {
 	r.Thaw()
 	asked(t, a)
 	got := totals(t, a)[feed.Control]
-	probes := got.Impressions - int64(shown) // those of asked, one item each
+	probes := got.Counts["impressions"] - int64(shown) // those of asked, one item each
 	assert.GreaterOrEqual(t, probes, int64(1))
 	assert.LessOrEqual(t, probes, int64(200), "none of the items twice")
-	assert.EqualValues(t, clicks, got.Clicks)
+	assert.EqualValues(t, clicks, got.Counts["click"])
 	assert.EqualValues(t, 2, got.Agents)
 }
 

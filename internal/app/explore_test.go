@@ -60,10 +60,10 @@ func TestExploration(t *testing.T) {
 	first, drawn := explores(t, a, 10)
 	react(t, a, "u_1", act(events.Click, first), act(events.Click, drawn[0]), act(events.Click, drawn[1]))
 	got := totals(t, a)[feed.Control]
-	assert.EqualValues(t, 40, got.Impressions)
-	assert.EqualValues(t, 20, got.Explored)
-	assert.EqualValues(t, 2, got.ExploredClicks)
-	assert.EqualValues(t, 3, got.Clicks)
+	assert.EqualValues(t, 40, got.Counts["impressions"])
+	assert.EqualValues(t, 20, got.Counts["explored"])
+	assert.EqualValues(t, 2, got.Counts["explored_clicks"])
+	assert.EqualValues(t, 3, got.Counts["click"])
 }
 
 // explores asks for two pages, each twice, and returns the first item and all that were

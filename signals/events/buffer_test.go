@@ -150,22 +150,22 @@ func TestBufferCounts(t *testing.T) {
 		require.True(t, b.Acted("control", acts, noon))
 		flush(t, b)
 		got := f.at("control 20260306")
-		assert.EqualValues(t, 30, got.Impressions)
+		assert.EqualValues(t, 30, got.Counts["impressions"])
 		assert.EqualValues(t, 30, got.Ages[events.AgeBucket(3600)])
 		assert.EqualValues(t, 3, got.Authors)
-		assert.EqualValues(t, 2, got.Explored)
-		assert.Equal(t, map[string]events.Counts{"following": {Impressions: 2}, "promoted": {Impressions: 1}}, got.Sources)
-		assert.Equal(t, map[string]events.Counts{"p": {Impressions: 1, Clicks: 1}}, got.Promoted)
-		assert.EqualValues(t, 1, got.Clicks)
-		assert.EqualValues(t, 1, got.Likes)
-		assert.EqualValues(t, 5, f.at("slow 20260307").Impressions)
+		assert.EqualValues(t, 2, got.Counts["explored"])
+		assert.Equal(t, []int64{2, 1}, []int64{got.Counts["source:following"], got.Counts["source:promoted"]})
+		assert.Equal(t, []int64{1, 1}, []int64{got.Counts["promoted:p"], got.Counts["promoted_click:p"]})
+		assert.EqualValues(t, 1, got.Counts["click"])
+		assert.EqualValues(t, 1, got.Counts["like"])
+		assert.EqualValues(t, 5, f.at("slow 20260307").Counts["impressions"])
 		assert.Len(t, f.agents, 3)
 		tries := f.tries
 		flush(t, b)
 		assert.Equal(t, tries, f.tries, "nothing new, nothing written")
 		b.Delivered("control", "u_1", page(1, 0), nil, nil, noon)
 		b.Close(t.Context())
-		assert.EqualValues(t, 31, f.at("control 20260306").Impressions, "what was left is written at the end")
+		assert.EqualValues(t, 31, f.at("control 20260306").Counts["impressions"], "what was left is written at the end")
 	})
 }
 
@@ -180,7 +180,7 @@ func TestBufferWritesByItself(t *testing.T) {
 			time.Sleep(after)
 			synctest.Wait()
 			got := f.at("control 20260306")
-			return [2]int64{got.Impressions, got.Clicks}
+			return [2]int64{got.Counts["impressions"], got.Counts["click"]}
 		}
 		for i := range int64(5) {
 			b.Delivered("control", "u_1", page(2, 0), nil, nil, noon)

@@ -125,21 +125,11 @@ type Batch struct {
 
 // Totals are the counts of one variant over some days.
 type Totals struct {
-	Variant     string // its run
-	Impressions int64
-	Clicks      int64
-	Likes       int64
-	Dislikes    int64
-	Hides       int64
-	// Explored is how many of the impressions were given by exploration, and
-	// ExploredClicks how many of the clicks were on such.
-	Explored       int64
-	ExploredClicks int64
-	Promoted       map[string]Counts // by promotion; nil: nothing
-	Sources        map[string]Counts // of home, by the name of the source; nil: nothing
-	Ages           Ages
-	Agents         int64 // different ones over all the days, estimated within about 1 %
-	Authors        int64 // the same
+	Variant string           // its run
+	Counts  map[string]int64 // by the names that stores count under, but for ages
+	Ages    Ages
+	Agents  int64 // different ones over all the days, estimated within about 1 %
+	Authors int64 // the same
 }
 
 // Store keeps the counts.

@@ -41,8 +41,7 @@ func (b *Batch) Counts() iter.Seq2[string, int64] {
 	}
 }
 
-// Add adds what a store has counted under a name. One that a newer version wrote is left
-// out.
+// Add adds what a store has counted under a name.
 func (t *Totals) Add(field string, n int64) {
 	if bucket, ok := strings.CutPrefix(field, ageField); ok {
 		if i, err := strconv.Atoi(bucket); err == nil && i >= 0 && i < AgeBuckets {
@@ -50,49 +49,8 @@ func (t *Totals) Add(field string, n int64) {
 		}
 		return
 	}
-	name, of, several := strings.Cut(field, ":")
-	if several {
-		name += ":"
+	if t.Counts == nil {
+		t.Counts = map[string]int64{}
 	}
-	switch name {
-	case impressionsField:
-		t.Impressions += n
-	case exploredShown:
-		t.Explored += n
-	case exploredClicks:
-		t.ExploredClicks += n
-	case string(Click):
-		t.Clicks += n
-	case string(Like):
-		t.Likes += n
-	case string(Dislike):
-		t.Dislikes += n
-	case string(Hide):
-		t.Hides += n
-	case promotedShown:
-		addTo(&t.Promoted, of, Counts{Impressions: n})
-	case promotedClicked:
-		addTo(&t.Promoted, of, Counts{Clicks: n})
-	case promotedLiked:
-		addTo(&t.Promoted, of, Counts{Likes: n})
-	case sourceShown:
-		addTo(&t.Sources, of, Counts{Impressions: n})
-	case sourceClicked:
-		addTo(&t.Sources, of, Counts{Clicks: n})
-	}
-}
-
-// Counts are those of a promotion or of a source of home; the likes of a source are not
-// counted.
-type Counts struct{ Impressions, Clicks, Likes int64 }
-
-func (c Counts) plus(d Counts) Counts {
-	return Counts{c.Impressions + d.Impressions, c.Clicks + d.Clicks, c.Likes + d.Likes}
-}
-
-func addTo(counts *map[string]Counts, of string, c Counts) {
-	if *counts == nil {
-		*counts = map[string]Counts{}
-	}
-	(*counts)[of] = (*counts)[of].plus(c)
+	t.Counts[field] += n
 }

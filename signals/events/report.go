@@ -2,8 +2,10 @@ package events
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
@@ -76,14 +78,15 @@ func totalsOf(live *feed.Live, counted []Totals) map[string]*Totals {
 }
 
 func fillRow(row *api.ReportRow, t *Totals) {
-	row.Shown = shown(t.Impressions, t.Clicks)
-	row.Likes, row.Dislikes, row.Hides = t.Likes, t.Dislikes, t.Hides
+	of := func(kind Kind) int64 { return t.Counts[string(kind)] }
+	row.Shown = shown(t.Counts[impressionsField], of(Click))
+	row.Likes, row.Dislikes, row.Hides = of(Like), of(Dislike), of(Hide)
 	row.Authors, row.Agents = t.Authors, t.Agents
-	if n := t.Explored; n > 0 {
-		explored := shown(n, t.ExploredClicks)
+	if n := t.Counts[exploredShown]; n > 0 {
+		explored := shown(n, t.Counts[exploredClicks])
 		row.Explored = &explored
 	}
-	row.Sources = sourceRows(t.Sources)
+	row.Sources = sourceRows(t.Counts)
 	if median, ok := t.Ages.Median(); ok {
 		median = math.Round(median)
 		row.MedianAge = &median
@@ -91,7 +94,8 @@ func fillRow(row *api.ReportRow, t *Totals) {
 }
 
 func compare(t, control *Totals) *api.ReportDifference {
-	k1, n1, k2, n2 := t.Clicks, t.Impressions, control.Clicks, control.Impressions
+	k1, n1 := t.Counts[string(Click)], t.Counts[impressionsField]
+	k2, n2 := control.Counts[string(Click)], control.Counts[impressionsField]
 	d := &api.ReportDifference{
 		CTR:      proportion(k1, n1) - proportion(k2, n2),
 		Interval: DifferenceInterval(k1, n1, k2, n2), Verdict: TooFew,
@@ -111,9 +115,9 @@ func compare(t, control *Totals) *api.ReportDifference {
 var homeSources = [...]feed.Source{feed.SourceFollowing, feed.SourceTrending, feed.SourceDiscovery, feed.SourcePromoted}
 
 // sourceRows are the sources of which something was shown; nil: home was not read.
-func sourceRows(counted map[string]Counts) (rows []api.ReportSource) {
+func sourceRows(counts map[string]int64) (rows []api.ReportSource) {
 	for _, s := range homeSources {
-		if n, k := counted[s.String()].Impressions, counted[s.String()].Clicks; n > 0 {
+		if n, k := counts[sourceShown+s.String()], counts[sourceClicked+s.String()]; n > 0 {
 			rows = append(rows, api.ReportSource{Source: s.String(), Shown: shown(n, k)})
 		}
 	}
@@ -122,15 +126,18 @@ func sourceRows(counted map[string]Counts) (rows []api.ReportSource) {
 
 // promotedRows sums up what was counted of promotions, by their ids.
 func promotedRows(counted []Totals) (rows []api.ReportPromotion) {
-	sums := map[string]Counts{}
+	sums := map[string]int64{}
+	ids := map[string]bool{}
 	for i := range counted {
-		for id, c := range counted[i].Promoted {
-			sums[id] = sums[id].plus(c)
+		for field, n := range counted[i].Counts {
+			if kind, id, of := strings.Cut(field, ":"); of && strings.HasPrefix(kind, "promoted") {
+				ids[id] = true
+				sums[field] += n
+			}
 		}
 	}
-	for id, c := range sums {
-		rows = append(rows, api.ReportPromotion{ID: id, Shown: shown(c.Impressions, c.Clicks), Likes: c.Likes})
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
+		rows = append(rows, api.ReportPromotion{ID: id, Shown: shown(sums[promotedShown+id], sums[promotedClicked+id]), Likes: sums[promotedLiked+id]})
 	}
-	slices.SortFunc(rows, func(a, b api.ReportPromotion) int { return cmp.Compare(a.ID, b.ID) })
 	return rows
 }

@@ -15,8 +15,11 @@ import (
 func TestReport(t *testing.T) {
 	live := &feed.Live{Variants: []feed.Variant{{Name: "slow", Share: 0.2}, {Name: "fast", Share: 0.1}, {Name: "a_new_one", Share: 0.05}}}
 	control := events.Totals{
-		Variant: "control", Impressions: 10_000, Clicks: 500, Likes: 7, Dislikes: 6, Hides: 5, Agents: 90, Authors: 40, Explored: 400, ExploredClicks: 8,
-		Sources: map[string]events.Counts{"promoted": {Impressions: 50, Clicks: 1}, "following": {Impressions: 700, Clicks: 70}, "trending": {Clicks: 1}, "newer": {Impressions: 9}},
+		Variant: "control", Agents: 90, Authors: 40, Counts: map[string]int64{
+			"impressions": 10_000, "click": 500, "like": 7, "dislike": 6, "hide": 5, "explored": 400, "explored_clicks": 8,
+			"source:promoted": 50, "source_click:promoted": 1, "source:following": 700, "source_click:following": 70,
+			"source_click:trending": 1, "source:newer": 9,
+		},
 	}
 	for range 5 {
 		control.Ages.Count(3600)
@@ -24,9 +27,9 @@ func TestReport(t *testing.T) {
 	to := feed.DayOf(noon)
 	r := events.NewReport(live, []events.Totals{
 		control,
-		{Variant: "ended", Impressions: 20, Clicks: 30, Promoted: map[string]events.Counts{"p": {Impressions: 50, Likes: 1}}},
-		{Variant: "fast", Impressions: 2000, Clicks: 105},
-		{Variant: "slow", Impressions: 4000, Clicks: 280, Promoted: map[string]events.Counts{"p": {Impressions: 50, Clicks: 2}, "b": {Clicks: 1}}},
+		{Variant: "ended", Counts: map[string]int64{"impressions": 20, "click": 30, "promoted:p": 50, "promoted_like:p": 1}},
+		{Variant: "fast", Counts: map[string]int64{"impressions": 2000, "click": 105}},
+		{Variant: "slow", Counts: map[string]int64{"impressions": 4000, "click": 280, "promoted:p": 50, "promoted_click:p": 2, "promoted_click:b": 1}},
 	}, to-6, to)
 	assert.Equal(t, "20260228", r.From)
 	assert.Equal(t, "20260306", r.To)
@@ -94,14 +97,14 @@ func TestReportOfANameThatIsUsedAgain(t *testing.T) {
 	live := &feed.Live{Variants: []feed.Variant{{Name: "slow", Run: "slow@9", Share: 0.2}, {Name: "old", Share: 0.1}, {Name: "new", Run: "new@12", Share: 0.1}}}
 	to := feed.DayOf(noon)
 	r := events.NewReport(live, []events.Totals{
-		{Variant: "slow", Impressions: 1},
-		{Variant: "slow@2", Impressions: 2},
-		{Variant: "slow@9", Impressions: 3},
-		{Variant: "old", Impressions: 4},
-		{Variant: "new@3", Impressions: 5},
-		{Variant: "gone@10", Impressions: 6},
-		{Variant: "gone@4", Impressions: 7},
-		{Variant: "gone", Impressions: 8},
+		{Variant: "slow", Counts: map[string]int64{"impressions": 1}},
+		{Variant: "slow@2", Counts: map[string]int64{"impressions": 2}},
+		{Variant: "slow@9", Counts: map[string]int64{"impressions": 3}},
+		{Variant: "old", Counts: map[string]int64{"impressions": 4}},
+		{Variant: "new@3", Counts: map[string]int64{"impressions": 5}},
+		{Variant: "gone@10", Counts: map[string]int64{"impressions": 6}},
+		{Variant: "gone@4", Counts: map[string]int64{"impressions": 7}},
+		{Variant: "gone", Counts: map[string]int64{"impressions": 8}},
 	}, to, to)
 	got := map[string]int64{}
 	for _, row := range r.Variants {

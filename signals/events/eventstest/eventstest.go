@@ -99,7 +99,10 @@ func everyFigure(t *testing.T, s events.Store) {
 			act(events.Like, "u_1", "a"), act(events.Like, "u_2", "a"), act(events.Dislike, "u_1", "a"), act(events.Hide, "u_3", "c"),
 		},
 	}
-	want := events.Totals{Variant: "control", Impressions: 5, Clicks: 3, Likes: 2, Dislikes: 1, Hides: 1, Agents: 3, Authors: 2}
+	want := events.Totals{
+		Variant: "control", Agents: 3, Authors: 2,
+		Counts: map[string]int64{"impressions": 5, "click": 3, "like": 2, "dislike": 1, "hide": 1},
+	}
 	for _, age := range []int64{0, 60, 3600, 3600, 1 << 40} {
 		b.Ages.Count(age)
 		want.Ages.Count(age)
@@ -119,11 +122,11 @@ func days(t *testing.T, s events.Store) {
 		add(t, s, b)
 	}
 	got := one(t, s, Today-2, Today-1)
-	assert.EqualValues(t, 11+12, got.Impressions)
-	assert.EqualValues(t, 2, got.Clicks, "once each day")
+	assert.EqualValues(t, 11+12, got.Counts["impressions"])
+	assert.EqualValues(t, 2, got.Counts["click"], "once each day")
 	assert.EqualValues(t, 2, got.Ages.N())
 	got = one(t, s, Today-9, Today)
-	assert.EqualValues(t, 10+11+12+13, got.Impressions)
+	assert.EqualValues(t, 10+11+12+13, got.Counts["impressions"])
 	assert.EqualValues(t, 4, got.Ages.N())
 }
 
@@ -141,9 +144,9 @@ func variants(t *testing.T, s events.Store) {
 		n       int64
 	}{{"b_2", 3}, {"control", 2}, {"slow-decay", 1}} {
 		assert.Equal(t, want.variant, got[i].Variant)
-		assert.Equal(t, want.n, got[i].Impressions)
+		assert.Equal(t, want.n, got[i].Counts["impressions"])
 		assert.Equal(t, want.n, got[i].Agents)
-		assert.EqualValues(t, 1, got[i].Clicks)
+		assert.EqualValues(t, 1, got[i].Counts["click"])
 	}
 	assert.Equal(t, "control", one(t, s, Today-1, Today-1).Variant, "one that was not shown is not listed")
 }
@@ -153,19 +156,19 @@ func batchOnce(t *testing.T, s events.Store) {
 	for range 3 {
 		add(t, s, b)
 	}
-	assert.EqualValues(t, 3, one(t, s, Today, Today).Impressions)
+	assert.EqualValues(t, 3, one(t, s, Today, Today).Counts["impressions"])
 	b.Seq = 4
 	add(t, s, b)
-	assert.EqualValues(t, 3, one(t, s, Today, Today).Impressions, "an older one")
+	assert.EqualValues(t, 3, one(t, s, Today, Today).Counts["impressions"], "an older one")
 	b.Seq = 6
 	add(t, s, b)
-	assert.EqualValues(t, 6, one(t, s, Today, Today).Impressions)
+	assert.EqualValues(t, 6, one(t, s, Today, Today).Counts["impressions"])
 	b.Day--
 	add(t, s, b)
-	assert.EqualValues(t, 3, one(t, s, Today-1, Today-1).Impressions, "another day")
+	assert.EqualValues(t, 3, one(t, s, Today-1, Today-1).Counts["impressions"], "another day")
 	b.Day, b.Variant = Today, "other"
 	add(t, s, b)
-	assert.EqualValues(t, 3, read(t, s, Today, Today)[1].Impressions, "another variant")
+	assert.EqualValues(t, 3, read(t, s, Today, Today)[1].Counts["impressions"], "another variant")
 }
 
 func senders(t *testing.T, s events.Store) {
@@ -174,7 +177,7 @@ func senders(t *testing.T, s events.Store) {
 			add(t, s, events.Batch{Variant: "control", Day: Today, Sender: fmt.Sprint("server", i), Seq: seq + 1, Impressions: 2})
 		}
 	}
-	assert.EqualValues(t, 5*4*2, one(t, s, Today, Today).Impressions)
+	assert.EqualValues(t, 5*4*2, one(t, s, Today, Today).Counts["impressions"])
 }
 
 func actOnce(t *testing.T, s events.Store) {
@@ -184,10 +187,10 @@ func actOnce(t *testing.T, s events.Store) {
 		}})
 	}
 	got := one(t, s, Today, Today)
-	assert.EqualValues(t, 4, got.Clicks)
-	assert.EqualValues(t, 1, got.Likes)
+	assert.EqualValues(t, 4, got.Counts["click"])
+	assert.EqualValues(t, 1, got.Counts["like"])
 	add(t, s, events.Batch{Variant: "control", Day: Today + 1, Sender: "s", Seq: 9, Events: []events.Event{act(events.Click, "u_1", "a")}})
-	assert.EqualValues(t, 5, one(t, s, Today, Today+1).Clicks, "once a day")
+	assert.EqualValues(t, 5, one(t, s, Today, Today+1).Counts["click"], "once a day")
 }
 
 func explored(t *testing.T, s events.Store) {
@@ -206,20 +209,20 @@ func explored(t *testing.T, s events.Store) {
 		})
 	}
 	got := one(t, s, Today, Today)
-	assert.EqualValues(t, 40, got.Impressions)
-	assert.EqualValues(t, 3, got.Explored, "each once a day")
-	assert.EqualValues(t, 5, got.Clicks)
-	assert.EqualValues(t, 2, got.ExploredClicks)
-	assert.EqualValues(t, 1, got.Likes)
+	assert.EqualValues(t, 40, got.Counts["impressions"])
+	assert.EqualValues(t, 3, got.Counts["explored"], "each once a day")
+	assert.EqualValues(t, 5, got.Counts["click"])
+	assert.EqualValues(t, 2, got.Counts["explored_clicks"])
+	assert.EqualValues(t, 1, got.Counts["like"])
 
 	for i, day := range []feed.Day{Today + events.OnceDays - 1, Today + events.OnceDays} {
 		add(t, s, events.Batch{Variant: "control", Day: day, Sender: "s", Seq: 1, Events: click("u_1", "b")})
-		assert.EqualValues(t, 1-i, one(t, s, day, day).ExploredClicks, "remembered for %d days", events.OnceDays)
+		assert.EqualValues(t, 1-i, one(t, s, day, day).Counts["explored_clicks"], "remembered for %d days", events.OnceDays)
 	}
 	add(t, s, events.Batch{Variant: "other", Day: Today, Sender: "s", Seq: 1, Impressions: 1, Events: click("u_1", "a")})
 	all := read(t, s, Today, Today)
 	require.Len(t, all, 2)
-	assert.Zero(t, all[1].ExploredClicks, "another variant has not shown it")
+	assert.Zero(t, all[1].Counts["explored_clicks"], "another variant has not shown it")
 }
 
 func promoted(t *testing.T, s events.Store) {
@@ -238,20 +241,21 @@ func promoted(t *testing.T, s events.Store) {
 			Events: []events.Event{one, two, clicked, events.PromotedAct(events.Click, "q", "u_2", "a"), events.PromotedAct(events.Click, "q", "u_3", "a")},
 		})
 	}
-	want := map[string]events.Counts{"p:x": {Impressions: 2, Clicks: 1, Likes: 1}, "q": {Impressions: 1, Clicks: 1}}
+	want := map[string]int64{
+		"impressions": 20, "promoted:p:x": 2, "promoted_click:p:x": 1, "promoted_like:p:x": 1, "promoted:q": 1, "promoted_click:q": 1,
+	}
 	got := read(t, s, Today, Today)
 	require.Len(t, got, 1)
-	assert.Equal(t, want, got[0].Promoted)
-	assert.Zero(t, got[0].Clicks, "acts are counted by themselves")
+	assert.Equal(t, want, got[0].Counts, "acts are counted by themselves")
 
 	late := events.PromotedAct(events.Click, "p:x", "u_1", "b")
 	for i, day := range []feed.Day{Today + events.OnceDays - 1, Today + events.OnceDays} {
 		add(t, s, events.Batch{Variant: "control", Day: day, Sender: "s", Seq: 1, Impressions: 1, Events: []events.Event{late}})
-		got := read(t, s, day, day)[0].Promoted["p:x"]
-		assert.EqualValues(t, 1-i, got.Clicks, "remembered for %d days", events.OnceDays)
+		got := read(t, s, day, day)[0]
+		assert.EqualValues(t, 1-i, got.Counts["promoted_click:p:x"], "remembered for %d days", events.OnceDays)
 	}
 	add(t, s, events.Batch{Variant: "other", Day: Today, Sender: "s", Seq: 1, Impressions: 1, Events: []events.Event{clicked}})
-	assert.Nil(t, read(t, s, Today, Today)[1].Promoted, "another variant has not shown it")
+	assert.Equal(t, map[string]int64{"impressions": 1}, read(t, s, Today, Today)[1].Counts, "another variant has not shown it")
 }
 
 func sources(t *testing.T, s events.Store) {
@@ -274,11 +278,10 @@ func sources(t *testing.T, s events.Store) {
 		})
 	}
 	got := one(t, s, Today, Today)
-	assert.EqualValues(t, 5, got.Clicks)
-	assert.EqualValues(t, 1, got.Likes)
-	assert.Equal(t, map[string]events.Counts{
-		"following": {Impressions: 24, Clicks: 2}, "trending": {Impressions: 3}, "discovery": {Impressions: 2, Clicks: 1}, "promoted": {Impressions: 1, Clicks: 1},
-	}, got.Sources, "clicks count once a day, likes not at all")
+	assert.Equal(t, map[string]int64{
+		"impressions": 30, "click": 5, "like": 1, "source:following": 24, "source_click:following": 2, "source:trending": 3,
+		"source:discovery": 2, "source_click:discovery": 1, "source:promoted": 1, "source_click:promoted": 1,
+	}, got.Counts, "clicks count once a day, likes not at all")
 }
 
 func distinct(t *testing.T, s events.Store) {
@@ -306,7 +309,7 @@ func large(t *testing.T, s events.Store) {
 	add(t, s, b)
 	got := one(t, s, Today, Today)
 	assert.Equal(t, b.Ages, got.Ages)
-	assert.Equal(t, []int64{1250, 1250, 1250, 1250}, []int64{got.Clicks, got.Likes, got.Dislikes, got.Hides})
+	assert.Equal(t, []int64{1250, 1250, 1250, 1250}, []int64{got.Counts["click"], got.Counts["like"], got.Counts["dislike"], got.Counts["hide"]})
 	assert.InEpsilon(t, 5000, got.Agents, 0.03)
 }
 
@@ -330,9 +333,9 @@ func concurrent(t *testing.T, s events.Store) {
 	all.Wait()
 	got := read(t, s, Today, Today)
 	require.Len(t, got, 2)
-	assert.EqualValues(t, servers*each, got[0].Impressions+got[1].Impressions)
+	assert.EqualValues(t, servers*each, got[0].Counts["impressions"]+got[1].Counts["impressions"])
 	assert.EqualValues(t, servers*each, got[0].Ages.N()+got[1].Ages.N())
-	assert.EqualValues(t, each, got[0].Clicks+got[1].Clicks)
+	assert.EqualValues(t, each, got[0].Counts["click"]+got[1].Counts["click"])
 	assert.EqualValues(t, servers, got[0].Agents)
 }
 
@@ -344,5 +347,5 @@ func cancelled(t *testing.T, s events.Store) {
 	_, err := s.Read(ctx, Today, Today)
 	require.ErrorIs(t, err, context.Canceled)
 	add(t, s, b)
-	assert.EqualValues(t, 1, one(t, s, Today, Today).Impressions)
+	assert.EqualValues(t, 1, one(t, s, Today, Today).Counts["impressions"])
 }
