@@ -91,8 +91,7 @@ func (f *keyFile) now() keySet {
 
 func (f *keyFile) reload() {
 	f.read = time.Now()
-	before := f.keys.Load()
-	problem := ""
+	before, problem := f.keys.Load(), ""
 	if err := f.load(); err != nil {
 		problem = err.Error()
 	}

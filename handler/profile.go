@@ -107,53 +107,45 @@ func (s *server) deleteAgent(ctx context.Context, agent string) error {
 	return s.deps.Profiles.Forget(ctx, agent)
 }
 
-// mutedRoutes are single steps of what a profile mutes.
+// mutedRoutes are single steps of what a profile mutes. Values may have slashes.
 func (s *server) mutedRoutes(route router) {
 	for list, of := range map[string]func(*feed.Profile) *[]string{
 		"authors": func(p *feed.Profile) *[]string { return &p.MutedAuthors },
 		"tags":    func(p *feed.Profile) *[]string { return &p.MutedTags },
+		"items":   func(p *feed.Profile) *[]string { return &p.MutedItems },
 	} {
-		s.mutedList(route, list, func(p *feed.Profile, value string) (bool, error) {
+		same := func(value string) func(one string) bool { // of a tag each spelling
+			return func(one string) bool { return one == value || list == "tags" && terms.Same(one, value) }
+		}
+		mute := func(p *feed.Profile, value string) (bool, error) {
 			muted := of(p)
-			if slices.ContainsFunc(*muted, sameAs(list, value)) {
+			switch {
+			case list == "items": // the oldest makes room
+				return p.Hide([]string{value}), nil
+			case slices.ContainsFunc(*muted, same(value)):
 				return false, nil
-			}
-			if len(*muted) >= feed.MaxMutes {
+			case len(*muted) >= feed.MaxMutes:
 				return false, feed.Errorf(feed.ErrLimit, "%d %s are muted, more are not allowed; unmute one first", feed.MaxMutes, list)
 			}
 			*muted = append(slices.Clip(*muted), value)
 			return true, nil
-		}, of)
-	}
-	s.mutedList(route, "items", func(p *feed.Profile, value string) (bool, error) {
-		return p.Hide([]string{value}), nil
-	}, func(p *feed.Profile) *[]string { return &p.MutedItems })
-}
-
-// sameAs finds the value in a list. Of a tag each spelling is the same.
-func sameAs(list, value string) func(one string) bool {
-	return func(one string) bool { return one == value || list == "tags" && terms.Same(one, value) }
-}
-
-// mutedList has the routes of one list. Values may have slashes.
-func (s *server) mutedList(route router, list string, mute func(p *feed.Profile, value string) (bool, error), of func(*feed.Profile) *[]string) {
-	const agent = "/v1/agents/:agent_id/muted/"
-	unmute := func(p *feed.Profile, value string) (bool, error) {
-		muted := of(p)
-		if !slices.ContainsFunc(*muted, sameAs(list, value)) {
-			return false, nil
 		}
-		*muted = slices.DeleteFunc(slices.Clone(*muted), sameAs(list, value))
-		return true, nil
+		unmute := func(p *feed.Profile, value string) (bool, error) {
+			muted := of(p)
+			before := len(*muted)
+			*muted = slices.DeleteFunc(slices.Clone(*muted), same(value))
+			return len(*muted) < before, nil
+		}
+		valid := func(value string) error {
+			var p feed.Profile
+			*of(&p) = []string{value}
+			return p.Validate()
+		}
+		one := strings.TrimSuffix(list, "s")
+		path := "/v1/agents/:agent_id/muted/" + list + "/*" + one
+		route(http.MethodPut, path, s.changeMuted(one, valid, mute))
+		route(http.MethodDelete, path, s.changeMuted(one, valid, unmute))
 	}
-	valid := func(value string) error {
-		var p feed.Profile
-		*of(&p) = []string{value}
-		return p.Validate()
-	}
-	one := strings.TrimSuffix(list, "s")
-	route(http.MethodPut, agent+list+"/*"+one, s.changeMuted(one, valid, mute))
-	route(http.MethodDelete, agent+list+"/*"+one, s.changeMuted(one, valid, unmute))
 }
 
 // changeMuted answers PUT and DELETE /v1/agents/{agent_id}/muted/….
