@@ -25,21 +25,25 @@ type abandoned struct {
 	begin    func(context.Context) context.Context // of each attempt, as of a request
 	log      *slog.Logger
 	slots    chan struct{}
-	ctx      context.Context // ends with close
-	stop     context.CancelFunc
+	stopped  chan struct{}
+	stop     func() // closes stopped
 	running  sync.WaitGroup
 }
 
 func newAbandoned(sessions cache.Sessions, begin func(context.Context) context.Context, log *slog.Logger) *abandoned {
-	a := &abandoned{sessions: sessions, begin: begin, log: log, slots: make(chan struct{}, abandonMost)}
-	a.ctx, a.stop = context.WithCancel(context.Background())
-	return a
+	stopped := make(chan struct{})
+	return &abandoned{
+		sessions: sessions, begin: begin, log: log, slots: make(chan struct{}, abandonMost),
+		stopped: stopped, stop: sync.OnceFunc(func() { close(stopped) }),
+	}
 }
 
 // add abandons a call as soon as the store answers.
 func (a *abandoned) add(ctx context.Context, agent string, call cache.Call) {
-	if a.ctx.Err() != nil {
+	select {
+	case <-a.stopped: // by itself: of several that are ready, select takes any
 		return
+	default:
 	}
 	select {
 	case a.slots <- struct{}{}:
@@ -51,7 +55,13 @@ func (a *abandoned) add(ctx context.Context, agent string, call cache.Call) {
 		defer func() { <-a.slots }()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonFor)
 		defer cancel()
-		defer context.AfterFunc(a.ctx, cancel)()
+		go func() {
+			select {
+			case <-a.stopped:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
 		guard.Log(a.log, "taking a page back", func() { a.run(ctx, agent, call) })
 	})
 }

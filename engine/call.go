@@ -118,6 +118,15 @@ func down(ctx context.Context, err error) bool {
 	return slices.ContainsFunc(unavailable, func(u error) bool { return errors.Is(err, u) })
 }
 
+// each has for each of a list what of makes of it.
+func each[T, R any](list []T, of func(T) R) []R {
+	out := make([]R, len(list))
+	for i := range list {
+		out[i] = of(list[i])
+	}
+	return out
+}
+
 // oldSessionPage pages on in the session of before, because of what failed; cause is the
 // error where there is no session either. Whatever is down, the page lacks a new search: its
 // items were checked when the session was built and are not shown twice.

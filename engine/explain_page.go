@@ -60,10 +60,7 @@ func (x *explaining) page(ctx context.Context) error {
 func (x *explaining) contents(ctx context.Context, outcomes map[string]api.Outcome) error {
 	ctx, end := x.enter(ctx, hydrateStage)
 	defer end()
-	ids := make([]string, len(x.out.Candidates))
-	for i := range x.out.Candidates {
-		ids[i] = x.out.Candidates[i].ID
-	}
+	ids := each(x.out.Candidates, func(c api.Explained) string { return c.ID })
 	docs, _, err := x.e.stores.Catalog.Hydrate(ctx, x.r.Agent, ids)
 	if err != nil && (len(docs) != len(ids) || !down(ctx, err)) {
 		return err

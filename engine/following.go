@@ -33,10 +33,7 @@ func (t *Timelines) propose(ctx context.Context, q feed.Query) (out recall.Propo
 	if err != nil {
 		return out, 0, err
 	}
-	out.Proposals = make([]recall.Proposal, len(page.Posts))
-	for i := range page.Posts {
-		out.Proposals[i] = read.proposal(&page.Posts[i])
-	}
+	out.Proposals = each(page.Posts, read.proposal)
 	if page.HasMore {
 		out.Next = formatPosition(page.Next)
 	}
@@ -86,10 +83,10 @@ func (r *timelineRead) proposals(ctx context.Context, req TimelineRequest, since
 	return page, nil
 }
 
-func (r *timelineRead) proposal(c *social.Card) recall.Proposal {
+func (r *timelineRead) proposal(c social.Card) recall.Proposal {
 	p := recall.Proposal{Reactions: feed.Reactions(c.Likes, c.Commenters)}
 	p.ID, p.Group, p.UpdateTime, p.Author = c.ID, c.ID, c.CreatedAt, c.Author.ID
-	head := r.head(c)
+	head := r.head(&c)
 	p.Story = head.story
 	if len(head.tags) > 0 {
 		p.Tag = terms.Fold(head.tags[0])
@@ -108,15 +105,15 @@ type postHead struct {
 }
 
 // known returns a post with the version of its content that is kept; 0: none is.
-func (r *timelineRead) known(id string) social.Known {
+func (r *timelineRead) known(post social.Position) social.Known {
 	if r.heads == nil {
-		return social.Known{ID: id}
+		return social.Known{ID: post.ID}
 	}
-	head, ok := r.t.heads.Get(id)
+	head, ok := r.t.heads.Get(post.ID)
 	if ok {
-		r.heads[id] = head
+		r.heads[post.ID] = head
 	}
-	return social.Known{ID: id, Version: head.version}
+	return social.Known{ID: post.ID, Version: head.version}
 }
 
 // head is that of a card, whose content is only there where it was not known.

@@ -147,11 +147,9 @@ func (r *guestRead) promoted(ctx context.Context, limit int) []guestRef {
 		r.lacks |= lacksPromoted
 		return nil
 	}
-	refs := make([]guestRef, len(found.Proposals))
-	for i, p := range found.Proposals {
-		refs[i].Ref = feed.Ref{ID: p.ID, Group: p.Group, Source: feed.SourcePromoted}
-	}
-	return refs
+	return each(found.Proposals, func(p recall.Proposal) guestRef {
+		return guestRef{Ref: feed.Ref{ID: p.ID, Group: p.Group, Source: feed.SourcePromoted}}
+	})
 }
 
 // fill reads what is promoted and as much of the list as the page has room for. An
@@ -177,10 +175,7 @@ func (r *guestRead) fill(ctx context.Context, list, promoted []guestRef, limit i
 
 // read reads items; what is gone is left out. What cannot be read is as kept, beside the error.
 func (r *guestRead) read(ctx context.Context, refs []guestRef) ([]GuestItem, error) {
-	ids := make([]string, len(refs))
-	for i := range refs {
-		ids[i] = refs[i].ID
-	}
+	ids := each(refs, func(r guestRef) string { return r.ID })
 	docs, err := r.g.stores.Items.Docs(ctx, ids)
 	if docs = slices.Clone(docs); len(docs) != len(ids) {
 		docs = make([]feed.Doc, len(ids)) // nothing could be read

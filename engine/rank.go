@@ -86,11 +86,7 @@ func inPages(agent string, q *feed.Query, list []feed.Candidate) []feed.Candidat
 		return list
 	}
 	b.build(list, q.Ranking.Diversity, DefaultLimit, len(list))
-	out := make([]feed.Candidate, len(b.order))
-	for i, c := range b.order {
-		out[i] = list[c]
-	}
-	return out
+	return each(b.order, func(c int32) feed.Candidate { return list[c] })
 }
 
 // Factors says for each id what the score is made of, by profile, ranking and origin of q.

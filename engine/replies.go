@@ -64,10 +64,7 @@ func pageOf(ctx context.Context, cards readCards, reader string, entries []socia
 	if len(entries) > 0 {
 		page.Next = entries[len(entries)-1].Position
 	}
-	known := make([]social.Known, len(entries))
-	for i, e := range entries {
-		known[i].ID = e.ID
-	}
+	known := each(entries, func(e social.Entry) social.Known { return social.Known{ID: e.ID} })
 	all, err := cards(ctx, reader, known)
 	if err != nil {
 		return TimelinePage{}, err
@@ -107,9 +104,5 @@ func (t *Timelines) Author(ctx context.Context, r AuthorRequest) (page TimelineP
 }
 
 func (t *Timelines) tiles(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
-	ids := make([]string, len(posts))
-	for i, p := range posts {
-		ids[i] = p.ID
-	}
-	return t.stores.Posts.Tiles(ctx, reader, ids)
+	return t.stores.Posts.Tiles(ctx, reader, each(posts, func(p social.Known) string { return p.ID }))
 }

@@ -84,10 +84,7 @@ func (s *Suggester) Suggest(ctx context.Context, agent string, limit int) ([]api
 
 // allowed returns the first of a list that may be suggested now.
 func (s *Suggester) allowed(ctx context.Context, agent string, list []api.Suggestion, refused *feed.Refusals, limit int, since time.Time) ([]api.Suggestion, error) {
-	ids := make([]string, len(list))
-	for i := range list {
-		ids[i] = list[i].Author
-	}
+	ids := each(list, func(a api.Suggestion) string { return a.Author })
 	not, err := s.stores.Posts.Unsuggestable(ctx, agent, ids, 0, since)
 	if err != nil {
 		return nil, err

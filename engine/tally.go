@@ -56,10 +56,7 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (api.Event
 	if err := checkActs(agent, acts); err != nil {
 		return api.EventsTaken{}, err
 	}
-	ids := make([]string, len(acts))
-	for i, a := range acts {
-		ids[i] = a.ID
-	}
+	ids := each(acts, func(a Act) string { return a.ID })
 	refs, docs, err := e.refs(ctx, ids)
 	if err != nil {
 		return api.EventsTaken{}, err

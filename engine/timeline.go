@@ -221,11 +221,7 @@ func (r *timelineRead) show(ctx context.Context, page *TimelinePage, found []soc
 	if len(found) == 0 {
 		return false, nil
 	}
-	known := make([]social.Known, len(found))
-	for i, p := range found {
-		known[i] = r.known(p.ID)
-	}
-	cards, err := r.t.stores.Posts.Cards(ctx, r.agent, known)
+	cards, err := r.t.stores.Posts.Cards(ctx, r.agent, each(found, r.known))
 	if err != nil {
 		return false, err
 	}

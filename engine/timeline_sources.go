@@ -28,10 +28,7 @@ func fromList(p timeline.Page) proposal {
 
 // fromStore returns the proposal of the social store, which was asked for n entries.
 func fromStore(list []social.Entry, n int) proposal {
-	p := proposal{entries: make([]timeline.Position, len(list))}
-	for i, e := range list {
-		p.entries[i] = e.Position
-	}
+	p := proposal{entries: each(list, func(e social.Entry) timeline.Position { return e.Position })}
 	if len(list) > 0 && len(list) == n {
 		p.bound = p.entries[n-1]
 	}
@@ -210,10 +207,7 @@ func (r *timelineRead) keptPage(ctx context.Context, req TimelineRequest, cause 
 		if err != nil || list.State != timeline.Ready {
 			break
 		}
-		ids := make([]string, len(list.Entries))
-		for i, e := range list.Entries {
-			ids[i] = e.ID
-		}
+		ids := each(list.Entries, func(p timeline.Position) string { return p.ID })
 		cards, err := r.t.stores.Kept.Kept(ctx, ids)
 		if err != nil {
 			break

@@ -247,9 +247,5 @@ func (r *round) outboxes(ctx context.Context) error {
 }
 
 func agentsOf(watches []*Watch) []string {
-	names := make([]string, len(watches))
-	for i, w := range watches {
-		names[i] = w.agent
-	}
-	return names
+	return each(watches, func(w *Watch) string { return w.agent })
 }

@@ -100,10 +100,7 @@ func (e *Engine) why(ctx context.Context, agent string, profile *feed.Profile, a
 		defer time.AfterFunc(e.cfg.RoundsFor, func() { cancel(fmt.Errorf("%w: it took longer than reasons may", context.Canceled)) }).Stop()
 		ctx = inTime
 	}
-	ids := make([]string, len(a.Docs))
-	for i, doc := range a.Docs {
-		ids[i] = doc.ID
-	}
+	ids := each(a.Docs, func(doc feed.Doc) string { return doc.ID })
 	q, _ := e.query(agent, *profile)
 	factors, err := e.Factors(ctx, q, ids)
 	if err != nil {
