@@ -63,10 +63,8 @@ type Totals struct {
 	Delivered, Recorded, Deferred uint64
 }
 
-// Recorder writes impressions to the filters off the request path: it
-// collects them over all agents into batches, writes them through a pool of
-// goroutines, retries what fails, and takes what is confirmed out of the
-// pending sets once the grace is over.
+// Recorder writes impressions to the filters off the request path, in batches over all agents,
+// retries what fails, and takes what is confirmed out of the pending sets after the grace.
 type Recorder struct {
 	w       Writer
 	clock   feed.Clock

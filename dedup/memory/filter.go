@@ -10,9 +10,8 @@ import (
 )
 
 // filter is the Bloom filter of one day. It grows by layers, as a scalable Bloom filter
-// does (P. S. Almeida et al. 2007): a layer that has its capacity of members is followed
-// by one of twice the capacity and half the false-positive rate. The first layer has
-// half the day's rate p, so that p/2 + p/4 + … stays at p, however many come.
+// does (P. S. Almeida et al. 2007): a full layer is followed by one of twice the capacity and
+// half the rate. The first has half the day's rate p, so that p/2 + p/4 + … stays at p.
 type filter struct {
 	day    feed.Day
 	layers atomic.Pointer[[]*layer] // replaced, never changed, and never empty

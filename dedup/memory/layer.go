@@ -14,10 +14,8 @@ import (
 const maxProbes = 32
 
 // layer is a Bloom filter of fixed size. Sizing and stored form are those of
-// bits-and-blooms; its words are read and set atomically here, so that a check
-// never waits for a batch being recorded, and the probes are computed from one
-// 64-bit hash, so that a member is hashed once for all days, without an
-// allocation, whatever the layers' sizes.
+// bits-and-blooms; its words are read and set atomically, so that a check never waits for
+// a batch being recorded, and a member is hashed once for all days, whatever their sizes.
 type layer struct {
 	capacity uint64  // members it is sized for
 	rate     float64 // false-positive probability at capacity
@@ -29,9 +27,7 @@ type layer struct {
 	ones  atomic.Int64 // bits set
 }
 
-// newLayer sizes a layer for n members at false-positive probability p:
-//
-//	m = −n ln p / (ln 2)²  bits,  k = ⌈m/n · ln 2⌉  probes
+// newLayer sizes a layer for n members at false-positive probability p, as [dedup.SizeFilter].
 func newLayer(n uint64, p float64) *layer {
 	m, k := bloom.EstimateParameters(uint(n), p)
 	m, k = max(m, 64), min(max(k, 1), maxProbes)

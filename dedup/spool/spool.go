@@ -3,9 +3,8 @@
 // is killed. It is bounded by size and age: the oldest impressions are dropped,
 // and their number is logged.
 //
-// Other servers do not know of these impressions. So the spool leaves a note for
-// them ([dedup.Notes]) first, then moves the impressions from the sessions to the
-// pending sets, and then hands them to the recorder.
+// Other servers do not know of these impressions. So the spool leaves a note for them
+// ([dedup.Notes]), moves them from the sessions to the pending sets, and then records them.
 package spool
 
 import (

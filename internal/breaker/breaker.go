@@ -35,13 +35,9 @@ var (
 	}, []string{"dependency", "reason"})
 )
 
-// A breaker opens when most of a short while's calls have failed, or when the
-// last calls have and none was answered lately; it lets a few try again after a
-// pause. So a dead dependency costs a few requests their timeout, not all of
-// them, however many it had answered before.
-//
-// Where one node of a cluster is dead, calls fail in a row by chance, but the
-// other nodes answer in between.
+// A breaker opens when most of a short while's calls have failed, or when the last calls have
+// and none was answered lately: where one node of a cluster is dead, calls fail in a row by
+// chance, but the other nodes answer in between. It lets a few try again after a pause.
 const (
 	window       = 10 * time.Second // over which calls are counted
 	LeastCalls   = 5                // of a window; fewer say nothing
@@ -51,8 +47,7 @@ const (
 	probes       = 3 // calls that try again at once, and must all succeed
 )
 
-// Breaker stands in front of every call to one service: it refuses calls while the
-// service is down, and measures and traces the others.
+// Breaker stands in front of every call to one service.
 type Breaker struct {
 	name                 string
 	breaker              *gobreaker.TwoStepCircuitBreaker[any]
