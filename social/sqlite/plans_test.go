@@ -70,7 +70,7 @@ func plan(t *testing.T, s *Store, text string) (steps []string) {
 	for _, name := range []string{"reader", "keys", "below", "belowID", "above", "aboveID", "few", "author", "n"} {
 		args = append(args, sql.Named(name, ""))
 	}
-	rows, err := s.file.readers.db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+text, args...)
+	rows, err := s.file.db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+text, args...)
 	require.NoError(t, err, text)
 	defer func() { require.NoError(t, rows.Close()) }()
 	for rows.Next() {

@@ -17,7 +17,7 @@ func TestSlowReadsLeaveConnections(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	n := s.file.readers.db.Stats().MaxOpenConnections
+	n := s.file.db.Stats().MaxOpenConnections
 	began, end, ended := make(chan struct{}, 2*n), make(chan struct{}), make(chan error)
 	for range cap(began) {
 		go func() {

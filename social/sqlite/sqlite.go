@@ -64,7 +64,7 @@ func Open(ctx context.Context, path string, opts social.Options) (*Store, error)
 
 // Close folds the write-ahead log into the file and closes it, once the write
 // under way has ended. Calls made after it fail with [social.ErrUnavailable].
-func (s *Store) Close() error { return errors.Join(s.file.writer.close(), s.file.Close()) }
+func (s *Store) Close() error { return errors.Join(s.file.close(), s.file.Close()) }
 
 // Cards implements [social.Cards] from what is in memory, or with one statement.
 func (s *Store) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
