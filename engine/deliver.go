@@ -79,7 +79,7 @@ func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 	if p.Replayed {
 		got, err := c.e.stages.hydrate(ctx, c.Agent, p.Refs)
 		got.cut(c.Limit) // two equal calls at once may have filled it up together
-		got.old, got.unsure = len(got.docs), c.e.failOpen.recovering()
+		got.unsure = c.e.failOpen.recovering()
 		return got, err
 	}
 	refs, unsure := p.Refs, false
@@ -87,6 +87,7 @@ func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 		refs, unsure = c.e.failOpen.unseen(ctx, c, refs)
 	}
 	got, err := c.e.stages.hydrate(ctx, c.Agent, refs)
+	got.deliver()
 	got.unsure = unsure
 	if len(refs) < len(p.Refs) {
 		got.shown = slices.DeleteFunc(slices.Clone(p.Refs), func(r feed.Ref) bool { return slices.Contains(refs, r) })

@@ -143,8 +143,9 @@ type hydrated struct {
 	unread  parts      // what could not be asked for content
 	unsure  bool       // the stores may lack more of what was handed out
 
-	old     int        // how many of the docs, from the first, another call was answered with
-	further []feed.Ref // handed out by the steps after the first
+	first     []feed.Doc // of the docs, those that no other call was answered with
+	firstRefs []feed.Ref // of first
+	further   []feed.Ref // handed out by the steps after the first
 }
 
 // unshown are the refs that are gone or muted, but for those by whose group or item the page
@@ -169,19 +170,17 @@ func (h *hydrated) lacks() parts {
 	return p
 }
 
-// fresh are the docs that no other call was answered with, and their refs.
-func (h *hydrated) fresh() ([]feed.Doc, []feed.Ref) {
-	old := min(h.old, len(h.docs))
-	return h.docs[old:], h.refs[old:]
+// deliver notes that no other call was answered with the docs so far.
+func (h *hydrated) deliver() {
+	h.first, h.firstRefs = slices.Clip(h.docs), slices.Clip(h.refs) // clipped: both lists are added to apart
 }
 
 func (h *hydrated) add(more hydrated) {
-	if h.old == len(h.docs) {
-		h.old += more.old
-	}
 	h.profile = cmp.Or(more.profile, h.profile)
 	h.docs = append(h.docs, more.docs...)
 	h.refs = append(h.refs, more.refs...)
+	h.first = append(h.first, more.first...)
+	h.firstRefs = append(h.firstRefs, more.firstRefs...)
 	h.gone = append(h.gone, more.gone...)
 	h.muted = append(h.muted, more.muted...)
 	h.lost = append(h.lost, more.lost...)

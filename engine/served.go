@@ -16,11 +16,13 @@ const (
 	// servedBytes bounds what a process remembers: some seven million
 	// impressions, or 10,000 readers of 700 each.
 	servedBytes = 64 << 20
-	// servedFor is how long a generation of impressions is added to, and then kept.
+	// servedFor is how long a generation of an agent's impressions is added
+	// to, and then kept.
 	servedFor = 12 * time.Hour
 	// servedKeys is how many impressions a generation takes at most.
 	servedKeys = 1000
-	// servedAgent is about what a generation costs beside its impressions, 8 bytes each.
+	// servedAgent is about what an agent costs beside its impressions, 8 bytes
+	// each.
 	servedAgent = 300
 )
 
@@ -30,17 +32,17 @@ const (
 // by a failover, and knows sessionless pages until they are in a filter. The nil
 // served remembers nothing.
 type served struct {
-	mu          sync.Mutex
-	seed        maphash.Seed
-	generations *simplelru.LRU[generation, []uint64] // hashes, sorted
-	bytes       int
-	most        int
+	mu     sync.Mutex
+	seed   maphash.Seed
+	agents *simplelru.LRU[string, *shown]
+	bytes  int
+	most   int
 }
 
-// generation names what an agent was handed out in one [servedFor], by its number.
-type generation struct {
-	agent  string
-	number int64
+// shown is one agent's share: two generations of hashes, sorted.
+type shown struct {
+	newer, older []uint64
+	since        time.Time // when the newer generation began
 }
 
 // sessionlessBit of a hash tells that nothing but this process knows of the page.
@@ -48,56 +50,71 @@ const sessionlessBit = 1
 
 func newServed() *served {
 	s := &served{seed: maphash.MakeSeed(), most: servedBytes}
-	s.generations, _ = simplelru.NewLRU[generation, []uint64](1<<30, nil) // fails only for a size that is not positive
+	s.agents, _ = simplelru.NewLRU[string, *shown](1<<30, nil) // fails only for a size that is not positive
 	return s
 }
 
 func (s *served) hash(key string) uint64 { return maphash.String(s.seed, key) &^ sessionlessBit }
 
-// put stores a generation. mu is held.
-func (s *served) put(g generation, hashes []uint64) {
-	before, known := s.generations.Peek(g)
-	if !known {
-		s.bytes += servedAgent
+func (a *shown) size() int { return servedAgent + 8*(cap(a.newer)+cap(a.older)) }
+
+// change changes an agent's share. Whatever changes its size does so here, or the bytes
+// would not be those that are there. mu is held.
+func (s *served) change(a *shown, do func()) {
+	s.bytes -= a.size()
+	do()
+	s.bytes += a.size()
+}
+
+// of returns the agent's share, without generations that have had their time; nil: there
+// is none. mu is held.
+func (s *served) of(agent string, now time.Time) *shown {
+	a, ok := s.agents.Get(agent)
+	if !ok {
+		return nil
 	}
-	s.bytes += 8 * (cap(hashes) - cap(before))
-	s.generations.Add(g, hashes)
+	if age := now.Sub(a.since); age >= 2*servedFor {
+		s.change(a, func() { a.newer, a.older, a.since = nil, nil, now })
+	} else if age >= servedFor {
+		s.change(a, func() { a.newer, a.older, a.since = nil, a.newer, now })
+	}
+	return a
 }
 
-// lately are the two generations of an agent that have not had their time.
-func lately(agent string, now time.Time) [2]generation {
-	number := now.Unix() / int64(servedFor/time.Second)
-	return [2]generation{{agent, number}, {agent, number - 1}}
-}
-
-// add remembers what an agent was handed out; sessionless: nothing else knows of it.
+// add remembers what an agent was handed out. sessionless says that nothing else
+// knows of it.
 func (s *served) add(agent string, keys []string, sessionless bool, now time.Time) {
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	of := lately(agent, now)
-	hashes, _ := s.generations.Get(of[0])
-	if len(hashes)+len(keys) > servedKeys {
-		s.put(of[1], hashes)
-		hashes = nil
+	a := s.of(agent, now)
+	if a == nil {
+		a = &shown{since: now}
+		s.agents.Add(agent, a)
+		s.bytes += a.size()
 	}
-	for _, key := range keys {
-		h := s.hash(key)
-		if sessionless {
-			h |= sessionlessBit
+	s.change(a, func() {
+		if len(a.newer)+len(keys) > servedKeys {
+			a.newer, a.older, a.since = nil, a.newer, now
 		}
-		if at, found := find(hashes, h); found {
-			hashes[at] = h
-		} else {
-			hashes = slices.Insert(hashes, at, h)
+		for _, key := range keys {
+			h := s.hash(key)
+			if sessionless {
+				h |= sessionlessBit
+			}
+			at, found := find(a.newer, h)
+			if found {
+				a.newer[at] = h
+				continue
+			}
+			a.newer = slices.Insert(a.newer, at, h)
 		}
-	}
-	s.put(of[0], hashes)
-	for s.bytes > s.most && s.generations.Len() > 1 {
-		_, oldest, _ := s.generations.RemoveOldest()
-		s.bytes -= servedAgent + 8*cap(oldest)
+	})
+	for s.bytes > s.most && s.agents.Len() > 1 {
+		_, oldest, _ := s.agents.RemoveOldest()
+		s.bytes -= oldest.size()
 	}
 }
 
@@ -110,43 +127,39 @@ func find(sorted []uint64, h uint64) (at int, found bool) {
 	return at, found
 }
 
-// has reports whether the agent was handed the key out; without all, only on a sessionless page.
-func (s *served) has(known [2][]uint64, key string, all bool) bool {
+// has reports whether the agent was handed the key out; with all unset, only
+// loosely. mu is held.
+func (s *served) has(a *shown, key string, all bool) bool {
 	h := s.hash(key)
-	for _, hashes := range known {
-		if at, found := find(hashes, h); found {
-			return all || hashes[at]&sessionlessBit != 0
+	for _, generation := range [][]uint64{a.newer, a.older} {
+		if at, found := find(generation, h); found {
+			return all || generation[at]&sessionlessBit != 0
 		}
 	}
 	return false
 }
 
 // with calls fn with what is known of the agent, if anything is.
-func (s *served) with(agent string, now time.Time, fn func(known [2][]uint64)) {
+func (s *served) with(agent string, now time.Time, fn func(a *shown)) {
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var known [2][]uint64
-	for i, g := range lately(agent, now) {
-		known[i], _ = s.generations.Get(g)
-	}
-	if len(known[0])+len(known[1]) > 0 {
-		fn(known)
+	if a := s.of(agent, now); a != nil {
+		fn(a)
 	}
 }
 
 // remove forgets keys that were in the end not delivered.
 func (s *served) remove(agent string, keys []string, now time.Time) {
-	s.with(agent, now, func(known [2][]uint64) {
-		for i, g := range lately(agent, now) {
-			for _, key := range keys {
-				if at, found := find(known[i], s.hash(key)); found {
-					known[i] = slices.Delete(known[i], at, at+1)
+	s.with(agent, now, func(a *shown) {
+		for _, key := range keys {
+			for _, generation := range []*[]uint64{&a.newer, &a.older} {
+				if at, found := find(*generation, s.hash(key)); found {
+					*generation = slices.Delete(*generation, at, at+1)
 				}
 			}
-			s.put(g, known[i])
 		}
 	})
 }
@@ -156,10 +169,10 @@ func (s *served) remove(agent string, keys []string, now time.Time) {
 // nothing else knows that it has been handed out.
 func (s *served) unknown(agent string, refs []feed.Ref, all bool, now time.Time) (left []feed.Ref) {
 	left = refs
-	s.with(agent, now, func(known [2][]uint64) {
+	s.with(agent, now, func(a *shown) {
 		left = slices.DeleteFunc(slices.Clone(refs), func(ref feed.Ref) bool {
 			all := all && !ref.ShownBefore
-			return s.has(known, ref.Group, all) || ref.ID != ref.Group && s.has(known, ref.ID, all)
+			return s.has(a, ref.Group, all) || ref.ID != ref.Group && s.has(a, ref.ID, all)
 		})
 	})
 	return left
@@ -167,9 +180,9 @@ func (s *served) unknown(agent string, refs []feed.Ref, all bool, now time.Time)
 
 // mark changes the verdict of what the agent was handed out to Pending.
 func (s *served) mark(agent string, keys []string, verdicts []dedup.Verdict, all bool, now time.Time) {
-	s.with(agent, now, func(known [2][]uint64) {
+	s.with(agent, now, func(a *shown) {
 		for i, key := range keys {
-			if verdicts[i] == dedup.Unseen && s.has(known, key, all) {
+			if verdicts[i] == dedup.Unseen && s.has(a, key, all) {
 				verdicts[i] = dedup.Pending
 			}
 		}

@@ -62,7 +62,7 @@ func TestServedIsBounded(t *testing.T) {
 	}
 	left := s.unknown("u_0", []feed.Ref{refOf("doc_0"), refOf(fmt.Sprintf("doc_%d", 4*servedKeys)), refOf(fmt.Sprintf("doc_%d", 5*servedKeys-1))}, true, noon)
 	assert.Equal(t, []feed.Ref{refOf("doc_0")}, left, "the latest are known")
-	assert.LessOrEqual(t, s.bytes, 2*(servedAgent+8*2*servedKeys))
+	assert.LessOrEqual(t, s.bytes, servedAgent+2*8*2*servedKeys)
 
 	s.most = 100_000 // of all agents, by bytes
 	for i := range 500 {
@@ -70,7 +70,7 @@ func TestServedIsBounded(t *testing.T) {
 	}
 	assert.LessOrEqual(t, s.bytes, s.most)
 	requireBooks(t, s)
-	assert.Greater(t, s.generations.Len(), 50)
+	assert.Greater(t, s.agents.Len(), 50)
 	doc := []feed.Ref{refOf("doc_1")}
 	assert.Equal(t, doc, s.unknown("u_1", doc, true, noon), "who was not seen for longest is forgotten")
 	assert.Empty(t, s.unknown("u_499", doc, true, noon))
@@ -80,18 +80,64 @@ func TestServedIsBounded(t *testing.T) {
 func requireBooks(t *testing.T, s *served) {
 	t.Helper()
 	sum := 0
-	for _, hashes := range s.generations.Values() {
-		sum += servedAgent + 8*cap(hashes)
+	for _, a := range s.agents.Values() {
+		sum += a.size()
 	}
 	require.Equal(t, sum, s.bytes, "the books are right")
 }
 
-// TestServedKeepsItsBooksForWeeks: generations that have had their time make room for
-// others. So as many readers as there is room for stay known, however long the process runs.
+// TestServedOverMidnight: what was handed out a moment ago is known, however much that is and
+// whatever the clock says.
+func TestServedOverMidnight(t *testing.T) {
+	s := newServed()
+	now := noon.Add(12*time.Hour - 10*time.Second)
+	for i := range servedKeys + 1 {
+		s.add("u_1", []string{fmt.Sprintf("doc_%d", i)}, true, now)
+	}
+	last := []feed.Ref{refOf(fmt.Sprintf("doc_%d", servedKeys-1)), refOf(fmt.Sprintf("doc_%d", servedKeys))}
+	require.Empty(t, s.unknown("u_1", last, true, now))
+	require.Empty(t, s.unknown("u_1", last, true, now.Add(20*time.Second)))
+}
+
+// TestStepsAnsweredToOtherCalls: of a page of several steps, those that a call was answered
+// with before are not delivered anew, wherever they stand.
+func TestStepsAnsweredToOtherCalls(t *testing.T) {
+	step := func(own bool, ids ...string) hydrated {
+		var h hydrated
+		h.docs, h.refs = make([]feed.Doc, 0, 10), make([]feed.Ref, 0, 10)
+		for _, id := range ids {
+			h.docs, h.refs = append(h.docs, feed.Doc{ID: id}), append(h.refs, refOf(id))
+		}
+		if own {
+			h.deliver()
+		}
+		return h
+	}
+	for name, steps := range map[string][]hydrated{
+		"first":  {step(false, "a", "b"), step(true, "c"), step(false, "d")},
+		"second": {step(true, "a"), step(false, "b"), step(true, "c", "d")},
+	} {
+		got := steps[0]
+		for _, more := range steps[1:] {
+			got.add(more)
+		}
+		want := map[string][]string{"first": {"c"}, "second": {"a", "c", "d"}}[name]
+		assert.Equal(t, want, feed.IDs(got.firstRefs), name)
+		assert.Equal(t, []string{"a", "b", "c", "d"}, feed.IDs(got.refs), name)
+		assert.Len(t, got.first, len(want), name)
+		for i, d := range got.docs {
+			assert.Equal(t, got.refs[i].ID, d.ID, name)
+		}
+	}
+}
+
+// TestServedKeepsItsBooksForWeeks: generations that have had their time give their bytes
+// back, whichever call finds that. So as many readers as there is room for stay known,
+// however long the process runs.
 func TestServedKeepsItsBooksForWeeks(t *testing.T) {
 	const readers, keys = 40, 50
 	s := newServed()
-	s.most = readers * 2 * (servedAgent + 8*2*keys) // room for all, two generations each
+	s.most = readers * (servedAgent + 2*8*2*keys) // room for all, two generations each
 	agent := func(i int) string { return fmt.Sprintf("u_%d", i) }
 	for round := range 60 { // a month
 		now := noon.Add(time.Duration(round) * servedFor)
@@ -113,5 +159,10 @@ func TestServedKeepsItsBooksForWeeks(t *testing.T) {
 			require.Empty(t, s.unknown(agent(i), latest, true, now), "%s is forgotten in round %d", agent(i), round)
 		}
 	}
-	require.LessOrEqual(t, s.bytes, s.most)
+	later := noon.Add(100 * servedFor) // all of it is over
+	for i := range readers {
+		s.unknown(agent(i), nil, true, later)
+	}
+	requireBooks(t, s)
+	require.Equal(t, readers*servedAgent, s.bytes)
 }

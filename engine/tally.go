@@ -24,7 +24,7 @@ type Act struct {
 // that ranked it. A page of a session counts for the one the agent is in now: a
 // session outlives a change of the ranking for its last pages.
 func (e *Engine) tally(c *call, got hydrated) {
-	docs, refs := got.fresh()
+	docs, refs := got.first, got.firstRefs
 	countShown(refs)
 	if e.stores.Tally == nil || len(docs) == 0 {
 		return

@@ -177,8 +177,15 @@ func (r *round) movedLists(ctx context.Context, some []*Watch) (found, error) {
 	var agents, more []string
 	read := map[string]timeline.Position{}
 	for _, w := range some {
-		if since := r.since(w); w.list.Newest.Compare(since) > 0 {
+		since := r.since(w)
+		if w.list.Newest.Compare(since) <= 0 {
+			continue
+		}
+		at, twice := read[w.agent]
+		if !twice {
 			agents = append(agents, w.agent)
+		}
+		if !twice || since.Compare(at) < 0 { // of several streams of an agent, the one that lags
 			read[w.agent] = since
 		}
 	}

@@ -351,6 +351,37 @@ func TestWatchesWhileSomethingIsDown(t *testing.T) {
 	require.Equal(t, 1, watch.Take().Count)
 }
 
+// TestStreamsOfOneAgentAreToldEachTheirOwn: of two streams of an agent one begins with an
+// older post, which its first look could not read. The other one's position is not its own.
+func TestStreamsOfOneAgentAreToldEachTheirOwn(t *testing.T) {
+	t.Parallel()
+	w := newWatching(t, 0)
+	agents := []string{"r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8"} // streams are looked at in any order
+	for _, r := range agents {
+		w.follow(r, "a")
+	}
+	old := w.publish("a", public)
+	for range 20 {
+		w.publish("a", public)
+	}
+	w.advance(time.Hour) // so that none of them comes late
+	var late, current []*engine.Watch
+	for _, r := range agents {
+		current = append(current, w.watch(r))
+	}
+	w.lists.down.Store(true)
+	for _, r := range agents {
+		late = append(late, w.watch(r, old.Position()))
+	}
+	w.lists.down.Store(false)
+	last := w.publish("a", public)
+	w.watcher.Look(t.Context())
+	for i := range agents {
+		require.Equal(t, engine.News{Count: 21, Head: last.Position()}, late[i].Take())
+		require.Equal(t, engine.News{Count: 1, Head: last.Position()}, current[i].Take())
+	}
+}
+
 func TestBoundsOfWatches(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, engine.AgentWatches+1)
