@@ -27,11 +27,14 @@ func cutRanking(layer map[string]any, source func(string) string) (changes strin
 		}
 		raw := layer[key]
 		delete(layer, key)
-		change, err := changeOf(raw)
-		if err != nil {
+		change, is, err := changeOf(raw)
+		switch {
+		case err != nil:
 			all = append(all, Problem{Key: key, Source: source(key), Message: err.Error()})
-		}
-		if change != "" && inSection {
+			continue
+		case !is:
+			continue
+		case inSection:
 			change = name + "=" + change
 		}
 		if name == "curves" { // what is set beside a preset is set after it
@@ -43,23 +46,23 @@ func cutRanking(layer map[string]any, source func(string) string) (changes strin
 	return strings.Join(slices.DeleteFunc(list, func(one string) bool { return one == "" }), ","), all
 }
 
-// changeOf writes a value of the section as lists of changes have it; "": there is none.
-func changeOf(raw any) (string, error) {
+// changeOf writes a value of the section as lists of changes have it, if there is one.
+func changeOf(raw any) (change string, is bool, err error) {
 	switch v := raw.(type) {
 	case nil:
-		return "", nil
+		return "", false, nil
 	case string, int, float64:
-		return text(v), nil
+		return text(v), true, nil
 	case map[string]any: // an empty one
-		return "", nil
+		return "", false, nil
 	case []any:
 		data, err := json.Marshal(v)
 		if err != nil {
-			return "", errors.New("must be a list of curves")
+			return "", true, errors.New("must be a list of curves")
 		}
-		return string(data), nil
+		return string(data), true, nil
 	}
-	return "", fmt.Errorf("must be a number, a duration or curves, not %v", raw)
+	return "", true, fmt.Errorf("must be a number, a duration or curves, not %v", raw)
 }
 
 // setRanking changes the ranking as a layer says.

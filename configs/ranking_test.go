@@ -90,6 +90,8 @@ func TestBadRanking(t *testing.T) {
 		"{base: true}":              "ranking.base must be a number, a duration or curves, not true",
 		"{base: [1]}":               "ranking.base must be a number",
 		"{bass: 1}":                 `there is no parameter "bass"`,
+		`{bass: ""}`:                `there is no parameter "bass"`,
+		`{base: ""}`:                "ranking.base must be",
 		"{decay: {scale: 1h}}":      `there is no parameter "decay.scale"`,
 	} {
 		_, err := configs.Load(configs.Options{Path: write(t, "ranking: "+text)})

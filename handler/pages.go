@@ -121,14 +121,14 @@ func newStatic(data []byte, kind string) static {
 
 // send answers GET and HEAD.
 func (s static) send(c *call) error {
+	h := c.gin.Writer.Header()
+	h.Set("Cache-Control", "no-cache") // asked for each time, sent only when it has changed
+	h.Set("X-Content-Type-Options", "nosniff")
 	if tag, ok := noneMatch(c.gin.Request, s.etag); ok {
 		return notModified(tag).send(c)
 	}
-	h := c.gin.Writer.Header()
 	h.Set("Content-Type", s.kind)
 	h.Set("ETag", s.etag)
-	h.Set("Cache-Control", "no-cache") // asked for each time, sent only when it has changed
-	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Length", strconv.Itoa(len(s.data)))
 	_, err := c.gin.Writer.Write(s.data)
 	c.unsent = err != nil

@@ -35,7 +35,9 @@ func TestPagesLoadOnlyWhatIsServedHere(t *testing.T) {
 		require.Equal(t, http.StatusOK, w.Code, page)
 		assert.Equal(t, "text/html; charset=utf-8", w.Header().Get("Content-Type"))
 		assert.Contains(t, w.Header().Get("Content-Security-Policy"), "default-src 'none'")
-		assert.Equal(t, http.StatusNotModified, get(t, f, page, "If-None-Match: "+w.Header().Get("ETag")).Code)
+		again := get(t, f, page, "If-None-Match: "+w.Header().Get("ETag"))
+		assert.Equal(t, http.StatusNotModified, again.Code)
+		assert.Equal(t, "no-cache", again.Header().Get("Cache-Control"), "as with the page")
 		assert.NotContains(t, w.Body.String(), "<script>", "the policy forbids it")
 		assert.NotContains(t, w.Body.String(), "style=", "the policy forbids it")
 		assets := 0

@@ -18,7 +18,7 @@ import (
 	"github.com/freshet/freshet/internal/cli"
 )
 
-// callWait is how long a command with one call may take; the server gives up sooner.
+// callWait is how long a call of a command may take; the server gives up sooner.
 const callWait = time.Minute
 
 // call holds the common parts of commands that ask a server: the server, who asks, and how
@@ -85,16 +85,24 @@ func (r *call) connect(options ...client.Option) (*client.Client, error) {
 	return c, nil
 }
 
-// do runs what a command does with a client.
+// do makes the call of a command.
 func (r *call) do(do func(ctx context.Context, c *client.Client) error) error {
+	return r.times(1, func(ctx context.Context, c *client.Client, _ int) error { return do(ctx, c) })
+}
+
+// times makes n calls, one after the other, up to the first that fails.
+func (r *call) times(n int, do func(ctx context.Context, c *client.Client, i int) error) error {
 	c, err := r.connect()
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	ctx, cancel := context.WithTimeout(r.cmd.Context(), callWait)
-	defer cancel()
-	return do(ctx, c)
+	for i := 0; i < n && err == nil; i++ {
+		ctx, cancel := context.WithTimeout(r.cmd.Context(), callWait)
+		err = do(ctx, c, i)
+		cancel()
+	}
+	return err
 }
 
 // show prints what a command asks for.
@@ -110,17 +118,13 @@ func show[T any](r *call, ask func(ctx context.Context, c *client.Client) (T, er
 
 // each does something with each of the arguments, and prints the line that it returns.
 func (r *call) each(args []string, what string, do func(ctx context.Context, c *client.Client, arg string) (line string, err error)) error {
-	return r.do(func(ctx context.Context, c *client.Client) error {
-		for _, arg := range args {
-			line, err := do(ctx, c, arg)
-			if err != nil {
-				return fmt.Errorf("%s%s: %w", what, arg, err)
-			}
-			if _, err := fmt.Fprintln(r.cmd.OutOrStdout(), line); err != nil {
-				return err
-			}
+	return r.times(len(args), func(ctx context.Context, c *client.Client, i int) error {
+		line, err := do(ctx, c, args[i])
+		if err != nil {
+			return fmt.Errorf("%s%s: %w", what, args[i], err)
 		}
-		return nil
+		_, err = fmt.Fprintln(r.cmd.OutOrStdout(), line)
+		return err
 	})
 }
 

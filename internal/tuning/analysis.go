@@ -25,6 +25,16 @@ type Analysis struct {
 	a       *feed.Ranking // what A was in the first answer
 }
 
+// callTimeout bounds a call, whatever the client would wait for.
+const callTimeout = time.Minute
+
+// within makes a call within [callTimeout].
+func within[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return call(ctx)
+}
+
 // NewAnalysis begins an analysis of what the request says but for B. It may name any
 // number of agents.
 func NewAnalysis(c *client.Client, request client.CompareRequest) *Analysis {
@@ -42,7 +52,7 @@ func (s *Analysis) Compare(ctx context.Context, b string) (offline.Comparison, e
 	var all offline.Comparison
 	for _, batch := range batches {
 		request.Agents = batch
-		got, err := s.client.Compare(ctx, request)
+		got, err := within(ctx, func(ctx context.Context) (offline.Comparison, error) { return s.client.Compare(ctx, request) })
 		if err != nil {
 			return all, err
 		}

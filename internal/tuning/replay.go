@@ -100,7 +100,7 @@ func (r *Replay) Run(ctx context.Context, c *client.Client, source io.Reader) er
 }
 
 func (r *Replay) ask(ctx context.Context, c *client.Client, request client.ReplayRequest, scores *offline.Scoreboard) error {
-	got, err := c.Replay(ctx, request)
+	got, err := within(ctx, func(ctx context.Context) (client.Replayed, error) { return c.Replay(ctx, request) })
 	if err != nil {
 		return err
 	}
