@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -83,10 +84,12 @@ func (f *flaky) Read(context.Context, feed.Day, feed.Day) ([]events.Totals, erro
 func (f *flaky) at(key string) events.Totals {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	var now events.Totals
 	if t := f.counts[key]; t != nil {
-		return *t
+		now = *t
+		now.Counts = maps.Clone(t.Counts)
 	}
-	return events.Totals{}
+	return now
 }
 
 var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
