@@ -138,6 +138,29 @@ func TestSetCounts(t *testing.T) {
 	assert.Equal(t, []string{it.ID}, unknown, "a deleted item is not brought back")
 }
 
+// TestSetCountsOfADocumentEditedByHand writes it and the others of the call.
+func TestSetCountsOfADocumentEditedByHand(t *testing.T) {
+	t.Parallel()
+	client, index := connect(t)
+	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
+	require.NoError(t, err)
+	c := elastic.New(client, elastic.Config{Index: index})
+	putAll(t, c, numbered(0, 3, 1))
+	edited := []byte("{\n  \"id\": \"i1\",\n  \"title\": \"Edited\",\n  \"update_time\": 1700000000,\n  \"price\": 1.50,\n  \"freshet_popularity\": 1\n}\n")
+	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index+"/_doc/i1", "", edited, nil))
+	for _, counts := range someCounts()[:2] {
+		_, again, err := c.SetCounts(t.Context(), map[string]feed.Counts{"i0": counts, "i1": counts, "i2": counts})
+		require.NoError(t, err)
+		require.Empty(t, again)
+		for i := range 3 {
+			assertCounts(t, client, index, fmt.Sprintf("i%d", i), counts)
+		}
+	}
+	docs, err := c.Docs(t.Context(), []string{"i1"})
+	require.NoError(t, err)
+	assert.Contains(t, string(docs[0].JSON), `"price":1.50`)
+}
+
 // between lets something happen between reading and writing.
 type between struct {
 	esindex.Client
@@ -153,8 +176,7 @@ func (b *between) Perform(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// TestSetCountsLosesToWriters writes or deletes items while their counts are on the
-// way.
+// TestSetCountsLosesToWriters writes or deletes items while their counts are on the way.
 func TestSetCountsLosesToWriters(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)

@@ -54,15 +54,15 @@ func seal(doc []byte, fields []change) []byte {
 }
 
 // ownAt returns where in a document the fields begin that [seal] has put at its end; -1: it
-// has none, or others behind them, as where a server has rewritten the item that does not know
-// all of them.
+// does not end with them as [encode] writes them, as where a server has rewritten the item that
+// does not know all of them, or somebody has edited the document and left space in it.
 func ownAt(doc []byte) int {
-	at, depth, last := -1, 0, 0 // last is the place of the byte before, without spaces
+	at, depth, last, before := -1, 0, 0, 0 // before is the rank of the field of ours before
 	for i := 0; i < len(doc); i++ {
 		here := i
 		switch doc[i] {
 		case ' ', '\n', '\r', '\t':
-			continue
+			return -1
 		case '{', '[':
 			depth++
 		case '}', ']':
@@ -76,14 +76,20 @@ func ownAt(doc []byte) int {
 			if depth != 1 || doc[last] == ':' {
 				break // no name of a field
 			}
-			switch own := added[string(doc[here+1:i])]; {
-			case own && doc[last] == '{', !own && at >= 0:
+			rank := added[string(doc[here+1:i])]
+			switch {
+			case rank == 0 && at < 0:
+			case rank == 0, doc[last] == '{', rank != before+1 && max(rank, before+1) > popularityRank:
 				return -1
-			case own && at < 0:
+			case at < 0:
 				at = last
 			}
+			before = rank
 		}
-		last = here
+		last = here // the place of the byte before
+	}
+	if before != popularityRank && before != lastRank {
+		return -1
 	}
 	return at
 }
@@ -144,16 +150,27 @@ func physical(s *esindex.Schema) []string {
 	return append(ours(s), n.ID, n.GroupID, n.Title, n.UpdateTime, n.Summary, n.URL, n.ImageURL, n.AuthorID, n.Lang, n.Tags, n.Likes, n.Comments)
 }
 
-// In an index of our own, added are the names of ours, and logical are all names that fields
-// have in an item's JSON, with the one that answers add.
-var added, logical = func() (added, logical map[string]bool) {
+// Ranks of the fields of ours, which a document has in this order: those before the popularity
+// in any, and all of those after it, the sums, or none.
+const (
+	firstRank = 1 + iota
+	popularityRank
+	lastRank = popularityRank + 4
+)
+
+// In an index of our own, added are the ranks of the names of ours, and logical are all names
+// that fields have in an item's JSON, with the one that answers add.
+var added, logical = func() (map[string]int, map[string]bool) {
 	s := esindex.OwnSchema(esindex.Fields{})
-	set := func(names []string) map[string]bool {
-		is := make(map[string]bool, len(names))
-		for _, name := range names {
-			is[name] = true
-		}
-		return is
+	n, added, logical := &s.Source, map[string]int{}, map[string]bool{feed.InFeed: true}
+	for _, name := range ours(&s) {
+		added[name] = firstRank
 	}
-	return set(ours(&s)), set(append(physical(&s), feed.InFeed))
+	for i, name := range []string{n.Popularity, n.Sum2h, n.Epoch2h, n.Sum2d, n.Epoch2d} {
+		added[name] = popularityRank + i
+	}
+	for _, name := range physical(&s) {
+		logical[name] = true
+	}
+	return added, logical
 }()
