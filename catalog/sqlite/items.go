@@ -81,7 +81,11 @@ func (c *Catalog) Update(ctx context.Context, ids []string, change func(feed.Ite
 		args := make([]any, 0, putArgs*len(ids))
 		for i, id := range ids {
 			var raw, doc []byte
-			if !tx.Row([]any{&raw}, `SELECT doc FROM items WHERE id = ?`, id) {
+			found := tx.Row([]any{&raw}, `SELECT doc FROM items WHERE id = ?`, id)
+			if tx.Failed() {
+				return
+			}
+			if !found {
 				out[i].Err = fmt.Errorf("item %s: %w", id, feed.ErrNotFound)
 				continue
 			}

@@ -48,6 +48,9 @@ func (c *Catalog) changeRecord(ctx context.Context, what, agent string, change c
 		var raw []byte
 		var r catalog.Record
 		exists := tx.Row([]any{&raw}, `SELECT doc FROM profiles WHERE agent = ?`, agent)
+		if tx.Failed() {
+			return
+		}
 		if exists {
 			// One that is damaged is reported when it is read; putting another repairs it.
 			r, _ = catalog.ParseRecord(raw)

@@ -114,6 +114,24 @@ func TestClosedIsUnavailable(t *testing.T) {
 	require.ErrorIs(t, err, catalog.ErrUnavailable)
 }
 
+// TestAChangeOfAProfileThatCannotBeRead is none of one that is missing.
+func TestAChangeOfAProfileThatCannotBeRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.db")
+	c := open(t, path)
+	require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", feed.Profile{}))
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	_, err = db.ExecContext(t.Context(), `DROP TABLE profiles`)
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	require.ErrorIs(t, c.RemoveProfile(t.Context(), "u_1"), catalog.ErrUnavailable)
+	err = c.Records(t.Context(), "change", "u_1", func(*catalog.Record, bool) (bool, error) {
+		require.Fail(t, "nothing was read that could be changed")
+		return false, nil
+	})
+	require.ErrorIs(t, err, catalog.ErrUnavailable)
+}
+
 func TestOpenRefuses(t *testing.T) {
 	for _, tc := range []struct {
 		name string

@@ -38,6 +38,9 @@ func (t *Tx) Fail(err error) {
 	}
 }
 
+// Failed reports whether a part of the transaction has failed: what was read then says nothing.
+func (t *Tx) Failed() bool { return t.err != nil }
+
 // Do runs a statement and returns how many rows it has changed.
 func (t *Tx) Do(text string, args ...any) (changed int64) {
 	if t.err != nil {
@@ -51,7 +54,8 @@ func (t *Tx) Do(text string, args ...any) (changed int64) {
 	return changed
 }
 
-// Row reads one row and reports whether there is one.
+// Row reads one row and reports whether there is one; where there seems to be none, ask
+// [Tx.Failed] before anything is made of that outside the transaction.
 func (t *Tx) Row(into []any, text string, args ...any) (found bool) {
 	if t.err != nil {
 		return false

@@ -20,30 +20,32 @@ const (
 
 // Add implements [events.Store]: a batch is one transaction.
 func (s *Store) Add(ctx context.Context, b *events.Batch) error {
-	return failed(ctx, "count events", sqlitefile.InTx(ctx, s.file.Writer, func(tx *sqlitefile.Tx) {
-		s.prune(tx, b.Day)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := sqlitefile.InTx(ctx, s.file.Writer, func(tx *sqlitefile.Tx) {
+		if b.Day > s.pruned { // once for each new day
+			prune(tx, b.Day)
+		}
 		if a := (adding{tx, b}); a.register() {
 			a.count(b.Counts())
 			a.count(maps.All(a.fresh()))
 			a.sketch(agents, b.Agents)
 			a.sketch(authors, b.Authors)
 		}
-	}))
+	})
+	if err == nil {
+		s.pruned = max(s.pruned, b.Day)
+	}
+	return failed(ctx, "count events", err)
 }
 
-// prune deletes what is older than it is kept, once for each new day.
-func (s *Store) prune(tx *sqlitefile.Tx, day feed.Day) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if day <= s.pruned {
-		return
-	}
+// prune deletes what is older than it is kept.
+func prune(tx *sqlitefile.Tx, day feed.Day) {
 	for table, days := range map[string]int{
 		"counts": events.KeepDays, "sketches": events.KeepDays, "acts": events.OnceDays, "senders": events.OnceDays,
 	} {
 		tx.Do(`DELETE FROM `+table+` WHERE day <= ?`, int(day)-days)
 	}
-	s.pruned = day
 }
 
 // adding is one batch on its way in.

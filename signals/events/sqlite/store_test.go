@@ -80,6 +80,23 @@ func TestPruned(t *testing.T) {
 	assert.Equal(t, 5, n, "all but the first day")
 }
 
+// TestPrunedAfterAFailure: a day on which deleting has failed is not done.
+func TestPrunedAfterAFailure(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "events.db"))
+	b := batch()
+	require.NoError(t, s.Add(t.Context(), b))
+	b.Day += events.KeepDays
+	_, err := s.file.Writer.ExecContext(t.Context(), `ALTER TABLE counts RENAME TO away`)
+	require.NoError(t, err)
+	require.ErrorIs(t, s.Add(t.Context(), b), events.ErrUnavailable)
+	_, err = s.file.Writer.ExecContext(t.Context(), `ALTER TABLE away RENAME TO counts`)
+	require.NoError(t, err)
+	require.NoError(t, s.Add(t.Context(), b))
+	old, err := s.Read(t.Context(), eventstest.Today, eventstest.Today)
+	require.NoError(t, err)
+	assert.Empty(t, old)
+}
+
 func TestOtherFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.db")
 	require.NoError(t, os.WriteFile(path, []byte("no database, whatever its name says; and long enough to be read as one"), 0o600))
