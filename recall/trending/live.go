@@ -26,9 +26,10 @@ const StaleAfter = time.Hour
 
 const (
 	size        = 500              // entries of a set
-	every       = 5 * time.Minute  // between two computations; an empty set is computed again after lease
+	every       = 5 * time.Minute  // between two computations
 	look        = 5 * time.Second  // between two looks at the store
-	lease       = 15 * time.Second // how long a computation is reserved, and then tried again; longer than lookTimeout
+	everyEmpty  = 15 * time.Second // between two computations while there is nothing to show
+	lease       = 15 * time.Second // how long a server reserves a computation in the store; longer than lookTimeout
 	lookTimeout = 10 * time.Second // of a look with its computation
 )
 
@@ -122,7 +123,7 @@ func (l *Live) due() bool {
 	}
 	age, after := l.age(s), every
 	if len(s.Entries) == 0 {
-		after = lease
+		after = everyEmpty
 	}
 	return age >= after || age < 0
 }
@@ -135,7 +136,7 @@ func (l *Live) compute(ctx context.Context) error {
 	}
 	s, err := Compute(ctx, l.popular, l.items, l.cfg.Clock(), size)
 	if err != nil {
-		return err // the lease runs out, and somebody tries again
+		return err // tried again with the next look; in a store that several share when the lease has run out
 	}
 	kept := true
 	if l.store != nil {
