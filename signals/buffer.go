@@ -18,6 +18,9 @@ import (
 const (
 	firstWait = 100 * time.Millisecond
 	mostWait  = 5 * time.Second
+	// closingWait is how long Close bears with a store that fails: one that fails over is back
+	// in moments, a disk that is full stays full.
+	closingWait = time.Second
 )
 
 // batchMost is how many entries are handled together, at most.
@@ -48,6 +51,7 @@ type Buffer[E any] struct {
 	abandon context.CancelFunc
 	queue   chan item[E]
 	quit    chan struct{} // closed by Close
+	late    chan struct{} // closed when Close has borne with a store for long enough
 	done    chan struct{} // closed when all is handled or given up
 }
 
@@ -65,7 +69,7 @@ func New[E any](ctx context.Context, cfg Config, handle func(entries []E)) *Buff
 	ctx, abandon := context.WithCancel(context.WithoutCancel(ctx))
 	b := &Buffer[E]{
 		cfg: cfg, handle: handle, ctx: ctx, abandon: abandon,
-		queue: make(chan item[E], cfg.Queue), quit: make(chan struct{}), done: make(chan struct{}),
+		queue: make(chan item[E], cfg.Queue), quit: make(chan struct{}), late: make(chan struct{}), done: make(chan struct{}),
 	}
 	go b.run()
 	return b
@@ -97,10 +101,11 @@ func (b *Buffer[E]) Flush(ctx context.Context) error {
 	}
 }
 
-// Close handles what is left, trying each write once more, until ctx ends at the latest.
-// Nothing may be put any more.
+// Close handles what is left. Writes that fail it tries again for a second, until ctx ends at
+// the latest. Nothing may be put any more.
 func (b *Buffer[E]) Close(ctx context.Context) {
 	close(b.quit)
+	defer time.AfterFunc(closingWait, func() { close(b.late) }).Stop()
 	defer context.AfterFunc(ctx, b.abandon)()
 	<-b.done
 	b.abandon()
@@ -147,13 +152,14 @@ func (b *Buffer[E]) handled(batch []E) {
 }
 
 // Try calls write until it succeeds, or fails with an error that does not pass, with longer
-// and longer waits, and returns that error. A deadline that has passed passes. After Close
-// it tries once more; then the error is that of the last try. down is called with the first error that
-// passes, and up when a write succeeds after that; nil: nobody is told.
+// and longer waits, and returns that error. A deadline that has passed passes. With Close it
+// tries at once, begins with short waits again, and ends a second later with a last try, whose
+// error it returns. down is called with the first error that passes, and up when a write
+// succeeds after that; nil: nobody is told.
 func (b *Buffer[E]) Try(write func(ctx context.Context) error, passes func(error) bool, down func(error), up func()) error {
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval = firstWait, mostWait
-	for quit, failed := b.quit, false; ; failed = true {
+	for quit, late, failed := b.quit, b.late, false; ; failed = true {
 		ctx, cancel := context.WithTimeout(b.ctx, b.cfg.Timeout)
 		err := write(ctx)
 		cancel()
@@ -163,7 +169,7 @@ func (b *Buffer[E]) Try(write func(ctx context.Context) error, passes func(error
 				up()
 			}
 			return nil
-		case !passes(err) && !errors.Is(err, context.DeadlineExceeded), quit == nil, b.ctx.Err() != nil:
+		case !passes(err) && !errors.Is(err, context.DeadlineExceeded), late == nil, b.ctx.Err() != nil:
 			return err
 		}
 		if !failed && down != nil {
@@ -172,7 +178,10 @@ func (b *Buffer[E]) Try(write func(ctx context.Context) error, passes func(error
 		select {
 		case <-time.After(waits.NextBackOff()):
 		case <-quit:
-			quit = nil // once more
+			quit = nil
+			waits.Reset()
+		case <-late:
+			late = nil // once more
 		case <-b.ctx.Done():
 		}
 	}

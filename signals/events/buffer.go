@@ -21,7 +21,7 @@ import (
 type BufferConfig struct {
 	signals.Config               // its queue is of deliveries and acts waiting to be counted
 	Every          time.Duration // between two writes; 1s
-	Members        int           // agents, authors and events kept while the store is down; 200000, some 50 bytes each
+	Members        int           // agents, authors and events kept while the store is down, a click as two; 200000, of some 100 bytes at most
 }
 
 // Buffer counts what is shown and done, off the request path. It adds up in
@@ -86,8 +86,8 @@ func (b *Buffer) Flush(ctx context.Context) error {
 	return b.writes.Flush(ctx)
 }
 
-// Close writes what is left, trying once more where the store fails, until ctx ends at the
-// latest; what is not written then is dropped, and counted as that. Nothing may be handed
+// Close writes what is left, trying again for a second where the store fails, until ctx ends
+// at the latest; what is not written then is dropped, and counted as that. Nothing may be handed
 // over any more.
 func (b *Buffer) Close(ctx context.Context) {
 	b.stop()
@@ -125,11 +125,15 @@ func (b *Buffer) all() {
 	b.tick()
 }
 
+func (b *Buffer) take() []*Batch {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.sums.take()
+}
+
 // write writes what was added up, and tries again what fails, until Close gives up.
 func (b *Buffer) write(ctx context.Context) {
-	b.mu.Lock()
-	batches := b.sums.take()
-	b.mu.Unlock()
+	batches := b.take()
 	err := b.writes.Try(func(ctx context.Context) (err error) {
 		batches, err = b.try(ctx, batches)
 		return err

@@ -102,21 +102,53 @@ func TestBufferIsBounded(t *testing.T) {
 	})
 }
 
-// TestClosingDoesNotWaitForAStoreThatFails: a disk that is full stays full. Close tries once
-// more, at once.
+// TestClosingDoesNotWaitForAStoreThatFails: a disk that is full stays full. Close bears
+// with it for a second, or until its context ends.
 func TestClosingDoesNotWaitForAStoreThatFails(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFlaky()
-		f.fail(events.ErrUnavailable, false)
-		before := dropped(t, "impressions")
-		b := start(t, f, events.BufferConfig{Every: time.Hour})
-		b.Delivered("control", "u_1", page(3, 0), nil, nil, noon)
-		begin := time.Now()
-		b.Close(t.Context())
-		assert.Zero(t, time.Since(begin))
-		assert.Equal(t, 2, f.tries)
-		assert.Equal(t, before+3, dropped(t, "impressions"))
-	})
+	for _, most := range []time.Duration{time.Second, 300 * time.Millisecond} {
+		t.Run(most.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFlaky()
+				f.fail(events.ErrUnavailable, false)
+				before := dropped(t, "impressions")
+				b := start(t, f, events.BufferConfig{Every: time.Hour})
+				b.Delivered("control", "u_1", page(3, 0), nil, nil, noon)
+				ctx := t.Context()
+				if most < time.Second {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, most)
+					defer cancel()
+				}
+				begin := time.Now()
+				b.Close(ctx)
+				assert.Equal(t, most, time.Since(begin))
+				assert.Equal(t, before+3, dropped(t, "impressions"))
+			})
+		})
+	}
+}
+
+// TestClosingOutlastsAShortFailure, as of a Redis that fails over, be it new or old.
+func TestClosingOutlastsAShortFailure(t *testing.T) {
+	for _, since := range []time.Duration{0, time.Minute} {
+		t.Run(since.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFlaky()
+				f.fail(events.ErrUnavailable, false)
+				before := dropped(t, "impressions")
+				b := start(t, f, events.BufferConfig{})
+				b.Delivered("control", "u_1", page(3, 0), nil, nil, noon)
+				time.Sleep(since)
+				b.Delivered("control", "u_1", page(4, 0), nil, nil, noon)
+				time.AfterFunc(100*time.Millisecond, func() { f.fail(nil, false) })
+				begin := time.Now()
+				b.Close(t.Context())
+				assert.Less(t, time.Since(begin), time.Second)
+				assert.EqualValues(t, 7, f.at("control 20260306").Counts["impressions"])
+				assert.Equal(t, before, dropped(t, "impressions"))
+			})
+		})
+	}
 }
 
 // TestBufferGivesUpWhatCannotBeCounted does not hold up the rest for it.
