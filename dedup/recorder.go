@@ -34,7 +34,7 @@ var errDeferred = feed.Errorf(ErrUnavailable, "impressions could not be recorded
 
 // RecorderConfig tunes a Recorder. Zero values mean the defaults.
 type RecorderConfig struct {
-	Batch   int           // impressions collected before a write; 1000, what one BF.MADD is given
+	Batch   int           // impressions collected before a write; 1000, what a write is given, but for a larger delivery
 	Linger  time.Duration // longest wait for a batch to fill; 5ms, which a caller of Confirm does not notice
 	Workers int           // concurrent writes; 8, so that round trips overlap
 	Queue   int           // deliveries that may wait; 8192

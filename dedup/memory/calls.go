@@ -128,7 +128,7 @@ func (s *Store) take(ctx context.Context, agent string, groups []string, now, at
 	s.pending.sweep(sh, now.UnixMilli())
 	ms, set, fresh := at.UnixMilli(), sh.agents[agent], make([]string, 0, len(groups))
 	for _, g := range groups {
-		if served, ok := set[g]; !ok || served.at <= s.began || !s.pending.counts(served.at, ms) {
+		if served, ok := set[g]; !ok || served.day != s.today || !s.pending.counts(served.at, ms) {
 			fresh = append(fresh, g)
 		}
 	}
@@ -138,7 +138,7 @@ func (s *Store) take(ctx context.Context, agent string, groups []string, now, at
 	}
 	set = sh.of(agent)
 	for _, g := range groups {
-		set[g] = since{at: max(set[g].at, ms), held: held}
+		set[g] = since{at: max(set[g].at, ms), day: s.today, held: held}
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func (s *Store) release(agent string, noted bool, choose func(set map[string]sin
 	if noted {
 		e := journal.Entry{Kind: journal.Released, At: s.clock().UnixMilli(), Agent: agent, Groups: groups}
 		if s.cfg.Served { // a release of an earlier journal's claim would take back the next claim in this one
-			e.Groups = slices.DeleteFunc(slices.Clone(groups), func(g string) bool { return set[g].at <= s.began })
+			e.Groups = slices.DeleteFunc(slices.Clone(groups), func(g string) bool { return set[g].day != s.today })
 		}
 		if err := s.append(e); err != nil {
 			return err
@@ -221,7 +221,7 @@ func (s *Store) split(batch []dedup.Impression, ms int64) (covered, open []dedup
 		sh := s.pending.lock(e.Agent)
 		held := sh.agents[e.Agent]
 		for _, imp := range run {
-			if served, ok := held[imp.Group]; ok && s.cfg.Served && served.at > s.began && s.pending.counts(served.at, ms) {
+			if served, ok := held[imp.Group]; ok && s.cfg.Served && served.day == s.today && s.pending.counts(served.at, ms) {
 				covered = append(covered, imp)
 			} else {
 				open = append(open, imp)

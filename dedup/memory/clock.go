@@ -92,7 +92,7 @@ func (s *Store) noteJump(now time.Time) error {
 	}
 	at := now.UnixMilli()
 	s.clampPending(at)
-	s.keepPending(s.current, at) // whenever it was served: the clock may have jumped since
+	s.keepPending(s.current, func(since) bool { return true }) // whenever it was served: the clock may have jumped since
 	if at < from {
 		back, err := s.load(now)
 		if err != nil {

@@ -46,7 +46,6 @@ type Store struct {
 	today   feed.Day
 	current *filter          // today's, one of the window
 	journal *journal.Journal // nil without a dir
-	began   int64            // when it was begun, Unix ms; earlier claims are in the journals before it
 
 	// rolling is held to move the store to another day or to judge the clock. It
 	// is taken before the gate.

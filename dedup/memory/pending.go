@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/feed"
 )
 
 // pendingShards spreads agents over locks; a power of two.
@@ -18,10 +19,11 @@ const maxSweepGap = int64(time.Minute / time.Millisecond)
 // of the agent hands back more.
 const mostStale = 1000
 
-// since is when a group was served, in Unix milliseconds, and whether it is held:
-// then a release does not take it out.
+// since is when a group was served, in Unix milliseconds, which day's journal has it, and
+// whether it is held: then a release does not take it out.
 type since struct {
 	at   int64
+	day  feed.Day // not at's day where the call was late or the clock was set back
 	held bool
 }
 
@@ -82,8 +84,8 @@ func (p *pending) sweep(s *shard, now int64) {
 }
 
 // put enters a group; the shard is locked.
-func (s *shard) put(agent, group string, at int64) {
-	s.of(agent)[group] = since{at: at}
+func (s *shard) put(agent, group string, served since) {
+	s.of(agent)[group] = served
 }
 
 // of is the agent's set; the shard is locked.

@@ -3,6 +3,7 @@ package memory
 import (
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/dedup/journal"
+	"github.com/freshet/freshet/feed"
 )
 
 // restore brings the window and the pending sets back from the directory,
@@ -62,9 +63,9 @@ func (s *Store) replay(path string, f *filter) error {
 	return journal.Recover(path, func(e journal.Entry) error {
 		switch {
 		case e.Kind == journal.Released:
-			s.replayPending(e, now)
+			s.replayPending(e, f.day, now)
 		case e.Kind == journal.Offered && !s.cfg.Served:
-			s.replayPending(e, now)
+			s.replayPending(e, f.day, now)
 		default:
 			for _, g := range e.Groups {
 				key := dedup.Impression{Agent: e.Agent, Group: g}
@@ -79,9 +80,9 @@ func (s *Store) replay(path string, f *filter) error {
 	}, s.log)
 }
 
-// replayPending enters or removes what was offered; what was offered too long
-// ago is left out.
-func (s *Store) replayPending(e journal.Entry, now int64) {
+// replayPending enters or removes what was offered, by the journal of a day; what was
+// offered too long ago is left out.
+func (s *Store) replayPending(e journal.Entry, day feed.Day, now int64) {
 	sh := s.pending.lock(e.Agent)
 	defer sh.mu.Unlock()
 	if e.Kind == journal.Released {
@@ -93,6 +94,6 @@ func (s *Store) replayPending(e journal.Entry, now int64) {
 		return
 	}
 	for _, g := range e.Groups {
-		sh.put(e.Agent, g, at)
+		sh.put(e.Agent, g, since{at: at, day: day})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"time"
@@ -37,7 +38,7 @@ func (s *Store) rollOver(day feed.Day, now time.Time) error {
 		return nil
 	}
 	ended := s.journal
-	s.journal, s.began = next, now.UnixMilli()
+	s.journal = next
 	if ended != nil {
 		s.current.end(now)
 		s.unfolded = append(s.unfolded, s.current)
@@ -85,7 +86,10 @@ func (s *Store) fold(now time.Time, all bool) {
 		keep = max(keep, s.cfg.PendingTTL)
 	}
 	s.unfolded = slices.DeleteFunc(s.unfolded, func(f *filter) bool {
-		if age := now.Sub(f.ended); !all && age >= 0 && age <= keep {
+		if f.ended.After(now) { // the clock was set back
+			f.ended = now
+		}
+		if !all && now.Sub(f.ended) <= keep {
 			return false
 		}
 		err := s.foldDay(f)
@@ -99,11 +103,11 @@ func (s *Store) fold(now time.Time, all bool) {
 // foldDay folds one day: the filter is on the disk, with what is still pending of the day
 // where delivering is the impression, before the journal goes.
 func (s *Store) foldDay(f *filter) error {
-	s.keepPending(f, f.ended.UnixMilli())
+	s.keepPending(f, func(served since) bool { return served.day == f.day })
 	if err := s.store(f); err != nil {
 		return err
 	}
-	if err := os.Remove(s.journalPath(f.day)); err != nil {
+	if err := os.Remove(s.journalPath(f.day)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return journal.SyncDir(s.dir)
@@ -118,15 +122,15 @@ func (s *Store) store(f *filter) error {
 	return f.save(s.filterPath(f.day))
 }
 
-// keepPending puts what is pending and was served until a time into a filter, where
-// delivering is the impression.
-func (s *Store) keepPending(f *filter, until int64) {
+// keepPending puts what is pending and belongs to a filter into it, where delivering is the
+// impression.
+func (s *Store) keepPending(f *filter, belongs func(since) bool) {
 	if !s.cfg.Served {
 		return
 	}
 	var buf []byte
 	s.pending.each(func(agent, group string, served since) since {
-		if served.at <= until {
+		if belongs(served) {
 			buf = f.addImpression(buf, agent, group)
 		}
 		return served
@@ -173,7 +177,6 @@ func (s *Store) Close(ctx context.Context) error {
 	err := s.journal.Close()
 	if err == nil && s.cfg.Served {
 		s.clampPending(now.UnixMilli())
-		s.current.ended = now
 		s.unfolded = append(s.unfolded, s.current)
 		s.fold(now, true)
 	}

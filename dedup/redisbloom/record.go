@@ -120,7 +120,7 @@ func (s *Store) write(ctx context.Context, p part, day feed.Day, shards int, ttl
 	if err = cmp.Or(err, expire.Err()); err != nil { // without a TTL it would never expire; writing again sets it
 		return fmt.Errorf("add to %s: %w", p.key, err)
 	}
-	if there.Val() == 0 { // new today, or vanished
+	if there.Err() == nil && there.Val() == 0 { // new today, or vanished
 		s.gone(ctx, p.key)
 	}
 	s.fill.there(p.key, day, nil)
@@ -146,7 +146,7 @@ func (s *Store) together(ctx context.Context, key string, cmds ...redis.Cmder) e
 	return nil
 }
 
-// chunk is the most members one command is given.
+// chunk is the most members a ZREM is given.
 const chunk = 1000
 
 // addresses makes arguments of groups. The client writes a *string as the string; a

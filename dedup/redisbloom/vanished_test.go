@@ -2,11 +2,13 @@ package redisbloom
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -54,4 +56,43 @@ func TestVanishedFiltersAreNoticed(t *testing.T) {
 	require.NoError(t, client.Del(t.Context(), s.keys.Filter(feed.DayOf(tomorrow), 0, 1)).Err())
 	record("g", tomorrow.Add(8*24*time.Hour))
 	assert.Equal(t, 2, warnings(), "what has left the window may go")
+}
+
+// withoutExists answers EXISTS as a server where the user has no right to it.
+type withoutExists struct{ refuse }
+
+type noPermission struct{ unknownCommand }
+
+func (noPermission) Error() string {
+	return "NOPERM User has no permissions to run the 'exists' command"
+}
+
+func (withoutExists) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (withoutExists) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		err := next(ctx, cmds)
+		for _, cmd := range cmds {
+			if cmd.Name() == "exists" {
+				cmd.(*redis.IntCmd).SetVal(0)
+				cmd.SetErr(noPermission{})
+				err = cmd.Err()
+			}
+		}
+		return err
+	}
+}
+
+// TestAUserWithoutExists: whether a filter was there is not known, so nothing has vanished.
+func TestAUserWithoutExists(t *testing.T) {
+	t.Parallel()
+	client, prefix := testenv.Redis(t)
+	client.AddHook(withoutExists{})
+	var log bytes.Buffer
+	s, err := New(client, deduptest.DefaultConfig(), Config{KeyPrefix: prefix, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	require.NoError(t, err)
+	for i := range 3 {
+		record(t, s, noon.Add(time.Duration(i)*time.Minute), given("u_1", groupNames(i, i+1)...))
+	}
+	assert.NotContains(t, log.String(), "vanished")
 }

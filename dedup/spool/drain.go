@@ -28,8 +28,8 @@ func (s *Spool) run(ctx context.Context) {
 }
 
 // pass is one attempt to record what is on disk. The note is there for as long as anything
-// is, and for a grace after that: requests that began before may not know of it yet. One
-// pass may come early after another that took long, so it does not count.
+// is, and for a grace after that: requests that began before may not know of it yet. Two
+// passes may come early after one that took long, so they do not count.
 func (s *Spool) pass(ctx context.Context) {
 	var err error
 	switch waits := s.waiting(); {
@@ -40,10 +40,11 @@ func (s *Spool) pass(ctx context.Context) {
 		}
 	case s.noted:
 		s.idle++
-		err = s.note(ctx, time.Duration(s.idle-1)*s.cfg.Every < s.cfg.Grace)
+		err = s.note(ctx, time.Duration(s.idle-2)*s.cfg.Every < s.cfg.Grace)
 	}
-	// That the store is down is logged elsewhere.
-	if err != nil && ctx.Err() == nil && !errors.Is(err, dedup.ErrUnavailable) && !errors.Is(err, cache.ErrUnavailable) {
+	// That the store is down, or does not answer in time, is logged elsewhere.
+	down := errors.Is(err, dedup.ErrUnavailable) || errors.Is(err, cache.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
+	if err != nil && ctx.Err() == nil && !down {
 		s.cfg.Logger.WarnContext(ctx, "impressions on disk cannot be recorded yet", "error", err)
 	}
 }
@@ -116,14 +117,15 @@ func (s *Spool) putOff(ctx context.Context, seg *segment, why error) {
 }
 
 // record writes a segment's impressions to the store, but for those that are
-// too old to matter. failed is the store's error, unread that of the file.
+// too old to matter; recorded does not count those that were only offered. failed is the
+// store's error, unread that of the file.
 // Recording some of them twice, because a later write failed, is harmless.
 func (s *Spool) record(ctx context.Context, seg *segment) (recorded int, failed, unread error) {
 	var waiting []journal.Entry
 	var groups, old int
 	flush := func() error {
 		failed = s.write(ctx, waiting)
-		recorded, waiting, groups = recorded+groups, nil, 0
+		waiting, groups = nil, 0
 		return failed
 	}
 	horizon := s.clock().Add(-s.cfg.MaxAge).UnixMilli()
@@ -133,6 +135,9 @@ func (s *Spool) record(ctx context.Context, seg *segment) (recorded int, failed,
 			return nil
 		}
 		waiting, groups = append(waiting, e), groups+len(e.Groups)
+		if e.Kind != journal.Offered {
+			recorded += len(e.Groups)
+		}
 		if groups < batch {
 			return nil
 		}
@@ -169,6 +174,9 @@ func (s *Spool) write(ctx context.Context, list []journal.Entry) error {
 		group.Go(guard.Func(func() error {
 			if err := s.withdraw(ctx, e); err != nil || e.Kind == journal.Offered {
 				return err
+			}
+			if ctx.Err() != nil { // confirm would hand it over all the same, again in each pass
+				return ctx.Err()
 			}
 			return s.confirm(ctx, e.Agent, e.Groups)
 		}))

@@ -32,6 +32,8 @@ type others struct {
 	calls []string
 	notes map[string]bool
 	fails string // the call that fails
+
+	takes time.Duration // of a recording
 }
 
 func newOthers(t *testing.T) *others {
@@ -71,6 +73,11 @@ func (o *others) Withdraw(ctx context.Context, agent string, groups []string, at
 func (o *others) Record(ctx context.Context, batch []dedup.Impression, now time.Time) ([]dedup.Impression, error) {
 	if err := o.did("record"); err != nil {
 		return batch, err
+	}
+	select {
+	case <-time.After(o.takes):
+	case <-ctx.Done():
+		return batch, fmt.Errorf("%w: %w", dedup.ErrUnavailable, ctx.Err())
 	}
 	return o.Store.Record(ctx, batch, now)
 }
@@ -168,7 +175,7 @@ func TestTheOthersAreToldFirst(t *testing.T) {
 		o.set("")
 		pass(1)
 		assert.True(t, o.noted())
-		pass(1)
+		pass(2)
 		assert.False(t, o.noted())
 		time.Sleep(time.Minute) // until the recorder has settled it
 		synctest.Wait()
@@ -225,7 +232,7 @@ func TestRecordedStaysPendingForTheGrace(t *testing.T) {
 		assert.Equal(t, []string{"c"}, o.pop(t, 5))
 		pass(9)
 		assert.NotContains(t, o.done(), "settle")
-		pass(1)
+		pass(2)
 		assert.True(t, o.noted(), "requests that began before the last was recorded may be under way")
 		pass(1)
 		assert.False(t, o.noted())
@@ -265,7 +272,7 @@ func TestWhatWasOnlyOfferedIsNotRecorded(t *testing.T) {
 		require.NoError(t, sp.Keep("u_1", []string{"c"}, noon.Add(-time.Hour)))
 		pass(1)
 		assert.Empty(t, segments(t, dir))
-		pass(1)
+		pass(2)
 		assert.False(t, o.noted())
 		assert.Equal(t, dedup.Pending, o.verdict(t, "b"))
 		assert.Equal(t, dedup.Unseen, o.verdict(t, "c"), "it may come again by now")

@@ -21,7 +21,7 @@ func TestRedisRefusesTheServer(t *testing.T) {
 		"no rights":        {"-@all"},
 		"no scripts":       {"-@scripting"},
 		"no writes":        {"-@write"},
-		"no filters":       {"-bf.mexists", "-bf.madd"},
+		"no filters":       {"-bf.mexists", "-bf.insert"},
 		"no such keys":     {"resetkeys", "~elsewhere:*"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,130 @@
+package memory
+
+import (
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/dedup/deduptest"
+)
+
+// midnight is the end of the first day of a bench.
+var midnight = deduptest.Start.Truncate(24*time.Hour).AddDate(0, 0, 1)
+
+// TestAStepBackAfterMidnight: a day that ended in the future, by the clock that was set back,
+// keeps its journal for as long as any other.
+func TestAStepBackAfterMidnight(t *testing.T) {
+	t.Parallel()
+	for _, step := range []time.Duration{4 * time.Minute, 50 * time.Minute, 3 * time.Hour} {
+		for _, served := range []bool{true, false} {
+			t.Run(step.String()+map[bool]string{true: ", served", false: ", seen"}[served], func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					b := newBench(t, served)
+					b.now = midnight.Add(-time.Minute)
+					s := b.open()
+					b.claim(s, "left", "released")
+					b.now = midnight.Add(time.Minute)
+					b.claim(s, "next")
+					b.now = midnight.Add(-step)
+					s.look()
+					assert.Equal(t, []string{"20260306.journal", "20260307.journal"}, b.files())
+					if step < mostBack { // after a jump nothing is forgotten
+						require.NoError(t, s.Release(t.Context(), "u_1", []string{"released"}))
+						assert.Equal(t, []dedup.Verdict{unseen}, b.verdicts(s, "released"))
+					}
+					early := copyDir(t, b.dir)
+					b.now = b.now.Add(foldAfter + time.Minute)
+					if !served {
+						b.now = b.now.Add(b.cfg.PendingTTL)
+					}
+					s.look()
+					assert.Equal(t, []string{"20260306.filter", "20260307.journal"}[map[bool]int{true: 0, false: 1}[served]:], b.files())
+					b.dir = early
+					b.now = midnight.Add(-step)
+					assert.NotContains(t, b.verdicts(b.open(), "left", "next"), unseen)
+				})
+			})
+		}
+	}
+}
+
+// TestWhatIsGivenBackAfterAStepBack was claimed by a clock that is before the journal's
+// beginning: the journal has both the claim and the release.
+func TestWhatIsGivenBackAfterAStepBack(t *testing.T) {
+	t.Parallel()
+	for _, step := range []time.Duration{2 * time.Minute, 50 * time.Minute, 2 * time.Hour, 8 * aDay} {
+		t.Run(step.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, true)
+				b.now = midnight.Add(-time.Minute)
+				s := b.open()
+				b.claim(s, "before")
+				b.now = midnight.Add(time.Second)
+				b.claim(s, "first")
+				b.now = b.now.Add(-step)
+				s.look()
+				b.claim(s, "kept", "back", "twice")
+				require.NoError(t, s.Release(t.Context(), "u_1", []string{"back", "twice"}))
+				b.now = b.now.Add(time.Second)
+				b.claim(s, "twice")
+				assert.Equal(t, unseen, b.verdicts(s, "back")[0])
+				b.kill()
+				s = b.open()
+				assert.Equal(t, []dedup.Verdict{unseen}, b.verdicts(s, "back"))
+				assert.NotContains(t, b.verdicts(s, "before", "first", "kept", "twice"), unseen)
+			})
+		})
+	}
+}
+
+func TestAFoldedDaysJournalMayBeGone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		s := b.open()
+		b.record(s, "a")
+		b.now = b.now.AddDate(0, 0, 1)
+		b.record(s, "b")
+		require.NoError(t, os.Remove(s.journalPath(s.today-1)))
+		s.look()
+		assert.Empty(t, s.unfolded)
+		assert.Equal(t, []string{"20260306.filter", "20260307.journal"}, b.files())
+	})
+}
+
+// TestAFoldKeepsTheDaysOwn: what stays pending enters the filter of the day whose journal
+// has it and of no other, whatever time it was claimed at.
+func TestAFoldKeepsTheDaysOwn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		s := b.open()
+		b.claim(s, "deferred")
+		b.now = midnight.Add(time.Second)
+		s.look()
+		require.NoError(t, s.Claim(t.Context(), "u_1", []string{"late"}, midnight.Add(-time.Second)))
+		require.NoError(t, s.Hold(t.Context(), "u_1", []string{"held"}, midnight.Add(-time.Hour)))
+		b.now = b.now.Add(foldAfter + time.Minute)
+		s.look()
+		require.Equal(t, []string{"20260306.filter", "20260307.journal"}, b.files())
+		require.NoError(t, s.Release(t.Context(), "u_1", []string{"late"}))
+		assert.Equal(t, []dedup.Verdict{unseen}, b.verdicts(s, "late"), "it is in the later journal")
+		for range 3 {
+			b.now = b.now.AddDate(0, 0, 1)
+			b.record(s, "of "+b.now.String())
+			s.look()
+		}
+		b.kill()
+		s = b.open()
+		assert.Equal(t, []dedup.Verdict{dedup.SeenDaysAgo(4), dedup.SeenDaysAgo(3), unseen}, b.verdicts(s, "deferred", "held", "late"))
+		b.now = b.now.AddDate(0, 0, 3)
+		assert.Equal(t, []dedup.Verdict{unseen, dedup.SeenDaysAgo(6)}, b.verdicts(s, "deferred", "held"))
+	})
+}
