@@ -4,6 +4,7 @@
 package rediscards
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -104,33 +105,39 @@ func (c *Cards) Remove(ctx context.Context, posts []social.Known) error {
 	return contractError("remove", c.send(ctx, writes))
 }
 
-// send runs the script for each write, in pipelines; servers that do not know it yet learn it.
+// send runs the script for each write, in pipelines. The error is the first of all.
 func (c *Cards) send(ctx context.Context, writes []write) error {
-	var errs []error
+	var first error
 	for part := range slices.Chunk(writes, atOnce) {
-		err := c.pipeline(ctx, part)
-		if redis.HasErrorPrefix(err, "NOSCRIPT") {
-			if err = writeScript.Load(ctx, c.client).Err(); err == nil {
-				err = c.pipeline(ctx, part)
-			}
-		}
-		errs = append(errs, err)
+		first = cmp.Or(first, c.pipeline(ctx, part))
 	}
-	return errors.Join(errs...)
+	return first
 }
 
 func (c *Cards) pipeline(ctx context.Context, writes []write) error {
-	_, err := c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for _, w := range writes {
-			raw, err := json.Marshal(w.value)
-			if err != nil {
-				return fmt.Errorf("%s: %w", w.id, err)
-			}
-			writeScript.EvalSha(ctx, p, []string{c.keys.Post(w.id)}, w.Version, w.Gone, raw, social.CardLives.Milliseconds())
+	cmds := make([]*redis.Cmd, len(writes))
+	raws := make([][]byte, len(writes))
+	for i, w := range writes {
+		var err error
+		if raws[i], err = json.Marshal(w.value); err != nil {
+			return fmt.Errorf("%s: %w", w.id, err)
 		}
-		return nil
+	}
+	_ = rediskeys.RunEach(writeScript, cmds, func(run rediskeys.Run, which []int) error {
+		pipe := c.client.Pipeline()
+		for _, at := range which {
+			w := writes[at]
+			cmds[at] = run(ctx, pipe, []string{c.keys.Post(w.id)}, w.Version, w.Gone, raws[at], social.CardLives.Milliseconds())
+		}
+		_, err := pipe.Exec(ctx)
+		return err
 	})
-	return err
+	for _, cmd := range cmds {
+		if err := cmd.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Erase implements [social.CardCache].

@@ -103,6 +103,28 @@ func TestTheNewestHolds(t *testing.T) {
 	})
 }
 
+// TestAServerWithoutTheScript learns it while another server is down, whose card fails first.
+func TestAServerWithoutTheScript(t *testing.T) {
+	t.Parallel()
+	client, serves := testenv.RedisClusterOneDown(t)
+	c, keys := rediscards.New(client, ""), rediskeys.For(client, "")
+	var down, up []social.Card
+	for i := range 40 {
+		a := card(fmt.Sprintf("post:%d", i), 1)
+		if serves(keys.Post(a.ID)) {
+			up = append(up, a)
+		} else {
+			down = append(down, a)
+		}
+	}
+	require.NotEmpty(t, down)
+	require.NotEmpty(t, up)
+	require.ErrorIs(t, c.Keep(t.Context(), append(down, up...)), social.ErrCacheUnavailable)
+	for _, a := range up {
+		require.EqualValues(t, 1, client.Exists(t.Context(), keys.Post(a.ID)).Val(), a.ID)
+	}
+}
+
 func permutations(list []string, do func([]string)) {
 	var walk func(k int)
 	walk = func(k int) {

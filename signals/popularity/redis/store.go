@@ -10,7 +10,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -97,30 +96,20 @@ func (s *Store) noteActs(ctx context.Context, acts []popularity.Act) error {
 
 // countItems counts the acts on some items, and answers whose counts have changed.
 func (s *Store) countItems(ctx context.Context, items []string, acts map[string][]any) (changed []string, err error) {
-	run := func() ([]*redis.Cmd, error) {
-		replies := make([]*redis.Cmd, len(items))
-		_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for i, item := range items {
-				args := append([]any{
-					popularity.RememberDays, int64(feed.ShortHalfLife / time.Second), int64(feed.LongHalfLife / time.Second), feed.EpochHalfLives,
-					int64(feed.LatestAct / time.Second),
-				}, acts[item]...)
-				replies[i] = countScript.EvalSha(ctx, p, []string{s.keys.PopularityCounts(item), s.keys.PopularityAgents(item)}, args...)
-			}
-			return nil
-		})
-		return replies, err
-	}
-	replies, err := run()
-	if err != nil && strings.Contains(err.Error(), "NOSCRIPT") {
-		if err := countScript.Load(ctx, s.client).Err(); err != nil {
-			return nil, err
+	replies := make([]*redis.Cmd, len(items))
+	_ = rediskeys.RunEach(countScript, replies, func(run rediskeys.Run, which []int) error {
+		pipe := s.client.Pipeline()
+		for _, at := range which {
+			item := items[at]
+			args := append([]any{
+				popularity.RememberDays, int64(feed.ShortHalfLife / time.Second), int64(feed.LongHalfLife / time.Second), feed.EpochHalfLives,
+				int64(feed.LatestAct / time.Second),
+			}, acts[item]...)
+			replies[at] = run(ctx, pipe, []string{s.keys.PopularityCounts(item), s.keys.PopularityAgents(item)}, args...)
 		}
-		replies, err = run()
-	}
-	if err != nil {
-		return nil, err
-	}
+		_, err := pipe.Exec(ctx)
+		return err
+	})
 	for i, reply := range replies {
 		if n, err := reply.Int(); err != nil {
 			return nil, err

@@ -109,6 +109,16 @@ func TestOnce(t *testing.T) {
 	})
 }
 
+// TestAServerWithoutTheScript counts each act once, as others do.
+func TestAServerWithoutTheScript(t *testing.T) {
+	t.Parallel()
+	client := redis.NewClient(&redis.Options{Addr: testenv.StartRedis(t).Addr})
+	t.Cleanup(func() { _ = client.Close() })
+	s, once := New(client, ""), feed.Counts{}.Add(noon)
+	require.NoError(t, s.Count(t.Context(), []popularity.Act{act("u", "a", noon), act("u", "b", noon)}))
+	assert.Equal(t, map[string]feed.Counts{"a": once, "b": once}, counts(t, s, "a", "b"))
+}
+
 // TestForget erases an agent: nothing under its hash is left, and it may act anew.
 func TestForget(t *testing.T) {
 	t.Parallel()

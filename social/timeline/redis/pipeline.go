@@ -28,23 +28,20 @@ func (l *Lists) each(ctx context.Context, s *redis.Script, names []string, args 
 
 // eachOf runs a script on many lists, each with its own arguments, and returns
 // the replies in the order of their names. The error is the first of all; the
-// lists without one have their replies all the same. Where a server does not know
-// the script, it learns it, and all of that pipeline runs again, which is harmless.
+// lists without one have their replies all the same.
 func (l *Lists) eachOf(ctx context.Context, s *redis.Script, names []string, args func(at int) []any, write bool) ([]*redis.Cmd, error) {
 	cmds := make([]*redis.Cmd, len(names))
 	var first error
 	for from := 0; from < len(names); from += pipelined {
-		to := min(from+pipelined, len(names))
-		send := func() error {
-			return l.send(ctx, s, names[from:to], func(at int) []any { return args(from + at) }, write, cmds[from:to])
-		}
-		err := send()
-		if slices.ContainsFunc(cmds[from:to], unknown) {
-			if err = s.Load(ctx, l.client).Err(); err == nil {
-				err = send()
+		part := cmds[from:min(from+pipelined, len(names))]
+		first = cmp.Or(first, rediskeys.RunEach(s, part, func(run rediskeys.Run, which []int) error {
+			pipe, keys := l.client.Pipeline(), make([]string, len(which))
+			for i, at := range which {
+				keys[i] = l.key(names[from+at])
+				part[at] = run(ctx, pipe, keys[i:i+1], args(from+at)...)
 			}
-		}
-		first = cmp.Or(first, err)
+			return l.send(ctx, pipe, keys, write)
+		}))
 	}
 	failed := 0
 	for _, cmd := range cmds {
@@ -59,17 +56,9 @@ func (l *Lists) eachOf(ctx context.Context, s *redis.Script, names []string, arg
 	return cmds, first
 }
 
-func unknown(cmd *redis.Cmd) bool { return redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") }
-
-// send runs a script on lists in one pipeline. The error is that too few replicas
+// send sends a pipeline of one command for each key. The error is that too few replicas
 // have confirmed; every other one is at its command.
-func (l *Lists) send(ctx context.Context, s *redis.Script, names []string, args func(int) []any, write bool, cmds []*redis.Cmd) error {
-	pipe := l.client.Pipeline()
-	keys := make([]string, len(names))
-	for i, name := range names {
-		keys[i] = l.key(name)
-		cmds[i] = s.EvalSha(ctx, pipe, keys[i:i+1], args(i)...)
-	}
+func (l *Lists) send(ctx context.Context, pipe redis.Pipeliner, keys []string, write bool) error {
 	if !write || l.cfg.Replicas.N == 0 {
 		_, _ = pipe.Exec(ctx)
 		return nil

@@ -1,0 +1,33 @@
+package rediskeys
+
+import (
+	"context"
+	"errors"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Run adds one run of a script to a pipeline: by the script's hash or with its whole text.
+type Run func(ctx context.Context, c redis.Scripter, keys []string, args ...any) *redis.Cmd
+
+// RunEach runs a script as often as there are cmds. send sends those commands that it is given,
+// by their index, in one pipeline, and sets them. Commands whose server does not know the
+// script are sent once more with its text, to that server only: others may be down. The
+// error is what send returns; each command has its own.
+func RunEach(s *redis.Script, cmds []*redis.Cmd, send func(run Run, which []int) error) error {
+	which := make([]int, len(cmds))
+	for i := range which {
+		which[i] = i
+	}
+	err := send(s.EvalSha, which)
+	unknown := which[:0]
+	for i, cmd := range cmds {
+		if redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") {
+			unknown = append(unknown, i)
+		}
+	}
+	if len(unknown) == 0 {
+		return err
+	}
+	return errors.Join(err, send(s.Eval, unknown))
+}
