@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -78,22 +79,27 @@ func (c *Catalog) store(ctx context.Context, tx *sqlitefile.Tx, args []any) erro
 func (c *Catalog) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
 	out := make([]catalog.Updated, len(ids))
 	err := sqlitefile.InTx(ctx, c.file.Writer, func(tx *sqlitefile.Tx) {
+		inner := context.WithoutCancel(ctx) // as in store
+		read, remove := tx.StmtContext(inner, c.doc), tx.StmtContext(inner, c.remove)
 		args := make([]any, 0, putArgs*len(ids))
 		for i, id := range ids {
 			var raw, doc []byte
-			found := tx.Row([]any{&raw}, `SELECT doc FROM items WHERE id = ?`, id)
-			if tx.Failed() {
-				return
-			}
-			if !found {
+			switch err := cmp.Or(ctx.Err(), read.QueryRowContext(inner, id).Scan(&raw)); {
+			case errors.Is(err, sql.ErrNoRows):
 				out[i].Err = fmt.Errorf("item %s: %w", id, feed.ErrNotFound)
 				continue
+			case err != nil:
+				tx.Fail(err)
+				return
 			}
 			out[i].Item, doc, out[i].Err = changed(raw, change)
 			switch {
 			case errors.Is(out[i].Err, catalog.RemoveItem):
 				out[i] = catalog.Updated{Removed: true}
-				tx.Do(removeText, id)
+				if _, err := remove.ExecContext(inner, id); err != nil {
+					tx.Fail(err)
+					return
+				}
 			case out[i].Err == nil:
 				args = append(args, id, out[i].Item.UpdateTime, doc)
 			}
@@ -123,11 +129,9 @@ func changed(raw []byte, change func(feed.Item) (feed.Item, error)) (feed.Item, 
 	return it, doc, nil
 }
 
-const removeText = `DELETE FROM items WHERE id = ?`
-
 // Remove implements [catalog.Writer].
 func (c *Catalog) Remove(ctx context.Context, id string) error {
-	res, err := c.file.Writer.ExecContext(ctx, removeText, id)
+	res, err := c.remove.ExecContext(ctx, id)
 	if err != nil {
 		return failed(ctx, "remove item", err)
 	}

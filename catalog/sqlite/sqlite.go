@@ -21,8 +21,8 @@ type Catalog struct {
 	catalog.Records
 	file *sqlitefile.File
 
-	putMany, putOne         *sql.Stmt
-	docs, profile, profiles *sql.Stmt
+	putMany, putOne, doc, remove *sql.Stmt // of the writer
+	docs, profile, profiles      *sql.Stmt
 }
 
 var (
@@ -55,6 +55,8 @@ func (c *Catalog) prepare(ctx context.Context) error {
 	}{
 		{&c.putMany, c.file.Writer, putText(putRows)},
 		{&c.putOne, c.file.Writer, putText(1)},
+		{&c.doc, c.file.Writer, `SELECT doc FROM items WHERE id = ?`},
+		{&c.remove, c.file.Writer, `DELETE FROM items WHERE id = ?`},
 		{&c.docs, c.file.Readers, `SELECT id, doc FROM items WHERE id IN (SELECT value FROM json_each(?))`},
 		{&c.profiles, c.file.Readers, `SELECT agent, doc FROM profiles WHERE agent IN (SELECT value FROM json_each(?))`},
 		{&c.profile, c.file.Readers, `SELECT doc FROM profiles WHERE agent = ?`},

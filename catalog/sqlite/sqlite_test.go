@@ -219,6 +219,22 @@ func BenchmarkPut1000(b *testing.B) {
 	b.ReportMetric(float64(n)*1000/b.Elapsed().Seconds(), "items/s")
 }
 
+func BenchmarkUpdate200(b *testing.B) {
+	c := open(b, filepath.Join(b.TempDir(), "c.db"))
+	items := batch(200, 0)
+	_, err := c.Put(context.Background(), items)
+	require.NoError(b, err)
+	ids := make([]string, len(items))
+	for i := range ids {
+		ids[i] = items[i].ID
+	}
+	for b.Loop() {
+		if _, err := c.Update(context.Background(), ids, func(it feed.Item) (feed.Item, error) { return it, nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkDocs20(b *testing.B) {
 	c := open(b, filepath.Join(b.TempDir(), "c.db"))
 	items := batch(20_000, 0)
