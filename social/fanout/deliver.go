@@ -3,7 +3,6 @@ package fanout
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/freshet/freshet/social"
@@ -141,17 +140,17 @@ func (f *Fanout) push(ctx context.Context, to timeline.Lists, p *social.Post, na
 			return err
 		}
 	}
-	tried := map[string]string{} // the version at which each list was pushed to last
+	missed := map[string]string{} // the version at which a push missed each list
 	for len(names) > 0 {
 		heads, err := to.Heads(ctx, names)
 		if err != nil {
 			return err
 		}
-		var lists []string
+		lists, versions := make([]string, 0, len(names)), make([]string, 0, len(names))
 		for i, h := range heads {
-			// Of the same version it is not: the post lies below its floor.
-			if h.State != timeline.None && h.Version != tried[names[i]] {
-				lists, tried[names[i]] = append(lists, names[i]), h.Version
+			// Where the version is still that, the post lies below the floor.
+			if h.State != timeline.None && h.Version != missed[names[i]] {
+				lists, versions = append(lists, names[i]), append(versions, h.Version)
 			}
 		}
 		if len(lists) == 0 {
@@ -161,11 +160,14 @@ func (f *Fanout) push(ctx context.Context, to timeline.Lists, p *social.Post, na
 		if err != nil {
 			return err
 		}
-		lists = slices.DeleteFunc(lists, func(list string) bool { return reasons[list] == "" })
-		versions := make([]string, len(lists))
+		n := 0
 		for i, list := range lists {
-			versions[i] = tried[list]
+			if reasons[list] != "" {
+				lists[n], versions[n] = list, versions[i]
+				n++
+			}
 		}
+		lists, versions = lists[:n], versions[:n]
 		held, err := to.Push(ctx, lists, versions, []timeline.Position{p.Position()})
 		if err != nil {
 			return err
@@ -173,7 +175,7 @@ func (f *Fanout) push(ctx context.Context, to timeline.Lists, p *social.Post, na
 		names = nil
 		for i, n := range held {
 			if n == 0 {
-				names = append(names, lists[i])
+				names, missed[lists[i]] = append(names, lists[i]), versions[i]
 				continue
 			}
 			entries.WithLabelValues(string(reasons[lists[i]])).Inc()
