@@ -26,8 +26,10 @@ type AuthorInfo struct {
 	IsBlocked bool `json:"is_blocked,omitempty"`
 }
 
-// MaxAddressed is how many posts that an author addresses to a reader by circles, and how
-// many by mentions, [Authors.Author] counts at most. Others it counts all.
+// MaxAddressed limits how many posts [Authors.Author] looks at to count those that an author
+// addresses to a reader: so many by the author's circles, by groups, and by mentions. Posts that
+// do not count, such as deleted ones, use up the limit, too. Posts for everyone or for all
+// followers are counted without a limit.
 const MaxAddressed = 1000
 
 // Delivery is how an author's posts get to followers.

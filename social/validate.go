@@ -85,9 +85,9 @@ func (p *Post) checkContent(now time.Time) error {
 }
 
 func (p *Post) checkAudience() error {
-	for name, right := range map[string]Right{"reply": p.Reply, "react": p.React} {
+	for i, right := range []Right{p.Reply, p.React} {
 		if !slices.Contains([]Right{RightPublic, RightFollowers, RightAudience, RightNone}, right) {
-			return fmt.Errorf("%s must be public, followers, audience or none, not %q", name, right)
+			return fmt.Errorf("%s must be public, followers, audience or none, not %q", []string{"reply", "react"}[i], right)
 		}
 	}
 	for _, list := range []struct {

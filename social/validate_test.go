@@ -206,6 +206,12 @@ func TestValidatePost(t *testing.T) {
 		require.ErrorIs(t, err, feed.ErrRule, name)
 		require.ErrorContains(t, err, tc.want, name)
 	}
+	for range 50 { // always the same of two
+		p := good
+		p.Reply, p.React = "x", "y"
+		p.Normalize()
+		require.ErrorContains(t, p.Validate(now), "reply must")
+	}
 	good.Normalize()
 	require.NoError(t, good.Validate(now))
 	bad := good

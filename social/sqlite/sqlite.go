@@ -11,6 +11,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	_ "modernc.org/sqlite" // the driver
 
@@ -57,7 +58,7 @@ func Open(ctx context.Context, path string, opts social.Options) (*Store, error)
 	s := &Store{Store: sqlstore.New(f, &dialect, opts), file: f}
 	s.memo = sqlstore.NewMemo(s.Store)
 	if f.writer, err = newWriter(ctx, db.Writer, s.memo); err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(fmt.Errorf("%s file %s: %w", Schema.What, path, sqlitefile.Advised(err)), db.Close())
 	}
 	return s, nil
 }

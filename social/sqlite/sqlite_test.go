@@ -105,6 +105,18 @@ func TestAFileOfTheNextVersion(t *testing.T) {
 	require.ErrorContains(t, err, "written by a newer freshet")
 }
 
+// TestOpenNamesTheFile whatever step of opening it fails.
+func TestOpenNamesTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "social.db")
+	require.NoError(t, open(t, path, social.Options{}).Close())
+	db, err := sqlitefile.Connect(path, "rw")
+	require.NoError(t, err)
+	_, err = db.ExecContext(t.Context(), `ALTER TABLE likes RENAME TO others`)
+	require.NoError(t, errors.Join(err, db.Close()))
+	_, err = sqlite.Open(t.Context(), path, social.Options{})
+	require.ErrorContains(t, err, "social store file "+path+": ")
+}
+
 func TestADamagedRow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "social.db")
 	socialtest.Damaged(t, open(t, path, social.Options{}), func(post, content string) {
