@@ -135,6 +135,9 @@ func countVerdicts(verdicts []dedup.Verdict) {
 // countShown counts a page for the sources of its items.
 func countShown(refs []feed.Ref) {
 	for i := range refs {
+		if refs[i].Source == feed.SourceScore { // which most have, and nothing counts
+			continue
+		}
 		if c := shownItems[refs[i].Source.String()]; c != nil {
 			c.Inc()
 		}

@@ -264,5 +264,5 @@ func parseSince(text string, now time.Time) (int64, error) {
 	if at, err := strconv.ParseInt(text, 10, 64); err == nil && at >= 0 {
 		return at, nil
 	}
-	return 0, fmt.Errorf("--since %q: %w", text, errors.New("give a duration such as 72h, or Unix seconds such as 1772791200"))
+	return 0, fmt.Errorf("--since %q: give a duration such as 72h, or Unix seconds such as 1772791200", text)
 }

@@ -165,8 +165,6 @@ func (l *cutServer) concerns(s cutStep, r *cutReader, cmd faultproxy.Command) bo
 	}
 	records := s.part == cutRecord || s.part == cutAll
 	switch cmd.Name() {
-	case "multi", "exec":
-		return records
 	case "bf.info": // asked now and then
 		return false
 	case "mget":

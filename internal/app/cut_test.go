@@ -54,8 +54,7 @@ func (c cutCase) String() string {
 var cutReads = []string{"get", "mget", "bf.mexists"}
 
 // cutCases lists what can go wrong, given the commands of a run without fault. Of
-// commands that read the same, the first and the last stand for all; of those that
-// a transaction queues, which Redis runs at its end, the last.
+// commands that read the same, the first and the last stand for all.
 func cutCases(labels []string) []cutCase {
 	last := map[string]int{}
 	for _, label := range labels {
@@ -63,13 +62,10 @@ func cutCases(labels []string) []cutCase {
 	}
 	var all []cutCase
 	seen := map[string]int{}
-	queues := false // between multi and exec
-	for i, label := range labels {
+	for _, label := range labels {
 		seen[label]++
-		queued := queues && label != "exec" && i+1 < len(labels) && labels[i+1] != "exec"
-		queues = label == "multi" || queues && label != "exec"
 		n := seen[label]
-		if queued || n != 1 && n != last[label] {
+		if n != 1 && n != last[label] {
 			continue
 		}
 		c := cutCase{command: label, nth: n}
