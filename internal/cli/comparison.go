@@ -6,23 +6,15 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/internal/tuning"
 )
 
-// nameWidth is the width of the longest name of a figure: the writer of tables
-// aligns all columns to the right or none.
-const nameWidth = len("rank-biased overlap")
-
 // WriteComparison writes the figures as a table and their meaning as a sentence.
 func WriteComparison(w io.Writer, c offline.Comparison) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "A  %s\nB  %s\n%s\n%s\n", parameters(c.A), parameters(c.B), setting(c), notes(c.Notes))
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, strings.Repeat(" ", nameWidth)+"\tMEAN\tSD\tMIN\tMEDIAN\tMAX\tAGENTS\t")
+	t := newTable("wnnnnnn", "", "MEAN", "SD", "MIN", "MEDIAN", "MAX", "AGENTS")
 	f := c.Figures
 	for _, row := range []struct {
 		name   string
@@ -39,16 +31,11 @@ func WriteComparison(w io.Writer, c offline.Comparison) error {
 		{"tag coverage B", f.CoverageB, part},
 	} {
 		s := row.spread
-		cells := []float64{s.Mean, s.SD, s.Min, s.Median, s.Max}
-		fmt.Fprintf(t, "%-*s", nameWidth, row.name)
-		for _, v := range cells {
-			fmt.Fprint(t, "\t", figure(s, v, row.text))
-		}
-		fmt.Fprintf(t, "\t%d\t\n", s.N)
+		of := func(v float64) string { return figure(s, v, row.text) }
+		t.add(row.name, of(s.Mean), of(s.SD), of(s.Min), of(s.Median), of(s.Max), s.N)
 	}
-	_ = t.Flush()
-	fmt.Fprintf(&b, "\n%s\n", conclusion(c))
-	return write(w, &b)
+	_, err := fmt.Fprintf(w, "A  %s\nB  %s\n%s\n%s\n%s\n%s\n", parameters(c.A), parameters(c.B), setting(c), notes(c.Notes), t.text(0), conclusion(c))
+	return err
 }
 
 // notes writes what changes did beside what they say, a line each.
@@ -154,27 +141,27 @@ func preciseAge(seconds float64) string {
 
 // WriteSweep writes a line of means over the agents for each point.
 func WriteSweep(w io.Writer, s tuning.Sweep) error {
-	var b strings.Builder
-	first := s.Points[0].Figures
-	fmt.Fprintf(&b, "A  %s\n%s; median age by A %s\n%s\n", parameters(s.A),
-		setting(offline.Comparison{At: s.At, K: s.K, Figures: first}), figure(first.MedianAgeA, first.MedianAgeA.Mean, preciseAge), notes(s.Notes))
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	var header []any
 	for _, axis := range s.Axes {
-		fmt.Fprint(t, strings.ToUpper(axis.Name), "\t")
+		header = append(header, strings.ToUpper(axis.Name))
 	}
-	fmt.Fprintf(t, "OVERLAP@%d\tRBO\tTAU\tNEW\tMEDIAN AGE\tCOVERAGE\t\n", s.K)
+	header = append(header, fmt.Sprintf("OVERLAP@%d", s.K), "RBO", "TAU", "NEW", "MEDIAN AGE", "COVERAGE")
+	t := newTable(strings.Repeat("n", len(header)), header...)
 	for _, p := range s.Points {
+		var row []any
 		for change := range strings.SplitSeq(p.Changes, ",") {
 			_, value, _ := strings.Cut(change, "=")
-			fmt.Fprint(t, value, "\t")
+			row = append(row, value)
 		}
 		f := p.Figures
 		mean := func(s offline.Spread, text func(float64) string) string { return figure(s, s.Mean, text) }
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t\n", mean(f.Overlap, part), mean(f.RBO, two), mean(f.KendallTau, two),
-			mean(f.NewShare, part), mean(f.MedianAgeB, preciseAge), mean(f.CoverageB, part))
+		t.add(append(row, mean(f.Overlap, part), mean(f.RBO, two), mean(f.KendallTau, two),
+			mean(f.NewShare, part), mean(f.MedianAgeB, preciseAge), mean(f.CoverageB, part))...)
 	}
-	_ = t.Flush()
-	return write(w, &b)
+	first := s.Points[0].Figures
+	_, err := fmt.Fprintf(w, "A  %s\n%s; median age by A %s\n%s\n%s", parameters(s.A), setting(offline.Comparison{At: s.At, K: s.K, Figures: first}),
+		figure(first.MedianAgeA, first.MedianAgeA.Mean, preciseAge), notes(s.Notes), t.text(0))
+	return err
 }
 
 // SweepChart draws the overlap, what is new, and the median age over the first

@@ -15,9 +15,19 @@ import (
 // WriteExplanation writes an explanation as a table of the candidates down to
 // the last of the page, or of all, and lines about it.
 func WriteExplanation(w io.Writer, x client.Explanation, all bool, width int) error {
+	t := candidates(x, all)
 	if x.Feed == feed.HomeFeed {
-		return writeTable(w, x, homePositions(x, all), width, func(column int) bool { return column < 1 || column > 3 })
+		t = homePositions(x, all)
 	}
+	after := ""
+	if rest := len(x.Candidates) - (len(t.rows) - 1); rest > 0 {
+		after = fmt.Sprintf("… and %d more, with --all\n", rest)
+	}
+	return t.write(w, width, after+explainedFooter(x))
+}
+
+// candidates are rows for the candidates of for-you, in their order.
+func candidates(x client.Explanation, all bool) *table {
 	shown := x.Candidates
 	if !all {
 		// What is kept before the end of the page has been placed behind it.
@@ -25,38 +35,24 @@ func WriteExplanation(w io.Writer, x client.Explanation, all bool, width int) er
 			return c.Outcome == "kept" && x.Counts.Paged > 0
 		})
 	}
-	header := []string{"RANK", "OUTCOME", "AGE", "RELEVANCE", "DECAY", "POPULARITY", "SCORE", "ID", "TITLE"}
 	varied := x.Ranking.Diversity.On()
+	t := newTable("nwnnnnntt", "RANK", "OUTCOME", "AGE", "RELEVANCE", "DECAY", "POPULARITY", "SCORE", "ID", "TITLE")
 	if varied {
-		header = slices.Insert(header, variedColumn, "PLACE", "VARIETY")
+		t = newTable("nwnnnnnnntt", "RANK", "OUTCOME", "AGE", "RELEVANCE", "DECAY", "POPULARITY", "SCORE", "PLACE", "VARIETY", "ID", "TITLE")
 	}
-	rows := [][]string{header}
 	for i := range shown {
-		row := explainedRow(&shown[i])
-		if varied {
-			by := []string{"", ""} // not placed
-			if v := shown[i].Variety; v != nil {
-				by = []string{strconv.Itoa(v.Place), number(v.Factor)}
-			}
-			row = slices.Insert(row, variedColumn, by...)
+		c := &shown[i]
+		relevance, popularity := factors(c)
+		row := []any{c.Rank, outcome(c), Age(c.Age), relevance, number(c.Decay), popularity, number(c.Score)}
+		switch v := c.Variety; {
+		case varied && v != nil:
+			row = append(row, v.Place, number(v.Factor))
+		case varied: // not placed
+			row = append(row, "", "")
 		}
-		rows = append(rows, row)
+		t.add(append(row, c.ID, c.Title)...)
 	}
-	return writeTable(w, x, rows, width, func(column int) bool { return column != 1 })
-}
-
-// writeTable writes the rows, with numbers on the right, and lines about the explanation.
-func writeTable(w io.Writer, x client.Explanation, rows [][]string, width int, right func(column int) bool) error {
-	var b strings.Builder
-	shown := len(rows) - 1
-	if shown > 0 {
-		explainedTable(&b, rows, width, right)
-	}
-	if rest := len(x.Candidates) - shown; rest > 0 {
-		fmt.Fprintf(&b, "… and %d more, with --all\n", rest)
-	}
-	b.WriteString(explainedFooter(x))
-	return write(w, &b)
+	return t
 }
 
 // lastPaged is how many candidates there are down to the last of the page; all
@@ -70,8 +66,10 @@ func lastPaged(candidates []api.Explained) int {
 	return len(candidates)
 }
 
-func explainedRow(c *api.Explained) []string {
-	relevance, popularity := "?", "?"
+// factors are the relevance and the popularity of a candidate; a question mark where they are
+// not known.
+func factors(c *api.Explained) (relevance, popularity string) {
+	relevance, popularity = "?", "?"
 	if c.Relevance != nil {
 		relevance = number(c.Relevance.Total)
 	} else if c.Affinity != nil {
@@ -80,13 +78,8 @@ func explainedRow(c *api.Explained) []string {
 	if c.Popularity != nil {
 		popularity = number(c.Popularity.Factor)
 	}
-	return []string{
-		strconv.Itoa(c.Rank), outcome(c), Age(c.Age), relevance, number(c.Decay), popularity, number(c.Score), printable(c.ID), printable(c.Title),
-	}
+	return relevance, popularity
 }
-
-// variedColumn is where the columns are put that say where a candidate is placed.
-const variedColumn = 7
 
 // varieties says what a candidate has in common with others of its page.
 func varieties(v *api.Variety) string {
@@ -119,24 +112,6 @@ func outcome(c *api.Explained) string {
 }
 
 func number[F float32 | float64](x F) string { return strconv.FormatFloat(float64(x), 'g', 4, 64) }
-
-// leastID is how many columns an id is given in however narrow a terminal.
-const leastID = 12
-
-// explainedTable aligns the columns, numbers on the right. What the others
-// leave is for the id, at most half of it, and for the title.
-func explainedTable(b *strings.Builder, rows [][]string, width int, right func(column int) bool) {
-	widths, last := columnWidths(rows), len(rows[0])-1
-	if width > 0 {
-		left := width
-		for _, w := range widths[:last-1] {
-			left -= w + len(gap)
-		}
-		widths[last-1] = min(widths[last-1], max(left/2, leastID))
-		widths[last] = min(widths[last], max(left-widths[last-1]-len(gap), 0))
-	}
-	writeRows(b, rows, widths, func(column int) bool { return column < last-1 && right(column) })
-}
 
 // explainedFooter names the ranking, the outcomes, and the time of each stage.
 func explainedFooter(x client.Explanation) string {

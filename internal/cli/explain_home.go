@@ -12,7 +12,7 @@ import (
 
 // homePositions are rows for the positions of home's page, or of all candidates, those
 // that are placed first and in their order.
-func homePositions(x client.Explanation, all bool) [][]string {
+func homePositions(x client.Explanation, all bool) *table {
 	var placed, rest []api.Explained
 	for _, c := range x.Candidates {
 		if c.Variety != nil && (all || c.Outcome == "paged") {
@@ -22,23 +22,20 @@ func homePositions(x client.Explanation, all bool) [][]string {
 		}
 	}
 	slices.SortFunc(placed, func(a, b api.Explained) int { return a.Variety.Place - b.Variety.Place })
-	rows := [][]string{{"PLACE", "OUTCOME", "RIGHT", "SOURCE", "AGE", "BASE", "RELEVANCE", "DECAY", "POPULARITY", "AFFINITY", "SCORE", "ID", "TITLE"}}
+	t := newTable("nwwwnnnnnnntt", "PLACE", "OUTCOME", "RIGHT", "SOURCE", "AGE", "BASE", "RELEVANCE", "DECAY", "POPULARITY", "AFFINITY", "SCORE", "ID", "TITLE")
 	for _, c := range append(placed, rest...) {
-		rows = append(rows, homeRow(&c))
+		place, right, base, affinity := "", "", "", ""
+		if c.Variety != nil {
+			place, right = strconv.Itoa(c.Variety.Place), c.Variety.Right
+		}
+		if c.Affinity != nil {
+			base, affinity = number(c.Base), number(c.Affinity.Factor)
+		}
+		relevance, popularity := factors(&c)
+		t.add(place, strings.TrimSpace(string(c.Outcome)+" "+c.Day), right, c.Source, Age(c.Age),
+			base, relevance, number(c.Decay), popularity, affinity, number(c.Score), c.ID, c.Title)
 	}
-	return rows
-}
-
-func homeRow(c *api.Explained) []string {
-	place, right, base, affinity := "", "", "", ""
-	if c.Variety != nil {
-		place, right = strconv.Itoa(c.Variety.Place), printable(c.Variety.Right)
-	}
-	if c.Affinity != nil {
-		base, affinity = number(c.Base), number(c.Affinity.Factor)
-	}
-	row, outcome := explainedRow(c), strings.TrimSpace(string(c.Outcome)+" "+c.Day)
-	return slices.Concat([]string{place, outcome, right, printable(c.Source)}, row[2:3], []string{base}, row[3:6], []string{affinity}, row[6:])
+	return t
 }
 
 func homeScore(b *strings.Builder, it *api.ExplainedItem) {

@@ -4,31 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/freshet/freshet/client"
-	"github.com/freshet/freshet/feed"
 )
-
-// list writes a table with a row for each entry, nothing where there are none, and what
-// follows it. Rows are trimmed to width columns; 0 leaves them whole. So it is for all that
-// takes a width.
-func list[T any](w io.Writer, width int, header []string, entries []T, row func(i int, entry T) []string, after string) error {
-	rows := [][]string{header}
-	for i, entry := range entries {
-		cells := row(i, entry)
-		for j, cell := range cells {
-			cells[j] = printable(cell)
-		}
-		rows = append(rows, cells)
-	}
-	var b strings.Builder
-	table(&b, rows, width)
-	b.WriteString(after)
-	return write(w, &b)
-}
 
 // next says how the next page is asked for; nil: there is none.
 func next[T any](flag string, value *T) string {
@@ -44,12 +24,11 @@ func WriteItems(w io.Writer, p client.ItemPage, now time.Time, width int) error 
 	if len(p.Items) == 0 {
 		after = "no items\n" + after
 	}
-	return list(w, width, []string{"AGE", "LIKES", "COMMENTS", "ID", "AUTHOR", "TAGS", "TITLE"}, p.Items, func(_ int, it feed.Item) []string {
-		return []string{
-			waits(now.Sub(time.Unix(it.UpdateTime, 0))), fmt.Sprint(it.Likes), fmt.Sprint(it.Comments),
-			it.ID, it.AuthorID, strings.Join(it.Tags, ","), it.Title,
-		}
-	}, after)
+	t := newTable("nnntttt", "AGE", "LIKES", "COMMENTS", "ID", "AUTHOR", "TAGS", "TITLE")
+	for _, it := range p.Items {
+		t.add(waits(now.Sub(time.Unix(it.UpdateTime, 0))), it.Likes, it.Comments, it.ID, it.AuthorID, strings.Join(it.Tags, ","), it.Title)
+	}
+	return t.write(w, width, after)
 }
 
 // WriteJobs writes a page of jobs, and how many there are.
@@ -65,9 +44,11 @@ func WriteJobs(w io.Writer, p client.JobPage, now time.Time, width int) error {
 	if p.Queue.Oldest > 0 {
 		after += "; the oldest has waited for " + Age(int64(p.Queue.Oldest))
 	}
-	return list(w, width, []string{"TRIES", "AGE", "ID", "KIND", "STATE", "KEY", "ERROR"}, p.Jobs, func(_ int, j client.Job) []string {
-		return []string{fmt.Sprint(j.Attempts), waits(now.Sub(j.Due)), fmt.Sprint(j.ID), j.Kind, j.State, j.Key, j.Error}
-	}, after+"\n"+next("after", p.NextAfter))
+	t := newTable("nnwwwtt", "TRIES", "AGE", "ID", "KIND", "STATE", "KEY", "ERROR")
+	for _, j := range p.Jobs {
+		t.add(j.Attempts, waits(now.Sub(j.Due)), j.ID, j.Kind, j.State, j.Key, j.Error)
+	}
+	return t.write(w, width, after+"\n"+next("after", p.NextAfter))
 }
 
 // waits says how long a job should have been done, or when it is due.
@@ -81,21 +62,21 @@ func waits(age time.Duration) string {
 // WriteGuestPage writes the feed for readers without an account as a table, with what
 // is hot or warm, and a line about it.
 func WriteGuestPage(w io.Writer, p client.GuestPage, now time.Time, width int) error {
-	trends := make([]string, len(p.Items))
+	t := newTable("nnwttt", "#", "AGE", "TREND", "ID", "TITLE", "TAGS")
 	for i, it := range p.Items {
 		in, err := client.InFeedOf(it)
+		trend := ""
 		switch {
 		case err != nil:
 			return err
 		case in != nil && in.IsPromoted:
-			trends[i] = "promoted"
+			trend = "promoted"
 		case in != nil:
-			trends[i] = in.Trend
+			trend = in.Trend
 		}
+		t.add(i+1, Age(now.Unix()-it.UpdateTime), trend, it.ID, it.Title, strings.Join(it.Tags, ", "))
 	}
-	return list(w, width, []string{"#", "AGE", "TREND", "ID", "TITLE", "TAGS"}, p.Items, func(i int, it feed.Item) []string {
-		return []string{strconv.Itoa(i + 1), Age(now.Unix() - it.UpdateTime), trends[i], it.ID, it.Title, strings.Join(it.Tags, ", ")}
-	}, fmt.Sprintf("items=%d%s\n", len(p.Items), lacking(p.Degraded)))
+	return t.write(w, width, fmt.Sprintf("items=%d%s\n", len(p.Items), lacking(p.Degraded)))
 }
 
 // WritePromotions writes a page of promotions.
@@ -104,13 +85,15 @@ func WritePromotions(w io.Writer, p client.PromotionPage, width int) error {
 		_, err := io.WriteString(w, "there are no promotions\n")
 		return err
 	}
-	return list(w, width, []string{"WEIGHT", "FROM (UTC)", "UNTIL (UTC)", "ID", "ITEM", "FOR", "STATE"}, p.Promotions, func(_ int, one client.Promotion) []string {
+	t := newTable("nwwtttt", "WEIGHT", "FROM (UTC)", "UNTIL (UTC)", "ID", "ITEM", "FOR", "STATE")
+	for _, one := range p.Promotions {
 		state := "runs"
 		if !one.Runs {
 			state = one.Why
 		}
-		return []string{fmt.Sprint(one.Weight), minute(one.From), minute(one.Until), one.ID, one.ItemID, target(one), state}
-	}, next("after", p.NextAfter))
+		t.add(one.Weight, minute(one.From), minute(one.Until), one.ID, one.ItemID, target(one), state)
+	}
+	return t.write(w, width, next("after", p.NextAfter))
 }
 
 func target(p client.Promotion) string {
@@ -132,12 +115,14 @@ func WriteTimeline(w io.Writer, p client.PostPage, now time.Time, width int) err
 	if p.HasMore {
 		after += next("cursor", &p.NextCursor)
 	}
-	return list(w, width, []string{"AGE", "LIKES", "AUTHOR", "WHY", "ID", "CAPTION"}, p.Items, func(_ int, post client.Post) []string {
+	t := newTable("nntwtt", "AGE", "LIKES", "AUTHOR", "WHY", "ID", "CAPTION")
+	for _, post := range p.Items {
 		why := ""
 		if post.InFeed != nil {
 			why = post.InFeed.Reason
 		}
 		caption, _, _ := strings.Cut(post.Caption, "\n")
-		return []string{Age(now.Unix() - post.CreatedAt), fmt.Sprint(post.Likes), post.Author.ID, why, post.ID, caption}
-	}, after)
+		t.add(Age(now.Unix()-post.CreatedAt), post.Likes, post.Author.ID, why, post.ID, caption)
+	}
+	return t.write(w, width, after)
 }

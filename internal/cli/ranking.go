@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/freshet/freshet/client"
@@ -23,8 +22,7 @@ func WriteReport(w io.Writer, r client.Report) error {
 		days = "day"
 	}
 	fmt.Fprintf(&b, "%s to %s (UTC), %d %s\n\n", dashed(r.From), dashed(r.To), r.Days, days)
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "VARIANT\tSHARE\tSHOWN\tCLICKS\tCTR\t95 % INTERVAL\tMEDIAN AGE\tAUTHORS\tAGENTS\tLIKES\tDISLIKES\tHIDES\t")
+	t := newTable("wnnnnnnnnnnn", "VARIANT", "SHARE", "SHOWN", "CLICKS", "CTR", "95 % INTERVAL", "MEDIAN AGE", "AUTHORS", "AGENTS", "LIKES", "DISLIKES", "HIDES")
 	for _, v := range r.Variants {
 		share, age := percent(v.Share), "-"
 		if !v.Live {
@@ -34,10 +32,9 @@ func WriteReport(w io.Writer, r client.Report) error {
 			age = Age(int64(*v.MedianAge))
 		}
 		ctr, interval := rate(v.Shown)
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t\n",
-			printable(v.Name), share, v.Impressions, v.Clicks, ctr, interval, age, v.Authors, v.Agents, v.Likes, v.Dislikes, v.Hides)
+		t.add(v.Name, share, v.Impressions, v.Clicks, ctr, interval, age, v.Authors, v.Agents, v.Likes, v.Dislikes, v.Hides)
 	}
-	_ = t.Flush()
+	b.WriteString(t.text(0))
 	writeParts(&b, r.Variants)
 	for i, v := range r.Variants {
 		if v.Difference == nil {
@@ -64,14 +61,12 @@ func writePromoted(b *strings.Builder, promotions []client.ReportPromotion) {
 	if len(promotions) == 0 {
 		return
 	}
-	b.WriteByte('\n')
-	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "PROMOTION\tSHOWN\tCLICKS\tCTR\t95 % INTERVAL\tLIKES\t")
+	t := newTable("wnnnnn", "PROMOTION", "SHOWN", "CLICKS", "CTR", "95 % INTERVAL", "LIKES")
 	for _, p := range promotions {
 		ctr, interval := rate(p.Shown)
-		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%d\t\n", printable(p.ID), p.Impressions, p.Clicks, ctr, interval, p.Likes)
+		t.add(p.ID, p.Impressions, p.Clicks, ctr, interval, p.Likes)
 	}
-	_ = t.Flush()
+	b.WriteString("\n" + t.text(0))
 }
 
 // writeParts writes a line for what exploration, or a source of home, has shown of a variant.
@@ -116,27 +111,24 @@ func dashed(day string) string {
 
 // WriteRanking writes who made a version, and a line of parameters for each group of agents.
 func WriteRanking(w io.Writer, v client.RankingVersion) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "version %d", v.Version)
-	if when := moment(v.At); when != "" {
-		fmt.Fprintf(&b, ", %s UTC", when)
+	when, why := moment(v.At), ""
+	if when != "" {
+		when = ", " + when + " UTC"
 	}
-	fmt.Fprintf(&b, ", by %s", printable(v.By))
 	if v.Why != "" {
-		fmt.Fprintf(&b, ": %s", printable(v.Why))
+		why = ": " + printable(v.Why)
 	}
-	b.WriteString("\n\n")
 	left := 1.0
 	for _, x := range v.Experiments {
 		left -= x.Share
 	}
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "AGENTS\tSHARE\tPARAMETERS\n%s\t%s\t%s\n", feed.Control, Share(left), parameters(v.Ranking))
+	t := newTable("www", "AGENTS", "SHARE", "PARAMETERS")
+	t.add(feed.Control, Share(left), parameters(v.Ranking))
 	for _, x := range v.Experiments {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", printable(x.Name), Share(x.Share), parameters(x.Ranking))
+		t.add(x.Name, Share(x.Share), parameters(x.Ranking))
 	}
-	_ = t.Flush()
-	return write(w, &b)
+	_, err := fmt.Fprintf(w, "version %d%s, by %s%s\n\n%s", v.Version, when, printable(v.By), why, t.text(0))
+	return err
 }
 
 // parameters lists the parameters that differ from the defaults of this program, in
@@ -151,19 +143,16 @@ func parameters(r feed.Ranking) string {
 // WriteHistory writes the newest versions, at most limit, each with what it
 // changed of the one before it. The list may be longer by one for that.
 func WriteHistory(w io.Writer, list []client.RankingVersion, limit int) error {
-	var b strings.Builder
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "VERSION\tUTC\tBY\tCHANGE\tWHY")
+	t := newTable("wwwww", "VERSION", "UTC", "BY", "CHANGE", "WHY")
 	for i, v := range list[:min(limit, len(list))] {
 		// The oldest one has nothing to be compared with.
 		change := parameters(v.Ranking)
 		if i+1 < len(list) {
 			change = RankingChange(list[i+1], v)
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\n", v.Version, moment(v.At), printable(v.By), change, printable(v.Why))
+		t.add(v.Version, moment(v.At), v.By, change, v.Why)
 	}
-	_ = t.Flush()
-	return write(w, &b)
+	return t.write(w, 0, "")
 }
 
 // RankingChange tells in one line what a version has changed of the one before it.

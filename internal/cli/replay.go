@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/freshet/freshet/engine/offline"
 	"github.com/freshet/freshet/internal/tuning"
@@ -24,17 +23,17 @@ has shown them, so whatever was live at the time has the better chances.
 func WriteReplay(w io.Writer, r tuning.Replay) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %s, ranked as of each click, the first %d\n%s\n", counted(r.Clicks, "click"), counted(r.Agents, "agent"), r.Depth, notes(r.Notes))
-	if r.Clicks > 0 {
-		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(t, "\tHIT RATE@%d\tNDCG@%[1]d\tMRR\tNDCG-A\tHIGHER\tLOWER\tRANKING\n", r.K)
-		for i, x := range r.Contestants {
-			versus := fmt.Sprintf("%s\t%d\t%d", gain(x.Standing), x.Higher, x.Lower)
-			if i == 0 {
-				versus = "\t\t"
-			}
-			fmt.Fprintf(t, "%s\t%.3f\t%.3f\t%.3f\t%s\t%s\n", x.Name, x.Scores.HitRate, x.Scores.NDCG, x.Scores.MRR, versus, parameters(x.Ranking))
+	t := newTable("wwwwwwww", "", fmt.Sprintf("HIT RATE@%d", r.K), fmt.Sprintf("NDCG@%d", r.K), "MRR", "NDCG-A", "HIGHER", "LOWER", "RANKING")
+	three := func(v float64) string { return fmt.Sprintf("%.3f", v) }
+	for i, x := range r.Contestants {
+		gains, higher, lower := gain(x.Standing), fmt.Sprint(x.Higher), fmt.Sprint(x.Lower)
+		if i == 0 { // what the others are compared with
+			gains, higher, lower = "", "", ""
 		}
-		_ = t.Flush()
+		t.add(x.Name, three(x.Scores.HitRate), three(x.Scores.NDCG), three(x.Scores.MRR), gains, higher, lower, parameters(x.Ranking))
+	}
+	if r.Clicks > 0 {
+		b.WriteString(t.text(0))
 	}
 	fmt.Fprintf(&b, "\n%s\n", scored(r))
 	unscored(&b, r)

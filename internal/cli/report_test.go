@@ -38,11 +38,11 @@ func TestWriteReport(t *testing.T) {
 	require.Equal(t, strings.TrimLeft(`
 2026-02-28 to 2026-03-06 (UTC), 7 days
 
-  VARIANT    SHARE  SHOWN  CLICKS     CTR     95 % INTERVAL  MEDIAN AGE  AUTHORS  AGENTS  LIKES  DISLIKES  HIDES
-  control  70.00 %  10000     500  5.00 %  4.59 % to 5.45 %          2h       40      90      7         6      5
-     idle  10.00 %      0       0       -                 -           -        0       0      0         0      0
-      old    ended   4000     280  7.00 %  6.25 % to 7.83 %           -        0       0      0         0      0
-     slow  20.00 %   2000      90  4.50 %  3.67 % to 5.50 %          2h        0       0      0         0      0
+VARIANT    SHARE  SHOWN  CLICKS     CTR     95 % INTERVAL  MEDIAN AGE  AUTHORS  AGENTS  LIKES  DISLIKES  HIDES
+control  70.00 %  10000     500  5.00 %  4.59 % to 5.45 %          2h       40      90      7         6      5
+idle     10.00 %      0       0       -                 -           -        0       0      0         0      0
+old        ended   4000     280  7.00 %  6.25 % to 7.83 %           -        0       0      0         0      0
+slow     20.00 %   2000      90  4.50 %  3.67 % to 5.50 %          2h        0       0      0         0      0
 
 control, by exploration: 400 shown, 8 clicked, CTR 2.00 % (95 %: 1.02 % to 3.89 %)
 control, by following of home: 700 shown, 70 clicked, CTR 10.00 % (95 %: 7.99 % to 12.45 %)
@@ -52,8 +52,8 @@ idle: shown or clicked too little to be compared with control; wait, or give it 
 old: +2.00 points of CTR against control (95 %: +1.12 to +2.93), significant, p < 0.001
 slow: -0.50 points of CTR against control (95 %: -1.44 to +0.58), not significant, p = 0.310
 
-  PROMOTION  SHOWN  CLICKS     CTR     95 % INTERVAL  LIKES
-     autumn    400       8  2.00 %  1.02 % to 3.89 %      3
-       late      0       1       -                 -      0
+PROMOTION  SHOWN  CLICKS     CTR     95 % INTERVAL  LIKES
+autumn       400       8  2.00 %  1.02 % to 3.89 %      3
+late           0       1       -                 -      0
 `, "\n"), b.String())
 }

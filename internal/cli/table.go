@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/rivo/uniseg"
+)
+
+// table is a table with a header. Its cells are printable: nothing in them moves
+// the cursor or colours the terminal.
+type table struct {
+	// columns has a letter for each: n for numbers, on the right; w for words; t for texts,
+	// which are cut where the rows would be too wide.
+	columns string
+	rows    [][]string
+}
+
+func newTable(columns string, header ...any) *table {
+	t := &table{columns: columns}
+	t.add(header...)
+	return t
+}
+
+// add adds a row.
+func (t *table) add(cells ...any) {
+	row := make([]string, len(cells))
+	for i, cell := range cells {
+		row[i] = printable(fmt.Sprint(cell))
+	}
+	t.rows = append(t.rows, row)
+}
+
+// write writes the table, and a text after it. Texts are cut so that rows take width columns;
+// 0 leaves them whole.
+func (t *table) write(w io.Writer, width int, after string) error {
+	_, err := io.WriteString(w, t.text(width)+after)
+	return err
+}
+
+const gap = "  "
+
+// text is the table, aligned. A header alone is left out.
+func (t *table) text(width int) string {
+	if len(t.rows) == 1 {
+		return ""
+	}
+	widths := make([]int, len(t.columns))
+	for _, row := range t.rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], uniseg.StringWidth(cell))
+		}
+	}
+	if width > 0 {
+		t.shrink(widths, width)
+	}
+	var b strings.Builder
+	for _, row := range t.rows {
+		var line strings.Builder
+		for i, cell := range row {
+			cell = trim(cell, widths[i])
+			padding := strings.Repeat(" ", widths[i]-uniseg.StringWidth(cell))
+			if t.columns[i] == 'n' {
+				cell, padding = padding, cell
+			}
+			line.WriteString(cell + padding + gap)
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	return b.String()
+}
+
+// shrink takes what does not fit from the texts, of the widest first.
+func (t *table) shrink(widths []int, fit int) {
+	excess := len(gap)*(len(widths)-1) - fit
+	for _, width := range widths {
+		excess += width
+	}
+	for ; excess > 0; excess-- {
+		widest := -1
+		for i, width := range widths {
+			if t.columns[i] == 't' && width > 0 && (widest < 0 || width > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		widths[widest]--
+	}
+}
+
+// trim cuts a text to a number of columns, between characters that people see.
+func trim(s string, width int) string {
+	if uniseg.StringWidth(s) <= width {
+		return s
+	}
+	var b strings.Builder
+	for g, left := uniseg.NewGraphemes(s), width-1; g.Next() && g.Width() <= left; left -= g.Width() {
+		b.WriteString(g.Str())
+	}
+	if width > 0 {
+		b.WriteString("…")
+	}
+	return b.String()
+}
+
+// printable replaces what could move the cursor or colour the terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar {
+			return ' '
+		}
+		return r
+	}, s)
+}
