@@ -65,7 +65,7 @@ func (f *sweepFlags) sweep() error {
 	defer func() { _ = os.Remove(drawing.Name()) }()
 	found, err := f.run(analysis, axes)
 	if err == nil {
-		err = errors.Join(cli.WriteChart(drawing, cli.SweepChart(found)), drawing.Chmod(0o644))
+		err = errors.Join(cli.WriteSweepChart(drawing, found), drawing.Chmod(0o644))
 	}
 	if err = errors.Join(err, drawing.Close()); err != nil {
 		return err

@@ -6,41 +6,13 @@ import (
 	"html"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/freshet/freshet/engine/offline"
+	"github.com/freshet/freshet/internal/tuning"
 )
-
-// Chart is a stack of panels that share their horizontal axis.
-type Chart struct {
-	Title  string
-	Notes  []string // lines below the title
-	X      Axis
-	Panels []Panel
-	// Mark is drawn as an upright line where Marked says so, MarkName beside it.
-	Mark     float64
-	MarkName string
-	Marked   bool
-}
-
-// Axis says how numbers become places and texts.
-type Axis struct {
-	Name   string
-	Log    bool                 // equal ratios are equal distances; values must be > 0
-	Format func(float64) string // nil: as short as it is exact
-	Ticks  []float64            // nil: round numbers, which only the vertical axis can have
-}
-
-// Panel is one figure of a Chart, a line for each series. Its axis begins at 0.
-type Panel struct {
-	Y      Axis
-	Series []Series
-}
-
-// Series is one line; a point whose Y is not a number is left out.
-type Series struct {
-	Name string
-	X, Y []float64
-}
 
 // Places on the sheet, in pixels.
 const (
@@ -67,158 +39,163 @@ const chartStyle = `
     }
   `
 
-// WriteChart writes the chart as an SVG that stands alone.
-func WriteChart(w io.Writer, c Chart) error {
-	d := drawing{w: bufio.NewWriter(w), chart: c}
-	d.x0, d.x1 = bounds(c.Panels, func(s Series) []float64 { return s.X })
-	if c.Marked {
-		d.x0, d.x1 = min(d.x0, c.Mark), max(d.x1, c.Mark)
+// panel is one figure of a chart, over the values of the first parameter, with a line for each
+// value of the second. Its axis begins at 0.
+type panel struct {
+	name   string
+	format func(float64) string
+	ticks  []float64 // nil: round numbers
+	of     func(offline.Summary) offline.Spread
+	unit   float64 // of the figure
+}
+
+// WriteSweepChart draws the overlap, what is new, and the median age, as an SVG that stands alone.
+func WriteSweepChart(w io.Writer, s tuning.Sweep) error {
+	d := drawing{w: bufio.NewWriter(w), sweep: s, axis: s.Axes[0]}
+	percents := func(v float64) string { return fmt.Sprintf("%.0f%%", 100*v) }
+	quarters := []float64{0, 0.25, 0.5, 0.75, 1}
+	panels := []panel{
+		{fmt.Sprintf("overlap@%d", s.K), percents, quarters, func(f offline.Summary) offline.Spread { return f.Overlap }, 1},
+		{"share of items that are new", percents, quarters, func(f offline.Summary) offline.Spread { return f.NewShare }, 1},
+		{"median age, hours", shortest, nil, func(f offline.Summary) offline.Spread { return f.MedianAgeB }, 3600},
 	}
-	top := chartTop + noteHeight*len(c.Notes)
-	legend := len(c.Panels) > 0 && len(c.Panels[0].Series) > 1 // there are several lines to name
-	if legend {
+	title := fmt.Sprintf("What another %s would change", d.axis.Name)
+	notes := []string{
+		"compared with A: " + parameters(s.A),
+		setting(offline.Comparison{At: s.At, K: s.K, Figures: s.Points[0].Figures}) + "; means over the agents",
+	}
+	names := d.names()
+	top := chartTop + noteHeight*len(notes)
+	if len(names) > 1 {
 		top += noteHeight
 	}
-	height := top + len(c.Panels)*(panelHeight+panelGap)
+	height := top + len(panels)*(panelHeight+panelGap)
 	d.put(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img">`, chartWidth, height)
-	d.put("  <title>%s</title>\n  <style>%s</style>", html.EscapeString(c.Title), chartStyle)
-	d.text(chartLeft, 26, "", `font-size="17" font-weight="600"`, c.Title)
-	for i, note := range c.Notes {
+	d.put("  <title>%s</title>\n  <style>%s</style>", html.EscapeString(title), chartStyle)
+	d.text(chartLeft, 26, "", `font-size="17" font-weight="600"`, title)
+	for i, note := range notes {
 		d.text(chartLeft, float64(46+noteHeight*i), "quiet", "", note)
 	}
-	if legend {
-		d.legend(float64(46 + noteHeight*len(c.Notes)))
+	if len(names) > 1 {
+		d.legend(float64(46+noteHeight*len(notes)), names)
 	}
-	for i, p := range c.Panels {
-		d.panel(p, float64(top+i*(panelHeight+panelGap)), i == len(c.Panels)-1)
+	for i, p := range panels {
+		d.panel(p, names, float64(top+i*(panelHeight+panelGap)))
 	}
+	d.text((chartLeft+chartWidth-chartRight)/2, float64(height-panelGap+40), "", `text-anchor="middle"`, d.axis.Name)
 	d.put("</svg>")
 	return d.w.Flush()
 }
 
 type drawing struct {
-	w      *bufio.Writer
-	chart  Chart
-	x0, x1 float64
+	w     *bufio.Writer
+	sweep tuning.Sweep
+	axis  tuning.Parameter // the first, whose values increase
+}
+
+// names are those of the lines; an only one has none.
+func (d *drawing) names() []string {
+	if len(d.sweep.Axes) == 1 || len(d.sweep.Axes[1].Values) == 1 {
+		return []string{""}
+	}
+	second := d.sweep.Axes[1]
+	names := make([]string, len(second.Values))
+	for i := range names {
+		names[i] = second.Change(i)
+	}
+	return names
 }
 
 func (d *drawing) put(format string, args ...any) { _, _ = fmt.Fprintf(d.w, format+"\n", args...) }
 
 func (d *drawing) text(x, y float64, class, attributes, text string) {
-	if text == "" {
-		return
-	}
 	if class != "" {
 		attributes = strings.TrimSpace(`class="` + class + `" ` + attributes)
 	}
 	d.put(`  <text x="%s" y="%s" %s>%s</text>`, px(x), px(y), attributes, html.EscapeString(text))
 }
 
-func (d *drawing) legend(y float64) {
+func (d *drawing) legend(y float64, names []string) {
 	x := float64(chartLeft)
-	for i, s := range d.chart.Panels[0].Series {
+	for i, name := range names {
 		d.put(`  <line x1="%s" y1="%s" x2="%s" y2="%[2]s" stroke="%[4]s" stroke-width="2.5"/>`, px(x), px(y-4), px(x+22), colour(i))
-		d.text(x+28, y, "", "", s.Name)
-		x += 28 + 8*float64(len(s.Name)) + 24
+		d.text(x+28, y, "", "", name)
+		x += 28 + 8*float64(len(name)) + 24
 	}
 }
 
-func (d *drawing) panel(p Panel, top float64, last bool) {
-	_, high := bounds([]Panel{p}, func(s Series) []float64 { return s.Y })
-	ticks := p.Y.Ticks
+func (d *drawing) panel(p panel, names []string, top float64) {
+	ticks := p.ticks
 	if ticks == nil {
+		high := 0.0
+		for _, point := range d.sweep.Points {
+			high = max(high, p.of(point.Figures).Mean/p.unit)
+		}
 		ticks = roundTicks(high)
 	}
-	high = max(high, ticks[len(ticks)-1])
-	y := func(v float64) float64 { return top + panelHeight*(1-v/high) }
-	d.text(chartLeft, top-10, "", `font-weight="600"`, p.Y.Name)
+	y := func(v float64) float64 { return top + panelHeight*(1-v/ticks[len(ticks)-1]) }
+	d.text(chartLeft, top-10, "", `font-weight="600"`, p.name)
 	for _, v := range ticks {
 		class := "grid"
 		if v == 0 {
 			class = "axis"
 		}
 		d.put(`  <line class="%s" x1="%d" y1="%s" x2="%d" y2="%[3]s"/>`, class, chartLeft, px(y(v)), chartWidth-chartRight)
-		d.text(chartLeft-8, y(v)+4, "quiet", `text-anchor="end"`, p.Y.format(v))
+		d.text(chartLeft-8, y(v)+4, "quiet", `text-anchor="end"`, p.format(v))
 	}
-	d.across(top, last)
-	for i, s := range p.Series {
-		d.line(s, i, y)
+	d.across(top)
+	line := 0
+	for points := range slices.Chunk(d.sweep.Points, len(d.axis.Values)) { // the first parameter varies fastest
+		d.line(points, p, names[line], colour(line), y)
+		line++
 	}
 }
 
-// across draws what belongs to the horizontal axis.
-func (d *drawing) across(top float64, last bool) {
+// across draws the horizontal axis, and a mark where A is.
+func (d *drawing) across(top float64) {
 	bottom, free := top+panelHeight, math.Inf(-1)
-	for _, v := range d.chart.X.Ticks {
+	values := d.axis.Values
+	for _, v := range values {
 		x := d.place(v)
 		d.put(`  <line class="axis" x1="%s" y1="%s" x2="%[1]s" y2="%[3]s"/>`, px(x), px(bottom), px(bottom+5))
 		if x < free {
 			continue // the texts would run into each other
 		}
 		free = x + tickWidth
-		d.text(x, bottom+19, "quiet", `text-anchor="middle"`, d.chart.X.format(v))
+		d.text(x, bottom+19, "quiet", `text-anchor="middle"`, d.axis.Text(v))
 	}
-	if last {
-		d.text((chartLeft+chartWidth-chartRight)/2, bottom+40, "", `text-anchor="middle"`, d.chart.X.Name)
-	}
-	if d.chart.Marked {
-		x := d.place(d.chart.Mark)
+	if live := d.axis.Of(d.sweep.A); live >= values[0] && live <= values[len(values)-1] {
+		x := d.place(live)
 		d.put(`  <line class="mark" x1="%s" y1="%s" x2="%[1]s" y2="%[3]s"/>`, px(x), px(top), px(bottom))
-		d.text(x, top-4, "quiet", `text-anchor="middle"`, d.chart.MarkName)
+		d.text(x, top-4, "quiet", `text-anchor="middle"`, "A")
 	}
 }
 
-func (d *drawing) line(s Series, i int, y func(float64) float64) {
-	var points []string
-	for j := range s.X {
-		if !math.IsNaN(s.Y[j]) {
-			points = append(points, px(d.place(s.X[j]))+","+px(y(s.Y[j])))
+// line draws the points that have a figure.
+func (d *drawing) line(points []tuning.Point, p panel, name, colour string, y func(float64) float64) {
+	var places []string
+	for i, point := range points {
+		if spread := p.of(point.Figures); spread.N > 0 {
+			places = append(places, px(d.place(d.axis.Values[i]))+","+px(y(spread.Mean/p.unit)))
 		}
 	}
-	d.put(`  <g stroke="%s" fill="%[1]s"><title>%s</title>`, colour(i), html.EscapeString(s.Name))
-	d.put(`    <polyline points="%s" fill="none" stroke-width="2.5" stroke-linejoin="round"/>`, strings.Join(points, " "))
-	for _, point := range points {
-		x, y, _ := strings.Cut(point, ",")
+	d.put(`  <g stroke="%s" fill="%[1]s"><title>%s</title>`, colour, html.EscapeString(name))
+	d.put(`    <polyline points="%s" fill="none" stroke-width="2.5" stroke-linejoin="round"/>`, strings.Join(places, " "))
+	for _, place := range places {
+		x, y, _ := strings.Cut(place, ",")
 		d.put(`    <circle cx="%s" cy="%s" r="3.5" stroke="none"/>`, x, y)
 	}
 	d.put("  </g>")
 }
 
-// place is where a value stands on the horizontal axis.
+// place is where a value stands on the horizontal axis. Equal ratios of a duration are equal
+// distances.
 func (d *drawing) place(v float64) float64 {
-	low, high := d.x0, d.x1
-	if d.chart.X.Log {
+	low, high := d.axis.Values[0], d.axis.Values[len(d.axis.Values)-1]
+	if d.axis.IsDuration() && d.axis.Ratios {
 		v, low, high = math.Log(v), math.Log(low), math.Log(high)
 	}
-	if high == low {
-		return (chartLeft + chartWidth - chartRight) / 2
-	}
 	return chartLeft + (chartWidth-chartLeft-chartRight)*(v-low)/(high-low)
-}
-
-func (a Axis) format(v float64) string {
-	if a.Format != nil {
-		return a.Format(v)
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
-}
-
-// bounds are the least and the greatest number; 0 and 1 for an empty list.
-func bounds(panels []Panel, of func(Series) []float64) (low, high float64) {
-	low, high = math.Inf(1), math.Inf(-1)
-	for _, p := range panels {
-		for _, s := range p.Series {
-			for _, v := range of(s) {
-				if !math.IsNaN(v) {
-					low, high = min(low, v), max(high, v)
-				}
-			}
-		}
-	}
-	if low > high {
-		return 0, 1
-	}
-	return low, high
 }
 
 // roundTicks are four to six round numbers from 0 to at least high.
@@ -241,6 +218,8 @@ func roundTicks(high float64) []float64 {
 		}
 	}
 }
+
+func shortest(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 func colour(i int) string { return chartColours[i%len(chartColours)] }
 

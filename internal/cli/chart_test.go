@@ -4,71 +4,61 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/engine/offline"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/cli"
+	"github.com/freshet/freshet/internal/tuning"
 )
 
-func TestWriteChart(t *testing.T) {
-	hours := func(v float64) string { return (map[float64]string{6: "6h", 24: "24h", 72: "72h", 168: "168h"})[v] }
-	x := []float64{6, 24, 72, 168}
-	tests := map[string]cli.Chart{
-		"two-lines": {
-			Title: "What another scale would change", Notes: []string{"compared with A: <live> & \"quoted\"", "8 agents"},
-			X:      cli.Axis{Name: "scale", Log: true, Ticks: x, Format: hours},
-			Marked: true, Mark: 24, MarkName: "A",
-			Panels: []cli.Panel{
-				{Y: cli.Axis{Name: "overlap@20", Ticks: []float64{0, 0.25, 0.5, 0.75, 1}}, Series: []cli.Series{
-					{Name: "offset=0s", X: x, Y: []float64{0.7, 1, 0.8, 0.6}},
-					{Name: "offset=6h", X: x, Y: []float64{0.8, math.NaN(), 0.75, 0.6}},
-				}},
-				{Y: cli.Axis{Name: "median age, hours"}, Series: []cli.Series{
-					{Name: "offset=0s", X: x, Y: []float64{1, 2.6, 7, 18}},
-					{Name: "offset=6h", X: x, Y: []float64{2, 3, 8, 18.5}},
-				}},
-			},
-		},
-		"nothing": {Title: "No figures", Panels: []cli.Panel{{Y: cli.Axis{Name: "overlap@20"}, Series: []cli.Series{{X: []float64{1, 2}, Y: []float64{math.NaN(), math.NaN()}}}}}},
-		"one-point": {Title: "One point", X: cli.Axis{Name: "weight", Ticks: []float64{0, 0.5}}, Panels: []cli.Panel{
-			{Y: cli.Axis{Name: "new"}, Series: []cli.Series{{Name: "new", X: []float64{0.5}, Y: []float64{0}}}},
-		}},
+// sweep is of 8 agents. Overlap, what is new, and the median age of each point; nil: there is
+// no figure.
+func sweep(t *testing.T, ranges map[string]string, points ...[]float64) tuning.Sweep {
+	t.Helper()
+	axes, err := tuning.Axes(ranges, 8)
+	require.NoError(t, err)
+	require.Len(t, points, tuning.Points(axes))
+	live, err := feed.DefaultRanking().With("scale=24h")
+	require.NoError(t, err)
+	s := tuning.Sweep{At: time.Unix(now, 0).UTC(), K: 20, A: live, Axes: axes}
+	for _, p := range points {
+		figures := offline.Summary{Agents: 8}
+		if p != nil {
+			some := func(mean float64) offline.Spread { return offline.Spread{N: 8, Mean: mean} }
+			figures.Overlap, figures.NewShare, figures.MedianAgeB = some(p[0]), some(p[1]), some(p[2]*3600)
+		}
+		s.Points = append(s.Points, tuning.Point{Figures: figures})
 	}
-	for name, chart := range tests {
+	return s
+}
+
+func TestWriteSweepChart(t *testing.T) {
+	for name, tt := range map[string]struct {
+		sweep         tuning.Sweep
+		points, lines int
+	}{
+		"two-lines": {sweep(t, map[string]string{"scale": "6h,24h,72h,168h", "offset": "0s,6h"},
+			[]float64{0.7, 0.3, 1}, []float64{1, 0, 2.6}, []float64{0.8, 0.2, 7}, []float64{0.6, 0.4, 18},
+			[]float64{0.8, 0.2, 2}, nil, []float64{0.75, 0.25, 8}, []float64{0.6, 0.4, 18.5}), 21, 6},
+		"nothing":     {sweep(t, map[string]string{"scale": "30h,40h"}, nil, nil), 0, 3},
+		"of-a-number": {sweep(t, map[string]string{"weight": "0,0.5"}, []float64{1, 0, 0}, []float64{1, 0, 0}), 6, 3},
+	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			require.NoError(t, cli.WriteChart(&out, chart))
+			require.NoError(t, cli.WriteSweepChart(&out, tt.sweep))
 			points, lines := readSVG(t, out.String())
-			wantPoints, wantLines := 0, 0
-			for _, p := range chart.Panels {
-				assert.Contains(t, out.String(), ">"+p.Y.Name+"<")
-				for _, s := range p.Series {
-					wantLines++
-					for _, y := range s.Y {
-						if !math.IsNaN(y) {
-							wantPoints++
-						}
-					}
-				}
+			assert.Equal(t, tt.points, points)
+			assert.Equal(t, tt.lines, lines)
+			for _, broken := range []string{"NaN", "Inf", "%!"} {
+				assert.NotContains(t, out.String(), broken)
 			}
-			assert.Equal(t, wantPoints, points)
-			assert.Equal(t, wantLines, lines)
-			assert.NotContains(t, out.String(), "NaN")
-			assert.NotContains(t, out.String(), "Inf")
-			assert.NotContains(t, out.String(), "%!")
-			golden := filepath.Join("testdata", "chart-"+name+".svg")
-			if *update {
-				require.NoError(t, os.WriteFile(golden, []byte(out.String()), 0o644))
-			}
-			want, err := os.ReadFile(golden)
-			require.NoError(t, err)
-			assert.Equal(t, string(want), out.String())
+			assertGolden(t, "chart-"+name+".svg", out.String())
 		})
 	}
 }
@@ -99,6 +89,7 @@ type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
-func TestWriteChartTellsOfAFullDisk(t *testing.T) {
-	require.ErrorIs(t, cli.WriteChart(brokenWriter{}, cli.Chart{Title: "x"}), io.ErrClosedPipe)
+func TestWriteSweepChartTellsOfAFullDisk(t *testing.T) {
+	small := sweep(t, map[string]string{"weight": "0,0.5"}, nil, nil)
+	require.ErrorIs(t, cli.WriteSweepChart(brokenWriter{}, small), io.ErrClosedPipe)
 }

@@ -120,7 +120,6 @@ type Point struct {
 	Changes string          `json:"changes"`
 	Ranking feed.Ranking    `json:"ranking"`
 	Figures offline.Summary `json:"figures"`
-	At      []int           `json:"-"` // which value of each axis
 }
 
 // Axes reads the values of parameters, by their names, as [ParseRange] does.
@@ -167,14 +166,12 @@ func Points(axes []Parameter) int {
 func (s *Analysis) Sweep(ctx context.Context, axes []Parameter, step func()) (Sweep, error) {
 	out := Sweep{Axes: axes}
 	for i := range Points(axes) {
-		p := Point{At: make([]int, len(axes))}
 		changes, rest := make([]string, len(axes)), i
 		for j, axis := range axes {
-			p.At[j] = rest % len(axis.Values)
+			changes[j] = axis.Change(rest % len(axis.Values))
 			rest /= len(axis.Values)
-			changes[j] = axis.Change(p.At[j])
 		}
-		p.Changes = strings.Join(changes, ",")
+		p := Point{Changes: strings.Join(changes, ",")}
 		got, err := s.Compare(ctx, p.Changes)
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", p.Changes, err)
