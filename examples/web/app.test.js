@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { Client } from '@freshet/client';
 import { browse } from '../../clients/typescript/test/browser.js';
 import { until } from '../../clients/typescript/test/helpers.js';
-import { click, ids, missing } from './page.js';
+import { ids, like, missing, press, pressLike } from './page.js';
 import { start } from './start.js';
 
 const lines = 'document.querySelectorAll("li").length';
@@ -20,24 +20,25 @@ test('a reader signs in from another origin, scrolls, likes, posts and sees what
 
   await page.shows('document.querySelector("#sign-in") !== null');
   await page.evaluate('document.querySelector("[name=name]").value = "reader"');
-  await page.evaluate(click('#sign-in'));
+  await page.shows(press('#sign-in'));
   await page.shows(`${lines} >= 10`);
   await page.shows(`${end} || ${lines} >= 30`);
   const before = await page.evaluate(ids);
   assert.equal(new Set(before).size, before.length, 'nothing comes twice');
 
-  await page.evaluate(click('.like'));
-  await page.shows('document.querySelector(".like").getAttribute("aria-pressed") === "true"');
-  const liked = await page.evaluate('document.querySelector(".like").closest("li").dataset.id');
-  await page.shows('document.querySelector(".like").textContent === "1 likes"');
-  await page.evaluate(click('.like'));
-  await page.shows('document.querySelector(".like").getAttribute("aria-pressed") === "false"');
-  await page.evaluate(click('.like'));
-  await until(async () => (await as('reader').post(liked)).in_feed.has_liked);
-  await page.shows('document.querySelector(".like").getAttribute("aria-pressed") === "true"');
+  const [rain, liked] = [like('Rain '), (/** @type {boolean} */ pressed) => `${like('Rain ')}.getAttribute("aria-pressed") === "${pressed}"`];
+  await page.shows(pressLike('Rain '));
+  await page.shows(liked(true));
+  const id = await page.evaluate(`${rain}.closest("li").dataset.id`);
+  await page.shows(`${rain}.textContent === "1 likes"`);
+  await page.shows(pressLike('Rain '));
+  await page.shows(liked(false));
+  await page.shows(pressLike('Rain '));
+  await until(async () => (await as('reader').post(id)).in_feed.has_liked);
+  await page.shows(liked(true));
 
   await page.evaluate('document.querySelector("textarea").value = "Sun at last #weather"');
-  await page.evaluate(click('#publish'));
+  await page.shows(press('#publish'));
   await page.shows('document.querySelector("li").textContent.includes("Sun at last")');
 
   // Nothing but Refresh changes what is shown.
@@ -47,8 +48,8 @@ test('a reader signs in from another origin, scrolls, likes, posts and sees what
 
   await as('author').createPost({ caption: 'Hail again' });
   await page.shows('document.querySelector("#badge")?.textContent.endsWith(" new")');
-  await page.evaluate(click('#refresh'));
-  await page.shows('document.querySelector("ol").textContent.includes("Hail again")');
+  // The badge may have told of a post of the demo, and the author's may come a moment later.
+  await page.shows(`document.querySelector("ol").textContent.includes("Hail again") || ${press('#refresh')} && false`);
   assert.equal(await page.evaluate('Array.from(document.querySelectorAll("[role=alert]"), (said) => said.textContent).join("")'), '');
   assert.deepEqual(page.complaints, []);
 });

@@ -27,8 +27,8 @@ test('the example reads, scrolls and shows what is new', { skip: missing && 'the
   await nextSecond();
   await connect(server.url, 'author').createPost({ caption: 'Rain at last' });
   await page.shows('document.getElementById("badge").textContent.endsWith(" new")');
-  await page.evaluate('document.getElementById("refresh").click()');
-  await page.shows('document.getElementById("items").textContent.includes("Rain at last")');
+  // The badge may have told of a post of the demo, and the author's may come a moment later.
+  await page.shows('document.getElementById("items").textContent.includes("Rain at last") || document.getElementById("refresh").click()');
   await page.evaluate(`document.querySelector("#items li").prepend("${'x'.repeat(300)}")`);
   assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), 'a long word is broken');
   assert.equal(await page.evaluate('document.getElementById("status").textContent'), '');

@@ -22,7 +22,9 @@ export const adminToken = 'admin-token-of-tests';
 export async function start(...flags) {
   const data = await mkdtemp(join(tmpdir(), 'freshet-client-'));
   const server = spawn(binary, [
-    'serve', '--data_dir', data, '--server.addr', '127.0.0.1:0', '--auth.admin_token', adminToken, ...flags,
+    'serve', '--data_dir', data, '--server.addr', '127.0.0.1:0', '--auth.admin_token', adminToken,
+    '--server.request_timeout', '30s', // on a busy machine a page would lack a source that is late
+    ...flags,
   ], { stdio: ['ignore', 'ignore', 'pipe'] });
   const ended = new Promise((resolve) => { server.once('close', resolve); });
   // Nothing is left running by a test that is ended from outside.
