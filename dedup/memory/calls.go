@@ -146,20 +146,38 @@ func (s *Store) take(ctx context.Context, agent string, groups []string, now, at
 // Release implements [dedup.Claimer]. It is carried out even when ctx is done:
 // what was not delivered must not count as seen.
 func (s *Store) Release(_ context.Context, agent string, groups []string) error {
-	return s.release(agent, true, func(set map[string]since) []string {
-		return slices.DeleteFunc(slices.Clone(groups), func(g string) bool { served, ok := set[g]; return !ok || served.held })
+	return s.release(agent, func(set map[string]since) (noted, silent []string) {
+		noted = make([]string, 0, len(groups))
+		for _, g := range groups {
+			switch served, ok := set[g]; {
+			case !ok || served.held:
+			case s.cfg.Served && served.day != s.today:
+				// Its claim is in an earlier journal: in this one the release would take
+				// back the next claim.
+				silent = append(silent, g)
+			default:
+				noted = append(noted, g)
+			}
+		}
+		return noted, silent
 	})
 }
 
 // Forget implements [dedup.Store]. Where delivering is the impression, the journal
 // is left alone: it would take back what is in the filter at the next start.
 func (s *Store) Forget(_ context.Context, agent string) error {
-	return s.release(agent, !s.cfg.Served, func(set map[string]since) []string { return slices.Collect(maps.Keys(set)) })
+	return s.release(agent, func(set map[string]since) (noted, silent []string) {
+		all := slices.Collect(maps.Keys(set))
+		if s.cfg.Served {
+			return nil, all
+		}
+		return all, nil
+	})
 }
 
 // release takes those groups of the agent out of the pending set that are chosen of
-// what is held, and notes it in the journal.
-func (s *Store) release(agent string, noted bool, choose func(set map[string]since) []string) error {
+// what is held; of them it notes the first list in the journal.
+func (s *Store) release(agent string, choose func(set map[string]since) (noted, silent []string)) error {
 	s.gate.RLock()
 	defer s.gate.RUnlock()
 	if s.closed {
@@ -167,18 +185,12 @@ func (s *Store) release(agent string, noted bool, choose func(set map[string]sin
 	}
 	sh := s.pending.lock(agent)
 	defer sh.mu.Unlock()
-	set := sh.agents[agent]
-	groups := choose(set)
-	if noted {
-		e := journal.Entry{Kind: journal.Released, At: s.clock().UnixMilli(), Agent: agent, Groups: groups}
-		if s.cfg.Served { // a release of an earlier journal's claim would take back the next claim in this one
-			e.Groups = slices.DeleteFunc(slices.Clone(groups), func(g string) bool { return set[g].day != s.today })
-		}
-		if err := s.append(e); err != nil {
-			return err
-		}
+	noted, silent := choose(sh.agents[agent])
+	if err := s.append(journal.Entry{Kind: journal.Released, At: s.clock().UnixMilli(), Agent: agent, Groups: noted}); err != nil {
+		return err
 	}
-	sh.drop(agent, groups)
+	sh.drop(agent, noted)
+	sh.drop(agent, silent)
 	return nil
 }
 
