@@ -19,13 +19,13 @@ import (
 // wrong now. So the clock is not trusted until it has run forward for a while, and
 // meanwhile nothing is forgotten:
 //
-//   - days that leave the window are set aside, not deleted, and count again
+//   - the files of days that leave the window are not deleted, and count again
 //     when the clock comes back to them;
 //   - days of the future count as today does;
 //   - impressions go to the newest day there is, so that they are in the window
 //     whichever of the two times is right.
 //
-// Then the clock is trusted: what was set aside is deleted, and impressions go to
+// Then the clock is trusted: what has left the window is deleted, and impressions go to
 // the clock's own day. Days of the future are kept until the store has run for
 // a whole window, for by then they would have left it by any clock.
 const (
@@ -94,11 +94,10 @@ func (s *Store) noteJump(now time.Time) error {
 	s.clampPending(at)
 	s.keepPending(s.current, func(since) bool { return true }) // whenever it was served: the clock may have jumped since
 	if at < from {
-		back, err := s.load(now)
-		if err != nil {
+		if err := s.load(now); err != nil {
 			return err
 		}
-		s.sayBack(back, from, at)
+		s.sayBack(from, at)
 	}
 	s.jump = jump{Suspect: true, From: from, To: at}
 	s.seen.Store(at)
@@ -113,7 +112,14 @@ func (s *Store) clampPending(now int64) {
 	})
 }
 
-func (s *Store) sayBack(days []feed.Day, from, to int64) {
+// sayBack logs that the clock has gone back, and which days count again by that.
+func (s *Store) sayBack(from, to int64) {
+	var days []feed.Day
+	for _, f := range *s.window.Load() {
+		if s.left(f.day, feed.DayOf(time.UnixMilli(from))) {
+			days = append(days, f.day)
+		}
+	}
 	s.log.Warn("The clock has gone back. Nothing that was shown is forgotten: days that had been set aside count again, and days of the future count as today does. If the clock is wrong, set it right.",
 		"days_back", names(days), "clock_was", stamp(from), "clock_is", stamp(to), "dir", s.dir)
 }
@@ -154,7 +160,7 @@ func (s *Store) look() {
 	}
 	if s.jump.Suspect && !s.untrusted() {
 		if err := s.trust(now); err != nil {
-			s.log.Warn("dedup cannot delete what was set aside; tried again in a minute", "error", err)
+			s.log.Warn("dedup cannot clean up after a jump of the clock; tried again in a minute", "error", err)
 		}
 	}
 	if at-s.saved >= saveEvery.Milliseconds() || at < s.saved {
@@ -162,9 +168,8 @@ func (s *Store) look() {
 	}
 }
 
-// trust deletes what was kept because of a jump, in two steps: what is aside at
-// once, days of the future when the store has run for a window beyond; rolling is
-// held.
+// trust ends what a jump has begun: it goes back to the clock's day, and deletes days of
+// the future when the store has run for a window beyond; rolling is held.
 func (s *Store) trust(now time.Time) error {
 	if s.today > feed.DayOf(now) {
 		if s.today.Start().Sub(now) <= mostBack {
@@ -174,19 +179,12 @@ func (s *Store) trust(now time.Time) error {
 			return err
 		}
 	}
-	aside, err := s.deleteDays(func(f dayFile) bool { return f.aside })
-	if err != nil {
-		return err
-	}
-	if len(aside) > 0 {
-		s.log.Info("The clock has run forward for 24 hours, so the dedup days that were set aside are deleted.", "days", names(aside))
-	}
 	later := func(f *filter) bool { return f.day > s.today }
 	if slices.ContainsFunc(*s.window.Load(), later) {
 		if s.jump.Ran < (trustAfter + time.Duration(s.cfg.WindowDays)*24*time.Hour).Milliseconds() {
 			return nil
 		}
-		if _, err := s.deleteDays(func(f dayFile) bool { return f.day > s.today }); err != nil {
+		if _, err := removeFiles(s.dir, func(f dayFile) bool { return f.day > s.today }); err != nil {
 			return err
 		}
 		s.unfolded = slices.DeleteFunc(s.unfolded, later)
@@ -202,24 +200,23 @@ func (s *Store) trust(now time.Time) error {
 // reports whether it has jumped. Without a file it takes the start of the newest day.
 func (s *Store) recallClock(files []dayFile, now time.Time) (jumped bool) {
 	last := jump{Seen: now.UnixMilli()}
-	for _, f := range files {
-		if !f.aside {
-			last.Seen = f.day.Start().UnixMilli()
-		}
+	if len(files) > 0 {
+		last.Seen = files[len(files)-1].day.Start().UnixMilli()
 	}
 	data, err := os.ReadFile(filepath.Join(s.dir, clockName))
 	if err == nil {
 		err = json.Unmarshal(data, &last)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !missing {
 		s.log.Warn("The last run's record of the clock cannot be read; the clock is not trusted for 24 hours.", "error", err)
 		last.Suspect = true
 	}
 	s.seen.Store(last.Seen)
 	s.jump = last
-	aside := slices.ContainsFunc(files, func(f dayFile) bool { return f.aside })
+	old := len(files) > 0 && s.left(files[0].day, s.today)
 	jumped = s.jumped(now)
-	if jumped || aside && !last.Suspect {
+	if jumped || missing && old { // it may have been kept because of a jump
 		s.jump = jump{Suspect: true, From: last.Seen, To: now.UnixMilli()}
 	}
 	s.seen.Store(now.UnixMilli())

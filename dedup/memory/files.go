@@ -17,7 +17,7 @@ import (
 const (
 	journalSuffix = ".journal"
 	filterSuffix  = ".filter"
-	asideSuffix   = ".aside" // after the others: the day left the window while the clock was not trusted
+	asideSuffix   = ".aside" // after the others: as earlier versions named days outside the window
 	tempSuffix    = ".tmp"   // after the others: not written to its end
 )
 
@@ -26,16 +26,11 @@ type dayFile struct {
 	name   string
 	day    feed.Day
 	suffix string // what it is
-	aside  bool
-	temp   bool
 }
 
-// parseName returns which day's file a name is; false: it is not ours.
+// parseName returns which day's file a name is; false: it is not ours, or half-written.
 func parseName(name string) (dayFile, bool) {
-	f := dayFile{name: name}
-	name, f.temp = strings.CutSuffix(name, tempSuffix)
-	name, f.aside = strings.CutSuffix(name, asideSuffix)
-	f.suffix = filepath.Ext(name)
+	f := dayFile{name: name, suffix: filepath.Ext(name)}
 	if f.suffix != journalSuffix && f.suffix != filterSuffix {
 		return f, false
 	}
@@ -62,57 +57,83 @@ func listFiles(dir string) ([]dayFile, error) {
 }
 
 // sweepFiles deletes what a crash left half-written, and empty journals: a start
-// without requests leaves no day behind.
+// without requests leaves no day behind. Days that an earlier version set aside get their
+// names back.
 func sweepFiles(dir string) error {
-	_, err := removeFiles(dir, func(f dayFile) bool {
-		if f.temp || f.suffix != journalSuffix {
-			return f.temp
-		}
-		empty, err := journal.Empty(filepath.Join(dir, f.name))
-		return err == nil && empty // what cannot be read is reported when it is needed
-	}, os.Remove)
-	return err
-}
-
-// retire deletes the files of days that have left the window, or sets them
-// aside where the clock is not trusted.
-func (s *Store) retire(present feed.Day) error {
-	left := func(f dayFile) bool {
-		return !f.aside && !f.temp && int(present-f.day) >= s.cfg.WindowDays && s.waits(f.day) < 0
-	}
-	if !s.untrusted() {
-		_, err := removeFiles(s.dir, left, os.Remove)
-		return err
-	}
-	aside, err := removeFiles(s.dir, left, func(path string) error { return os.Rename(path, path+asideSuffix) })
-	if len(aside) > 0 {
-		s.log.Warn("Days that have left the dedup window are set aside and not deleted, because the clock has jumped. They count again if it comes back to them, and are deleted once it has run forward for 24 hours. If the clock is wrong, set it right.",
-			"days", names(aside), "clock_was", stamp(s.jump.From), "clock_is", stamp(s.jump.To), "dir", s.dir)
-	}
-	return err
-}
-
-// deleteDays deletes the files that drop chooses and returns their days.
-func (s *Store) deleteDays(drop func(dayFile) bool) ([]feed.Day, error) {
-	return removeFiles(s.dir, func(f dayFile) bool { return !f.temp && drop(f) }, os.Remove)
-}
-
-// removeFiles takes away the files that goes chooses, and returns their days, beside an error
-// too.
-func removeFiles(dir string, goes func(dayFile) bool, away func(path string) error) (days []feed.Day, err error) {
-	files, err := listFiles(dir)
-	for _, f := range files {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
 		if err != nil {
 			break
 		}
-		if goes(f) {
-			if err = away(filepath.Join(dir, f.name)); errors.Is(err, fs.ErrNotExist) {
-				err = nil
-			}
-			days = append(days, f.day)
+		path := filepath.Join(dir, e.Name())
+		name, aside := strings.CutSuffix(path, asideSuffix)
+		switch _, taken := os.Lstat(name); {
+		case aside && taken != nil: // else the file of that name counts
+			err = os.Rename(path, name)
+		case strings.HasSuffix(path, filterSuffix+tempSuffix):
+			err = os.Remove(path)
 		}
 	}
-	return slices.Compact(days), err
+	if err != nil {
+		return err
+	}
+	_, err = removeFiles(dir, func(f dayFile) bool {
+		if f.suffix != journalSuffix {
+			return false
+		}
+		empty, err := journal.Empty(filepath.Join(dir, f.name))
+		return err == nil && empty // what cannot be read is reported when it is needed
+	})
+	return err
+}
+
+// left reports whether a day has left the window at present.
+func (s *Store) left(day, present feed.Day) bool { return int(present-day) >= s.cfg.WindowDays }
+
+// retire deletes the files of days that have left the window, once the clock is trusted.
+// rolling is held.
+func (s *Store) retire(present feed.Day) error {
+	left := func(f dayFile) bool { return s.left(f.day, present) && s.waits(f.day) < 0 }
+	if !s.untrusted() {
+		gone, err := removeFiles(s.dir, left)
+		if len(s.aside) > 0 {
+			s.log.Info("The clock has run forward for 24 hours, so the dedup days that were set aside are deleted.", "days", names(gone))
+		}
+		s.aside = nil
+		return err
+	}
+	files, err := listFiles(s.dir)
+	aside := daysOf(slices.DeleteFunc(files, func(f dayFile) bool { return !left(f) }))
+	if len(aside) > 0 && !slices.Equal(aside, s.aside) {
+		s.log.Warn("Days that have left the dedup window are set aside and not deleted, because the clock has jumped. They count again if it comes back to them, and are deleted once it has run forward for 24 hours. If the clock is wrong, set it right.",
+			"days", names(aside), "clock_was", stamp(s.jump.From), "clock_is", stamp(s.jump.To), "dir", s.dir)
+	}
+	s.aside = aside
+	return err
+}
+
+// removeFiles deletes the files that goes chooses, and returns their days, beside an error
+// too.
+func removeFiles(dir string, goes func(dayFile) bool) ([]feed.Day, error) {
+	files, err := listFiles(dir)
+	var gone []dayFile
+	for _, f := range files {
+		if err == nil && goes(f) {
+			if err = os.Remove(filepath.Join(dir, f.name)); errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+			gone = append(gone, f)
+		}
+	}
+	return daysOf(gone), err
+}
+
+// daysOf are the days that files are of, the oldest first.
+func daysOf(files []dayFile) (days []feed.Day) {
+	for _, f := range files {
+		days = append(days, f.day)
+	}
+	return slices.Compact(days)
 }
 
 // waits is the index of a day among those that are not folded; −1: it is not one of them.
@@ -121,81 +142,52 @@ func (s *Store) waits(day feed.Day) int {
 }
 
 // load adds to the window those days of the directory that it lacks, from the
-// first of the window at now on; days that were set aside come back, and are returned.
-func (s *Store) load(now time.Time) (back []feed.Day, err error) {
+// first of the window at now on.
+func (s *Store) load(now time.Time) error {
 	files, err := listFiles(s.dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	files = slices.DeleteFunc(files, func(f dayFile) bool { return f.temp })
 	window := slices.Clone(*s.window.Load())
-	for len(files) > 0 {
-		n := 1
-		for n < len(files) && files[n].day == files[0].day {
-			n++
-		}
-		one := files[:n]
-		files = files[n:]
-		day := one[0].day
+	for _, day := range daysOf(files) {
 		loaded := slices.ContainsFunc(window, func(f *filter) bool { return f.day == day })
-		if loaded || int(feed.DayOf(now)-day) >= s.cfg.WindowDays {
+		if loaded || s.left(day, feed.DayOf(now)) {
 			continue
 		}
 		if i := s.waits(day); i >= 0 {
 			window = append(window, s.unfolded[i])
 			continue
 		}
-		f, has, err := s.loadDay(one)
+		f, ended, err := s.loadDay(day)
 		if err != nil {
-			return back, err
+			return err
 		}
 		window = append(window, f)
-		if has.journal {
+		if ended {
 			f.end(now)
 			s.unfolded = append(s.unfolded, f)
-		}
-		if has.aside {
-			back = append(back, day)
 		}
 	}
 	slices.SortFunc(window, newestFirst)
 	s.window.Store(&window)
-	return back, nil
+	return nil
 }
 
 func newestFirst(a, b *filter) int { return cmp.Compare(b.day, a.day) }
 
-// stored describes the files of one day in the directory.
-type stored struct {
-	filter, journal bool
-	aside           bool // some of it had been set aside
-}
-
-// loadDay reads one day from its files, which lose the mark of being aside.
-func (s *Store) loadDay(files []dayFile) (*filter, stored, error) {
-	var has stored
-	for _, f := range files {
-		if f.aside {
-			path := filepath.Join(s.dir, f.name)
-			live := strings.TrimSuffix(path, asideSuffix)
-			if _, err := os.Lstat(live); err == nil {
-				continue // another file has its name now; that one counts
-			}
-			if err := os.Rename(path, live); err != nil {
-				return nil, has, err
-			}
-			has.aside = true
-		}
-		has.filter = has.filter || f.suffix == filterSuffix
-		has.journal = has.journal || f.suffix == journalSuffix
+// loadDay reads one day from its filter and its journal, of which one may be missing, and
+// reports whether there is a journal.
+func (s *Store) loadDay(day feed.Day) (f *filter, journaled bool, err error) {
+	f, err = loadFilter(s.filterPath(day), day)
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err = s.newFilter(day), nil
 	}
-	day := files[0].day
-	f, err := s.newFilter(day), error(nil)
-	if has.filter {
-		f, err = loadFilter(s.filterPath(day), day)
+	if err != nil {
+		return nil, false, err
 	}
-	if err == nil && has.journal {
-		err = s.replay(s.journalPath(day), f)
+	err = s.replay(s.journalPath(day), f)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, false, nil
 	}
-	return f, has, err
+	return f, true, err
 }

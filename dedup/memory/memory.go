@@ -7,7 +7,6 @@
 //
 //	<dir>/20260306.journal  what happened on that day
 //	<dir>/20260306.filter   the filter of that day, as of its last fold
-//	<dir>/….aside           a day that left the window while the clock was not trusted
 //	<dir>/clock.json        when the clock was last looked at
 //	<dir>/lock              held by the process that uses the directory
 //
@@ -52,6 +51,7 @@ type Store struct {
 	rolling  sync.Mutex
 	unfolded []*filter // of days that have ended, whose journals are still there
 	jump     jump
+	aside    []feed.Day    // that have left the window and are kept, because the clock has jumped
 	looked   int64         // when look last looked, Unix ms
 	saved    int64         // what the file says of that
 	seen     atomic.Int64  // the same, calls included

@@ -18,20 +18,15 @@ func (s *Store) restore() error {
 	}
 	now, present := s.clock(), s.today
 	jumped := s.recallClock(files, now)
-	if s.untrusted() {
-		for _, f := range files {
-			if !f.aside {
-				s.today = max(s.today, f.day)
-			}
-		}
+	if s.untrusted() && len(files) > 0 {
+		s.today = max(s.today, files[len(files)-1].day)
 	}
 	s.window.Store(&[]*filter{})
-	back, err := s.load(now)
-	if err != nil {
+	if err := s.load(now); err != nil {
 		return err
 	}
-	if len(back) > 0 || jumped && s.jump.To < s.jump.From {
-		s.sayBack(back, s.jump.From, s.jump.To)
+	if jumped && s.jump.To < s.jump.From {
+		s.sayBack(s.jump.From, s.jump.To)
 	}
 	s.setToday(s.today, present)
 	if s.journal, err = journal.Open(s.journalPath(s.today), s.log); err != nil {

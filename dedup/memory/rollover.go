@@ -64,7 +64,7 @@ func (s *Store) setToday(day, present feed.Day) {
 		if f.day == day {
 			s.current = f
 		}
-		if int(present-f.day) < s.cfg.WindowDays {
+		if !s.left(f.day, present) {
 			window = append(window, f)
 		}
 	}

@@ -53,7 +53,7 @@ func TestFilesLeaveWithTheWindow(t *testing.T) {
 		b.now = b.now.AddDate(0, 0, 4)
 		s = b.open()
 		assert.Equal(t, []string{
-			"20260308.filter.aside", "20260309.filter.aside", "20260310.filter.aside", "20260311.filter.aside",
+			"20260308.filter", "20260309.filter", "20260310.filter", "20260311.filter",
 			"20260312.filter", "20260313.filter", "20260314.filter", "20260318.journal", "notes.txt",
 		}, b.files(), "after four days without a process the clock is not trusted")
 		b.close(s)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/freshet/freshet/dedup"
+	"github.com/freshet/freshet/feed"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -100,6 +101,16 @@ func (l *timeline) remembers(when string, shown ...string) {
 	for i, v := range l.verdicts(l.s, shown...) {
 		assert.NotEqual(l.t, unseen, v, "%s is forgotten %s", shown[i], when)
 	}
+}
+
+// aside lists the files from before the window.
+func (l *timeline) aside() (names []string) {
+	for _, name := range l.files() {
+		if f, ok := parseName(name); ok && l.s.left(f.day, feed.DayOf(l.now)) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // with lists the files with a suffix.
