@@ -151,6 +151,16 @@ func (l *cutServer) healthy(t *testing.T) {
 	}, "contents to be looked up in Redis again")
 }
 
+// recovered waits until answers do not say any more that Redis was down lately. Until then
+// the server asks Redis for other things, not whether a reader is new, for instance. That
+// lasts for a pending grace after a look at the notes that was refused.
+func (l *cutServer) recovered(t *testing.T) {
+	t.Helper()
+	if l.stores.recovery != nil {
+		testenv.WaitFor(t, func() bool { return !l.stores.recovery.Recovering() }, "the server to have recovered")
+	}
+}
+
 // quiet waits until nothing is left to be done for what has been answered.
 func (l *cutServer) quiet(t *testing.T) {
 	t.Helper()

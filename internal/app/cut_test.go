@@ -144,6 +144,7 @@ func (l *cutServer) table(t *testing.T, s cutStep, requestID string) {
 // scout makes a step without a fault and returns the commands it sends.
 func (l *cutServer) scout(t *testing.T, s cutStep, requestID string) (labels []string) {
 	t.Helper()
+	l.recovered(t)
 	r := l.reader()
 	s.prepare(t, l, r, requestID)
 	commands := l.proxy.Record(func() {
@@ -163,13 +164,14 @@ func (l *cutServer) scout(t *testing.T, s cutStep, requestID string) (labels []s
 }
 
 // one makes a step with one fault. A server that has just been refused passes
-// Redis by for a moment and may not send the command at all: then once more.
+// Redis by for a moment, or recovers, and may not send the command at all: then once more.
 func (l *cutServer) one(t *testing.T, s cutStep, c cutCase, requestID string) {
 	for range 3 {
 		if l.try(t, s, c, requestID) {
 			return
 		}
 		l.hurt = true
+		l.recovered(t)
 	}
 	require.Fail(t, "the command was not sent")
 }
