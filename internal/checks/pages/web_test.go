@@ -4,6 +4,7 @@ package pages
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http/httptest"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/app"
 	"github.com/freshet/freshet/internal/checks/chromium"
+	"github.com/freshet/freshet/internal/demo"
 	"github.com/freshet/freshet/social/jobs"
 )
 
@@ -24,12 +26,35 @@ import (
 // that are open to this machine.
 func serve(t *testing.T) (*app.App, string) {
 	t.Helper()
-	cfg := configs.Default()
-	// What simulated readers click would change lists while a test looks at them.
-	cfg.Ranking.Popularity2h, cfg.Ranking.Popularity2d, cfg.Ranking.Explore.Share = 0, 0, 0
-	a, url := serveWith(t, cfg, app.WithDemo())
+	a, url := serveWith(t, predictable(), app.WithDemo())
 	indexed(t, a)
 	return a, url
+}
+
+// adminToken is that of the admin routes of [serveStill].
+const adminToken = "an-admin-token-for-tests"
+
+// serveStill is a server with items of the demo to which none are added: a new one moves the
+// others of its author, its site and its tags.
+func serveStill(t *testing.T) (*app.App, string) {
+	t.Helper()
+	cfg := predictable()
+	cfg.Auth.AdminToken = adminToken
+	a, url := serveWith(t, cfg)
+	errs, err := a.Catalog.Put(t.Context(), demo.Generate(1, 1000, time.Now()))
+	require.NoError(t, errors.Join(append(errs, err)...))
+	for agent, p := range demo.Profiles() {
+		require.NoError(t, a.Engine.PutProfile(t.Context(), agent, p))
+	}
+	return a, url
+}
+
+// predictable is a configuration in which what simulated readers click changes no list
+// while a test looks at it.
+func predictable() configs.Config {
+	cfg := configs.Default()
+	cfg.Ranking.Popularity2h, cfg.Ranking.Popularity2d, cfg.Ranking.Explore.Share = 0, 0, 0
+	return cfg
 }
 
 // serveWith is a server of its own data.
