@@ -16,15 +16,12 @@ import (
 
 func newDoctorCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "doctor", Short: "Look at every dependency, and say how to fix what is wrong"}
-	fix := cmd.Flags().Bool("fix", false, "create what is missing: directories and indices")
-	accept := cmd.Flags().Bool("accept-settings", false, "let these settings be the ones in which all servers over the same stores must agree; then restart each")
+	var options doctor.Options
+	cmd.Flags().BoolVar(&options.Fix, "fix", false, "create what is missing: directories and indices")
+	cmd.Flags().BoolVar(&options.Accept, "accept-settings", false, "let these settings be the ones in which all servers over the same stores must agree; then restart each")
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
 	return withConfig(cmd, func(cmd *cobra.Command, cfg configs.Config) error {
-		check := doctor.Check
-		if *accept {
-			check = doctor.Accept
-		}
-		findings := check(cmd.Context(), cfg, *fix)
+		findings := doctor.Check(cmd.Context(), cfg, options)
 		if err := printFindings(cmd.OutOrStdout(), findings, *asJSON); err != nil {
 			return err
 		}

@@ -130,7 +130,7 @@ func Check(ctx context.Context, store Store, s Settings) error {
 	if len(kept) == before {
 		return nil
 	}
-	return kept.Accept(ctx, store)
+	return Accept(ctx, store, kept)
 }
 
 // Look compares the settings with those that are kept, and changes nothing.
@@ -147,7 +147,7 @@ func Look(ctx context.Context, store Store, s Settings) error {
 }
 
 // Accept keeps the settings as those of all servers.
-func (s Settings) Accept(ctx context.Context, store Store) error { return s.keep(ctx, store, false) }
+func Accept(ctx context.Context, store Store, s Settings) error { return s.keep(ctx, store, false) }
 
 func (s Settings) keep(ctx context.Context, store Store, once bool) error {
 	text, err := json.Marshal(s)

@@ -63,7 +63,7 @@ func TestStores(t *testing.T) {
 				require.ErrorContains(t, check, "dedup.window_days is 14 here and 7 there; redis.key_prefix is other: here and empty there")
 			}
 			require.NoError(t, agreement.Check(t.Context(), store, own), "nothing was changed")
-			require.NoError(t, other.Accept(t.Context(), store))
+			require.NoError(t, agreement.Accept(t.Context(), store, other))
 			require.NoError(t, agreement.Check(t.Context(), store, other))
 			require.ErrorIs(t, agreement.Check(t.Context(), store, own), agreement.ErrDiffers)
 

@@ -38,7 +38,7 @@ func TestOneProcessADataDir(t *testing.T) {
 			require.ErrorContains(t, err, "in use by another process")
 			assert.ErrorContains(t, err, cfg.DataDir)
 			assert.ErrorContains(t, err, "data_dir of its own")
-			for _, finding := range doctor.Check(t.Context(), cfg, false) {
+			for _, finding := range doctor.Check(t.Context(), cfg, doctor.Options{}) {
 				assert.NotEqual(t, doctor.Broken, finding.Level, finding)
 			}
 			seen := newOnce()

@@ -59,7 +59,7 @@ func TestAnUnusableIndexIsRefused(t *testing.T) {
 			require.ErrorContains(t, err, c.says)
 			for _, fix := range []bool{false, true} {
 				said := map[doctor.Level][]string{}
-				for _, f := range doctor.Check(t.Context(), cfg, fix) {
+				for _, f := range doctor.Check(t.Context(), cfg, doctor.Options{Fix: fix}) {
 					if f.What == "index "+cfg.Elasticsearch.Index {
 						said[f.Level] = append(said[f.Level], f.Detail)
 					}

@@ -169,7 +169,7 @@ func TestMutesThatOnlyTheIndexKnows(t *testing.T) {
 func recallOf(t *testing.T, cfg configs.Config) doctor.Finding {
 	t.Helper()
 	var found []doctor.Finding
-	for _, f := range doctor.Check(t.Context(), cfg, false) {
+	for _, f := range doctor.Check(t.Context(), cfg, doctor.Options{}) {
 		if f.What == "recall" {
 			found = append(found, f)
 		}

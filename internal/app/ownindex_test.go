@@ -44,7 +44,7 @@ func TestOwnIndexExample(t *testing.T) {
 	send(http.MethodPut, "", "application/json", read("mapping.json"))
 	send(http.MethodPost, "/_bulk?refresh=true", "application/x-ndjson", read("posts.ndjson"))
 
-	for _, f := range doctor.Check(t.Context(), cfg, true) {
+	for _, f := range doctor.Check(t.Context(), cfg, doctor.Options{Fix: true}) {
 		if strings.HasPrefix(f.What, "index ") { // the tests' Elasticsearch is a single node
 			assert.Equal(t, doctor.OK, f.Level, "%s: %s", f.What, f.Detail)
 		}

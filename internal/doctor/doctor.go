@@ -34,29 +34,25 @@ type Finding struct {
 	Fix    string `json:"fix,omitempty"` // what to do about it
 }
 
+// Options say what a check may change.
+type Options struct {
+	Fix bool // create what is missing
+	// Accept lets this configuration be the one in which all servers over its stores must agree.
+	Accept bool
+}
+
 type doctor struct {
-	cfg      configs.Config
-	fix      bool
-	accept   bool // the settings are what all servers must agree in
+	cfg configs.Config
+	Options
 	clock    feed.Clock
 	findings []Finding
 }
 
 // Check looks at every dependency the configuration needs: is it reachable,
 // of a version that will do, with what it must have, its clock right, set as
-// docs/production.md says? With fix it creates what is missing.
-func Check(ctx context.Context, cfg configs.Config, fix bool) []Finding {
-	return (&doctor{cfg: cfg, fix: fix, clock: time.Now}).check(ctx)
-}
-
-// Accept is [Check], and lets this configuration be the one in which all servers over its
-// stores must agree.
-func Accept(ctx context.Context, cfg configs.Config, fix bool) []Finding {
-	return (&doctor{cfg: cfg, fix: fix, accept: true, clock: time.Now}).check(ctx)
-}
-
-func (d *doctor) check(ctx context.Context) []Finding {
-	cfg := d.cfg
+// docs/production.md says?
+func Check(ctx context.Context, cfg configs.Config, options Options) []Finding {
+	d := &doctor{cfg: cfg, Options: options, clock: time.Now}
 	d.lookAtDataDir(ctx)
 	d.lookAtKeys()
 	d.lookAtAgents()
@@ -108,18 +104,16 @@ func (d *doctor) skew(what string, sent, theirs time.Time) {
 // keeps.
 func (d *doctor) lookAtAgreement(ctx context.Context, name string, store agreement.Store) {
 	what := name + " settings"
-	own, compare := agreement.Of(d.cfg), agreement.Look
-	if d.accept {
-		compare = func(ctx context.Context, store agreement.Store, own agreement.Settings) error {
-			return own.Accept(ctx, store)
-		}
+	compare := agreement.Look
+	if d.Accept {
+		compare = agreement.Accept
 	}
-	switch err := compare(ctx, store, own); {
+	switch err := compare(ctx, store, agreement.Of(d.cfg)); {
 	case errors.Is(err, agreement.ErrDiffers):
 		d.say(Broken, what, agreement.Advice, "%v", err)
 	case err != nil:
 		d.say(Warning, what, "see the message", "what other servers have could not be read: %v", err)
-	case d.accept:
+	case d.Accept:
 		d.say(OK, what, "", "are now what all servers must agree in; restart each")
 	default:
 		d.say(OK, what, "", "agree with those of the other servers")

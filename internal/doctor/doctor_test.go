@@ -27,24 +27,24 @@ func TestDoctorEmbedded(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	cfg.DataDir = filepath.Join(t.TempDir(), "new")
-	assert.Equal(t, []Level{OK}, levels(Check(t.Context(), cfg, false), "data_dir"))
+	assert.Equal(t, []Level{OK}, levels(Check(t.Context(), cfg, Options{}), "data_dir"))
 	assert.NoDirExists(t, cfg.DataDir, "looking creates nothing")
-	assert.Equal(t, []Level{OK}, levels(Check(t.Context(), cfg, true), "data_dir"))
+	assert.Equal(t, []Level{OK}, levels(Check(t.Context(), cfg, Options{Fix: true}), "data_dir"))
 	assert.DirExists(t, cfg.DataDir)
 
 	require.NoError(t, os.WriteFile(filepath.Join(cfg.DataDir, sqlite.FileName), []byte("this is not a database, whatever its name is"), 0o600))
-	assert.Equal(t, []Level{Broken}, levels(Check(t.Context(), cfg, false), "catalog"))
+	assert.Equal(t, []Level{Broken}, levels(Check(t.Context(), cfg, Options{}), "catalog"))
 
 	cfg.DataDir = filepath.Join(filepath.Join(cfg.DataDir, sqlite.FileName), "below a file")
-	assert.Equal(t, []Level{Broken}, levels(Check(t.Context(), cfg, true), "data_dir"))
+	assert.Equal(t, []Level{Broken}, levels(Check(t.Context(), cfg, Options{Fix: true}), "data_dir"))
 }
 
 func TestDoctorSaysWhoIsAnAgent(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
-	assert.Empty(t, levels(Check(t.Context(), cfg, false), "agents"))
+	assert.Empty(t, levels(Check(t.Context(), cfg, Options{}), "agents"))
 	cfg.Auth.Mode, cfg.Auth.JWT.Secret, cfg.Auth.JWT.Claim = configs.ModeJWT, strings.Repeat("s", 32), "uid"
-	found := about(t, Check(t.Context(), cfg, false), "agents")
+	found := about(t, Check(t.Context(), cfg, Options{}), "agents")
 	assert.Equal(t, OK, found.Level)
 	assert.Contains(t, found.Detail, "the claim uid of a token")
 	assert.Contains(t, found.Detail, feed.AgentAlphabet)
@@ -73,7 +73,7 @@ func TestDoctorMigratesNothing(t *testing.T) {
 			_, err = db.ExecContext(t.Context(), "PRAGMA user_version = "+pragma)
 			require.NoError(t, err)
 			for _, fix := range []bool{false, true} {
-				found := about(t, Check(t.Context(), cfg, fix), what)
+				found := about(t, Check(t.Context(), cfg, Options{Fix: fix}), what)
 				assert.Equal(t, OK, found.Level)
 				assert.Contains(t, found.Detail, says)
 				var version string
@@ -106,7 +106,7 @@ func TestDoctorServices(t *testing.T) {
 	cfg.Elasticsearch.Index = name
 	index := "index " + cfg.Elasticsearch.Index
 
-	findings := Check(t.Context(), cfg, false)
+	findings := Check(t.Context(), cfg, Options{})
 	assert.Equal(t, []Level{OK, OK, OK, OK, OK, OK}, levels(findings, "redis"), "%v", findings)
 	assert.Contains(t, about(t, findings, "redis persistence").Detail, "appendonly yes, appendfsync everysec")
 	assert.Contains(t, about(t, findings, "redis eviction").Detail, "noeviction")
@@ -115,18 +115,18 @@ func TestDoctorServices(t *testing.T) {
 	assert.NotContains(t, about(t, findings, "elasticsearch disks").Detail, "could not be checked")
 	assert.Equal(t, []Level{Broken}, levels(findings, index), "the index is missing")
 
-	findings = Check(t.Context(), cfg, true)
+	findings = Check(t.Context(), cfg, Options{Fix: true})
 	assert.Equal(t, []Level{OK, OK}, levels(findings, index), "created, and right: %v", findings)
-	findings = Check(t.Context(), cfg, false)
+	findings = Check(t.Context(), cfg, Options{})
 	assert.Equal(t, []Level{OK}, levels(findings, index))
 	replicas := about(t, findings, "elasticsearch replicas")
 	assert.Contains(t, replicas.Detail, "with replicas that are on no node: "+strings.Join(indices(cfg), ", "), "there is one node")
 
 	assert.Equal(t, []Level{OK}, levels(findings, "elasticsearch index settings"))
 
-	Accept(t.Context(), cfg, false)
+	Check(t.Context(), cfg, Options{Accept: true})
 	cfg.Dedup.WindowDays++
-	findings = Check(t.Context(), cfg, false)
+	findings = Check(t.Context(), cfg, Options{})
 	for _, store := range []string{"redis", "elasticsearch"} {
 		differ := about(t, findings, store+" settings")
 		assert.Equal(t, Broken, differ.Level)
@@ -136,7 +136,7 @@ func TestDoctorServices(t *testing.T) {
 
 func TestDoctorNamesWhatIsDown(t *testing.T) {
 	t.Parallel()
-	findings := Check(t.Context(), servicesAt(t, "127.0.0.1:1", "http://127.0.0.1:1"), true)
+	findings := Check(t.Context(), servicesAt(t, "127.0.0.1:1", "http://127.0.0.1:1"), Options{Fix: true})
 	assert.Equal(t, []Level{Broken}, levels(findings, "redis"))
 	assert.Equal(t, []Level{Broken}, levels(findings, "elasticsearch"))
 	for _, f := range findings {
@@ -150,9 +150,9 @@ func TestDoctorNamesWhatIsDown(t *testing.T) {
 func TestDoctorOnLivePopularity(t *testing.T) {
 	t.Parallel()
 	cfg := servicesAt(t, "127.0.0.1:1", "http://127.0.0.1:1") // nobody is there
-	assert.Empty(t, levels(Check(t.Context(), cfg, false), "live popularity"))
+	assert.Empty(t, levels(Check(t.Context(), cfg, Options{}), "live popularity"))
 	cfg.Redis.URL = ""
-	f := about(t, Check(t.Context(), cfg, false), "live popularity")
+	f := about(t, Check(t.Context(), cfg, Options{}), "live popularity")
 	assert.Equal(t, OK, f.Level)
 	assert.Contains(t, f.Detail, "off: with Elasticsearch it needs Redis")
 }

@@ -15,7 +15,7 @@ import (
 func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 	index := d.cfg.Elasticsearch.Index
 	what := "index " + index
-	if d.fix {
+	if d.Fix {
 		created, err := d.createIndices(ctx, client)
 		if err != nil {
 			d.say(Broken, what, "see the message; the user needs the create_index privilege", "%v", err)

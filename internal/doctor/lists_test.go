@@ -44,7 +44,7 @@ func TestDoctorLooksAtTheListsRedis(t *testing.T) {
 		{[]string{"maxmemory", "0", "maxmemory-policy", "noeviction"}, OK, "noeviction"},
 	} {
 		set(t, client, test.set...)
-		findings := Check(t.Context(), cfg, false)
+		findings := Check(t.Context(), cfg, Options{})
 		assert.Equal(t, OK, about(t, findings, "timeline.redis").Level)
 		assert.Contains(t, about(t, findings, "timeline.redis lists").Detail, "a post")
 		found := about(t, findings, "timeline.redis eviction")
@@ -53,7 +53,7 @@ func TestDoctorLooksAtTheListsRedis(t *testing.T) {
 		assert.Empty(t, levels(findings, "redis lists"))
 	}
 	own.Kill()
-	found := about(t, Check(t.Context(), cfg, false), "timeline.redis")
+	found := about(t, Check(t.Context(), cfg, Options{}), "timeline.redis")
 	assert.Equal(t, Broken, found.Level)
 	assert.Contains(t, found.Fix, "timeline.redis_url")
 }

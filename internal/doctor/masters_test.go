@@ -16,7 +16,7 @@ import (
 func TestDoctorOnACluster(t *testing.T) {
 	t.Parallel()
 	about := func(cfg configs.Config) (said string) {
-		for _, f := range Check(t.Context(), cfg, false) {
+		for _, f := range Check(t.Context(), cfg, Options{}) {
 			storage := strings.HasSuffix(f.What, " persistence") || strings.HasSuffix(f.What, " memory")
 			if strings.HasPrefix(f.What, "redis") && f.Level != OK && !storage { // the tests' servers keep nothing
 				said += fmt.Sprintln(f.Level, f.What, f.Detail, f.Fix)
@@ -26,7 +26,7 @@ func TestDoctorOnACluster(t *testing.T) {
 	}
 	cfg := onRedis(t, testenv.RedisClusterAddrs(t)...)
 	masters := map[string]bool{}
-	for _, f := range Check(t.Context(), cfg, false) {
+	for _, f := range Check(t.Context(), cfg, Options{}) {
 		if name, ok := strings.CutSuffix(f.What, " memory"); ok {
 			masters[name] = true
 			assert.Contains(t, f.Detail, "4.5 MiB", "a third of 13.4 MiB")
@@ -64,7 +64,7 @@ func TestDoctorFindsAReplica(t *testing.T) {
 		}
 		for _, what := range []string{"redis ", "timeline.redis "} {
 			what += client.Options().Addr
-			findings := Check(t.Context(), cfg, false)
+			findings := Check(t.Context(), cfg, Options{})
 			if !replica {
 				assert.Empty(t, levels(findings, what))
 				continue

@@ -15,11 +15,11 @@ func TestDoctorHasAFileKept(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	cfg.DataDir = filepath.Join(t.TempDir(), "new")
-	found := about(t, Check(t.Context(), cfg, false), "media")
+	found := about(t, Check(t.Context(), cfg, Options{}), "media")
 	assert.Equal(t, OK, found.Level)
 	assert.Contains(t, found.Detail, "serve creates it")
 	assert.NoDirExists(t, cfg.DataDir, "looking creates nothing")
-	found = about(t, Check(t.Context(), cfg, true), "media")
+	found = about(t, Check(t.Context(), cfg, Options{Fix: true}), "media")
 	assert.Equal(t, OK, found.Level, found.Detail)
 	left, err := filepath.Glob(filepath.Join(cfg.DataDir, "media", "*"))
 	require.NoError(t, err)
@@ -32,7 +32,7 @@ func TestDoctorHasAFileKept(t *testing.T) {
 		"s3://freshet?region=us-east-1&endpoint=http://127.0.0.1:1&use_path_style=true&anonymous=true&rate_limiter_capacity=1": Broken,
 	} {
 		cfg.Media.URL = address
-		found := about(t, Check(t.Context(), cfg, false), "media")
+		found := about(t, Check(t.Context(), cfg, Options{}), "media")
 		assert.Equal(t, want, found.Level, "%s: %s", address, found.Detail)
 		assert.Equal(t, want == Broken, found.Fix != "", "a broken thing says how to fix it")
 	}
@@ -43,7 +43,7 @@ func TestDoctorSaysHowLargeImagesMayBe(t *testing.T) {
 	for memory, want := range map[int]string{configs.Default().Media.Memory: "every image that is taken", 260: "up to 11 megapixels", 64: "up to 2 megapixels"} {
 		cfg := embedded(t)
 		cfg.Media.Memory = memory
-		found := about(t, Check(t.Context(), cfg, false), "media memory")
+		found := about(t, Check(t.Context(), cfg, Options{}), "media memory")
 		assert.Equal(t, OK, found.Level)
 		assert.Contains(t, found.Detail, want)
 	}

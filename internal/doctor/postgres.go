@@ -20,7 +20,7 @@ func (d *doctor) lookAtPostgres(ctx context.Context) {
 		return
 	}
 	defer func() { _ = store.Close() }()
-	if d.fix || d.accept {
+	if d.Fix || d.Accept {
 		if err := store.Migrate(ctx); err != nil && !errors.Is(err, social.ErrUnavailable) {
 			d.say(Broken, "postgres schema", "see the message", "%v", err)
 			return

@@ -14,28 +14,28 @@ func TestDoctorBringsTheTablesUpToDate(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	cfg.Postgres.URL = testenv.Postgres(t)
-	findings := Check(t.Context(), cfg, false)
+	findings := Check(t.Context(), cfg, Options{})
 	assert.Equal(t, OK, about(t, findings, "postgres").Level)
 	schema := about(t, findings, "postgres schema")
 	assert.Equal(t, Warning, schema.Level)
 	assert.Contains(t, schema.Detail, "version 0 of ")
 	assert.Contains(t, schema.Fix, "freshet doctor --fix")
 	for _, fix := range []bool{true, false} {
-		schema = about(t, Check(t.Context(), cfg, fix), "postgres schema")
+		schema = about(t, Check(t.Context(), cfg, Options{Fix: fix}), "postgres schema")
 		assert.Equal(t, OK, schema.Level, schema.Detail)
 	}
 
-	assert.Equal(t, OK, about(t, Check(t.Context(), cfg, false), "postgres settings").Level)
-	assert.Equal(t, OK, about(t, Accept(t.Context(), cfg, false), "postgres settings").Level)
+	assert.Equal(t, OK, about(t, Check(t.Context(), cfg, Options{}), "postgres settings").Level)
+	assert.Equal(t, OK, about(t, Check(t.Context(), cfg, Options{Accept: true}), "postgres settings").Level)
 	cfg.Dedup.WindowDays++
-	differ := about(t, Check(t.Context(), cfg, true), "postgres settings")
+	differ := about(t, Check(t.Context(), cfg, Options{Fix: true}), "postgres settings")
 	assert.Equal(t, Broken, differ.Level)
 	assert.Contains(t, differ.Detail, "dedup.window_days is 8 here and 7 there")
-	assert.Contains(t, about(t, Accept(t.Context(), cfg, false), "postgres settings").Detail, "restart each")
-	assert.Equal(t, OK, about(t, Check(t.Context(), cfg, false), "postgres settings").Level)
+	assert.Contains(t, about(t, Check(t.Context(), cfg, Options{Accept: true}), "postgres settings").Detail, "restart each")
+	assert.Equal(t, OK, about(t, Check(t.Context(), cfg, Options{}), "postgres settings").Level)
 
 	cfg.Postgres.URL = "postgres://freshet@127.0.0.1:1/freshet?sslmode=disable"
-	down := about(t, Check(t.Context(), cfg, true), "postgres")
+	down := about(t, Check(t.Context(), cfg, Options{Fix: true}), "postgres")
 	assert.Equal(t, Broken, down.Level)
 	assert.Contains(t, down.Fix, "start PostgreSQL")
 }

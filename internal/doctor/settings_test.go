@@ -52,7 +52,7 @@ func TestDoctorWithoutTheRightToAsk(t *testing.T) {
 	cfg.Redis.URL, cfg.Redis.Password = "redis://limited@"+client.Options().Addr, "word"
 
 	as("-config")
-	findings := Check(t.Context(), cfg, false)
+	findings := Check(t.Context(), cfg, Options{})
 	for what, says := range map[string]string{
 		"redis persistence": "appendonly yes", "redis eviction": "noeviction", "redis memory": "maxmemory 64.0 MiB",
 	} {
@@ -63,13 +63,13 @@ func TestDoctorWithoutTheRightToAsk(t *testing.T) {
 	assert.Contains(t, about(t, findings, "redis persistence").Detail, "from INFO: CONFIG GET is refused")
 
 	set(t, client, "appendonly", "no", "save", "300 100", "maxmemory", "0")
-	findings = Check(t.Context(), cfg, false)
+	findings = Check(t.Context(), cfg, Options{})
 	assert.Contains(t, about(t, findings, "redis persistence").Detail, needsPersistence)
 	assert.Contains(t, about(t, findings, "redis memory").Detail, needsMemory)
 
 	as("-config", "-info")
 	for _, what := range []string{"redis persistence", "redis eviction", "redis memory"} {
-		f := about(t, Check(t.Context(), cfg, false), what)
+		f := about(t, Check(t.Context(), cfg, Options{}), what)
 		assert.Equal(t, Warning, f.Level)
 		assert.Contains(t, f.Detail, "CONFIG GET and INFO are refused")
 	}

@@ -21,7 +21,7 @@ func (d *doctor) lookAtDataDir(ctx context.Context) {
 	dir := d.cfg.DataDir
 	const what = "data_dir"
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-		if !d.fix {
+		if !d.Fix {
 			d.say(OK, what, "", "%s does not exist yet; serve creates it", dir)
 			return
 		}
@@ -111,7 +111,7 @@ func (d *doctor) lookAtMedia(ctx context.Context) {
 		d.say(Broken, what, "correct media.url", "%v", err)
 		return
 	}
-	if _, err := os.Stat(connect.FolderOf(u)); u.Scheme == "file" && errors.Is(err, os.ErrNotExist) && !d.fix {
+	if _, err := os.Stat(connect.FolderOf(u)); u.Scheme == "file" && errors.Is(err, os.ErrNotExist) && !d.Fix {
 		d.say(OK, what, "", "%s does not exist yet; serve creates it", u.Path)
 	} else if err := probeMedia(ctx, u); err != nil {
 		fix := "start the store, or correct media.url and what the server may do there: read, write, list and delete"
