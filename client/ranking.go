@@ -113,31 +113,15 @@ func (c *Client) Compare(ctx context.Context, r CompareRequest) (offline.Compari
 	return send[offline.Comparison](ctx, c, Request{Method: http.MethodPost, Path: "/v1/compare", Repeatable: true, Timeout: longestTimeout}, r)
 }
 
-// ReplayClick is an item that an agent opened.
-type ReplayClick struct {
-	Agent string    `json:"agent_id"`
-	ID    string    `json:"id"`
-	At    time.Time `json:"at"`
-}
-
 // ReplayRequest asks where rankings would have placed what was clicked. The
 // rankings are changes to the live one, as in [CompareRequest].
 type ReplayRequest struct {
-	Clicks   []ReplayClick `json:"clicks"`          // up to 200
-	Rankings []string      `json:"rankings"`        // up to 40
-	Depth    int           `json:"depth,omitempty"` // how far is ranked; 0: 500
-}
-
-// Replayed is the answer: an outcome for each click, in order, with a rank by
-// each ranking.
-type Replayed struct {
-	Rankings []feed.Ranking    `json:"rankings"`
-	Notes    []string          `json:"notes,omitempty"` // what the changes did beside what they say
-	Depth    int               `json:"depth"`
-	Outcomes []offline.Outcome `json:"outcomes"`
+	Clicks   []offline.Click `json:"clicks"`          // up to 200
+	Rankings []string        `json:"rankings"`        // up to 40
+	Depth    int             `json:"depth,omitempty"` // how far is ranked; 0: 500
 }
 
 // Replay calls POST /v1/replay. It needs the admin token.
-func (c *Client) Replay(ctx context.Context, r ReplayRequest) (Replayed, error) {
-	return send[Replayed](ctx, c, Request{Method: http.MethodPost, Path: "/v1/replay", Repeatable: true, Timeout: longestTimeout}, r)
+func (c *Client) Replay(ctx context.Context, r ReplayRequest) (offline.Replayed, error) {
+	return send[offline.Replayed](ctx, c, Request{Method: http.MethodPost, Path: "/v1/replay", Repeatable: true, Timeout: longestTimeout}, r)
 }

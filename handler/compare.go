@@ -96,15 +96,9 @@ func (s *server) draw(ctx context.Context, ask *compareBody) ([]string, error) {
 
 // replayBody is the body of POST /v1/replay.
 type replayBody struct {
-	Clicks   []clickBody `json:"clicks"`
-	Rankings []change    `json:"rankings"`
-	Depth    int         `json:"depth"`
-}
-
-type clickBody struct {
-	Agent string      `json:"agent_id"`
-	ID    string      `json:"id"`
-	At    feed.Moment `json:"at"`
+	Clicks   []offline.Click `json:"clicks"`
+	Rankings []change        `json:"rankings"`
+	Depth    int             `json:"depth"`
 }
 
 func (b *replayBody) check() error {
@@ -119,33 +113,23 @@ func (b *replayBody) check() error {
 	return nil
 }
 
-// replayed is the data of its answer.
-type replayed struct {
-	Rankings []feed.Ranking    `json:"rankings"`
-	Notes    []string          `json:"notes,omitempty"` // what the changes did beside what they say
-	Depth    int               `json:"depth"`           // how many items were ranked
-	Outcomes []offline.Outcome `json:"outcomes"`
-}
-
 // postReplay answers POST /v1/replay: where rankings would have placed items
 // that were clicked.
 func (s *server) postReplay(ctx context.Context, _ *call, _ string, ask *replayBody) (any, error) {
-	clicks := make([]offline.Click, len(ask.Clicks))
-	for i, click := range ask.Clicks {
-		clicks[i] = offline.Click{Agent: click.Agent, ID: click.ID, At: click.At.Time}
-	}
-	out := replayed{Depth: ask.Depth, Rankings: make([]feed.Ranking, len(ask.Rankings))}
 	current, err := s.deps.Rankings.Current(ctx)
 	if err != nil {
 		return nil, err
 	}
+	var notes []string
+	rankings := make([]feed.Ranking, len(ask.Rankings))
 	for i, change := range ask.Rankings {
-		if out.Rankings[i], err = change.apply(current.Live.Ranking, fmt.Sprintf("rankings[%d]", i), &out.Notes); err != nil {
+		if rankings[i], err = change.apply(current.Live.Ranking, fmt.Sprintf("rankings[%d]", i), &notes); err != nil {
 			return nil, err
 		}
 	}
-	out.Outcomes, err = offline.Replay(ctx, s.deps.Offline, clicks, ask.Depth, out.Rankings)
-	return out, err
+	found, err := offline.Replay(ctx, s.deps.Offline, ask.Clicks, ask.Depth, rankings)
+	found.Notes = notes
+	return found, err
 }
 
 // Counts reads the counts of the ranking's variants. The method is that of [events.Store].

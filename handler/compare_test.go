@@ -116,7 +116,7 @@ func TestReplayRoute(t *testing.T) {
 	got := f.do(t, "POST", "/v1/replay",
 		`{"clicks":[{"agent_id":"u_1","id":"a","at":1772798400},{"agent_id":"u_1","id":"b","at":"2026-03-06T12:00:00Z"}],"rankings":["","scale=72h"],"depth":7}`, asAdmin)
 	require.Equal(t, 200, got.status, got.body)
-	var out replayed
+	var out offline.Replayed
 	require.NoError(t, json.Unmarshal(got.Data, &out))
 	assert.Equal(t, 7, out.Depth)
 	assert.Equal(t, tuned, out.Rankings[0])

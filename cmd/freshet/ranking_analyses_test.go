@@ -219,7 +219,7 @@ not JSON
 	var report tuning.Replay
 	require.NoError(t, json.Unmarshal([]byte(asJSON.out), &report))
 	assert.Equal(t, []int{60, 6, 2}, []int{report.Clicks, report.Rejected, report.Skipped["like"]})
-	assert.Equal(t, map[offline.Replayed]int{offline.Gone: 1, offline.Later: 1}, report.NotScored)
+	assert.Equal(t, map[offline.ClickState]int{offline.Gone: 1, offline.Later: 1}, report.NotScored)
 
 	assert.Contains(t, p.tune(t, "", "replay", "-").out, "There is no click to score.")
 	assert.Contains(t, p.tune(t, strings.Split(good, "\n")[0], "replay", "-", "--b", "scale=1h").out, "too few agents")

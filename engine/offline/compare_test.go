@@ -238,7 +238,7 @@ func TestFailuresAndCancellation(t *testing.T) {
 	_, err := offline.Compare(t.Context(), s, pair)
 	require.ErrorIs(t, err, s.fail)
 	assert.ErrorContains(t, err, "agent u_")
-	_, err = offline.Replay(t.Context(), s, []offline.Click{{Agent: "u_1", ID: "new_1", At: now}}, 10, []feed.Ranking{ranking(t, "")})
+	_, err = offline.Replay(t.Context(), s, []offline.Click{{Agent: "u_1", ID: "new_1", At: moment(now)}}, 10, []feed.Ranking{ranking(t, "")})
 	require.ErrorIs(t, err, s.fail)
 
 	s.fail = nil
@@ -246,7 +246,7 @@ func TestFailuresAndCancellation(t *testing.T) {
 	cancel()
 	_, err = offline.Compare(ctx, s, pair)
 	require.ErrorIs(t, err, context.Canceled)
-	_, err = offline.Replay(ctx, s, []offline.Click{{Agent: "u_1", ID: "new_1", At: now}}, 10, []feed.Ranking{ranking(t, "")})
+	_, err = offline.Replay(ctx, s, []offline.Click{{Agent: "u_1", ID: "new_1", At: moment(now)}}, 10, []feed.Ranking{ranking(t, "")})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -259,14 +259,14 @@ func TestReplayByHand(t *testing.T) {
 	s.items["unindexed"] = post("unindexed", time.Hour)
 	short, long := ranking(t, "scale=6h"), ranking(t, "scale=240h")
 	got, err := offline.Replay(t.Context(), s, []offline.Click{
-		{Agent: "u_1", ID: "old_1", At: now},
-		{Agent: "u_1", ID: "old_1", At: now.Add(-39 * time.Hour)}, // before the new ones were there
-		{Agent: "u_1", ID: "new_1", At: now},
-		{Agent: "u_1", ID: "deleted", At: now},
-		{Agent: "u_1", ID: "new_1", At: now.Add(-2 * time.Hour)},
-		{Agent: "u_1", ID: "muted", At: now},
-		{Agent: "u_1", ID: "unindexed", At: now},
-		{Agent: "u_2", ID: "new_2", At: now}, // of whom nothing is known
+		{Agent: "u_1", ID: "old_1", At: moment(now)},
+		{Agent: "u_1", ID: "old_1", At: moment(now.Add(-39 * time.Hour))}, // before the new ones were there
+		{Agent: "u_1", ID: "new_1", At: moment(now)},
+		{Agent: "u_1", ID: "deleted", At: moment(now)},
+		{Agent: "u_1", ID: "new_1", At: moment(now.Add(-2 * time.Hour))},
+		{Agent: "u_1", ID: "muted", At: moment(now)},
+		{Agent: "u_1", ID: "unindexed", At: moment(now)},
+		{Agent: "u_2", ID: "new_2", At: moment(now)}, // of whom nothing is known
 	}, 4, []feed.Ranking{short, long})
 	require.NoError(t, err)
 	assert.Equal(t, []offline.Outcome{
@@ -278,12 +278,14 @@ func TestReplayByHand(t *testing.T) {
 		{State: offline.Refused, Ranks: []int{0, 0}},
 		{State: offline.Unranked, Ranks: []int{0, 0}},
 		{State: offline.Ranked, Ranks: []int{2, 2}},
-	}, got)
-	assert.Equal(t, 5, len(slices.DeleteFunc(got, func(o offline.Outcome) bool { return !o.State.Scores() })))
+	}, got.Outcomes)
+	assert.Equal(t, 5, len(slices.DeleteFunc(got.Outcomes, func(o offline.Outcome) bool { return !o.State.Scores() })))
 }
 
+func moment(at time.Time) feed.Moment { return feed.Moment{Time: at} }
+
 func TestReplayRefuses(t *testing.T) {
-	click := offline.Click{Agent: "u_1", ID: "a", At: now}
+	click := offline.Click{Agent: "u_1", ID: "a", At: moment(now)}
 	one := []feed.Ranking{ranking(t, "")}
 	for name, tt := range map[string]struct {
 		clicks   []offline.Click
@@ -296,8 +298,8 @@ func TestReplayRefuses(t *testing.T) {
 		"no rankings":   {[]offline.Click{click}, nil, feed.ErrInvalid, "rankings"},
 		"many rankings": {[]offline.Click{click}, make([]feed.Ranking, 41), feed.ErrInvalid, "not 41"},
 		"bad ranking":   {[]offline.Click{click}, []feed.Ranking{one[0], {}}, feed.ErrInvalid, "ranking 2"},
-		"bad agent":     {[]offline.Click{click, {Agent: "", ID: "a", At: now}}, one, feed.ErrBadID, "click 2"},
-		"bad item":      {[]offline.Click{{Agent: "u_1", ID: "a b", At: now}}, one, feed.ErrBadID, "click 1"},
+		"bad agent":     {[]offline.Click{click, {Agent: "", ID: "a", At: moment(now)}}, one, feed.ErrBadID, "click 2"},
+		"bad item":      {[]offline.Click{{Agent: "u_1", ID: "a b", At: moment(now)}}, one, feed.ErrBadID, "click 1"},
 		"no time":       {[]offline.Click{{Agent: "u_1", ID: "a"}}, one, feed.ErrInvalid, "at is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {

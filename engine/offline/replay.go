@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/guard"
@@ -19,42 +18,50 @@ const (
 
 // Click is an item that an agent opened.
 type Click struct {
-	Agent string
-	ID    string
-	At    time.Time
+	Agent string      `json:"agent_id"`
+	ID    string      `json:"id"`
+	At    feed.Moment `json:"at"`
 }
 
-// Replayed says what a click can be used for.
-type Replayed string
+// ClickState says what a click can be used for.
+type ClickState string
 
 // What a click can be used for. Only Ranked and Unranked score a ranking; the
 // others no ranking could have placed, so they say nothing about any.
 const (
-	Ranked   Replayed = "ranked"   // by at least one of the rankings
-	Unranked Replayed = "unranked" // none ranks it, as far as was ranked
-	Gone     Replayed = "gone"     // not in the catalog any more
-	Later    Replayed = "later"    // the catalog has it with a date after the click
-	Refused  Replayed = "refused"  // the agent's profile mutes it by now
+	Ranked   ClickState = "ranked"   // by at least one of the rankings
+	Unranked ClickState = "unranked" // none ranks it, as far as was ranked
+	Gone     ClickState = "gone"     // not in the catalog any more
+	Later    ClickState = "later"    // the catalog has it with a date after the click
+	Refused  ClickState = "refused"  // the agent's profile mutes it by now
 )
 
 // Scores reports whether the click scores the rankings.
-func (r Replayed) Scores() bool { return r == Ranked || r == Unranked }
+func (s ClickState) Scores() bool { return s == Ranked || s == Unranked }
 
 // Outcome is where the rankings place one clicked item.
 type Outcome struct {
-	State Replayed `json:"state"`
-	Ranks []int    `json:"ranks"` // by each ranking, from 1; 0: not ranked
+	State ClickState `json:"state"`
+	Ranks []int      `json:"ranks"` // by each ranking, from 1; 0: not ranked
+}
+
+// Replayed is where rankings would have placed what was clicked.
+type Replayed struct {
+	Rankings []feed.Ranking `json:"rankings"`
+	Notes    []string       `json:"notes,omitempty"` // what the changes to the rankings did beside what they say
+	Depth    int            `json:"depth"`           // how many items were ranked
+	Outcomes []Outcome      `json:"outcomes"`        // one for each click, in order
 }
 
 // Replay asks where each ranking would have placed each clicked item at the
-// moment of its click, ranking the n best. It answers an outcome for each click,
-// in order.
+// moment of its click, ranking the n best.
 //
 // The catalog and the profiles are those of now: what was deleted or changed
 // since is not known, and popularity counts with today's likes.
-func Replay(ctx context.Context, from Source, clicks []Click, n int, rankings []feed.Ranking) ([]Outcome, error) {
+func Replay(ctx context.Context, from Source, clicks []Click, n int, rankings []feed.Ranking) (Replayed, error) {
+	out := Replayed{Rankings: rankings, Depth: n}
 	if err := checkReplay(clicks, rankings); err != nil {
-		return nil, err
+		return out, err
 	}
 	ids := make([]string, len(clicks))
 	for i, c := range clicks {
@@ -62,17 +69,14 @@ func Replay(ctx context.Context, from Source, clicks []Click, n int, rankings []
 	}
 	docs, err := from.Docs(ctx, ids)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := make([]Outcome, len(clicks))
+	out.Outcomes = make([]Outcome, len(clicks))
 	err = guard.Each(ctx, len(clicks), atOnce, func(ctx context.Context, i int) (err error) {
-		out[i], err = replayOne(ctx, from, clicks[i], docs[i], n, rankings)
+		out.Outcomes[i], err = replayOne(ctx, from, clicks[i], docs[i], n, rankings)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	return out, err
 }
 
 func checkReplay(clicks []Click, rankings []feed.Ranking) error {
@@ -115,7 +119,7 @@ func replayOne(ctx context.Context, from Source, click Click, doc feed.Doc, n in
 		out.State = Later
 		return out, nil
 	}
-	profile, lists, err := from.Rank(ctx, click.Agent, click.At, n, rankings...)
+	profile, lists, err := from.Rank(ctx, click.Agent, click.At.Time, n, rankings...)
 	if err != nil {
 		return out, fmt.Errorf("agent %s: %w", click.Agent, err)
 	}

@@ -42,7 +42,7 @@ func WriteReplay(w io.Writer, r tuning.Replay) error {
 }
 
 func unscored(b *strings.Builder, r tuning.Replay) {
-	why := map[offline.Replayed]string{
+	why := map[offline.ClickState]string{
 		offline.Gone:    "of items that are not in the catalog any more",
 		offline.Later:   "of items that the catalog has with a date after the click",
 		offline.Refused: "of items that the agent has muted by now",

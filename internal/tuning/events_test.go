@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/client"
+	"github.com/freshet/freshet/engine/offline"
 )
 
 // TestClicksAreHandedOnTogether: other events between clicks make no call of their own.
 func TestClicksAreHandedOnTogether(t *testing.T) {
 	t.Parallel()
 	var sizes []int
-	in := clicks{skipped: map[string]int{}, handOn: func(_ context.Context, some []client.ReplayClick) error {
+	in := clicks{skipped: map[string]int{}, handOn: func(_ context.Context, some []offline.Click) error {
 		sizes = append(sizes, len(some))
 		return nil
 	}}
@@ -34,7 +34,7 @@ func TestAFailedCallEndsAReplay(t *testing.T) {
 	broken := errors.New("broken")
 	for name, atOnce := range map[string]int{"within the file": 1, "at its end": 10} {
 		calls := 0
-		in := clicks{skipped: map[string]int{}, handOn: func(context.Context, []client.ReplayClick) error {
+		in := clicks{skipped: map[string]int{}, handOn: func(context.Context, []offline.Click) error {
 			calls++
 			return broken
 		}}

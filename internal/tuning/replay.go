@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/engine/offline"
@@ -30,16 +29,16 @@ type Contestant struct {
 
 // Replay says where rankings would have placed what was clicked.
 type Replay struct {
-	Clicks      int                      `json:"clicks"` // that score
-	Agents      int                      `json:"agents"`
-	K           int                      `json:"k"`
-	Depth       int                      `json:"depth"`
-	Contestants []Contestant             `json:"rankings"` // each compared with the first
-	NotScored   map[offline.Replayed]int `json:"not_scored"`
-	Skipped     map[string]int           `json:"skipped"`         // events of other types
-	Notes       []string                 `json:"notes,omitempty"` // what the changes did beside what they say
-	Rejected    int                      `json:"rejected"`
-	Errors      []client.Rejection       `json:"errors"` // the first of those rejected
+	Clicks      int                        `json:"clicks"` // that score
+	Agents      int                        `json:"agents"`
+	K           int                        `json:"k"`
+	Depth       int                        `json:"depth"`
+	Contestants []Contestant               `json:"rankings"` // each compared with the first
+	NotScored   map[offline.ClickState]int `json:"not_scored"`
+	Skipped     map[string]int             `json:"skipped"`         // events of other types
+	Notes       []string                   `json:"notes,omitempty"` // what the changes did beside what they say
+	Rejected    int                        `json:"rejected"`
+	Errors      []client.Rejection         `json:"errors"` // the first of those rejected
 }
 
 // Contestants are A, and B or what a sweep such as scale=6h..168h makes. Both may
@@ -82,9 +81,9 @@ func (r *Replay) Run(ctx context.Context, c *client.Client, source io.Reader) er
 	for _, x := range r.Contestants {
 		request.Rankings = append(request.Rankings, x.Changes)
 	}
-	r.NotScored, r.Skipped = map[offline.Replayed]int{}, map[string]int{}
+	r.NotScored, r.Skipped = map[offline.ClickState]int{}, map[string]int{}
 	scores := offline.NewScoreboard(len(r.Contestants), r.K)
-	in := clicks{skipped: r.Skipped, handOn: func(ctx context.Context, some []client.ReplayClick) error {
+	in := clicks{skipped: r.Skipped, handOn: func(ctx context.Context, some []offline.Click) error {
 		request.Clicks = some
 		return r.ask(ctx, c, request, scores)
 	}}
@@ -100,7 +99,7 @@ func (r *Replay) Run(ctx context.Context, c *client.Client, source io.Reader) er
 }
 
 func (r *Replay) ask(ctx context.Context, c *client.Client, request client.ReplayRequest, scores *offline.Scoreboard) error {
-	got, err := within(ctx, func(ctx context.Context) (client.Replayed, error) { return c.Replay(ctx, request) })
+	got, err := within(ctx, func(ctx context.Context) (offline.Replayed, error) { return c.Replay(ctx, request) })
 	if err != nil {
 		return err
 	}
@@ -135,9 +134,9 @@ var errStopped = errors.New("the replay stops there")
 // clicks is the [intake.Batch] of a file of events, one JSON object a line: it hands on
 // clicks, and counts other events by their types.
 type clicks struct {
-	handOn  func(ctx context.Context, some []client.ReplayClick) error
+	handOn  func(ctx context.Context, some []offline.Click) error
 	atOnce  int // clicks that are handed on together
-	waiting []client.ReplayClick
+	waiting []offline.Click
 	skipped map[string]int
 }
 
@@ -193,22 +192,21 @@ func (c *clicks) Add(_ int, line []byte) (string, error) {
 	if err := errors.Join(feed.CheckAgentID(event.Agent), feed.CheckItemID(event.ID), err); err != nil {
 		return "", err
 	}
-	c.waiting = append(c.waiting, client.ReplayClick{Agent: event.Agent, ID: event.ID, At: at})
+	c.waiting = append(c.waiting, offline.Click{Agent: event.Agent, ID: event.ID, At: at})
 	return "", nil
 }
 
-func eventTime(raw json.RawMessage) (time.Time, error) {
+func eventTime(raw json.RawMessage) (at feed.Moment, err error) {
 	if len(raw) == 0 || string(raw) == "null" {
-		return time.Time{}, errors.New("at is missing")
+		return at, errors.New("at is missing")
 	}
 	text := string(raw)
 	if raw[0] == '"' {
 		if err := json.Unmarshal(raw, &text); err != nil {
-			return time.Time{}, err
+			return at, err
 		}
 	}
-	at, err := feed.ParseTime(text)
-	if err != nil {
+	if at.Time, err = feed.ParseTime(text); err != nil {
 		return at, fmt.Errorf("at %w", err)
 	}
 	return at, nil
