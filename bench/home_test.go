@@ -104,6 +104,9 @@ func warm(b *testing.B, s *system, agent string) {
 	require.Eventually(b, func() bool {
 		answer, err := s.Engine.Feed(b.Context(), engine.Request{Agent: agent, Feed: feed.HomeFeed, Action: engine.ActionRefresh, Limit: page})
 		require.NoError(b, err)
-		return slices.Contains(answer.Sources, feed.SourceTrending) && slices.Contains(answer.Sources, feed.SourceFollowing)
+		from := func(source feed.Source) bool {
+			return slices.ContainsFunc(answer.Refs, func(r feed.Ref) bool { return r.Source == source })
+		}
+		return from(feed.SourceTrending) && from(feed.SourceFollowing)
 	}, time.Minute, 200*time.Millisecond, "nothing trends")
 }

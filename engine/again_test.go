@@ -31,7 +31,7 @@ func (r *rig) wantsAgain(t *testing.T, q engine.Request, ids []string, from int,
 	if from == len(ids) {
 		marks = nil
 	}
-	assert.Equal(t, marks, a.ShownBefore, "shown_before")
+	assert.Equal(t, marks, shownBefore(a), "shown_before")
 }
 
 // yesterday is a rig of 30 items, the first ten of which u_1 was shown two days ago and
@@ -70,7 +70,7 @@ func TestNeverEmpty(t *testing.T) {
 			badge := r.ask(t, silent(20))
 			assert.Equal(t, []string{"new"}, docIDs(badge), "what comes again is not new")
 			assert.Equal(t, 1, badge.NewCount)
-			assert.Nil(t, badge.ShownBefore)
+			assert.Nil(t, badge.Refs)
 			r.remove(t, "new")
 			r.wantsAgain(t, refresh(5), run(0, 5), 0, true) // all shown today: the best comes first
 		})
@@ -178,7 +178,7 @@ func TestNothingComesAgain(t *testing.T) {
 			}
 			a := r.ask(t, refresh(15))
 			assert.LessOrEqual(t, len(a.Docs), tt.most)
-			assert.Nil(t, a.ShownBefore)
+			assert.Nil(t, shownBefore(a))
 		})
 	}
 }

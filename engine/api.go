@@ -79,13 +79,11 @@ type Answer struct {
 	// none is known of the last eight days, and nothing was learned of them. It is false
 	// where the answer is degraded.
 	NewReader bool
-	// Sources has the source of each of Docs; nil: all are there for their scores.
-	Sources []feed.Source
+	// Refs tells of each of Docs what gave it its position, and whether the agent was
+	// given it before, within the dedup window; nil of a silent refresh.
+	Refs []feed.Ref
 	// Trends has, of home, the trend of each of Docs, 0 without a mark; nil: none is known.
 	Trends []feed.Trend
-	// ShownBefore tells of each of Docs whether the agent was given it before, within
-	// the dedup window; nil: none was.
-	ShownBefore []bool
 	// Why has, where it was asked for and could be told, the reasons of each of
 	// Docs, what adds most to its score first; none for an item about which there is
 	// nothing to say.

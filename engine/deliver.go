@@ -34,8 +34,7 @@ func (e *Engine) deliver(ctx context.Context, c *call, p page) (Answer, error) {
 	lacks := p.lacks | got.lacks()
 	countDegraded(lacks)
 	a := Answer{
-		Docs: got.docs, Sources: feed.Sources(got.refs), ShownBefore: feed.ShownBefore(got.refs),
-		HasMore: p.HasMore, Degraded: lacks.names(), NewReader: c.first && lacks == 0,
+		Docs: got.docs, Refs: got.refs, HasMore: p.HasMore, Degraded: lacks.names(), NewReader: c.first && lacks == 0,
 	}
 	if trends := e.stores.Home.Trends; trends != nil && c.Feed == feed.HomeFeed {
 		a.Trends = trends.Trends(feed.IDs(got.refs))

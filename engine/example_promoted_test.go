@@ -80,7 +80,7 @@ func ExampleHome_promoted() {
 		}
 		fmt.Printf("%s:", agent)
 		for i, doc := range page.Docs {
-			fmt.Printf(" %s (%s)", doc.ID, page.Sources[i])
+			fmt.Printf(" %s (%s)", doc.ID, page.Refs[i].Source)
 		}
 		fmt.Println()
 	}

@@ -25,8 +25,8 @@ func exploring(t *testing.T, share float64, n int) *rig {
 
 // drawnOf is the positions of an answer's drawn items, from 0, and their ids.
 func drawnOf(a engine.Answer) (at []int, ids []string) {
-	for i, s := range a.Sources {
-		if s == feed.SourceExplore {
+	for i, ref := range a.Refs {
+		if ref.Source == feed.SourceExplore {
 			at, ids = append(at, i), append(ids, a.Docs[i].ID)
 		}
 	}
@@ -63,7 +63,7 @@ func TestExploration(t *testing.T) {
 	again, err := r.Feed(t.Context(), asked)
 	require.NoError(t, err)
 	assert.Equal(t, first.Docs, again.Docs)
-	assert.Equal(t, first.Sources, again.Sources)
+	assert.Equal(t, first.Refs, again.Refs)
 	assert.Equal(t, ids, r.tally.explored, "told once")
 
 	seen, drawn := map[string]bool{}, len(ids)
@@ -112,20 +112,20 @@ func TestWhatIsNotExplored(t *testing.T) {
 	}
 	for name, r := range map[string]*rig{"share 0": exploring(t, 0, 100), "nothing behind the page": exploring(t, 1, 20)} {
 		a := refresh(r, 20)
-		assert.Nil(t, a.Sources, name)
+		assert.Nil(t, sources(a), name)
 		assert.Len(t, a.Docs, 20, name)
 	}
-	assert.Nil(t, refresh(exploring(t, 1, 100), 5).Sources, "the first five")
+	assert.Nil(t, sources(refresh(exploring(t, 1, 100), 5)), "the first five")
 	old := exploring(t, 1, 20)
 	for i := range 50 {
 		old.put(t, aged(fmt.Sprintf("old%d", i), "", 80*time.Hour))
 	}
-	assert.Nil(t, refresh(old, 20).Sources, "only young items are drawn")
+	assert.Nil(t, sources(refresh(old, 20)), "only young items are drawn")
 
 	r := exploring(t, 1, 100)
 	a, err := r.Feed(t.Context(), engine.Request{Agent: "u", Action: engine.ActionRefresh, Limit: 20, Silent: true})
 	require.NoError(t, err)
-	assert.Nil(t, a.Sources, "a badge")
+	assert.Nil(t, a.Refs, "a badge")
 
 	all := exploring(t, 1, 100)
 	require.NoError(t, all.PutProfile(t.Context(), "u", feed.Profile{MutedItems: run(50, 100)}))

@@ -209,6 +209,26 @@ func (r *rig) wants(t *testing.T, q engine.Request, ids []string, more bool) {
 	assert.Nil(t, a.Degraded)
 }
 
+// sources are those of an answer's items; nil: all are there for their scores.
+func sources(a engine.Answer) []feed.Source {
+	return marks(a, func(r feed.Ref) feed.Source { return r.Source })
+}
+
+// shownBefore tells of each item of an answer whether it was shown before; nil: none was.
+func shownBefore(a engine.Answer) []bool {
+	return marks(a, func(r feed.Ref) bool { return r.ShownBefore })
+}
+
+func marks[M comparable](a engine.Answer, of func(feed.Ref) M) (all []M) {
+	for _, r := range a.Refs {
+		all = append(all, of(r))
+	}
+	if !slices.ContainsFunc(all, func(mark M) bool { return mark != *new(M) }) {
+		return nil
+	}
+	return all
+}
+
 func docIDs(a engine.Answer) []string {
 	out := make([]string, len(a.Docs))
 	for i, d := range a.Docs {

@@ -225,14 +225,14 @@ func TestASourceOfHomeIsSlowFailingOrEmpty(t *testing.T) {
 					first, err := h.ask(engine.ActionRefresh, 20)
 					require.NoError(t, err)
 					assert.Equal(t, takes, time.Since(begun))
-					assert.Equal(t, without(missing, 20), first.Sources)
+					assert.Equal(t, without(missing, 20), sources(first))
 					assert.Equal(t, lacks, first.Degraded)
 					assert.True(t, first.HasMore)
 
 					h.are[source] = healthySource
 					again, err := h.ask(engine.ActionRefresh, 20)
 					require.NoError(t, err)
-					assert.Equal(t, without(feed.SourceScore, 20), again.Sources, "the next refresh has it again")
+					assert.Equal(t, without(feed.SourceScore, 20), sources(again), "the next refresh has it again")
 					assert.Nil(t, again.Degraded)
 					for _, id := range feed.IDs(refs(again)) {
 						assert.NotContains(t, feed.IDs(refs(first)), id)
@@ -282,7 +282,7 @@ func TestNoSourceOfHomeAnswers(t *testing.T) {
 					require.Len(t, first.Docs, 5)
 					old, err := refresh(5, is, takes)
 					require.NoError(t, err, "the session of before goes on")
-					assert.Equal(t, without(feed.SourceScore, 10)[5:], old.Sources)
+					assert.Equal(t, without(feed.SourceScore, 10)[5:], sources(old))
 					assert.Equal(t, []string{"recall"}, old.Degraded)
 				})
 			})
@@ -339,7 +339,7 @@ func TestWhatIsPromotedComesAsDrawn(t *testing.T) {
 		page, err := h.ask(engine.ActionLoadMore, 20)
 		require.NoError(t, err)
 		for i, d := range page.Docs {
-			if page.Sources[i] == feed.SourcePromoted {
+			if page.Refs[i].Source == feed.SourcePromoted {
 				got = append(got, d.ID)
 			}
 		}
@@ -390,11 +390,11 @@ func TestNothingComesTwiceFromTwoSources(t *testing.T) {
 				for i, d := range page.Docs {
 					require.False(t, met[d.ID], d.ID)
 					met[d.ID] = true
-					if page.Sources[i] == feed.SourcePromoted {
+					if page.Refs[i].Source == feed.SourcePromoted {
 						require.True(t, may[d.ID], d.ID)
 						continue
 					}
-					require.Equal(t, owner[d.ID], page.Sources[i], d.ID)
+					require.Equal(t, owner[d.ID], page.Refs[i].Source, d.ID)
 				}
 			}
 			for id, source := range owner {
@@ -409,14 +409,14 @@ func TestAllIsPromoted(t *testing.T) {
 	t.Parallel()
 	h := homeOf(t, nil, items(60))
 	h.are[feed.SourceFollowing] = emptySource
-	var sources []feed.Source
+	var all []feed.Source
 	for range 3 {
 		page, err := h.ask(engine.ActionLoadMore, 20)
 		require.NoError(t, err)
 		require.Len(t, page.Docs, 20)
-		sources = append(sources, page.Sources...)
+		all = append(all, sources(page)...)
 	}
-	for i, source := range sources {
+	for i, source := range all {
 		want := feed.SourceDiscovery
 		if i%20 == 8 {
 			want = feed.SourcePromoted
@@ -467,15 +467,15 @@ func TestWhatComesAgainHasItsSource(t *testing.T) {
 		if feed.IsPost(page.Docs[i].ID) {
 			want = feed.SourceFollowing
 		}
-		require.Equal(t, want, page.Sources[i], page.Docs[i].ID)
-		require.True(t, page.ShownBefore[i])
+		require.Equal(t, want, page.Refs[i].Source, page.Docs[i].ID)
+		require.True(t, page.Refs[i].ShownBefore)
 		require.Equal(t, page.Docs[i].ID, c.ID)
 		require.Equal(t, want.String(), c.Variety.Source)
 	}
 	h.rig.settled(t)
 	page, err = h.ask(engine.ActionRefresh, 1)
 	require.NoError(t, err)
-	require.Equal(t, []feed.Source{feed.SourceFollowing}, page.Sources)
+	require.Equal(t, []feed.Source{feed.SourceFollowing}, sources(page))
 	_, err = h.net.store.Unfollow(t.Context(), "u_1", "ann", time.Time{})
 	require.NoError(t, err)
 	page, err = h.ask(engine.ActionLoadMore, 100)

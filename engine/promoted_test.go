@@ -44,7 +44,7 @@ func TestWhatPromotionsShowIsCountedForThem(t *testing.T) {
 	for range 2 {
 		got := r.ask(t, more)
 		assert.Equal(t, []string{"i001", "i002", "i003"}, docIDs(got)[:3])
-		assert.Equal(t, []feed.Source{feed.SourcePromoted, feed.SourceDiscovery, feed.SourcePromoted}, got.Sources[:3])
+		assert.Equal(t, []feed.Source{feed.SourcePromoted, feed.SourceDiscovery, feed.SourcePromoted}, sources(got)[:3])
 	}
 	shown := []events.Event{events.Promoted("p", "u_1", "i001")}
 	assert.Equal(t, shown, r.tally.promoted, "a page that is answered again is not counted again")

@@ -170,10 +170,13 @@ func (s *served) remove(agent string, keys []string, now time.Time) {
 func (s *served) unknown(agent string, refs []feed.Ref, all bool, now time.Time) (left []feed.Ref) {
 	left = refs
 	s.with(agent, now, func(a *shown) {
-		left = slices.DeleteFunc(slices.Clone(refs), func(ref feed.Ref) bool {
+		handedOut := func(ref feed.Ref) bool {
 			all := all && !ref.ShownBefore
 			return s.has(a, ref.Group, all) || ref.ID != ref.Group && s.has(a, ref.ID, all)
-		})
+		}
+		if slices.ContainsFunc(refs, handedOut) { // most pages have none, and are not copied
+			left = slices.DeleteFunc(slices.Clone(refs), handedOut)
+		}
 	})
 	return left
 }

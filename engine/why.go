@@ -113,7 +113,7 @@ func (e *Engine) why(ctx context.Context, agent string, profile *feed.Profile, a
 	a.Why = make([][]api.Reason, len(factors))
 	for i := range factors {
 		a.Why[i] = reasons(&factors[i], decay)
-		if len(a.Sources) > 0 && a.Sources[i] == feed.SourceExplore {
+		if len(a.Refs) > 0 && a.Refs[i].Source == feed.SourceExplore {
 			a.Why[i] = append([]api.Reason{{Type: api.ReasonExplore}}, a.Why[i][:min(len(a.Why[i]), MaxReasons-1)]...)
 		}
 	}

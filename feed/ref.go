@@ -84,29 +84,8 @@ func ParseRef(s string) Ref {
 	return r
 }
 
-// Sources returns the source of each ref, in order, and nil where all are
-// [SourceScore].
-func Sources(refs []Ref) []Source { return marks(refs, func(r *Ref) Source { return r.Source }) }
-
-// ShownBefore tells of each ref, in order, whether it was shown before, and is nil
-// where none was.
-func ShownBefore(refs []Ref) []bool { return marks(refs, func(r *Ref) bool { return r.ShownBefore }) }
-
-// marks are a mark of each ref, in order, and nil where none has it.
-func marks[M comparable](refs []Ref, of func(*Ref) M) (all []M) {
-	var none M
-	for i := range refs {
-		mark := of(&refs[i])
-		if mark == none {
-			continue
-		}
-		if all == nil {
-			all = make([]M, len(refs))
-		}
-		all[i] = mark
-	}
-	return all
-}
+// Marked reports whether there is more to say of the ref than its id and group.
+func (r Ref) Marked() bool { return r.Source != SourceScore || r.ShownBefore }
 
 // Detached copies refs, texts included, for callers that keep them longer than the
 // answer they come from: those of one recall lie in one text, and a page of them

@@ -30,16 +30,15 @@ func TestStoredRefs(t *testing.T) {
 
 func TestSources(t *testing.T) {
 	t.Parallel()
-	assert.Nil(t, Sources([]Ref{{ID: "a", Group: "a"}}))
-	assert.Equal(t, []Source{SourceScore, SourceExplore}, Sources([]Ref{{ID: "a"}, {ID: "b", Source: SourceExplore}}))
 	assert.Equal(t, "explore", SourceExplore.String())
 	assert.Empty(t, SourceScore.String())
 }
 
-func TestShownBefore(t *testing.T) {
+func TestMarked(t *testing.T) {
 	t.Parallel()
-	assert.Nil(t, ShownBefore([]Ref{{ID: "a", Group: "a"}}))
-	assert.Equal(t, []bool{false, true}, ShownBefore([]Ref{{ID: "a"}, {ID: "b", ShownBefore: true}}))
+	assert.False(t, Ref{ID: "a", Group: "b"}.Marked())
+	assert.True(t, Ref{ID: "a", Source: SourceExplore}.Marked())
+	assert.True(t, Ref{ID: "a", ShownBefore: true}.Marked())
 }
 
 func TestExploreParameters(t *testing.T) {

@@ -50,7 +50,7 @@ func appendPage(b []byte, req *engine.Request, a *engine.Answer) []byte {
 		size += len(a.Docs[i].JSON) + 1
 	}
 	b = slices.Grow(b, size)
-	plain := !req.Why && len(a.Sources) == 0 && len(a.ShownBefore) == 0 && len(a.Trends) == 0
+	plain := !req.Why && len(a.Trends) == 0 && !slices.ContainsFunc(a.Refs, feed.Ref.Marked)
 	b = appendItems(b, len(a.Docs), func(b []byte, i int) []byte {
 		switch {
 		case a.Docs[i].Missing():

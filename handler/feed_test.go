@@ -278,7 +278,7 @@ func TestFeedSaysWhatWasDrawn(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFixture(t, nil)
 			f.feed.answer = func(_ context.Context, r engine.Request) (engine.Answer, error) {
-				a := engine.Answer{Docs: []feed.Doc{doc("b", `{"id":"b"}`), tt.doc}, Sources: []feed.Source{feed.SourceScore, feed.SourceExplore}}
+				a := engine.Answer{Docs: []feed.Doc{doc("b", `{"id":"b"}`), tt.doc}, Refs: []feed.Ref{{}, {Source: feed.SourceExplore}}}
 				if r.Why {
 					a.Why = [][]api.Reason{nil, {{Type: api.ReasonExplore}}}
 				}
@@ -300,10 +300,9 @@ func TestFeedSaysWhatIsPromotedAndTrends(t *testing.T) {
 		post := feed.Doc{ID: "post:a", JSON: json.RawMessage(caption + "discovery" + rest + `false}}`)}
 		item := feed.Doc{ID: "a", JSON: json.RawMessage(`{"id":"a"}`)}
 		a := engine.Answer{
-			Docs:        []feed.Doc{item, post, item, post},
-			Sources:     []feed.Source{feed.SourcePromoted, feed.SourcePromoted, feed.SourceDiscovery, feed.SourceDiscovery},
-			ShownBefore: []bool{true, false, false, false},
-			Trends:      []feed.Trend{6, 0, 2, 3},
+			Docs:   []feed.Doc{item, post, item, post},
+			Refs:   []feed.Ref{{Source: feed.SourcePromoted, ShownBefore: true}, {Source: feed.SourcePromoted}, {Source: feed.SourceDiscovery}, {Source: feed.SourceDiscovery}},
+			Trends: []feed.Trend{6, 0, 2, 3},
 		}
 		if r.Why {
 			a.Why = [][]api.Reason{{{Type: api.ReasonFresh}}, {{Type: api.ReasonFresh}}, nil, nil}
@@ -350,11 +349,8 @@ func TestFeedSaysWhatWasShownBefore(t *testing.T) {
 					id = "post:a"
 				}
 				a := engine.Answer{
-					Docs:        []feed.Doc{{ID: "b", JSON: json.RawMessage(`{"id":"b"}`)}, {ID: id, JSON: json.RawMessage(tt.doc)}},
-					ShownBefore: []bool{false, true},
-				}
-				if tt.source != feed.SourceScore {
-					a.Sources = []feed.Source{feed.SourceScore, tt.source}
+					Docs: []feed.Doc{{ID: "b", JSON: json.RawMessage(`{"id":"b"}`)}, {ID: id, JSON: json.RawMessage(tt.doc)}},
+					Refs: []feed.Ref{{}, {Source: tt.source, ShownBefore: true}},
 				}
 				if r.Why {
 					a.Why = [][]api.Reason{nil, {{Type: api.ReasonFresh}}}

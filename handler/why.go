@@ -26,10 +26,9 @@ func appendExplained(b []byte, a *engine.Answer, i int) []byte {
 	if len(a.Why) > 0 {
 		in.why = a.Why[i]
 	}
-	if len(a.Sources) > 0 {
-		in.source = a.Sources[i].String()
+	if len(a.Refs) > 0 {
+		in.source, in.shown = a.Refs[i].Source.String(), a.Refs[i].ShownBefore
 	}
-	in.shown = len(a.ShownBefore) > 0 && a.ShownBefore[i]
 	if len(a.Trends) > 0 {
 		in.trend = a.Trends[i].Mark()
 	}

@@ -85,7 +85,7 @@ func (p *places) feed(t *testing.T, s *server, r engine.Request) {
 // that this one repeats.
 func (p *places) enter(t *testing.T, s *server, r engine.Request, answer engine.Answer, err error, first *askedBefore) {
 	t.Helper()
-	p.say("%s %s %s of %d %s: %v, again %v, degraded %v, %v", r.Agent, r.Feed, r.Action, r.Limit, r.RequestID, ids(answer), answer.ShownBefore, answer.Degraded, err)
+	p.say("%s %s %s of %d %s: %v, again %v, degraded %v, %v", r.Agent, r.Feed, r.Action, r.Limit, r.RequestID, ids(answer), answer.Refs, answer.Degraded, err)
 	failed := p.mayFail(t, err)
 	if first == nil && r.RequestID != "" {
 		first = &askedBefore{request: r, turn: p.turn, at: p.clock.Now(), real: time.Now()}
@@ -97,7 +97,7 @@ func (p *places) enter(t *testing.T, s *server, r engine.Request, answer engine.
 			keys := p.keysOf(t, doc)
 			all = append(all, keys...)
 			p.given++
-			p.check(t, r, keys, answer, answer.ShownBefore != nil && answer.ShownBefore[i], first)
+			p.check(t, r, keys, answer, answer.Refs != nil && answer.Refs[i].ShownBefore, first)
 		}
 		p.show(r.Agent, all, sighting{}, p.served())
 		if sessionless(answer) {
