@@ -113,10 +113,23 @@ local function strike(session, out)
   return gone
 end
 
-local function setof(list, first)
+local function setof(list, first, step)
   local set = {}
-  for i = first, #list do set[list[i]] = true end
+  for i = first, #list, step or 1 do set[list[i]] = true end
   return set
+end
+`
+
+// letGoLua takes groups[first] to groups[last] out of the pending set key, unless
+// one of them is held: then it leaves all of them. It answers whether any was taken
+// out. They are at most 1,000.
+const letGoLua = `
+local function letgo(key, groups, first, last)
+  local scores = redis.call('ZMSCORE', key, unpack(groups, first, last))
+  for i = 1, #scores do
+    if scores[i] and tonumber(scores[i]) % 1 ~= 0 then return false end
+  end
+  return redis.call('ZREM', key, unpack(groups, first, last)) > 0
 end
 `
 

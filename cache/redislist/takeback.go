@@ -2,6 +2,7 @@ package redislist
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -26,7 +27,7 @@ import (
 // there is no record, has been taken back before: the client sends a script again whose
 // answer it did not get. What other calls hold stays where it is. What is withdrawn was
 // shown elsewhere meanwhile: it stays pending and goes nowhere.
-var takeBackScript = redis.NewScript(keysLua + claimedLua + rediskeys.LetGoLua + recordLua + touchLua + strikeLua + `
+var takeBackScript = redis.NewScript(keysLua + claimedLua + letGoLua + recordLua + touchLua + strikeLua + `
 local restore, omit = ARGV[2] == 'restore', ARGV[2] == 'omit'
 local taken, free, r, left, none = 0, nil, nil, {}, true
 if KEYS[3] then
@@ -108,7 +109,7 @@ func (s *Sessions) takeBack(ctx context.Context, step, agent string, refs []feed
 //
 // What is withdrawn was shown elsewhere meanwhile, and stays pending; so does what other
 // calls hold.
-var abandonScript = redis.NewScript(keysLua + claimedLua + rediskeys.LetGoLua + recordLua + touchLua + `
+var abandonScript = redis.NewScript(keysLua + claimedLua + letGoLua + recordLua + touchLua + `
 local function clear()
   if ARGV[3] == '0' then redis.call('DEL', KEYS[2]) else redis.call('SET', KEYS[2], 'x', 'EX', ARGV[3]) end
 end
@@ -162,19 +163,31 @@ func (s *Sessions) Abandon(ctx context.Context, agent string, call cache.Call) e
 //
 //	KEYS[1]  the agent's pending set
 //	KEYS[2…] the agent's sessions
-//	ARGV[1]  when it was handed out, ms: the score of the pending entries
-//	ARGV[2]  TTL of the pending set, s
-//	ARGV[3…] the groups
-//	reply    how many refs were in the sessions
+//	ARGV[1]  TTL of the pending set, s
+//	ARGV[2…] for each group when it was handed out, ms, and a half, and the group
 //
-// The pending set comes first, because it needs memory: where there is none,
-// nothing changes.
-var withdrawScript = redis.NewScript(rediskeys.HoldLua + strikeLua + `
-hold(KEYS[1], ARGV, 3, #ARGV, tonumber(ARGV[1]))
-redis.call('EXPIRE', KEYS[1], ARGV[2])
-local out, gone = setof(ARGV, 3), 0
-for k = 2, #KEYS do gone = gone + strike(KEYS[k], out) end
-return gone
+// The half millisecond says that the group is held: a page that had claimed it before and is
+// given back leaves it in the pending set. Of two times the later one stays, and is held then.
+//
+// The pending set comes first, because it needs memory: where there is none, nothing changes.
+// What was in it already is in no session. ZADD is given 500 groups at most, since a Lua call
+// takes only so many arguments.
+var withdrawScript = redis.NewScript(strikeLua + `
+local before = redis.call('ZCARD', KEYS[1])
+for from = 2, #ARGV, 1000 do
+  local to = math.min(from + 999, #ARGV)
+  if redis.call('ZADD', KEYS[1], 'GT', 'CH', unpack(ARGV, from, to)) <= (to - from) / 2 then
+    for i = from + 1, to, 2 do -- another server's clock may be ahead
+      if redis.call('ZSCORE', KEYS[1], ARGV[i]) % 1 == 0 then redis.call('ZINCRBY', KEYS[1], 0.5, ARGV[i]) end
+    end
+  end
+end
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+if redis.call('ZCARD', KEYS[1]) > before then
+  local out = setof(ARGV, 3, 2)
+  for k = 2, #KEYS do strike(KEYS[k], out) end
+end
+return 0
 `)
 
 // Withdraw implements [cache.Withdrawer] in one round trip.
@@ -182,10 +195,11 @@ func (s *Sessions) Withdraw(ctx context.Context, agent string, groups []string, 
 	if len(groups) == 0 {
 		return nil
 	}
-	args := make([]any, 0, 2+len(groups))
-	args = append(args, at.UnixMilli(), seconds(rediskeys.PendingTTL(s.cfg.PendingTTL)))
+	held := strconv.FormatInt(at.UnixMilli(), 10) + ".5"
+	args := make([]any, 0, 1+2*len(groups))
+	args = append(args, seconds(rediskeys.PendingTTL(s.cfg.PendingTTL)))
 	for i := range groups {
-		args = append(args, &groups[i])
+		args = append(args, &held, &groups[i])
 	}
 	keys := []string{s.keys.Pending(agent), s.keys.Session(agent, feed.ForYou), s.keys.Session(agent, feed.HomeFeed)}
 	return contractError("withdraw", withdrawScript.Run(ctx, s.writes, keys, args...).Err())

@@ -71,9 +71,9 @@ func (k Keys) Session(agent string, name feed.Name) string {
 
 // Pending is the key of the groups that the agent was served lately, or that are not
 // confirmed in a filter yet. Type: sorted set of groups, score = served-at in Unix
-// milliseconds, and half a millisecond where it is held (see [HoldLua]). TTL:
-// [PendingTTL]. Written by cache/redislist with each page and by
-// dedup/redisbloom, which also takes settled groups out.
+// milliseconds, and half a millisecond where it is held: shown by something else than a
+// page of a session. TTL: [PendingTTL]. Written by cache/redislist;
+// dedup/redisbloom takes settled groups out.
 func (k Keys) Pending(agent string) string { return k.agent("feed:pending:", agent) }
 
 // Refreshed is the time of the agent's last refresh that was not silent. Type:
