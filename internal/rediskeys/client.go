@@ -17,16 +17,11 @@ func For(client redis.Cmdable, prefix string) Keys {
 	return New(prefix, cluster)
 }
 
-// MasterOf returns the server that holds a key, and its address; the client itself and
-// no address where it is not that of a cluster.
+// MasterOf returns the server that holds a key, and its address.
 //
 //go:noinline
 func MasterOf(ctx context.Context, client redis.Cmdable, key string) (master redis.Cmdable, addr string, err error) {
-	cluster, ok := client.(*redis.ClusterClient)
-	if !ok {
-		return client, "", nil
-	}
-	node, err := cluster.MasterForKey(ctx, key)
+	node, err := masterOf(ctx, client, key)
 	if err != nil {
 		return nil, "", err
 	}

@@ -194,34 +194,30 @@ func (k Keys) Item(id string) string { return k.prefix + "feed:item:" + id }
 // catalog/rediscache.
 func (k Keys) Profile(agent string) string { return k.agent("feed:profile:", agent) }
 
-// EventCounts is the key of the counts of a variant on a day. Type: hash;
-// impressions, the kinds of events, explored, explored_clicks, and a<n> for the n-th
-// bucket of ages. TTL: 90 days after the last change. All keys of events are written by signals/events/redis,
-// and on a cluster those of a variant share a slot.
-func (k Keys) EventCounts(variant string, day feed.Day) string {
-	return k.event("counts", variant, day)
-}
+// EventKey is a kind of key that each variant has of each day. All are written by
+// signals/events/redis, and on a cluster those of a variant share a slot.
+type EventKey string
 
-// EventAgents is the agents a variant was shown to on a day, to be counted.
-// Type: HyperLogLog. TTL: as [Keys.EventCounts].
-func (k Keys) EventAgents(variant string, day feed.Day) string {
-	return k.event("agents", variant, day)
-}
+const (
+	// EventCounts is counts. Type: hash; impressions, the kinds of events, explored,
+	// explored_clicks, and a<n> for the n-th bucket of ages. TTL: 90 days after the last change.
+	EventCounts EventKey = "counts"
+	// EventAgents is the agents that the variant was shown to, to be counted. Type: HyperLogLog.
+	// TTL: as [EventCounts].
+	EventAgents EventKey = "agents"
+	// EventAuthors is the authors of what was shown. Type: HyperLogLog. TTL: as [EventCounts].
+	EventAuthors EventKey = "authors"
+	// EventOnce is who did what, so that it counts once, and what exploration has shown to whom.
+	// Type: set of hashes, 8 bytes each. TTL: 3 days after the last change.
+	EventOnce EventKey = "once"
+	// EventSenders is the last batch of counts of each server, so that it counts once. Type: hash,
+	// server → number. TTL: 3 days after the last change.
+	EventSenders EventKey = "senders"
+)
 
-// EventAuthors is the authors of what was shown. Type: HyperLogLog. TTL: as
-// [Keys.EventCounts].
-func (k Keys) EventAuthors(variant string, day feed.Day) string {
-	return k.event("authors", variant, day)
-}
-
-// EventOnce is who did what on a day, so that it counts once, and what exploration
-// has shown to whom. Type: set of hashes, 8 bytes each. TTL: 3 days after the last change.
-func (k Keys) EventOnce(variant string, day feed.Day) string { return k.event("once", variant, day) }
-
-// EventSenders is the last batch of counts of each server, so that it counts
-// once. Type: hash, server → number. TTL: 3 days after the last change.
-func (k Keys) EventSenders(variant string, day feed.Day) string {
-	return k.event("senders", variant, day)
+// Event is the key of a variant and a day.
+func (k Keys) Event(what EventKey, variant string, day feed.Day) string {
+	return k.agent("events:", variant) + ":" + day.String() + ":" + string(what)
 }
 
 // EventVariants is the variants that were counted. Type: sorted set, score = the
@@ -264,10 +260,6 @@ func (k Keys) TrendingLease() string { return k.Trending() + ":lease" }
 // RetentionLease says which server sweeps old items out of the catalog. Type: string.
 // TTL: that of catalog.Retention's pauses, 10 minutes.
 func (k Keys) RetentionLease() string { return k.agent("feed:", "retention") + ":lease" }
-
-func (k Keys) event(what, variant string, day feed.Day) string {
-	return k.agent("events:", variant) + ":" + day.String() + ":" + what
-}
 
 func (k Keys) agent(kind, agent string) string {
 	if k.cluster {

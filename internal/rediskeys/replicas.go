@@ -72,7 +72,7 @@ func (r Replicas) exec(ctx context.Context, client redis.Cmdable, key string, cm
 	cluster, _ := client.(*redis.ClusterClient)
 	var asked *redis.Client
 	for try := 0; ; try++ {
-		node, err := master(ctx, client, key)
+		node, err := masterOf(ctx, client, key)
 		if asked != nil {
 			node, err = asked, nil
 		}
@@ -132,14 +132,15 @@ func (r Replicas) patience(ctx context.Context) time.Duration {
 	return max(min(r.Timeout, left), time.Millisecond)
 }
 
-func master(ctx context.Context, client redis.Cmdable, key string) (*redis.Client, error) {
+// masterOf returns the server that holds a key.
+func masterOf(ctx context.Context, client redis.Cmdable, key string) (*redis.Client, error) {
 	switch c := client.(type) {
 	case *redis.ClusterClient:
 		return c.MasterForKey(ctx, key)
 	case *redis.Client:
 		return c, nil
 	}
-	return nil, fmt.Errorf("waiting for replicas does not work with a %T", client)
+	return nil, fmt.Errorf("no server of a key is known by a %T", client)
 }
 
 // refused returns the reply, if any, that says that the commands were not run

@@ -52,14 +52,21 @@ func (s store) DeletePost(ctx context.Context, id, by string, at time.Time) erro
 }
 
 func (s store) Follow(ctx context.Context, agent, author string, at time.Time) (bool, error) {
-	changed, err := s.Store.Follow(ctx, agent, author, at)
-	s.followed(ctx, agent, author, at, err)
-	return changed, err
+	return s.follow(ctx, s.Store.Follow, agent, author, at)
 }
 
 func (s store) Unfollow(ctx context.Context, agent, author string, at time.Time) (bool, error) {
-	changed, err := s.Store.Unfollow(ctx, agent, author, at)
-	s.followed(ctx, agent, author, at, err)
+	return s.follow(ctx, s.Store.Unfollow, agent, author, at)
+}
+
+// follow runs the job of a follow also where nothing has changed: a first call may have died.
+func (s store) follow(ctx context.Context, set func(ctx context.Context, agent, author string, at time.Time) (bool, error),
+	agent, author string, at time.Time,
+) (bool, error) {
+	changed, err := set(ctx, agent, author, at)
+	if err == nil && at.IsZero() && author != social.Server {
+		s.f.runRows(ctx, row{jobs.Pair, jobs.PairKey(author, agent)})
+	}
 	return changed, err
 }
 
@@ -77,29 +84,20 @@ func (s store) FollowAll(ctx context.Context, edges []social.Edge, at time.Time)
 	return changed, rejected, err
 }
 
-// followed runs the job of a follow also where nothing has changed: a first call may have died.
-func (s store) followed(ctx context.Context, agent, author string, at time.Time, err error) {
-	if err == nil && at.IsZero() && author != social.Server {
-		s.f.runRows(ctx, row{jobs.Pair, jobs.PairKey(author, agent)})
-	}
-}
-
 func (s store) Block(ctx context.Context, agent, other string) (bool, error) {
-	changed, err := s.Store.Block(ctx, agent, other)
-	s.blocked(ctx, agent, other, err)
-	return changed, err
+	return s.block(ctx, s.Store.Block, agent, other)
 }
 
 func (s store) Unblock(ctx context.Context, agent, other string) (bool, error) {
-	changed, err := s.Store.Unblock(ctx, agent, other)
-	s.blocked(ctx, agent, other, err)
-	return changed, err
+	return s.block(ctx, s.Store.Unblock, agent, other)
 }
 
-func (s store) blocked(ctx context.Context, agent, other string, err error) {
+func (s store) block(ctx context.Context, set func(ctx context.Context, agent, other string) (bool, error), agent, other string) (bool, error) {
+	changed, err := set(ctx, agent, other)
 	if err == nil {
 		s.f.runRows(ctx, row{jobs.Pair, jobs.PairKey(other, agent)}, row{jobs.Pair, jobs.PairKey(agent, other)})
 	}
+	return changed, err
 }
 
 func (s store) AddMember(ctx context.Context, circle, agent, by string, at time.Time) (bool, error) {
@@ -132,24 +130,22 @@ func (s store) DropCircle(ctx context.Context, id, by string, at time.Time) erro
 }
 
 func (s store) EraseAuthor(ctx context.Context, author string) error {
-	err := s.Store.EraseAuthor(ctx, author)
-	s.erased(ctx, author, err)
-	return err
+	return s.erase(ctx, s.Store.EraseAuthor, author)
 }
 
 func (s store) EraseAgent(ctx context.Context, agent string) error {
-	err := s.Store.EraseAgent(ctx, agent)
-	s.erased(ctx, agent, err)
-	return err
+	return s.erase(ctx, s.Store.EraseAgent, agent)
 }
 
-// erased hides the agent's cards, and then removes follows, likes and the rest, as far as that
+// erase hides the agent's cards, and then removes follows, likes and the rest, as far as that
 // takes no longer than a write may.
-func (s store) erased(ctx context.Context, agent string, err error) {
+func (s store) erase(ctx context.Context, erase func(ctx context.Context, agent string) error, agent string) error {
+	err := erase(ctx, agent)
 	if err == nil {
 		s.f.beside(ctx, func(ctx context.Context) error { return s.f.hide(ctx, agent) })
 		s.f.atOnce(ctx, []string{agent}, func(ctx context.Context) error { return s.f.runRow(ctx, row{jobs.Erase, agent}) })
 	}
+	return err
 }
 
 // members are those of a circle, as far as it matters: one more than a few are many.

@@ -123,12 +123,14 @@ func (s *Store) Add(ctx context.Context, b *events.Batch) error {
 	if err != nil {
 		return contractError("count events", err)
 	}
-	keys := []string{
-		s.keys.EventCounts(b.Variant, b.Day), s.keys.EventAgents(b.Variant, b.Day), s.keys.EventAuthors(b.Variant, b.Day),
-		s.keys.EventOnce(b.Variant, b.Day), s.keys.EventSenders(b.Variant, b.Day),
+	var keys []string
+	for _, what := range []rediskeys.EventKey{
+		rediskeys.EventCounts, rediskeys.EventAgents, rediskeys.EventAuthors, rediskeys.EventOnce, rediskeys.EventSenders,
+	} {
+		keys = append(keys, s.keys.Event(what, b.Variant, b.Day))
 	}
 	for back := feed.Day(1); back < events.OnceDays; back++ {
-		keys = append(keys, s.keys.EventOnce(b.Variant, b.Day-back))
+		keys = append(keys, s.keys.Event(rediskeys.EventOnce, b.Variant, b.Day-back))
 	}
 	return contractError("count events", addScript.Run(ctx, s.client, keys, arguments(b)...).Err())
 }
@@ -218,9 +220,9 @@ func (s *Store) queue(ctx context.Context, pipe redis.Pipeliner, variant string,
 	r := reading{variant: variant}
 	var agents, authors []string
 	for day := from; day <= to; day++ {
-		r.counts = append(r.counts, pipe.HGetAll(ctx, s.keys.EventCounts(variant, day)))
-		agents = append(agents, s.keys.EventAgents(variant, day))
-		authors = append(authors, s.keys.EventAuthors(variant, day))
+		r.counts = append(r.counts, pipe.HGetAll(ctx, s.keys.Event(rediskeys.EventCounts, variant, day)))
+		agents = append(agents, s.keys.Event(rediskeys.EventAgents, variant, day))
+		authors = append(authors, s.keys.Event(rediskeys.EventAuthors, variant, day))
 	}
 	r.agents, r.authors = pipe.PFCount(ctx, agents...), pipe.PFCount(ctx, authors...)
 	return r

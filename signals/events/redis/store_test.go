@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/internal/rediskeys"
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/signals/events/eventstest"
@@ -39,7 +40,7 @@ func TestTTL(t *testing.T) {
 	keys, err := client.Keys(t.Context(), prefix+"*").Result()
 	require.NoError(t, err)
 	require.Len(t, keys, 6)
-	short := map[string]bool{s.keys.EventOnce("control", b.Day): true, s.keys.EventSenders("control", b.Day): true}
+	short := map[string]bool{s.keys.Event(rediskeys.EventOnce, "control", b.Day): true, s.keys.Event(rediskeys.EventSenders, "control", b.Day): true}
 	for _, key := range keys {
 		ttl := client.TTL(t.Context(), key).Val()
 		want := 90 * 24 * time.Hour
@@ -56,7 +57,7 @@ func TestUnavailable(t *testing.T) {
 	client, prefix := testenv.Redis(t)
 	s := New(client, prefix)
 	b := events.Batch{Variant: "control", Day: eventstest.Today, Sender: "s", Seq: 1, Impressions: 1}
-	require.NoError(t, client.Set(t.Context(), s.keys.EventCounts("control", b.Day), "x", time.Minute).Err())
+	require.NoError(t, client.Set(t.Context(), s.keys.Event(rediskeys.EventCounts, "control", b.Day), "x", time.Minute).Err())
 	err := s.Add(t.Context(), &b)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, events.ErrUnavailable)
