@@ -8,7 +8,6 @@ package elastic
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -72,30 +71,7 @@ func New(client esindex.Client, cfg Config) *Catalog {
 
 // Refresh makes everything written so far visible to searches, for tests.
 func (c *Catalog) Refresh(ctx context.Context) error {
-	return c.do(ctx, "/"+c.items+"/_refresh", "", nil, nil)
-}
-
-// do is post with the errors of the contract.
-func (c *Catalog) do(ctx context.Context, path, params string, request, got any) error {
-	return c.contractError(c.post(ctx, path, params, request, got))
-}
-
-// post sends a POST and reads the answer into got, unless that is nil. A request that is no
-// []byte is sent as JSON. Ids go into the body, where they need no escaping.
-func (c *Catalog) post(ctx context.Context, path, params string, request, got any) error {
-	body, ready := request.([]byte)
-	if !ready && request != nil {
-		var err error
-		if body, err = json.Marshal(request); err != nil {
-			return err
-		}
-	}
-	return esindex.Do(ctx, c.client, http.MethodPost, path, params, body, func(answer []byte) error {
-		if got == nil {
-			return nil
-		}
-		return json.Unmarshal(answer, got)
-	})
+	return c.contractError(esindex.Ask(ctx, c.client, http.MethodPost, "/"+c.items+"/_refresh", "", nil, nil))
 }
 
 // contractError turns an error of a request into one of the contract.

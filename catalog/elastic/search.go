@@ -98,17 +98,16 @@ func (c *Catalog) untold(ctx context.Context, s *esindex.Schema, id string, sour
 
 // find searches the items. Documents that Elasticsearch cannot write as JSON are broken.
 func (c *Catalog) find(ctx context.Context, ask map[string]any) ([]hit, error) {
-	const whole = "allow_partial_search_results=false"
-	hits, err := c.ask(ctx, whole, ask)
+	hits, err := c.ask(ctx, "", ask)
 	if esindex.NotJSON(err) {
-		hits, err = c.ask(ctx, whole+"&filter_path=hits", ask)
+		hits, err = c.ask(ctx, "filter_path=hits&", ask)
 	}
 	if !esindex.Unwritable(err) {
 		return hits, err
 	}
 	ask = maps.Clone(ask)
 	ask["_source"] = false
-	if hits, err = c.ask(ctx, whole, ask); err != nil {
+	if hits, err = c.ask(ctx, "", ask); err != nil {
 		return nil, err
 	}
 	ids := make([]esindex.DocID, len(hits))
@@ -123,13 +122,8 @@ func (c *Catalog) find(ctx context.Context, ask map[string]any) ([]hit, error) {
 }
 
 func (c *Catalog) ask(ctx context.Context, params string, ask map[string]any) ([]hit, error) {
-	var got struct {
-		Hits struct {
-			Hits []hit `json:"hits"`
-		} `json:"hits"`
-	}
-	err := c.do(ctx, "/"+c.items+"/_search", params, ask, &got)
-	return got.Hits.Hits, err
+	hits, err := esindex.Search[hit](ctx, c.client, c.items, params, ask)
+	return hits, c.contractError(err)
 }
 
 // elsewhere finds the documents of items that a read by _id did not return. No document has

@@ -276,7 +276,7 @@ func (c *Catalog) bulkTo(ctx context.Context, name, params string, b *bulk) ([]r
 	var got struct {
 		Items []map[string]result `json:"items"`
 	}
-	err := c.post(ctx, "/"+name+"/_bulk", params+"filter_path=error,status,items.*.status,items.*.error", b.body, &got)
+	err := esindex.Ask(ctx, c.client, http.MethodPost, "/"+name+"/_bulk", params+"filter_path=error,status,items.*.status,items.*.error", b.body, &got)
 	if err != nil {
 		return nil, err
 	}

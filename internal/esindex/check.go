@@ -2,31 +2,20 @@ package esindex
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/elastic/go-elasticsearch/v8/typedapi/core/ping"
 )
-
-// readJSON returns a reader of an answer's body into a value.
-func readJSON(into any) func([]byte) error {
-	return func(body []byte) error { return json.Unmarshal(body, into) }
-}
 
 // Ping returns an error where Elasticsearch does not answer, of the kinds of [Do]. A user
 // without the cluster privilege monitor may ask for the index alone.
 func Ping(ctx context.Context, client Client, index string) error {
-	// The type that every other request takes; by default it is one of version 8 alone.
-	res, err := ping.New(client).Header("Accept", "application/json").Perform(ctx)
-	if err != nil {
-		return unavailable(ctx, err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	if err = readAnswer(ctx, res, http.MethodHead, nil); forbidden(err) && own(res) {
+	err := Do(ctx, client, http.MethodHead, "/", "", nil, nil)
+	var refused *Error
+	if errors.As(err, &refused) && refused.Status == http.StatusForbidden && !refused.Foreign {
 		return Do(ctx, client, http.MethodHead, "/"+index, "", nil, nil)
 	}
 	return err
@@ -39,7 +28,7 @@ func WithoutSource(ctx context.Context, client Client, indices []string) (withou
 	var found map[string]struct {
 		Mappings mapping `json:"mappings"`
 	}
-	err = Do(ctx, client, http.MethodGet, "/"+strings.Join(indices, ",")+"/_mapping", "ignore_unavailable=true&filter_path=*.mappings._source,error,status", nil, readJSON(&found))
+	err = Ask(ctx, client, http.MethodGet, "/"+strings.Join(indices, ",")+"/_mapping", "ignore_unavailable=true&filter_path=*.mappings._source,error,status", nil, &found)
 	if forbidden(err) || Missing(err) {
 		return nil, nil
 	}
@@ -58,7 +47,7 @@ func CheckVersion(ctx context.Context, client Client) (string, error) {
 			Number string `json:"number"`
 		} `json:"version"`
 	}
-	err := Do(ctx, client, http.MethodGet, "/", "", nil, readJSON(&info))
+	err := Ask(ctx, client, http.MethodGet, "/", "", nil, &info)
 	return info.Version.Number, err
 }
 
@@ -69,7 +58,7 @@ func CheckClocks(ctx context.Context, client Client) (map[string]time.Time, erro
 			Timestamp int64 `json:"timestamp"`
 		} `json:"nodes"`
 	}
-	if err := Do(ctx, client, http.MethodGet, "/_nodes/stats/process", "", nil, readJSON(&stats)); err != nil {
+	if err := Ask(ctx, client, http.MethodGet, "/_nodes/stats/process", "", nil, &stats); err != nil {
 		return nil, err
 	}
 	clocks := make(map[string]time.Time, len(stats.Nodes))
@@ -89,6 +78,6 @@ type Copies struct {
 
 // CheckCopies asks for those of the indices that are there.
 func CheckCopies(ctx context.Context, client Client, indices []string) (rows []Copies, err error) {
-	err = Do(ctx, client, http.MethodGet, "/_cat/indices/"+strings.Join(indices, ","), "format=json&h=index,health,rep&ignore_unavailable=true", nil, readJSON(&rows))
+	err = Ask(ctx, client, http.MethodGet, "/_cat/indices/"+strings.Join(indices, ","), "format=json&h=index,health,rep&ignore_unavailable=true", nil, &rows)
 	return rows, err
 }

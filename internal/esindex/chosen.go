@@ -66,7 +66,7 @@ func chosen(ctx context.Context, client Client, indices string, names []string) 
 	var found map[string]struct {
 		Settings map[string]string `json:"settings"`
 	}
-	err = Do(ctx, client, http.MethodGet, "/"+indices+"/_settings/"+strings.Join(names, ","), "flat_settings=true&ignore_unavailable=true", nil, readJSON(&found))
+	err = Ask(ctx, client, http.MethodGet, "/"+indices+"/_settings/"+strings.Join(names, ","), "flat_settings=true&ignore_unavailable=true", nil, &found)
 	for _, in := range slices.Sorted(maps.Keys(found)) {
 		for _, name := range slices.Sorted(maps.Keys(found[in].Settings)) {
 			value := found[in].Settings[name]

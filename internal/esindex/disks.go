@@ -26,11 +26,11 @@ type allocation struct {
 // where no watermark holds, because disk-based allocation is switched off.
 func CheckDisks(ctx context.Context, client Client) (disks []Disk, held bool, err error) {
 	var settings clusterSettings
-	if err := Do(ctx, client, http.MethodGet, "/_cluster/settings", "include_defaults=true&flat_settings=true", nil, readJSON(&settings)); err != nil {
+	if err := Ask(ctx, client, http.MethodGet, "/_cluster/settings", "include_defaults=true&flat_settings=true", nil, &settings); err != nil {
 		return nil, false, err
 	}
 	var rows []allocation
-	if err := Do(ctx, client, http.MethodGet, "/_cat/allocation", "format=json&bytes=b&h=node,disk.avail,disk.total", nil, readJSON(&rows)); err != nil {
+	if err := Ask(ctx, client, http.MethodGet, "/_cat/allocation", "format=json&bytes=b&h=node,disk.avail,disk.total", nil, &rows); err != nil {
 		return nil, false, err
 	}
 	for _, row := range rows {

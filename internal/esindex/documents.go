@@ -75,17 +75,15 @@ func Unwritable(err error) bool {
 
 // get reads documents in one request.
 func get(ctx context.Context, client Client, ids []DocID, params string) ([]Document, error) {
-	body, err := json.Marshal(map[string]any{"docs": ids})
-	if err != nil {
-		return nil, err
-	}
+	request := map[string]any{"docs": ids}
 	var got struct {
 		Docs []Document `json:"docs"`
 	}
 	// No filter_path: with one, Elasticsearch parses every document and writes
 	// it anew, and 1.50 comes back as 1.5. Without, it sends the stored bytes.
-	if err = Do(ctx, client, http.MethodPost, "/_mget", params, body, readJSON(&got)); NotJSON(err) {
-		err = Do(ctx, client, http.MethodPost, "/_mget", params+"filter_path=docs", body, readJSON(&got))
+	err := Ask(ctx, client, http.MethodPost, "/_mget", params, request, &got)
+	if NotJSON(err) {
+		err = Ask(ctx, client, http.MethodPost, "/_mget", params+"filter_path=docs", request, &got)
 	}
 	if err == nil && len(got.Docs) != len(ids) {
 		err = fmt.Errorf("elasticsearch answered %d documents for %d ids", len(got.Docs), len(ids))

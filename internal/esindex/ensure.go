@@ -2,7 +2,6 @@ package esindex
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -92,11 +91,8 @@ func EnsureBeside(ctx context.Context, client Client, index string) (created []s
 // AddFolded adds the fields of folded tags and of languages to an index of Freshet's own that
 // was made without.
 func AddFolded(ctx context.Context, client Client, index string) error {
-	body, err := json.Marshal(object{"properties": object{FoldedTags: foldedField, LangKeys: foldedField}})
-	if err != nil {
-		return err
-	}
-	return Do(ctx, client, http.MethodPut, "/"+index+"/_mapping", "", body, nil)
+	fields := object{"properties": object{FoldedTags: foldedField, LangKeys: foldedField}}
+	return Ask(ctx, client, http.MethodPut, "/"+index+"/_mapping", "", fields, nil)
 }
 
 // ensureOne creates an index where it is missing, and then answers its name.
@@ -116,13 +112,9 @@ func ensureOne(ctx context.Context, client Client, index string, mappings object
 	if !errors.As(err, &e) || e.Status != http.StatusNotFound {
 		return nil, err
 	}
-	body, err := json.Marshal(object{
+	err = Ask(ctx, client, http.MethodPut, "/"+index, Patience(ctx), object{
 		"aliases": object{WriteAlias(index): object{}}, "settings": object{"number_of_shards": 1}, "mappings": mappings,
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = Do(ctx, client, http.MethodPut, "/"+index, Patience(ctx), body, nil)
+	}, nil)
 	if err == nil {
 		return []string{index}, nil
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -76,7 +75,7 @@ func Inspect(ctx context.Context, client Client, index string, names Fields) (Re
 	var found map[string]struct {
 		Mappings mapping `json:"mappings"`
 	}
-	err := Do(ctx, client, http.MethodGet, "/"+index+"/_mapping", url.Values{"allow_no_indices": {"false"}}.Encode(), nil, readJSON(&found))
+	err := Ask(ctx, client, http.MethodGet, "/"+index+"/_mapping", "allow_no_indices=false", nil, &found)
 	if err != nil {
 		return Report{}, fmt.Errorf("reading the mapping of %s: %w", index, err)
 	}

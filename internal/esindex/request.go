@@ -113,6 +113,44 @@ func Do(ctx context.Context, client Client, method, path, query string, body []b
 	return readAnswer(ctx, res, method, read)
 }
 
+// Ask is [Do] with JSON: it encodes the request, unless that is nil or []byte, and decodes
+// the answer into a value; nil: only that there is one counts.
+func Ask(ctx context.Context, client Client, method, path, query string, request, answer any) (err error) {
+	body, encoded := request.([]byte)
+	if !encoded && request != nil {
+		if body, err = json.Marshal(request); err != nil {
+			return err
+		}
+	}
+	return Do(ctx, client, method, path, query, body, func(data []byte) error {
+		if answer == nil {
+			return nil
+		}
+		if err := json.Unmarshal(data, answer); err != nil {
+			return fmt.Errorf("the answer of elasticsearch cannot be read: %w", err)
+		}
+		return nil
+	})
+}
+
+// Found is the answer to a search.
+type Found[H any] struct {
+	Hits struct {
+		Hits []H `json:"hits"`
+	} `json:"hits"`
+}
+
+// Search returns the hits of a search in all shards: one that is missing some is an error.
+// params are further parameters, each with an & behind it.
+func Search[H any](ctx context.Context, client Client, index, params string, request any) ([]H, error) {
+	var found Found[H]
+	err := Ask(ctx, client, http.MethodPost, "/"+index+"/_search", params+wholeAnswer, request, &found)
+	return found.Hits.Hits, err
+}
+
+// wholeAnswer is the parameter of a search that no shard may be missing from.
+const wholeAnswer = "allow_partial_search_results=false"
+
 // readAnswer reads the answer to a request with this method.
 func readAnswer(ctx context.Context, res *http.Response, method string, read func([]byte) error) error {
 	buf := bodies.Get().(*bytes.Buffer)

@@ -7,7 +7,6 @@ package esindex
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -194,12 +193,9 @@ func (s *Schema) ReadLangs(ctx context.Context, client Client, index string) err
 	if s.Langs = ""; field == None || s.Loaded&ByLang == 0 || s.Folds() {
 		return nil
 	}
-	ask, err := json.Marshal(object{
+	ask := object{
 		"size": 0, "track_total_hits": false,
 		"aggs": object{"langs": object{"terms": object{"field": field, "size": maxLangs}}},
-	})
-	if err != nil {
-		return err
 	}
 	var got struct {
 		Aggregations struct {
@@ -211,7 +207,7 @@ func (s *Schema) ReadLangs(ctx context.Context, client Client, index string) err
 			} `json:"langs"`
 		} `json:"aggregations"`
 	}
-	err = Do(ctx, client, http.MethodPost, "/"+index+"/_search", "allow_partial_search_results=false", ask, readJSON(&got))
+	err := Ask(ctx, client, http.MethodPost, "/"+index+"/_search", wholeAnswer, ask, &got)
 	if Refused(err) || IsType(err, "too_many_buckets_exception") || got.Aggregations.Langs.Others > 0 {
 		return nil
 	}

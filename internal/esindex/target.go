@@ -36,7 +36,7 @@ func FindTarget(ctx context.Context, client Client, index string) (Target, error
 		Aliases map[string]json.RawMessage `json:"aliases"`
 	}
 	// One request for both names: between two, somebody may delete the index.
-	err := Do(ctx, client, http.MethodGet, "/"+index+","+WriteAlias(index)+"/_alias", "ignore_unavailable=true", nil, readJSON(&found))
+	err := Ask(ctx, client, http.MethodGet, "/"+index+","+WriteAlias(index)+"/_alias", "ignore_unavailable=true", nil, &found)
 	if forbidden(err) {
 		return plain, nil
 	}
@@ -75,8 +75,8 @@ func addWriteAlias(ctx context.Context, client Client, index string) error {
 	if err != nil || target.Alias {
 		return err
 	}
-	add := fmt.Appendf(nil, `{"actions":[{"add":{"index":%q,"alias":%q}}]}`, index, WriteAlias(index))
-	if err := Do(ctx, client, http.MethodPost, "/_aliases", "", add, nil); err != nil && !forbidden(err) {
+	add := object{"actions": []object{{"add": object{"index": index, "alias": WriteAlias(index)}}}}
+	if err := Ask(ctx, client, http.MethodPost, "/_aliases", "", add, nil); err != nil && !forbidden(err) {
 		return err
 	}
 	return nil

@@ -175,10 +175,6 @@ func count(ctx context.Context, client Client, index string, query object, all b
 	if !all {
 		search["track_total_hits"], search["terminate_after"] = 1, 1
 	}
-	ask, err := json.Marshal(search)
-	if err != nil {
-		return 0, err
-	}
 	var got struct {
 		Hits struct {
 			Total struct {
@@ -186,7 +182,7 @@ func count(ctx context.Context, client Client, index string, query object, all b
 			} `json:"total"`
 		} `json:"hits"`
 	}
-	err = Do(ctx, client, http.MethodPost, "/"+index+"/_search", "allow_partial_search_results=false", ask, readJSON(&got))
+	err = Ask(ctx, client, http.MethodPost, "/"+index+"/_search", wholeAnswer, search, &got)
 	return got.Hits.Total.Value, err
 }
 

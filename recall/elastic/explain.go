@@ -87,23 +87,25 @@ func (s *Source) explainSome(ctx context.Context, schema *esindex.Schema, q *fee
 		Filter: []clause{{Terms: map[string][]string{schema.Fields.ID: ids}}},
 		Should: named.clauses,
 	}}, sort)
-	return s.find(ctx, "include_named_queries_score=true&", req, func(found []hit) error {
-		for _, hit := range found {
-			id, f, err := hit.factors(schema, q)
-			if err != nil {
-				return err
-			}
-			// Where an index has an id twice, the better document counts, as in a recall.
-			if _, again := known[id]; again || !f.Known {
-				continue
-			}
-			if err := named.assign(&f, hit.Matched); err != nil {
-				return err
-			}
-			known[id] = f
+	found, err := s.find(ctx, "include_named_queries_score=true&", req)
+	if err != nil {
+		return err
+	}
+	for _, hit := range found {
+		id, f, err := hit.factors(schema, q)
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+		// Where an index has an id twice, the better document counts, as in a recall.
+		if _, again := known[id]; again || !f.Known {
+			continue
+		}
+		if err := named.assign(&f, hit.Matched); err != nil {
+			return err
+		}
+		known[id] = f
+	}
+	return nil
 }
 
 // assign puts each named query's score to the interest or keyword it is for. Of a

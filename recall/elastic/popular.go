@@ -32,9 +32,11 @@ func (s *Source) Popular(ctx context.Context, spans []recall.Span, n int) (lists
 		return nil, err
 	}
 	const parts = "error,status,responses.error,responses.status,responses.hits.hits.sort,responses.hits.hits._id,responses.hits.hits._index"
-	err = esindex.Do(ctx, s.client, http.MethodPost, "/_msearch", "filter_path="+parts, request, func(data []byte) error {
-		return s.readPopular(ctx, schema, data, lists)
-	})
+	var answer popularAnswer
+	err = esindex.Ask(ctx, s.client, http.MethodPost, "/_msearch", "filter_path="+parts, request, &answer)
+	if err == nil {
+		err = s.readPopular(ctx, schema, &answer, lists)
+	}
 	if esindex.Refused(err) || errors.Is(err, errForeign) {
 		s.schema.Recheck(ctx, schema, err)
 	}
@@ -64,18 +66,17 @@ func (s *Source) popularBody(schema *esindex.Schema, spans []recall.Span, n int)
 	return body, nil
 }
 
+// popularAnswer is the answer to several searches.
+type popularAnswer struct {
+	Responses []struct {
+		Status int            `json:"status"`
+		Error  *esindex.Cause `json:"error"`
+		esindex.Found[hit]
+	} `json:"responses"`
+}
+
 // readPopular reads an answer into the lists.
-func (s *Source) readPopular(ctx context.Context, schema *esindex.Schema, data []byte, lists [][]recall.PopularItem) error {
-	var answer struct {
-		Responses []struct {
-			Status int            `json:"status"`
-			Error  *esindex.Cause `json:"error"`
-			hits
-		} `json:"responses"`
-	}
-	if err := json.Unmarshal(data, &answer); err != nil {
-		return fmt.Errorf("the answer of elasticsearch cannot be read: %w", err)
-	}
+func (s *Source) readPopular(ctx context.Context, schema *esindex.Schema, answer *popularAnswer, lists [][]recall.PopularItem) error {
 	if len(answer.Responses) != len(lists) {
 		return fmt.Errorf("elasticsearch answered %d of %d searches", len(answer.Responses), len(lists))
 	}

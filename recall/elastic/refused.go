@@ -62,19 +62,21 @@ func (s *Source) refusedOf(ctx context.Context, schema *esindex.Schema, p *feed.
 		Should:  []clause{{ConstantScore: &constantScore{Filter: clause{Bool: &boolean{Should: by}}, Boost: 1, Name: "refused"}}},
 		MustNot: mapped(nil, p, schema),
 	}}, sort)
-	return s.find(ctx, "", request, func(found []hit) error {
-		for _, hit := range found {
-			id := hit.ID
-			if !schema.MetaID() && len(hit.Sort) > 1 {
-				if err := json.Unmarshal(hit.Sort[1], &id); err != nil {
-					return err
-				}
-			}
-			if _, later := refused[id]; !later {
-				refused[id] = len(hit.Matched) > 0
+	found, err := s.find(ctx, "", request)
+	if err != nil {
+		return err
+	}
+	for _, hit := range found {
+		id := hit.ID
+		if !schema.MetaID() && len(hit.Sort) > 1 {
+			if err := json.Unmarshal(hit.Sort[1], &id); err != nil {
+				return err
 			}
 		}
-		maps.DeleteFunc(refused, func(_ string, is bool) bool { return !is })
-		return nil
-	})
+		if _, later := refused[id]; !later {
+			refused[id] = len(hit.Matched) > 0
+		}
+	}
+	maps.DeleteFunc(refused, func(_ string, is bool) bool { return !is })
+	return nil
 }
