@@ -47,35 +47,39 @@ func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) (out [
 // finds it. A query's name is its place among them.
 type parts struct {
 	clauses []clause
-	named   []named
+	report  []func(f *recall.Factors, score float64) // what each query has scored
 }
 
-type named struct {
-	name string
-	tag  bool
-	in   string // of a keyword
-	// learned is the learned gain; its score is not used.
-	learned *feed.LearnedGain
-}
-
-func nameParts(q *feed.Query, s *esindex.Schema) parts {
-	var out parts
+func nameParts(q *feed.Query, s *esindex.Schema) (out parts) {
 	p := &q.Profile
 	for _, is := range recall.InterestsOf(p) {
-		out.add(interest(&is, s), named{name: is.Name, tag: true})
+		out.add(interest(&is, s), func(f *recall.Factors, score float64) {
+			f.Tags = append(f.Tags, feed.Gain{Name: is.Name, Score: score})
+		})
 	}
 	for _, k := range recall.Keywords(p) {
 		for _, found := range inTexts(&k, &q.Ranking, s) {
-			out.add(found.query.ConstantScore, named{name: k.Term, in: found.in})
+			out.add(found.query.ConstantScore, func(f *recall.Factors, score float64) {
+				// Of one that stands in both texts the title's counts, which comes first.
+				if n := len(f.Keywords); n == 0 || f.Keywords[n-1].Name != k.Term {
+					f.Keywords = append(f.Keywords, feed.Gain{Name: k.Term, Score: score, In: found.in})
+				}
+			})
 		}
 	}
-	out.nameLearned(q, s)
+	for _, l := range recall.LearnedOf(q) {
+		if found, ok := featured(&l, s); ok {
+			out.add(&constantScore{Filter: found, Boost: 1}, func(f *recall.Factors, _ float64) {
+				f.Learned = append(f.Learned, l.LearnedGain)
+			})
+		}
+	}
 	return out
 }
 
-func (p *parts) add(c *constantScore, is named) {
-	c.Name = strconv.Itoa(len(p.named))
-	p.clauses, p.named = append(p.clauses, clause{ConstantScore: c}), append(p.named, is)
+func (p *parts) add(c *constantScore, report func(*recall.Factors, float64)) {
+	c.Name = strconv.Itoa(len(p.report))
+	p.clauses, p.report = append(p.clauses, clause{ConstantScore: c}), append(p.report, report)
 }
 
 func (s *Source) explainSome(ctx context.Context, schema *esindex.Schema, q *feed.Query, named parts, ids []string, known map[string]recall.Factors) error {
@@ -108,23 +112,15 @@ func (s *Source) explainSome(ctx context.Context, schema *esindex.Schema, q *fee
 	return nil
 }
 
-// assign puts each named query's score to the interest or keyword it is for. Of a
-// keyword that stands in both texts the title's counts, which comes first.
+// assign puts each named query's score to what it is for.
 func (p *parts) assign(f *recall.Factors, scores json.RawMessage) error {
 	var matched map[string]float64
 	if err := json.Unmarshal(scores, &matched); err != nil && len(scores) > 0 {
 		return err
 	}
-	for i, is := range p.named {
-		score, ok := matched[strconv.Itoa(i)]
-		switch {
-		case !ok:
-		case is.learned != nil:
-			f.Learned = append(f.Learned, *is.learned)
-		case is.tag:
-			f.Tags = append(f.Tags, feed.Gain{Name: is.name, Score: score})
-		case len(f.Keywords) == 0 || f.Keywords[len(f.Keywords)-1].Name != is.name:
-			f.Keywords = append(f.Keywords, feed.Gain{Name: is.name, Score: score, In: is.in})
+	for i, report := range p.report {
+		if score, ok := matched[strconv.Itoa(i)]; ok {
+			report(f, score)
 		}
 	}
 	recall.SortLearned(f.Learned)

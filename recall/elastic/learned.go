@@ -62,12 +62,3 @@ func lowered(c clause, learned []recall.Learned, s *esindex.Schema) clause {
 	}
 	return clause{FunctionScore: f}
 }
-
-// nameLearned adds the learned features to what is reported.
-func (p *parts) nameLearned(q *feed.Query, s *esindex.Schema) {
-	for _, l := range recall.LearnedOf(q) {
-		if found, ok := featured(&l, s); ok {
-			p.add(&constantScore{Filter: found, Boost: 1}, named{learned: &l.LearnedGain})
-		}
-	}
-}
