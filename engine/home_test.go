@@ -66,14 +66,14 @@ type listed struct {
 	items  []feed.Item
 }
 
-func (l *listed) Propose(ctx context.Context, _ feed.Query) (recall.Proposals, error) {
+func (l *listed) Propose(ctx context.Context, _ feed.Query) (recall.Result, error) {
 	is := l.home.are[l.source]
 	if err := is.pass(ctx, recall.ErrUnavailable); err != nil || is == emptySource {
-		return recall.Proposals{}, err
+		return recall.Result{}, err
 	}
-	out := recall.Proposals{Proposals: make([]recall.Proposal, len(l.items))}
+	out := recall.Result{Candidates: make([]feed.Candidate, len(l.items))}
 	for i, it := range l.items {
-		out.Proposals[i].Candidate = feed.Candidate{ID: it.ID, Group: it.Group(), UpdateTime: it.UpdateTime, Traits: it.Traits()}
+		out.Candidates[i] = feed.Candidate{ID: it.ID, Group: it.Group(), UpdateTime: it.UpdateTime, Traits: it.Traits()}
 	}
 	return out, nil
 }
@@ -293,13 +293,13 @@ func TestNoSourceOfHomeAnswers(t *testing.T) {
 // endsEarly proposes some items, and fails when it is asked for more.
 type endsEarly []feed.Item
 
-func (e endsEarly) Propose(_ context.Context, q feed.Query) (recall.Proposals, error) {
+func (e endsEarly) Propose(_ context.Context, q feed.Query) (recall.Result, error) {
 	if q.After != "" {
-		return recall.Proposals{}, recall.ErrUnavailable
+		return recall.Result{}, recall.ErrUnavailable
 	}
-	out := recall.Proposals{Next: "more"}
+	out := recall.Result{Next: "more"}
 	for _, it := range e {
-		out.Proposals = append(out.Proposals, recall.Proposal{Candidate: feed.Candidate{ID: it.ID, Group: it.Group(), UpdateTime: it.UpdateTime}})
+		out.Candidates = append(out.Candidates, feed.Candidate{ID: it.ID, Group: it.Group(), UpdateTime: it.UpdateTime})
 	}
 	return out, nil
 }
