@@ -95,7 +95,8 @@ func (f *Fanout) runRow(ctx context.Context, r row) error {
 	}
 }
 
-// runLeased runs a job and tells the queue. One that failed is given to the workers.
+// runLeased runs a job and tells the queue. again says that it is to be looked at again: it was
+// marked meanwhile, or somebody else has it. One that failed is given to the workers.
 func (f *Fanout) runLeased(ctx context.Context, j jobs.Job) (again bool, err error) {
 	err = f.handlers[j.Kind].Run(ctx, []jobs.Job{j})[0]
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.limit)
@@ -103,5 +104,6 @@ func (f *Fanout) runLeased(ctx context.Context, j jobs.Job) (again bool, err err
 	if err != nil {
 		return false, errors.Join(err, f.d.Queue.GiveBack(end, j))
 	}
-	return f.d.Queue.Done(end, j)
+	ends, err := f.d.Queue.Done(end, j)
+	return err == nil && ends[0] != jobs.Completed, err
 }

@@ -271,7 +271,7 @@ func (w *world) waits(pair [2]string) bool {
 func expected(err error) bool {
 	return slices.ContainsFunc([]error{
 		errKilled, feed.ErrNotFound, feed.ErrForbidden, feed.ErrRule, timeline.ErrUnavailable,
-		jobs.ErrWait, jobs.ErrLost, errBuilding,
+		jobs.ErrWait, errBuilding,
 	}, func(ok error) bool { return errors.Is(err, ok) })
 }
 

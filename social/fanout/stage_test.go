@@ -206,8 +206,8 @@ func (q stagedQueue) LeaseKey(ctx context.Context, kind jobs.Kind, key string, d
 	})
 }
 
-func (q stagedQueue) Done(ctx context.Context, j jobs.Job) (bool, error) {
-	return get(ctx, "done", func() (bool, error) { return q.Queue.Done(ctx, j) })
+func (q stagedQueue) Done(ctx context.Context, list ...jobs.Job) ([]jobs.State, error) {
+	return get(ctx, "done", func() ([]jobs.State, error) { return q.Queue.Done(ctx, list...) })
 }
 
 func (q stagedQueue) Fail(ctx context.Context, j jobs.Job, f jobs.Failure) (jobs.State, error) {

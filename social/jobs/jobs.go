@@ -21,8 +21,6 @@ import (
 var (
 	// ErrTaken says that somebody else has it leased.
 	ErrTaken = errors.New("the job is being worked on")
-	// ErrLost says that the lease ran out and somebody else has the job, or that it was dropped.
-	ErrLost = errors.New("the lease of the job is lost")
 	// ErrWait is wrapped by a handler's error that says that a dependency is down. It is no
 	// failed attempt.
 	ErrWait = errors.New("a dependency is down")
@@ -83,7 +81,11 @@ const (
 	Dead      State = "dead"      // will not, until somebody or the next change revives it
 )
 
-// States lists them all.
+// Lost stands for the state where a lease cannot be ended, because it is not held any more: it ran
+// out and somebody else has the job, or the row was dropped.
+const Lost State = "lost"
+
+// States lists them all, of rows.
 func States() []State { return []State{Pending, Running, Completed, Failed, Dead} }
 
 // Priorities: the least goes first. Between them lies [PriorityFor].
@@ -171,12 +173,6 @@ func Clip(reason string) string {
 	return strings.ToValidUTF8(reason[:MaxReason], "")
 }
 
-// End is how a job of a batch has ended.
-type End struct {
-	Again bool // it was marked meanwhile, and is pending
-	Lost  bool // somebody else has it, or it was dropped
-}
-
 // Filter chooses rows to list. Zero fields choose all.
 type Filter struct {
 	Kind  Kind
@@ -244,16 +240,12 @@ type Queue interface {
 	// Renew extends leases and returns those that are lost, whose work does not count.
 	Renew(ctx context.Context, d time.Duration, list ...Job) (lost []Job, err error)
 
-	// Done completes a leased row, or removes it, see [Kind.Kept]. again is true
-	// where it was marked meanwhile: then it is pending. ErrLost.
-	Done(ctx context.Context, j Job) (again bool, err error)
-
-	// DoneAll is Done for the jobs of a batch, in one step: the outcome of each, in
-	// order. Those that are lost are no error.
-	DoneAll(ctx context.Context, list []Job) ([]End, error)
+	// Done completes leased rows in one step, or removes them, see [Kind.Kept]. It returns
+	// for each, in order, Completed, Pending where it was marked meanwhile, or Lost.
+	Done(ctx context.Context, list ...Job) ([]State, error)
 
 	// Fail ends an attempt. The row is tried again after the time given, or is dead after
-	// [MaxAttempts]; its state is returned. One that was marked meanwhile is pending. ErrLost.
+	// [MaxAttempts]; its state is returned, or Lost. One that was marked meanwhile is pending.
 	Fail(ctx context.Context, j Job, f Failure) (State, error)
 
 	// GiveBack ends leases as if they had not been. Those that are lost are left out.

@@ -31,16 +31,23 @@ var (
 const (
 	resultAgain    = "again"    // it was marked while it ran
 	resultWaiting  = "waiting"  // a dependency is down
-	resultLost     = "lost"     // somebody else has it
 	resultReturned = "returned" // returned to the queue, because the process ends
 )
+
+// resultOf is the result of an attempt that has left a row in a state.
+func resultOf(state State) string {
+	if state == Pending {
+		return resultAgain
+	}
+	return string(state)
+}
 
 // expose makes the series of the kinds that are run, at 0: an alert on a series that
 // comes later would miss its beginning.
 func expose(kinds iter.Seq[Kind]) {
 	for kind := range kinds {
 		for _, result := range []string{
-			string(Completed), string(Failed), string(Dead), resultAgain, resultWaiting, resultLost, resultReturned,
+			string(Completed), string(Failed), string(Dead), string(Lost), resultAgain, resultWaiting, resultReturned,
 		} {
 			seconds.WithLabelValues(string(kind), result)
 		}

@@ -64,7 +64,7 @@ func TestRunnerSweepsUntilNothingIsOver(t *testing.T) {
 		require.NoError(b, b.q.Mark(b.Context(), rows...))
 		list, err := b.q.Lease(b.Context(), len(rows), time.Minute)
 		require.NoError(b, err)
-		_, err = b.q.DoneAll(b.Context(), list)
+		_, err = b.q.Done(b.Context(), list...)
 		require.NoError(b, err)
 		b.pass(jobs.CompletedLives)
 		q := &counted{Queue: b.q}
@@ -351,12 +351,12 @@ func (q *losing) Lease(ctx context.Context, n int, d time.Duration, kinds ...job
 	return list, err
 }
 
-// DoneAll loses the call itself: the jobs stay leased.
-func (q *losing) DoneAll(ctx context.Context, list []jobs.Job) ([]jobs.End, error) {
+// Done loses the call itself: the jobs stay leased.
+func (q *losing) Done(ctx context.Context, list ...jobs.Job) ([]jobs.State, error) {
 	if q.lose(&q.done) {
 		return nil, errLost
 	}
-	return q.Queue.DoneAll(ctx, list)
+	return q.Queue.Done(ctx, list...)
 }
 
 // TestRunnerTakesBackWhatItDoesNotKnowOf: what was leased by a call whose answer was lost, or

@@ -35,57 +35,46 @@ func jittered(d time.Duration, jitter float64) time.Duration {
 	return d/2 + time.Duration(jitter*float64(d/2))
 }
 
-// work runs jobs and tells the queue their outcome.
+// work runs jobs and tells the queue their outcome; of those that are done in one step.
 func (r *Runner) work(list []Job) {
-	kind := list[0].Kind
 	start := time.Now()
-	errs := r.run(r.handlers[kind], list)
-	took := time.Since(start).Seconds()
+	errs := r.run(r.handlers[list[0].Kind], list)
+	took := time.Since(start)
 	// The queue is told although Close has given up waiting.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), endTimeout)
 	defer cancel()
-	results, told := r.endAll(ctx, list, errs)
+	var done []Job
 	for i, j := range list {
-		if told[i] != nil {
-			// Its lease is taken back, or runs out, and it is run again.
-			r.doubts()
-			r.cfg.Logger.ErrorContext(ctx, "the end of a job cannot be written", "kind", j.Kind, "key", j.Key, "error", told[i])
+		if errs[i] == nil {
+			done = append(done, j)
 			continue
 		}
-		seconds.WithLabelValues(string(kind), results[i]).Observe(took)
+		result, err := r.end(ctx, j, errs[i])
+		r.told(ctx, j, took, result, err)
+	}
+	if len(done) == 0 {
+		return
+	}
+	ends, err := r.q.Done(ctx, done...)
+	r.inactive(done...)
+	for i, j := range done {
+		var result string
+		if err == nil {
+			result = resultOf(ends[i])
+		}
+		r.told(ctx, j, took, result, err)
 	}
 }
 
-// endAll tells the queue how each attempt has ended; those that are done in one step.
-func (r *Runner) endAll(ctx context.Context, list []Job, causes []error) (results []string, errs []error) {
-	results, errs = make([]string, len(list)), make([]error, len(list))
-	var done []Job
-	var at []int
-	for i, j := range list {
-		if causes[i] == nil {
-			done, at = append(done, j), append(at, i)
-			continue
-		}
-		results[i], errs[i] = r.end(ctx, j, causes[i])
+// told measures an attempt whose outcome the queue knows; err says that it could not be told.
+func (r *Runner) told(ctx context.Context, j Job, took time.Duration, result string, err error) {
+	if err != nil {
+		// Its lease is taken back, or runs out, and it is run again.
+		r.doubts()
+		r.cfg.Logger.ErrorContext(ctx, "the end of a job cannot be written", "kind", j.Kind, "key", j.Key, "error", err)
+		return
 	}
-	if len(done) == 0 {
-		return results, errs
-	}
-	ends, err := r.q.DoneAll(ctx, done)
-	r.inactive(done...)
-	for i, place := range at {
-		switch {
-		case err != nil:
-			errs[place] = err
-		case ends[i].Lost:
-			results[place] = resultLost
-		case ends[i].Again:
-			results[place] = resultAgain
-		default:
-			results[place] = string(Completed)
-		}
-	}
-	return results, errs
+	seconds.WithLabelValues(string(j.Kind), result).Observe(took.Seconds())
 }
 
 // inactive forgets leases that have ended: they are not renewed any more.
@@ -120,27 +109,26 @@ func (r *Runner) run(h Handler, list []Job) (errs []error) {
 // end tells the queue that one attempt has failed.
 func (r *Runner) end(ctx context.Context, j Job, cause error) (result string, err error) {
 	defer r.inactive(j)
-	switch {
-	case r.ctx.Err() != nil: // broken off
-		result, err = resultReturned, r.q.GiveBack(ctx, j)
-	case errors.Is(cause, ErrWait):
+	if r.ctx.Err() != nil { // broken off
+		return resultReturned, r.q.GiveBack(ctx, j)
+	}
+	f := Failure{Reason: cause.Error(), After: Delay(j.Attempts, rand.Float64())}
+	if f.Wait = errors.Is(cause, ErrWait); f.Wait {
 		r.pause(j.Kind)
-		result = resultWaiting
-		_, err = r.q.Fail(ctx, j, Failure{Reason: cause.Error(), After: WaitDelay(rand.Float64()), Wait: true})
-	default:
-		var state State
-		state, err = r.q.Fail(ctx, j, Failure{Reason: cause.Error(), After: Delay(j.Attempts, rand.Float64())})
-		result = string(state)
+		f.After = WaitDelay(rand.Float64())
+	}
+	state, err := r.q.Fail(ctx, j, f)
+	if f.Wait && state != Lost {
+		return resultWaiting, err
+	}
+	if !f.Wait {
 		level := slog.LevelWarn
 		if state == Dead {
 			level = slog.LevelError
 		}
 		r.cfg.Logger.Log(ctx, level, "a job failed", "kind", j.Kind, "key", j.Key, "attempt", j.Attempts, "state", state, "error", cause)
 	}
-	if errors.Is(err, ErrLost) {
-		return resultLost, nil
-	}
-	return result, err
+	return resultOf(state), err
 }
 
 // pause takes no job of a kind for a moment.

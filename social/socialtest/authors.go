@@ -109,7 +109,7 @@ func rebuilt(e *env) {
 	must[jobs.State](e)(e.Fail(e.ctx, job, jobs.Failure{After: time.Hour}))
 	require.True(e, tells(), "it has failed")
 	job = must[jobs.Job](e)(e.LeaseKey(e.ctx, jobs.Pair, key, time.Minute))
-	must[bool](e)(e.Done(e.ctx, job))
+	must[[]jobs.State](e)(e.Done(e.ctx, job))
 	require.False(e, tells(), "it is done")
 	e.dirty()
 }

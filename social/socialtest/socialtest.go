@@ -247,7 +247,7 @@ func (e *env) dirty() []string {
 		}
 		for _, j := range list {
 			out = append(out, fmt.Sprintf("%s %s", j.Kind, j.Key))
-			must[bool](e)(e.Done(e.ctx, j))
+			must[[]jobs.State](e)(e.Done(e.ctx, j))
 		}
 	}
 }

@@ -1,8 +1,8 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/freshet/freshet/social/jobs"
@@ -59,21 +59,7 @@ func (s *Store) Renew(ctx context.Context, d time.Duration, list ...jobs.Job) (l
 }
 
 // Done implements [jobs.Queue].
-func (s *Store) Done(ctx context.Context, j jobs.Job) (again bool, err error) {
-	ends, err := s.DoneAll(ctx, []jobs.Job{j})
-	switch {
-	case err != nil:
-		return false, err
-	case ends[0].Lost:
-		return false, lost(j)
-	}
-	return ends[0].Again, nil
-}
-
-func lost(j jobs.Job) error { return fmt.Errorf("%s %s: %w", j.Kind, j.Key, jobs.ErrLost) }
-
-// DoneAll implements [jobs.Queue].
-func (s *Store) DoneAll(ctx context.Context, list []jobs.Job) ([]jobs.End, error) {
+func (s *Store) Done(ctx context.Context, list ...jobs.Job) ([]jobs.State, error) {
 	held, err := s.end(ctx, func(q *Query, held states) {
 		rest := list
 		if q.d.Remove != "" {
@@ -84,11 +70,10 @@ func (s *Store) DoneAll(ctx context.Context, list []jobs.Job) ([]jobs.End, error
 	if err != nil {
 		return nil, s.failed(ctx, "complete jobs", err)
 	}
-	ends := make([]jobs.End, len(list))
+	ends := make([]jobs.State, len(list))
 	for i, j := range list {
-		state, ok := held[j.ID]
+		ends[i] = cmp.Or(held[j.ID], jobs.Lost)
 		delete(held, j.ID) // a lease ends once
-		ends[i] = jobs.End{Again: state == jobs.Pending, Lost: !ok}
 	}
 	return ends, nil
 }
@@ -110,13 +95,10 @@ func (s *Store) Fail(ctx context.Context, j jobs.Job, f jobs.Failure) (jobs.Stat
 	held, err := s.end(ctx, func(q *Query, held states) {
 		q.end(held, failText, []jobs.Job{j}, queueNow(s.opts), f.Wait, f.After.Microseconds(), jobs.Clip(f.Reason), jobs.MaxAttempts)
 	})
-	if _, ok := held[j.ID]; err == nil && !ok {
-		err = lost(j)
-	}
 	if err != nil {
 		return "", s.failed(ctx, "fail job", err)
 	}
-	return held[j.ID], nil
+	return cmp.Or(held[j.ID], jobs.Lost), nil
 }
 
 // GiveBack implements [jobs.Queue].

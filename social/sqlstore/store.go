@@ -118,7 +118,7 @@ var ErrRaced = errors.New("another transaction came between")
 // Answered reports whether an error says something of the request or of one row, not of
 // the database.
 func Answered(err error) bool {
-	return feed.Refused(err) || errors.Is(err, jobs.ErrTaken) || errors.Is(err, jobs.ErrLost) || errors.Is(err, social.ErrDamaged)
+	return feed.Refused(err) || errors.Is(err, jobs.ErrTaken) || errors.Is(err, social.ErrDamaged)
 }
 
 func (s *Store) failed(ctx context.Context, what string, err error) error {

@@ -120,9 +120,17 @@ func (e *env) none() {
 
 func (e *env) done(j jobs.Job) (again bool) {
 	e.t.Helper()
-	again, err := e.q.Done(e.ctx, j)
+	state := e.end(j)
+	require.Contains(e.t, []jobs.State{jobs.Completed, jobs.Pending}, state)
+	return state == jobs.Pending
+}
+
+func (e *env) end(j jobs.Job) jobs.State {
+	e.t.Helper()
+	ends, err := e.q.Done(e.ctx, j)
 	require.NoError(e.t, err)
-	return again
+	require.Len(e.t, ends, 1)
+	return ends[0]
 }
 
 func (e *env) row(kind jobs.Kind, key string) jobs.Job {

@@ -2,6 +2,7 @@ package jobstest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -78,8 +79,7 @@ func runsOut(e *env) {
 	second := e.one()
 	require.Equal(e.t, first.ID, second.ID)
 	require.Equal(e.t, 2, second.Attempts)
-	_, err := e.q.Done(e.ctx, first)
-	require.ErrorIs(e.t, err, jobs.ErrLost)
+	require.Equal(e.t, jobs.Lost, e.end(first))
 	require.False(e.t, e.done(second))
 }
 
@@ -129,8 +129,7 @@ func clockGoesBack(e *env) {
 	require.Empty(e.t, keys(e.lease(10, jobs.Pair)))
 	e.pass(-24 * time.Hour)
 	require.ElementsMatch(e.t, []string{"post:runs", "post:fails", "post:waits", "post:later"}, keys(e.lease(10)))
-	_, err = e.q.Done(e.ctx, running)
-	require.ErrorIs(e.t, err, jobs.ErrLost, "somebody else runs it now")
+	require.Equal(e.t, jobs.Lost, e.end(running), "somebody else runs it now")
 	e.none() // leases are by the new clock
 	e.pass(leaseTime)
 	require.Len(e.t, e.lease(10), 4)
@@ -191,23 +190,20 @@ func lost(e *env) {
 	first := e.one()
 	e.pass(leaseTime)
 	second := e.one()
-	_, err := e.q.Done(e.ctx, first)
-	require.ErrorIs(e.t, err, jobs.ErrLost)
-	_, err = e.q.Fail(e.ctx, first, jobs.Failure{Reason: "late"})
-	require.ErrorIs(e.t, err, jobs.ErrLost)
+	require.Equal(e.t, jobs.Lost, e.end(first))
+	state, err := e.q.Fail(e.ctx, first, jobs.Failure{Reason: "late"})
+	require.NoError(e.t, err)
+	require.Equal(e.t, jobs.Lost, state)
 	require.NoError(e.t, e.q.GiveBack(e.ctx, first))
 	require.Equal(e.t, jobs.Running, e.row(jobs.Deliver, "post:a").State)
 	require.NoError(e.t, e.q.Drop(e.ctx, second.ID))
-	_, err = e.q.Done(e.ctx, second)
-	require.ErrorIs(e.t, err, jobs.ErrLost)
+	require.Equal(e.t, jobs.Lost, e.end(second))
 	// A new row of the same key is not theirs either.
 	e.mark(deliver("post:a"))
 	third := e.one()
-	_, err = e.q.Done(e.ctx, first)
-	require.ErrorIs(e.t, err, jobs.ErrLost)
+	require.Equal(e.t, jobs.Lost, e.end(first))
 	require.False(e.t, e.done(third))
-	_, err = e.q.Done(e.ctx, third)
-	require.ErrorIs(e.t, err, jobs.ErrLost, "only once")
+	require.Equal(e.t, jobs.Lost, e.end(third), "only once")
 }
 
 func retries(e *env) {
@@ -280,13 +276,13 @@ func doneAll(e *env) {
 	e.mark(deliver(list[2].Key))
 	require.NoError(e.t, e.q.Drop(e.ctx, list[0].ID))
 	list = append(list, list[1]) // the second time it is not the lease's any more
-	ends, err := e.q.DoneAll(e.ctx, list[:4])
+	ends, err := e.q.Done(e.ctx, list[:4]...)
 	require.NoError(e.t, err)
-	require.Equal(e.t, []jobs.End{{Lost: true}, {}, {Again: true}, {}}, ends)
-	ends, err = e.q.DoneAll(e.ctx, list)
+	require.Equal(e.t, []jobs.State{jobs.Lost, jobs.Completed, jobs.Pending, jobs.Completed}, ends)
+	ends, err = e.q.Done(e.ctx, list...)
 	require.NoError(e.t, err)
-	require.Equal(e.t, []jobs.End{{Lost: true}, {Lost: true}, {Lost: true}, {Lost: true}, {Lost: true}}, ends)
-	ends, err = e.q.DoneAll(e.ctx, nil)
+	require.Equal(e.t, slices.Repeat([]jobs.State{jobs.Lost}, 5), ends)
+	ends, err = e.q.Done(e.ctx)
 	require.NoError(e.t, err)
 	require.Empty(e.t, ends)
 }
@@ -299,11 +295,15 @@ func notKept(e *env) {
 	}
 	list := e.lease(20)
 	e.mark(jobs.Dirty{Kind: jobs.Index, Key: "post:b"})
-	ends, err := e.q.DoneAll(e.ctx, list)
+	ends, err := e.q.Done(e.ctx, list...)
 	require.NoError(e.t, err)
 	for i, j := range list {
-		require.Equal(e.t, jobs.End{Again: j.Key == "post:b"}, ends[i], "%s %s", j.Kind, j.Key)
-		require.ErrorIs(e.t, second(e.q.Done(e.ctx, j)), jobs.ErrLost, "it is done once")
+		want := jobs.Completed
+		if j.Key == "post:b" {
+			want = jobs.Pending
+		}
+		require.Equal(e.t, want, ends[i], "%s %s", j.Kind, j.Key)
+		require.Equal(e.t, jobs.Lost, e.end(j), "it is done once")
 	}
 	left, err := e.q.List(e.ctx, jobs.Filter{Key: "post:a"})
 	require.NoError(e.t, err)
