@@ -12,10 +12,10 @@ type runner func(c *call, do func(ctx context.Context) error) error
 // body must be read before and the answer sent after it: a slow client must not
 // hold a place.
 func (s *server) work(c *call, do func(ctx context.Context) error) error {
-	if err := s.feeds.enter(); err != nil {
+	if err := s.feeds.enter(1); err != nil {
 		return err
 	}
-	defer s.feeds.leave()
+	defer s.feeds.leave(1)
 	ctx, cancel := s.deadline(c)
 	defer cancel()
 	return do(ctx)

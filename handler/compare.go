@@ -29,7 +29,7 @@ const maxDepth = 2000
 // offlineWork runs a comparison or a replay. It does not pass the gate of agents'
 // calls, so that an overload can be looked into, but has a smaller one of its own.
 func (s *server) offlineWork(c *call, do func(ctx context.Context) error) error {
-	return c.slowly(&s.analyses, max(offlineTimeout, s.cfg.RequestTimeout), do)
+	return c.slowly(s.analyses, max(offlineTimeout, s.cfg.RequestTimeout), do)
 }
 
 // compareBody is the body of POST /v1/compare.

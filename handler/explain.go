@@ -22,10 +22,10 @@ type Explainer interface {
 
 // look runs an explanation.
 func (s *server) look(c *call, do func(ctx context.Context) error) error {
-	if err := s.looks.enter(); err != nil {
+	if err := s.looks.enter(1); err != nil {
 		return err
 	}
-	defer s.looks.leave()
+	defer s.looks.leave(1)
 	return s.gated(c, do)
 }
 

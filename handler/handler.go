@@ -4,19 +4,21 @@
 package handler
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"regexp"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/rs/cors"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/engine"
@@ -111,7 +113,7 @@ type server struct {
 	looks    gate // explanations
 	analyses gate // comparisons and replays
 	shown    gate // images that are sent
-	pictures imageUploading
+	pictures *imageUploading
 	rates    *limiter // nil: no rate limit
 	health   healthLog
 	openapi  static
@@ -139,12 +141,12 @@ func New(cfg Config, deps Deps) (http.Handler, error) {
 	}
 	s := &server{
 		cfg: cfg, deps: deps, log: deps.Log, auth: auth, rates: rates, cors: newCORS(cfg.CORS),
-		feeds:    gate{most: int64(cfg.MaxInFlight), shed: shedTotal.WithLabelValues("agents")},
-		loads:    gate{most: int64(cfg.MaxUploads), shed: shedTotal.WithLabelValues("uploads")},
-		looks:    gate{most: explainAtOnce, shed: shedTotal.WithLabelValues("explain")},
-		analyses: gate{most: offlineAtOnce, shed: shedTotal.WithLabelValues("offline")},
-		pictures: imageUploading{shed: shedTotal.WithLabelValues("images")},
-		shown:    gate{most: int64(cfg.MaxInFlight), shed: shedTotal.WithLabelValues("media")},
+		feeds:    newGate("agents", cfg.MaxInFlight),
+		loads:    newGate("uploads", cfg.MaxUploads),
+		looks:    newGate("explain", explainAtOnce),
+		analyses: newGate("offline", offlineAtOnce),
+		pictures: newImageUploading(),
+		shown:    newGate("media", cfg.MaxInFlight),
 		openapi:  describe(cfg.Version, deps.Social != nil),
 	}
 	pages, err := assets()
@@ -268,29 +270,26 @@ func (s *server) admin(fn func(*call) error) func(*call) error {
 	}
 }
 
-// gate limits how many calls are processed at once; most 0 is no limit.
+// gate limits how much is processed at once, in calls or in bytes.
 type gate struct {
-	most   int64
-	inside atomic.Int64
-	shed   prometheus.Counter // rejected calls
+	room *semaphore.Weighted
+	shed prometheus.Counter // rejected calls
 }
 
-// enter fails at once where the limit is reached: queued calls would be answered too late,
-// and the queue would outlive the overload. After a success leave must be called.
-func (g *gate) enter() error {
-	if g.most == 0 {
-		return nil
-	}
-	if g.inside.Add(1) > g.most {
-		g.inside.Add(-1)
+// newGate returns a gate with room for most at once; 0 is no limit. Rejected calls are counted
+// under the name.
+func newGate(name string, most int) gate {
+	return gate{semaphore.NewWeighted(int64(cmp.Or(most, math.MaxInt))), shedTotal.WithLabelValues(name)}
+}
+
+// enter takes room for n. It fails at once where there is none: queued calls would be answered
+// too late, and the queue would outlive the overload. After a success leave must be called.
+func (g gate) enter(n int) error {
+	if !g.room.TryAcquire(int64(n)) {
 		g.shed.Inc()
 		return feed.ErrBusy
 	}
 	return nil
 }
 
-func (g *gate) leave() {
-	if g.most != 0 {
-		g.inside.Add(-1)
-	}
-}
+func (g gate) leave(n int) { g.room.Release(int64(n)) }

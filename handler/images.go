@@ -249,10 +249,10 @@ func (s *server) getImage(c *call) error {
 	if images == nil {
 		return feed.ErrNotFound
 	}
-	if err := s.shown.enter(); err != nil {
+	if err := s.shown.enter(1); err != nil {
 		return err
 	}
-	defer s.shown.leave()
+	defer s.shown.leave(1)
 	reader, err := s.auth.reader(c.gin.Request)
 	if err != nil {
 		return err

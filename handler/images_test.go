@@ -417,7 +417,7 @@ func TestUploadsAreBounded(t *testing.T) {
 
 func TestUploadsShareTheirMemory(t *testing.T) {
 	t.Parallel()
-	u := imageUploading{shed: shedTotal.WithLabelValues("images")}
+	u := newImageUploading()
 	large, err := u.enter("a")
 	require.NoError(t, err)
 	small, err := u.enter("b")
@@ -431,6 +431,6 @@ func TestUploadsShareTheirMemory(t *testing.T) {
 	require.NoError(t, small.hold(uploadMemory))
 	small.leave()
 	require.Empty(t, u.agents, "nothing is kept of agents")
-	require.Zero(t, u.bytes)
-	require.Zero(t, u.all)
+	require.NoError(t, u.memory.enter(uploadMemory))
+	require.NoError(t, u.all.enter(imageUploads))
 }

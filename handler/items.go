@@ -52,7 +52,7 @@ func (s *server) upload(c *call, read func(ctx context.Context, body io.Reader) 
 	if r.ContentLength > MaxItemsBody {
 		return tooLarge("the body", MaxItemsBody)
 	}
-	return c.slowly(&s.loads, s.cfg.UploadTimeout, func(ctx context.Context) error {
+	return c.slowly(s.loads, s.cfg.UploadTimeout, func(ctx context.Context) error {
 		sent := &bounded{r: r.Body, left: MaxItemsBody}
 		body := &bounded{r: sent, left: MaxItemsBody}
 		if enc == "gzip" {
@@ -74,11 +74,11 @@ func (s *server) upload(c *call, read func(ctx context.Context, body io.Reader) 
 }
 
 // slowly runs what may last inside a gate, and gives its connection the time for it.
-func (c *call) slowly(g *gate, limit time.Duration, do func(ctx context.Context) error) error {
-	if err := g.enter(); err != nil {
+func (c *call) slowly(g gate, limit time.Duration, do func(ctx context.Context) error) error {
+	if err := g.enter(1); err != nil {
 		return err
 	}
-	defer g.leave()
+	defer g.leave(1)
 	ctx, cancel := context.WithTimeout(c.gin.Request.Context(), limit)
 	defer cancel()
 	extendDeadlines(c.gin.Writer, c.gin.Request, limit)

@@ -93,36 +93,34 @@ const (
 // imageUploading limits the posts with images that are under way. Like a gate it lets
 // nobody wait.
 type imageUploading struct {
-	shed   prometheus.Counter // rejected calls
+	all, memory gate
+
 	mu     sync.Mutex
-	all    int
-	agents map[string]int
-	bytes  int64
+	agents map[string]int // how many each agent's are
+}
+
+func newImageUploading() *imageUploading {
+	return &imageUploading{all: newGate("images", imageUploads), memory: newGate("images", uploadMemory), agents: map[string]int{}}
 }
 
 // imageUpload is one post with images. It is used by one goroutine.
 type imageUpload struct {
 	in    *imageUploading
 	agent string
-	bytes int64
+	bytes int
 }
 
 // enter begins one. After a success the caller must call leave.
 func (u *imageUploading) enter(agent string) (*imageUpload, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	switch {
-	case u.agents[agent] >= agentUploads:
-		u.shed.Inc()
+	if u.agents[agent] >= agentUploads {
+		u.all.shed.Inc()
 		return nil, feed.Errorf(feed.ErrTooMany, "too many uploads: %d of this agent's posts with images are under way; wait for one of them", agentUploads)
-	case u.all >= imageUploads:
-		u.shed.Inc()
-		return nil, feed.ErrBusy
 	}
-	if u.agents == nil {
-		u.agents = map[string]int{}
+	if err := u.all.enter(1); err != nil {
+		return nil, err
 	}
-	u.all++
 	u.agents[agent]++
 	return &imageUpload{in: u, agent: agent}, nil
 }
@@ -130,22 +128,20 @@ func (u *imageUploading) enter(agent string) (*imageUpload, error) {
 // hold takes so many bytes, or gives back as many as n is below 0. It fails where
 // there is no room.
 func (u *imageUpload) hold(n int) error {
-	u.in.mu.Lock()
-	defer u.in.mu.Unlock()
-	if n > 0 && u.in.bytes+int64(n) > uploadMemory {
-		u.in.shed.Inc()
-		return feed.ErrBusy
+	if n < 0 {
+		u.in.memory.leave(-n)
+	} else if err := u.in.memory.enter(n); err != nil {
+		return err
 	}
-	u.in.bytes += int64(n)
-	u.bytes += int64(n)
+	u.bytes += n
 	return nil
 }
 
 func (u *imageUpload) leave() {
+	u.in.memory.leave(u.bytes)
+	u.in.all.leave(1)
 	u.in.mu.Lock()
 	defer u.in.mu.Unlock()
-	u.in.bytes -= u.bytes
-	u.in.all--
 	if u.in.agents[u.agent]--; u.in.agents[u.agent] == 0 {
 		delete(u.in.agents, u.agent)
 	}
