@@ -25,28 +25,16 @@ func (c *call) readBody(limit int) ([]byte, error) {
 	if r.ContentLength > int64(limit) {
 		return nil, tooLarge("the body", limit)
 	}
-	b := c.in[:0]
-	if cap(b) == 0 {
-		b = make([]byte, 0, min(limit+1, 512))
+	c.in.Reset()
+	// One byte beyond the limit is read to detect a body that is too large.
+	c.sent = io.LimitedReader{R: r.Body, N: int64(limit) + 1}
+	if _, err := c.in.ReadFrom(&c.sent); err != nil {
+		return nil, c.unreadable(err)
 	}
-	for {
-		// One byte beyond the limit is read to detect a body that is too large.
-		n, err := r.Body.Read(b[len(b):min(cap(b), limit+1)])
-		b = b[:len(b)+n]
-		c.in = b
-		if len(b) > limit {
-			return nil, tooLarge("the body", limit)
-		}
-		if errors.Is(err, io.EOF) {
-			return b, nil
-		}
-		if err != nil {
-			return nil, c.unreadable(err)
-		}
-		if len(b) == cap(b) {
-			b = append(b, 0)[:len(b)]
-		}
+	if c.in.Len() > limit {
+		return nil, tooLarge("the body", limit)
 	}
+	return c.in.Bytes(), nil
 }
 
 // mayBeJSON fails where the type of the body says that it is something else. Types that

@@ -1,10 +1,12 @@
 package handler
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -27,16 +29,17 @@ const maxMethod = 16
 type call struct {
 	gin      *gin.Context
 	start    time.Time
-	id       string // of this request, in the log and in X-Request-ID
-	agent    string // that calls, once known
-	code     int    // of the envelope
-	cause    error  // for the log only
-	lacks    string // what the answer lacks
-	unsent   bool   // the answer could not be written
-	personal bool   // the answer depends on who calls
-	shared   bool   // it is the same for everybody, and caches may keep it
-	in       []byte // the body, where it is small
-	out      []byte // an answer that is assembled from stored JSON
+	id       string           // of this request, in the log and in X-Request-ID
+	agent    string           // that calls, once known
+	code     int              // of the envelope
+	cause    error            // for the log only
+	lacks    string           // what the answer lacks
+	unsent   bool             // the answer could not be written
+	personal bool             // the answer depends on who calls
+	shared   bool             // it is the same for everybody, and caches may keep it
+	sent     io.LimitedReader // what is read of the body
+	in       bytes.Buffer     // the body, where it is small
+	out      []byte           // an answer that is assembled from stored JSON
 }
 
 // handle returns a route that runs fn, answers its error, recovers its panic, and
@@ -45,7 +48,7 @@ func (s *server) handle(name string, fn func(*call) error) gin.HandlerFunc {
 	meter, route := newMeter(name), newRoute(name)
 	return func(g *gin.Context) {
 		c := s.calls.Get().(*call)
-		*c = call{gin: g, start: time.Now(), in: c.in[:0], out: c.out[:0]}
+		*c = call{gin: g, start: time.Now(), in: c.in, out: c.out[:0]}
 		c.id = requestID(g.Request.Header.Get("X-Request-ID"))
 		g.Writer.Header()["X-Request-Id"] = []string{c.id}
 		if s.deps.Drain.draining() { // a proxy that keeps connections opens its next one elsewhere
@@ -131,9 +134,9 @@ func (s *server) finish(c *call, route route, m meter) {
 	if aborted {
 		panic(panicked)
 	}
-	c.gin, c.cause = nil, nil
-	if cap(c.in) > keepBuffer {
-		c.in = nil
+	c.gin, c.cause, c.sent.R = nil, nil, nil
+	if c.in.Cap() > keepBuffer {
+		c.in = bytes.Buffer{}
 	}
 	if cap(c.out) > keepBuffer {
 		c.out = nil
