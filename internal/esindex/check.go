@@ -2,20 +2,25 @@ package esindex
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/elastic/go-elasticsearch/v8/typedapi/core/ping"
 )
 
 // Ping returns an error where Elasticsearch does not answer, of the kinds of [Do]. A user
 // without the cluster privilege monitor may ask for the index alone.
 func Ping(ctx context.Context, client Client, index string) error {
-	err := Do(ctx, client, http.MethodHead, "/", "", nil, nil)
-	var refused *Error
-	if errors.As(err, &refused) && refused.Status == http.StatusForbidden && !refused.Foreign {
+	// The type that every other request takes; by default it is one of version 8 alone.
+	res, err := ping.New(client).Header("Accept", "application/json").Perform(ctx)
+	if err != nil {
+		return unavailable(ctx, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if err = readAnswer(ctx, res, http.MethodHead, nil); forbidden(err) && own(res) {
 		return Do(ctx, client, http.MethodHead, "/"+index, "", nil, nil)
 	}
 	return err
