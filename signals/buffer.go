@@ -50,6 +50,7 @@ type Buffer[E any] struct {
 	ctx     context.Context // ends when Close gives up
 	abandon context.CancelFunc
 	queue   chan item[E]
+	batch   []E           // what is handled now, for the next batch to use again
 	quit    chan struct{} // closed by Close
 	late    chan struct{} // closed when Close has borne with a store for long enough
 	done    chan struct{} // closed when all is handled or given up
@@ -61,9 +62,9 @@ type item[E any] struct {
 	handled chan struct{} // nil: an entry
 }
 
-// New starts a buffer; Close ends it. handle is given what waits, 1,000 entries at most;
-// what it writes it writes by [Buffer.Try]. One that panics is logged, and its batch is
-// lost. ctx's cancellation is ignored.
+// New starts a buffer; Close ends it. handle is given what waits, 1,000 entries at most, in
+// a list that it must not keep; what it writes it writes by [Buffer.Try]. One that panics is
+// logged, and its batch is lost. ctx's cancellation is ignored.
 func New[E any](ctx context.Context, cfg Config, handle func(entries []E)) *Buffer[E] {
 	cfg = cfg.WithDefaults()
 	ctx, abandon := context.WithCancel(context.WithoutCancel(ctx))
@@ -129,16 +130,17 @@ func (b *Buffer[E]) run() {
 
 // next handles an entry together with what waits behind it.
 func (b *Buffer[E]) next(i item[E]) {
-	var batch []E
 	for i.handled == nil {
-		batch = append(batch, i.entry)
-		if len(batch) == batchMost || len(b.queue) == 0 {
+		b.batch = append(b.batch, i.entry)
+		if len(b.batch) == batchMost || len(b.queue) == 0 {
 			break
 		}
 		i = <-b.queue
 	}
-	if len(batch) > 0 {
-		b.handled(batch)
+	if len(b.batch) > 0 {
+		b.handled(b.batch)
+		clear(b.batch)
+		b.batch = b.batch[:0]
 	}
 	if i.handled != nil {
 		close(i.handled)

@@ -3,6 +3,7 @@ package signals_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,7 +24,7 @@ func TestBufferHandlesWhatWaitsTogether(t *testing.T) {
 		held, got := make(chan struct{}), [][]int{}
 		b := signals.New(t.Context(), signals.Config{Queue: 3}, func(entries []int) {
 			<-held
-			got = append(got, entries)
+			got = append(got, slices.Clone(entries))
 		})
 		require.True(t, b.Put(1))
 		synctest.Wait() // it is being handled
