@@ -66,7 +66,8 @@ func (r Request) name() string {
 	return string(r.Action)
 }
 
-// Answer is the response to a feed request.
+// Answer is the response to a feed request. Its lists are read in the background after the
+// call: a caller must not write to them.
 type Answer struct {
 	Docs      []feed.Doc // best first, never with a missing one
 	HasMore   bool       // the session still holds something

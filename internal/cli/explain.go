@@ -36,9 +36,9 @@ func candidates(x client.Explanation, all bool) *table {
 		})
 	}
 	varied := x.Ranking.Diversity.On()
-	t := newTable("nwnnnnntt", "RANK", "OUTCOME", "AGE", "RELEVANCE", "DECAY", "POPULARITY", "SCORE", "ID", "TITLE")
+	t := newTable("nwnnnnnit", "RANK", "OUTCOME", "AGE", "RELEVANCE", "DECAY", "POPULARITY", "SCORE", "ID", "TITLE")
 	if varied {
-		t = newTable("nwnnnnnnntt", "RANK", "OUTCOME", "AGE", "RELEVANCE", "DECAY", "POPULARITY", "SCORE", "PLACE", "VARIETY", "ID", "TITLE")
+		t = newTable("nwnnnnnnnit", "RANK", "OUTCOME", "AGE", "RELEVANCE", "DECAY", "POPULARITY", "SCORE", "PLACE", "VARIETY", "ID", "TITLE")
 	}
 	for i := range shown {
 		c := &shown[i]

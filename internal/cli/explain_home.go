@@ -22,7 +22,7 @@ func homePositions(x client.Explanation, all bool) *table {
 		}
 	}
 	slices.SortFunc(placed, func(a, b api.Explained) int { return a.Variety.Place - b.Variety.Place })
-	t := newTable("nwwwnnnnnnntt", "PLACE", "OUTCOME", "RIGHT", "SOURCE", "AGE", "BASE", "RELEVANCE", "DECAY", "POPULARITY", "AFFINITY", "SCORE", "ID", "TITLE")
+	t := newTable("nwwwnnnnnnnit", "PLACE", "OUTCOME", "RIGHT", "SOURCE", "AGE", "BASE", "RELEVANCE", "DECAY", "POPULARITY", "AFFINITY", "SCORE", "ID", "TITLE")
 	for _, c := range append(placed, rest...) {
 		place, right, base, affinity := "", "", "", ""
 		if c.Variety != nil {

@@ -107,24 +107,25 @@ const homeJSON = `{"agent_id":"u_1","feed":"home","limit":2,"variant":"control",
   "popularity":{"value":3,"factor":1.6},"outcome":"paged","variety":{"place":1,"page":1,"source":"following","right":"following","factor":1}},
  {"rank":2,"id":"post:2","source":"following","title":"Seen","age":7200,"score":1,"decay":0.96,"base":1,"affinity":{"n":0,"factor":1},
   "popularity":{"value":0,"factor":1},"outcome":"seen","day":"20260304"},
- {"rank":1,"id":"doc_1","source":"discovery","title":"A river","age":60,"score":3,"decay":1,"relevance":{"total":3,"base":0.1},
+ {"rank":1,"id":"article-2026-0001","source":"discovery","title":"A river","age":60,"score":3,"decay":1,"relevance":{"total":3,"base":0.1},
   "popularity":{"value":0,"factor":1},"outcome":"paged","variety":{"place":2,"page":1,"source":"discovery","right":"trending","factor":1}}],
 "counts":{"rounds":1,"recalled":3,"seen":1,"paged":2},"times_ms":{}%ITEM%}`
 
 func TestWriteExplanationOfHome(t *testing.T) {
-	write := func(item string, all bool) string {
+	write := func(item string, all bool, width int) string {
 		var x client.Explanation
 		require.NoError(t, json.Unmarshal([]byte(strings.Replace(homeJSON, "%ITEM%", item, 1)), &x))
 		var out strings.Builder
 		if item != "" {
 			require.NoError(t, cli.WriteExplainedItem(&out, x))
 		} else {
-			require.NoError(t, cli.WriteExplanation(&out, x, all, 0))
+			require.NoError(t, cli.WriteExplanation(&out, x, all, width))
 		}
 		return out.String()
 	}
-	assertGolden(t, "explain-home.txt", write("", false))
-	assertGolden(t, "explain-home-all.txt", write("", true))
+	assertGolden(t, "explain-home.txt", write("", false, 0))
+	assertGolden(t, "explain-home-all.txt", write("", true, 0))
+	assertGolden(t, "explain-home-narrow.txt", write("", true, 80))
 	assertGolden(t, "explain-home-item.txt", write(`,"item":{"rank":1,"id":"post:1","source":"following","title":"Rain at last","age":7200,"score":1.92,"decay":0.96,
-"base":1,"affinity":{"n":5,"factor":1.25},"popularity":{"value":3,"factor":1.6},"outcome":"paged","reason":"It ranks 1 in following."}`, false))
+"base":1,"affinity":{"n":5,"factor":1.25},"popularity":{"value":3,"factor":1.6},"outcome":"paged","reason":"It ranks 1 in following."}`, false, 0))
 }

@@ -24,7 +24,7 @@ func WriteItems(w io.Writer, p client.ItemPage, now time.Time, width int) error 
 	if len(p.Items) == 0 {
 		after = "no items\n" + after
 	}
-	t := newTable("nnntttt", "AGE", "LIKES", "COMMENTS", "ID", "AUTHOR", "TAGS", "TITLE")
+	t := newTable("nnnittt", "AGE", "LIKES", "COMMENTS", "ID", "AUTHOR", "TAGS", "TITLE")
 	for _, it := range p.Items {
 		t.add(waits(now.Sub(time.Unix(it.UpdateTime, 0))), it.Likes, it.Comments, it.ID, it.AuthorID, strings.Join(it.Tags, ","), it.Title)
 	}
@@ -62,7 +62,7 @@ func waits(age time.Duration) string {
 // WriteGuestPage writes the feed for readers without an account as a table, with what
 // is hot or warm, and a line about it.
 func WriteGuestPage(w io.Writer, p client.GuestPage, now time.Time, width int) error {
-	t := newTable("nnwttt", "#", "AGE", "TREND", "ID", "TITLE", "TAGS")
+	t := newTable("nnwitt", "#", "AGE", "TREND", "ID", "TITLE", "TAGS")
 	for i, it := range p.Items {
 		in, err := client.InFeedOf(it)
 		trend := ""
@@ -85,7 +85,7 @@ func WritePromotions(w io.Writer, p client.PromotionPage, width int) error {
 		_, err := io.WriteString(w, "there are no promotions\n")
 		return err
 	}
-	t := newTable("nwwtttt", "WEIGHT", "FROM (UTC)", "UNTIL (UTC)", "ID", "ITEM", "FOR", "STATE")
+	t := newTable("nwwittt", "WEIGHT", "FROM (UTC)", "UNTIL (UTC)", "ID", "ITEM", "FOR", "STATE")
 	for _, one := range p.Promotions {
 		state := "runs"
 		if !one.Runs {
@@ -115,7 +115,7 @@ func WriteTimeline(w io.Writer, p client.PostPage, now time.Time, width int) err
 	if p.HasMore {
 		after += next("cursor", &p.NextCursor)
 	}
-	t := newTable("nntwtt", "AGE", "LIKES", "AUTHOR", "WHY", "ID", "CAPTION")
+	t := newTable("nntwit", "AGE", "LIKES", "AUTHOR", "WHY", "ID", "CAPTION")
 	for _, post := range p.Items {
 		why := ""
 		if post.InFeed != nil {

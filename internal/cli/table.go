@@ -13,7 +13,7 @@ import (
 // the cursor or colours the terminal.
 type table struct {
 	// columns has a letter for each: n for numbers, on the right; w for words; t for texts,
-	// which are cut where the rows would be too wide.
+	// which are cut where the rows would be too wide; i for ids, which keep leastID columns.
 	columns string
 	rows    [][]string
 }
@@ -41,6 +41,9 @@ func (t *table) write(w io.Writer, width int, after string) error {
 }
 
 const gap = "  "
+
+// leastID is how many columns an id has, however narrow the terminal.
+const leastID = 12
 
 // text is the table, aligned. A header alone is left out.
 func (t *table) text(width int) string {
@@ -81,7 +84,8 @@ func (t *table) shrink(widths []int, fit int) {
 	for ; excess > 0; excess-- {
 		widest := -1
 		for i, width := range widths {
-			if t.columns[i] == 't' && width > 0 && (widest < 0 || width > widths[widest]) {
+			cut := t.columns[i] == 't' && width > 0 || t.columns[i] == 'i' && width > leastID
+			if cut && (widest < 0 || width > widths[widest]) {
 				widest = i
 			}
 		}
