@@ -170,10 +170,8 @@ func (s *Sessions) Abandon(ctx context.Context, agent string, call cache.Call) e
 // given back leaves it in the pending set. Of two times the later one stays, and is held then.
 //
 // The pending set comes first, because it needs memory: where there is none, nothing changes.
-// What was in it already is in no session. ZADD is given 500 groups at most, since a Lua call
-// takes only so many arguments.
+// ZADD is given 500 groups at most, since a Lua call takes only so many arguments.
 var withdrawScript = redis.NewScript(strikeLua + `
-local before = redis.call('ZCARD', KEYS[1])
 for from = 2, #ARGV, 1000 do
   local to = math.min(from + 999, #ARGV)
   if redis.call('ZADD', KEYS[1], 'GT', 'CH', unpack(ARGV, from, to)) <= (to - from) / 2 then
@@ -183,10 +181,8 @@ for from = 2, #ARGV, 1000 do
   end
 end
 redis.call('EXPIRE', KEYS[1], ARGV[1])
-if redis.call('ZCARD', KEYS[1]) > before then
-  local out = setof(ARGV, 3, 2)
-  for k = 2, #KEYS do strike(KEYS[k], out) end
-end
+local out = setof(ARGV, 3, 2)
+for k = 2, #KEYS do strike(KEYS[k], out) end
 return 0
 `)
 

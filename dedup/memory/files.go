@@ -66,11 +66,13 @@ func sweepFiles(dir string) error {
 			break
 		}
 		path := filepath.Join(dir, e.Name())
-		name, aside := strings.CutSuffix(path, asideSuffix)
-		switch _, taken := os.Lstat(name); {
-		case aside && taken != nil: // else the file of that name counts
-			err = os.Rename(path, name)
-		case strings.HasSuffix(path, filterSuffix+tempSuffix):
+		switch name, suffix := cutSuffix(e.Name()); suffix {
+		case asideSuffix:
+			name = filepath.Join(dir, name)
+			if _, taken := os.Lstat(name); taken != nil { // else the file of that name counts
+				err = os.Rename(path, name)
+			}
+		case tempSuffix:
 			err = os.Remove(path)
 		}
 	}
@@ -87,6 +89,18 @@ func sweepFiles(dir string) error {
 	return err
 }
 
+// cutSuffix returns the name of a day's file without what was put behind it, and that; "": the
+// file is of no day, or nothing is behind its name.
+func cutSuffix(file string) (name, suffix string) {
+	for _, suffix := range []string{asideSuffix, tempSuffix} {
+		name, found := strings.CutSuffix(file, suffix)
+		if _, ok := parseName(name); ok && found {
+			return name, suffix
+		}
+	}
+	return file, ""
+}
+
 // left reports whether a day has left the window at present.
 func (s *Store) left(day, present feed.Day) bool { return int(present-day) >= s.cfg.WindowDays }
 
@@ -96,11 +110,14 @@ func (s *Store) retire(present feed.Day) error {
 	left := func(f dayFile) bool { return s.left(f.day, present) && s.waits(f.day) < 0 }
 	if !s.untrusted() {
 		gone, err := removeFiles(s.dir, left)
+		if err != nil {
+			return err
+		}
 		if len(s.aside) > 0 {
 			s.log.Info("The clock has run forward for 24 hours, so the dedup days that were set aside are deleted.", "days", names(gone))
 		}
 		s.aside = nil
-		return err
+		return nil
 	}
 	files, err := listFiles(s.dir)
 	aside := daysOf(slices.DeleteFunc(files, func(f dayFile) bool { return !left(f) }))
