@@ -21,15 +21,15 @@ type campaigns map[string][]feed.Item // by agent
 
 // Propose answers what is promoted to q.Agent, in the order in which it is to come. What the
 // agent has been shown is left out by the engine.
-func (c campaigns) Propose(_ context.Context, q feed.Query) (recall.Result, error) {
-	var out recall.Result
+func (c campaigns) Propose(_ context.Context, q feed.Query) (recall.Proposals, error) {
+	var out recall.Proposals
 	for _, it := range c[q.Agent] {
-		if it.UpdateTime > q.Origin.Unix() || q.Profile.Refuses(&it) || len(out.Candidates) == q.N {
+		if it.UpdateTime > q.Origin.Unix() || q.Profile.Refuses(&it) || len(out.Proposals) == q.N {
 			continue
 		}
-		out.Candidates = append(out.Candidates, feed.Candidate{
+		out.Proposals = append(out.Proposals, recall.Proposal{Candidate: feed.Candidate{
 			ID: it.ID, Group: it.Group(), UpdateTime: it.UpdateTime, Traits: it.Traits(),
-		})
+		}})
 	}
 	return out, nil
 }

@@ -18,7 +18,7 @@ import (
 // propose proposes the next posts of an agent's timeline to home, newest first, as the
 // timeline would show them. While the social store cannot be asked, those are cached public
 // posts.
-func (t *Timelines) propose(ctx context.Context, q feed.Query) (out recall.Result, lacks parts, err error) {
+func (t *Timelines) propose(ctx context.Context, q feed.Query) (out recall.Proposals, lacks parts, err error) {
 	read := &timelineRead{t: t, agent: q.Agent, profile: q.Profile, heads: map[string]postHead{}}
 	req := TimelineRequest{Agent: q.Agent, Limit: q.N}
 	if q.After != "" {
@@ -33,7 +33,7 @@ func (t *Timelines) propose(ctx context.Context, q feed.Query) (out recall.Resul
 	if err != nil {
 		return out, 0, err
 	}
-	out.Candidates = each(page.Posts, read.proposal)
+	out.Proposals = each(page.Posts, read.proposal)
 	if page.HasMore {
 		out.Next = formatPosition(page.Next)
 	}
@@ -83,9 +83,9 @@ func (r *timelineRead) proposals(ctx context.Context, req TimelineRequest, since
 	return page, nil
 }
 
-func (r *timelineRead) proposal(c social.Card) feed.Candidate {
-	p := feed.Candidate{ID: c.ID, Group: c.ID, UpdateTime: c.CreatedAt, Reactions: feed.Reactions(c.Likes, c.Commenters)}
-	p.Author = c.Author.ID
+func (r *timelineRead) proposal(c social.Card) recall.Proposal {
+	p := recall.Proposal{Reactions: feed.Reactions(c.Likes, c.Commenters)}
+	p.ID, p.Group, p.UpdateTime, p.Author = c.ID, c.ID, c.CreatedAt, c.Author.ID
 	head := r.head(&c)
 	p.Story = head.story
 	if len(head.tags) > 0 {

@@ -147,7 +147,7 @@ func (r *guestRead) promoted(ctx context.Context, limit int) []guestRef {
 		r.lacks |= lacksPromoted
 		return nil
 	}
-	return each(found.Candidates, func(p feed.Candidate) guestRef {
+	return each(found.Proposals, func(p recall.Proposal) guestRef {
 		return guestRef{Ref: feed.Ref{ID: p.ID, Group: p.Group, Source: feed.SourcePromoted}}
 	})
 }

@@ -31,7 +31,7 @@ type lobby struct {
 	newDown   error
 	newStale  bool
 	recalled  int // times
-	ads       []feed.Candidate
+	ads       []recall.Proposal
 	adsDown   error
 	asked     int // ids
 	now       time.Time
@@ -71,8 +71,8 @@ func (l *lobby) addNewest(n int) {
 	}
 }
 
-func (l *lobby) Propose(_ context.Context, q feed.Query) (recall.Result, error) {
-	return recall.Result{Candidates: l.ads[:min(q.N, len(l.ads))]}, l.adsDown
+func (l *lobby) Propose(_ context.Context, q feed.Query) (recall.Proposals, error) {
+	return recall.Proposals{Proposals: l.ads[:min(q.N, len(l.ads))]}, l.adsDown
 }
 
 // newLobby has n trending items t1, t2, … of an author each, the first the best, and
@@ -88,7 +88,7 @@ func newLobby(n int) *lobby {
 	}
 	for i := range 3 {
 		id := fmt.Sprint("ad", i+1)
-		l.ads = append(l.ads, feed.Candidate{ID: id, Group: id})
+		l.ads = append(l.ads, recall.Proposal{Candidate: feed.Candidate{ID: id, Group: id}})
 		l.docs[id] = feed.Item{ID: id, Title: id, UpdateTime: rankedAt.Unix()}
 	}
 	l.set = trending.NewSet(rankedAt.Unix(), entries)
@@ -261,7 +261,7 @@ func TestGuestPromoted(t *testing.T) {
 	assert.Equal(t, append(numbered(1, 8), "ad1"), ids)
 
 	delete(l.docs, "ad1")
-	l.ads[1] = feed.Candidate{ID: "t3", Group: "t3"}
+	l.ads[1] = recall.Proposal{Candidate: feed.Candidate{ID: "t3", Group: "t3"}}
 	page, err := g.Page(t.Context(), 20)
 	require.NoError(t, err)
 	require.Len(t, page.Items, 20)
@@ -277,7 +277,7 @@ func TestGuestPromoted(t *testing.T) {
 	few := newLobby(3)
 	ids, _ = guestIDs(t, few.guest(true), 20)
 	assert.Equal(t, numbered(1, 3), ids, "what is promoted fills no other position")
-	few.ads[0] = feed.Candidate{ID: "t2", Group: "t2"}
+	few.ads[0] = recall.Proposal{Candidate: feed.Candidate{ID: "t2", Group: "t2"}}
 	ids, _ = guestIDs(t, few.guest(true), 20)
 	assert.Equal(t, numbered(1, 3), ids, "nor is it missing on the one that it has without")
 }

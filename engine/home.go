@@ -55,7 +55,7 @@ type homeSupply struct {
 }
 
 // proposeFunc proposes one round of a source, and tells what its answer lacks.
-type proposeFunc func(ctx context.Context, q feed.Query) (recall.Result, parts, error)
+type proposeFunc func(ctx context.Context, q feed.Query) (recall.Proposals, parts, error)
 
 // sourceQueue is one source of home.
 type sourceQueue struct {
@@ -67,8 +67,8 @@ type sourceQueue struct {
 	next    string
 	done    bool // it has no more, or has failed
 	err     error
-	got     recall.Result // in the current round
-	lacking parts         // of got
+	got     recall.Proposals // in the current round
+	lacking parts            // of got
 }
 
 // homeSupply prepares the sources for a page of so many positions.
@@ -79,7 +79,7 @@ func (s *stages) homeSupply(positions int) *homeSupply {
 		h.queues = append(h.queues, &sourceQueue{source: source, lacks: lacks, propose: propose, n: n, want: shares[source]})
 	}
 	proposer := func(p recall.Proposer) proposeFunc {
-		return func(ctx context.Context, q feed.Query) (recall.Result, parts, error) {
+		return func(ctx context.Context, q feed.Query) (recall.Proposals, parts, error) {
 			got, err := p.Propose(ctx, q)
 			return got, 0, err
 		}
@@ -98,10 +98,14 @@ func (s *stages) homeSupply(positions int) *homeSupply {
 }
 
 // discover recalls as for-you does.
-func (h *homeSupply) discover(ctx context.Context, q feed.Query) (got recall.Result, lacks parts, err error) {
-	got, err = recallFrom(ctx, h.stages.recall, q)
-	if got.Stale { // discovery is there all the same
-		got.Stale, lacks = false, lacksRecall
+func (h *homeSupply) discover(ctx context.Context, q feed.Query) (got recall.Proposals, lacks parts, err error) {
+	result, err := recallFrom(ctx, h.stages.recall, q)
+	if result.Stale {
+		lacks = lacksRecall
+	}
+	got.Next, got.Proposals = result.Next, make([]recall.Proposal, len(result.Candidates))
+	for i, c := range result.Candidates {
+		got.Proposals[i].Candidate = c
 	}
 	return got, lacks, err
 }
@@ -212,7 +216,7 @@ func (h *homeSupply) readAffinities(ctx context.Context, q feed.Query) {
 func (h *homeSupply) candidates(asked []*sourceQueue, r *rounds) []feed.Candidate {
 	total := 0
 	for _, l := range asked {
-		total += len(l.got.Candidates)
+		total += len(l.got.Proposals)
 	}
 	out, q := make([]feed.Candidate, 0, total), &r.query
 	for _, l := range asked {
@@ -224,21 +228,23 @@ func (h *homeSupply) candidates(asked []*sourceQueue, r *rounds) []feed.Candidat
 		if l.got.Stale {
 			r.found.lacks |= l.lacks
 		}
-		for _, c := range l.got.Candidates {
-			if at := c.UpdateTime; at > q.Origin.Unix() || !q.Since.IsZero() && at <= q.Since.Unix() {
+		for i := range l.got.Proposals {
+			p := &l.got.Proposals[i]
+			if at := p.UpdateTime; at > q.Origin.Unix() || !q.Since.IsZero() && at <= q.Since.Unix() {
 				continue
 			}
+			c := p.Candidate
 			c.Source = l.source.String()
 			if l.source != feed.SourceDiscovery { // recall has scored those
 				age, n := q.Origin.Sub(time.Unix(c.UpdateTime, 0)), h.affinity[c.Author]
-				score := q.Ranking.Home.Score(l.source, age, c.Reactions, feed.Affinity(n))
+				score := q.Ranking.Home.Score(l.source, age, p.Reactions, feed.Affinity(n))
 				if c.Score = float32(score.Total()); h.stages.scores != nil {
-					h.stages.scores[homeProposal{l.source, c.ID}] = homeScore{score, c.Reactions, n}
+					h.stages.scores[homeProposal{l.source, c.ID}] = homeScore{score, p.Reactions, n}
 				}
 			}
 			out = append(out, c)
 		}
-		l.got = recall.Result{}
+		l.got = recall.Proposals{}
 	}
 	return out
 }

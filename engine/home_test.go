@@ -66,14 +66,14 @@ type listed struct {
 	items  []feed.Item
 }
 
-func (l *listed) Propose(ctx context.Context, _ feed.Query) (recall.Result, error) {
+func (l *listed) Propose(ctx context.Context, _ feed.Query) (recall.Proposals, error) {
 	is := l.home.are[l.source]
 	if err := is.pass(ctx, recall.ErrUnavailable); err != nil || is == emptySource {
-		return recall.Result{}, err
+		return recall.Proposals{}, err
 	}
-	out := recall.Result{Candidates: make([]feed.Candidate, len(l.items))}
+	out := recall.Proposals{Proposals: make([]recall.Proposal, len(l.items))}
 	for i, it := range l.items {
-		out.Candidates[i] = feed.Candidate{ID: it.ID, Group: it.Group(), UpdateTime: it.UpdateTime, Traits: it.Traits()}
+		out.Proposals[i].Candidate = feed.Candidate{ID: it.ID, Group: it.Group(), UpdateTime: it.UpdateTime, Traits: it.Traits()}
 	}
 	return out, nil
 }
@@ -293,13 +293,13 @@ func TestNoSourceOfHomeAnswers(t *testing.T) {
 // endsEarly proposes some items, and fails when it is asked for more.
 type endsEarly []feed.Item
 
-func (e endsEarly) Propose(_ context.Context, q feed.Query) (recall.Result, error) {
+func (e endsEarly) Propose(_ context.Context, q feed.Query) (recall.Proposals, error) {
 	if q.After != "" {
-		return recall.Result{}, recall.ErrUnavailable
+		return recall.Proposals{}, recall.ErrUnavailable
 	}
-	out := recall.Result{Next: "more"}
+	out := recall.Proposals{Next: "more"}
 	for _, it := range e {
-		out.Candidates = append(out.Candidates, feed.Candidate{ID: it.ID, Group: it.Group(), UpdateTime: it.UpdateTime})
+		out.Proposals = append(out.Proposals, recall.Proposal{Candidate: feed.Candidate{ID: it.ID, Group: it.Group(), UpdateTime: it.UpdateTime}})
 	}
 	return out, nil
 }

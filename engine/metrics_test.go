@@ -70,15 +70,15 @@ func TestDegradedAnswersAreCountedByPart(t *testing.T) {
 // Each ask of a source of home counts once for what came of it, and what nobody waits for
 // any more for nothing.
 func TestSourcesAreCountedByResult(t *testing.T) {
-	some := func(context.Context, feed.Query) (recall.Result, parts, error) {
-		return recall.Result{Candidates: make([]feed.Candidate, 7)}, 0, nil
+	some := func(context.Context, feed.Query) (recall.Proposals, parts, error) {
+		return recall.Proposals{Proposals: make([]recall.Proposal, 7)}, 0, nil
 	}
-	hang := func(ctx context.Context, _ feed.Query) (recall.Result, parts, error) {
+	hang := func(ctx context.Context, _ feed.Query) (recall.Proposals, parts, error) {
 		<-ctx.Done()
-		return recall.Result{}, 0, ctx.Err()
+		return recall.Proposals{}, 0, ctx.Err()
 	}
-	refuse := func(context.Context, feed.Query) (recall.Result, parts, error) {
-		return recall.Result{}, 0, recall.ErrUnavailable
+	refuse := func(context.Context, feed.Query) (recall.Proposals, parts, error) {
+		return recall.Proposals{}, 0, recall.ErrUnavailable
 	}
 	value := func(s feed.Source) (figures []float64) {
 		for _, result := range []string{"ok", "late", "error"} {

@@ -26,7 +26,6 @@ type Candidate struct {
 	Source     string // name of the recall source it came from
 	UpdateTime int64  // Unix seconds
 	Score      float32
-	Reactions  float64 // what home scores it by, see [Reactions]; 0: its source has scored it
 	Traits
 }
 

@@ -173,8 +173,8 @@ func (s *scored) promotions(items []feed.Item) {
 	require.NoError(s, s.a.network.promotions.Refresh(s.Context()))
 	proposed, err := s.a.network.promotions.Propose(s.Context(), feed.Query{Agent: "v", Origin: now, N: 50})
 	require.NoError(s, err)
-	require.GreaterOrEqual(s, len(proposed.Candidates), 12)
-	for _, p := range proposed.Candidates {
+	require.GreaterOrEqual(s, len(proposed.Proposals), 12)
+	for _, p := range proposed.Proposals {
 		it := items[slices.IndexFunc(items, func(it feed.Item) bool { return it.ID == p.ID })]
 		age := now.Sub(time.Unix(it.UpdateTime, 0))
 		by := reacted{it.ID, it.AuthorID, time.Unix(it.UpdateTime, 0), it.Likes, it.Comments}

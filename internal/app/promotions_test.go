@@ -68,9 +68,9 @@ func TestPromotions(t *testing.T) {
 
 	proposed, err := a.network.promotions.Propose(t.Context(), feed.Query{Agent: "u_1", Origin: clock.Now(), N: 10})
 	require.NoError(t, err)
-	require.Len(t, proposed.Candidates, 2)
+	require.Len(t, proposed.Proposals, 2)
 	var refs []feed.Ref
-	for _, p := range proposed.Candidates {
+	for _, p := range proposed.Proposals {
 		refs = append(refs, feed.Ref{ID: p.ID, Group: p.Group, Source: feed.SourcePromoted})
 	}
 	// What a refresh of home does: its first page is taken, the rest is the session.
@@ -114,11 +114,11 @@ func TestPromotions(t *testing.T) {
 	}
 	ids, err := a.network.promotions.Propose(t.Context(), feed.Query{Agent: "u_2", Origin: clock.Now(), N: 10})
 	require.NoError(t, err)
-	require.Len(t, ids.Candidates, 2, "until the next refresh")
+	require.Len(t, ids.Proposals, 2, "until the next refresh")
 	require.NoError(t, a.network.promotions.Refresh(t.Context()))
 	ids, err = a.network.promotions.Propose(t.Context(), feed.Query{Agent: "u_2", Origin: clock.Now(), N: 10})
 	require.NoError(t, err)
-	assert.Empty(t, ids.Candidates)
+	assert.Empty(t, ids.Proposals)
 
 	askAdmin[struct{}](t, a, "DELETE", "/v1/promoted/one", "")
 	assert.Len(t, askAdmin[struct{ Promotions []view }](t, a, "GET", "/v1/promoted", "").Promotions, 2)

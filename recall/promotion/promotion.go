@@ -147,7 +147,7 @@ func (s *Source) read(ctx context.Context, wanted map[string]bool) (map[string]c
 // was not read.
 type content struct {
 	item     feed.Item
-	proposal feed.Candidate
+	proposal recall.Proposal
 }
 
 // contentOf is that of a document; none of one that cannot be read.
@@ -158,9 +158,11 @@ func contentOf(doc feed.Doc) content {
 	}
 	return content{
 		feed.Item{ID: it.ID, GroupID: it.GroupID, AuthorID: it.AuthorID, AuthorIDs: it.AuthorIDs, Tags: it.Tags, Lang: it.Lang, Langs: it.Langs},
-		feed.Candidate{
-			ID: it.ID, Group: it.Group(), Source: feed.SourcePromoted.String(), UpdateTime: it.UpdateTime,
-			Reactions: feed.Reactions(it.Likes, it.Comments), Traits: it.Traits().Detached(),
+		recall.Proposal{
+			Candidate: feed.Candidate{
+				ID: it.ID, Group: it.Group(), Source: feed.SourcePromoted.String(), UpdateTime: it.UpdateTime, Traits: it.Traits().Detached(),
+			},
+			Reactions: feed.Reactions(it.Likes, it.Comments),
 		},
 	}
 }

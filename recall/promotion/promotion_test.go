@@ -107,7 +107,7 @@ func (r *rig) query(agent string, p feed.Profile) feed.Query {
 	return feed.Query{Agent: agent, Profile: p, Origin: r.now, N: 1000}
 }
 
-func (r *rig) propose(q feed.Query) recall.Result {
+func (r *rig) propose(q feed.Query) recall.Proposals {
 	r.t.Helper()
 	got, err := r.Propose(r.t.Context(), q)
 	require.NoError(r.t, err)
@@ -117,12 +117,12 @@ func (r *rig) propose(q feed.Query) recall.Result {
 // sorted is the ids of what is proposed to a reader.
 func (r *rig) sorted(p feed.Profile) []string {
 	r.t.Helper()
-	list := ids(r.propose(r.query("u_1", p)).Candidates)
+	list := ids(r.propose(r.query("u_1", p)).Proposals)
 	slices.Sort(list)
 	return list
 }
 
-func ids(list []feed.Candidate) []string {
+func ids(list []recall.Proposal) []string {
 	out := make([]string, len(list))
 	for i, p := range list {
 		out[i] = p.ID
@@ -174,7 +174,7 @@ func TestAPromotionRunsFromItsFirstSecondToBeforeItsEnd(t *testing.T) {
 		0: 0, 2*time.Second - 1: 0, 2 * time.Second: 1, 4*time.Second - 1: 1, 4 * time.Second: 0,
 	} {
 		r.now = noon.Add(after)
-		assert.Len(t, r.propose(r.query("u_1", feed.Profile{})).Candidates, want, after)
+		assert.Len(t, r.propose(r.query("u_1", feed.Profile{})).Proposals, want, after)
 		_, chosen := r.Chosen("u_1", &feed.Profile{}, "a", r.now)
 		assert.Equal(t, want == 1, chosen, after)
 	}
@@ -195,13 +195,15 @@ func TestProposalsHaveWhatTheEngineNeeds(t *testing.T) {
 	require.NoError(t, err)
 	r.promote(social.Promotion{ID: "q", ItemID: p.ID})
 	r.refresh()
-	got := map[string]feed.Candidate{}
-	for _, p := range r.propose(r.query("u_1", feed.Profile{})).Candidates {
+	got := map[string]recall.Proposal{}
+	for _, p := range r.propose(r.query("u_1", feed.Profile{})).Proposals {
 		got[p.ID] = p
 	}
-	assert.Equal(t, feed.Candidate{
-		ID: "i", Group: "g", Source: "promoted", UpdateTime: noon.Add(-time.Hour).Unix(), Reactions: 11,
-		Traits: feed.Traits{Author: "ann", Site: "example.org", Tag: "go", Story: feed.Sketch("About i")},
+	assert.Equal(t, recall.Proposal{
+		Candidate: feed.Candidate{
+			ID: "i", Group: "g", Source: "promoted", UpdateTime: noon.Add(-time.Hour).Unix(),
+			Traits: feed.Traits{Author: "ann", Site: "example.org", Tag: "go", Story: feed.Sketch("About i")},
+		}, Reactions: 11,
 	}, got["i"])
 	post := got[p.ID]
 	assert.Equal(t, p.ID, post.Group)
@@ -300,7 +302,7 @@ func TestItemsAreDrawnByTheirWeights(t *testing.T) {
 	}
 	for i := range n {
 		agent := fmt.Sprintf("agent_%d", i)
-		got := ids(r.propose(r.query(agent, feed.Profile{})).Candidates)
+		got := ids(r.propose(r.query(agent, feed.Profile{})).Proposals)
 		require.Len(t, got, len(weights))
 		first[got[0]]++
 		if got[0] == "c" {
@@ -329,7 +331,7 @@ func TestAWeightOfABillionIsChosenBeforeOneOfABillionth(t *testing.T) {
 	r.promote(social.Promotion{ID: "least", Weight: social.MinPromotionWeight})
 	r.refresh()
 	for i := range 1000 {
-		assert.Equal(t, []string{"most", "least"}, ids(r.propose(r.query(fmt.Sprint(i), feed.Profile{})).Candidates))
+		assert.Equal(t, []string{"most", "least"}, ids(r.propose(r.query(fmt.Sprint(i), feed.Profile{})).Proposals))
 	}
 }
 
@@ -343,29 +345,29 @@ func TestOneRequestSeesOneOrderInAllItsRounds(t *testing.T) {
 	r.refresh()
 	q := r.query("u_1", feed.Profile{})
 	all := r.propose(q)
-	require.Len(t, all.Candidates, 25, "one of each group")
+	require.Len(t, all.Proposals, 25, "one of each group")
 	require.Empty(t, all.Next)
 	q.N = 4
 	var paged []string
 	for round := 0; ; round++ {
 		got := r.propose(q)
-		paged = append(paged, ids(got.Candidates)...)
+		paged = append(paged, ids(got.Proposals)...)
 		if q.After = got.Next; q.After == "" {
 			break
 		}
-		require.Len(t, got.Candidates, 4)
+		require.Len(t, got.Proposals, 4)
 		r.refresh() // it may come at any moment
 	}
-	assert.Equal(t, ids(all.Candidates), paged)
+	assert.Equal(t, ids(all.Proposals), paged)
 	q.After, q.N, q.Origin = "", 1000, q.Origin.Add(time.Second)
-	assert.NotEqual(t, paged, ids(r.propose(q).Candidates), "another origin, another order")
+	assert.NotEqual(t, paged, ids(r.propose(q).Proposals), "another origin, another order")
 	q = r.query("u_2", feed.Profile{})
-	assert.NotEqual(t, paged, ids(r.propose(q).Candidates), "another agent, another order")
+	assert.NotEqual(t, paged, ids(r.propose(q).Proposals), "another agent, another order")
 	q.After = "nonsense"
 	_, err := r.Propose(t.Context(), q)
 	require.Error(t, err)
 	q.After, q.Since = "", noon
-	assert.Empty(t, r.propose(q).Candidates, "none is newer")
+	assert.Empty(t, r.propose(q).Proposals, "none is newer")
 }
 
 func TestGuestsGetWhatIsForEverybody(t *testing.T) {
@@ -380,7 +382,7 @@ func TestGuestsGetWhatIsForEverybody(t *testing.T) {
 		got, err := r.Guests(func() time.Time { return drawn }).Propose(t.Context(), feed.Query{Origin: at, N: n})
 		require.NoError(t, err)
 		require.Empty(t, got.Next)
-		return ids(got.Candidates)
+		return ids(got.Proposals)
 	}
 	got := guests(noon, noon, 100)
 	require.Len(t, got, 20)
@@ -429,7 +431,7 @@ func BenchmarkPropose(b *testing.B) {
 			q := feed.Query{Agent: "u_1", Origin: noon, N: 20, Profile: feed.Profile{Interests: map[string]float64{"go": 1}}}
 			b.ReportAllocs()
 			for b.Loop() {
-				if got, err := s.Propose(b.Context(), q); err != nil || len(got.Candidates) < 10 {
+				if got, err := s.Propose(b.Context(), q); err != nil || len(got.Proposals) < 10 {
 					b.Fatal(err)
 				}
 			}

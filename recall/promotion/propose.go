@@ -23,15 +23,15 @@ import (
 // The draw gives each item the key −ln(u)/w, with u uniform in (0, 1): the order of
 // the keys is that of drawing one after the other in proportion to w (Efraimidis and
 // Spirakis, "Weighted random sampling with a reservoir", 2006).
-func (s *Source) Propose(ctx context.Context, q feed.Query) (recall.Result, error) {
+func (s *Source) Propose(ctx context.Context, q feed.Query) (recall.Proposals, error) {
 	if err := ctx.Err(); err != nil {
-		return recall.Result{}, err
+		return recall.Proposals{}, err
 	}
 	after := 0
 	if q.After != "" {
 		var err error
 		if after, err = strconv.Atoi(q.After); err != nil || after < 1 {
-			return recall.Result{}, fmt.Errorf("%w: %.40q", recall.ErrBadCursor, q.After)
+			return recall.Proposals{}, fmt.Errorf("%w: %.40q", recall.ErrBadCursor, q.After)
 		}
 	}
 	r, refused := newReader(&q.Profile), s.cfg.Tells.Refused(&q.Profile)
@@ -53,7 +53,7 @@ type guests struct {
 }
 
 // Propose implements [recall.Proposer]. Of q it uses Origin and N, and it has no error.
-func (g guests) Propose(_ context.Context, q feed.Query) (recall.Result, error) {
+func (g guests) Propose(_ context.Context, q feed.Query) (recall.Proposals, error) {
 	drawn := g.of.known.Load().draw(mix(uint64(g.drawn().Unix())), q.Origin, func(p *promoted) bool { return !p.Targeted() })
 	out := page(drawn, 0, q.N, func(*promoted) bool { return true })
 	out.Next = "" // nobody asks for more
@@ -62,7 +62,7 @@ func (g guests) Propose(_ context.Context, q feed.Query) (recall.Result, error) 
 
 // page is n of those that may be shown, one of each group, without the first ones. Where
 // promotions change between two rounds, a group may come again, or be passed over.
-func page(drawn []*promoted, after, n int, shown func(*promoted) bool) (out recall.Result) {
+func page(drawn []*promoted, after, n int, shown func(*promoted) bool) (out recall.Proposals) {
 	groups := map[string]bool{}
 	for _, p := range drawn {
 		if groups[p.proposal.Group] || !shown(p) {
@@ -72,11 +72,11 @@ func page(drawn []*promoted, after, n int, shown func(*promoted) bool) (out reca
 		if len(groups) <= after {
 			continue
 		}
-		if len(out.Candidates) == n {
+		if len(out.Proposals) == n {
 			out.Next = strconv.Itoa(after + n)
 			break
 		}
-		out.Candidates = append(out.Candidates, p.proposal)
+		out.Proposals = append(out.Proposals, p.proposal)
 	}
 	return out
 }

@@ -36,16 +36,16 @@ func NewSource(sets Sets, tells recall.Tells) *Source { return &Source{sets, tel
 // the agent may see them is for hydration to find out. A cursor of another set goes
 // on at its place in the newest one, so that a group may come again. The only errors
 // are [recall.ErrBadCursor], and [recall.ErrUnavailable] while no set is known.
-func (s *Source) Propose(_ context.Context, q feed.Query) (recall.Result, error) {
+func (s *Source) Propose(_ context.Context, q feed.Query) (recall.Proposals, error) {
 	at, err := parseCursor(q.After)
 	if err != nil {
-		return recall.Result{}, err
+		return recall.Proposals{}, err
 	}
 	set, stale := s.sets.Set()
 	if set == nil {
-		return recall.Result{}, fmt.Errorf("%w: %w", recall.ErrUnavailable, ErrUnavailable)
+		return recall.Proposals{}, fmt.Errorf("%w: %w", recall.ErrUnavailable, ErrUnavailable)
 	}
-	out := recall.Result{Stale: stale}
+	out := recall.Proposals{Stale: stale}
 	if q.N <= 0 {
 		return out, nil
 	}
@@ -56,11 +56,11 @@ func (s *Source) Propose(_ context.Context, q feed.Query) (recall.Result, error)
 		if e.UpdateTime > q.Origin.Unix() || !q.Since.IsZero() && e.UpdateTime <= q.Since.Unix() || refused(&it) {
 			continue
 		}
-		if len(out.Candidates) == q.N {
+		if len(out.Proposals) == q.N {
 			out.Next = strconv.Itoa(at)
 			break
 		}
-		out.Candidates = append(out.Candidates, e.Candidate())
+		out.Proposals = append(out.Proposals, recall.Proposal{Candidate: e.Candidate(), Reactions: e.Reactions})
 	}
 	return out, nil
 }

@@ -62,7 +62,7 @@ func TestSource(t *testing.T) {
 			got, err := trending.NewSource(fixed{set: five}, nil).Propose(t.Context(), c.query)
 			require.NoError(t, err)
 			var ids []string
-			for _, p := range got.Candidates {
+			for _, p := range got.Proposals {
 				ids = append(ids, p.ID)
 			}
 			assert.Equal(t, c.want, ids)
@@ -76,9 +76,12 @@ func TestSourceTellsWhatItProposes(t *testing.T) {
 	s := trending.NewSource(fixed{five, true}, nil)
 	got, err := s.Propose(t.Context(), feed.Query{N: 1, Origin: noon})
 	require.NoError(t, err)
-	assert.Equal(t, recall.Result{Next: "1", Stale: true, Candidates: []feed.Candidate{{
-		ID: "a", Group: "ga", Source: trending.SourceName, UpdateTime: hour(1), Reactions: 40,
-		Traits: feed.Traits{Author: "ann", Site: "a.example", Tag: "go", Story: "ab"},
+	assert.Equal(t, recall.Proposals{Next: "1", Stale: true, Proposals: []recall.Proposal{{
+		Candidate: feed.Candidate{
+			ID: "a", Group: "ga", Source: trending.SourceName, UpdateTime: hour(1),
+			Traits: feed.Traits{Author: "ann", Site: "a.example", Tag: "go", Story: "ab"},
+		},
+		Reactions: 40,
 	}}}, got)
 }
 

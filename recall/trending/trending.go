@@ -51,7 +51,7 @@ func (e *Entry) Item() feed.Item {
 // Candidate returns the entry as a candidate without a score.
 func (e *Entry) Candidate() feed.Candidate {
 	c := feed.Candidate{
-		ID: e.ID, Group: e.Group, Source: SourceName, UpdateTime: e.UpdateTime, Reactions: e.Reactions,
+		ID: e.ID, Group: e.Group, Source: SourceName, UpdateTime: e.UpdateTime,
 		Traits: feed.Traits{Author: e.Author, Site: e.Site, Story: string(e.Story)},
 	}
 	if len(e.Tags) > 0 {
