@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -15,6 +16,7 @@ import (
 // onRedis keeps impressions and sessions in Redis and all else in process.
 func onRedis(t *testing.T, prefix string, addrs ...string) configs.Config {
 	cfg := embedded(t)
+	cfg.Server.RequestTimeout = 20 * time.Second // as in servicesAt
 	cfg.Dedup.Shards = 16
 	cfg.Dedup.OnFailure = configs.FailClosed
 	cfg.Redis.URL = testenv.RedisAt(addrs)
