@@ -52,10 +52,10 @@ func (a *App) startDemo(ctx context.Context) error {
 	return nil
 }
 
-// awaitItems waits, for ten seconds at most, until the demo's posts are items, so that the first
+// awaitItems waits, for a minute at most, until the demo's posts are items, so that the first
 // set of what is trending has them: the next one is computed minutes later.
 func (a *App) awaitItems(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for {
 		waiting, err := a.network.store.List(ctx, jobs.Filter{Kind: jobs.Index, Limit: 1})
