@@ -129,20 +129,19 @@ func (s *Store) retire(present feed.Day) error {
 	return err
 }
 
-// removeFiles deletes the files that goes chooses, and returns their days, beside an error
-// too.
+// removeFiles deletes the files that goes chooses, and returns their days.
 func removeFiles(dir string, goes func(dayFile) bool) ([]feed.Day, error) {
 	files, err := listFiles(dir)
-	var gone []dayFile
+	if err != nil {
+		return nil, err
+	}
+	files = slices.DeleteFunc(files, func(f dayFile) bool { return !goes(f) })
 	for _, f := range files {
-		if err == nil && goes(f) {
-			if err = os.Remove(filepath.Join(dir, f.name)); errors.Is(err, fs.ErrNotExist) {
-				err = nil
-			}
-			gone = append(gone, f)
+		if err = os.Remove(filepath.Join(dir, f.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
 		}
 	}
-	return daysOf(gone), err
+	return daysOf(files), nil
 }
 
 // daysOf are the days that files are of, the oldest first.
