@@ -92,8 +92,8 @@ for call in "${calls[@]}"; do
     freshet\ ranking\ set*--as*) says '^Changed: new slow for 10%: scale=72h; every server follows' ;;
     freshet\ ranking\ set*) says '^Changed: scale=36h,offset=1h,decay=0.5; every server follows' ;;
     freshet\ ranking\ report*)
-      says '^ +control +90\.00 % +[1-9][0-9]* +[1-9][0-9]* .* [1-9][0-9]*$' # simulated readers click and hide, too
-      says '^ +slow +10\.00 % '
+      says '^control +90\.00 % +[1-9][0-9]* +[1-9][0-9]* .* [1-9][0-9]*$' # simulated readers click and hide, too
+      says '^slow +10\.00 % '
       says '^slow: shown or clicked too little' ;;
     freshet\ ranking\ history*)
       says '^2 .* new slow for 10%: scale=72h +do readers want older items\?$'
