@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/internal/testenv"
@@ -105,6 +106,40 @@ func TestNoStatementReadsWholeTables(t *testing.T) {
 				t.Errorf("%s: %s reads all rows of an agent for a few posts:\n%s", mode, text, plan)
 			}
 		}
+	}
+}
+
+// TestShortListsArePlannedOnce: PostgreSQL plans the first five calls of a statement anew, and
+// all others where it expects less of lists that are short. Planning takes longer than reading.
+func TestShortListsArePlannedOnce(t *testing.T) {
+	s, err := Open(t.Context(), Config{URL: testenv.Postgres(t), MaxConns: 1}, social.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	fill(t, s)
+	const calls, anew = 12, 5
+	ctx := t.Context()
+	for name, read := range map[string]func() error{
+		"card":           func() error { return last(s.Cards(ctx, "x1", []social.Known{{ID: "post:x1"}})) },
+		"card of many":   func() error { return last(s.CardsOf(ctx, []social.Asked{{Reader: "x1", ID: "post:x1"}})) },
+		"tile":           func() error { return last(s.Tiles(ctx, "x1", []string{"post:x1"})) },
+		"standing":       func() error { return last(s.Standings(ctx, "x1", []string{"post:x1"})) },
+		"celebrities":    func() error { return last(s.Celebrities(ctx, "x1")) },
+		"grid":           func() error { return last(s.Grid(ctx, "x1", "x2", social.Position{}, 20)) },
+		"newest of one":  func() error { return last(s.Newest(ctx, []string{"x2"}, social.Position{}, 20)) },
+		"pair of agents": func() error { return last(s.PairEntries(ctx, "x2", "x1", social.Position{}, 20)) },
+	} {
+		s.db.pool.Reset() // another connection, which has prepared nothing
+		for range calls {
+			require.NoError(t, read(), name)
+		}
+		rows, err := s.db.pool.Query(ctx, "SELECT statement FROM pg_prepared_statements WHERE custom_plans > $1", anew)
+		require.NoError(t, err)
+		again, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+		assert.Empty(t, again, name)
+		var once int
+		require.NoError(t, s.db.pool.QueryRow(ctx, "SELECT count(*) FROM pg_prepared_statements WHERE generic_plans = $1", calls-anew).Scan(&once))
+		assert.Positive(t, once, name)
 	}
 }
 

@@ -21,6 +21,7 @@ var (
 	parameter = regexp.MustCompile(`\$\d+`)
 	oneOf     = regexp.MustCompile(`= ANY \((\$\d+)\)`)
 	unnest    = regexp.MustCompile(`unnest\(('[^']*'|[$@]\w+)::\w+\[\](, \$\d+::\w+\[\])*\)( WITH ORDINALITY)? (\w+) \(([^)]*)\)(\s+JOIN)?`)
+	selected  = regexp.MustCompile(`\(SELECT ([$@]\w+::\w+\[\])\)`)
 	among     = regexp.MustCompile(`(?s)ctid = ANY \(ARRAY\(SELECT x\.ctid FROM (\w+)( x .*?) FOR UPDATE OF x SKIP LOCKED\)\)`)
 	// keys are those of tables that have no column id.
 	keys = map[string]string{"follows": "agent, author", "members": "circle, agent", "post_circles": "post, circle", "post_keys": "author, key"}
@@ -50,7 +51,8 @@ func rewrite(text string) forms {
 	if f, ok := known.Load(text); ok {
 		return f.(forms)
 	}
-	many := among.ReplaceAllStringFunc(unnest.ReplaceAllStringFunc(text, rows), amongKeys)
+	many := selected.ReplaceAllString(text, "$1")
+	many = among.ReplaceAllStringFunc(unnest.ReplaceAllStringFunc(many, rows), amongKeys)
 	for _, r := range rules {
 		many = r.from.ReplaceAllString(many, r.to)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -180,6 +181,10 @@ const celebrities = `SELECT agent, author FROM follows WHERE agent = ANY ($1) AN
 		JOIN jobs j ON j.kind = '` + string(jobs.Pair) + `' AND j.key = '` + jobs.Everybody + `/' || k.agent AND j.state IN ('pending', 'failed', 'running')
 	ORDER BY 2`
 
+// celebritiesOfOne are those of one reader. PostgreSQL plans it once, and the other one in
+// each call: it expects lists to be longer, and planning takes ten times as long as running it.
+var celebritiesOfOne = strings.NewReplacer("= ANY ($1)", "= $1", "unnest($1::text[]) k (agent)", "(SELECT $1 AS agent) k").Replace(celebrities)
+
 // Celebrities implements [social.Authors].
 func (s *Store) Celebrities(ctx context.Context, reader string) (social.Pulled, error) {
 	list, err := s.CelebritiesOf(ctx, []string{reader})
@@ -189,6 +194,10 @@ func (s *Store) Celebrities(ctx context.Context, reader string) (social.Pulled, 
 // CelebritiesOf implements [social.Authors].
 func (s *Store) CelebritiesOf(ctx context.Context, readers []string) ([]social.Pulled, error) {
 	found := map[string]social.Pulled{}
+	text, asked := celebrities, any(readers)
+	if len(readers) == 1 {
+		text, asked = celebritiesOfOne, readers[0]
+	}
 	err := s.read(ctx, func(q *Query) {
 		q.each(func(scan Scan) error {
 			var reader, author string
@@ -201,7 +210,7 @@ func (s *Store) CelebritiesOf(ctx context.Context, readers []string) ([]social.P
 			}
 			found[reader] = p
 			return err
-		}, celebrities, readers)
+		}, text, asked)
 	})
 	return social.PulledOf(readers, found), s.failed(ctx, "read celebrities", err)
 }

@@ -46,7 +46,7 @@ func (f *facts) under(root *facts) {
 
 func (f *facts) decide() social.Decision { return social.Decide(&f.post, f.rel) }
 
-// factColumns are the columns of a post p and its [parties] from which [social.Decide] knows
+// factColumns are the columns of a post p and its author a from which [social.Decide] knows
 // who may see it, for the reader $1. "There" is false of tombstones, and of posts of an author
 // who is being erased. What was given to an id before its erasure, or before the post or the
 // circle was made again, is not there either.
@@ -56,12 +56,12 @@ func (f *facts) decide() social.Decision { return social.Decide(&f.post, f.rel) 
 const factColumns = `p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push'),
 	p.gone = 0 AND p.created > coalesce(a.erased, 0) AS there,
 	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = p.author AND f.gone = 0
-		AND f.at > coalesce(r.erased_agent, 0) AND f.at > coalesce(a.erased, 0) OFFSET 0),
+		AND f.at > ` + erasedReader + ` AND f.at > coalesce(a.erased, 0) OFFSET 0),
 	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = '` + social.Server + `' AND f.gone = 0
-		AND f.at > coalesce(r.erased_agent, 0) OFFSET 0),
+		AND f.at > ` + erasedReader + ` OFFSET 0),
 	` + memberOf + `,
-	p.created > coalesce(r.erased_agent, 0) AND EXISTS (SELECT 1 FROM post_mentions m WHERE m.post = p.id AND m.agent = $1 OFFSET 0),
-	p.created > coalesce(r.erased_agent, 0) AND $1 = ANY (p.grants),
+	p.created > ` + erasedReader + ` AND EXISTS (SELECT 1 FROM post_mentions m WHERE m.post = p.id AND m.agent = $1 OFFSET 0),
+	p.created > ` + erasedReader + ` AND $1 = ANY (p.grants),
 	EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = p.author OFFSET 0)
 		OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = p.author AND b.other = $1 OFFSET 0),
 	p.deleted, p.root, p.root_life`
@@ -72,11 +72,14 @@ const factColumns = `p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.d
 const memberOf = `EXISTS (SELECT 1 FROM post_circles pc
 	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
 		AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
-	JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > coalesce(r.erased_agent, 0)
+	JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > ` + erasedReader + `
 		AND m.since < p.created AND m.since / 1000000 <= p.created_at WHERE pc.post = p.id OFFSET 0)`
 
-// parties joins posts p with their authors a and the reader r, who is $1.
-const parties = `LEFT JOIN authors a ON a.id = p.author LEFT JOIN authors r ON r.id = $1`
+// erasedReader is when the reader $1 was erased: what came before that is not theirs.
+const erasedReader = `coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)`
+
+// ofAuthors joins posts p with their authors a.
+const ofAuthors = `LEFT JOIN authors a ON a.id = p.author`
 
 // commented are the columns of a post p with its comments, and how many have commented.
 const commented = `CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
@@ -84,20 +87,25 @@ const commented = `CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.com
 
 // The statements of cards: of what is there, with its place among what was asked. Tiles have
 // the first image, or null, as the content. The functions of json, not jsonb, answer what is stored.
+//
+// A list is selected, so that PostgreSQL does not know its length: it plans a statement again in
+// each call where it knows that the list is short, and planning takes ten times as long as
+// reading one card.
 const (
 	cardHead = `SELECT ` + factColumns + `, j.i - 1, p.version, p.created_at, p.likes_here + p.likes_reported, ` + commented + `, `
 	cardFrom = cardHead + `CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
-		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 AND l.incarnation > p.deleted AND l.at > coalesce(r.erased_agent, 0) OFFSET 0),
+		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 AND l.incarnation > p.deleted AND l.at > ` + erasedReader + ` OFFSET 0),
 		cardinality(p.grants) > 0 FROM `
-	ofPosts   = ` JOIN posts p ON p.id = j.id ` + parties + ` WHERE p.gone = 0`
-	cardsText = cardFrom + `unnest($2::text[], $3::bigint[]) WITH ORDINALITY j (id, version, i)` + ofPosts
+	ofPosts   = ` JOIN posts p ON p.id = j.id ` + ofAuthors + ` WHERE p.gone = 0`
+	cardsText = cardFrom + `unnest((SELECT $2::text[]), (SELECT $3::bigint[])) WITH ORDINALITY j (id, version, i)` + ofPosts
 	tilesText = cardHead + `coalesce(p.content::json #>> '{images,0}', 'null'), '', '', false, true
-		FROM unnest($2::text[]) WITH ORDINALITY j (id, i)` + ofPosts
+		FROM unnest((SELECT $2::text[])) WITH ORDINALITY j (id, i)` + ofPosts
 )
 
-// cardsOfText has a reader for each row in the place of the one that $1 is.
-var cardsOfText = strings.NewReplacer("$1", "j.reader", "j.version", "0").Replace(cardFrom) +
-	`unnest($1::text[], $2::text[]) WITH ORDINALITY j (reader, id, i)` + strings.ReplaceAll(ofPosts, "$1", "j.reader")
+// cardsOfText has a reader for each row in the place of the one that $1 is, and joins what
+// would be looked up for each row once for each mention of it.
+var cardsOfText = strings.NewReplacer(erasedReader, "coalesce(r.erased_agent, 0)", "$1", "j.reader", "j.version", "0").Replace(cardFrom) +
+	`unnest((SELECT $1::text[]), (SELECT $2::text[])) WITH ORDINALITY j (reader, id, i) LEFT JOIN authors r ON r.id = j.reader` + ofPosts
 
 // facts reads those of one post, and of the post that it stands under.
 func (q *Query) facts(reader, id string) *facts {
@@ -112,7 +120,7 @@ func (q *Query) ownFacts(reader, id string) *facts {
 	f := &facts{rel: social.Relation{Reader: reader}}
 	f.post.Deleted = true // where there is no row
 	q.each(func(scan Scan) error { return f.scan(scan) },
-		`SELECT `+factColumns+` FROM posts p `+parties+` WHERE p.id = $2`, reader, id)
+		`SELECT `+factColumns+` FROM posts p `+ofAuthors+` WHERE p.id = $2`, reader, id)
 	return f
 }
 
@@ -230,8 +238,8 @@ func (q *Query) standings(reader string, ids []string, found func(f *facts, i in
 			found(f, i, at)
 		}
 		return err
-	}, `SELECT `+factColumns+`, j.i - 1, p.created_at FROM unnest($2::text[]) WITH ORDINALITY j (id, i)
-		JOIN posts p ON p.id = j.id `+parties+` WHERE p.author <> ''`, reader, ids)
+	}, `SELECT `+factColumns+`, j.i - 1, p.created_at FROM unnest((SELECT $2::text[])) WITH ORDINALITY j (id, i)
+		JOIN posts p ON p.id = j.id `+ofAuthors+` WHERE p.author <> ''`, reader, ids)
 }
 
 // settle is the card as its reader gets it.

@@ -45,7 +45,7 @@ const (
 // newestOf reads, for each key and each row of what it is joined with, the newest rows q, whose
 // post is in the column id.
 func newestOf(join, id, rows string) string {
-	return `SELECT k.key, p.author, p.created_at, p.id FROM unnest(@keys::text[]) k (key)` + join + `
+	return `SELECT k.key, p.author, p.created_at, p.id FROM unnest((SELECT @keys::text[])) k (key)` + join + `
 		CROSS JOIN LATERAL (SELECT q.author, q.created_at, q.` + id + ` AS id FROM ` + rows + `
 		AND (q.created_at, q.` + id + `) < (@below, @belowID) AND (q.created_at, q.` + id + `) > (@above, @aboveID)
 		ORDER BY q.created_at DESC, q.` + id + ` DESC LIMIT @few) p
