@@ -275,11 +275,13 @@ func (w *society) settle() {
 		in := func(states ...jobs.State) bool {
 			return slices.ContainsFunc(stats.Rows, func(r jobs.Rows) bool { return slices.Contains(states, r.State) })
 		}
-		if !in(jobs.Running) { // authors are delivered both ways for a while
+		left := in(jobs.Pending, jobs.Running, jobs.Failed, jobs.Dead)
+		if left && !in(jobs.Running) { // authors are delivered both ways for a while
 			w.clock.Advance(5 * time.Second)
 		}
-		return err == nil && !in(jobs.Pending, jobs.Running, jobs.Failed, jobs.Dead)
-	}, "the queue is empty")
+		late := w.app.network.late
+		return err == nil && !left && !late.Now() && !late.Behind()
+	}, "the queue is empty, and lists are answered from")
 }
 
 // comparing is how many timelines are compared at once.
