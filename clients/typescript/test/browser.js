@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from './helpers.js';
 
+/** How long a page is waited for, ms: a test that waits for good does not say what for. */
+const patience = 60_000;
+
 /**
  * Opens a page.
  * @param {string} url
@@ -49,7 +52,9 @@ export async function browse(url) {
    */
   const call = (method, params) => Promise.race([
     new Promise((resolve, reject) => {
-      asked.set(++last, { resolve, reject });
+      const timer = setTimeout(() => reject(new Error(`Chromium does not answer to ${method} ${JSON.stringify(params)}`)), patience);
+      const settled = (/** @type {(value: any) => void} */ how) => (/** @type {any} */ value) => { clearTimeout(timer); how(value); };
+      asked.set(++last, { resolve: settled(resolve), reject: settled(reject) });
       input.write(`${JSON.stringify({ id: last, method, params, sessionId })}\0`);
     }),
     ended.then(() => { throw new Error('Chromium has ended'); }),
@@ -72,7 +77,14 @@ export async function browse(url) {
     complaints,
     evaluate,
     /** @param {string} expression what the page comes to */
-    shows: (expression) => until(() => evaluate(expression)),
+    shows: async (expression) => {
+      const end = Date.now() + patience;
+      await until(async () => {
+        const value = await evaluate(expression);
+        if (!value && Date.now() > end) throw new Error(`The page does not come to ${expression}. It shows: ${await evaluate('document.body.innerText')}`);
+        return value;
+      });
+    },
     async stop() {
       process.off('exit', kill);
       kill();
