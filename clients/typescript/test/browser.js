@@ -16,12 +16,13 @@ export async function browse(url) {
   const data = await mkdtemp(join(tmpdir(), 'freshet-chromium-'));
   const browser = spawn(process.env.FRESHET_TEST_CHROMIUM || 'chromium', [
     '--headless', '--remote-debugging-pipe', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', `--user-data-dir=${data}`, 'about:blank',
-  ], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
-  const kill = () => browser.kill('SIGKILL');
+  ], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'], detached: true });
+  // The whole group: its other processes hold the pipes and write into its directory.
+  const kill = () => { if (browser.pid) try { process.kill(-browser.pid, 'SIGKILL'); } catch { /* it has ended */ } };
   process.once('exit', kill);
   const ended = new Promise((resolve, reject) => {
     browser.once('error', reject);
-    browser.once('close', resolve);
+    browser.once('exit', resolve);
   });
   const [, , , input, output] = /** @type {[any, any, any, import('node:stream').Writable, import('node:stream').Readable]} */ (browser.stdio);
 
@@ -89,7 +90,9 @@ export async function browse(url) {
       process.off('exit', kill);
       kill();
       await ended;
-      await rm(data, { recursive: true, force: true });
+      input.destroy();
+      output.destroy();
+      await rm(data, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     },
   };
 }
