@@ -109,8 +109,8 @@ func TestNoStatementReadsWholeTables(t *testing.T) {
 	}
 }
 
-// TestShortListsArePlannedOnce: PostgreSQL plans the first five calls of a statement anew, and
-// all others where it expects less of lists that are short. Planning takes longer than reading.
+// TestShortListsArePlannedOnce: PostgreSQL plans the first five calls of a prepared statement
+// for their values. It must then keep a plan for all values, also where lists are short.
 func TestShortListsArePlannedOnce(t *testing.T) {
 	s, err := Open(t.Context(), Config{URL: testenv.Postgres(t), MaxConns: 1}, social.Options{})
 	require.NoError(t, err)

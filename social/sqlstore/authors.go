@@ -181,8 +181,8 @@ const celebrities = `SELECT agent, author FROM follows WHERE agent = ANY ($1) AN
 		JOIN jobs j ON j.kind = '` + string(jobs.Pair) + `' AND j.key = '` + jobs.Everybody + `/' || k.agent AND j.state IN ('pending', 'failed', 'running')
 	ORDER BY 2`
 
-// celebritiesOfOne are those of one reader. PostgreSQL plans it once, and the other one in
-// each call: it expects lists to be longer, and planning takes ten times as long as running it.
+// celebritiesOfOne is the statement for one reader, whose plan PostgreSQL keeps. The statement
+// for a list of one would be planned again in each call, which takes ten times as long as running it.
 var celebritiesOfOne = strings.NewReplacer("= ANY ($1)", "= $1", "unnest($1::text[]) k (agent)", "(SELECT $1 AS agent) k").Replace(celebrities)
 
 // Celebrities implements [social.Authors].

@@ -75,7 +75,7 @@ const memberOf = `EXISTS (SELECT 1 FROM post_circles pc
 	JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > ` + erasedReader + `
 		AND m.since < p.created AND m.since / 1000000 <= p.created_at WHERE pc.post = p.id OFFSET 0)`
 
-// erasedReader is when the reader $1 was erased: what came before that is not theirs.
+// erasedReader selects the stamp up to which the reader $1 is erased; 0: never.
 const erasedReader = `coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)`
 
 // ofAuthors joins posts p with their authors a.
@@ -88,9 +88,9 @@ const commented = `CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.com
 // The statements of cards: of what is there, with its place among what was asked. Tiles have
 // the first image, or null, as the content. The functions of json, not jsonb, answer what is stored.
 //
-// A list is selected, so that PostgreSQL does not know its length: it plans a statement again in
-// each call where it knows that the list is short, and planning takes ten times as long as
-// reading one card.
+// Lists are selected, which hides their length from PostgreSQL: for a list that is shorter than
+// the ten elements it assumes, it would plan the statement again in each call, and planning
+// takes ten times as long as reading one card.
 const (
 	cardHead = `SELECT ` + factColumns + `, j.i - 1, p.version, p.created_at, p.likes_here + p.likes_reported, ` + commented + `, `
 	cardFrom = cardHead + `CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
@@ -102,8 +102,8 @@ const (
 		FROM unnest((SELECT $2::text[])) WITH ORDINALITY j (id, i)` + ofPosts
 )
 
-// cardsOfText has a reader for each row in the place of the one that $1 is, and joins what
-// would be looked up for each row once for each mention of it.
+// cardsOfText has a reader for each row in the place of the one that $1 is. It joins when that
+// reader was erased: a subquery would run for each row, as often as the text has it.
 var cardsOfText = strings.NewReplacer(erasedReader, "coalesce(r.erased_agent, 0)", "$1", "j.reader", "j.version", "0").Replace(cardFrom) +
 	`unnest((SELECT $1::text[]), (SELECT $2::text[])) WITH ORDINALITY j (reader, id, i) LEFT JOIN authors r ON r.id = j.reader` + ofPosts
 

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/freshet/freshet/feed"
@@ -36,7 +37,7 @@ func (c *circle) floor() int64 { return max(c.dropped, c.replaced, c.erased) }
 
 // erasedAgent selects up to which stamp the agent of a column is erased.
 func erasedAgent(column string) string {
-	return `coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = ` + column + `), 0)`
+	return strings.Replace(erasedReader, "$1", column, 1)
 }
 
 // circle reads one; with changing it is locked, and its members with it.

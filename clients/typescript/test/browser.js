@@ -53,7 +53,7 @@ export async function browse(url) {
    */
   const call = (method, params) => Promise.race([
     new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`Chromium does not answer to ${method} ${JSON.stringify(params)}`)), patience);
+      const timer = setTimeout(() => reject(new Error(`Chromium does not answer to ${method} ${JSON.stringify(params)}`)), patience).unref();
       const settled = (/** @type {(value: any) => void} */ how) => (/** @type {any} */ value) => { clearTimeout(timer); how(value); };
       asked.set(++last, { resolve: settled(resolve), reject: settled(reject) });
       input.write(`${JSON.stringify({ id: last, method, params, sessionId })}\0`);
