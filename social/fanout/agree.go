@@ -10,17 +10,17 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// replaceTries is how often a change of a list is begun anew because somebody
-// else has changed the list meanwhile.
+// replaceTries limits how often a change to a list is attempted when concurrent changes
+// of the list overtake it.
 const replaceTries = 20
 
-// reading asks the store for the newest n posts above a position that a list must
-// hold, of those that a job is about.
+// reading reads from the store the newest n posts above a position that a list must hold,
+// among the posts that a job concerns.
 type reading func(above social.Position, n int) ([]social.Entry, error)
 
-// pair makes an author's posts in an agent's list what the store would deliver,
-// after a follow, an unfollow, a block or its end. After many follows at once the
-// list ends, and is built when it is read.
+// pair updates an author's posts in an agent's list to what the store would deliver, after a
+// follow, an unfollow, a block or an unblock. After a bulk follow it drops the list instead,
+// which is rebuilt at the next read.
 func (f *Fanout) pair(ctx context.Context, key string) error {
 	author, agent, err := jobs.SplitPair(key)
 	if err != nil {
@@ -38,8 +38,8 @@ func (f *Fanout) ofPair(ctx context.Context, author, agent string) reading {
 	}
 }
 
-// member makes a circle's posts in an agent's list what the store would deliver,
-// after a membership began or ended.
+// member updates a circle's posts in an agent's list to what the store would deliver, after
+// a membership began or ended.
 func (f *Fanout) member(ctx context.Context, key string) error {
 	circle, agent, err := jobs.SplitPair(key)
 	if err != nil {
@@ -50,18 +50,18 @@ func (f *Fanout) member(ctx context.Context, key string) error {
 	}, true)
 }
 
-// agree makes a list have what reading says, and, with clean, nothing that does
-// not belong into it. The change of the store is committed.
+// agree adds the posts that read returns to a list and, with clean, removes all posts that do
+// not belong in it. The change in the store must be committed before the call.
 func (f *Fanout) agree(ctx context.Context, agent string, read reading, clean bool) error {
 	one := []string{agent}
-	// Whoever has asked the store before now writes nothing from here on.
+	// From here on, writes based on earlier reads of the store fail.
 	if err := f.d.Lists.ClearToken(ctx, one); err != nil {
 		return err
 	}
 	return replaced(func() (done bool, err error) {
 		heads, err := f.d.Lists.Heads(ctx, one)
 		if err != nil || heads[0].State != timeline.Ready {
-			return true, err // what is built now is built from the store as it is
+			return true, err // a build that starts now reads the changed store
 		}
 		c, same, err := f.change(ctx, agent, heads[0], read, clean)
 		if err != nil || same {
@@ -71,7 +71,7 @@ func (f *Fanout) agree(ctx context.Context, agent string, read reading, clean bo
 	})
 }
 
-// replaced tries to replace a list, again where another change came between.
+// replaced calls try until it succeeds: a concurrent change makes it return false.
 func replaced(try func() (done bool, err error)) error {
 	for range replaceTries {
 		if done, err := try(); err != nil || done {
@@ -81,7 +81,8 @@ func replaced(try func() (done bool, err error)) error {
 	return errors.New("the list is changed all the time")
 }
 
-// change returns the change that makes a list consistent with the store; same: it is.
+// change returns the change that makes a list consistent with the store; same is true if
+// it already is.
 func (f *Fanout) change(ctx context.Context, agent string, head timeline.Head, read reading, clean bool) (c timeline.Change, same bool, err error) {
 	c.Version = head.Version
 	due, err := read(head.Floor, f.d.Cap+1)
@@ -115,7 +116,7 @@ func (f *Fanout) change(ctx context.Context, agent string, head timeline.Head, r
 	return c, len(c.Add)+len(c.Remove) == 0 && c.Floor.Zero(), nil
 }
 
-// entries reads a whole list; nothing where it is not ready any more.
+// entries reads a whole list. A list that is no longer ready has no entries.
 func (f *Fanout) entries(ctx context.Context, agent string) (all []timeline.Position, err error) {
 	var below timeline.Position
 	for {
@@ -131,7 +132,7 @@ func (f *Fanout) entries(ctx context.Context, agent string) (all []timeline.Posi
 	}
 }
 
-// takeOut takes a post out of one list, if it does not belong there.
+// takeOut removes a post from one list unless it belongs there.
 func (f *Fanout) takeOut(ctx context.Context, agent, post string) error {
 	return replaced(func() (done bool, err error) {
 		heads, err := f.d.Lists.Heads(ctx, []string{agent})

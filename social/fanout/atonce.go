@@ -11,20 +11,20 @@ import (
 )
 
 const (
-	// atOnceLimit bounds what a write does beside itself.
+	// atOnceLimit bounds the time for each of the additional steps of a write.
 	atOnceLimit = 500 * time.Millisecond
-	// atOnceLease is the lease of a job that a write runs itself. That takes [atOnceLimit], and
-	// as long again to end it.
+	// atOnceLease is the lease of a job that a write runs itself. Running it takes up to
+	// [atOnceLimit], and reporting the outcome as long again.
 	atOnceLease = 2 * time.Second
-	// takenLook is how often a job is looked at that somebody else runs.
+	// takenLook is the poll interval for a job that another worker runs.
 	takenLook = 5 * time.Millisecond
 )
 
-// atOnce changes the lists of agents so that the caller of a write sees it in their next call, on
-// any server. Where that takes too long the lists are dropped, so that the next call builds them
-// from the store. Where they cannot be reached, the queue has them dropped, and until then every
-// server answers from the store. The change is committed and a job is left for the workers, so
-// nothing that fails here is the caller's concern.
+// atOnce changes the lists of agents so that the caller sees their write in the next call, on any
+// server. If that fails or times out it drops the lists, and the next call builds them from the
+// store. If the lists are unreachable it queues jobs that drop them, and until then every server
+// answers from the store. The change is committed and has a job for the workers, so failures here
+// are only logged.
 func (f *Fanout) atOnce(ctx context.Context, agents []string, change func(ctx context.Context) error) {
 	ctx = context.WithoutCancel(ctx)
 	err := f.within(ctx, change)
@@ -45,7 +45,7 @@ func (f *Fanout) atOnce(ctx context.Context, agents []string, change func(ctx co
 	}
 }
 
-// within runs do for as long as a write may take beside itself.
+// within runs do with the time limit for additional steps of a write.
 func (f *Fanout) within(ctx context.Context, do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, f.limit)
 	defer cancel()
@@ -58,7 +58,7 @@ type row struct {
 	key  string
 }
 
-// runRows runs jobs of pairs and members at once.
+// runRows runs the jobs of pairs and members immediately.
 func (f *Fanout) runRows(ctx context.Context, rows ...row) {
 	agents := make([]string, len(rows))
 	for i, r := range rows {
@@ -74,7 +74,7 @@ func (f *Fanout) runRows(ctx context.Context, rows ...row) {
 	})
 }
 
-// runRow runs a job under its lease, or waits until somebody else has run it.
+// runRow runs a job under its lease, or waits until another worker has run it.
 func (f *Fanout) runRow(ctx context.Context, r row) error {
 	for {
 		j, err := f.d.Queue.LeaseKey(ctx, r.kind, r.key, atOnceLease)
@@ -95,8 +95,9 @@ func (f *Fanout) runRow(ctx context.Context, r row) error {
 	}
 }
 
-// runLeased runs a job and tells the queue. again says that it is to be looked at again: it was
-// marked meanwhile, or somebody else has it. One that failed is given to the workers.
+// runLeased runs a leased job and reports its outcome to the queue. again means that the job must
+// be checked again: it was marked while it ran, or its lease was lost. A job that failed is
+// returned to the queue for the workers.
 func (f *Fanout) runLeased(ctx context.Context, j jobs.Job) (again bool, err error) {
 	err = f.handlers[j.Kind].Run(ctx, []jobs.Job{j})[0]
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.limit)

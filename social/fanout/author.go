@@ -9,14 +9,14 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// settled is the age from which on a change of an author's delivery is not made right again:
-// longer than [jobs.CompletedLives] and what making it right takes.
+// settled is the age after which a change of an author's delivery is not repaired any more:
+// longer than [jobs.CompletedLives] plus the duration of a repair.
 const settled = time.Hour
 
-// author brings an author from push to pull or back, by way of both, when the number of followers
-// has crossed a threshold. In both, pages look into list and outbox, and posts go to either. It
-// is left when no job and no server can know of anything older, and when the side that is to
-// stay has been made right from the store.
+// author moves an author from push to pull or back when the number of followers has crossed a
+// threshold. The state between them is both: pages read list and outbox, and posts are written to
+// both. That state ends after [grace], when no job or server uses an older state, and after the
+// remaining side has been updated from the store.
 func (f *Fanout) author(ctx context.Context, author string) error {
 	c, err := f.d.Store.Celebrity(ctx, author)
 	if err != nil {
@@ -27,7 +27,7 @@ func (f *Fanout) author(ctx context.Context, author string) error {
 		if f.d.Clock().Sub(c.Since) > settled {
 			return nil
 		}
-		return f.side(ctx, author, to) // the lists may be those of before the change, see Lost
+		return f.side(ctx, author, to) // Redis may have lost the lists' changes, see Lost
 	}
 	if c.Delivery != social.Both {
 		if _, err := f.d.Store.SetDelivery(ctx, author, c.Delivery, social.Both); err != nil {
@@ -48,7 +48,7 @@ func (f *Fanout) author(ctx context.Context, author string) error {
 	return err
 }
 
-// side makes right from the store what an author is read from who is delivered so.
+// side updates, from the store, the lists that an author with delivery d is read from.
 func (f *Fanout) side(ctx context.Context, author string, d social.Delivery) error {
 	if d == social.Pull {
 		return f.renewOutbox(ctx, author)
@@ -56,12 +56,12 @@ func (f *Fanout) side(ctx context.Context, author string, d social.Delivery) err
 	return f.fill(ctx, author)
 }
 
-// later has the job run again after a while.
+// later schedules the job to run again.
 func (f *Fanout) later(ctx context.Context, author string, after time.Duration) error {
 	return f.d.Queue.Mark(ctx, jobs.Dirty{Kind: jobs.Author, Key: author, Priority: jobs.PriorityUpkeep, After: after})
 }
 
-// renewOutbox builds the outbox. One that is left from before has missed what was pushed since.
+// renewOutbox rebuilds the outbox. An old outbox lacks the posts that were only pushed to lists.
 func (f *Fanout) renewOutbox(ctx context.Context, author string) error {
 	if err := f.d.Outboxes.Drop(ctx, []string{author}); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (f *Fanout) renewOutbox(ctx context.Context, author string) error {
 	return f.Outbox(ctx, []string{author})
 }
 
-// fill gives all followers who have a list the author's posts.
+// fill adds the author's posts to the lists of all followers who have one.
 func (f *Fanout) fill(ctx context.Context, author string) error {
 	after := ""
 	for {

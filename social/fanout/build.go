@@ -15,28 +15,27 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// errBuilding says that a list is not ready yet: it is being built elsewhere, or what belongs into
-// it changed again and again.
+// errBuilding says that a list is not ready yet: it is being built elsewhere, or its content
+// changed during each attempt to build it.
 var errBuilding = errors.New("the list is being built")
 
 const (
 	buildTries = 3
-	// patience is how long a build elsewhere is waited for.
+	// patience is how long a build waits for one elsewhere.
 	patience = 2 * time.Second
-	// look is how often it is looked at.
+	// look is the poll interval of that wait.
 	look = 20 * time.Millisecond
-	// outboxBuilds is how many outboxes are built at once for one reader.
+	// outboxBuilds limits the concurrent builds of outboxes for one reader.
 	outboxBuilds = 8
 )
 
-// Build makes an agent's timeline, unless there is one: it is ready when Build
-// returns nil. Concurrent calls for one agent share one build. Errors are
-// [errBuilding], wrap [timeline.ErrUnavailable] or [social.ErrUnavailable], or
-// are the context's; calling again is harmless.
+// Build builds an agent's timeline unless it exists. The timeline is ready when Build returns
+// nil. Concurrent calls for one agent share one build. An error is [errBuilding], wraps
+// [timeline.ErrUnavailable] or [social.ErrUnavailable], or is the context's. Build is idempotent.
 func (f *Fanout) Build(ctx context.Context, agent string) error { return f.timelines.build(ctx, agent) }
 
-// Outbox makes authors' outboxes, as [Fanout.Build] does timelines. After an error
-// some of them may be ready.
+// Outbox builds authors' outboxes as [Fanout.Build] builds timelines. After an error some of
+// them may be ready.
 func (f *Fanout) Outbox(ctx context.Context, authors []string) error {
 	var g errgroup.Group
 	g.SetLimit(outboxBuilds)
@@ -57,7 +56,7 @@ type builder struct {
 	patience time.Duration
 }
 
-// build joins the build of the list in this process, or begins it.
+// build joins the build of the list that runs in this process, or starts one.
 func (b *builder) build(ctx context.Context, name string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -75,7 +74,7 @@ func (b *builder) build(ctx context.Context, name string) error {
 	}
 }
 
-// run begins builds until one is committed, here or elsewhere.
+// run attempts builds until one is committed, here or elsewhere.
 func (b *builder) run(ctx context.Context, name string) error {
 	waited := time.Duration(0)
 	for tries := 0; tries < buildTries; {
@@ -102,7 +101,7 @@ func (b *builder) run(ctx context.Context, name string) error {
 	return errBuilding
 }
 
-// once fills a list under a token; ready is false where what belongs into it has changed meanwhile.
+// once builds a list under a token. ready is false if the list's content changed meanwhile.
 func (b *builder) once(ctx context.Context, name, token string) (ready bool, err error) {
 	start := b.clock()
 	list, err := b.read(ctx, name, b.cap+1)
@@ -122,7 +121,7 @@ func (b *builder) once(ctx context.Context, name, token string) (ready bool, err
 	if err != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), atOnceLimit)
 		defer cancel()
-		// Else the next reader has to wait until it may be taken over.
+		// Otherwise the next reader waits until the build may be taken over.
 		return false, errors.Join(err, b.lists.Abandon(ctx, name, token))
 	}
 	return ready, nil

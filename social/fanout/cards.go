@@ -6,9 +6,9 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// keep keeps the cards of those of the posts that are public. Who changes a post marks it after
-// the change, so whoever writes the older card is followed by a job that writes the newer one.
-// What cannot be kept is logged: cards only help while the store is down.
+// keep caches the cards of the public posts among posts. Each change of a post queues a job
+// afterwards, so a job that caches an older card is followed by one that caches the newer. Failures
+// of the cache are only logged: cached cards are used only while the store is down.
 func (f *Fanout) keep(ctx context.Context, posts []social.Post) error {
 	if f.d.Cards == nil {
 		return nil
@@ -32,8 +32,8 @@ func (f *Fanout) keep(ctx context.Context, posts []social.Post) error {
 	return nil
 }
 
-// removeCard takes the card of a post that is not public any more out of the cache. One of the
-// first version that is not public never had one.
+// removeCard removes the card of a post that is deleted or no longer public from the cache. A post
+// that is not public in its first version never had a cached card.
 func (f *Fanout) removeCard(ctx context.Context, p *social.Post) error {
 	if f.d.Cards == nil || !p.Deleted && (p.Audience.Public || p.Version <= 1) {
 		return nil
@@ -41,12 +41,12 @@ func (f *Fanout) removeCard(ctx context.Context, p *social.Post) error {
 	return f.d.Cards.Remove(ctx, []social.Known{{ID: p.ID, Version: p.Version}})
 }
 
-// lastVersion is greater than the version of any card, and exact in a float64, in which
-// a cache may compare versions.
+// lastVersion is greater than the version of any card, and exact as a float64: a cache may
+// compare versions as such.
 const lastVersion = 1<<53 - 1
 
-// removeNow takes the card of a post that was deleted just now out of the cache. It does not ask
-// the store, which may have been lost right after the commit.
+// removeNow removes the card of a post that was just deleted from the cache. It does not query
+// the store, which may have become unavailable right after the commit.
 func (f *Fanout) removeNow(ctx context.Context, id string) error {
 	if f.d.Cards == nil {
 		return nil
@@ -54,7 +54,7 @@ func (f *Fanout) removeNow(ctx context.Context, id string) error {
 	return f.d.Cards.Remove(ctx, []social.Known{{ID: id, Version: lastVersion}})
 }
 
-// hide hides the cards of an author who is erased.
+// hide hides the cached cards of an erased author.
 func (f *Fanout) hide(ctx context.Context, author string) error {
 	if f.d.Cards == nil {
 		return nil
@@ -62,7 +62,7 @@ func (f *Fanout) hide(ctx context.Context, author string) error {
 	return f.d.Cards.Erase(ctx, author)
 }
 
-// beside does something right after a write that a job will do, too.
+// beside runs do right after a write. A job repeats it, so an error is only logged.
 func (f *Fanout) beside(ctx context.Context, do func(ctx context.Context) error) {
 	if err := f.within(context.WithoutCancel(ctx), do); err != nil {
 		f.d.Log.DebugContext(ctx, "a job of a change waits for the workers", "error", err)

@@ -10,10 +10,10 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// deliver pushes a post into the lists it belongs into, or takes it out of them,
-// and looks again whether that is still what is wanted.
+// deliver pushes a post into the lists it belongs in, or removes it from them, and repeats
+// that if the post's version has changed meanwhile.
 func (f *Fanout) deliver(ctx context.Context, j jobs.Job) error {
-	due := f.d.Clock().Add(-j.Waited) // by this server's clock
+	due := f.d.Clock().Add(-j.Waited) // in this server's clock
 	for {
 		p, err := f.post(ctx, j.Key)
 		if err != nil || p.ID == "" {
@@ -37,8 +37,8 @@ func (f *Fanout) deliver(ctx context.Context, j jobs.Job) error {
 	}
 }
 
-// withdraw takes a deleted post out of the lists of all whom it was delivered to, followers among
-// them however its author is delivered now.
+// withdraw removes a deleted post from the lists of all agents that it was delivered to. These
+// include followers, whatever the author's delivery is now.
 func (f *Fanout) withdraw(ctx context.Context, p *social.Post, deleted time.Time) error {
 	lists, ids := 0, []string{p.ID}
 	err := f.receivers(ctx, p.ID, true, func(_ string, some []social.Receiver) error {
@@ -57,8 +57,8 @@ func (f *Fanout) withdraw(ctx context.Context, p *social.Post, deleted time.Time
 	return nil
 }
 
-// spread pushes a post. How its author is delivered is asked after the post: an
-// outbox that was built without it is one that the answer knows of.
+// spread pushes a post. It reads the author's delivery after the post: if an outbox was built
+// without the post, that read returns a delivery that uses the outbox.
 func (f *Fanout) spread(ctx context.Context, p *social.Post) error {
 	c, err := f.d.Store.Celebrity(ctx, p.Author)
 	if err != nil {
@@ -93,7 +93,8 @@ func (f *Fanout) pushOwn(ctx context.Context, p *social.Post) error {
 	})
 }
 
-// receivers calls do for each page of whom a post is delivered to; the page begins after an agent.
+// receivers calls do for each page of the agents that a post is delivered to. The page begins
+// after the agent named after.
 func (f *Fanout) receivers(ctx context.Context, post string, followers bool, do func(after string, some []social.Receiver) error) error {
 	after := ""
 	for {
@@ -108,7 +109,8 @@ func (f *Fanout) receivers(ctx context.Context, post string, followers bool, do 
 	}
 }
 
-// due asks the store again who of some agents, in order and after one, gets a post, and why.
+// due queries the store again for the agents that receive a post, and for what reason. lists holds
+// the agents to check, in order; they come after the agent named after.
 func (f *Fanout) due(ctx context.Context, post string, followers bool, after string, lists []string) (map[string]social.Reason, error) {
 	now, err := f.post(ctx, post)
 	if err != nil || now.ID == "" || now.Deleted {
@@ -129,13 +131,13 @@ func (f *Fanout) due(ctx context.Context, post string, followers bool, after str
 	}
 }
 
-// push adds a post to those of the lists that exist and that due, asked after
-// their versions, says it belongs into. Where a version has moved it asks again.
+// push adds a post to the lists that exist and that due returns a reason for. It calls due after
+// it has read the versions of the lists, and again for lists whose version has changed.
 func (f *Fanout) push(ctx context.Context, to timeline.Lists, p *social.Post, names []string,
 	due func(lists []string) (map[string]social.Reason, error),
 ) error {
 	if p.Version > 1 {
-		// It may have been deleted before: who is about to take it out has to ask again.
+		// It may have been deleted before: concurrent removals have to check it again.
 		if err := to.ClearToken(ctx, names); err != nil {
 			return err
 		}
@@ -148,7 +150,7 @@ func (f *Fanout) push(ctx context.Context, to timeline.Lists, p *social.Post, na
 		}
 		lists, versions := make([]string, 0, len(names)), make([]string, 0, len(names))
 		for i, h := range heads {
-			// Where the version is still that, the post lies below the floor.
+			// If the version is unchanged, the post is below the floor.
 			if h.State != timeline.None && h.Version != missed[names[i]] {
 				lists, versions = append(lists, names[i]), append(versions, h.Version)
 			}

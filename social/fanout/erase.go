@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// eraseStep is how many things of an agent one transaction removes.
+	// eraseStep is how many records of an agent one transaction removes.
 	eraseStep = 500
-	// leftAtOnce is how many lists are looked through at once.
+	// leftAtOnce is how many lists are searched at once.
 	leftAtOnce = 50
-	// standingsAtOnce is how many posts of these lists one statement asks for.
+	// standingsAtOnce is how many posts of these lists one statement queries.
 	standingsAtOnce = 1000
 )
 
-// erase removes what is left of an agent, and then their list. Each post that it ends has a
-// job of its own; the lists of followers are its own.
+// erase removes the remaining data of an agent, and then their list. Each post that it deletes has
+// a separate job; the lists of followers are handled here.
 func (f *Fanout) erase(ctx context.Context, agent string) error {
 	if err := f.hide(ctx, agent); err != nil {
 		return err
@@ -42,8 +42,8 @@ func (f *Fanout) erase(ctx context.Context, agent string) error {
 	}
 }
 
-// leave takes what an erased author has posted out of the lists of followers: some lists at
-// a time, instead of by a job of each follower.
+// leave removes the posts of an erased author from the lists of followers, in batches of lists
+// instead of with a job for each follower.
 func (f *Fanout) leave(ctx context.Context, author string, followers []string) error {
 	for some := range slices.Chunk(followers, leftAtOnce) {
 		heads, err := f.d.Lists.Heads(ctx, some)
@@ -63,12 +63,12 @@ func (f *Fanout) leave(ctx context.Context, author string, followers []string) e
 	return nil
 }
 
-// takeLeft takes what an author has posted and is not there any more out of lists.
+// takeLeft removes an author's posts from lists in which they do not belong any more.
 func (f *Fanout) takeLeft(ctx context.Context, author string, lists []string) error {
 	if len(lists) == 0 {
 		return nil
 	}
-	// Whoever has asked the store before, to push or to build, writes nothing from here on.
+	// From here on, pushes and builds based on earlier reads of the store fail.
 	if err := f.d.Lists.ClearToken(ctx, lists); err != nil {
 		return err
 	}
@@ -103,13 +103,13 @@ func (f *Fanout) takeLeft(ctx context.Context, author string, lists []string) er
 
 // Files removes images. [media.Files] implements it.
 type Files interface {
-	// Release removes the files of a post that is not there, never created or deleted, and returns
-	// when they are gone. An error says that a store cannot be asked. It may be repeated.
+	// Release removes the files of a post that was never created or is deleted, and returns when
+	// they are removed. An error means that a store is unavailable. Release is idempotent.
 	Release(ctx context.Context, post string) error
 }
 
-// images removes the images of a post that is not there. While their store is down it
-// does not give up, whatever that says.
+// images removes the images of a post that does not exist. Any error of their store counts as an
+// outage, so that the job is retried without a limit, except for [social.ErrDamaged].
 func (f *Fanout) images(ctx context.Context, post string) error {
 	if f.d.Files == nil {
 		return fmt.Errorf("%w: media.url is not set any more, and posts have images", jobs.ErrWait)

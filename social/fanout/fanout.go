@@ -1,13 +1,13 @@
 // Package fanout keeps data that is derived from the social store consistent: timelines,
-// outboxes and the items of public posts. It knows contracts only.
+// outboxes and the items of public posts. It depends on interfaces only.
 //
-// A list is complete, and has nothing that does not belong there, as soon as the jobs of a
-// change have run, in whatever order they run, twice, late, or broken off.
+// A list is complete, and holds no posts that do not belong in it, as soon as the jobs of a
+// change have run. They may run in any order, twice, late, or be interrupted and repeated.
 //
-// Every write to a list is made on condition of its version, and what it is made of is asked of
-// the store after that version was: see [timeline.Head]. A job that changes what belongs into a
-// list clears its token first, which ends the version. So whoever has asked the store before the
-// change writes nothing after it.
+// Every write to a list is conditional on the list's version, and its content is read from the
+// store after the version: see [timeline.Head]. A job that changes the content of a list clears the
+// list's token first, which changes the version. So a write based on a read of the store from
+// before the change fails after it.
 package fanout
 
 import (
@@ -28,49 +28,50 @@ import (
 const (
 	// page is how many receivers are pushed to at once.
 	page = 1000
-	// few and many are how many jobs of a kind are run as a batch: those that take
-	// long, and those that mostly find no list.
+	// few and many are batch sizes: few for kinds of jobs that take long, many for those that
+	// mostly find no list.
 	few, many = 4, 50
-	// grace is how long an author is delivered both ways at least: longer than the lease of a
-	// job, a request and what servers keep for a second.
+	// grace is the minimum time for which an author is delivered both ways: longer than the
+	// lease of a job, a request and the second for which servers cache data.
 	grace = 45 * time.Second
-	// margin is by how much the clocks of servers may differ.
+	// margin is the maximum difference between the clocks of servers.
 	margin = 2 * time.Minute
 )
 
-// Deps are the dependencies of a Fanout. All are required but Files, Cards, Log and the numbers.
+// Deps are the dependencies of a Fanout. All are required except Files, Cards, Cap, OutboxCap,
+// Log, Late and Options.
 type Deps struct {
 	Store    social.Store // the backend itself
 	Queue    jobs.Queue   // of the same backend
 	Lists    timeline.Lists
 	Outboxes timeline.Lists
-	Items    catalog.Writer // keeps the items of public posts
-	// Files removes the images of posts that are not there; nil: there is no store of images.
+	Items    catalog.Writer // stores the items of public posts
+	// Files removes the images of posts that do not exist. Nil means there is no image store.
 	Files Files
-	// Cards keeps cards of public posts for while the store cannot be asked; nil: none are kept.
+	// Cards caches cards of public posts for use while the store is unavailable. Nil disables it.
 	Cards     social.CardCache
 	Cap       int // of a timeline; default [timeline.Cap]
 	OutboxCap int // of an outbox; default [timeline.OutboxCap]
 	Clock     feed.Clock
-	Log       *slog.Logger // nil: nothing is logged
-	// Late is called when a write could neither change nor drop a list that lacks it now; nil:
-	// it is not called.
+	Log       *slog.Logger // nil disables logging
+	// Late, unless nil, is called when a write could neither change nor drop a list, which
+	// therefore lacks the write.
 	Late func()
-	// Options are the store's: who is a celebrity.
+	// Options are the store's options, for the celebrity thresholds.
 	Options social.Options
 }
 
-// Fanout runs the jobs that follow from changes of the social store. It is safe
-// for concurrent use; any number of servers may have one over the same stores.
+// Fanout runs the jobs that changes of the social store cause. It is safe for concurrent
+// use, and any number of servers may run one over the same stores.
 type Fanout struct {
 	d         Deps
 	handlers  map[jobs.Kind]jobs.Handler
 	timelines *builder
 	outboxes  *builder
-	limit     time.Duration // of what a write does at once
+	limit     time.Duration // of each additional step of a write
 }
 
-// New makes a Fanout; it asks nothing yet. The error names what is missing.
+// New returns a Fanout and makes no calls. The error names the required dependencies.
 func New(d Deps) (*Fanout, error) {
 	if d.Store == nil || d.Queue == nil || d.Lists == nil || d.Outboxes == nil || d.Items == nil || d.Clock == nil {
 		return nil, errors.New("fanout needs a store, its queue, lists, outboxes, items and a clock")
@@ -109,16 +110,16 @@ func New(d Deps) (*Fanout, error) {
 	return f, nil
 }
 
-// Handlers runs the jobs of every kind, for [jobs.Start].
+// Handlers returns the handlers for jobs of every kind, for [jobs.Start].
 func (f *Fanout) Handlers() map[jobs.Kind]jobs.Handler { return f.handlers }
 
-// Lost makes dirty again what was written to lists since a time, which their Redis may lack, and
-// returns how many jobs that are. Errors are the queue's.
+// Lost marks dirty again all rows whose writes to lists since a time may have been lost by Redis,
+// and returns the number of jobs. Errors are the queue's.
 func (f *Fanout) Lost(ctx context.Context, since time.Time) (int, error) {
 	return f.d.Queue.Again(ctx, since.Add(-margin), jobs.Deliver, jobs.Pair, jobs.Member, jobs.Author, jobs.Erase)
 }
 
-// each runs the jobs of a batch one by one. They end together, by one commit.
+// each returns a handler that runs the jobs of a batch one by one. One commit completes them all.
 func each(batch int, run func(ctx context.Context, key string) error) jobs.Handler {
 	return eachJob(batch, func(ctx context.Context, j jobs.Job) error { return run(ctx, j.Key) })
 }
@@ -133,7 +134,8 @@ func eachJob(batch int, run func(context.Context, jobs.Job) error) jobs.Handler 
 	}}
 }
 
-// waits makes an error of something that is down no failed attempt.
+// waits wraps the error of an unavailable dependency in [jobs.ErrWait], so that it does not count
+// as a failed attempt.
 func waits(err error) error {
 	if errors.Is(err, feed.ErrUnavailable) {
 		return fmt.Errorf("%w: %w", jobs.ErrWait, err)
@@ -141,7 +143,7 @@ func waits(err error) error {
 	return err
 }
 
-// post reads a post as it is stored; zero where it is not known.
+// post reads a stored post. It returns the zero value if there is no such post.
 func (f *Fanout) post(ctx context.Context, id string) (social.Post, error) {
 	posts, err := f.d.Store.PostsByID(ctx, []string{id})
 	if err != nil {
@@ -150,7 +152,7 @@ func (f *Fanout) post(ctx context.Context, id string) (social.Post, error) {
 	return posts[0], nil
 }
 
-// content takes up to n entries for a list, and the position of the next one as its floor.
+// content returns the first n entries for a list, and the position of the next one as its floor.
 func content(entries []social.Entry, n int) (add []timeline.Position, floor timeline.Position) {
 	for i, e := range entries {
 		if i == n {

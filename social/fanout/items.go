@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// itemBatch is how many posts are indexed, or counted, in one bulk.
+	// itemBatch is how many posts are indexed, or counted, in one bulk request.
 	itemBatch = 200
-	// itemRounds is how often posts that change meanwhile are written again.
+	// itemRounds limits how often posts are written that change meanwhile.
 	itemRounds = 3
 )
 
-// items makes the items of posts what follows from them, for the kinds index and count: a kept
-// card and an item for what is public, none for the rest. It looks again after it has written,
-// because two may write one item, and the later may have read first.
+// items updates the items and cached cards of posts, for the kinds index and count: public posts
+// have both, other posts neither. It reads the posts again after it has written, because two jobs
+// may write the same item, and the one that writes later may have read earlier.
 func (f *Fanout) items(ctx context.Context, list []jobs.Job) []error {
 	errs := make([]error, len(list))
 	at := make(map[string]int, len(list))
@@ -51,7 +51,7 @@ func (f *Fanout) items(ctx context.Context, list []jobs.Job) []error {
 		return errs
 	}
 	if err = waits(err); len(list) > 1 && !errors.Is(err, jobs.ErrWait) {
-		for i, j := range list { // one of them, which must not keep the others from their end
+		for i, j := range list { // the failure of one job must not fail the others
 			errs[i] = f.items(ctx, []jobs.Job{j})[0]
 		}
 		return errs
@@ -73,7 +73,8 @@ func moved(ids []string, before, now []social.Post) (left []string, posts []soci
 	return left, posts
 }
 
-// writeItems returns an error for each post; the other one is of all.
+// writeItems writes or removes the items of posts. It returns an error for each post, and an
+// error that concerns all of them.
 func (f *Fanout) writeItems(ctx context.Context, ids []string, posts []social.Post) ([]error, error) {
 	errs := make([]error, len(posts))
 	var items []feed.Item
@@ -103,17 +104,17 @@ func (f *Fanout) writeItems(ctx context.Context, ids []string, posts []social.Po
 		case errors.Is(err, catalog.ErrUnavailable):
 			errs[which[i]] = waits(err)
 		case err != nil:
-			errs[which[i]] = errors.New("the catalog refuses the item") // why may quote its content
+			errs[which[i]] = errors.New("the catalog refuses the item") // err may quote content
 		}
 	}
 	return errs, err
 }
 
-// errSame leaves an item unchanged.
+// errSame makes an update leave the item unchanged.
 var errSame = errors.New("the item belongs to this post")
 
-// endItems removes the items of posts that were deleted and created again before a job had
-// removed them, with their counts. The item has the time of its post.
+// endItems removes the items, with their counts, of posts that were deleted and created again
+// before a job had removed the item. Such an item has a different time than its post.
 func (f *Fanout) endItems(ctx context.Context, posts []social.Post) error {
 	made := map[string]int64{}
 	for i := range posts {
@@ -141,7 +142,8 @@ func (f *Fanout) endItems(ctx context.Context, posts []social.Post) error {
 	return nil
 }
 
-// item returns the item that recall finds a public post by. Its content comes from the store.
+// item returns the catalog item by which recall finds a public post. The post's content comes
+// from the store.
 func item(p *social.Post) feed.Item {
 	return feed.Item{
 		ID: p.ID, Title: p.Title(), Summary: p.Caption, Tags: p.AllTags(), AuthorID: p.Author,

@@ -9,16 +9,16 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// fewMembers is how many members of a circle that is changed as a whole get their
-// lists made right at once.
+// fewMembers is the maximum number of changed members of a circle up to which a write updates
+// their lists immediately.
 const fewMembers = 20
 
-// Store is the social store, whose writes also run at once the jobs whose result their caller
-// expects in the next call: their own post is in their list, or gone from it, the posts of whom
-// they follow or block likewise, and of an agent who is erased nothing is left. What is deleted,
-// erased or not public any more is also removed from the kept cards, without asking the store,
-// which may be lost right after. Errors are the store's alone: a job that fails is left to the
-// workers, and so are those of events, which have a time of their own.
+// Store returns the social store, with writes that also run the jobs whose result the caller
+// expects in the next call. These update the caller's own list after they create or delete a post,
+// follow or block, and remove the data of an erased agent. Posts that are deleted, erased or no
+// longer public are also removed from the cached cards, without querying the store, which may
+// become unavailable right after. Errors are only the store's: a job that fails is left to the
+// workers, and so are the jobs of events, which are the writes with a time.
 func (f *Fanout) Store() social.Store { return store{f.d.Store, f} }
 
 type store struct {
@@ -29,7 +29,7 @@ type store struct {
 func (s store) CreatePost(ctx context.Context, p social.Post, c social.Creation) (social.Post, bool, error) {
 	post, created, err := s.Store.CreatePost(ctx, p, c)
 	if created && err == nil {
-		// An event may have told anew, to fewer, of a post that was public.
+		// An event may have created a formerly public post again with a smaller audience.
 		s.f.beside(ctx, func(ctx context.Context) error { return s.f.removeCard(ctx, &post) })
 	}
 	if err == nil && c.At.IsZero() && !post.IsReply() {
@@ -44,7 +44,7 @@ func (s store) DeletePost(ctx context.Context, id, by string, at time.Time) erro
 		return err
 	}
 	s.f.beside(ctx, func(ctx context.Context) error { return s.f.removeNow(ctx, id) })
-	if by == "" || !at.IsZero() { // an admin or an event; whatever lists say, the post is in no answer
+	if by == "" || !at.IsZero() { // an admin or an event; no answer has the post, even if lists do
 		return nil
 	}
 	s.f.atOnce(ctx, []string{by}, func(ctx context.Context) error { return s.f.takeOut(ctx, by, id) })
@@ -59,7 +59,8 @@ func (s store) Unfollow(ctx context.Context, agent, author string, at time.Time)
 	return s.follow(ctx, s.Store.Unfollow, agent, author, at)
 }
 
-// follow runs the job of a follow also where nothing has changed: a first call may have died.
+// follow runs the job of a follow even if nothing has changed: an earlier call may have been
+// interrupted.
 func (s store) follow(ctx context.Context, set func(ctx context.Context, agent, author string, at time.Time) (bool, error),
 	agent, author string, at time.Time,
 ) (bool, error) {
@@ -116,7 +117,7 @@ func (s store) PutCircle(ctx context.Context, c social.Circle, members []string,
 	before := s.members(ctx, c.ID, at)
 	err := s.Store.PutCircle(ctx, c, members, at)
 	if members == nil {
-		members = s.members(ctx, c.ID, at) // of a circle that was dropped, and is there again
+		members = s.members(ctx, c.ID, at) // of a dropped circle that exists again
 	}
 	s.membersChanged(ctx, c.ID, append(before, members...), at, err)
 	return err
@@ -137,8 +138,8 @@ func (s store) EraseAgent(ctx context.Context, agent string) error {
 	return s.erase(ctx, s.Store.EraseAgent, agent)
 }
 
-// erase hides the agent's cards, and then removes follows, likes and the rest, as far as that
-// takes no longer than a write may.
+// erase hides the agent's cached cards, and then removes follows, likes and other data within the
+// time limit of a write.
 func (s store) erase(ctx context.Context, erase func(ctx context.Context, agent string) error, agent string) error {
 	err := erase(ctx, agent)
 	if err == nil {
@@ -148,12 +149,12 @@ func (s store) erase(ctx context.Context, erase func(ctx context.Context, agent 
 	return err
 }
 
-// members are those of a circle, as far as it matters: one more than a few are many.
+// members returns at most [fewMembers]+1 members of a circle, and none for an event.
 func (s store) members(ctx context.Context, circle string, at time.Time) []string {
 	if !at.IsZero() {
 		return nil
 	}
-	list, _ := s.Members(ctx, circle, "", fewMembers+1) // the write meets the error
+	list, _ := s.Members(ctx, circle, "", fewMembers+1) // the write gets the same error
 	return list
 }
 

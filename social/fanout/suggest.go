@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// sampled is how many followees of an agent are looked at, and ofEach how many follows of
-	// each: 10,000 rows for an agent and day.
+	// sampled is how many followees of an agent are read, and ofEach how many follows of each:
+	// 10,000 rows per agent and day.
 	sampled, ofEach = 50, 200
-	// proposed is how many authors with enough evidence are checked.
+	// proposed limits the authors with enough evidence that are checked.
 	proposed = 3 * social.MaxSuggestions
 )
 
-// suggest stores an agent's suggestions: authors whom several of its followees follow. They
-// must not reveal which of them do: see evidence.
+// suggest stores an agent's suggestions: authors whom several of its followees follow. They must
+// not reveal which followees do; see evidence.
 func (f *Fanout) suggest(ctx context.Context, agent string) error {
 	at := f.d.Clock()
 	if _, last, err := f.d.Store.Suggested(ctx, agent); err != nil || !last.IsZero() && at.Sub(last).Abs() < social.SuggestionsLive {
@@ -63,8 +63,8 @@ func (f *Fanout) followed(ctx context.Context, agent string) (all []string, err 
 	}
 }
 
-// someFollowed lists at most ofEach follows of an agent, in the order of ids from start on and
-// then from the first. All of a sample are compared over the same range of ids.
+// someFollowed lists at most ofEach follows of an agent, in the order of ids after start and then
+// from the first id. So all agents of a sample are compared over the same range of ids.
 func (f *Fanout) someFollowed(ctx context.Context, agent, start string) ([]string, error) {
 	list, err := f.d.Store.Following(ctx, agent, start, ofEach)
 	if err != nil || len(list) == ofEach || start == "" {
@@ -80,7 +80,7 @@ func (f *Fanout) someFollowed(ctx context.Context, agent, start string) ([]strin
 	return list, err
 }
 
-// sampleOf chooses a sample of followees, the same each time, so that asking often reveals no more.
+// sampleOf returns a sample of followees. It is always the same, so repeated requests reveal no more.
 func sampleOf(agent string, followed []string) []string {
 	rank := make(map[string][sha256.Size]byte, len(followed))
 	for _, id := range followed {
@@ -94,30 +94,30 @@ func sampleOf(agent string, followed []string) []string {
 }
 
 // evidence returns the authors whom enough of the counted followees follow, the most followed
-// first. At most half may follow one: an agent who follows three people and is told "3" would
-// know what each of them does. The counts are rounded down.
+// first. It omits authors whom more than half of them follow: an agent who follows three people
+// and sees "3" would know that each of them does. The counts are rounded down.
 func evidence(counts map[string]int, counted int) (list []social.Suggestion) {
 	for author, n := range counts {
 		if n >= social.SuggestionEvidence && 2*n <= counted && author != social.Server {
 			list = append(list, social.Suggestion{Author: author, Count: rounded(n)})
 		}
 	}
-	// By the rounded counts: the order must not tell the exact ones.
+	// By the rounded counts: the order must not reveal the exact ones.
 	slices.SortFunc(list, func(a, b social.Suggestion) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Author, b.Author))
 	})
 	return list[:min(len(list), proposed)]
 }
 
-// steps are the counts that are told; at most half of what is sampled.
+// steps are the counts that are shown; each is at most half of sampled.
 var steps = []int{20, 10, 5, social.SuggestionEvidence}
 
-// rounded rounds a count, which is evidence, down.
+// rounded rounds down a count of at least [social.SuggestionEvidence].
 func rounded(n int) int {
 	return steps[slices.IndexFunc(steps, func(step int) bool { return n >= step })]
 }
 
-// suggestable leaves out authors who may not be suggested to the agent, and those beyond the limit.
+// suggestable removes authors who may not be suggested to the agent, and those beyond the limit.
 func (f *Fanout) suggestable(ctx context.Context, agent string, list []social.Suggestion, at time.Time) ([]social.Suggestion, error) {
 	ids := make([]string, len(list))
 	for i, s := range list {

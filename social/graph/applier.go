@@ -21,13 +21,13 @@ var eventsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 	Help: "Events of other systems, by type and outcome: applied, or rejected (wrong, or refused by the social store). What has no known type is unknown.",
 }, []string{"type", "result"})
 
-// Config bounds what an Applier holds in memory.
+// Config limits how much data an Applier holds in memory.
 type Config = intake.Config
 
-// writers is how many writes are made at once.
+// writers is the number of concurrent writes.
 const writers = 16
 
-// Store receives the events. Every call has an event's own time, so the order of the calls
+// Store receives the events. Every call passes the event's own time, so the order of the calls
 // makes no difference.
 type Store interface {
 	social.Posts
@@ -43,18 +43,18 @@ type Applier struct {
 	seed  maphash.Seed
 }
 
-// NewApplier returns an applier to a store.
+// NewApplier returns an Applier that writes to a store.
 func NewApplier(s Store, cfg Config) *Applier {
 	return &Applier{store: s, cfg: cfg, seed: maphash.MakeSeed()}
 }
 
-// Apply applies events and answers for each, in their order: nil, an error for which
-// [feed.Refused] holds, or why the store could not be asked. After the first of the last kind it
-// begins no others, and they have the same error. It may be called again with those that failed.
+// Apply applies events and returns a result for each, in their order: nil, an error for which
+// [feed.Refused] holds, or the error of an unavailable store. After the first error of the store it
+// starts no further writes and returns that error for the remaining events. It may be called again
+// with the events that failed.
 //
-// Events of one post, of one circle or of the same two agents are applied in their order. The
-// others are written by several writers at once, and many follows of one time that stand together
-// are written as one.
+// Events of the same post, the same circle or the same two agents are applied in order. Others
+// are written concurrently, and long runs of follows with the same time in one bulk write.
 func (a *Applier) Apply(ctx context.Context, events []Event) []error {
 	r := &round{a: a, events: events, results: make([]error, len(events))}
 	r.run(ctx)
@@ -64,11 +64,11 @@ func (a *Applier) Apply(ctx context.Context, events []Event) []error {
 	return r.results
 }
 
-// CountRejected counts an event that could not be decoded, for who decodes events
+// CountRejected counts an event that could not be decoded, for callers that decode events
 // outside of [Applier.Read]. Its type may be unknown.
 func CountRejected(t Type) { count(t, feed.ErrInvalid) }
 
-// count counts an event that was decided about.
+// count counts an event that was applied or rejected.
 func count(t Type, err error) {
 	if bodies[t] == nil {
 		t = "unknown"
@@ -81,20 +81,20 @@ func count(t Type, err error) {
 	}
 }
 
-// round is one call of Apply under way.
+// round is the state of one call of Apply.
 type round struct {
 	a       *Applier
 	events  []Event
 	results []error
-	down    atomic.Pointer[error] // why the store could not be asked
+	down    atomic.Pointer[error] // why the store is unavailable
 }
 
-// run applies the events: together, but for long runs of follows.
+// run applies the events: concurrently, except for long runs of follows.
 func (r *round) run(ctx context.Context) {
-	begin := 0 // of the events that are not applied yet
+	begin := 0 // index of the first event that is not applied yet
 	for i := 0; i < len(r.events); {
 		n := r.follows(i)
-		if n < writers { // a run must be worth the others' waiting for it
+		if n < writers { // too short to be worth a bulk write, for which all others wait
 			i += max(n, 1)
 			continue
 		}
@@ -106,7 +106,7 @@ func (r *round) run(ctx context.Context) {
 	r.together(ctx, begin, len(r.events))
 }
 
-// follows is how many follows of one time begin at i.
+// follows returns the length of the run of follows with one time that begins at i.
 func (r *round) follows(i int) (n int) {
 	for i+n < len(r.events) && n < social.MaxEdges {
 		e := r.events[i+n]
@@ -118,7 +118,7 @@ func (r *round) follows(i int) (n int) {
 	return n
 }
 
-// bulk applies the events from begin up to end, which are follows of one time.
+// bulk applies the events in [begin, end), which are follows with one time.
 func (r *round) bulk(ctx context.Context, begin, end int) {
 	var rejected []social.Rejected
 	err := r.unlessDown(func() (err error) {
@@ -138,7 +138,7 @@ func (r *round) bulk(ctx context.Context, begin, end int) {
 	}
 }
 
-// together applies the events from begin up to end. Each writer has those of its keys.
+// together applies the events in [begin, end) concurrently. One writer applies all events of a key.
 func (r *round) together(ctx context.Context, begin, end int) {
 	var shares [writers][]int
 	for i := begin; i < end; i++ {
@@ -158,7 +158,7 @@ func (r *round) together(ctx context.Context, begin, end int) {
 	all.Wait()
 }
 
-// unlessDown tells the store something, unless it is known to be down.
+// unlessDown calls tell, which writes to the store, unless the store is known to be down.
 func (r *round) unlessDown(tell func() error) error {
 	if down := r.down.Load(); down != nil {
 		return *down

@@ -10,15 +10,15 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// circleChanged is a circle as it is now (owner, name, terms, members), a change of its
-// members (added, removed), or its end (deleted).
+// circleChanged is the current state of a circle (owner, name, terms, members), a change of
+// its members (added, removed), or its deletion (deleted).
 type circleChanged struct {
 	about
 	Owner string `json:"owner"`
 	Name  string `json:"name"`
 	social.CircleTerms
 	Until   feed.Moment `json:"until"`
-	Members []string    `json:"members"` // nil: as they are
+	Members []string    `json:"members"` // nil leaves the members unchanged
 	Added   []string    `json:"added"`
 	Removed []string    `json:"removed"`
 	Deleted bool        `json:"deleted"`
@@ -57,7 +57,7 @@ func (c *circleChanged) circle() social.Circle {
 	return circle
 }
 
-// checkForm refuses an event whose meaning is not clear.
+// checkForm rejects an event with an ambiguous combination of fields.
 func (c *circleChanged) checkForm() error {
 	whole := c.Owner != "" || c.Name != "" || c.Members != nil || c.CircleTerms != social.CircleTerms{} || !c.Until.IsZero()
 	change := c.Added != nil || c.Removed != nil
@@ -85,8 +85,8 @@ func (c *circleChanged) apply(ctx context.Context, s Store) error {
 			return err
 		}
 	}
-	// Those who leave first: they make room for those who come, and they are gone
-	// even if somebody cannot be added.
+	// Removals first: they make room for the additions, and they take effect even if an
+	// addition fails.
 	for _, agent := range c.Removed {
 		if _, err := s.RemoveMember(ctx, c.ID, agent, "", c.at()); err != nil {
 			return err

@@ -1,10 +1,10 @@
-// Package graph takes what other systems tell of posts, follows and circles, as events, and applies
-// it to the social store. It decodes an event ([Decode], [Parse]), applies one ([Event.Apply]) or
+// Package graph receives events of other systems about posts, follows and circles and applies
+// them to the social store. It decodes an event ([Decode], [Parse]), applies one ([Event.Apply]) or
 // many ([Applier]), and reads whole files of them ([Applier.Read]). graph/stream reads them from
-// Redis. docs/timelines.md describes the events for those who send them.
+// Redis. docs/timelines.md describes the events for senders.
 //
-// Events may come late, twice and in any order: each has its own time, and the
-// store orders changes by it (package social, "Time of changes").
+// Events may arrive late, twice and in any order: each has its own time, by which the store
+// orders changes (package social, "Time of changes").
 package graph
 
 import (
@@ -20,11 +20,11 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// MaxEventBytes is how long an event may be: room for a post with 10,000 grants,
-// or for a circle with all its members.
+// MaxEventBytes is the maximum size of an event: enough for a post with 10,000 grants, or for
+// a circle with all its members.
 const MaxEventBytes = 1 << 20
 
-// Type says what happened.
+// Type is the type of an event.
 type Type string
 
 // The types of events.
@@ -40,7 +40,7 @@ const (
 	Engagement          Type = "engagement"
 )
 
-// Event is one change that another system tells of.
+// Event is one change that another system reports.
 type Event struct {
 	Type Type
 	body body
@@ -48,17 +48,17 @@ type Event struct {
 
 // body is the data of an event of some type.
 type body interface {
-	// subject names what the event is about, as it was sent; see [Event.ID].
+	// subject returns the id of the event's subject as it was sent; see [Event.ID].
 	subject() string
-	// at is when it happened; zero: the event does not say.
+	// at returns the time of the change, or zero if the event has none.
 	at() time.Time
-	// check fills in what was left out and says what is wrong, but for the time.
+	// check sets defaults and validates everything except the time.
 	check() error
-	// apply tells the store.
+	// apply writes the change to the store.
 	apply(ctx context.Context, s Store) error
 }
 
-// bodies make an empty body to be decoded into.
+// bodies returns, for each type, an empty body to decode into.
 var bodies = map[Type]func() body{
 	PostCreated:         func() body { return new(postCreated) },
 	PostUpdated:         func() body { return new(postUpdated) },
@@ -71,8 +71,8 @@ var bodies = map[Type]func() body{
 	Engagement:          func() body { return new(engagement) },
 }
 
-// ID names what the event is about: the id of its post or circle, or the two agents with a slash
-// between them. It is there beside an error, too, where it could be read.
+// ID returns the id of the event's post or circle, or the ids of its two agents with a slash
+// between them. An event that failed to decode also has it if the id could be read.
 func (e Event) ID() string {
 	if e.body == nil {
 		return ""
@@ -80,25 +80,25 @@ func (e Event) ID() string {
 	return e.body.subject()
 }
 
-// At is when it happened.
+// At returns the time of the change.
 func (e Event) At() time.Time { return e.body.at() }
 
-// key is equal for events of the same post, the same circle or the same two agents.
+// key returns the same key for events of the same post, the same circle or the same two agents.
 func (e Event) key() string {
 	one, other, _ := strings.Cut(e.ID(), "/")
 	return min(one, other) + "/" + max(one, other)
 }
 
-// Apply tells the store. An error for which [feed.Refused] holds is the event's; with any other
-// error the store could not be asked, and some of the event may have been applied. It may be
-// repeated.
+// Apply writes the change to the store. An error for which [feed.Refused] holds is due to the
+// event. With any other error the store was unavailable, and part of the event may have been
+// applied. Apply is idempotent.
 func (e Event) Apply(ctx context.Context, s Store) error { return e.body.apply(ctx, s) }
 
-// kinds are the errors of [strictjson]: whatever is wrong with an event makes it a bad one.
+// kinds maps all errors of [strictjson] to one error for a bad event.
 var kinds = strictjson.Errors{"": feed.Errorf(feed.ErrInvalid, "bad event")}
 
-// Decode reads an event as one line of JSON: {"type":…,"data":{…}}. The error
-// wraps [feed.ErrInvalid] and says what to send instead.
+// Decode decodes an event from one line of JSON: {"type":…,"data":{…}}. The error wraps
+// [feed.ErrInvalid] and says what to send instead.
 func Decode(line []byte) (Event, error) {
 	var e struct {
 		Type string `json:"type"`
@@ -116,7 +116,7 @@ func Decode(line []byte) (Event, error) {
 	return Parse(e.Type, e.Data)
 }
 
-// object is a JSON object that is kept as it is written.
+// object is a JSON object in its original encoding.
 type object []byte
 
 func (o *object) UnmarshalJSON(value []byte) error {
@@ -127,8 +127,8 @@ func (o *object) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
-// Parse reads an event whose type stands beside its data, as in a Redis stream.
-// The error wraps [feed.ErrInvalid] and says what to send instead.
+// Parse decodes an event from separate type and data, as in a Redis stream. The error wraps
+// [feed.ErrInvalid] and says what to send instead.
 func Parse(typ string, data []byte) (Event, error) {
 	if len(data) > MaxEventBytes {
 		return Event{}, errTooBig
@@ -159,14 +159,14 @@ func known() string {
 	return strings.Join(names, ", ")
 }
 
-// when is the time of an event, by which it is ordered among others.
+// when is the time of an event, by which changes are ordered.
 type when struct {
 	Time feed.Moment `json:"at"`
 }
 
 func (w *when) at() time.Time { return w.Time.Time }
 
-// about is an event of the post or circle with an id.
+// about holds the fields of an event about one post or circle.
 type about struct {
 	ID string `json:"id"`
 	when
@@ -181,6 +181,6 @@ func checkTime(at time.Time) error {
 	return social.CheckTime(at, forever)
 }
 
-// forever stands for the clock where an event is only decoded: whether its times
-// lie ahead is for the store to say, by its own clock.
+// forever replaces the current time when an event is only decoded: the store checks with its own
+// clock whether the event's times are in the future.
 var forever = time.Unix(feed.MaxItemTime, 0)

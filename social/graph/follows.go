@@ -9,7 +9,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// follow is one agent who follows an author, or does not any more.
+// follow is the event that an agent follows an author, or unfollows them.
 type follow struct {
 	Agent  string `json:"agent_id"`
 	Author string `json:"author_id"`
@@ -36,7 +36,7 @@ func (f *follow) apply(ctx context.Context, s Store) error {
 	return err
 }
 
-// connection is two agents who follow each other, or do not any more.
+// connection is the event that two agents follow each other, or no longer do.
 type connection struct {
 	Agents []string `json:"agents"`
 	when
@@ -57,8 +57,8 @@ func (c *connection) check() error {
 	return social.CheckPair(c.Agents[0], c.Agents[1])
 }
 
-// apply makes or ends both follows. One that is refused does not keep the other
-// from being made, so that nothing depends on which stands first.
+// apply creates or removes both follows. If one is refused the other is still applied, so the
+// order of the agents makes no difference.
 func (c *connection) apply(ctx context.Context, s Store) error {
 	var refused []error
 	for i, agent := range c.Agents {

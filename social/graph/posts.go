@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// postCreated is a post as POST /v1/posts takes it, with what the call itself
-// tells there, and what only other systems know.
+// postCreated has the fields of POST /v1/posts, those that the server fills in there (id, author,
+// time), and fields that only other systems set.
 type postCreated struct {
 	about
 	Author    author      `json:"author"`
@@ -20,7 +20,7 @@ type postCreated struct {
 
 	Caption  string           `json:"caption"`
 	Tags     []string         `json:"tags"`
-	Audience *social.Audience `json:"audience"` // nil: public
+	Audience *social.Audience `json:"audience"` // nil means public
 	Mentions []string         `json:"mentions"`
 	Reply    social.Right     `json:"reply"`
 	React    social.Right     `json:"react"`
@@ -30,7 +30,7 @@ type postCreated struct {
 	ObjectType string   `json:"object_type"`
 	Grants     []string `json:"grants"`
 
-	post social.Post // what check made of it
+	post social.Post // set by check
 }
 
 // author is a post's author with their card.
@@ -41,7 +41,7 @@ type author struct {
 	Bio      *string `json:"bio"`
 }
 
-// card returns the author's card, and whether one was sent: an id alone is none.
+// card returns the author's card and whether one was sent: an id alone is not a card.
 func (a author) card() (card social.Author, sent bool) {
 	card.ID = a.ID
 	for _, f := range []struct{ from, to *string }{{a.Name, &card.Name}, {a.ImageURL, &card.ImageURL}, {a.Bio, &card.Bio}} {
@@ -59,7 +59,7 @@ func (p *postCreated) check() error {
 	if p.Time.IsZero() {
 		p.Time = p.CreatedAt
 	}
-	if strings.ContainsAny(p.Origin, "/@?#, \t\r\n") { // what senders mistake for a host name
+	if strings.ContainsAny(p.Origin, "/@?#, \t\r\n") { // a URL or an address instead of a host name
 		return fmt.Errorf(`origin must be the name of a host such as "example.org", not %.64q`, p.Origin)
 	}
 	if card, sent := p.Author.card(); sent {
@@ -81,7 +81,7 @@ func (p *postCreated) check() error {
 }
 
 func (p *postCreated) apply(ctx context.Context, s Store) error {
-	// The card first: a post that readers get has its author's name.
+	// The card first, so that no reader gets the post without its author's name.
 	if card, sent := p.Author.card(); sent {
 		if err := s.PutAuthor(ctx, card, p.at()); err != nil {
 			return err
@@ -89,12 +89,12 @@ func (p *postCreated) apply(ctx context.Context, s Store) error {
 	}
 	_, _, err := s.CreatePost(ctx, p.post, social.Creation{At: p.at()})
 	if errors.Is(err, feed.ErrNotFound) {
-		return nil // deleted since; this came late
+		return nil // the event is late: the post is deleted already
 	}
 	return err
 }
 
-// postUpdated is an edit as PATCH /v1/posts/{id} takes it.
+// postUpdated is an edit with the fields of PATCH /v1/posts/{id}.
 type postUpdated struct {
 	about
 	social.Edit
@@ -120,7 +120,7 @@ func (p *postDeleted) apply(ctx context.Context, s Store) error {
 	return s.DeletePost(ctx, p.ID, "", p.at())
 }
 
-// engagement is the counts of a post elsewhere, as they stand.
+// engagement holds the current counts of a post in another system.
 type engagement struct {
 	about
 	Likes    *int64 `json:"likes"`

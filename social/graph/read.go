@@ -11,11 +11,11 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// lines are what a body consists of.
+// lines describes the lines of a body.
 var lines = intake.Kind{Entry: "event", Verb: "applying", Most: MaxEventBytes, Unavailable: social.ErrUnavailable, Reason: Reason}
 
-// Read applies the events of r, which is NDJSON: one event a line, of at most
-// [MaxEventBytes], as [intake.Read] does. Reading the same body again is safe.
+// Read applies the events of r with [intake.Read]. r is NDJSON: one event a line, of at most
+// [MaxEventBytes]. Reading the same body again is safe.
 func (a *Applier) Read(ctx context.Context, r io.Reader) (api.Upload, error) {
 	return intake.Read(ctx, r, lines, a.cfg, &batch{a: a})
 }
@@ -55,8 +55,8 @@ func (b *batch) Put(ctx context.Context) (errs []error, down error) {
 	return errs, nil
 }
 
-// Reason words an error about an event for those who sent it, without what
-// the text begins with to say that it is wrong.
+// Reason returns the text of an error for the sender of the event, without the prefixes
+// such as "bad event: ".
 func Reason(err error) string {
 	reason := err.Error()
 	for _, prefix := range []string{"bad event: ", "bad post: ", feed.ErrInvalid.Error() + ": "} {

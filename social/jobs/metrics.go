@@ -27,14 +27,14 @@ var (
 	})
 )
 
-// Results of an attempt beside the states.
+// Results of an attempt other than the states.
 const (
 	resultAgain    = "again"    // it was marked while it ran
 	resultWaiting  = "waiting"  // a dependency is down
 	resultReturned = "returned" // returned to the queue, because the process ends
 )
 
-// resultOf is the result of an attempt that has left a row in a state.
+// resultOf returns the result of an attempt from the row's state after it.
 func resultOf(state State) string {
 	if state == Pending {
 		return resultAgain
@@ -42,8 +42,8 @@ func resultOf(state State) string {
 	return string(state)
 }
 
-// expose makes the series of the kinds that are run, at 0: an alert on a series that
-// comes later would miss its beginning.
+// expose creates the series of the kinds that are run, at 0: an alert on a series that appears
+// later would miss its first increase.
 func expose(kinds iter.Seq[Kind]) {
 	for kind := range kinds {
 		for _, result := range []string{
@@ -54,14 +54,14 @@ func expose(kinds iter.Seq[Kind]) {
 	}
 }
 
-// Watch measures a queue after each pause, until ctx ends. Every server does, so that a
-// queue on which nobody works is noticed.
+// Watch measures a queue after each pause, until ctx ends. Every server runs it, so a queue
+// without workers is noticed.
 func Watch(ctx context.Context, q Queue, pause time.Duration, log *slog.Logger) {
-	count(nil) // until it is counted
+	count(nil) // exposes the gauges before the first measurement
 	every(ctx, log, pause, func(ctx context.Context) { measure(ctx, q, log) })
 }
 
-// measure sets the gauges. Where the queue cannot be asked they stay.
+// measure sets the gauges. They are unchanged if the queue is unavailable.
 func measure(ctx context.Context, q Queue, log *slog.Logger) {
 	st, err := q.Stats(ctx)
 	if err != nil {
@@ -74,7 +74,7 @@ func measure(ctx context.Context, q Queue, log *slog.Logger) {
 	oldest.Set(st.Oldest.Seconds())
 }
 
-// count sets the rows of every kind and state that is counted, 0 where there are none.
+// count sets the gauges of all kinds and states except completed, to 0 if there are no rows.
 func count(list []Rows) {
 	n := map[Rows]int64{}
 	for _, r := range list {

@@ -14,28 +14,28 @@ import (
 	"github.com/freshet/freshet/internal/repeat"
 )
 
-// Handler keeps derived data, for jobs of one kind, consistent with the truth as it
-// reads it then. It may be run twice, and again after it was broken off.
+// Handler updates the derived data of one kind from the store's state at the time of the run. It
+// may be run twice, and again after it was interrupted.
 type Handler struct {
-	// Batch is how many jobs one run takes at most; 0: one.
+	// Batch is the maximum number of jobs per run; 0 means one.
 	Batch int
-	// Run answers one error per job, nil for those that are done; nil: all are. A
-	// job whose error wraps [ErrWait] waits for what is down. Errors name no
-	// content. Run ends soon after its context, whose end no job fails of.
+	// Run returns one error per job, nil for those that are done. A nil slice means that all
+	// are. A job whose error wraps [ErrWait] waits for an unavailable dependency. Errors must not
+	// contain content. Run returns soon after its context ends; jobs do not fail because of that.
 	Run func(ctx context.Context, list []Job) []error
 }
 
-// Config of a runner. Zero fields stand for their defaults.
+// Config configures a [Runner]. Zero fields have their defaults.
 type Config struct {
-	Workers int          // runs at once; default 8
-	Logger  *slog.Logger // nil: nothing is logged
-	// Late is called when the queue can be asked again after it could not be asked or told
-	// something: what was due meanwhile may be undone. Nil: it is not called.
+	Workers int          // concurrent runs; default 8
+	Logger  *slog.Logger // nil disables logging
+	// Late, unless nil, is called when the queue is available again after a call to it has
+	// failed: jobs that were due meanwhile may not have run.
 	Late func()
 }
 
 const (
-	// poll is how often the queue is asked where nothing wakes.
+	// poll is the poll interval of the queue without a wake-up.
 	poll = 250 * time.Millisecond
 	// leaseTime is how long a job is leased; the lease is renewed while it runs.
 	leaseTime = 30 * time.Second
@@ -43,12 +43,12 @@ const (
 	sweepEvery = 10 * time.Second
 )
 
-// pause is how long no job of a kind is taken after one has found a dependency
-// down: the rest would only find the same.
+// pause is how long no job of a kind is leased after one has found a dependency down: the others
+// would fail in the same way.
 const pause = time.Second
 
-// sweepRows is how many completed rows are removed at once: few, because others
-// wait where a database has one writer.
+// sweepRows is how many completed rows one transaction removes: few, because other writes wait
+// for it in a database with a single writer.
 const sweepRows = 1000
 
 // Runner works on a queue until it is closed.
@@ -61,21 +61,21 @@ type Runner struct {
 	abandon context.CancelFunc
 	leasing context.Context // ends when Close is called
 	stop    context.CancelFunc
-	freed   chan struct{} // a run has ended
+	freed   chan struct{} // has a value after a run has ended
 	loops   sync.WaitGroup
-	ended   chan struct{} // nothing is started any more
+	ended   chan struct{} // closed when no more runs are started
 	runs    sync.WaitGroup
 
 	mu     sync.Mutex
-	doubt  time.Time // until when leases that nobody knows of are taken back
+	doubt  time.Time // until when unknown leases are taken back
 	busy   int
 	active map[int64]Job // leased, by id
 	paused map[Kind]time.Time
-	untold atomic.Bool // Late was not called since a call of the queue failed
+	untold atomic.Bool // a call of the queue has failed since Late was last called
 }
 
-// Start starts a runner; Close ends it. Only kinds with a handler are taken.
-// ctx's cancellation is ignored.
+// Start starts a runner; Close ends it. Only jobs of kinds with a handler are leased. ctx's
+// cancellation is ignored.
 func Start(ctx context.Context, q Queue, handlers map[Kind]Handler, cfg Config) *Runner {
 	cfg.Workers = cmp.Or(cfg.Workers, 8)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
@@ -101,8 +101,8 @@ func Start(ctx context.Context, q Queue, handlers map[Kind]Handler, cfg Config) 
 	return r
 }
 
-// Close takes no more jobs, lets those that run end, and returns to the queue what
-// has not ended when ctx does.
+// Close stops leasing jobs and waits for the running ones. When ctx ends, it interrupts those that
+// still run and returns them to the queue.
 func (r *Runner) Close(ctx context.Context) {
 	r.stop()
 	stop := context.AfterFunc(ctx, r.abandon)
@@ -114,7 +114,7 @@ func (r *Runner) Close(ctx context.Context) {
 	r.loops.Wait()
 }
 
-// afterPanic is the pause before jobs are dispatched again.
+// afterPanic is the pause after a panic before jobs are dispatched again.
 const afterPanic = time.Second
 
 // every calls do after each pause until ctx ends.
@@ -150,7 +150,7 @@ func (r *Runner) renew(ctx context.Context) {
 	}
 }
 
-// dispatch takes as many jobs as there are free workers, over and over.
+// dispatch repeatedly leases as many jobs as there are free workers.
 func (r *Runner) dispatch() {
 	timer := time.NewTimer(poll)
 	defer timer.Stop()
@@ -175,7 +175,8 @@ func (r *Runner) dispatch() {
 	}
 }
 
-// take leases jobs and starts them. more says that there may be others, and workers free for them.
+// take leases jobs and starts them. more reports whether there may be other due jobs and free
+// workers.
 func (r *Runner) take() (more bool, err error) {
 	if err := r.takeBack(); err != nil {
 		return false, err
@@ -192,7 +193,7 @@ func (r *Runner) take() (more bool, err error) {
 		batch := r.handlers[group[0].Kind].Batch
 		if len(group) < batch {
 			rest, failed := r.q.Lease(r.leasing, batch-len(group), leaseTime, group[0].Kind)
-			if failed != nil { // which the next call meets, too
+			if failed != nil { // the next call will return the error, too
 				r.doubts()
 			}
 			group = append(group, rest...)
@@ -202,17 +203,18 @@ func (r *Runner) take() (more bool, err error) {
 	return len(list) == free && err == nil, err
 }
 
-// doubts notes that a call of the queue has failed: it may have leased what nobody works on,
-// or not have ended what nobody works on any more.
+// doubts records that a call of the queue has failed. It may have leased jobs that no one works
+// on, or failed to end leases of jobs that have run.
 func (r *Runner) doubts() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	// A call whose answer was lost may still be under way; older leases have run out.
+	// A call whose reply was lost may still be running. Leases older than leaseTime have expired.
 	r.doubt = time.Now().Add(leaseTime)
 	r.untold.Store(true)
 }
 
-// takeBack ends leases that this runner took and does not know of, for a while after a call failed.
+// takeBack ends leases that this runner took but does not know of. It does so until leaseTime
+// after a failed call.
 func (r *Runner) takeBack() error {
 	r.mu.Lock()
 	if !time.Now().Before(r.doubt) {
@@ -234,7 +236,7 @@ func (r *Runner) takeBack() error {
 	return nil
 }
 
-// ready tells which kinds may be taken and how many workers are free.
+// ready returns the kinds that are not paused and the number of free workers.
 func (r *Runner) ready() (kinds []Kind, free int) {
 	now := time.Now()
 	r.mu.Lock()
@@ -248,7 +250,7 @@ func (r *Runner) ready() (kinds []Kind, free int) {
 	return kinds, r.cfg.Workers - r.busy
 }
 
-// group puts together what one run takes.
+// group groups jobs by kind into batches for one run each.
 func (r *Runner) group(list []Job) (groups [][]Job) {
 	open := map[Kind]int{}
 	for _, j := range list {
@@ -263,7 +265,7 @@ func (r *Runner) group(list []Job) (groups [][]Job) {
 	return groups
 }
 
-// start runs jobs in a goroutine of their own.
+// start runs jobs in a new goroutine.
 func (r *Runner) start(list []Job) {
 	r.mu.Lock()
 	r.busy++

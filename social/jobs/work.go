@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// endTimeout bounds what tells the queue how an attempt has ended.
+	// endTimeout bounds the calls that report the outcome of an attempt to the queue.
 	endTimeout = 10 * time.Second
 
 	firstDelay = time.Second
@@ -21,26 +21,26 @@ const (
 	waitDelay  = 5 * time.Second
 )
 
-// Delay is how long a job rests after its n-th failed attempt, 1 the first: a
-// second, doubled each time up to ten minutes, of which between half and all, as
-// jitter in [0, 1) says. All [MaxAttempts] together take about half an hour.
+// Delay returns the backoff after the n-th failed attempt, counted from 1: one second, doubled
+// each time up to ten minutes, scaled to between half and all of it by jitter in [0, 1). All
+// [MaxAttempts] together take about half an hour.
 func Delay(n int, jitter float64) time.Duration {
 	return jittered(min(firstDelay<<min(max(n-1, 0), 20), lastDelay), jitter)
 }
 
-// WaitDelay is how long a job rests when a dependency is down.
+// WaitDelay returns the time until the next attempt while a dependency is down.
 func WaitDelay(jitter float64) time.Duration { return jittered(waitDelay, jitter) }
 
 func jittered(d time.Duration, jitter float64) time.Duration {
 	return d/2 + time.Duration(jitter*float64(d/2))
 }
 
-// work runs jobs and tells the queue their outcome; of those that are done in one step.
+// work runs jobs and reports their outcome to the queue; one call completes all that are done.
 func (r *Runner) work(list []Job) {
 	start := time.Now()
 	errs := r.run(r.handlers[list[0].Kind], list)
 	took := time.Since(start)
-	// The queue is told although Close has given up waiting.
+	// Outcomes are reported even after Close has given up waiting.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), endTimeout)
 	defer cancel()
 	var done []Job
@@ -66,10 +66,10 @@ func (r *Runner) work(list []Job) {
 	}
 }
 
-// told measures an attempt whose outcome the queue knows; err says that it could not be told.
+// told records the metrics of an attempt, or err if its outcome could not be reported to the queue.
 func (r *Runner) told(ctx context.Context, j Job, took time.Duration, result string, err error) {
 	if err != nil {
-		// Its lease is taken back, or runs out, and it is run again.
+		// The lease is taken back or expires, and the job runs again.
 		r.doubts()
 		r.cfg.Logger.ErrorContext(ctx, "the end of a job cannot be written", "kind", j.Kind, "key", j.Key, "error", err)
 		return
@@ -77,12 +77,12 @@ func (r *Runner) told(ctx context.Context, j Job, took time.Duration, result str
 	seconds.WithLabelValues(string(j.Kind), result).Observe(took.Seconds())
 }
 
-// inactive forgets leases that have ended: they are not renewed any more.
+// inactive removes ended leases from r.active, so they are no longer renewed.
 func (r *Runner) inactive(list ...Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, j := range list {
-		if r.active[j.ID].Lease == j.Lease { // else it is leased again
+		if r.active[j.ID].Lease == j.Lease { // otherwise it has been leased again
 			delete(r.active, j.ID)
 		}
 	}
@@ -106,10 +106,10 @@ func (r *Runner) run(h Handler, list []Job) (errs []error) {
 	return slices.Repeat([]error{errors.New("panic; the log has the stack")}, len(list))
 }
 
-// end tells the queue that one attempt has failed.
+// end reports a failed attempt to the queue.
 func (r *Runner) end(ctx context.Context, j Job, cause error) (result string, err error) {
 	defer r.inactive(j)
-	if r.ctx.Err() != nil { // broken off
+	if r.ctx.Err() != nil { // interrupted by Close
 		return resultReturned, r.q.GiveBack(ctx, j)
 	}
 	f := Failure{Reason: cause.Error(), After: Delay(j.Attempts, rand.Float64())}
@@ -131,7 +131,7 @@ func (r *Runner) end(ctx context.Context, j Job, cause error) (result string, er
 	return resultOf(state), err
 }
 
-// pause takes no job of a kind for a moment.
+// pause stops leasing jobs of a kind for the time of the constant pause.
 func (r *Runner) pause(kind Kind) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -6,12 +6,12 @@ import (
 	"image/draw"
 )
 
-// orientationTag is the one tag of Exif that is read: how the camera was held,
-// 1 to 8 as TIFF 6.0 has them.
+// orientationTag is the only Exif tag that is read: the orientation of the camera, 1 to 8 as
+// defined by TIFF 6.0.
 const orientationTag = 0x0112
 
-// orientation reads the tag from the first directory; 1, upright, where there is
-// none that makes sense.
+// orientation reads the tag from the first directory. It returns 1, upright, if there is no valid
+// tag.
 func orientation(tiff []byte) int {
 	if len(tiff) < 8 {
 		return 1
@@ -45,7 +45,7 @@ func orientation(tiff []byte) int {
 	return 1
 }
 
-// plain is the picture in 4 bytes a pixel, from (0, 0) on.
+// plain returns the picture with 4 bytes per pixel and its origin at (0, 0).
 func plain(src image.Image) *image.NRGBA {
 	b := src.Bounds()
 	if p, ok := src.(*image.NRGBA); ok && b.Min == (image.Point{}) {
@@ -56,8 +56,8 @@ func plain(src image.Image) *image.NRGBA {
 	return dst
 }
 
-// turns are where the pixels of an upright picture come from, by its orientation less 2:
-// whether x and y change places, and whether each is counted from the other end.
+// turns maps an orientation, minus 2, to the source of an upright picture's pixels: whether x and y
+// are swapped, and whether each is counted from the other end.
 var turns = [...]struct{ swap, x, y bool }{
 	{x: true},
 	{x: true, y: true},
@@ -68,7 +68,7 @@ var turns = [...]struct{ swap, x, y bool }{
 	{swap: true, x: true},
 }
 
-// upright turns a picture as its orientation says.
+// upright returns a picture of orientation o turned upright.
 func upright(src image.Image, o int) image.Image {
 	if o <= 1 || o > 8 {
 		return src

@@ -16,7 +16,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// Files keeps the files of images in a store, and whose they are in the social
+// Files stores the files of images in a store, and which post each belongs to in the social
 // store. It is safe for concurrent use.
 type Files struct {
 	store   Store
@@ -24,24 +24,24 @@ type Files struct {
 	longest time.Duration
 }
 
-// saveAtOnce is how many files of a post are stored at once.
+// saveAtOnce limits the concurrent writes of files of a post.
 const saveAtOnce = 4
 
-// NewFiles makes Files of a store, which the caller closes. To store all files of a post, or
-// to remove one, takes longest at most: a store that hangs is one that is down.
+// NewFiles returns Files over a store, which the caller closes. longest is the timeout for storing
+// all files of a post, and for removing one: a store that hangs counts as unavailable.
 func NewFiles(store Store, rows social.Images, longest time.Duration) *Files {
 	return &Files{store, rows, longest}
 }
 
-// newKey is a name that nobody can guess: 128 random bits. It is no hash of the
-// content, which would tell who knows a picture whether somebody has posted it.
+// newKey returns an unguessable name: 128 random bits. A hash of the content would let anyone who
+// has a picture find out whether it was posted.
 func newKey() string {
 	raw := make([]byte, 16)
 	_, _ = rand.Read(raw) // it never fails
 	return hex.EncodeToString(raw)
 }
 
-// CheckKey reports whether a key can be one of ours; it is [feed.ErrNotFound] if not.
+// CheckKey returns [feed.ErrNotFound] if a key does not have the form of a key from this package.
 func CheckKey(key string) error {
 	if len(key) != 32 || strings.Trim(key, "0123456789abcdef") != "" {
 		return feed.ErrNotFound
@@ -49,12 +49,12 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// path is where a file lies: in one of 256 folders, for the sake of file systems.
+// path returns the path of a file: in one of 256 folders, to limit the size of directories.
 func path(key string) string { return key[:2] + "/" + key }
 
-// Save stores the images of a post that is to be created with n as [social.Creation.Files]. If that
-// fails, call [Files.Release]; a process that dies before leaves it to the job of the post. Errors
-// wrap [ErrUnavailable] or [social.ErrUnavailable], or are the context's.
+// Save stores the images of a post. The caller then creates the post with n as
+// [social.Creation.Files], and calls [Files.Release] if that fails; after a crash the post's job
+// does so. Errors wrap [ErrUnavailable] or [social.ErrUnavailable], or are the context's.
 func (f *Files) Save(ctx context.Context, post string, images []Image) (saved []social.Image, n int, err error) {
 	var keys []string
 	var files []File
@@ -78,7 +78,7 @@ func (f *Files) Save(ctx context.Context, post string, images []Image) (saved []
 		return all.Wait()
 	})
 	if err != nil {
-		if !late { // else it is not waited for again
+		if !late { // after a timeout, do not wait for the store again
 			f.undo(ctx, keys)
 		}
 		return nil, 0, failed(ctx, "store an image", err)
@@ -86,7 +86,7 @@ func (f *Files) Save(ctx context.Context, post string, images []Image) (saved []
 	return saved, len(keys), nil
 }
 
-// within makes a call of the store, and reports whether it was late.
+// within calls the store with a timeout, and reports whether the call's context ended.
 func (f *Files) within(ctx context.Context, call func(context.Context) error) (late bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, f.longest)
 	defer cancel()
@@ -94,8 +94,8 @@ func (f *Files) within(ctx context.Context, call func(context.Context) error) (l
 	return ctx.Err() != nil, err
 }
 
-// undo removes what a Save that failed has stored, as far as it can be. The keys stay reserved:
-// what is still being written is the job's.
+// undo removes the files that a failed Save has stored, and ignores errors. The keys stay reserved,
+// so the job removes files that are still being written.
 func (f *Files) undo(ctx context.Context, keys []string) {
 	_, _ = f.within(context.WithoutCancel(ctx), func(ctx context.Context) error {
 		for _, key := range keys {
@@ -105,8 +105,8 @@ func (f *Files) undo(ctx context.Context, keys []string) {
 	})
 }
 
-// Release removes the files of a post that is not there, and returns when they are gone. Errors
-// are those of Save. It may be repeated.
+// Release removes the files of a post that does not exist, and returns when they are removed.
+// Errors are those of Save. It is idempotent.
 func (f *Files) Release(ctx context.Context, post string) error {
 	keys, err := f.rows.UnusedFiles(ctx, post)
 	if err != nil || len(keys) == 0 {
@@ -120,7 +120,7 @@ func (f *Files) Release(ctx context.Context, post string) error {
 	return f.rows.DropFiles(ctx, keys)
 }
 
-// Post returns the post that a file belongs to: [feed.ErrNotFound], or the social store's errors.
+// Post returns the post that a file belongs to. Errors are [feed.ErrNotFound] or the social store's.
 func (f *Files) Post(ctx context.Context, key string) (string, error) {
 	if err := CheckKey(key); err != nil {
 		return "", err
@@ -128,8 +128,8 @@ func (f *Files) Post(ctx context.Context, key string) (string, error) {
 	return f.rows.FilePost(ctx, key)
 }
 
-// Open opens a stored file, which the caller closes. Errors are [feed.ErrNotFound],
-// wrap [ErrUnavailable], or are the context's.
+// Open opens a stored file, which the caller closes. Errors wrap [feed.ErrNotFound] or
+// [ErrUnavailable], or are the context's.
 func (f *Files) Open(ctx context.Context, key string) (Reader, error) {
 	if err := CheckKey(key); err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (f *Files) Open(ctx context.Context, key string) (Reader, error) {
 	return nil, failed(ctx, "open an image", err)
 }
 
-// Ping reports whether the store can be asked.
+// Ping returns an error if the store is unavailable.
 func (f *Files) Ping(ctx context.Context) error {
 	if _, err := f.store.Keys(ctx, 1); err != nil {
 		return failed(ctx, "ask", err)
@@ -152,7 +152,7 @@ func (f *Files) Ping(ctx context.Context) error {
 	return nil
 }
 
-// failed says what could not be done.
+// failed returns the error of a failed call of the store.
 func failed(ctx context.Context, what string, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()

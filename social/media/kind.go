@@ -17,7 +17,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// kind is a type of image that can be taken.
+// kind is a supported type of image.
 type kind struct {
 	name   string
 	is     func(file []byte) bool
@@ -39,14 +39,14 @@ func starts(head string) func([]byte) bool {
 	return func(file []byte) bool { return bytes.HasPrefix(file, []byte(head)) }
 }
 
-// layout holds the facts about a file that its structure tells, without its pixels.
+// layout holds facts about a file that are read from its structure, without decoding pixels.
 type layout struct {
-	end  int    // where the image ends
-	exif []byte // in the form of TIFF; nil: there is none
-	// work is how many bytes the decoder needs for each pixel beside the picture.
+	end  int    // the offset where the image ends
+	exif []byte // in TIFF format; nil if the file has none
+	// work is the number of bytes per pixel that the decoder needs in addition to the picture.
 	work int
-	// fit is the file without what the decoder stumbles over and browsers do not; nil: it
-	// is fit as it stands.
+	// fit is the file with the parts corrected that the decoder rejects but browsers accept. Nil
+	// means that none need it.
 	fit []byte
 }
 
@@ -55,7 +55,7 @@ var (
 	errAnimated = errors.New("it is animated")
 )
 
-// kindOf tells the type of a file by its content, and refuses what is more than
+// kindOf detects the type of a file by its content, and refuses a file that contains more than
 // an image. Errors are [feed.ErrType] and [feed.ErrRule].
 func kindOf(file []byte) (kind, layout, error) {
 	for _, k := range kinds {
@@ -71,7 +71,7 @@ func kindOf(file []byte) (kind, layout, error) {
 	return kind{}, layout{}, feed.Errorf(feed.ErrType, "not an image that can be taken: send JPEG, PNG, GIF or WebP")
 }
 
-// walkJPEG goes over the segments, and over the scans between them.
+// walkJPEG walks over the segments and the scans between them.
 func walkJPEG(b []byte) (layout, error) {
 	var at layout
 	for pos := 2; ; {
@@ -90,7 +90,7 @@ func walkJPEG(b []byte) (layout, error) {
 		case marker == 0xd9:
 			at.end = pos
 			return at, nil
-		case marker == 0, marker == 1, 0xd0 <= marker && marker <= 0xd7: // none, or without a segment
+		case marker == 0, marker == 1, 0xd0 <= marker && marker <= 0xd7: // no marker, or one without a segment
 			continue
 		case len(b) < pos+2:
 			return at, errEnds
@@ -104,14 +104,14 @@ func walkJPEG(b []byte) (layout, error) {
 			at.exif = exif
 		}
 		if marker == 0xc2 && len(segment) > 5 {
-			at.work = 4 * int(segment[5]) // a progressive one is gathered in coefficients of 4 bytes, one for each component
+			at.work = 4 * int(segment[5]) // progressive: the decoder buffers a 4-byte coefficient per pixel and component
 		}
 		pos += size
 	}
 }
 
-// walkPNG also finds chunks whose sums are wrong: decoders check all of them, browsers those
-// that they use.
+// walkPNG also finds chunks with wrong checksums: the decoder checks all chunks, browsers only
+// those that they use.
 func walkPNG(b []byte) (layout, error) {
 	var at layout
 	intact := true
@@ -123,7 +123,7 @@ func walkPNG(b []byte) (layout, error) {
 		data := b[pos+8 : next-4]
 		switch {
 		case name == "IHDR" && len(data) == 13 && data[12] != 0:
-			at.work = 8 // interlaced: each pass is a picture
+			at.work = 8 // interlaced: each pass is decoded to a separate picture
 		case name == "eXIf":
 			at.exif = data
 		case name == "IEND":
@@ -137,8 +137,8 @@ func walkPNG(b []byte) (layout, error) {
 	}
 }
 
-// pngChunkAt returns the name of a chunk and where the next one begins; beyond the end where
-// it is not there whole.
+// pngChunkAt returns the name of a chunk and the offset of the next one, which is beyond the end of
+// b if the chunk is incomplete.
 func pngChunkAt(b []byte, pos int) (name string, next int) {
 	if len(b) < pos+12 {
 		return "", len(b) + 1
@@ -147,17 +147,17 @@ func pngChunkAt(b []byte, pos int) (name string, next int) {
 	return string(b[pos+4 : pos+8]), int(min(int64(pos)+12+size, int64(len(b))+1))
 }
 
-// needed reports whether there is no picture without the chunk.
+// needed reports whether the chunk is required to decode the picture.
 func needed(name string) bool {
 	return name == "IHDR" || name == "PLTE" || name == "IDAT" || name == "IEND"
 }
 
-// sound reports whether the sum of a chunk is right.
+// sound reports whether the checksum of a chunk is correct.
 func sound(chunk []byte) bool {
 	return crc32.ChecksumIEEE(chunk[4:len(chunk)-4]) == binary.BigEndian.Uint32(chunk[len(chunk)-4:])
 }
 
-// essential is a PNG that was walked, without the chunks that make no pixels.
+// essential returns a PNG, which walkPNG has checked, without the chunks that do not affect pixels.
 func essential(b []byte) []byte {
 	out := []byte(pngHead)
 	for pos := len(pngHead); ; {
@@ -172,13 +172,13 @@ func essential(b []byte) []byte {
 	}
 }
 
-// walkGIF lets a file end, or go on with something else, behind a whole frame: the first one
-// is all that is shown. Where that is larger than the screen, the screen grows, as in browsers.
+// walkGIF accepts a file that ends, or continues with other data, after a complete frame: only the
+// first frame is used. If that is larger than the screen, the screen grows, as in browsers.
 func walkGIF(b []byte) (layout, error) {
 	if len(b) < 13 {
 		return layout{}, errEnds
 	}
-	at := layout{work: 1} // the frame, beside the canvas
+	at := layout{work: 1} // the frame, in addition to the canvas
 	pos := 13 + colors(b[10])
 	for frames := 0; ; {
 		switch {
@@ -222,7 +222,7 @@ func walkGIF(b []byte) (layout, error) {
 	}
 }
 
-// grown is a GIF whose screen has room for a frame; nil where it has.
+// grown returns a copy of a GIF with the screen enlarged to contain a frame, or nil if it does.
 func grown(b, frame []byte) []byte {
 	var fit []byte
 	for i := range 2 { // width, height
@@ -238,7 +238,7 @@ func grown(b, frame []byte) []byte {
 	return fit
 }
 
-// colors is the length of the table of colors that the flags of a GIF announce.
+// colors returns the length in bytes of the color table that the flags of a GIF announce.
 func colors(flags byte) int {
 	if flags&0x80 == 0 {
 		return 0

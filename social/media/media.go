@@ -1,9 +1,9 @@
-// Package media makes the images of posts fit to be shown, and stores them.
+// Package media prepares the images of posts for display and stores them.
 //
-// [Processor.Make] tells the type of an image by its content, refuses what is more than an image,
-// decodes it, turns it upright and encodes it again, so that nothing is left of the file but its
-// pixels: no location, no camera, no comments, nothing hidden behind the picture. It makes a
-// thumbnail, too. [Files] keeps both in a [Store], under random keys.
+// [Processor.Make] detects the type of an image by its content, refuses files that contain more
+// than an image, decodes it, turns it upright and encodes it again. Only the pixels of the file
+// remain: no location, camera, comments or data hidden behind the picture. It also makes a
+// thumbnail. [Files] stores both in a [Store], under random keys.
 package media
 
 import (
@@ -16,23 +16,23 @@ import (
 
 // Limits of one image.
 const (
-	MaxBytes  = 5 << 20    // of the file as it is sent
+	MaxBytes  = 5 << 20    // of the uploaded file
 	MaxPixels = 50_000_000 // width times height
-	// MaxStored is the largest file that an image may become.
+	// MaxStored is the maximum size of an encoded image, in bytes.
 	MaxStored = 4 * MaxBytes
 	// ThumbSide is the longer side of a thumbnail, in pixels; smaller images keep their size.
 	ThumbSide = 320
 )
 
 var (
-	// errBusy says that there was no room to decode this image in time.
+	// errBusy says that no memory or worker became free in time to decode an image.
 	errBusy = feed.Errorf(feed.ErrUnavailable, "the server is busy with images; try again in a moment")
-	// ErrUnavailable says that the store could not be asked. It may help to ask again.
+	// ErrUnavailable says that the store is unavailable. A retry may succeed.
 	ErrUnavailable = &feed.Outage{Text: "the store of images is unavailable", Shown: "images are unavailable; try again later"}
 )
 
-// unreadable is the error about a file that cannot be decoded: the decoder does not know its
-// kind, or it is damaged.
+// unreadable returns the error for a file that cannot be decoded: the decoder does not support
+// this variant of its type, or the file is damaged.
 func unreadable(kind string, err error) error {
 	var jpegKind jpeg.UnsupportedError
 	var pngKind png.UnsupportedError
@@ -42,12 +42,12 @@ func unreadable(kind string, err error) error {
 	return feed.Errorf(feed.ErrRule, "bad image: it is truncated or damaged: %w", err)
 }
 
-// Image is an image that is fit to be shown.
+// Image is a processed image.
 type Image struct {
 	Full, Thumb   File
 	Width, Height int    // of Full, pixels
 	Color         string // the average, as #rrggbb
-	Digest        string // of the file as it was sent
+	Digest        string // SHA-256 of the uploaded file, in hex
 }
 
 // File is an encoded picture.

@@ -23,31 +23,31 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Config of a [Processor]. Zero fields stand for their defaults.
+// Config configures a [Processor]. Zero fields have their defaults.
 type Config struct {
-	// Memory is how many bytes all pictures that are decoded at the same time may take;
-	// default [DefaultMemory]. A picture that needs more by itself is refused.
+	// Memory limits the bytes that all images in processing take together; default
+	// [DefaultMemory]. A single image that needs more is refused.
 	Memory int64
-	// Wait is how long an image waits for its turn; default 3 s.
+	// Wait is how long an image waits for memory and a worker; default 3 s.
 	Wait time.Duration
-	// Time is how long one image may take; default 30 s.
+	// Time is the time limit for decoding one image; default 30 s.
 	Time time.Duration
-	// Workers is how many images are worked on at once; default half of the processors.
+	// Workers is how many images are processed at once; default half of the processors.
 	Workers int
 }
 
-// DefaultMemory is enough for the largest image that is taken, with some room for others.
+// DefaultMemory is enough for the largest image that is accepted, with some room for others.
 const DefaultMemory = 1200 << 20
 
-// Processor makes images. It is safe for concurrent use.
+// Processor processes images. It is safe for concurrent use.
 type Processor struct {
 	cfg    Config
 	memory *semaphore.Weighted
 	turns  chan struct{}
-	used   atomic.Int64 // bytes that were given back since garbage was collected
+	used   atomic.Int64 // bytes that were released since the last garbage collection
 }
 
-// NewProcessor makes a Processor.
+// NewProcessor returns a Processor.
 func NewProcessor(cfg Config) *Processor {
 	cfg.Memory = cmp.Or(cfg.Memory, DefaultMemory)
 	cfg.Wait = cmp.Or(cfg.Wait, 3*time.Second)
@@ -56,7 +56,7 @@ func NewProcessor(cfg Config) *Processor {
 	return &Processor{cfg: cfg, memory: semaphore.NewWeighted(cfg.Memory), turns: make(chan struct{}, cfg.Workers)}
 }
 
-// Make makes an image of a file of at most [MaxBytes]. Errors are [feed.ErrType],
+// Make makes an image from a file of at most [MaxBytes]. Errors are [feed.ErrType],
 // [feed.ErrRule], [errBusy], or the context's.
 func (s *Processor) Make(ctx context.Context, file []byte) (Image, error) {
 	k, at, err := kindOf(file)
@@ -97,7 +97,7 @@ func (s *Processor) Make(ctx context.Context, file []byte) (Image, error) {
 	return made, err
 }
 
-// checkSize looks at what the header announces, before anything is decoded.
+// checkSize checks the dimensions in the header, before anything is decoded.
 func checkSize(head image.Config) error {
 	w, h := int64(head.Width), int64(head.Height)
 	switch {
@@ -109,34 +109,35 @@ func checkSize(head image.Config) error {
 	return nil
 }
 
-// beside is the memory for an image in addition to its pixels: thumbnail, encoder, small parts.
+// beside is the memory for an image in addition to its pixels, in bytes: thumbnail, encoder, small
+// parts.
 const beside = 8 << 20
 
-// mostPerPixel is the memory for a pixel of the most expensive image: a progressive CMYK JPEG.
+// mostPerPixel is the number of bytes per pixel of the most expensive image: a progressive CMYK JPEG.
 const mostPerPixel = 24
 
-// Decodable is how many pixels an image may have that can be decoded with so many bytes
-// of memory, whatever it is.
+// Decodable returns the number of pixels that images of every kind can have to be decodable with
+// so many bytes of memory.
 func Decodable(memory int64) int64 { return max(0, memory-beside) / mostPerPixel }
 
-// need is how many bytes it takes to make an image, at most.
+// need returns an upper bound of the bytes needed to make an image.
 func need(head image.Config, at layout, orientation int) int64 {
 	pixel := 4
 	switch head.ColorModel {
 	case color.RGBA64Model, color.NRGBA64Model,
-		color.Gray16Model,                // NRGBA64, where a color is transparent
-		color.RGBAModel, color.CMYKModel: // of a JPEG: made of planes that are decoded first
+		color.Gray16Model,                // decoded to NRGBA64 if a color is transparent
+		color.RGBAModel, color.CMYKModel: // of a JPEG: converted from planes that are decoded first
 		pixel = 8
 	}
 	decode := pixel + at.work
 	turn := 0
 	if orientation > 1 {
-		turn = pixel + 8 // the picture, in 4 bytes a pixel, and turned
+		turn = pixel + 8 // plus a copy with 4 bytes per pixel, and the turned one
 	}
 	return int64(head.Width)*int64(head.Height)*int64(max(decode, turn)) + beside
 }
 
-// enter waits for room, but not for long. After a success leave must be called.
+// enter waits up to Config.Wait for memory and a worker. On success the caller must call leave.
 func (s *Processor) enter(ctx context.Context, bytes int64) (leave func(), err error) {
 	if bytes > s.cfg.Memory {
 		return nil, feed.Errorf(feed.ErrRule, "bad image: it takes %d MiB to decode, this server has %d (media.memory)", bytes>>20, s.cfg.Memory>>20)
@@ -155,8 +156,8 @@ func (s *Processor) enter(ctx context.Context, bytes int64) (leave func(), err e
 	}
 }
 
-// collectAfter is the share of the memory after which garbage is collected: else pictures that are
-// done with stay until the process has twice what was ever in use.
+// collectAfter is the divisor of Config.Memory for the number of released bytes that triggers a
+// garbage collection. Otherwise finished pictures stay until the heap is twice what was in use.
 const collectAfter = 4
 
 func (s *Processor) leave(bytes int64) {
@@ -167,8 +168,8 @@ func (s *Processor) leave(bytes int64) {
 	s.memory.Release(bytes)
 }
 
-// watched ends reading when a context does, which is how decoders are stopped:
-// some files are small and take minutes.
+// watched is a reader that fails when its context ends, to stop the decoder: some small files take
+// minutes.
 type watched struct {
 	ctx context.Context
 	r   io.Reader
@@ -181,7 +182,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return w.r.Read(p[:min(len(p), 4096)])
 }
 
-// onCanvas puts the first frame of a GIF where it belongs.
+// onCanvas places the first frame of a GIF at its position on the screen.
 func onCanvas(picture image.Image, head image.Config) image.Image {
 	canvas := image.Rect(0, 0, head.Width, head.Height)
 	if picture.Bounds() == canvas {
@@ -192,8 +193,8 @@ func onCanvas(picture image.Image, head image.Config) image.Image {
 	return whole
 }
 
-// makeFrom encodes a picture and its thumbnail. A JPEG and a PNG stay what they were; a GIF becomes
-// PNG, and WebP, which cannot be written here, JPEG where it is opaque, else PNG.
+// makeFrom encodes a picture and its thumbnail. JPEG and PNG keep their type, GIF becomes PNG.
+// WebP, for which there is no encoder here, becomes JPEG if it is opaque, otherwise PNG.
 func makeFrom(picture image.Image, from string) (Image, error) {
 	size := picture.Bounds().Size()
 	made := Image{Width: size.X, Height: size.Y}
@@ -233,7 +234,7 @@ func encode(picture image.Image, photo bool, quality int) (File, error) {
 	return f, nil
 }
 
-// capped is a buffer that takes no more than it may.
+// capped is a buffer with a maximum size.
 type capped struct {
 	bytes.Buffer
 	left int
@@ -246,8 +247,8 @@ func (c *capped) Write(p []byte) (int, error) {
 	return c.Buffer.Write(p)
 }
 
-// thumbnail scales a picture down: a large one first to four times the size by
-// few of its pixels, then by all that are left.
+// thumbnail scales a picture down. A large one is first scaled to four times the size with a fast
+// scaler that samples few pixels, and then with one that uses all remaining pixels.
 func thumbnail(picture image.Image) *image.NRGBA {
 	size := picture.Bounds().Size()
 	if max(size.X, size.Y) > 8*ThumbSide {
@@ -256,7 +257,7 @@ func thumbnail(picture image.Image) *image.NRGBA {
 	return scaled(picture, ThumbSide, draw.BiLinear)
 }
 
-// scaled makes the longer side of a picture so long, unless it is shorter.
+// scaled scales a picture down so that its longer side has the given length. It never enlarges.
 func scaled(picture image.Image, side int, by draw.Scaler) *image.NRGBA {
 	size := picture.Bounds().Size()
 	longest := max(size.X, size.Y)
@@ -271,7 +272,7 @@ func scaled(picture image.Image, side int, by draw.Scaler) *image.NRGBA {
 	return to
 }
 
-// average is the mean color of what can be seen of a picture; white of one that is all transparent.
+// average returns the mean color of a picture, weighted by alpha, or white if it is all transparent.
 func average(p *image.NRGBA) string {
 	var r, g, b, a uint64
 	for i := 0; i+3 < len(p.Pix); i += 4 {

@@ -7,19 +7,18 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// markup makes a file something else to a program that looks for it anywhere, not only at
-// the beginning.
+// markup lists texts by which programs that search a whole file, not only its beginning, take it
+// for another type.
 var markup = []string{"<!doctype", "<html", "<script", "<svg ", "<svg>", "<svg\n", "<svg\t", "<svg/", "<?php", "%pdf-"}
 
 const (
-	sniffed = 1024 // how far programs look for what a file is
-	written = 12   // characters that follow markup where it was written, and not drawn by chance
+	sniffed = 1024 // bytes at the beginning that programs check to detect a type
+	written = 12   // text characters that must follow markup; otherwise it counts as chance
 )
 
-// pure refuses a file that is also an archive or a script to a program that would find it.
-// Behind a JPEG or a PNG cameras, phones and editors leave pictures, films and blocks of
-// their own, which are dropped. The bytes of a GIF and of a WebP can begin a script, so
-// nothing but padding may follow them.
+// pure refuses a file that some programs would also accept as an archive or a script. Cameras,
+// phones and editors append pictures, videos and private data to a JPEG or PNG, which are dropped.
+// The first bytes of a GIF or WebP can begin a script, so only padding may follow the image.
 func pure(k kind, file []byte, end int) error {
 	tail := bytes.Trim(file[end:], "\x00 \t\r\n")
 	foreign := len(tail) > 0 && k.name != "JPEG" && k.name != "PNG"
@@ -29,8 +28,8 @@ func pure(k kind, file []byte, end int) error {
 	return nil
 }
 
-// hasMarkup reports whether there is markup that so many characters of text follow, or the
-// end. Compressed films have the few bytes of it by chance.
+// hasMarkup reports whether data has markup that is followed by so many characters of text, or by
+// text up to the end. Compressed videos contain the few bytes of markup alone by chance.
 func hasMarkup(data []byte, follow int) bool {
 	lower := bytes.ToLower(data)
 	return slices.ContainsFunc(markup, func(sign string) bool {
@@ -51,8 +50,8 @@ func isText(data []byte) bool {
 	return !bytes.ContainsFunc(data, func(r rune) bool { return r != '\t' && r != '\r' && r != '\n' && (r < ' ' || r > '~') })
 }
 
-// hasArchive reports whether an archive could be read from data. A zip begins with a file, or
-// has its directory behind its files; four bytes of one of them alone stand in many a film.
+// hasArchive reports whether data could be read as an archive. A zip begins with a file, or has
+// its directory after its files. The four bytes of one of them alone occur in many videos.
 func hasArchive(data []byte) bool {
 	before, files, found := bytes.Cut(data, []byte("PK\x03\x04"))
 	if found && (len(before) == 0 || bytes.Contains(files, []byte("PK\x05\x06"))) {

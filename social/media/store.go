@@ -7,31 +7,30 @@ import (
 	"io"
 )
 
-// Store keeps files under keys, each whole or not at all. Keys are relative paths with slashes. It
-// is safe for concurrent use. Errors are the backend's own, or the context's.
+// Store stores files under keys, each atomically. Keys are relative paths with slashes. It is safe
+// for concurrent use. Errors are the backend's own, or the context's.
 type Store interface {
-	// Put stores a file, in place of what is there. After an error it may be stored or not.
+	// Put stores a file, or replaces it. After an error it may be stored or not.
 	Put(ctx context.Context, key string, f File) error
-	// Open opens a file, which the caller closes. It is read within ctx. The error
-	// wraps [feed.ErrNotFound] where there is none.
+	// Open opens a file, which the caller closes. ctx also bounds reads of the file. The error
+	// wraps [feed.ErrNotFound] if there is no such file.
 	Open(ctx context.Context, key string) (Reader, error)
 	// Delete removes a file, if there is one.
 	Delete(ctx context.Context, key string) error
-	// Keys lists the first keys in their order, most of them at most.
+	// Keys lists at most the first most keys, in order.
 	Keys(ctx context.Context, most int) ([]string, error)
-	// Close frees what the store holds. It is not used any more.
+	// Close frees the resources of the store, which must not be used afterwards.
 	Close() error
 }
 
-// Reader reads a stored file, from any place.
+// Reader reads a stored file, from any offset.
 type Reader interface {
 	io.ReadSeekCloser
-	// ContentType is the media type, as it was stored or as the content tells it.
+	// ContentType returns the media type, as stored or as detected from the content.
 	ContentType() string
 }
 
-// Probe stores a small file, lists and reads it, and removes it. The error says which of
-// these could not be done.
+// Probe stores, lists, reads and removes a small file. The error names the step that failed.
 func Probe(ctx context.Context, store Store) (err error) {
 	key, data := path(newKey()), []byte("a file that only tells whether files can be stored")
 	if err := store.Put(ctx, key, File{Type: "text/plain", Data: data}); err != nil {

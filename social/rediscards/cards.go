@@ -1,6 +1,5 @@
-// Package rediscards keeps the cards of public posts in Redis, one string a post,
-// for any number of servers at once. The Redis may evict: a card that is gone is
-// kept again when somebody reads its post.
+// Package rediscards caches the cards of public posts in Redis, one string per post, for any
+// number of servers. Redis may evict them: a missing card is cached again when its post is read.
 package rediscards
 
 import (
@@ -18,11 +17,11 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// eraseMore is how much longer the mark of an erased author lives than a card that
-// was on its way when it was set.
+// eraseMore is how much longer the mark of an erased author lives than a card: the write of a card
+// may be in flight when the mark is set.
 const eraseMore = 10 * time.Minute
 
-// atOnce is how many keys one pipeline touches.
+// atOnce is the number of writes in one pipeline.
 const atOnce = 500
 
 // Cards implements [social.CardCache] on Redis.
@@ -33,7 +32,7 @@ type Cards struct {
 
 var _ social.CardCache = (*Cards)(nil)
 
-// New keeps cards behind client, under keys with a prefix; it does not talk to the server.
+// New returns Cards that use client and keys with a prefix. It makes no call to Redis.
 func New(client redis.Cmdable, prefix string) *Cards {
 	return &Cards{client, rediskeys.For(client, prefix)}
 }
@@ -49,12 +48,12 @@ type value struct {
 	Content   json.RawMessage `json:"content,omitempty"`
 }
 
-// writeScript puts a card or a tombstone in its post's place, unless what is there
-// is newer. At one version a tombstone holds: the post may be gone for a reason
-// that raises no version, such as that its author is being erased.
+// writeScript stores a card or a tombstone, unless the stored value is newer. At equal versions a
+// tombstone is kept: the post may be removed for a reason that raises no version, such as the
+// erasure of its author.
 //
-// The version, and that something is a tombstone, are the first fields of the
-// JSON, so they are read without the rest.
+// The version and the tombstone flag are the first fields of the JSON, so the script reads only
+// the beginning.
 //
 //	KEYS[1]  the post's key
 //	ARGV[1]  its version
@@ -86,7 +85,7 @@ func (c *Cards) Keep(ctx context.Context, cards []social.Card) error {
 	for i := range cards {
 		card := &cards[i]
 		if card.Visible && card.Public && len(card.Content) > 0 {
-			// Field by field: nothing about the reader may get here.
+			// Field by field: no data about the reader may be cached.
 			writes = append(writes, write{card.ID, value{
 				Version: card.Version, CreatedAt: card.CreatedAt, Author: &card.Author,
 				Likes: card.Likes, Comments: card.Comments, Content: card.Content,
@@ -105,7 +104,7 @@ func (c *Cards) Remove(ctx context.Context, posts []social.Known) error {
 	return contractError("remove", c.send(ctx, writes))
 }
 
-// send runs the script for each write, in pipelines. The error is the first of all.
+// send runs the script for each write, in pipelines, and returns the first error.
 func (c *Cards) send(ctx context.Context, writes []write) error {
 	var first error
 	for part := range slices.Chunk(writes, atOnce) {
@@ -145,8 +144,8 @@ func (c *Cards) Erase(ctx context.Context, author string) error {
 	return contractError("erase", c.client.Set(ctx, c.keys.ErasedAuthor(author), "1", social.CardLives+eraseMore).Err())
 }
 
-// Kept implements [social.KeptCards]: one round trip for the cards and one for the marks of their
-// authors. On a cluster, cards that cannot be read count as not kept.
+// Kept implements [social.KeptCards]. It takes one round trip for the cards and one for the marks
+// of their authors. On a cluster, cards that cannot be read count as missing.
 func (c *Cards) Kept(ctx context.Context, ids []string) ([]social.Card, error) {
 	cards := make([]social.Card, len(ids))
 	keys := make([]string, len(ids))
@@ -174,7 +173,7 @@ func (c *Cards) Kept(ctx context.Context, ids []string) ([]social.Card, error) {
 		if !cards[i].Visible {
 			continue
 		}
-		if !errors.Is(erased[0].Err(), redis.Nil) { // there is a mark, or nobody knows
+		if !errors.Is(erased[0].Err(), redis.Nil) { // there is a mark, or it could not be read
 			cards[i] = social.Card{ID: cards[i].ID}
 		}
 		erased = erased[1:]
@@ -182,7 +181,7 @@ func (c *Cards) Kept(ctx context.Context, ids []string) ([]social.Card, error) {
 	return cards, nil
 }
 
-// show fills in a card from its value, and reports whether there is one.
+// show sets a card from its stored value, and reports whether there is one.
 func show(card *social.Card, raw string) bool {
 	var v value
 	if raw == "" || json.Unmarshal([]byte(raw), &v) != nil || v.Gone || v.Author == nil || len(v.Content) == 0 {
@@ -195,7 +194,7 @@ func show(card *social.Card, raw string) bool {
 	return true
 }
 
-// read gets keys in one pipeline. The error is that none could be read.
+// read gets keys in one pipeline. It returns an error only if none could be read.
 func (c *Cards) read(ctx context.Context, keys []string) ([]*redis.StringCmd, error) {
 	if len(keys) == 0 {
 		return nil, nil

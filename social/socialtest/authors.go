@@ -73,7 +73,7 @@ func celebrities(e *env) {
 	e.dirty()
 	rebuilt(e)
 
-	// On the way the followers cross back.
+	// During the change the number of followers crosses back.
 	e.unfollow("f0", "a")
 	e.unfollow("f1", "a")
 	require.NotContains(e, e.dirty(), "author a")
@@ -92,7 +92,7 @@ func celebrities(e *env) {
 	require.Empty(e, e.dirty())
 }
 
-// rebuilt: a reader whose list is to be built again is told as long as that waits or runs.
+// rebuilt checks that a reader's list is reported as being rebuilt while its job waits or runs.
 func rebuilt(e *env) {
 	tells := func() bool {
 		list := must[[]social.Pulled](e)(e.CelebritiesOf(e.ctx, []string{"f9", "stranger"}))
@@ -114,7 +114,7 @@ func rebuilt(e *env) {
 	e.dirty()
 }
 
-// busy makes an agent who has done everything one can do.
+// busy creates an agent with all kinds of data.
 func (e *env) busy(agent string) {
 	e.Helper()
 	e.ok(e.PutAuthor(e.ctx, social.Author{ID: agent, Name: "Name of " + agent}, here))
@@ -167,7 +167,7 @@ func eraseAuthor(e *env) {
 		require.Equal(e, social.Author{ID: "a"}, info.Author)
 		require.Zero(e, info.Posts)
 	}
-	hidden() // at once
+	hidden() // before the job runs
 	require.Equal(e, []string{"erase a"}, e.dirty())
 	e.pass(time.Second)
 	again := e.post("a", public())
@@ -187,7 +187,7 @@ func eraseAuthor(e *env) {
 		require.Empty(e, e.row(p.ID).Caption)
 	}
 	require.Contains(e, dirty, "pair a/f1")
-	// Events of before do not bring anything back.
+	// Events from before the erasure restore nothing.
 	before := e.now.Add(-time.Hour)
 	_, err := e.Follow(e.ctx, "f4", "a", before)
 	require.NoError(e, err)
@@ -230,8 +230,8 @@ func eraseAgent(e *env) {
 	require.True(e, created, "their keys are gone")
 }
 
-// eraseAhead erases by a server whose clock is behind that of the one by which
-// the agents did the only thing they did.
+// eraseAhead erases agents on a server with a clock behind that of the server on which the agents
+// made their only change.
 func eraseAhead(e *env) {
 	p := e.post("author", public())
 	e.pass(time.Hour)

@@ -8,7 +8,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// BenchmarkFollowAll imports a network of 30,000 agents and 5,000 authors.
+// BenchmarkFollowAll measures the import of a network of 30,000 agents and 5,000 authors.
 func BenchmarkFollowAll(b *testing.B, s social.Store) {
 	edges := make([]social.Edge, 1000)
 	n := 0
@@ -24,7 +24,7 @@ func BenchmarkFollowAll(b *testing.B, s social.Store) {
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "edges/s")
 }
 
-// BenchmarkReply publishes replies under one post.
+// BenchmarkReply measures publishing replies under one post.
 func BenchmarkReply(b *testing.B, s social.Store) {
 	root, _, err := s.CreatePost(b.Context(), social.Post{Author: "root", Caption: "x", Audience: public()}, social.Creation{})
 	if err != nil {
@@ -40,7 +40,8 @@ func BenchmarkReply(b *testing.B, s social.Store) {
 	}
 }
 
-// BenchmarkGroupPost publishes posts to a group of 1,000 members, and reads who gets each.
+// BenchmarkGroupPost measures publishing posts to a group of 1,000 members and reading the
+// receivers of each.
 func BenchmarkGroupPost(b *testing.B, s social.Store) {
 	members := make([]string, 1000)
 	for i := range members {

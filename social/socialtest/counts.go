@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// postCounts follows the counts of an author's posts through everything that changes a
-// post, whatever order events come in. Random operations compare them with a model.
+// postCounts checks the counts of an author's posts after every kind of change to a post, with
+// events in any order. The random operations compare them with a model.
 func postCounts(e *env) {
 	reads := func(why string, stranger, follower, member, self int64) {
 		e.Helper()
@@ -41,7 +41,7 @@ func postCounts(e *env) {
 	e.ok(e.DeletePost(e.ctx, p.ID, "a", here))
 	reads("deleted", 0, 2, 2, 3)
 
-	// Events: created again with another audience, after a deletion that came first.
+	// Events: created again with another audience, after a deletion that arrived first.
 	event := social.Post{ID: "post:event", Author: "a", CreatedAt: e.now.Unix(), Caption: "x", Origin: "example.com", Audience: followers()}
 	e.ok(e.DeletePost(e.ctx, event.ID, "", e.now.Add(-3*time.Millisecond)))
 	e.ok(third(e.CreatePost(e.ctx, event, social.Creation{At: e.now.Add(-2 * time.Millisecond)})))
@@ -64,7 +64,7 @@ func postCounts(e *env) {
 	require.EqualValues(e, 1, e.info("a", "a").Posts)
 }
 
-// countedAtOnce has many writers publish and delete posts of one author.
+// countedAtOnce lets several writers publish and delete posts of one author concurrently.
 func countedAtOnce(e *env) {
 	const writers, each = 4, 6
 	var group sync.WaitGroup

@@ -8,8 +8,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// Damaged checks what a backend says of a post whose row cannot be read, and of the others.
-// damage changes, behind the store's back, the content of the post to a text.
+// Damaged checks the errors of a backend for a post with an unreadable row, and that other posts
+// are not affected. damage replaces the content of a post, bypassing the store.
 func Damaged(t *testing.T, b Backend, damage func(post, content string)) {
 	ctx := t.Context()
 	for _, id := range []string{"post:good", "post:bad"} {

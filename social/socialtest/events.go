@@ -12,9 +12,9 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// shuffles applies the same events in many orders, some of them twice, each time
-// to another subject, and compares its outcome with that in
-// order of time. Two events have one time each.
+// shuffles applies the same events in many orders, some of them twice, each time to another
+// subject, and compares the outcome with that in order of time. Events come in pairs with the same
+// time.
 func (e *env) shuffles(n int, events []func(subject int, at time.Time), state func(subject int) string) {
 	e.Helper()
 	seed := uint64(time.Now().UnixNano())
@@ -29,7 +29,7 @@ func (e *env) shuffles(n int, events []func(subject int, at time.Time), state fu
 	}
 	subject := 0
 	for range n {
-		// Which events happen, by their time; then in which order they arrive.
+		// with has the events in order of time, order the order of arrival.
 		with := make([]int, 8)
 		for i := range with {
 			with[i] = r.IntN(len(events))
@@ -74,7 +74,7 @@ func postEvents(e *env) {
 	list := func(s ...string) *[]string { return &s }
 	e.shuffles(60, []func(int, time.Time){
 		creation("created"),
-		// Two creations at one time are one that came twice.
+		// Two creations with the same time count as one that arrived twice.
 		func(s int, at time.Time) { creation("created again")(s, at.Add(time.Millisecond)) },
 		change(social.Edit{Caption: text("caption 1")}),
 		change(social.Edit{Caption: text("caption 2"), Tags: list("both")}),
@@ -133,8 +133,7 @@ func circleEvents(e *env) {
 	})
 }
 
-// clockAhead has events of a sender whose clock is ahead of ours, by as much as may be and
-// by more.
+// clockAhead checks events of a sender with a clock that is ahead, by up to the limit and by more.
 func clockAhead(e *env) {
 	for i, ahead := range []time.Duration{time.Microsecond, 500 * time.Millisecond, feed.MaxClockSkew, feed.MaxClockSkew + time.Microsecond, time.Hour} {
 		takes := ahead <= feed.MaxClockSkew
@@ -175,8 +174,8 @@ func clockAhead(e *env) {
 	}
 }
 
-// clocksApart has a server whose clock is ahead, and events that are newer than
-// the clock of this one: what is done here still holds.
+// clocksApart checks that local changes take effect after events that are ahead of this server's
+// clock, and after changes on a server whose clock is ahead.
 func clocksApart(e *env) {
 	e.pass(time.Hour)
 	ahead := e.now

@@ -12,8 +12,8 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// Exercise calls every method of a backend once, with something to do, so that
-// a test can look at the statements that were run.
+// Exercise calls every method of a backend at least once, on data that gives it work to do, so that
+// a test can inspect the statements that were run.
 func Exercise(t *testing.T, s Backend) {
 	t.Helper()
 	ctx := t.Context()
@@ -66,7 +66,7 @@ func Exercise(t *testing.T, s Backend) {
 	require.NoError(t, err)
 }
 
-// exerciseReplies answers a post, also with what is deleted.
+// exerciseReplies replies to a post, and deletes one of the replies.
 func exerciseReplies(t *testing.T, s Backend, root string) {
 	t.Helper()
 	ctx := t.Context()
@@ -85,7 +85,7 @@ func exerciseReplies(t *testing.T, s Backend, root string) {
 	require.NoError(t, s.DeletePost(ctx, root, "b", here))
 }
 
-// exerciseAgain makes a post again under its id, told in order and not.
+// exerciseAgain creates a post again under the same id, with events in order and out of order.
 func exerciseAgain(t *testing.T, s Backend) {
 	t.Helper()
 	ctx, at := t.Context(), time.Unix(1_700_000_000, 0)
@@ -101,7 +101,7 @@ func exerciseAgain(t *testing.T, s Backend) {
 	}
 }
 
-// exerciseQueue calls what the queue has.
+// exerciseQueue calls the methods of the queue.
 func exerciseQueue(ctx context.Context, s Backend) error {
 	list, err := s.Lease(ctx, 3, time.Minute)
 	if err != nil {

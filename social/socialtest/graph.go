@@ -58,8 +58,8 @@ func followServer(e *env) {
 	require.Equal(e, social.NoReason, e.card("a", p.ID).Reason)
 }
 
-// followLimit follows as many as one may, the last of them by many connections
-// at once.
+// followLimit reaches the limit of follows, with the last of them made over many concurrent
+// connections.
 func followLimit(e *env) {
 	const workers, each = 16, 30
 	edges := make([]social.Edge, social.MaxFollowees-workers*each/2)
@@ -139,7 +139,7 @@ func followAll(e *env) {
 	require.ElementsMatch(e, []string{"pair */r1", "pair */r2", "pair */b", "pair */r3", "pair */r4", "author a"}, e.dirty(),
 		"one for each agent; the fourth follower makes a celebrity")
 
-	// The same again, and older than an unfollow, is no news.
+	// The same again changes nothing, nor do follows older than an unfollow.
 	changed, _, err = e.FollowAll(e.ctx, edges, here)
 	require.NoError(e, err)
 	require.Zero(e, changed)
@@ -162,8 +162,8 @@ func followAll(e *env) {
 	require.Empty(e, rejected)
 }
 
-// followAllRace imports overlapping parts of one network in several orders at
-// once, while single follows come and go.
+// followAllRace concurrently imports one network in several orders, while single follows are added
+// and removed.
 func followAllRace(e *env) {
 	const agents, parts = 40, 8
 	var all []social.Edge
@@ -246,10 +246,10 @@ func blocks(e *env) {
 	require.ErrorIs(e, err, feed.ErrForbidden, "the other's block stays")
 	must[bool](e)(e.Unblock(e.ctx, "b", "a"))
 	delete(m.blocks, [2]string{"a", "b"})
-	e.check(m, []string{"a", "b", "c", "d"}) // the follows do not come back
+	e.check(m, []string{"a", "b", "c", "d"}) // the follows are not restored
 	_, err = e.Follow(e.ctx, "a", "b", e.now.Add(-time.Hour))
 	require.NoError(e, err)
-	e.check(m, []string{"a", "b", "c", "d"}) // not by an event of before either
+	e.check(m, []string{"a", "b", "c", "d"}) // nor by an earlier event
 	e.follow("a", "b")
 	m.follows[[2]string{"a", "b"}] = true
 	e.check(m, []string{"a", "b", "c", "d"})
@@ -257,7 +257,7 @@ func blocks(e *env) {
 	require.ErrorIs(e, err, feed.ErrInvalid)
 }
 
-// plain are the terms of a circle.
+// plain holds the terms of a circle.
 var plain = social.CircleTerms{Kind: social.KindCircle}
 
 func circles(e *env) {
@@ -297,14 +297,14 @@ func circles(e *env) {
 	require.ErrorIs(e, e.DropCircle(e.ctx, "c1", "a", here), feed.ErrNotFound)
 	require.False(e, e.card("f", p.ID).Visible)
 	require.Empty(e, members())
-	// Members of several circles come once, and do not shorten a page.
+	// Members of several circles are listed once, and do not shorten a page.
 	e.putCircle("c2", "a", "k", "l", "m")
 	e.putCircle("c3", "a", "k", "l", "m")
 	both := e.post("a", inCircles("c2", "c3"))
 	got := must[[]social.Receiver](e)(e.Receivers(e.ctx, both.ID, true, "a", 2))
 	require.Equal(e, []social.Receiver{{Agent: "k", Reason: social.Member}, {Agent: "l", Reason: social.Member}}, got)
 	require.Equal(e, []string{both.ID}, entryIDs(must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: "k", N: 5}))))
-	// Whoever takes the name next has nothing of it.
+	// The next circle with the same id has no access to the posts of this one.
 	e.putCircle("c10", "a")
 	e.putCircle("d1", "d", "a")
 	list := []social.Circle{{ID: "c10", Owner: "a", CircleTerms: plain}, {ID: "c2", Owner: "a", Size: 3, CircleTerms: plain}, {ID: "c3", Owner: "a", Size: 3, CircleTerms: plain}}
@@ -374,7 +374,7 @@ func likes(e *env) {
 	require.False(e, changed)
 }
 
-// likesOfHidden takes back likes of posts that their agents may not see any more.
+// likesOfHidden removes likes of posts that their agents may not see any more.
 func likesOfHidden(e *env) {
 	e.putCircle("c1", "a", "member", "stays")
 	ended := map[string]func(p social.Post){

@@ -11,7 +11,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// group makes a group of some members and lets a second pass.
+// group creates a group with some members and lets a second pass.
 func (e *env) group(id, owner string, terms social.CircleTerms, members ...string) {
 	e.Helper()
 	if terms.Kind == "" {
@@ -41,8 +41,8 @@ func (e *env) leave(circle, agent string) {
 	require.True(e, must[bool](e)(e.RemoveMember(e.ctx, circle, agent, agent, here)))
 }
 
-// sees checks every way to a post of a group: the card, the list kept for the reader, the
-// timeline of who has no list, the author's page with its count, and who it is delivered to.
+// sees checks every way to a post of a group: the card, the reader's list, the timeline that is
+// pulled without a list, the author's page with its count, and the receivers of the post.
 func (e *env) sees(want bool, circle, reader string, p social.Post) {
 	e.Helper()
 	c := e.card(reader, p.ID)
@@ -95,7 +95,7 @@ func groups(e *env) {
 	later := e.post("m", inCircles("g"))
 	e.sees(true, "g", "n", later)
 	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "g", Owner: "o"}, []string{"m", "n"}, here))
-	e.sees(true, "g", "n", later) // who is named again has not joined again
+	e.sees(true, "g", "n", later) // listing a member again is not another joining
 	e.leave("g", "n")
 	e.sees(false, "g", "n", later)
 	e.invited("g", "n")
@@ -161,7 +161,7 @@ func events(e *env) {
 	e.sees(true, "ev", "o", e.post("m", inCircles("ev")))
 }
 
-// roles are what each learns of a circle of each kind, and may do to it.
+// roles checks which data of each kind of circle each role can read, and which calls it may make.
 func roles(e *env) {
 	e.group("g", "o", social.CircleTerms{}, "m", "left")
 	e.group("c", "o", social.CircleTerms{Kind: social.KindCircle}, "m", "left")
@@ -244,7 +244,7 @@ func invitations(e *env) {
 	require.ErrorIs(e, second(e.Invite(e.ctx, "none", "i", "o")), feed.ErrNotFound)
 }
 
-// manyInvitations are as many as one owner may have open for one agent.
+// manyInvitations checks the limit of open invitations by one owner for one agent.
 func manyInvitations(e *env) {
 	for i := range social.MaxInvitedBy {
 		e.group(fmt.Sprint("g", i), "o", social.CircleTerms{})
@@ -262,7 +262,7 @@ func manyInvitations(e *env) {
 	e.invited("more", "i")
 }
 
-// acrossBlocks adds and invites across a block by either side, in all ways.
+// acrossBlocks adds and invites agents across a block by either side, with every call.
 func acrossBlocks(e *env) {
 	e.group("g", "o", social.CircleTerms{}, "m")
 	e.putCircle("c", "o")
@@ -313,7 +313,7 @@ func groupLimits(e *env) {
 		require.ErrorIs(e, err, feed.ErrLimit)
 		require.ErrorContains(e, err, "m is in 1000 groups and events")
 	}
-	// An event that names such an agent makes the others members.
+	// An event that lists such an agent still adds the other members.
 	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "told", Owner: "p", CircleTerms: social.CircleTerms{Kind: social.KindGroup}}, []string{"m", "n"}, e.now))
 	require.Equal(e, []string{"n", "p"}, e.list(e.Members, "told"))
 	e.putCircle("c2", "o", "m")

@@ -8,7 +8,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// told creates a post that another system tells of, as of now, and lets a second pass.
+// told creates a post by an event with the current time, and lets a second pass.
 func (e *env) told(id, author string, a social.Audience) social.Post {
 	e.Helper()
 	p, created, err := e.CreatePost(e.ctx, social.Post{ID: id, Author: author, Caption: id, Audience: a, CreatedAt: e.now.Unix()}, social.Creation{At: e.now})
@@ -18,8 +18,8 @@ func (e *env) told(id, author string, a social.Audience) social.Post {
 	return p
 }
 
-// groupsTaken make a group of an id that another system's posts name, of a circle that it has
-// not told of.
+// groupsTaken creates a group with an id that posts of another system already use for a circle that
+// the system has not sent.
 func groupsTaken(e *env) {
 	e.cardsOf("x", "y", "z")
 	all := social.CircleTerms{History: social.HistoryAll}
@@ -32,7 +32,7 @@ func groupsTaken(e *env) {
 	}
 	e.sees(true, "friends", "z", e.told("post:y", "y", inCircles("friends")))
 
-	// Nor are they told who is in that circle.
+	// The new circle does not include the members of the other one either.
 	must[bool](e)(e.AddMember(e.ctx, "work", "x", "", e.now))
 	e.group("work", "y", all)
 	require.Equal(e, []string{"y"}, e.list(e.Members, "work"))
@@ -40,13 +40,13 @@ func groupsTaken(e *env) {
 	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "family", Owner: "y"}, nil, here))
 	require.Empty(e, e.list(e.Members, "family"))
 
-	// The owner's own posts of before the circle was made here are for its members.
+	// Posts of the owner from before the circle was created here are visible to its members.
 	own := e.told("post:own", "x", inCircles("kin"))
 	e.pass(time.Second)
 	e.putCircle("kin", "x", "z")
 	e.sees(true, "kin", "z", own)
 
-	// To a group that another system tells of members post as it says.
+	// Members' posts to a group of another system are visible, also those that arrive before it.
 	posted := e.told("post:z", "z", inCircles("club"))
 	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "club", Owner: "y", CircleTerms: social.CircleTerms{Kind: social.KindGroup, History: social.HistoryAll}}, []string{"z"}, e.now))
 	e.pass(time.Second)
@@ -55,28 +55,28 @@ func groupsTaken(e *env) {
 	}
 }
 
-// groupsTold are told of out of order.
+// groupsTold applies events about a group out of order.
 func groupsTold(e *env) {
 	e.cardsOf("o", "m", "b")
 	at := func(seconds int) time.Time { return e.now.Add(time.Duration(seconds-100) * time.Second) }
 	e.block("b", "o")
 	group := social.Circle{ID: "g", Owner: "o", CircleTerms: social.CircleTerms{Kind: social.KindGroup}}
-	// Members, one of them across a block, and an end of the owner's membership, come first.
+	// Members, one of them across a block, and the removal of the owner arrive first.
 	must[bool](e)(e.AddMember(e.ctx, "g", "b", "", at(12)))
 	must[bool](e)(e.AddMember(e.ctx, "g", "m", "", at(12)))
 	must[bool](e)(e.RemoveMember(e.ctx, "g", "o", "", at(13)))
 	e.ok(e.PutCircle(e.ctx, group, nil, at(10)))
 	require.Equal(e, []string{"m", "o"}, e.list(e.Members, "g"))
 	require.Equal(e, 2, must[social.Circle](e)(e.Circle(e.ctx, "g")).Size)
-	// An end of it before it was made again.
+	// A late deletion from before the group was created again.
 	e.ok(e.PutCircle(e.ctx, group, nil, at(30)))
 	e.ok(e.DropCircle(e.ctx, "g", "", at(20)))
 	require.Equal(e, []string{"o"}, e.list(e.Members, "g"))
 	e.sees(true, "g", "o", e.told("post:o", "o", inCircles("g")))
 }
 
-// groupsLeft are left and joined again, which is told of in any order: posts of before the
-// last joining are taken out of the list.
+// groupsLeft checks members who leave and join again, with events in any order: posts from before
+// the last joining are removed from the list.
 func groupsLeft(e *env) {
 	e.cardsOf("o", "m")
 	e.group("g", "o", social.CircleTerms{})

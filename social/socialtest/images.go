@@ -8,7 +8,7 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// photo creates a post with files that were reserved for it.
+// photo reserves files for a post and creates the post with them.
 func (e *env) photo(id, author string, keys ...string) (social.Post, bool, error) {
 	e.Helper()
 	e.ok(e.ReserveFiles(e.ctx, id, keys))
@@ -63,8 +63,8 @@ func files(e *env) {
 	e.ok(e.ReserveFiles(e.ctx, "post:3", []string{"k1"}))
 }
 
-// Files that were given up cannot become a post's any more: they may be removed at
-// any moment.
+// filesGivenUp checks that a post cannot be created with files that [social.Images.UnusedFiles] has
+// returned: they may be removed at any moment.
 func filesGivenUp(e *env) {
 	e.ok(e.ReserveFiles(e.ctx, "post:1", []string{"k1"}))
 	require.Equal(e, []string{"k1"}, e.unused("post:1"))
@@ -75,8 +75,8 @@ func filesGivenUp(e *env) {
 	e.noFile("k1")
 }
 
-// A job removes what is left: an hour after files were reserved, unless their post
-// was created, and when it is deleted, by whomever.
+// filesJobs checks that a job removes unused files: an hour after they were reserved unless their
+// post was created, and after the post was deleted in any way.
 func filesJobs(e *env) {
 	reserved := func() []jobs.Job {
 		return must[[]jobs.Job](e)(e.List(e.ctx, jobs.Filter{Kind: jobs.Images}))
@@ -106,8 +106,8 @@ func filesJobs(e *env) {
 	require.Contains(e, e.dirty(), "images post:left")
 }
 
-// One idempotency key is one post with its images, whatever their random names
-// are; with other images it is another post.
+// filesKey checks that an idempotency key identifies a post by the content of its images, not by
+// their random names.
 func filesKey(e *env) {
 	try := func(id, digest string) (social.Post, bool, error) {
 		e.ok(e.ReserveFiles(e.ctx, id, []string{id + "-key"}))
@@ -129,7 +129,7 @@ func filesKey(e *env) {
 	require.ErrorIs(e, err, feed.ErrConflict)
 }
 
-// mustCreate fails the test for the error of a creation.
+// mustCreate fails the test unless the post was created.
 func mustCreate(e *env) func(social.Post, bool, error) {
 	return func(_ social.Post, created bool, err error) {
 		e.Helper()

@@ -8,9 +8,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// matrix is every audience, with every right, for every relation, compared with
-// the rules; and with what the rules' authors had in mind, for those relations
-// that have a name.
+// matrix checks every audience, with every right, for every relation, against the rules, and a
+// selection against explicit expectations; see named.
 func matrix(e *env) {
 	m, agents := e.network()
 	rights := []social.Right{social.RightPublic, social.RightFollowers, social.RightAudience, social.RightNone}
@@ -55,7 +54,7 @@ func matrix(e *env) {
 	e.check(m, agents)
 }
 
-// network makes one author and everybody who can stand to them in some way.
+// network creates one author, and agents with every relation to them.
 func (e *env) network() (*model, []string) {
 	m := newModel()
 	agents := []string{
@@ -78,7 +77,7 @@ func (e *env) network() (*model, []string) {
 	must[bool](e)(e.RemoveMember(e.ctx, "c1", "former-member", "author", here))
 	m.circles["c1"] = &modelCircle{owner: "author", members: set("member", "member-of-two", "blocked", "both")}
 	m.circles["c2"] = &modelCircle{owner: "author", members: set("member-of-two", "blocker")}
-	// A circle of somebody else's that has the same members says nothing.
+	// A circle of another owner with the same members grants nothing.
 	e.putCircle("c3", "other", "stranger")
 	m.circles["c3"] = &modelCircle{owner: "other", members: set("stranger")}
 	e.block("author", "blocked")
@@ -98,7 +97,7 @@ func set(ids ...string) map[string]bool {
 	return out
 }
 
-// named checks, without the rules' help, what a reader is told.
+// named checks cards against explicit expectations instead of the rules.
 func (e *env) named(ids map[string]string) {
 	e.Helper()
 	for _, c := range []struct {

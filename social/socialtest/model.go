@@ -14,8 +14,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// model is the expected state of a store, in the plainest form, and the answers that
-// follow from it by the rules.
+// model is the expected state of a store in a simple form. Its methods derive the expected results
+// from it by the rules.
 type model struct {
 	posts    map[string]*social.Post
 	follows  map[[2]string]bool // agent, author
@@ -23,25 +23,25 @@ type model struct {
 	likes    map[[2]string]bool // agent, post
 	circles  map[string]*modelCircle
 	delivery map[string]social.Delivery
-	// ended are circles that posts address and that are no more, by post and circle, and
-	// grants to agents who were erased, by post and agent.
+	// ended holds deleted circles that posts are addressed to, by post and circle, and grants to
+	// erased agents, by post and agent.
 	ended  map[[2]string]bool
-	erased map[string]int64 // posts of authors who were erased, and their version then
+	erased map[string]int64 // posts of erased authors, with their version at that time
 }
 
 type modelCircle struct {
 	owner   string
 	members map[string]bool
 	invited map[string]bool
-	group   bool // members know it, and post
-	joined  bool // they see posts since they have joined
+	group   bool // members know of it and may post to it
+	joined  bool // members see only posts from after they joined
 	post    string
 	until   int64
-	// before are agent and post, of posts of before the agent has joined.
+	// before holds agent and post for posts from before the agent joined.
 	before map[[2]string]bool
 }
 
-// shows reports whether a member sees a post that is addressed to the circle.
+// shows reports whether a reader sees a post as a member of the circle it is addressed to.
 func (c *modelCircle) shows(reader string, p *social.Post) bool {
 	return (c.group || c.owner == p.Author) && c.members[reader] && !c.before[[2]string{reader, p.ID}]
 }
@@ -51,7 +51,7 @@ func (c *modelCircle) takes(author string, now time.Time) bool {
 	return (c.owner == author || c.group && c.members[author] && c.post != social.ByOwner) && (c.until == 0 || now.Unix() < c.until)
 }
 
-// add makes an agent a member of a circle.
+// add adds an agent to a circle.
 func (m *model) add(id, agent string) {
 	c := m.circles[id]
 	if c.members[agent] {
@@ -90,7 +90,7 @@ func (m *model) relation(reader string, p *social.Post) social.Relation {
 	return rel
 }
 
-// drop ends a circle, with what is addressed to it.
+// drop deletes a circle, and with it the access of members to posts that are addressed to it.
 func (m *model) drop(id string) {
 	delete(m.circles, id)
 	for _, p := range m.posts {
@@ -108,7 +108,7 @@ func (m *model) decide(reader string, p *social.Post) social.Decision {
 	return social.Decide(p, m.relation(reader, p))
 }
 
-// sorted lists the posts that fit, newest first.
+// sorted lists the posts for which fits returns true, newest first.
 func (m *model) sorted(fits func(*social.Post) bool) []social.Entry {
 	out := []social.Entry{}
 	for _, p := range m.posts {
@@ -129,7 +129,7 @@ func (m *model) likesOf(id string) (n int64) {
 	return n
 }
 
-// commentsOf counts the replies that stand under a post, and who wrote them.
+// commentsOf counts the replies under a post, and their authors.
 func (m *model) commentsOf(id string) (n, by int64) {
 	authors := map[string]bool{}
 	for _, p := range m.posts {
@@ -140,7 +140,7 @@ func (m *model) commentsOf(id string) (n, by int64) {
 	return n, int64(len(authors))
 }
 
-// check compares everything a store answers for some agents with the model.
+// check compares all reads of a store for some agents with the model.
 func (e *env) check(m *model, agents []string) {
 	e.Helper()
 	for _, agent := range append([]string{""}, agents...) {
@@ -169,8 +169,8 @@ func (e *env) check(m *model, agents []string) {
 	e.checkCardsOf(m, agents)
 }
 
-// checkCardsOf asks about every post for all readers at once, and compares with asking for
-// each alone.
+// checkCardsOf reads every post for all readers in one call, and compares the result with a
+// separate call for each.
 func (e *env) checkCardsOf(m *model, agents []string) {
 	e.Helper()
 	var asked []social.Asked
@@ -229,7 +229,7 @@ func (e *env) checkTiles(reader string, known []social.Known) {
 	}
 }
 
-// pages reads everything a paged list has.
+// pages reads all pages of a list.
 func pages(e *env, below social.Position, read func(below social.Position) ([]social.Entry, error), n int) []social.Entry {
 	e.Helper()
 	all := []social.Entry{}
@@ -260,7 +260,7 @@ func (e *env) checkPull(m *model, agent string) {
 	}
 }
 
-// checkReplies reads what stands under a post, in both orders.
+// checkReplies checks the replies under a post in both orders.
 func (e *env) checkReplies(m *model, reader, root string) {
 	e.Helper()
 	want := m.sorted(func(p *social.Post) bool { return p.Root == root && !p.Deleted && !m.blocked(reader, p.Author) })
@@ -351,8 +351,9 @@ func (e *env) checkMember(m *model, circle, agent string) {
 	require.Equal(e, want, append([]social.Entry{}, got...), "posts to %s in the list of %s", circle, agent)
 }
 
-// checkReceivers compares with what Decide says of each agent. A deleted post
-// has the receivers it would have, but for followers of an author who was erased.
+// checkReceivers compares a post's receivers with the result of Decide for each agent. A deleted
+// post has the receivers that it would have if it existed, except for the followers of an erased
+// author.
 func (e *env) checkReceivers(m *model, agents []string, p *social.Post) {
 	e.Helper()
 	alive := *p
@@ -414,7 +415,7 @@ func (e *env) checkGraph(m *model, agent string) {
 	require.Equal(e, []social.Pulled{pulled}, must[[]social.Pulled](e)(e.CelebritiesOf(e.ctx, []string{agent})))
 }
 
-// list reads all of a list that is paged by id, two at a time.
+// list reads a whole list that is paged by id, two at a time.
 func (e *env) list(read func(ctx context.Context, id, after string, n int) ([]string, error), id string) []string {
 	e.Helper()
 	all, after := []string{}, ""

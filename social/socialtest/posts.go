@@ -122,7 +122,7 @@ func idempotency(e *env) {
 	require.NoError(e, err)
 	_, _, err = send(p, "kéy")
 	require.ErrorIs(e, err, feed.ErrInvalid)
-	// A key that was sent with a bad post is free.
+	// A key that was sent with a bad post is still unused.
 	_, _, err = send(social.Post{Author: "a", Caption: "x", Audience: inCircles("c9")}, "k2")
 	require.ErrorIs(e, err, feed.ErrRule)
 	_, created, err = send(p, "k2")
@@ -262,8 +262,8 @@ func counts(e *env) {
 	require.ErrorIs(e, e.SetCounts(e.ctx, p.ID, social.Counts{Likes: -1}, here), feed.ErrInvalid)
 }
 
-// oddIDs uses every character an id may have, in ids that differ in case only,
-// and in order by bytes.
+// oddIDs uses every character that an id may have, ids that differ only in case, and ids whose byte
+// order matters.
 func oddIDs(e *env) {
 	var all string
 	for c := byte(33); c < 127; c++ {
@@ -289,7 +289,7 @@ func oddIDs(e *env) {
 	e.check(m, authors)
 }
 
-// oneSecond scrolls through 2,500 posts of one time, five pages.
+// oneSecond reads 2,500 posts of one second in five pages.
 func oneSecond(e *env) {
 	const n = 2_500
 	e.follow("reader", "a")
@@ -298,7 +298,7 @@ func oneSecond(e *env) {
 	for w := range 8 {
 		group.Go(func() {
 			for i := w; i < n; i += 8 {
-				// Ids that do not sort as they were made.
+				// Ids that do not sort in the order of creation.
 				id := fmt.Sprintf("post:%c%05d", "aB_-."[i%5], (i*7919)%n)
 				p := social.Post{ID: id, Author: "a", CreatedAt: 1_772_000_000, Caption: "x", Audience: public()}
 				if _, _, err := e.CreatePost(e.ctx, p, social.Creation{}); !assert.NoError(e, err) {

@@ -49,7 +49,7 @@ func promotions(e *env) {
 	require.Equal(e, []social.Promotion{a}, list("", 10))
 }
 
-// again is the same place, opened by another server.
+// again returns an env with the same place, opened by another server.
 func (e *env) again() *env {
 	return &env{T: e.T, Backend: e.place.Open(), ctx: e.ctx, place: e.place, now: e.clock()}
 }
@@ -103,7 +103,7 @@ func promotionLimit(e *env) {
 		p.ID = fmt.Sprint(i)
 		e.ok(e.PutPromotion(e.ctx, p))
 	}
-	e.ok(e.PutPromotion(e.ctx, p)) // in the place of itself
+	e.ok(e.PutPromotion(e.ctx, p)) // replaces itself
 	more := p
 	more.ID = "more"
 	require.ErrorIs(e, e.PutPromotion(e.ctx, more), feed.ErrLimit)

@@ -15,8 +15,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// random does random things to a store and to an exact model of it, which answers by the
-// rules in Go, and compares all that the store answers. Each seed makes another network.
+// random makes random changes to a store and to a model of it, which implements the rules in Go, and
+// compares all results. Each seed generates another network.
 func random(seed uint64) func(*env) {
 	return func(e *env) {
 		w := &walk{env: e, m: newModel(), r: rand.New(rand.NewPCG(seed, 2)), agents: []string{"a", "b", "c", "d", "E", "f_"}}
@@ -93,7 +93,7 @@ func (w *walk) newPost() {
 	if w.r.IntN(5) == 0 {
 		p.Origin, p.Grants = "example.com", []string{w.agent()}
 	}
-	w.pass(time.Millisecond) // later than who has just joined
+	w.pass(time.Millisecond) // later than the most recent joining
 	takes := true
 	for _, id := range slices.Sorted(maps.Keys(w.m.circles)) {
 		if may := w.m.circles[id].takes(author, w.now); w.r.IntN(2) == 0 && may || !may && w.r.IntN(20) == 0 {
@@ -101,7 +101,7 @@ func (w *walk) newPost() {
 		}
 	}
 	got, created, err := w.CreatePost(w.ctx, p, social.Creation{})
-	if !takes && !p.Remote() { // nobody here knows the circles of another host
+	if !takes && !p.Remote() { // the circles of another host are unknown here
 		require.ErrorIs(w, err, feed.ErrRule)
 		return
 	}
@@ -110,7 +110,7 @@ func (w *walk) newPost() {
 	w.m.posts[got.ID] = &got
 }
 
-// doReply answers a post or a reply, which the agent may not see, or not answer.
+// doReply replies to a post or a reply, which the agent may not be allowed to see or reply to.
 func (w *walk) doReply() {
 	p := w.any()
 	if p == nil {
@@ -222,7 +222,7 @@ func (w *walk) doCircle() {
 	}
 }
 
-// doInvite invites somebody, who joins at once or later.
+// doInvite invites an agent, and may let a random agent join.
 func (w *walk) doInvite() {
 	id, agent := fmt.Sprintf("c%d", w.r.IntN(4)), w.agent()
 	c := w.m.circles[id]
@@ -263,7 +263,7 @@ func (w *walk) doMember() {
 	change, on, by := w.AddMember, true, ""
 	if w.r.IntN(2) == 0 {
 		change, on = w.RemoveMember, false
-		by = []string{"", agent}[w.r.IntN(2)] // or leaves
+		by = []string{"", agent}[w.r.IntN(2)] // the latter leaves
 	}
 	changed, err := change(w.ctx, id, agent, by, here)
 	if c == nil {
@@ -284,7 +284,7 @@ func (w *walk) doMember() {
 	}
 }
 
-// any is one of the posts, deleted ones included.
+// any returns one of the posts, including deleted ones.
 func (w *walk) any() *social.Post {
 	if len(w.m.posts) == 0 {
 		return nil
@@ -327,7 +327,7 @@ func (w *walk) doLike() {
 	require.Equal(w, want, n)
 }
 
-// doPost edits or deletes a post, perhaps somebody else's.
+// doPost edits or deletes a post, possibly of another author.
 func (w *walk) doPost() {
 	p := w.any()
 	if p == nil {
@@ -371,7 +371,7 @@ func (w *walk) doDelivery() {
 	}
 }
 
-// doErase erases an author, or an agent whole, in small steps.
+// doErase erases an author, or a whole agent, in small steps.
 func (w *walk) doErase() {
 	agent, whole := w.agent(), w.r.IntN(2) == 0
 	erase := w.EraseAuthor
@@ -412,7 +412,7 @@ func (w *walk) doErase() {
 		}
 	}
 	for _, p := range w.m.posts {
-		if slices.Contains(p.Mentions, agent) { // it is written anew, without its grants to them
+		if slices.Contains(p.Mentions, agent) { // the post is stored again without its grants to them
 			p.Grants = slices.DeleteFunc(p.Grants, func(granted string) bool { return granted == agent })
 		}
 		p.Mentions = slices.DeleteFunc(p.Mentions, func(mentioned string) bool { return mentioned == agent })

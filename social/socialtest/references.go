@@ -14,8 +14,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// noReferences are the columns of texts that hold no id of a post, an agent or a circle, or
-// that are the id of their row.
+// noReferences lists the text columns that do not hold an id of a post, an agent or a circle, or
+// that hold the id of their own row.
 var noReferences = strings.Fields(`
 	posts.id posts.origin posts.reply posts.react
 	post_keys.key post_keys.print
@@ -26,9 +26,9 @@ var noReferences = strings.Fields(`
 	jobs.kind jobs.state jobs.error jobs.worker
 	freshet_settings.name freshet_settings.value`)
 
-// CheckReferences checks that docs/security.md says of each column that holds an id what ends
-// what it says, and names a case of this suite for it. columns are all columns of texts of a
-// backend's tables, as "table.column"; path is where the document is.
+// CheckReferences checks that docs/security.md says for each column with an id which event ends the
+// reference, and names a case of this suite for it. columns are all text columns of a backend's
+// tables, as "table.column"; path is the path of the document.
 func CheckReferences(t *testing.T, columns []string, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -62,10 +62,10 @@ func CheckReferences(t *testing.T, columns []string, path string) {
 	require.Greater(t, len(tested), 10)
 }
 
-// ReferencesOfBefore are statements that fill the tables of before there were incarnations:
-// two posts to a circle, each with a like, of which one had been made again, as the circle
-// had; and a post to a circle of which nothing is kept any more. seq begins a row of posts;
-// none is an empty list.
+// ReferencesOfBefore returns statements that fill the tables of the schema from before
+// incarnations: two posts to circles, each with a like, of which one post and its circle had been
+// created again, and a post to a circle that is no longer stored. If seq is not "", each row of
+// posts begins with a number; none is the text of an empty list.
 func ReferencesOfBefore(seq, none string) []string {
 	post := func(id string, created, deleted int) string {
 		if seq != "" {
@@ -83,7 +83,7 @@ func ReferencesOfBefore(seq, none string) []string {
 	}
 }
 
-// CheckReferencesOfBefore checks what [ReferencesOfBefore] has filled in, and ends it.
+// CheckReferencesOfBefore checks the data of [ReferencesOfBefore], and that its references end.
 func CheckReferencesOfBefore(t *testing.T, s social.Store) {
 	t.Helper()
 	see := func(id string) social.Card {
@@ -94,7 +94,7 @@ func CheckReferencesOfBefore(t *testing.T, s social.Store) {
 	}
 	require.NoError(t, s.PutCircle(t.Context(), social.Circle{ID: "c3", Owner: "a"}, []string{"m"}, here))
 	require.False(t, see("post:3").Visible, "it was addressed to a circle that was dropped")
-	// What ended before, and is told now, ends nothing that there is.
+	// Late events of earlier deletions do not delete the current circles and posts.
 	require.NoError(t, s.DropCircle(t.Context(), "c1", "", time.UnixMicro(5)))
 	require.NoError(t, s.DropCircle(t.Context(), "c2", "", time.UnixMicro(25)))
 	for _, id := range []string{"post:1", "post:2"} {

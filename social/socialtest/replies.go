@@ -30,7 +30,7 @@ func (e *env) under(reader, root string, oldest bool) []string {
 	return entryIDs(must[[]social.Entry](e)(e.Replies(e.ctx, social.RepliesQuery{Reader: reader, Post: root, N: 100, Oldest: oldest})))
 }
 
-// repliesOfEnded are deleted after the post that they stood under, for which they count no more.
+// repliesOfEnded deletes a reply after its root, for which it does not count any more.
 func repliesOfEnded(e *env) {
 	root := e.post("a", public())
 	r := e.reply("b", root.ID)
@@ -40,7 +40,7 @@ func repliesOfEnded(e *env) {
 	require.NotContains(e, e.dirty(), "count "+root.ID)
 }
 
-// replies follows a thread from its first reply to its end.
+// replies checks a thread from its first reply to the deletion of its root.
 func replies(e *env) {
 	root := e.post("a", public())
 	e.dirty()
@@ -89,7 +89,7 @@ func replies(e *env) {
 
 func third2[A, B any](_ A, _ B, err error) error { return err }
 
-// whoMayReply is every right, for who has it and who has not.
+// whoMayReply checks every right to reply, for agents with and without it.
 func whoMayReply(e *env) {
 	e.follow("follower", "a")
 	e.putCircle("c", "a", "member")
@@ -127,7 +127,7 @@ func whoMayReply(e *env) {
 	require.ErrorIs(e, third2(e.CreatePost(e.ctx, reply("b", "post:unknown"), social.Creation{})), feed.ErrNotFound)
 }
 
-// badReplies have what no reply has.
+// badReplies checks replies with fields that no reply may have.
 func badReplies(e *env) {
 	root := e.post("a", public())
 	for name, p := range map[string]social.Post{
@@ -155,7 +155,8 @@ func badReplies(e *env) {
 	require.ErrorIs(e, third2(e.CreatePost(e.ctx, event, social.Creation{At: e.now})), feed.ErrRule)
 }
 
-// repliesOfErased: an agent's replies go with them, and what stood under their posts.
+// repliesOfErased checks that an agent's replies, and the replies under their posts, are deleted
+// with the agent.
 func repliesOfErased(e *env) {
 	theirs, other := e.post("x", public()), e.post("a", public())
 	under := e.reply("b", theirs.ID)
@@ -176,7 +177,7 @@ func repliesOfErased(e *env) {
 	require.Equal(e, []string{"y"}, e.row(mentioning.ID).Mentions)
 }
 
-// repliesOfReused: what stood under a post does not stand under another with its id.
+// repliesOfReused checks that replies under a post are not under a new one with the same id.
 func repliesOfReused(e *env) {
 	p := social.Post{ID: reused, Author: "a", Caption: "Help the animal shelter", Audience: public()}
 	e.event(p, 100*time.Second)
@@ -202,7 +203,7 @@ func repliesOfReused(e *env) {
 	none("its reply deleted")
 }
 
-// repliesInAnyOrder is told of the second life before it is of the end of the first.
+// repliesInAnyOrder receives the second creation before the deletion of the first post.
 func repliesInAnyOrder(e *env) {
 	p := social.Post{ID: reused, Author: "a", Caption: "first", Audience: public()}
 	e.event(p, 100*time.Second)
@@ -218,7 +219,8 @@ func repliesInAnyOrder(e *env) {
 	require.Equal(e, int64(1), e.card("", reused).Comments)
 }
 
-// repliedAtOnce has many writers answer posts of each other's, while some end.
+// repliedAtOnce lets several writers reply to each other's posts, while some replies are deleted
+// and some writers erased.
 func repliedAtOnce(e *env) {
 	const writers, each = 4, 6
 	roots := []string{e.post("w0", public()).ID, e.post("w1", public()).ID}

@@ -14,8 +14,8 @@ func (e *env) grid(reader, author string) []string {
 	return entryIDs(must[[]social.Entry](e)(e.Grid(e.ctx, reader, author, social.Position{}, 9)))
 }
 
-// repliesHidden: a page names no reply whose root its reader does not see, a cursor neither,
-// and nobody is known by one.
+// repliesHidden checks that replies under a root that is hidden from the reader appear neither in
+// pages nor in cursors, and do not make their author known.
 func repliesHidden(e *env) {
 	root := social.Post{ID: "post:root", Author: "a", Caption: "x", Audience: public()}
 	hidings := []struct {
@@ -46,7 +46,7 @@ func repliesHidden(e *env) {
 	}
 }
 
-// repliesOfUnknown: an author is known by their replies until they are erased.
+// repliesOfUnknown checks that an author is known by their replies until they are erased.
 func repliesOfUnknown(e *env) {
 	root := e.post("a", public())
 	e.reply("b", root.ID)
@@ -63,7 +63,8 @@ func repliesOfUnknown(e *env) {
 	e.info("s", "b")
 }
 
-// repliesShutOut: who does not see the root any more deletes their reply, and does not edit it.
+// repliesShutOut checks that an author who cannot see the root any more can delete their reply,
+// but not edit it.
 func repliesShutOut(e *env) {
 	root := e.post("a", public())
 	r := e.reply("b", root.ID)
@@ -76,8 +77,8 @@ func repliesShutOut(e *env) {
 	require.Zero(e, e.card("a", root.ID).Comments)
 }
 
-// repliesByEvents: an event with the id of a reply makes a post of it where it is later, and
-// nothing where it is not.
+// repliesByEvents checks that an event with the id of a reply replaces the reply by a post if it is
+// later, and otherwise changes nothing.
 func repliesByEvents(e *env) {
 	root := e.post("a", public())
 	r := e.reply("b", root.ID)
@@ -94,7 +95,7 @@ func repliesByEvents(e *env) {
 	require.Zero(e, e.card("", root.ID).Comments)
 }
 
-// repliesPurged: the tombstone of a post outlives what stood under it.
+// repliesPurged checks that the tombstone of a post is purged after the replies under it.
 func repliesPurged(e *env) {
 	p := social.Post{ID: reused, Author: "a", Caption: "x", Audience: public()}
 	e.event(p, 100*time.Second)

@@ -9,9 +9,9 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// reuses make something, refer to it, end it and make it again under its id: nothing of
-// what referred to the first holds for the second. They are named by what refers, as
-// docs/security.md has them; see [References].
+// reuses are checks that create a thing, refer to it, delete it and create another with the same
+// id: no reference to the first may apply to the second. They have the names by which
+// docs/security.md lists them; see [CheckReferences].
 var reuses = map[string]func(e *env){
 	"likes of a post":             likesOfReused,
 	"likes of a post, any order":  likesInAnyOrder,
@@ -42,7 +42,7 @@ var reuses = map[string]func(e *env){
 	"suggestions":                 suggestionsOfErased,
 }
 
-// event makes a post by an event of some seconds ago.
+// event creates a post by an event with a time in the past.
 func (e *env) event(p social.Post, ago time.Duration) {
 	e.Helper()
 	p.CreatedAt = e.now.Add(-ago).Unix()
@@ -51,20 +51,20 @@ func (e *env) event(p social.Post, ago time.Duration) {
 	require.True(e, created)
 }
 
-// deleted is the deletion of a post by an event of some seconds ago.
+// deleted deletes a post by an event with a time in the past.
 func (e *env) deleted(id string, ago time.Duration) {
 	e.Helper()
 	e.ok(e.DeletePost(e.ctx, id, "", e.now.Add(-ago)))
 }
 
-// swept removes all that is over.
+// swept purges all expired data.
 func (e *env) swept() {
 	e.Helper()
 	for must[int](e)(e.Purge(e.ctx, 2)) > 0 {
 	}
 }
 
-// cardsOf gives authors cards, so that they are there whatever else there is of them.
+// cardsOf stores cards of authors, so that the authors are known independent of their other data.
 func (e *env) cardsOf(authors ...string) {
 	e.Helper()
 	for _, author := range authors {
@@ -78,7 +78,7 @@ func likesOfReused(e *env) {
 	p := social.Post{ID: reused, Author: "a", Caption: "Help the animal shelter", Audience: public()}
 	e.event(p, 100*time.Second)
 	for _, agent := range []string{"l", "m", "n", "o", "p"} {
-		must2(e)(e.Like(e.ctx, agent, reused)) // now, which is later than what the events tell
+		must2(e)(e.Like(e.ctx, agent, reused)) // now, later than the times of the events
 	}
 	require.True(e, e.card("l", reused).HasLiked)
 	e.deleted(reused, 50*time.Second)
@@ -106,7 +106,7 @@ func likesOfReused(e *env) {
 	none()
 }
 
-// likesInAnyOrder is told of the second life before it is of the end of the first.
+// likesInAnyOrder receives the second creation before the deletion of the first post.
 func likesInAnyOrder(e *env) {
 	p := social.Post{ID: reused, Author: "a", Caption: "first", Audience: public()}
 	e.event(p, 100*time.Second)
@@ -151,7 +151,7 @@ func affinityToErased(e *env) {
 	require.Equal(e, map[string]int{"a": 1}, must[map[string]int](e)(e.Affinities(e.ctx, "l", since)))
 }
 
-// changesOfReused has counts by events and by calls, and an edit that was made here.
+// changesOfReused checks counts and edits by events and by local calls.
 func changesOfReused(e *env) {
 	for _, here := range []bool{false, true} {
 		p := social.Post{ID: reused, Author: "a", Caption: "first", Audience: public()}

@@ -9,8 +9,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// erasedThen calls check when somebody was erased, and when they were swept, and when the
-// tombstones are over.
+// erasedThen erases an agent, and calls check after that, after their data was removed, and after
+// the tombstones were purged.
 func (e *env) erasedThen(agent string, check func()) {
 	e.Helper()
 	e.pass(time.Second)
@@ -72,7 +72,7 @@ func followsOfErased(e *env) {
 		}
 		e.eraseAll("b")
 	}
-	// Who begins again before all is swept.
+	// A new agent with the id, before all data was removed.
 	e.follow("b", "a")
 	e.follow("f", "b")
 	e.ok(e.EraseAgent(e.ctx, "b"))
@@ -90,7 +90,7 @@ func membersOfReused(e *env) {
 	at := e.now
 	e.pass(time.Minute)
 	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "c1", Owner: "o"}, []string{"x"}, at))
-	must[bool](e)(e.AddMember(e.ctx, "c1", "m", "o", here)) // later than what the events tell
+	must[bool](e)(e.AddMember(e.ctx, "c1", "m", "o", here)) // later than the times of the events
 	e.ok(e.DropCircle(e.ctx, "c1", "", at.Add(10*time.Second)))
 	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "c1", Owner: "o"}, []string{"y"}, at.Add(20*time.Second)))
 	require.Equal(e, []string{"y"}, e.list(e.Members, "c1"))
@@ -103,7 +103,7 @@ func postsToReused(e *env) {
 	at := e.now
 	for name, drop := range map[string]func(id string){
 		"here": func(id string) { e.ok(e.DropCircle(e.ctx, id, "o", here)) },
-		// Told late: it was dropped before the post was made, which nobody knew.
+		// A late event: the circle had been dropped before the post was created.
 		"told": func(id string) { e.ok(e.DropCircle(e.ctx, id, "", at.Add(10*time.Second))) },
 	} {
 		e.pass(time.Minute)
@@ -131,7 +131,7 @@ func postsToReused(e *env) {
 	require.Equal(e, int64(2), e.info("x", "o").Posts)
 }
 
-// postsToPurged makes the circle again when nothing of it is kept any more.
+// postsToPurged creates the circle again after all data of the first was purged.
 func postsToPurged(e *env) {
 	e.putCircle("c1", "o", "m")
 	var posts []social.Post
@@ -195,7 +195,7 @@ func circlesOfErased(e *env) {
 	require.ErrorIs(e, second(e.Circle(e.ctx, "c3")), feed.ErrNotFound, "an event of before")
 }
 
-// blocksOfErased keeps those of others: they are their makers' and protect them.
+// blocksOfErased checks that blocks by others stay: they protect those who made them.
 func blocksOfErased(e *env) {
 	p := e.post("a", public())
 	e.block("b", "a")
@@ -226,7 +226,7 @@ func membersBlocked(e *env) {
 	require.True(e, must[bool](e)(e.AddMember(e.ctx, "c1", "y", "o", here)), "until they are added again")
 }
 
-// invitationsOfReused end with the group, with its owner and with who is invited.
+// invitationsOfReused checks that invitations end with the group, its owner and the invited agent.
 func invitationsOfReused(e *env) {
 	again := func(by string) {
 		e.Helper()
@@ -256,7 +256,8 @@ func invitationsOfReused(e *env) {
 	e.join("g", "i")
 }
 
-// groupsOfReused end with all that is posted to them by any member.
+// groupsOfReused checks that a new group with the same id does not show the posts of any member to
+// the previous one.
 func groupsOfReused(e *env) {
 	e.cardsOf("o", "m", "n")
 	for name, end := range map[string]func(){
@@ -284,7 +285,7 @@ func groupsOfReused(e *env) {
 		e.ok(e.DropCircle(e.ctx, "g", "n", here))
 		e.cardsOf("o")
 	}
-	// A member's posts end with the member, and their place with it.
+	// An erased member's posts and membership end.
 	e.group("g", "o", social.CircleTerms{}, "m")
 	p := e.post("m", inCircles("g"))
 	e.ok(e.EraseAgent(e.ctx, "m"))
@@ -299,7 +300,7 @@ func groupsOfReused(e *env) {
 
 func roleOf(_ social.Circle, role social.Role, _ error) social.Role { return role }
 
-// erasureStays is an event of before an erasure that comes when the tombstones are over.
+// erasureStays checks events from before an erasure that arrive after the tombstones were purged.
 func erasureStays(e *env) {
 	before := e.now
 	e.pass(time.Hour)

@@ -12,33 +12,32 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// The network of the rights matrices: every kind of post, every reader, and what
-// each may see, written down once more by hand, so that it does not come from the
-// rules that it tests.
+// The network of the rights matrices: every kind of post and every reader. The expected access is
+// written by hand, independent of the rules that it tests.
 
-// Readers are all relations that a reader can have to "author". "nobody" names no
-// agent, "admin" has the token and names none.
+// Readers lists a reader for each relation to "author". "nobody" and "admin" send no agent id;
+// "admin" has the admin token.
 var Readers = []string{
 	"author", "follower", "former-follower", "member", "former-member", "mentioned",
 	"blocked", "blocker", "muter", "server-follower", "stranger", "nobody", "admin",
-	// Of groups beside: who has made one that the author is in, who has joined since, who may
-	// join, and who was a follower and a member until they were erased.
+	// For groups: the owner of an event that the author is in, an agent who joined after the posts,
+	// an invited agent, and an erased follower and member.
 	"founder", "latecomer", "invited", "erased",
 }
 
-// RightsPost is a kind of post, and what the readers may do with it.
+// RightsPost is a kind of post with the rights of the readers.
 type RightsPost struct {
 	Post    social.Post
-	Sees    []string // may read it by its id
-	All     bool     // everybody may, but for those who have a block
-	InTheir []string // of those, who has it in their timeline
-	Owners  []string // may edit and delete it
-	Later   []string // would see it, too, if it were published after [Network]
+	Sees    []string // readers who may read it by its id
+	All     bool     // all readers may read it, except those with a block
+	InTheir []string // readers who have it in their timeline, apart from mutes
+	Owners  []string // readers who may edit and delete it
+	Later   []string // readers who would also see it if it were published after [Network]
 	Deleted bool
 }
 
-// RightsPosts are the posts that [Network] stores, by their kind. It leaves the
-// deletion of those that are Deleted to the caller.
+// RightsPosts returns the posts that [Network] stores, by kind. The caller must delete those that
+// are Deleted.
 func RightsPosts() map[string]RightsPost {
 	const elsewhere = "elsewhere.example"
 	remote := func(p social.Post) social.Post {
@@ -94,7 +93,7 @@ func RightsPosts() map[string]RightsPost {
 	}
 }
 
-// Visible is whether the reader may read the post by its id.
+// Visible reports whether the reader may read the post by its id.
 func (p RightsPost) Visible(reader string) bool {
 	if p.All {
 		return reader != "blocked" && reader != "blocker"
@@ -102,20 +101,20 @@ func (p RightsPost) Visible(reader string) bool {
 	return slices.Contains(p.Sees, reader)
 }
 
-// OnPage is whether it is on its author's page, for the reader.
+// OnPage reports whether the reader sees the post on its author's page.
 func (p RightsPost) OnPage(reader string) bool {
 	return p.Visible(reader) && (p.Post.ReplyTo == "" || p.All || reader == "author")
 }
 
-// Unanswered is whether no reply stands under it.
+// Unanswered reports whether the post has no replies.
 func (p RightsPost) Unanswered() bool { return p.Post.ReplyTo != "" || p.Post.Remote() || p.Deleted }
 
-// Listed is whether it is in their timeline: mutes hide it there.
+// Listed reports whether the post is in the reader's timeline, where mutes hide it.
 func (p RightsPost) Listed(reader string) bool {
 	return slices.Contains(p.InTheir, reader) && reader != "muter"
 }
 
-// Likeable is whether the reader may like it.
+// Likeable reports whether the reader may like the post.
 func (p RightsPost) Likeable(kind, reader string) bool {
 	if strings.HasPrefix(kind, "remote") {
 		return kind == "remote-granted" && reader == "follower"
@@ -123,10 +122,10 @@ func (p RightsPost) Likeable(kind, reader string) bool {
 	return p.Visible(reader)
 }
 
-// Secret begins every text that [Network] stores in posts and cards.
+// Secret is the prefix of every text that [Network] stores in posts and cards.
 const Secret = "secret-of-"
 
-// SecretOf is the caption, and the alternative text, that only this post has.
+// SecretOf returns the caption and alternative text that only the post of this kind has.
 func SecretOf(kind string) string { return Secret + kind }
 
 // Network stores the readers' relations, and one post of each kind.
@@ -168,8 +167,8 @@ func Network(t *testing.T, store social.Store) {
 	}
 }
 
-// rightsGroups makes groups of the author's, and an event that the author is in, beside two
-// members across a block with them.
+// rightsGroups creates groups of the author, and an event that the author is in together with the
+// two agents across a block.
 func rightsGroups(t *testing.T, store social.Store) {
 	t.Helper()
 	ctx := t.Context()
@@ -197,7 +196,7 @@ func rightsGroups(t *testing.T, store social.Store) {
 	require.NoError(t, store.EraseAgent(ctx, "erased"))
 }
 
-// affinities counts an agent's likes and replies by author, of a time.
+// affinities checks the counts of an agent's likes and replies by author since a time.
 func affinities(e *env) {
 	like := func(agent, author string, n int) (posts []social.Post) {
 		for range n {

@@ -1,5 +1,4 @@
-// Package socialtest is the conformance suite of the social store's contract.
-// Every backend passes it:
+// Package socialtest is the conformance suite for [social.Store]. Every backend passes it:
 //
 //	func TestStore(t *testing.T) {
 //		socialtest.Run(t, func(t *testing.T, opts social.Options) socialtest.Place { … })
@@ -25,18 +24,18 @@ type Backend interface {
 	jobs.Queue
 }
 
-// Place is where a backend keeps its data. Open opens it, again and again: each
-// call is another server. What is opened is closed by the test's cleanup, or by
-// Close, which drops it as a process that dies does.
+// Place is the location of a backend's data. Open may be called repeatedly; each call simulates
+// another server. Backends are closed by the test's cleanup, or by Close, which simulates a process
+// that dies.
 type Place interface {
 	Open() Backend
 	Close(b Backend)
 }
 
-// New makes an empty place.
+// New returns an empty place.
 type New func(t *testing.T, opts social.Options) Place
 
-// Run checks everything the contract promises, each check in a place of its own.
+// Run runs all checks of the contract, each in a separate place.
 func Run(t *testing.T, place New) {
 	for _, check := range []struct {
 		name string
@@ -128,7 +127,7 @@ func Run(t *testing.T, place New) {
 	}
 }
 
-// env is a backend and the time it goes by.
+// env is a backend and its clock.
 type env struct {
 	*testing.T
 	Backend
@@ -138,7 +137,7 @@ type env struct {
 	now   time.Time
 }
 
-// Thresholds of a celebrity in this suite.
+// The celebrity thresholds in this suite.
 const (
 	celebrityAt    = 4
 	celebrityUntil = 3
@@ -163,13 +162,13 @@ func (e *env) pass(d time.Duration) {
 	e.now = e.now.Add(d)
 }
 
-// ok fails the test for an error.
+// ok fails the test if err is not nil.
 func (e *env) ok(err error) {
 	e.Helper()
 	require.NoError(e, err)
 }
 
-// must returns the value of a call that must not fail.
+// must returns the value of a call, and fails the test if the call returns an error.
 func must[V any](e *env) func(V, error) V {
 	return func(v V, err error) V {
 		e.Helper()
@@ -178,7 +177,7 @@ func must[V any](e *env) func(V, error) V {
 	}
 }
 
-var here = time.Time{} // the time of a change that is made here
+var here = time.Time{} // the time argument of a change by a local call instead of an event
 
 func public() social.Audience                 { return social.Audience{Public: true} }
 func followers() social.Audience              { return social.Audience{Followers: true} }
@@ -224,7 +223,7 @@ func (e *env) card(reader, id string) social.Card {
 	return list[0]
 }
 
-// row reads a post as it is stored.
+// row reads a stored post.
 func (e *env) row(id string) social.Post {
 	e.Helper()
 	return must[[]social.Post](e)(e.PostsByID(e.ctx, []string{id}))[0]
@@ -235,7 +234,7 @@ func (e *env) info(reader, author string) social.AuthorInfo {
 	return must[social.AuthorInfo](e)(e.Author(e.ctx, reader, author))
 }
 
-// dirty lists the rows that wait, as "kind key", and completes them.
+// dirty lists the waiting jobs, as "kind key", and completes them.
 func (e *env) dirty() []string {
 	e.Helper()
 	e.pass(jobs.CountDelay)

@@ -9,7 +9,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// suggestions are kept for a day, and name nobody who is not to be suggested.
+// suggestions checks that suggestions are stored for a day and omit authors who may not be suggested.
 func suggestions(e *env) {
 	keep := func(list ...social.Suggestion) {
 		e.Helper()
@@ -77,8 +77,9 @@ func unsuggestable(e *env) {
 	require.Empty(e, must[[]string](e)(e.Unsuggestable(e.ctx, "r", nil, 0, begin)))
 }
 
-// suggestionsOfErased end with the agent, also those that are found out meanwhile; those of
-// others name whom they name until they are made anew: see [social.Suggestions].
+// suggestionsOfErased checks that suggestions end with the agent, including those computed during
+// the erasure. Other agents' suggestions keep erased authors until they are computed again: see
+// [social.Suggestions].
 func suggestionsOfErased(e *env) {
 	list := []social.Suggestion{{Author: "x", Count: 3}}
 	before := e.now

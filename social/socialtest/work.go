@@ -78,7 +78,7 @@ func jobsOfChanges(e *env) {
 		e.ok(s.run())
 		require.ElementsMatch(e, append([]string{}, s.want...), e.dirty(), s.name)
 	}
-	// What is refused leaves nothing.
+	// Refused changes leave no jobs.
 	for name, err := range map[string]error{
 		"post":   third(e.CreatePost(e.ctx, social.Post{Author: "a", Caption: "x", Audience: inCircles("none")}, social.Creation{Key: "k"})),
 		"follow": second(e.Follow(e.ctx, "a", "a", here)),
@@ -90,8 +90,8 @@ func jobsOfChanges(e *env) {
 	require.Empty(e, e.dirty())
 }
 
-// classes tells what somebody did just now from imports, and both from what an erasure
-// leaves: no backlog of the later ones delays the first.
+// classes checks that recent changes, imports and leftovers of an erasure have different priorities,
+// so that a backlog of the latter two does not delay recent changes.
 func classes(e *env) {
 	urgency := func() (least, most int) {
 		list, err := e.Lease(e.ctx, 10_000, time.Minute)
@@ -101,7 +101,7 @@ func classes(e *env) {
 			_, err := e.Done(e.ctx, j)
 			e.ok(err)
 		}
-		return list[0].Priority, list[len(list)-1].Priority // in this order they are leased
+		return list[0].Priority, list[len(list)-1].Priority // Lease returns them in this order
 	}
 	post := func(id string, at time.Time) {
 		p := social.Post{ID: id, Author: "a", Caption: "x", CreatedAt: e.now.Unix() - 100_000, Audience: public()}
@@ -137,8 +137,8 @@ func classes(e *env) {
 	require.Zero(e, ages)
 }
 
-// jobsSurvive drops the backend after each change, as a process that dies does,
-// and finds change and job with the next one, or neither.
+// jobsSurvive closes the backend after each change, like a process that dies, and checks that the
+// next one has both the change and its job, or neither.
 func jobsSurvive(e *env) {
 	for _, s := range e.steps() {
 		e.ok(s.run())
@@ -146,7 +146,7 @@ func jobsSurvive(e *env) {
 		e.Backend = e.place.Open()
 		require.ElementsMatch(e, append([]string{}, s.want...), e.dirty(), s.name)
 	}
-	// Closing amid writes: every post that is there has its job.
+	// Closing during writes: every stored post has its job.
 	first, enough := e.Backend, make(chan struct{})
 	var created atomic.Int64
 	var group sync.WaitGroup
@@ -183,8 +183,7 @@ func listBounds(e *env) {
 			e.post(author, followers())
 		}
 	}
-	// One author whose posts fill the list alone, so that more than the first few
-	// of them are needed.
+	// One author whose posts fill the list, so that more than the first few are needed.
 	e.follow("r", "busy")
 	for range 40 {
 		e.post("busy", public())

@@ -15,8 +15,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// manyWriters lets 16 writers change the same few agents and posts while others
-// read, and then compares the counts with the rows.
+// manyWriters lets 16 writers change the same few agents and posts during concurrent reads, and
+// then compares the counts with the rows.
 func manyWriters(e *env) {
 	const writers, rounds = 16, 25
 	var ids []string
@@ -57,7 +57,7 @@ func manyWriters(e *env) {
 	e.consistent(ids)
 }
 
-// write does one random thing; a block that came between is no failure.
+// write makes one random change. Errors due to a concurrent block are ignored.
 func (e *env) write(r *rand.Rand, ids []string, w, i int) (err error) {
 	agent, other := fmt.Sprintf("agent%d", r.IntN(5)), fmt.Sprintf("agent%d", 5+r.IntN(5))
 	switch r.IntN(7) {

@@ -10,15 +10,15 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// CopyTTL is how old a copy may be.
+// CopyTTL is the maximum age of a copy.
 const CopyTTL = time.Second
 
-// copies is how many lists a [Copies] keeps.
+// copies is the maximum number of lists in a [Copies].
 const copies = 10_000
 
-// Copies keeps copies of whole lists in this process for [CopyTTL], so that many
-// readers of the same lists, the outboxes of celebrities, cost the lists
-// nothing. Only lists that are ready are kept. It is safe for concurrent use.
+// Copies caches whole lists in this process for [CopyTTL], so that many reads of the same lists,
+// the outboxes of celebrities, cause no load on the lists. It caches only ready lists. It is safe
+// for concurrent use.
 type Copies struct {
 	Reader
 	most  int
@@ -33,7 +33,7 @@ type copied struct {
 
 var _ Reader = (*Copies)(nil)
 
-// NewCopies keeps copies of lists of at most most entries each.
+// NewCopies returns a cache of lists with at most most entries each.
 func NewCopies(lists Reader, most int, clock feed.Clock) *Copies {
 	cache, err := lru.New[string, copied](copies)
 	if err != nil { // the size is not positive
@@ -46,7 +46,7 @@ func NewCopies(lists Reader, most int, clock feed.Clock) *Copies {
 func (c *Copies) ReadMany(ctx context.Context, lists []string, below Position, n int) ([]Page, error) {
 	pages, now := make([]Page, len(lists)), c.clock()
 	var names []string
-	var at []int // where the lists of these names stand among all
+	var at []int // the index of each of names in lists
 	for i, name := range lists {
 		kept, ok := c.cache.Get(name)
 		if pages[i] = kept.page; !ok || !now.Before(kept.until) {
@@ -70,7 +70,7 @@ func (c *Copies) ReadMany(ctx context.Context, lists []string, below Position, n
 	return pages, nil
 }
 
-// below is the part of a whole list that a read below a position returns.
+// below returns the part of a whole list that a read of n entries below a position returns.
 func (p Page) below(below Position, n int) Page {
 	from := 0
 	if !below.Zero() {

@@ -10,9 +10,8 @@ import (
 	"github.com/freshet/freshet/social/graph"
 )
 
-// settle applies entries and acknowledges them once the store has them, or the
-// dead stream. While the store cannot be told it waits with those that are left,
-// and gives up only at Close. An error is Redis'.
+// settle applies entries and acknowledges them once the store or the dead stream has them. While
+// the store is unavailable it retries the remaining ones until Close. The error is from Redis.
 func (c *Consumer) settle(entries []redis.XMessage) error {
 	waits := newWaits()
 	applies := repeat.Failing{Fails: "events of other systems wait for the social store", Again: "events of other systems are applied again"}
@@ -29,14 +28,15 @@ func (c *Consumer) settle(entries []redis.XMessage) error {
 	return nil
 }
 
-// try applies entries once. It returns those that the store could not be told, and why.
+// try applies entries once. It returns those that failed because the store is unavailable, with
+// the store's error in down.
 func (c *Consumer) try(entries []redis.XMessage) (left []redis.XMessage, down, err error) {
 	var events []graph.Event
 	var from []int // events[i] is entries[from[i]]
 	outcomes := make([]error, len(entries))
 	for i, entry := range entries {
 		if len(entry.Values) == 0 {
-			continue // somebody has deleted it: there is nothing to do but to acknowledge it
+			continue // the entry was deleted; it is only acknowledged
 		}
 		e, err := parse(entry.Values)
 		if outcomes[i] = err; err != nil {
@@ -58,7 +58,7 @@ func (c *Consumer) try(entries []redis.XMessage) (left []redis.XMessage, down, e
 		}
 		settled = append(settled, entry.ID)
 		if why != nil {
-			fields := maps.Clone(entry.Values) // as it came, with the error and its id
+			fields := maps.Clone(entry.Values) // the original fields plus the error and the entry's id
 			fields["error"], fields["id"] = graph.Reason(why), entry.ID
 			dead = append(dead, &redis.XAddArgs{Stream: c.dead, Values: fields})
 		}
@@ -76,9 +76,9 @@ func parse(fields map[string]any) (graph.Event, error) {
 	return graph.Parse(typ, []byte(data))
 }
 
-// acknowledge adds what was refused to the dead stream, and then acknowledges what is
-// settled. An entry whose acknowledgement is lost comes again. The log tells how many were
-// refused, and neither what they hold nor whom they are about.
+// acknowledge adds the refused entries to the dead stream and then acknowledges the settled ones.
+// An entry whose acknowledgement is lost is delivered again. The log has the number of refused
+// entries, but neither their content nor whom they concern.
 func (c *Consumer) acknowledge(settled []string, dead []*redis.XAddArgs) error {
 	if len(dead) > 0 {
 		_, err := c.client.Pipelined(c.ctx, func(p redis.Pipeliner) error {

@@ -1,9 +1,9 @@
 // Package stream reads the events of other systems from a Redis stream and
 // applies them. Any number of servers read it together, as one consumer group.
 //
-// An event is acknowledged when the store has it, so it may be applied twice and in any order. One
-// that is refused is moved to the dead stream with its error. While the store cannot be told, the
-// events wait.
+// An event is acknowledged after the store has it, so it may be applied twice and in any order. A
+// refused event is moved to the dead stream with its error. While the store is unavailable, events
+// stay in the stream.
 package stream
 
 import (
@@ -29,18 +29,18 @@ import (
 // Group is the consumer group of all servers.
 const Group = "freshet"
 
-// keep is how long refused events are kept.
+// keep is the retention time of refused events.
 const keep = 7 * 24 * time.Hour
 
-// Config tunes a Consumer. Zero fields stand for their defaults.
+// Config tunes a Consumer. Zero fields have the default given with each.
 type Config struct {
-	Batch  int           // events read at once; 100
+	Batch  int           // events per read; 100
 	Block  time.Duration // how long a read waits for an event, and Close for the read; 1s
-	Idle   time.Duration // events that another server has read and not acknowledged for so long are taken over; 1 min
-	Leave  time.Duration // how long Close waits for Redis to take this server out of the group; 1s
-	Upkeep time.Duration // between two looks at what is left lying and what can be trimmed; 10s
-	Clock  feed.Clock    // when refused events are old; default time.Now
-	Logger *slog.Logger  // nil: nothing is logged
+	Idle   time.Duration // after this time, events read but not acknowledged by another server are taken over; 1 min
+	Leave  time.Duration // how long Close waits for Redis to remove this server from the group; 1s
+	Upkeep time.Duration // interval for taking over events and trimming the streams; 10s
+	Clock  feed.Clock    // for the age of refused events; time.Now
+	Logger *slog.Logger  // nil disables logging
 }
 
 func (c Config) withDefaults() Config {
@@ -58,8 +58,8 @@ func (c Config) withDefaults() Config {
 
 // Applier applies events. [graph.Applier] implements it.
 type Applier interface {
-	// Apply answers for each event: nil, an error for which [feed.Refused] holds, or why the
-	// store could not be told. Events may be applied again.
+	// Apply returns a result for each event: nil, an error for which [feed.Refused] holds, or the
+	// error of an unavailable store. Events may be applied again.
 	Apply(ctx context.Context, events []graph.Event) []error
 }
 
@@ -69,20 +69,20 @@ type Consumer struct {
 	applier    Applier
 	cfg        Config
 	log        *slog.Logger
-	name       string // of this consumer in its group, not used by any other
+	name       string // of this consumer, unique in its group
 	key, dead  string
-	ctx        context.Context // of the calls of Redis and of the store; ends when Close gives up waiting
+	ctx        context.Context // of calls to Redis and the store; ends when Close gives up waiting
 	abandon    context.CancelFunc
 	reading    context.Context // ends when Close is called
 	stop       context.CancelFunc
-	done       chan struct{} // closed when nothing is read any more
+	done       chan struct{} // closed when run has ended
 	nextUpkeep time.Time
-	unsettled  bool // something was read that may not have been acknowledged
+	unsettled  bool // entries were read that may not have been acknowledged
 }
 
-// Start starts reading; Close ends it. The client must allow calls that take
-// [Config.Block], so it is not one with a breaker in front. Redis need not be up.
-// ctx's values are kept, its cancellation is ignored.
+// Start starts reading; Close ends it. The client must allow calls that take [Config.Block], so
+// it must not have a circuit breaker. Redis need not be up. ctx's values are used, its cancellation
+// is ignored.
 func Start(ctx context.Context, client redis.Cmdable, prefix string, a Applier, cfg Config) *Consumer {
 	cfg = cfg.withDefaults()
 	keys := rediskeys.For(client, prefix)
@@ -96,8 +96,8 @@ func Start(ctx context.Context, client redis.Cmdable, prefix string, a Applier, 
 	return c
 }
 
-// consumerName tells operators which server it is, and is new at each start: what
-// an earlier one of this host has left behind is taken over as anybody else's.
+// consumerName returns a name that shows operators the host and is new at each start. Events left
+// by an earlier process of this host are taken over like those of any other consumer.
 func consumerName() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -106,8 +106,8 @@ func consumerName() string {
 	return fmt.Sprintf("%s-%08x", host, rand.Uint32())
 }
 
-// Close stops reading. It waits for the read and the writes under way, until ctx ends. What could
-// not be applied stays in the stream, for another server or the next start.
+// Close stops reading. It waits for the current read and writes, until ctx ends. Events that were
+// not applied stay in the stream for another server or the next start.
 func (c *Consumer) Close(ctx context.Context) {
 	c.stop()
 	defer context.AfterFunc(ctx, c.abandon)()
@@ -115,7 +115,7 @@ func (c *Consumer) Close(ctx context.Context) {
 	c.abandon()
 }
 
-// run reads until Close. Whatever fails is tried again, and told once.
+// run reads until Close. It retries after failures and logs the first of a series.
 func (c *Consumer) run() {
 	defer close(c.done)
 	defer c.leave()
@@ -138,7 +138,7 @@ func (c *Consumer) run() {
 	}
 }
 
-// newWaits are the pauses between two tries of what is down.
+// newWaits returns the backoff between retries.
 func newWaits() *backoff.ExponentialBackOff {
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.Multiplier, waits.MaxInterval = 100*time.Millisecond, 2, 5*time.Second
@@ -150,10 +150,10 @@ func (c *Consumer) closing() bool { return c.reading.Err() != nil }
 // pause waits, but not beyond Close.
 func (c *Consumer) pause(d time.Duration) { _ = repeat.Pause(c.reading, d) }
 
-// missing reports whether Redis has no such stream or group, or not any more.
+// missing reports whether err says that the stream or the group does not exist.
 func missing(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "NOGROUP") }
 
-// create makes the stream and its group, which begins with what is there.
+// create creates the stream and its group, which starts at the first entry of the stream.
 func (c *Consumer) create() error {
 	err := c.client.XGroupCreateMkStream(c.ctx, c.key, Group, "0").Err()
 	if err != nil && strings.HasPrefix(err.Error(), "BUSYGROUP") {
@@ -162,7 +162,7 @@ func (c *Consumer) create() error {
 	return err
 }
 
-// turn reads once and settles what it got.
+// turn reads once and settles the entries.
 func (c *Consumer) turn() error {
 	if now := time.Now(); !now.Before(c.nextUpkeep) {
 		if err := c.upkeep(); err != nil {
@@ -183,8 +183,8 @@ func (c *Consumer) turn() error {
 	return c.settle(entries)
 }
 
-// read reads events that no consumer has (">"), or those this consumer has read after
-// an id and not acknowledged.
+// read reads new events (after ">"), or events after an id that this consumer has read before
+// and not acknowledged.
 func (c *Consumer) read(after string, block time.Duration) ([]redis.XMessage, error) {
 	streams, err := c.client.XReadGroup(c.ctx, &redis.XReadGroupArgs{
 		Group: Group, Consumer: c.name, Streams: []string{c.key, after}, Count: int64(c.cfg.Batch), Block: block,
@@ -198,8 +198,8 @@ func (c *Consumer) read(after string, block time.Duration) ([]redis.XMessage, er
 	return streams[0].Messages, nil
 }
 
-// resume settles what this consumer has read before: the reply to a read may have
-// been lost, or an acknowledgement not have arrived.
+// resume settles entries that were delivered to this consumer before: the reply to a read or an
+// acknowledgement may have been lost.
 func (c *Consumer) resume() error {
 	for after := "0"; ; {
 		entries, err := c.read(after, -1)

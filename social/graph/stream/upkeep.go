@@ -17,9 +17,10 @@ var waitingEvents = promauto.NewGauge(prometheus.GaugeOpts{
 	Help: "Events in the stream that are not applied yet, whichever server is to do it; as of the last look, every 10 seconds.",
 })
 
-// upkeep takes over what other servers have left lying, trims both streams and counts what waits.
+// upkeep takes over events that other servers have abandoned, trims both streams, counts the
+// waiting events and removes consumers that are no longer active.
 func (c *Consumer) upkeep() error {
-	c.unsettled = true // a reply that was lost inside the client shows nowhere else
+	c.unsettled = true // a reply that was lost inside the client is not detected otherwise
 	if err := c.takeOver(); err != nil {
 		return err
 	}
@@ -33,8 +34,7 @@ func (c *Consumer) upkeep() error {
 	return c.forget(c.ctx, "")
 }
 
-// takeOver claims events that were read so long ago that their reader must be
-// dead, and settles them.
+// takeOver claims and settles events that were read so long ago that their consumer must be dead.
 func (c *Consumer) takeOver() error {
 	for start := "0-0"; ; {
 		entries, next, err := c.client.XAutoClaim(c.ctx, &redis.XAutoClaimArgs{
@@ -50,12 +50,12 @@ func (c *Consumer) takeOver() error {
 	}
 }
 
-// trim removes what every group of the stream has read and acknowledged: other
-// systems may read it, too.
+// trim removes events that every group of the stream has read and acknowledged: other systems may
+// read the stream, too.
 //
-// A group's bound only rises, so one that is read late is low, which keeps more.
-// XINFO tells pending events and the last one delivered at one moment; where it
-// tells of pending events, the oldest of those is asked for after it.
+// A group's bound only rises, so a stale bound is too low and only retains more. XINFO returns the
+// number of pending events and the last one delivered as of one moment. If there are pending
+// events, the oldest of them is read afterwards.
 func (c *Consumer) trim() error {
 	groups, err := c.client.XInfoGroups(c.ctx, c.key).Result()
 	if err != nil {
@@ -104,13 +104,13 @@ func (i streamID) compare(o streamID) int {
 
 func (i streamID) String() string { return fmt.Sprintf("%d-%d", i.ms, i.seq) }
 
-// forgotten is after how long without a sign of life a consumer is removed. The
-// servers that are there show one with every read.
+// forgotten is the idle time after which a consumer is removed. Running servers reset theirs
+// with every read.
 const forgotten = time.Hour
 
-// forgetting removes from the group one consumer, or those without a sign of
-// life, unless they have events to be taken over: removing those would lose the
-// events. It is one script because a consumer may come back at any time.
+// forgetting removes from the group the named consumer and those that have been idle too long,
+// except consumers with pending events, which would be lost. It is one script because a consumer
+// may become active again at any time.
 var forgetting = redis.NewScript(`
 for _, c in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
   local f = {}
@@ -121,12 +121,12 @@ for _, c in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
 end
 return 0`)
 
-// forget removes a consumer, or with "" those that show no sign of life.
+// forget removes a consumer by name, and those that have been idle too long; the name may be "".
 func (c *Consumer) forget(ctx context.Context, name string) error {
 	return forgetting.Run(ctx, c.client, []string{c.key}, Group, name, forgotten.Milliseconds()).Err()
 }
 
-// leave takes this consumer out of the group. Where that fails another server does it later.
+// leave removes this consumer from the group. If that fails another server does it later.
 func (c *Consumer) leave() {
 	ctx, cancel := context.WithTimeout(c.ctx, c.cfg.Leave)
 	defer cancel()

@@ -1,5 +1,4 @@
-// Package jobstest is the conformance suite of the queue's contract. Every
-// backend passes it:
+// Package jobstest is the conformance suite for [jobs.Queue]. Every backend passes it:
 //
 //	func TestQueue(t *testing.T) {
 //		jobstest.Run(t, func(t *testing.T, opts social.Options) jobs.Queue { return open(t, opts) })
@@ -19,10 +18,10 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// Open opens a queue that is empty, with these options.
+// Open opens an empty queue with the given options.
 type Open func(t *testing.T, opts social.Options) jobs.Queue
 
-// Run checks everything the contract promises, each check in a queue of its own.
+// Run runs all checks of the contract, each with a new queue.
 func Run(t *testing.T, open Open) {
 	for _, check := range []struct {
 		name string
@@ -64,7 +63,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("keeps nothing", func(t *testing.T) { keepsNothing(newEnv(t, open, false)) })
 }
 
-// env is a queue and the time it goes by.
+// env is a queue and its clock.
 type env struct {
 	t   *testing.T
 	ctx context.Context
@@ -105,7 +104,7 @@ func (e *env) lease(n int, kinds ...jobs.Kind) []jobs.Job {
 	return list
 }
 
-// one leases the one row that is due.
+// one leases the only row that is due.
 func (e *env) one() jobs.Job {
 	e.t.Helper()
 	list := e.lease(2)

@@ -22,13 +22,13 @@ func order(e *env) {
 	e.mark(jobs.Dirty{Kind: jobs.Deliver, Key: key(6), Priority: jobs.PriorityLater})
 	e.pass(jobs.Overdue)
 	e.mark(jobs.Dirty{Kind: jobs.Deliver, Key: key(7), Priority: jobs.PriorityRemoval})
-	// The first leases have run out as well.
+	// The first leases have expired as well.
 	require.Equal(e.t, []string{key(3), key(7), key(4), key(5), key(2), key(1), key(0), key(6)}, keys(e.lease(10)))
 }
 
-// backlog has rows that have waited for too long, of which no lease sees the end. What
-// somebody does now goes before them, in half of each lease, and they go on in the other;
-// of leases of one, each second.
+// backlog checks leases when there are more overdue rows than a lease takes. New rows have
+// precedence in one half of each lease, and overdue rows get the other; of leases with n = 1,
+// every second one.
 func backlog(e *env) {
 	var rows []jobs.Dirty
 	for i := range 60 {
@@ -113,8 +113,8 @@ func leaseKey(e *env) {
 	require.ErrorIs(e.t, err, feed.ErrNotFound)
 }
 
-// clockGoesBack has rows that wait, wait for another try, and run, when the clock that they
-// were changed by goes back by more than all of that takes: none waits until it is there again.
+// clockGoesBack sets the queue's clock back by a day while rows are pending, in backoff, running
+// and delayed. All can be leased at once instead of when the clock catches up.
 func clockGoesBack(e *env) {
 	e.mark(deliver("post:runs"))
 	running := e.one()
@@ -135,7 +135,7 @@ func clockGoesBack(e *env) {
 	require.Len(e.t, e.lease(10), 4)
 }
 
-// takeBack loses the answer of a lease: whoever asked for it takes it back, and nothing else.
+// takeBack checks that a caller whose Lease reply was lost ends exactly those leases.
 func takeBack(e *env) {
 	e.mark(deliver("post:known"))
 	known := e.one()
@@ -158,7 +158,7 @@ func takeBack(e *env) {
 	n, err = e.q.TakeBack(e.ctx)
 	require.NoError(e.t, err)
 	require.Equal(e.t, 2, n)
-	// One that was lost and leased again is another lease.
+	// A job that was lost and leased again has another lease.
 	first := e.lease(2)
 	e.pass(leaseTime)
 	require.Len(e.t, e.lease(2), 2)
@@ -198,7 +198,7 @@ func lost(e *env) {
 	require.Equal(e.t, jobs.Running, e.row(jobs.Deliver, "post:a").State)
 	require.NoError(e.t, e.q.Drop(e.ctx, second.ID))
 	require.Equal(e.t, jobs.Lost, e.end(second))
-	// A new row of the same key is not theirs either.
+	// Earlier leases do not hold a new row of the same key either.
 	e.mark(deliver("post:a"))
 	third := e.one()
 	require.Equal(e.t, jobs.Lost, e.end(first))
@@ -275,7 +275,7 @@ func doneAll(e *env) {
 	require.Len(e.t, list, 4)
 	e.mark(deliver(list[2].Key))
 	require.NoError(e.t, e.q.Drop(e.ctx, list[0].ID))
-	list = append(list, list[1]) // the second time it is not the lease's any more
+	list = append(list, list[1]) // its lease has ended by the second time
 	ends, err := e.q.Done(e.ctx, list[:4]...)
 	require.NoError(e.t, err)
 	require.Equal(e.t, []jobs.State{jobs.Lost, jobs.Completed, jobs.Pending, jobs.Completed}, ends)
@@ -287,7 +287,7 @@ func doneAll(e *env) {
 	require.Empty(e.t, ends)
 }
 
-// notKept completes rows of every kind, one of them marked meanwhile.
+// notKept completes rows of every kind, with one of them marked meanwhile.
 func notKept(e *env) {
 	e.mark(jobs.Dirty{Kind: jobs.Index, Key: "post:b"})
 	for _, kind := range jobs.Kinds() {

@@ -92,7 +92,7 @@ func markedWhileRunning(e *env) {
 	j = e.one()
 	e.mark(later)
 	require.True(e.t, e.done(j))
-	e.none() // the only mark that came meanwhile is for later
+	e.none() // the only mark meanwhile has a delay
 	e.pass(time.Hour)
 	require.Equal(e.t, 9, e.one().Priority)
 }

@@ -75,7 +75,8 @@ func stats(e *env) {
 	require.Zero(e.t, st.OldestOfLists, "counts are in no list")
 }
 
-// listsWaitFor tells the kinds apart, and what a handler or a caller has put off.
+// listsWaitFor checks which kinds and priorities each age includes, and that backoff counts but
+// rows for later do not.
 func listsWaitFor(e *env) {
 	ages := func() jobs.Ages {
 		a, err := e.q.Ages(e.ctx)
@@ -135,7 +136,7 @@ func sweep(e *env) {
 	require.Equal(e.t, []string{key(2)}, keys(left))
 }
 
-// keepsNothing completes rows of every kind; what runs can be repeated.
+// keepsNothing checks a queue that retains no completed rows: Again still marks running rows.
 func keepsNothing(e *env) {
 	for _, kind := range jobs.Kinds() {
 		e.mark(jobs.Dirty{Kind: kind, Key: "post:a"})
@@ -165,8 +166,8 @@ func woken(e *env) {
 	<-e.q.Woken() // it runs again
 }
 
-// manyWorkers lets workers race for rows that are marked meanwhile: each is
-// leased by one at a time, and the last mark of each is seen by a run.
+// manyWorkers lets workers compete for rows that are marked concurrently. Each row has one lease
+// at a time, and a run sees the last mark of each.
 func manyWorkers(e *env) {
 	const workers, rows, marks = 8, 20, 5
 	var mu sync.Mutex
@@ -200,7 +201,7 @@ func manyWorkers(e *env) {
 				}
 				select {
 				case <-stop:
-					last = true // the next lease finds what was marked since this one
+					last = true // one more lease, for rows marked since this one
 				case <-time.After(time.Millisecond):
 				}
 			}
@@ -229,8 +230,8 @@ func manyWorkers(e *env) {
 	require.Empty(e.t, st.Rows)
 }
 
-// random does what workers and changes do, in random order, and checks what
-// must hold of each row: what changed last is seen by a run in the end.
+// random marks, leases and ends rows in random order and checks that in the end a run has seen
+// the last change of each row.
 func random(e *env) {
 	seed := time.Now().UnixNano()
 	r := rand.New(rand.NewPCG(uint64(seed), 0))
@@ -262,7 +263,7 @@ func random(e *env) {
 			i := r.IntN(len(leases))
 			l := leases[i]
 			leases = append(leases[:i], leases[i+1:]...)
-			seen[l.job.Key] = max(seen[l.job.Key], l.read) // the work is done, whoever counts it
+			seen[l.job.Key] = max(seen[l.job.Key], l.read) // the work is done even if the lease is lost
 			e.end(l.job)
 		case 8:
 			if len(leases) == 0 {
@@ -283,7 +284,7 @@ func random(e *env) {
 	e.settle(truth, seen)
 }
 
-// settle runs what is left and compares.
+// settle runs the remaining rows and compares truth and seen.
 func (e *env) settle(truth, seen map[string]int) {
 	e.t.Helper()
 	for range 100 {

@@ -17,19 +17,19 @@ import (
 	"github.com/freshet/freshet/social/media"
 )
 
-// Unfinished ends the names of files that are being written. Who is killed leaves them.
+// Unfinished is the suffix of files that are being written. A killed process leaves such files.
 const Unfinished = ".tmp"
 
-// Store keeps each file under its key, a path below the folder. It is safe for use by
-// several processes.
+// Store stores each file under its key, a path below the folder. It is safe for use by several
+// processes.
 type Store struct {
 	root  *os.Root
-	calls chan struct{} // holds a value for each call that has not ended
+	calls chan struct{} // has a value for each running call
 }
 
 var _ media.Store = (*Store)(nil)
 
-// Open opens a folder, and makes it where it is not there.
+// Open opens a folder, and creates it if it does not exist.
 func Open(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, err
@@ -41,8 +41,8 @@ func Open(dir string) (*Store, error) {
 	return &Store{root, make(chan struct{}, maxCalls)}, nil
 }
 
-// Put implements [media.Store]. The file has another name until it is whole, in the
-// folder that it ends in: a rename cannot leave a disk.
+// Put implements [media.Store]. The file has a temporary name until it is complete, in its final
+// folder: a rename cannot move it to another disk.
 func (s *Store) Put(ctx context.Context, key string, f media.File) error {
 	_, err := within(ctx, s, func() (struct{}, error) {
 		unfinished := key + "." + rand.Text() + Unfinished
@@ -58,8 +58,8 @@ func (s *Store) Put(ctx context.Context, key string, f media.File) error {
 	return err
 }
 
-// write makes a file and the folder it is in. A folder may be deleted between the two,
-// because it has lost its last file.
+// write creates a file and its folder. It retries because [Store.Delete] may remove the folder,
+// while it is empty, before the file is created.
 func (s *Store) write(name string, data []byte) (err error) {
 	for range 10 {
 		if err = s.root.MkdirAll(path.Dir(name), 0o750); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -72,7 +72,7 @@ func (s *Store) write(name string, data []byte) (err error) {
 	return err
 }
 
-// Open implements [media.Store]. The type is told by the content.
+// Open implements [media.Store]. The media type is detected from the content.
 func (s *Store) Open(ctx context.Context, key string) (media.Reader, error) {
 	f, err := within(ctx, s, func() (*os.File, error) { return s.root.Open(key) })
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,7 +82,7 @@ func (s *Store) Open(ctx context.Context, key string) (media.Reader, error) {
 		return nil, err
 	}
 	opened := &file{f: f, ctx: ctx, store: s}
-	head, err := io.ReadAll(io.LimitReader(opened, 512)) // DetectContentType looks at no more
+	head, err := io.ReadAll(io.LimitReader(opened, 512)) // DetectContentType uses no more
 	if err == nil {
 		_, err = opened.Seek(0, io.SeekStart)
 	}
@@ -93,7 +93,7 @@ func (s *Store) Open(ctx context.Context, key string) (media.Reader, error) {
 	return opened, nil
 }
 
-// Delete implements [media.Store]. A folder that is empty then goes, too.
+// Delete implements [media.Store]. It also removes folders that are empty then.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	_, err := within(ctx, s, func() (struct{}, error) {
 		if err := s.root.Remove(key); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -101,7 +101,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 		}
 		for dir := path.Dir(key); dir != "."; dir = path.Dir(dir) {
 			if s.root.Remove(dir) != nil {
-				break // it holds other files
+				break // it has other files
 			}
 		}
 		return struct{}{}, nil
@@ -109,7 +109,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-// Keys implements [media.Store]. What is being written is not listed.
+// Keys implements [media.Store]. It does not list files that are being written.
 func (s *Store) Keys(ctx context.Context, most int) ([]string, error) {
 	return within(ctx, s, func() (keys []string, err error) {
 		err = fs.WalkDir(s.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {

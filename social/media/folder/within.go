@@ -8,12 +8,12 @@ import (
 	"github.com/freshet/freshet/internal/guard"
 )
 
-// maxCalls is how many calls of the file system may be under way.
+// maxCalls is the maximum number of concurrent calls of the file system.
 const maxCalls = 64
 
-// within makes a call of the file system, and does not wait for it longer than ctx: one to a
-// network disk that hangs ends when that answers, and nothing interrupts it. As many as
-// [maxCalls] may hang. The others wait for their end, each within its own time.
+// within calls the file system, and stops waiting when ctx ends: a call to a hanging network disk
+// cannot be interrupted and ends only when the disk answers. Up to [maxCalls] calls may hang.
+// Further calls wait for one of them to end, each until its own context ends.
 func within[T any](ctx context.Context, s *Store, call func() (T, error)) (result T, err error) {
 	if err := ctx.Err(); err != nil {
 		return result, err
@@ -36,7 +36,7 @@ func within[T any](ctx context.Context, s *Store, call func() (T, error)) (resul
 		case done <- a:
 		case <-ctx.Done():
 			if f, ok := any(a.result).(io.Closer); ok && a.err == nil {
-				_ = f.Close() // nobody else has it
+				_ = f.Close() // the caller did not receive it
 			}
 		}
 	}()
@@ -60,8 +60,8 @@ type file struct {
 // ContentType implements [media.Reader].
 func (f *file) ContentType() string { return f.kind }
 
-// Read implements [io.Reader]. A read that is not waited for has a buffer of its own, and is
-// the last one.
+// Read implements [io.Reader]. It reads into a separate buffer, because the read may continue after
+// ctx has ended. No read follows one that was abandoned.
 func (f *file) Read(p []byte) (int, error) {
 	if len(f.buf) < len(p) {
 		f.buf = make([]byte, len(p))

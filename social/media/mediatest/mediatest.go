@@ -1,5 +1,4 @@
-// Package mediatest is the conformance suite of [media.Store]: what every backend
-// must promise before images may be kept in it.
+// Package mediatest is the conformance suite for [media.Store]. Every backend must pass it.
 package mediatest
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/freshet/freshet/social/media"
 )
 
-// Open gives a test an empty store, and closes it by t.Cleanup.
+// Open opens an empty store for a test, and closes it with t.Cleanup.
 type Open func(t *testing.T) media.Store
 
 // Run runs the suite.
@@ -40,7 +39,7 @@ func Run(t *testing.T, open Open) {
 	}
 }
 
-// picture is a PNG of this width, which takes some kilobytes.
+// picture returns a PNG of the given width and a few kilobytes.
 func picture(t *testing.T, width int) media.File {
 	t.Helper()
 	p := image.NewNRGBA(image.Rect(0, 0, width, 40))

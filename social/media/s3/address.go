@@ -12,8 +12,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// amazon is the host of the buckets of most regions; the client puts that of the
-// region in its place.
+// amazon is the host of Amazon S3; the client replaces it by the host of the region.
 const amazon = "s3.amazonaws.com"
 
 // address holds the parts of an address other than the bucket.
@@ -62,7 +61,7 @@ func parse(at *url.URL) (address, error) {
 		if a.host == amazon {
 			return a, errors.New("the region is missing: s3://bucket?region=…")
 		}
-		a.region = "us-east-1" // what stores of one region go by
+		a.region = "us-east-1" // the usual default of S3-compatible stores without regions
 	}
 	return a, nil
 }
@@ -76,12 +75,12 @@ func (a *address) setEndpoint(value string) error {
 	return nil
 }
 
-// What names a role of the container or of the pod, where it runs in one.
+// ofContainer lists the variables that name a role of the container or pod.
 var ofContainer = []string{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_WEB_IDENTITY_TOKEN_FILE"}
 
-// credentialsOf are those of the environment, else those of the user's file, else those of the role
-// that the environment names. The role of the machine is asked for only where the address says so:
-// elsewhere nobody answers at the address that clouds have for it, or somebody else does.
+// credentialsOf returns the credentials of the environment, else of the user's file, else of the
+// role that the environment names. It uses the role of the machine only if the address says so:
+// outside of such clouds, the address of their metadata service has no server or an unrelated one.
 func credentialsOf(a address) (*credentials.Credentials, error) {
 	if a.anonymous {
 		return credentials.NewStatic("", "", "", credentials.SignatureAnonymous), nil

@@ -5,15 +5,15 @@ import (
 	"io"
 )
 
-// reader reads an object by one request, and by another for each place that it is read from next.
+// reader reads an object with one request, and one more after each seek to another offset.
 type reader struct {
-	from func(at int64) (io.ReadCloser, error) // reads from there to the end
+	from func(at int64) (io.ReadCloser, error) // reads from an offset to the end
 	size int64
 	kind string
 
-	body io.ReadCloser // nil: none is open
-	at   int64         // of the file, where the next Read begins
-	pos  int64         // of the file, where body is
+	body io.ReadCloser // nil if none is open
+	at   int64         // offset in the file of the next Read
+	pos  int64         // offset in the file of body
 }
 
 // Read implements [media.Reader].

@@ -1,5 +1,4 @@
-// Package s3 is a [media.Store] in a bucket of Amazon S3, or of another store that
-// speaks its protocol.
+// Package s3 is a [media.Store] in a bucket of Amazon S3 or of an S3-compatible store.
 package s3
 
 import (
@@ -17,31 +16,30 @@ import (
 	"github.com/freshet/freshet/social/media"
 )
 
-// tries is how often a request is made that may succeed when it is made again.
+// tries is the maximum number of attempts of a request with retryable errors.
 const tries = 3
 
-// Store keeps each file as an object. It is safe for concurrent use.
+// Store stores each file as an object. It is safe for concurrent use.
 type Store struct {
 	client    minio.Core
 	transport *http.Transport
 	bucket    string
-	prefix    string // of every object's name
+	prefix    string // of all object names
 }
 
 var _ media.Store = (*Store)(nil)
 
 // Open opens the bucket at an address s3://bucket?region=…, without a request. The parameters are
 //
-//   - region, else AWS_REGION or AWS_DEFAULT_REGION of the environment; required for
+//   - region: defaults to AWS_REGION or AWS_DEFAULT_REGION of the environment; required for
 //     Amazon
-//   - endpoint: the URL of another store than Amazon's
-//   - use_path_style: true where the bucket is in the path of a request, not in the
-//     name of the host
-//   - prefix: begins the name of every object
-//   - machine_role: true to ask the machine for credentials, as [credentialsOf] says
-//   - anonymous: true to send none
+//   - endpoint: the URL of a store other than Amazon's
+//   - use_path_style: true if the bucket is in the path of requests, not in the host name
+//   - prefix: the prefix of all object names
+//   - machine_role: true to use the credentials of the machine's role, see [credentialsOf]
+//   - anonymous: true to send no credentials
 //
-// Errors say what is wrong with them.
+// Errors say which parameter is wrong.
 func Open(at *url.URL) (*Store, error) {
 	a, err := parse(at)
 	if err != nil {
@@ -62,7 +60,7 @@ func Open(at *url.URL) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	client.SetS3EnableDualstack(false) // endpoints in a private network may have no such names
+	client.SetS3EnableDualstack(false) // endpoints in a private network may have no dual-stack names
 	return &Store{minio.Core{Client: client}, transport, at.Host, a.prefix}, nil
 }
 
@@ -95,7 +93,7 @@ func (s *Store) Open(ctx context.Context, key string) (media.Reader, error) {
 	}, nil
 }
 
-// Delete implements [media.Store]. S3 does not tell whether there was such an object.
+// Delete implements [media.Store]. S3 does not report whether the object existed.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	return s.client.RemoveObject(ctx, s.bucket, s.prefix+key, minio.RemoveObjectOptions{})
 }
@@ -114,7 +112,7 @@ func (s *Store) Keys(ctx context.Context, most int) (keys []string, err error) {
 			break
 		}
 	}
-	return keys, ctx.Err() // which ends a list as if there were no more
+	return keys, ctx.Err() // the iterator ends without an error when ctx does
 }
 
 // Close implements [media.Store].

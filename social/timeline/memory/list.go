@@ -8,26 +8,27 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// What things take of the heap, about.
+// Approximate sizes on the heap, in bytes.
 const (
-	listSize  = 400 // a list without entries: its struct, its place in map and order, its token
+	listSize  = 400 // a list without entries: its struct, its entry in the LRU cache, its token
 	entrySize = 24  // an entry without the bytes of its id
-	goneSize  = 64  // an id that a build must leave out
+	goneSize  = 64  // an id that was removed during a build
 )
 
-// entries holds the entries of a list. It has the rules of the contract, and knows
-// neither time nor other lists.
+// entries holds the entries of one list. It implements the rules of the contract except those
+// about time.
 type entries struct {
 	state   timeline.State
 	cleared bool                // the token of the build was cleared
-	oldest  []timeline.Position // the entries, oldest first: what comes is mostly newer
-	gone    map[string]struct{} // removed while it is built
+	oldest  []timeline.Position // the entries, oldest first: most new ones are appended
+	gone    map[string]struct{} // ids removed while the list is built
 	floor   timeline.Position
-	ids     int // bytes of the ids
+	ids     int // total length of the ids in bytes
 }
 
-// put adds what is above the floor and not in without. It keeps the ids, so they must not be parts
-// of something larger. Content comes newest first; from its end it is appended.
+// put adds the entries above the floor that are not in without. It retains the ids, so they must
+// not be substrings of larger strings. It adds from the end because content is sorted newest first,
+// so that each entry is appended.
 func (e *entries) put(add []timeline.Position, without map[string]struct{}) {
 	for _, p := range slices.Backward(add) {
 		if _, ok := without[p.ID]; ok || !p.Above(e.floor) {
@@ -40,7 +41,7 @@ func (e *entries) put(add []timeline.Position, without map[string]struct{}) {
 	}
 }
 
-// remove takes ids out, and out of what a build is about to commit.
+// remove removes ids, and excludes them from the content that a running build commits.
 func (e *entries) remove(ids []string) {
 	for _, id := range ids {
 		if at := slices.IndexFunc(e.oldest, func(p timeline.Position) bool { return p.ID == id }); at >= 0 {
@@ -62,7 +63,7 @@ func (e *entries) cut(from, to int) {
 	e.oldest = slices.Delete(e.oldest, from, to)
 }
 
-// raise raises the floor, and what is at or below it goes.
+// raise raises the floor and removes the entries at or below it.
 func (e *entries) raise(floor timeline.Position) {
 	if floor.Zero() || !floor.Above(e.floor) {
 		return
@@ -75,14 +76,15 @@ func (e *entries) raise(floor timeline.Position) {
 	e.cut(0, past)
 }
 
-// trim raises the floor to the newest entry that is too many.
+// trim removes the entries above the cap and 1/[timeline.TrimMore] of it, and raises the floor to
+// the newest of them.
 func (e *entries) trim(most int) {
 	if extra := len(e.oldest) - most; extra > 0 {
 		e.raise(e.oldest[extra+most/timeline.TrimMore-1])
 	}
 }
 
-// page is the newest n entries below a position.
+// page returns the newest n entries below a position.
 func (e *entries) page(below timeline.Position, n int) timeline.Page {
 	page := timeline.Page{State: e.state}
 	if e.state != timeline.Ready {
@@ -99,12 +101,12 @@ func (e *entries) page(below timeline.Position, n int) timeline.Page {
 	return page
 }
 
-// bytes is the approximate size of the list on the heap.
+// bytes returns the approximate size of the list on the heap.
 func (l *oneList) bytes() int64 {
 	return int64(listSize + len(l.name) + len(l.floor.ID) + l.ids + entrySize*cap(l.oldest) + goneSize*len(l.gone))
 }
 
-// oneList is a list and what keeps it.
+// oneList is a list with its name, token, version and times.
 type oneList struct {
 	entries
 	name    string
@@ -112,5 +114,5 @@ type oneList struct {
 	version string
 	started time.Time
 	ends    time.Time
-	counted int64 // bytes in the sum of all
+	counted int64 // its share of Lists.bytes
 }

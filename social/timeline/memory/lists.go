@@ -1,5 +1,5 @@
-// Package memory keeps timelines and outboxes in this process. They end with it,
-// and are built again as they are read.
+// Package memory stores timelines and outboxes in the memory of this process. After a restart they
+// are built again when they are read.
 package memory
 
 import (
@@ -17,18 +17,18 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// Config tunes Lists. Zero values stand for the defaults, but a clock is needed.
+// Config tunes Lists. Zero fields have their defaults, but Clock is required.
 type Config struct {
-	Cap      int   // most entries of a list; 500
-	MaxBytes int64 // most memory of all lists, about; 64 MiB
+	Cap      int   // maximum number of entries of a list; 500
+	MaxBytes int64 // approximate memory limit of all lists; 64 MiB
 	Clock    feed.Clock
 }
 
-// defaultBytes is room for some 2,000 full lists.
+// defaultBytes is enough for about 2,000 full lists.
 const defaultBytes = 64 << 20
 
-// Lists implements [timeline.Lists] for one server. Where memory is full, those lists go that
-// nobody has read or built for longest. It is safe for concurrent use.
+// Lists implements [timeline.Lists] for one server. When memory is full, it evicts the lists least
+// recently read or built. It is safe for concurrent use.
 type Lists struct {
 	cfg Config
 
@@ -40,24 +40,24 @@ type Lists struct {
 
 var _ timeline.Lists = (*Lists)(nil)
 
-// New makes lists of one kind.
+// New returns empty Lists of one kind.
 func New(cfg Config) *Lists {
 	cfg.Cap = cmp.Or(cfg.Cap, timeline.Cap)
 	cfg.MaxBytes = cmp.Or(cfg.MaxBytes, defaultBytes)
 	s := &Lists{cfg: cfg}
-	// The error is that of a size that is not positive.
+	// The only error is for a size that is not positive.
 	s.byName, _ = simplelru.NewLRU(math.MaxInt, func(_ string, l *oneList) { s.bytes -= l.counted })
 	return s
 }
 
-// Bytes is how much memory the lists take, about.
+// Bytes returns the approximate memory use of the lists.
 func (s *Lists) Bytes() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bytes
 }
 
-// find returns a list that has not expired, or nil. The lock is held.
+// find returns a list, or nil if it does not exist or has expired. The caller holds s.mu.
 func (s *Lists) find(name string, now time.Time) *oneList {
 	l, ok := s.byName.Peek(name)
 	if ok && !now.Before(l.ends) {
@@ -67,13 +67,13 @@ func (s *Lists) find(name string, now time.Time) *oneList {
 	return l
 }
 
-// use makes a list the latest used and lets it live for a while.
+// use makes a list the most recently used and sets its time of expiry.
 func (s *Lists) use(l *oneList, until time.Time) {
 	l.ends = until
 	s.byName.Get(l.name)
 }
 
-// count recounts a list that has changed, and makes room.
+// count updates the size of a changed list, and evicts lists while memory is full.
 func (s *Lists) count(l *oneList) {
 	now := l.bytes()
 	s.bytes += now - l.counted
@@ -83,21 +83,21 @@ func (s *Lists) count(l *oneList) {
 	}
 }
 
-// expire forgets lists that have expired, as far as they are those that nobody
-// has used for longest.
+// expire removes expired lists, starting with the least recently used, up to the first that has
+// not expired.
 func (s *Lists) expire(now time.Time) {
 	for _, last, ok := s.byName.GetOldest(); ok && !now.Before(last.ends); _, last, ok = s.byName.GetOldest() {
 		s.byName.RemoveOldest()
 	}
 }
 
-// unique is a token or version that no list has had.
+// unique returns a token or version that was never used before.
 func (s *Lists) unique() string {
 	s.serial++
 	return strconv.FormatUint(s.serial, 36)
 }
 
-// each runs f on those of the lists that exist, one after the other.
+// each calls f for each of the lists that exists.
 func (s *Lists) each(ctx context.Context, names []string, f func(i int, l *oneList, now time.Time)) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (s *Lists) each(ctx context.Context, names []string, f func(i int, l *oneLi
 	return nil
 }
 
-// change does so, and f may return with the list at any size.
+// change is each for functions that may change the size of a list.
 func (s *Lists) change(ctx context.Context, names []string, f func(i int, l *oneList)) error {
 	return s.each(ctx, names, func(i int, l *oneList, _ time.Time) {
 		f(i, l)
@@ -121,7 +121,7 @@ func (s *Lists) change(ctx context.Context, names []string, f func(i int, l *one
 	})
 }
 
-// owned copies positions with ids that are not parts of something larger.
+// owned copies positions and their ids, which may be substrings of larger strings.
 func owned(list []timeline.Position) []timeline.Position {
 	copies := make([]timeline.Position, len(list))
 	for i, p := range list {

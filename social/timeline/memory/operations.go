@@ -42,7 +42,7 @@ func (s *Lists) Heads(ctx context.Context, names []string) ([]timeline.Head, err
 // Push implements [timeline.Writer].
 func (s *Lists) Push(ctx context.Context, names, versions []string, add []timeline.Position) ([]int, error) {
 	held := make([]int, len(names))
-	add = owned(add) // once for all lists: they share the ids
+	add = owned(add) // all lists share these ids
 	err := s.change(ctx, names, func(i int, l *oneList) {
 		if l.version != versions[i] {
 			return

@@ -1,6 +1,6 @@
-// Package redis keeps timelines and outboxes in Redis, for any number of servers at once: one
-// sorted set a list, which also holds the list's state and floor. It needs Redis 6.2 or newer.
-// The Redis may evict: a list that was evicted is rebuilt.
+// Package redis stores timelines and outboxes in Redis, for any number of servers: one sorted set
+// per list, which also holds the list's state and floor. It requires Redis 6.2 or newer. Redis may
+// evict lists, which are then rebuilt.
 package redis
 
 import (
@@ -16,18 +16,18 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// Config tunes Lists. Zero values stand for the defaults, but a clock is needed.
+// Config tunes Lists. Zero fields have their defaults, but Clock is required.
 type Config struct {
-	KeyPrefix string     // goes before every key
-	Cap       int        // most entries of a list; 500, of an outbox 100
-	Clock     feed.Clock // tells how long a build has been going on
-	// Replicas must have what jobs write before it counts; the zero value: the master is
-	// enough. Reads and builds do not wait.
+	KeyPrefix string     // prefix of every key
+	Cap       int        // maximum number of entries; 500 for a timeline, 100 for an outbox
+	Clock     feed.Clock // for the age of builds
+	// Replicas configures how many replicas must confirm the writes of jobs. The zero value means
+	// that the master is enough. Reads and builds do not wait.
 	Replicas rediskeys.Replicas
 }
 
-// Lists implements [timeline.Lists] on Redis. It is safe for concurrent use, by
-// any number of servers at once.
+// Lists implements [timeline.Lists] on Redis. It is safe for concurrent use by any number of
+// servers.
 type Lists struct {
 	client redis.Cmdable
 	key    func(list string) string
@@ -36,13 +36,13 @@ type Lists struct {
 
 var _ timeline.Lists = (*Lists)(nil)
 
-// NewTimelines makes the agents' timelines, kept behind client; it does not talk to the server.
+// NewTimelines returns the agents' timelines, stored with client. It makes no call to Redis.
 func NewTimelines(client redis.Cmdable, cfg Config) *Lists {
 	cfg.Cap = cmp.Or(cfg.Cap, timeline.Cap)
 	return &Lists{client, rediskeys.For(client, cfg.KeyPrefix).Timeline, cfg}
 }
 
-// NewOutboxes makes the authors' outboxes, as [NewTimelines].
+// NewOutboxes returns the authors' outboxes; see [NewTimelines].
 func NewOutboxes(client redis.Cmdable, cfg Config) *Lists {
 	cfg.Cap = cmp.Or(cfg.Cap, timeline.OutboxCap)
 	return &Lists{client, rediskeys.For(client, cfg.KeyPrefix).Outbox, cfg}
@@ -53,7 +53,7 @@ func (l *Lists) run(ctx context.Context, s *redis.Script, list string, args ...a
 	return s.Run(ctx, l.client, []string{l.key(list)}, args...)
 }
 
-// floor is how scripts read a floor: two arguments.
+// floor returns a floor as two arguments of a script.
 func floor(p timeline.Position) (at, id any) {
 	if p.Zero() {
 		return "", ""
@@ -63,15 +63,15 @@ func floor(p timeline.Position) (at, id any) {
 
 // withEntries adds at and id of each entry to the arguments of a script.
 func withEntries(args []any, entries []timeline.Position) []any {
-	for i := range entries { // a pointer is written as what it points to, and is no allocation
+	for i := range entries { // go-redis writes the value behind a pointer, which avoids an allocation
 		args = append(args, entries[i].At, &entries[i].ID)
 	}
 	return args
 }
 
-// contractError gives an error of the client the sentinel a caller looks for.
+// contractError wraps an error of the client in the sentinel that callers check for.
 func contractError(step string, err error) error {
-	if errors.Is(err, errReply) || rediskeys.Foreign(err) { // it has answered: this list cannot be used, others can
+	if errors.Is(err, errReply) || rediskeys.Foreign(err) { // Redis is available; only this list is unusable
 		return fmt.Errorf("%s: %w", step, err)
 	}
 	return rediskeys.Failed(timeline.ErrUnavailable, step, err)

@@ -14,11 +14,11 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-// pipelined is the most lists that one pipeline touches: enough that round trips
-// cost little, and few enough that a server is not kept for long.
+// pipelined is the maximum number of lists per pipeline: enough to make round trips cheap, and
+// few enough not to block a server for long.
 const pipelined = 500
 
-// alone is how many lists are asked at once that have moved to another server.
+// alone limits the concurrent calls for lists that have moved to another server.
 const alone = 16
 
 // each runs a script with the same arguments on many lists, as eachOf does.
@@ -26,9 +26,8 @@ func (l *Lists) each(ctx context.Context, s *redis.Script, names []string, args 
 	return l.eachOf(ctx, s, names, func(int) []any { return args }, write)
 }
 
-// eachOf runs a script on many lists, each with its own arguments, and returns
-// the replies in the order of their names. The error is the first of all; the
-// lists without one have their replies all the same.
+// eachOf runs a script on many lists, each with its own arguments, and returns the replies in the
+// order of names. The error is the first of all. Lists without an error still have their replies.
 func (l *Lists) eachOf(ctx context.Context, s *redis.Script, names []string, args func(at int) []any, write bool) ([]*redis.Cmd, error) {
 	cmds := make([]*redis.Cmd, len(names))
 	var first error
@@ -56,8 +55,8 @@ func (l *Lists) eachOf(ctx context.Context, s *redis.Script, names []string, arg
 	return cmds, first
 }
 
-// send sends a pipeline of one command for each key. The error is that too few replicas
-// have confirmed; every other one is at its command.
+// send sends a pipeline of one command for each key. It returns an error if too few replicas have
+// confirmed; each command has its other errors.
 func (l *Lists) send(ctx context.Context, pipe redis.Pipeliner, keys []string, write bool) error {
 	if !write || l.cfg.Replicas.N == 0 {
 		_, _ = pipe.Exec(ctx)
@@ -68,8 +67,8 @@ func (l *Lists) send(ctx context.Context, pipe redis.Pipeliner, keys []string, w
 	return l.confirmed(ctx, keys, queued)
 }
 
-// confirmed sends each master its commands, and waits for the replicas. Where a
-// list has moved meanwhile, it is followed alone.
+// confirmed sends each master its commands, and waits for the replicas. It repeats commands for
+// lists that have moved to another master one by one.
 func (l *Lists) confirmed(ctx context.Context, keys []string, cmds []redis.Cmder) error {
 	var masters errgroup.Group
 	for _, which := range l.byMaster(ctx, keys) {
@@ -78,7 +77,7 @@ func (l *Lists) confirmed(ctx context.Context, keys []string, cmds []redis.Cmder
 			for i, at := range which {
 				part[i] = cmds[at]
 			}
-			// Last, because a refused last command would be taken for the answer to all.
+			// PING is last, because an error of the last command would be taken as that of all.
 			part = append(part, redis.NewStatusCmd(ctx, "ping"))
 			return l.cfg.Replicas.Exec(ctx, l.client, keys[which[0]], part...)
 		}))
@@ -94,11 +93,11 @@ func (l *Lists) confirmed(ctx context.Context, keys []string, cmds []redis.Cmder
 	return errors.Join(err, moved.Wait())
 }
 
-// byMaster sorts keys, by their index, by the server that has them.
+// byMaster groups the indexes of keys by the server that has them.
 func (l *Lists) byMaster(ctx context.Context, keys []string) map[string][]int {
 	parts := make(map[string][]int)
 	for i, key := range keys {
-		// Those whose server is not known meet that error again, all together.
+		// Keys whose server is unknown form one group, which gets the error again.
 		_, addr, _ := rediskeys.MasterOf(ctx, l.client, key)
 		parts[addr] = append(parts[addr], i)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// errReply says that Redis has something else than a list of this package.
+// errReply says that a key has something other than a list of this package.
 var errReply = errors.New("not what a list looks like")
 
 // Read implements [timeline.Reader] in one round trip.
@@ -43,7 +43,7 @@ func (l *Lists) readArgs(below timeline.Position, n int) []any {
 	return []any{n, at, id, timeline.TTL.Milliseconds()}
 }
 
-// parsePage reads the reply of the read script, which was asked for n entries.
+// parsePage parses the reply of readScript for n entries.
 func parsePage(cmd *redis.Cmd, n int) (page timeline.Page, err error) {
 	reply, err := cmd.Slice()
 	if err != nil || len(reply) == 0 {
@@ -83,8 +83,8 @@ func parsePage(cmd *redis.Cmd, n int) (page timeline.Page, err error) {
 	return page, nil
 }
 
-// Heads implements [timeline.Reader] in one pipeline for every [pipelined]
-// lists. State, floor and version are of one moment.
+// Heads implements [timeline.Reader] in one pipeline for every [pipelined] lists. State, floor
+// and version of a list are read atomically.
 func (l *Lists) Heads(ctx context.Context, names []string) ([]timeline.Head, error) {
 	heads := make([]timeline.Head, len(names))
 	for from := 0; from < len(names); from += pipelined {
@@ -132,7 +132,8 @@ func parseHead(marks []string, newest []redis.Z, members int64) (h timeline.Head
 	return h, nil
 }
 
-// newestID is the id of an entry; a list without one has its mark there.
+// newestID returns the id of the newest entry. A list without entries has its floor in that place,
+// or during a build an id that was removed.
 func newestID(newest []redis.Z) (string, bool) {
 	if len(newest) == 0 {
 		return "", false
@@ -146,7 +147,7 @@ type mark struct {
 	version string
 }
 
-// parseMark reads what the scripts write as the mark.
+// parseMark parses a mark as written by the scripts.
 func parseMark(text string) (mark, error) {
 	words := strings.Split(text, " ")
 	if len(words) == 4 {
@@ -160,7 +161,7 @@ func parseMark(text string) (mark, error) {
 	return mark{}, fmt.Errorf("%w: its mark is %.40q", errReply, text)
 }
 
-// parseFloor reads what the scripts write as the floor.
+// parseFloor parses a floor as written by the scripts.
 func parseFloor(text string) (timeline.Position, error) {
 	if text == "$" {
 		return timeline.Position{}, nil

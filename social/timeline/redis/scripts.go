@@ -2,25 +2,25 @@ package redis
 
 import "github.com/redis/go-redis/v9"
 
-// A list is a sorted set of post ids, scored by the second they were created in. The first members
-// are no entries; their score is -inf, and the space in them is in no id:
+// A list is a sorted set of post ids, scored by the second of their creation. The first members
+// are not entries; their score is -inf, and they contain a space, which ids do not:
 //
-//	!<state> <token> <version> <started>   the mark: b building, x building whose
-//	                                       token was cleared, r ready; started in ms
-//	$<at> <id>                             the floor; $ alone: none
-//	~ <id>                                 while it is built: removed, so not to
-//	                                       be taken from the build's content
+//	!<state> <token> <version> <started>   the mark: b building, x building with
+//	                                       cleared token, r ready; started in ms
+//	$<at> <id>                             the floor; $ alone means none
+//	~ <id>                                 an id removed during the build, to be
+//	                                       excluded from the build's content
 //
-// Mark and floor are apart so that each is short enough for a listpack
-// (zset-max-listpack-value 64), and both are always there, so that no set ever
-// becomes empty: Redis would delete it, and its TTL with it.
+// Mark and floor are separate so that each is short enough for a listpack
+// (zset-max-listpack-value 64). Both always exist, so that no set ever becomes empty: Redis would
+// delete it, and its TTL with it.
 //
-// Each script has one key and is one step. It may be sent twice, and its second
-// copy may come late. KEYS[1] is the list in all of them.
+// Each script has one key and is atomic. It may be sent twice, and its second copy may arrive
+// late. KEYS[1] is the list in all of them.
 
 // markLua reads and writes the mark and the floor.
 //
-// Strings are compared byte by byte: < asks the locale that the server was started with.
+// Strings are compared byte by byte: < depends on the locale of the server.
 const markLua = `
 local key = KEYS[1]
 local function load()
@@ -62,8 +62,8 @@ local function each(list, from, f)
 end
 `
 
-// rankLua counts the members below a position, and the one at it if upto. Within
-// one second it halves: no member says where a position is that is no member.
+// rankLua counts the members below a position, and with upto also the one at it. Within one second
+// it uses a binary search, because the position need not be that of a member.
 const rankLua = `
 local function rank(at, id, upto)
   local low = redis.call('ZCOUNT', key, '-inf', '(' .. at)
@@ -77,8 +77,8 @@ local function rank(at, id, upto)
 end
 `
 
-// writeLua adds and trims. What needs memory is written first: at maxmemory a
-// script is refused at its first write, or not at all.
+// writeLua adds and trims. Writes that need memory come first: at maxmemory Redis refuses a script
+// at its first write, or not at all.
 const writeLua = `
 local function others(m) -- members that are no entries
   return m.state == 'r' and 2 or redis.call('ZCOUNT', key, '-inf', '-inf')
@@ -112,7 +112,7 @@ local function trim(m, cap)
 end
 `
 
-// raiseLua raises the floor to a position, and what is at or below it goes.
+// raiseLua raises the floor to a position and removes the entries at or below it.
 const raiseLua = `
 local function raise(m, at, id)
   if at == '' or not above(at, id, m) then return end
@@ -122,7 +122,7 @@ local function raise(m, at, id)
 end
 `
 
-// removeLua takes the ids ARGV[from…to] out of the list.
+// removeLua removes the ids ARGV[from…to] from the list.
 const removeLua = `
 local function remove(m, from, to)
   local ids, gone = {}, {}
@@ -140,12 +140,12 @@ end
 
 // readScript reads a page and renews the TTL.
 //
-//	ARGV[1]  how many entries
-//	ARGV[2]  the second of the position they are below; empty: from the top
+//	ARGV[1]  number of entries
+//	ARGV[2]  the second of the position below which to read; empty to read from the newest
 //	ARGV[3]  the id of that position
 //	ARGV[4]  TTL, ms
-//	reply    {} | {the mark} | {the mark, the floor, {id, at, …}}: one entry more
-//	         than asked for, and maybe members that are no entries
+//	reply    {} | {the mark} | {the mark, the floor, {id, at, …}}: one entry more than
+//	         requested, and possibly members that are not entries
 var readScript = redis.NewScript(markLua + rankLua + `
 local m = load()
 if not m then return {} end
@@ -158,10 +158,10 @@ return {m.text, m.floor, redis.call('ZREVRANGE', key, from, from + ARGV[1], 'WIT
 
 // pushScript adds entries.
 //
-//	ARGV[1]  version of the list that is to be changed
+//	ARGV[1]  expected version of the list
 //	ARGV[2]  cap
 //	ARGV[3…] at and id of each entry in turn
-//	reply    how many of the entries the list has; 0: it is another version
+//	reply    how many of the entries the list has; 0 if it has another version
 var pushScript = redis.NewScript(markLua + writeLua + `
 local m = load()
 if not m or m.version ~= ARGV[1] then return 0 end
@@ -175,11 +175,11 @@ end
 return held
 `)
 
-// removeScript takes ids out.
+// removeScript removes ids.
 //
-//	ARGV[1]  what the version begins with that the list has then
+//	ARGV[1]  prefix of the list's new version
 //	ARGV[2…] the ids
-//	reply    1, or 0 where there is no list
+//	reply    1, or 0 if there is no list
 var removeScript = redis.NewScript(markLua + removeLua + `
 local m = load()
 if not m then return 0 end
@@ -189,16 +189,16 @@ remove(m, 2, #ARGV)
 return 1
 `)
 
-// replaceScript takes ids out and adds others.
+// replaceScript removes ids and adds others.
 //
-//	ARGV[1]  version of the list that is to be changed
-//	ARGV[2]  the version it has then, which no other call gives it
+//	ARGV[1]  expected version of the list
+//	ARGV[2]  its new version, unique to this call
 //	ARGV[3]  cap
-//	ARGV[4]  the second of the floor; empty: none
+//	ARGV[4]  the second of the floor; empty for none
 //	ARGV[5]  the id of the floor
-//	ARGV[6]  how many ids to remove
+//	ARGV[6]  number of ids to remove
 //	ARGV[7…] these ids; then at and id of each entry in turn
-//	reply    1, also where it was done before; 0: it is another version
+//	reply    1, also if it was done before; 0 if the list has another version
 var replaceScript = redis.NewScript(markLua + rankLua + writeLua + raiseLua + removeLua + `
 local m = load()
 if not m then return 0 end
@@ -214,10 +214,10 @@ trim(m, tonumber(ARGV[3]))
 return 1
 `)
 
-// clearScript clears the token of a build, and gives the list another version.
+// clearScript clears the token of a build, and gives the list a new version.
 //
-//	ARGV[1]  what the version begins with
-//	reply    1, or 0 where there is no list
+//	ARGV[1]  prefix of the version
+//	reply    1, or 0 if there is no list
 var clearScript = redis.NewScript(markLua + `
 local m = load()
 if not m then return 0 end
@@ -229,15 +229,15 @@ return 1
 
 // beginScript begins a build.
 //
-//	ARGV[1]  what the token begins with, which no other call has
+//	ARGV[1]  prefix of the token, unique to this call
 //	ARGV[2]  now, ms
-//	ARGV[3]  age from which on a build is taken over, ms
+//	ARGV[3]  age at which a build is taken over, ms
 //	ARGV[4]  TTL of a list that is being built, ms
 //	reply    the token, or the state: b or r
 //
-// The server's time ends the token. Without it, a copy of this script that comes late would give
-// the token again, to a list that has lost since what was pushed into it or to one whose token was
-// cleared, and the build would commit what it had read before that.
+// The token ends with the server's time. Without it, a late copy of this script would create the
+// list again with the same token, after the list has lost its pushed entries or its token was
+// cleared, and the build would commit content that it had read before that.
 var beginScript = redis.NewScript(markLua + `
 local m = load()
 if m then
@@ -260,10 +260,10 @@ return token
 //	ARGV[1]  token
 //	ARGV[2]  cap
 //	ARGV[3]  TTL, ms
-//	ARGV[4]  the second of the floor; empty: none
+//	ARGV[4]  the second of the floor; empty for none
 //	ARGV[5]  the id of the floor
 //	ARGV[6…] at and id of each entry in turn
-//	reply    1, also where it was done before; 0: the token is not the list's
+//	reply    1, also if it was done before; 0 if the token is not the list's
 var commitScript = redis.NewScript(markLua + rankLua + writeLua + raiseLua + `
 local m = load()
 if not m or m.token ~= ARGV[1] or m.state == 'x' then return 0 end
@@ -280,10 +280,10 @@ redis.call('PEXPIRE', key, ARGV[3])
 return 1
 `)
 
-// abandonScript ends a list that is still being built.
+// abandonScript deletes a list that is still being built.
 //
 //	ARGV[1]  token
-//	reply    1, or 0: the token is not the list's
+//	reply    1, or 0 if the list is ready or has another token
 var abandonScript = redis.NewScript(markLua + `
 local m = load()
 if not m or m.state == 'r' or m.token ~= ARGV[1] then return 0 end
@@ -291,7 +291,7 @@ redis.call('DEL', key)
 return 1
 `)
 
-// dropScript ends a list.
+// dropScript deletes a list.
 //
-//	reply    1, or 0 where there is none
+//	reply    1, or 0 if there is none
 var dropScript = redis.NewScript(`return redis.call('UNLINK', KEYS[1])`)

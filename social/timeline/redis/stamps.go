@@ -13,46 +13,46 @@ import (
 )
 
 const (
-	// stampEvery is how old a stamp is before it is renewed.
+	// stampEvery is the age at which a stamp is renewed.
 	stampEvery = time.Second
-	// scanned is how many keys a step of a search for lists looks at.
+	// scanned is the COUNT of each SCAN for lists.
 	scanned = 1000
 )
 
-// Stamps say of which time the data of the Redis is that has the lists: servers renew them, so
-// what a Redis brings back from a snapshot, or a replica that becomes master, has a stamp of the
-// time of what it has. On a cluster each master has some. It is safe for concurrent use.
+// Stamps record how recent the data of the lists' Redis is. Servers renew the stamps, so data that
+// is restored from a snapshot, or served by a promoted replica, has stamps with the time of its
+// last writes. On a cluster each master has some. Stamps is safe for concurrent use.
 type Stamps struct {
 	client redis.Cmdable
 	keys   []string
 	lists  []string // patterns of their keys
 }
 
-// NewStamps makes the stamps of the lists behind client, under keys with a prefix; it does not
-// talk to the server.
+// NewStamps returns the stamps of the lists that are stored with client under keys with a prefix.
+// It makes no call to Redis.
 func NewStamps(client redis.Cmdable, prefix string) *Stamps {
 	keys := rediskeys.For(client, prefix)
 	return &Stamps{client, keys.Stamps(), keys.ListPatterns()}
 }
 
-// Stamp is one stamp, and the data that is there.
+// Stamp is one stamp, and the data that Redis has now.
 type Stamp struct {
 	Key  string
-	Data string // the replication id of the master that answers; another one after each restart and failover
-	// Of is the data that the stamp was made for; "": there is no stamp.
+	Data string // the replication id of the answering master, which changes with each restart and failover
+	// Of is the replication id that the stamp was made for; "" if there is no stamp.
 	Of    string
-	Since time.Time // that data has been known
-	At    time.Time // what was written before is there
-	text  string    // what Redis has
+	Since time.Time // when that data was first stamped
+	At    time.Time // the last renewal: Redis has all earlier writes
+	text  string    // the stored text
 }
 
-// lookScript renews a stamp if it is that of the data.
+// lookScript renews a stamp that matches the data.
 //
-//	KEYS[1]  the stamp: replication id, known since and written at in Unix ms
+//	KEYS[1]  the stamp: replication id, time of the first stamp and of the last renewal, Unix ms
 //	ARGV[1]  now, ms
-//	ARGV[2]  how old it is before it is renewed, ms
+//	ARGV[2]  age at which it is renewed, ms
 //	ARGV[3]  TTL, ms
-//	reply    {the replication id, the stamp as it was}
+//	reply    {the replication id, the stamp before the renewal}
 var lookScript = redis.NewScript(dataLua + `
 local stamp = redis.call('GET', KEYS[1]) or ''
 local of, since, at = string.match(stamp, '^(%S+) (%d+) (%d+)$')
@@ -62,14 +62,14 @@ end
 return {data, stamp}
 `)
 
-// adoptScript stamps data that was not, if nobody else has and it is still that.
+// adoptScript stamps data without a matching stamp, if neither data nor stamp has changed.
 //
 //	KEYS[1]  the stamp
-//	ARGV[1]  the replication id of the data
-//	ARGV[2]  the stamp as it was seen
+//	ARGV[1]  the expected replication id of the data
+//	ARGV[2]  the expected stamp
 //	ARGV[3]  now, ms
 //	ARGV[4]  TTL, ms
-//	reply    1, or 0: look again
+//	reply    1, or 0 if one has changed
 var adoptScript = redis.NewScript(dataLua + `
 if data ~= ARGV[1] or (redis.call('GET', KEYS[1]) or '') ~= ARGV[2] then return 0 end
 redis.call('SET', KEYS[1], data .. ' ' .. ARGV[3] .. ' ' .. ARGV[3], 'PX', ARGV[4])
@@ -81,9 +81,10 @@ const dataLua = `
 local data = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)') or 'unknown'
 `
 
-// Look reads all stamps and renews those that are of the data that is there; what it returns of
-// these is from before. After an error, which wraps [timeline.ErrUnavailable] where a master did
-// not answer, and not where the user may not run INFO or scripts, the others are returned.
+// Look reads all stamps and renews those that match the current data. It returns the stamps from
+// before the renewal. After an error it returns the stamps that could be read. The error wraps
+// [timeline.ErrUnavailable] if a master did not answer, but not if the user may not run INFO or
+// scripts.
 func (s *Stamps) Look(ctx context.Context, now time.Time) ([]Stamp, error) {
 	cmds, err := s.each(ctx, s.keys, lookScript, func(int) []any {
 		return []any{now.UnixMilli(), stampEvery.Milliseconds(), timeline.TTL.Milliseconds()}
@@ -101,7 +102,7 @@ func (s *Stamps) Look(ctx context.Context, now time.Time) ([]Stamp, error) {
 	return list, contractError("look at stamps", err)
 }
 
-// parseStamp reads what the scripts write; what is no stamp is none.
+// parseStamp parses a stamp as written by the scripts. An invalid text counts as no stamp.
 func parseStamp(key, data, text string) Stamp {
 	st := Stamp{Key: key, Data: data, text: text}
 	var of string
@@ -112,9 +113,9 @@ func parseStamp(key, data, text string) Stamp {
 	return st
 }
 
-// Adopt stamps data that lists have been made right on, and returns the stamps that are of
-// their data: those that were, and those that it made, but not where somebody else has, or the
-// data is another one by now. After an error it may have made more.
+// Adopt stamps data whose lists have been repaired. It returns the stamps that matched already and
+// those that it wrote. It does not write a stamp if the stamp or the data has changed since. After
+// an error it may have written more.
 func (s *Stamps) Adopt(ctx context.Context, now time.Time, list []Stamp) (adopted []Stamp, err error) {
 	var keys []string
 	var news []Stamp
@@ -136,7 +137,7 @@ func (s *Stamps) Adopt(ctx context.Context, now time.Time, list []Stamp) (adopte
 	return adopted, contractError("adopt stamps", err)
 }
 
-// each runs a script on keys in one pipeline; the error is the first one.
+// each runs a script on keys in one pipeline and returns the first error.
 func (s *Stamps) each(ctx context.Context, keys []string, script *redis.Script, args func(i int) []any) ([]*redis.Cmd, error) {
 	pipe := s.client.Pipeline()
 	cmds := make([]*redis.Cmd, len(keys))
@@ -152,8 +153,8 @@ func (s *Stamps) each(ctx context.Context, keys []string, script *redis.Script, 
 	return cmds, err
 }
 
-// DropLists ends all timelines, outboxes and kept cards on the masters that some stamps are on,
-// in small steps, and returns how many. After an error some are left.
+// DropLists deletes all timelines, outboxes and cached cards on the masters of the given stamps,
+// in small steps, and returns their number. After an error some are left.
 func (s *Stamps) DropLists(ctx context.Context, on []Stamp) (n int, err error) {
 	masters := map[string]redis.Cmdable{} // by address
 	for _, st := range on {
@@ -182,7 +183,7 @@ func (s *Stamps) drop(ctx context.Context, master redis.Cmdable, pattern string)
 			return n, err
 		}
 		if len(keys) > 0 {
-			pipe := s.client.Pipeline() // follows a key that moves to another master
+			pipe := s.client.Pipeline() // s.client follows keys that move to another master
 			for _, key := range keys {
 				pipe.Unlink(ctx, key)
 			}

@@ -58,8 +58,8 @@ func floorOverPushes(t *testing.T, open Open) {
 	f.holds(pos(5, "m"), join(at(9, "a"), run(8, 7), at(5, "n"))...)
 }
 
-// manyContent has content that is longer than the list, and whose entries reach
-// below its own floor.
+// manyContent commits content with more entries than the cap, and content with entries below its
+// floor.
 func manyContent(t *testing.T, open Open) {
 	f := opened(t, open, 3)
 	f.build(none, run(9, 2)...)
@@ -123,7 +123,7 @@ func takenOver(t *testing.T, open Open) {
 	assert.False(t, f.commit(old, none, p(8)))
 	require.NoError(t, f.A.Abandon(f.ctx, agent, old))
 	assert.True(t, f.commit(token, none, p(8), p(5)))
-	f.holds(none, p(8), p(7), p(5)) // 9 is not in what the store delivers
+	f.holds(none, p(8), p(7), p(5)) // the store does not deliver 9
 	assert.False(t, f.commit(old, none, p(1)))
 }
 
@@ -190,7 +190,7 @@ func abandon(t *testing.T, open Open) {
 	token = f.begin()
 	assert.True(t, f.commit(token, none, p(1)))
 	require.NoError(t, f.B.Abandon(f.ctx, agent, token))
-	f.holds(none, p(1)) // what is ready stays
+	f.holds(none, p(1)) // a ready list stays
 }
 
 func commitTwice(t *testing.T, open Open) {

@@ -18,7 +18,7 @@ var (
 	seedsFlag = flag.Int("timeline.seeds", 0, "how many random schedules run; 0: as many as the test says")
 )
 
-// seeds calls f with each seed to be run.
+// seeds calls f with each seed, as the flags say.
 func seeds(t *testing.T, count int, f func(seed uint64)) {
 	t.Helper()
 	first := *seedFlag
@@ -34,9 +34,8 @@ func seeds(t *testing.T, count int, f func(seed uint64)) {
 	}
 }
 
-// Reference makes random calls, whatever comes of them, and compares each answer
-// with that of another implementation. A failure names its seed: run it again
-// with -timeline.seed and -timeline.seeds 1.
+// Reference makes random calls and compares each result with that of a reference implementation.
+// A failure reports its seed: repeat it with -timeline.seed and -timeline.seeds 1.
 func Reference(t *testing.T, open Open, schedules int) {
 	const most = 4
 	env := open(t, most)
@@ -67,11 +66,11 @@ type differ struct {
 	ref   *reference
 	lists []string
 	builds
-	names map[string]string // the reference's names of tokens and versions → the others
+	names map[string]string // tokens and versions of the reference → those of the tested lists
 	log   []string
 }
 
-type builds []struct{ list, token string } // by the reference's names
+type builds []struct{ list, token string } // with the reference's tokens
 
 func (d *differ) step() {
 	lists := d.env.A
@@ -107,7 +106,7 @@ func (d *differ) step() {
 	}
 }
 
-// same compares an answer with the reference's.
+// same compares a result with the reference's.
 func (d *differ) same(what string, err error, got, want any) {
 	d.t.Helper()
 	d.log = append(d.log, fmt.Sprintf("%s = %v", what, got))
@@ -118,7 +117,7 @@ func (d *differ) same(what string, err error, got, want any) {
 
 func (d *differ) list() string { return d.lists[d.rnd.IntN(len(d.lists))] }
 
-// posts is some posts, of few seconds.
+// posts returns some posts of a few seconds.
 func (d *differ) posts() (list []timeline.Position) {
 	for range d.rnd.IntN(6) {
 		n := d.rnd.IntN(16)
@@ -169,7 +168,7 @@ func (d *differ) begin(l timeline.Lists) {
 	}
 }
 
-// build is one that began, mostly the last one.
+// build returns one of the last three builds that began.
 func (d *differ) build() (list, token string, ok bool) {
 	if len(d.builds) == 0 {
 		return "", "", false
@@ -211,8 +210,8 @@ func (d *differ) replace(l timeline.Lists) {
 	d.same(fmt.Sprint("replace ", list, c), err, got, want)
 }
 
-// version is a list's, or an older one; known says whether somebody has asked
-// for it.
+// version returns a list's version or an older one. known reports whether the tested lists' version
+// for it is known.
 func (d *differ) version(list string) (version string, known bool) {
 	version = d.ref.head(list).Version
 	if d.ref.names > 0 && d.rnd.IntN(4) == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// check compares the lists with what they must hold whatever is going on.
+// check checks the invariants that hold for all lists at any time.
 func (w *system) check() error {
 	if w.failed != nil {
 		return w.failed
@@ -37,7 +37,7 @@ func (w *system) check() error {
 	return nil
 }
 
-// sound checks the invariants of a single list.
+// sound checks the size and order of one list.
 func (w *system) sound(page timeline.Page) error {
 	if len(page.Entries) > w.most || page.More {
 		return fmt.Errorf("too long: %+v", page)
@@ -50,7 +50,7 @@ func (w *system) sound(page timeline.Page) error {
 	return nil
 }
 
-// due is whether the store would deliver a post to an agent.
+// due reports whether the store would deliver a post to an agent.
 func (w *system) due(agent string, p *post) bool {
 	return !p.deleted && w.follows[pair{agent, p.author}]
 }
@@ -66,8 +66,7 @@ func (w *system) delivered(agent string) (list []timeline.Position) {
 	return list
 }
 
-// settled compares what readers see with what the store has, page by page, when
-// nothing is left to be done.
+// settled compares the lists, read page by page, with the store after all jobs are done.
 func (w *system) settled() error {
 	known := map[string]*post{}
 	for _, p := range w.posts {

@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-var none timeline.Position // no floor, or the top
+var none timeline.Position // no floor, or no bound of a page
 
 func noList(t *testing.T, open Open) {
 	f := open10(t, open)
@@ -58,8 +58,8 @@ func paging(t *testing.T, open Open) {
 	assert.Empty(t, page.Entries)
 }
 
-// pagingBelow begins pages at positions that are no entry's: of a post that was
-// deleted or has left the list, and of none that ever was.
+// pagingBelow reads pages below positions without an entry: of a post that was deleted or removed
+// from the list, and of posts that never existed.
 func pagingBelow(t *testing.T, open Open) {
 	f := open10(t, open)
 	all := join(at(9, "d", "b"), at(7, "x"))
@@ -93,7 +93,7 @@ func pagingBelow(t *testing.T, open Open) {
 	assert.Equal(t, all[1:], f.page(pos(9, "d"), 10).Entries)
 }
 
-// byteOrder has ids that a locale would sort in another order.
+// byteOrder uses ids that a locale would sort in another order.
 func byteOrder(t *testing.T, open Open) {
 	f := opened(t, open, 100)
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.@-:/"
@@ -191,7 +191,7 @@ func heads(t *testing.T, open Open) {
 
 func manyLists(t *testing.T, open Open) {
 	f := open10(t, open)
-	const n = 1200 // more than a pipeline
+	const n = 1200 // more than fit in a pipeline
 	names := make([]string, n)
 	for i := range names {
 		names[i] = fmt.Sprintf("u_%d", i)

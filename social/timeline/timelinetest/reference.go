@@ -9,8 +9,8 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// reference is the contract again, as short as it can be said: one set of posts
-// a list, sorted when it is read.
+// reference is the simplest implementation of the contract: one set of posts per list, sorted at
+// each read.
 type reference struct {
 	most  int
 	now   time.Time
@@ -32,7 +32,7 @@ func newReference(most int) *reference {
 	return &reference{most: most, now: Start, lists: map[string]*plain{}}
 }
 
-// of is the list, where it has not expired.
+// of returns a list, or nil if it does not exist or has expired.
 func (r *reference) of(list string) *plain {
 	if l := r.lists[list]; l != nil && r.now.Before(l.ends) {
 		return l
@@ -65,7 +65,8 @@ func (l *plain) drop(names []string) {
 	}
 }
 
-// settle raises the floor to what was left out, and applies it.
+// settle raises the floor to the given one and to the newest entry above the cap, and removes the
+// entries at or below it.
 func (l *plain) settle(most int, floor timeline.Position) {
 	if !floor.Zero() && floor.Above(l.floor) {
 		l.floor = floor

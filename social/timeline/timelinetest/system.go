@@ -13,15 +13,14 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// Model runs random schedules of all that a server does with lists: posts and
-// deletions, follows, the jobs that follow from them, readers who build, workers
-// that die or lose their lease and go on, lists that go away, and time. Between
-// any two calls of one, the others go on. After each step every list must be
-// complete above its floor, as far as no job is left that would make it so; when
-// all jobs are done, it must be what a reader sees by asking the store.
+// Model runs random schedules of everything that servers do with lists: posts and deletions,
+// follows, the jobs that these cause, readers that build lists, workers that die or continue after
+// they have lost their lease, lists that expire, and time. Processes are interleaved between any
+// two of their calls. After each step every list must be complete above its floor, except for
+// entries that a waiting job would add or remove. When all jobs are done, it must be equal to the
+// store.
 //
-// A failure names its seed: run it again with -timeline.seed and -timeline.seeds
-// 1.
+// A failure reports its seed: repeat it with -timeline.seed and -timeline.seeds 1.
 func Model(t *testing.T, open Open, schedules int) {
 	const most = 4
 	env := open(t, most)
@@ -36,7 +35,7 @@ func Model(t *testing.T, open Open, schedules int) {
 	})
 }
 
-// system is one schedule: a social store with its queue, and who works on it.
+// system is one schedule: a social store with its queue, and the processes that use them.
 type system struct {
 	*fixture
 	most    int
@@ -52,7 +51,7 @@ type system struct {
 	failed  error
 }
 
-// line is one of the log, which is seldom read.
+// line is a line of the log. It is formatted only when a schedule fails.
 type line struct {
 	format string
 	args   []any
@@ -60,8 +59,7 @@ type line struct {
 
 func (l line) String() string { return fmt.Sprintf(l.format, l.args...) }
 
-// pause is where a process says what it has done and stands still; after false
-// it must end.
+// pause logs what a process has done and suspends it. After false it must end.
 type pause func(format string, args ...any) bool
 
 type post struct {
@@ -72,26 +70,25 @@ type post struct {
 
 type pair struct{ agent, author string }
 
-// job is a key of the queue: a post to be delivered, or a pair.
+// job is a key of the queue: a post to deliver, or a pair.
 type job struct {
 	post *post
 	pair pair
 }
 
-// row is a job that is not done. A change of what it is about raises its
-// generation.
+// row is a job that is not done. Each change of its post or pair raises the generation.
 type row struct {
 	generation int
-	lease      int // the process that has it; 0: none
+	lease      int // the process that has it, or 0
 }
 
-// process goes from one step to the next when it is told to.
+// process runs step by step, under the control of the schedule.
 type process struct {
 	number   int
 	name     string
 	next     func() (line, bool)
 	stop     func()
-	patience float64 // who has the least goes first, mostly: so some stand still for long
+	patience float64 // processes with the least mostly run first, so some are suspended for long
 }
 
 func newSystem(t *testing.T, env Env, seed uint64, most int) *system {
@@ -105,7 +102,7 @@ func newSystem(t *testing.T, env Env, seed uint64, most int) *system {
 	return w
 }
 
-// run makes the steps, lets all that is left come to its end, and looks.
+// run runs the schedule, lets the remaining processes and jobs finish, and checks the result.
 func (w *system) run() error {
 	all := w.events()
 	for range 60 + w.rnd.IntN(120) {
@@ -115,7 +112,7 @@ func (w *system) run() error {
 		}
 	}
 	for len(w.procs) > 0 || len(w.rows) > 0 {
-		if len(w.procs) == 0 { // what is leased now, its worker has died
+		if len(w.procs) == 0 { // the workers of rows that are still leased have died
 			for _, r := range w.rows {
 				r.lease = 0
 			}
@@ -129,14 +126,14 @@ func (w *system) run() error {
 	return w.settled()
 }
 
-// event is one kind of step, with how often it comes.
+// event is a kind of step with its relative frequency.
 type event struct {
 	weight int
 	run    func()
 }
 
-// events draws for each kind how often it comes in this schedule: what is rare in
-// one is common in another, and some find only what another never disturbs.
+// events draws the frequency of each kind of step in this schedule, so that some schedules are free
+// of certain kinds and others have many: some failures occur only if others do not interfere.
 func (w *system) events() []event {
 	all := []event{
 		{6, w.publish}, {4, w.delete}, {6, w.follow}, {8, w.read}, {20, w.work}, {6, w.expire}, {2, w.kill}, {2, w.vanish}, {1, w.pass},
@@ -169,7 +166,7 @@ func (w *system) note(format string, args ...any) {
 	w.log = append(w.log, line{format, args})
 }
 
-// story is all that has happened, a line each.
+// story returns the log of the schedule.
 func (w *system) story() string {
 	var b strings.Builder
 	for _, l := range w.log {
@@ -189,7 +186,7 @@ func (w *system) lists() timeline.Lists {
 	return w.B
 }
 
-// mark says that a job has something to do.
+// mark marks a job dirty.
 func (w *system) mark(j job) {
 	if w.rows[j] == nil {
 		w.rows[j] = new(row)
@@ -200,7 +197,7 @@ func (w *system) mark(j job) {
 func (w *system) publish() {
 	w.serial++
 	p := &post{Position: pos(int64(w.rnd.IntN(8)), fmt.Sprint(w.serial)), author: w.author()}
-	if w.rnd.IntN(2) == 0 { // the rest is backdated
+	if w.rnd.IntN(2) == 0 { // the other half is backdated
 		p.At = int64(w.serial)
 	}
 	w.posts = append(w.posts, p)
@@ -237,22 +234,22 @@ func (w *system) pass() {
 	w.note("%s pass", timeline.TakeOver)
 }
 
-// vanish is an eviction, or an expiry.
+// vanish deletes a list like an eviction or an expiry.
 func (w *system) vanish() {
 	list := w.agent()
 	w.must(w.A.Drop(w.ctx, []string{list}))
 	w.note("the list of %s is gone", list)
 }
 
-// must notes an error of the lists: there is none to be.
+// must records an unexpected error of the lists.
 func (w *system) must(err error) {
 	if err != nil && w.failed == nil {
 		w.failed = err
 	}
 }
 
-// start begins a process. Its body calls pause between its steps, and ends when
-// that says so.
+// start starts a process. Its body calls pause between its steps, and must end when that returns
+// false.
 func (w *system) start(name string, body func(pause)) int {
 	w.serial++
 	number := w.serial
@@ -264,7 +261,7 @@ func (w *system) start(name string, body func(pause)) int {
 	return number
 }
 
-// proceed lets one of the processes make a step.
+// proceed runs one step of one of the processes.
 func (w *system) proceed() {
 	if len(w.procs) == 0 {
 		return
@@ -284,7 +281,7 @@ func (w *system) proceed() {
 	}
 }
 
-// kill ends a process where it is.
+// kill ends a process at its current step.
 func (w *system) kill() {
 	if len(w.procs) == 0 {
 		return
@@ -295,7 +292,7 @@ func (w *system) kill() {
 	w.procs = slices.Delete(w.procs, i, i+1)
 }
 
-// jobs is all that is left to be done, in an order that does not change.
+// jobs returns the remaining jobs in a deterministic order.
 func (w *system) jobs() []job {
 	return slices.SortedFunc(maps.Keys(w.rows), func(a, b job) int { return strings.Compare(a.name(), b.name()) })
 }

@@ -1,5 +1,4 @@
-// Package timelinetest is the conformance suite of [timeline.Lists]: what every
-// backend must promise before timelines may be read from it.
+// Package timelinetest is the conformance suite for [timeline.Lists]. Every backend must pass it.
 package timelinetest
 
 import (
@@ -14,21 +13,20 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// Env is lists under test, empty, with what the suite needs around them. Their
-// lists live for [timeline.TTL].
+// Env holds the lists under test, which are empty and have the TTL [timeline.TTL].
 type Env struct {
-	// A and B are two servers with the same lists; the same one twice where the
-	// lists live in one process.
+	// A and B are two servers with the same lists. They are the same value if the lists are in
+	// the memory of one process.
 	A, B timeline.Lists
-	// Advance lets time pass for both.
+	// Advance advances the clock of both.
 	Advance func(d time.Duration)
 }
 
-// Open gives a test lists of its own that hold so many entries; the opener closes
-// them by t.Cleanup.
+// Open opens separate lists for a test, with a cap of most entries, and closes them with
+// t.Cleanup.
 type Open func(t *testing.T, most int) Env
 
-// Start is a time for a clock of [Env] to begin with.
+// Start is the initial time of the clock of an [Env].
 var Start = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
 const agent = "u_10086"
@@ -98,7 +96,7 @@ func opened(t *testing.T, open Open, most int) *fixture {
 	return &fixture{Env: open(t, most), t: t, ctx: t.Context()}
 }
 
-// at is the positions of posts of one second.
+// at returns the positions of posts of one second.
 func at(second int64, names ...string) []timeline.Position {
 	list := make([]timeline.Position, len(names))
 	for i, name := range names {
@@ -107,13 +105,13 @@ func at(second int64, names ...string) []timeline.Position {
 	return list
 }
 
-// pos is the position of one post.
+// pos returns the position of one post.
 func pos(second int64, name string) timeline.Position { return at(second, name)[0] }
 
-// p is the position of the post that run has of a second.
+// p returns the position of run's post of a second.
 func p(second int64) timeline.Position { return pos(second, fmt.Sprintf("p%d", second)) }
 
-// run is posts of consecutive seconds, newest first.
+// run returns the positions of posts of consecutive seconds, newest first.
 func run(from, downTo int64) []timeline.Position {
 	var list []timeline.Position
 	for s := from; s >= downTo; s-- {
@@ -154,7 +152,7 @@ func (f *fixture) commit(token string, floor timeline.Position, entries ...timel
 	return done
 }
 
-// build makes the agent's list.
+// build builds the agent's list.
 func (f *fixture) build(floor timeline.Position, entries ...timeline.Position) {
 	f.t.Helper()
 	require.True(f.t, f.commit(f.begin(), floor, entries...))
@@ -167,7 +165,7 @@ func (f *fixture) push(entries ...timeline.Position) int {
 	return held[0]
 }
 
-// pushTo pushes to lists as they are.
+// pushTo pushes to lists at their current versions.
 func (f *fixture) pushTo(lists []string, entries []timeline.Position) []int {
 	f.t.Helper()
 	held, err := f.B.Push(f.ctx, lists, f.versions(lists), entries)
@@ -206,7 +204,7 @@ func (f *fixture) page(below timeline.Position, n int) timeline.Page {
 	return page
 }
 
-// holds asserts that the agent's list is ready and all that is in it.
+// holds asserts that the agent's list is ready and has exactly these entries and this floor.
 func (f *fixture) holds(floor timeline.Position, entries ...timeline.Position) {
 	f.t.Helper()
 	page := f.page(timeline.Position{}, 100_000)

@@ -6,8 +6,8 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// work has a worker lease a job. It is done only if nothing has changed since, and
-// if the lease was not lost.
+// work starts a worker that leases a job. The job is done only if its generation has not changed
+// and its lease was not lost.
 func (w *system) work() {
 	free := slices.DeleteFunc(w.jobs(), func(j job) bool { return w.rows[j].lease != 0 })
 	if len(free) == 0 {
@@ -38,7 +38,7 @@ func (w *system) work() {
 	r.lease = number
 }
 
-// expire takes a lease from a worker, who does not notice.
+// expire ends a lease. Its worker does not notice.
 func (w *system) expire() {
 	for _, j := range w.jobs() {
 		if r := w.rows[j]; r.lease != 0 && w.rnd.IntN(2) == 0 {
@@ -49,8 +49,8 @@ func (w *system) expire() {
 	}
 }
 
-// deliver pushes a post into its readers' lists, or takes it out, and looks again
-// whether that is still what is wanted.
+// deliver pushes a post into its readers' lists, or removes it, and repeats that if the post has
+// changed meanwhile.
 func (w *system) deliver(p *post) func(pause pause) {
 	return func(pause pause) {
 		for {
@@ -83,13 +83,13 @@ func (w *system) deliver(p *post) func(pause pause) {
 	}
 }
 
-// push pushes a post to lists as they were. It says whether any of them is
-// another one by now, and whether the process goes on.
+// push pushes a post to lists with the versions of heads. again reports whether any of them has
+// another version now, and ok whether the process continues.
 func (w *system) push(p *post, readers []string, heads []timeline.Head, pause pause) (again, ok bool) {
 	for _, list := range readers {
 		h := heads[slices.Index(w.agents, list)]
 		if h.State == timeline.None {
-			continue // if it is there by now, it was built from a store that has the post
+			continue // if it exists by now, it was built from a store that has the post
 		}
 		held, err := w.lists().Push(w.ctx, []string{list}, []string{h.Version}, []timeline.Position{p.Position})
 		w.must(err)
@@ -109,7 +109,7 @@ func (w *system) push(p *post, readers []string, heads []timeline.Head, pause pa
 	return again, true
 }
 
-// pair makes the author's entries in the agent's list what the store has.
+// pair updates the author's entries in the agent's list from the store.
 func (w *system) pair(of pair) func(pause pause) {
 	return func(pause pause) {
 		one := []string{of.agent}
@@ -126,7 +126,7 @@ func (w *system) pair(of pair) func(pause pause) {
 				return
 			}
 			if heads[0].State == timeline.Building && w.rnd.IntN(2) == 0 {
-				return // whoever commits it asks the store from now on
+				return // only a build that reads the store from now on can commit
 			}
 			c := w.changeOf(of, heads[0])
 			if !pause("reads the store: %+v", c) {
@@ -141,8 +141,8 @@ func (w *system) pair(of pair) func(pause pause) {
 	}
 }
 
-// changeOf asks the store for a pair, above the floor of the list, as many posts
-// as a list has room for.
+// changeOf returns the change for a pair's posts above the floor of the list, with at most as many
+// additions as fit into a list.
 func (w *system) changeOf(of pair, h timeline.Head) timeline.Change {
 	c := timeline.Change{Version: h.Version}
 	for _, p := range w.posts {
@@ -161,7 +161,7 @@ func (w *system) changeOf(of pair, h timeline.Head) timeline.Change {
 	return c
 }
 
-// reader reads a list and builds it where it is not there.
+// reader reads a list and builds it if it does not exist.
 func (w *system) reader(agent string) func(pause pause) {
 	return func(pause pause) {
 		for range 3 {

@@ -15,7 +15,7 @@ import (
 func push(t *testing.T, open Open) {
 	f := open10(t, open)
 	f.build(none, pos(5, "a"))
-	for range 2 { // the second time changes nothing and answers the same
+	for range 2 { // the second time changes nothing and returns the same
 		assert.Equal(t, 2, f.push(pos(6, "b"), pos(5, "a")))
 		f.holds(none, pos(6, "b"), pos(5, "a"))
 	}
@@ -69,7 +69,7 @@ func removal(t *testing.T, open Open) {
 	assert.Equal(t, at(8, "r"), page.Entries)
 }
 
-// build2 makes another list.
+// build2 builds another list.
 func (f *fixture) build2(t *testing.T, list string, entries ...timeline.Position) {
 	t.Helper()
 	token, _, err := f.A.Begin(f.ctx, list)
@@ -111,8 +111,8 @@ func replace(t *testing.T, open Open) {
 	f.holds(pos(2, "f"), join(at(9, "new"), at(6, "p6"), at(4, "p4", "n"))...)
 }
 
-// replaceVersion has two that asked the store one after the other, and change the
-// list in the other order.
+// replaceVersion checks that a caller with an older read of the store cannot replace after one with
+// a newer read.
 func replaceVersion(t *testing.T, open Open) {
 	f := open10(t, open)
 	f.build(none, pos(5, "a"))
@@ -134,7 +134,7 @@ func replaceVersion(t *testing.T, open Open) {
 	f.holds(none, pos(7, "c"))
 }
 
-// pushVersion has one that asked the store before it changed, and is late.
+// pushVersion checks that a push based on a read of the store from before a change adds nothing.
 func pushVersion(t *testing.T, open Open) {
 	f := open10(t, open)
 	f.build(none, pos(5, "a"))
@@ -246,12 +246,12 @@ func cancelled(t *testing.T, open Open) {
 	f.holds(none, pos(5, "a"))
 }
 
-// concurrent pushes from two servers while the list is built again and again. Of
-// what was pushed after a build began and what its content has, nothing is lost.
+// concurrent pushes from two servers while the list is rebuilt repeatedly. No entries may be lost
+// that were pushed after a build began or are in its content.
 func concurrent(t *testing.T, open Open) {
 	f := opened(t, open, 1000)
 	const pushers, posts = 4, 50
-	var store sync.Map // what the store has, as builds read it
+	var store sync.Map // the posts of the store, as builds read them
 	var work sync.WaitGroup
 	for n := range pushers {
 		work.Go(func() {
