@@ -13,16 +13,17 @@ import (
 )
 
 const (
-	abandonMost    = 1000            // calls that may wait for the store; the pages of those beyond count as shown
-	abandonFor     = time.Minute     // how long the store is asked
-	abandonPause   = 2 * time.Second // longest pause between attempts, give or take half of it; a record lives longer than that
-	abandonTimeout = 2 * time.Second // of one attempt
+	abandonMost    = 1000            // calls that may wait for the store; the pages of further calls count as shown
+	abandonFor     = time.Minute     // total time of the attempts for one call
+	abandonPause   = 2 * time.Second // longest pause between attempts, plus or minus half of it; shorter than a record's lifetime
+	abandonTimeout = 2 * time.Second // timeout of one attempt
 )
 
-// abandoned takes back, in the background, what calls may have been handed out unknowingly.
+// abandoned takes back, in the background, pages that the session store may have handed out to
+// calls that never received them.
 type abandoned struct {
 	sessions cache.Sessions
-	begin    func(context.Context) context.Context // of each attempt, as of a request
+	begin    func(context.Context) context.Context // returns the context of one attempt, as for a request
 	log      *slog.Logger
 	slots    chan struct{}
 	stopped  chan struct{}
@@ -38,10 +39,10 @@ func newAbandoned(sessions cache.Sessions, begin func(context.Context) context.C
 	}
 }
 
-// add abandons a call as soon as the store answers.
+// add abandons a call once the session store is reachable.
 func (a *abandoned) add(ctx context.Context, agent string, call cache.Call) {
 	select {
-	case <-a.stopped: // by itself: of several that are ready, select takes any
+	case <-a.stopped: // checked first: of several ready cases, select takes a random one
 		return
 	default:
 	}
@@ -79,7 +80,7 @@ func (a *abandoned) run(ctx context.Context, agent string, call cache.Call) {
 	}
 }
 
-// close gives up what still waits.
+// close cancels all pending attempts and waits for them to end.
 func (a *abandoned) close() {
 	a.stop()
 	a.running.Wait()

@@ -8,16 +8,16 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// again collects what the agent has been shown within the window, to go behind what is
-// unseen where recall has nothing else. Those were shown longest ago, day by
-// day: a filter knows no time of the day. Of one day the best comes first.
+// again collects items that the agent was shown within the window. They follow the unseen items
+// when recall has no more of those. Items shown longest ago come first, ordered by day only,
+// because a filter records no time of day; items of one day keep their rank order.
 type again struct {
-	most int          // refs of a list, and of each day; 0: nothing is collected
-	days [][]feed.Ref // by how many days ago it was shown last
+	most int          // maximum number of refs of the list, and of each day; 0 means nothing is collected
+	days [][]feed.Ref // by the number of days since the item was last shown
 }
 
-// again collects as many as a first round recalls. It does not while the stores
-// recover: a page of that time is checked for what was shown.
+// again returns a collector of as many refs as a first round recalls. It collects nothing while
+// the stores recover, because pages are then checked for items already shown.
 func (s *stages) again() again {
 	if !s.e.cfg.ShowAgain || s.e.failOpen.recovering() {
 		return again{}
@@ -25,7 +25,8 @@ func (s *stages) again() again {
 	return again{most: s.e.cfg.N}
 }
 
-// add adds a candidate that was seen, not one that is pending; source is that of home.
+// add collects a candidate that was seen; it ignores pending ones. source is its source in home,
+// [feed.SourceScore] in for-you.
 func (a *again) add(c *feed.Candidate, source feed.Source, v dedup.Verdict) {
 	days, seen := v.DaysAgo()
 	if !seen || a.most == 0 {
@@ -50,7 +51,7 @@ func (a *again) list() (list []feed.Ref, earlier int) {
 	return list, earlier
 }
 
-// placeAgain places the candidates that come again, behind those that have survived.
+// placeAgain places the repeated candidates after the survivors.
 func (x *explaining) placeAgain() {
 	if len(x.found.again) == 0 {
 		return
@@ -77,7 +78,7 @@ func (x *explaining) placeAgain() {
 	}
 }
 
-// latest is pending where one of two verdicts is, else that of the latest day.
+// latest returns Pending if either verdict is, otherwise the verdict of the more recent day.
 func latest(group, id dedup.Verdict) dedup.Verdict {
 	if group == dedup.Unseen || id != dedup.Unseen && id < group {
 		return id

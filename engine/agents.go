@@ -15,13 +15,14 @@ func (e *Engine) Profile(ctx context.Context, agent string) (feed.Profile, error
 	return e.stores.Catalog.Profile(ctx, agent)
 }
 
-// edit waits for the agent's turn to change its profile; the ticket must be left. A catalog
-// starts a change over where another one came first: many at once would be made many times.
+// edit waits for the agent's turn to change its profile; the caller must leave the ticket. A
+// catalog restarts a change when another one was committed first, so many concurrent changes
+// would each be retried many times.
 func (e *Engine) edit(ctx context.Context, agent string) (*ticket, error) {
 	return e.edits.enter(ctx, turnOf{agent: agent}, e.cfg.Clock(), 0)
 }
 
-// PutProfile replaces the agent's profile by [feed.Profile.Replace] in [Engine.EditProfile].
+// PutProfile replaces the agent's profile, using [feed.Profile.Replace] in [Engine.EditProfile].
 func (e *Engine) PutProfile(ctx context.Context, agent string, p feed.Profile) error {
 	_, err := e.EditProfile(ctx, agent, func(stored *feed.Profile) (bool, error) {
 		stored.Replace(p)
@@ -30,10 +31,10 @@ func (e *Engine) PutProfile(ctx context.Context, agent string, p feed.Profile) e
 	return err
 }
 
-// EditProfile changes the agent's profile by change, as [catalog.Profiles] describes it,
-// and answers the profile that is stored then. Where it refuses other items than
-// before, the agent's session ends, because it was ranked for the old one. Errors wrap
-// [feed.ErrInvalid] where the profile would not be valid, or are those of change.
+// EditProfile applies change to the agent's profile, as [catalog.Profiles] describes, and returns
+// the stored profile. If the profile then refuses other items than before, the agent's session
+// ends, because it was ranked for the old one. Errors wrap [feed.ErrInvalid] if the profile would
+// be invalid, or are those of change.
 func (e *Engine) EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error) {
 	ctx = e.cfg.Begin(ctx)
 	if err := feed.CheckAgentID(agent); err != nil {
@@ -44,7 +45,7 @@ func (e *Engine) EditProfile(ctx context.Context, agent string, change func(*fee
 		return feed.Profile{}, err
 	}
 	defer edit.leave()
-	// edited is a change that is valid, and whether other items are refused by it.
+	// edited applies change, validates the result and reports whether it refuses other items.
 	edited := func(p *feed.Profile) (changed, other bool, err error) {
 		before := *p
 		if changed, err = change(p); err != nil || !changed {
@@ -52,8 +53,8 @@ func (e *Engine) EditProfile(ctx context.Context, agent string, change func(*fee
 		}
 		return true, !before.SameMutes(*p), p.Validate()
 	}
-	// Before and after: if ending the session failed after the profile was
-	// changed, changing it again would find nothing to end it for.
+	// The session ends both before and after the change: if only the end after it failed, a retry
+	// would find nothing changed and would not end the session.
 	old, err := e.stores.Catalog.Profile(ctx, agent)
 	if errors.Is(err, feed.ErrNotFound) {
 		old, err = feed.Profile{Learned: feed.Learned{Alone: true}}, nil
@@ -77,8 +78,8 @@ func (e *Engine) EditProfile(ctx context.Context, agent string, change func(*fee
 	return p, err
 }
 
-// endSession ends a session that was ranked for another profile. While sessions cannot be
-// reached it stays: each page leaves out what the profile refuses by then.
+// endSession ends a session that was ranked for another profile. If the session store is
+// unreachable the session remains: each page leaves out items that the profile then refuses.
 func (e *Engine) endSession(ctx context.Context, agent string) error {
 	if err := e.stores.Sessions.Delete(ctx, agent); !errors.Is(err, cache.ErrUnavailable) {
 		return err
@@ -86,8 +87,8 @@ func (e *Engine) endSession(ctx context.Context, agent string) error {
 	return nil
 }
 
-// RemoveProfile deletes the agent's profile; [feed.ErrNotFound] where there
-// is none. Mutes end with it, and so does the session.
+// RemoveProfile deletes the agent's profile, or returns [feed.ErrNotFound] if there is none. The
+// session ends too if the profile had mutes.
 func (e *Engine) RemoveProfile(ctx context.Context, agent string) error {
 	ctx = e.cfg.Begin(ctx)
 	if err := feed.CheckAgentID(agent); err != nil {
@@ -102,7 +103,7 @@ func (e *Engine) RemoveProfile(ctx context.Context, agent string) error {
 	if err != nil {
 		return err
 	}
-	if old.Learned.Alone { // what was learned is no profile, and stays
+	if old.Learned.Alone { // learned features alone are not a profile, and remain
 		return fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
 	}
 	if err := e.stores.Catalog.RemoveProfile(ctx, agent); err != nil && !errors.Is(err, feed.ErrNotFound) {
@@ -114,9 +115,8 @@ func (e *Engine) RemoveProfile(ctx context.Context, agent string) error {
 	return e.endSession(ctx, agent)
 }
 
-// Forget deletes the agent's profile, what was learned of them and what is remembered
-// of their clicks and likes, their session and what is pending, whatever there is of
-// them. After an error forget again.
+// Forget deletes the agent's profile, learned features, recorded clicks and likes, session and
+// pending set, as far as they exist. After an error, call it again.
 func (e *Engine) Forget(ctx context.Context, agent string) error {
 	if err := e.ForgetLearned(ctx, agent); err != nil {
 		return err
@@ -135,8 +135,7 @@ func (e *Engine) Forget(ctx context.Context, agent string) error {
 	return e.stores.Seen.Forget(e.cfg.Begin(ctx), agent)
 }
 
-// refs looks up the group of each item, and what the item is. An id that is unknown stands
-// for its own group.
+// refs looks up the items and their groups. An unknown id counts as its own group.
 func (e *Engine) refs(ctx context.Context, ids []string) ([]feed.Ref, []feed.Doc, error) {
 	docs, err := e.stores.Catalog.Docs(ctx, ids)
 	if err != nil {
@@ -155,9 +154,9 @@ func (e *Engine) refs(ctx context.Context, ids []string) ([]feed.Ref, []feed.Doc
 	return refs, docs, nil
 }
 
-// Learned tells what was learned of an agent, by the profile that has it, and what
-// it does to the relevance of items by the agent's ranking. What the ranking gives no
-// weight has neither score nor factor.
+// Learned returns the features in the agent's profile that were learned, with their effect on the
+// relevance of items under the agent's ranking. Features without weight in that ranking have
+// neither score nor factor.
 func (e *Engine) Learned(agent string, p *feed.Profile) []feed.LearnedGain {
 	l := &p.Learned
 	_, ranking := e.cfg.Rankings.For(agent)
@@ -175,14 +174,14 @@ func (e *Engine) Learned(agent string, p *feed.Profile) []feed.LearnedGain {
 	return gains
 }
 
-// ForgetLearned deletes what was learned of an agent, whatever there is of it. What
-// they did before, and other servers have not learned yet, does not count any more.
+// ForgetLearned deletes all learned features of an agent, if any. Earlier acts that other servers
+// have not processed yet are then ignored.
 func (e *Engine) ForgetLearned(ctx context.Context, agent string) error {
 	ctx = e.cfg.Begin(ctx)
 	if err := feed.CheckAgentID(agent); err != nil {
 		return err
 	}
-	if e.stores.Learner != nil { // what they did before is not to be learned after
+	if e.stores.Learner != nil { // earlier acts must not be learned afterwards
 		if err := e.stores.Learner.Flush(ctx); err != nil {
 			return err
 		}

@@ -30,13 +30,13 @@ type Request struct {
 	Feed      feed.Name // "" is for_you
 	Action    Action
 	Limit     int    // 1 to MaxLimit
-	Silent    bool   // only with refresh: look, change nothing
-	RequestID string // optional: the same id within a minute answers the same page
-	Why       bool   // say why each item is there; a retry may ask otherwise than the call before
+	Silent    bool   // only with refresh: peek without changing anything
+	RequestID string // optional: a repeated id returns the same page for a minute
+	Why       bool   // return the reasons for each item; a retry may set it differently from the first call
 }
 
-// Validate says what is wrong with the request. [Engine.Feed] begins with it; who can
-// refuse the request at less cost calls it before.
+// Validate returns an error that describes what is wrong with the request. [Engine.Feed] calls it
+// first; a caller that can reject a request more cheaply calls it earlier.
 func (r Request) Validate() error {
 	if err := cmp.Or(feed.CheckAgentID(r.Agent), r.Feed.Check()); err != nil {
 		return err
@@ -69,40 +69,41 @@ func (r Request) name() string {
 // Answer is the response to a feed request. Its lists are read in the background after the
 // call: a caller must not write to them.
 type Answer struct {
-	Docs      []feed.Doc // best first, never with a missing one
-	HasMore   bool       // the session still holds something
-	RequestID string     // as asked
-	// NewCount is, of a silent refresh, how many unseen items are newer than the
-	// last refresh; of an agent without one in eight days, how many are younger
-	// than a day, 99 at most.
+	Docs      []feed.Doc // best first; none of them is missing
+	HasMore   bool       // the session has more items
+	RequestID string     // as in the request
+	// NewCount is set by a silent refresh: the number of unseen items newer than the last
+	// refresh. If there was none in eight days, it is the number of items younger than a day, 99
+	// at most.
 	NewCount int
-	// NewReader says that no refresh of the agent, of any feed, had ended before this call:
-	// none is known of the last eight days, and nothing was learned of them. It is false
-	// where the answer is degraded.
+	// NewReader reports that no refresh of the agent, of any feed, ended before this call: the
+	// last eight days have none, and nothing was learned of the agent. It is false if the answer
+	// is degraded.
 	NewReader bool
-	// Refs tells of each of Docs what gave it its position, and whether the agent was
-	// given it before, within the dedup window; nil of a silent refresh.
+	// Refs holds for each of Docs the source of its position, and whether the agent was shown it
+	// before, within the dedup window. It is nil for a silent refresh.
 	Refs []feed.Ref
-	// Trends has, of home, the trend of each of Docs, 0 without a mark; nil: none is known.
+	// Trends holds, for home, the trend of each of Docs, 0 for an unmarked item. Nil means trends
+	// are unknown.
 	Trends []feed.Trend
-	// Why has, where it was asked for and could be told, the reasons of each of
-	// Docs, what adds most to its score first; none for an item about which there is
-	// nothing to say.
+	// Why holds the reasons of each of Docs, the largest share of the score first; an item may
+	// have none. It is nil if reasons were not requested or not available.
 	Why      [][]api.Reason
-	Degraded []string // what was missing, e.g. "dedup"; nil when nothing was
+	Degraded []string // the missing parts, e.g. "dedup"; nil if none are
 }
 
-// ExplainRequest asks what a refresh would do.
+// ExplainRequest describes the refresh to explain.
 type ExplainRequest struct {
 	Agent   string
 	Feed    feed.Name     // "" is for_you
 	Limit   int           // items of the page, 1 to MaxLimit
-	Item    string        // optional: say of this one why it is where it is
-	Ranking *feed.Ranking // optional: instead of the parameters the agent is ranked by
-	At      time.Time     // optional: the moment the refresh is made at; zero: now
+	Item    string        // optional: also explain the position or absence of this item
+	Ranking *feed.Ranking // optional: used instead of the agent's ranking parameters
+	At      time.Time     // optional: the time of the refresh; zero means now
 }
 
-// Validate says what is wrong with the request. [Engine.Explain] begins with it.
+// Validate returns an error that describes what is wrong with the request. [Engine.Explain] calls
+// it first.
 func (r ExplainRequest) Validate() error {
 	if err := cmp.Or(feed.CheckAgentID(r.Agent), r.Feed.Check(), feed.CheckLimit(r.Limit, MaxLimit)); err != nil {
 		return err

@@ -7,17 +7,18 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// homeSources are the sources of home. The first gets what several of them propose.
+// homeSources lists the sources of home. An item that several of them propose goes to the first
+// one.
 var homeSources = [...]feed.Source{feed.SourcePromoted, feed.SourceFollowing, feed.SourceTrending, feed.SourceDiscovery}
 
-// blend places the candidates of home on positions. Each source ranks its own: scores of
-// different sources are never compared. A position goes to the source that the pattern
-// names, or to the first one it hands on to that has something left, and takes of it what
-// [pageBuilder.best] takes, so authors, sites and tags take turns over all sources, and no page
-// tells a story twice. What is promoted comes as it was drawn: by weights, not by scores. What
-// another source proposes, too, is promoted where a position of the page is due to it, else
-// that source's. What tells a story of the page is set aside; see [sourceQueues]. It fills at
-// most the given number of positions.
+// blend assigns the candidates of home to positions. Each source ranks its own candidates; scores
+// of different sources are never compared. A position goes to the source that the pattern names
+// or, if that has nothing left, to the first of its fallbacks that has. [pageBuilder.best]
+// chooses the candidate, so authors, sites and tags vary across all sources, and no page repeats
+// a story. Promoted items keep the order in which they were drawn: by weight, not by score. If
+// another source proposes a promoted item too, it counts as promoted when a promoted position of
+// the page is due to it, otherwise as the other source's. A candidate that repeats a story of the
+// page is set aside; see [sourceQueues]. blend fills at most most positions.
 func (b *pageBuilder) blend(from []feed.Candidate, pattern feed.Pattern, by feed.Diversity, size, most int) []feed.Ref {
 	b.prepare(from, by)
 	queues := newSourceQueues(from)
@@ -61,7 +62,8 @@ func (b *pageBuilder) blend(from []feed.Candidate, pattern feed.Pattern, by feed
 	return ranked
 }
 
-// promotedPositions counts those of n positions that are promoted's.
+// promotedPositions returns how many of n positions of the pattern, starting at from, are
+// promoted.
 func promotedPositions(pattern feed.Pattern, from, n int) (count int) {
 	for i := range n {
 		if pattern.At(from+i) == feed.SourcePromoted {
@@ -71,7 +73,7 @@ func promotedPositions(pattern feed.Pattern, from, n int) (count int) {
 	return count
 }
 
-// leaveOut leaves out a candidate whose duplicate is placed; -1 is none.
+// leaveOut drops a candidate whose duplicate was placed; -1 means there is none.
 func (b *pageBuilder) leaveOut(duplicate, instead int32) {
 	if duplicate < 0 {
 		return
@@ -82,7 +84,7 @@ func (b *pageBuilder) leaveOut(duplicate, instead int32) {
 	b.leave(duplicate, false)
 }
 
-// homeSource is the source of home with that name.
+// homeSource returns the source of home with that name, discovery by default.
 func homeSource(name string) feed.Source {
 	for _, s := range homeSources {
 		if s.String() == name {
@@ -92,12 +94,13 @@ func homeSource(name string) feed.Source {
 	return feed.SourceDiscovery
 }
 
-// compareScores orders as recall does: by score, then the newer one, then by id.
+// compareScores orders candidates as recall does: by score, then newest first, then by id.
 func compareScores(a, b *feed.Candidate) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.UpdateTime, a.UpdateTime), cmp.Compare(a.ID, b.ID))
 }
 
-// takeFrom takes the best of a source for the next position; false: it was set aside.
+// takeFrom places the best candidate of a source at the next position. It returns false if the
+// candidate was set aside.
 func (b *pageBuilder) takeFrom(queues *sourceQueues, f filler, page int) (c int32, placed bool) {
 	queue := queues.left
 	if f.aside {
@@ -129,32 +132,31 @@ func sourcesOf(candidates []feed.Candidate) map[feed.Source]int {
 	return n
 }
 
-// sourceQueues are the candidates of each source of home that are not placed, and those
-// that were set aside, because the page told their story. They come where their source has
-// nothing else: on the next page, as all others, and on the same page where nothing else
-// is left at all. Posts by whom the reader follows do not wait for that: they come on the
-// next page, whatever stories they tell, or before what other sources have.
+// sourceQueues holds the unplaced candidates of each source of home, and those set aside because
+// the page already had their story. A source resumes those set aside when it has nothing else: on
+// the next page, or on the same page once no source has anything else. Posts of followed authors
+// do not wait that long: they are placed on the next page regardless of their story, or on the
+// same page before it falls back to other sources.
 //
-// Of what promoted and another source propose both, whichever is placed first, the other one
-// is left out: so promoting an item takes it from nobody who would find it anyway. Those that
-// are due on the promoted positions of a page are held for them, as long as others have
-// something left.
+// If promoted and another source propose the same item, the one placed first drops the other.
+// Promoting an item thus takes it from no reader who would find it anyway. Duplicates due on the
+// promoted positions of a page are held for them, as long as other candidates are left.
 type sourceQueues struct {
 	from       []feed.Candidate
 	left       queues
 	aside      queues
-	waited     map[int32]bool  // those that were set aside on an earlier page, and are not again
-	duplicates map[int32]int32 // each one's that two sources propose
-	held       []int32         // of other sources than promoted
+	waited     map[int32]bool  // set aside on an earlier page, and not set aside again
+	duplicates map[int32]int32 // the duplicate of each item that promoted and another source propose
+	held       []int32         // duplicates reserved for promoted positions
 }
 
-// queues has candidates by source, best first; what is promoted as it was drawn.
+// queues holds candidates by source, best first; promoted ones in the order drawn.
 type queues map[feed.Source][]int32
 
-// filler names the candidates that fill a position.
+// filler identifies the queue that fills a position.
 type filler struct {
 	source feed.Source
-	aside  bool // with what was set aside, whatever story it tells
+	aside  bool // from the candidates set aside, regardless of their story
 }
 
 func newSourceQueues(from []feed.Candidate) *sourceQueues {
@@ -185,7 +187,8 @@ func newSourceQueues(from []feed.Candidate) *sourceQueues {
 
 func (q *sourceQueues) compare(a, b int32) int { return compareScores(&q.from[a], &q.from[b]) }
 
-// takeUp begins a page: sources that have nothing else go on with what was set aside.
+// takeUp starts a page: following always resumes its candidates set aside, other sources if they
+// have nothing else.
 func (q *sourceQueues) takeUp() {
 	for _, c := range q.aside[feed.SourceFollowing] {
 		q.waited[c] = true
@@ -200,7 +203,8 @@ func (q *sourceQueues) takeUp() {
 	}
 }
 
-// filler tells what fills a position of a source, with all also what was set aside.
+// filler returns the queue that fills a position of a source. With all it includes candidates set
+// aside.
 func (q *sourceQueues) filler(right feed.Source, all bool) (filler, bool) {
 	for _, s := range right.HandOver() {
 		if len(q.left[s]) > 0 {
@@ -221,7 +225,7 @@ func (q *sourceQueues) insert(to queues, source feed.Source, c int32) {
 	to[source] = slices.Insert(to[source], at, c)
 }
 
-// drop takes a candidate out, wherever it is.
+// drop removes a candidate from all queues.
 func (q *sourceQueues) drop(c int32) {
 	source := homeSource(q.from[c].Source)
 	for _, from := range []queues{q.left, q.aside} {
@@ -231,7 +235,7 @@ func (q *sourceQueues) drop(c int32) {
 	}
 }
 
-// hold keeps the duplicates of the next n promoted ones from being placed by others.
+// hold prevents other sources from placing the duplicates of the next n promoted candidates.
 func (q *sourceQueues) hold(n int) {
 	next := q.left[feed.SourcePromoted]
 	for _, c := range next[:min(n, len(next))] {
@@ -242,7 +246,7 @@ func (q *sourceQueues) hold(n int) {
 	}
 }
 
-// release gives back what is held; false: there was nothing.
+// release returns the held candidates to their queues. It returns false if there were none.
 func (q *sourceQueues) release() (some bool) {
 	for _, c := range q.held {
 		q.insert(q.left, homeSource(q.from[c].Source), c)
@@ -251,7 +255,7 @@ func (q *sourceQueues) release() (some bool) {
 	return some
 }
 
-// taken takes the duplicate of a placed candidate out, and answers it; -1: it has none.
+// taken removes and returns the duplicate of a placed candidate; -1 means it has none.
 func (q *sourceQueues) taken(c int32) int32 {
 	duplicate, ok := q.duplicates[c]
 	if !ok {

@@ -14,27 +14,28 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// call is one request on its way through its steps at the session store. The
-// number of a step and the owner name what the step handed out, so that a step
-// whose answer was lost is run again and hands out the same.
+// call is one request during its steps at the session store. The step number and the owner
+// identify a step's result, so a step whose answer was lost can be repeated and returns the same
+// result.
 type call struct {
 	Request
 	e     *Engine
 	owner string
 	step  int // number of the next step
-	// variant is whose ranking the page was made by; "": it comes from a session.
+	// variant is the variant whose ranking made the page; "" for a page of a session.
 	variant string
-	// past is how many candidates a refresh goes past, since they are gone.
+	// past is how many deleted candidates a refresh has to get past.
 	past int
-	// pastSession says that the session of before was tried in place of a list for all.
+	// pastSession reports that the previous session was already tried in place of a list for all
+	// readers.
 	pastSession bool
-	// first says that it is the agent's first refresh.
+	// first reports that this is the agent's first refresh.
 	first bool
-	// profile is the profile that the page was read with; nil: nothing was read.
+	// profile is the profile that the page was read with; nil if nothing was read.
 	profile *feed.Profile
-	// uncertain says that the next step may have been made already, with an unknown page.
+	// uncertain reports that the next step may already have been made, with an unknown page.
 	uncertain bool
-	// kept says that something could neither be delivered nor given back.
+	// kept reports that some refs could be neither delivered nor restored.
 	kept bool
 }
 
@@ -47,8 +48,8 @@ func (c *call) next() cache.Call {
 	return cache.Call{RequestID: c.RequestID, Owner: c.owner, Feed: c.Feed, Action: string(c.Action), Limit: c.Limit, Step: c.step}
 }
 
-// made notes the outcome of the next step. A request that ends while its step
-// is on its way does not learn of it either.
+// made records the outcome of the next step. A request that ends during a step does not learn its
+// outcome either.
 func (c *call) made(ctx context.Context, p cache.Page, err error) {
 	if err == nil {
 		c.step, c.uncertain, c.first = p.Next, false, c.first || p.First
@@ -57,9 +58,9 @@ func (c *call) made(ctx context.Context, p cache.Page, err error) {
 	c.uncertain = c.uncertain || errors.Is(err, cache.ErrUncertain) || ctx.Err() != nil
 }
 
-// unheard tells from which step on the call may have been handed out something
-// that will not be delivered, after it was answered or has failed. What a failed call
-// with a request id was handed out is its retry's.
+// unheard returns, after the call was answered or has failed, the step from which on the call may
+// have been handed refs that will not be delivered; some is false if there are none. Refs handed
+// to a failed call with a request id are left for its retry.
 func (c *call) unheard(failed error) (from cache.Call, some bool) {
 	from = c.next()
 	if failed != nil {
@@ -71,18 +72,18 @@ func (c *call) unheard(failed error) (from cache.Call, some bool) {
 	return from, c.uncertain
 }
 
-// parts says what an answer had to do without.
+// parts is the set of parts that an answer lacks.
 type parts uint16
 
 const (
 	lacksRecall    parts = 1 << iota // candidates are from an earlier recall or session
-	lacksDedup                       // only this process's memory kept items from coming twice
-	lacksSession                     // the page is in no session and no pending set
-	lacksCatalog                     // items whose content was not cached are left out; of a timeline, the mutes are not known
-	lacksTimeline                    // no list: the social store has answered
-	lacksSocial                      // the social store could not be asked: of posts, public ones that were kept are shown
-	lacksWhy                         // the items are there, but not why they are
-	lacksFollowing                   // of home: a source failed, or was late, and is left out
+	lacksDedup                       // only this process's memory prevented repeats
+	lacksSession                     // the page is in neither a session nor a pending set
+	lacksCatalog                     // items whose content was not cached are left out; for a timeline, the mutes are unknown
+	lacksTimeline                    // there was no list: the social store answered
+	lacksSocial                      // the social store was unavailable: of posts, only cached public ones are shown
+	lacksWhy                         // the items have no reasons
+	lacksFollowing                   // for home: a source failed or was late, and is left out
 	lacksTrending
 	lacksDiscovery
 	lacksPromoted
@@ -90,7 +91,7 @@ const (
 
 var partNames = []string{"recall", "dedup", "session", "catalog", "timeline", "social", "why", "following", "trending", "discovery", "promoted"}
 
-// names lists the parts as [Answer.Degraded] does; nil when nothing is missing.
+// names lists the parts as in [Answer.Degraded]; nil if none are missing.
 func (p parts) names() []string {
 	var out []string
 	for i, name := range partNames {
@@ -101,15 +102,15 @@ func (p parts) names() []string {
 	return out
 }
 
-// page is a page on its way to an answer.
+// page is a page that is being turned into an answer.
 type page struct {
 	cache.Page
 	lacks       parts
-	ofSession   bool // of the session of before, in place of a list for all readers
+	ofSession   bool // from the previous session, in place of a list for all readers
 	sessionless bool // handed out without the session store: only this process remembers it
 }
 
-// down reports whether a store cannot be asked although the request still has time.
+// down reports whether a store is unavailable although the request still has time.
 func down(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil {
 		return false
@@ -118,7 +119,7 @@ func down(ctx context.Context, err error) bool {
 	return slices.ContainsFunc(unavailable, func(u error) bool { return errors.Is(err, u) })
 }
 
-// each has for each of a list what of makes of it.
+// each applies of to each element of a list.
 func each[T, R any](list []T, of func(T) R) []R {
 	out := make([]R, len(list))
 	for i := range list {
@@ -127,9 +128,9 @@ func each[T, R any](list []T, of func(T) R) []R {
 	return out
 }
 
-// oldSessionPage pages on in the session of before, because of what failed; cause is the
-// error where there is no session either. Whatever is down, the page lacks a new search: its
-// items were checked when the session was built and are not shown twice.
+// oldSessionPage continues with the previous session after a failure; it returns cause if there
+// is no session either. Whichever store is down, the page lacks a new search: its items were
+// checked when the session was built and are not shown twice.
 func (e *Engine) oldSessionPage(ctx context.Context, c *call, cause error) (page, error) {
 	if !down(ctx, cause) {
 		return page{}, cause

@@ -9,12 +9,12 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// undoTimeout bounds giving a page back when its request has ended already.
+// undoTimeout bounds restoring a page after its request has ended.
 const undoTimeout = 2 * time.Second
 
-// deliver turns a page into an answer: hydrate, top up, record. Where nothing of
-// the page is left and the session is at its end, it refreshes, and again past what is
-// gone: recall may propose for a second what was deleted or changed in it.
+// deliver turns a page into an answer: hydrate, top up, record. If nothing of the page is left
+// and the session is at its end, it refreshes, repeatedly and past the deleted items: recall may
+// still propose items for about a second after they were deleted or changed.
 func (e *Engine) deliver(ctx context.Context, c *call, p page) (Answer, error) {
 	got, err := fillPage(ctx, c, c.Limit, &p)
 	for try := 1; err == nil && len(got.docs) == 0 && got.short() > c.past && !p.HasMore && try <= pageTries; try++ {
@@ -42,9 +42,9 @@ func (e *Engine) deliver(ctx context.Context, c *call, p page) (Answer, error) {
 	return a, nil
 }
 
-// record remembers what is being answered. What is answered again is recorded
-// again, which changes nothing, because the answer before may have been lost
-// with its server; it is not counted again.
+// record records the page that is being answered. It records a replayed page again, which changes
+// nothing, because the earlier answer may have been lost with its server; it does not count it
+// again.
 func (e *Engine) record(ctx context.Context, c *call, p page, got hydrated) {
 	if p.sessionless && p.Replayed {
 		return
@@ -71,13 +71,13 @@ func (c *call) take(ctx context.Context, n int) (page, error) {
 	return page{Page: p}, err
 }
 
-// read hydrates a page. What this process handed out is left out, and stays pending: a
-// session that outlived a fault may still hold it. A replayed step is taken as it is: a retry
-// on this server may have been answered with it.
+// read hydrates a page. It leaves out items that this process already handed out, and they stay
+// pending: a session that outlived a fault may still hold them. It does not filter a replayed
+// step: a retry on this server may have been answered with it.
 func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 	if p.Replayed {
 		got, err := c.e.stages.hydrate(ctx, c.Agent, p.Refs)
-		got.cut(c.Limit) // two equal calls at once may have filled it up together
+		got.cut(c.Limit) // two equal concurrent calls may both have topped it up
 		got.unsure = c.e.failOpen.recovering()
 		return got, err
 	}
@@ -94,7 +94,7 @@ func (c *call) read(ctx context.Context, p page) (hydrated, error) {
 	return got, err
 }
 
-// restore returns to the session what could not be delivered, also when the request has ended.
+// restore returns undelivered refs to the session, even if the request has ended.
 func (c *call) restore(ctx context.Context, p page, refs []feed.Ref) {
 	if len(refs) == 0 || p.Replayed && p.sessionless {
 		return
@@ -112,9 +112,8 @@ func (c *call) restore(ctx context.Context, p page, refs []feed.Ref) {
 	}
 }
 
-// discard takes what is gone or muted out of the pending set, so that it is not
-// recorded as an impression, and what was shown before off the call's record, so
-// that a retry leaves it out too.
+// discard removes deleted and muted refs from the pending set, so that they are not recorded as
+// impressions, and refs shown before from the call's record, so that a retry leaves them out too.
 func (c *call) discard(ctx context.Context, got hydrated) {
 	sessions, log := c.e.stores.Sessions, c.e.cfg.Log
 	if refs := got.unshown(); len(refs) > 0 {

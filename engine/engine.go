@@ -1,7 +1,7 @@
-// Package engine answers the feed: refresh, load more and peek. The stages of
-// a refresh stand in their order: recall → dedup → page → hydrate → record.
-// The engine knows the contracts of its stores, never a backend, and keeps no
-// state of its own but whose turn it is to refresh.
+// Package engine serves the feed: refresh, load more and peek. A refresh runs its stages in this
+// order: recall → dedup → page → hydrate → record. The engine uses the contracts of its stores,
+// never a backend. Its own state is in memory: queues of refreshes and profile edits and, for
+// outages, recently delivered items and pages.
 package engine
 
 import (
@@ -22,92 +22,90 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// pageTries is how often a refresh chooses anew while other servers hand out all that it has
-// chosen, and how often an answer refreshes where all of that is gone.
+// pageTries is how often a refresh chooses again when other servers hand out everything it has
+// chosen, and how often an answer refreshes when all of its items were deleted.
 const pageTries = 4
 
 // Seen is the part of a dedup store that the engine uses.
 type Seen interface {
 	dedup.Checker
-	// Forget is that of [dedup.Store].
+	// Forget behaves as in [dedup.Store].
 	Forget(ctx context.Context, agent string) error
 }
 
-// Recorder takes impressions off the request path. [dedup.Recorder] is one.
+// Recorder records impressions off the request path. [dedup.Recorder] implements it.
 type Recorder interface {
-	// Deliver hands over what an agent was answered, groups and ids, and keeps the list. It
-	// must not block. What it has no room for stays pending, and the agent's next
-	// refresh delivers it again; recording anything twice is harmless.
+	// Deliver submits the groups and ids shown to an agent, and retains the list. It must not
+	// block. Impressions without room stay pending, and the agent's next refresh delivers them
+	// again; recording an impression twice is harmless.
 	Deliver(agent string, groups []string)
-	// Confirm is Deliver for callers that wait: it returns when a filter has the
-	// groups. The error wraps [dedup.ErrUnavailable] where they could not be
-	// written, or is the context's; then confirming them again is safe.
+	// Confirm is a Deliver that waits: it returns when a filter has the groups. The error wraps
+	// [dedup.ErrUnavailable] if they could not be written, or is the context's; then confirming
+	// them again is safe.
 	Confirm(ctx context.Context, agent string, groups []string) error
 }
 
-// Stores is everything the engine stands on; all but Fallback, Recovery, Tally,
-// Popularity, Learner, Promotions, Posts and Prefetch are required.
+// Stores holds the stores that the engine depends on; all but Fallback, Recovery, Tally,
+// Popularity, Learner, Promotions, Posts, Home and Prefetch are required.
 type Stores struct {
 	Recall   recall.Source
 	Seen     Seen
 	Recorder Recorder
 	Sessions cache.Sessions
 	Catalog  catalog.Catalog
-	// Fallback makes the engine fail open: while the dedup or session store is
-	// down it answers degraded and keeps the impressions there. Without it such
-	// a request is an error.
+	// Fallback makes the engine fail open: while the dedup or session store is down it returns
+	// degraded answers and writes the impressions to Fallback. Without it such requests fail.
 	Fallback Fallback
-	// Recovery tells when a page is to be checked again and said to be degraded,
-	// because the stores were down; nil: never.
+	// Recovery reports when pages must be checked again and marked as degraded because the stores
+	// were down. Nil means never.
 	Recovery Recovery
-	Tally    Tally // counts what is shown and done, per variant; nil: nothing is counted
-	// Popularity counts clicks and likes per item; nil: they change no ranking.
+	Tally    Tally // counts impressions and acts per variant; nil disables it
+	// Popularity counts clicks and likes per item. Nil means they do not affect ranking.
 	Popularity Popularity
-	// Learner learns of an agent by what they do; nil: nothing is learned.
+	// Learner learns an agent's preferences from acts. Nil means nothing is learned.
 	Learner Learner
-	// Promotions tells by which promotion an item is shown; nil: there are none.
+	// Promotions finds the promotion that shows an item. Nil means there are none.
 	Promotions Promotions
-	// Posts tells which posts an agent may see: acts on others do not count; nil: none.
+	// Posts reports which posts an agent may see; acts on other posts do not count. Nil disables
+	// this check.
 	Posts social.Cards
 	Home  Home // the sources of home
-	// Prefetch reads next pages ahead; nil: nothing does.
+	// Prefetch reads the next pages ahead. Nil disables it.
 	Prefetch *Prefetcher
 }
 
-// Rankings says by which parameters agents' refreshes are ranked. [feed.Live] is
-// one that stays as it is.
+// Rankings selects the parameters that agents' refreshes are ranked by. [feed.Live] is a fixed
+// implementation.
 type Rankings interface {
-	// For tells the parameters of an agent, and the run of the variant they belong to,
-	// by which is counted. A page is ranked by what it told once, so it may change its mind;
-	// it must not block.
+	// For returns an agent's parameters and the run of their variant, under which results are
+	// counted. It is called once per page, so results may change between calls. It must not
+	// block.
 	For(agent string) (run string, r feed.Ranking)
 }
 
 // Config tunes an Engine.
 type Config struct {
 	Clock    feed.Clock
-	Log      *slog.Logger // nil: nothing is logged
+	Log      *slog.Logger // nil disables logging
 	Rankings Rankings
-	N        int // candidates of a refresh's first round; 0: 500
-	// RoundsFor is how long a refresh begins further rounds; 0: there is one. No
-	// longer are the sources waited for to tell why items are there; 0: as long as the
-	// request has.
+	N        int // candidates of a refresh's first round; 0 means 500
+	// RoundsFor is how long a refresh starts further rounds; 0 means one round. It also bounds
+	// the time to compute the reasons of items; 0 means the rest of the request's time.
 	RoundsFor  time.Duration
-	OriginStep time.Duration // the origin is rounded down to it, so that equal recalls are equal; 0: it is not
-	Coalesce   time.Duration // a refresh that waited for one this young pages from its session; 0: off
-	// ShowAgain fills the end of a session with what was shown longest ago, where
-	// recall has nothing unseen left (dedup.when_exhausted: oldest).
+	OriginStep time.Duration // the origin is rounded down to a multiple of it to make equal recalls identical; 0 disables rounding
+	Coalesce   time.Duration // a refresh that waited for one this recent pages from its session; 0 disables it
+	// ShowAgain fills the end of a session with the items shown longest ago once recall has
+	// nothing unseen left (dedup.when_exhausted: oldest).
 	ShowAgain bool
-	// RecordServed records what was delivered (impressions.on: served); else
-	// only what the client reports as seen is recorded.
+	// RecordServed records items as they are delivered (impressions.on: served); otherwise only
+	// items that the client reports as seen are recorded.
 	RecordServed bool
-	// Remember keeps in this process what it handed out lately, and never
-	// hands that out again: for stores that a failover can set back. It is
-	// implied by [Stores.Fallback].
+	// Remember retains the items that this process handed out recently and never hands them out
+	// again, for stores that a failover can set back. [Stores.Fallback] implies it.
 	Remember bool
-	// Begin returns the context with which stores are asked for one request; nil: as it is.
+	// Begin returns the context for the store calls of one request. Nil means the request's own.
 	Begin func(context.Context) context.Context
-	// Tracer makes a span for each request and each of its stages; nil: none.
+	// Tracer creates a span for each request and each of its stages. Nil disables tracing.
 	Tracer trace.Tracer
 }
 
@@ -120,7 +118,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate says which value is unusable.
+// Validate returns an error for the first invalid value.
 func (c Config) Validate() error {
 	switch {
 	case c.Clock == nil:
@@ -135,14 +133,14 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Engine answers the feed. It is safe for concurrent use.
+// Engine serves the feed. It is safe for concurrent use.
 type Engine struct {
 	stores    Stores
-	direct    recall.Source // without the front that readers share
+	direct    recall.Source // Recall without the front that readers share
 	cfg       Config
 	turns     turns  // of refreshes
 	edits     turns  // of changes to an agent's profile
-	stages    stages // of what readers ask
+	stages    stages // for requests of readers
 	failOpen  failOpen
 	abandoned *abandoned
 }
@@ -214,12 +212,12 @@ func (e *Engine) page(ctx context.Context, c *call) (Answer, error) {
 	return a, err
 }
 
-// Close ends what runs in the background, and waits for calls of stores that are under way.
+// Close stops the background work, and waits for store calls in progress.
 func (e *Engine) Close() { e.abandoned.close() }
 
-// loadMore pages on in the agent's session; without one it silently refreshes.
-// So it does after a pop that was not answered: the page step of the refresh
-// hands out what the pop has taken, if it has.
+// loadMore returns the next page of the agent's session; without a session it refreshes. It also
+// refreshes after a pop whose answer was lost: the page step of the refresh returns the items
+// that the pop took, if any.
 func (e *Engine) loadMore(ctx context.Context, c *call) (Answer, error) {
 	p, err := c.take(ctx, c.Limit)
 	countLoadMore(p, err)
@@ -243,13 +241,13 @@ func (e *Engine) profile(ctx context.Context, agent string) (feed.Profile, error
 	return p, err
 }
 
-// query recalls an agent's candidates; variant is that of its ranking.
+// query returns the recall query of an agent, and the variant of its ranking.
 func (e *Engine) query(agent string, p feed.Profile) (q feed.Query, variant string) {
 	variant, ranking := e.cfg.Rankings.For(agent)
 	return feed.Query{Agent: agent, Profile: p, Ranking: ranking, Origin: e.cfg.origin(e.cfg.Clock()), N: e.cfg.N}, variant
 }
 
-// origin is the now of the decay, rounded down so that equal recalls are equal.
+// origin returns the reference time of the decay, rounded down to make equal recalls identical.
 func (c *Config) origin(now time.Time) time.Time {
 	now = now.UTC()
 	if c.OriginStep > 0 {

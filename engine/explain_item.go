@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// item says of the item that was asked for why it is where it is, or is no candidate.
+// item explains the position or absence of the requested item.
 func (x *explaining) item(ctx context.Context) error {
 	if x.r.Item == "" {
 		return nil
@@ -45,7 +45,7 @@ func (x *explaining) item(ctx context.Context) error {
 	out.Group, out.Title, out.UpdateTime = it.Group(), it.Title, it.UpdateTime
 	out.Age = x.query.Origin.Unix() - it.UpdateTime
 	out.Decay, out.Curves = x.curve.At(float64(out.Age)), x.curves(out.Age)
-	factors, err := x.ask(ctx, []string{out.ID}) // recall may know of it although it is no candidate
+	factors, err := x.ask(ctx, []string{out.ID}) // recall may have it although it is no candidate
 	if err != nil {
 		return err
 	}
@@ -67,8 +67,8 @@ func (x *explaining) curves(age int64) []float64 {
 
 // candidateReason puts a candidate's outcome into words.
 func (x *explaining) candidateReason(c *api.Explained, it *feed.Item) string {
-	paged := 0 // candidates of the page down to this one
-	ahead := 0 // of the session
+	paged := 0 // candidates of the page up to this one
+	ahead := 0 // candidates of the session up to this one
 	for _, other := range x.out.Candidates {
 		if c.Variety == nil || other.Variety == nil || other.Variety.Place > c.Variety.Place {
 			continue
@@ -109,7 +109,7 @@ func (x *explaining) candidateReason(c *api.Explained, it *feed.Item) string {
 	return fmt.Sprintf("%s, but %s is of the same group, ranks higher and stands in for it.", ranks, c.Better)
 }
 
-// againOf says in words that a candidate was shown before.
+// againOf states that a candidate was shown before.
 func againOf(c *api.Explained) string {
 	if !c.ShownBefore {
 		return ""
@@ -117,7 +117,7 @@ func againOf(c *api.Explained) string {
 	return fmt.Sprintf(" The agent was given it, or an item of its group, on %s; it comes again because nothing unseen is left (dedup.when_exhausted).", c.Day)
 }
 
-// storyOf says in words that a candidate is placed beside another one of its story.
+// storyOf states that the page has another item with a candidate's story.
 func storyOf(c *api.Explained) string {
 	if c.Better == "" {
 		return ""
@@ -125,7 +125,7 @@ func storyOf(c *api.Explained) string {
 	return fmt.Sprintf(" %s there has nearly the same title, for which it was set aside at first.", c.Better)
 }
 
-// varietyReason says in words what has lowered a candidate among those of its page.
+// varietyReason describes the variety factors that lowered a candidate on its page.
 func varietyReason(v *api.Variety) string {
 	var why []string
 	for k, nth := range []*api.Nth{v.Author, v.Site, v.Tag} {
@@ -139,7 +139,7 @@ func varietyReason(v *api.Variety) string {
 	return ", as " + strings.Join(why, " and ")
 }
 
-// elsewhere says why an item is no candidate at all.
+// elsewhere explains why an item is not a candidate.
 func (x *explaining) elsewhere(ctx context.Context, out *api.ExplainedItem, it *feed.Item, found bool) error {
 	better, grouped := x.best[it.Group()]
 	switch {
@@ -161,7 +161,8 @@ func (x *explaining) elsewhere(ctx context.Context, out *api.ExplainedItem, it *
 	return nil
 }
 
-// outside says how far recall was from an item, and whether it would be shown if it came.
+// outside explains by how much recall missed an item, and whether a filter or the pending set has
+// it too.
 func (x *explaining) outside(ctx context.Context, out *api.ExplainedItem) error {
 	out.Outcome = api.OutcomeOutside
 	n := x.out.Counts.Recalled
@@ -199,7 +200,7 @@ func compareExplained(a, b *api.Explained) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.UpdateTime, a.UpdateTime), cmp.Compare(a.ID, b.ID))
 }
 
-// refusal names what of a profile refuses the item.
+// refusal describes the part of a profile that refuses the item.
 func refusal(p *feed.Profile, it *feed.Item) string {
 	if p.Refusals().Ref(feed.Ref{ID: it.ID, Group: it.Group()}) {
 		return "the agent has hidden " + it.Group()

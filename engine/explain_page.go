@@ -13,8 +13,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// explainedList is the [pageSource] of an explanation: the list that a refresh would make a
-// session of. Nothing is returned to it, since nothing else takes from it.
+// explainedList is the [pageSource] of an explanation: the list that a refresh would store as the
+// session. Refs are not restored to it, since nothing else takes from it.
 type explainedList struct {
 	*explaining
 	rest []feed.Ref
@@ -33,7 +33,7 @@ func (d *explainedList) read(ctx context.Context, p page) (hydrated, error) {
 func (*explainedList) discard(context.Context, hydrated)         {}
 func (*explainedList) restore(context.Context, page, []feed.Ref) {}
 
-// page builds the page that a refresh would answer.
+// page builds the page that a refresh would return.
 func (x *explaining) page(ctx context.Context) error {
 	d := &explainedList{x, x.found.session()}
 	p, err := d.take(ctx, x.r.Limit)
@@ -55,8 +55,9 @@ func (x *explaining) page(ctx context.Context) error {
 	return x.contents(ctx, outcomes)
 }
 
-// contents reads all candidates, for their titles and for what is gone or muted behind the
-// page, and notes the outcomes of those that have survived. What cannot be read counts as it was.
+// contents reads all candidates, for their titles and to find deleted or muted ones after the
+// page, and sets the outcomes of the survivors. A candidate that cannot be read counts as
+// unchanged.
 func (x *explaining) contents(ctx context.Context, outcomes map[string]api.Outcome) error {
 	ctx, end := x.enter(ctx, hydrateStage)
 	defer end()
@@ -89,7 +90,7 @@ func (x *explaining) contents(ctx context.Context, outcomes map[string]api.Outco
 	return nil
 }
 
-// homeProposal names what one source of home proposes.
+// homeProposal identifies an item that one source of home proposes.
 type homeProposal struct {
 	source feed.Source
 	id     string
@@ -102,10 +103,11 @@ type homeScore struct {
 	n         float64 // see [feed.Affinity]
 }
 
-// home reports whether the explanation is of home.
+// home reports whether the explanation is about home.
 func (x *explaining) home() bool { return x.r.Feed == feed.HomeFeed }
 
-// rankHome ranks the candidates of each source, whose scores are not compared, and lists them.
+// rankHome lists the candidates, ranked per source, since scores of different sources are not
+// compared.
 func (x *explaining) rankHome() {
 	all := x.out.Candidates
 	slices.SortStableFunc(all, func(a, b api.Explained) int {
@@ -117,11 +119,11 @@ func (x *explaining) rankHome() {
 			rank = 1
 		}
 		all[i].Rank = rank
-		x.list(all[i]) // it stands where it was, or further ahead
+		x.list(all[i]) // written at index i or before
 	}
 }
 
-// ranks says in words where a candidate ranks.
+// ranks describes the rank of a candidate.
 func (x *explaining) ranks(c *api.Explained) string {
 	if x.home() {
 		return fmt.Sprintf("It ranks %d in %s", c.Rank, c.Source)
@@ -129,7 +131,8 @@ func (x *explaining) ranks(c *api.Explained) string {
 	return fmt.Sprintf("It ranks %d of %d", c.Rank, x.out.Counts.Recalled)
 }
 
-// unproposed says why an item, in recall or not, that nothing else explains is no candidate.
+// unproposed explains why an item that no other rule explains is not a candidate; found reports
+// whether recall has it.
 func (x *explaining) unproposed(ctx context.Context, out *api.ExplainedItem, found bool) error {
 	switch {
 	case x.home():
@@ -148,7 +151,8 @@ func (x *explaining) unproposed(ctx context.Context, out *api.ExplainedItem, fou
 	return nil
 }
 
-// homeOrder is where the candidates of a source are listed; those of for-you are all of one.
+// homeOrder returns the position of a candidate's source in the list; candidates of for-you share
+// one source.
 func homeOrder(c *api.Explained) int { return slices.Index(homeSources[:], homeSource(c.Source)) }
 
 // listOrder is the order of the candidates of an explanation.
@@ -156,7 +160,7 @@ func listOrder(a, b api.Explained) int {
 	return cmp.Or(cmp.Compare(homeOrder(&a), homeOrder(&b)), cmp.Compare(a.Rank, b.Rank))
 }
 
-// rightOf says in words whose position by the pattern a candidate of home is at.
+// rightOf names the source that the pattern assigns the position of a home candidate to.
 func rightOf(v *api.Variety) string {
 	switch v.Right {
 	case "":

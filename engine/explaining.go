@@ -15,10 +15,9 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// Explain goes through the stages of a refresh without changing anything: no
-// session, no pending set, no impression, no count of answers. It asks the
-// recall source directly, so that what is kept of recalls for readers is
-// neither used nor pushed out; content it reads may enter a cache.
+// Explain runs the stages of a refresh without changing anything: no session, no pending set, no
+// impression, no count of answers. It queries the recall source directly, so it neither uses nor
+// evicts recalls cached for readers; content that it reads may enter a cache.
 //
 // Errors wrap [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid], or a store's ErrUnavailable.
 func (e *Engine) Explain(ctx context.Context, r ExplainRequest) (api.Explanation, error) {
@@ -41,14 +40,14 @@ func (e *Engine) Explain(ctx context.Context, r ExplainRequest) (api.Explanation
 	return x.out, nil
 }
 
-// Ranking tells by which parameters the agent is ranked at the moment, and their variant.
+// Ranking returns the agent's current ranking parameters and their variant.
 func (e *Engine) Ranking(agent string) (variant string, r feed.Ranking) {
 	run, r := e.cfg.Rankings.For(agent)
 	variant, _ = feed.VariantOf(run)
 	return variant, r
 }
 
-// explaining is one explanation on its way.
+// explaining holds the state of one explanation.
 type explaining struct {
 	e         *Engine
 	r         ExplainRequest
@@ -59,27 +58,28 @@ type explaining struct {
 	curve     *feed.DecayFunc
 	out       api.Explanation
 	best      map[string]string // group → the id of its best candidate
-	found     chosen            // what the page is built from
+	found     chosen            // the list that the page is built from
 	last      api.Explained     // the last candidate, listed or not
 	exhausted bool              // recall had no more
-	unlisted  []api.Explained   // counted as seen and not listed; they may come again
-	ofDay     map[string]int    // how many candidates each day's filter has
+	unlisted  []api.Explained   // counted as seen and not listed; they may be repeated
+	ofDay     map[string]int    // the number of candidates in the filter of each day
 	counts    map[api.Outcome]int
 	lacks     parts
 }
 
-// listed is how many candidates are listed whatever came of them. Of those that
-// come behind them only what survived is, and the item that was asked for: who
-// has seen everything would be answered the whole catalog.
+// listed is how many candidates are listed regardless of their outcome. After those, only
+// survivors and the requested item are listed: otherwise an agent who has seen everything would
+// get the whole catalog.
 const listed = 2000
 
-// What only an explanation measures.
+// Stages that only an explanation measures.
 var (
 	profileTime = stage{name: "profile"}
 	factorsTime = stage{name: "factors"}
 )
 
-// enter is [Engine.enter] for an explanation, whose times go into the answer, not the metrics.
+// enter is [Engine.enter] for an explanation, which reports times in the answer, not in the
+// metrics.
 func (x *explaining) enter(ctx context.Context, s stage) (context.Context, func()) {
 	to := map[string]*float64{
 		profileTime.name: &x.out.Times.Profile, recallStage.name: &x.out.Times.Recall, dedupStage.name: &x.out.Times.Dedup,
@@ -92,7 +92,7 @@ func (x *explaining) enter(ctx context.Context, s stage) (context.Context, func(
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// open reads what a refresh starts from, or takes what was asked for instead.
+// open reads the inputs of a refresh, unless the request overrides them.
 func (x *explaining) open(ctx context.Context) error {
 	ctx, end := x.enter(ctx, profileTime)
 	defer end()
@@ -118,7 +118,7 @@ func (x *explaining) open(ctx context.Context) error {
 	return nil
 }
 
-// recall goes through the rounds as [stages.choose] does and keeps all that comes by.
+// recall runs the rounds as [stages.choose] does and records all candidates.
 func (x *explaining) recall(ctx context.Context) (err error) {
 	x.stages = stages{e: x.e, at: func() time.Time { return x.now }, recall: x.e.direct, enter: x.enter, scores: map[homeProposal]homeScore{}}
 	r := x.stages.rounds(wanted{x.r.Agent, x.r.Feed, x.query, x.r.Limit, x.r.Limit, x.e.cfg.RoundsFor})
@@ -140,7 +140,7 @@ func (x *explaining) recall(ctx context.Context) (err error) {
 	return nil
 }
 
-// take takes the candidates of a portion over, with what the filters said.
+// take records the candidates of a portion with their verdicts.
 func (x *explaining) take(r *rounds) {
 	x.out.Counts.Rounds = r.number
 	checked := 0
@@ -158,7 +158,7 @@ func (x *explaining) take(r *rounds) {
 		} else {
 			n.Outcome, n.Better = api.OutcomeGroup, x.best[c.Group]
 		}
-		if s, ok := x.stages.scores[homeProposal{homeSource(c.Source), c.ID}]; ok { // it is not recall's
+		if s, ok := x.stages.scores[homeProposal{homeSource(c.Source), c.ID}]; ok { // scored by home, not by recall
 			n.Base, n.Decay = s.Base, s.Decay
 			n.Popularity = &api.Popularity{Value: s.reactions, Factor: s.Popularity}
 			n.Affinity = &api.Affinity{N: s.n, Factor: s.Affinity}
@@ -185,7 +185,7 @@ func (x *explaining) list(n api.Explained) {
 	x.out.Candidates = append(x.out.Candidates, n)
 }
 
-// place says where the candidates that have survived are placed. All of them are listed.
+// place sets the positions of the survivors. All of them are listed.
 func (x *explaining) place(survivors []feed.Candidate, places []place) {
 	type proposal struct{ source, id string } // of home, two sources may propose one item
 	listed := make(map[proposal]*api.Explained, len(survivors))
@@ -220,7 +220,7 @@ func (x *explaining) place(survivors []feed.Candidate, places []place) {
 	}
 }
 
-// outcome returns the outcome that a verdict stands for; "" for a candidate that survived.
+// outcome returns the outcome for a verdict, and the day of a filter hit; "" for a survivor.
 func (x *explaining) outcome(v dedup.Verdict) (f api.Outcome, day string) {
 	switch ago, seen := v.DaysAgo(); {
 	case seen:
@@ -231,7 +231,7 @@ func (x *explaining) outcome(v dedup.Verdict) (f api.Outcome, day string) {
 	return "", ""
 }
 
-// factors asks recall what the scores are made of that it has given.
+// factors queries recall for the components of the scores that it computed.
 func (x *explaining) factors(ctx context.Context) error {
 	var which []int
 	var ids []string
@@ -267,7 +267,7 @@ func setFactors(c *api.Explained, f recall.Factors, r *feed.Ranking) {
 	}
 }
 
-// explainedReaders is nil where there are none.
+// explainedReaders returns nil if there are none.
 func explainedReaders(count, weight float64) *api.Readers {
 	if count == 0 {
 		return nil
@@ -275,7 +275,7 @@ func explainedReaders(count, weight float64) *api.Readers {
 	return &api.Readers{Count: count, Adds: weight * feed.LogCount(count)}
 }
 
-// count fills in how many candidates came to what, and what was missing.
+// count sets the number of candidates per outcome, and the missing parts.
 func (x *explaining) count() {
 	for i := range x.out.Candidates {
 		x.counts[x.out.Candidates[i].Outcome]++

@@ -9,31 +9,30 @@ import (
 )
 
 const (
-	// unexplored is how many positions of each page go by score alone.
+	// unexplored is how many positions, the first of each page, are filled by score alone.
 	unexplored = 5
-	// exploreAge is how old an item may be to be drawn.
+	// exploreAge is the maximum age of a drawn item.
 	exploreAge = 3 * 24 * time.Hour
-	// draws is how often a position is drawn for, where what was drawn is too old.
+	// draws is how often an item is drawn for a position until one is young enough.
 	draws = 8
 )
 
-// drawer draws the items that a share of a page's positions goes to. They are
-// candidates of the same recall, so they pass the same filters, mutes and languages as
-// all others, and are young. Where they stand, by score, is behind what the page would
-// show without it: among hundreds they would have had their turn at the end of a session
-// that few page through. See docs/decisions/variety.md.
+// drawer draws the items for a share of a page's positions. They are young candidates of the same
+// recall, so they pass the same filters, mutes and languages as all others. They are drawn from
+// behind the candidates that the page would show without exploration: by score they would come at
+// the end of a session of hundreds, which few readers reach. See docs/decisions/variety.md.
 //
-// What it draws follows from the agent, the origin and the candidates.
+// The agent, the origin and the candidates determine what is drawn.
 type drawer struct {
 	share  float64
 	seed   uint64
-	after  int64 // update time from which on an item is young enough
+	after  int64 // minimum update time of a drawn item
 	random *rand.Rand
-	left   int   // positions of the page still to be drawn for
-	drawn  int   // items of the page
-	here   bool  // the next position is
-	chosen int   // position of the page that here is about; -1: none
-	placed []int // what was drawn, in the list that pages are built from
+	left   int   // positions of the page left to draw for
+	drawn  int   // items drawn for the page
+	here   bool  // position chosen is drawn for
+	chosen int   // the position of the page that here refers to; -1 for none
+	placed []int // indices of drawn items in the list that pages are built from
 }
 
 // aim prepares the drawer for an agent's candidates.
@@ -51,7 +50,8 @@ func (d *drawer) aim(agent string, q *feed.Query) {
 
 func (d *drawer) on() bool { return d.share > 0 }
 
-// begin begins a page of size × share drawn positions, whose fraction is given by chance.
+// begin begins a page with size × share drawn positions, the fraction rounded up or down at
+// random.
 func (d *drawer) begin(size int) {
 	d.chosen, d.drawn = -1, 0
 	if d.left = 0; d.on() && size > unexplored {
@@ -59,7 +59,8 @@ func (d *drawer) begin(size int) {
 	}
 }
 
-// at reports whether to draw for a position, from 0. All below the first ones are equally likely.
+// at reports whether to draw for a position, from 0. All after the first [unexplored] are equally
+// likely.
 func (d *drawer) at(position, size int) bool {
 	if position < unexplored || d.left == 0 {
 		return false
@@ -71,15 +72,16 @@ func (d *drawer) at(position, size int) bool {
 	return d.here
 }
 
-// place notes that what was drawn stands there in the list.
+// place records that the item at index at of the list was drawn.
 func (d *drawer) place(at int) {
 	d.placed = append(d.placed, at)
 	d.drawn++
 	d.left--
 }
 
-// draw draws the place in rest of a candidate for the next position of the page;
-// false: it goes by score. What would be on the page without any drawing is not drawn.
+// draw draws a candidate for the next position of the page and returns its index in rest. It
+// returns false if the position is filled by score. Candidates that the page would show without
+// any drawing are not drawn.
 func (b *pageBuilder) draw(size int) (at int, drawn bool) {
 	x := &b.drawer
 	if !x.at(len(b.page), size) {
@@ -92,7 +94,7 @@ func (b *pageBuilder) draw(size int) (at int, drawn bool) {
 			return at, true
 		}
 	}
-	x.left-- // nothing is to be had for this one
+	x.left-- // no candidate was found for this position
 	x.here = false
 	return 0, false
 }

@@ -9,45 +9,44 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Fallback keeps impressions on disk while the dedup store is down, and records them later.
+// Fallback stores impressions on disk while the dedup store is down, and records them later.
 type Fallback interface {
-	// Keep takes the keys of what an agent was handed out at now, once for each page, before
-	// the page is answered. After an error it is answered all the same, and what was not kept
-	// may be shown again.
+	// Keep stores the keys of the items that an agent was handed out at now. It is called once
+	// per page, before the page is answered. The page is answered even after an error; its items
+	// may then be shown again.
 	Keep(agent string, keys []string, now time.Time) error
 }
 
-// Recovery tells whether the stores have been down lately, on this server or
-// another one, so that a session may still hold what was handed out without it.
+// Recovery reports whether the stores were down recently, on this server or another one, so that
+// a session may still hold items that were handed out without it.
 type Recovery interface {
-	// Recovering is asked at every page. It must not block.
+	// Recovering is called for every page. It must not block.
 	Recovering() bool
 	Filters
 }
 
-// Filters tells what was recorded.
+// Filters looks up recorded impressions.
 type Filters interface {
 	// Recorded reports for each key, a group or an id, whether a filter of the window has it,
 	// pending or not. Errors are those of [dedup.Checker].
 	Recorded(ctx context.Context, agent string, keys []string, now time.Time) ([]bool, error)
 }
 
-// failOpen is the engine's state for the time when the dedup or session store is down,
-// or has been lately: whether it answers, what this process has handed out, and
-// the pages of that time.
+// failOpen is the engine's state for outages of the dedup or session store, and for the time
+// after them: whether it answers, what this process has handed out, and the pages of that time.
 type failOpen struct {
 	e           *Engine
-	served      *served // nil: nothing is remembered
+	served      *served // nil means nothing is remembered
 	sessionless *sessionlessPages
 }
 
-// allows reports whether the engine answers in spite of an error of the dedup or session store.
+// allows reports whether the engine answers despite an error of the dedup or session store.
 func (f *failOpen) allows(ctx context.Context, err error) bool {
 	return f.e.stores.Fallback != nil && down(ctx, err)
 }
 
-// retried returns, as a replayed one, the page without the stores that was handed out under the
-// call's request id. The error is [cache.ErrConflict] where that was another call.
+// retried returns, as a replayed page, the page handed out without the stores for the call's
+// request id. The error is [cache.ErrConflict] if that was a different call.
 func (f *failOpen) retried(c *call) (page, error) {
 	p, err := f.sessionless.get(c, f.e.cfg.Clock())
 	if !p.sessionless {
@@ -69,13 +68,13 @@ func (f *failOpen) page(c *call, found chosen) (page, error) {
 	return p, err
 }
 
-// delivered remembers what of a page is being answered. That of a page without
-// the stores goes to disk, to be made pending or recorded. The answer leaves even
-// if that fails, which is the meaning of failing open.
+// delivered remembers the items of a page that is being answered. Those of a page without the
+// stores go to disk, to be made pending or recorded. The answer is sent even if that fails, which
+// is the meaning of failing open.
 func (f *failOpen) delivered(ctx context.Context, c *call, p page, refs []feed.Ref, keys []string) {
 	if !p.sessionless {
 		if f.served != nil {
-			f.sessionless.note(c, p, refs, f.e.cfg.Clock()) // first: an equal call may be looking
+			f.sessionless.note(c, p, refs, f.e.cfg.Clock()) // first: an equal call may be checking
 		}
 		f.served.add(c.Agent, keys, false, f.e.cfg.Clock())
 		return
@@ -83,7 +82,7 @@ func (f *failOpen) delivered(ctx context.Context, c *call, p page, refs []feed.R
 	f.keep(ctx, c.Agent, keys)
 }
 
-// keep has the disk keep what an agent is shown without the stores.
+// keep writes to disk the keys that an agent is shown while the stores are down.
 func (f *failOpen) keep(ctx context.Context, agent string, keys []string) {
 	if err := f.e.stores.Fallback.Keep(agent, keys, f.e.cfg.Clock()); err != nil {
 		f.e.cfg.Log.ErrorContext(ctx, "impressions could not be kept on disk; they may be shown again",
@@ -91,16 +90,15 @@ func (f *failOpen) keep(ctx context.Context, agent string, keys []string) {
 	}
 }
 
-// recovering reports whether answers are to say that the stores were down.
+// recovering reports whether answers must say that the stores were down.
 func (f *failOpen) recovering() bool {
 	return f.e.stores.Recovery != nil && f.e.stores.Recovery.Recovering()
 }
 
-// unseen leaves out of a page what this process handed out, and, while the
-// stores recover from having been down, what is in a filter by now: a session
-// that outlived a fault may still hold it. What an equal call was answered with from the
-// same record stays. unsure says that the page may hold more of the kind, which no server
-// has written down yet.
+// unseen removes from a page the items that this process handed out and, while the stores recover
+// from an outage, the items now in a filter: a session that outlived a fault may still hold them.
+// Items that an equal call was answered with from the same record stay. unsure reports that the
+// page may hold more such items, which no server has recorded yet.
 func (f *failOpen) unseen(ctx context.Context, c *call, refs []feed.Ref) (left []feed.Ref, unsure bool) {
 	left, unsure = f.unknown(ctx, c.Agent, refs)
 	if len(left) == len(refs) || c.RequestID == "" {

@@ -13,27 +13,27 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// topUps is how often a page that lost items to deletion is filled up again. A
-// page of which nothing is left goes on to the end of the session.
+// topUps is how often a page that lost items to deletion is topped up. A page with nothing left
+// is topped up until the end of the session.
 const topUps = 2
 
-// passOver is how many further pages are taken where no content of a page can be read.
+// passOver is how many further pages are taken if no content of a page can be read.
 const passOver = 8
 
 // pageSource supplies the candidates of a page: the session of a [call], or an [explainedList].
 type pageSource interface {
-	// take takes the next refs, n at most.
+	// take removes and returns the next refs, n at most.
 	take(ctx context.Context, n int) (page, error)
-	// read reads what of a page can be shown.
+	// read hydrates a page and leaves out the items that cannot be shown.
 	read(ctx context.Context, p page) (hydrated, error)
-	// discard lets go of what is not to be shown.
+	// discard releases refs that will not be shown.
 	discard(ctx context.Context, got hydrated)
-	// restore puts refs of a page back, which cannot be shown at the moment.
+	// restore returns refs of a page that cannot be shown at the moment.
 	restore(ctx context.Context, p page, refs []feed.Ref)
 }
 
-// fillPage reads a page, fills up what has gone of it to limit, and returns to
-// the source what cannot be delivered. Every page is made here.
+// fillPage reads a page, tops it up to limit after deletions, and restores to the source the refs
+// that cannot be delivered. Every page is made here.
 func fillPage(ctx context.Context, d pageSource, limit int, p *page) (hydrated, error) {
 	got, err := d.read(ctx, *p)
 	if err != nil {
@@ -54,7 +54,7 @@ func fillPage(ctx context.Context, d pageSource, limit int, p *page) (hydrated, 
 	return got, nil
 }
 
-// undelivered are the refs, of all steps, that are neither on the page nor discarded.
+// undelivered returns the refs of all steps that are neither on the page nor discarded.
 func (h *hydrated) undelivered(first []feed.Ref) []feed.Ref {
 	if len(h.further) == 0 && len(h.refs) == len(first) {
 		return nil
@@ -76,10 +76,10 @@ func (h *hydrated) undelivered(first []feed.Ref) []feed.Ref {
 	return back
 }
 
-// readOn goes on from a page that could not be read: while the catalog is down there may be
-// items behind it whose content is cached. Where there are none, or the page could not be read
-// for another reason, all of it goes back. A page that was answered before is not changed, nor
-// is one that an equal call was answered with meanwhile: that call may deliver it.
+// readOn takes further pages after a page that could not be read: while the catalog is down,
+// later items may have cached content. If none do, or the page could not be read for another
+// reason, it restores all refs. It changes neither a replayed page nor one that an equal call was
+// answered with meanwhile: that call may deliver it.
 func readOn(ctx context.Context, d pageSource, limit int, p *page, got hydrated, err error) (hydrated, error) {
 	taken := p.Refs
 	for try := 0; err != nil && len(got.lost) > 0 && try < passOver && p.HasMore && !p.sessionless && !p.Replayed && ctx.Err() == nil; try++ {
@@ -105,9 +105,9 @@ func readOn(ctx context.Context, d pageSource, limit int, p *page, got hydrated,
 	return got, err
 }
 
-// topUp fills a page that has lost items up from its source. What is there
-// already is worth an answer, whatever happens, and says what it lacks; where nothing is,
-// the session counts as ended after an error, so that the caller refreshes.
+// topUp refills a page that has lost items from its source. After an error the items already on
+// the page are answered, with a note of the missing part; if there are none and the source
+// failed, the session counts as ended, so the caller refreshes.
 func topUp(ctx context.Context, d pageSource, limit int, p *page, got *hydrated) {
 	// Another call with the same request id may have filled it up already.
 	missing := min(got.short(), limit-len(got.docs))
@@ -131,25 +131,25 @@ func topUp(ctx context.Context, d pageSource, limit int, p *page, got *hydrated)
 	}
 }
 
-// hydrated is a page's content and what it stands for.
+// hydrated holds the content of a page and the outcome of its refs.
 type hydrated struct {
-	profile *feed.Profile // the agent's, as it was read with the content; nil: nothing was read
+	profile *feed.Profile // the agent's, read with the content; nil if nothing was read
 	docs    []feed.Doc
 	refs    []feed.Ref // of the docs
 	gone    []feed.Ref // deleted or changed meanwhile
 	muted   []feed.Ref // refused by the profile as it is now
 	lost    []feed.Ref // content that cannot be read at the moment
-	shown   []feed.Ref // handed out without the session store, which still had them
-	unread  parts      // what could not be asked for content
-	unsure  bool       // the stores may lack more of what was handed out
+	shown   []feed.Ref // handed out without the session store, which still held them
+	unread  parts      // the parts whose content could not be read
+	unsure  bool       // the stores may lack further items that were handed out
 
-	first     []feed.Doc // of the docs, those that no other call was answered with
+	first     []feed.Doc // the docs that no other call was answered with
 	firstRefs []feed.Ref // of first
 	further   []feed.Ref // handed out by the steps after the first
 }
 
-// unshown are the refs that are gone or muted, but for those by whose group or item the page
-// is remembered, too: of an item that others keep in two documents one is not shown.
+// unshown returns the gone and muted refs, except those whose group or id is also a key of the
+// page: an item may exist in two documents, one of which is not shown.
 func (h *hydrated) unshown() []feed.Ref {
 	out := slices.Concat(h.gone, h.muted)
 	if len(out) == 0 {
@@ -170,9 +170,9 @@ func (h *hydrated) lacks() parts {
 	return p
 }
 
-// deliver notes that no other call was answered with the docs so far.
+// deliver records that no other call was answered with the docs so far.
 func (h *hydrated) deliver() {
-	h.first, h.firstRefs = slices.Clip(h.docs), slices.Clip(h.refs) // clipped: both lists are added to apart
+	h.first, h.firstRefs = slices.Clip(h.docs), slices.Clip(h.refs) // clipped, because both lists grow separately
 }
 
 func (h *hydrated) add(more hydrated) {
@@ -189,17 +189,17 @@ func (h *hydrated) add(more hydrated) {
 	h.unsure = h.unsure || more.unsure
 }
 
-// short is how many refs of the page came to nothing.
+// short returns how many refs of the page have nothing to show.
 func (h *hydrated) short() int { return len(h.gone) + len(h.muted) + len(h.shown) }
 
-// cut leaves what is too much out of the page.
+// cut limits the page to most items.
 func (h *hydrated) cut(most int) {
 	h.docs, h.refs = h.docs[:min(len(h.docs), most)], h.refs[:min(len(h.refs), most)]
 }
 
-// hydrate reads the content of refs that are to be shown for the first time.
-// While the catalog is down, what is cached is worth an answer, and the rest is
-// lost for the moment; where nothing is cached, all is lost beside the error.
+// hydrate reads the content of refs to be shown for the first time. While the catalog is
+// down it returns the cached items, and the others as lost; if nothing is cached it also returns
+// the error.
 func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hydrated, error) {
 	if len(refs) == 0 {
 		return hydrated{docs: []feed.Doc{}}, nil
@@ -212,7 +212,7 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 	}
 	got := hydrated{profile: &profile, docs: make([]feed.Doc, 0, len(refs)), refs: make([]feed.Ref, 0, len(refs))}
 	if errors.Is(err, social.ErrUnavailable) {
-		got.unread = lacksSocial // also of the posts that are there, as they were kept
+		got.unread = lacksSocial // set even if cached posts were returned
 	}
 	refused, indexErr := s.refused(ctx, &profile, refs)
 	if indexErr != nil && !down(ctx, indexErr) {
@@ -247,7 +247,7 @@ func (s *stages) hydrate(ctx context.Context, agent string, refs []feed.Ref) (hy
 	return got, nil
 }
 
-// refused returns the items that the reader's present profile refuses where only the index knows.
+// refused returns the items that the profile refuses for reasons that only the index knows.
 func (s *stages) refused(ctx context.Context, p *feed.Profile, refs []feed.Ref) (map[string]bool, error) {
 	asked, ok := s.e.direct.(recall.Refuser)
 	if !ok || !p.HasMutes() {
@@ -256,7 +256,7 @@ func (s *stages) refused(ctx context.Context, p *feed.Profile, refs []feed.Ref) 
 	return asked.Refused(ctx, p, feed.IDs(refs))
 }
 
-// unread tells what an answer lacks that the content of an item could not be read.
+// unread returns the part that an answer lacks if the content of an item could not be read.
 func unread(id string, err error) parts {
 	if feed.IsPost(id) && errors.Is(err, social.ErrUnavailable) {
 		return lacksSocial
@@ -264,12 +264,12 @@ func unread(id string, err error) parts {
 	return lacksCatalog
 }
 
-// becomes tells what becomes of a ref with that content: OutcomeGone where it is
-// deleted, or not what it was checked and claimed for: it is in another group or
-// dated in the future, and will be chosen anew for what it is, or the reader has unfollowed
-// its author, as far as unread says that this is known. OutcomeOwn where the agent
-// is an author whom only the content names. OutcomeMuted where the profile refuses it;
-// else it is to be shown.
+// becomes returns the outcome of a ref with that content. OutcomeGone means that the item was
+// deleted; that it is no longer as checked and claimed, since it changed its group or is dated in
+// the future, and will be chosen again as it is now; or that the reader has unfollowed its
+// author, if unread says that this is known. OutcomeOwn means that only the content names the
+// agent as an author. OutcomeMuted means that the profile refuses it; OutcomePaged, that it can
+// be shown.
 func becomes(r *feed.Refusals, agent string, ref feed.Ref, doc feed.Doc, now int64, unread parts) api.Outcome {
 	if doc.Missing() {
 		return api.OutcomeGone

@@ -15,9 +15,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// propose proposes the next posts of an agent's timeline to home, newest first, as the
-// timeline would show them. While the social store cannot be asked, those are cached public
-// posts.
+// propose proposes the next posts of an agent's timeline to home, newest first, as the timeline
+// would show them. While the social store is unavailable, it proposes cached public posts.
 func (t *Timelines) propose(ctx context.Context, q feed.Query) (out recall.Proposals, lacks parts, err error) {
 	read := &timelineRead{t: t, agent: q.Agent, profile: q.Profile, heads: map[string]postHead{}}
 	req := TimelineRequest{Agent: q.Agent, Limit: q.N}
@@ -41,17 +40,17 @@ func (t *Timelines) propose(ctx context.Context, q feed.Query) (out recall.Propo
 }
 
 const (
-	// inTurn is how many posts of one author count among those of a round of home: authors
-	// take turns on a page, which needs others to take turns with.
+	// inTurn is how many posts of one author count towards a round of home: authors take turns on
+	// a page, which requires several of them.
 	inTurn = 20
-	// readsOn is how often a round is read, where few authors have most of it.
+	// readsOn is the maximum number of reads in a round, if a few authors have most of it.
 	readsOn = 3
 )
 
-// proposals is a page of the timeline in one step: what it loses to the truth query is not
-// filled up, because the next round goes on below. Where posts beyond the first [inTurn] of
-// their authors leave more than that many of its places to nobody else, it reads on, at most
-// [readsOn] times in all and not past since, and proposes everything that it has read.
+// proposals reads a page of the timeline in one step: it does not replace posts lost to the
+// visibility query, because the next round continues below. While posts beyond the first [inTurn]
+// of their authors take more than [inTurn] places from others, it reads on, at most [readsOn]
+// times in all and not past since, and proposes everything that it has read.
 func (r *timelineRead) proposals(ctx context.Context, req TimelineRequest, since time.Time) (page TimelinePage, err error) {
 	if r.unlisted, err = r.t.stores.Posts.Celebrities(ctx, r.agent); err != nil {
 		return page, err
@@ -65,7 +64,7 @@ func (r *timelineRead) proposals(ctx context.Context, req TimelineRequest, since
 			_, err = r.show(ctx, &page, found, before+req.Limit)
 		}
 		if err != nil && before > 0 {
-			return page, nil // what was read before is worth proposing; the next round asks again
+			return page, nil // propose the posts read before; the next round retries
 		}
 		if page.HasMore = more; err != nil || !more || !since.IsZero() && page.Next.At <= since.Unix() {
 			return page, err
@@ -94,7 +93,7 @@ func (r *timelineRead) proposal(c social.Card) recall.Proposal {
 	return p
 }
 
-// rememberedHeads is how many posts' heads are remembered.
+// rememberedHeads is how many posts' heads are cached.
 const rememberedHeads = 20_000
 
 // postHead is the part of a post's content that home uses. It is the same for every reader.
@@ -104,7 +103,7 @@ type postHead struct {
 	story   string
 }
 
-// known returns a post with the version of its content that is kept; 0: none is.
+// known returns a post with the version of its cached content; 0 if none is cached.
 func (r *timelineRead) known(post social.Position) social.Known {
 	if r.heads == nil {
 		return social.Known{ID: post.ID}
@@ -116,7 +115,7 @@ func (r *timelineRead) known(post social.Position) social.Known {
 	return social.Known{ID: post.ID, Version: head.version}
 }
 
-// head is that of a card, whose content is only there where it was not known.
+// head returns the head of a card, which has content only if that was not known.
 func (r *timelineRead) head(c *social.Card) postHead {
 	head, ok := r.heads[c.ID]
 	if ok && head.version == c.Version {
@@ -135,7 +134,7 @@ func (r *timelineRead) head(c *social.Card) postHead {
 	return head
 }
 
-// tags are those of a card.
+// tags returns the tags of a card.
 func (r *timelineRead) tags(c *social.Card) []string {
 	if r.heads == nil {
 		return c.Tags()

@@ -19,32 +19,32 @@ import (
 )
 
 const (
-	// guestReads is how often a page that has lost items to deletion is filled up.
+	// guestReads is the maximum number of reads for a page that loses items to deletion.
 	guestReads = 4
-	// keepGuest is how long content is kept in this process for when it cannot be read.
+	// keepGuest is how long this process caches content for when it cannot be read.
 	keepGuest = 10 * time.Minute
-	// manyKept is how many contents are kept: several times what pages are made of.
+	// manyKept is how many items are cached: several times as many as pages have.
 	manyKept = 1000
-	// newestGuests is how many of the newest are read: some may be gone, or trend.
+	// newestGuests is how many of the newest items are read: some may be deleted, or trend.
 	newestGuests = 2 * MaxLimit
-	// belowTrends makes scores of the newest smaller than those of what trends.
+	// belowTrends scales the scores of the newest items below those of trending ones.
 	belowTrends = 1e-6
-	// A promoted item stands on the ninth position of every ten.
+	// A promoted item takes the ninth of every ten positions.
 	promotedOf, promotedAt = 10, 9
 )
 
 // GuestStores are the sources of the guest feed.
 type GuestStores struct {
 	Trending trending.Sets
-	Items    catalog.Reader // of posts it answers the public ones
-	// Newest has the items that fill a page where too little trends.
+	Items    catalog.Reader // of posts it returns the public ones
+	// Newest provides the items that fill a page if too few are trending.
 	Newest recall.Source
-	// Promoted proposes what is promoted, to no agent; nil: nothing is.
+	// Promoted proposes promoted items, without an agent. Nil means there are none.
 	Promoted recall.Proposer
 }
 
-// Guest is the feed for readers who are not known: what trends, and the newest where that is
-// too little, the same for everybody. It is safe for concurrent use.
+// Guest is the feed for readers who are not signed in: trending items, then the newest if those
+// are too few, the same for everybody. It is safe for concurrent use.
 type Guest struct {
 	stores    GuestStores
 	cfg       Config
@@ -52,7 +52,7 @@ type Guest struct {
 
 	mu      sync.Mutex
 	ordered guestOrder
-	kept    *simplelru.LRU[string, keptDoc] // by id, items that were read lately
+	kept    *simplelru.LRU[string, keptDoc] // recently read items, by id
 }
 
 type keptDoc struct {
@@ -63,29 +63,29 @@ type keptDoc struct {
 // GuestItem is an item of the guest feed.
 type GuestItem struct {
 	feed.Doc
-	Source feed.Source // [feed.SourceTrending], [feed.SourceDiscovery] of the newest, or [feed.SourcePromoted]
-	Trend  feed.Trend  // of what trends
+	Source feed.Source // [feed.SourceTrending], [feed.SourceDiscovery] for the newest, or [feed.SourcePromoted]
+	Trend  feed.Trend  // of a trending item
 }
 
 // GuestPage is the guest feed.
 type GuestPage struct {
 	Items    []GuestItem
-	Degraded []string // what the answer lacks, as in [Answer]
+	Degraded []string // the missing parts, as in [Answer]
 }
 
 // NewGuest returns the guest feed. Of the configuration it uses Clock, Log, Begin and OriginStep;
-// diversity tells how pages are built at the moment.
+// diversity returns the rules that pages are currently built by.
 func NewGuest(stores GuestStores, diversity func() feed.Diversity, cfg Config) *Guest {
 	kept, _ := simplelru.NewLRU[string, keptDoc](manyKept, nil) // fails only for a size that is not positive
 	return &Guest{stores: stores, cfg: cfg.withDefaults(), diversity: diversity, kept: kept}
 }
 
-// Page answers the first limit items, 1 to [MaxLimit]. Their order is that of
-// [feed.Trend.Guest] as of the moment the set was computed, built like any page, with the
-// newest behind them where they do not fill it, and what is promoted on positions 9, 19, 29
-// and so on. It changes nothing and records nothing. Items that cannot be read are as they
-// were some minutes ago. Errors wrap [feed.ErrBadLimit], [trending.ErrUnavailable] while
-// nothing is known to trend, or are those of the items or the newest where nothing is shown.
+// Page returns the first limit items, 1 to [MaxLimit]. Trending items are ordered by
+// [feed.Trend.Guest] as of the moment the set was computed, and built like any page; the newest
+// fill the rest, and promoted items take positions 9, 19, 29 and so on. It changes nothing and
+// records nothing. Items that cannot be read are returned as they were some minutes ago. Errors
+// wrap [feed.ErrBadLimit], [trending.ErrUnavailable] if no set of trends is known, or are those
+// of the items or the newest if nothing can be shown.
 func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
 	if err := feed.CheckLimit(limit, MaxLimit); err != nil {
 		return GuestPage{}, err
@@ -119,14 +119,14 @@ func (g *Guest) Page(ctx context.Context, limit int) (GuestPage, error) {
 	return GuestPage{Items: placePromoted(items, limit), Degraded: r.lacks.names()}, nil
 }
 
-// guestRead is the making of one page.
+// guestRead holds the state of building one page.
 type guestRead struct {
 	g     *Guest
 	now   time.Time
 	lacks parts
 }
 
-// newest are the newest items and public posts, as far as they may be needed.
+// newest returns the newest items and public posts, as many as may be needed.
 func (r *guestRead) newest(ctx context.Context) ([]feed.Candidate, error) {
 	found, err := recallFrom(ctx, r.g.stores.Newest, feed.Query{Ranking: newestFirst, Origin: r.g.cfg.origin(r.now), N: newestGuests})
 	if found.Stale || err != nil && ctx.Err() == nil {
@@ -135,7 +135,7 @@ func (r *guestRead) newest(ctx context.Context) ([]feed.Candidate, error) {
 	return found.Candidates, err
 }
 
-// promoted are the proposals for a page.
+// promoted returns the promoted proposals for a page.
 func (r *guestRead) promoted(ctx context.Context, limit int) []guestRef {
 	positions := (limit + promotedOf - promotedAt) / promotedOf
 	if r.g.stores.Promoted == nil || positions == 0 {
@@ -152,8 +152,8 @@ func (r *guestRead) promoted(ctx context.Context, limit int) []guestRef {
 	})
 }
 
-// fill reads what is promoted and as much of the list as the page has room for. An
-// error is that of a page without anything.
+// fill reads the promoted items and as much of the list as fits on the page. It ignores an
+// unavailable store if anything can be shown.
 func (r *guestRead) fill(ctx context.Context, list, promoted []guestRef, limit int) (items []GuestItem, err error) {
 	missing := limit
 	for read := 0; read < guestReads && missing > 0 && len(list)+len(promoted) > 0; read++ {
@@ -173,7 +173,8 @@ func (r *guestRead) fill(ctx context.Context, list, promoted []guestRef, limit i
 	return items, err
 }
 
-// read reads items; what is gone is left out. What cannot be read is as kept, beside the error.
+// read reads items, without deleted ones. With an error, it returns cached items for unreadable
+// ones.
 func (r *guestRead) read(ctx context.Context, refs []guestRef) ([]GuestItem, error) {
 	ids := each(refs, func(r guestRef) string { return r.ID })
 	docs, err := r.g.stores.Items.Docs(ctx, ids)
@@ -181,7 +182,7 @@ func (r *guestRead) read(ctx context.Context, refs []guestRef) ([]GuestItem, err
 		docs = make([]feed.Doc, len(ids)) // nothing could be read
 	}
 	if errors.Is(err, social.ErrUnavailable) {
-		r.lacks |= lacksSocial // also of the posts that are there, as they were kept
+		r.lacks |= lacksSocial // set even if cached posts were returned
 	}
 	r.keep(docs, ids, err)
 	items := make([]GuestItem, 0, len(refs))
@@ -193,8 +194,8 @@ func (r *guestRead) read(ctx context.Context, refs []guestRef) ([]GuestItem, err
 	return items, err
 }
 
-// keep keeps the items that were read, and fills in those that could not be from what
-// was kept. Posts are kept where their deletion is known, see [social.KeptCards].
+// keep caches the items that were read, and fills in unreadable ones from the cache. Posts are
+// cached where their deletion is known; see [social.KeptCards].
 func (r *guestRead) keep(docs []feed.Doc, ids []string, err error) {
 	g := r.g
 	g.mu.Lock()

@@ -8,22 +8,22 @@ import (
 	"github.com/freshet/freshet/recall/trending"
 )
 
-// newestFirst is a ranking by age alone: of equal scores the newer comes first.
+// newestFirst is a ranking by age alone: among equal scores the newer item comes first.
 var newestFirst = func() feed.Ranking {
 	r := feed.DefaultRanking()
 	r.PopularityWeight, r.Popularity2h, r.Popularity2d = 0, 0, 0
 	return r
 }()
 
-// guestOrder is a set in its order of pages, which takes milliseconds: the lists are kept
-// for as long as the set and the diversity are the same.
+// guestOrder caches the order of a set on pages, which takes milliseconds to compute, until the
+// set or the diversity changes.
 type guestOrder struct {
 	set *trending.Set
 	by  feed.Diversity
-	of  map[int][]guestRef // by limit: the length of a page
+	of  map[int][]guestRef // by limit, the length of a page
 }
 
-// order is the order of the set in pages of limit. It is shared.
+// order returns the set in its order on pages of limit items. The list is shared.
 func (g *Guest) order(set *trending.Set, limit int) []guestRef {
 	by := g.diversity()
 	g.mu.Lock()
@@ -39,7 +39,7 @@ func (g *Guest) order(set *trending.Set, limit int) []guestRef {
 	return list
 }
 
-// orderGuests orders what trends, and behind it the newest.
+// orderGuests orders the trending items, followed by the newest.
 func orderGuests(set *trending.Set, newest []feed.Candidate, by feed.Diversity, limit int) []guestRef {
 	at := time.Unix(set.At, 0)
 	candidates := make([]feed.Candidate, len(set.Entries), len(set.Entries)+len(newest))
@@ -51,7 +51,7 @@ func orderGuests(set *trending.Set, newest []feed.Candidate, by feed.Diversity, 
 		candidates[i].Score = float32(e.Trend.Guest(e.Age(at)))
 		least, groups[e.Group] = min(least, candidates[i].Score), true
 	}
-	for _, c := range newest { // their scores are below those of what trends, by whatever factors
+	for _, c := range newest { // whatever their factors, they score below trending items
 		if c.Score *= least * belowTrends; !groups[c.Group] {
 			candidates, groups[c.Group] = append(candidates, c), true
 		}
@@ -70,7 +70,8 @@ func orderGuests(set *trending.Set, newest []feed.Candidate, by feed.Diversity, 
 	return list
 }
 
-// placeable are those of what is promoted that come to a position behind others, and these.
+// placeable returns the promoted refs that have enough others before their positions, and those
+// others.
 func placeable(list, promoted []guestRef) (others, placed []guestRef) {
 	for ; ; promoted = promoted[:len(promoted)-1] {
 		others = without(list, promoted)
@@ -81,7 +82,7 @@ func placeable(list, promoted []guestRef) (others, placed []guestRef) {
 	}
 }
 
-// without are the refs whose group is not among others.
+// without returns the refs whose group is not among those of others.
 func without(refs, others []guestRef) []guestRef {
 	if len(others) == 0 {
 		return refs
@@ -91,13 +92,13 @@ func without(refs, others []guestRef) []guestRef {
 	})
 }
 
-// guestRef is an item that is to be read.
+// guestRef is an item to read.
 type guestRef struct {
 	feed.Ref
 	trend feed.Trend
 }
 
-// placePromoted puts what is promoted on its positions. It fills no other.
+// placePromoted puts promoted items on their positions, and on no others.
 func placePromoted(items []GuestItem, limit int) []GuestItem {
 	page := make([]GuestItem, 0, limit)
 	for len(page) < limit {

@@ -13,36 +13,37 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// homeAtOnce is how many candidates of a source one round looks at. Discovery's next
-// round looks at [roundGrowth] times as many, as that of for-you does.
+// homeAtOnce is how many candidates a round requests from a source. Discovery's next round
+// requests [roundGrowth] times as many, as that of for-you does.
 const homeAtOnce = 200
 
-// promotedName is the source of candidates that are promoted.
+// promotedName is the source of promoted candidates.
 var promotedName = feed.SourcePromoted.String()
 
-// Home has the sources of home beside for-you's, which is its discovery. All are optional.
+// Home configures the sources that the home feed has in addition to for-you's, which it uses for
+// discovery. All fields are optional.
 type Home struct {
-	Following *Timelines      // nil: nobody follows anybody; what they show the engine notes
-	Trending  recall.Proposer // nil: there is nothing
-	Promoted  recall.Proposer // nil: likewise
-	// Trends tells what is marked as trending, whatever source brings it; nil: nothing is.
+	Following *Timelines      // nil disables it; the engine records the posts that they show
+	Trending  recall.Proposer // nil disables it
+	Promoted  recall.Proposer // nil disables it
+	// Trends reports which items are trending, from any source. Nil means none are.
 	Trends Trends
-	// Affinities tells whose posts a reader likes and replies to; nil: nobody's.
+	// Affinities counts a reader's likes and replies by author. Nil means there are none.
 	Affinities Affinities
 	Pattern    feed.Pattern
-	// SourceFor is how long each source is waited for; 0: as long as the request has.
+	// SourceFor is the timeout of each source; 0 means the rest of the request's time.
 	SourceFor time.Duration
 }
 
-// Trends tells what trends.
+// Trends reports which items are trending.
 type Trends interface {
-	// Trends answers a trend for each of the ids, 0 for none to be marked. It must not block.
+	// Trends returns a trend for each of the ids, 0 for an unmarked item. It must not block.
 	Trends(ids []string) []feed.Trend
 }
 
-// Affinities tells whose posts an agent has liked and replied to.
+// Affinities counts an agent's likes and replies by author.
 type Affinities interface {
-	// Affinities counts by author, since then. Errors wrap [social.ErrUnavailable].
+	// Affinities returns the counts by author, since a time. Errors wrap [social.ErrUnavailable].
 	Affinities(ctx context.Context, agent string, since time.Time) (map[string]int, error)
 }
 
@@ -51,27 +52,27 @@ type homeSupply struct {
 	home     *Home
 	stages   *stages
 	queues   []*sourceQueue
-	affinity map[string]float64 // by author: what [feed.Affinity] goes by
+	affinity map[string]float64 // by author: the argument of [feed.Affinity]
 }
 
-// proposeFunc proposes one round of a source, and tells what its answer lacks.
+// proposeFunc returns the proposals of one round of a source, and the parts that they lack.
 type proposeFunc func(ctx context.Context, q feed.Query) (recall.Proposals, parts, error)
 
 // sourceQueue is one source of home.
 type sourceQueue struct {
 	source  feed.Source
-	lacks   parts // what the answer lacks when it fails
+	lacks   parts // the part that is missing if the source fails
 	propose proposeFunc
-	n       int // proposals of a round; 0: as many as the query asks for
-	want    int // survivors: its share of a page
+	n       int // proposals of a round; 0 means the query's N
+	want    int // survivors wanted: the source's share of a page
 	next    string
 	done    bool // it has no more, or has failed
 	err     error
 	got     recall.Proposals // in the current round
-	lacking parts            // of got
+	lacking parts            // the parts that got lacks
 }
 
-// homeSupply prepares the sources for a page of so many positions.
+// homeSupply prepares the sources for a page of that many positions.
 func (s *stages) homeSupply(positions int) *homeSupply {
 	h := &homeSupply{home: &s.e.stores.Home, stages: s}
 	shares := h.home.Pattern.Shares(positions)
@@ -110,9 +111,8 @@ func (h *homeSupply) discover(ctx context.Context, q feed.Query) (got recall.Pro
 	return got, lacks, err
 }
 
-// ask asks each source that has not its share yet, all at once, and answers what they
-// propose, scored. A source that fails, or is late, is left out; where all have failed,
-// that is an error.
+// ask queries, concurrently, each source that lacks its share, and returns the scored proposals.
+// It leaves out a source that fails or is late, and returns an error if all have failed.
 func (h *homeSupply) ask(ctx context.Context, r *rounds) ([]feed.Candidate, error) {
 	have := sourcesOf(r.survivors)
 	var asked []*sourceQueue
@@ -121,7 +121,7 @@ func (h *homeSupply) ask(ctx context.Context, r *rounds) ([]feed.Candidate, erro
 			asked = append(asked, l)
 		}
 	}
-	if len(asked) == 0 { // all have their shares, and stories that come twice made the page short
+	if len(asked) == 0 { // all have their shares, but repeated stories made the page short
 		for _, l := range h.queues {
 			if !l.done {
 				asked = append(asked, l)
@@ -142,13 +142,13 @@ func (h *homeSupply) ask(ctx context.Context, r *rounds) ([]feed.Candidate, erro
 	out, err := h.candidates(asked, r), h.failed()
 	for source := range have {
 		if source != feed.SourcePromoted {
-			err = nil // what earlier rounds have brought is a page
+			err = nil // the candidates of earlier rounds make a page
 		}
 	}
 	return out, err
 }
 
-// round asks one source for its next proposals.
+// round queries one source for its next proposals.
 func (h *homeSupply) round(ctx context.Context, l *sourceQueue, q feed.Query) {
 	ctx, cancel := h.wait(ctx)
 	defer cancel()
@@ -172,7 +172,7 @@ func (h *homeSupply) round(ctx context.Context, l *sourceQueue, q feed.Query) {
 		result = "late"
 	case ctx.Err() == nil:
 		result = "error"
-	default: // nobody waits for the answer any more
+	default: // the request has ended
 		return
 	}
 	if h.stages.counted {
@@ -180,7 +180,7 @@ func (h *homeSupply) round(ctx context.Context, l *sourceQueue, q feed.Query) {
 	}
 }
 
-// wait bounds how long a source is waited for.
+// wait applies the timeout of a source.
 func (h *homeSupply) wait(ctx context.Context) (context.Context, context.CancelFunc) {
 	if h.home.SourceFor <= 0 {
 		return ctx, func() {}
@@ -188,8 +188,8 @@ func (h *homeSupply) wait(ctx context.Context) (context.Context, context.CancelF
 	return context.WithTimeout(ctx, h.home.SourceFor)
 }
 
-// readAffinities reads whose posts the reader likes, replies to and clicks on. Where the
-// likes and replies cannot be read, there are none.
+// readAffinities reads the authors whose posts the reader likes, replies to and clicks on. If
+// likes and replies cannot be read, only clicks count.
 func (h *homeSupply) readAffinities(ctx context.Context, q feed.Query) {
 	h.affinity = map[string]float64{}
 	if q.Ranking.Home.AffinityOff() {
@@ -212,7 +212,7 @@ func (h *homeSupply) readAffinities(ctx context.Context, q feed.Query) {
 	}
 }
 
-// candidates returns the proposals of a round, each source's in its order.
+// candidates returns the proposals of a round, each source's in its own order.
 func (h *homeSupply) candidates(asked []*sourceQueue, r *rounds) []feed.Candidate {
 	total := 0
 	for _, l := range asked {
@@ -235,7 +235,7 @@ func (h *homeSupply) candidates(asked []*sourceQueue, r *rounds) []feed.Candidat
 			}
 			c := p.Candidate
 			c.Source = l.source.String()
-			if l.source != feed.SourceDiscovery { // recall has scored those
+			if l.source != feed.SourceDiscovery { // those are scored by recall
 				age, n := q.Origin.Sub(time.Unix(c.UpdateTime, 0)), h.affinity[c.Author]
 				score := q.Ranking.Home.Score(l.source, age, p.Reactions, feed.Affinity(n))
 				if c.Score = float32(score.Total()); h.stages.scores != nil {
@@ -249,8 +249,8 @@ func (h *homeSupply) candidates(asked []*sourceQueue, r *rounds) []feed.Candidat
 	return out
 }
 
-// failed is an error where no source has answered, or could go on. What is promoted fills no page by
-// itself, so that it has answered is no answer.
+// failed returns an error if no source has answered or can continue. An answer of promoted does
+// not count, because promoted items alone do not fill a page.
 func (h *homeSupply) failed() error {
 	var errs []error
 	for _, l := range h.queues {
@@ -270,7 +270,7 @@ func (h *homeSupply) exhausted() bool {
 	return !slices.ContainsFunc(h.queues, func(l *sourceQueue) bool { return !l.done })
 }
 
-// enough reports whether every source has its share, or has no more.
+// enough reports whether every source has filled its share, or has no more.
 func (h *homeSupply) enough(survivors []feed.Candidate) bool {
 	have := sourcesOf(survivors)
 	return !slices.ContainsFunc(h.queues, func(l *sourceQueue) bool { return !l.done && have[l.source] < l.want })

@@ -6,22 +6,22 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// kinds are the traits that pages are varied by, in the order of a page builder's.
+// kinds lists the traits that pages are varied by, in the order of a page builder's kinds.
 var kinds = [...]string{"author", "site", "tag"}
 
-// kind is one of the three. Values are numbered from 1; 0 stands for none.
+// kind is the state of one trait. Values are numbered from 1; 0 means no value.
 type kind struct {
 	on      bool
 	spread  feed.Spread
 	numbers numbering
-	factor  []float64 // value → of its next item on the page
+	factor  []float64 // value → factor of its next item on the page
 	count   []int     // value → items on the page
 	left    []int     // value → candidates not placed
 	live    int       // values with candidates left
-	free    int       // of those, the ones of which the page has none
+	free    int       // values with candidates left and no item on the page
 }
 
-// reset prepares for a list of n candidates, all without a value.
+// reset prepares for a list of n candidates, all without a value at first.
 func (k *kind) reset(spread feed.Spread, n int) {
 	k.on, k.spread, k.live = spread.On(), spread, 0
 	k.factor, k.count, k.left = append(k.factor[:0], 1), append(k.count[:0], 0), append(k.left[:0], 0)
@@ -30,7 +30,7 @@ func (k *kind) reset(spread feed.Spread, n int) {
 	}
 }
 
-// begin starts a page after the one before; which is the index of the kind in [kinds].
+// begin starts a page; before is the previous page, which the index of the kind in [kinds].
 func (k *kind) begin(before []int32, cards []card, which int) {
 	if !k.on {
 		return
@@ -42,14 +42,14 @@ func (k *kind) begin(before []int32, cards []card, which int) {
 	k.free = k.live
 }
 
-// leave is told that a candidate with that value is placed, or left out.
+// leave records that a candidate with that value was placed or left out.
 func (k *kind) leave(value int32, placed bool) {
 	k.left[value]--
 	ended := k.left[value] == 0
 	if ended {
 		k.live--
 	}
-	placed = placed && value != 0 // to have none is nothing to have in common
+	placed = placed && value != 0 // having no value is not a common value
 	if k.count[value] == 0 && (placed || ended) {
 		k.free--
 	}
@@ -59,7 +59,7 @@ func (k *kind) leave(value int32, placed bool) {
 	}
 }
 
-// most is the highest factor that a candidate can have at the moment.
+// most returns the highest factor that a candidate can have at the moment.
 func (k *kind) most() float64 {
 	if !k.on || k.free > 0 {
 		return 1
@@ -73,17 +73,17 @@ func (k *kind) most() float64 {
 	return most
 }
 
-// numbering numbers texts from 1 in the order they come, like a map, for lists of some
-// hundred that are numbered anew with every refresh: emptying it costs less than
-// emptying a map, and so does looking up. Collisions go to the next free slot.
+// numbering numbers texts from 1 in the order of their arrival. It serves as a map for lists of
+// some hundred texts that are numbered again at every refresh: clearing it and looking up cost
+// less than with a map. On a collision it uses the next free slot.
 type numbering struct {
-	slots  []int32  // number at the text's hash, 0: free; at least twice as many as texts, a power of two
+	slots  []int32  // number at the text's hash, 0 if free; a power of two, at least twice the number of texts
 	values []string // text of each number, from 1
 }
 
 var numberingSeed = maphash.MakeSeed()
 
-// clear makes it ready for at most n texts.
+// clear prepares the numbering for at most n texts.
 func (t *numbering) clear(n int) {
 	size := max(8, cap(t.slots))
 	for size < 2*n {
@@ -97,7 +97,7 @@ func (t *numbering) clear(n int) {
 	t.values = append(t.values[:0], "")
 }
 
-// of returns the number of a text, the next one where it is new.
+// of returns the number of a text, and assigns the next one to a new text.
 func (t *numbering) of(value string) int32 {
 	mask := uint64(len(t.slots) - 1)
 	at := maphash.String(numberingSeed, value) & mask

@@ -60,14 +60,14 @@ var (
 	whyStage     = newStage("why")
 )
 
-// values is the name of a label, and the values that it has.
+// values holds the name of a label, then its values.
 type values []string
 
 var givenSources = values{"source", "following", "trending", "discovery", "promoted", "explore"}
 
-// newCounters makes a counter with one or two labels, and has its series by their values,
-// with a space between. So they are there from the start, and a rate over the first error is
-// not lost; looking labels up would also cost more than counting.
+// newCounters registers a counter with one or two labels and returns its series, keyed by the
+// label values with a space between them. All series exist from the start, so a rate over the
+// first error is not lost; looking labels up would also cost more than counting.
 func newCounters(name, help string, labels ...values) map[string]prometheus.Counter {
 	var names []string
 	series := [][]string{nil}
@@ -103,7 +103,7 @@ func countAnswer(r Request, a Answer, err error) {
 	}
 }
 
-// countLoadMore counts what a load_more found in its session.
+// countLoadMore counts a load_more by what it was answered from.
 func countLoadMore(p page, err error) {
 	from := "session"
 	switch {
@@ -132,10 +132,10 @@ func countVerdicts(verdicts []dedup.Verdict) {
 	candidates["seen"].Add(float64(len(verdicts) - unseen - pending))
 }
 
-// countShown counts a page for the sources of its items.
+// countShown counts the items of a page by source.
 func countShown(refs []feed.Ref) {
 	for i := range refs {
-		if refs[i].Source == feed.SourceScore { // which most have, and nothing counts
+		if refs[i].Source == feed.SourceScore { // most items have this one, and no counter does
 			continue
 		}
 		if c := shownItems[refs[i].Source.String()]; c != nil {
@@ -144,7 +144,7 @@ func countShown(refs []feed.Ref) {
 	}
 }
 
-// countClicks counts accepted clicks for the sources that have shown what they are on.
+// countClicks counts accepted clicks by the source that showed the item.
 func countClicks(acts []Act, shown []wasShown, hidden map[string]bool) {
 	for i, a := range acts {
 		if c := clicks[shown[i].source.String()]; c != nil && a.Kind == events.Click && shown[i].shown && !hidden[a.ID] {
@@ -182,7 +182,7 @@ func (e *Engine) enter(ctx context.Context, s stage) (context.Context, func()) {
 	}
 }
 
-// traced answers a request within a span of its own.
+// traced answers a request within its own span.
 func (e *Engine) traced(ctx context.Context, r Request, answer func(context.Context) (Answer, error)) (Answer, error) {
 	if e.cfg.Tracer == nil {
 		return answer(ctx)

@@ -7,42 +7,42 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// pageBuilder puts ranked candidates on pages, so that no page is of one author, site
-// or tag, and none tells one story twice. It is pooled with what it needs.
+// pageBuilder arranges ranked candidates into pages, so that no page is dominated by one author,
+// site or tag, and none repeats a story. It is pooled with its buffers.
 //
-// Within a page it takes, again and again, the candidate with the highest
+// On a page it repeatedly takes the candidate with the highest
 //
 //	score × author's factor × site's factor × tag's factor
 //
-// where the factor of something that n−1 items of the page have is
-// max(floor, decay^(n−1)), and of equal ones the one that ranks higher. One whose
-// title is that of an item of the page, as far as diversity.same_story says, is set aside.
-// The next page begins anew with what is left. Where nothing else is left, what was set
-// aside comes: the rules order candidates and hide none. On each page stories that it has
-// not come first, and the others fill it.
+// where the factor of a value that n−1 items of the page have is max(floor, decay^(n−1)); of
+// equal candidates it takes the one that ranks higher. It sets aside a candidate whose title, by
+// the measure of diversity.same_story, matches that of an item of the page. The next page starts
+// again with the remaining candidates. Once nothing else is left, those set aside follow: the
+// rules order candidates and hide none. Stories that a page does not have yet still come first,
+// and the others fill it.
 //
-// Candidates come by score, so the search for the best one ends where even the
-// highest factors cannot lift a score above what was found. Most searches end
-// after a few; where one site or author has the highest scores they go past it. m
-// candidates so cost about m steps, and m²/2 at worst: half a millisecond for 500.
+// Candidates are sorted by score, so the search for the best one ends when even the highest
+// factors cannot raise a score above the best found. Most searches end after a few candidates; if
+// one site or author has the highest scores they pass over those. m candidates thus cost about m
+// steps, and m²/2 at worst: half a millisecond for 500.
 type pageBuilder struct {
 	by     feed.Diversity
 	from   []feed.Candidate
 	cards  []card       // one for each candidate
-	all    []int32      // what rest is a part of
+	all    []int32      // the array that rest is a part of
 	rest   []int32      // candidates not placed yet, in order
 	aside  []int32      // candidates that were set aside
 	order  []int32      // placed
-	proper int          // positions before what was set aside had to fill one; -1: it has not yet
+	proper int          // positions before the first one filled from aside; -1 if none was yet
 	kinds  [3]kind      // author, site, tag
 	page   []int32      // candidates of the current page
-	told   []feed.Story // of page
-	story  feed.Story   // of the candidate that was looked at last
-	places []place      // of all candidates; nil: nobody asks
+	told   []feed.Story // stories of page
+	story  feed.Story   // story of the candidate examined last
+	places []place      // of all candidates, for explanations; nil otherwise
 	drawer drawer
 }
 
-// card is the part of a candidate that the search for the best one reads: a score, and the
+// card holds the part of a candidate that the search for the best one reads: its score, and the
 // numbers of its values. It is small, because the search is most of the work.
 type card struct {
 	score float64
@@ -51,16 +51,17 @@ type card struct {
 
 // place is the outcome of a candidate, for explanations.
 type place struct {
-	at     int             // in the list that pages are built from; from 1, 0: left out
+	at     int             // in the list that pages are built from, from 1; 0 means left out
 	page   int             // from 1
-	nth    [len(kinds)]int // of the page's with that author, site and tag; 0: it has none, or it is off
+	nth    [len(kinds)]int // rank on the page among items of that author, site and tag; 0 if it has none, or the rule is off
 	factor [len(kinds)]float64
-	same   int32 // the candidate of the page that tells its story, or is of its group; -1: none
+	same   int32 // the candidate of the page with the same story or group; -1 if there is none
 	source feed.Source
-	right  feed.Source // of home: whose position it was
+	right  feed.Source // of home: the source that the pattern names for the position
 }
 
-// build returns the list that pages of size are taken from, up to most with what was set aside.
+// build returns the list that pages of size are taken from, with up to most items including those
+// set aside.
 func (b *pageBuilder) build(from []feed.Candidate, by feed.Diversity, size, most int) []feed.Ref {
 	if !by.On() && b.places == nil && !b.drawer.on() {
 		b.proper = len(from)
@@ -107,7 +108,7 @@ func (b *pageBuilder) prepare(from []feed.Candidate, by feed.Diversity) {
 	}
 }
 
-// number gives the candidates the numbers of their values of one kind.
+// number assigns the numbers of one kind's values to the candidates.
 func (b *pageBuilder) number(which int) {
 	k := &b.kinds[which]
 	for i := range b.from {
@@ -125,12 +126,12 @@ func (b *pageBuilder) number(which int) {
 	}
 }
 
-// buildPage builds the next page; false: nothing is left for one.
+// buildPage builds the next page. It returns false if nothing is left.
 func (b *pageBuilder) buildPage(page, size, most int) bool {
 	b.beginPage()
 	b.drawer.begin(size)
 	for taken := 0; len(b.page) < size; {
-		for ; len(b.rest) == 0 && taken < 2; taken++ { // first for stories that the page has not
+		for ; len(b.rest) == 0 && taken < 2; taken++ { // the first time for stories that the page does not have
 			b.takeUp()
 		}
 		if len(b.rest) == 0 || b.proper >= 0 && len(b.order) >= most {
@@ -156,7 +157,7 @@ func (b *pageBuilder) buildPage(page, size, most int) bool {
 	return len(b.page) > 0
 }
 
-// beginPage begins a page after the one before.
+// beginPage starts the next page.
 func (b *pageBuilder) beginPage() {
 	for k := range b.kinds {
 		b.kinds[k].begin(b.page, b.cards, k)
@@ -164,7 +165,7 @@ func (b *pageBuilder) beginPage() {
 	b.page, b.told = b.page[:0], b.told[:0]
 }
 
-// takeUp goes on with what was set aside, because nothing else is left.
+// takeUp resumes the candidates set aside, because nothing else is left.
 func (b *pageBuilder) takeUp() {
 	if b.proper < 0 {
 		b.proper = len(b.order)
@@ -174,7 +175,7 @@ func (b *pageBuilder) takeUp() {
 	b.rest = b.all
 }
 
-// takeOut takes a candidate out of rest.
+// takeOut removes a candidate from rest.
 func (b *pageBuilder) takeOut(at int) int32 {
 	c := b.rest[at]
 	copy(b.rest[1:at+1], b.rest[:at]) // it is most often among the first
@@ -182,14 +183,14 @@ func (b *pageBuilder) takeOut(at int) int32 {
 	return c
 }
 
-// setAside notes for explanations what kept a candidate from the page.
+// setAside records for explanations why a candidate is not on the page.
 func (b *pageBuilder) setAside(c, same int32) {
 	if b.places != nil {
 		b.places[c] = place{same: same}
 	}
 }
 
-// put puts the candidate that was looked at last on the page.
+// put places the candidate examined last on the page.
 func (b *pageBuilder) put(c int32, page int, same int32, source feed.Source) {
 	b.page, b.order = append(b.page, c), append(b.order, c)
 	if b.by.OneStory() {
@@ -202,7 +203,7 @@ func (b *pageBuilder) put(c int32, page int, same int32, source feed.Source) {
 	b.leave(c, true)
 }
 
-// best finds the place in rest of the candidate to take next.
+// best returns the index in rest of the candidate to take next.
 func (b *pageBuilder) best() int {
 	most := 1.0
 	for k := range b.kinds {
@@ -215,7 +216,7 @@ func (b *pageBuilder) best() int {
 		if card.score*most <= highest {
 			break
 		}
-		// multiplied as most is, so that it is no larger
+		// multiplied in the order of most, so that rounding cannot make it larger
 		if score := card.score * (author[card.of[0]] * site[card.of[1]] * tag[card.of[2]]); score > highest {
 			best, highest = i, score
 		}
@@ -223,7 +224,7 @@ func (b *pageBuilder) best() int {
 	return best
 }
 
-// sameStory answers the candidate of the page that tells this one's story; -1: none does.
+// sameStory returns the candidate of the page with the same story; -1 if there is none.
 func (b *pageBuilder) sameStory(c int32) int32 {
 	if !b.by.OneStory() {
 		return -1
@@ -237,7 +238,7 @@ func (b *pageBuilder) sameStory(c int32) int32 {
 	return -1
 }
 
-// leave takes a candidate that is placed, or left out, into account.
+// leave updates the kinds after a candidate was placed or left out.
 func (b *pageBuilder) leave(c int32, placed bool) {
 	for k := range b.kinds {
 		if b.kinds[k].on {
@@ -246,7 +247,7 @@ func (b *pageBuilder) leave(c int32, placed bool) {
 	}
 }
 
-// placed is the place of a candidate that has just been put on the page.
+// placed returns the place of a candidate that was just put on the page.
 func (b *pageBuilder) placed(page int, c int32) place {
 	p := place{at: len(b.order), page: page, same: -1}
 	for k := range b.kinds {
@@ -258,7 +259,7 @@ func (b *pageBuilder) placed(page int, c int32) place {
 	return p
 }
 
-// release lets go of what the candidates' texts are parts of.
+// release drops the references to the candidates and their texts.
 func (b *pageBuilder) release() {
 	b.from, b.places = nil, nil
 	for k := range b.kinds {

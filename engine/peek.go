@@ -9,18 +9,17 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// What a badge tells who has not refreshed lately: to them all of a recall would be new.
+// Limits of the badge for a reader without a recent refresh, to whom a whole recall would be new.
 const (
-	newcomerSince = 24 * time.Hour // how young an item is that counts
-	newcomerMost  = 99             // and how many of them
+	newcomerSince = 24 * time.Hour // maximum age of a counted item
+	newcomerMost  = 99             // maximum count
 )
 
-// peek is the silent refresh: it answers the unseen items dated since the
-// agent's last refresh and changes nothing. HasMore tells that there are more
-// of them than were answered.
+// peek is the silent refresh: it returns the unseen items dated since the agent's last refresh
+// and changes nothing. HasMore reports that there are more of them than returned.
 //
-// While recall or the session store is down, what is new, or since when, is
-// unknown: then the answer is empty and says what was missing.
+// While recall or the session store is down, the new items, or the time since when they are new,
+// are unknown: the answer is then empty and names the missing part.
 func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
 	since, err := e.stores.Sessions.Refreshed(ctx, r.Agent, r.Feed)
 	if e.failOpen.allows(ctx, err) {
@@ -34,14 +33,13 @@ func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
 		return Answer{}, err
 	}
 	q, _ := e.query(r.Agent, profile)
-	q.Ranking.Explore = feed.Explore{} // a badge tells what is new, best first
-	// Items are dated in whole seconds: what came later in the second of the refresh is new.
+	q.Ranking.Explore = feed.Explore{} // a badge counts new items, best first
+	// Items are dated in whole seconds: an item later in the second of the refresh is new.
 	q.Since = since.Add(-time.Second)
-	if since.IsZero() { // before the origin, so that the recalls of all newcomers are equal
+	if since.IsZero() { // relative to the origin, so that the recalls of all newcomers are equal
 		q.Since = q.Origin.Add(-newcomerSince)
 	}
-	// One round is enough: recall is bounded to what is new, and N of it is
-	// as far as a badge counts.
+	// One round is enough: recall is limited to new items, and a badge counts no more than N.
 	found, err := e.stages.choose(ctx, wanted{r.Agent, r.Feed, q, 1, r.Limit, 0})
 	if down(ctx, err) && errors.Is(err, recall.ErrUnavailable) {
 		return Answer{Docs: []feed.Doc{}, Degraded: lacksRecall.names()}, nil
@@ -70,15 +68,14 @@ func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
 	return a, nil
 }
 
-// Preview tells what an agent would be handed out by a refresh now and by paging
-// on to the end of its session, in pages of limit items: one list for each of the
-// rankings, best first. It goes through the rounds of a refresh and arranges what
-// survives them as a refresh does; content is not read. Only items dated after
-// since are candidates; zero: no bound.
+// Preview returns the items that an agent would be handed out by a refresh now and by paging on
+// to the end of its session, in pages of limit items: one list for each of the rankings, best
+// first. It runs the rounds of a refresh and arranges the survivors as a refresh does; content is
+// not read. Only items dated after since are candidates; zero means no bound.
 //
-// Nothing is changed or counted, and what is shared of recalls among readers is neither used
-// nor pushed out. Errors wrap [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid], or a
-// store's ErrUnavailable.
+// Nothing is changed or counted, and recalls cached for readers are neither used nor evicted.
+// Errors wrap [feed.ErrBadID], [feed.ErrBadLimit], [feed.ErrInvalid], or a store's
+// ErrUnavailable.
 func (e *Engine) Preview(ctx context.Context, agent string, limit int, since time.Time, rankings ...feed.Ranking) ([][]feed.Ref, error) {
 	if err := (Request{Agent: agent, Action: ActionRefresh, Limit: limit}).Validate(); err != nil {
 		return nil, err
@@ -105,5 +102,5 @@ func (e *Engine) Preview(ctx context.Context, agent string, limit int, since tim
 	return lists, nil
 }
 
-// uncounted is [Engine.enter] for what no reader waits for.
+// uncounted is [Engine.enter] without measuring, for work that no reader waits for.
 func uncounted(ctx context.Context, _ stage) (context.Context, func()) { return ctx, func() {} }

@@ -17,10 +17,10 @@ const (
 	prefetchQueue   = 1024 // pages that may wait
 )
 
-// Prefetcher reads what a reader's session has next into the content cache, beside
-// requests, so that the next page can be shown although the catalog or the social
-// store is down by then. It caches contents only: who may see a page is found out
-// when it is placed. The nil Prefetcher does nothing.
+// Prefetcher reads the next items of a reader's session into the content cache, in the
+// background, so that the next page can be shown even if the catalog or the social store is down
+// by then. It caches content only: whether a reader may see an item is checked when its page is
+// built. The nil Prefetcher does nothing.
 type Prefetcher struct {
 	sessions cache.Sessions
 	catalog  catalog.Catalog
@@ -31,13 +31,13 @@ type Prefetcher struct {
 	workers  sync.WaitGroup
 
 	mu      sync.Mutex
-	waiting map[turnOf]int // how much of whose session to read; each is in the queue once
+	waiting map[turnOf]int // how many items of each session to read; each session is queued once
 	queue   chan turnOf
 }
 
-// NewPrefetcher starts a Prefetcher; Close ends it. ctx's values are kept, its
-// cancellation is ignored. timeout bounds one page. It must not be longer than a request may
-// take: caches rely on that when an item is changed meanwhile.
+// NewPrefetcher starts a Prefetcher; Close stops it. It uses the values of ctx and ignores its
+// cancellation. timeout bounds one page. It must not exceed that of requests: caches rely on that
+// when an item changes meanwhile.
 func NewPrefetcher(ctx context.Context, sessions cache.Sessions, c catalog.Catalog, timeout time.Duration, log *slog.Logger) *Prefetcher {
 	p := &Prefetcher{
 		sessions: sessions, catalog: c, timeout: timeout, log: log,
@@ -50,9 +50,9 @@ func NewPrefetcher(ctx context.Context, sessions cache.Sessions, c catalog.Catal
 	return p
 }
 
-// After has the next n of an agent's session read ahead. It never blocks: where the
-// queue is full nothing is read. Of an agent's feed one page waits at most; it is
-// looked up in the session when its turn comes.
+// After schedules reading ahead the next n items of an agent's session. It never blocks: if the
+// queue is full, nothing is read. At most one page per feed of an agent is queued; its items are
+// looked up in the session when it is read.
 func (p *Prefetcher) After(agent string, name feed.Name, n int) {
 	if p == nil || p.ctx.Err() != nil {
 		return
@@ -71,7 +71,7 @@ func (p *Prefetcher) After(agent string, name feed.Name, n int) {
 	}
 }
 
-// work reads what waits, until Close.
+// work processes the queue until Close.
 func (p *Prefetcher) work() {
 	for {
 		select {
@@ -87,7 +87,7 @@ func (p *Prefetcher) work() {
 func (p *Prefetcher) read(key turnOf) {
 	p.mu.Lock()
 	n := p.waiting[key]
-	delete(p.waiting, key) // what is asked for from now on may be behind what is read here
+	delete(p.waiting, key) // later calls may concern items behind those read here
 	p.mu.Unlock()
 	ctx, cancel := context.WithTimeout(p.ctx, p.timeout)
 	defer cancel()
@@ -100,7 +100,7 @@ func (p *Prefetcher) read(key turnOf) {
 	}
 }
 
-// Close gives up what waits, ends what runs, and returns when it has ended.
+// Close drops the queue, cancels running reads and waits for them to end.
 func (p *Prefetcher) Close() {
 	if p != nil {
 		p.stop()

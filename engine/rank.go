@@ -10,13 +10,12 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// Rank ranks the n best candidates for an agent as of at, once by each of the
-// rankings, and tells the profile it ranked for. It is the order that a refresh at that
-// moment would give a new reader, in pages of [DefaultLimit]: nothing that the
-// agent has been shown is left out, and nothing is changed. Exploration draws where
-// the rankings have different shares of it: what chance puts on pages alike would
-// only hide what else differs. A zero at is now. No list holds a group twice. What is
-// shared of recalls among readers is neither used nor pushed out.
+// Rank ranks the n best candidates for an agent as of at, once by each of the rankings, and
+// returns the profile that it ranked for. The order is that of a refresh at that moment for a new
+// reader, in pages of [DefaultLimit]: items already shown are not left out, and nothing is
+// changed. Exploration draws only if the rankings have different shares of it: the same random
+// items in all lists would only hide other differences. A zero at means now. No list holds a
+// group twice. Recalls cached for readers are neither used nor evicted.
 func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, rankings ...feed.Ranking) (feed.Profile, [][]feed.Candidate, error) {
 	if err := feed.CheckAgentID(agent); err != nil {
 		return feed.Profile{}, nil, err
@@ -52,7 +51,7 @@ func (e *Engine) Rank(ctx context.Context, agent string, at time.Time, n int, ra
 	return profile, lists, nil
 }
 
-// rank goes on until it has as many as were asked for: groups may come again between rounds.
+// rank recalls until it has as many candidates as requested: a group may recur between rounds.
 func rank(ctx context.Context, source recall.Source, q feed.Query) ([]feed.Candidate, error) {
 	met := make(map[string]struct{}, q.N)
 	list := make([]feed.Candidate, 0, q.N)
@@ -73,12 +72,12 @@ func rank(ctx context.Context, source recall.Source, q feed.Query) ([]feed.Candi
 	return list, nil
 }
 
-// sameShare reports whether the rankings explore alike.
+// sameShare reports whether all rankings have the same exploration.
 func sameShare(rankings []feed.Ranking) bool {
 	return !slices.ContainsFunc(rankings, func(r feed.Ranking) bool { return r.Explore != rankings[0].Explore })
 }
 
-// inPages returns a list in the order of its pages.
+// inPages returns a list reordered into its pages.
 func inPages(agent string, q *feed.Query, list []feed.Candidate) []feed.Candidate {
 	var b pageBuilder
 	b.drawer.aim(agent, q)
@@ -89,7 +88,7 @@ func inPages(agent string, q *feed.Query, list []feed.Candidate) []feed.Candidat
 	return each(b.order, func(c int32) feed.Candidate { return list[c] })
 }
 
-// Factors says for each id what the score is made of, by profile, ranking and origin of q.
+// Factors returns the score components of each id, by the profile, ranking and origin of q.
 func (e *Engine) Factors(ctx context.Context, q feed.Query, ids []string) ([]recall.Factors, error) {
 	explainer, ok := e.direct.(recall.Explainer)
 	if !ok {

@@ -11,9 +11,8 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// refresh recalls anew, replaces the agent's session and answers its first
-// page. A refresh that had to wait for another one of the same agent pages
-// from the session that one built, if it is young enough.
+// refresh recalls, replaces the agent's session and returns its first page. A refresh that waited
+// for another one of the same agent pages from that one's session, if it is recent enough.
 func (e *Engine) refresh(ctx context.Context, c *call) (Answer, error) {
 	inside, end := e.enter(ctx, turnStage)
 	turn, err := e.turns.enter(inside, turnOf{c.Agent, c.Feed}, e.cfg.Clock(), e.cfg.Coalesce)
@@ -37,8 +36,8 @@ func (e *Engine) refresh(ctx context.Context, c *call) (Answer, error) {
 		turn.built = true
 	}
 	a, err := e.deliver(ctx, c, p)
-	// Nothing of the session can be read; the list has its contents with it. A page of an equal
-	// call is that one's: its record takes no steps of others.
+	// Nothing of the session can be read; a list for all readers includes its contents. A
+	// replayed page is left to the equal call: its record accepts no steps of others.
 	if p.ofSession && !p.Replayed && down(ctx, err) {
 		if p, err = e.freshPage(ctx, c); err == nil {
 			a, err = e.deliver(ctx, c, p)
@@ -47,7 +46,8 @@ func (e *Engine) refresh(ctx context.Context, c *call) (Answer, error) {
 	return a, err
 }
 
-// follow pages from the session that the refresh before has built; false: nothing is left.
+// follow pages from the session that the previous refresh built. It returns false if nothing is
+// left.
 func (e *Engine) follow(ctx context.Context, c *call) (a Answer, ok bool, err error) {
 	p, err := c.take(ctx, c.Limit)
 	if e.failOpen.allows(ctx, err) {
@@ -57,13 +57,13 @@ func (e *Engine) follow(ctx context.Context, c *call) (a Answer, ok bool, err er
 		return Answer{}, false, err
 	}
 	a, err = e.deliver(ctx, c, p)
-	if c.pastSession = !p.Replayed && down(ctx, err); c.pastSession { // a list that stands in has its contents with it
+	if c.pastSession = !p.Replayed && down(ctx, err); c.pastSession { // a list for all readers includes its contents
 		return Answer{}, false, nil
 	}
 	return a, true, err
 }
 
-// open reads the agent's profile and, at the same time, the page of its request id, if any.
+// open reads the agent's profile and, concurrently, the page of its request id, if any.
 func (e *Engine) open(ctx context.Context, c *call) (feed.Profile, cache.Page, error) {
 	ctx, end := e.enter(ctx, openStage)
 	defer end()
@@ -89,9 +89,9 @@ func (e *Engine) open(ctx context.Context, c *call) (feed.Profile, cache.Page, e
 	return p, before, err
 }
 
-// freshPage is the refresh proper, up to its page. Where everything that passed
-// the check was handed out elsewhere before the page step, it goes again,
-// deeper: an empty page is to mean that there is nothing.
+// freshPage is the refresh itself, up to its page. If everything that passed the check was handed
+// out elsewhere before the page step, it chooses again, further down: an empty page must mean
+// that there is nothing.
 func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 	profile, before, err := e.open(ctx, c)
 	if err != nil {
@@ -112,7 +112,7 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 		if err != nil {
 			return e.oldSessionPage(ctx, c, err)
 		}
-		if c.Action == ActionLoadMore { // who scrolls on comes to an end: what came again was shown today
+		if c.Action == ActionLoadMore { // scrolling must end, so items already shown today are not repeated
 			found.again = found.again[:found.earlier]
 		}
 		if e.cfg.RecordServed && len(found.stale) > 0 && try == 1 {
@@ -122,7 +122,8 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 			return e.failOpen.page(c, found) // trying the session too would only cost its timeout
 		}
 		if found.standIn && !c.pastSession {
-			// A list for all readers stands in; what is left of the session is the reader's own.
+			// The list for all readers is a substitute; what is left of the session is the
+			// reader's own.
 			c.pastSession = true
 			if p, err := e.oldSessionPage(ctx, c, recall.ErrUnavailable); err == nil {
 				p.ofSession = true
@@ -139,7 +140,7 @@ func (e *Engine) freshPage(ctx context.Context, c *call) (page, error) {
 	}
 }
 
-// replace is the page step of a refresh; known says that it is not the agent's first one.
+// replace is the page step of a refresh; known reports that it is not the agent's first one.
 func (e *Engine) replace(ctx context.Context, c *call, found chosen, known bool) (cache.Page, error) {
 	ctx, end := e.enter(ctx, pageStage)
 	defer end()

@@ -9,19 +9,19 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// RepliesRequest asks for a page of the replies that stand under a post.
+// RepliesRequest asks for a page of the replies to a post.
 type RepliesRequest struct {
-	Reader string // "": nobody in particular, who sees public posts
+	Reader string // "" means an anonymous reader, who sees public posts
 	Post   string
-	After  social.Position // what the cursor says; zero: from the first
+	After  social.Position // position of the cursor; zero means from the first
 	Limit  int             // 1 to [MaxTimelineLimit]
-	Oldest bool            // the oldest first, else the newest
+	Oldest bool            // oldest first; otherwise newest first
 }
 
-// Replies reads one page of the replies under a post, without those of authors, and with
-// tags, that the reader has muted. What it shows is no entry of a feed, and not noted.
-// Errors wrap [feed.ErrNotFound] where the reader does not see the post,
-// [feed.ErrBadLimit], [feed.ErrBadID] or [social.ErrUnavailable].
+// Replies returns one page of the replies to a post, without those by authors, or with tags, that
+// the reader has muted. Replies are not feed entries, so they are not recorded as shown. Errors
+// wrap [feed.ErrNotFound] if the reader cannot see the post, [feed.ErrBadLimit], [feed.ErrBadID]
+// or [social.ErrUnavailable].
 func (t *Timelines) Replies(ctx context.Context, r RepliesRequest) (page TimelinePage, err error) {
 	if err := cmp.Or(feed.CheckLimit(r.Limit, MaxTimelineLimit), social.CheckPostID(r.Post)); err != nil {
 		return page, err
@@ -53,10 +53,10 @@ func (t *Timelines) Replies(ctx context.Context, r RepliesRequest) (page Timelin
 	return t.answer(ctx, "", page, read.lacks)
 }
 
-// readCards is [social.Cards], or what answers as it does.
+// readCards is the type of the method of [social.Cards].
 type readCards func(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error)
 
-// pageOf is the page of the first entries; one more than the limit says that there is more.
+// pageOf returns the page of the first limit entries; a further entry means that there is more.
 func pageOf(ctx context.Context, cards readCards, reader string, entries []social.Entry, limit int) (page TimelinePage, err error) {
 	if page.HasMore = len(entries) > limit; page.HasMore {
 		entries = entries[:limit]
@@ -75,14 +75,14 @@ func pageOf(ctx context.Context, cards readCards, reader string, entries []socia
 
 // AuthorRequest asks for a page of an author's posts, newest first.
 type AuthorRequest struct {
-	Reader string // "": nobody in particular, who sees public posts
+	Reader string // "" means an anonymous reader, who sees public posts
 	Author string
-	Below  social.Position // what the cursor says; zero: from the newest
+	Below  social.Position // position of the cursor; zero means from the newest
 	Limit  int             // 1 to [MaxTimelineLimit]
-	Grid   bool            // the cards are those of [social.Tiles]
+	Grid   bool            // return the cards of [social.Tiles]
 }
 
-// Author reads one page of what an author has posted and the reader may see. Errors wrap
+// Author returns one page of an author's posts that the reader may see. Errors wrap
 // [feed.ErrBadLimit], [feed.ErrBadID] or [social.ErrUnavailable].
 func (t *Timelines) Author(ctx context.Context, r AuthorRequest) (page TimelinePage, err error) {
 	if err := cmp.Or(feed.CheckLimit(r.Limit, MaxTimelineLimit), social.CheckAgent(r.Author)); err != nil {

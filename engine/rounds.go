@@ -10,18 +10,18 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Each round asks for roundGrowth times as many candidates as the one before: to
-// a source, each request is expensive, and a reader who has seen thousands is to be led past
-// them in a few rounds. They are checked a portion at a time, so that a session,
-// which holds what is left of the last portion, stays small.
+// Each round requests roundGrowth times as many candidates as the one before: each request is
+// expensive for a source, and a reader who has seen thousands of items must get past them in a
+// few rounds. Candidates are checked in portions, so that a session, which holds the rest of the
+// last portion, stays small.
 const (
 	roundGrowth  = 4
-	largestRound = 10_000 // candidates, as recall.n at most
-	portion      = 2000   // candidates; the first round's, where those are more
+	largestRound = 10_000 // candidates; the maximum of recall.n
+	portion      = 2000   // candidates; more if the first round returns more
 )
 
-// rounds goes through recall and dedup with one origin, one portion at least, until want
-// candidates can be placed, recall has no more, or the time is up.
+// rounds runs recall and dedup with one origin, for at least one portion, until want candidates
+// can be placed, recall has no more, or the time is up.
 type rounds struct {
 	*scratch
 	wanted
@@ -29,15 +29,15 @@ type rounds struct {
 	supply supply
 	begun  time.Time
 	atOnce int              // candidates of a portion
-	rest   []feed.Candidate // recalled, and not checked yet
+	rest   []feed.Candidate // recalled but not checked yet
 
 	number   int              // of the round, from 1
-	recalled []feed.Candidate // this portion, all of it
-	verdicts []dedup.Verdict  // one for each fresh one of it
+	recalled []feed.Candidate // all of this portion
+	verdicts []dedup.Verdict  // one for each of fresh
 	last     bool             // recall has no more
 	late     bool             // recall has more, but the time is up
-	again    again            // what may fill a session where recall has nothing unseen left
-	found    chosen           // so far, its list of the first arranged survivors
+	again    again            // items that may fill a session if recall has nothing unseen left
+	found    chosen           // the result so far; its list covers the first arranged survivors
 	arranged int
 	err      error
 }
@@ -45,10 +45,10 @@ type rounds struct {
 // scratch holds temporary data of the rounds of one choice. It is pooled.
 type scratch struct {
 	proposed  map[string]struct{} // groups of this and earlier rounds
-	fresh     []feed.Candidate    // of this portion, in order, those of groups not met before
-	refs      []feed.Ref          // their refs
-	keys      []string            // what those are remembered by
-	survivors []feed.Candidate    // of all portions, what nothing holds back
+	fresh     []feed.Candidate    // candidates of this portion, in order, in groups not proposed before
+	refs      []feed.Ref          // refs of fresh
+	keys      []string            // the keys of refs
+	survivors []feed.Candidate    // unseen candidates of all portions
 	builder   pageBuilder
 }
 
@@ -56,12 +56,12 @@ var scratches = sync.Pool{New: func() any {
 	return &scratch{proposed: make(map[string]struct{}, 1024)}
 }}
 
-// keptProposed is how many groups a scratch that is kept may have met.
+// keptProposed is the maximum number of groups in a scratch that returns to the pool.
 const keptProposed = 4096
 
-// release gives the scratch back without what it held of recall's answers, in
-// earlier rounds too. One that a reader with many rounds has made large is not
-// kept: clearing its set costs every refresh after it.
+// release returns the scratch to the pool without references to recall's answers, of earlier
+// rounds too. It drops one that grew large for a reader with many rounds: clearing its set would
+// slow every later refresh.
 func (s *scratch) release() {
 	s.builder.release()
 	if len(s.proposed) > keptProposed {
@@ -83,7 +83,7 @@ type wanted struct {
 	query  feed.Query
 	want   int           // candidates that can be placed
 	page   int           // size of the pages they are placed on
-	budget time.Duration // no portion is begun after it
+	budget time.Duration // no portion starts after it
 }
 
 func (s *stages) rounds(w wanted) rounds {
@@ -93,14 +93,15 @@ func (s *stages) rounds(w wanted) rounds {
 	}
 }
 
-// next checks the next portion, recalled where none is left; false: it is the end, or failed.
+// next checks the next portion, and recalls if none is left. It returns false at the end or on
+// failure.
 func (r *rounds) next(ctx context.Context) bool {
 	if r.err != nil || r.last || r.late || r.enough() {
 		return false
 	}
 	if len(r.rest) == 0 {
 		err := r.recall(ctx)
-		if down(ctx, err) && len(r.survivors) > 0 { // what earlier rounds have brought is a page
+		if down(ctx, err) && len(r.survivors) > 0 { // the candidates of earlier rounds make a page
 			r.found.lacks |= lacksRecall
 			r.late = true
 			return false
@@ -139,8 +140,8 @@ func (r *rounds) recall(ctx context.Context) error {
 	return nil
 }
 
-// ofOthers are the candidates that are not the agent's own: those stand in their timeline
-// and in no feed of theirs. The list may be shared, so it stays as it is.
+// ofOthers returns the candidates that are not the agent's own: those appear in the agent's
+// timeline and in none of their feeds. It does not modify the list, which may be shared.
 func ofOthers(candidates []feed.Candidate, agent string) []feed.Candidate {
 	own := func(c feed.Candidate) bool { return c.By(agent) }
 	if !slices.ContainsFunc(candidates, own) {
@@ -149,15 +150,15 @@ func ofOthers(candidates []feed.Candidate, agent string) []feed.Candidate {
 	return slices.DeleteFunc(slices.Clone(candidates), own)
 }
 
-// take makes a portion's candidates the fresh ones, dropping groups that an
-// earlier round or a better candidate has proposed already. What is promoted takes no
-// group from other sources: the blend places it once, see [sourceQueues].
+// take moves the candidates of a portion into fresh, except those whose group an earlier round or
+// a better candidate has proposed. Promoted candidates do not block their group for other
+// sources: the blend places it once, see [sourceQueues].
 func (s *scratch) take(candidates []feed.Candidate) {
 	s.fresh, s.refs = s.fresh[:0], s.refs[:0]
 	for _, c := range candidates {
 		group := c.Group
 		if c.Source == promotedName {
-			group = feed.GivenMark + group // in the alphabet of no group
+			group = feed.GivenMark + group // no group starts with it
 		}
 		if _, again := s.proposed[group]; again {
 			continue
@@ -169,8 +170,8 @@ func (s *scratch) take(candidates []feed.Candidate) {
 	s.keys = feed.AppendKeys(s.keys[:0], s.refs)
 }
 
-// check asks what the agent has been shown of the portion. While the dedup store
-// is down and the engine fails open, only this process's memory is asked.
+// check looks up which items of the portion the agent has been shown. While the dedup store is
+// down and the engine fails open, it checks only this process's memory.
 func (r *rounds) check(ctx context.Context) error {
 	s := r.stages
 	inside, end := s.enter(ctx, dedupStage)
@@ -199,14 +200,14 @@ func (r *rounds) check(ctx context.Context) error {
 		if r.feed == feed.HomeFeed {
 			source = homeSource(c.Source)
 		}
-		if source != feed.SourcePromoted { // that comes once in a window
+		if source != feed.SourcePromoted { // promoted items come once in a window
 			r.again.add(c, source, r.verdicts[i])
 		}
 	}
 	return nil
 }
 
-// enough reports whether as many as are wanted can be placed, without what was set aside.
+// enough reports whether want candidates can be placed without those set aside.
 func (r *rounds) enough() bool {
 	if len(r.survivors) < r.want || !r.supply.enough(r.survivors) {
 		return false
@@ -215,9 +216,9 @@ func (r *rounds) enough() bool {
 	return r.builder.proper >= r.want
 }
 
-// arrange makes the list that pages are built from, of all candidates that
-// survived. Rules about what comes beside what belong here, such as the blending
-// of sources or quotas: a refresh, a silent one and an explanation all go by it.
+// arrange builds the list that pages are taken from, of all survivors. Rules about the order and
+// mix of items belong here, such as blending sources or quotas: it serves refreshes, silent
+// refreshes and explanations.
 func (r *rounds) arrange() {
 	if r.found.ranked == nil || r.arranged != len(r.survivors) {
 		r.found.ranked = r.supply.arrange(r)
@@ -237,7 +238,7 @@ func (r *rounds) chosen() (chosen, error) {
 	return r.found, nil
 }
 
-// byRef merges, in place, the values of each ref's keys: that of its group and that of its id.
+// byRef merges, in place, the values of each ref's keys: those of its group and of its id.
 func byRef[T any](refs []feed.Ref, values []T, merge func(group, id T) T) []T {
 	if len(refs) == len(values) { // each has one key
 		return values

@@ -13,24 +13,23 @@ import (
 )
 
 const (
-	// servedBytes bounds what a process remembers: some seven million
-	// impressions, or 10,000 readers of 700 each.
+	// servedBytes bounds the memory of handed-out items: some seven million impressions, or
+	// 10,000 readers of 700 each.
 	servedBytes = 64 << 20
-	// servedFor is how long a generation of an agent's impressions is added
-	// to, and then kept.
+	// servedFor is how long a generation of an agent's impressions is added to, and then how long
+	// it is retained.
 	servedFor = 12 * time.Hour
-	// servedKeys is how many impressions a generation takes at most.
+	// servedKeys is the maximum number of impressions in a generation.
 	servedKeys = 1000
-	// servedAgent is about what an agent costs beside its impressions, 8 bytes
-	// each.
+	// servedAgent is about how many bytes an agent takes in addition to its impressions, of 8
+	// bytes each.
 	servedAgent = 300
 )
 
-// served holds the refs that this process has handed out in the last half day or day, by
-// agent, in bounded memory; who was not seen for longest is forgotten first. It
-// keeps items from coming twice while the dedup store is down, or was set back
-// by a failover, and knows sessionless pages until they are in a filter. The nil
-// served remembers nothing.
+// served holds the keys of the items that this process handed out in the last 12 to 24 hours, by
+// agent, in bounded memory; it evicts the least recently used agent first. It prevents repeats
+// while the dedup store is down, or after a failover has set it back, and covers sessionless
+// pages until they are in a filter. The nil served remembers nothing.
 type served struct {
 	mu     sync.Mutex
 	seed   maphash.Seed
@@ -39,13 +38,13 @@ type served struct {
 	most   int
 }
 
-// shown is one agent's share: two generations of hashes, sorted.
+// shown is one agent's entry: two generations of hashes, sorted.
 type shown struct {
 	newer, older []uint64
 	since        time.Time // when the newer generation began
 }
 
-// sessionlessBit of a hash tells that nothing but this process knows of the page.
+// sessionlessBit is set in a hash if only this process knows of the page.
 const sessionlessBit = 1
 
 func newServed() *served {
@@ -58,16 +57,15 @@ func (s *served) hash(key string) uint64 { return maphash.String(s.seed, key) &^
 
 func (a *shown) size() int { return servedAgent + 8*(cap(a.newer)+cap(a.older)) }
 
-// change changes an agent's share. Whatever changes its size does so here, or the bytes
-// would not be those that are there. mu is held.
+// change modifies an agent's entry. Every change of its size must go through here, to keep the
+// byte count correct. mu is held.
 func (s *served) change(a *shown, do func()) {
 	s.bytes -= a.size()
 	do()
 	s.bytes += a.size()
 }
 
-// of returns the agent's share, without generations that have had their time; nil: there
-// is none. mu is held.
+// of returns the agent's entry, without expired generations, or nil if there is none. mu is held.
 func (s *served) of(agent string, now time.Time) *shown {
 	a, ok := s.agents.Get(agent)
 	if !ok {
@@ -81,8 +79,8 @@ func (s *served) of(agent string, now time.Time) *shown {
 	return a
 }
 
-// add remembers what an agent was handed out. sessionless says that nothing else
-// knows of it.
+// add records the keys that an agent was handed out. sessionless reports that nothing else knows
+// of them.
 func (s *served) add(agent string, keys []string, sessionless bool, now time.Time) {
 	if s == nil {
 		return
@@ -118,7 +116,7 @@ func (s *served) add(agent string, keys []string, sessionless bool, now time.Tim
 	}
 }
 
-// find looks a hash up, sessionless or not.
+// find finds a hash with or without [sessionlessBit].
 func find(sorted []uint64, h uint64) (at int, found bool) {
 	at, found = slices.BinarySearch(sorted, h&^sessionlessBit)
 	if !found {
@@ -127,8 +125,8 @@ func find(sorted []uint64, h uint64) (at int, found bool) {
 	return at, found
 }
 
-// has reports whether the agent was handed the key out; with all unset, only
-// loosely. mu is held.
+// has reports whether the agent was handed out the key; unless all is set, only sessionless
+// entries count. mu is held.
 func (s *served) has(a *shown, key string, all bool) bool {
 	h := s.hash(key)
 	for _, generation := range [][]uint64{a.newer, a.older} {
@@ -139,7 +137,7 @@ func (s *served) has(a *shown, key string, all bool) bool {
 	return false
 }
 
-// with calls fn with what is known of the agent, if anything is.
+// with calls fn with the agent's entry, if there is one.
 func (s *served) with(agent string, now time.Time, fn func(a *shown)) {
 	if s == nil {
 		return
@@ -151,7 +149,7 @@ func (s *served) with(agent string, now time.Time, fn func(a *shown)) {
 	}
 }
 
-// remove forgets keys that were in the end not delivered.
+// remove deletes keys that were not delivered in the end.
 func (s *served) remove(agent string, keys []string, now time.Time) {
 	s.with(agent, now, func(a *shown) {
 		for _, key := range keys {
@@ -164,9 +162,9 @@ func (s *served) remove(agent string, keys []string, now time.Time) {
 	})
 }
 
-// unknown leaves out the refs that the agent was handed out: a session from
-// before a fault may still hold them. What is to come again is left out only where
-// nothing else knows that it has been handed out.
+// unknown leaves out the refs that the agent was handed out: a session from before a fault may
+// still hold them. It leaves out an intended repeat only if nothing else knows that it was handed
+// out.
 func (s *served) unknown(agent string, refs []feed.Ref, all bool, now time.Time) (left []feed.Ref) {
 	left = refs
 	s.with(agent, now, func(a *shown) {
@@ -181,7 +179,7 @@ func (s *served) unknown(agent string, refs []feed.Ref, all bool, now time.Time)
 	return left
 }
 
-// mark changes the verdict of what the agent was handed out to Pending.
+// mark changes the verdict of unseen keys that the agent was handed out to Pending.
 func (s *served) mark(agent string, keys []string, verdicts []dedup.Verdict, all bool, now time.Time) {
 	s.with(agent, now, func(a *shown) {
 		for i, key := range keys {

@@ -11,13 +11,13 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// sessionlessMost bounds how many sessionless pages are kept for retries.
+// sessionlessMost is the maximum number of sessionless pages stored for retries.
 const sessionlessMost = 10_000
 
-// sessionlessPages keeps pages under their request ids, for as long as the session
-// store would. A page that was handed out without the store is the answer to a
-// retry on this server, also after the store is back; other servers do not know
-// of it. One that the store knows is the answer only while the store is down.
+// sessionlessPages stores pages by request id, for as long as the session store would. A page
+// handed out without the store answers retries on this server, even after the store is back;
+// other servers do not know of it. A page that the store knows answers them only while the store
+// is down.
 type sessionlessPages struct {
 	mu    sync.Mutex
 	pages *simplelru.LRU[sessionlessKey, sessionlessEntry]
@@ -40,8 +40,8 @@ func newSessionlessPages() *sessionlessPages {
 	return &sessionlessPages{pages: pages}
 }
 
-// get returns the page that was kept under the call's request id, as a replayed one. The
-// error is [cache.ErrConflict], beside the page, where that was another call.
+// get returns the page stored under the call's request id, as a replayed one. If that was a
+// different call, it returns [cache.ErrConflict] with the page.
 func (l *sessionlessPages) get(c *call, now time.Time) (page, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,15 +60,15 @@ func (l *sessionlessPages) find(c *call, now time.Time) (page, error) {
 	return e.page, nil
 }
 
-// note keeps a page of the session store, for retries while that is down, and for equal calls.
+// note stores a page of the session store, for retries while that is down, and for equal calls.
 func (l *sessionlessPages) note(c *call, p page, refs []feed.Ref, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.keep(c, page{Page: cache.Page{Refs: refs, HasMore: p.HasMore}, lacks: p.lacks}, now)
 }
 
-// put keeps a page under the call's request id. Where one is kept already, of
-// the same call sent at the same time, that one is the answer.
+// put stores a page under the call's request id. If an equal concurrent call has stored one
+// already, it returns that one.
 func (l *sessionlessPages) put(c *call, p page, now time.Time) (page, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,7 +80,7 @@ func (l *sessionlessPages) put(c *call, p page, now time.Time) (page, error) {
 	return p, nil
 }
 
-// keep adds a page of a call with a request id, and forgets old ones. mu is held.
+// keep stores a page of a call with a request id, and evicts expired ones. mu is held.
 func (l *sessionlessPages) keep(c *call, p page, now time.Time) {
 	if c.RequestID == "" {
 		return
@@ -88,6 +88,6 @@ func (l *sessionlessPages) keep(c *call, p page, now time.Time) {
 	for _, e, ok := l.pages.GetOldest(); ok && !now.Before(e.ends); _, e, ok = l.pages.GetOldest() {
 		l.pages.RemoveOldest()
 	}
-	p.Refs = feed.Detached(p.Refs) // the ids may be parts of a whole recall's answer
+	p.Refs = feed.Detached(p.Refs) // the ids may be substrings of a whole recall's answer
 	l.pages.Add(sessionlessKey{c.Agent, c.RequestID, c.Feed}, sessionlessEntry{c.Action, c.Limit, p, now.Add(cache.RetryTTL)})
 }

@@ -8,23 +8,23 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// Showing notes what an agent is shown on pages that come from no session, so that no
-// feed shows it again, and knows whether a feed has shown them anything. [Engine] is one.
+// Showing records posts shown on pages that come from no session, so that no feed shows them
+// again, and reports whether a feed has shown an agent anything. [Engine] implements it.
 type Showing interface {
-	// Shown is told the ids of posts before the page is answered. Where it answers
-	// false it could not note them at once: a feed may show them again, and the page
-	// is to say so. The error is that of a request that has run out of time.
+	// Shown is called with the ids of posts before the page is answered. It returns false if it
+	// could not record them at once: a feed may show them again, and the page must say so. The
+	// error is that of a request that has run out of time.
 	Shown(ctx context.Context, agent string, posts []string) (noted bool, err error)
-	// IsNew reports whether no refresh of the agent, of any feed, is known of the last
-	// eight days. Where that cannot be told it answers false.
+	// IsNew reports whether the last eight days have no known refresh of the agent, of any feed.
+	// It returns false if that cannot be determined.
 	IsNew(ctx context.Context, agent string) bool
 }
 
 var _ Showing = (*Engine)(nil)
 
-// Shown implements [Showing]: the posts leave the agent's sessions, become pending and,
-// where what is delivered counts, impressions. While that cannot be done this process
-// remembers them, and the disk keeps them for when it can.
+// Shown implements [Showing]: the posts leave the agent's sessions, become pending and, if
+// delivery counts as an impression, are recorded. While the stores are down, this process
+// remembers them, and the fallback stores them on disk until they can be recorded.
 func (e *Engine) Shown(ctx context.Context, agent string, posts []string) (noted bool, err error) {
 	if len(posts) == 0 {
 		return true, nil
@@ -48,10 +48,9 @@ func (e *Engine) Shown(ctx context.Context, agent string, posts []string) (noted
 	return err == nil, nil
 }
 
-// Seen records that the agent has seen the items, whether Freshet
-// delivered them or not, and returns when the impressions are in a filter.
-// Reporting an item again is harmless. An id that is unknown stands for its
-// own group.
+// Seen records that the agent has seen the items, whether Freshet delivered them or not, and
+// returns when a filter has the impressions. Reporting an item again is harmless. An unknown id
+// counts as its own group.
 func (e *Engine) Seen(ctx context.Context, agent string, ids []string) error {
 	ctx = e.cfg.Begin(ctx)
 	if err := feed.CheckAgentID(agent); err != nil {
@@ -73,8 +72,8 @@ func (e *Engine) Seen(ctx context.Context, agent string, ids []string) error {
 	return e.stores.Recorder.Confirm(ctx, agent, keys)
 }
 
-// known reports whether a profile tells that its agent has refreshed before, although the
-// session store may have forgotten it: people act on what they were shown.
+// known reports whether a profile shows that its agent has refreshed before, even if the session
+// store has forgotten it: features are learned from acts on items that were shown.
 func known(p *feed.Profile) bool { return len(p.Learned.Features) > 0 }
 
 // IsNew implements [Showing].
@@ -82,7 +81,7 @@ func (e *Engine) IsNew(ctx context.Context, agent string) bool {
 	return !e.failOpen.recovering() && e.neverRefreshed(ctx, agent, feed.ForYou, feed.HomeFeed)
 }
 
-// neverRefreshed reports whether no refresh of these feeds of an agent is known for certain.
+// neverRefreshed reports whether the agent certainly has no known refresh of these feeds.
 func (e *Engine) neverRefreshed(ctx context.Context, agent string, feeds ...feed.Name) bool {
 	for _, name := range feeds {
 		at, err := e.stores.Sessions.Refreshed(ctx, agent, name)
@@ -93,8 +92,8 @@ func (e *Engine) neverRefreshed(ctx context.Context, agent string, feeds ...feed
 	return true
 }
 
-// isNew reports whether a page says that its reader is new. Only an empty timeline asks, so
-// that the others cost no further call.
+// isNew reports whether a page marks its reader as new. It checks only for an empty timeline, so
+// that other pages cost no further call.
 func (r *timelineRead) isNew(ctx context.Context, page *TimelinePage, below social.Position) bool {
 	if r.t.showing == nil || !below.Zero() || len(page.Posts) > 0 || page.HasMore || r.lacks != 0 || known(&r.profile) {
 		return false

@@ -16,8 +16,8 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// fewFollowed is the least number of followees with which a suggestion can have evidence:
-// [social.SuggestionEvidence] of them, which may be half at most.
+// fewFollowed is the minimum number of followees with which a suggestion can have evidence:
+// [social.SuggestionEvidence] of them, which may be at most half.
 const fewFollowed = 2 * social.SuggestionEvidence
 
 // SuggestStores are the stores that suggestions are made from. All are required.
@@ -37,7 +37,7 @@ type Suggester struct {
 	cfg    Config
 }
 
-// NewSuggester returns a Suggester that asks the stores.
+// NewSuggester returns a Suggester over the stores.
 func NewSuggester(stores SuggestStores, cfg Config) *Suggester {
 	return &Suggester{stores, cfg.withDefaults()}
 }
@@ -82,7 +82,7 @@ func (s *Suggester) Suggest(ctx context.Context, agent string, limit int) ([]api
 	return s.allowed(ctx, agent, list, refused, limit, since)
 }
 
-// allowed returns the first of a list that may be suggested now.
+// allowed returns the first limit authors of a list that may be suggested now.
 func (s *Suggester) allowed(ctx context.Context, agent string, list []api.Suggestion, refused *feed.Refusals, limit int, since time.Time) ([]api.Suggestion, error) {
 	ids := each(list, func(a api.Suggestion) string { return a.Author })
 	not, err := s.stores.Posts.Unsuggestable(ctx, agent, ids, 0, since)
@@ -95,7 +95,7 @@ func (s *Suggester) allowed(ctx context.Context, agent string, list []api.Sugges
 	return list[:min(len(list), limit)], nil
 }
 
-// renew marks the job that computes suggestions again; the kept ones do if that fails.
+// renew queues the job that recomputes suggestions; if that fails, the stored ones suffice.
 func (s *Suggester) renew(ctx context.Context, agent string) error {
 	some, err := s.stores.Posts.Following(ctx, agent, "", fewFollowed+1) // one may be [social.Server]
 	if err != nil {
@@ -110,8 +110,8 @@ func (s *Suggester) renew(ctx context.Context, agent string) error {
 	return nil
 }
 
-// popular lists at most so many authors of trending posts that are not refused, the highest
-// trend first. For a profile with interests, a post must have the tag of one.
+// popular lists at most most authors of trending posts that are not refused, the highest trend
+// first. For a profile with interests, a post must have the tag of one.
 func (s *Suggester) popular(p feed.Profile, refused *feed.Refusals, most int) (authors []string) {
 	set, _ := s.stores.Trending.Set()
 	if set == nil {

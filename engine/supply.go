@@ -9,16 +9,16 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// supply is where the candidates of one refresh of a feed come from, and how they are
-// put on pages: [forYouSupply] or [homeSupply].
+// supply provides the candidates of one refresh of a feed and arranges them into pages:
+// [forYouSupply] or [homeSupply].
 type supply interface {
-	// ask asks for the candidates of a round, best first; of home source by source.
+	// ask requests the candidates of a round, best first; for home, grouped by source.
 	ask(ctx context.Context, r *rounds) ([]feed.Candidate, error)
 	// exhausted reports whether there are no more.
 	exhausted() bool
-	// enough reports whether each source has its share of a page, or has no more.
+	// enough reports whether each source has filled its share of a page, or has no more.
 	enough(survivors []feed.Candidate) bool
-	// arrange makes the list that pages are taken from.
+	// arrange builds the list that pages are taken from.
 	arrange(r *rounds) []feed.Ref
 }
 
@@ -29,7 +29,7 @@ func (s *stages) supply(w *wanted) supply {
 	return &forYouSupply{source: s.recall}
 }
 
-// recallFrom recalls, and names the source in an error.
+// recallFrom recalls, and adds the name of the source to an error.
 func recallFrom(ctx context.Context, source recall.Source, q feed.Query) (recall.Result, error) {
 	result, err := source.Recall(ctx, q)
 	if err != nil {
@@ -68,27 +68,27 @@ func (*forYouSupply) arrange(r *rounds) []feed.Ref {
 	return r.builder.build(r.survivors, r.query.Ranking.Diversity, r.page, r.stages.e.cfg.N)
 }
 
-// stages are recall, dedup and hydration as one kind of request goes through
-// them. Those of readers share recalls and are measured; an explanation asks the
-// source directly, as of its moment, and measures itself.
+// stages runs recall, dedup and hydration for one kind of request. Requests of readers share
+// recalls and are measured; an explanation queries the source directly, as of its own time, and
+// measures itself.
 type stages struct {
 	e       *Engine
-	at      feed.Clock // says where the dedup window is, and what is still to come
+	at      feed.Clock // determines the dedup window, and which items are in the future
 	recall  recall.Source
 	enter   func(context.Context, stage) (context.Context, func())
 	counted bool                       // in metrics
-	scores  map[homeProposal]homeScore // of home, for explanations; nil: nobody asks
+	scores  map[homeProposal]homeScore // of home, for explanations; nil otherwise
 }
 
-// chosen is the clean, ranked list of one refresh.
+// chosen is the deduplicated, ranked list of one refresh.
 type chosen struct {
 	ranked    []feed.Ref
-	again     []feed.Ref // shown before, to go behind ranked; only where recall has no more
+	again     []feed.Ref // shown before, to follow ranked; only if recall has no more
 	earlier   int        // how many of those were shown before today
-	stale     []string   // groups pending for so long that they are to be recorded again
+	stale     []string   // groups pending for so long that they must be recorded again
 	checkedAt int64      // the dedup store's clock at the first check
 	lacks     parts
-	standIn   bool // it is of a list for all readers
+	standIn   bool // the candidates are from a list for all readers
 }
 
 // session returns the refs that a refresh puts into the session.
@@ -99,7 +99,7 @@ func (c *chosen) session() []feed.Ref {
 	return slices.Concat(c.ranked, c.again)
 }
 
-// choose goes on until as many candidates as are wanted can be placed.
+// choose runs rounds until as many candidates as wanted can be placed, or no more are available.
 func (s *stages) choose(ctx context.Context, w wanted) (chosen, error) {
 	r := s.rounds(w)
 	defer r.release()

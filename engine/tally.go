@@ -20,9 +20,9 @@ type Act struct {
 	ID   string
 }
 
-// tally counts a page that is being answered for the first time, for the variant
-// that ranked it. A page of a session counts for the one the agent is in now: a
-// session outlives a change of the ranking for its last pages.
+// tally counts a page that is answered for the first time, for the variant that ranked it. A page
+// of a session counts for the agent's current variant: the last pages of a session may outlive a
+// change of the ranking.
 func (e *Engine) tally(c *call, got hydrated) {
 	docs, refs := got.first, got.firstRefs
 	countShown(refs)
@@ -37,20 +37,18 @@ func (e *Engine) tally(c *call, got hydrated) {
 	e.stores.Tally.Delivered(variant, c.Agent, docs, refs, e.promoted(c.Agent, got.profile, refs, now), now)
 }
 
-// React takes what the agent did. What it hid is muted for good before it
-// returns, whether Freshet has shown it or not. Acts are accepted where the agent has
-// been shown the item, or has reported so: clicks alone shall not move anything. Clicks
-// and likes that are accepted raise the item's live popularity, unless it is the agent's own,
-// and the agent is learned from all that are. They also count for the agent's variant, but on a post only where
-// a feed gave it out, and not where only timelines showed it, which no variant ranks.
-// While the dedup store is down and the engine fails open, neither can be told, and all
-// of them count.
+// React processes the acts of an agent. It mutes hidden items for good before it returns, whether
+// Freshet has shown them or not. It accepts an act if the agent has been shown the item, or has
+// reported so: clicks alone must not move anything. Accepted clicks and likes raise the item's
+// live popularity, unless it is the agent's own, and the agent's preferences are learned from all
+// accepted acts. Accepted acts also count for the agent's variant, but on a post only if a feed
+// gave it out: no variant ranks the timelines. While the dedup store is down and the engine fails
+// open, neither can be checked, and all acts count.
 //
-// Doing the same again is harmless. An id that is unknown stands for its own
-// group, so that an act on an item that has been deleted meanwhile is still
-// accepted. An act on a post that the agent may not see, or not any more, is not,
-// and is answered as one on what was not shown. Errors wrap [feed.ErrBadID], [feed.ErrInvalid], or a store's
-// ErrUnavailable; then doing all of it again is safe.
+// Repeating an act is harmless. An unknown id counts as its own group, so that an act on an item
+// that was deleted meanwhile is still accepted. An act on a post that the agent may not see, or
+// no longer, is rejected like one on an item that was not shown. Errors wrap [feed.ErrBadID],
+// [feed.ErrInvalid], or a store's ErrUnavailable; then repeating the whole call is safe.
 func (e *Engine) React(ctx context.Context, agent string, acts []Act) (api.EventsTaken, error) {
 	ctx = e.cfg.Begin(ctx)
 	if err := checkActs(agent, acts); err != nil {
@@ -100,15 +98,15 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (api.Event
 	return taken, nil
 }
 
-// lessons are the kinds of acts as they are learned from.
+// lessons maps kinds of events to the kinds of acts that are learned from.
 var lessons = map[events.Kind]feed.ActKind{
 	events.Click: feed.Clicked, events.Like: feed.Liked, events.Dislike: feed.Disliked, events.Hide: feed.Hidden,
 }
 
-// handOver hands over acts to all that counts them; false: there is no room at the moment.
-// They are learned whatever the ranking makes of it, so that one that counts it finds
-// something. The counts of reports come last: they know an act again on the same day only,
-// and in the same variant, the others for 90 days. So an act that is refused and
+// handOver submits acts to everything that counts them. It returns false if one of these has no
+// room at the moment. Acts are learned even if the ranking ignores them, so that a ranking that
+// uses them finds some. The counts of reports come last: they recognize a repeated act only on
+// the same day and in the same variant, the others for 90 days. So an act that is refused and
 // sent again counts once everywhere, whichever had no room.
 func (e *Engine) handOver(agent string, lesson []learning.Act, raised []string, counted []events.Event) bool {
 	variant, ranking := e.cfg.Rankings.For(agent)
@@ -118,7 +116,7 @@ func (e *Engine) handOver(agent string, lesson []learning.Act, raised []string, 
 		(s.Tally == nil || len(counted) == 0 || s.Tally.Acted(variant, counted, now))
 }
 
-// hiddenPosts are, of the ids, the posts that the agent may not see, and own are theirs.
+// hiddenPosts returns, of the ids, the posts that the agent may not see, and the agent's own.
 func (e *Engine) hiddenPosts(ctx context.Context, agent string, ids []string) (hidden, own map[string]bool, err error) {
 	if e.stores.Posts == nil {
 		return nil, nil, nil
@@ -167,9 +165,9 @@ func checkActs(agent string, acts []Act) error {
 	return nil
 }
 
-// hide mutes what was hidden. The session is left as it is: its pages are read
-// with the profile as it is then, and leave out what that one hides. Where items come
-// again, what is disliked is muted too: nothing else keeps it from it.
+// hide mutes hidden items. It does not change the session: its pages are read with the profile of
+// that time, which leaves them out. If items may be repeated, it also mutes disliked ones:
+// nothing else prevents their repetition.
 func (e *Engine) hide(ctx context.Context, agent string, acts []Act, refs []feed.Ref) error {
 	var hidden []feed.Ref
 	for i, a := range acts {
@@ -190,12 +188,12 @@ func (e *Engine) hide(ctx context.Context, agent string, acts []Act, refs []feed
 
 // wasShown describes an item that an agent has acted on.
 type wasShown struct {
-	shown  bool        // to the agent, in the window
-	given  bool        // by a feed. It is told of posts, which timelines show too; all else that was shown counts as given
-	source feed.Source // of home, or exploration; [feed.SourceScore]: neither, or nobody knows
+	shown  bool        // to the agent, within the window
+	given  bool        // by a feed. Recorded for posts, which timelines show too; any other item that was shown counts as given
+	source feed.Source // of home, or exploration; [feed.SourceScore] if neither, or unknown
 }
 
-// wasShown tells what is known of each ref, be it under its group or its id.
+// wasShown returns how each ref was shown, whether under its group or its id.
 func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([]wasShown, error) {
 	if len(refs) == 0 {
 		return nil, nil
@@ -216,7 +214,7 @@ func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([
 	if err != nil {
 		return nil, err
 	}
-	// what only this process knows, because Redis was down
+	// add items that only this process knows of, because Redis was down
 	e.failOpen.served.mark(agent, keys, checked.Verdicts, e.cfg.RecordServed, e.cfg.Clock())
 	given := checked.Verdicts[of:]
 	all := make([]wasShown, len(refs))
@@ -232,7 +230,7 @@ func (e *Engine) wasShown(ctx context.Context, agent string, refs []feed.Ref) ([
 	return all, nil
 }
 
-// promoted lists what of a page promotions have shown.
+// promoted lists the items of a page that promotions have shown.
 func (e *Engine) promoted(agent string, profile *feed.Profile, refs []feed.Ref, now time.Time) (shown []events.Event) {
 	if e.stores.Promotions == nil || profile == nil {
 		return nil
@@ -248,7 +246,7 @@ func (e *Engine) promoted(agent string, profile *feed.Profile, refs []feed.Ref, 
 	return shown
 }
 
-// promotedActs are an act, for each promotion that may have shown what it is on.
+// promotedActs returns the event of an act for each promotion that may have shown its item.
 func (e *Engine) promotedActs(a Act, agent, group string) (acts []events.Event) {
 	if e.stores.Promotions == nil || a.Kind != events.Click && a.Kind != events.Like {
 		return nil

@@ -18,28 +18,28 @@ import (
 // MaxTimelineLimit bounds a page of a timeline.
 const MaxTimelineLimit = 100
 
-// refills is how often a page that lost posts to the truth query or to mutes is filled up.
+// refills is how often a page that lost posts to the visibility query or to mutes is topped up.
 const refills = 3
 
-// outboxesAtOnce is how many missing outboxes are made for one page, which the store answers.
+// outboxesAtOnce is how many missing outboxes are built at once; meanwhile the store answers.
 const outboxesAtOnce = 16
 
-// TimelineRequest asks for a page of an agent's timeline: all posts by whom they follow.
+// TimelineRequest asks for a page of an agent's timeline: all posts of the authors they follow.
 type TimelineRequest struct {
 	Agent string
-	Below social.Position // what the cursor says; zero: from the newest
+	Below social.Position // position of the cursor; zero means from the newest
 	Limit int             // 1 to [MaxTimelineLimit]
 }
 
 // TimelinePage is a page of a timeline.
 type TimelinePage struct {
 	Posts []social.Card // newest first, each visible to the agent
-	// Next is the last position examined, for the next page's Below. A page may
-	// be short, even empty, and there is more. Zero: nothing was examined.
+	// Next is the last position examined, for the next page's Below. A page may be short, even
+	// empty, although there is more. Zero means that nothing was examined.
 	Next     social.Position
 	HasMore  bool
-	Degraded []string // what the answer lacks, as in [Answer]
-	// NewReader is that of [Answer], of an empty timeline.
+	Degraded []string // the missing parts, as in [Answer]
+	// NewReader is as in [Answer], for an empty timeline.
 	NewReader bool
 }
 
@@ -51,13 +51,13 @@ type TimelineStores struct {
 	Outboxes timeline.Reader // of authors whose posts are pulled
 	Builder  ListBuilder
 	Profiles catalog.Profiles
-	// Kept answers with the lists while Posts cannot be asked; nil: nothing does.
+	// Kept answers with the lists while Posts is unavailable. Nil disables this.
 	Kept social.KeptCards
-	// Late reports whether the lists lack what was accepted, because they could not
-	// be reached: the store answers instead. It must not block; nil: never.
+	// Late reports whether the lists lack accepted changes because they could not be reached: the
+	// store answers instead. It must not block. Nil means never.
 	Late func() bool
-	// Behind reports whether the lists lack what was accepted a while ago, because its jobs
-	// wait. They answer, and pages say so. It must not block; nil: never.
+	// Behind reports whether the lists lack changes accepted a while ago because their jobs are
+	// waiting. The lists still answer, and pages say so. It must not block. Nil means never.
 	Behind func() bool
 }
 
@@ -73,21 +73,21 @@ type TimelinePosts interface {
 	Replies(ctx context.Context, q social.RepliesQuery) ([]social.Entry, error)
 }
 
-// ListBuilder makes lists that do not exist.
+// ListBuilder builds missing lists.
 type ListBuilder interface {
-	// Build makes the agent's list, or waits while it is being built elsewhere, and
-	// returns nil when it can be read. Otherwise the store answers instead. Errors
-	// wrap [timeline.ErrUnavailable] or [social.ErrUnavailable], or say that the
-	// list kept changing. It may be called again.
+	// Build builds the agent's list, or waits while it is being built elsewhere, and returns nil
+	// when it can be read. Otherwise the store answers instead. Errors wrap
+	// [timeline.ErrUnavailable] or [social.ErrUnavailable], or report that the list kept
+	// changing. It may be called again.
 	Build(ctx context.Context, agent string) error
-	// Outbox makes the outboxes of authors, likewise.
+	// Outbox builds the outboxes of authors in the same way.
 	Outbox(ctx context.Context, authors []string) error
 }
 
 // Timelines reads timelines. It is safe for concurrent use.
 type Timelines struct {
 	stores  TimelineStores
-	showing Showing // the engine whose home they are a part of; nil: what is shown is not noted
+	showing Showing // the engine whose home uses them; nil means shown posts are not recorded
 	cfg     Config
 	heads   *lru.Cache[string, postHead]
 }
@@ -107,11 +107,10 @@ func (t *Timelines) Warm(ctx context.Context, agent string) error {
 	return t.stores.Builder.Build(t.cfg.Begin(ctx), agent)
 }
 
-// Timeline reads one page. Lists and outboxes only propose ids; what is shown is
-// for the social store to say, in one query for the page. Without the lists the
-// store proposes too. While the store cannot be asked, the list proposes and what
-// is kept of public posts is shown; where that is nothing, it is an error. Errors
-// wrap [feed.ErrBadID], [feed.ErrBadLimit] or [social.ErrUnavailable].
+// Timeline reads one page. Lists and outboxes only propose ids; the social store decides, in one
+// query for the page, which are shown. Without the lists the store proposes too. While the store
+// is unavailable, the list proposes and cached public posts are shown; if there are none, it is
+// an error. Errors wrap [feed.ErrBadID], [feed.ErrBadLimit] or [social.ErrUnavailable].
 func (t *Timelines) Timeline(ctx context.Context, r TimelineRequest) (TimelinePage, error) {
 	if err := cmp.Or(feed.CheckLimit(r.Limit, MaxTimelineLimit), social.CheckAgent(r.Agent)); err != nil {
 		return TimelinePage{}, err
@@ -129,7 +128,7 @@ func (t *Timelines) Timeline(ctx context.Context, r TimelineRequest) (TimelinePa
 	return t.answer(ctx, r.Agent, page, read.lacks)
 }
 
-// answer is a page for an agent, or "". What it shows is noted before it leaves.
+// answer completes a page for an agent, or "". It records the posts as shown before it returns.
 func (t *Timelines) answer(ctx context.Context, agent string, page TimelinePage, lacks parts) (TimelinePage, error) {
 	if t.showing != nil && agent != "" {
 		ids := make([]string, 0, len(page.Posts))
@@ -151,17 +150,17 @@ func (t *Timelines) answer(ctx context.Context, agent string, page TimelinePage,
 	return page, nil
 }
 
-// timelineRead is the reading of one page.
+// timelineRead holds the state of reading one page.
 type timelineRead struct {
 	t        *Timelines
 	agent    string
 	profile  feed.Profile
-	unlisted social.Pulled // whom the agent follows and whose posts are pulled
-	noLists  bool          // the store proposes
+	unlisted social.Pulled // the followed authors whose posts are pulled
+	noLists  bool          // the store proposes instead
 	lacks    parts
-	heads    map[string]postHead // of what is proposed to home; nil: contents are read
+	heads    map[string]postHead // of posts proposed to home; nil means contents are read
 
-	refusals *feed.Refusals // of the profile; nil: not asked for yet
+	refusals *feed.Refusals // of the profile; nil until first used
 }
 
 func (r *timelineRead) page(ctx context.Context, req TimelineRequest) (page TimelinePage, err error) {
@@ -185,8 +184,8 @@ func (r *timelineRead) page(ctx context.Context, req TimelineRequest) (page Time
 	return page, nil
 }
 
-// about reads what every page needs: whose posts are pulled, and the mutes. Those
-// are there also after an error of the store.
+// about reads the inputs of every page: the authors whose posts are pulled, and the mutes. The
+// mutes are read even if the store fails.
 func (r *timelineRead) about(ctx context.Context) error {
 	var group errgroup.Group
 	var storeErr error
@@ -202,7 +201,8 @@ func (r *timelineRead) about(ctx context.Context) error {
 	return err
 }
 
-// readProfile reads the mutes. One that cannot be read is lacking, and none is no error.
+// readProfile reads the mutes. Without a profile there are none; if it is unreadable, the page is
+// degraded.
 func (r *timelineRead) readProfile(ctx context.Context) (err error) {
 	r.profile, err = r.t.stores.Profiles.Profile(ctx, r.agent)
 	switch {
@@ -215,8 +215,8 @@ func (r *timelineRead) readProfile(ctx context.Context) (err error) {
 	return err
 }
 
-// show asks the store about the proposed posts and puts those that it shows on
-// the page. left says that some were not examined, because the page is full.
+// show queries the store for the proposed posts and puts those to show on the page. left reports
+// that some were not examined, because the page is full.
 func (r *timelineRead) show(ctx context.Context, page *TimelinePage, found []social.Position, limit int) (left bool, err error) {
 	if len(found) == 0 {
 		return false, nil
@@ -228,7 +228,8 @@ func (r *timelineRead) show(ctx context.Context, page *TimelinePage, found []soc
 	return page.put(cards, found, limit, r.shows), nil
 }
 
-// put puts the cards that are shown on the page; left: it is full, and some were not examined.
+// put puts the cards to show on the page. left reports that it is full and some were not
+// examined.
 func (p *TimelinePage) put(cards []social.Card, found []social.Position, limit int, shows func(*social.Card, social.Position) bool) (left bool) {
 	for i, c := range cards {
 		if len(p.Posts) == limit {
@@ -241,13 +242,13 @@ func (p *TimelinePage) put(cards []social.Card, found []social.Position, limit i
 	return false
 }
 
-// shows reports whether the timeline has a proposed post.
+// shows reports whether the timeline shows a proposed post.
 func (r *timelineRead) shows(c *social.Card, at social.Position) bool {
 	return c.Visible && c.Reason != social.NoReason && c.CreatedAt == at.At && !r.mutes(c)
 }
 
-// mutes reports whether the agent's profile refuses a post. Languages do not
-// count: nothing is left out but what the reader has muted, and their own never.
+// mutes reports whether the agent's profile mutes a post. Languages do not count: only what the
+// reader has muted is left out, and never their own posts.
 func (r *timelineRead) mutes(c *social.Card) bool {
 	if c.Author.ID == r.agent || !r.profile.HasMutes() {
 		return false

@@ -12,8 +12,8 @@ import (
 // proposal holds the entries that one source proposes below a position, newest first.
 type proposal struct {
 	entries []timeline.Position
-	// bound is the position above which the source lacks nothing, itself included
-	// where it is an entry; zero: it lacks nothing at all.
+	// bound is the position above which the source is complete, including bound itself if it is
+	// an entry. Zero means that the source is complete.
 	bound timeline.Position
 	ended bool // the bound is the floor of a list
 }
@@ -35,9 +35,10 @@ func fromStore(list []social.Entry, n int) proposal {
 	return p
 }
 
-// propose returns the newest n positions below another one, without gaps; more: there are more.
+// propose returns the newest n positions below another one, without gaps. more reports that there
+// are more.
 func (r *timelineRead) propose(ctx context.Context, below social.Position, n int) (found []social.Position, more bool, err error) {
-	want := n + 1 // the last one says that there is more
+	want := n + 1 // the last one shows that there are more
 	own, ok, err := r.own(ctx, below, want)
 	if err != nil {
 		return nil, false, err
@@ -50,7 +51,7 @@ func (r *timelineRead) propose(ctx context.Context, below social.Position, n int
 		}
 		ok = complete || len(all) == want
 	}
-	if !ok { // there is no list, or it ends at its floor: below it only the store knows
+	if !ok { // there is no list, or it ends at its floor, below which only the store knows the posts
 		last := below
 		if len(all) > 0 {
 			last = all[len(all)-1]
@@ -64,7 +65,8 @@ func (r *timelineRead) propose(ctx context.Context, below social.Position, n int
 	return all[:min(n, len(all))], len(all) > n, nil
 }
 
-// merged combines the proposals of list and outboxes; complete: there is nothing below them.
+// merged combines the proposals of list and outboxes. complete reports that nothing is below
+// them.
 func (r *timelineRead) merged(ctx context.Context, own proposal, below timeline.Position, want int) (all []timeline.Position, complete bool, err error) {
 	pulled, ended, err := r.pulled(ctx, below, want)
 	if err != nil {
@@ -74,7 +76,7 @@ func (r *timelineRead) merged(ctx context.Context, own proposal, below timeline.
 	if len(all) == want || len(ended) == 0 {
 		return all, complete, nil
 	}
-	// Outboxes end at their floors. The store knows what is below.
+	// Outboxes end at their floors. The store has the posts below.
 	list, err := r.t.stores.Posts.Newest(ctx, ended, below, want)
 	if err != nil {
 		return nil, false, err
@@ -88,8 +90,8 @@ func (r *timelineRead) merged(ctx context.Context, own proposal, below timeline.
 	return all, complete, nil
 }
 
-// mergeProposals returns the newest want entries between which certainly nothing is missing;
-// complete: nothing is below them either.
+// mergeProposals returns the newest want entries that are certainly without gaps. complete
+// reports that nothing is below them either.
 func mergeProposals(sources []proposal, want int) (all []timeline.Position, complete bool) {
 	var bound timeline.Position
 	for _, s := range sources {
@@ -106,9 +108,9 @@ func mergeProposals(sources []proposal, want int) (all []timeline.Position, comp
 	return all[:min(want, len(all))], bound.Zero()
 }
 
-// own returns the proposal of the agent's list; false means that the store has to answer.
-// An agent who follows [social.Server] gets every public post, which no list holds, and
-// somebody's list that is to be built again lacks what they have done.
+// own returns the proposal of the agent's list; false means that the store must answer. An agent
+// who follows [social.Server] gets every public post, which no list holds, and a list that must
+// be rebuilt is incomplete.
 func (r *timelineRead) own(ctx context.Context, below timeline.Position, n int) (proposal, bool, error) {
 	stores := r.t.stores
 	if stores.Late != nil && stores.Late() {
@@ -130,7 +132,7 @@ func (r *timelineRead) own(ctx context.Context, below timeline.Position, n int) 
 	if err == nil && list.State == timeline.Ready {
 		return fromList(list), true, nil
 	}
-	r.noLists = true // and not asked again for this page
+	r.noLists = true // not to be read again for this page
 	switch {
 	case ctx.Err() != nil:
 		return proposal{}, false, ctx.Err()
@@ -188,14 +190,13 @@ func (r *timelineRead) pulled(ctx context.Context, below timeline.Position, n in
 	return append(out, fromStore(list, n)), ended, err
 }
 
-// keptAtOnce is how many entries of a list are looked at in one step while the
-// store cannot be asked: most of them may be of posts that are not kept.
+// keptAtOnce is how many entries of a list are checked in one step while the store is
+// unavailable: most of their posts may not be cached.
 const keptAtOnce = 100
 
-// keptPage is a page while the store cannot be asked: of what the agent's list
-// proposes, the public posts that are kept. Nothing is known then of relations, so
-// nothing is said of them; only the agent's own mutes hold. cause is the error
-// where there is nothing to show.
+// keptPage returns a page while the store is unavailable: the cached public posts that the
+// agent's list proposes. Relations are unknown then, so the page reports none; only the agent's
+// own mutes apply. It returns cause if there is nothing to show.
 func (r *timelineRead) keptPage(ctx context.Context, req TimelineRequest, cause error) (TimelinePage, error) {
 	r.lacks |= lacksSocial
 	if late := r.t.stores.Late; late != nil && late() {
@@ -215,7 +216,7 @@ func (r *timelineRead) keptPage(ctx context.Context, req TimelineRequest, cause 
 		left := page.put(cards, list.Entries, req.Limit, func(c *social.Card, at social.Position) bool {
 			return c.Visible && c.Public && c.CreatedAt == at.At && !r.mutes(c)
 		})
-		// Below a floor there is more, for when the store is back.
+		// Below a floor there is more, once the store is back.
 		page.HasMore = left || list.More || !list.Floor.Zero()
 		if left || !list.More {
 			break

@@ -8,24 +8,24 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// turns lets one refresh of an agent's feed at a time run in this process, and tells
-// the one that had to wait what it waited for. Across processes the atomic
-// page step keeps answers disjoint; turns only saves work.
+// turns runs one refresh of an agent's feed at a time in this process, and reports to one that
+// waited whether it can page from the session of the one before. Across processes the atomic page
+// step keeps answers disjoint; turns only saves work.
 type turns struct {
 	mu sync.Mutex
 	of map[turnOf]*turn
 }
 
-// turn is the queue of the refreshes of one feed of an agent. It lives while anybody is in it.
+// turn is the queue of the refreshes of one feed of an agent. It exists while it has tickets.
 type turn struct {
 	gate    chan struct{} // holds a token while a refresh runs
 	in      int           // running and waiting, guarded by turns.mu
-	started time.Time     // start of the last refresh proper, guarded by turns.mu
-	built   bool          // it left a session others may page from; of who holds the token
+	started time.Time     // start of the last refresh that recalled, guarded by turns.mu
+	built   bool          // that refresh left a session others may page from; guarded by the token
 }
 
-// turnOf is whose turn it is: an agent's, in one of their feeds. Two of an agent's
-// feeds may refresh at once; the page step keeps their answers disjoint.
+// turnOf identifies a turn by agent and feed. Two feeds of an agent may refresh at once; the page
+// step keeps their answers disjoint.
 type turnOf struct {
 	agent string
 	feed  feed.Name
@@ -39,9 +39,9 @@ type ticket struct {
 	follows bool // it waited for a refresh whose session it may page from
 }
 
-// enter waits for a turn, or for the end of ctx. now is the time of
-// arrival: a refresh that finds one running that started less than coalesce
-// ago will page from its session, however long that one takes.
+// enter waits for a turn, or for the end of ctx. now is the time of arrival: if a refresh is
+// running that started less than coalesce ago, this one will page from its session, however long
+// that one takes.
 func (t *turns) enter(ctx context.Context, of turnOf, now time.Time, coalesce time.Duration) (*ticket, error) {
 	t.mu.Lock()
 	tn := t.of[of]
@@ -63,14 +63,14 @@ func (t *turns) enter(ctx context.Context, of turnOf, now time.Time, coalesce ti
 	}
 }
 
-// begin marks the start of a refresh proper.
+// begin marks the start of a refresh that recalls.
 func (k *ticket) begin(now time.Time) {
 	k.all.mu.Lock()
 	defer k.all.mu.Unlock()
 	k.started, k.built = now, false
 }
 
-// leave lets the next one in.
+// leave admits the next ticket.
 func (k *ticket) leave() {
 	<-k.gate
 	k.forget()

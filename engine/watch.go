@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	// LookEvery is the pause between two looks of a [Watcher].
+	// LookEvery is the pause between two checks of a [Watcher].
 	LookEvery = 2 * time.Second
-	// MostNew is the greatest count that a [News] has: that many, or more.
+	// MostNew is the maximum count of a [News], which means that many or more.
 	MostNew = 99
-	// AgentWatches is how many watches one agent may have on a server.
+	// AgentWatches is the maximum number of watches of one agent on a server.
 	AgentWatches = 8
 )
 
-// News says that a timeline has something new.
+// News reports new posts in a timeline.
 type News struct {
-	Count int             // new posts of others since the news before, at most [MostNew]
-	Head  social.Position // the newest told so far: what a later watch is to begin after
+	Count int             // new posts of others since the previous news, at most [MostNew]
+	Head  social.Position // the newest post reported so far; a later watch should begin after it
 }
 
 // WatchStores are the stores that a [Watcher] reads; all are required.
 type WatchStores struct {
 	Posts    WatchPosts
 	Lists    timeline.Reader // of agents
-	Outboxes timeline.Reader // of authors whose posts are pulled; no copies
+	Outboxes timeline.Reader // of authors whose posts are pulled; not cached copies
 	Builder  ListBuilder
 	Profiles catalog.Profiles
 }
@@ -46,29 +46,29 @@ type WatchPosts interface {
 	CelebritiesOf(ctx context.Context, readers []string) ([]social.Pulled, error)
 }
 
-// Watcher tells connected agents when their timelines have something new. It looks
-// at all of them at once, every [LookEvery]: the heads of their lists and of the
-// outboxes they are read with, in a few pipelines. Only of a timeline whose head has
-// moved it asks the store what the agent sees. It is safe for concurrent use.
+// Watcher notifies connected agents of new posts in their timelines. Every [LookEvery] it checks
+// all timelines together: the heads of their lists and outboxes, in a few pipelines. It queries
+// the store for the posts that an agent sees only if the head of the timeline has moved. It is
+// safe for concurrent use.
 type Watcher struct {
 	stores WatchStores
 	most   int
 	cfg    Config
 
-	looking sync.Mutex // one look at a time
-	failed  bool       // the last look could not be made; of looking
+	looking sync.Mutex // one check at a time
+	failed  bool       // the last check failed; guarded by looking
 	seed    maphash.Seed
 
 	mu      sync.Mutex
-	open    int             // watches, those included that begin
-	of      map[string]int  // likewise, of each agent
-	watches map[*Watch]bool // those that have begun
+	open    int             // number of watches, including those being started
+	of      map[string]int  // the same for each agent
+	watches map[*Watch]bool // watches that have been started
 	ended   bool
 	end     chan struct{}
 }
 
-// NewWatcher returns a watcher of at most most watches at once, 0 for no bound. Of
-// the configuration it uses Clock, Log and Begin. [Watcher.Run] looks.
+// NewWatcher returns a watcher of at most most watches at once, 0 for no bound. Of the
+// configuration it uses Clock, Log and Begin. [Watcher.Run] makes the checks.
 func NewWatcher(stores WatchStores, most int, cfg Config) *Watcher {
 	return &Watcher{
 		stores: stores, most: most, cfg: cfg.withDefaults(),
@@ -76,10 +76,10 @@ func NewWatcher(stores WatchStores, most int, cfg Config) *Watcher {
 	}
 }
 
-// Run looks until ctx ends.
+// Run checks until ctx ends.
 func (w *Watcher) Run(ctx context.Context) { repeat.Every(ctx, LookEvery, w.Look) }
 
-// End ends all watches, and lets none begin any more: the server stops.
+// End ends all watches and allows no new ones, because the server stops.
 func (w *Watcher) End() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,11 +89,11 @@ func (w *Watcher) End() {
 	}
 }
 
-// Watch begins to watch an agent's timeline: from a position on, which is that of an
-// earlier [News] or of [Watch.Start], or, where it is nil, from what the timeline has
-// now. What is new since the position is told at once. The caller must close the
-// watch. Errors are of the kind [feed.ErrTooMany], [feed.ErrBusy] or [feed.ErrBadID], or
-// wrap a store's ErrUnavailable where neither lists nor store can say what there is.
+// Watch starts to watch an agent's timeline, after a position of an earlier [News] or of
+// [Watch.Start], or, if it is nil, after the present head of the timeline. Posts newer than the
+// position are reported at once. The caller must close the watch. Errors are of the kind
+// [feed.ErrTooMany], [feed.ErrBusy] or [feed.ErrBadID], or wrap a store's ErrUnavailable if
+// neither lists nor store can be read.
 func (w *Watcher) Watch(ctx context.Context, agent string, since *social.Position) (*Watch, error) {
 	if err := social.CheckAgent(agent); err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (w *Watcher) Watch(ctx context.Context, agent string, since *social.Positio
 	return watch, nil
 }
 
-// enter takes a place for a watch.
+// enter reserves a place for a watch.
 func (w *Watcher) enter(agent string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,42 +128,42 @@ func (w *Watcher) enter(agent string) error {
 	return nil
 }
 
-// Watch tells what is new in one agent's timeline.
+// Watch reports new posts in one agent's timeline.
 type Watch struct {
 	w     *Watcher
 	agent string
 	start social.Position
 
-	// What follows is of the look.
+	// The fields below are used by checks only.
 	list    timeline.Head
 	pulled  social.Pulled
-	version string              // of the list, from before pulled was read
-	read    time.Time           // when pulled was read; zero: never
-	newest  timeline.Position   // of all that the timeline is read from
-	whole   bool                // nothing that it is read from was left out
-	state   uint64              // of all that it is read from: a hash of the heads
-	looked  uint64              // the state whose entries have been looked at
-	seen    timeline.Position   // what is newer has not been looked at
-	known   []timeline.Position // of the last [lateFor], what is not newer and has been looked at
-	begins  bool                // what is not newer was there before the watch
-	told    timeline.Position   // the newest that was told; before, where the watch began
+	version string              // version of the list, from before pulled was read
+	read    time.Time           // when pulled was read; zero means never
+	newest  timeline.Position   // the newest position in the sources of the timeline
+	whole   bool                // no source of the timeline was left out
+	state   uint64              // hash of the heads of all sources
+	looked  uint64              // the state whose entries have been checked
+	seen    timeline.Position   // newer entries have not been checked
+	known   []timeline.Position // checked entries of the last [lateFor] that are not newer than seen
+	begins  bool                // entries not newer than seen existed before the watch
+	told    timeline.Position   // the newest position reported; at first, where the watch began
 
 	mu    sync.Mutex
 	news  News // not taken yet
 	ready chan struct{}
 }
 
-// Start is where the watch began: the position it was given, or the head of the
-// timeline then; zero: the timeline was empty.
+// Start returns where the watch began: the position it was given, or the head of the timeline
+// then. Zero means that the timeline was empty.
 func (w *Watch) Start() social.Position { return w.start }
 
-// Ready gets a value when there are news to take.
+// Ready receives a value when there is news to take.
 func (w *Watch) Ready() <-chan struct{} { return w.ready }
 
 // Ended is closed when the server stops.
 func (w *Watch) Ended() <-chan struct{} { return w.w.end }
 
-// Take returns the news since the last call; their Count is 0 where there are none.
+// Take returns the news since the last call; Count is 0 if there is none.
 func (w *Watch) Take() News {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -172,14 +172,14 @@ func (w *Watch) Take() News {
 	return news
 }
 
-// tell adds news for who takes them.
+// tell adds news for the next call of Take.
 func (w *Watch) tell(count int, head timeline.Position) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.news = News{Count: min(w.news.Count+count, MostNew), Head: head}
 	select {
 	case w.ready <- struct{}{}:
-	default: // they have not looked at the last one
+	default: // the previous signal was not received yet
 	}
 }
 

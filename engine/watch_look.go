@@ -16,43 +16,43 @@ import (
 )
 
 const (
-	// lookLimit bounds one look.
+	// lookLimit is the timeout of one check.
 	lookLimit = 10 * time.Second
-	// pulledFor is how long it is not asked again whom an agent follows that is
-	// pulled. A follow changes the agent's list, which is noticed at once; an author
-	// who becomes pulled is pushed, too, for longer than this.
+	// pulledFor is how long the followed authors that are pulled are cached for an agent. A
+	// follow changes the agent's list, which is noticed at once; posts of an author who becomes
+	// pulled are also pushed, for longer than this.
 	pulledFor = 30 * time.Second
-	// readersAtOnce is how many agents one statement asks about.
+	// readersAtOnce is how many agents one statement queries.
 	readersAtOnce = 500
-	// truthsAtOnce is how many statements the store is asked at once, and how many lists
-	// are made, beside the requests that it answers.
+	// truthsAtOnce is how many statements run at the store concurrently, and how many lists are
+	// built, in addition to the requests that it serves.
 	truthsAtOnce = 4
-	// askedAtOnce is about how many posts one statement asks about.
+	// askedAtOnce is about how many posts one statement queries.
 	askedAtOnce = 2000
-	// lateFor is for how long after its time a post is new to a watch wherever it comes
-	// into the timeline: the clock of another server may be behind, ids of one second are
-	// in no order, and lists take a moment.
+	// lateFor is how long after its date a post is new to a watch at any position in the
+	// timeline: the clock of another server may be behind, ids of one second have no order, and
+	// lists lag a moment.
 	lateFor = time.Minute
-	// buildsALook is how many lists one look makes that have expired meanwhile.
+	// buildsALook is how many expired lists one check rebuilds.
 	buildsALook = 64
 )
 
-// round is one look at some timelines.
+// round is one check of some timelines.
 type round struct {
 	w       *Watcher
 	watches []*Watch
-	public  []social.Entry           // newest public posts, where one of them follows [social.Server]
-	authors []string                 // whose outboxes were looked at
-	boxes   map[string]timeline.Head // their heads, of those that are ready
-	recent  timeline.Position        // the oldest that a post which comes late is told at
+	public  []social.Entry           // newest public posts, if a watch's agent follows [social.Server]
+	authors []string                 // authors whose outboxes were checked
+	boxes   map[string]timeline.Head // their heads, if ready
+	recent  timeline.Position        // minimum position at which a late post is reported
 }
 
 func (w *Watcher) round(watches []*Watch) round {
 	return round{w: w, watches: watches, recent: timeline.Position{At: w.cfg.Clock().Add(-lateFor).Unix()}}
 }
 
-// Look looks at all watched timelines once and tells what is new. What cannot be
-// asked now, the next look asks.
+// Look checks all watched timelines once and reports new posts. A later check covers stores that
+// are unavailable now.
 func (w *Watcher) Look(ctx context.Context) {
 	w.looking.Lock()
 	defer w.looking.Unlock()
@@ -77,7 +77,7 @@ func (w *Watcher) Look(ctx context.Context) {
 	w.failed = err != nil
 }
 
-// first looks for a watch that begins. What cannot be asked now, the next look asks.
+// first checks for a watch that begins. A later check covers stores that are unavailable now.
 func (w *Watcher) first(ctx context.Context, watch *Watch, since *social.Position) error {
 	r := w.round([]*Watch{watch})
 	err := r.heads(ctx)
@@ -103,7 +103,7 @@ func (w *Watcher) first(ctx context.Context, watch *Watch, since *social.Positio
 	return nil
 }
 
-// heads looks at all that the timelines are read from.
+// heads reads the heads of all sources of the timelines.
 func (r *round) heads(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{r.lists, r.build, r.follows, r.outboxes} {
 		if err := step(ctx); err != nil {
@@ -126,7 +126,7 @@ func (r *round) heads(ctx context.Context) error {
 	return nil
 }
 
-// top takes the newest and the state of what a timeline is read from; public is the state
+// top sets the newest position and the state of a timeline from its sources; public is the state
 // of the public posts.
 func (r *round) top(w *Watch, public uint64) {
 	w.whole = w.list.State == timeline.Ready
@@ -162,8 +162,8 @@ func (r *round) lists(ctx context.Context) error {
 	return nil
 }
 
-// build makes the lists that do not exist, because nothing is pushed into those. It
-// does not wait for those that are being built.
+// build builds the missing lists, because nothing is pushed into those. It does not wait for
+// lists that are already being built.
 func (r *round) build(ctx context.Context) error {
 	var missing []*Watch
 	for _, w := range r.watches {
@@ -182,7 +182,7 @@ func (r *round) build(ctx context.Context) error {
 			if errors.Is(err, timeline.ErrUnavailable) || errors.Is(err, social.ErrUnavailable) || ctx.Err() != nil {
 				return err
 			}
-			return nil // it is not ready, which its head says
+			return nil // the list is not ready, which its head shows
 		}))
 	}
 	if err := g.Wait(); err != nil {
@@ -192,7 +192,7 @@ func (r *round) build(ctx context.Context) error {
 	return built.lists(ctx)
 }
 
-// follows asks whom agents follow that is pulled, where that may have changed.
+// follows reads the followed authors that are pulled, for agents for whom they may have changed.
 func (r *round) follows(ctx context.Context) error {
 	now := r.w.cfg.Clock()
 	var old []*Watch
@@ -213,8 +213,8 @@ func (r *round) follows(ctx context.Context) error {
 	return nil
 }
 
-// outboxes looks at the outboxes of all authors that are pulled, each once, and
-// has those made that do not exist.
+// outboxes reads the heads of the outboxes of all pulled authors, each once, and has missing ones
+// built.
 func (r *round) outboxes(ctx context.Context) error {
 	for _, w := range r.watches {
 		r.authors = append(r.authors, w.pulled.Authors...)

@@ -18,8 +18,8 @@ import (
 // absent.
 type found map[string][]timeline.Position
 
-// news tells the watches of the timelines whose heads have moved: some at a time, so that
-// the first do not wait for the last.
+// news notifies the watches of the timelines whose heads have moved, in batches, so that the
+// first do not wait for the last.
 func (r *round) news(ctx context.Context) error {
 	var moved []*Watch
 	for _, w := range r.watches {
@@ -44,13 +44,13 @@ func (r *round) news(ctx context.Context) error {
 	return g.Wait()
 }
 
-// moved reports whether there may be something new in a timeline, or whether its newest
-// entries are to be known from now on.
+// moved reports whether a timeline may have something new, or its newest entries must be added to
+// known.
 func (r *round) moved(w *Watch) bool {
 	return w.newest.Compare(w.seen) > 0 || (w.begins || w.state != w.looked) && w.newest.Compare(r.recent) >= 0
 }
 
-// since is the position above which entries may be new to a watch.
+// since returns the position above which entries may be new to a watch.
 func (r *round) since(w *Watch) timeline.Position {
 	if w.seen.Compare(r.recent) < 0 {
 		return w.seen
@@ -63,7 +63,7 @@ func (r *round) isNew(w *Watch, p timeline.Position) bool {
 	return p.Compare(w.seen) > 0 || !w.begins && p.Compare(r.recent) >= 0 && !slices.Contains(w.known, p)
 }
 
-// settle notes that the entries of a timeline, newest first, have been looked at.
+// settle records that the entries of a timeline, newest first, have been checked.
 func (r *round) settle(w *Watch, entries []timeline.Position) {
 	w.looked, w.begins = w.state, w.begins && !w.whole
 	old := func(p timeline.Position) bool { return p.Compare(r.recent) < 0 }
@@ -83,10 +83,10 @@ func (r *round) settle(w *Watch, entries []timeline.Position) {
 type offer struct {
 	*Watch
 	posts []timeline.Position // newest first
-	all   []timeline.Position // with those that are known
+	all   []timeline.Position // including known ones
 }
 
-// tellSome tells the watches of some timelines.
+// tellSome notifies the watches of some timelines.
 func (r *round) tellSome(ctx context.Context, some []*Watch, boxes found) error {
 	lists, err := r.movedLists(ctx, some)
 	if err != nil {
@@ -95,7 +95,7 @@ func (r *round) tellSome(ctx context.Context, some []*Watch, boxes found) error 
 	var offers []offer
 	asked := 0
 	for i, w := range some {
-		// Where a part of it is not there any more something has just expired.
+		// A source that is missing has just expired; the next check covers its timeline.
 		if o, ok := r.propose(w, lists, boxes); ok && len(o.posts) > 0 {
 			offers, asked = append(offers, o), asked+len(o.posts)
 		} else if ok {
@@ -111,8 +111,8 @@ func (r *round) tellSome(ctx context.Context, some []*Watch, boxes found) error 
 	return nil
 }
 
-// tellOffers asks the store with one statement what of the offers the agents' timelines
-// show, and tells that.
+// tellOffers queries the store, with one statement, for the offered posts that the agents'
+// timelines show, and reports these.
 func (r *round) tellOffers(ctx context.Context, offers []offer) error {
 	w := r.w
 	var asked []social.Asked
@@ -131,7 +131,7 @@ func (r *round) tellOffers(ctx context.Context, offers []offer) error {
 		return err
 	}
 	profiles, err := w.stores.Profiles.ProfilesOf(ctx, agents)
-	// Where profiles cannot be asked nothing is known of mutes.
+	// If profiles are unavailable, mutes are unknown.
 	if err != nil && !errors.Is(err, catalog.ErrUnavailable) {
 		return err
 	}
@@ -144,7 +144,7 @@ func (r *round) tellOffers(ctx context.Context, offers []offer) error {
 			}
 		}
 		cards = cards[len(o.posts):]
-		if len(visible) > 0 { // what the agent does not see is not looked at again
+		if len(visible) > 0 { // posts that the agent cannot see are not checked again
 			newsTotal.Inc()
 			o.told = later(o.told, visible[0])
 			o.tell(len(visible), o.told)
@@ -169,10 +169,10 @@ func (r *round) movedBoxes(ctx context.Context, moved []*Watch) (found, error) {
 	return readMany(ctx, r.w.stores.Outboxes, slices.Compact(authors), MostNew)
 }
 
-// fewNew is how many entries of a list are read first: most have fewer that are new.
+// fewNew is how many entries of a list are read first: most lists have fewer new ones.
 const fewNew = 8
 
-// movedLists reads the lists whose heads have moved, as far as they are new.
+// movedLists reads the new entries of the lists whose heads have moved.
 func (r *round) movedLists(ctx context.Context, some []*Watch) (found, error) {
 	var agents, more []string
 	read := map[string]timeline.Position{}
@@ -185,7 +185,7 @@ func (r *round) movedLists(ctx context.Context, some []*Watch) (found, error) {
 		if !twice {
 			agents = append(agents, w.agent)
 		}
-		if !twice || since.Compare(at) < 0 { // of several streams of an agent, the one that lags
+		if !twice || since.Compare(at) < 0 { // of several streams of an agent, use the one that lags most
 			read[w.agent] = since
 		}
 	}
@@ -200,7 +200,7 @@ func (r *round) movedLists(ctx context.Context, some []*Watch) (found, error) {
 	}
 	longer, err := readMany(ctx, r.w.stores.Lists, more, MostNew)
 	for _, agent := range more {
-		delete(lists, agent) // what has expired since is not there
+		delete(lists, agent) // lists that have expired since are dropped
 	}
 	maps.Copy(lists, longer)
 	return lists, err
@@ -223,8 +223,8 @@ func readMany(ctx context.Context, from timeline.Reader, names []string, n int) 
 	return all, nil
 }
 
-// propose merges the newest that a timeline is read from, with those of them that are new;
-// false: a part of it is not there any more.
+// propose merges the newest entries of the sources of a timeline, and selects the new ones among
+// them. It returns false if a source has expired.
 func (r *round) propose(w *Watch, lists, boxes found) (offer, bool) {
 	var all []timeline.Position
 	since := r.since(w)

@@ -13,25 +13,24 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// MaxReasons is how many reasons an item has at most.
+// MaxReasons is the maximum number of reasons of an item.
 const MaxReasons = 3
 
 var reasonOrder = []api.ReasonType{api.ReasonInterest, api.ReasonKeyword, api.ReasonLearned, api.ReasonFresh, api.ReasonPopular}
 
 const (
-	// notable is how many times as high freshness or popularity must make a
-	// score to be a reason.
+	// notable is the least factor by which freshness or popularity must raise a score to be a
+	// reason.
 	notable = 1.5
 	// freshAgainst is the age of the item that a fresh one is compared with.
 	freshAgainst = 24 * time.Hour
-	// freshLeast is the part of a new item's decay factor that a fresh item has at
-	// least: where scores fall within minutes, an item hours old is not fresh.
+	// freshLeast is the minimum share of a new item's decay factor that a fresh item has: where
+	// scores fall within minutes, an item hours old is not fresh.
 	freshLeast = 0.5
 )
 
-// reasons tells what an item's score is made of, what adds most first,
-// [MaxReasons] at most. How much something adds is the share of the score that
-// would be missing without it:
+// reasons returns the components of an item's score, the largest first, [MaxReasons] at most. The
+// size of a component is the share of the score that would be missing without it:
 //
 //	an interest, keyword or learned feature:  gain / relevance
 //	fresh:                   1 − decay factor of an item a day old / decay factor
@@ -74,8 +73,8 @@ type weighted struct {
 	share float64
 }
 
-// compare orders by share. Shares are rounded, because what one source adds up in
-// float64 another one has in float32.
+// compare orders by share. Shares are rounded, because one source computes them in float64 and
+// another one in float32.
 func (w weighted) compare(other weighted) int {
 	return cmp.Or(
 		cmp.Compare(math.Round(other.share*1e6), math.Round(w.share*1e6)),
@@ -84,10 +83,10 @@ func (w weighted) compare(other weighted) int {
 	)
 }
 
-// why adds to an answer why its items are there, by the profile they were read
-// with and the ranking and origin of now: a page of a session may have been
-// ranked by earlier ones. An answer is never lost to it: where the sources do not
-// tell in time, it has no reasons and says so.
+// why adds to an answer the reasons for its items, by the profile they were read with and the
+// present ranking and origin: a page of a session may have been ranked by earlier ones. It never
+// fails the answer: if the source does not respond in time, there are no reasons and the answer
+// says so.
 func (e *Engine) why(ctx context.Context, agent string, profile *feed.Profile, a *Answer) {
 	if len(a.Docs) == 0 || profile == nil {
 		return

@@ -10,33 +10,31 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// chunk is how many neighbouring buckets a variant takes at a time: few enough
-// that experiments spread over each other's agents, many enough that the parts
-// of a variant stay a short list.
+// chunk is how many neighbouring buckets a variant takes at a time: few enough to spread
+// experiments over each other's agents, many enough to keep the list of a variant's parts short.
 const chunk = 100
 
-// Assign gives each wanted variant its share of the agents. The Parts of current,
-// which must be valid, say who has which agents now; those of wanted do not
-// matter.
+// Assign gives each wanted variant its share of the agents. The Parts of current, which must be
+// valid, define the present assignment; those of wanted are ignored.
 //
 //   - No agent leaves a variant that is wanted again with the same share or more,
 //     and none enters one whose share does not grow.
-//   - A variant grows by agents of the control group and shrinks by giving some
-//     back to it. Only where the control group has too few do agents that another
-//     variant gives up in the same step go over at once.
-//   - Which agents a variant takes, and returns first, is decided by a hash of
-//     its name. So experiments that follow one another spread over each other's
-//     agents, and one that ends and comes back gets its own again.
+//   - A variant grows by agents of the control group and shrinks by returning some
+//     to it. Only if the control group has too few does it take agents that another
+//     variant gives up in the same step.
+//   - A hash of its name determines the agents that a variant takes, and those it
+//     returns first. So successive experiments spread over each other's agents, and
+//     one that ends and returns gets its own again.
 //
-// Shares are rounded down to a whole number of [feed.Buckets]; those of the answer
-// are exact. Names must be unique, rankings valid, and the shares may sum to 1
-// at most. Errors wrap [feed.ErrInvalid].
+// Shares are rounded down to a whole number of [feed.Buckets]; the returned shares are exact.
+// Names must be unique, rankings valid, and the shares may sum to 1 at most. Errors wrap
+// [feed.ErrInvalid].
 func Assign(current, wanted []feed.Variant) ([]feed.Variant, error) {
 	if err := feed.CheckVariants(wanted); err != nil {
 		return nil, err
 	}
 	owner, had := owned(current, wanted)
-	// Variants that shrink come first, so that the others find enough.
+	// Shrinking variants come first, so that the others find enough buckets.
 	for i, w := range wanted {
 		move(&owner, reversed(walk(w.Name)), i, given, had[i]-w.Buckets())
 	}
@@ -51,13 +49,14 @@ func Assign(current, wanted []feed.Variant) ([]feed.Variant, error) {
 	return assigned, nil
 }
 
-// Owners of buckets that are no index of a wanted variant.
+// Owners of buckets other than indices of wanted variants.
 const (
 	control = -1 // the control group
-	given   = -2 // the control group as well, but only since this step
+	given   = -2 // also the control group, but only since this step
 )
 
-// owned is whose each bucket is now, and how many each wanted variant has.
+// owned returns the present owner of each bucket, and the number of buckets of each wanted
+// variant.
 func owned(current, wanted []feed.Variant) (owner [feed.Buckets]int, had []int) {
 	for b := range owner {
 		owner[b] = control
@@ -77,8 +76,8 @@ func owned(current, wanted []feed.Variant) (owner [feed.Buckets]int, had []int) 
 	return owner, had
 }
 
-// walk is the order in which a variant takes buckets: chunks in the order of a
-// hash of its name and theirs.
+// walk returns the order in which a variant takes buckets: chunks in the order of a hash of its
+// name and their index.
 func walk(name string) []int {
 	type place struct {
 		hash  uint64
@@ -103,8 +102,8 @@ func reversed(order []int) []int {
 	return order
 }
 
-// move gives n buckets, the first in order, from one owner to another, and
-// answers how many it did not find.
+// move moves the first n buckets in order that belong to one owner to another, and returns how
+// many were missing.
 func move(owner *[feed.Buckets]int, order []int, from, to, n int) int {
 	for _, b := range order {
 		if n <= 0 {
@@ -118,7 +117,7 @@ func move(owner *[feed.Buckets]int, order []int, from, to, n int) int {
 	return n
 }
 
-// parts are the runs of buckets an owner has.
+// parts returns the runs of buckets of an owner.
 func parts(owner *[feed.Buckets]int, of int) []feed.Part {
 	runs := []feed.Part{}
 	for b, o := range owner {

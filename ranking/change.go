@@ -19,48 +19,47 @@ const (
 	MaxWhy = 500
 )
 
-// MaxHistory is how many versions a history may hold.
+// MaxHistory is the maximum number of versions in a history.
 const MaxHistory = 100
 
-// changeTries is how often a change without a condition starts over when others
-// change the ranking at the same time.
+// changeTries is how often an unconditional change is attempted when others change the ranking at
+// the same time.
 const changeTries = 10
 
-// Edit changes the parameters it means to change and leaves the others.
+// Edit changes some parameters and leaves the others.
 type Edit func(*feed.Ranking) error
 
-// Experiment is a variant as it is wanted. Its Edit, nil for none, starts from
-// the parameters the variant has, or from the live ones if it is new. Those of a variant
-// that runs cannot be changed: what was counted is of those that it began with.
+// Experiment is a wanted variant. Its Edit, nil for none, starts from the parameters of the
+// variant, or from the live ones if it is new. The parameters of a running variant cannot be
+// changed: its counts belong to those it began with.
 type Experiment struct {
 	Name  string
 	Share float64 // 0 to 1
 	Edit  Edit
 }
 
-// Change says what shall become of the live ranking, and who says so.
+// Change describes a change of the live ranking, and who makes it.
 type Change struct {
-	Edit Edit // nil: the live parameters stay
-	// Experiments is the whole list of those that shall run, nil: those that run
-	// now.
+	Edit Edit // nil leaves the live parameters unchanged
+	// Experiments is the whole list of those to run. Nil means those that run now.
 	Experiments []Experiment
 	By, Why     string
-	// If is the version that must be the newest; nil: whichever is.
+	// If is the version that must be the newest. Nil means any.
 	If *int
 }
 
-// Change makes a new version and puts it in force. Errors wrap
-// [feed.ErrInvalid] for unusable values, [feed.ErrChanged] where another version
-// than c.If is the newest, or [ErrUnavailable]; then the old one stays in force.
+// Change stores a new version and puts it in force. Errors wrap [feed.ErrInvalid] for unusable
+// values, [feed.ErrChanged] if a version other than c.If is the newest, or [ErrUnavailable]; then
+// the old version stays in force.
 func (l *Live) Change(ctx context.Context, c Change) (Version, error) {
 	return l.append(ctx, c.By, c.Why, c.If, func(base Version) (*feed.Live, error) {
 		return c.of(base.Live, base.Version+1)
 	})
 }
 
-// Revert makes a new version equal to an older one, its experiments
-// and their agents included; version 0 is the configuration's. A version that
-// does not exist is [feed.ErrNotFound]; other errors are those of Change.
+// Revert stores a new version equal to an older one, including its experiments and their agents;
+// version 0 is the configuration's. The error is [feed.ErrNotFound] if the version does not
+// exist; other errors are those of Change.
 func (l *Live) Revert(ctx context.Context, to int, by, why string, onlyIf *int) (Version, error) {
 	old := l.configured()
 	if to != 0 {
@@ -77,8 +76,8 @@ func (l *Live) Revert(ctx context.Context, to int, by, why string, onlyIf *int) 
 	})
 }
 
-// History returns the newest versions, newest first, at most limit; the
-// configuration's comes last, where there is room.
+// History returns the newest versions, newest first, at most limit, followed by the
+// configuration's if there is room.
 func (l *Live) History(ctx context.Context, limit int) ([]Version, error) {
 	if limit < 1 || limit > MaxHistory {
 		return nil, fmt.Errorf("%w: limit must be 1 to %d, not %d", feed.ErrBadLimit, MaxHistory, limit)
@@ -90,9 +89,9 @@ func (l *Live) History(ctx context.Context, limit int) ([]Version, error) {
 	return list, err
 }
 
-// reverted is an older ranking that follows a version. Its variants go on with their
-// runs, but for those whose run has other parameters by now, as versions from before runs
-// were named may have.
+// reverted returns an older ranking as the successor of a version. Its variants continue their
+// runs, except those whose run has other parameters by now, as may be so for versions from before
+// runs were named.
 func reverted(old feed.Live, base Version) *feed.Live {
 	old.Variants = slices.Clone(old.Variants)
 	for i := range old.Variants {
@@ -104,7 +103,7 @@ func reverted(old feed.Live, base Version) *feed.Live {
 	return &old
 }
 
-// of applies the change to a ranking; version is the one that it makes.
+// of applies the change to a ranking; version is the number of the resulting version.
 func (c Change) of(old feed.Live, version int) (*feed.Live, error) {
 	next := feed.Live{Ranking: old.Ranking, Variants: old.Variants}
 	if err := c.Edit.do(&next.Ranking); err != nil {
@@ -144,9 +143,9 @@ func (e Edit) do(r *feed.Ranking) error {
 	return r.Validate()
 }
 
-// append stores what follows the newest version and puts it in force. Where
-// others were faster it asks what follows theirs, unless the caller knew which
-// version it wanted to change.
+// append stores the successor of the newest version and puts it in force. If another server was
+// faster it computes the successor of that version, unless the caller requires a version to
+// change.
 func (l *Live) append(ctx context.Context, by, why string, onlyIf *int, follows func(base Version) (*feed.Live, error)) (Version, error) {
 	if err := errors.Join(checkText("by", by, MaxBy), checkText("why", why, MaxWhy)); err != nil {
 		return Version{}, err
@@ -178,8 +177,8 @@ func (l *Live) append(ctx context.Context, by, why string, onlyIf *int, follows 
 	}
 }
 
-// appended puts a version in force that this server has stored, unless a newer
-// one is by now. Where there is no time left for that, Run finds it.
+// appended puts a version in force that this server has stored, unless a newer one is by now. If
+// no time is left for that, Run does it.
 func (l *Live) appended(ctx context.Context, v Version) {
 	if l.reading.Acquire(ctx, 1) != nil {
 		return
@@ -190,7 +189,7 @@ func (l *Live) appended(ctx context.Context, v Version) {
 	}
 }
 
-// checkText refuses what would spoil a log or a terminal it is shown in.
+// checkText rejects text that would garble a log or a terminal.
 func checkText(what, text string, most int) error {
 	if n := utf8.RuneCountInString(text); n > most || !utf8.ValidString(text) {
 		return feed.Errorf(feed.ErrInvalid, "bad ranking parameters: %s must have at most %d characters of UTF-8, this one has %d", what, most, n)

@@ -28,45 +28,40 @@ var (
 // Config tunes a [Live].
 type Config struct {
 	Clock      feed.Clock    // dates the changes
-	Configured feed.Ranking  // in force while nothing is stored: version 0
-	Timeout    time.Duration // longest time of one read of the newest version; 5s
-	Logger     *slog.Logger  // nil: none
-	// StartWithout lets a start go on with what is configured where the store
-	// cannot be asked; then [Live.Sync] must have succeeded before anything is
-	// ranked.
+	Configured feed.Ranking  // in force while nothing is stored, as version 0
+	Timeout    time.Duration // timeout of one read of the newest version; 5s by default
+	Logger     *slog.Logger  // nil disables logging
+	// StartWithout lets a start continue with the configured ranking if the store is unavailable;
+	// then [Live.Sync] must have succeeded before anything is ranked.
 	StartWithout bool
 }
 
-// followEvery is how often the newest version is looked for. A change on another server is in
-// force here after it, at the latest, plus one read: well below the two seconds that are
-// promised.
+// followEvery is how often the newest version is read. A change on another server is in force
+// here after this time plus one read at most: well below the promised two seconds.
 const followEvery = time.Second
 
-// Live is the ranking in force on this server, which people change while the
-// servers run. The store keeps it; every server follows the newest version there,
-// and keeps the one it has while the store cannot be read. It is safe for
-// concurrent use, and asking it takes no lock.
+// Live is the ranking in force on this server, which people change while the servers run. The
+// store holds it; every server follows the newest version there, and retains its own while the
+// store cannot be read. It is safe for concurrent use, and reading it takes no lock.
 type Live struct {
 	store Store
 	cfg   Config
 	now   atomic.Pointer[Version]
-	// unread says that now is only what is configured: the store has not been
-	// read yet.
+	// unread reports that now is only the configured ranking: the store has not been read yet.
 	unread atomic.Bool
 
-	// reading is held from reading the store to applying what was read, so that no older
-	// answer replaces a newer one. It is no mutex because a store may hang: who waits for
-	// another's read keeps their own deadline.
+	// reading is held from reading the store to applying the result, so that no older result
+	// replaces a newer one. It is not a mutex because a store may hang: a caller that waits for
+	// another's read keeps its own deadline.
 	reading *semaphore.Weighted
-	// changing is held while a version is made: changes of one server wait
-	// for each other instead of each making the others start over.
+	// changing is held while a version is made: changes of one server wait for each other instead
+	// of making each other start over.
 	changing *semaphore.Weighted
 }
 
-// Open reads the newest version and returns the ranking that starts with it;
-// [Live.Run] keeps it up to date. Starting with another ranking
-// than the other servers' would be worse than not starting, so a read that
-// fails is an error, but see [Config.StartWithout].
+// Open reads the newest version and returns the ranking with it in force; [Live.Run] keeps it up
+// to date. Starting with another ranking than the other servers would be worse than not starting,
+// so a failed read is an error, unless [Config.StartWithout] applies.
 func Open(ctx context.Context, store Store, cfg Config) (*Live, error) {
 	if cfg.Clock == nil {
 		return nil, errors.New("ranking: the clock is missing")
@@ -93,19 +88,17 @@ func Open(ctx context.Context, store Store, cfg Config) (*Live, error) {
 	return l, nil
 }
 
-// For returns the parameters an agent is ranked by, and the run of the variant that they
-// are of.
+// For returns the parameters an agent is ranked by, and the run of their variant.
 func (l *Live) For(agent string) (run string, r feed.Ranking) {
 	return l.now.Load().Live.For(agent)
 }
 
-// InForce is the version in force on this server. What it returns is shared:
-// never write to it.
+// InForce returns the version in force on this server. The result is shared: never write to it.
 func (l *Live) InForce() Version { return *l.now.Load() }
 
-// Current returns the newest version, which it puts in force. While the store
-// cannot be read it is the one in force, or an error, which is that of
-// [Live.Sync], where this server has not read any yet ([Config.StartWithout]).
+// Current returns the newest version, which it puts in force. While the store cannot be read it
+// returns the one in force or, if this server has not read any yet ([Config.StartWithout]), the
+// error of [Live.Sync].
 func (l *Live) Current(ctx context.Context) (Version, error) {
 	if err := l.Sync(ctx); err != nil && l.unread.Load() {
 		return Version{}, err
@@ -126,8 +119,7 @@ func (l *Live) Run(ctx context.Context) {
 	})
 }
 
-// Sync puts the newest version in force. After an error, which is that of the
-// store, the one in force stays.
+// Sync puts the newest version in force. After an error of the store, the one in force stays.
 func (l *Live) Sync(ctx context.Context) error {
 	if err := l.reading.Acquire(ctx, 1); err != nil {
 		return err
@@ -141,7 +133,7 @@ func (l *Live) Sync(ctx context.Context) error {
 	return nil
 }
 
-// newest is the newest stored version, or the configuration's.
+// newest returns the newest stored version, or the configuration's.
 func (l *Live) newest(ctx context.Context) (Version, error) {
 	v, err := l.store.Newest(ctx)
 	if errors.Is(err, feed.ErrNotFound) {
@@ -150,7 +142,7 @@ func (l *Live) newest(ctx context.Context) (Version, error) {
 	return v, err
 }
 
-// configured is version 0.
+// configured returns version 0.
 func (l *Live) configured() Version {
 	return Version{By: "configuration", Why: "in force while nothing is stored", Live: feed.Live{Ranking: l.cfg.Configured}}
 }

@@ -1,10 +1,9 @@
-// Package ranking is how readers' pages are ranked at the moment, and how that
-// changes while servers run: versions that are stored and never change ([Store]),
-// the one in force on each server ([Live]), and experiments, whose readers
-// [Assign] chooses.
+// Package ranking manages how readers' pages are ranked, and how that changes while servers run:
+// versions that are stored and never change ([Store]), the one in force on each server ([Live]),
+// and experiments, whose agents [Assign] chooses.
 //
 // The stores are in ranking/sqlite and ranking/elastic, their conformance suite in
-// ranking/rankingtest. What a ranking consists of is in feed.
+// ranking/rankingtest. The parameters of a ranking are defined in feed.
 package ranking
 
 import (
@@ -16,22 +15,21 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// ErrUnavailable is wrapped by errors that say the store could not be asked at
-// all; asking again later may help.
+// ErrUnavailable is wrapped by errors which mean that the store is unreachable; a later retry may
+// help.
 var ErrUnavailable = &feed.Outage{Text: "the store of the ranking is unavailable", Shown: "the ranking cannot be read or changed now; try again later"}
 
-// Version is one state of the live ranking, and who made it so. Versions are
-// stored whole and never change.
+// Version is one state of the live ranking, and who made it. Versions are stored whole and never
+// change.
 type Version struct {
-	Version int       `json:"version"` // 1 is the first that is stored
+	Version int       `json:"version"` // 1 is the first stored version
 	At      time.Time `json:"at"`      // UTC, to the millisecond
 	By      string    `json:"by"`
 	Why     string    `json:"why"`
 	Live    feed.Live `json:"live"`
 }
 
-// Validate says what is wrong with a version that was read; the error wraps
-// [feed.ErrInvalid].
+// Validate checks a version that was read; the error wraps [feed.ErrInvalid].
 func (v Version) Validate() error {
 	if v.Version < 1 {
 		return feed.Errorf(feed.ErrInvalid, "bad ranking parameters: versions begin at 1, not %d", v.Version)
@@ -42,7 +40,7 @@ func (v Version) Validate() error {
 	return nil
 }
 
-// Encode checks a version and writes it as it is stored; the error wraps [feed.ErrInvalid].
+// Encode validates a version and encodes it for storage; the error wraps [feed.ErrInvalid].
 func (v Version) Encode() ([]byte, error) {
 	if err := v.Validate(); err != nil {
 		return nil, err
@@ -54,33 +52,30 @@ func (v Version) Encode() ([]byte, error) {
 	return data, nil
 }
 
-// Store keeps the versions of the live ranking. Nothing is ever removed, so they
-// are 1 to the newest without a gap.
+// Store stores the versions of the live ranking. Nothing is ever removed, so they are numbered
+// from 1 to the newest without a gap.
 //
-// The versions it answers are valid: one that is stored and that this server
-// cannot use is an error. Other errors wrap [ErrUnavailable], or are those of a
-// context that has ended. Reading again is always safe.
+// The versions that it returns are valid: a stored version that this server cannot use is an
+// error. Other errors wrap [ErrUnavailable], or are those of a context that has ended. Reading
+// again is always safe.
 type Store interface {
-	// Newest returns the newest version, [feed.ErrNotFound] where none is stored. It is
-	// one cheap read, because every server asks each second.
+	// Newest returns the newest version, or [feed.ErrNotFound] if none is stored. It is one cheap
+	// read, because every server calls it each second.
 	Newest(ctx context.Context) (Version, error)
-	// At returns one version, [feed.ErrNotFound] where it does not exist.
+	// At returns one version, or [feed.ErrNotFound] if it does not exist.
 	At(ctx context.Context, version int) (Version, error)
-	// Versions returns the newest ones, newest first, at most limit; none where
-	// none is stored.
+	// Versions returns the newest ones, newest first, at most limit; none if none is stored.
 	Versions(ctx context.Context, limit int) ([]Version, error)
-	// Append stores v if v.Version is one more than the newest; else it fails with
-	// [feed.ErrChanged] and stores nothing: of several servers that append the same
-	// version at once exactly one succeeds. When it returns without an error, every
-	// read that starts later sees the version, on every server. An invalid version
-	// is [feed.ErrInvalid]. After another error it may or may not be stored:
-	// read the newest before you append again.
+	// Append stores v if v.Version is one more than the newest; otherwise it fails with
+	// [feed.ErrChanged] and stores nothing: of several servers that append the same version at
+	// once exactly one succeeds. After success, every read that starts later sees the version, on
+	// every server. The error is [feed.ErrInvalid] for an invalid version. After another error it
+	// may or may not be stored: read the newest before appending again.
 	Append(ctx context.Context, v Version) error
 }
 
-// ParseVersion reads a version as it was stored, as JSON, and checks it.
-// The error says what to do. It wraps none of the sentinels, because what is
-// stored is not the caller's fault.
+// ParseVersion decodes a version from its stored JSON, and validates it. The error says what to
+// do. It wraps none of the sentinels, because stored data is not the caller's fault.
 func ParseVersion(data []byte) (Version, error) {
 	var v Version
 	err := json.Unmarshal(data, &v)

@@ -1,5 +1,5 @@
-// Package enginetest holds stories about readers, told in YAML. They are true
-// of every engine, whatever its stores are.
+// Package enginetest holds scenarios about readers, written in YAML, that hold for every engine,
+// whatever its stores are.
 package enginetest
 
 import (
@@ -25,27 +25,26 @@ import (
 //go:embed scenarios
 var scenarios embed.FS
 
-// System is an engine with its stores, as a scenario needs them.
+// System is an engine with the stores that a scenario needs.
 type System struct {
 	Engine  *engine.Engine
 	Catalog catalog.Reader
 	Dedup   dedup.Writer
-	// Put stores items, and Remove deletes one. Recall knows of it when they
-	// return.
+	// Put stores items, and Remove deletes one. Recall reflects the change when they return.
 	Put    func(t *testing.T, items ...feed.Item)
 	Remove func(t *testing.T, id string)
-	// Recorded waits until what was delivered is in a filter.
+	// Recorded waits until all delivered items are in a filter.
 	Recorded func(t *testing.T)
 }
 
 // Config holds the settings of a scenario's system. Zero means the default.
 type Config struct {
 	N          int           `yaml:"n"`           // candidates of the first round
-	Seen       bool          `yaml:"seen"`        // only what is reported as seen is an impression
-	PendingTTL time.Duration `yaml:"pending_ttl"` // how long what was delivered is filtered then
+	Seen       bool          `yaml:"seen"`        // only items reported as seen are impressions
+	PendingTTL time.Duration `yaml:"pending_ttl"` // how long delivered items are then filtered
 }
 
-// scenario is a story about readers.
+// scenario is a sequence of steps by readers.
 type scenario struct {
 	At     time.Time      `yaml:"at"`
 	Config Config         `yaml:"config"`
@@ -63,7 +62,7 @@ type scenarioItem struct {
 	Title  string        `yaml:"title"`
 }
 
-// scenarioStep does one thing: the first field that is set says which.
+// scenarioStep performs one action, chosen by the first field that is set.
 type scenarioStep struct {
 	Refresh  string        `yaml:"refresh"` // the agent
 	LoadMore string        `yaml:"load_more"`
@@ -92,8 +91,7 @@ type scenarioStep struct {
 	NewCount  int      `yaml:"new_count"`
 }
 
-// Run runs every scenario over a system of its own that open makes. Its clock is
-// the one given.
+// Run runs every scenario over a separate system, which open makes with the given clock.
 func Run(t *testing.T, open func(*testing.T, Config, feed.Clock) System) {
 	files, err := fs.Glob(scenarios, "scenarios/*.yaml")
 	require.NoError(t, err)
@@ -123,12 +121,12 @@ func (sc scenario) run(t *testing.T, open func(*testing.T, Config, feed.Clock) S
 	st.Put(t, all...)
 	for i, step := range sc.Steps {
 		if !step.run(t, st, fmt.Sprintf("step %d", i+1)) {
-			t.FailNow() // what follows would only confuse
+			t.FailNow() // later failures would only confuse
 		}
 	}
 }
 
-// story is a scenario under way.
+// story is a running scenario.
 type story struct {
 	System
 	now       atomic.Pointer[time.Time]
@@ -138,8 +136,8 @@ type story struct {
 
 func (st *story) clock() time.Time { return *st.now.Load() }
 
-// advance moves the clock on as time does: what was recorded is also settled,
-// since the grace has passed.
+// advance moves the clock forward, with the effects of time: it also settles recorded
+// impressions, since the grace period has passed.
 func (st *story) advance(t *testing.T, d time.Duration) {
 	t.Helper()
 	st.Recorded(t)
@@ -149,7 +147,7 @@ func (st *story) advance(t *testing.T, d time.Duration) {
 	st.now.Store(&later)
 }
 
-// confirm notes what is going to be in a filter.
+// confirm notes impressions that will be in a filter.
 func (st *story) confirm(t *testing.T, agent string, docs []feed.Doc) {
 	t.Helper()
 	for _, doc := range docs {
@@ -232,7 +230,7 @@ func (s scenarioStep) feed(t *testing.T, st *story, name string) bool {
 		assert.Equal(t, s.NewCount, answer.NewCount, "%s: new_count", name)
 }
 
-// ids are the ids of an answer, in order.
+// ids returns the ids of an answer, in order.
 func ids(answer engine.Answer) []string {
 	out := make([]string, len(answer.Docs))
 	for i, d := range answer.Docs {

@@ -25,19 +25,19 @@ var timelines embed.FS
 type TimelineSystem struct {
 	Store     social.Store
 	Timelines *engine.Timelines
-	// Settle waits until no job waits or runs.
+	// Settle waits until no job is queued or running.
 	Settle func(t *testing.T)
-	// Lists takes the lists away, or back.
+	// Lists makes the lists unavailable, or available again.
 	Lists func(t *testing.T, up bool)
 }
 
 type timelineScenario struct {
 	At       time.Time       `yaml:"at"`
-	Services bool            `yaml:"services"` // it needs lists that can be away
+	Services bool            `yaml:"services"` // it needs lists that can become unavailable
 	Steps    []*timelineStep `yaml:"steps"`
 }
 
-// timelineStep does one thing: the first field that is set says which.
+// timelineStep performs one action, chosen by the first field that is set.
 type timelineStep struct {
 	Post     *timelinePost     `yaml:"post"`
 	Posts    *timelineSeries   `yaml:"posts"`
@@ -57,11 +57,11 @@ type timelineStep struct {
 	Warm    string        `yaml:"warm"`
 
 	Timeline string            `yaml:"timeline"` // the agent
-	Cursor   string            `yaml:"cursor"`   // next: of the page before; else the id of a post
+	Cursor   string            `yaml:"cursor"`   // next: that of the previous page; otherwise the id of a post
 	Limit    int               `yaml:"limit"`    // default 20
 	Want     []string          `yaml:"want"`
-	First    []string          `yaml:"first"` // instead of Want: how it begins
-	N        int               `yaml:"n"`     // with First: how many there are
+	First    []string          `yaml:"first"` // instead of Want: the first posts
+	N        int               `yaml:"n"`     // with First: the number of posts
 	HasMore  bool              `yaml:"has_more"`
 	NoNext   bool              `yaml:"no_next"` // next_cursor is null
 	Degraded []string          `yaml:"degraded"`
@@ -80,8 +80,8 @@ type timelinePost struct {
 	Mentions  []string      `yaml:"mentions"`
 }
 
-// timelineSeries are posts of one author, named by prefix and number, a second
-// apart, the last one of that age.
+// timelineSeries are posts of one author, named by prefix and number, a second apart; Age is that
+// of the last one.
 type timelineSeries struct {
 	Prefix string        `yaml:"prefix"`
 	Author string        `yaml:"author"`
@@ -89,9 +89,8 @@ type timelineSeries struct {
 	Age    time.Duration `yaml:"age"`
 }
 
-// RunTimelines runs every scenario of timelines over a system of its own. open
-// is told whether the lists must be able to be away, and returns false where
-// they cannot.
+// RunTimelines runs every scenario of timelines over a separate system. The lists argument of
+// open requires lists that can become unavailable; open returns false if they cannot.
 func RunTimelines(t *testing.T, open func(t *testing.T, lists bool, clock feed.Clock) (TimelineSystem, bool)) {
 	files, err := fs.Glob(timelines, "timelines/*.yaml")
 	require.NoError(t, err)
@@ -118,7 +117,7 @@ func RunTimelines(t *testing.T, open func(t *testing.T, lists bool, clock feed.C
 	}
 }
 
-// timelineStory is a scenario of timelines under way.
+// timelineStory is a running scenario of timelines.
 type timelineStory struct {
 	*testing.T
 	TimelineSystem
@@ -215,7 +214,7 @@ func (st *timelineStory) read(s *timelineStep, name string) {
 		r.Below = st.positions[s.Cursor]
 	}
 	page, err := st.Timelines.Timeline(st.Context(), r)
-	if s.Degraded == nil && page.Degraded != nil { // on a busy machine the store answers for a list that is built late
+	if s.Degraded == nil && page.Degraded != nil { // on a busy machine the store answers until the list is built
 		require.Eventually(st, func() bool {
 			if err == nil && page.Degraded != nil {
 				page, err = st.Timelines.Timeline(st.Context(), r)

@@ -10,45 +10,43 @@ import (
 	"github.com/freshet/freshet/internal/guard"
 )
 
-// Bounds of what is asked at once.
+// Bounds of one comparison.
 const (
 	DefaultK  = 20
 	MaxK      = 100
 	MaxAgents = 200
-	// DefaultDepth is how far is ranked where it matters at which rank beyond k
-	// something stands.
+	// DefaultDepth is how many items are ranked if ranks beyond k matter.
 	DefaultDepth = 500
 )
 
-// atOnce is how many agents are ranked at the same time. Readers are served
-// meanwhile, so it is few.
+// atOnce is how many agents are ranked concurrently: few, because readers are served at the same
+// time.
 const atOnce = 4
 
-// Source ranks for agents, reads what stands in the lists, and draws agents to
-// rank for. It shows nothing to anybody.
+// Source ranks for agents, reads the items in the lists, and samples agents to rank for. It shows
+// nothing to readers.
 type Source interface {
-	// Rank ranks the n best for an agent as of at, once by each of the rankings,
-	// before anything but the agent's mutes and languages is filtered. No list
-	// holds a group twice. An agent without a profile has the zero one.
+	// Rank ranks the n best for an agent as of at, once by each of the rankings, filtered only by
+	// the agent's mutes and languages. No list holds a group twice. An agent without a profile
+	// has the zero one.
 	Rank(ctx context.Context, agent string, at time.Time, n int, rankings ...feed.Ranking) (feed.Profile, [][]feed.Candidate, error)
-	// Factors says what the scores of items are made of, one for each id.
+	// Factors returns the score components of items, one for each id.
 	Factors(ctx context.Context, q feed.Query, ids []string) ([]Factors, error)
 	// Docs reads items, one Doc for each id, without JSON where there is none.
 	Docs(ctx context.Context, ids []string) ([]feed.Doc, error)
-	// Agents draws n of those who have a profile, or all where there are fewer:
-	// each once, sorted by id, and every one as likely as any other. The same seed
-	// draws the same agents while no profile is written; another seed draws others.
-	// A profile that was put lately may not be drawn yet.
+	// Agents samples n agents that have a profile, or all if there are fewer: each once, sorted
+	// by id, with equal probability. The same seed samples the same agents while no profile is
+	// written; another seed samples others. Recently written profiles may be missing.
 	Agents(ctx context.Context, n int, seed int64) ([]string, error)
 }
 
-// Pair asks how far two rankings differ.
+// Pair specifies a comparison of two rankings.
 type Pair struct {
 	A, B   feed.Ranking
 	Agents []string  // 1 to MaxAgents, none twice
-	At     time.Time // the moment both rank at; whole seconds count
-	K      int       // how many of each list are compared, 1 to MaxK
-	Lists  bool      // answer the lists, too; for one agent
+	At     time.Time // the time both rank at, in whole seconds
+	K      int       // how many items of each list are compared, 1 to MaxK
+	Lists  bool      // also return the lists; only for one agent
 }
 
 func (p *Pair) validate() error {
@@ -81,8 +79,8 @@ func named(which string, err error) error {
 	return fmt.Errorf("%s: %w", which, err)
 }
 
-// Figures says how far the first k of two rankings differ. A nil figure does
-// not exist for these lists.
+// Figures measures how far the first k of two rankings differ. A nil figure is undefined for
+// these lists.
 type Figures struct {
 	Overlap    float64  `json:"overlap"`
 	RBO        float64  `json:"rbo"` // with p = Persistence
@@ -94,28 +92,28 @@ type Figures struct {
 	CoverageB  *float64 `json:"tag_coverage_b"`
 }
 
-// AgentFigures is one agent's.
+// AgentFigures holds the figures of one agent.
 type AgentFigures struct {
 	Agent  string `json:"agent_id"`
-	ItemsA int    `json:"items_a"` // how many there are to compare, k at most
+	ItemsA int    `json:"items_a"` // number of items to compare, k at most
 	ItemsB int    `json:"items_b"`
 	Figures
 }
 
-// Comparison is how far two rankings differ for a number of agents.
+// Comparison holds how far two rankings differ for a number of agents.
 type Comparison struct {
 	At       time.Time      `json:"at"`
 	K        int            `json:"k"`
 	A        feed.Ranking   `json:"a"`
 	B        feed.Ranking   `json:"b"`
-	Notes    []string       `json:"notes,omitempty"` // what the changes to A and B did beside what they say
+	Notes    []string       `json:"notes,omitempty"` // further effects of the changes to A and B
 	Figures  Summary        `json:"figures"`
-	PerAgent []AgentFigures `json:"per_agent"` // in the order they were asked for
+	PerAgent []AgentFigures `json:"per_agent"` // in the order of the request
 	Lists    *Lists         `json:"lists,omitempty"`
 }
 
-// Compare ranks by A and by B for each agent. The answer follows from the
-// request and the catalog alone.
+// Compare ranks by A and by B for each agent. The result depends only on the request and the
+// catalog.
 func Compare(ctx context.Context, from Source, p Pair) (Comparison, error) {
 	if err := p.validate(); err != nil {
 		return Comparison{}, err
@@ -144,7 +142,7 @@ type duel struct {
 	at       time.Time
 	agent    string
 	interest feed.Profile
-	deep     [2][]feed.Candidate // as far as they were ranked
+	deep     [2][]feed.Candidate // all that were ranked
 	top      [2][]feed.Candidate // the first k
 	items    map[string]feed.Item
 }
@@ -152,7 +150,7 @@ type duel struct {
 func rankBoth(ctx context.Context, from Source, p *Pair, agent string) (*duel, error) {
 	n := p.K
 	if p.Lists {
-		n = DefaultDepth // to know where in the other list an item stands
+		n = DefaultDepth // to find the rank of an item in the other list
 	}
 	profile, lists, err := from.Rank(ctx, agent, p.At, n, p.A, p.B)
 	if err != nil {
@@ -185,7 +183,7 @@ func rankBoth(ctx context.Context, from Source, p *Pair, agent string) (*duel, e
 }
 
 func (d *duel) figures(agent string) AgentFigures {
-	// A reader is shown one item of a group, and it is the same story whichever.
+	// Groups are compared: a reader is shown one item of a group, and all tell the same story.
 	group := func(c feed.Candidate) string { return c.Group }
 	a, b := each(d.top[0], group), each(d.top[1], group)
 	out := AgentFigures{Agent: agent, ItemsA: len(a), ItemsB: len(b), Figures: Figures{

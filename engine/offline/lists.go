@@ -15,14 +15,14 @@ const (
 	MoveUp   Move = "up"
 	MoveDown Move = "down"
 	MoveSame Move = "same"
-	MoveIn   Move = "in"  // A does not rank it, as far as it was ranked
-	MoveOut  Move = "out" // B does not
+	MoveIn   Move = "in"  // not ranked by A, within its depth
+	MoveOut  Move = "out" // not ranked by B
 )
 
 // Lists is one agent's two lists, best first, k items each.
 type Lists struct {
 	Agent string   `json:"agent_id"`
-	Depth int      `json:"depth"` // how far ranks in the other list are known
+	Depth int      `json:"depth"` // depth to which ranks in the other list are known
 	A     []Placed `json:"a"`
 	B     []Placed `json:"b"`
 }
@@ -30,11 +30,11 @@ type Lists struct {
 // Placed is an item in one of two lists.
 type Placed struct {
 	Rank       int      `json:"rank"`       // from 1
-	OtherRank  int      `json:"other_rank"` // in the other list; 0: not within its depth
+	OtherRank  int      `json:"other_rank"` // in the other list; 0 if not within its depth
 	Move       Move     `json:"move"`
 	ID         string   `json:"id"`
 	Group      string   `json:"group"`
-	Title      string   `json:"title"` // "" where the item was deleted meanwhile
+	Title      string   `json:"title"` // "" if the item was deleted meanwhile
 	Tags       []string `json:"tags,omitempty"`
 	UpdateTime int64    `json:"update_time"` // Unix seconds
 	Age        int64    `json:"age"`         // seconds
@@ -46,12 +46,12 @@ type Placed struct {
 type Factors struct {
 	Relevance       float64     `json:"relevance"`
 	Decay           float64     `json:"decay"`
-	Popularity      float64     `json:"popularity"`       // the factor, 1 where it does not count
-	MatchedTags     []feed.Gain `json:"matched_tags"`     // interests that match, the highest first
-	MatchedKeywords []feed.Gain `json:"matched_keywords"` // keywords that match, the highest first
+	Popularity      float64     `json:"popularity"`       // the factor, 1 if it does not count
+	MatchedTags     []feed.Gain `json:"matched_tags"`     // matching interests, the highest first
+	MatchedKeywords []feed.Gain `json:"matched_keywords"` // matching keywords, the highest first
 }
 
-// lists answers both lists, each item with its place in the other one.
+// lists returns both lists, each item with its rank in the other one.
 func (d *duel) lists(ctx context.Context, from Source, p *Pair) (*Lists, error) {
 	var both [2][]Placed
 	for i, ranking := range []feed.Ranking{p.A, p.B} {
@@ -83,7 +83,7 @@ func places(list []feed.Candidate) map[string]int {
 	return out
 }
 
-// moved says what becomes of an item at rank a in A and b in B; 0 is no rank.
+// moved returns the move of an item at rank a in A and b in B; 0 means not ranked.
 func moved(a, b int) Move {
 	switch {
 	case a == 0:

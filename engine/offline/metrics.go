@@ -1,10 +1,9 @@
-// Package offline measures rankings without showing them to anybody: how far
-// two rankings of one agent differ ([Compare]), and how well a ranking would
-// have placed what readers clicked ([Replay]).
+// Package offline evaluates rankings without showing them to readers: how far two rankings of one
+// agent differ ([Compare]), and how well a ranking would have placed the items that readers
+// clicked ([Replay]).
 //
-// The lists it compares are rankings before anything is filtered. What an
-// agent has been shown already was chosen by the ranking in force, so leaving
-// it out would take the best of one list and not of the other.
+// It compares rankings before items already shown are filtered. The ranking in force has chosen
+// those, so leaving them out would remove the best of one list and not of the other.
 package offline
 
 import (
@@ -15,19 +14,18 @@ import (
 	"github.com/freshet/freshet/feed/terms"
 )
 
-// Persistence is the p of the rank-biased overlap where nothing else is said.
-// With 0.9 the first ten ranks carry 86 % of the weight (Webber et al., 2010,
-// equation 21).
+// Persistence is the default p of the rank-biased overlap. With 0.9 the first ten ranks carry 86
+// % of the weight (Webber et al., 2010, equation 21).
 const Persistence = 0.9
 
-// Overlap is the share of two lists that is in both: |A ∩ B| / max(|A|, |B|).
-// For lists of k it is the overlap at k, called the agreement at depth k in
+// Overlap returns the share of items in both of two lists: |A ∩ B| / max(|A|, |B|). For lists of
+// k it is the overlap at k, called the agreement at depth k in
 //
 //	W. Webber, A. Moffat, J. Zobel: A similarity measure for indefinite
 //	rankings. ACM Transactions on Information Systems 28(4), 2010.
 //
-// The order does not matter. Two empty lists are the same list: 1. No list may
-// hold anything twice; this is so for all functions of this file.
+// The order does not matter. For two empty lists it is 1. No list may hold duplicates; this is so
+// for all functions of this file.
 func Overlap(a, b []string) float64 {
 	longer := max(len(a), len(b))
 	if longer == 0 {
@@ -36,7 +34,7 @@ func Overlap(a, b []string) float64 {
 	return float64(common(a, b)) / float64(longer)
 }
 
-// common is how many are in both lists.
+// common returns the number of items in both lists.
 func common(a, b []string) int {
 	in := make(map[string]struct{}, len(a))
 	for _, id := range a {
@@ -51,8 +49,7 @@ func common(a, b []string) int {
 	return n
 }
 
-// NewShare is the share of B that is not in A: |B \ A| / |B|; 0 where B is
-// empty.
+// NewShare returns the share of B that is not in A: |B \ A| / |B|; 0 if B is empty.
 func NewShare(a, b []string) float64 {
 	if len(b) == 0 {
 		return 0
@@ -60,20 +57,19 @@ func NewShare(a, b []string) float64 {
 	return float64(len(b)-common(a, b)) / float64(len(b))
 }
 
-// RBO is the extrapolated rank-biased overlap, RBO_ext, of two rankings: the
-// agreement that a reader expects who looks at the first rank and goes on to
-// each next one with probability p. 1: the same as far as it is seen, 0:
-// nothing in common. Unlike [Overlap] it looks at the order, and at the top
-// most. What lies behind the ends of the lists is taken to agree as much as
-// what is seen. For a longer list of l and a shorter one of s, with X(d) in
-// common among the first d of each,
+// RBO returns the extrapolated rank-biased overlap, RBO_ext, of two rankings: the agreement
+// expected by a reader who looks at the first rank and continues to each next one with
+// probability p. 1 means equal as far as seen, 0 nothing in common. Unlike [Overlap] it depends
+// on the order, and most on the top. Behind their ends the lists are assumed to agree as much as
+// before. For a longer list of l and a shorter one of s, with X(d) in common among the first d of
+// each,
 //
 //	(1−p)/p · ( Σ_{d=1..l} X(d)/d · p^d + Σ_{d=s+1..l} X(s)·(d−s)/(s·d) · p^d )
 //	+ ( (X(l)−X(s))/l + X(s)/s ) · p^l
 //
-// Source: Webber, Moffat and Zobel, 2010 (see [Overlap]), equation 32, which
-// for equal lengths is equation 30. p lies between 0 and 1, both excluded. Two
-// empty lists are the same list: 1; with one empty list it is 0.
+// Source: Webber, Moffat and Zobel, 2010 (see [Overlap]), equation 32, which for equal lengths is
+// equation 30. p lies between 0 and 1, both excluded. The result is 1 for two empty lists, and 0
+// if only one is empty.
 func RBO(a, b []string, p float64) float64 {
 	short, long := a, b
 	if len(short) > len(long) {
@@ -86,11 +82,11 @@ func RBO(a, b []string, p float64) float64 {
 		return 0
 	}
 	if slices.Equal(short, long) {
-		return 1 // what rounding makes of it differs in the last digits
+		return 1 // rounding would change the last digits
 	}
 	s, l := float64(len(short)), float64(len(long))
 	met := make(map[string]struct{}, len(short)+len(long))
-	// meet counts what is met for the second time.
+	// meet returns 1 if the id was met before, otherwise 0.
 	meet := func(id string) float64 {
 		if _, again := met[id]; again {
 			return 1
@@ -112,19 +108,19 @@ func RBO(a, b []string, p float64) float64 {
 		}
 		sum += x / d * weight
 	}
-	// Rounding must not make a little more than 1 of equal lists.
+	// Rounding must not raise the result above 1.
 	return min(1, (1-p)/p*sum+((x-xs)/l+xs/s)*weight)
 }
 
-// KendallTau says how far two lists agree on the order of what is in both: 1
-// in the same order, −1 in the opposite one. Of all n(n−1)/2 pairs of common items C are in
-// the same order in both and D are not:
+// KendallTau returns how far two lists agree on the order of their common items: 1 for the same
+// order, −1 for the opposite one. Of all n(n−1)/2 pairs of common items C are in the same order
+// in both and D are not:
 //
 //	τ = (C − D) / (n(n−1)/2)
 //
-// Source: M. G. Kendall: A new measure of rank correlation. Biometrika 30(1–2), 1938. What
-// is in one list only does not count, as [Overlap] counts it. ok is false where fewer than
-// two items are common, for there is no order then.
+// Source: M. G. Kendall: A new measure of rank correlation. Biometrika 30(1–2), 1938. Items in
+// one list only do not count; [Overlap] measures those. ok is false with fewer than two common
+// items, which have no order.
 func KendallTau(a, b []string) (tau float64, ok bool) {
 	place := make(map[string]int, len(a))
 	for i, id := range a {
@@ -149,8 +145,8 @@ func KendallTau(a, b []string) (tau float64, ok bool) {
 	return float64(agree) / float64(pairs), true
 }
 
-// Median is the middle value, of an even number the mean of the two middle
-// ones. ok is false where there are no values.
+// Median returns the middle value, of an even number the mean of the two middle ones. ok is false
+// if there are no values.
 func Median(values []float64) (median float64, ok bool) {
 	n := len(values)
 	if n == 0 {
@@ -160,16 +156,15 @@ func Median(values []float64) (median float64, ok bool) {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2, true
 }
 
-// TagCoverage is the share of an agent's interests that at least one item of a
-// list has among its tags; interests of weight 0 do not count. It says whether
-// a page serves all that an agent likes or only the strongest interest. The
-// measure is the subtopic recall of
+// TagCoverage returns the share of an agent's interests that at least one item of a list has as a
+// tag; interests of weight 0 do not count. It shows whether a page covers all interests or only
+// the strongest one. The measure is the subtopic recall of
 //
 //	C. Zhai, W. W. Cohen, J. Lafferty: Beyond independent relevance. SIGIR 2003
 //
-// with interests for subtopics. ok is false for an agent without interests.
+// with interests as subtopics. ok is false for an agent without interests.
 func TagCoverage(interests map[string]float64, tags [][]string) (share float64, ok bool) {
-	wanted := make(map[string]bool, len(interests)) // folded: whether it is covered
+	wanted := make(map[string]bool, len(interests)) // folded tag → whether it is covered
 	for tag, weight := range interests {
 		if weight > 0 {
 			wanted[terms.Fold(tag)] = false
@@ -190,10 +185,9 @@ func TagCoverage(interests map[string]float64, tags [][]string) (share float64, 
 	return float64(covered) / float64(len(wanted)), true
 }
 
-// Hit is 1 where the clicked item stands among the first k, else 0; its mean
-// over clicks is the hit rate at k. Source: M. Deshpande, G. Karypis:
-// Item-based top-N recommendation algorithms. ACM TOIS 22(1), 2004. Ranks count
-// from 1; 0 is an item that is not ranked. This is so for all of this file.
+// Hit returns 1 if the clicked item is among the first k, else 0; its mean over clicks is the hit
+// rate at k. Source: M. Deshpande, G. Karypis: Item-based top-N recommendation algorithms. ACM
+// TOIS 22(1), 2004. Ranks start at 1; 0 means not ranked. This is so for all of this file.
 func Hit(rank, k int) float64 {
 	if rank >= 1 && rank <= k {
 		return 1
@@ -201,9 +195,8 @@ func Hit(rank, k int) float64 {
 	return 0
 }
 
-// ReciprocalRank is 1/rank, and 0 for an item that is not ranked; its mean over
-// clicks is the MRR. Source: E. M. Voorhees: The TREC-8 question answering
-// track report. TREC 1999.
+// ReciprocalRank returns 1/rank, and 0 for an item that is not ranked; its mean over clicks is
+// the MRR. Source: E. M. Voorhees: The TREC-8 question answering track report. TREC 1999.
 func ReciprocalRank(rank int) float64 {
 	if rank < 1 {
 		return 0
@@ -211,8 +204,8 @@ func ReciprocalRank(rank int) float64 {
 	return 1 / float64(rank)
 }
 
-// NDCG is the normalized discounted cumulative gain at k of one relevant item, a click, at a
+// NDCG returns the normalized discounted cumulative gain at k of one relevant item, a click, at a
 // rank: 1/log₂(rank + 1) within k, else 0. Sources: K. Järvelin, J. Kekäläinen: Cumulated
-// gain-based evaluation of IR techniques. ACM TOIS 20(4), 2002; with this discount:
-// C. Burges et al.: Learning to rank using gradient descent. ICML 2005.
+// gain-based evaluation of IR techniques. ACM TOIS 20(4), 2002; with this discount: C. Burges et
+// al.: Learning to rank using gradient descent. ICML 2005.
 func NDCG(rank, k int) float64 { return Hit(rank, k) / math.Log2(float64(max(rank, 1))+1) }

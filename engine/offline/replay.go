@@ -23,41 +23,41 @@ type Click struct {
 	At    feed.Moment `json:"at"`
 }
 
-// ClickState says what a click can be used for.
+// ClickState classifies clicks by whether they can score a ranking.
 type ClickState string
 
-// What a click can be used for. Only Ranked and Unranked score a ranking; the
-// others no ranking could have placed, so they say nothing about any.
+// States of a click. Only Ranked and Unranked clicks score a ranking; in the other states no
+// ranking could have placed the item, so the click scores none.
 const (
 	Ranked   ClickState = "ranked"   // by at least one of the rankings
-	Unranked ClickState = "unranked" // none ranks it, as far as was ranked
-	Gone     ClickState = "gone"     // not in the catalog any more
-	Later    ClickState = "later"    // the catalog has it with a date after the click
-	Refused  ClickState = "refused"  // the agent's profile mutes it by now
+	Unranked ClickState = "unranked" // by none, within the depth
+	Gone     ClickState = "gone"     // no longer in the catalog
+	Later    ClickState = "later"    // dated after the click in the catalog
+	Refused  ClickState = "refused"  // refused by the agent's present profile
 )
 
 // Scores reports whether the click scores the rankings.
 func (s ClickState) Scores() bool { return s == Ranked || s == Unranked }
 
-// Outcome is where the rankings place one clicked item.
+// Outcome holds the ranks of one clicked item.
 type Outcome struct {
 	State ClickState `json:"state"`
-	Ranks []int      `json:"ranks"` // by each ranking, from 1; 0: not ranked
+	Ranks []int      `json:"ranks"` // by each ranking, from 1; 0 means not ranked
 }
 
-// Replayed is where rankings would have placed what was clicked.
+// Replayed holds the ranks that rankings would have given to clicked items.
 type Replayed struct {
 	Rankings []feed.Ranking `json:"rankings"`
-	Notes    []string       `json:"notes,omitempty"` // what the changes to the rankings did beside what they say
+	Notes    []string       `json:"notes,omitempty"` // further effects of the changes to the rankings
 	Depth    int            `json:"depth"`           // how many items were ranked
 	Outcomes []Outcome      `json:"outcomes"`        // one for each click, in order
 }
 
-// Replay asks where each ranking would have placed each clicked item at the
-// moment of its click, ranking the n best.
+// Replay finds where each ranking, ranking the n best, would have placed each clicked item at the
+// time of its click.
 //
-// The catalog and the profiles are those of now: what was deleted or changed
-// since is not known, and popularity counts with today's likes.
+// It uses the present catalog and profiles: deletions and changes since are unknown, and
+// popularity counts today's likes.
 func Replay(ctx context.Context, from Source, clicks []Click, n int, rankings []feed.Ranking) (Replayed, error) {
 	out := Replayed{Rankings: rankings, Depth: n}
 	if err := checkReplay(clicks, rankings); err != nil {
@@ -139,27 +139,27 @@ func replayOne(ctx context.Context, from Source, click Click, doc feed.Doc, n in
 	return out, nil
 }
 
-// Scores say how well a ranking places what was clicked; 1 is best.
+// Scores measure how well a ranking places clicked items; 1 is best.
 type Scores struct {
 	HitRate float64 `json:"hit_rate"` // at k
 	NDCG    float64 `json:"ndcg"`     // at k
-	MRR     float64 `json:"mrr"`      // over all that was ranked
+	MRR     float64 `json:"mrr"`      // over all ranks
 }
 
-// Standing is how one of several rankings has done on clicks.
+// Standing is the result of one of several rankings on clicks.
 type Standing struct {
 	Scores Scores `json:"scores"`
-	// Of the clicks, how many it places higher and lower than the first ranking.
+	// Number of clicks that it places higher and lower than the first ranking.
 	Higher int `json:"higher"`
 	Lower  int `json:"lower"`
-	// Gain is its NDCG less that of the first ranking, and lies within Gain ±
-	// Margin (95 %); a nil Margin says that there are too few agents to tell.
+	// Gain is its NDCG minus that of the first ranking, and lies within Gain ± Margin (95 %). A
+	// nil Margin means that there are too few agents.
 	Gain   float64  `json:"ndcg_gain"`
 	Margin *float64 `json:"ndcg_gain_margin"`
 }
 
-// Scoreboard scores rankings by the places they give to clicked items, each
-// compared with the first of them.
+// Scoreboard scores rankings by the ranks they give to clicked items, each compared with the
+// first ranking.
 type Scoreboard struct {
 	k       int
 	agents  map[string]struct{}
@@ -173,7 +173,7 @@ type entry struct {
 	higher, lower int
 }
 
-// NewScoreboard begins one of so many rankings, for scores at k.
+// NewScoreboard returns an empty scoreboard of that many rankings, for scores at k.
 func NewScoreboard(rankings, k int) *Scoreboard {
 	return &Scoreboard{k: k, agents: map[string]struct{}{}, entries: make([]entry, rankings)}
 }
@@ -197,10 +197,10 @@ func (s *Scoreboard) Add(agent string, ranks []int) {
 	}
 }
 
-// Counted is how many clicks of how many agents were added.
+// Counted returns the number of clicks added, and of their agents.
 func (s *Scoreboard) Counted() (clicks, agents int) { return s.clicks, len(s.agents) }
 
-// Standings are the rankings' so far, in their order.
+// Standings returns the standings so far, in the order of the rankings.
 func (s *Scoreboard) Standings() []Standing {
 	out := make([]Standing, len(s.entries))
 	for i := range s.entries {
@@ -216,12 +216,12 @@ func (s *Scoreboard) Standings() []Standing {
 	return out
 }
 
-// leastAgents is how many agents it takes to say how sure a difference is.
+// leastAgents is the minimum number of agents for a confidence interval.
 const leastAgents = 5
 
-// Paired sums differences up that were measured for one click each, to tell a
-// real difference from chance. Clicks of one agent are alike, so agents count as
-// the independent observations, not clicks. The zero Paired has seen none.
+// Paired sums differences, one for each click, to distinguish a real difference from chance.
+// Clicks of one agent are correlated, so agents count as the independent observations, not
+// clicks. The zero Paired is empty.
 type Paired struct {
 	agents map[string]paired
 	clicks int
@@ -244,7 +244,7 @@ func (p *Paired) Add(agent string, difference float64) {
 	p.sum += difference
 }
 
-// Mean is the mean difference; 0 without any.
+// Mean returns the mean difference; 0 without any.
 func (p *Paired) Mean() float64 {
 	if p.clicks == 0 {
 		return 0
@@ -252,8 +252,8 @@ func (p *Paired) Mean() float64 {
 	return p.sum / float64(p.clicks)
 }
 
-// Margin is half the width of the 95 % confidence interval around the mean.
-// With G agents, n(g) clicks of each and their sums S(g),
+// Margin returns half the width of the 95 % confidence interval around the mean. With G agents,
+// n(g) clicks of each and their sums S(g), it is
 //
 //	t(G−1) · √( G/(G−1) · Σ (S(g) − n(g)·mean)² ) / Σ n(g)
 //
@@ -273,9 +273,9 @@ func (p *Paired) Margin() (margin float64, ok bool) {
 	return t95(groups-1) * math.Sqrt(groups/(groups-1)*squares) / float64(p.clicks), true
 }
 
-// t95 is the 97.5 % quantile of Student's t with ν degrees of freedom, to three
-// digits from 4 on, by the expansion 26.7.5 of M. Abramowitz, I. A. Stegun:
-// Handbook of mathematical functions, 1964.
+// t95 returns the 97.5 % quantile of Student's t with ν degrees of freedom, to three digits from
+// 4 on, by the expansion 26.7.5 of M. Abramowitz, I. A. Stegun: Handbook of mathematical
+// functions, 1964.
 func t95(nu float64) float64 {
 	const (
 		x  = 1.959963984540054 // of the normal distribution

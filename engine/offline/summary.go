@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Spread is how a figure is distributed over agents. N says how many agents
-// have the figure; where it is 0, so is the rest.
+// Spread describes the distribution of a figure over agents. N is the number of agents that have
+// the figure; if it is 0, so are the other fields.
 type Spread struct {
 	N      int     `json:"n"`
 	Mean   float64 `json:"mean"`
@@ -21,7 +21,7 @@ func spreadOf(values []float64) Spread {
 	if n == 0 {
 		return Spread{}
 	}
-	// Sorted, the sum is the same to the last bit whatever came first.
+	// Sorting makes the sum independent of the order of the values, to the last bit.
 	values = slices.Sorted(slices.Values(values))
 	s := Spread{N: n, Min: values[0], Max: values[n-1]}
 	s.Median, _ = Median(values)
@@ -39,11 +39,10 @@ func spreadOf(values []float64) Spread {
 	return s
 }
 
-// Summary is the figures of many agents.
+// Summary holds the figures of many agents.
 type Summary struct {
 	Agents int `json:"agents"`
-	// Empty counts the agents for whom neither ranking has an item. They are in
-	// none of the figures.
+	// Empty counts the agents for whom neither ranking has an item. The figures exclude them.
 	Empty      int    `json:"empty"`
 	Overlap    Spread `json:"overlap"`
 	RBO        Spread `json:"rbo"`
@@ -55,7 +54,7 @@ type Summary struct {
 	CoverageB  Spread `json:"tag_coverage_b"`
 }
 
-// Summarize sums agents' figures up, whatever their order.
+// Summarize summarizes agents' figures, regardless of their order.
 func Summarize(agents []AgentFigures) Summary {
 	out := Summary{Agents: len(agents)}
 	var some []AgentFigures

@@ -15,12 +15,13 @@ import (
 	"github.com/freshet/freshet/social/postgres"
 )
 
-// agreeEvery is the pause between two tries to compare the settings that servers must agree
-// in, while the store that has them is down.
+// agreeEvery is the pause between two attempts to compare the settings that servers must agree
+// on, while the store that holds them is down.
 const agreeEvery = 5 * time.Second
 
-// agree compares the settings with those of the other servers over each of the same stores.
-// While a store is down that waits: what differs then is in the log and in /readyz.
+// agree compares the settings with those of the other servers that use each of the same stores.
+// While a store is down, the comparison is postponed: differences are then reported in the log
+// and in /readyz.
 func (b *builder) agree(ctx context.Context, c clients, p *posts) error {
 	if b.apart {
 		return nil
@@ -50,7 +51,7 @@ func (b *builder) agree(ctx context.Context, c clients, p *posts) error {
 	return nil
 }
 
-// agreeLater compares the settings as soon as the store that has them answers.
+// agreeLater compares the settings once the store that holds them is reachable.
 func (b *builder) agreeLater(ctx context.Context, name string, store agreement.Store, own agreement.Settings, differs *atomic.Pointer[error]) {
 	b.background(ctx, "comparison of settings in "+name, func(ctx context.Context) {
 		ctx, stop := context.WithCancel(ctx)
@@ -68,7 +69,7 @@ func (b *builder) agreeLater(ctx context.Context, name string, store agreement.S
 	})
 }
 
-// settingsStores are the stores that other servers may share, by name.
+// settingsStores returns the stores that other servers may share, by name.
 func (b *builder) settingsStores(c clients, p *posts) map[string]agreement.Store {
 	stores := map[string]agreement.Store{}
 	if p != nil {

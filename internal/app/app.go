@@ -1,6 +1,6 @@
-// Package app turns a configuration into a running system: it opens what the configuration
-// names, and puts it together. It is the only place that knows which contract is
-// filled by what; what the parts do is in packages of their own.
+// Package app turns a configuration into a running system: it opens the configured parts and
+// connects them. It is the only place that knows which implementation fulfills which contract;
+// the parts themselves are in other packages.
 package app
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// Option changes how the system is put together.
+// Option changes how the system is assembled.
 type Option func(*settings)
 
 // WithClock replaces time.Now and the clock of the queue, for tests and replays.
@@ -29,19 +29,19 @@ func WithClock(clock feed.Clock) Option {
 	return func(s *settings) { s.clock, s.queueClock = clock, clock }
 }
 
-// WithLogger sets where the system logs; by default it does not.
+// WithLogger sets the logger; by default nothing is logged.
 func WithLogger(log *slog.Logger) Option { return func(s *settings) { s.log = log } }
 
-// WithDemo fills the catalog with made-up items and profiles, keeps adding new
+// WithDemo fills the catalog with generated items and profiles, keeps adding new
 // ones, and opens the admin routes to callers on this machine.
 func WithDemo() Option { return func(s *settings) { s.demo = true } }
 
-// WithSettingsApart has the settings not compared with those of other servers over the same
-// stores, for what opens systems one after the other and shows none to readers.
+// WithSettingsApart disables the comparison of settings with those of other servers that use the
+// same stores, for callers that open several systems one after the other and serve no readers.
 func WithSettingsApart() Option { return func(s *settings) { s.apart = true } }
 
-// WithRecallCache replaces how long equal recalls share an answer, and how old one may be
-// that stands in while recall is down, for tests and measurements; 0 is off.
+// WithRecallCache replaces how long equal recalls share an answer, and the maximum age of an
+// answer used while recall is down, for tests and measurements; 0 disables either.
 func WithRecallCache(shared, stale time.Duration) Option {
 	return func(s *settings) { s.sharedFor, s.staleFor = shared, stale }
 }
@@ -49,10 +49,10 @@ func WithRecallCache(shared, stale time.Duration) Option {
 // WithRecorder tunes the recorder, for tests and measurements.
 func WithRecorder(cfg dedup.RecorderConfig) Option { return func(s *settings) { s.recording = cfg } }
 
-// WithHooks puts hooks around the clients before they are used.
+// WithHooks installs hooks around the clients before they are used.
 func WithHooks(h Hooks) Option { return func(s *settings) { s.hooks = h } }
 
-// Hooks are put around the clients of the services, for measurements.
+// Hooks wrap the clients of the services, for measurements.
 type Hooks struct {
 	Redis   redis.Hook                          // nil: none
 	Elastic func(esindex.Client) esindex.Client // nil: none
@@ -63,7 +63,7 @@ type App struct {
 	Engine  *engine.Engine
 	Catalog catalog.Catalog
 	Handler http.Handler
-	Social  SocialStore // nil: no posts
+	Social  SocialStore // nil without posts
 
 	stopping *handler.Drain
 	parts
@@ -74,11 +74,11 @@ type parts struct {
 	clients clients
 	stores  stores
 	signalParts
-	network *network // nil: no posts
+	network *network // nil without posts
 }
 
-// Open puts the system together and starts its background work. When it fails
-// it has closed again what it had opened.
+// Open assembles the system and starts its background work. If it fails, it closes everything
+// that it has opened.
 func Open(ctx context.Context, cfg configs.Config, options ...Option) (*App, error) {
 	b := newBuilder(cfg, options)
 	a, err := b.open(ctx)
@@ -106,11 +106,11 @@ func OpenDedup(ctx context.Context, cfg configs.Config, options ...Option) (dedu
 	return store, b.close, nil
 }
 
-// Totals tells what has become of the impressions so far.
+// Totals returns the number of impressions by outcome so far.
 func (a *App) Totals() dedup.Totals { return a.stores.recorder.Totals() }
 
-// Flush returns when what agents were shown and did so far is counted, which otherwise
-// happens each second. On the clock of a replay a second is over at once.
+// Flush returns when everything that agents were shown and did so far is counted, which otherwise
+// happens each second. On the clock of a replay a second passes at once.
 func (a *App) Flush(ctx context.Context) error {
 	err := a.tally.Flush(ctx)
 	if err == nil && a.popular != nil {
@@ -125,7 +125,6 @@ func (a *App) Flush(ctx context.Context) error {
 	return err
 }
 
-// Close drains the recorder, until ctx ends at the latest, and closes the
-// stores. Nothing may be served any more. It logs recorded + deferred =
-// delivered. Closing again does nothing.
+// Close drains the recorder, at most until ctx ends, and closes the stores. Nothing may be served
+// any more. It logs recorded + deferred = delivered. Closing again does nothing.
 func (a *App) Close(ctx context.Context) error { return a.close(ctx) }

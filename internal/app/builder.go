@@ -20,36 +20,36 @@ import (
 type settings struct {
 	cfg        configs.Config
 	clock      feed.Clock
-	queueClock feed.Clock // nil: that of the database
+	queueClock feed.Clock // nil means that of the database
 	log        *slog.Logger
 	demo       bool
 	apart      bool // see WithSettingsApart
 	coalesce   time.Duration
-	streams    int           // open at once
-	sharedFor  time.Duration // equal recalls share an answer
-	staleFor   time.Duration // an answer of recall may stand in
+	streams    int           // maximum number of open streams
+	sharedFor  time.Duration // how long equal recalls share an answer
+	staleFor   time.Duration // maximum age of an answer used while recall is down
 	recording  dedup.RecorderConfig
 	hooks      Hooks
 	pauses     pauses
 }
 
 const (
-	// coalesce is how young a refresh may be for one that waited for it to page from its
-	// session: an app that refreshes twice, as at a double tap, does so within a second.
+	// coalesce is how recent a refresh must be for one that waited for it to page from its
+	// session: an app that refreshes twice, as on a double tap, does so within a second.
 	coalesce = time.Second
-	// mostStreams bounds the streams of a server, each of which holds a connection: no more
-	// than half of the files that the process may open.
+	// mostStreams bounds the streams of a server, each of which holds a connection. The limit is
+	// also at most half of the files that the process may open.
 	mostStreams = 10_000
 )
 
-// pauses are how long the work in the background waits; tests shorten them.
+// pauses holds the intervals of background work; tests shorten them.
 type pauses struct {
-	settle time.Duration // before what was recorded is no longer pending
-	notes  time.Duration // between two looks at the servers' notes
-	spool  time.Duration // between two tries to record what waits on disk
+	settle time.Duration // before recorded impressions are no longer pending
+	notes  time.Duration // between two reads of the servers' notes
+	spool  time.Duration // between two attempts to record impressions stored on disk
 	index  itemindex.Pauses
-	watch  time.Duration // between two looks at the services for the metrics
-	spans  time.Duration // of a stop, at most, until the collector has the last spans
+	watch  time.Duration // between two checks of the services for the metrics
+	spans  time.Duration // maximum time at a stop until the collector has the last spans
 }
 
 func newSettings(cfg configs.Config, options []Option) settings {
@@ -67,12 +67,12 @@ func newSettings(cfg configs.Config, options []Option) settings {
 	return s
 }
 
-// builder opens the parts of a system, and remembers what closes and what checks them.
+// builder opens the parts of a system, and collects their closers and health checks.
 type builder struct {
 	settings
 	checks  health.Checks
-	files   []string              // the databases in data_dir that are open
-	drain   func(context.Context) // before anything is closed; nil: nothing waits
+	files   []string              // open databases in data_dir
+	drain   func(context.Context) // called before anything is closed; nil if there is nothing to drain
 	closers []closer              // in the order of opening
 	closing sync.Once
 }
@@ -81,13 +81,13 @@ func newBuilder(cfg configs.Config, options []Option) *builder {
 	return &builder{settings: newSettings(cfg, options), checks: health.Checks{}}
 }
 
-// database is the path of a database in a directory, which is about to be opened.
+// database returns the path of a database in a directory, and registers it as open.
 func (b *builder) database(dir, name string) string {
 	b.files = append(b.files, filepath.Join(dir, name))
 	return b.files[len(b.files)-1]
 }
 
-// dataDir makes and returns a directory below the data directory.
+// dataDir creates and returns a directory below the data directory.
 func (b *builder) dataDir(name string) (string, error) {
 	dir := filepath.Join(b.cfg.DataDir, name)
 	if b.demo {

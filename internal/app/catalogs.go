@@ -26,25 +26,25 @@ import (
 	popularitysqlite "github.com/freshet/freshet/signals/popularity/sqlite"
 )
 
-// What recall answers is shared by equal queries for sharedFor; the list for all readers
-// stands in for staleFor while it is down.
+// Equal queries share an answer of recall for sharedFor. While recall is down, the list for all
+// readers replaces it for up to staleFor.
 const (
 	sharedFor = time.Second
 	staleFor  = 10 * time.Minute
 )
 
 type catalogs struct {
-	items    catalog.Catalog // with all that is in front of it but posts
-	contents contents        // of items, past the caches
+	items    catalog.Catalog // with all layers in front of it except posts
+	contents contents        // of items, bypassing the caches
 	agents   sampler
 	rankings ranking.Store
-	recall   recall.Source // what front is of
+	recall   recall.Source // the source behind front
 	popular  recall.Popular
 	front    *recall.Front
-	indexed  *indexed.Catalog        // the catalog where recall is in this process, else nil
-	live     *popularityredis.Store  // live popularity where recall is in Elasticsearch; nil: off
-	counted  popularity.Index        // what ranks by it; nil: likewise
-	folding  *elasticcatalog.Catalog // the index of items; nil: they are in a file
+	indexed  *indexed.Catalog        // the catalog if recall is in this process, else nil
+	live     *popularityredis.Store  // live popularity if recall is in Elasticsearch; nil if off
+	counted  popularity.Index        // the index that ranks by it; nil if off
+	folding  *elasticcatalog.Catalog // the index of items; nil if they are in a file
 }
 
 type contents interface {
@@ -52,12 +52,12 @@ type contents interface {
 	catalog.Lister
 }
 
-// openCatalogs chains what answers for items. A read goes through
+// openCatalogs chains the layers that provide items. A read goes through
 //
-//	posts      what is shown of a post comes from the social store ([posts.before])
-//	standby    while Elasticsearch is down, what stands in for recall
+//	posts      content of posts comes from the social store ([posts.before])
+//	standby    while Elasticsearch is down, the substitute for recall
 //	rediscache or lru
-//	counted    writes: what was clicked stays with an item in Elasticsearch
+//	counted    writes: preserves the counted clicks of an item in Elasticsearch
 //	indexed    writes: the recall index of this process
 //	elastic or sqlite
 //
@@ -100,7 +100,7 @@ func (b *builder) elasticBackend(c clients) catalogs {
 		s.items = rediscache.New(s.items, c.redis, rediscache.Config{
 			KeyPrefix: b.cfg.Redis.KeyPrefix,
 			Logger:    b.log,
-			Tombstone: 2 * b.cfg.Server.RequestTimeout, // longer than any request, however long those may be
+			Tombstone: 2 * b.cfg.Server.RequestTimeout, // longer than any request may take
 		})
 	}
 	return s
@@ -111,7 +111,7 @@ func (b *builder) fileBackend(ctx context.Context) (catalogs, error) {
 	if err != nil {
 		return catalogs{}, err
 	}
-	// A second process would not see in its index what this one is given.
+	// A second process would not see this one's changes in its own index.
 	lock, err := journal.LockDir(dir)
 	if err != nil {
 		return catalogs{}, err

@@ -22,17 +22,17 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// clients are the connections the configured backends need; nil: not needed.
+// clients holds the connections that the configured backends need; nil if not needed.
 type clients struct {
 	redis   redis.UniversalClient
-	masters *masters.Watch // nil: impressions are not in Redis
-	breaker breaker.Redis  // of the client and of what goes past it
+	masters *masters.Watch // nil if impressions are not in Redis
+	breaker breaker.Redis  // of the client and of connections that bypass it
 	elastic esindex.Client
 	index   *itemindex.Watch // of elastic
 }
 
-// tells is whether the content of items tells whether a reader refuses them; nil: it
-// does.
+// tells returns the check whether the content of items suffices to decide if a reader refuses
+// them; nil means that it always does.
 func (c *clients) tells() recall.Tells {
 	if c.index == nil {
 		return nil
@@ -76,8 +76,8 @@ func (b *builder) openRedis(ctx context.Context) (c clients, err error) {
 	return c, nil
 }
 
-// openElastic makes the client and tries it once: what is wrong with the index
-// is an error, that it does not answer is not.
+// openElastic creates the client and tries it once: a faulty index is an error, an unreachable
+// Elasticsearch is not.
 func (b *builder) openElastic(ctx context.Context) (esindex.Client, *itemindex.Watch, error) {
 	client, err := connect.Elastic(b.cfg, b.log)
 	if err != nil {
@@ -90,7 +90,7 @@ func (b *builder) openElastic(ctx context.Context) (esindex.Client, *itemindex.W
 	return client, index, index.Try(ctx)
 }
 
-// useOfIndex is how the index is tried: by the ranking in force.
+// useOfIndex returns the parameters for trying the index: with the ranking in force.
 func (b *builder) useOfIndex(s stores, live *ranking.Live) itemindex.Use {
 	return itemindex.Use{
 		Ready: live.Sync,
@@ -102,7 +102,7 @@ func (b *builder) useOfIndex(s stores, live *ranking.Live) itemindex.Use {
 	}
 }
 
-// startIndex begins to use the index, and watches it; nil: there is none.
+// startIndex starts to use and watch the index. It does nothing if index is nil.
 func (b *builder) startIndex(ctx context.Context, index *itemindex.Watch, use itemindex.Use) {
 	if index == nil {
 		return
@@ -112,7 +112,7 @@ func (b *builder) startIndex(ctx context.Context, index *itemindex.Watch, use it
 	b.background(ctx, "watch of the index", func(ctx context.Context) { index.Run(ctx, use, b.pauses.index) })
 }
 
-// watchMasters begins to look after the masters; nil: there are none.
+// watchMasters starts to watch the masters. It does nothing if m is nil.
 func (b *builder) watchMasters(ctx context.Context, m *masters.Watch, posts *posts, recorder *dedup.Recorder) {
 	if m == nil {
 		return
@@ -127,9 +127,9 @@ func (b *builder) watchMasters(ctx context.Context, m *masters.Watch, posts *pos
 	b.background(ctx, "reclaims after a failover", func(ctx context.Context) { m.Run(ctx, b.clock, reclaim) })
 }
 
-// withdrawAgain takes what a new master lacks of the last pages out of the sessions
-// it has, which may be those of before. The new master is enough for that: it may have
-// no replica for a while.
+// withdrawAgain returns the function that removes the items of the last pages that a new master
+// lacks from its sessions, which may be outdated. It waits for no replicas: a new master may have
+// none for a while.
 func (b *builder) withdrawAgain(client redis.UniversalClient) dedup.Withdraw {
 	return redislist.New(client, connect.Sessions(b.cfg, client, rediskeys.Replicas{}, b.log)).Withdraw
 }

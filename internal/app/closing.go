@@ -14,25 +14,25 @@ import (
 type closer struct {
 	name  string // for the log
 	close func(context.Context) error
-	// lossless parts lose nothing where they do not close in time, so that the process
-	// has no failure to report.
+	// lossless parts lose nothing if they do not close in time, so the process reports no
+	// failure.
 	lossless bool
 }
 
-// onClose has something called when the system closes: what was opened last is closed first.
+// onClose registers a function to call when the system closes, in reverse order of registration.
 func (b *builder) onClose(name string, f func(context.Context) error) {
 	b.closers = append(b.closers, closer{name: name, close: f})
 }
 
-// disconnects has the client of a service closed when the system closes. It may wait for
-// a call that hangs, and is left to itself then.
+// disconnects registers a client of a service to be closed when the system closes. It may wait
+// for a call that hangs, and is then abandoned.
 func (b *builder) disconnects(name string, f func() error) {
 	b.closers = append(b.closers, closer{name: name, close: func(context.Context) error { return f() }, lossless: true})
 }
 
-// background runs work in the background until the system closes. What was started
-// last is ended first, and each has ended before the next one is told to, unless it hangs.
-// Work that panics is logged, and begins again after a pause.
+// background runs work in the background until the system closes. Work that was started last is
+// ended first, and each has ended before the next one is stopped, unless it hangs. Work that
+// panics is logged and restarted after a pause.
 func (b *builder) background(ctx context.Context, name string, work func(context.Context)) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
@@ -48,11 +48,11 @@ func (b *builder) background(ctx context.Context, name string, work func(context
 	b.closers = append(b.closers, closer{name: name, close: func(context.Context) error { stop(); <-ended; return nil }, lossless: true})
 }
 
-// afterPanic is the pause before work that has panicked begins again.
+// afterPanic is the pause before work that has panicked is restarted.
 const afterPanic = time.Second
 
-// close closes what was opened, once. A part that hangs is left to itself after a
-// share of the time until ctx ends.
+// close closes everything that was opened, once. It abandons a part that hangs after a share of
+// the time until ctx ends.
 func (b *builder) close(ctx context.Context) error {
 	var errs []error
 	b.closing.Do(func() {
@@ -74,10 +74,10 @@ func (b *builder) close(ctx context.Context) error {
 
 var errHangs = errors.New("did not stop in time")
 
-// within closes the part. It tells the part to be done in half of the time that is left,
-// and leaves it soon after: the rest is for the parts that come next. For one that loses
-// nothing an eighth is enough. A context without a deadline sets no limit, also when it is
-// cancelled: what is left undone then is done quickly.
+// within closes the part. The part must finish in half of the time that is left, and is abandoned
+// soon after: the rest is for the parts that follow. A lossless part is abandoned after an
+// eighth. A context without a deadline sets no limit, even when it is cancelled: the remaining
+// work is then quick.
 func (c closer) within(ctx context.Context) error {
 	patience := context.WithoutCancel(ctx)
 	if end, ok := ctx.Deadline(); ok {
@@ -102,11 +102,11 @@ func (c closer) within(ctx context.Context) error {
 	}
 }
 
-// closeLeast is how long a part may take to close when all the time is used up.
+// closeLeast is the minimum time for a part to close, even if no time is left.
 const closeLeast = 10 * time.Millisecond
 
-// sendSpans returns what sends the last spans at a stop. They are worth neither a long
-// wait nor a failure.
+// sendSpans returns the function that sends the last spans at a stop. They are worth neither a
+// long wait nor a failure.
 func (b *builder) sendSpans(tracing *telemetry.Tracing) func(context.Context) error {
 	return func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, b.pauses.spans)

@@ -20,7 +20,7 @@ const (
 	demoPages = time.Second // between two pages of the simulated readers
 )
 
-// startDemo stores the made-up catalog and its readers and keeps adding items.
+// startDemo stores the generated catalog and its readers and keeps adding items.
 func (a *App) startDemo(ctx context.Context) error {
 	put := func(ctx context.Context, items []feed.Item) error {
 		errs, err := a.Catalog.Put(ctx, items)
@@ -52,8 +52,8 @@ func (a *App) startDemo(ctx context.Context) error {
 	return nil
 }
 
-// awaitItems waits, for a minute at most, until the demo's posts are items, so that the first
-// set of what is trending has them: the next one is computed minutes later.
+// awaitItems waits, for a minute at most, until the demo's posts are indexed as items, so that
+// the first set of trending items includes them: the next one is computed minutes later.
 func (a *App) awaitItems(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

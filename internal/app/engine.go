@@ -15,10 +15,11 @@ import (
 )
 
 const (
-	sourceShare = 4  // a quarter of a request's time: home waits for one of its sources
-	roundsShare = 10 // a tenth: a refresh begins further rounds of recall
-	// originStep is the least step of the decay's origin. Equal recalls share a result only
-	// while their origins are equal, so it is no less than sharedFor. A second changes no score.
+	sourceShare = 4  // a quarter of a request's time: timeout of a source of home
+	roundsShare = 10 // a tenth: time to start further rounds of recall
+	// originStep is the minimum step of the decay's origin. Equal recalls share a result only
+	// while their origins are equal, so the step is at least sharedFor. A second changes no
+	// score.
 	originStep = time.Second
 )
 
@@ -68,8 +69,8 @@ func (p *parts) home() engine.Home {
 	return h
 }
 
-// openPrefetch reads next pages ahead where content comes from a service and is cached
-// in another one; nil: it does not.
+// openPrefetch starts to read pages ahead if content comes from a service and is cached in
+// another one; otherwise it returns nil.
 func (p *parts) openPrefetch(ctx context.Context, items catalog.Catalog) *engine.Prefetcher {
 	cached := p.cfg.UsesElasticsearch() && p.cfg.UsesRedis()
 	if !cached && !p.cfg.UsesPostgres() {
@@ -80,8 +81,8 @@ func (p *parts) openPrefetch(ctx context.Context, items catalog.Catalog) *engine
 	return ahead
 }
 
-// guest is the feed of readers who are not known. What is promoted in it is drawn anew
-// with each set of what is trending.
+// guest returns the feed of readers who are not signed in. Its promoted items are drawn again for
+// each set of trending items.
 func (p *parts) guest(items catalog.Catalog, cfg engine.Config) *engine.Guest {
 	diversity := func() feed.Diversity { return p.ranking.InForce().Live.Ranking.Diversity }
 	stores := engine.GuestStores{Trending: p.trending, Items: items, Newest: p.stores.front}

@@ -18,15 +18,15 @@ import (
 	redislists "github.com/freshet/freshet/social/timeline/redis"
 )
 
-// listStores are the lists of agents and authors.
+// listStores holds the lists of agents and authors.
 type listStores struct {
 	lists, outboxes timeline.Lists
-	redis           redis.UniversalClient // of lists and kept cards; nil: they are in this process
-	stamps          *redislists.Stamps    // nil: likewise
+	redis           redis.UniversalClient // of lists and cached cards; nil if they are in this process
+	stamps          *redislists.Stamps    // nil if lists are in this process
 }
 
-// openLists makes lists where the social store's backend wants them: several
-// servers share those in Redis.
+// openLists opens the lists where the social store's backend requires them: in Redis if several
+// servers share them.
 func (b *builder) openLists(ctx context.Context, c clients) (listStores, error) {
 	t := b.cfg.Timeline
 	if !b.cfg.UsesPostgres() {
@@ -48,8 +48,8 @@ func (b *builder) openLists(ctx context.Context, c clients) (listStores, error) 
 	}, nil
 }
 
-// openListsRedis opens the Redis that the configuration names for lists, or the one that
-// everything else is in; direct waits for nothing while a master is replaced.
+// openListsRedis opens the Redis configured for lists, or uses the one for everything else;
+// direct does not wait while a master is replaced.
 func (b *builder) openListsRedis(ctx context.Context, c clients) (client, direct redis.UniversalClient, replicas rediskeys.Replicas, err error) {
 	if b.cfg.Timeline.RedisURL == "" {
 		direct = c.redis
@@ -70,8 +70,8 @@ func (b *builder) openListsRedis(ctx context.Context, c clients) (client, direct
 	return client, client, replicas, nil
 }
 
-// openCards keeps cards of public posts where several servers share a store that
-// may be out of reach.
+// openCards caches cards of public posts if several servers share a store that may be
+// unreachable.
 func (b *builder) openCards(ctx context.Context, store SocialStore, l listStores, late *lists.Late) (social.Cards, social.CardCache, social.KeptCards) {
 	if !b.cfg.UsesPostgres() {
 		return store, nil, nil
@@ -82,13 +82,13 @@ func (b *builder) openCards(ctx context.Context, store SocialStore, l listStores
 	return keeper, cache, lists.KeptCards(cache, late)
 }
 
-// shownStore is the social store as answers see it: what they show is kept.
+// shownStore is the social store that answers read from: the cards that they show are cached.
 type shownStore struct {
 	social.Store
 	cards social.Cards
 }
 
-// Cards implements [social.Cards], as a call of a request.
+// Cards implements [social.Cards], as a call within a request.
 func (s shownStore) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
 	if !breaker.InRequest(ctx) {
 		ctx = breaker.Begin(ctx)

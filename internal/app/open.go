@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/internal/version"
 )
 
-// open opens each part with those that it stands on. What it needs of another part is a
-// parameter of the function that opens it.
+// open opens each part after those that it depends on. The dependencies of a part are parameters
+// of the function that opens it.
 func (b *builder) open(ctx context.Context) (*App, error) {
 	tracing, err := telemetry.Start(ctx, version.String())
 	if err != nil {
@@ -83,7 +83,7 @@ func (a *App) start(ctx context.Context, cfg engine.Config, tracing *telemetry.T
 	return nil
 }
 
-// openRecorder opens what records impressions, which is drained before anything is closed.
+// openRecorder opens the recorder of impressions, which is drained before anything is closed.
 func (b *builder) openRecorder(ctx context.Context, store dedup.Store) (*dedup.Recorder, error) {
 	cfg := b.recording
 	cfg.Grace, cfg.Timeout, cfg.Logger = b.pauses.settle, b.cfg.Server.RequestTimeout, b.log

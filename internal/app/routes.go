@@ -38,7 +38,7 @@ func (a *App) routes(cfg engine.Config) (http.Handler, error) {
 	})
 }
 
-// works returns the items that go with an author who is erased.
+// works returns the access to the items that are erased with their author.
 func (a *App) works() catalog.Works {
 	if !a.cfg.OwnsItems() {
 		return catalog.Works{}
@@ -46,7 +46,7 @@ func (a *App) works() catalog.Works {
 	return catalog.Works{List: a.stores.contents, Items: a.Catalog}
 }
 
-// secrets returns what reads the secrets of callers again; nil where they do not change.
+// secrets returns the function that rereads the secrets of callers; nil if they do not change.
 func (a *App) secrets() func() handler.Secrets {
 	if !a.cfg.FromFiles() {
 		return nil
@@ -58,7 +58,8 @@ func (a *App) secrets() func() handler.Secrets {
 	}
 }
 
-// socialRoutes returns the dependencies of the routes of posts and timelines; nil: they do not exist.
+// socialRoutes returns the dependencies of the routes of posts and timelines; nil if there are no
+// such routes.
 func (a *App) socialRoutes() *handler.Social {
 	n := a.network
 	if n == nil {
@@ -70,7 +71,7 @@ func (a *App) socialRoutes() *handler.Social {
 	}
 }
 
-// images returns the maker and store of images for routes; nil where there are none.
+// images returns the processor and store of images for routes; nil if there are none.
 func (a *App) images() handler.Images {
 	if a.network.files == nil {
 		return nil
@@ -81,12 +82,12 @@ func (a *App) images() handler.Images {
 	}{media.NewProcessor(media.Config{Memory: int64(a.cfg.Media.Memory) << 20}), a.network.files}
 }
 
-// sampler draws agents, as [offline.Source] says.
+// sampler samples agents, as in [offline.Source].
 type sampler interface {
 	Agents(ctx context.Context, n int, seed int64) ([]string, error)
 }
 
-// offlineSource lets rankings be measured over the running system.
+// offlineSource makes the running system a source for evaluating rankings.
 type offlineSource struct {
 	*engine.Engine
 	catalog.Reader
@@ -111,5 +112,5 @@ func (s offlineSource) Factors(ctx context.Context, q feed.Query, ids []string) 
 	return out, nil
 }
 
-// listed is an empty list for nil, as answers have it.
+// listed returns an empty list for nil, as answers require.
 func listed(gains []feed.Gain) []feed.Gain { return append([]feed.Gain{}, gains...) }

@@ -13,23 +13,22 @@ import (
 const (
 	headerTimeout = 5 * time.Second
 	idleTimeout   = 2 * time.Minute
-	// answerSlack is the time beyond the request timeout that a slow client gets to send
-	// its body or take its answer.
+	// answerSlack is the time beyond the request timeout for a slow client to send its body or
+	// read its answer.
 	answerSlack = 25 * time.Second
 	maxHeader   = 32 << 10 // of a client that is not authenticated yet; the longest token is 8 KiB
 )
 
 // ErrAtOnce is the cause of a context that ends [App.Serve] without server.drain: no load
-// balancer waits for a server in somebody's terminal.
+// balancer waits for a server in a terminal.
 var ErrAtOnce = fmt.Errorf("interrupted: %w", context.Canceled)
 
-// Serve answers on the listener until ctx ends and for server.drain after that, finishes
-// the requests that are being answered, and closes the system. The last two together take
-// server.shutdown_timeout at most.
+// Serve answers on the listener until ctx ends and for server.drain after that, finishes open
+// requests, and closes the system. The last two together take server.shutdown_timeout at most.
 func (a *App) Serve(ctx context.Context, l net.Listener) error {
 	server := a.httpServer(ctx)
 	if a.network != nil {
-		server.RegisterOnShutdown(a.network.watcher.End) // else it would wait for the streams
+		server.RegisterOnShutdown(a.network.watcher.End) // otherwise it would wait for the streams
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
@@ -52,8 +51,8 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 	return errors.Join(serveErr, shutdownErr, a.Close(ending))
 }
 
-// announce tells for server.drain that the server is about to stop, and returns early with
-// the error of a listener that fails.
+// announce reports for server.drain that the server is about to stop. It returns early with the
+// error of a listener that fails.
 func (a *App) announce(ctx context.Context, failed <-chan error) error {
 	over := a.cfg.Server.Drain
 	if over == 0 || errors.Is(context.Cause(ctx), ErrAtOnce) {
@@ -69,8 +68,8 @@ func (a *App) announce(ctx context.Context, failed <-chan error) error {
 	}
 }
 
-// finish lets requests finish, and cuts off those that take longer than most:
-// recording and closing need a share of the time too.
+// finish waits for open requests, and aborts those that take longer than most: recording and
+// closing need a share of the time too.
 func finish(ctx context.Context, server *http.Server, most time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -80,15 +79,15 @@ func finish(ctx context.Context, server *http.Server, most time.Duration) error 
 	return nil
 }
 
-// httpServer is the server with its bounds on slow and talkative clients.
+// httpServer returns the server, with its limits on slow clients and large headers.
 func (a *App) httpServer(ctx context.Context) *http.Server {
 	slow := a.cfg.Server.RequestTimeout + answerSlack
 	return &http.Server{
 		Handler:           a.Handler,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       slow,
-		// Both begin with the request. A call whose body came in the last moment
-		// still needs its time, and one whose body did not come is told so.
+		// Both start with the request. A call whose body arrived at the last moment still needs
+		// its time, and one whose body did not arrive must receive an error.
 		WriteTimeout:   2 * slow,
 		IdleTimeout:    idleTimeout,
 		MaxHeaderBytes: maxHeader,

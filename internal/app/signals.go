@@ -22,12 +22,12 @@ type signalParts struct {
 	counts    events.Store
 	tally     *events.Buffer
 	learner   *learning.Buffer
-	popular   *popularity.Buffer    // nil: live popularity does not count
-	publisher *popularity.Publisher // nil: recall reads live popularity where it is counted
+	popular   *popularity.Buffer    // nil if live popularity is off
+	publisher *popularity.Publisher // nil if recall reads live popularity where it is counted
 	trending  *trending.Live
 }
 
-// openRanking reads the ranking in force and starts what keeps it up to date.
+// openRanking reads the ranking in force and starts to update it in the background.
 func (b *builder) openRanking(ctx context.Context, store ranking.Store) (*ranking.Live, error) {
 	live, err := ranking.Open(ctx, store, ranking.Config{
 		Clock: b.clock, Configured: b.cfg.Ranking, Timeout: b.cfg.Server.RequestTimeout, Logger: b.log,
@@ -55,8 +55,8 @@ func (b *builder) openSignals(ctx context.Context, c clients, s stores, agents c
 	return g, nil
 }
 
-// openCounts opens the counts of what is shown and done: in Redis where several
-// servers share one, else in a file.
+// openCounts opens the counts of impressions and acts: in Redis if several servers share one,
+// else in a file.
 func (b *builder) openCounts(ctx context.Context, c clients) (events.Store, error) {
 	if c.redis != nil {
 		return eventsredis.New(c.redis, b.cfg.Redis.KeyPrefix), nil
@@ -73,9 +73,9 @@ func (b *builder) openCounts(ctx context.Context, c clients) (events.Store, erro
 	return file, nil
 }
 
-// openPopularity lets clicks and likes count: in the recall index of this process,
-// or in Redis, from where any server writes them to Elasticsearch; nil: they do not, or
-// nothing is to be written.
+// openPopularity opens the counter of clicks and likes: in the recall index of this process, or
+// in Redis, from where any server writes the counts to Elasticsearch. The buffer is nil if they
+// do not count, the publisher if there is nothing to write.
 func (b *builder) openPopularity(ctx context.Context, s stores) (*popularity.Buffer, *popularity.Publisher) {
 	var counter popularity.Counter
 	var publisher *popularity.Publisher
@@ -94,18 +94,18 @@ func (b *builder) openPopularity(ctx context.Context, s stores) (*popularity.Buf
 	return buffer, publisher
 }
 
-// openTrending follows what is trending: in Redis, where the servers share the
-// computing, or in this process.
+// openTrending opens the set of trending items: in Redis, where the servers share the
+// computation, or in this process.
 func (b *builder) openTrending(c clients, s stores) *trending.Live {
-	var store trending.Store // nil: this process alone
+	var store trending.Store // nil means this process alone
 	if s.indexed == nil && c.redis != nil {
 		store = trendingredis.New(c.redis, b.cfg.Redis.KeyPrefix)
 	}
 	return trending.NewLive(store, s.popular, s.contents, trending.Config{Clock: b.clock, Logger: b.log})
 }
 
-// startTrending keeps it up to date. Where recall is in this process it is known when
-// this returns.
+// startTrending keeps the set up to date. With atOnce it reads or computes the first set before
+// it returns.
 func (b *builder) startTrending(ctx context.Context, live *trending.Live, atOnce bool) {
 	if atOnce {
 		if err := live.Look(ctx); err != nil {

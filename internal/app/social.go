@@ -26,10 +26,10 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// measureEvery is the pause between two counts of the queue.
+// measureEvery is the pause between two measurements of the queue.
 const measureEvery = 10 * time.Second
 
-// purgeEvery is the pause between two removals of tombstones that are over.
+// purgeEvery is the pause between two purges of expired tombstones.
 const purgeEvery = 10 * time.Minute
 
 // SocialStore is a social store with its queue.
@@ -41,17 +41,17 @@ type SocialStore interface {
 type posts struct {
 	store SocialStore
 	listStores
-	cards      social.Cards     // of the store, which keep what they show
-	kept       social.KeptCards // for outages; nil: nothing is kept
+	cards      social.Cards     // of the store; cards that are shown are cached
+	kept       social.KeptCards // cached cards for outages; nil if there are none
 	catalog    catalog.Catalog  // with posts in front
 	fanout     *fanout.Fanout
 	late       *lists.Late
 	promotions *promotion.Source
-	files      *media.Files    // nil: posts have no images
-	restored   *lists.Restored // nil: the lists are in this process
+	files      *media.Files    // nil if posts have no images
+	restored   *lists.Restored // nil if the lists are in this process
 }
 
-// network is the half of posts and timelines.
+// network holds the parts for posts and timelines.
 type network struct {
 	*posts
 	timelines *engine.Timelines
@@ -59,7 +59,7 @@ type network struct {
 	watcher   *engine.Watcher
 }
 
-// openPosts opens posts, follows and lists over the items; nil: there are none.
+// openPosts opens posts, follows and lists over the items; nil if they are off.
 func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts, error) {
 	if !b.cfg.SocialOn() {
 		return nil, nil
@@ -131,8 +131,8 @@ func (b *builder) openSocialStore(ctx context.Context, options social.Options) (
 	return store, store.EndLeases(ctx)
 }
 
-// openPostgres brings the tables up to date. While the database is down that
-// waits, and the server starts: until then the store is unavailable.
+// openPostgres migrates the tables. While the database is down the migration waits, and the
+// server starts: until then the store is unavailable.
 func (b *builder) openPostgres(ctx context.Context, options social.Options) (SocialStore, error) {
 	cfg := postgres.Config{URL: b.cfg.Postgres.URL, Log: b.log}
 	if b.cfg.FromFiles() {
@@ -152,7 +152,7 @@ func (b *builder) openPostgres(ctx context.Context, options social.Options) (Soc
 	return store, err
 }
 
-// openNetwork reads timelines over the posts; nil: there are none.
+// openNetwork opens the timelines over the posts; nil if there are none.
 func (b *builder) openNetwork(p *posts, profiles catalog.Profiles, trends trending.Sets, cfg engine.Config) *network {
 	if p == nil {
 		return nil
@@ -172,7 +172,8 @@ func (b *builder) openNetwork(p *posts, profiles catalog.Profiles, trends trendi
 	}
 }
 
-// startSocial works on the queue unless this server only serves.
+// startSocial starts the background work for posts, and the queue's workers if this server has
+// any.
 func (b *builder) startSocial(ctx context.Context, n *network) error {
 	if n == nil {
 		return nil
@@ -208,8 +209,8 @@ func (n *network) firstLook(ctx context.Context) {
 	n.late.Look(ctx)
 }
 
-// readEvents takes the events of other systems from their Redis stream, on a
-// connection that may wait for them.
+// readEvents reads the events of other systems from their Redis stream, on a separate connection,
+// which may block.
 func (b *builder) readEvents(ctx context.Context, store SocialStore) error {
 	client, err := connect.Redis(ctx, b.cfg)
 	if err != nil {

@@ -28,8 +28,8 @@ type stores struct {
 	dedup    dedup.Store
 	sessions cache.Sessions
 	recorder *dedup.Recorder
-	spool    *spool.Spool    // nil: not failing open
-	recovery *recovery.Watch // nil: likewise
+	spool    *spool.Spool    // nil unless failing open
+	recovery *recovery.Watch // nil unless failing open with filters in Redis
 }
 
 func (b *builder) openStores(ctx context.Context, c clients) (stores, error) {
@@ -121,8 +121,8 @@ func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, erro
 	return store, nil
 }
 
-// openSpool opens the disk that impressions wait on while Redis is down, and what knows
-// whether it was, where filters are in Redis.
+// openSpool opens the spool that stores impressions on disk while Redis is down and, if filters
+// are in Redis, the watch of outages.
 func (b *builder) openSpool(ctx context.Context, c clients, s *stores) error {
 	dir, err := b.dataDir("spool")
 	if err != nil {
@@ -153,11 +153,11 @@ func (b *builder) openSpool(ctx context.Context, c clients, s *stores) error {
 	return nil
 }
 
-// imageShare of imageOf is the share of a request's time that the images of a post may take
-// to be stored: the rest is for the database, and for an answer without it.
+// imageShare of imageOf is the share of a request's time for storing the images of a post: the
+// rest is for the database, and for the answer if storing fails.
 const imageShare, imageOf = 2, 3
 
-// openMedia opens the store of the images of posts; nil where there is none.
+// openMedia opens the store of the images of posts; nil if there is none.
 func (b *builder) openMedia(rows social.Images) (*media.Files, error) {
 	address, err := b.mediaURL()
 	if err != nil || address == "" {
@@ -176,7 +176,7 @@ func (b *builder) openMedia(rows social.Images) (*media.Files, error) {
 	}
 	b.disconnects("media", store.Close)
 	files := media.NewFiles(store, rows, b.cfg.Server.RequestTimeout*imageShare/imageOf)
-	if u.Scheme == "s3" { // to list a folder would cost more than it tells
+	if u.Scheme == "s3" { // listing a folder would cost more than it is worth
 		b.checks["media"] = func(ctx context.Context) handler.Dependency {
 			return handler.Dependency{Err: files.Ping(ctx), Optional: true}
 		}
@@ -184,8 +184,7 @@ func (b *builder) openMedia(rows social.Images) (*media.Files, error) {
 	return files, nil
 }
 
-// mediaURL is where images are kept: in data_dir where posts are in SQLite and
-// nothing else is said.
+// mediaURL returns where images are stored: by default in data_dir if posts are in SQLite.
 func (b *builder) mediaURL() (string, error) {
 	if b.cfg.Media.URL != "" || b.cfg.UsesPostgres() {
 		return b.cfg.Media.URL, nil
@@ -197,7 +196,7 @@ func (b *builder) mediaURL() (string, error) {
 	return connect.FolderURL(dir)
 }
 
-// releasing returns the remover of images; nil where there are none.
+// releasing returns the remover of images; nil if there are none.
 func releasing(files *media.Files) fanout.Files {
 	if files == nil {
 		return nil

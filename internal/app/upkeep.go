@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/internal/repeat"
 )
 
-// startRetention removes items that are older than they are to be kept. Of several
-// servers one does so each time.
+// startRetention removes items that are older than the retention. One of several servers makes
+// each sweep.
 func (b *builder) startRetention(ctx context.Context, c clients, s stores, items catalog.Catalog) {
 	if b.cfg.Catalog.Retention == 0 {
 		return
@@ -28,15 +28,15 @@ func (b *builder) startRetention(ctx context.Context, c clients, s stores, items
 	b.background(ctx, "retention", catalog.NewRetention(s.contents, items, cfg).Run)
 }
 
-// How long the folding of documents waits.
+// Pauses of the folding of documents.
 const (
-	foldPause = 200 * time.Millisecond // between two pieces, to leave Elasticsearch to the readers
+	foldPause = 200 * time.Millisecond // between two batches, to leave Elasticsearch to the readers
 	foldAgain = 10 * time.Second       // after an error, and until the index is in use
-	foldEvery = 10 * time.Minute       // before it looks for documents that an older server has written since
+	foldEvery = 10 * time.Minute       // before it checks for documents that an older server has written since
 )
 
-// startFolding gives the documents of an index of Freshet's own that were written by an older
-// version what tags and languages are compared by.
+// startFolding adds the folded tags and languages, which are used for comparisons, to documents
+// of an index managed by Freshet that an older version wrote.
 func (b *builder) startFolding(ctx context.Context, items *elastic.Catalog) {
 	if items == nil || !b.cfg.Elasticsearch.ManageIndex {
 		return
@@ -47,7 +47,7 @@ func (b *builder) startFolding(ctx context.Context, items *elastic.Catalog) {
 			next, n, err := items.Fold(ctx, after)
 			after, total, pause = next, total+n, foldPause
 			switch {
-			case err != nil: // it begins again
+			case err != nil: // start over
 				pause = foldAgain
 			case next == "":
 				pause = foldEvery

@@ -1,5 +1,5 @@
-// Package elastic keeps the versions of the ranking in an Elasticsearch index that
-// is named after that of the items.
+// Package elastic stores the versions of the ranking in an Elasticsearch index that is named
+// after that of the items.
 package elastic
 
 import (
@@ -26,13 +26,12 @@ type Store struct {
 	index  string
 	writer *esindex.Writer
 
-	newest atomic.Int64 // the version that was the newest when last looked
+	newest atomic.Int64 // the newest version at the last read
 }
 
 var _ ranking.Store = (*Store)(nil)
 
-// New returns the store that belongs to the index of the items; it asks
-// Elasticsearch nothing yet.
+// New returns the store that belongs to the index of the items; it sends no request yet.
 func New(client esindex.Client, items string) *Store {
 	index := esindex.Rankings(items)
 	return &Store{client: client, index: index, writer: esindex.NewWriter(client, index, func(ctx context.Context) error {
@@ -41,16 +40,15 @@ func New(client esindex.Client, items string) *Store {
 	})}
 }
 
-// maxAhead is how many versions are read at once while looking for the newest.
+// maxAhead is the maximum number of versions read at once to find the newest.
 const maxAhead = 256
 
-// Newest implements [ranking.Store]. It asks for the version that was the
-// newest the last time and for the one after it; only where that exists does it
-// ask again.
+// Newest implements [ranking.Store]. It reads the version that was the newest the last time and
+// the one after it, and reads on only if that exists.
 func (s *Store) Newest(ctx context.Context) (ranking.Version, error) {
 	last, err := s.newestFrom(ctx, max(1, int(s.newest.Load())))
 	if errors.Is(err, feed.ErrNotFound) && s.newest.Load() > 1 {
-		// What was there is gone: somebody restored an older state.
+		// The version was deleted: somebody restored an older state.
 		last, err = s.newestFrom(ctx, 1)
 	}
 	if err != nil {
@@ -64,9 +62,8 @@ func (s *Store) Newest(ctx context.Context) (ranking.Version, error) {
 	return v, nil
 }
 
-// newestFrom reads versions upwards, ever more at once, until one is missing,
-// and returns the one before it; [feed.ErrNotFound] where the first is
-// missing.
+// newestFrom reads versions upwards, in growing batches, until one is missing, and returns the
+// one before it, or [feed.ErrNotFound] if the first is missing.
 func (s *Store) newestFrom(ctx context.Context, from int) (json.RawMessage, error) {
 	var last json.RawMessage
 	for ahead := 2; ; ahead = min(2*ahead, maxAhead) {
@@ -87,8 +84,7 @@ func (s *Store) newestFrom(ctx context.Context, from int) (json.RawMessage, erro
 	}
 }
 
-// read reads the versions from one number to another, in order; one
-// that does not exist is empty.
+// read returns the versions from one number to another, in order; a missing one is empty.
 func (s *Store) read(ctx context.Context, from, to int) ([]json.RawMessage, error) {
 	ids := make([]esindex.DocID, to-from+1)
 	for i := range ids { // to may be the largest int
@@ -137,7 +133,7 @@ func (s *Store) Versions(ctx context.Context, limit int) ([]ranking.Version, err
 	}
 	list := make([]ranking.Version, len(found))
 	for i, raw := range found {
-		if len(raw) == 0 { // somebody has deleted the index since the newest was read
+		if len(raw) == 0 { // the index was deleted since the newest was read
 			return nil, fmt.Errorf("%w: versions went while they were read", ranking.ErrUnavailable)
 		}
 		if list[len(found)-1-i], err = ranking.ParseVersion(raw); err != nil {
@@ -147,9 +143,9 @@ func (s *Store) Versions(ctx context.Context, limit int) ([]ranking.Version, err
 	return list, nil
 }
 
-// Append implements [ranking.Store]. Creating a document fails where
-// its id exists, which decides between servers that append at once. The version
-// before it must exist, and once it does it always will.
+// Append implements [ranking.Store]. Creating a document fails if its id exists, which decides
+// between servers that append at once. The previous version must exist, and once it does it
+// always will.
 func (s *Store) Append(ctx context.Context, v ranking.Version) error {
 	doc, err := v.Encode()
 	if err != nil {
@@ -168,16 +164,14 @@ func (s *Store) Append(ctx context.Context, v ranking.Version) error {
 	if !esindex.IsType(err, "version_conflict_engine_exception") {
 		return contractError(err)
 	}
-	// The client repeats a request whose answer was lost. Then what is in the
-	// way is ours.
+	// The client retries a request whose answer was lost. The existing document is then ours.
 	if there, err := s.read(ctx, v.Version, v.Version); err == nil && bytes.Equal(there[0], doc) {
 		return nil
 	}
 	return feed.Errorf(feed.ErrChanged, "ranking version %d: the ranking was changed meanwhile", v.Version)
 }
 
-// contractError turns an error of a request, nil for none, into one of the
-// contract.
+// contractError converts an error of a request, nil for none, into one of the contract.
 func contractError(err error) error {
 	if errors.Is(err, esindex.ErrUnavailable) {
 		return fmt.Errorf("%w: %w", ranking.ErrUnavailable, err)

@@ -1,4 +1,4 @@
-// Package rankingtest is the conformance suite of the contract of the ranking's
+// Package rankingtest is the conformance suite of [ranking.Store]. Every store passes it:
 // versions. Every store passes it:
 //
 //	func TestConformance(t *testing.T) {
@@ -29,7 +29,7 @@ func Run(t *testing.T, open func(t *testing.T) ranking.Store) {
 	t.Run("context that has ended", func(t *testing.T) { ended(t, s) })
 }
 
-// made is a valid version whose content differs from every other's.
+// made returns a valid version whose content differs from every other's.
 func made(t testing.TB, version int, by string) ranking.Version {
 	t.Helper()
 	live := feed.Live{Ranking: feed.Ranking{
@@ -91,8 +91,8 @@ func versions(t *testing.T, s ranking.Store) {
 	}
 }
 
-// concurrent lets several writers append the same version: exactly one
-// of them succeeds, and it is theirs that is read.
+// concurrent lets several writers append the same version: exactly one of them succeeds, and
+// reads return its version.
 func concurrent(t *testing.T, s ranking.Store) {
 	ctx := t.Context()
 	newest, err := s.Newest(ctx)

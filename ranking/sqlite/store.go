@@ -1,5 +1,5 @@
-// Package sqlite keeps the versions of the ranking in the SQLite file of embedded
-// mode, beside the catalog.
+// Package sqlite stores the versions of the ranking in the SQLite file of embedded mode, together
+// with the catalog.
 package sqlite
 
 import (
@@ -50,7 +50,7 @@ func only(list []ranking.Version, err error) (ranking.Version, error) {
 	return list[0], nil
 }
 
-// read reads versions from the one named downwards, at most limit.
+// read returns at most limit versions, from the given one downwards.
 func (s *Store) read(ctx context.Context, from, limit int) ([]ranking.Version, error) {
 	rows, err := s.file.Readers.QueryContext(ctx,
 		`SELECT doc FROM ranking_versions WHERE version <= ? ORDER BY version DESC LIMIT ?`, from, limit)
