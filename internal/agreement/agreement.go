@@ -1,6 +1,6 @@
-// Package agreement compares the settings in which all servers over the same stores must agree:
-// where they differ, servers show again what others have shown, or miss what others keep.
-// The first server writes its own into each store that others may share.
+// Package agreement compares the settings that must be equal on all servers over the same stores.
+// If they differ, servers repeat items that others have shown, or miss data that others have
+// stored. The first server writes its settings into each store that servers may share.
 package agreement
 
 import (
@@ -26,18 +26,18 @@ import (
 // ErrDiffers is wrapped by errors that name the settings that differ.
 var ErrDiffers = errors.New("this server's settings differ from those of the servers over the same stores")
 
-// Advice tells what to do about [ErrDiffers].
+// Advice says how to resolve [ErrDiffers].
 const Advice = "correct them, or let all servers have these: freshet doctor --accept-settings, then restart each"
 
-// Store keeps a text for all servers.
+// Store stores one text shared by all servers.
 type Store interface {
-	// Kept returns the text; "" where there is none.
+	// Kept returns the text, or "" if none is stored.
 	Kept(ctx context.Context) (string, error)
-	// Keep keeps the text in the place of any other; with once, unless there is one.
+	// Keep stores the text in place of any other. With once, it leaves an existing text unchanged.
 	Keep(ctx context.Context, text string, once bool) error
 }
 
-// Settings are the values of those that must agree, by name. None is secret.
+// Settings holds the values of the settings that must agree, by name. None is secret.
 type Settings map[string]string
 
 // Of returns the settings of a configuration.
@@ -47,7 +47,7 @@ func Of(cfg configs.Config) Settings {
 		"impressions.on":    cfg.Impressions.On,
 		"catalog.group_by":  cfg.Catalog.GroupBy,
 	}
-	if cfg.Impressions.On == configs.OnSeen { // what was not reported counts as long as its session
+	if cfg.Impressions.On == configs.OnSeen { // an item that is not reported counts as shown until its session expires
 		s["sessions.ttl"] = cfg.Sessions.TTL.String()
 	}
 	if cfg.Auth.Mode == configs.ModeJWT {
@@ -56,7 +56,8 @@ func Of(cfg configs.Config) Settings {
 	if cfg.UsesRedis() {
 		s["redis.key_prefix"] = cfg.Redis.KeyPrefix
 		s["the database of redis.url"] = strconv.Itoa(cfg.Redis.Server().DB)
-		// How long a page may take that another server's impressions are kept pending for.
+		// The pending grace derives from it: impressions stay pending for as long as any server may
+		// take for a page.
 		s["server.request_timeout"] = cfg.Server.RequestTimeout.String()
 	}
 	if cfg.UsesElasticsearch() {
@@ -73,7 +74,7 @@ func Of(cfg configs.Config) Settings {
 	return s
 }
 
-// withoutParameters is an address with nothing but where it leads.
+// withoutParameters reduces an address to its scheme, host and path.
 func withoutParameters(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -82,7 +83,7 @@ func withoutParameters(address string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// parse reads settings that are kept.
+// parse decodes stored settings.
 func parse(text string) (Settings, error) {
 	var s Settings
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
@@ -91,8 +92,8 @@ func parse(text string) (Settings, error) {
 	return s, nil
 }
 
-// compare returns an error that names what differs; nil: nothing. A setting that one of both
-// does not name is of another version.
+// compare returns an error that names the settings that differ, or nil. A setting that only one
+// side has belongs to another version and is ignored.
 func (s Settings) compare(kept Settings) error {
 	var differ []string
 	for _, name := range slices.Sorted(maps.Keys(s)) {
@@ -106,8 +107,8 @@ func (s Settings) compare(kept Settings) error {
 	return fmt.Errorf("%w: %s", ErrDiffers, strings.Join(differ, "; "))
 }
 
-// Check compares the settings with those that are kept, and keeps them where there are none,
-// or none by their name. The error wraps [ErrDiffers], or is the store's.
+// Check compares the settings with the stored ones, and stores those that are missing there. The
+// error wraps [ErrDiffers], or is the store's.
 func Check(ctx context.Context, store Store, s Settings) error {
 	found, err := store.Kept(ctx)
 	if err == nil && found == "" {
@@ -133,7 +134,7 @@ func Check(ctx context.Context, store Store, s Settings) error {
 	return Accept(ctx, store, kept)
 }
 
-// Look compares the settings with those that are kept, and changes nothing.
+// Look compares the settings with the stored ones and changes nothing.
 func Look(ctx context.Context, store Store, s Settings) error {
 	found, err := store.Kept(ctx)
 	if err != nil || found == "" {
@@ -146,7 +147,7 @@ func Look(ctx context.Context, store Store, s Settings) error {
 	return s.compare(kept)
 }
 
-// Accept keeps the settings as those of all servers.
+// Accept stores the settings as those of all servers.
 func Accept(ctx context.Context, store Store, s Settings) error { return s.keep(ctx, store, false) }
 
 func (s Settings) keep(ctx context.Context, store Store, once bool) error {
@@ -157,16 +158,17 @@ func (s Settings) keep(ctx context.Context, store Store, once bool) error {
 	return store.Keep(ctx, string(text), once)
 }
 
-// docID is the document beside the versions of the ranking, whose ids are others.
+// docID is the id of the settings document in the index of the ranking versions. No version has
+// this id.
 const docID = "settings"
 
-// elastic keeps the text beside the index of items.
+// elastic stores the text in the index of the ranking versions of an item index.
 type elastic struct {
 	client esindex.Client
 	items  string
 }
 
-// InElastic keeps settings beside the index of items.
+// InElastic returns a store of settings in the index of the ranking versions of the item index.
 func InElastic(client esindex.Client, items string) Store { return elastic{client, items} }
 
 type document struct {
@@ -206,18 +208,18 @@ func (e elastic) Keep(ctx context.Context, text string, once bool) error {
 	err = esindex.Do(ctx, e.client, http.MethodPut, "/"+esindex.Rankings(e.items)+how+docID, esindex.Patience(ctx), body, nil)
 	var refused *esindex.Error
 	if once && errors.As(err, &refused) && refused.Status == http.StatusConflict {
-		return nil // there is one
+		return nil // it exists
 	}
 	return err
 }
 
-// inRedis keeps the text under the key prefix: servers with other prefixes share nothing.
+// inRedis stores the text under the key prefix: servers with different prefixes share nothing.
 type inRedis struct {
 	client redis.Cmdable
 	key    string
 }
 
-// InRedis keeps settings with what lies in Redis under the prefix.
+// InRedis returns a store of settings in Redis, under the key prefix.
 func InRedis(client redis.Cmdable, prefix string) Store {
 	return inRedis{client, rediskeys.For(client, prefix).Settings()}
 }

@@ -1,6 +1,6 @@
-// Package breaker stands in front of every call to a service: it refuses calls while the
-// service is down, so that a dead one costs a few requests their time and not all of them,
-// bounds how long a request waits for one, and measures and traces the calls.
+// Package breaker guards every call to a service. It refuses calls while the service is down, so
+// that only a few requests wait for a dead service, bounds how long a request waits for a call, and
+// measures and traces the calls.
 package breaker
 
 import (
@@ -35,31 +35,31 @@ var (
 	}, []string{"dependency", "reason"})
 )
 
-// A breaker opens when most of a short while's calls have failed, or when the last calls have
-// and none was answered lately: where one node of a cluster is dead, calls fail in a row by
-// chance, but the other nodes answer in between. It lets a few try again after a pause.
+// A breaker opens when most calls of a short window have failed, or when the last calls have failed
+// in a row and none was answered recently: if one node of a cluster is dead, calls fail in a row by
+// chance, but the other nodes answer in between. After a pause it lets a few calls through.
 const (
 	window       = 10 * time.Second // over which calls are counted
-	LeastCalls   = 5                // of a window; fewer say nothing
+	LeastCalls   = 5                // in a window; fewer are not enough evidence
 	downRatio    = 0.6              // of failed calls; one dead node of a three-node cluster stays below
-	leastSilence = time.Second      // without an answer, for failures in a row to say something
+	leastSilence = time.Second      // without an answer, before failures in a row open the breaker
 	openPause    = 2 * time.Second
-	probes       = 3 // calls that try again at once, and must all succeed
+	probes       = 3 // concurrent calls while half open; all must succeed
 )
 
-// Breaker stands in front of every call to one service.
+// Breaker guards every call to one service.
 type Breaker struct {
 	name                 string
 	breaker              *gobreaker.TwoStepCircuitBreaker[any]
 	began                time.Time
-	answered             atomic.Int64                   // when the last call was, in nanoseconds since began
+	answered             atomic.Int64                   // time of the last answer, in nanoseconds since began
 	seconds              map[string]prometheus.Observer // by kind of call
 	unreachable, refused prometheus.Counter
 	pings                singleflight.Group
 }
 
-// New returns the breaker of a service that is called in these kinds of calls, which it
-// knows from the beginning: looking a label up costs more than observing.
+// New returns the breaker of a service with the given kinds of calls. They are fixed because
+// looking up a metric label costs more than observing a value.
 func New(name string, log *slog.Logger, calls ...string) *Breaker {
 	b := &Breaker{
 		name: name, began: time.Now(), seconds: make(map[string]prometheus.Observer, len(calls)),
@@ -72,14 +72,13 @@ func New(name string, log *slog.Logger, calls ...string) *Breaker {
 	return b
 }
 
-// State tells whether calls are let through.
+// State returns the breaker's state: whether calls are let through.
 func (b *Breaker) State() gobreaker.State { return b.breaker.State() }
 
-// Counts are the calls of the window until now.
+// Counts returns the counts of the calls in the current window.
 func (b *Breaker) Counts() gobreaker.Counts { return b.breaker.Counts() }
 
-// isDown reports whether the calls of the window say that the breaker is to
-// open.
+// isDown reports whether the calls of the window should open the breaker.
 func (b *Breaker) isDown(c gobreaker.Counts) bool {
 	calls := c.Requests - c.TotalExclusions
 	if calls < LeastCalls {
@@ -92,8 +91,8 @@ func (b *Breaker) isDown(c gobreaker.Counts) bool {
 	return c.ConsecutiveFailures >= LeastCalls && silent >= leastSilence
 }
 
-// errCallerGone is how a call ends whose caller did not wait for the answer: it
-// says nothing about the dependency.
+// errCallerGone is the outcome of a call that its caller did not wait for: it is no evidence about
+// the dependency.
 var errCallerGone = errors.New("the caller did not wait for the answer")
 
 func newBreaker(name string, isDown func(gobreaker.Counts) bool, log *slog.Logger) *gobreaker.TwoStepCircuitBreaker[any] {
@@ -107,7 +106,7 @@ func newBreaker(name string, isDown func(gobreaker.Counts) bool, log *slog.Logge
 			case gobreaker.StateOpen:
 				breaker(0)
 				if from == gobreaker.StateHalfOpen {
-					return // still down: not a line every two seconds
+					return // still down: no log line every two seconds
 				}
 				log.Warn("a dependency is down: calls fail at once for a while", "dependency", name, "pause", openPause.String())
 			case gobreaker.StateHalfOpen:
@@ -123,14 +122,14 @@ func newBreaker(name string, isDown func(gobreaker.Counts) bool, log *slog.Logge
 // Call is one call that the breaker has let through.
 type Call struct {
 	of      *Breaker
-	settle  func(error) // tells the breaker
-	span    trace.Span  // nil: not traced
+	settle  func(error) // reports the outcome to the breaker
+	span    trace.Span  // nil means not traced
 	seconds prometheus.Observer
 	since   time.Time
 }
 
-// Enter begins a call of a kind, and a span named after what is asked. The
-// error is the breaker's. Calls outside a request are measured, not traced.
+// Enter begins a call of the given kind and a span named after what, the operation. The error is
+// the breaker's. Calls outside a request are measured, not traced.
 func (b *Breaker) Enter(ctx context.Context, kind, what string, batch int) (context.Context, *Call, error) {
 	settle, err := b.breaker.Allow()
 	if err != nil {
@@ -138,7 +137,7 @@ func (b *Breaker) Enter(ctx context.Context, kind, what string, batch int) (cont
 	}
 	c := &Call{of: b, settle: settle, seconds: b.seconds[kind], since: time.Now()}
 	if parent := trace.SpanFromContext(ctx); parent.IsRecording() {
-		// Keys and bodies hold agents' ids; the kind of the call is enough.
+		// Not the keys and bodies: they contain agents' ids.
 		ctx, c.span = parent.TracerProvider().Tracer(tracerName).Start(ctx, b.name+" "+what,
 			trace.WithSpanKind(trace.SpanKindClient),
 			trace.WithAttributes(attribute.String("db.system.name", b.name), attribute.String("db.operation.name", what)))
@@ -149,28 +148,28 @@ func (b *Breaker) Enter(ctx context.Context, kind, what string, batch int) (cont
 	return ctx, c, nil
 }
 
-// refuse counts a call that is not made, and returns why.
+// refuse counts a call that is not made, and returns the reason.
 func (b *Breaker) refuse(ctx context.Context, why error) error {
 	b.refused.Inc()
 	trace.SpanFromContext(ctx).AddEvent(b.name + " refused: " + why.Error())
 	return why
 }
 
-// refuseRest refuses the further calls of a request after one that got no answer.
+// refuseRest refuses the further calls of a request after one got no answer.
 func (b *Breaker) refuseRest(ctx context.Context) error {
 	return b.refuse(ctx, errors.New("it did not answer an earlier call of this request"))
 }
 
-// tracerName says in traces what made the span: the running system.
+// tracerName names the instrumentation in traces: the running system.
 const tracerName = "github.com/freshet/freshet/internal/app"
 
-// pingTimeout is how long a service that is up may take to answer a ping.
+// pingTimeout is the time in which a service that is up must answer a ping.
 const pingTimeout = time.Second
 
-// Late ends a call that has taken longer than it may, with err. That says that this call is
-// slow, which whoever asks for much can bring about: it counts against the dependency only
-// if a ping, which costs it nothing, fails too. Late does not wait for the ping, and calls
-// that are late together share one.
+// Late ends a call that exceeded its time limit, with err. The timeout only proves that this call
+// is slow, which a request for a lot of data can cause. So it counts against the dependency only if
+// a ping, which is cheap for it, fails too. Late does not wait for the ping. Concurrent late calls
+// share one.
 func (c *Call) Late(ctx context.Context, err error, ping func(context.Context) error) {
 	c.measure(err)
 	ctx = context.WithoutCancel(ctx)
@@ -187,8 +186,8 @@ func (c *Call) Late(ctx context.Context, err error, ping func(context.Context) e
 	}()
 }
 
-// Leave ends the call. err counts against the dependency; nil where it
-// could be asked, whatever it answered; errCallerGone where that is not known.
+// Leave ends the call. err counts against the dependency. It is nil if the dependency was
+// reachable, whatever it answered, and errCallerGone if that is unknown.
 func (c *Call) Leave(err error) {
 	c.tell(err)
 	c.measure(err)
@@ -221,12 +220,12 @@ var dependencyUp = promauto.NewGaugeVec(prometheus.GaugeOpts{
 	Help: "1 while the dependency answers, asked every five seconds; 0 while it does not, or calls to it fail at once because it was down; 0.5 while it answers and a few calls try it again.",
 }, []string{"dependency"})
 
-// upState tells whether a dependency is up, by two values from 0 to 1: the last look at it,
-// and its breaker. The worse of the two counts: a look that is answered does not hide
-// that calls fail at once, and a breaker that tries again does not interrupt an alert.
+// upState holds two values from 0 to 1 for a dependency: the result of the last check, and the
+// state of its breaker. The lower one is published: a successful check does not hide that calls
+// fail at once, and a half-open breaker does not interrupt an alert.
 type upState struct{ look, breaker float64 }
 
-// ups are the states of this process's dependencies, by name.
+// ups holds the states of this process's dependencies, by name.
 var ups = struct {
 	mu sync.Mutex
 	of map[string]upState
@@ -244,7 +243,7 @@ func setUp(name string, change func(*upState)) {
 	dependencyUp.WithLabelValues(name).Set(min(state.look, state.breaker))
 }
 
-// Looked publishes whether a dependency answered when it was looked at last.
+// Looked publishes whether a dependency answered its last check.
 func Looked(name string, answered bool) {
 	look := 0.0
 	if answered {

@@ -7,26 +7,26 @@ import (
 )
 
 const (
-	// databaseShare is the share of a request's time that its calls to the database may take
-	// until one fails: a third. The rest is for an answer without it.
+	// databaseShare is the divisor of a request's time that gives the longest database call: a
+	// third. The rest is left for answering without the database.
 	databaseShare = 3
-	// databaseLongest is the longest call of anything else: one that never ends would
-	// hide from the breaker that nobody answers.
+	// databaseLongest limits calls outside a request: one that never ends would hide from the
+	// breaker that the database does not answer.
 	databaseLongest = 30 * time.Second
 )
 
-// Database stands in front of every call to the database of posts and follows.
+// Database guards every call to the database of posts and follows.
 type Database struct {
 	*Breaker
-	patience    time.Duration    // longest call of a request
-	unreachable func(error) bool // whether an error says that the database could not be asked
+	patience    time.Duration    // time limit of a call in a request
+	unreachable func(error) bool // whether an error means that the database was unreachable
 	ping        func(context.Context) error
 }
 
-// NewDatabase returns the breaker of a database, of whose errors unreachable knows which
-// say that it could not be asked. A request has requestTimeout altogether. ping asks the
-// database something that costs it nothing, without waiting for other calls: a call that
-// takes longer than it may counts against the database only if ping cannot ask it, either.
+// NewDatabase returns the breaker of a database. unreachable reports whether an error means that
+// the database was unreachable. requestTimeout is the total time of a request. ping sends the
+// database a cheap query, without waiting for other calls: a call that exceeds its time limit
+// counts against the database only if ping finds it unreachable too.
 func NewDatabase(name string, requestTimeout time.Duration, ping func(context.Context) error, unreachable func(error) bool, log *slog.Logger) Database {
 	return Database{New(name, log, "read", "write"), requestTimeout / databaseShare, unreachable, ping}
 }

@@ -11,25 +11,25 @@ import (
 	"time"
 )
 
-// Elastic stands in front of every request to Elasticsearch. It also
-// bounds them, so that a request that hangs leaves time to answer without it.
+// Elastic guards every request to Elasticsearch. It also limits their time, so that a request that
+// hangs leaves time to answer without it.
 type Elastic struct {
 	*Breaker
 	next    http.RoundTripper
 	timeout time.Duration
 }
 
-// bulkLongest is the longest request that writes many documents. One that never ends would
-// hide that nobody answers.
+// bulkLongest is the time limit of a request that writes many documents. One that never ended would
+// hide that Elasticsearch does not answer.
 const bulkLongest = 30 * time.Second
 
-// NewElastic puts a breaker in front of next. A request takes timeout at most, one that
-// writes many documents half a minute.
+// NewElastic puts a breaker in front of next. The time limit of a request is timeout, that of a
+// bulk request half a minute if that is longer.
 func NewElastic(next http.RoundTripper, timeout time.Duration, log *slog.Logger) Elastic {
 	return Elastic{New("elasticsearch", log, "search", "mget", "bulk", "other"), next, timeout}
 }
 
-// elasticCall names the kind of a request by its path.
+// elasticCall returns the kind of a request by its path.
 func elasticCall(path string) string {
 	switch path[strings.LastIndexByte(path, '/')+1:] {
 	case "_search":
@@ -61,7 +61,7 @@ func (b Elastic) RoundTrip(req *http.Request) (*http.Response, error) {
 		b.dropIdle(err)
 		switch {
 		case late:
-			ask := pingAs(req) // the client may send req elsewhere meanwhile
+			ask := pingAs(req) // the client may already be sending req to another node
 			call.Late(ctx, err, func(ctx context.Context) error { return b.ping(ask.WithContext(ctx)) })
 		case errors.Is(err, context.Canceled):
 			call.Leave(errCallerGone)
@@ -75,7 +75,7 @@ func (b Elastic) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// unavailable returns an error where a response says that Elasticsearch cannot be asked.
+// unavailable returns an error if the response means that Elasticsearch is unavailable.
 func unavailable(res *http.Response) error {
 	if res.StatusCode == http.StatusServiceUnavailable || res.StatusCode == http.StatusGatewayTimeout {
 		return fmt.Errorf("elasticsearch answers %d", res.StatusCode)
@@ -83,7 +83,7 @@ func unavailable(res *http.Response) error {
 	return nil
 }
 
-// pingAs returns a request that asks the node that req went to for nothing but an answer.
+// pingAs returns a request for / to the node that req was sent to.
 func pingAs(req *http.Request) *http.Request {
 	ask := req.Clone(req.Context())
 	ask.Method, ask.Body, ask.GetBody, ask.ContentLength = http.MethodHead, nil, nil, 0
@@ -100,16 +100,16 @@ func (b Elastic) ping(req *http.Request) error {
 	return unavailable(res)
 }
 
-// dropIdle closes the connections that are idle when a request got no answer in time. What
-// it was sent on may have died silently, at a firewall or with an address that moved, and
-// then they have, too: each would cost another request its time.
+// dropIdle closes the idle connections when a request timed out. Its connection may have died
+// silently, at a firewall or because an address moved, and then the idle ones are dead too: each
+// would cost another request its time.
 func (b Elastic) dropIdle(err error) {
 	if t, ok := b.next.(interface{ CloseIdleConnections() }); ok && errors.Is(err, context.DeadlineExceeded) {
 		t.CloseIdleConnections()
 	}
 }
 
-// cancelling ends a request's context when its body has been read.
+// cancelling cancels a request's context when its body is closed.
 type cancelling struct {
 	io.ReadCloser
 	cancel context.CancelFunc
@@ -125,7 +125,7 @@ func (c *cancelling) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the body and ends the context.
+// Close closes the body and cancels the context.
 func (c *cancelling) Close() error {
 	defer c.cancel()
 	return c.ReadCloser.Close()

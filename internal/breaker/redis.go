@@ -14,39 +14,37 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-// Redis is a hook of the Redis client, so it stands in front of every
-// backend that uses the client.
+// Redis is a hook of the Redis client, so it guards every backend that uses the client.
 type Redis struct {
 	*Breaker
-	patience time.Duration // longest call of a feed request, with the client's own retries
-	masters  Masters       // nil: they are not watched
+	patience time.Duration // time limit of a call in a request, including the client's own retries
+	masters  Masters       // nil means they are not watched
 }
 
-// Masters holds up what must not reach a new master before it knows what was delivered
-// last.
+// Masters delays connections and requests that must not reach a new master before that has the
+// latest deliveries.
 type Masters interface {
-	Dialled(addr string)                // a connection goes to this server
+	Dialled(addr string)                // a connection to this server was made
 	HoldConnection(ctx context.Context) // a new connection waits here
 	HoldRequest(ctx context.Context)    // a request waits here before its first call
 }
 
-// NewRedis returns the hook for a client. A call of a request takes patience at most, with
-// the client's own retries. Masters that are nil are not watched.
+// NewRedis returns the hook for a client. The time limit of a call in a request is patience,
+// including the client's own retries. If masters is nil, they are not watched.
 func NewRedis(name string, patience time.Duration, masters Masters, log *slog.Logger) Redis {
 	return Redis{New(name, log, "command", "pipeline"), patience, masters}
 }
 
 var _ redis.Hook = Redis{}
 
-// passed marks the context of a call that the breaker has let through: what the
-// client does on its behalf, such as greeting the server on a new connection,
-// is a part of it.
+// passed marks the context of a call that the breaker has let through. Commands that the client
+// sends on its behalf, such as the greeting on a new connection, are part of it.
 type passed struct{}
 
 // greeting is the first command on a new connection.
 const greeting = "hello"
 
-// guard runs a call if the breaker lets it; refused is called if not.
+// guard runs a call if the breaker allows it, and calls refused if not.
 func (b Redis) guard(ctx context.Context, kind, what string, batch int, run func(context.Context) error, refused func(error)) error {
 	if ctx.Value(passed{}) != nil {
 		if what == greeting && b.masters != nil {
@@ -81,14 +79,14 @@ func (b Redis) guard(ctx context.Context, kind, what string, batch int, run func
 }
 
 const (
-	firstPause   = 20 * time.Millisecond // before a call is made again; it doubles
+	firstPause   = 20 * time.Millisecond // before a retry; it doubles
 	longestPause = 200 * time.Millisecond
 )
 
-// patiently makes a call of a request, again and again while Redis gives no
-// answer, until the patience is at its end: a Redis that comes back meanwhile,
-// after a failover or a restart, is not one that is down. Every command may be
-// made twice: page steps have records, adding and removing is idempotent.
+// patiently makes a call of a request and retries it while Redis does not answer, until patience
+// has passed: a Redis that comes back within that time, after a failover or a restart, is not
+// treated as down. Every command may be repeated: page steps are recorded, adding and removing is
+// idempotent.
 func (b Redis) patiently(ctx context.Context, run func(context.Context) error) error {
 	ctx, done := context.WithTimeout(ctx, b.patience)
 	defer done()
@@ -105,8 +103,8 @@ func (b Redis) patiently(ctx context.Context, run func(context.Context) error) e
 	}
 }
 
-// broken returns err where it counts against Redis: it could not be asked, and not because
-// the caller went away. A master whose replicas are late can be asked.
+// broken returns err if it counts against Redis: Redis was unreachable, and not because the caller
+// stopped waiting. A master whose replicas lag is reachable.
 func broken(err error) error {
 	if rediskeys.Unreachable(err) && !errors.Is(err, rediskeys.ErrShort) {
 		return err
@@ -114,7 +112,7 @@ func broken(err error) error {
 	return nil
 }
 
-// Wait guards the writes that wait for replicas ([rediskeys.Replicas]).
+// Wait guards a write that waits for replicas ([rediskeys.Replicas]).
 func (b Redis) Wait(ctx context.Context, call func(context.Context) error) error {
 	return b.guard(ctx, "pipeline", "wait", 0, call, func(error) {})
 }
@@ -148,19 +146,18 @@ func (b Redis) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 	}
 }
 
-// request is the shared state of the calls of one agent's request to a service: a dead
-// Redis costs the request one call's timeout, not one timeout for each of its
-// stages, which together may be longer than the request has; a dead PostgreSQL
-// likewise.
+// request is the state shared by the calls of one agent's request. It makes a dead Redis cost the
+// request one timeout, not one for each of its stages, which together may exceed the request's time
+// limit. The same holds for a dead PostgreSQL.
 type request struct {
 	begun        atomic.Bool // it has made a call to Redis
 	lost         atomic.Bool // a call to Redis got no answer
-	databaseLost atomic.Bool // PostgreSQL could not be asked
+	databaseLost atomic.Bool // PostgreSQL was unreachable
 }
 
 type requestKey struct{}
 
-// requestOf is the request that a context belongs to; nil for background work.
+// requestOf returns the request that a context belongs to, or nil for background work.
 func requestOf(ctx context.Context) *request {
 	r, _ := ctx.Value(requestKey{}).(*request)
 	return r
@@ -169,7 +166,7 @@ func requestOf(ctx context.Context) *request {
 // InRequest reports whether a context is that of a request.
 func InRequest(ctx context.Context) bool { return requestOf(ctx) != nil }
 
-// learn takes in how a call ended, after the client's own retry.
+// learn records the outcome of a call, after the client's own retries.
 func (r *request) learn(err error) {
 	if r != nil && rediskeys.Silent(err) {
 		r.lost.Store(true)
@@ -182,8 +179,8 @@ func (r *request) begins() bool { return r != nil && !r.begun.Swap(true) }
 // givenUp reports whether a call of this request got no answer.
 func (r *request) givenUp() bool { return r != nil && r.lost.Load() }
 
-// Begin marks the context of a request: when a service gives no answer to one of its calls,
-// its other calls to that service are refused.
+// Begin marks the context of a request: once a service does not answer one of its calls, its other
+// calls to that service are refused.
 func Begin(ctx context.Context) context.Context {
 	return context.WithValue(ctx, requestKey{}, &request{})
 }

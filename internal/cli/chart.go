@@ -14,20 +14,20 @@ import (
 	"github.com/freshet/freshet/internal/tuning"
 )
 
-// Places on the sheet, in pixels.
+// Positions in the chart, in pixels.
 const (
 	chartWidth  = 860
 	chartLeft   = 72
 	chartRight  = 24
-	chartTop    = 64 // with another noteHeight for each note, and for the legend
+	chartTop    = 64 // plus noteHeight for each note and for the legend
 	noteHeight  = 20
 	panelHeight = 170
 	panelGap    = 62
-	tickWidth   = 52 // the least distance of two texts on the horizontal axis
+	tickWidth   = 52 // least distance of two labels on the horizontal axis
 )
 
-// Colours that people who do not see all colours tell apart (Okabe and Ito,
-// 2008), on light and dark ground.
+// Colours that people with colour blindness can tell apart (Okabe and Ito, 2008), on light and dark
+// backgrounds.
 var chartColours = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"}
 
 const chartStyle = `
@@ -39,17 +39,18 @@ const chartStyle = `
     }
   `
 
-// panel is one figure of a chart, over the values of the first parameter, with a line for each
-// value of the second. Its axis begins at 0.
+// panel is the plot of one figure over the values of the first parameter, with a line for each
+// value of the second. Its vertical axis begins at 0.
 type panel struct {
 	name   string
 	format func(float64) string
-	ticks  []float64 // nil: round numbers
+	ticks  []float64 // nil means round numbers
 	of     func(offline.Summary) offline.Spread
-	unit   float64 // of the figure
+	unit   float64 // the figure is divided by it
 }
 
-// WriteSweepChart draws the overlap, what is new, and the median age, as an SVG that stands alone.
+// WriteSweepChart draws the overlap, the share of new items, and the median age as a self-contained
+// SVG.
 func WriteSweepChart(w io.Writer, s tuning.Sweep) error {
 	d := drawing{w: bufio.NewWriter(w), sweep: s, axis: s.Axes[0]}
 	percents := func(v float64) string { return fmt.Sprintf("%.0f%%", 100*v) }
@@ -90,10 +91,10 @@ func WriteSweepChart(w io.Writer, s tuning.Sweep) error {
 type drawing struct {
 	w     *bufio.Writer
 	sweep tuning.Sweep
-	axis  tuning.Parameter // the first, whose values increase
+	axis  tuning.Parameter // the first axis; its values increase
 }
 
-// names are those of the lines; an only one has none.
+// names returns the names of the lines; a single line has an empty name.
 func (d *drawing) names() []string {
 	if len(d.sweep.Axes) == 1 || len(d.sweep.Axes[1].Values) == 1 {
 		return []string{""}
@@ -151,7 +152,7 @@ func (d *drawing) panel(p panel, names []string, top float64) {
 	}
 }
 
-// across draws the horizontal axis, and a mark where A is.
+// across draws the horizontal axis, and a mark at the value of A.
 func (d *drawing) across(top float64) {
 	bottom, free := top+panelHeight, math.Inf(-1)
 	values := d.axis.Values
@@ -159,7 +160,7 @@ func (d *drawing) across(top float64) {
 		x := d.place(v)
 		d.put(`  <line class="axis" x1="%s" y1="%s" x2="%[1]s" y2="%[3]s"/>`, px(x), px(bottom), px(bottom+5))
 		if x < free {
-			continue // the texts would run into each other
+			continue // the labels would overlap
 		}
 		free = x + tickWidth
 		d.text(x, bottom+19, "quiet", `text-anchor="middle"`, d.axis.Text(v))
@@ -171,7 +172,7 @@ func (d *drawing) across(top float64) {
 	}
 }
 
-// line draws the points that have a figure.
+// line draws the points that have a value.
 func (d *drawing) line(points []tuning.Point, p panel, name, colour string, y func(float64) float64) {
 	var places []string
 	for i, point := range points {
@@ -188,7 +189,7 @@ func (d *drawing) line(points []tuning.Point, p panel, name, colour string, y fu
 	d.put("  </g>")
 }
 
-// place is where a value stands on the horizontal axis. Equal ratios of a duration are equal
+// place returns the x position of a value. For a duration axis with Ratios, equal ratios are equal
 // distances.
 func (d *drawing) place(v float64) float64 {
 	low, high := d.axis.Values[0], d.axis.Values[len(d.axis.Values)-1]
@@ -198,7 +199,7 @@ func (d *drawing) place(v float64) float64 {
 	return chartLeft + (chartWidth-chartLeft-chartRight)*(v-low)/(high-low)
 }
 
-// roundTicks are four to six round numbers from 0 to at least high.
+// roundTicks returns four to six round numbers from 0 to at least high.
 func roundTicks(high float64) []float64 {
 	if high <= 0 {
 		high = 1

@@ -38,7 +38,7 @@ func WriteComparison(w io.Writer, c offline.Comparison) error {
 	return err
 }
 
-// notes writes what changes did beside what they say, a line each.
+// notes writes the side effects of changes, one line each.
 func notes(list []string) string {
 	var b strings.Builder
 	for _, note := range list {
@@ -55,14 +55,14 @@ func setting(c offline.Comparison) string {
 	return s
 }
 
-// What a difference must reach to be told as one: a twentieth of an age, and a
-// point of coverage. Less changes nothing that a reader could notice.
+// The least differences that are reported: a twentieth of an age, and one point of coverage. A
+// reader could not notice smaller ones.
 const (
 	noticedAge      = 0.05
 	noticedCoverage = 0.01
 )
 
-// conclusion says in a sentence what B changes.
+// conclusion describes in a sentence what B changes.
 func conclusion(c offline.Comparison) string {
 	f := c.Figures
 	switch {
@@ -100,7 +100,7 @@ func coverageCompared(was, is float64) string {
 	return fmt.Sprintf("%s of an agent's interests instead of %s", part(is), part(was))
 }
 
-// figure writes one of a spread's figures, a dash where there are no agents.
+// figure formats one of a spread's values, or a dash if there are no agents.
 func figure(s offline.Spread, v float64, text func(float64) string) string {
 	if s.N == 0 {
 		return "-"
@@ -117,7 +117,7 @@ func counted(n int, what string) string {
 
 func two(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
-// part writes a part as a percentage. What is not nothing is not written as it.
+// part formats a part as a percentage. A part above 0 is never written as 0.
 func part(v float64) string {
 	text := strconv.FormatFloat(100*v, 'f', 1, 64) + "%"
 	if v > 0 && text == "0.0%" {
@@ -126,7 +126,7 @@ func part(v float64) string {
 	return text
 }
 
-// preciseAge writes seconds with one decimal of the largest unit that fits.
+// preciseAge formats seconds with one decimal, in the largest unit that fits.
 func preciseAge(seconds float64) string {
 	for _, unit := range []struct {
 		seconds float64
@@ -139,7 +139,7 @@ func preciseAge(seconds float64) string {
 	return strconv.FormatFloat(seconds, 'f', 0, 64) + "s"
 }
 
-// WriteSweep writes a line of means over the agents for each point.
+// WriteSweep writes a table of the means over the agents, one row per point.
 func WriteSweep(w io.Writer, s tuning.Sweep) error {
 	var header []any
 	for _, axis := range s.Axes {

@@ -12,8 +12,8 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// WriteExplanation writes an explanation as a table of the candidates down to
-// the last of the page, or of all, and lines about it.
+// WriteExplanation writes an explanation as a table of the candidates, up to the last one of the
+// page or all of them, and a summary.
 func WriteExplanation(w io.Writer, x client.Explanation, all bool, width int) error {
 	t := candidates(x, all)
 	if x.Feed == feed.HomeFeed {
@@ -26,11 +26,12 @@ func WriteExplanation(w io.Writer, x client.Explanation, all bool, width int) er
 	return t.write(w, width, after+explainedFooter(x))
 }
 
-// candidates are rows for the candidates of for-you, in their order.
+// candidates returns a table of for-you's candidates, in their order.
 func candidates(x client.Explanation, all bool) *table {
 	shown := x.Candidates
 	if !all {
-		// What is kept before the end of the page has been placed behind it.
+		// Candidates that are kept although they rank before the end of the page were placed behind
+		// it for variety.
 		shown = slices.DeleteFunc(slices.Clone(shown[:lastPaged(shown)]), func(c api.Explained) bool {
 			return c.Outcome == "kept" && x.Counts.Paged > 0
 		})
@@ -55,8 +56,8 @@ func candidates(x client.Explanation, all bool) *table {
 	return t
 }
 
-// lastPaged is how many candidates there are down to the last of the page; all
-// of them where there is no page.
+// lastPaged returns the number of candidates up to the last one on the page, or of all if there is
+// no page.
 func lastPaged(candidates []api.Explained) int {
 	for n := len(candidates); n > 0; n-- {
 		if candidates[n-1].Outcome == "paged" {
@@ -66,14 +67,13 @@ func lastPaged(candidates []api.Explained) int {
 	return len(candidates)
 }
 
-// factors are the relevance and the popularity of a candidate; a question mark where they are
-// not known.
+// factors returns the relevance and the popularity of a candidate, each a question mark if unknown.
 func factors(c *api.Explained) (relevance, popularity string) {
 	relevance, popularity = "?", "?"
 	if c.Relevance != nil {
 		relevance = number(c.Relevance.Total)
 	} else if c.Affinity != nil {
-		relevance = "" // its source has another score
+		relevance = "" // its source is scored differently
 	}
 	if c.Popularity != nil {
 		popularity = number(c.Popularity.Factor)
@@ -81,7 +81,7 @@ func factors(c *api.Explained) (relevance, popularity string) {
 	return relevance, popularity
 }
 
-// varieties says what a candidate has in common with others of its page.
+// varieties describes what a candidate has in common with other candidates of its page.
 func varieties(v *api.Variety) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "× %s, place %d, on page %d", number(v.Factor), v.Place, v.Page)
@@ -96,8 +96,8 @@ func varieties(v *api.Variety) string {
 	return b.String()
 }
 
-// outcome describes the outcome of a candidate, with the day of the filter that has it, or
-// the source of its position.
+// outcome describes the outcome of a candidate, with the day of the filter that contains it, or the
+// source of its position.
 func outcome(c *api.Explained) string {
 	is := string(c.Outcome)
 	switch {
@@ -113,7 +113,7 @@ func outcome(c *api.Explained) string {
 
 func number[F float32 | float64](x F) string { return strconv.FormatFloat(float64(x), 'g', 4, 64) }
 
-// explainedFooter names the ranking, the outcomes, and the time of each stage.
+// explainedFooter returns a summary: the ranking, the outcomes, and the time of each stage.
 func explainedFooter(x client.Explanation) string {
 	var b strings.Builder
 	n := x.Counts
@@ -146,7 +146,7 @@ func explainedFooter(x client.Explanation) string {
 	return b.String()
 }
 
-// WriteExplainedItem says of one item why it is where it is.
+// WriteExplainedItem explains the position of one item.
 func WriteExplainedItem(w io.Writer, x client.Explanation) error {
 	it := x.Item
 	var b strings.Builder
@@ -176,7 +176,7 @@ func WriteExplainedItem(w io.Writer, x client.Explanation) error {
 	return write(w, &b)
 }
 
-// curves says what each curve adds to a decay; nothing of one Gaussian.
+// curves describes each curve's part of a decay; it is "" for a single Gaussian.
 func curves(d feed.Decay, parts []float64) string {
 	var b strings.Builder
 	for i, c := range d.Curves[:min(d.Curves.Len(), len(parts))] {
@@ -193,7 +193,8 @@ func curves(d feed.Decay, parts []float64) string {
 	return b.String()
 }
 
-// readers are those who clicked or liked an item, and what they add to its factor.
+// readers describes the number of readers who clicked or liked an item, and what it adds to the
+// popularity factor.
 func readers(halfLife string, r *api.Readers) string {
 	if r == nil {
 		return ""
@@ -201,7 +202,7 @@ func readers(halfLife string, r *api.Readers) string {
 	return fmt.Sprintf(" + %s readers (%s, +%s)", number(r.Count), halfLife, number(r.Adds))
 }
 
-// learned says what was learned, such as
+// learned describes the learned gains, such as
 //
 //	; learned: tag go +0.05 (6 clicks, 1 like), author ann × 0.775 (1 hide)
 func learned(list []feed.LearnedGain) string {

@@ -10,8 +10,8 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// homePositions are rows for the positions of home's page, or of all candidates, those
-// that are placed first and in their order.
+// homePositions returns a table of the positions of home's page, or of all candidates, with placed
+// ones first and in order of position.
 func homePositions(x client.Explanation, all bool) *table {
 	var placed, rest []api.Explained
 	for _, c := range x.Candidates {

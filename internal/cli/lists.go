@@ -10,7 +10,7 @@ import (
 	"github.com/freshet/freshet/client"
 )
 
-// next says how the next page is asked for; nil: there is none.
+// next describes how to request the next page; it is "" if there is none.
 func next[T any](flag string, value *T) string {
 	if value == nil {
 		return ""
@@ -18,7 +18,7 @@ func next[T any](flag string, value *T) string {
 	return fmt.Sprintf("next: --%s %s\n", flag, printable(fmt.Sprint(*value)))
 }
 
-// WriteItems writes a page of items, a row each.
+// WriteItems writes a page of items as a table, one row per item.
 func WriteItems(w io.Writer, p client.ItemPage, now time.Time, width int) error {
 	after := next("cursor", p.NextCursor)
 	if len(p.Items) == 0 {
@@ -31,7 +31,7 @@ func WriteItems(w io.Writer, p client.ItemPage, now time.Time, width int) error 
 	return t.write(w, width, after)
 }
 
-// WriteJobs writes a page of jobs, and how many there are.
+// WriteJobs writes a page of jobs, and the size of the queue.
 func WriteJobs(w io.Writer, p client.JobPage, now time.Time, width int) error {
 	counts := make([]string, len(p.Queue.Rows))
 	for i, r := range p.Queue.Rows {
@@ -51,7 +51,7 @@ func WriteJobs(w io.Writer, p client.JobPage, now time.Time, width int) error {
 	return t.write(w, width, after+"\n"+next("after", p.NextAfter))
 }
 
-// waits says how long a job should have been done, or when it is due.
+// waits formats how long a job is overdue, or when it is due.
 func waits(age time.Duration) string {
 	if age < 0 {
 		return "in " + Age(int64(-age.Seconds()))
@@ -59,8 +59,8 @@ func waits(age time.Duration) string {
 	return Age(int64(age.Seconds()))
 }
 
-// WriteGuestPage writes the feed for readers without an account as a table, with what
-// is hot or warm, and a line about it.
+// WriteGuestPage writes the feed for readers without an account as a table, with each item's trend,
+// and a summary line.
 func WriteGuestPage(w io.Writer, p client.GuestPage, now time.Time, width int) error {
 	t := newTable("nnwitt", "#", "AGE", "TREND", "ID", "TITLE", "TAGS")
 	for i, it := range p.Items {
@@ -109,7 +109,7 @@ func target(p client.Promotion) string {
 
 func minute(at int64) string { return time.Unix(at, 0).UTC().Format("2006-01-02 15:04") }
 
-// WriteTimeline writes a page of a timeline as a table and a line about it.
+// WriteTimeline writes a page of a timeline as a table and a summary line.
 func WriteTimeline(w io.Writer, p client.PostPage, now time.Time, width int) error {
 	after := fmt.Sprintf("posts=%d, has_more=%t%s\n", len(p.Items), p.HasMore, lacking(p.Degraded))
 	if p.HasMore {

@@ -13,8 +13,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// WritePage writes a page as a table and a line about it; why puts the reasons in
-// place of the tags.
+// WritePage writes a page as a table and a summary line; with why, it shows the reasons instead of
+// the tags.
 func WritePage(w io.Writer, p client.Page, why bool, now time.Time, width int) error {
 	last, of := "TAGS", func(it feed.Item) ([]string, error) { return it.Tags, nil }
 	if why {
@@ -31,7 +31,7 @@ func WritePage(w io.Writer, p client.Page, why bool, now time.Time, width int) e
 	return t.write(w, width, footer(p))
 }
 
-// reasons are those of an item, such as "interest go" and "fresh".
+// reasons returns the reasons of an item, such as "interest go" and "fresh".
 func reasons(it feed.Item) (out []string, err error) {
 	in, err := client.InFeedOf(it)
 	if in == nil {
@@ -43,13 +43,13 @@ func reasons(it feed.Item) (out []string, err error) {
 	return out, nil
 }
 
-// write writes what was built. What goes before it cannot fail.
+// write writes the built text; building cannot fail.
 func write(w io.Writer, b *strings.Builder) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// WriteJSON writes v as JSON for people.
+// WriteJSON writes v as indented JSON.
 func WriteJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
@@ -68,7 +68,7 @@ func footer(p client.Page) string {
 	return s + "\n"
 }
 
-// lacking says what an answer had to do without.
+// lacking lists the parts that an answer lacks.
 func lacking(degraded []string) string {
 	if len(degraded) == 0 {
 		return ""
@@ -76,7 +76,7 @@ func lacking(degraded []string) string {
 	return ", degraded=" + strings.Join(degraded, ",")
 }
 
-// Age writes seconds as people say it: 45s, 12m, 5h, 3d, 2y.
+// Age formats seconds in the largest unit that fits: 45s, 12m, 5h, 3d, 2y.
 func Age(seconds int64) string {
 	sign := ""
 	if seconds < 0 { // dated later than now

@@ -13,8 +13,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// WriteReport writes a comparison of the variants: a table of the figures, and for each what
-// exploration and home's sources have shown of it, and what its difference to control is worth.
+// WriteReport writes a comparison of the variants: a table of the figures, and for each variant the
+// figures of exploration and of home's sources, and its difference to control.
 func WriteReport(w io.Writer, r client.Report) error {
 	var b strings.Builder
 	days := "days"
@@ -49,7 +49,7 @@ func WriteReport(w io.Writer, r client.Report) error {
 	return write(w, &b)
 }
 
-// rate is the click-through rate and its interval; a dash where nothing was shown.
+// rate returns the click-through rate and its interval, each a dash if nothing was shown.
 func rate(s client.Shown) (ctr, interval string) {
 	if s.Impressions == 0 {
 		return "-", "-"
@@ -69,7 +69,7 @@ func writePromoted(b *strings.Builder, promotions []client.ReportPromotion) {
 	b.WriteString("\n" + t.text(0))
 }
 
-// writeParts writes a line for what exploration, or a source of home, has shown of a variant.
+// writeParts writes a line for each part of a variant: exploration, and each source of home.
 func writeParts(b *strings.Builder, variants []client.ReportRow) {
 	before := "\n"
 	line := func(variant, by string, s client.Shown) {
@@ -109,7 +109,7 @@ func dashed(day string) string {
 	return t.Format(time.DateOnly)
 }
 
-// WriteRanking writes who made a version, and a line of parameters for each group of agents.
+// WriteRanking writes the author of a version, and its parameters for each group of agents.
 func WriteRanking(w io.Writer, v client.RankingVersion) error {
 	when, why := moment(v.At), ""
 	if when != "" {
@@ -131,8 +131,8 @@ func WriteRanking(w io.Writer, v client.RankingVersion) error {
 	return err
 }
 
-// parameters lists the parameters that differ from the defaults of this program, in
-// the form that [feed.Ranking.With] reads. A line of all would hide them.
+// parameters lists the parameters that differ from the defaults of this program, in the form that
+// [feed.Ranking.With] parses. A list of all parameters would hide the differences.
 func parameters(r feed.Ranking) string {
 	if changed := r.Changes(feed.DefaultRanking()); changed != "" {
 		return "default, but " + changed
@@ -140,12 +140,12 @@ func parameters(r feed.Ranking) string {
 	return "default"
 }
 
-// WriteHistory writes the newest versions, at most limit, each with what it
-// changed of the one before it. The list may be longer by one for that.
+// WriteHistory writes the newest versions, at most limit, each with its changes to the version
+// before it. For these, list may contain one more version.
 func WriteHistory(w io.Writer, list []client.RankingVersion, limit int) error {
 	t := newTable("wwwww", "VERSION", "UTC", "BY", "CHANGE", "WHY")
 	for i, v := range list[:min(limit, len(list))] {
-		// The oldest one has nothing to be compared with.
+		// The oldest one has no predecessor to compare it with.
 		change := parameters(v.Ranking)
 		if i+1 < len(list) {
 			change = RankingChange(list[i+1], v)
@@ -155,7 +155,7 @@ func WriteHistory(w io.Writer, list []client.RankingVersion, limit int) error {
 	return t.write(w, 0, "")
 }
 
-// RankingChange tells in one line what a version has changed of the one before it.
+// RankingChange describes in one line the changes from one version to the next.
 func RankingChange(from, to client.RankingVersion) string {
 	var said []string
 	if change := to.Ranking.Changes(from.Ranking); change != "" {
@@ -186,16 +186,16 @@ func RankingChange(from, to client.RankingVersion) string {
 	return cmp.Or(strings.Join(said, "; "), "no change")
 }
 
-// Notes lists the side effects of a change, a line each.
+// Notes lists the side effects of a change, one line each.
 func Notes(v client.RankingVersion) string { return notes(v.Notes) }
 
-// Share writes a part of all agents as a percentage, exact to a bucket.
+// Share formats a part of all agents as a percentage, exact to a bucket.
 func Share(part float64) string {
 	text := strconv.FormatFloat(max(0, 100*part), 'f', 2, 64)
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".") + "%"
 }
 
-// ParseShare reads 10% or 0.1.
+// ParseShare parses a share such as 10% or 0.1.
 func ParseShare(text string) (float64, error) {
 	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
 	share, err := strconv.ParseFloat(strings.TrimSpace(number), 64)

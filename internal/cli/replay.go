@@ -19,7 +19,7 @@ it leaves nothing out that the agent had been shown by then; and people can only
 has shown them, so whatever was live at the time has the better chances.
 `
 
-// WriteReplay writes a table of the scores, their meaning, and every event that is in none.
+// WriteReplay writes a table of the scores, a conclusion, and the events that were not scored.
 func WriteReplay(w io.Writer, r tuning.Replay) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %s, ranked as of each click, the first %d\n%s\n", counted(r.Clicks, "click"), counted(r.Agents, "agent"), r.Depth, notes(r.Notes))
@@ -27,7 +27,7 @@ func WriteReplay(w io.Writer, r tuning.Replay) error {
 	three := func(v float64) string { return fmt.Sprintf("%.3f", v) }
 	for i, x := range r.Contestants {
 		gains, higher, lower := gain(x.Standing), fmt.Sprint(x.Higher), fmt.Sprint(x.Lower)
-		if i == 0 { // what the others are compared with
+		if i == 0 { // the one that the others are compared with
 			gains, higher, lower = "", "", ""
 		}
 		t.add(x.Name, three(x.Scores.HitRate), three(x.Scores.NDCG), three(x.Scores.MRR), gains, higher, lower, parameters(x.Ranking))
@@ -87,7 +87,7 @@ func scored(r tuning.Replay) string {
 	return fmt.Sprintf("%s has the best NDCG. The best of many is a little lucky: compare it with A on other clicks before you make it live.", best.Name)
 }
 
-// gain formats the gain in NDCG over A, with its margin where that is known.
+// gain formats the gain in NDCG over A, with its margin if that is known.
 func gain(x offline.Standing) string {
 	if x.Margin == nil {
 		return fmt.Sprintf("%+.3f", x.Gain)

@@ -9,11 +9,12 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// table is a table with a header. Its cells are printable: nothing in them moves
-// the cursor or colours the terminal.
+// table is a table with a header. Its cells are printable: they contain nothing that moves the
+// cursor or colours the terminal.
 type table struct {
-	// columns has a letter for each: n for numbers, on the right; w for words; t for texts,
-	// which are cut where the rows would be too wide; i for ids, which keep leastID columns.
+	// columns has a letter for each column: n for numbers, aligned right; w for words; t for texts,
+	// which are cut if the rows would be too wide; i for ids, which are cut to no fewer than
+	// leastID columns.
 	columns string
 	rows    [][]string
 }
@@ -24,7 +25,6 @@ func newTable(columns string, header ...any) *table {
 	return t
 }
 
-// add adds a row.
 func (t *table) add(cells ...any) {
 	row := make([]string, len(cells))
 	for i, cell := range cells {
@@ -33,8 +33,8 @@ func (t *table) add(cells ...any) {
 	t.rows = append(t.rows, row)
 }
 
-// write writes the table, and a text after it. Texts are cut so that rows take width columns;
-// 0 leaves them whole.
+// write writes the table and the text after. Texts are cut so that rows fit into width terminal
+// columns; with 0 they are not cut.
 func (t *table) write(w io.Writer, width int, after string) error {
 	_, err := io.WriteString(w, t.text(width)+after)
 	return err
@@ -42,10 +42,10 @@ func (t *table) write(w io.Writer, width int, after string) error {
 
 const gap = "  "
 
-// leastID is how many columns an id has, however narrow the terminal.
+// leastID is the least width of an id, however narrow the terminal.
 const leastID = 12
 
-// text is the table, aligned. A header alone is left out.
+// text returns the aligned table, or "" if it has only a header.
 func (t *table) text(width int) string {
 	if len(t.rows) == 1 {
 		return ""
@@ -75,7 +75,7 @@ func (t *table) text(width int) string {
 	return b.String()
 }
 
-// shrink takes what does not fit from the texts, of the widest first.
+// shrink reduces the widths of texts and ids until rows fit, the widest first.
 func (t *table) shrink(widths []int, fit int) {
 	excess := len(gap)*(len(widths)-1) - fit
 	for _, width := range widths {
@@ -96,7 +96,7 @@ func (t *table) shrink(widths []int, fit int) {
 	}
 }
 
-// trim cuts a text to a number of columns, between characters that people see.
+// trim cuts a text to a number of columns, between graphemes.
 func trim(s string, width int) string {
 	if uniseg.StringWidth(s) <= width {
 		return s
@@ -111,7 +111,7 @@ func trim(s string, width int) string {
 	return b.String()
 }
 
-// printable replaces what could move the cursor or colour the terminal.
+// printable replaces characters that could move the cursor or colour the terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar {

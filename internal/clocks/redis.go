@@ -11,22 +11,22 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Redis asks Redis whether it answers, by asking for its time.
+// Redis checks that Redis answers, by reading its clock.
 type Redis struct {
 	client Timer
 	clock  feed.Clock
-	off    atomic.Int64 // nanoseconds the clocks differed by when last asked
+	off    atomic.Int64 // difference of the clocks at the last check, in nanoseconds
 }
 
-// Timer is a client of Redis that is asked for the time.
+// Timer is a Redis client that can read the server's clock.
 type Timer interface {
 	Time(ctx context.Context) *redis.TimeCmd
 }
 
-// OfRedis compares the clock of a Redis with this one.
+// OfRedis returns a check of a Redis that compares its clock with this machine's.
 func OfRedis(client Timer, clock feed.Clock) *Redis { return &Redis{client: client, clock: clock} }
 
-// Ask returns an error where Redis does not answer.
+// Ask returns an error if Redis does not answer.
 func (r *Redis) Ask(ctx context.Context) error {
 	sent := r.clock()
 	theirs, err := r.client.Time(ctx).Result()
@@ -36,8 +36,7 @@ func (r *Redis) Ask(ctx context.Context) error {
 	return err
 }
 
-// Warning says by how much the clocks differed when Redis was asked last; "" where that is
-// little.
+// Warning reports the clock difference measured by the last check, or "" if it is small.
 func (r *Redis) Warning() string {
 	off := time.Duration(r.off.Load())
 	if off <= MostSkew {
@@ -46,8 +45,8 @@ func (r *Redis) Warning() string {
 	return fmt.Sprintf("its clock differs from this server's by %s; run NTP on both machines", off.Round(time.Millisecond))
 }
 
-// Earlier is the time by a server's clock or by that of Redis, whichever is less: one clock
-// that is far ahead must not remove what is young.
+// Earlier returns a clock that reads the server's clock and that of Redis, and returns the earlier
+// time: one clock that is far ahead must not cause recent data to be removed.
 func Earlier(clock feed.Clock, client Timer) func(ctx context.Context) (time.Time, error) {
 	return func(ctx context.Context) (time.Time, error) {
 		theirs, err := client.Time(ctx).Result()

@@ -13,13 +13,13 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// elasticShare is the share of a request's time that one to Elasticsearch may take.
+// elasticShare is the share of a request's time that a call to Elasticsearch may take.
 const elasticShare = 0.6
 
-// elasticDial is the longest that a connection to a node may take to come about.
+// elasticDial is the timeout for connecting to a node.
 const elasticDial = 30 * time.Second
 
-// Elastic makes the Elasticsearch client. It does not dial yet.
+// Elastic creates the Elasticsearch client. It does not dial yet.
 func Elastic(cfg configs.Config, log *slog.Logger) (esindex.Client, error) {
 	es := cfg.Elasticsearch
 	transport, err := elasticTransport(cfg)
@@ -40,8 +40,8 @@ func Elastic(cfg configs.Config, log *slog.Logger) (esindex.Client, error) {
 	return client, nil
 }
 
-// elasticTransport keeps enough connections open for concurrent recalls; the standard
-// library's default of two would close and dial all the time.
+// elasticTransport keeps enough connections open for concurrent recalls; with the standard
+// library's default of two, connections would be closed and dialled all the time.
 func elasticTransport(cfg configs.Config) (*http.Transport, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 64
@@ -53,7 +53,7 @@ func elasticTransport(cfg configs.Config) (*http.Transport, error) {
 	return t, nil
 }
 
-// renewed sends the credentials that files have by now.
+// renewed sends the credentials that their files currently contain.
 type renewed struct {
 	esindex.Client
 	fresh func() configs.Config
@@ -67,7 +67,7 @@ func (r renewed) Perform(req *http.Request) (*http.Response, error) {
 	return r.Client.Perform(req)
 }
 
-// authorization returns the header that says who asks; "": nobody.
+// authorization returns the Authorization header, or "" without credentials.
 func authorization(es configs.Elasticsearch) string {
 	if es.APIKey != "" {
 		return "APIKey " + es.APIKey

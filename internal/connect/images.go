@@ -15,7 +15,7 @@ import (
 	"github.com/freshet/freshet/social/media/s3"
 )
 
-// Images opens the store at an address, and makes a folder that is not there.
+// Images opens the store of images at an address, and creates a folder that does not exist.
 func Images(at *url.URL) (store media.Store, err error) {
 	switch {
 	case at.Scheme == "s3":
@@ -31,7 +31,7 @@ func Images(at *url.URL) (store media.Store, err error) {
 	return store, nil
 }
 
-// FolderURL is the address of a folder.
+// FolderURL returns the file URL of a folder.
 func FolderURL(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -44,7 +44,7 @@ func FolderURL(dir string) (string, error) {
 	return (&url.URL{Scheme: "file", Path: slashed}).String(), nil
 }
 
-// FolderOf is the folder of an address.
+// FolderOf returns the folder of a file URL.
 func FolderOf(u *url.URL) string {
 	path := u.Path
 	if filepath.Separator != '/' {
@@ -53,8 +53,8 @@ func FolderOf(u *url.URL) string {
 	return filepath.FromSlash(path)
 }
 
-// RemoveUnfinished removes the files of a folder that a killed server was writing. Where
-// the folder is shared with other servers only those are removed that nobody writes any more.
+// RemoveUnfinished removes the unfinished files of a folder that a killed server left. If the
+// folder is shared with other servers, it removes only those too old to be still written.
 func RemoveUnfinished(at *url.URL, shared bool) error {
 	if at.Scheme != "file" {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Sentinels makes a client for each Sentinel of the configuration, which the caller closes.
-// The error is that of [Redis].
+// Sentinels creates a client for each configured Sentinel, which the caller must close. The error
+// is that of [Redis].
 func Sentinels(cfg configs.Config) ([]*redis.SentinelClient, error) {
 	o, err := redisOptions(cfg)
 	if err != nil {
@@ -32,8 +32,8 @@ func Sentinels(cfg configs.Config) ([]*redis.SentinelClient, error) {
 	return clients, nil
 }
 
-// sentinelCredentials returns the user and the password of the Sentinels, as files have them by
-// now.
+// sentinelCredentials returns a function that returns the Sentinels' user and password, as their
+// files currently contain them.
 func sentinelCredentials(fresh func() configs.Config) func() (user, password string) {
 	return func() (string, string) {
 		r := fresh().Redis.Server()
@@ -41,10 +41,10 @@ func sentinelCredentials(fresh func() configs.Config) func() (user, password str
 	}
 }
 
-// authenticate returns what tells a new connection who asks, where it was not told yet: the
-// client takes credentials that change for masters, and not for Sentinels. It asks what the
-// client needs, since without a user one may be allowed something else. A master does not
-// know the command.
+// authenticate returns a hook that authenticates a new connection to a Sentinel if it is not
+// authenticated yet: the client supports credentials that change for masters, but not for
+// Sentinels. It probes with the command that the client needs, since the default user may be
+// allowed other commands. A master does not know this command.
 func authenticate(master string, credentials func() (user, password string)) func(context.Context, *redis.Conn) error {
 	return func(ctx context.Context, conn *redis.Conn) error {
 		user, password := credentials()
@@ -62,8 +62,8 @@ func authenticate(master string, credentials func() (user, password string)) fun
 	}
 }
 
-// EachMaster calls ask with each master of the data, on a cluster with all at once. The
-// error says that the masters are not known.
+// EachMaster calls ask with each master of the data, on a cluster concurrently. The error means
+// that the masters are unknown.
 func EachMaster(ctx context.Context, client redis.UniversalClient, ask func(context.Context, *redis.Client)) error {
 	switch c := client.(type) {
 	case *redis.ClusterClient:
@@ -77,7 +77,7 @@ func EachMaster(ctx context.Context, client redis.UniversalClient, ask func(cont
 	return nil
 }
 
-// Info returns the fields of what INFO replies; without a section, all.
+// Info returns the fields of the INFO reply, of all sections if none is given.
 func Info(ctx context.Context, c redis.Cmdable, section ...string) (map[string]string, error) {
 	text, err := c.Info(ctx, section...).Result()
 	fields := map[string]string{}
@@ -89,19 +89,19 @@ func Info(ctx context.Context, c redis.Cmdable, section ...string) (map[string]s
 	return fields, err
 }
 
-// Master is what a master of the data in Redis tells of itself.
+// Master holds the state that a Redis master reports.
 type Master struct {
 	Addr     string
-	Sent     time.Time // when it was asked, by this machine's clock
-	Clock    time.Time // and what time it was then by its own
-	Replicas int       // connected; -1: unknown
+	Sent     time.Time // time of the request, by this machine's clock
+	Clock    time.Time // time by the master's clock
+	Replicas int       // connected; -1 means unknown
 	ReadOnly bool      // it is a replica, and refuses writes
 	Settings Settings
-	Err      error // it does not answer
+	Err      error // set if it does not answer
 }
 
-// Settings are the settings of one Redis, by their
-// names in CONFIG. What is not known is "" (save may be known and empty).
+// Settings holds the settings of one Redis, by their names in CONFIG. An unknown value is "" (save
+// may be known and empty).
 type Settings struct {
 	MaxMemory, Policy, AppendOnly, AppendSync, Save string
 
@@ -110,8 +110,8 @@ type Settings struct {
 	Inferred bool // from INFO, which lacks appendfsync and save
 }
 
-// CheckMasters asks each master, and returns them by their addresses. The error says that
-// not all masters are known.
+// CheckMasters queries each master and returns them sorted by address. The error means that not all
+// masters are known.
 func CheckMasters(ctx context.Context, client redis.UniversalClient, clock feed.Clock) ([]Master, error) {
 	var mu sync.Mutex
 	var masters []Master
@@ -137,8 +137,7 @@ func checkMaster(ctx context.Context, c *redis.Client, clock feed.Clock) Master 
 	return m
 }
 
-// readSettings asks CONFIG GET, and INFO where that is refused, as managed
-// Redis does.
+// readSettings sends CONFIG GET, and INFO if that is refused, as on managed Redis.
 func readSettings(ctx context.Context, c *redis.Client) Settings {
 	var s Settings
 	pipe, names := c.Pipeline(), []string{"maxmemory", "maxmemory-policy", "appendonly", "appendfsync", "save", "zset-max-listpack-entries"}
@@ -152,7 +151,7 @@ func readSettings(ctx context.Context, c *redis.Client) Settings {
 		}
 		return s
 	}
-	info, _ := Info(ctx, c) // refused too: nothing is known
+	info, _ := Info(ctx, c) // if this is refused too, nothing is known
 	on := map[string]string{"0": "no", "1": "yes"}
 	return Settings{MaxMemory: info["maxmemory"], Policy: info["maxmemory_policy"], AppendOnly: on[info["aof_enabled"]], Inferred: true}
 }

@@ -1,4 +1,4 @@
-// Package connect makes the clients of the services that a configuration names.
+// Package connect creates the clients of the configured services.
 package connect
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-// A request whose dependency does not answer must still be able to answer
-// without it, so each dependency gets a share of the request's time.
+// A request whose dependency does not answer must still be able to answer without it, so each
+// dependency gets a share of the request's time.
 const (
-	redisShare = 10 // a connection, a try: a tenth of the time each
-	redisCalls = 3  // a call with its retries, and a wait after a failover: a third; only one such call may fail in a request
+	redisShare = 10 // connecting and each attempt: a tenth of the time
+	redisCalls = 3  // a call with its retries, and a wait after a failover: a third; at most one such call fails in a request
 )
 
-// RedisPatience is the longest a call of a request may take, waiting for replicas included.
+// RedisPatience returns the time limit of a call in a request, including the wait for replicas.
 func RedisPatience(cfg configs.Config) time.Duration {
 	patience := cfg.Server.RequestTimeout / redisCalls
 	if cfg.Redis.WaitReplicas > 0 {
@@ -32,13 +32,12 @@ func RedisPatience(cfg configs.Config) time.Duration {
 	return patience
 }
 
-// redisConns is the least size of the connection pool. Waiting for a connection
-// is a part of what a call may take, so a pool that is too small for a burst
-// would pass for a Redis that is down.
+// redisConns is the least size of the connection pool. Waiting for a connection counts toward a
+// call's time limit, so a pool that is too small for a burst would look like a Redis that is down.
 const redisConns = 64
 
-// redisOptions returns the options of every kind of Redis client. The error is about a file
-// of certificates.
+// redisOptions returns the options for every kind of Redis client. The error is about a certificate
+// file.
 func redisOptions(cfg configs.Config) (*redis.UniversalOptions, error) {
 	r := cfg.Redis.Server()
 	o := &redis.UniversalOptions{
@@ -50,8 +49,7 @@ func redisOptions(cfg configs.Config) (*redis.UniversalOptions, error) {
 
 		SentinelUsername: r.SentinelUsername,
 		SentinelPassword: r.SentinelPassword,
-		// A call that times out, tried twice, must leave time to answer without
-		// Redis.
+		// A call that times out, with one retry, must leave time to answer without Redis.
 		ContextTimeoutEnabled: true,
 		MaxRetries:            1,
 		PoolSize:              max(redisConns, 10*runtime.GOMAXPROCS(0)),
@@ -61,7 +59,7 @@ func redisOptions(cfg configs.Config) (*redis.UniversalOptions, error) {
 		ReadTimeout:           cfg.Server.RequestTimeout / redisShare,
 		WriteTimeout:          cfg.Server.RequestTimeout / redisShare,
 	}
-	if r.TLS { // each node is checked by the name that is dialled
+	if r.TLS { // each node's certificate is verified against the dialled name
 		s, err := redisSecured(cfg)
 		if err != nil {
 			return nil, err
@@ -78,15 +76,14 @@ func redisOptions(cfg configs.Config) (*redis.UniversalOptions, error) {
 			o.SentinelUsername, o.SentinelPassword, o.OnConnect = "", "", authenticate(r.MasterName, sentinelCredentials(fresh))
 		}
 	}
-	if cfg.Redis.WaitReplicas > 0 { // a server that waits for its replicas is not dead yet
+	if cfg.Redis.WaitReplicas > 0 { // a server that waits for its replicas is not dead
 		o.ReadTimeout += cfg.WaitTimeout()
 	}
 	return o, nil
 }
 
-// LogRedis sends what the client library itself has to say, which is about
-// connections, to the log. The library has one logger for the process: the first
-// one it was given stays.
+// LogRedis sends the client library's own messages, which are about connections, to the log. The
+// library has one logger per process; only the first call has an effect.
 func LogRedis(log *slog.Logger) { redisLogged.Do(func() { redis.SetLogger(redisLog{log}) }) }
 
 var redisLogged sync.Once
@@ -97,18 +94,17 @@ func (l redisLog) Printf(ctx context.Context, format string, args ...any) {
 	l.DebugContext(ctx, "redis client: "+fmt.Sprintf(format, args...))
 }
 
-// clusterReload is how old the client's idea of who is whose master may get. A
-// dead master cannot say that it has been replaced, so this bounds how long
-// its agents wait after a failover. It costs one small question a reload.
+// clusterReload is the maximum age of the client's cluster topology. A dead master cannot report
+// that it was replaced, so this bounds how long its agents wait after a failover. A reload costs
+// one small query.
 const clusterReload = time.Second
 
-// Redis makes the client the configuration describes, which the caller
-// closes: a single server, a master found by Sentinels, or a cluster. Several addresses are
-// a cluster; a single server is asked what it is, since on a cluster keys have other names.
-// One that does not answer now is taken for a single server. Errors are about what redis.url
-// says, or a file of certificates.
+// Redis creates the configured client, which the caller must close: for a single server, a master
+// found by Sentinels, or a cluster. Several addresses mean a cluster. A single server is asked for
+// its mode, since keys have other names on a cluster; if it does not answer, it is treated as
+// standalone. Errors are about redis.url or a certificate file.
 func Redis(ctx context.Context, cfg configs.Config) (redis.UniversalClient, error) {
-	LogRedis(slog.New(slog.DiscardHandler)) // where no other one has been set
+	LogRedis(slog.New(slog.DiscardHandler)) // unless a logger has been set
 	o, err := redisOptions(cfg)
 	if err != nil {
 		return nil, err
@@ -130,8 +126,7 @@ func Redis(ctx context.Context, cfg configs.Config) (redis.UniversalClient, erro
 	return redis.NewClient(o.Simple()), nil
 }
 
-// clusterClient tries each command anew where the cluster sends it, and does
-// not also repeat it on each server.
+// clusterClient follows redirects of the cluster, and does not also retry on each server.
 func clusterClient(o *redis.UniversalOptions) redis.UniversalClient {
 	c := o.Cluster()
 	c.MaxRetries, c.MaxRedirects = -1, 3
@@ -139,20 +134,19 @@ func clusterClient(o *redis.UniversalOptions) redis.UniversalClient {
 	return redis.NewClusterClient(c)
 }
 
-// serverMode is standalone, cluster or sentinel, "" where the server does not
-// tell. HELLO needs no permission.
+// serverMode returns standalone, cluster or sentinel, or "" if unknown. HELLO needs no permission.
 func serverMode(ctx context.Context, o *redis.UniversalOptions) string {
 	simple := o.Simple()
-	simple.DB = 0 // another one cannot be selected on a cluster
+	simple.DB = 0 // no other database can be selected on a cluster
 	client := redis.NewClient(simple)
 	defer func() { _ = client.Close() }()
 	hello := redis.NewMapStringInterfaceCmd(ctx, "hello")
-	_ = client.Process(ctx, hello) // what fails tells nothing
+	_ = client.Process(ctx, hello) // on failure the mode is unknown
 	mode, _ := hello.Val()["mode"].(string)
 	return mode
 }
 
-// Replicas returns the setting redis.wait_replicas, behind the breaker.
+// Replicas returns the setting redis.wait_replicas, guarded by the breaker.
 func Replicas(cfg configs.Config, b breaker.Redis) rediskeys.Replicas {
 	return rediskeys.Replicas{N: cfg.Redis.WaitReplicas, Timeout: cfg.WaitTimeout(), Guard: b.Wait}
 }

@@ -14,15 +14,15 @@ import (
 	"github.com/freshet/freshet/configs"
 )
 
-// secured makes connections with TLS by the files that a section of the settings names.
-// They are read for every connection, so that a certificate may be renewed at any time.
+// secured makes TLS connections with the certificate files of a section of the settings. The files
+// are read for every connection, so that a certificate can be renewed at any time.
 type secured struct {
-	section       string // of the settings: redis
-	ca, cert, key string // paths; "": the system's authorities, no certificate
+	section       string // of the settings, such as redis
+	ca, cert, key string // paths; "" means the system's authorities and no client certificate
 	last          atomic.Pointer[tls.Config]
 }
 
-// redisSecured and elasticSecured return what the settings say. Errors name the setting.
+// redisSecured and elasticSecured return the TLS settings of a service. Errors name the setting.
 func redisSecured(cfg configs.Config) (*secured, error) {
 	return newSecured("redis", cfg.Redis.CACert, cfg.Redis.ClientCert, cfg.Redis.ClientKey)
 }
@@ -66,8 +66,8 @@ func (s *secured) read() (*tls.Config, error) {
 	return config, nil
 }
 
-// config returns what the files say by now, or what they said last: a file may be half
-// written.
+// config returns the configuration read from the files, or the last valid one if they cannot be
+// read: a file may be half written.
 func (s *secured) config() *tls.Config {
 	config, err := s.read()
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *secured) config() *tls.Config {
 	return config
 }
 
-// dialer returns what dials, and shakes hands, within a time.
+// dialer returns a function that dials and completes the TLS handshake within a timeout.
 func (s *secured) dialer(timeout time.Duration) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	plain := &net.Dialer{Timeout: timeout, KeepAlive: 5 * time.Minute}
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -85,8 +85,8 @@ func (s *secured) dialer(timeout time.Duration) func(ctx context.Context, networ
 	}
 }
 
-// CheckFiles reads the files that the connections of a configuration are secured with. The
-// error names every setting whose file cannot be used.
+// CheckFiles reads the certificate files of a configuration. The error names every setting whose
+// file cannot be used.
 func CheckFiles(cfg configs.Config) error {
 	_, redis := redisSecured(cfg)
 	_, elastic := elasticSecured(cfg)

@@ -19,20 +19,20 @@ import (
 // day is the unit of dedup.window_days.
 const day = 24 * time.Hour
 
-// Dedup returns what the configuration says of the dedup window.
+// Dedup returns the configuration of the dedup window.
 func Dedup(cfg configs.Config) dedup.Config {
 	d := dedup.Config{
 		WindowDays: cfg.Dedup.WindowDays, FalsePositiveRate: cfg.Dedup.FalsePositiveRate,
 		DailyCapacity: cfg.Dedup.DailyCapacity, Shards: cfg.Dedup.Shards,
 		Served: cfg.Impressions.On == configs.OnServed, PendingTTL: cfg.PendingTTL(),
 	}
-	if d.Served { // pending stands for delivered: it counts as long as its filter would
+	if d.Served { // a pending entry means delivered: it counts for as long as its filter would
 		d.PendingTTL = time.Duration(d.WindowDays) * day
 	}
 	return d
 }
 
-// Sessions returns what the configuration says of sessions in the Redis of a client.
+// Sessions returns the configuration of sessions in the Redis of a client.
 func Sessions(cfg configs.Config, client redis.UniversalClient, replicas rediskeys.Replicas, log *slog.Logger) redislist.Config {
 	return redislist.Config{
 		KeyPrefix: cfg.Redis.KeyPrefix, TTL: cfg.Sessions.TTL,
@@ -41,10 +41,9 @@ func Sessions(cfg configs.Config, client redis.UniversalClient, replicas rediske
 	}
 }
 
-// checkAge is how old the check may be that a page is chosen from. A single
-// server reads the agent's pending set before the filters and tells the time
-// of that. On a cluster the filters are on other servers and may be read
-// earlier than that, though within the same request.
+// checkAge returns the maximum age of the dedup check that a page is chosen from. A single server
+// reads the agent's pending set before the filters and returns the time of that read. On a cluster
+// the filters are on other servers and may be read earlier, though within the same request.
 func checkAge(cfg configs.Config, cluster bool) time.Duration {
 	if cluster {
 		return cfg.PendingGrace() - cfg.Server.RequestTimeout
@@ -52,17 +51,17 @@ func checkAge(cfg configs.Config, cluster bool) time.Duration {
 	return cfg.PendingGrace()
 }
 
-// migrateEvery is the pause between two tries to begin with PostgreSQL.
+// migrateEvery is the pause between two attempts to migrate PostgreSQL.
 const migrateEvery = time.Second
 
-// Migrator has tables that it brings up to date. Errors wrap [social.ErrUnavailable] while
+// Migrator brings the tables of a database up to date. Errors wrap [social.ErrUnavailable] while
 // the database is down.
 type Migrator interface {
 	Migrate(ctx context.Context) error
 }
 
-// Migrate brings the tables up to date. While the database is down that waits: later, which
-// is nil otherwise, does it, and ends when it is done or ctx ends.
+// Migrate brings the tables up to date. If the database is down, it returns later, which retries
+// until the migration has succeeded or ctx ends; otherwise later is nil.
 func Migrate(ctx context.Context, store Migrator, log *slog.Logger) (later func(context.Context), err error) {
 	err = store.Migrate(ctx)
 	if !errors.Is(err, social.ErrUnavailable) {

@@ -1,6 +1,5 @@
-// Package demo makes up a plausible catalog, its readers and a trickle of
-// news, so that the feed can be tried without any data of one's own. Everything
-// follows from a seed.
+// Package demo generates a plausible catalog, its readers and a stream of news, so that the feed
+// can be tried without real data. Everything is derived from a seed.
 package demo
 
 import (
@@ -19,26 +18,26 @@ import (
 	"github.com/freshet/freshet/internal/repeat"
 )
 
-// span is how far back the catalog goes.
+// span is the age range of the catalog.
 const span = 14 * 24 * time.Hour
 
-// subject is the subject of an item; the items of a story share one.
+// subject is the subject of an item; the items of a group share one.
 type subject struct {
 	topic                   topic
 	lang                    string
 	who, what, other, place string
 }
 
-// Generate makes n items as they stand at now, oldest first: the same for the
-// same arguments. Some are groups of several items that tell one story, and some
-// stories are told again elsewhere without a group that says so.
+// Generate returns n items with ages relative to now, oldest first. The result is the same for the
+// same arguments. Some items form groups that cover one story, and some stories appear again
+// elsewhere without a common group.
 func Generate(seed uint64, n int, now time.Time) []feed.Item {
 	items := make([]feed.Item, 0, n)
 	titles := make(map[string]bool, n)
 	for i := 0; len(items) < n; i++ {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		s := newSubject(r)
-		// Squaring and more puts most items near now, as in a real catalog.
+		// The exponent puts most items near now, as in a real catalog.
 		age := time.Duration(float64(span) * math.Pow(r.Float64(), 2.2))
 		documents, group := 1, ""
 		if r.IntN(50) == 0 {
@@ -61,13 +60,12 @@ func Generate(seed uint64, n int, now time.Time) []feed.Item {
 	return items
 }
 
-// earlier is an age up to three hours before another, as of the next item of a story.
+// earlier returns an age up to three hours less than the given one, for the next item of a story.
 func earlier(r *rand.Rand, age time.Duration) time.Duration {
 	return max(0, age-time.Duration(r.Int64N(int64(3*time.Hour))))
 }
 
-// Next makes the i-th item of the news of a seed, written at now. Its likes
-// and comments are still to come.
+// Next returns the i-th item of the news of a seed, dated now, without likes and comments.
 func Next(seed, i uint64, now time.Time) feed.Item {
 	r := rand.New(rand.NewPCG(^seed, i))
 	it := newItem(r, newSubject(r), map[string]bool{})
@@ -90,8 +88,8 @@ func newSubject(r *rand.Rand) subject {
 	return s
 }
 
-// newItem writes about the subject, under a title not in titles where one can
-// be found, and adds it there.
+// newItem returns an item about the subject, with a title that is not in titles if one can be
+// found, and adds the title to them.
 func newItem(r *rand.Rand, s subject, titles map[string]bool) feed.Item {
 	order := r.Perm(len(words.Summaries))
 	templates, summary := words.Headlines[s.topic.Kind], fill(r, words.Summaries[order[0]], s)
@@ -121,8 +119,8 @@ func newItem(r *rand.Rand, s subject, titles map[string]bool) feed.Item {
 	return it
 }
 
-// publish puts an item on a site, under a link that ends in its number there, and
-// has it liked.
+// publish sets the link of an item on a site, which ends in its number there, and its likes and
+// comments.
 func publish(r *rand.Rand, it *feed.Item, site string) {
 	it.URL = fmt.Sprintf("https://%s/%s/%s-%d", site, it.Tags[0], slug(it.Title), 100+r.IntN(900))
 	// A log-normal number: most items get a few likes, some get thousands.
@@ -130,8 +128,8 @@ func publish(r *rand.Rand, it *feed.Item, site string) {
 	it.Comments = int64(float64(it.Likes) * (0.02 + 0.4*r.Float64()))
 }
 
-// again is the story of an item once more: sent around with a link that says from
-// where, or taken over by another site under nearly the same title.
+// again returns the story of an item once more: the same link with tracking parameters, or a copy
+// on another site under nearly the same title.
 func again(r *rand.Rand, it feed.Item) feed.Item {
 	it.GroupID = ""
 	if r.IntN(3) == 0 {
@@ -144,18 +142,18 @@ func again(r *rand.Rand, it feed.Item) feed.Item {
 	return it
 }
 
-// topicOf is the place of a tag among the topics.
+// topicOf returns the index of a tag's topic.
 func topicOf(tag string) int {
 	return slices.IndexFunc(words.Topics, func(t topic) bool { return t.Tag == tag })
 }
 
-// author returns one of the eight who write about the tag, the first ones more often.
+// author returns one of the eight authors who write about the tag, the first ones more often.
 func author(r *rand.Rand, tag string) string {
 	at := topicOf(tag)*3 + int(8*math.Pow(r.Float64(), 2))
 	return words.FirstNames[at%len(words.FirstNames)] + "." + words.LastNames[at%len(words.LastNames)]
 }
 
-// slug is the title as a part of a URL.
+// slug returns the title in a form for URLs.
 func slug(title string) string {
 	words := strings.FieldsFunc(strings.ToLower(title), func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') })
 	return strings.Join(append(words, "story")[:max(1, len(words))], "-")
@@ -167,10 +165,9 @@ func Profiles() map[string]feed.Profile { return words.Profiles }
 // newsSeed is the seed of Run's items.
 const newsSeed = 1
 
-// Run puts one new item every so often until ctx ends. An item's number is the
-// time in milliseconds, so that a restart does not write the same ids again,
-// which would be old items to every reader. A put that fails is logged and the
-// next one tried.
+// Run stores one new item at each interval until ctx ends. An item's number is the time in
+// milliseconds, so that a restart does not reuse ids, which every reader would have seen. A failed
+// put is logged, and Run goes on.
 func Run(ctx context.Context, put func(context.Context, []feed.Item) error, every time.Duration, clock feed.Clock, log *slog.Logger) {
 	repeat.Every(ctx, every, func(ctx context.Context) {
 		now := clock()

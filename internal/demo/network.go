@@ -19,36 +19,35 @@ import (
 
 const (
 	people      = 300
-	fans        = 1080 // who only read
-	postsBefore = 600  // what was posted before the demo starts, oldest first
+	fans        = 1080 // readers who do not post
+	postsBefore = 600  // posts created before the demo starts
 	postSpan    = 3 * 24 * time.Hour
-	writers     = 16 // writes at once: the store commits them together
+	writers     = 16 // concurrent writes: the store commits them together
 )
 
-// famous is the share of the fans who follow each of the best-known authors, so
-// that some are celebrities.
+// famous holds the share of the fans who follow each of the best-known authors, so that some are
+// celebrities.
 var famous = []float64{0.99, 0.95, 0.4, 0.2}
 
-// Of the latest posts of those before the demo starts, one of so many has pictures:
-// making them takes time.
+// Only every third of the latest posts from before the demo has pictures: making them takes time.
 const (
 	latest   = 60
 	pictured = 3
 )
 
-// readerPosts is how many of the posts before the demo starts come to one of a reader.
+// readerPosts is the distance between two posts of readers among the posts from before the demo.
 const readerPosts = 25
 
-// Network is a made-up network: authors, readers, and who follows whom. It
-// follows from a seed.
+// Network is a generated network: authors, readers, and who follows whom. It is derived from a
+// seed.
 type Network struct {
 	Authors []social.Author // the people, then the readers
 	Follows [][2]string     // agent, author
 	topics  []topic         // of the authors
 }
 
-// NewNetwork makes a network. Its readers are those of [Profiles], authors, and
-// fans who only follow.
+// NewNetwork generates a network. Its readers are those of [Profiles], the authors, and fans who
+// only follow.
 func NewNetwork(seed uint64) *Network {
 	r := rand.New(rand.NewPCG(seed, people))
 	n := &Network{}
@@ -75,7 +74,7 @@ func NewNetwork(seed uint64) *Network {
 
 func readerID(i int) string { return fmt.Sprintf("u_%d", i+1) }
 
-// follow draws who follows whom.
+// follow draws the follows at random.
 func (n *Network) follow(r *rand.Rand) {
 	for i := range fans {
 		for at, share := range famous {
@@ -107,7 +106,7 @@ func (n *Network) follow(r *rand.Rand) {
 	n.Follows = slices.Compact(n.Follows)
 }
 
-// draw lets an agent follow some authors, the first ones more often.
+// draw makes an agent follow some authors, the first ones more often.
 func (n *Network) draw(r *rand.Rand, agent string, many int) {
 	for range many {
 		n.add(agent, n.popular(r))
@@ -122,7 +121,7 @@ func (n *Network) add(agent string, at int) {
 	}
 }
 
-// Post makes the i-th post of a seed: mostly public, some for followers.
+// Post returns the i-th post of a seed: mostly public, some for followers only.
 func (n *Network) Post(seed, i uint64) social.Post {
 	r := rand.New(rand.NewPCG(seed, i))
 	at := n.popular(r)
@@ -137,13 +136,13 @@ func (n *Network) Post(seed, i uint64) social.Post {
 	return p
 }
 
-// Fill stores the network and what it has posted before now; pictures nil: without
-// pictures. A store that has authors already, as after a restart, stays as it is.
+// Fill stores the network and its posts from before now. If pictures is nil, posts have no
+// pictures. A store that already has the authors, as after a restart, is not changed.
 func (n *Network) Fill(ctx context.Context, store social.Store, pictures Pictures, now time.Time) error {
 	if info, err := store.Author(ctx, "", n.Authors[0].ID); err == nil && info.Name != "" {
 		return nil
 	}
-	// What happened before is told as events are, with the time it happened at.
+	// Past follows are dated, as those of events are.
 	began := now.Add(-2 * postSpan)
 	var edges []social.Edge
 	for _, f := range n.Follows {
@@ -155,7 +154,7 @@ func (n *Network) Fill(ctx context.Context, store social.Store, pictures Picture
 		}
 	}
 	posts := n.before(now)
-	// One after the other: who makes images lets nobody wait for long.
+	// One after the other: the processor of images refuses calls that would wait for long.
 	files := make([]int, len(posts))
 	for i := len(posts) - latest; i < len(posts); i += pictured {
 		var err error
@@ -182,11 +181,11 @@ func (n *Network) Fill(ctx context.Context, store social.Store, pictures Picture
 	}); err != nil {
 		return err
 	}
-	// The first card is the last thing stored: it says that everything is.
+	// The first author's profile is stored last: it marks the network as complete.
 	return store.PutAuthor(ctx, n.Authors[0], began)
 }
 
-// like leaves out what a reader may not see.
+// like ignores posts that the reader may not see.
 func (n *Network) like(ctx context.Context, store social.Store, agent, post string) error {
 	_, _, err := store.Like(ctx, agent, post)
 	if errors.Is(err, feed.ErrNotFound) {
@@ -195,7 +194,7 @@ func (n *Network) like(ctx context.Context, store social.Store, agent, post stri
 	return err
 }
 
-// before returns the posts before now, oldest first.
+// before returns the posts from before now, oldest first.
 func (n *Network) before(now time.Time) []social.Post {
 	r := rand.New(rand.NewPCG(people, 0))
 	ages := make([]time.Duration, postsBefore)
@@ -215,8 +214,8 @@ func (n *Network) before(now time.Time) []social.Post {
 	return posts
 }
 
-// Run publishes a post and likes some of the latest every so often until ctx
-// ends. A write that fails is logged and the next one tried.
+// Run publishes a post and likes one of the latest at each interval until ctx ends. A failed write
+// is logged, and Run goes on.
 func (n *Network) Run(ctx context.Context, store social.Store, every time.Duration, clock feed.Clock, log *slog.Logger) {
 	var fresh []string
 	repeat.Every(ctx, every, func(ctx context.Context) {

@@ -16,18 +16,20 @@ import (
 // shapes are the sizes of pictures, in pixels.
 var shapes = []image.Point{{640, 480}, {480, 640}, {640, 360}}
 
-// skies are the hues of skies, in turns: blue, turquoise, violet, rose and orange.
+// skies are the hues of skies, as fractions of the colour circle: blue, turquoise, violet, rose and
+// orange.
 var skies = []float64{0.58, 0.5, 0.75, 0.93, 0.06}
 
 type landscape struct {
 	size   image.Point
-	hue    float64 // of the sky, in turns
+	hue    float64 // of the sky, as a fraction of the colour circle
 	sun    image.Point
 	radius float64
 	ridges [3]ridge // the farthest first
 }
 
-// ridge is where a row of hills begins, as a part of the height, with two phases of waves.
+// ridge is the top edge of a row of hills: its start as a fraction of the height, and the phases of
+// its long and short waves.
 type ridge struct{ begin, long, short float64 }
 
 func newLandscape(r *rand.Rand) *landscape {
@@ -69,7 +71,8 @@ func (l *landscape) column(img *image.RGBA, x int) {
 	}
 }
 
-// shade is a colour of a hue in turns, with a saturation and a lightness from 0 on.
+// shade returns the colour with a hue, a fraction of the colour circle, a saturation and a
+// lightness; both start at 0.
 func shade(hue, saturation, light float64) color.RGBA {
 	part := func(offset float64) uint8 {
 		wave := 0.5 + 0.5*math.Cos(2*math.Pi*(hue+offset))
@@ -84,8 +87,8 @@ type Pictures interface {
 	Save(ctx context.Context, post string, images []media.Image) (saved []social.Image, files int, err error)
 }
 
-// illustrate gives a post up to three pictures, and answers how many files they have.
-// Without a store of images it has none.
+// illustrate adds up to three pictures to a post, and returns the number of their files. If
+// pictures is nil, it adds none.
 func illustrate(ctx context.Context, pictures Pictures, p *social.Post, seed uint64) (files int, err error) {
 	if pictures == nil {
 		return 0, nil

@@ -14,20 +14,20 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// Simulated readers read for a minute, one page a second in turn.
+// Simulated readers read for a minute, one page a second, in turn.
 const (
 	readPages = 60
 	readPage  = 20
 )
 
-// taste is the taste of a simulated reader, who clicks and hides by it. No profile has it:
-// the feed learns it from their acts.
+// taste holds the tags that a simulated reader clicks and hides. They are in no profile: the feed
+// learns them from the reader's actions.
 type taste struct {
 	Agent         string
 	Clicks, Hides []string // tags
 }
 
-// Tastes are the tags that each simulated reader clicks, by agent.
+// Tastes returns the tags that each simulated reader clicks, by agent.
 func Tastes() map[string][]string {
 	all := make(map[string][]string, len(words.Tastes))
 	for _, t := range words.Tastes {
@@ -40,17 +40,17 @@ func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(tag string) bool { return slices.Contains(b, tag) })
 }
 
-// Reading is the part of the engine that simulated readers use. [engine.Engine] is one.
+// Reading is the part of the engine that simulated readers use; [engine.Engine] implements it.
 type Reading interface {
 	Feed(ctx context.Context, r engine.Request) (engine.Answer, error)
 	React(ctx context.Context, agent string, acts []engine.Act) (api.EventsTaken, error)
 }
 
-// Read lets the simulated readers read for a minute: one page after every wait,
-// each reader in turn, three pages of a session. They click a third of what is to
-// their taste, like some of it, and hide some of what is not. Who clicks everything
-// tells no tag from the words that come with it. A call that fails is
-// logged and the next one made. It returns early when ctx ends.
+// Read lets the simulated readers read for a minute: one page after every wait, each reader in
+// turn, three pages per session. They click a third of the items of their taste, like some of
+// these, and hide some of those they dislike. If they clicked all, tags could not be told from the
+// words that occur with them. A failed call is logged, and Read goes on. It returns early if ctx
+// ends.
 func Read(ctx context.Context, of Reading, wait time.Duration, log *slog.Logger) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -91,7 +91,7 @@ func (t taste) read(ctx context.Context, r *rand.Rand, of Reading, action engine
 	return err
 }
 
-// acts returns the reader's acts on an item.
+// acts returns the reader's actions on an item.
 func (t taste) acts(r *rand.Rand, it feed.Item) []events.Kind {
 	chance := r.Float64()
 	switch {
@@ -106,7 +106,7 @@ func (t taste) acts(r *rand.Rand, it feed.Item) []events.Kind {
 		if chance < 0.3 {
 			return []events.Kind{events.Click}
 		}
-	case chance < 0.01: // anybody clicks anything at times
+	case chance < 0.01: // anyone occasionally clicks anything
 		return []events.Kind{events.Click}
 	}
 	return nil

@@ -16,26 +16,26 @@ import (
 //go:embed words.json
 var wordsJSON []byte
 
-// vocabulary is what the demo's names, texts and links are made of. In templates {who} acts and
-// is singular, {what} and {other} are its subject, {place} is a city and {n} a number.
+// vocabulary holds the words and templates of the demo's names, texts and links. In templates {who}
+// is the subject and singular, {what} and {other} are topics, {place} is a city and {n} a number.
 type vocabulary struct {
 	Topics     []topic
 	Headlines  map[string][]string // by kind of topic
-	Summaries  []string            // follow a headline of any kind
+	Summaries  []string            // fit any kind of headline
 	Places     []string
-	Newspapers []string            // write about everything, the first ones most
-	Sites      map[string][]string // by kind of topic, and of languages other than English; the first ones have most
+	Newspapers []string            // cover all topics; the first ones occur most
+	Sites      map[string][]string // by kind of topic, and by language other than English; the first ones occur most
 	Foreign    map[string]foreign  // by language
 	FirstNames []string
 	LastNames  []string
-	Readers    []string // names of those of [Profiles], who have followers and post, too: u_1, u_2 and so on
+	Readers    []string // names of the readers of [Profiles], who also post and have followers: u_1, u_2 and so on
 	Tastes     []taste
-	Profiles   map[string]feed.Profile // nothing is known of u_8: pure freshness
+	Profiles   map[string]feed.Profile // u_8 has none: pure freshness
 }
 
 var words = func() (w vocabulary) {
 	if err := json.Unmarshal(wordsJSON, &w); err != nil {
-		panic(fmt.Sprintf("words.json: %v", err)) // a mistake in the program
+		panic(fmt.Sprintf("words.json: %v", err)) // a programming error
 	}
 	return w
 }()
@@ -52,9 +52,8 @@ type foreign struct {
 	Summary   string
 }
 
-// site is where an item about the subject appears: on a site of its language, else in
-// a newspaper, on a site for its kind of topic or for the topic alone, or on its
-// author's own.
+// site returns the site of an item about the subject: a site of its language, else a newspaper, a
+// site for its kind of topic or for the topic alone, or its author's own.
 func site(r *rand.Rand, s subject, author string) string {
 	some, topic := words.Newspapers, strings.ReplaceAll(s.topic.Tag, "-", "")
 	switch share := r.IntN(10); {
@@ -76,7 +75,7 @@ func fill(r *rand.Rand, template string, s subject) string {
 	).Replace(template))
 }
 
-// capital makes the first letter of a sentence a capital one.
+// capital returns s with its first letter in upper case.
 func capital(s string) string {
 	first, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(first)) + s[n:]

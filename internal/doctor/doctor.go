@@ -1,5 +1,5 @@
-// Package doctor looks at what a configuration needs, and says what is wrong with it and how
-// it is put right. What a service is like its backend tells; what it should be is here.
+// Package doctor checks the dependencies of a configuration, and reports what is wrong with them
+// and how to fix it. Each backend reports its state; this package judges it.
 package doctor
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/freshet/freshet/social/postgres"
 )
 
-// Level says how bad a finding is.
+// Level is the severity of a finding.
 type Level string
 
 const (
@@ -26,7 +26,7 @@ const (
 	Broken  Level = "broken"  // it does not work
 )
 
-// Finding is one thing the doctor looked at.
+// Finding is the result of one check.
 type Finding struct {
 	Level  Level  `json:"level"`
 	What   string `json:"what"`
@@ -34,10 +34,10 @@ type Finding struct {
 	Fix    string `json:"fix,omitempty"` // what to do about it
 }
 
-// Options say what a check may change.
+// Options define what a check may change.
 type Options struct {
 	Fix bool // create what is missing
-	// Accept lets this configuration be the one in which all servers over its stores must agree.
+	// Accept makes this configuration the one that all servers over its stores must agree with.
 	Accept bool
 }
 
@@ -48,9 +48,8 @@ type doctor struct {
 	findings []Finding
 }
 
-// Check looks at every dependency the configuration needs: is it reachable,
-// of a version that will do, with what it must have, its clock right, set as
-// docs/production.md says?
+// Check checks every dependency of the configuration: is it reachable, of a supported version,
+// complete, its clock right, and configured as docs/production.md says?
 func Check(ctx context.Context, cfg configs.Config, options Options) []Finding {
 	d := &doctor{cfg: cfg, Options: options, clock: time.Now}
 	d.lookAtDataDir(ctx)
@@ -86,22 +85,21 @@ func (d *doctor) lookAtAgents() {
 	}
 }
 
-// lookAtPopularity says where what readers click and like changes no ranking.
+// lookAtPopularity reports when readers' clicks and likes have no effect on rankings.
 func (d *doctor) lookAtPopularity() {
 	if why := d.cfg.PopularityOff(); why != "" {
 		d.say(OK, "live popularity", "", "off: %s. So weight_2h and weight_2d of the ranking have no effect", why)
 	}
 }
 
-// skew warns where a clock that was asked at a moment of ours differs from ours.
+// skew warns if a clock that was read after sent differs from this machine's.
 func (d *doctor) skew(what string, sent, theirs time.Time) {
 	if off := clocks.Skew(sent, theirs, d.clock()); off > clocks.MostSkew {
 		d.say(Warning, what, "run NTP on both machines", "its clock differs from this machine's by %s", off.Round(time.Millisecond))
 	}
 }
 
-// lookAtAgreement compares the settings in which servers must agree with those that a store
-// keeps.
+// lookAtAgreement compares the settings that servers must agree on with those in a store.
 func (d *doctor) lookAtAgreement(ctx context.Context, name string, store agreement.Store) {
 	what := name + " settings"
 	compare := agreement.Look
@@ -120,8 +118,8 @@ func (d *doctor) lookAtAgreement(ctx context.Context, name string, store agreeme
 	}
 }
 
-// Files reads the files that settings name, of keys and of certificates. The error names
-// every setting whose file cannot be used.
+// Files reads the key and certificate files that the settings name. The error names every setting
+// whose file cannot be used.
 func Files(cfg configs.Config) error {
 	errs := []error{connect.CheckFiles(cfg)}
 	if cfg.Auth.Mode == configs.ModeJWT && cfg.Auth.JWT.JWKS != "" {
@@ -135,7 +133,7 @@ func Files(cfg configs.Config) error {
 	return errors.Join(errs...)
 }
 
-// lookAtKeys says which files cannot be used, where there are any.
+// lookAtKeys reports the files that cannot be used.
 func (d *doctor) lookAtKeys() {
 	if err := Files(d.cfg); err != nil {
 		d.say(Broken, "files", "correct the setting, or the file, which this user must be able to read", "%v", err)

@@ -13,8 +13,7 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// What docs/production.md asks of Elasticsearch, in its words; a test compares
-// them.
+// The requirements on Elasticsearch in docs/production.md, verbatim; a test compares them.
 const (
 	needsReplicas = "Each index needs a replica on another node: without one, a lost node takes its items with it."
 	needsDisk     = "Each disk needs room below the watermarks: past the low one a node gets no new shards, past the flood stage its indices refuse writes."
@@ -58,7 +57,7 @@ func (d *doctor) lookAtElastic(ctx context.Context) {
 	d.lookAtDisks(ctx, client)
 }
 
-// lookAtIndexSettings names what somebody else has set on an index, and what it does here.
+// lookAtIndexSettings reports index settings that do not come from Freshet, and their effect.
 func (d *doctor) lookAtIndexSettings(ctx context.Context, client esindex.Client) {
 	const what = "elasticsearch index settings"
 	found, err := esindex.CheckSettings(ctx, client, d.cfg.Elasticsearch.Index)
@@ -78,8 +77,8 @@ func (d *doctor) lookAtIndexSettings(ctx context.Context, client esindex.Client)
 	}
 }
 
-// lookAtReplicas asks whether a node may be lost. What is missing altogether
-// is reported elsewhere.
+// lookAtReplicas checks whether the loss of a node can be survived. Missing indices are reported
+// elsewhere.
 func (d *doctor) lookAtReplicas(ctx context.Context, client esindex.Client) {
 	const what, fix = "elasticsearch replicas", "set index.number_of_replicas to 1, and have a second data node"
 	rows, err := esindex.CheckCopies(ctx, client, indices(d.cfg))

@@ -68,8 +68,8 @@ func (d *doctor) tellTags(s esindex.Schema) {
 	}
 }
 
-// createIndices creates what is missing: all indices, or only those beside the
-// items' one where Freshet does not manage that.
+// createIndices creates the missing indices: all of them, or if Freshet does not manage the item
+// index, all but that one.
 func (d *doctor) createIndices(ctx context.Context, client esindex.Client) ([]string, error) {
 	if d.cfg.Elasticsearch.ManageIndex {
 		return esindex.Ensure(ctx, client, d.cfg.Elasticsearch.Index, itemindex.Fields(d.cfg))
@@ -77,8 +77,8 @@ func (d *doctor) createIndices(ctx context.Context, client esindex.Client) ([]st
 	return esindex.EnsureBeside(ctx, client, d.cfg.Elasticsearch.Index)
 }
 
-// tryRecall recalls as for a reader without a profile, and reads what was found: a
-// mapping that fits does not say that the documents do.
+// tryRecall runs a recall for a reader without a profile, and reads the items it finds: a mapping
+// that fits does not prove that the documents do.
 func (d *doctor) tryRecall(ctx context.Context, client esindex.Client, schema esindex.Schema) {
 	const what, fix = "recall", "see the message; compare the index with docs/own-index.md"
 	known := esindex.Known(schema)

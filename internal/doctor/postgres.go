@@ -10,8 +10,8 @@ import (
 	"github.com/freshet/freshet/social/postgres"
 )
 
-// lookAtPostgres judges the database of posts and follows. With fix it brings the
-// tables up to date.
+// lookAtPostgres checks the database of posts and follows. With Fix or Accept it brings the tables
+// up to date.
 func (d *doctor) lookAtPostgres(ctx context.Context) {
 	const what = "postgres"
 	store, err := postgres.New(ctx, postgres.Config{URL: d.cfg.Postgres.URL}, social.Options{Clock: d.clock})
@@ -37,7 +37,7 @@ func (d *doctor) lookAtPostgres(ctx context.Context) {
 		d.say(OK, what, "", "answers, version %s", r.Server)
 	}
 	d.judgePostgres(r)
-	// Tables that are up to date are not changed, and can be read from then on.
+	// Migrate does not change tables that are up to date, and the settings can be read after it.
 	if r.Schema.Found >= r.Schema.Known && store.Migrate(ctx) == nil {
 		d.lookAtAgreement(ctx, what, store.Settings())
 	}
@@ -46,7 +46,7 @@ func (d *doctor) lookAtPostgres(ctx context.Context) {
 	}
 }
 
-// judgePostgres compares what the database told with what the store needs.
+// judgePostgres compares the state of the database with what the store needs.
 func (d *doctor) judgePostgres(r postgres.Report) {
 	switch s := r.Schema; {
 	case !s.Usable():

@@ -15,7 +15,8 @@ import (
 	"github.com/freshet/freshet/internal/connect"
 )
 
-// lookAtRedis looks at the Redis that has all but, maybe, lists and kept cards.
+// lookAtRedis checks the main Redis, which holds everything, except lists and cached cards if these
+// have a Redis of their own.
 func (d *doctor) lookAtRedis(ctx context.Context) {
 	const what = "redis"
 	client, masters := d.reachRedis(ctx, d.cfg, what, "redis.url", "no impression is recorded, and no session is kept")
@@ -40,8 +41,8 @@ func (d *doctor) lookAtRedis(ctx context.Context) {
 	d.say(OK, "redis bloom", "", "the Bloom filter type is there")
 }
 
-// lookAtListsRedis looks at a Redis that has lists and kept cards alone. It may evict keys,
-// and need not survive a restart.
+// lookAtListsRedis checks a Redis that holds only lists and cached cards. It may evict keys, and
+// need not survive a restart.
 func (d *doctor) lookAtListsRedis(ctx context.Context) {
 	const what = "timeline.redis"
 	client, masters := d.reachRedis(ctx, d.cfg.WithListsRedis(), what, "timeline.redis_url", "no list is kept")
@@ -53,9 +54,9 @@ func (d *doctor) lookAtListsRedis(ctx context.Context) {
 	d.judge(what, masters, "eviction", judgeListEviction)
 }
 
-// reachRedis looks at the Redis of a setting and at each of its masters: its clock, whether it
-// takes writes, without which something is lost, and whether it has the replicas that pages wait
-// for. The client, which is to be closed, is nil where nobody answers.
+// reachRedis checks the Redis of a setting and each of its masters: its clock, whether it takes
+// writes (lost names the effect if not), and whether it has the replicas that pages wait for. The
+// caller must close the client. It is nil if Redis does not answer.
 func (d *doctor) reachRedis(ctx context.Context, cfg configs.Config, what, setting, lost string) (redis.UniversalClient, []connect.Master) {
 	client, err := connect.Redis(ctx, cfg)
 	if err != nil {
@@ -70,7 +71,7 @@ func (d *doctor) reachRedis(ctx context.Context, cfg configs.Config, what, setti
 		return nil, nil
 	}
 	d.skew(what, sent, now)
-	info, _ := connect.Info(ctx, client, "server") // an ACL user may not be allowed to ask
+	info, _ := connect.Info(ctx, client, "server") // an ACL user may lack the permission
 	d.say(OK, what, "", "%s answers, version %s", where, cmp.Or(info["redis_version"], "unknown"))
 	masters, err := connect.CheckMasters(ctx, client, d.clock)
 	if err != nil {
@@ -94,7 +95,7 @@ func (d *doctor) reachRedis(ctx context.Context, cfg configs.Config, what, setti
 	return client, masters
 }
 
-// What docs/production.md asks of Redis, in its words; a test compares them.
+// The requirements on Redis in docs/production.md, verbatim; a test compares them.
 const (
 	needsNoEviction  = "It must not evict keys: every key has a TTL, so any policy but noeviction evicts filters sooner or later, and readers are shown old items again."
 	needsPersistence = "It must survive a restart: without an append-only file it forgets what was written since the last snapshot, without snapshots everything, and readers are shown old items again."
@@ -102,17 +103,16 @@ const (
 	needsMemory      = "It needs a maxmemory of at least dedup.daily_capacity × dedup.window_days × 2 bytes for the filters, on a cluster divided by the number of masters."
 )
 
-// bytesPerImpression is the size of an impression in a filter of RedisBloom at
-// the usual false-positive rates, rounded up.
+// bytesPerImpression is the size of an impression in a RedisBloom filter at the usual
+// false-positive rates, rounded up.
 const bytesPerImpression = 2
 
-// unknown is the finding about a setting that could not be read.
+// unknown returns the finding about a setting that could not be read.
 func unknown(setting string) Finding {
 	return Finding{Level: Warning, Detail: setting + " could not be checked: CONFIG GET and INFO are refused", Fix: "let the user call INFO, or compare with docs/production.md"}
 }
 
-// lookAtSettings compares the masters' settings with what docs/production.md
-// asks for.
+// lookAtSettings compares the masters' settings with the requirements in docs/production.md.
 func (d *doctor) lookAtSettings(masters []connect.Master) {
 	d.judge("redis", masters, "eviction", judgeEviction)
 	if d.cfg.UsesPostgres() && d.cfg.Timeline.RedisURL == "" {
@@ -127,8 +127,7 @@ func (d *doctor) lookAtLists(redis string, masters []connect.Master) {
 	d.judge(redis, masters, "lists", func(s connect.Settings) Finding { return judgeLists(s, d.cfg.Timeline.Cap) })
 }
 
-// judge reports each master whose setting differs, and says it once where none
-// does.
+// judge reports each master with a bad setting, or one OK finding if there is none.
 func (d *doctor) judge(redis string, masters []connect.Master, what string, judge func(connect.Settings) Finding) {
 	var good *Finding
 	differ := false
@@ -198,10 +197,10 @@ func judgeMemory(s connect.Settings, need int64) Finding {
 	return Finding{Level: OK, Detail: fmt.Sprintf("maxmemory %s; the filters take up to %s", mebibytes(limit), mebibytes(need))}
 }
 
-// judgeLists says how Redis keeps the lists of timelines. Either is right: one
-// takes memory, the other time.
+// judgeLists reports how Redis stores the lists of timelines. Both encodings are fine: one costs
+// memory, the other time.
 func judgeLists(s connect.Settings, most int) Finding {
-	const own = 3 // members of a list that are no posts
+	const own = 3 // members of a list that are not posts
 	entries, err := strconv.Atoi(s.Listpack)
 	switch {
 	case err != nil:
@@ -213,8 +212,8 @@ func judgeLists(s connect.Settings, most int) Finding {
 	return Finding{Level: OK, Detail: fmt.Sprintf("zset-max-listpack-entries %d: lists of timelines are listpacks, about 40 bytes a post", entries)}
 }
 
-// judgeListEviction wants what is full to make room: lists that are gone are built
-// again, lists that cannot be written are of no use.
+// judgeListEviction expects a full Redis to evict: lists that were evicted are rebuilt, lists that
+// cannot be written are useless.
 func judgeListEviction(s connect.Settings) Finding {
 	switch {
 	case s.Policy == "":

@@ -44,10 +44,10 @@ func (d *doctor) lookAtDataDir(ctx context.Context) {
 	d.lookAtFiles(ctx, dir)
 }
 
-// probeSize is how much the doctor writes: an empty file fits on a full disk.
+// probeSize is the number of bytes that the doctor writes: an empty file fits on a full disk.
 const probeSize = 1 << 20
 
-// fill writes to a file, and has it on the disk.
+// fill writes to a file and syncs it.
 func fill(f *os.File) error {
 	if _, err := f.Write(make([]byte, probeSize)); err != nil {
 		return err
@@ -55,7 +55,7 @@ func fill(f *os.File) error {
 	return f.Sync()
 }
 
-// lookAtFiles looks at the SQLite files that the configuration has, and changes none.
+// lookAtFiles checks the SQLite files of the configuration, and changes none.
 func (d *doctor) lookAtFiles(ctx context.Context, dir string) {
 	if !d.cfg.UsesElasticsearch() {
 		d.lookAtSQLite(ctx, "catalog", filepath.Join(dir, sqlite.FileName), &sqlitefile.Catalog)
@@ -86,12 +86,10 @@ func (d *doctor) lookAtSQLite(ctx context.Context, what, path string, schema *sq
 	}
 }
 
-// mediaProbe is how long the store of images may take to keep a small file, give it
-// back and remove it.
+// mediaProbe is the time limit for the store of images to write, read and remove a small file.
 const mediaProbe = 10 * time.Second
 
-// lookAtMedia has the store of images keep a small file, and says how large images
-// may be.
+// lookAtMedia tests the store of images with a small file, and reports how large images may be.
 func (d *doctor) lookAtMedia(ctx context.Context) {
 	const what = "media"
 	address := d.cfg.Media.URL
@@ -136,7 +134,7 @@ func probeMedia(ctx context.Context, u *url.URL) error {
 	return errors.Join(media.Probe(ctx, store), store.Close())
 }
 
-// judgeMediaMemory says which images media.memory is enough for.
+// judgeMediaMemory reports the image size that media.memory is enough for.
 func (d *doctor) judgeMediaMemory() {
 	enough, memory := "every image that is taken", d.cfg.Media.Memory
 	if pixels := media.Decodable(int64(memory) << 20); pixels < media.MaxPixels {

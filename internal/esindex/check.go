@@ -11,10 +11,10 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/typedapi/core/ping"
 )
 
-// Ping returns an error where Elasticsearch does not answer, of the kinds of [Do]. A user
-// without the cluster privilege monitor may ask for the index alone.
+// Ping returns an error if Elasticsearch does not answer; the errors are those of [Do]. For a user
+// without the cluster privilege monitor it checks the index instead.
 func Ping(ctx context.Context, client Client, index string) error {
-	// The type that every other request takes; by default it is one of version 8 alone.
+	// The media type of every other request; the default is specific to version 8.
 	res, err := ping.New(client).Header("Accept", "application/json").Perform(ctx)
 	if err != nil {
 		return unavailable(ctx, err)
@@ -26,9 +26,9 @@ func Ping(ctx context.Context, client Client, index string) error {
 	return err
 }
 
-// WithoutSource returns those of the indices that keep their documents not as they were
-// sent, because a template switches _source off or filters it. An index that does not
-// exist, or whose mapping this user may not read, is none of them.
+// WithoutSource returns the indices that do not store documents as they were sent, because a
+// template disables or filters _source. It leaves out indices that do not exist, or whose mapping
+// this user may not read.
 func WithoutSource(ctx context.Context, client Client, indices []string) (without []string, err error) {
 	var found map[string]struct {
 		Mappings mapping `json:"mappings"`
@@ -56,7 +56,7 @@ func CheckVersion(ctx context.Context, client Client) (string, error) {
 	return info.Version.Number, err
 }
 
-// CheckClocks returns what time it is by each node, by their ids.
+// CheckClocks returns the current time of each node, by node id.
 func CheckClocks(ctx context.Context, client Client) (map[string]time.Time, error) {
 	var stats struct {
 		Nodes map[string]struct {
@@ -73,15 +73,15 @@ func CheckClocks(ctx context.Context, client Client) (map[string]time.Time, erro
 	return clocks, nil
 }
 
-// Copies tells of an index whether its shards have copies: its health is green where all
-// have, yellow where a replica is on no node, red where a primary shard is missing.
+// Copies holds the state of the shard copies of an index. Its health is green if all shards and
+// replicas are assigned, yellow if a replica is on no node, red if a primary shard is missing.
 type Copies struct {
 	Index    string `json:"index"`
 	Health   string `json:"health"`
-	Replicas string `json:"rep"` // how many each shard is to have
+	Replicas string `json:"rep"` // configured number per shard
 }
 
-// CheckCopies asks for those of the indices that are there.
+// CheckCopies returns the state of those of the indices that exist.
 func CheckCopies(ctx context.Context, client Client, indices []string) (rows []Copies, err error) {
 	err = Ask(ctx, client, http.MethodGet, "/_cat/indices/"+strings.Join(indices, ","), "format=json&h=index,health,rep&ignore_unavailable=true", nil, &rows)
 	return rows, err

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Chosen is an index setting that somebody has changed, and its effect on Freshet.
+// Chosen is an index setting that others have set, and its effect on Freshet.
 type Chosen struct {
 	Index, Name, Value string
 	Effect             string
-	Breaks             bool // the effect is there always, not only while something else is wrong
+	Breaks             bool // the effect is permanent, not only while something else is wrong
 }
 
-// blocked are the settings that block an index.
+// blocked maps the settings that block an index to their effects.
 var blocked = map[string]string{
 	"index.blocks.read_only":              "nothing can be written",
 	"index.blocks.read_only_allow_delete": "nothing can be written; Elasticsearch sets it where a disk is full, and takes it back once there is room",
@@ -24,10 +24,10 @@ var blocked = map[string]string{
 	"index.blocks.metadata":               "its mapping cannot be read",
 }
 
-// refreshing is the setting of how soon searches find what was written.
+// refreshing is the setting that controls how soon searches find new writes.
 const refreshing = "index.refresh_interval"
 
-// effect describes what a setting does to Freshet; "": nothing.
+// effect describes the effect of a setting on Freshet, or returns "" if it has none.
 func effect(name, value string) (effect string, breaks bool) {
 	switch name {
 	case "index.write.wait_for_active_shards":
@@ -50,11 +50,11 @@ func effect(name, value string) (effect string, breaks bool) {
 	return "", false
 }
 
-// CheckSettings returns the settings of an index, and of the indices of profiles and rankings
-// beside it, that stop reads or writes. An index that does not exist has none.
+// CheckSettings returns the settings that stop reads or writes, of an index and of its indices of
+// profiles and rankings. An index that does not exist has none.
 func CheckSettings(ctx context.Context, client Client, index string) ([]Chosen, error) {
 	names := slices.AppendSeq([]string{"index.write.wait_for_active_shards", "index.default_pipeline", "index.final_pipeline"}, maps.Keys(blocked))
-	beside, err := chosen(ctx, client, Agents(index)+","+Rankings(index), names) // nothing searches them
+	beside, err := chosen(ctx, client, Agents(index)+","+Rankings(index), names) // these indices are never searched
 	if err != nil {
 		return nil, err
 	}

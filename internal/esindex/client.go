@@ -10,26 +10,25 @@ import (
 	"github.com/elastic/elastic-transport-go/v8/elastictransport"
 )
 
-// Client sends requests to the nodes of one Elasticsearch. [Connect] makes one.
+// Client sends requests to the nodes of one Elasticsearch. [Connect] creates one.
 type Client interface {
-	// Perform sends req, whose URL has a path and a query only, to a node. One that cannot be
-	// reached, or answers 502, 503 or 504, is tried again or replaced by another, three times
-	// at most, at once. The last answer is returned whatever its status; the caller closes its
-	// body. An error says that there is no answer, or one of something that is not
+	// Perform sends req, whose URL has a path and a query only, to a node. A node that is
+	// unreachable, or answers 502, 503 or 504, is retried or replaced by another, immediately and
+	// at most three times. The last answer is returned whatever its status; the caller closes its
+	// body. An error means that there was no answer, or that the answer did not come from
 	// Elasticsearch.
 	Perform(req *http.Request) (*http.Response, error)
 }
 
-// ClientConfig says where an Elasticsearch is, and who asks.
+// ClientConfig holds the addresses and credentials of an Elasticsearch.
 type ClientConfig struct {
 	Addresses []string          // URLs of nodes, required; a user and password in one are used for that node
 	APIKey    string            // used instead of a user and password
-	Transport http.RoundTripper // nil: the standard library's, with a pool of its own
+	Transport http.RoundTripper // nil means the standard library's, with a separate pool
 }
 
-// Connect makes a client. It does not dial yet. Credentials in the first
-// address are used for all nodes. Errors repeat no address, which may hold a
-// password.
+// Connect creates a client. It does not dial yet. Credentials in the first address are used for all
+// nodes. Errors contain no address, since it may contain a password.
 func Connect(cfg ClientConfig) (Client, error) {
 	if len(cfg.Addresses) == 0 {
 		return nil, errors.New("no address of Elasticsearch is given")
@@ -56,11 +55,11 @@ func Connect(cfg ClientConfig) (Client, error) {
 	return genuine{transport}, err
 }
 
-// own reports whether an answer is Elasticsearch's own.
+// own reports whether an answer comes from Elasticsearch.
 func own(res *http.Response) bool { return res.Header.Get("X-Elastic-Product") == "Elasticsearch" }
 
-// genuine refuses the success of anything else, such as a proxy's login page,
-// before somebody reads it as a search without hits.
+// genuine rejects successful answers of anything else, such as a proxy's login page, which would be
+// read as a search without hits.
 type genuine struct{ Client }
 
 // Perform implements [Client].

@@ -11,19 +11,19 @@ import (
 type Disk struct {
 	Node  string
 	Free  int64  // bytes
-	Mark  string // the worst watermark that it is past: flood_stage, high, low; "": none
+	Mark  string // the highest watermark it exceeds: flood_stage, high, low; "" means none
 	Limit string // the setting of that watermark
 }
 
-// allocation is a row of _cat/allocation; that of shards without a node has no sizes.
+// allocation is a row of _cat/allocation; the row of unassigned shards has no sizes.
 type allocation struct {
 	Node  string `json:"node"`
 	Free  int64  `json:"disk.avail,string"`
 	Total int64  `json:"disk.total,string"`
 }
 
-// CheckDisks compares the free space of the data nodes with the watermarks. held is false
-// where no watermark holds, because disk-based allocation is switched off.
+// CheckDisks compares the free space of the data nodes with the watermarks. held is false if no
+// watermark applies, because disk-based allocation is disabled.
 func CheckDisks(ctx context.Context, client Client) (disks []Disk, held bool, err error) {
 	var settings clusterSettings
 	if err := Ask(ctx, client, http.MethodGet, "/_cluster/settings", "include_defaults=true&flat_settings=true", nil, &settings); err != nil {
@@ -44,10 +44,10 @@ func CheckDisks(ctx context.Context, client Client) (disks []Disk, held bool, er
 	return disks, settings.disk("threshold_enabled") != "false", nil
 }
 
-// clusterSettings is the answer of _cluster/settings, flat.
+// clusterSettings is the flat response of _cluster/settings.
 type clusterSettings struct{ Defaults, Persistent, Transient map[string]any }
 
-// disk is a setting of disk-based allocation; transient ones win.
+// disk returns a setting of disk-based allocation; transient settings take precedence.
 func (s clusterSettings) disk(name string) string {
 	for _, m := range []map[string]any{s.Transient, s.Persistent, s.Defaults} {
 		if v, ok := m["cluster.routing.allocation.disk."+name].(string); ok {
@@ -57,7 +57,7 @@ func (s clusterSettings) disk(name string) string {
 	return ""
 }
 
-// passed names the worst watermark that a disk is past, and its setting.
+// passed returns the highest watermark that a disk exceeds, and its setting.
 func (a allocation) passed(s clusterSettings) (mark, limit string) {
 	for _, mark := range []string{"flood_stage", "high", "low"} {
 		limit := s.disk("watermark." + mark)
@@ -68,9 +68,9 @@ func (a allocation) passed(s clusterSettings) (mark, limit string) {
 	return "", ""
 }
 
-// leastFree is how many bytes of a disk a watermark leaves free. It is the
-// share that may be used ("85%", "0.85"), of which headroom bounds what is left
-// on large disks, or the bytes themselves ("50gb"). What cannot be read is 0.
+// leastFree returns the number of bytes that a watermark requires to be free. The setting is the
+// share that may be used ("85%", "0.85"), where headroom limits the free space required on large
+// disks, or the free bytes themselves ("50gb"). An unreadable setting gives 0.
 func leastFree(limit, headroom string, total int64) int64 {
 	share, err := strconv.ParseFloat(strings.TrimSuffix(limit, "%"), 64)
 	if err != nil {
@@ -86,7 +86,7 @@ func leastFree(limit, headroom string, total int64) int64 {
 	return free
 }
 
-// byteSize reads a size as Elasticsearch writes it; 0 where it is not one.
+// byteSize parses a size in Elasticsearch's format, or returns 0 if it is invalid.
 func byteSize(text string) int64 {
 	text = strings.ToLower(text)
 	for i, unit := range []string{"pb", "tb", "gb", "mb", "kb", "b"} {

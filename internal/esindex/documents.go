@@ -9,41 +9,40 @@ import (
 	"strings"
 )
 
-// DocID names a document.
+// DocID identifies a document.
 type DocID struct {
 	Index   string `json:"_index"`
 	ID      string `json:"_id"`
-	Routing string `json:"routing,omitempty"` // where the document has one
+	Routing string `json:"routing,omitempty"` // if the document has one
 }
 
 // Document is a document read by id or found by a search.
 type Document struct {
 	Index  string          `json:"_index"`
 	ID     string          `json:"_id"`
-	SeqNo  int64           `json:"_seq_no"`       // of the change it comes from,
-	Term   int64           `json:"_primary_term"` // both only where it was read by id
+	SeqNo  int64           `json:"_seq_no"`       // of the last change;
+	Term   int64           `json:"_primary_term"` // both are set only if it was read by id
 	Source json.RawMessage `json:"_source"`
-	// Routing is what the document's shard is chosen by, where that is not its id. A read
-	// by id finds the document only with it.
+	// Routing selects the document's shard if its id does not. A read by id finds the document only
+	// with it.
 	Routing string `json:"_routing"`
 	Error   *Cause `json:"error"`
-	// Broken: the document exists, but Elasticsearch cannot write its source as JSON.
+	// Broken means that the document exists, but Elasticsearch cannot write its source as JSON.
 	Broken bool `json:"-"`
 }
 
-// Place is where the document is.
+// Place returns the index, id and routing of the document.
 func (d *Document) Place() DocID { return DocID{Index: d.Index, ID: d.ID, Routing: d.Routing} }
 
-// Get reads documents by index and id, in order; one that does not exist has no
-// source, nor has one that is broken. Reads by id are in real time: they see a write
-// before any refresh. Errors are those of [Do]; that of a single document is
-// [Document.Err].
+// Get reads documents by index and id, in order. A document that does not exist or is broken has no
+// source. Reads by id are in real time: they see a write before any refresh. Errors are those of
+// [Do]; the error of a single document is [Document.Err].
 //
-// A broken document fails each request that it is part of: the ids are then halved, until
-// it is alone.
+// A broken document makes each request that contains it fail. The ids are then halved until it is
+// alone.
 func Get(ctx context.Context, client Client, ids []DocID) ([]Document, error) {
 	if len(ids) == 0 {
-		// No request, but a call that was given up still says so.
+		// No request, but a cancelled call still returns its error.
 		return nil, ctx.Err()
 	}
 	docs, err := get(ctx, client, ids, "")
@@ -64,10 +63,9 @@ func Get(ctx context.Context, client Client, ids []DocID) ([]Document, error) {
 	return append(docs, rest...), err
 }
 
-// Unwritable reports whether err says that an answer holds a document that cannot be
-// written as JSON, also with a filter_path. Elasticsearch takes documents as YAML, in
-// which a number may be ".nan", and keeps the bytes. It refuses to answer, or where it has
-// begun to, ends in the middle.
+// Unwritable reports whether err means that an answer contains a document that cannot be written as
+// JSON, even with a filter_path. Elasticsearch accepts documents as YAML, where a number may be
+// ".nan", and stores the bytes. It answers with an error, or if the answer has begun, truncates it.
 func Unwritable(err error) bool {
 	var e *Error
 	return NotJSON(err) || errors.As(err, &e) && e.Status == http.StatusInternalServerError && strings.HasSuffix(e.Type, "parse_exception")
@@ -79,8 +77,8 @@ func get(ctx context.Context, client Client, ids []DocID, params string) ([]Docu
 	var got struct {
 		Docs []Document `json:"docs"`
 	}
-	// No filter_path: with one, Elasticsearch parses every document and writes
-	// it anew, and 1.50 comes back as 1.5. Without, it sends the stored bytes.
+	// No filter_path: with one, Elasticsearch parses and rewrites every document, and 1.50 becomes
+	// 1.5. Without it, it sends the stored bytes.
 	err := Ask(ctx, client, http.MethodPost, "/_mget", params, request, &got)
 	if NotJSON(err) {
 		err = Ask(ctx, client, http.MethodPost, "/_mget", params+"filter_path=docs", request, &got)
@@ -91,21 +89,21 @@ func get(ctx context.Context, client Client, ids []DocID, params string) ([]Docu
 	return got.Docs, err
 }
 
-// NotJSON reports whether an answer could not be read because a document in it is no
-// JSON: Elasticsearch takes a comment in one, and gives it back. Asked with a
-// filter_path it writes each document anew, without.
+// NotJSON reports whether an answer could not be decoded because a document in it is not valid
+// JSON: Elasticsearch accepts comments in documents and returns them. With a filter_path it
+// rewrites each document without them.
 func NotJSON(err error) bool {
 	var syntax *json.SyntaxError
 	return errors.As(err, &syntax)
 }
 
-// Unrouted reports whether the index refuses to look a document up without its routing.
+// Unrouted reports whether the index refuses to read the document without its routing.
 func (d *Document) Unrouted() bool {
 	return d.Error != nil && d.Error.Root().Type == "routing_missing_exception"
 }
 
-// Err is why this document could not be read, nil where it was looked up, whether
-// it exists or not.
+// Err returns the reason why this document could not be read. It is nil if it was looked up,
+// whether it exists or not.
 func (d *Document) Err() error {
 	if d.Error == nil {
 		return nil
@@ -113,8 +111,8 @@ func (d *Document) Err() error {
 	return d.Error.Refusal(statusOf(d.Error.Root().Type))
 }
 
-// statusOf gives the errors of single documents, which come without one, the
-// status a whole request would have.
+// statusOf maps the error type of a single document, which has no status, to the status of a whole
+// request.
 func statusOf(errorType string) int {
 	switch errorType {
 	case notFound:

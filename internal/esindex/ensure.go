@@ -8,33 +8,33 @@ import (
 	"strings"
 )
 
-// Agents is the index of the profiles that belongs to an index of items.
+// Agents returns the name of the index of profiles that belongs to an index of items.
 func Agents(index string) string { return index + "-agents" }
 
-// Rankings is the index of the ranking's versions that belongs to an index of items.
+// Rankings returns the name of the index of ranking versions that belongs to an index of items.
 func Rankings(index string) string { return index + "-ranking" }
 
-// tokensAnalyzer cuts at spaces: what is written in the token fields are tokens.
+// tokensAnalyzer splits at spaces: the token fields contain tokens already.
 const tokensAnalyzer = "whitespace"
 
 type object = map[string]any
 
-// foldedField is that of [FoldedTags] and of [LangKeys], which are only searched.
+// foldedField is the definition of [FoldedTags] and [LangKeys], which are only searched.
 var foldedField = object{"type": "keyword", "doc_values": false}
 
-// items is the definition of an index of items.
+// items returns the mapping of an index of items.
 func items(f Fields) (object, error) {
 	f = f.WithDefaults()
 	if err := f.Validate(); err != nil {
 		return nil, err
 	}
 	keyword, text := object{"type": "keyword"}, object{"type": "text", "analyzer": "standard"}
-	tokens := object{"type": "text", "analyzer": tokensAnalyzer, "norms": false} // nothing but whether they stand there counts
+	tokens := object{"type": "text", "analyzer": tokensAnalyzer, "norms": false} // only matches count, not the length of the field
 	stored, count := object{"type": "keyword", "index": false, "doc_values": false}, object{"type": "long"}
-	varied := object{"type": "keyword", "index": false} // from doc values alone
+	varied := object{"type": "keyword", "index": false} // read from doc values only
 	compared := foldedField
-	// Sums are only computed with. Epochs are only compared with, and a keyword's postings
-	// are read lazily where a number's matches are collected before the query begins.
+	// Sums are only used in computations. Epochs are only compared, and a keyword's postings are
+	// read lazily, while a number's matches are collected before the query begins.
 	sum, epoch := object{"type": "double", "index": false}, object{"type": "keyword"}
 	properties := object{
 		f.GroupID: keyword, f.AuthorID: keyword, f.Lang: keyword, f.Tags: keyword,
@@ -50,15 +50,15 @@ func items(f Fields) (object, error) {
 	if f.ID != MetaID {
 		properties[f.ID] = keyword
 	}
-	// dynamic false: business fields are kept in the document and never
-	// become fields of the index, whatever their names and types.
+	// dynamic false: business fields are stored in the document and never become fields of the
+	// index, whatever their names and types.
 	return object{"dynamic": false, "properties": properties}, nil
 }
 
-// Ensure creates the item index, with these fields, and the two of profiles and of the ranking
-// that belong to it, where they are missing, and answers the names of those it made. They have
-// one shard: then the scores are those of the memory backend. What exists gets its [WriteAlias]
-// and is otherwise left as it is. Several servers may call it at once.
+// Ensure creates the item index, with these fields, and its indices of profiles and of ranking
+// versions, if they do not exist, and returns the names of the created ones. They have one shard,
+// so that scores equal those of the memory backend. An existing index gets its [WriteAlias] and is
+// otherwise left unchanged. Several servers may call it concurrently.
 func Ensure(ctx context.Context, client Client, index string, f Fields) (created []string, err error) {
 	if index == "" || strings.ContainsAny(index, `*,/\?"<>| #:`) {
 		return nil, fmt.Errorf("elasticsearch.index: %q cannot be the name of a new index", index)
@@ -75,8 +75,8 @@ func Ensure(ctx context.Context, client Client, index string, f Fields) (created
 	return append(made, beside...), err
 }
 
-// EnsureBeside creates what [Ensure] does except for the item index, for one
-// that exists. Nothing of their documents is indexed, which are only ever read by their id.
+// EnsureBeside creates the indices of [Ensure] except the item index, for one that exists. Their
+// documents are not indexed, since they are only read by id.
 func EnsureBeside(ctx context.Context, client Client, index string) (created []string, err error) {
 	for _, name := range []string{Agents(index), Rankings(index)} {
 		made, err := ensureOne(ctx, client, name, object{"enabled": false})
@@ -88,22 +88,22 @@ func EnsureBeside(ctx context.Context, client Client, index string) (created []s
 	return created, nil
 }
 
-// AddFolded adds the fields of folded tags and of languages to an index of Freshet's own that
-// was made without.
+// AddFolded adds the fields of folded tags and of languages to an index that an older version of
+// Freshet created without them.
 func AddFolded(ctx context.Context, client Client, index string) error {
 	fields := object{"properties": object{FoldedTags: foldedField, LangKeys: foldedField}}
 	return Ask(ctx, client, http.MethodPut, "/"+index+"/_mapping", "", fields, nil)
 }
 
-// ensureOne creates an index where it is missing, and then answers its name.
+// ensureOne creates an index if it does not exist, and then returns its name.
 func ensureOne(ctx context.Context, client Client, index string, mappings object) (created []string, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("index %s: %w", index, err)
 		}
 	}()
-	// Asking first keeps a server that may not create indices working, and an
-	// alias of this name is as good as an index.
+	// The check comes first so that a server without the right to create indices works, and so that
+	// an alias of this name counts as an index.
 	err = Do(ctx, client, http.MethodHead, "/"+index, "", nil, nil)
 	if err == nil {
 		return nil, addWriteAlias(ctx, client, index)
@@ -121,7 +121,7 @@ func ensureOne(ctx context.Context, client Client, index string, mappings object
 	if !IsType(err, "resource_already_exists_exception") {
 		return nil, err
 	}
-	// Another server was faster. Its index may have no started shard yet, and
-	// a search would fail until it has.
+	// Another server created it first. The index may have no started shard yet, and searches would
+	// fail until it has.
 	return nil, Do(ctx, client, http.MethodGet, "/_cluster/health/"+index, "wait_for_status=yellow&timeout=10s", nil, nil)
 }

@@ -6,20 +6,21 @@ import (
 	"strings"
 )
 
-// The fields that our own index has beside those of an item. Freshet fills them in when an item
-// is put, and the sums also when readers click and like; readers are never given them. In the
-// index of somebody else they are where its mapping has them.
+// The fields that our own index has in addition to those of an item. Freshet sets them when an item
+// is put, and the sums also when readers click and like; they are never returned to readers. An
+// index that others manage has those that its mapping defines.
 const (
 	DefaultPopularity = "freshet_popularity" // likes + 2·comments
-	// The tokens of package words, separated by spaces, for keywords.
+	// The tokens of package words, separated by spaces, for matching keywords.
 	DefaultTitleTokens   = "freshet_title"
 	DefaultSummaryTokens = "freshet_summary"
-	// What a page is varied by: the site of the link, the first tag and the sketch of the title.
+	// The fields that pages are varied by: the site of the link, the first tag and the sketch of
+	// the title.
 	DefaultSite = "freshet_site"
 	FirstTag    = "freshet_tag"
 	Story       = "freshet_story"
-	// The tags and the language, as they are compared: the tags folded, and what readers find
-	// the language by, [AnyLang] where all do.
+	// The tags and the language in the form that is compared: the folded tags, and the keys that
+	// readers' languages match, [AnyLang] if all match.
 	FoldedTags = "freshet_tag_keys"
 	LangKeys   = "freshet_lang_keys"
 	AnyLang    = "*"
@@ -30,15 +31,15 @@ const (
 	DefaultEpoch2d = "freshet_epoch_2d"
 )
 
-// MetaID, as the name of the id field, says that the document's _id is the item's id.
+// MetaID as the name of the id field means that the document's _id is the item's id.
 const MetaID = "_id"
 
-// None, as the name of a field, says that the index has no such field. Items
-// must have an id, a title and an update time.
+// None as the name of a field means that the index has no such field. Items must have an id, a
+// title and an update time.
 const None = "-"
 
-// Fields maps every logical field to its name in the index. The zero value
-// stands for the names of our own index.
+// Fields maps every logical field to its name in the index. The zero value means the names of our
+// own index.
 type Fields struct {
 	ID         string // a keyword field, or [MetaID]
 	GroupID    string
@@ -52,9 +53,9 @@ type Fields struct {
 	UpdateTime string
 	Likes      string
 	Comments   string
-	// Fields of Freshet's own, which have the same names in every index.
-	Popularity string // likes + 2·comments when an item is put; never answered
-	// The tokens of title and summary, in fields that are cut at spaces.
+	// Fields that Freshet defines, which have the same names in every index by default.
+	Popularity string // likes + 2·comments when an item is put; never returned
+	// The tokens of title and summary, in fields split at spaces.
 	TitleTokens   string
 	SummaryTokens string
 	Site          string // of the link
@@ -62,7 +63,7 @@ type Fields struct {
 	Sum2h, Epoch2h, Sum2d, Epoch2d string
 }
 
-// WithDefaults gives every unnamed field the name that it has in our own index.
+// WithDefaults sets every unnamed field to its name in our own index.
 func (f Fields) WithDefaults() Fields {
 	for _, r := range f.refs() {
 		*r.name = cmp.Or(*r.name, r.logical)
@@ -70,7 +71,7 @@ func (f Fields) WithDefaults() Fields {
 	return f
 }
 
-// Validate refuses names Elasticsearch cannot use and two fields of one name.
+// Validate rejects names that Elasticsearch cannot use, and two fields with the same name.
 func (f Fields) Validate() error {
 	f = f.WithDefaults()
 	taken := map[string]string{}
@@ -99,7 +100,7 @@ func (r fieldRef) needed() bool {
 	return r.logical == "id" || r.logical == "title" || r.logical == "update_time"
 }
 
-// refs lists the fields in the order of an item's JSON, what is made of them last.
+// refs lists the fields in the order of an item's JSON, derived fields last.
 func (f *Fields) refs() []fieldRef {
 	return []fieldRef{
 		{"id", &f.ID},

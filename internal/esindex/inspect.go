@@ -16,12 +16,12 @@ import (
 // ErrUnusable is wrapped by the error of [Report.Err].
 var ErrUnusable = errors.New("the index cannot be used as it is mapped")
 
-// Problem is one thing about an index that is wrong, or works less well than it could.
+// Problem is one defect or limitation of an index.
 type Problem struct {
-	Field   string // as in elasticsearch.fields; "" is the index as a whole
+	Field   string // as in elasticsearch.fields; "" means the index as a whole
 	Name    string // in the index
 	Fatal   bool   // nothing can be recalled until it is changed
-	Message string // what it is and what to do
+	Message string // description and fix
 }
 
 func (p Problem) String() string {
@@ -33,12 +33,12 @@ func (p Problem) String() string {
 
 // Report is the result of [Inspect].
 type Report struct {
-	Indices  []string // behind the name, which may be an alias or a pattern
-	Schema   Schema   // usable unless Err says otherwise
+	Indices  []string // that the name resolves to; it may be an alias or a pattern
+	Schema   Schema   // usable if Err is nil
 	Problems []Problem
 }
 
-// Err joins the fatal problems, and wraps [ErrUnusable]; nil when the index can be used.
+// Err joins the fatal problems, and wraps [ErrUnusable]. It is nil if the index can be used.
 func (r Report) Err() error {
 	var errs []error
 	for _, p := range r.Problems {
@@ -49,9 +49,9 @@ func (r Report) Err() error {
 	return errors.Join(errs...)
 }
 
-// Lost returns an error that wraps [ErrUnusable] where the index lacks what it had in
-// an earlier report and readers are kept from by: what they mute, their languages, and
-// the groups that are shown once. nil: nothing is lost.
+// Lost returns an error that wraps [ErrUnusable] if the index now has a problem, absent in an
+// earlier report, with a field that items are withheld from readers by: mutes, languages, and
+// groups that are shown once. It is nil if nothing is lost.
 func (r Report) Lost(before Report) error {
 	var errs []error
 	for _, p := range r.Problems {
@@ -63,10 +63,9 @@ func (r Report) Lost(before Report) error {
 	return errors.Join(errs...)
 }
 
-// Inspect reads the mapping of an existing index and works out how to query
-// it with these names. The documents tell whether an update time that is a number is
-// one of seconds or of milliseconds. The error is about the asking; what is wrong with
-// the mapping is in the report.
+// Inspect reads the mapping of an existing index and determines how to query it with these names.
+// It reads documents to decide whether a numeric update time is in seconds or milliseconds. The
+// error means that the index could not be inspected; defects of the mapping are in the report.
 func Inspect(ctx context.Context, client Client, index string, names Fields) (Report, error) {
 	names = names.WithDefaults()
 	if err := names.Validate(); err != nil {
@@ -113,7 +112,7 @@ func Inspect(ctx context.Context, client Client, index string, names Fields) (Re
 	return report, nil
 }
 
-// join adds a further index of those behind the name.
+// join merges in another index that the name resolves to.
 func (r *Report) join(in *inspection, name string) {
 	one, all := &in.schema, &r.Schema
 	all.Untold, all.Loaded, all.Unloaded = all.Untold|one.Untold, all.Loaded&one.Loaded, all.Unloaded|one.Unloaded
@@ -140,7 +139,7 @@ type inspection struct {
 	mapping  mapping
 	schema   Schema
 	problems []Problem
-	// ignoreAbove is the index's setting, of keywords that have none of their own; 0: none.
+	// ignoreAbove is the index setting for keywords without one; 0 means none.
 	ignoreAbove int
 }
 
@@ -178,8 +177,8 @@ func (in *inspection) problem(field, name string, fatal bool, format string, arg
 	in.problems = append(in.problems, Problem{Field: field, Name: name, Fatal: fatal, Message: fmt.Sprintf(format, args...)})
 }
 
-// find resolves a field through aliases and notes where its value lies. A runtime field
-// stands before one of the same name.
+// find resolves a field through aliases and sets source to the place of its value. A runtime field
+// takes precedence over one of the same name.
 func (in *inspection) find(name string, source *string) (property, bool) {
 	if f, computed := in.mapping.Runtime[name]; computed {
 		*source = name
@@ -200,11 +199,11 @@ func isKeyword(f property) bool {
 	return (f.Type == "keyword" || f.Type == "constant_keyword") && !f.Computed
 }
 
-// takesWords are the types of fields that can be asked for any text. A search that asks
-// another one, such as a number, for a word fails, and with it everybody's page.
+// takesWords are the types of fields that can be searched for any text. Searching a field of
+// another type, such as a number, for a word is an error, and would fail everybody's page.
 var takesWords = []string{"keyword", "constant_keyword", "wildcard", "text", "match_only_text", "flattened"}
 
-// searchable reports whether a search may ask the field for any text.
+// searchable reports whether the field can be searched for any text.
 func (f property) searchable() bool {
 	return slices.Contains(takesWords, f.Type) && (f.indexed() || f.docValues() && !slices.Contains([]string{"text", "match_only_text"}, f.Type))
 }
@@ -243,8 +242,8 @@ func (in *inspection) time(name string, source *string) {
 		in.problem("update_time", name, true, "the index has no such field; map the date items are dated by")
 		return
 	case f.Type == "date_nanos":
-		// A gauss over it compares the origin's nanoseconds with the values'
-		// milliseconds, so every item would be infinitely old.
+		// A gauss function on it compares the origin's nanoseconds with the values' milliseconds,
+		// so every item would be infinitely old.
 		err = errors.New("Elasticsearch (8.19) computes a wrong decay over a date_nanos; add a sub-field of type date and map that")
 	case f.Type == "date":
 		in.schema.Time, err = newTimeField(cmp.Or(f.Format, "strict_date_optional_time||epoch_millis"))
@@ -261,15 +260,14 @@ func (in *inspection) time(name string, source *string) {
 	}
 }
 
-// has reports whether the index itself has a field of that name that is usable.
+// has reports whether the index itself has a usable field of that name.
 func (in *inspection) has(name string, usable func(property) bool) bool {
 	f, _, ok := in.mapping.find(name)
 	return ok && name != None && usable(f)
 }
 
-// text looks at a field that keywords are looked for in. Where a phrase in it
-// would be an error, nothing is: the search would fail for every reader who has a
-// keyword.
+// text checks a field that is searched for keywords. If a phrase query on it would be an error, the
+// field is not searched: the search would fail for every reader who has a keyword.
 func (in *inspection) text(field string, to, source *string) {
 	name := *to
 	switch f, ok := in.find(name, source); {
@@ -289,8 +287,8 @@ func (in *inspection) text(field string, to, source *string) {
 	}
 }
 
-// keyword looks at a field whose values are compared whole, and by which readers refuse items.
-// Where a search could not ask it for a word it asks nothing; the source may still tell.
+// keyword checks a field whose values are compared whole, and by which readers refuse items. If it
+// cannot be searched for a word, it is not searched; the source may still have the value.
 func (in *inspection) keyword(by Refusing, field string, to, source *string, without string) {
 	name := *to
 	f, ok := in.find(name, source)
@@ -324,18 +322,18 @@ func (in *inspection) keyword(by Refusing, field string, to, source *string, wit
 	}
 }
 
-// filled reports whether a field has values in the index that are in no document.
+// filled reports whether a field has indexed values that are not in the documents.
 func (in *inspection) filled(f property, name, source string) bool {
 	return f.Computed || f.Script != nil || f.NullValue != nil || in.mapping.copiesTo(name) || in.mapping.copiesTo(source)
 }
 
-// popularity looks at the number items are ranked by. Where it cannot be computed with
-// nothing is: the search would fail for every reader.
+// popularity checks the number that items are ranked by. If it has no doc values, it is not used:
+// the search would fail for every reader.
 func (in *inspection) popularity(to, source *string) {
 	const field = "popularity"
 	name := *to
 	switch f, ok := in.find(name, source); {
-	case name == None, !ok: // it counts as 0, which a new system's ranking does anyway
+	case name == None, !ok: // it counts as 0, as for all items of a new system
 	case !slices.Contains([]string{"long", "integer", "short", "byte", "unsigned_long", "double", "float", "half_float"}, f.Type):
 		in.problem(field, name, true, "it is a field of type %s, a number is needed", f.Type)
 	case !f.docValues():
@@ -344,7 +342,7 @@ func (in *inspection) popularity(to, source *string) {
 	}
 }
 
-// traits finds what pages can be varied by.
+// traits determines the fields that pages can be varied by.
 func (in *inspection) traits() {
 	names, found := &in.schema.Fields, &in.schema.Traits
 	found.Author, found.Story = in.variedBy(names.AuthorID), in.variedBy(Story)
@@ -354,10 +352,10 @@ func (in *inspection) traits() {
 		"a keyword with doc_values", "pages are built without regard to sites")
 }
 
-// live finds whether live popularity can be kept: all four fields have to be usable.
+// live determines whether live popularity can be stored: all four fields must be usable.
 func (in *inspection) live() {
 	const sum, epoch, without = "a double with doc_values", "a keyword or long, indexed and with doc_values", "live popularity is off"
-	// A float cannot hold a sum at the end of its epoch.
+	// A float is too small for a sum at the end of its epoch.
 	isSum := func(f property) bool { return f.Type == "double" && f.docValues() }
 	isEpoch := func(f property) bool {
 		return slices.Contains([]string{"keyword", "integer", "long"}, f.Type) && f.indexed() && f.docValues()
@@ -370,7 +368,8 @@ func (in *inspection) live() {
 	in.schema.Live = sum2h && epoch2h && sum2d && epoch2d
 }
 
-// needs reports whether the index has a field that is usable. That it has none is no problem.
+// needs reports whether the index has a usable field of that name. A missing field is not a
+// problem.
 func (in *inspection) needs(field, name string, source *string, usable func(property) bool, needed, without string) bool {
 	f, ok := in.find(name, source)
 	if ok && !usable(f) {
@@ -379,8 +378,8 @@ func (in *inspection) needs(field, name string, source *string, usable func(prop
 	return ok && usable(f)
 }
 
-// variedBy answers the name of a field that pages can be varied by, a keyword with
-// doc_values; "" where the index has no such field.
+// variedBy returns the name if it is a field that pages can be varied by, a keyword with
+// doc_values, and "" if not.
 func (in *inspection) variedBy(name string) string {
 	if f, ok := in.find(name, new(string)); !ok || name == None || !isKeyword(f) || !f.docValues() {
 		return ""

@@ -13,33 +13,31 @@ import (
 	"sync"
 )
 
-// ErrUnavailable is wrapped by errors that say Elasticsearch could not be
-// asked, or was too busy to answer; asking again later may help.
+// ErrUnavailable is wrapped by errors that mean that Elasticsearch was unreachable, or too busy to
+// answer; a later retry may succeed.
 var ErrUnavailable = errors.New("elasticsearch is unavailable")
 
-// Error is the answer to a request that was refused, by Elasticsearch or by something
-// before it.
+// Error is the refusal of a request, by Elasticsearch or by a proxy in front of it.
 type Error struct {
 	Status  int
 	Type    string
 	Reason  string
-	Foreign bool // the answer is not in Elasticsearch's form: a proxy's own page, or nothing
+	Foreign bool // the answer is not in Elasticsearch's form: a proxy's own page, or empty
 }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("elasticsearch answered %d %s: %s", e.Status, e.Type, e.Reason)
 }
 
-// The types of refusals by an index that somebody has deleted or closed.
+// The types of refusals by an index that was deleted or closed.
 const (
 	notFound = "index_not_found_exception"
 	closed   = "index_closed_exception"
 )
 
-// Unwrap makes every refusal an [ErrUnavailable] but those that are about the request
-// itself: one that Elasticsearch does not understand, and a change of what others have
-// changed meanwhile. All others pass when somebody mends what they are about: the node,
-// the index, the user's rights, a proxy.
+// Unwrap returns [ErrUnavailable] for every refusal except those caused by the request itself: one
+// that Elasticsearch does not understand, and a conflict with a concurrent change. All others end
+// when their cause is fixed: the node, the index, the user's rights, a proxy.
 func (e *Error) Unwrap() error {
 	if e.ofRequest() {
 		return nil
@@ -47,34 +45,34 @@ func (e *Error) Unwrap() error {
 	return ErrUnavailable
 }
 
-// ofIndex are the refusals because an index is not there, is blocked until its disk has room
-// again, or was just made, or moved, and its shard takes no request yet.
+// ofIndex are the types of refusals because an index does not exist, is blocked until its disk has
+// room again, or was just created or moved and its shard does not accept requests yet.
 var ofIndex = []string{"cluster_block_exception", "illegal_index_shard_state_exception", notFound, closed}
 
-// ofRequest reports whether the refusal is about the request itself, or by a pipeline of the
-// index that refuses the document, with a 500.
+// ofRequest reports whether the refusal is caused by the request itself, or comes from an ingest
+// pipeline of the index that rejects the document, with status 500.
 func (e *Error) ofRequest() bool {
 	about := e.Status == http.StatusBadRequest || e.Status == http.StatusConflict || e.Type == "fail_processor_exception"
 	return about && !e.Foreign && !slices.Contains(ofIndex, e.Type)
 }
 
-// busy are the answers of a node that is overloaded, starting, or without the shard, or of a
-// proxy before one that is.
+// busy are the statuses of a node that is overloaded, starting, or without the shard, or of a proxy
+// in front of it.
 var busy = []int{http.StatusTooManyRequests, http.StatusRequestTimeout, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
 
-// passes reports whether the refusal passes without anybody's doing.
+// passes reports whether the refusal may end without intervention.
 func (e *Error) passes() bool {
 	return e.Foreign || slices.Contains(ofIndex, e.Type) || slices.Contains(busy, e.Status)
 }
 
-// Missing reports whether err is a refusal because there is no such index.
+// Missing reports whether err is a refusal because the index does not exist.
 func Missing(err error) bool { return IsType(err, notFound) }
 
 // Gone reports whether err is a refusal because the index does not exist or is closed.
 func Gone(err error) bool { return Missing(err) || IsType(err, closed) }
 
-// Refused reports whether err is an answer of Elasticsearch that no wait makes another
-// one, as far as it tells: the request, the index or the user's rights have to change.
+// Refused reports whether err is an answer of Elasticsearch that waiting is not expected to change:
+// the request, the index or the user's rights must change.
 func Refused(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && (!e.passes() || Gone(e))
@@ -88,12 +86,12 @@ func IsType(err error, name string) bool {
 
 var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// maxPooled is the largest body kept for reuse.
+// maxPooled is the largest buffer, in bytes, that is pooled.
 const maxPooled = 1 << 20
 
-// Do sends one request and gives the answer's body to read, which must not
-// keep it. A refusal is an [*Error]; a failed connection and a deadline that
-// passed wrap [ErrUnavailable]; a cancelled context is its own error.
+// Do sends one request and passes the body of the answer to read, which must not retain it. A
+// refusal is an [*Error]; a failed connection and an exceeded deadline wrap [ErrUnavailable]; a
+// cancelled context returns its own error.
 func Do(ctx context.Context, client Client, method, path, query string, body []byte, read func([]byte) error) error {
 	req := (&http.Request{
 		Method: method, URL: &url.URL{Path: path, RawQuery: query}, Header: http.Header{},
@@ -113,8 +111,8 @@ func Do(ctx context.Context, client Client, method, path, query string, body []b
 	return readAnswer(ctx, res, method, read)
 }
 
-// Ask is [Do] with JSON: it encodes the request, unless that is nil or []byte, and decodes
-// the answer into a value; nil: only that there is one counts.
+// Ask is [Do] with JSON: it encodes the request, unless that is nil or []byte, and decodes the
+// answer into a value. If answer is nil, the body is ignored.
 func Ask(ctx context.Context, client Client, method, path, query string, request, answer any) (err error) {
 	body, encoded := request.([]byte)
 	if !encoded && request != nil {
@@ -133,25 +131,25 @@ func Ask(ctx context.Context, client Client, method, path, query string, request
 	})
 }
 
-// Found is the answer to a search.
+// Found is the response to a search.
 type Found[H any] struct {
 	Hits struct {
 		Hits []H `json:"hits"`
 	} `json:"hits"`
 }
 
-// Search returns the hits of a search in all shards: one that is missing some is an error.
-// params are further parameters, each with an & behind it.
+// Search returns the hits of a search in all shards; missing shards are an error. params are
+// further parameters, each followed by an &.
 func Search[H any](ctx context.Context, client Client, index, params string, request any) ([]H, error) {
 	var found Found[H]
 	err := Ask(ctx, client, http.MethodPost, "/"+index+"/_search", params+wholeAnswer, request, &found)
 	return found.Hits.Hits, err
 }
 
-// wholeAnswer is the parameter of a search that no shard may be missing from.
+// wholeAnswer is the search parameter that makes missing shards an error.
 const wholeAnswer = "allow_partial_search_results=false"
 
-// readAnswer reads the answer to a request with this method.
+// readAnswer reads the response to a request with this method.
 func readAnswer(ctx context.Context, res *http.Response, method string, read func([]byte) error) error {
 	buf := bodies.Get().(*bytes.Buffer)
 	defer func() {
@@ -170,7 +168,7 @@ func readAnswer(ctx context.Context, res *http.Response, method string, read fun
 		return nil
 	}
 	err := read(buf.Bytes())
-	if err != nil && !json.Valid(buf.Bytes()) { // a proxy or a node that died has cut it short
+	if err != nil && !json.Valid(buf.Bytes()) { // a proxy, or a node that died, has truncated it
 		return fmt.Errorf("%w: the answer is no whole JSON: %w", ErrUnavailable, err)
 	}
 	return err
@@ -192,7 +190,7 @@ func refusal(res *http.Response, method string, body []byte) error {
 		Error json.RawMessage `json:"error"`
 	}
 	if json.Unmarshal(body, &answer) != nil || len(answer.Error) == 0 {
-		e.Foreign = method != http.MethodHead || !own(res) // an answer to HEAD has no body
+		e.Foreign = method != http.MethodHead || !own(res) // a response to HEAD has no body
 		return e
 	}
 	var cause Cause
@@ -203,7 +201,7 @@ func refusal(res *http.Response, method string, body []byte) error {
 	return cause.Refusal(res.StatusCode)
 }
 
-// Cause is the error part of an answer.
+// Cause is the error object of a response.
 type Cause struct {
 	Type      string  `json:"type"`
 	Reason    string  `json:"reason"`
@@ -211,15 +209,15 @@ type Cause struct {
 	CausedBy  *Cause  `json:"caused_by"`
 }
 
-// Refusal is the error that an answer of this status gives the cause of.
+// Refusal returns the error of a response with this status and cause.
 func (c Cause) Refusal(status int) error {
 	root := c.Root()
 	return &Error{Status: status, Type: root.Type, Reason: root.Reason}
 }
 
-// Root is the cause that says most: the first root cause where there is one
-// ("all shards failed" says too little), with the reasons below it. Those stand
-// beside the root cause, not in it.
+// Root returns the most specific cause: the first root cause if there is one ("all shards failed"
+// is not specific), with the reasons nested below it. Elasticsearch puts those outside the root
+// cause.
 func (c Cause) Root() Cause {
 	if len(c.RootCause) > 0 {
 		root := c.RootCause[0]

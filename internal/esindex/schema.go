@@ -1,7 +1,6 @@
-// Package esindex is the common part of the Elasticsearch backends: the names and
-// types of an index's fields ([Fields], [Schema]), the definition of our own
-// index ([Ensure]), the reading of an existing one ([Inspect]) and one request
-// ([Do]) with its errors.
+// Package esindex is the common part of the Elasticsearch backends: the names and types of an
+// index's fields ([Fields], [Schema]), the definition of our own index ([Ensure]), the inspection
+// of an existing one ([Inspect]), and single requests ([Do]) with their errors.
 package esindex
 
 import (
@@ -15,37 +14,36 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Schema is an index as the backends use it: how a field is named in queries,
-// where its value lies in the document, and how time is written.
+// Schema describes an index for the backends: the names of fields in queries, the places of their
+// values in documents, and the format of time.
 type Schema struct {
 	Fields Fields    // names in queries and sorts
-	Source Fields    // names in the document; differs from Fields where a sub-field or an alias is queried
+	Source Fields    // names in the document; different if a sub-field or an alias is queried
 	Time   TimeField // the update time
 	Tokens bool      // the token fields can be written and searched
-	Traits Traits    // what a page is varied by
-	Live   bool      // live popularity can be written and ranked by
+	Traits Traits    // the fields that pages are varied by
+	Live   bool      // live popularity can be written and used in ranking
 	Folded bool      // the fields of folded tags and of languages can be written and searched
-	// Langs are the values of the field of languages, separated by line breaks; "": not known.
+	// Langs are the values of the language field, separated by line breaks; "" means unknown.
 	Langs string
-	// Indices are those behind the name, separated by commas; "" is the index of
+	// Indices are the indices that the name resolves to, separated by commas; "" means the index of
 	// that name itself.
 	Indices string
-	Others  bool // the index is somebody else's, whatever its names
-	Partial bool // documents are not kept whole, so what is written of them would lose the rest
+	Others  bool // the index is managed by others, whatever its names
+	Partial bool // documents are not stored whole, so writing one back would lose the rest
 	Limits  Limits
-	// Untold are the fields that hold something else in the index than in a document's
-	// source: filled by copy_to or a script, changed by a normalizer or an analyzer, the
-	// same for all documents. Whether a reader refuses an item is then known to a search
-	// only.
+	// Untold are the fields whose indexed values differ from those in a document's source: filled
+	// by copy_to or a script, or changed by a normalizer or an analyzer, the same for all
+	// documents. Only a search can then decide whether a reader refuses an item.
 	Untold   Refusing
-	UntoldID bool // likewise of the item's id
-	// Loaded are the fields that have doc values in all indices behind the name. A search
-	// that asks for their values fails where an index has no such field.
+	UntoldID bool // the same for the item's id
+	// Loaded are the fields that have doc values in all indices of the name. A search that requests
+	// their values fails if an index has no such field.
 	Loaded Refusing
-	// Unloaded are those that can be searched without doc values. Whether the index still
-	// has such a field is known by its UUID only.
+	// Unloaded are the searchable fields without doc values. Only the index's UUID shows whether it
+	// still has such a field.
 	Unloaded Refusing
-	UUIDs    string // of the indices, in the order of their names: one of the same name may be another one
+	UUIDs    string // of the indices, in the order of their names: an index may be replaced by one of the same name
 }
 
 // Refusing is a set of the fields that readers refuse items by.
@@ -59,7 +57,7 @@ const (
 	byAll = ByGroup | ByAuthor | ByTags | ByLang
 )
 
-// Asked returns the names of those fields of r that this profile refuses items by.
+// Asked returns the names of the fields in r that this profile refuses items by.
 func (s Schema) Asked(r Refusing, p *feed.Profile) []string {
 	var names []string
 	for _, field := range []struct {
@@ -79,47 +77,49 @@ func (s Schema) Asked(r Refusing, p *feed.Profile) []string {
 	return names
 }
 
-// Tells reports whether an item as the catalog gives it tells whether a reader with this
+// Tells reports whether an item from the catalog suffices to decide whether a reader with this
 // profile refuses it.
 func (s Schema) Tells(p *feed.Profile) bool { return len(s.Asked(s.Untold, p)) == 0 }
 
-// Same reports whether the index still is the one that the schema was read of.
+// Same reports whether the index is still the one that the schema was read from.
 func (s Schema) Same(ctx context.Context, client Client, index string) (bool, error) {
 	now, err := settingsOf(ctx, client, index)
 	return now.uuids == s.UUIDs, err
 }
 
-// Limits of one search that an index sets lower than Elasticsearch does; 0: as that does, [none]: 0.
+// Limits holds the limits of one search. A field that is 0 means Elasticsearch's default; [none]
+// means a limit of 0.
 type Limits struct{ hits, terms, docValues int }
 
-// MaxHits is the most hits of one search (index.max_result_window).
+// MaxHits returns the maximum number of hits of a search (index.max_result_window).
 func (s Schema) MaxHits() int { return cmp.Or(s.Limits.hits, 10_000) }
 
-// MaxTerms is the most values of one terms query (index.max_terms_count).
+// MaxTerms returns the maximum number of values of a terms query (index.max_terms_count).
 func (s Schema) MaxTerms() int { return cmp.Or(s.Limits.terms, 65_536) }
 
-// MaxDocValues is the most docvalue_fields of one search (index.max_docvalue_fields_search).
+// MaxDocValues returns the maximum number of docvalue_fields of a search
+// (index.max_docvalue_fields_search).
 func (s Schema) MaxDocValues() int { return max(0, cmp.Or(s.Limits.docValues, 100)) }
 
-// ByOthers reports whether others may have written documents: with an _id that is not
-// the item's id, and with values that Freshet does not write.
+// ByOthers reports whether documents may have been written by others: with an _id that is not the
+// item's id, and with values that Freshet does not write.
 func (s Schema) ByOthers() bool { return s.Others || s.Mapped() }
 
-// Folds reports whether tags and languages are searched for as they are compared. Documents
-// of others do not have the fields for it.
+// Folds reports whether searches use the folded fields of tags and languages. Documents written by
+// others do not have these fields.
 func (s Schema) Folds() bool { return s.Folded && !s.Others }
 
-// Several reports whether the name stands for more than one index.
+// Several reports whether the name resolves to more than one index.
 func (s Schema) Several() bool { return strings.Contains(s.Indices, ",") }
 
-// Stands reports whether an index is one of those that the name stood for when this
-// schema was read.
+// Stands reports whether an index is one of those that the name resolved to when this schema was
+// read.
 func (s Schema) Stands(index string) bool {
 	return s.Indices == "" || slices.Contains(strings.Split(s.Indices, ","), index)
 }
 
-// Traits names the doc values that pages are varied by; "" where the index has none.
-// Of several tags doc values tell the first in the order of their bytes.
+// Traits holds the names of the doc values that pages are varied by; "" means that the index has
+// none. Of several tags, doc values give the first in byte order.
 type Traits struct {
 	Author string
 	Site   string
@@ -127,7 +127,7 @@ type Traits struct {
 	Story  string
 }
 
-// and are those that both have.
+// and returns the traits that both have.
 func (t Traits) and(o Traits) Traits {
 	for _, name := range []struct{ of, in *string }{{&t.Author, &o.Author}, {&t.Site, &o.Site}, {&t.Tag, &o.Tag}, {&t.Story, &o.Story}} {
 		if *name.of != *name.in {
@@ -137,14 +137,14 @@ func (t Traits) and(o Traits) Traits {
 	return t
 }
 
-// textsAlone has keywords matched in the texts, by their own analyzer.
+// textsAlone makes keywords match in the texts, by their own analyzer, instead of the token fields.
 func (s *Schema) textsAlone() {
 	s.Tokens = false
 	s.Fields.TitleTokens, s.Fields.SummaryTokens = None, None
 	s.Source.TitleTokens, s.Source.SummaryTokens = None, None
 }
 
-// ownTraits are those of our own index.
+// ownTraits returns the traits of our own index.
 func ownTraits(names Fields) Traits {
 	present := func(name string) string {
 		if name == None {
@@ -155,7 +155,7 @@ func ownTraits(names Fields) Traits {
 	return Traits{Author: present(names.AuthorID), Site: present(names.Site), Tag: FirstTag, Story: Story}
 }
 
-// OwnSchema is the schema of an index made by [Ensure] with these names.
+// OwnSchema returns the schema of an index created by [Ensure] with these names.
 func OwnSchema(names Fields) Schema {
 	names = names.WithDefaults()
 	schema := Schema{Fields: names, Source: names, Time: EpochSeconds, Tokens: names.TitleTokens != None, Traits: ownTraits(names), Live: true, Folded: true}
@@ -167,27 +167,27 @@ func OwnSchema(names Fields) Schema {
 	return schema
 }
 
-// MetaID reports whether the document's _id is the item's id. Then a search
-// has to load every hit's _id, and ties fall to a document's number in its shard.
+// MetaID reports whether the document's _id is the item's id. Then a search has to load every hit's
+// _id, and ties are broken by a document's number in its shard.
 func (s Schema) MetaID() bool { return s.Fields.ID == MetaID }
 
-// Mapped reports whether the names are not those of our own index.
+// Mapped reports whether the names differ from those of our own index.
 func (s Schema) Mapped() bool {
 	own := Fields{}.WithDefaults()
 	source := s.Source
-	// An index of ours may be without these.
+	// Our own index may lack these.
 	source.TitleTokens, source.SummaryTokens, source.Site = own.TitleTokens, own.SummaryTokens, own.Site
 	return source != own || s.Time != EpochSeconds
 }
 
-// maxLangs is how many languages of an index are told apart. One that has more keeps
-// something else in the field.
+// maxLangs is the maximum number of distinct languages of an index. If there are more, the field
+// does not hold languages.
 const maxLangs = 1000
 
-// ReadLangs reads the values of the field of languages, so that a search can name those that a
-// reader takes. It does not ask by a pattern: a cluster may refuse patterns
-// (search.allow_expensive_queries), and many languages make one that is too long. Without doc
-// values, and where Elasticsearch refuses the question, they stay unknown.
+// ReadLangs reads the values of the language field, so that a search can list those that a reader
+// accepts. A pattern query is not used instead: a cluster may refuse patterns
+// (search.allow_expensive_queries), and with many languages a pattern becomes too long. Without doc
+// values, or if Elasticsearch refuses the aggregation, the values stay unknown.
 func (s *Schema) ReadLangs(ctx context.Context, client Client, index string) error {
 	field := s.Fields.Lang
 	if s.Langs = ""; field == None || s.Loaded&ByLang == 0 || s.Folds() {

@@ -9,16 +9,15 @@ import (
 	"strings"
 )
 
-// settings are those of the indices behind a name: their UUIDs, in the order of the
-// indices' names, the least of their limits, and the least length from which on keywords
-// are ignored, 0 where they never are.
+// settings holds the settings of the indices that a name resolves to: their UUIDs, in the order of
+// the indices' names, the lowest of their limits, and the lowest ignore_above, 0 if none is set.
 type settings struct {
 	uuids       string
 	limits      Limits
 	ignoreAbove int
 }
 
-// none is a limit of 0, where 0 stands for none being set.
+// none represents a limit of 0, since 0 means not set.
 const none = -1
 
 func settingsOf(ctx context.Context, client Client, index string) (set settings, err error) {

@@ -11,22 +11,20 @@ import (
 	"time"
 )
 
-// WriteAlias is the alias that an index of ours is written through. Elasticsearch makes
-// an index that is missing when something is written to it, and guesses the types of
-// its fields. A write that requires an alias makes none: the alias of an index that
-// somebody has deleted is gone with it.
+// WriteAlias returns the alias that our own index is written through. Elasticsearch creates a
+// missing index on a write, and guesses the types of its fields. A write that requires an alias
+// creates none: the alias of a deleted index is deleted with it.
 func WriteAlias(index string) string { return index + "-write" }
 
-// Target is the alias or index that documents are written to.
+// Target is the alias or the index that documents are written to.
 type Target struct {
 	Name  string
-	Alias bool // Name is an alias, so a write may require one
+	Alias bool // Name is an alias, so a write can require one
 }
 
-// FindTarget finds what to write the documents of an index to: its write alias, or
-// the name itself where that is an alias. Where it is neither, or may not be looked
-// up, the target is the index, which exists. An index that does not is an error that
-// [Missing] knows.
+// FindTarget returns the target for writes to an index: its write alias, or the name itself if that
+// is an alias. If there is no alias, or aliases may not be read, it is the existing index. If the
+// index does not exist, the error satisfies [Missing].
 func FindTarget(ctx context.Context, client Client, index string) (Target, error) {
 	plain := Target{Name: index}
 	if strings.ContainsAny(index, "*,") {
@@ -35,7 +33,7 @@ func FindTarget(ctx context.Context, client Client, index string) (Target, error
 	var found map[string]struct {
 		Aliases map[string]json.RawMessage `json:"aliases"`
 	}
-	// One request for both names: between two, somebody may delete the index.
+	// One request for both names: between two requests the index might be deleted.
 	err := Ask(ctx, client, http.MethodGet, "/"+index+","+WriteAlias(index)+"/_alias", "ignore_unavailable=true", nil, &found)
 	if forbidden(err) {
 		return plain, nil
@@ -56,7 +54,7 @@ func FindTarget(ctx context.Context, client Client, index string) (Target, error
 	if !concrete {
 		return plain, &Error{Status: http.StatusNotFound, Type: notFound, Reason: "no such index [" + index + "]"}
 	}
-	// Somebody else may have an alias of that name, which stands for other indices, too.
+	// Others may have defined an alias of that name that also covers other indices.
 	if _, ok := own.Aliases[WriteAlias(index)]; !ok || written > 1 {
 		return plain, nil
 	}
@@ -68,8 +66,8 @@ func forbidden(err error) bool {
 	return errors.As(err, &e) && e.Status == http.StatusForbidden
 }
 
-// addWriteAlias gives an index that exists its write alias. A user who may not leaves
-// it as it is.
+// addWriteAlias adds the write alias to an existing index. It does nothing if the user lacks the
+// right.
 func addWriteAlias(ctx context.Context, client Client, index string) error {
 	target, err := FindTarget(ctx, client, index)
 	if err != nil || target.Alias {
@@ -82,25 +80,24 @@ func addWriteAlias(ctx context.Context, client Client, index string) error {
 	return nil
 }
 
-// Writer writes to one index so that no write makes Elasticsearch create it.
+// Writer writes to one index without letting a write create it.
 type Writer struct {
 	client Client
 	index  string
 	make   func(ctx context.Context) error
-	alias  atomic.Pointer[Target] // found; nil: not yet, or not an alias
+	alias  atomic.Pointer[Target] // nil means not found yet, or not an alias
 }
 
-// NewWriter returns a writer to an index. ensure makes it where it is missing, with its
-// mapping and its write alias; nil: nobody makes it, and writing is an error while it is
-// missing.
+// NewWriter returns a writer to an index. ensure creates a missing index with its mapping and its
+// write alias. If it is nil, writing to a missing index is an error.
 func NewWriter(client Client, index string, ensure func(ctx context.Context) error) *Writer {
 	return &Writer{client: client, index: index, make: ensure}
 }
 
-// Write calls send with what to write to: a name for the path, and parameters to be
-// continued. Where the index is missing, or has no write alias, it is made first; send
-// must return an error that [Missing] knows, having written nothing, where
-// Elasticsearch answers that, and is then called again once.
+// Write calls send with the target's name for the path and the leading parameters of the query. If
+// the index is missing or has no write alias, it is created first. If Elasticsearch answers that
+// the index is missing, send must return an error that satisfies [Missing], having written nothing;
+// it is then called once more.
 func (w *Writer) Write(ctx context.Context, send func(name, params string) error) error {
 	err := w.try(ctx, send)
 	if !Missing(err) {
@@ -127,13 +124,13 @@ func (w *Writer) try(ctx context.Context, send func(name, params string) error) 
 	return send(target.Name, params)
 }
 
-// longestWait is how long a write waits in Elasticsearch at most. That waits for a minute by
-// itself.
+// longestWait is the longest time that a write waits in Elasticsearch, which by default is a
+// minute.
 const longestWait = 5 * time.Second
 
-// Patience is the parameter of a write, to be continued, that has Elasticsearch answer while
-// there still is somebody to hear why it cannot write: its primary shard is on no node, or
-// index.write.wait_for_active_shards asks for more copies than there are.
+// Patience returns the leading parameter of a write that makes Elasticsearch answer before the
+// caller's deadline why it cannot write: its primary shard is on no node, or
+// index.write.wait_for_active_shards requires more copies than exist.
 func Patience(ctx context.Context) string {
 	wait := longestWait
 	if end, ok := ctx.Deadline(); ok {
@@ -142,8 +139,8 @@ func Patience(ctx context.Context) string {
 	return fmt.Sprintf("timeout=%dms&", wait.Milliseconds())
 }
 
-// target finds the target once. Without an alias it is looked for before each write,
-// which is how it is known that the index exists.
+// target finds the target once. Without an alias it is looked up before each write, which also
+// verifies that the index exists.
 func (w *Writer) target(ctx context.Context) (Target, error) {
 	if t := w.alias.Load(); t != nil {
 		return *t, nil

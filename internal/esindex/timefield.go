@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// TimeField knows how the update time is written in one index. The zero value
-// is not usable; see [EpochSeconds] and [Inspect].
+// TimeField describes the format of the update time in one index. The zero value is not usable; see
+// [EpochSeconds] and [Inspect].
 type TimeField struct {
 	format  timeFormat
-	numeric bool   // a number field: no date math, distances are numbers too
-	sorts   string // of a number field, the type that indices of one search must share to be sorted
+	numeric bool   // a number field: no date math, and distances are numbers too
+	sorts   string // for a number field, the type that all indices of a search must share to sort by it
 	formats string // every format of the field, for reading documents
-	most    int64  // the largest number that the type of a number field holds
+	most    int64  // the largest value of a number field's type
 }
 
 // EpochSeconds is the time field of our own index, a date.
 var EpochSeconds = TimeField{format: epochSecond, formats: epochSecond}
 
-// timeFormat is a date format of Elasticsearch, by name or as a pattern; for
-// a number field epoch_second or epoch_millis.
+// timeFormat is a date format of Elasticsearch, by name or as a pattern; for a number field it is
+// epoch_second or epoch_millis.
 type timeFormat string
 
 const (
@@ -33,9 +33,9 @@ const (
 	epochMillis = "epoch_millis"
 )
 
-// layouts are Go's equivalents of the built-in formats that express at least
-// seconds. They carry milliseconds where the format allows: a bound written
-// without them would be rounded up to the end of its second.
+// layouts are Go's equivalents of the built-in formats that express at least seconds. They contain
+// milliseconds if the format allows: a bound written without them would be rounded up to the end of
+// its second.
 var layouts = map[timeFormat]string{
 	"strict_date_optional_time":       "2006-01-02T15:04:05.000Z07:00",
 	"date_optional_time":              "2006-01-02T15:04:05.000Z07:00",
@@ -51,7 +51,7 @@ var layouts = map[timeFormat]string{
 	"basic_date_time_no_millis":       "20060102T150405Z07:00",
 }
 
-// patternParts are the parts of a Java date pattern we can write.
+// patternParts are the supported parts of Java date patterns.
 var patternParts = []struct{ java, layout string }{
 	{"yyyy", "2006"},
 	{"uuuu", "2006"},
@@ -67,7 +67,7 @@ var patternParts = []struct{ java, layout string }{
 	{"Z", "-0700"},
 }
 
-// newTimeField picks the first of the formats that can express a second.
+// newTimeField chooses the first of the formats that can express a second.
 func newTimeField(formats string) (TimeField, error) {
 	for f := range strings.SplitSeq(formats, "||") {
 		f := timeFormat(f)
@@ -78,7 +78,7 @@ func newTimeField(formats string) (TimeField, error) {
 	return TimeField{}, fmt.Errorf("the date format %q is not one that can be written; add ||epoch_second to it", formats)
 }
 
-// epoch is how many units of the format make a second; 0: it is no epoch.
+// epoch returns the number of units of the format per second, or 0 if it is not an epoch.
 func (f timeFormat) epoch() int64 {
 	switch f {
 	case epochSecond:
@@ -125,13 +125,13 @@ next:
 	return layout, true
 }
 
-// lastTime is the end of the year 9999, in Unix seconds. Milliseconds that are read as
-// seconds lie beyond it from 1978 on; so does no date that somebody means.
+// lastTime is the end of the year 9999, in Unix seconds. Milliseconds read as seconds exceed it
+// from 1978 on; intended dates do not.
 const lastTime = 253402300799
 
-// times finds whether a time that is a number is one of seconds or of milliseconds: it is
-// milliseconds where more documents would be dated after the year 9999 otherwise than before.
-// A date by which every document is dated after that year is a fatal problem.
+// times determines whether a numeric time is in seconds or milliseconds: in milliseconds if, read
+// as seconds, more documents would be dated after the year 9999 than before. If the field is a date
+// and every document is dated after that year, this is a fatal problem.
 func (r *Report) times(ctx context.Context, client Client, index string) error {
 	name, t := r.Schema.Fields.UpdateTime, &r.Schema.Time
 	sooner := object{"range": object{name: object{"lte": t.Literal(lastTime)}}}
@@ -147,9 +147,10 @@ func (r *Report) times(ctx context.Context, client Client, index string) error {
 		}
 		return err
 	}
-	// A document that comes between the two questions must not be taken for a later one.
+	// The later ones are counted first: a document written between the two requests must not make
+	// all documents look later.
 	if n, err := count(ctx, client, index, later, false); err != nil || n == 0 {
-		return nil // a date is known by its mapping, and recall will tell of a failure
+		return nil // the mapping defines the format of a date, and recall will report a failure
 	}
 	if n, err := count(ctx, client, index, sooner, false); err != nil || n > 0 {
 		return nil
@@ -159,7 +160,7 @@ func (r *Report) times(ctx context.Context, client Client, index string) error {
 	return nil
 }
 
-// numberOf is the field of a number of seconds, until [Report.times] finds another unit.
+// numberOf returns a number field in seconds; [Report.times] may change the unit.
 func numberOf(kind string) TimeField {
 	t := TimeField{format: epochSecond, formats: epochSecond, numeric: true, sorts: kind, most: math.MaxInt64}
 	if kind == "integer" {
@@ -168,8 +169,8 @@ func numberOf(kind string) TimeField {
 	return t
 }
 
-// count returns how many documents a query matches; where not all are asked for, 1 stands
-// for any number of them.
+// count returns the number of documents that a query matches; if not all, it is 1 for any number of
+// them.
 func count(ctx context.Context, client Client, index string, query object, all bool) (n int, err error) {
 	search := object{"size": 0, "track_total_hits": all, "query": query}
 	if !all {
@@ -186,7 +187,7 @@ func count(ctx context.Context, client Client, index string, query object, all b
 	return got.Hits.Total.Value, err
 }
 
-// String names the format, for people.
+// String describes the format for people.
 func (t TimeField) String() string {
 	if t.numeric {
 		return "a number, " + string(t.format)
@@ -194,14 +195,13 @@ func (t TimeField) String() string {
 	return "a date, " + string(t.format)
 }
 
-// firstTime is the beginning of the year 1, in Unix seconds: a date before it, and one after
-// [lastTime], is none in some formats.
+// firstTime is the beginning of the year 1, in Unix seconds: some formats cannot express dates
+// before it or after [lastTime].
 const firstTime = -62135596800
 
-// Literal writes a time, in Unix seconds, as the field's own JSON value: it is
-// understood in a range, and as the origin of a decay. One that no date has, or that the
-// field's type does not hold, is the nearest one that it holds: Elasticsearch would refuse
-// the search.
+// Literal encodes a time, in Unix seconds, as a JSON value of the field for a range query or the
+// origin of a decay. A time outside the range of dates, or of the field's type, becomes the nearest
+// valid one: Elasticsearch would reject the search.
 func (t TimeField) Literal(unix int64) json.RawMessage {
 	unix = min(max(unix, firstTime), lastTime)
 	per, least := t.format.epoch(), -t.most-1
@@ -217,8 +217,8 @@ func (t TimeField) Literal(unix int64) json.RawMessage {
 	return t.Stored(unix)
 }
 
-// Stored writes a time, in Unix seconds, as a document's value. An epoch is
-// written as a number, as most writers do.
+// Stored encodes a time, in Unix seconds, as a document's value. An epoch becomes a number, as most
+// writers do.
 func (t TimeField) Stored(unix int64) json.RawMessage {
 	if per := t.format.epoch(); per != 0 {
 		return strconv.AppendInt(nil, unix*per, 10)
@@ -227,7 +227,7 @@ func (t TimeField) Stored(unix int64) json.RawMessage {
 	return json.RawMessage(strconv.Quote(time.Unix(unix, 0).UTC().Format(layout)))
 }
 
-// Span writes a distance in time as the decay of this field wants it.
+// Span encodes a distance in time for a decay on this field.
 func (t TimeField) Span(d time.Duration) json.RawMessage {
 	if t.numeric {
 		return strconv.AppendFloat(nil, d.Seconds()*float64(t.format.epoch()), 'f', -1, 64)
@@ -235,7 +235,7 @@ func (t TimeField) Span(d time.Duration) json.RawMessage {
 	return json.RawMessage(`"` + strconv.FormatInt(d.Milliseconds(), 10) + `ms"`)
 }
 
-// FromSort reads a sort value, of a date in milliseconds, as Unix seconds.
+// FromSort decodes a sort value, which for a date is in milliseconds, to Unix seconds.
 func (t TimeField) FromSort(v []byte) (int64, error) {
 	per := int64(1000)
 	if t.numeric {
@@ -248,8 +248,8 @@ func (t TimeField) FromSort(v []byte) (int64, error) {
 	return unix, nil
 }
 
-// FromSource reads a document's value, in any of the field's formats, as Unix
-// seconds: of several the latest, which sorts, too.
+// FromSource decodes a document's value, in any of the field's formats, to Unix seconds. Of several
+// values it returns the latest, which also is the one sorted by.
 func (t TimeField) FromSource(v json.RawMessage) (int64, error) {
 	if len(v) > 0 && v[0] == '[' {
 		return t.latest(v)
@@ -260,8 +260,8 @@ func (t TimeField) FromSource(v json.RawMessage) (int64, error) {
 			return 0, err
 		}
 	}
-	// In their order, as Elasticsearch does: 2026 is a year where a format of dates comes
-	// before one of numbers.
+	// In the order of the formats, as in Elasticsearch: 2026 is a year if a date format precedes an
+	// epoch format.
 	for f := range strings.SplitSeq(t.formats, "||") {
 		if unix, ok := timeFormat(f).parse(text); ok {
 			return unix, nil
@@ -270,9 +270,9 @@ func (t TimeField) FromSource(v json.RawMessage) (int64, error) {
 	return 0, fmt.Errorf("the time %s has none of the formats %s", v, t.formats)
 }
 
-// latest reads the values of a list, whose nulls Elasticsearch ignores. A list may
-// hold lists. Where one cannot be read the others are not known to be the latest: that is
-// an error, beside the latest of those.
+// latest decodes a list of values, which may be nested, and ignores nulls, as Elasticsearch does.
+// If a value cannot be decoded, the latest of the others may not be the latest of all: it is
+// returned with an error.
 func (t TimeField) latest(v json.RawMessage) (int64, error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(v, &list); err != nil {
@@ -310,7 +310,7 @@ func (f timeFormat) parse(text string) (int64, bool) {
 		tries = append(tries, optionalTimes...)
 	}
 	for _, l := range tries {
-		// time.Parse accepts a fraction of a second the layout does not name.
+		// time.Parse accepts a fraction of a second that the layout does not have.
 		if at, err := time.Parse(l, text); err == nil {
 			return at.Unix(), true
 		}
@@ -318,7 +318,7 @@ func (f timeFormat) parse(text string) (int64, bool) {
 	return 0, false
 }
 
-// optionalTimes are the layouts of a date whose time, and parts of it, may be left out.
+// optionalTimes are the layouts of a date whose time may be missing in part or whole.
 var optionalTimes = func() []string {
 	list := []string{"2006-01-02", "2006-01", "2006"}
 	for _, time := range []string{"15:04:05", "15:04", "15"} {
@@ -329,7 +329,7 @@ var optionalTimes = func() []string {
 	return list
 }()
 
-// seconds reads a number of units, of which some make a second, and rounds it down.
+// seconds parses a number of units, per of them a second, and rounds down to seconds.
 func seconds(text string, per int64) (unix int64, ok bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package guard keeps a panic of one goroutine from ending the process: what runs in a
-// goroutine of its own runs by it.
+// Package guard prevents a panic in a goroutine from ending the process: every function that runs
+// in a new goroutine is run by it.
 package guard
 
 import (
@@ -11,16 +11,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Panic is the error that a panic has become.
+// Panic is the error that represents a recovered panic.
 type Panic struct {
 	Value any
 	Stack string
 }
 
-// Error tells the value and where it happened.
+// Error returns the panic's value and stack.
 func (p *Panic) Error() string { return fmt.Sprintf("panic: %v\n%s", p.Value, p.Stack) }
 
-// Run calls f. A panic is an error, a [*Panic].
+// Run calls f and returns a panic of it as a [*Panic].
 func Run(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -30,11 +30,11 @@ func Run(f func() error) (err error) {
 	return f()
 }
 
-// Func is f with its panics as errors, as [Run] has them; for groups of goroutines.
+// Func wraps f in [Run], for groups of goroutines.
 func Func(f func() error) func() error { return func() error { return Run(f) } }
 
-// Each calls do with 0 to n-1, some at once, and returns the first error, which ends the
-// context of the others: what has not begun by then does not begin.
+// Each calls do with 0 to n-1, at most atOnce concurrently, and returns the first error. It cancels
+// the context of the other calls, and calls that have not begun are skipped.
 func Each(ctx context.Context, n, atOnce int, do func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -49,8 +49,8 @@ func Each(ctx context.Context, n, atOnce int, do func(ctx context.Context, i int
 	return group.Wait()
 }
 
-// Log calls f, logs a panic of it with what was being done, and reports whether there was
-// one.
+// Log calls f, logs a panic of it with a description of the operation, and reports whether there
+// was one.
 func Log(log *slog.Logger, doing string, f func()) (panicked bool) {
 	err := Run(func() error { f(); return nil })
 	if err != nil {

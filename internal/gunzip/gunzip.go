@@ -1,5 +1,5 @@
-// Package gunzip unpacks gzip as gzip(1) does: members that stand one after the other, and
-// padding behind the last one, which tapes, object stores and scripts leave there.
+// Package gunzip decompresses gzip as gzip(1) does: several members in a row, and padding after the
+// last one, which tapes, object stores and scripts add.
 package gunzip
 
 import (
@@ -10,21 +10,21 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Reader unpacks what it reads.
+// Reader decompresses a gzip stream.
 type Reader struct {
 	packed *bufio.Reader
 	member *gzip.Reader
 }
 
-// NewReader returns a reader of what r has packed. The error is that of r, or says that it
-// has not the beginning of gzip.
+// NewReader returns a reader of the decompressed contents of r. The error is that of r, or means
+// that r does not begin with a gzip header.
 func NewReader(r io.Reader) (*Reader, error) {
 	packed := bufio.NewReader(r)
 	member, err := gzip.NewReader(packed)
 	if err != nil {
 		return nil, err
 	}
-	member.Multistream(false) // what follows a member may be padding
+	member.Multistream(false) // the bytes after a member may be padding
 	return &Reader{packed, member}, nil
 }
 
@@ -44,7 +44,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	}
 }
 
-// next goes on to the next member. [io.EOF] says that there is none.
+// next advances to the next member. It returns [io.EOF] if there is none.
 func (r *Reader) next() error {
 	for {
 		c, err := r.packed.ReadByte()

@@ -1,4 +1,4 @@
-// Package health asks the services that the system stands on how they are.
+// Package health checks the state of the services that the system depends on.
 package health
 
 import (
@@ -12,18 +12,18 @@ import (
 	"github.com/freshet/freshet/internal/repeat"
 )
 
-// Check asks a service how it is. Optional services are reported, but leave the
-// server ready: without them it still answers, degraded, and all servers share
-// them, so that taking one out of rotation would take out all.
+// Check returns the state of a service. Optional services are reported, but do not make the server
+// unready: without them it still answers, degraded, and since all servers share them, all would
+// leave the rotation at once.
 type Check func(context.Context) handler.Dependency
 
-// Checks are the services the system stands on. What runs in this process
-// needs no asking.
+// Checks holds the checks of the services that the system depends on, by name. Components in this
+// process need no check.
 type Checks map[string]Check
 
 var _ handler.Health = Checks(nil)
 
-// Check asks all of them at once.
+// Check runs all checks concurrently.
 func (c Checks) Check(ctx context.Context) map[string]handler.Dependency {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -43,17 +43,17 @@ func (c Checks) Check(ctx context.Context) map[string]handler.Dependency {
 	return states
 }
 
-// lookTimeout is the longest a look at the services for the metrics may take.
+// lookTimeout is the time limit for checking the services for the metrics.
 const lookTimeout = 2 * time.Second
 
-// Watch keeps the metric of what is up until ctx ends. Reading the
-// metrics must not wait for a service that does not answer.
+// Watch updates the metric of the services' state until ctx ends. Reading the metrics must not wait
+// for a service that does not answer.
 func (c Checks) Watch(ctx context.Context, pause time.Duration) {
 	c.Look(ctx)
 	repeat.Every(ctx, pause, c.Look)
 }
 
-// Look asks all of them for the metric.
+// Look runs all checks and updates the metric.
 func (c Checks) Look(ctx context.Context) {
 	asking, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()

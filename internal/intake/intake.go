@@ -1,5 +1,5 @@
-// Package intake reads bodies of many entries, hands the entries on in batches, and reports
-// the outcome of each. It holds no more than a batch in memory.
+// Package intake reads bodies of many entries, processes the entries in batches, and reports the
+// outcome of each. It holds no more than one batch in memory.
 package intake
 
 import (
@@ -18,57 +18,57 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// Config bounds a read. A zero field stands for its default.
+// Config limits a read. A zero field means its default.
 type Config struct {
-	Batch     int // entries handed on at once; default 1,000
-	Bytes     int // JSON bytes with which a batch is handed on; default 4 MiB
-	MaxErrors int // rejections listed in a report, all are counted; default 1,000
-	// Reject, where it is not nil, is given each rejection in place of the report.
+	Batch     int // entries per batch; default 1,000
+	Bytes     int // JSON bytes at which a batch is full; default 4 MiB
+	MaxErrors int // rejections listed in a report, while all are counted; default 1,000
+	// Reject, if not nil, is called with each rejection, which is then not listed in the report.
 	Reject func(api.Rejection)
 }
 
-// Kind says what the entries of a body are.
+// Kind describes the entries of a body.
 type Kind struct {
-	Body   string // in texts: "file"; default "body"
-	Entry  string // one of them, in texts: "item"
-	Verb   string // what is done with them: "storing"
+	Body   string // name of the body in messages, such as "file"; default "body"
+	Entry  string // name of an entry in messages, such as "item"
+	Verb   string // the operation on them, such as "storing"
 	Array  bool   // the body may be one JSON array of them
 	Whole  bool   // an entry replaces an earlier one with its id
-	Most   int    // bytes an entry may have
+	Most   int    // largest entry, in bytes
 	Reason func(error) string
-	// Unavailable is wrapped by the error of a batch that could not be handed on.
+	// Unavailable is wrapped by the error of a batch that could not be processed.
 	Unavailable error
 }
 
-// ErrKept is about an entry that was left out because what is stored is not older.
+// ErrKept is the result for an entry that was left out because the stored one is not older.
 var ErrKept = errors.New("what is stored is not older")
 
-// Batch collects the entries that are handed on together.
+// Batch collects the entries that are processed together.
 type Batch interface {
-	// Add parses the entry of a line, or the element of this number, and keeps it; an error
-	// rejects it, and id names it all the same.
+	// Add parses the entry of a line, or the array element of this number, and adds it to the
+	// batch. An error rejects it; the id is returned also then.
 	Add(line int, data []byte) (id string, err error)
-	// TooBig is called with the beginning of an entry that is not read, and rejects it.
+	// TooBig is called with the beginning of an entry that is too large, and returns the error that
+	// rejects it.
 	TooBig(data []byte) (id string, err error)
-	// Put hands on what was kept since the last call. The errors are by entry and reject it;
-	// nil: none; [ErrKept] counts as accepted. The error says that the batch could not be
-	// handed on; where there are errors by entry, those without one and those that are refused
-	// ([feed.Refused]) are done nevertheless.
+	// Put processes the entries added since the last call. The errors are per entry and reject it;
+	// a nil slice means none; [ErrKept] counts as accepted. err means that the batch could not be
+	// processed; if there are errors per entry too, the entries without one have been processed,
+	// and those with a refusal ([feed.Refused]) are rejected.
 	Put(ctx context.Context) ([]error, error)
 }
 
-// Read hands on the entries of r, which is NDJSON (one entry a line) or one JSON array of
-// them. A bad entry is rejected and the rest goes on. A byte order mark at the beginning is
-// passed over.
+// Read processes the entries of r, which is NDJSON (one entry per line) or one JSON array of them.
+// A bad entry is rejected and reading continues. A byte order mark at the beginning is skipped.
 //
-// The report is valid beside an error too, and tells what is done. Errors wrap
-// [feed.ErrInvalid] where the body cannot be read on, [Kind.Unavailable] where a batch could
-// not be handed on (what is not done of it is then in neither count), else what r returned.
+// The report is valid also with an error, and covers the processed entries. Errors wrap
+// [feed.ErrInvalid] if the rest of the body cannot be parsed, [Kind.Unavailable] if a batch could
+// not be processed (its unprocessed entries are then in neither count); others are those of r.
 func Read(ctx context.Context, r io.Reader, kind Kind, cfg Config, into Batch) (api.Upload, error) {
 	cfg.Batch, cfg.Bytes, cfg.MaxErrors = cmp.Or(cfg.Batch, 1000), cmp.Or(cfg.Bytes, 4<<20), cmp.Or(cfg.MaxErrors, 1000)
 	p := &reading{ctx: ctx, kind: kind, cfg: cfg, batch: into, br: bufio.NewReaderSize(r, 64<<10), report: api.Upload{Errors: []api.Rejection{}}}
 	err := p.read()
-	// What was read whole before an error is handed on nevertheless.
+	// Entries read completely before an error are processed nevertheless.
 	if flushErr := p.flush(); err == nil || errors.Is(flushErr, kind.Unavailable) {
 		err = flushErr
 	}
@@ -76,7 +76,7 @@ func Read(ctx context.Context, r io.Reader, kind Kind, cfg Config, into Batch) (
 	return p.report, err
 }
 
-// reading is one body being read.
+// reading is the state of reading one body.
 type reading struct {
 	ctx   context.Context
 	kind  Kind
@@ -86,17 +86,17 @@ type reading struct {
 	buf   []byte // the line or element being read, reused
 
 	ids   []string
-	lines []int // lines[i] is where the entry with ids[i] stood
+	lines []int // lines[i] is the line of the entry with ids[i]
 	bytes int
 
 	seed maphash.Seed
-	seen map[uint64]struct{} // hashes of the ids that were accepted, where entries replace others
+	seen map[uint64]struct{} // hashes of the accepted ids, if entries replace earlier ones
 
-	failed bool // a batch could not be handed on; nothing more is
+	failed bool // a batch could not be processed, so no further one is
 	report api.Upload
 }
 
-// read finds out what the body is and reads it.
+// read detects the format of the body and reads it.
 func (p *reading) read() error {
 	head, _ := p.br.Peek(4)
 	if bytes.HasPrefix(head, []byte{0x1f, 0x8b}) {
@@ -123,11 +123,11 @@ func (p *reading) read() error {
 	return p.readLines(line)
 }
 
-// mark is the byte order mark that some programs begin UTF-8 files with.
+// mark is the byte order mark at the beginning of some UTF-8 files.
 var mark = []byte("\xef\xbb\xbf")
 
-// encoding names the encoding of a text by its first four bytes, where that is not UTF-8;
-// else it is "". JSON begins with two characters of ASCII, so a zero byte tells it, too.
+// encoding returns the encoding of a text, detected by its first four bytes, if it is not UTF-8,
+// and "" if it is. JSON begins with two ASCII characters, so a zero byte is evidence too.
 func encoding(head []byte) string {
 	switch {
 	case bytes.Equal(head, []byte{0xff, 0xfe, 0, 0}), bytes.HasPrefix(head, []byte{0, 0}), len(head) == 4 && head[0] != 0xff && head[1] == 0 && head[2] == 0:
@@ -138,9 +138,8 @@ func encoding(head []byte) string {
 	return ""
 }
 
-// skipBlank reads up to the first byte that is no space, which it returns with the
-// number of its line. It goes by what is buffered: a body may be 64 MiB of blank
-// lines.
+// skipBlank skips white space and returns the first other byte, without consuming it, with its line
+// number. It works on whole buffers: a body may be 64 MiB of blank lines.
 func (p *reading) skipBlank() (line int, first byte, err error) {
 	for line = 1; ; {
 		if _, err := p.br.Peek(1); err != nil {
@@ -151,7 +150,7 @@ func (p *reading) skipBlank() (line int, first byte, err error) {
 		line += bytes.Count(ahead[:len(ahead)-len(rest)], []byte("\n"))
 		_, _ = p.br.Discard(len(ahead) - len(rest))
 		if len(rest) > 0 {
-			return line, rest[0], nil // Discard leaves the buffer as it is
+			return line, rest[0], nil // Discard does not overwrite the buffer
 		}
 		if err := p.ctx.Err(); err != nil {
 			return line, 0, err
@@ -163,7 +162,7 @@ func (p *reading) unreadable(err error) error {
 	return fmt.Errorf("reading the %ss: %w", p.kind.Entry, err)
 }
 
-// invalid is the error about a body that cannot be read on.
+// invalid returns the error about a body that cannot be parsed any further.
 func (p *reading) invalid(format string, args ...any) error {
 	form := "not NDJSON, one " + p.kind.Entry + " a line"
 	if p.kind.Array {
@@ -172,7 +171,7 @@ func (p *reading) invalid(format string, args ...any) error {
 	return feed.Errorf(feed.ErrInvalid, "the "+cmp.Or(p.kind.Body, "body")+" is "+form+": "+format, args...)
 }
 
-// take parses one entry and hands the batch on when it is full.
+// take parses one entry and processes the batch when it is full.
 func (p *reading) take(line int, data []byte) error {
 	if err := p.ctx.Err(); err != nil {
 		return p.unreadable(err)
@@ -191,7 +190,7 @@ func (p *reading) take(line int, data []byte) error {
 	return nil
 }
 
-// flush hands the batch on.
+// flush processes the batch.
 func (p *reading) flush() error {
 	if len(p.ids) == 0 || p.failed {
 		return nil
@@ -201,7 +200,7 @@ func (p *reading) flush() error {
 	errs, err := p.batch.Put(p.ctx)
 	for i := range ids {
 		switch {
-		case errs == nil && err != nil: // nothing is known of it
+		case errs == nil && err != nil: // its outcome is unknown
 		case errs == nil || errs[i] == nil:
 			p.accept(ids[i])
 		case errors.Is(errs[i], ErrKept):
@@ -250,7 +249,7 @@ func (p *reading) reject(line int, id string, why error) {
 	}
 }
 
-// clip keeps a report small whatever its sender calls an id.
+// clip shortens an overlong id, to keep the report small.
 func clip(s string) string {
 	if len(s) <= feed.MaxItemID {
 		return s

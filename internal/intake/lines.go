@@ -9,19 +9,19 @@ import (
 	"io"
 )
 
-// readLines reads NDJSON; line is the number of the line that comes next.
+// readLines reads NDJSON; line is the number of the next line.
 func (p *reading) readLines(line int) error {
 	for first := true; ; line++ {
 		text, tooBig, err := p.readLine()
 		if err != nil && !errors.Is(err, io.EOF) {
-			return p.unreadable(fmt.Errorf("line %d: %w", line, err)) // a line that was cut off is no entry
+			return p.unreadable(fmt.Errorf("line %d: %w", line, err)) // a truncated line is not an entry
 		}
 		text = bytes.Trim(text, " \t\r\n")
-		text = bytes.TrimLeft(bytes.TrimPrefix(text, mark), " \t\r\n") // where files were put one after the other
+		text = bytes.TrimLeft(bytes.TrimPrefix(text, mark), " \t\r\n") // if files were concatenated
 		switch {
 		case tooBig:
 			p.tooBig(line, text)
-		case len(text) == 0: // a blank line, or nothing after the last one
+		case len(text) == 0: // a blank line, or the end after the last line
 		case first && unfinished(text) && goesOn(p.br):
 			how := "write each " + p.kind.Entry + " on one line (jq -c . makes that of it)"
 			if p.kind.Array {
@@ -42,14 +42,14 @@ func (p *reading) readLines(line int) error {
 	}
 }
 
-// readLine returns the next line with its end, of a line that is too big its
-// beginning. The text is good until the next call. The error is that of reading
-// on after the text; io.EOF ends a last line as well as a line feed does.
+// readLine returns the next line with its line end; of a line that is too big, only the beginning.
+// The text is valid until the next call. The error is that of reading beyond the text; io.EOF ends
+// a last line as a line feed does.
 func (p *reading) readLine() (text []byte, tooBig bool, err error) {
 	p.buf = p.buf[:0]
 	for {
 		part, err := p.br.ReadSlice('\n')
-		// Two bytes more for the line's end, which is no part of the entry.
+		// Two more bytes for the line end, which is not part of the entry.
 		if room := p.kind.Most + 2 - len(p.buf); len(part) > room {
 			tooBig = true
 			part = part[:room]
@@ -74,8 +74,7 @@ func unfinished(text []byte) bool {
 	return errors.Is(dec.Decode(&raw), io.ErrUnexpectedEOF)
 }
 
-// goesOn reports whether the next line that is not blank is no entry of its
-// own.
+// goesOn reports whether the next non-blank line does not begin an entry.
 func goesOn(br *bufio.Reader) bool {
 	for n := 1; n <= br.Size(); n++ {
 		ahead, err := br.Peek(n)
@@ -91,9 +90,9 @@ func goesOn(br *bufio.Reader) bool {
 	return false
 }
 
-// readArray reads the elements of a JSON array whose bracket was read. An
-// element that is no good entry is rejected; where an element's own JSON is
-// broken the start of the next is unknown, and reading ends.
+// readArray reads the elements of a JSON array after its opening bracket. An invalid entry is
+// rejected; if an element's JSON is malformed, the start of the next one is unknown, and reading
+// ends.
 func (p *reading) readArray() error {
 	for n := 1; ; n++ {
 		_, c, err := p.skipBlank()
@@ -131,14 +130,14 @@ func (p *reading) element(n int, c byte) error {
 		p.tooBig(n, p.buf)
 		return nil
 	case !json.Valid(p.buf):
-		_, err := p.batch.Add(n, p.buf) // says at which byte
+		_, err := p.batch.Add(n, p.buf) // the error contains the position
 		return p.broken(n, p.kind.Reason(err), nil)
 	}
 	return p.take(n, p.buf)
 }
 
-// broken is the error about an array that cannot be read on; err, where there
-// is one, is the reader's.
+// broken returns the error about an array that cannot be parsed any further; err, if not nil, is
+// the reader's.
 func (p *reading) broken(n int, what string, err error) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return p.unreadable(err)
@@ -146,7 +145,7 @@ func (p *reading) broken(n int, what string, err error) error {
 	return p.invalid("element %d of the array: %s", n, what)
 }
 
-// endArray reads the bracket, and checks that nothing comes after it.
+// endArray reads the closing bracket, and checks that nothing follows it.
 func (p *reading) endArray() error {
 	_, _ = p.br.Discard(1)
 	switch _, _, err := p.skipBlank(); {
@@ -158,14 +157,14 @@ func (p *reading) endArray() error {
 	return p.invalid("after the array comes %q; send one array", p.character())
 }
 
-// character reads the one that comes next.
+// character reads the next character.
 func (p *reading) character() rune {
 	c, _, _ := p.br.ReadRune()
 	return c
 }
 
-// readElement reads a value into buf, up to what an entry may have. It counts brackets
-// outside of strings; whether they match is the caller's to check.
+// readElement reads a value into buf, up to the size limit of an entry. It counts brackets outside
+// of strings; the caller checks whether they match.
 func (p *reading) readElement() (tooBig bool, err error) {
 	p.buf = p.buf[:0]
 	for depth, inString, escaped := 0, false, false; ; {
@@ -198,8 +197,8 @@ func (p *reading) readElement() (tooBig bool, err error) {
 	}
 }
 
-// wordEnds reports whether what comes next ends a number, true, false or null.
-// The end of the body does; the caller then misses the bracket.
+// wordEnds reports whether the next byte ends a number, true, false or null. The end of the body
+// does too; the caller then reports the missing bracket.
 func (p *reading) wordEnds() bool {
 	next, err := p.br.Peek(1)
 	if err != nil {

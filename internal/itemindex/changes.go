@@ -8,19 +8,20 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// refusal returns why the last recall since the startup was refused; nil: it was not.
+// refusal returns the reason why the last recall since the startup was refused, or nil if it was
+// not.
 func (w *Watch) refusal() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.refused
 }
 
-// recalled notes how a recall since the startup ended, and logs what the one before
-// did not. One that got no answer says nothing of the index.
+// recalled records the outcome of a recall after the startup, and logs changes. A recall that got
+// no answer is no evidence about the index.
 func (w *Watch) recalled(ctx context.Context, err error) {
 	if unavailable(err) {
 		if w.refusal() != nil {
-			w.hurry() // shards that were just opened may give no answer, and the next is theirs
+			w.hurry() // shards that were just opened may not answer yet, but will answer the next recall
 		}
 		return
 	}
@@ -29,7 +30,7 @@ func (w *Watch) recalled(ctx context.Context, err error) {
 	w.refused = err
 	w.mu.Unlock()
 	if err != nil {
-		w.hurry() // to know when it is usable again
+		w.hurry() // to notice soon when the index is usable again
 	}
 	switch {
 	case err != nil && (before == nil || w.reason(err, recallRefused) != w.reason(before, recallRefused) || !esindex.Gone(err) && err.Error() != before.Error()):
@@ -39,24 +40,24 @@ func (w *Watch) recalled(ctx context.Context, err error) {
 	}
 }
 
-// unavailable reports whether Elasticsearch gave no answer about the index. That the
-// index is not there, or not as it has to be, is one.
+// unavailable reports whether Elasticsearch gave no answer about the index. That the index does not
+// exist, or does not fit, is an answer.
 func unavailable(err error) bool {
 	silent := errors.Is(err, esindex.ErrUnavailable) && !esindex.Refused(err) || errors.Is(err, recall.ErrUnavailable)
 	return silent && !esindex.Gone(err) && !errors.Is(err, esindex.ErrUnusable)
 }
 
-// doubt is called where an answer does not fit the mapping, or a recall was refused with
-// cause, once the startup is done.
+// doubt is called after the startup if an answer does not fit the mapping, or if a recall was
+// refused with cause.
 func (w *Watch) doubt(ctx context.Context, cause error) {
 	if w.Waiting() != nil {
 		return
 	}
 	err := w.look(ctx)
 	if cause != nil && (unavailable(err) || ctx.Err() != nil) {
-		w.hurry() // the caller's time was too short for the look, or it had no answer
+		w.hurry() // the caller's deadline was too short for the check, or it had no answer
 	}
-	if err == nil && esindex.Gone(cause) { // a closed index can be looked at
+	if err == nil && esindex.Gone(cause) { // the mapping of a closed index can be read
 		err = cause
 	}
 	if err != nil && ctx.Err() == nil {
@@ -64,14 +65,14 @@ func (w *Watch) doubt(ctx context.Context, cause error) {
 	}
 }
 
-// look reads the mapping again. What fits is taken over; with what does not nothing is
-// recalled or written until it does.
+// look reads the mapping again. A mapping that fits is adopted; otherwise nothing is recalled or
+// written until it fits.
 func (w *Watch) look(ctx context.Context) error {
 	w.looking.Lock()
 	defer w.looking.Unlock()
 	report, err := inspect(ctx, w.client, w.cfg)
 	if err != nil {
-		return err // a missing index says so to each search
+		return err // if the index is missing, each search reports it
 	}
 	if err := errors.Join(report.Err(), report.Lost(*w.found)); err != nil {
 		w.schema.Refuse(err)
@@ -91,7 +92,7 @@ func (w *Watch) look(ctx context.Context) error {
 	return nil
 }
 
-// takeOver uses a mapping that fits, where it is another one than before.
+// takeOver adopts a mapping that fits, if it has changed.
 func (w *Watch) takeOver(ctx context.Context, report esindex.Report) {
 	now, err := w.schema.Get()
 	if err == nil && *now == report.Schema {
@@ -102,7 +103,7 @@ func (w *Watch) takeOver(ctx context.Context, report esindex.Report) {
 	if err == nil {
 		before := *now
 		if before.Langs = report.Schema.Langs; before == report.Schema {
-			return // items in another language are no change of the index
+			return // items in another language do not change the index
 		}
 	}
 	w.log.InfoContext(ctx, "the index has changed and is used as it is mapped now", "index", w.cfg.Elasticsearch.Index, "indices", report.Indices)

@@ -13,16 +13,16 @@ import (
 	"github.com/freshet/freshet/internal/health"
 )
 
-// recallRefused is the reason in /readyz where Elasticsearch answers, but recalls nothing.
+// recallRefused is the reason in /readyz if Elasticsearch answers, but refuses to recall.
 const recallRefused = "it refuses the search that recalls items; the log and freshet doctor say why"
 
-// notReached is the reason in /readyz until Elasticsearch is in use.
+// notReached is the reason in /readyz until Elasticsearch has answered a search.
 const notReached = "it has not answered a search since this server started"
 
-// Check returns the state of Elasticsearch. It is required until the startup is done, so that a
+// Check returns the state of Elasticsearch. It is required until the startup is complete, so that a
 // new server gets no readers before it can answer them, and optional after that, because all
-// servers lose it together. The list that stands in for recall may do so for the time that is
-// left.
+// servers lose it together. left returns the remaining time for which the fallback list may replace
+// recall.
 func (w *Watch) Check(left func() time.Duration) health.Check {
 	return func(ctx context.Context) handler.Dependency {
 		if err := w.Waiting(); err != nil {
@@ -36,8 +36,8 @@ func (w *Watch) Check(left func() time.Duration) health.Check {
 	}
 }
 
-// answered is the text in /readyz for an answer that says that Elasticsearch cannot be
-// asked, which may be a proxy's; "": there was none.
+// answered returns the text in /readyz for an error response, which may be a proxy's, or "" if
+// there was no response.
 func answered(err error) string {
 	var e *esindex.Error
 	if !errors.As(err, &e) {
@@ -46,8 +46,8 @@ func answered(err error) string {
 	return strings.TrimSpace(fmt.Sprintf("it, or a proxy before it, answers %d %s", e.Status, http.StatusText(e.Status)))
 }
 
-// reason is the text in /readyz where the index is not usable, missing, or closed; otherwise
-// the other one.
+// reason returns the text in /readyz if the index is unusable, missing, or closed, and otherwise
+// the given text.
 func (w *Watch) reason(err error, otherwise string) string {
 	index := w.cfg.Elasticsearch.Index
 	switch {

@@ -9,9 +9,9 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// Inspect reads the mapping. An index that is Freshet's must have the token
-// fields: without them keywords would be matched by another analyzer, to which C++
-// is C, and items that are stored already would never get them.
+// Inspect reads the mapping and the languages of the items. An index that Freshet manages must have
+// the token fields: without them keywords would be matched by another analyzer, to which C++ is C,
+// and stored items would never get them.
 func Inspect(ctx context.Context, client esindex.Client, cfg configs.Config) (esindex.Report, error) {
 	report, err := inspect(ctx, client, cfg)
 	if err == nil && report.Err() == nil {
@@ -20,7 +20,7 @@ func Inspect(ctx context.Context, client esindex.Client, cfg configs.Config) (es
 	return report, err
 }
 
-// inspect does so without the languages of the items.
+// inspect does the same without the languages.
 func inspect(ctx context.Context, client esindex.Client, cfg configs.Config) (esindex.Report, error) {
 	report, err := esindex.Inspect(ctx, client, cfg.Elasticsearch.Index, Fields(cfg))
 	if err == nil && cfg.Elasticsearch.ManageIndex && !report.Schema.Tokens {
@@ -33,8 +33,8 @@ func inspect(ctx context.Context, client esindex.Client, cfg configs.Config) (es
 	return report, err
 }
 
-// checkSource refuses indices of Freshet's own whose documents cannot be read back: items
-// would be accepted and not shown, and profiles with what readers mute would be lost.
+// checkSource rejects indices managed by Freshet whose documents cannot be read back: items would
+// be accepted but not shown, and profiles with readers' mutes would be lost.
 func checkSource(ctx context.Context, client esindex.Client, cfg configs.Config, report *esindex.Report) error {
 	index := cfg.Elasticsearch.Index
 	own := []string{esindex.Agents(index), esindex.Rankings(index)}
@@ -50,15 +50,15 @@ func checkSource(ctx context.Context, client esindex.Client, cfg configs.Config,
 	return err
 }
 
-// NoTokens is the field of the problem that an index of Freshet's own lacks fields of tokens.
+// NoTokens is the field of the problem that an index managed by Freshet lacks the token fields.
 const NoTokens = "title_tokens"
 
 const makeAnew = "the index lacks the fields of tokens that Freshet's own has; delete it or name another one in elasticsearch.index, start freshet, " +
 	"which makes it, and upload the items again; if the index is not Freshet's, set elasticsearch.manage_index: false"
 
-// Fields are the configured field names, as the index package takes them.
-// An empty name says that the index has no such field. Fields of Freshet's own have its
-// names in every index that has them.
+// Fields returns the configured field names for the index package. An empty name means that the
+// index has no such field. Fields that Freshet defines have the same names in every index that has
+// them.
 func Fields(cfg configs.Config) esindex.Fields {
 	f := cfg.Elasticsearch.Fields
 	none := func(name string) string { return cmp.Or(name, esindex.None) }

@@ -12,46 +12,46 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// Use is how the index is used, to know that it can be.
+// Use holds the operations by which a Watch verifies that the index can be used.
 type Use struct {
-	// Ready is asked before the first search; an error says that it has to wait.
+	// Ready is called before the first search; an error delays it.
 	Ready func(context.Context) error
-	// Query is that of the empty profile.
+	// Query returns the query of the empty profile.
 	Query func() feed.Query
-	// Docs reads contents, past all caches.
+	// Docs reads documents, bypassing all caches.
 	Docs func(ctx context.Context, ids []string) ([]feed.Doc, error)
-	// Front keeps what stands in for recall while Elasticsearch is down.
+	// Front stores the fallback lists that replace recall while Elasticsearch is down.
 	Front *recall.Front
 }
 
-// Pauses are how long the watch waits.
+// Pauses holds the pauses of the watch.
 type Pauses struct {
-	WarmUp  time.Duration // between two tries to begin, or to recall what was refused
-	Standby time.Duration // between two renewals of the list that stands in
-	Mapping time.Duration // between two looks at the mapping
+	WarmUp  time.Duration // between two attempts of the startup, or of a recall that was refused
+	Standby time.Duration // between two renewals of the fallback lists
+	Mapping time.Duration // between two checks of the mapping
 }
 
-// Begin does the startup at once where Elasticsearch has answered [Watch.Try], and leaves it
-// to Run otherwise.
+// Begin attempts the startup immediately if Elasticsearch has answered [Watch.Try], and otherwise
+// leaves it to Run.
 func (w *Watch) Begin(ctx context.Context, use Use) {
 	if w.found != nil {
 		w.visit(ctx, use)
 	}
 }
 
-// Run does the startup, and then recalls now and then, until ctx ends: to renew the lists
-// that are served while it is down, and to know that it can be recalled from.
+// Run completes the startup, and then recalls periodically until ctx ends: to renew the fallback
+// lists that are served while Elasticsearch is down, and to check that recall works.
 func (w *Watch) Run(ctx context.Context, use Use, pauses Pauses) {
 	w.repeat(ctx, pauses, func(ctx context.Context) { w.visit(ctx, use) })
 }
 
-// LookNowAndThen looks at the mapping until ctx ends.
+// LookNowAndThen checks the mapping periodically until ctx ends.
 func (w *Watch) LookNowAndThen(ctx context.Context, pauses Pauses) {
 	repeat.Every(ctx, pauses.Mapping, func(ctx context.Context) { w.doubt(ctx, nil) })
 }
 
-// repeat calls visit after each pause, which is a short one while the startup is not done or
-// where somebody is in a hurry.
+// repeat calls visit after each pause, which is short until the startup is complete, and after a
+// call of hurry.
 func (w *Watch) repeat(ctx context.Context, pauses Pauses, visit func(context.Context)) {
 	for {
 		pause, woken := pauses.Standby, w.woken
@@ -73,7 +73,7 @@ func (w *Watch) repeat(ctx context.Context, pauses Pauses, visit func(context.Co
 	}
 }
 
-// visit tries the startup once, or recalls once it is done.
+// visit attempts the startup, or recalls if that is complete.
 func (w *Watch) visit(ctx context.Context, use Use) {
 	if w.Waiting() != nil {
 		if err := w.warmUp(ctx, use); ctx.Err() == nil {
@@ -90,7 +90,7 @@ func (w *Watch) visit(ctx context.Context, use Use) {
 	}
 }
 
-// warmUp makes the backends usable, and sends the first search.
+// warmUp makes the backends usable, and runs the first search.
 func (w *Watch) warmUp(ctx context.Context, use Use) error {
 	if err := w.inspect(ctx); err != nil {
 		return err
@@ -102,8 +102,8 @@ func (w *Watch) warmUp(ctx context.Context, use Use) error {
 	return w.RecallForAll(ctx, use)
 }
 
-// RecallForAll recalls the empty profile from each source, and keeps the answer, which
-// stands in while Elasticsearch is down.
+// RecallForAll recalls the empty profile from each source, and stores the results as the fallback
+// lists for outages of Elasticsearch.
 func (w *Watch) RecallForAll(ctx context.Context, use Use) error {
 	schema, err := w.schema.Get()
 	if err != nil {

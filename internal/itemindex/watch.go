@@ -1,5 +1,5 @@
-// Package itemindex begins to use the index of items that a configuration names, and
-// watches it: it may be of another program, may not be there yet, and may change.
+// Package itemindex starts to use the configured index of items, and watches it: it may belong to
+// another program, may not exist yet, and may change.
 package itemindex
 
 import (
@@ -17,37 +17,37 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// lookPause is the least time between two looks because of answers that do not fit.
+// lookPause is the least time between two checks caused by answers that do not fit.
 const lookPause = time.Second
 
-// langsPause is the least time between two looks at the languages of the items.
+// langsPause is the least time between two reads of the items' languages.
 const langsPause = time.Minute
 
-// Watch begins to use Elasticsearch: it creates missing indices, reads the mapping, and has one
-// search answered, because the first ones of a node that has just started may fail. A server is
-// not ready until all of it is done. From then on it watches whether the index changes.
+// Watch starts to use Elasticsearch: it creates missing indices, reads the mapping, and completes
+// one search, because the first searches of a node that has just started may fail. A server is not
+// ready until this startup is complete. Afterwards it watches the index for changes.
 type Watch struct {
 	client esindex.Client
 	cfg    configs.Config
 	log    *slog.Logger
-	schema *esindex.LateSchema // of the backends, which can be used once it is known
+	schema *esindex.LateSchema // used by the backends, once it is known
 
 	looking sync.Mutex
-	langs   rate.Sometimes  // the languages of the items are read now and then
-	found   *esindex.Report // what the schema is of; nil: not read yet
+	langs   rate.Sometimes  // limits how often the items' languages are read
+	found   *esindex.Report // the report of the schema; nil means not read yet
 
 	mu      sync.Mutex
-	why     error // why it is not done; nil: it is
-	refused error // why the last recall after it was refused; nil: it was not
+	why     error // why the startup is not complete; nil means it is
+	refused error // why the last recall after the startup was refused; nil means it was not
 
-	woken chan struct{} // holds a value where the next visit should come soon
+	woken chan struct{} // holds a value if the next visit should come soon
 }
 
-// Schema is the mapping for the backends, which can be used once it is known.
+// Schema returns the schema for the backends, which can be used once it is known.
 func (w *Watch) Schema() *esindex.LateSchema { return w.schema }
 
-// Tells is a [recall.Tells] of the index as it was used last. One that was never read
-// tells nothing unless Freshet has made it.
+// Tells is a [recall.Tells] of the index as last used. For an index that was never read, it reports
+// true only if Freshet manages the index or the profile has no mutes.
 func (w *Watch) Tells(p *feed.Profile) bool {
 	if schema := w.schema.Last(); schema != nil {
 		return schema.Tells(p)
@@ -55,7 +55,7 @@ func (w *Watch) Tells(p *feed.Profile) bool {
 	return w.cfg.Elasticsearch.ManageIndex || !p.HasMutes()
 }
 
-// hurry has Elasticsearch visited soon.
+// hurry makes the next visit come soon.
 func (w *Watch) hurry() {
 	select {
 	case w.woken <- struct{}{}:
@@ -63,16 +63,16 @@ func (w *Watch) hurry() {
 	}
 }
 
-// New returns the watch of the index of a configuration. Try and Begin begin to use it.
+// New returns the watch of the configured index. Try and Begin start to use it.
 func New(client esindex.Client, cfg configs.Config, log *slog.Logger) *Watch {
 	w := &Watch{client: client, cfg: cfg, log: log, schema: &esindex.LateSchema{}, why: errors.New(notReached), woken: make(chan struct{}, 1), langs: rate.Sometimes{Interval: langsPause}}
 	w.schema.Watch(lookPause, w.doubt, w.hurry)
 	return w
 }
 
-// Try reads the mapping for the first time, and makes what is missing with
-// elasticsearch.manage_index. What is wrong with the index is an error, that it does not
-// answer is not.
+// Try reads the mapping for the first time, and with elasticsearch.manage_index creates missing
+// indices. It returns an error if the index cannot be used, but not if Elasticsearch does not
+// answer.
 func (w *Watch) Try(ctx context.Context) error {
 	err := w.inspect(ctx)
 	if unavailable(err) {
@@ -82,7 +82,7 @@ func (w *Watch) Try(ctx context.Context) error {
 	return err
 }
 
-// inspect is [Watch.Try] without regard to what the error is.
+// inspect is [Watch.Try], but returns every error.
 func (w *Watch) inspect(ctx context.Context) error {
 	if w.found != nil {
 		return nil
@@ -114,15 +114,15 @@ func (w *Watch) inspect(ctx context.Context) error {
 	return nil
 }
 
-// addFolded adds the fields of folded tags to an index of Freshet's own that an older version
-// has made. Without the right to do so it goes on without them.
+// addFolded adds the fields of folded tags to an index that an older version of Freshet created.
+// Without the right to do so, it leaves the index unchanged.
 func (w *Watch) addFolded(ctx context.Context, report esindex.Report) (esindex.Report, error) {
 	if report.Schema.Folded || !w.cfg.Elasticsearch.ManageIndex {
 		return report, nil
 	}
 	index := w.cfg.Elasticsearch.Index
 	if err := esindex.AddFolded(ctx, w.client, index); err != nil {
-		if unavailable(err) && !esindex.IsType(err, "cluster_block_exception") { // a block of writes lets recall read
+		if unavailable(err) && !esindex.IsType(err, "cluster_block_exception") { // recall works in spite of a write block
 			return report, err
 		}
 		w.log.WarnContext(ctx, "the fields of folded tags cannot be added; tags are searched for as they are written", "index", index, "error", err)
@@ -132,14 +132,14 @@ func (w *Watch) addFolded(ctx context.Context, report esindex.Report) (esindex.R
 	return Inspect(ctx, w.client, w.cfg)
 }
 
-// Waiting returns why the startup is not done; nil: it is.
+// Waiting returns the reason why the startup is not complete, or nil if it is.
 func (w *Watch) Waiting() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.why
 }
 
-// tried notes how a try ended, and logs what the one before did not.
+// tried records the outcome of a startup attempt, and logs it if it has changed.
 func (w *Watch) tried(ctx context.Context, err error) {
 	w.mu.Lock()
 	before := w.why

@@ -1,6 +1,6 @@
-// Package lists knows whether the lists of timelines have what they should: they lack what was
-// accepted while they could not be reached, and what a Redis has lost. Meanwhile the social store
-// answers instead of them.
+// Package lists tracks whether the lists of timelines are complete: they lack posts that were
+// accepted while they were unreachable, and posts that a Redis has lost. Until they are complete
+// again, the social store answers instead.
 package lists
 
 import (
@@ -19,41 +19,41 @@ import (
 const (
 	// LookEvery is the pause between two calls of [Late.Look].
 	LookEvery = 250 * time.Millisecond
-	// askEvery is how often the queue is asked at least.
+	// askEvery is the longest pause between two queries of the queue.
 	askEvery = time.Second
-	// behindAfter is how long something may be missing in lists before they say so.
+	// behindAfter is the time that something may be missing in lists before they count as behind.
 	behindAfter = 2 * time.Second
 )
 
-// Queue is the part of [jobs.Queue] that tells what is to be done yet.
+// Queue is the part of [jobs.Queue] that reports the ages of pending jobs.
 type Queue interface {
 	Ages(ctx context.Context) (jobs.Ages, error)
 }
 
-// Late knows whether lists lack what was accepted: since they could not be reached, until every
+// Late tracks whether lists lack accepted posts: from the time they were unreachable until every
 // job that was due by then is done.
 type Late struct {
 	queue   Queue
 	clock   feed.Clock
-	watched bool // somebody looks whether lists that come back are those of before
+	watched bool // it is checked whether lists have the same data when they come back
 
 	mu      sync.Mutex
-	since   time.Time // when lists could not be reached last; zero: nothing is late
-	doubt   int       // how often they could not
-	trusted int       // how often by the time they were found to be those of before
-	held    bool      // they are not, and are being made right
-	redo    bool      // what they lack is delivered again, which is not done
-	looks   int       // since the queue was asked last
-	behind  bool      // what it had to do then was due long before, or nobody has asked yet
+	since   time.Time // when lists were last unreachable; zero means nothing is late
+	doubt   int       // how many times they were unreachable
+	trusted int       // the value of doubt when they were last found to have the same data
+	held    bool      // they have other data, and are being repaired
+	redo    bool      // the redelivery of what they lack is not finished
+	looks   int       // since the last query of the queue
+	behind  bool      // at that query jobs were long overdue, or there was none yet
 }
 
-// NewLate returns lists that are not late, of what the queue has to do. They are behind until
-// the first look.
+// NewLate returns a Late that tracks the jobs of a queue. Initially lists are not late, and are
+// behind until the first look.
 func NewLate(queue Queue, clock feed.Clock) *Late {
 	return &Late{queue: queue, clock: clock, behind: true, looks: int(askEvery / LookEvery)}
 }
 
-// Note says that lists cannot be reached, or could not until now.
+// Note records that lists are unreachable, or were until now.
 func (l *Late) Note() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,21 +61,21 @@ func (l *Late) Note() {
 	l.doubt++
 }
 
-// doubts returns the number to pass to trust after a look at the lists that begins now.
+// doubts returns the argument for trust after a check of the lists that begins now.
 func (l *Late) doubts() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.doubt
 }
 
-// hold says that the lists are others than before, until trust.
+// hold marks the lists as having other data than before, until trust.
 func (l *Late) hold() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held = true
 }
 
-// again says that what lists lack is delivered again.
+// again marks the lists as late while what they lack is delivered again.
 func (l *Late) again() {
 	l.Note()
 	l.mu.Lock()
@@ -83,16 +83,15 @@ func (l *Late) again() {
 	l.redo = true
 }
 
-// Older reports whether Redis has other data than before, in which deleted posts may
-// be there again.
+// Older reports whether Redis has other data than before, which may contain deleted posts.
 func (l *Late) Older() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.held || l.redo
 }
 
-// trust says that the lists are those of before, or right again, since a look that
-// began with these doubts.
+// trust marks the lists as having the same data as before, or as repaired, unless they were
+// unreachable again since the check began with these doubts.
 func (l *Late) trust(doubts int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,20 +107,21 @@ func (l *Late) Now() bool {
 	return l.held || !l.since.IsZero()
 }
 
-// Behind reports whether lists lack something that was accepted some seconds ago: whoever
-// works on the queue has more to do than time, or nobody works on it.
+// Behind reports whether lists lack something that was accepted some seconds ago: the workers of
+// the queue are overloaded, or there are none.
 func (l *Late) Behind() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.behind
 }
 
-// Look asks the queue whether what was due then is done, and how late it is.
+// Look queries the queue for whether the jobs that were due at the last outage are done, and how
+// late the queue is.
 func (l *Late) Look(ctx context.Context) {
-	before := l.clock() // of two moments the earlier: a job must not seem younger than it is
+	before := l.clock() // read before the query: a job must not seem younger than it is
 	l.mu.Lock()
 	since := l.since
-	if l.looks++; since.IsZero() && l.looks < int(askEvery/LookEvery) { // counted, because clocks are set
+	if l.looks++; since.IsZero() && l.looks < int(askEvery/LookEvery) { // counted, because clocks may be adjusted
 		l.mu.Unlock()
 		return
 	}
@@ -143,8 +143,8 @@ func (l *Late) Look(ctx context.Context) {
 	}
 }
 
-// KeptCards returns kept cards that are answered only while Redis has the data of before: older
-// data has cards of posts that were deleted since.
+// KeptCards returns cached cards that are used only while Redis has the same data as before: older
+// data contains cards of posts that were deleted since.
 func KeptCards(cards social.KeptCards, late *Late) social.KeptCards { return current{cards, late} }
 
 type current struct {
@@ -160,7 +160,7 @@ func (c current) Kept(ctx context.Context, ids []string) ([]social.Card, error) 
 	return c.KeptCards.Kept(ctx, ids)
 }
 
-// Reader returns lists that tell late when they cannot be reached.
+// Reader returns lists that report to late when they are unreachable.
 func Reader(lists timeline.Reader, late *Late) timeline.Reader { return noticing{lists, late} }
 
 type noticing struct {

@@ -16,24 +16,23 @@ import (
 )
 
 const (
-	// stampsEvery is the pause between two looks at the stamps of the lists.
+	// stampsEvery is the pause between two checks of the stamps of the lists.
 	stampsEvery = time.Second
-	// stampsTimeout is the longest a look may take.
+	// stampsTimeout is the time limit of a check.
 	stampsTimeout = time.Second
-	// knownFor is how far back the queue knows what was delivered, with a margin for the
-	// clocks of servers and for how long it takes to make it again.
+	// knownFor is the age up to which the queue still has the completed jobs, less a margin for the
+	// clock differences of servers and for the time that redelivery takes.
 	knownFor = jobs.CompletedLives - 4*time.Minute
-	// ahead is how far a stamp may lie ahead, because servers' clocks differ.
+	// ahead is the tolerance for stamps in the future, because servers' clocks differ.
 	ahead = 2 * time.Minute
 )
 
-// Lost has delivered again what lists may lack since a moment, and returns how many jobs
-// that takes.
+// Lost delivers again what lists may lack since a time, and returns the number of jobs for that.
 type Lost func(ctx context.Context, since time.Time) (int, error)
 
-// Restored notices that the Redis of the lists has other data than before, which may lack what was
-// delivered: after a failover, a restart, or from a snapshot. It has that delivered again, or
-// where it is not known what is lacking drops the lists, to be built again.
+// Restored detects that the Redis of the lists has other data than before, which may lack
+// deliveries: after a failover, a restart, or the restore of a snapshot. It delivers them again, or
+// if it is unknown what is missing, drops the lists, which are then rebuilt.
 type Restored struct {
 	stamps *redislists.Stamps
 	lost   Lost
@@ -42,20 +41,20 @@ type Restored struct {
 	log    *slog.Logger
 
 	mu    sync.Mutex
-	known map[string]string // stamp → the data this process knows to be right
+	known map[string]string // stamp → the data that this process knows to be right
 	found []redislists.Stamp
-	// refused says that Redis answers, but not what the stamps are.
+	// refused means that Redis answers, but refuses to read the stamps.
 	refused bool
 }
 
-// NewRestored returns what makes lists right that a Redis brings back, and tells late of
-// them, which from now on trusts no lists before they were looked at.
+// NewRestored returns a Restored that reports to late. From then on late trusts no lists before
+// they were checked.
 func NewRestored(stamps *redislists.Stamps, lost Lost, late *Late, clock feed.Clock, log *slog.Logger) *Restored {
 	late.watched = true
 	return &Restored{stamps: stamps, lost: lost, late: late, clock: clock, log: log, known: map[string]string{}}
 }
 
-// Look finds data that is not known to be right. It is quick: to make it right is for repair.
+// Look finds data that is not known to be right. It is fast; repair does the repair.
 func (r *Restored) Look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, stampsTimeout)
 	defer cancel()
@@ -75,7 +74,7 @@ func (r *Restored) Look(ctx context.Context) {
 	r.found = r.found[:0]
 	for _, st := range list {
 		if r.known[st.Key] == "" && st.Of == st.Data {
-			r.known[st.Key] = st.Data // this process has written nothing to any other
+			r.known[st.Key] = st.Data // this process has not written to other data
 		}
 		if r.known[st.Key] != st.Data || st.Of != st.Data {
 			r.found = append(r.found, st)
@@ -88,7 +87,7 @@ func (r *Restored) Look(ctx context.Context) {
 	}
 }
 
-// repair makes lists right on the data that look has found.
+// repair repairs the lists on the data that Look has found.
 func (r *Restored) repair(ctx context.Context) {
 	r.mu.Lock()
 	found := slices.Clone(r.found)
@@ -102,7 +101,7 @@ func (r *Restored) repair(ctx context.Context) {
 		}
 		return
 	}
-	r.Look(ctx) // lists are trusted when nothing is found any more
+	r.Look(ctx) // lists are trusted once nothing is found
 }
 
 func (r *Restored) repairAll(ctx context.Context, found []redislists.Stamp) error {
@@ -122,7 +121,7 @@ func (r *Restored) repairAll(ctx context.Context, found []redislists.Stamp) erro
 		if err != nil {
 			return err
 		}
-		if n > 0 { // a new installation has none
+		if n > 0 { // a new installation has no lists
 			r.log.WarnContext(ctx, "Redis has lists of which it is not known what they lack: they are dropped, and built as they are read", "lists", n)
 		}
 	}
@@ -143,21 +142,22 @@ func (r *Restored) repairAll(ctx context.Context, found []redislists.Stamp) erro
 	return err
 }
 
-// lacksSince is since when writes may be missing from data; zero: it is not known.
+// lacksSince returns the time since which writes may be missing from the data, or zero if it is
+// unknown.
 func (r *Restored) lacksSince(st redislists.Stamp) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
 	case st.Of == st.Data:
-		return st.Since // somebody else has noticed; this process wrote elsewhere until now
+		return st.Since // another process has adopted the data; this one wrote elsewhere until now
 	case st.Of == "" && r.known[st.Key] == st.Data:
-		return r.clock() // keys were taken away; what is gone is built again
+		return r.clock() // keys were evicted or deleted; missing lists are rebuilt
 	}
 	return st.At
 }
 
-// Begin makes right what this process finds, as far as that is done soon: lists that
-// are not known to be right are not read.
+// Begin checks the lists and repairs them, within a short time limit: lists that are not known to
+// be right are not read.
 func (r *Restored) Begin(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, stampsTimeout)
 	defer cancel()
@@ -165,7 +165,7 @@ func (r *Restored) Begin(ctx context.Context) {
 	r.repair(ctx)
 }
 
-// Run looks and repairs until ctx ends.
+// Run checks and repairs periodically until ctx ends.
 func (r *Restored) Run(ctx context.Context) {
 	repeat.Every(ctx, stampsEvery, func(ctx context.Context) {
 		r.Look(ctx)

@@ -1,9 +1,9 @@
-// Package logqueue keeps a log that nobody reads from stopping the process. Lines go
-// to a bounded queue, and one goroutine writes them: a pipe whose reader stalls or
-// ends blocks that goroutine and nothing else. Lines that do not fit are dropped,
-// counted, and reported in the log once it is read again.
+// Package logqueue prevents a log whose reader stalls from blocking the process. Lines go to a
+// bounded queue, and one goroutine writes them: a pipe whose reader stalls or ends blocks only that
+// goroutine. Lines that do not fit are dropped, counted, and reported in the log once it can be
+// written again.
 //
-// A process that is killed loses the lines that are in the queue.
+// A process that is killed loses the queued lines.
 package logqueue
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// Size is how many bytes wait at most: some 5,000 lines.
+// Size is the maximum size of the queue in bytes: some 5,000 lines.
 const Size = 1 << 20
 
 var droppedTotal = promauto.NewCounter(prometheus.CounterOpts{
@@ -35,25 +35,25 @@ type Writer struct {
 	queue   bytes.Buffer
 	dropped int           // lines since the last report
 	writing bool          // the goroutine is writing a chunk
-	wake    chan struct{} // 1 buffered: something is in the queue
+	wake    chan struct{} // buffer of 1: something is in the queue
 	wrote   chan struct{} // closed after each chunk
 }
 
-// New starts a Writer to out that holds size bytes at most. Report makes the line that
-// tells how many lines were dropped; it stands where they are missing. The goroutine
-// runs until the process ends: a write to a stalled pipe cannot be interrupted.
+// New starts a Writer to out that queues at most size bytes. report returns the line that reports
+// the number of dropped lines; it is written in their place. The goroutine runs until the process
+// ends: a write to a stalled pipe cannot be interrupted.
 func New(out io.Writer, size int, report func(dropped int) []byte) *Writer {
 	w := &Writer{out: out, size: size, report: report, wake: make(chan struct{}, 1), wrote: make(chan struct{})}
 	go w.run()
 	return w
 }
 
-// Write queues the line p, or drops it where it does not fit.
+// Write queues the line p, or drops it if it does not fit.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	// After a dropped line the following are dropped too, until the queue is written:
-	// the report then stands where all of them are missing.
+	// After a dropped line the following ones are dropped too, until the queue is written: the
+	// report is then at the place where all of them are missing.
 	if w.dropped > 0 || w.queue.Len()+len(p) > w.size {
 		w.dropped++
 		droppedTotal.Inc()
@@ -95,8 +95,8 @@ func (w *Writer) run() {
 	}
 }
 
-// take moves what is queued into chunk, with the report of what was dropped after it.
-// It returns false where there is nothing.
+// take moves the queue into chunk, followed by the report of dropped lines. It returns false if
+// there is nothing to write.
 func (w *Writer) take(chunk *bytes.Buffer) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -110,8 +110,8 @@ func (w *Writer) take(chunk *bytes.Buffer) bool {
 	return w.writing
 }
 
-// done counts the lines of a chunk that could not be written: they are lost, and
-// nothing is tried again, as a reader that has ended does not come back.
+// done counts the lines of a chunk that could not be written. They are lost, without a retry, as a
+// reader that has ended does not come back.
 func (w *Writer) done(chunk []byte, err error) {
 	if err != nil {
 		droppedTotal.Add(float64(bytes.Count(chunk, []byte("\n"))))

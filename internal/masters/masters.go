@@ -1,5 +1,5 @@
-// Package masters notices that another server has become the master of the data in Redis,
-// and makes up for what Redis may have lost in that.
+// Package masters detects that another server has become the master of the data in Redis, and
+// restores deliveries that Redis may have lost in the failover.
 package masters
 
 import (
@@ -20,64 +20,62 @@ import (
 )
 
 const (
-	// lookEvery is the pause between two looks at who the masters are.
+	// lookEvery is the pause between two checks of the masters.
 	lookEvery = time.Second / 4
-	// longestHold is the longest that requests wait after a change: long enough
-	// for a server without requests to look, too. It is a fifth of the time that a
-	// request has, at most.
+	// longestHold is the longest time that requests wait after a change: long enough for a check by
+	// a server without requests too. The wait is at most a fifth of a request's time limit.
 	longestHold = 4 * lookEvery
 	holdShare   = 5
-	// lookTimeout is the longest a look may take.
+	// lookTimeout is the time limit of a check.
 	lookTimeout = 5 * time.Second
-	// forgetAfter is how long a process may be no master before it is a new
-	// one again: behind a proxy, now this server answers and now that.
+	// forgetAfter is the time after which a process that stopped being master counts as new again:
+	// behind a proxy, different servers answer in turn.
 	forgetAfter = 30 * time.Second
-	// reclaimTimes is how often the last deliveries are claimed after a change,
-	// one look apart: a request that is under way has its page from the master of
-	// before and delivers it after that. The new master may not be ready at once.
+	// reclaimTimes is the number of times that recent deliveries are claimed after a change, one
+	// check apart: a running request has its page from the previous master and delivers it later.
+	// The new master may not be ready at once.
 	reclaimTimes = 8
 )
 
-// Reclaim makes up for what a change of masters may have lost of the deliveries since; the
-// zero time stands for the first try after a change, which has to look further back.
+// Reclaim restores the deliveries since a time that a change of masters may have lost. The zero
+// time means the first attempt after a change, which has to go further back.
 type Reclaim func(ctx context.Context, since time.Time) error
 
-// Watch looks after the masters. Redis answers first and
-// replicates then; a master that a Sentinel is replacing takes writes until the
-// Sentinel says so, a second after its successor stopped following it. So what
-// was delivered lately is claimed and recorded again.
+// Watch monitors the masters. Redis replicates asynchronously, and a master that a Sentinel is
+// replacing accepts writes until the Sentinel demotes it, a second after its successor stopped
+// following it. So recent deliveries are claimed and recorded again.
 //
-// Every server can only do so for its own deliveries. New requests, and new
-// connections, therefore wait from the first connection to the new master on
-// until all servers have had the time to. In a cluster requests wait from the
-// next look on, because connections to a replica are there before it is master.
+// Every server can only do so for its own deliveries. New requests and new connections therefore
+// wait, from the first connection to the new master until all servers have had time for it. In a
+// cluster requests wait from the next check on, because connections to a replica exist before it
+// becomes master.
 type Watch struct {
-	own       redis.UniversalClient              // not the one that requests use
-	requests  redis.UniversalClient              // that one
-	sentinels *sentinels                         // nil: there are none
-	ids       func(ctx context.Context) []string // of the processes that are masters and answer
-	hold      time.Duration                      // how long requests wait after a change
+	own       redis.UniversalClient              // not the client of requests
+	requests  redis.UniversalClient              // the client of requests
+	sentinels *sentinels                         // nil means there are none
+	ids       func(ctx context.Context) []string // returns the run ids of the masters that answer
+	hold      time.Duration                      // wait of requests after a change
 	log       *slog.Logger
 	wake      chan struct{}
-	ctx       context.Context // of every hold
+	ctx       context.Context // the parent of every hold's contexts
 
 	mu    sync.Mutex
-	seen  map[string]time.Time // the masters' processes, and when each last answered
+	seen  map[string]time.Time // the masters' run ids, and when each last answered
 	addrs map[string]bool      // of connections since the last change
 	last  string               // address of the last connection
 	held  hold
 
-	// What is to be claimed again: whether now, how often altogether, and since
-	// when it was delivered. Only the watch touches these.
+	// The pending claims: whether one is due now, how many are left, and since which delivery time.
+	// Only the watch uses these.
 	due   bool
 	left  int
-	since time.Time // zero: whenever
+	since time.Time // zero means unlimited
 }
 
 var _ breaker.Masters = (*Watch)(nil)
 
-// Open connects to the masters of the configuration, beside the client that requests use:
-// what the watch does need not wait for what waits for the watch. Run begins to look.
+// Open connects to the configured masters with a client separate from that of requests: the watch
+// must not wait for calls that wait for the watch. Run starts the checks.
 func Open(ctx context.Context, cfg configs.Config, requests redis.UniversalClient, log *slog.Logger) (*Watch, error) {
 	own, err := connect.Redis(ctx, cfg)
 	if err != nil {
@@ -102,13 +100,13 @@ func newWatch(ctx context.Context, own, requests redis.UniversalClient, cfg conf
 	}
 }
 
-// Client is the connection to the masters that waits for nothing while one is replaced.
+// Client returns the client whose calls do not wait while a master is replaced.
 func (w *Watch) Client() redis.UniversalClient { return w.own }
 
-// Close closes the connections of the watch, which has ended.
+// Close closes the connections of the watch after Run has ended.
 func (w *Watch) Close(context.Context) error { return errors.Join(w.sentinels.close(), w.own.Close()) }
 
-// Run looks after the masters until ctx ends. Deliveries have their times by the clock.
+// Run monitors the masters until ctx ends. clock is the clock of the deliveries' times.
 func (w *Watch) Run(ctx context.Context, clock feed.Clock, reclaim Reclaim) {
 	defer w.letGo()
 	tick := time.NewTicker(lookEvery)
@@ -156,7 +154,7 @@ func (w *Watch) look(ctx context.Context, clock feed.Clock, reclaim Reclaim) {
 	}
 }
 
-// compare takes in which masters answered now, and reports whether one is new.
+// compare records the masters that answered now, and reports whether one is new.
 func (w *Watch) compare(ids []string, now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -175,8 +173,8 @@ func (w *Watch) compare(ids []string, now time.Time) bool {
 	return changed
 }
 
-// Dialled takes in where a new connection goes. One to another server than
-// before is looked into before a request may use it.
+// Dialled records the server of a new connection. If it is not one of those before, it is checked
+// before a request may use the connection.
 func (w *Watch) Dialled(addr string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -190,16 +188,15 @@ func (w *Watch) Dialled(addr string) {
 	}
 }
 
-// hold is one wait for the deliveries of all servers; zero: nothing waits. Connections wait for
-// half of it: calls that were under way then get an answer from a master that knows
-// what it lacked, and what they deliver is claimed, too, before others go on.
+// hold is one wait for the deliveries of all servers; zero means nothing waits. Connections wait
+// for half of it: running calls then get an answer from a master that has what it lacked, and their
+// deliveries are claimed too before new requests continue.
 type hold struct {
-	connections, requests context.Context // are done when they may go on
+	connections, requests context.Context // done when they may continue
 	end                   context.CancelFunc
 }
 
-// stop makes connections and requests wait, the latter for w.hold at most;
-// w.mu is held.
+// stop makes connections and requests wait, the latter for at most w.hold; the caller holds w.mu.
 func (w *Watch) stop() {
 	if w.held.end != nil && w.held.requests.Err() == nil {
 		return
@@ -219,10 +216,10 @@ func (w *Watch) letGo() {
 	}
 }
 
-// HoldConnection holds a new connection up while a new master lacks the latest deliveries.
+// HoldConnection blocks a new connection while a new master lacks recent deliveries.
 func (w *Watch) HoldConnection(ctx context.Context) { await(ctx, w.waiting().connections) }
 
-// HoldRequest holds a new request up meanwhile.
+// HoldRequest blocks a new request during that time.
 func (w *Watch) HoldRequest(ctx context.Context) { await(ctx, w.waiting().requests) }
 
 func (w *Watch) waiting() hold {
@@ -241,7 +238,7 @@ func await(ctx, held context.Context) {
 	}
 }
 
-// runIDs are the ids of the processes that are masters and answer.
+// runIDs returns the run ids of the masters that answer.
 func runIDs(ctx context.Context, client redis.UniversalClient) []string {
 	var mu sync.Mutex
 	var ids []string

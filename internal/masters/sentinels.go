@@ -8,18 +8,18 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// sentinels are asked who the master is. The client library waits to be told,
-// and the Sentinel that leads a failover tells only when it has set up every
-// replica, seconds after it has promoted one. To who asks, it says so at once.
+// sentinels polls the Sentinels for the master. The client library waits for a notification, which
+// the Sentinel that leads a failover sends only after it has reconfigured every replica, seconds
+// after the promotion. A query returns the new master at once.
 type sentinels struct {
 	name    string
 	clients []*redis.SentinelClient
-	master  string // that the connections of this process go to; "": not known yet
-	next    string // that is to be instead
+	master  string // the master that this process is connected to; "" means unknown
+	next    string // the master to follow
 }
 
-// replaced reports whether the first Sentinel that answers names another
-// master than the one that is followed.
+// replaced reports whether the first Sentinel that answers names another master than the one
+// followed.
 func (s *sentinels) replaced(ctx context.Context) bool {
 	if s == nil {
 		return false
@@ -39,7 +39,7 @@ func (s *sentinels) replaced(ctx context.Context) bool {
 	return s.next != s.master
 }
 
-// followed says that connections go to the new master.
+// followed records that connections go to the new master.
 func (s *sentinels) followed() {
 	if s != nil {
 		s.master = s.next
@@ -57,8 +57,8 @@ func (s *sentinels) close() error {
 	return errors.Join(errs...)
 }
 
-// redial makes a client drop its connections to a master that was replaced. It
-// does so when it dials, and for a subscription it dials at once.
+// redial makes a client drop its connections to a master that was replaced. The client does so when
+// it dials, and a subscription makes it dial immediately.
 func redial(ctx context.Context, client redis.UniversalClient) {
 	if c, ok := client.(*redis.Client); ok {
 		s := c.Subscribe(ctx)

@@ -1,6 +1,6 @@
-// Package metrics has the metrics that several packages count. Their series are
-// resolved once: looking a label up costs more than counting. So they are also there
-// from the start, and a rate over the first event is not lost.
+// Package metrics defines the metrics that several packages count. Their series are resolved once,
+// because looking up a label costs more than counting. So they exist from the start, and a rate
+// includes the first event.
 package metrics
 
 import (
@@ -19,10 +19,10 @@ var (
 	}, []string{"kind"})
 )
 
-// Cache counts the lookups in one cache.
+// Cache holds the counters of the lookups in one cache.
 type Cache struct{ Hits, Misses prometheus.Counter }
 
-// The caches.
+// The counters of each cache.
 var (
 	ItemProcess    = newCache("item_process")
 	ItemRedis      = newCache("item_redis")
@@ -35,8 +35,8 @@ func newCache(name string) Cache {
 	return Cache{Hits: lookups.WithLabelValues(name, "hit"), Misses: lookups.WithLabelValues(name, "miss")}
 }
 
-// What is dropped where there is no room for it, where the store refuses it, or where
-// the server stops while the store is down.
+// Signals are dropped if their buffer is full, if the store refuses them, or if the server stops while
+// the store is down.
 var (
 	DroppedImpressions = dropped.WithLabelValues("impressions")
 	DroppedActs        = dropped.WithLabelValues("acts")

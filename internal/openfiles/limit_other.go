@@ -2,5 +2,5 @@
 
 package openfiles
 
-// Limit is how many files this process may have open; 0: it is not known.
+// Limit returns the maximum number of open files of this process, or 0 if it is unknown.
 func Limit() uint64 { return 0 }

@@ -4,7 +4,7 @@ package openfiles
 
 import "syscall"
 
-// Limit is how many files this process may have open; 0: it is not known.
+// Limit returns the maximum number of open files of this process, or 0 if it is unknown.
 func Limit() uint64 {
 	var l syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l) != nil {

@@ -1,8 +1,8 @@
-// Package openfiles tells how many files this process may have open.
+// Package openfiles reports the limit of open files of this process.
 package openfiles
 
-// Half is half of the files that this process may have open, and most where that is more or
-// is not known.
+// Half returns half the limit of open files of this process, but at most most, and most if the
+// limit is unknown.
 func Half(most int) int { return half(Limit(), most) }
 
 func half(limit uint64, most int) int {

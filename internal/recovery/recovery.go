@@ -1,5 +1,5 @@
-// Package recovery knows whether Redis has been down lately, so that answers say that what
-// was handed out meanwhile may not be known everywhere yet.
+// Package recovery tracks whether Redis was down recently, so that answers report that items
+// delivered during the outage may not be recorded everywhere yet.
 package recovery
 
 import (
@@ -15,44 +15,43 @@ import (
 	"github.com/freshet/freshet/internal/repeat"
 )
 
-// Watch knows whether Redis has been down lately, for this server or for
-// another one that has left a note.
+// Watch tracks whether Redis was down recently, for this server or for another one that has left a
+// note.
 type Watch struct {
-	engine.Filters // what was recorded
+	engine.Filters // the recorded impressions
 
 	notes   dedup.Notes
 	cfg     Config
 	began   time.Time
-	until   atomic.Int64 // nanoseconds after began
-	refused bool         // the notes cannot be read although Redis answers; only look uses it
+	until   atomic.Int64 // end of the recovery, in nanoseconds since began
+	refused bool         // the notes cannot be read although Redis answers; only look uses this field
 }
 
 var _ engine.Recovery = (*Watch)(nil)
 
-// Config is how long things take.
+// Config configures a [Watch].
 type Config struct {
-	After   time.Duration // how long Redis not answering has an effect
-	Every   time.Duration // the pause between two looks
-	Timeout time.Duration // of one look
+	After   time.Duration // how long an outage of Redis has an effect
+	Every   time.Duration // the pause between two checks
+	Timeout time.Duration // of one check
 	Logger  *slog.Logger
 }
 
-// Open looks for notes before it returns; Run does so again and again.
+// Open checks for notes before it returns; Run repeats the check.
 //
-// Once Redis is back, others need a moment to notice and to leave their notes,
-// and requests that began before are still under way: the pending grace, which is
-// [Config.After], is longer than any request. A note stands for a grace longer than there is
-// something to write.
+// Once Redis is back, other servers need some time to notice and to leave their notes, and requests
+// that began before are still running: the pending grace, which is [Config.After], is longer than
+// any request. A note remains for one grace after there is nothing left to write.
 func Open(ctx context.Context, filters engine.Filters, notes dedup.Notes, cfg Config) *Watch {
 	w := &Watch{Filters: filters, notes: notes, cfg: cfg, began: time.Now()}
 	w.look(ctx)
 	return w
 }
 
-// Run looks for notes until ctx ends.
+// Run checks for notes periodically until ctx ends.
 func (w *Watch) Run(ctx context.Context) { repeat.Every(ctx, w.cfg.Every, w.look) }
 
-// look asks for notes. That Redis does not answer says as much as a note does.
+// look checks for notes. If Redis does not answer, this counts as a note.
 func (w *Watch) look(ctx context.Context) {
 	asking, cancel := context.WithTimeout(ctx, w.cfg.Timeout)
 	defer cancel()
@@ -72,7 +71,7 @@ func (w *Watch) look(ctx context.Context) {
 	w.refused = err != nil && !down
 }
 
-// extend makes recovering last for d longer than until the next look.
+// extend makes the recovery last for d beyond the next check.
 func (w *Watch) extend(d time.Duration) {
 	until := int64(time.Since(w.began) + d + 2*w.cfg.Every)
 	w.until.Store(max(until, w.until.Load()))
@@ -81,10 +80,9 @@ func (w *Watch) extend(d time.Duration) {
 // Recovering implements [engine.Recovery].
 func (w *Watch) Recovering() bool { return int64(time.Since(w.began)) < w.until.Load() }
 
-// ServerName is the name of this server's note: the same after a restart, so
-// that the note of a process that died is renewed, and removed in the end, by
-// the one that comes after it. It is told from others by its machine and its
-// directory.
+// ServerName returns the name of this server's note. It is the same after a restart, so that the
+// note of a process that died is renewed, and finally removed, by its successor. The host name and
+// the directory distinguish servers.
 func ServerName(dir string) string {
 	host, err := os.Hostname()
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// For returns the key names for a client: those of a cluster where the client
-// talks to one.
+// For returns the key names for a client: those for a cluster if the client connects to one.
 //
 //go:noinline
 func For(client redis.Cmdable, prefix string) Keys {
@@ -17,7 +16,7 @@ func For(client redis.Cmdable, prefix string) Keys {
 	return New(prefix, cluster)
 }
 
-// MasterOf returns the server that holds a key, and its address.
+// MasterOf returns the master that holds a key, and its address.
 //
 //go:noinline
 func MasterOf(ctx context.Context, client redis.Cmdable, key string) (master redis.Cmdable, addr string, err error) {
@@ -28,10 +27,11 @@ func MasterOf(ctx context.Context, client redis.Cmdable, key string) (master red
 	return node, node.Options().Addr, nil
 }
 
-// Turn gives a turn to the first that asks, once in each span of time.
+// Turn returns a function that reports true to only the first caller in each period d, across all
+// servers.
 func Turn(client redis.Cmdable, key string, d time.Duration) func(ctx context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) {
-		// A little less, so that who has had it finds it ended the next time.
+		// Slightly less, so that the key has expired when its holder calls after d.
 		err := client.SetArgs(ctx, key, 1, redis.SetArgs{Mode: "NX", TTL: d - d/20}).Err()
 		if errors.Is(err, redis.Nil) {
 			return false, nil

@@ -1,10 +1,10 @@
-// Package rediskeys names every key Freshet keeps in Redis, with its type, its
-// TTL and who writes it, says which errors mean that Redis could not be asked,
-// and makes writes wait for replicas. Only the Redis backends import it.
+// Package rediskeys defines every key that Freshet stores in Redis, with its type, its TTL and its
+// writer, classifies errors of an unavailable Redis, and makes writes wait for replicas. Only the
+// Redis backends import it.
 //
-// They send their commands to a [redis.Cmdable], and leave to this package what depends
-// on which client it is: a package that names [redis.Client], and be it by
-// [redis.UniversalClient], compiles all of its 750 methods anew, which takes 1.7 s.
+// They send their commands to a [redis.Cmdable], and leave everything that depends on the kind of
+// client to this package: a package that mentions [redis.Client], even through
+// [redis.UniversalClient], recompiles all of its 750 methods, which takes 1.7 s.
 package rediskeys
 
 import (
@@ -15,36 +15,34 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// RefreshedTTL outlives a window of seven days by a day, so that an agent who
-// comes back on the last day is still known.
+// RefreshedTTL exceeds a window of seven days by a day, so that an agent who returns on the last
+// day is still known.
 const RefreshedTTL = 8 * 24 * time.Hour
 
-// PendingTTL is how long a pending set lives whose entries count for so long:
-// a day longer, and not shorter than for the usual window of seven days. A set
-// that went before its entries have stopped counting would show them again.
+// PendingTTL returns the TTL of a pending set with entries that count for the given time: a day
+// longer, and at least that of the usual window of seven days. If a set expired before its entries
+// stop counting, their items would be shown again.
 func PendingTTL(counts time.Duration) time.Duration {
 	return max(7*24*time.Hour, counts) + 24*time.Hour
 }
 
-// Keys builds key names. On a cluster the agent's id is written as a hash tag
-// ({u_1}), so that all keys of an agent share a slot and a script may touch
-// them together.
+// Keys builds key names. On a cluster the agent's id is a hash tag ({u_1}), so that all keys of an
+// agent share a slot and a script may access them together.
 type Keys struct {
 	prefix  string
 	cluster bool
 }
 
-// New returns the key names under a prefix, which must hold no braces: they
-// would become the hash tag of every key.
+// New returns the key names under a prefix, which must not contain braces: they would become the
+// hash tag of every key.
 func New(prefix string, cluster bool) Keys { return Keys{prefix: prefix, cluster: cluster} }
 
-// Cluster reports whether keys that are used together may lie on different
-// servers.
+// Cluster reports whether keys that are used together may be on different servers.
 func (k Keys) Cluster() bool { return k.cluster }
 
-// Filter is a day's impressions, or one shard of them; with one shard the key
-// carries no number. Type: Bloom filter, members <agent_id>:<group_id>. TTL:
-// until the day leaves the window. Written by dedup/redisbloom, Record.
+// Filter is the key of a day's impressions, or of one shard of them; with a single shard the key
+// has no number. Type: Bloom filter, members <agent_id>:<group_id>. TTL: until the day leaves the
+// window. Written by dedup/redisbloom, Record.
 func (k Keys) Filter(day feed.Day, shard, shards int) string {
 	key := k.prefix + "bf:global:" + day.String()
 	if shards <= 1 {
@@ -53,46 +51,42 @@ func (k Keys) Filter(day feed.Day, shard, shards int) string {
 	return key + ":" + strconv.Itoa(shard)
 }
 
-// FilterProbe is a filter that never exists; asking it tells whether the
-// server has the Bloom filter type.
+// FilterProbe is the key of a filter that never exists; querying it shows whether the server has
+// the Bloom filter type.
 func (k Keys) FilterProbe() string { return k.prefix + "bf:global:probe" }
 
-// Shards is the number of shards a day's impressions are spread over. Type:
-// string, a number. TTL: until the day leaves the window. Written once a day
-// by dedup/redisbloom, Record.
+// Shards is the key of the number of shards that a day's impressions are spread over. Type: string,
+// a number. TTL: until the day leaves the window. Written once a day by dedup/redisbloom, Record.
 func (k Keys) Shards(day feed.Day) string { return k.prefix + "bf:meta:" + day.String() }
 
-// Session is the key of the refs of the agent's last refresh that are left to page, best first.
-// Type: list of [feed.Ref] strings. TTL: sessions.ttl (30 min), not extended
-// by paging. Written by cache/redislist.
+// Session is the key of the refs of the agent's last refresh that are not paged yet, best first.
+// Type: list of [feed.Ref] strings. TTL: sessions.ttl (30 min), not extended by paging. Written by
+// cache/redislist.
 func (k Keys) Session(agent string, name feed.Name) string {
 	return k.agent("feed:cache:", agent) + ofFeed(name)
 }
 
-// Pending is the key of the groups that the agent was served lately, or that are not
-// confirmed in a filter yet. Type: sorted set of groups, score = served-at in Unix
-// milliseconds, and half a millisecond where it is held: shown by something else than a
-// page of a session. TTL: [PendingTTL]. Written by cache/redislist;
-// dedup/redisbloom takes settled groups out.
+// Pending is the key of the groups that were served to the agent recently, or that are not
+// confirmed in a filter yet. Type: sorted set of groups, score = served-at in Unix milliseconds,
+// plus half a millisecond if the group is held: shown by something other than a page of a session.
+// TTL: [PendingTTL]. Written by cache/redislist; dedup/redisbloom removes settled groups.
 func (k Keys) Pending(agent string) string { return k.agent("feed:pending:", agent) }
 
-// Refreshed is the time of the agent's last refresh that was not silent. Type:
-// string, Unix milliseconds. TTL: [RefreshedTTL]. Written by cache/redislist,
-// Replace.
+// Refreshed is the key of the time of the agent's last refresh that was not silent. Type: string,
+// Unix milliseconds. TTL: [RefreshedTTL]. Written by cache/redislist, Replace.
 func (k Keys) Refreshed(agent string, name feed.Name) string {
 	return k.agent("feed:refreshed:", agent) + ofFeed(name)
 }
 
-// Page is the record of what a call was handed out, under its request id or a
-// name of its own (~…), for steps that are run again and for retries. Type:
-// string. TTL: 60 s with a request id, else the pending grace. Written by
-// cache/redislist and, under a name of its own, by dedup/redisbloom.
+// Page is the key of the recorded result of a call, under its request id or a generated name (~…),
+// for steps that run again and for retries. Type: string. TTL: 60 s with a request id, else the
+// pending grace. Written by cache/redislist and, under a generated name, by dedup/redisbloom.
 func (k Keys) Page(agent string, name feed.Name, requestID string) string {
 	return k.agent("feed:page:", agent) + ofFeed(name) + ":" + requestID
 }
 
-// ofFeed tells the keys of an agent's feeds apart: neither agents nor request ids
-// have a colon in them.
+// ofFeed returns a suffix that distinguishes the keys of an agent's feeds: neither agents nor
+// request ids contain a colon.
 func ofFeed(name feed.Name) string {
 	if name == feed.HomeFeed {
 		return ":home"
@@ -100,30 +94,28 @@ func ofFeed(name feed.Name) string {
 	return ""
 }
 
-// Notes is the servers that have handed out pages while Redis could not be
-// asked, and have not written them to the filters yet. Type: sorted set, score =
-// when the note ends in Unix milliseconds. TTL: 60 s, renewed. Written by
-// dedup/redisbloom.
+// Notes is the key of the servers that have delivered pages while Redis was unavailable, and have
+// not written them to the filters yet. Type: sorted set, score = end of the note in Unix
+// milliseconds. TTL: 60 s, renewed. Written by dedup/redisbloom.
 func (k Keys) Notes() string { return k.prefix + "feed:notes" }
 
-// Settings is the settings in which servers must agree. Type: string, JSON. No TTL. Written
-// by internal/agreement.
+// Settings is the key of the settings that servers must agree on. Type: string, JSON. No TTL.
+// Written by internal/agreement.
 func (k Keys) Settings() string { return k.prefix + "feed:settings" }
 
-// Timeline is an agent's precomputed timeline. Type: sorted set of post ids,
-// score = created at in Unix seconds; the list's state and floor are members of
-// score -inf. TTL: 7 days, renewed by every read; 60 s while it is
-// built. Written by social/timeline/redis.
+// Timeline is the key of an agent's precomputed timeline. Type: sorted set of post ids, score =
+// created at in Unix seconds; the list's state and floor are members with score -inf. TTL: 7 days,
+// renewed by every read; 60 s while it is built. Written by social/timeline/redis.
 func (k Keys) Timeline(agent string) string { return k.agent("timeline:", agent) }
 
-// Outbox is the latest posts of an author with many followers. Type and TTL: as
+// Outbox is the key of the latest posts of an author with many followers. Type and TTL: as
 // [Keys.Timeline]. Written by social/timeline/redis.
 func (k Keys) Outbox(author string) string { return k.agent("celebrity_posts:", author) }
 
-// Stamps say of which time the data is that lists lie in: one key on a single
-// server, on a cluster one in each of [stamps] equal parts of the slots, so that a
-// master with twice as many slots in a row has one. Type: string. TTL: as
-// [Keys.Timeline]. Written by social/timeline/redis.
+// Stamps are the keys that identify the data which lists are part of: one key on a single server,
+// on a cluster one in each of [stamps] equal parts of the slots, so that a master with twice as
+// many consecutive slots has at least one. Type: string. TTL: as [Keys.Timeline]. Written by
+// social/timeline/redis.
 func (k Keys) Stamps() []string {
 	if !k.cluster {
 		return []string{k.prefix + "lists:stamp"}
@@ -139,7 +131,7 @@ func (k Keys) Stamps() []string {
 	return keys
 }
 
-// ListPatterns match the keys of what is derived from the social store: timelines,
+// ListPatterns returns patterns of the keys of data derived from the social store: timelines,
 // outboxes and cards.
 func (k Keys) ListPatterns() []string {
 	escaped := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(k.prefix)
@@ -151,7 +143,7 @@ const (
 	stamps = 64
 )
 
-// slot is where a cluster keeps the keys with a hash tag: their CRC16.
+// slot returns the cluster slot of the keys with a hash tag: its CRC16, modulo the number of slots.
 func slot(tag string) int {
 	var crc uint16
 	for _, b := range []byte(tag) {
@@ -167,98 +159,98 @@ func slot(tag string) int {
 	return int(crc) % slots
 }
 
-// Post is the card of a public post, or a tombstone, with its version. Type:
-// string, JSON. TTL: 1 h. Written by social/rediscards.
+// Post is the key of the card of a public post, or of a tombstone, with its version. Type: string,
+// JSON. TTL: 1 h. Written by social/rediscards.
 func (k Keys) Post(id string) string { return k.prefix + "feed:post:" + id }
 
-// ErasedAuthor says that the cards of an author are not to be shown, because they
-// were erased. Type: string. TTL: 70 min. Written by social/rediscards.
+// ErasedAuthor is the key that hides the cards of an author who was erased. Type: string. TTL: 70
+// min. Written by social/rediscards.
 func (k Keys) ErasedAuthor(author string) string { return k.prefix + "feed:erased:" + author }
 
-// GraphEvents is the key of events of other systems about posts, follows and circles. It has
-// the same name on a cluster, because others write to it. Type: stream, fields
-// type and data. Trimmed of what every group has read. Read by social/graph/stream.
+// GraphEvents is the key of events from other systems about posts, follows and circles. It has the
+// same name on a cluster, because others write to it. Type: stream, fields type and data. Entries
+// that every group has read are trimmed. Read by social/graph/stream.
 func (k Keys) GraphEvents() string { return k.prefix + "freshet:events" }
 
-// DeadGraphEvents is the events that were refused, with the error and the id they
-// had in [Keys.GraphEvents]. Type: stream. Entries are kept for 7 days. Written by
+// DeadGraphEvents is the key of the events that were refused, with the error and the id they had in
+// [Keys.GraphEvents]. Type: stream. Entries are retained for 7 days. Written by
 // social/graph/stream.
 func (k Keys) DeadGraphEvents() string { return k.prefix + "freshet:events:dead" }
 
-// Item is an item as answers carry it. Type: string, JSON; empty for a short
-// while after a change. TTL: 10 min. Written by catalog/rediscache.
+// Item is the key of an item in the form of answers. Type: string, JSON; empty for a short while
+// after a change. TTL: 10 min. Written by catalog/rediscache.
 func (k Keys) Item(id string) string { return k.prefix + "feed:item:" + id }
 
-// Profile is an agent's profile. Type: string, JSON; null for an agent without
-// one, and a change mark (~…) while one is written. TTL: 24 h. Written by
-// catalog/rediscache.
+// Profile is the key of an agent's profile. Type: string, JSON; null for an agent without one, and
+// a change mark (~…) during a write. TTL: 24 h. Written by catalog/rediscache.
 func (k Keys) Profile(agent string) string { return k.agent("feed:profile:", agent) }
 
-// EventKey is a kind of key that each variant has of each day. All are written by
+// EventKey is a kind of key that exists for each variant and day. All are written by
 // signals/events/redis, and on a cluster those of a variant share a slot.
 type EventKey string
 
 const (
-	// EventCounts is counts. Type: hash; impressions, the kinds of events, explored,
+	// EventCounts holds counts. Type: hash; impressions, the kinds of events, explored,
 	// explored_clicks, and a<n> for the n-th bucket of ages. TTL: 90 days after the last change.
 	EventCounts EventKey = "counts"
-	// EventAgents is the agents that the variant was shown to, to be counted. Type: HyperLogLog.
-	// TTL: as [EventCounts].
+	// EventAgents counts the agents that the variant was shown to. Type: HyperLogLog. TTL: as
+	// [EventCounts].
 	EventAgents EventKey = "agents"
-	// EventAuthors is the authors of what was shown. Type: HyperLogLog. TTL: as [EventCounts].
+	// EventAuthors counts the authors of the items shown. Type: HyperLogLog. TTL: as [EventCounts].
 	EventAuthors EventKey = "authors"
-	// EventOnce is who did what, so that it counts once, and what exploration has shown to whom.
-	// Type: set of hashes, 8 bytes each. TTL: 3 days after the last change.
+	// EventOnce holds the actions of agents, so that each counts once, and the items that
+	// exploration has shown to agents. Type: set of hashes, 8 bytes each. TTL: 3 days after the
+	// last change.
 	EventOnce EventKey = "once"
-	// EventSenders is the last batch of counts of each server, so that it counts once. Type: hash,
-	// server → number. TTL: 3 days after the last change.
+	// EventSenders holds the number of the last batch of counts of each server, so that each batch
+	// counts once. Type: hash, server → number. TTL: 3 days after the last change.
 	EventSenders EventKey = "senders"
 )
 
-// Event is the key of a variant and a day.
+// Event is the key of this kind for a variant and a day.
 func (k Keys) Event(what EventKey, variant string, day feed.Day) string {
 	return k.agent("events:", variant) + ":" + day.String() + ":" + string(what)
 }
 
-// EventVariants is the variants that were counted. Type: sorted set, score = the
-// last day, as a number of days since 1970. TTL: 90 days after the last change.
+// EventVariants is the key of the variants that were counted. Type: sorted set, score = the last
+// day, as a number of days since 1970. TTL: 90 days after the last change.
 func (k Keys) EventVariants() string { return k.prefix + "events:variants" }
 
-// PopularityCounts is an item's live popularity. Type: hash; last, sum_2h, sum_2d as
-// [feed.Counts] has them. TTL: 90 days after the last act. All keys of popularity
-// are written by signals/popularity/redis.
+// PopularityCounts is the key of an item's live popularity. Type: hash; last, sum_2h, sum_2d as in
+// [feed.Counts]. TTL: 90 days after the last act. All keys of popularity are written by
+// signals/popularity/redis.
 func (k Keys) PopularityCounts(item string) string { return k.agent("popularity:counts:", item) }
 
-// PopularityAgents is who has acted on an item. Type: sorted set of hashes of agents,
-// 8 bytes each; score = the day, as a number of days since 1970. TTL: as
+// PopularityAgents is the key of the agents that have acted on an item. Type: sorted set of hashes
+// of agents, 8 bytes each; score = the day, as a number of days since 1970. TTL: as
 // [Keys.PopularityCounts], whose slot it shares on a cluster.
 func (k Keys) PopularityAgents(item string) string { return k.agent("popularity:agents:", item) }
 
-// PopularityActs is the key of the items that an agent has acted on, so that they can be erased. Type:
-// sorted set of items, score = the day. TTL: 90 days after the last act.
+// PopularityActs is the key of the items that an agent has acted on, which erasing the agent needs.
+// Type: sorted set of items, score = the day. TTL: 90 days after the last act.
 func (k Keys) PopularityActs(agent uint64) string {
 	return k.agent("popularity:acts:", strconv.FormatUint(agent, 16))
 }
 
-// PopularityChanged is the items whose counts are to be written to the index. Type:
-// sorted set, score = when a server may take the item, in Unix milliseconds. TTL: 90
-// days after the last change.
+// PopularityChanged is the key of the items whose counts must be written to the index. Type: sorted
+// set, score = when a server may take the item, in Unix milliseconds. TTL: 90 days after the last
+// change.
 func (k Keys) PopularityChanged() string { return k.agent("popularity:", "changed") }
 
-// PopularityTurn says that a server has taken items a moment ago. Type: string. TTL:
-// a few seconds. It shares the slot of [Keys.PopularityChanged].
+// PopularityTurn is the key that marks that a server has just taken items. Type: string. TTL: a few
+// seconds. It shares the slot of [Keys.PopularityChanged].
 func (k Keys) PopularityTurn() string { return k.PopularityChanged() + ":turn" }
 
-// Trending is the key of the trending set, as trending.Set writes it. Type: string. TTL: 24 h,
-// written anew every five minutes by recall/trending/redis.
+// Trending is the key of the trending set, as trending.Set encodes it. Type: string. TTL: 24 h,
+// rewritten every five minutes by recall/trending/redis.
 func (k Keys) Trending() string { return k.agent("feed:", "trending") }
 
-// TrendingLease says which server computes the next [Keys.Trending], whose slot it
-// shares. Type: string. TTL: 15 s.
+// TrendingLease is the key of the lease of the server that computes the next [Keys.Trending], whose
+// slot it shares. Type: string. TTL: 15 s.
 func (k Keys) TrendingLease() string { return k.Trending() + ":lease" }
 
-// RetentionLease says which server sweeps old items out of the catalog. Type: string.
-// TTL: that of catalog.Retention's pauses, 10 minutes.
+// RetentionLease is the key of the lease of the server that removes old items from the catalog.
+// Type: string. TTL: that of catalog.Retention's pauses, 10 minutes.
 func (k Keys) RetentionLease() string { return k.agent("feed:", "retention") + ":lease" }
 
 func (k Keys) agent(kind, agent string) string {

@@ -15,44 +15,41 @@ import (
 	"github.com/freshet/freshet/internal/repeat"
 )
 
-// ErrReplicas says that a write was made, but that fewer replicas than
-// configured have confirmed it in time: a failover may undo it.
+// ErrReplicas means that a write was made, but fewer replicas than configured confirmed it in time:
+// a failover may undo it.
 var ErrReplicas = errors.New("too few replicas confirmed the write")
 
-// ErrShort is the [ErrReplicas] of a master that has answered.
+// ErrShort is the [ErrReplicas] of a master that answered.
 var ErrShort = fmt.Errorf("%w in time", ErrReplicas)
 
 const (
-	// redirects is how often a write follows a key to another server.
+	// redirects is the maximum number of redirects that a write follows.
 	redirects = 5
-	// redirectPause is the first pause before that; it doubles.
+	// redirectPause is the first pause before a redirect; it doubles.
 	redirectPause = 10 * time.Millisecond
-	// waitShare of the time that is left is the most that is waited for
-	// replicas: the caller needs time to go on without them.
+	// waitShare is the largest share of the remaining time that is spent waiting for replicas: the
+	// caller needs time to continue without them.
 	waitShare = 0.75
 )
 
-// Replicas is how many replicas must have a write before it counts. Redis
-// replicates after it has answered, so without this a write that was answered
-// can be lost with the master.
+// Replicas defines how many replicas must have a write before it counts. Redis replicates
+// asynchronously, so without this a write that was answered can be lost with the master.
 type Replicas struct {
-	N       int           // 0: the master is enough
-	Timeout time.Duration // how long to wait for them; at least 1ms
-	// Guard runs a call, or refuses it with an error; nil: all calls run. On a
-	// cluster these writes go to the nodes, past the hooks of its client.
+	N       int           // 0 means that the master is enough
+	Timeout time.Duration // timeout of the wait; at least 1ms
+	// Guard runs a call, or refuses it with an error. Nil runs all calls. On a cluster these writes
+	// go directly to the nodes, bypassing the hooks of the cluster client.
 	Guard func(ctx context.Context, call func(context.Context) error) error
 }
 
-// Exec sends commands that touch one key, or keys of its slot, to the key's
-// master and waits for the replicas, all in one round trip over one connection:
-// WAIT covers only what its own connection wrote. Where the key has moved, it
-// follows, which a pipeline of the cluster client could not do with a WAIT,
-// because that has no key. It waits for [Replicas.Timeout], and less where ctx
-// ends before.
+// Exec sends commands on one key, or on keys of its slot, to the key's master and waits for the
+// replicas, all in one round trip over one connection: WAIT covers only writes of its own
+// connection. It follows a key that has moved, which a pipeline of the cluster client with a WAIT
+// cannot do, because WAIT has no key. It waits for [Replicas.Timeout], or less if ctx ends earlier.
 //
-// On a cluster nothing is repeated after a connection broke: it is
-// unknown whether the write was made. Each command has its own error; the error
-// returned is [ErrReplicas], or that of the connection.
+// On a cluster nothing is retried after a broken connection: it is unknown whether the write was
+// made. Each command has its own error; the returned error is [ErrReplicas], or that of the
+// connection.
 func (r Replicas) Exec(ctx context.Context, client redis.Cmdable, key string, cmds ...redis.Cmder) error {
 	if r.Guard == nil {
 		return r.exec(ctx, client, key, cmds)
@@ -96,7 +93,7 @@ func (r Replicas) exec(ctx context.Context, client redis.Cmdable, key string, cm
 func send(ctx context.Context, r Replicas, node *redis.Client, asking bool, cmds []redis.Cmder) error {
 	pipe := node.Pipeline()
 	for _, cmd := range cmds {
-		if asking { // which holds for one command
+		if asking { // which applies to one command only
 			_ = pipe.Process(ctx, redis.NewStatusCmd(ctx, "asking"))
 		}
 		cmd.SetErr(nil)
@@ -111,7 +108,7 @@ func send(ctx context.Context, r Replicas, node *redis.Client, asking bool, cmds
 	case last != nil && !errors.Is(last, redis.Nil):
 		var reply redis.Error
 		if errors.As(last, &reply) {
-			return nil // it answered, and was refused; that is the command's own
+			return nil // it was answered with an error, which is the command's own
 		}
 		return err
 	case wait.Err() != nil:
@@ -122,7 +119,8 @@ func send(ctx context.Context, r Replicas, node *redis.Client, asking bool, cmds
 	return nil
 }
 
-// patience is how long to wait for replicas; for WAIT, 0 would be without a limit.
+// patience returns the time to wait for replicas. It is at least 1 ms, because WAIT treats 0 as no
+// limit.
 func (r Replicas) patience(ctx context.Context) time.Duration {
 	end, ok := ctx.Deadline()
 	if !ok {
@@ -132,7 +130,7 @@ func (r Replicas) patience(ctx context.Context) time.Duration {
 	return max(min(r.Timeout, left), time.Millisecond)
 }
 
-// masterOf returns the server that holds a key.
+// masterOf returns the master that holds a key.
 func masterOf(ctx context.Context, client redis.Cmdable, key string) (*redis.Client, error) {
 	switch c := client.(type) {
 	case *redis.ClusterClient:
@@ -143,8 +141,8 @@ func masterOf(ctx context.Context, client redis.Cmdable, key string) (*redis.Cli
 	return nil, fmt.Errorf("no server of a key is known by a %T", client)
 }
 
-// refused returns the reply, if any, that says that the commands were not run
-// here or not now.
+// refused returns the first reply, if any, that means that the commands were not run here or not
+// now.
 func refused(cmds []redis.Cmder) error {
 	words := []string{"MOVED ", "ASK ", "TRYAGAIN", "CLUSTERDOWN", "READONLY", "MASTERDOWN", "LOADING"}
 	for _, cmd := range cmds {
@@ -159,8 +157,8 @@ func refused(cmds []redis.Cmder) error {
 	return nil
 }
 
-// follow learns the cluster's layout anew. While a slot is being moved, a key
-// may be on a server that does not own it yet; that server is returned.
+// follow reloads the cluster's layout. While a slot is being migrated, a key may be on a server
+// that does not own it yet; that server is returned.
 func follow(ctx context.Context, cluster *redis.ClusterClient, reply error) (*redis.Client, error) {
 	var addr string
 	if words := strings.Fields(fmt.Sprint(reply)); len(words) == 3 && words[0] == "ASK" {
@@ -179,8 +177,7 @@ func follow(ctx context.Context, cluster *redis.ClusterClient, reply error) (*re
 	return asked, err
 }
 
-// undelivered reports whether no connection came about, so that nothing was
-// sent.
+// undelivered reports whether no connection was established, so that nothing was sent.
 func undelivered(err error) bool {
 	var dial *net.OpError
 	return errors.As(err, &dial) && dial.Op == "dial"
@@ -193,8 +190,8 @@ func setErr(cmds []redis.Cmder, err error) error {
 	return err
 }
 
-// Scripts runs scripts that write and waits for the replicas after each. Of a
-// script that ran and was not confirmed, the reply is there beside the error.
+// Scripts returns a client that waits for the replicas after each script that writes. A script that
+// ran but was not confirmed returns its reply along with the error.
 func (r Replicas) Scripts(client redis.Cmdable) redis.Scripter {
 	if r.N <= 0 {
 		return client
@@ -203,7 +200,7 @@ func (r Replicas) Scripts(client redis.Cmdable) redis.Scripter {
 }
 
 type scripts struct {
-	redis.Scripter // what does not write
+	redis.Scripter // for commands that do not write
 	client         redis.Cmdable
 	replicas       Replicas
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Run adds one run of a script to a pipeline: by the script's hash or with its whole text.
+// Run adds one call of a script to a pipeline, by the script's hash or with its whole text.
 type Run func(ctx context.Context, c redis.Scripter, keys []string, args ...any) *redis.Cmd
 
-// RunEach runs a script as often as there are cmds. send sends those commands that it is given,
-// by their index, in one pipeline, and sets them. Commands whose server does not know the
-// script are sent once more with its text, to that server only: others may be down. The
-// error is what send returns; each command has its own.
+// RunEach runs a script once for each of cmds. send sends the commands with the given indices in
+// one pipeline, and sets them. Commands that failed because the server does not know the script are
+// sent once more with its text, and only those: other servers may be down. The error is that of
+// send; each command has its own.
 func RunEach(s *redis.Script, cmds []*redis.Cmd, send func(run Run, which []int) error) error {
 	which := make([]int, len(cmds))
 	for i := range which {

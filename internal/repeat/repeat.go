@@ -1,4 +1,4 @@
-// Package repeat does work again and again.
+// Package repeat runs work periodically.
 package repeat
 
 import (
@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Every calls work after each pause until ctx ends. A pause that ends while work is under
-// way is followed by the next call at once, several by one.
+// Every calls work after each pause until ctx ends. If one or more pauses end while work is
+// running, one call follows immediately.
 func Every(ctx context.Context, pause time.Duration, work func(context.Context)) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
@@ -22,13 +22,13 @@ func Every(ctx context.Context, pause time.Duration, work func(context.Context))
 	}
 }
 
-// Now calls work at once, and then as [Every] does.
+// Now calls work immediately, and then as [Every] does.
 func Now(ctx context.Context, pause time.Duration, work func(context.Context)) {
 	work(ctx)
 	Every(ctx, pause, work)
 }
 
-// Pause waits for a time, or until ctx ends, whose error it returns then.
+// Pause waits for d. If ctx ends earlier, it returns the error of ctx.
 func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -40,16 +40,16 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Failing logs the beginning and the end of what fails again and again.
+// Failing logs the beginning and the end of repeated failures.
 type Failing struct {
 	Fails string // logged as a warning, with the error
-	Again string // that it does not any more
+	Again string // logged when it succeeds again
 
 	failing bool
 }
 
-// Tell logs when tries begin to fail and when they succeed again, and reports whether it did.
-// A try that ends after ctx has ended does not count.
+// Tell logs when attempts begin to fail and when they succeed again, and reports whether it did. An
+// attempt that ends after ctx has ended does not count.
 func (f *Failing) Tell(ctx context.Context, log *slog.Logger, err error, args ...any) (changed bool) {
 	if ctx.Err() != nil || (err != nil) == f.failing {
 		return false

@@ -6,8 +6,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// advice tells how to correct the errors that an operator can correct,
-// by SQLite's primary result code.
+// advice describes how to fix the errors that an operator can fix, by SQLite's primary result code.
 var advice = map[int]string{
 	lib.SQLITE_CANTOPEN: "the file cannot be opened; check that the path is a file and that its directory can be read and written",
 	lib.SQLITE_READONLY: "the file cannot be written; check its owner and permissions and those of its directory",
@@ -19,7 +18,7 @@ var advice = map[int]string{
 	lib.SQLITE_IOERR:    "the disk failed to read or write the file; check it and its free space",
 }
 
-// Advised puts the advice for an error before it.
+// Advised prefixes an error with the advice for it.
 func Advised(err error) error {
 	if moved(err) {
 		return fmt.Errorf("%w (%w)", ErrMoved, err)
@@ -30,8 +29,8 @@ func Advised(err error) error {
 	return err
 }
 
-// Refused reports whether SQLite has refused a value: it breaks a constraint, or is too
-// large or of another type.
+// Refused reports whether SQLite rejected a value: it violates a constraint, or is too large or of
+// a wrong type.
 func Refused(err error) bool {
 	if moved(err) {
 		return false

@@ -1,10 +1,9 @@
-// Package sqlitefile opens the SQLite files of embedded mode, and brings their schemas up to
-// date.
+// Package sqlitefile opens the SQLite files of embedded mode, and brings their schemas up to date.
 //
-// A file is in WAL mode with synchronous=FULL: when a write returns, it is on
-// the disk, and neither a killed process nor a power cut loses it. A write that
-// had not returned is there whole or not at all. Beside the file SQLite keeps
-// <file>-wal and <file>-shm while it is open; copy all three, or close first.
+// A file is in WAL mode with synchronous=FULL: when a write returns, it is on the disk, and neither
+// a killed process nor a power cut loses it. A write that had not returned is either complete or
+// absent. While the file is open, SQLite also has <file>-wal and <file>-shm; copy all three, or
+// close first.
 package sqlitefile
 
 import (
@@ -24,19 +23,18 @@ import (
 
 // File is an open file. It is safe for concurrent use.
 type File struct {
-	Writer  *sql.DB // one connection: SQLite has one writer at a time anyway
+	Writer  *sql.DB // one connection: SQLite allows only one writer at a time
 	Readers *sql.DB
-	Scans   *sql.DB // apart from Readers: those may be asked while a scan runs
+	Scans   *sql.DB // separate, so that Readers can be used during a scan
 }
 
-// busyTimeout, in milliseconds, is how long a connection waits for a lock
-// another process holds, for example a backup.
+// busyTimeout, in milliseconds, is the time that a connection waits for a lock that another process
+// holds, for example a backup.
 const busyTimeout = "5000"
 
-// Open opens the file at path, and makes it and its directory where they do
-// not exist. An older schema is brought up to date; a newer one that this version cannot
-// use is an error. Errors say what is wrong with the file. The connection that writes runs
-// the pragmas.
+// Open opens the file at path, and creates it and its directory if they do not exist. It brings an
+// older schema up to date; a newer one that this version cannot use is an error. Errors describe
+// what is wrong with the file. The writing connection runs the pragmas.
 func (s *Schema) Open(ctx context.Context, path string, pragmas ...string) (*File, error) {
 	f := &File{}
 	if err := f.open(ctx, s, path, pragmas); err != nil {
@@ -47,7 +45,7 @@ func (s *Schema) Open(ctx context.Context, path string, pragmas ...string) (*Fil
 
 func (f *File) open(ctx context.Context, s *Schema, path string, pragmas []string) error {
 	var err error
-	// The writer makes the file, the others only find it.
+	// The writer creates the file, the others only open it.
 	pragmas = append([]string{"synchronous(FULL)", "journal_size_limit(67108864)", "wal_autocheckpoint(4000)", "cache_size(-16000)"}, pragmas...)
 	if f.Writer, err = Connect(path, "rwc", pragmas...); err != nil {
 		return err
@@ -72,9 +70,9 @@ func (f *File) open(ctx context.Context, s *Schema, path string, pragmas []strin
 	return nil
 }
 
-// Connect returns a pool of connections to the file at path that run the pragmas
-// when they open. With mode rwc it makes the file's directory where there is none,
-// and the first connection the file.
+// Connect returns a pool of connections to the file at path that run the pragmas when they open.
+// With mode rwc it creates the file's directory if it does not exist, and the first connection
+// creates the file.
 func Connect(path, mode string, pragmas ...string) (*sql.DB, error) {
 	refuseMoved()
 	if mode == "rwc" {
@@ -87,7 +85,7 @@ func Connect(path, mode string, pragmas ...string) (*sql.DB, error) {
 		"_pragma": append([]string{"busy_timeout(" + busyTimeout + ")"}, pragmas...),
 	}
 	if mode == "rwc" {
-		q.Set("_txlock", "immediate") // of who reads, transactions take no lock to write
+		q.Set("_txlock", "immediate") // transactions of readers take no write lock
 	}
 	address, err := fileURL(path, q)
 	if err != nil {
@@ -96,7 +94,7 @@ func Connect(path, mode string, pragmas ...string) (*sql.DB, error) {
 	return sql.Open("sqlite", address)
 }
 
-// fileURL is the address of the file at path for SQLite's driver.
+// fileURL returns the URL of the file at path for SQLite's driver.
 func fileURL(path string, q url.Values) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -109,8 +107,8 @@ func fileURL(path string, q url.Values) (string, error) {
 	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: q.Encode()}).String(), nil
 }
 
-// Each calls scan for each row of a query, of which err is the error, and returns the
-// first error of all. It closes the rows.
+// Each calls scan for each row of a query that returned rows and err, and returns the first error
+// of all. It closes the rows.
 func Each(rows *sql.Rows, err error, scan func(rows *sql.Rows) error) error {
 	if err != nil {
 		return err
@@ -121,11 +119,10 @@ func Each(rows *sql.Rows, err error, scan func(rows *sql.Rows) error) error {
 	return cmp.Or(err, rows.Err(), rows.Close())
 }
 
-// Close folds the write-ahead log into the file and closes it. Calls made
-// after it fail.
+// Close checkpoints the write-ahead log into the file and closes it. Later calls fail.
 func (f *File) Close() error {
 	var errs []error
-	// The writer goes last: the last connection to leave folds the log.
+	// The writer is closed last: the last connection checkpoints the log.
 	for _, db := range []*sql.DB{f.Scans, f.Readers, f.Writer} {
 		if db != nil {
 			errs = append(errs, db.Close())
@@ -134,8 +131,8 @@ func (f *File) Close() error {
 	return errors.Join(errs...)
 }
 
-// Failed wraps an error of a call, nil for none: a context that has ended is told
-// as such, everything else wraps unavailable, the sentinel of the contract.
+// Failed wraps an error of a call, nil for none. If ctx has ended, it returns the error of ctx;
+// every other error also wraps unavailable, the sentinel of the contract.
 func Failed(ctx context.Context, unavailable error, what string, err error) error {
 	if err == nil {
 		return nil
@@ -146,7 +143,7 @@ func Failed(ctx context.Context, unavailable error, what string, err error) erro
 	return fmt.Errorf("%w: sqlite: %s: %w", unavailable, what, Advised(err))
 }
 
-// code is SQLite's primary result code of the error; 0 where it has none.
+// code returns SQLite's primary result code of the error, or 0 if it has none.
 func code(err error) int {
 	var e *sqlitedriver.Error
 	if errors.As(err, &e) {

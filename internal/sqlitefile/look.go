@@ -9,12 +9,11 @@ import (
 	"os"
 )
 
-// Version is the version of a file's schema, and the newest that this program knows.
+// Version holds the version of a file's schema, and the newest version that this program knows.
 type Version struct{ File, Known int }
 
-// Look reads the file at path as [Schema.Open] does, and changes nothing: neither the file nor
-// its schema, also while a server has it open. Open would bring an older schema up to
-// date. Errors are those of Open.
+// Look checks the file at path as [Schema.Open] does, but changes neither the file nor its schema,
+// even while a server has it open. Open would migrate an older schema. Errors are those of Open.
 func (s *Schema) Look(ctx context.Context, path string) (Version, error) {
 	version, err := s.look(ctx, path)
 	if err != nil {
@@ -36,8 +35,8 @@ func (s *Schema) look(ctx context.Context, path string) (version int, err error)
 	return s.check(ctx, db)
 }
 
-// lookURL opens the file read-only. A file that nobody has open is complete in itself,
-// and is read without the files that SQLite would make beside it.
+// lookURL returns the URL that opens the file read-only. A file that is not open elsewhere is
+// complete, and is read without creating SQLite's additional files.
 func lookURL(path string) (string, error) {
 	q := url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(" + busyTimeout + ")"}}
 	if _, err := os.Stat(path + "-wal"); errors.Is(err, os.ErrNotExist) {

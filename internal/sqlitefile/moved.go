@@ -12,10 +12,10 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// ErrMoved says that an open file was removed, or another one put in its place.
+// ErrMoved means that an open file was removed or replaced.
 var ErrMoved = errors.New("it was removed or replaced while it was open; what is written now would be lost: restart the server")
 
-// Identity holds which files were at some paths, to tell whether they still are.
+// Identity identifies the files at some paths, to detect whether they are replaced.
 type Identity map[string]os.FileInfo
 
 // Identify returns the identity of the files at these paths. A path without a file is an error.
@@ -31,7 +31,8 @@ func Identify(paths ...string) (Identity, error) {
 	return found, nil
 }
 
-// Check returns [ErrMoved] with the name of a path that has another file now, or none.
+// Check returns [ErrMoved] with the name of the first path found whose file was replaced or
+// removed.
 func (i Identity) Check() error {
 	for path, was := range i {
 		if is, err := os.Stat(path); errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(was, is) {
@@ -41,9 +42,9 @@ func (i Identity) Check() error {
 	return nil
 }
 
-// refuseMoved makes connections that write refuse to commit once their file was removed or
-// replaced: by somebody who cleans up, a restored backup, a volume mounted over it. SQLite
-// itself would go on writing to a file that no path leads to.
+// refuseMoved makes writing connections refuse to commit once their file was removed or replaced:
+// by a cleanup, a restored backup, or a volume mounted over it. SQLite itself would continue to
+// write to a file that no path refers to.
 var refuseMoved = sync.OnceFunc(func() {
 	sqlitedriver.RegisterConnectionHook(func(conn sqlitedriver.ExecQuerierContext, dsn string) error {
 		address, err := url.Parse(dsn)

@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// Schema is what a file is for: whose it is, and its tables.
+// Schema describes a kind of file: its name, its id and its tables.
 type Schema struct {
-	What string // what such a file is called: "catalog"
+	What string // name of such a file, such as "catalog"
 	ID   int    // the application_id in SQLite's header
-	// Migrations bring a file from version i to i+1. The version is the file's
-	// user_version. What has been released is never edited, only added to.
+	// Migrations bring a file from version i to i+1. The version is the file's user_version.
+	// Released migrations are never edited; new ones are appended.
 	Migrations []string
-	// Oldest is the version of the oldest programs that can still use a file of the newest
-	// version. It stays where a migration only adds tables and columns that have defaults.
-	// The file says it, so that an upgrade can be undone by one version.
+	// Oldest is the version of the oldest programs that can still use a file of the newest version.
+	// It does not change if a migration only adds tables and columns with defaults. The file
+	// contains it, so that an upgrade can be undone by one version.
 	Oldest int
 }
 
@@ -26,13 +26,13 @@ const remember = `CREATE TABLE IF NOT EXISTS freshet_schema (oldest INTEGER NOT 
 	DELETE FROM freshet_schema;
 	INSERT INTO freshet_schema (oldest) VALUES (%d);`
 
-// Catalog is the file of items, profiles, the versions of the ranking and live popularity. Its
+// Catalog is the schema of the file of items, profiles, ranking versions and live popularity. Its
 // id is the letters "frsh".
 var Catalog = Schema{What: "catalog", ID: 0x66727368, Oldest: 1, Migrations: []string{
-	// Items are found by id, scanned by seq, and listed and swept by their update
-	// times. The doc is beside seq rather than in the index of ids, so that the
-	// index stays small. Live popularity goes with its item, and an agent that is
-	// erased takes along what it has acted on.
+	// Items are found by id, scanned by seq, and listed and removed by their update times. The doc
+	// is stored in the table by seq rather than in the index of ids, so that the index stays small.
+	// Live popularity is deleted with its item, and the index by agent serves erasing an agent's
+	// acts.
 	`CREATE TABLE items (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, doc BLOB NOT NULL, updated INTEGER NOT NULL DEFAULT 0);
 	 CREATE TABLE profiles (agent TEXT NOT NULL PRIMARY KEY, doc BLOB NOT NULL) WITHOUT ROWID;
 	 CREATE TABLE ranking_versions (version INTEGER PRIMARY KEY, doc BLOB NOT NULL);
@@ -53,9 +53,9 @@ type Connection interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// Migrate brings a file up to date, in a transaction of the caller's. A file of a newer
-// version that this one can use stays as it is. A file of another program, or of a newer
-// version that this one cannot use, is an error, and is not changed.
+// Migrate brings a file up to date, in a transaction of the caller. A file of a newer version that
+// this program can use is not changed. A file of another program, or of a newer version that this
+// program cannot use, is an error, and is not changed.
 func (s *Schema) Migrate(ctx context.Context, tx Connection) error {
 	version, err := s.check(ctx, tx)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Schema) Migrate(ctx context.Context, tx Connection) error {
 	return nil
 }
 
-// check returns the schema version of a file that is ours to use.
+// check returns the schema version of the file, or an error if this program must not use it.
 func (s *Schema) check(ctx context.Context, db Connection) (version int, err error) {
 	var id, tables int
 	if err := db.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
@@ -94,9 +94,9 @@ func (s *Schema) check(ctx context.Context, db Connection) (version int, err err
 	return version, nil
 }
 
-// checkNewer returns an error unless a file of a newer version says that this one can use it.
+// checkNewer returns an error unless a file of a newer version permits programs of this version.
 func (s *Schema) checkNewer(ctx context.Context, db Connection, version int) error {
-	oldest := version // of a file that does not say it
+	oldest := version // for a file without this information
 	var says bool
 	if err := db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'freshet_schema')`).Scan(&says); err != nil {
 		return err
@@ -113,8 +113,8 @@ func (s *Schema) checkNewer(ctx context.Context, db Connection, version int) err
 	return nil
 }
 
-// setLog sets the file's journal to the write-ahead log, which stays. It changes the file,
-// so [Schema.Migrate] comes before it, which knows the file to be ours.
+// setLog sets the file's journal mode to WAL, which is persistent. It changes the file, so it runs
+// after [Schema.Migrate], which verifies that the file is ours.
 func setLog(ctx context.Context, db Connection) error {
 	var mode string
 	if err := db.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode); err != nil {

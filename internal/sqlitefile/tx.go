@@ -6,8 +6,8 @@ import (
 	"errors"
 )
 
-// Tx is a transaction under way. It runs statements until one fails. That error stays: from
-// then on nothing is run, and what is read is zero.
+// Tx is an open transaction. It runs statements until one fails. The error persists: from then on
+// no statement runs, and reads return zero values.
 type Tx struct {
 	*sql.Tx
 	ctx context.Context
@@ -31,17 +31,18 @@ func InTx(ctx context.Context, db *sql.DB, do func(*Tx)) error {
 	return t.err
 }
 
-// Fail ends the transaction with an error, unless it has ended before.
+// Fail makes the transaction fail with an error, unless it has failed before.
 func (t *Tx) Fail(err error) {
 	if t.err == nil {
 		t.err = err
 	}
 }
 
-// Failed reports whether a part of the transaction has failed: what was read then says nothing.
+// Failed reports whether a part of the transaction has failed: earlier results are then
+// meaningless.
 func (t *Tx) Failed() bool { return t.err != nil }
 
-// Do runs a statement and returns how many rows it has changed.
+// Do runs a statement and returns the number of changed rows.
 func (t *Tx) Do(text string, args ...any) (changed int64) {
 	if t.err != nil {
 		return 0
@@ -54,8 +55,8 @@ func (t *Tx) Do(text string, args ...any) (changed int64) {
 	return changed
 }
 
-// Row reads one row and reports whether there is one; where there seems to be none, ask
-// [Tx.Failed] before anything is made of that outside the transaction.
+// Row reads one row and reports whether it exists. If it returns false, check [Tx.Failed] before
+// acting on that outside the transaction.
 func (t *Tx) Row(into []any, text string, args ...any) (found bool) {
 	if t.err != nil {
 		return false

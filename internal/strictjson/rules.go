@@ -13,12 +13,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxDepth is how many objects and arrays a value that is kept as it is may have within each
-// other. Elasticsearch takes 1,000, and no sensible item has more than a few.
+// MaxDepth is the maximum nesting of objects and arrays in a value that is stored as is.
+// Elasticsearch allows 1,000, and no sensible item has more than a few.
 const MaxDepth = 100
 
-// strict holds the rules for what callers send, lenient those for what was
-// stored under earlier rules.
+// strict holds the rules for input of callers, lenient those for stored data, which may have been
+// accepted under earlier rules.
 var (
 	strict = json.JoinOptions(json.RejectUnknownMembers(true),
 		json.WithUnmarshalers(json.JoinUnmarshalers(wholeNumbers[int](), wholeNumbers[int64](), json.UnmarshalFromFunc(shallow))))
@@ -27,8 +27,8 @@ var (
 	lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 )
 
-// rules are the options for a body. Looking for null at every value takes twice
-// the time, and few bodies have one.
+// rules returns the options for a body. Checking every value for null takes twice the time, and few
+// bodies contain null.
 func rules(data []byte) json.Options {
 	if bytes.Contains(data, []byte("null")) {
 		return strictWithNull
@@ -36,8 +36,8 @@ func rules(data []byte) json.Options {
 	return strict
 }
 
-// absent makes a field that is null the same as one that is not there. In an
-// array, in a map and instead of the body null is an error.
+// absent treats a null field like a missing one. In an array, in a map and in place of the body
+// null is an error.
 func absent(dec *jsontext.Decoder, to any) error {
 	if dec.PeekKind() != 'n' {
 		return errors.ErrUnsupported
@@ -46,10 +46,10 @@ func absent(dec *jsontext.Decoder, to any) error {
 	inMap := false
 	switch to.(type) {
 	case *stdjson.RawMessage:
-		return errors.ErrUnsupported // kept as it is
+		return errors.ErrUnsupported // stored as is
 	case stdjson.Unmarshaler:
 		if parent == '[' {
-			return errors.ErrUnsupported // it knows what else to send
+			return errors.ErrUnsupported // its error describes what to send instead
 		}
 	case *float64: // a field of a struct is a *float64, which is **float64 here
 		inMap = true
@@ -60,8 +60,8 @@ func absent(dec *jsontext.Decoder, to any) error {
 	return dec.SkipValue()
 }
 
-// wholeNumbers reads 1.0 and 1e3 as what they are: JSON has one kind of number,
-// and many languages write whole ones so.
+// wholeNumbers decodes 1.0 and 1e3 as integers: JSON has one kind of number, and many languages
+// write integers this way.
 func wholeNumbers[T int | int64]() *json.Unmarshalers {
 	return json.UnmarshalFromFunc(func(dec *jsontext.Decoder, to *T) error {
 		if dec.PeekKind() != '0' {
@@ -85,7 +85,7 @@ func wholeNumbers[T int | int64]() *json.Unmarshalers {
 	})
 }
 
-// shallow keeps a value as it is written, if it is not nested too deep.
+// shallow stores a value as written, if it is not nested too deeply.
 func shallow(dec *jsontext.Decoder, to *stdjson.RawMessage) error {
 	value, err := dec.ReadValue()
 	if err != nil {
@@ -98,7 +98,7 @@ func shallow(dec *jsontext.Decoder, to *stdjson.RawMessage) error {
 	return nil
 }
 
-// depth is how many objects and arrays of a valid value are within each other.
+// depth returns the maximum nesting of objects and arrays in a valid value.
 func depth(value []byte) (deepest int) {
 	open, quoted := 0, false
 	for i := 0; i < len(value); i++ {

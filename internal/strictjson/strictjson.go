@@ -1,7 +1,7 @@
-// Package strictjson decodes JSON that callers send. It accepts one JSON object
-// in UTF-8 with known fields, each of them once and spelled exactly, and says of
-// anything else which field is wrong and what to send. The work is done by
-// [github.com/go-json-experiment/json]; docs/decisions/api.md says why.
+// Package strictjson decodes JSON from callers. It accepts one JSON object in UTF-8 with known
+// fields, each at most once and spelled exactly. For anything else its error names the wrong field
+// and describes what to send. It is based on [github.com/go-json-experiment/json];
+// docs/decisions/api.md gives the reasons.
 package strictjson
 
 import (
@@ -18,15 +18,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Errors says which error a mistake wraps, by the field whose value is wrong:
-// the last part of its path, with [] behind it for an element of an array
-// ("limit", "ids[]"). "" stands for every other field and mistake.
+// Errors maps the field with the wrong value to the error that a mistake wraps. A field is the last
+// part of its path, followed by [] for an element of an array ("limit", "ids[]"). "" means every
+// other field and mistake.
 type Errors map[string]error
 
-// Unmarshal decodes one JSON object into a struct. Fields that are not in the object, or null
-// there, keep their values, so defaults are set before; null in an array or a map is an error.
-// Whole numbers may be written as 1.0 and 1e3. A method UnmarshalJSON of a field's type words
-// its errors to follow the field's name: "must be a duration".
+// Unmarshal decodes one JSON object into a struct. Fields that are missing or null in the object
+// keep their values, so set defaults before the call; null in an array or a map is an error.
+// Integers may be written as 1.0 and 1e3. Errors of a field type's UnmarshalJSON must be worded to
+// follow the field's name: "must be a duration".
 func Unmarshal(data []byte, into any, is Errors) error {
 	if len(bytes.TrimLeft(data, " \t\r\n")) == 0 {
 		return fmt.Errorf("%w: the JSON is empty; send an object", is[""])
@@ -37,8 +37,8 @@ func Unmarshal(data []byte, into any, is Errors) error {
 	return nil
 }
 
-// Members decodes one JSON object into its members, by the rules of [Unmarshal];
-// null is a member's value. Mistakes wrap is.
+// Members decodes one JSON object into its members, by the rules of [Unmarshal], except that null
+// is a valid value. Mistakes wrap is.
 func Members(data []byte, is error) (map[string]stdjson.RawMessage, error) {
 	if trimmed := bytes.TrimLeft(data, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
 		return nil, fmt.Errorf("%w: the body must be a JSON object", is)
@@ -54,8 +54,8 @@ func Members(data []byte, is error) (map[string]stdjson.RawMessage, error) {
 	return members, nil
 }
 
-// UnmarshalStored decodes what was accepted before. Duplicate and unknown fields
-// and invalid UTF-8 in it are no errors.
+// UnmarshalStored decodes stored data, which was accepted earlier. Duplicate and unknown fields and
+// invalid UTF-8 are not errors.
 func UnmarshalStored(data []byte, into any) error {
 	if err := json.Unmarshal(data, into, lenient); err != nil {
 		return describe(err, nil)
@@ -63,7 +63,7 @@ func UnmarshalStored(data []byte, into any) error {
 	return nil
 }
 
-// maxPath bounds how much of a caller's field names an error repeats.
+// maxPath limits how many bytes of a caller's field names an error repeats.
 const maxPath = 64
 
 func describe(err error, is Errors) error {
@@ -89,7 +89,7 @@ func describe(err error, is Errors) error {
 	return is.wrap(nameOf(wrong.JSONPointer), fmt.Errorf("%s %w", path, what))
 }
 
-// wrap returns why as the error that a mistake in this field is.
+// wrap wraps why in the error for mistakes in this field.
 func (is Errors) wrap(field string, why error) error {
 	kind, ok := is[field]
 	if !ok {
@@ -130,7 +130,7 @@ func describeValue(err *json.SemanticError) string {
 	return clip(string(err.JSONValue))
 }
 
-// describeType says what to send for a value of this type.
+// describeType describes what to send for a value of this type.
 func describeType(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -152,7 +152,7 @@ func describeType(t reflect.Type) string {
 	return "an object"
 }
 
-// fieldNames are the fields an object of this type may have.
+// fieldNames returns the names of the fields that an object of this type may have.
 func fieldNames(t reflect.Type) (names []string) {
 	for _, f := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -163,7 +163,7 @@ func fieldNames(t reflect.Type) (names []string) {
 	return names
 }
 
-// pathOf writes a pointer as clicks[0].at.
+// pathOf formats a pointer as a path such as clicks[0].at.
 func pathOf(p jsontext.Pointer) string {
 	var b strings.Builder
 	for token := range p.Tokens() {
@@ -186,7 +186,7 @@ func within(p jsontext.Pointer) string {
 	return ""
 }
 
-// nameOf is the field of a pointer as [Errors] names it.
+// nameOf returns the field of a pointer as [Errors] names it.
 func nameOf(p jsontext.Pointer) string {
 	if name := p.LastToken(); !isIndex(name) {
 		return name

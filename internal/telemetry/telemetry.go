@@ -1,6 +1,6 @@
-// Package telemetry sends traces where OTEL_EXPORTER_OTLP_ENDPOINT names a
-// collector, and does nothing otherwise. The other OTEL_ variables of the
-// OpenTelemetry specification work as they do everywhere.
+// Package telemetry sends traces if OTEL_EXPORTER_OTLP_ENDPOINT names a collector, and does nothing
+// otherwise. The other OTEL_ variables have the meaning that the OpenTelemetry specification
+// defines.
 package telemetry
 
 import (
@@ -18,17 +18,16 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// endpoint names the collector, for all signals or for traces alone.
+// endpoint lists the variables that name the collector, for traces only or for all signals.
 var endpoint = []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"}
 
-// Tracing makes spans and sends them. The nil Tracing does neither.
+// Tracing creates spans and sends them. The nil Tracing does neither.
 type Tracing struct {
 	provider *sdk.TracerProvider
 }
 
-// Start starts tracing; nil where no collector is named. Spans are sent in
-// batches off the request path; Close sends the last ones. A collector's address that is no
-// URL is an error.
+// Start starts tracing. It returns nil if no collector is named. Spans are sent in batches in the
+// background; Close sends the last ones. An invalid URL of a collector is an error.
 func Start(ctx context.Context, version string) (*Tracing, error) {
 	named := false
 	for _, name := range endpoint {
@@ -56,7 +55,7 @@ func Start(ctx context.Context, version string) (*Tracing, error) {
 	return &Tracing{provider: sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(res))}, nil
 }
 
-// Tracer makes the spans; nil where nothing is traced.
+// Tracer returns the tracer of the spans, or nil without tracing.
 func (t *Tracing) Tracer() trace.Tracer {
 	if t == nil {
 		return nil
@@ -64,9 +63,9 @@ func (t *Tracing) Tracer() trace.Tracer {
 	return t.provider.Tracer("github.com/freshet/freshet")
 }
 
-// Handler gives each request a span, which continues the trace its caller began
-// (W3C traceparent). The route names it, because only the route knows what it
-// is. Probes, which come every few seconds and tell nothing, have none.
+// Handler creates a span for each request, which continues the caller's trace (W3C traceparent).
+// The route sets the span's name later. Probes, which are frequent and not informative, have no
+// span.
 func (t *Tracing) Handler(next http.Handler) http.Handler {
 	if t == nil {
 		return next
@@ -85,7 +84,7 @@ func (t *Tracing) Handler(next http.Handler) http.Handler {
 	})
 }
 
-// Close sends what is left.
+// Close sends the remaining spans.
 func (t *Tracing) Close(ctx context.Context) error {
 	if t == nil {
 		return nil

@@ -12,8 +12,8 @@ type Performer interface {
 	Perform(req *http.Request) (*http.Response, error)
 }
 
-// Careful sends them to one that answers as a cluster with
-// search.allow_expensive_queries: false, a setting that all tests would share.
+// Careful makes an Elasticsearch answer like a cluster with search.allow_expensive_queries: false,
+// a setting that would affect all tests.
 type Careful struct{ Performer }
 
 // Perform implements [Performer].

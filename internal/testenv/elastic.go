@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// Elastic is the address of the real Elasticsearch and an index name of this
-// test's own; indices whose names start with it are deleted when the test
-// ends. A test that only needs an index of ours is faster with [ReusedElastic].
+// Elastic returns the address of the real Elasticsearch and an index name unique to this test;
+// indices with this prefix are deleted when the test ends. A test that only needs an index managed
+// by Freshet is faster with [ReusedElastic].
 func Elastic(t testing.TB) (address, index string) {
 	t.Helper()
 	x := newIndices(t)
@@ -26,10 +26,10 @@ func Elastic(t testing.TB) (address, index string) {
 	return x.address, x.name
 }
 
-// ReusedElastic is [Elastic] for tests that change no mapping and no setting of an
-// index: the indices under this name may be there already, without a document. To make
-// and delete them takes Elasticsearch some twenty times as long. made says how they are
-// made, if not as the server makes its own; only tests that say the same share them.
+// ReusedElastic is [Elastic] for tests that change no mapping and no setting of an index: the
+// indices under this name may exist already, without documents. Creating and deleting them takes
+// Elasticsearch about twenty times as long. made describes how the indices are created, if not as
+// the server creates its own; they are shared only by tests with the same made.
 func ReusedElastic(t testing.TB, made string) (address, index string) {
 	t.Helper()
 	elasticAddress(t)
@@ -46,8 +46,7 @@ func elasticAddress(t testing.TB) string {
 	return strings.TrimSuffix(address, "/")
 }
 
-// ownIndices are an index of items and those that belong to it, all of which may be
-// missing.
+// ownIndices is an index of items and those that belong to it, all of which may be missing.
 type ownIndices struct{ address, name string }
 
 func newIndices(t testing.TB) *ownIndices {
@@ -57,7 +56,7 @@ func newIndices(t testing.TB) *ownIndices {
 
 func (x *ownIndices) String() string { return "the indices " + x.name }
 
-// of are the names with these endings, as Elasticsearch takes several.
+// of returns the path for the indices with these endings.
 func (x *ownIndices) of(endings ...string) string {
 	names := make([]string, len(endings))
 	for i, ending := range endings {
@@ -71,8 +70,8 @@ func (x *ownIndices) remove(ctx context.Context) error {
 	return err
 }
 
-// mostDocuments is how many documents are deleted one by one. To delete the indices is
-// faster where there are more.
+// mostDocuments is the number of documents from which deleting the indices is faster than deleting
+// single documents.
 const mostDocuments = 5000
 
 // empty deletes documents until a refresh shows none.
@@ -113,11 +112,11 @@ func (x *ownIndices) empty(ctx context.Context) error {
 	}
 }
 
-// oneRequest sends each request on a connection of its own: a busy server closes idle ones
-// at any time, and net/http then repeats no request that writes.
+// oneRequest uses a new connection for each request: a busy server closes idle ones at any time,
+// and net/http then does not retry requests that write.
 var oneRequest = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-// call sends one request and returns the body of its answer.
+// call sends one request and returns the body of the response.
 func (x *ownIndices) call(ctx context.Context, method, path, body string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, x.address+path, strings.NewReader(body))
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// Follows are the follows of a real network between accounts with numbers below
-// one: follower and followee. FRESHET_TEST_FOLLOWS names the file, one follow a
-// line with a tab between the two, gzipped. Without it the test is skipped.
+// Follows returns the follows of a real network between accounts with numbers less than below:
+// follower and followee. FRESHET_TEST_FOLLOWS names the gzipped file, with one follow per line and
+// a tab between the two. Without it the test is skipped.
 func Follows(t testing.TB, below int) (list [][2]int) {
 	t.Helper()
 	path := os.Getenv("FRESHET_TEST_FOLLOWS")

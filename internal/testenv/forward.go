@@ -9,10 +9,9 @@ import (
 	"testing"
 )
 
-// Forward passes each request on to the server at address, and each response
-// through edit, which may be nil. A body is read to its
-// end first: a ReverseProxy that still reads it when the answer arrives may lose
-// the connection, and with it the answer
+// Forward returns a handler that forwards each request to the server at address, and each response
+// through edit, which may be nil. A body is read to its end first: a ReverseProxy that is still
+// reading it when the response arrives may lose the connection, and with it the response
 // (https://github.com/golang/go/issues/40747).
 func Forward(t testing.TB, address string, edit func(*http.Response) error) http.Handler {
 	t.Helper()

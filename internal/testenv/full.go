@@ -7,18 +7,18 @@ import (
 	"testing"
 )
 
-// Full skips the test unless FRESHET_TEST_FULL names its part, or is "all":
+// Full skips the test unless FRESHET_TEST_FULL contains its part or "all":
 //
-//   - alerts: faults that happen to a running server, and the alerts of them
-//   - cuts: a connection that is cut before and after each command
+//   - alerts: faults of a running server, and their alerts
+//   - cuts: connections that are cut before and after each command
 //   - failover: a Redis Cluster or Sentinels that fail over
 //   - judges: pages judged by Lighthouse and axe, which npm installs
 //   - kills: processes that are killed while clients write and read
 //   - models: long random models and replays of real networks
 //   - s3: images in a real S3 bucket
 //
-// These tests take minutes. ".ci/run --full" runs all of them, ".ci/run" those whose
-// code a change touches.
+// These tests take minutes. ".ci/run --full" runs all of them, ".ci/run" those that depend
+// on changed code.
 func Full(t testing.TB, part string) {
 	t.Helper()
 	if !InFull(part) {
@@ -26,7 +26,7 @@ func Full(t testing.TB, part string) {
 	}
 }
 
-// InFull reports whether FRESHET_TEST_FULL asks for the part.
+// InFull reports whether FRESHET_TEST_FULL contains the part.
 func InFull(part string) bool {
 	parts := strings.Split(os.Getenv("FRESHET_TEST_FULL"), ",")
 	return slices.Contains(parts, part) || slices.Contains(parts, "all")

@@ -2,8 +2,8 @@ package testenv
 
 import "strings"
 
-// HostileTexts mean something to a store, a script, a query or a path. Where free text is
-// allowed they must stay text, elsewhere be refused.
+// HostileTexts have a special meaning in a store, a script, a query or a path. Where free text is
+// allowed they must be treated as text, elsewhere they must be rejected.
 var HostileTexts = []string{
 	`"`, `'`, `\`, `{`, `}`, `{}`, `{u_2}`, `u_2}{u_1`, `*`, `?`, `[a-z]*`, `u_*`, `_all`, `_id`, `_search`, `../u_2`, `..`, `/`, `//`, `%2e%2e%2f`,
 	"a\nb", "a\r\nSET x y\r\n", "*3\r\n$3\r\nSET\r\n$1\r\nx\r\n$1\r\ny\r\n", "$-1\r\n", "a\x00b", "a\tb",

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Logger writes warnings and errors to the output of the test, which is shown where
-// it fails. What is logged after the test has ended is dropped.
+// Logger writes warnings and errors to the output of the test, which is shown if it fails. Messages
+// logged after the test has ended are dropped.
 func Logger(t testing.TB) *slog.Logger {
 	w := &testOutput{w: t.Output()}
 	t.Cleanup(w.end)

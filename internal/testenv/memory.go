@@ -5,16 +5,16 @@ import (
 	"os"
 )
 
-// FilesInMemory has t.TempDir make its directories in memory, where the system has
-// room for that. SQLite waits for the disk at each write, and tests write thousands of
-// times: what they prove needs no disk. Call it in TestMain. A TMPDIR of the
-// environment goes before it, and benchmarks measure the disk.
+// FilesInMemory makes t.TempDir create its directories in memory, if the system has enough for
+// that. SQLite waits for the disk at each write, and tests write thousands of times, although their
+// results do not depend on a disk. Call it in TestMain. It does nothing if TMPDIR is set, or for
+// benchmarks, which measure the disk.
 func FilesInMemory() {
 	flag.Parse()
 	if os.Getenv("TMPDIR") != "" || flag.Lookup("test.bench").Value.String() != "" {
 		return
 	}
 	if dir := memoryDir(); dir != "" {
-		_ = os.Setenv("TMPDIR", dir) // it fails for names only that no variable has
+		_ = os.Setenv("TMPDIR", dir) // it fails only for invalid names
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"syscall"
 )
 
-// memoryLeast is how many bytes must be free: in containers there is often little.
+// memoryLeast is the required free space in bytes: containers often have little.
 const memoryLeast = 1 << 30
 
-// memoryDir is a directory in memory with room for what tests write; "": there is none.
+// memoryDir returns a directory in memory with room for the files of tests, or "" if there is none.
 func memoryDir() string {
 	const dir = "/dev/shm"
 	var fs syscall.Statfs_t

@@ -8,9 +8,9 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// NewerSQLite makes a SQLite file, which this version has made, one of the next version: every
-// table has a column more, there is another table, and the file says that programs of the
-// version oldest above this one's can still use it (0: this one, 1: none but newer ones).
+// NewerSQLite turns a SQLite file of this version into one of the next version: every table has an
+// additional column, there is another table, and the file states that programs that are at least
+// oldest versions newer than this one can use it (0: this one, 1: only newer ones).
 func NewerSQLite(t testing.TB, path string, oldest int) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

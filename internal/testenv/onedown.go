@@ -8,8 +8,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// RedisClusterOneDown is a client of two servers with half of the slots each. One is down; the
-// other is new and knows no script. serves says whether a key is on the latter.
+// RedisClusterOneDown returns a client of two servers with half of the slots each. One is down; the
+// other is new and knows no script. serves reports whether a key is on the latter.
 func RedisClusterOneDown(t testing.TB) (client *redis.ClusterClient, serves func(key string) bool) {
 	t.Helper()
 	up, down := StartRedis(t), StartRedis(t)
@@ -26,6 +26,6 @@ func RedisClusterOneDown(t testing.TB) (client *redis.ClusterClient, serves func
 	t.Cleanup(func() { _ = client.Close() })
 	return client, func(key string) bool {
 		node, err := client.MasterForKey(t.Context(), key)
-		return err == nil && strings.HasSuffix(up.Addr, node.Options().Addr) // which is without the host of this machine
+		return err == nil && strings.HasSuffix(up.Addr, node.Options().Addr) // which lacks the host of this machine
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// OwnPostgres is a real PostgreSQL of one test's own, which the test may stop
-// and start again. It keeps what it has confirmed.
+// OwnPostgres is a real PostgreSQL of one test, which the test may stop and restart. It retains
+// committed data.
 type OwnPostgres struct {
 	URL  string // of its database, as its superuser
 	t    testing.TB
@@ -27,10 +27,10 @@ type OwnPostgres struct {
 	port string
 	as   *syscall.SysProcAttr // the server refuses to run as root
 	cmd  *exec.Cmd
-	held []int // processes that are frozen
+	held []int // frozen processes
 }
 
-// StartPostgres makes and starts one. It ends with the test.
+// StartPostgres creates and starts one. It is stopped when the test ends.
 func StartPostgres(t testing.TB) *OwnPostgres {
 	t.Helper()
 	p := &OwnPostgres{t: t, bin: postgresPrograms(t)}
@@ -52,8 +52,8 @@ func StartPostgres(t testing.TB) *OwnPostgres {
 	return p
 }
 
-// postgresPrograms finds the directory of the server's programs, which
-// distributions keep out of PATH.
+// postgresPrograms returns the directory of the server's programs, which distributions do not
+// include in PATH.
 func postgresPrograms(t testing.TB) string {
 	t.Helper()
 	if path, err := exec.LookPath("postgres"); err == nil {
@@ -66,7 +66,7 @@ func postgresPrograms(t testing.TB) string {
 	return ""
 }
 
-// asPostgres makes the server run as the user postgres, who gets the directory.
+// asPostgres makes the server run as the user postgres, who becomes the owner of the directory.
 func asPostgres(t testing.TB, dir string) *syscall.SysProcAttr {
 	t.Helper()
 	u, err := user.Lookup("postgres")
@@ -109,12 +109,12 @@ func (p *OwnPostgres) Start() {
 	}, "the test's own postgres to answer")
 }
 
-// Freeze stops it and its connections' processes in their tracks: it accepts
-// connections, and answers nothing.
+// Freeze suspends it and the processes of its connections: it accepts connections, and answers
+// nothing.
 func (p *OwnPostgres) Freeze() {
 	p.t.Helper()
 	main := p.cmd.Process.Pid
-	p.signal(main, syscall.SIGSTOP) // so that it makes no more of them
+	p.signal(main, syscall.SIGSTOP) // so that it starts no more of them
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", main, main))
 	if err != nil {
 		p.t.Fatal(err)
@@ -126,7 +126,7 @@ func (p *OwnPostgres) Freeze() {
 	}
 }
 
-// Thaw lets it go on. It may be called again.
+// Thaw resumes it. It may be called again.
 func (p *OwnPostgres) Thaw() {
 	p.t.Helper()
 	for _, pid := range slices.Backward(p.held) {
@@ -145,8 +145,7 @@ func (p *OwnPostgres) signal(pid int, s syscall.Signal) {
 	}
 }
 
-// Crash ends it at once, without writing what it has in memory: the next start
-// recovers from its log.
+// Crash ends it immediately, without writing unsaved data: the next start recovers from its log.
 func (p *OwnPostgres) Crash() {
 	if p.cmd != nil {
 		_ = p.cmd.Process.Signal(syscall.SIGQUIT)

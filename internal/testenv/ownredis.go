@@ -12,20 +12,19 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// OwnRedis is a real Redis of one test's own, which the test may stop, freeze
-// and start again. It keeps nothing on disk: a restart is an empty Redis, or one
-// that has what the last Save saw.
+// OwnRedis is a real Redis of one test, which the test may stop, freeze and restart. It stores
+// nothing on disk: after a restart it is empty, or has the data of the last Save.
 type OwnRedis struct {
 	Addr   string
 	t      testing.TB
 	module string
 	dir    string
-	saved  []byte // a snapshot; nil: none
+	saved  []byte // a snapshot; nil means none
 	cmd    *exec.Cmd
 }
 
-// StartRedis starts one with the module of the server that FRESHET_TEST_REDIS
-// names. It is killed when the test ends.
+// StartRedis starts one with the module of the server that FRESHET_TEST_REDIS names. It is killed
+// when the test ends.
 func StartRedis(t testing.TB) *OwnRedis {
 	t.Helper()
 	r := &OwnRedis{t: t, module: bloomModule(t)}
@@ -40,8 +39,8 @@ func StartRedis(t testing.TB) *OwnRedis {
 	return r
 }
 
-// bloomModule is the file of the module with the Bloom filters; "" where the
-// server has them built in.
+// bloomModule returns the file of the module with the Bloom filters, or "" if they are built into
+// the server.
 func bloomModule(t testing.TB) string {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
@@ -66,7 +65,7 @@ func bloomModule(t testing.TB) string {
 	return ""
 }
 
-// Save takes a snapshot, which every Start after it begins with.
+// Save takes a snapshot, which every later Start loads.
 func (r *OwnRedis) Save() {
 	r.t.Helper()
 	c := redis.NewClient(&redis.Options{Addr: r.Addr})
@@ -77,7 +76,7 @@ func (r *OwnRedis) Save() {
 	r.Saved()
 }
 
-// Saved takes the snapshot that the test has told the server to make.
+// Saved takes over the snapshot that the test has made the server write.
 func (r *OwnRedis) Saved() {
 	r.t.Helper()
 	saved, err := os.ReadFile(filepath.Join(r.dir, "dump.rdb"))
@@ -93,8 +92,8 @@ func (r *OwnRedis) Start() {
 	r.start(r.module)
 }
 
-// StartBare is Start without the module of Bloom filters. A Redis that has them built in
-// skips the test.
+// StartBare is Start without the module of Bloom filters. If they are built in, the test is
+// skipped.
 func (r *OwnRedis) StartBare() {
 	r.t.Helper()
 	if r.module == "" {
@@ -125,7 +124,7 @@ func (r *OwnRedis) start(module string) {
 	WaitFor(r.t, func() bool { return c.Ping(context.Background()).Err() == nil }, "the test's own redis-server to answer")
 }
 
-// Kill ends it at once, with all it held.
+// Kill ends it immediately; its data is lost.
 func (r *OwnRedis) Kill() {
 	if r.cmd != nil {
 		_ = r.cmd.Process.Kill()
@@ -134,17 +133,17 @@ func (r *OwnRedis) Kill() {
 	}
 }
 
-// Freeze stops it without closing its connections, as a machine that hangs.
+// Freeze suspends it without closing its connections, like a machine that hangs.
 func (r *OwnRedis) Freeze() { _ = r.cmd.Process.Signal(syscall.SIGSTOP) }
 
-// Thaw lets it go on.
+// Thaw resumes it.
 func (r *OwnRedis) Thaw() { _ = r.cmd.Process.Signal(syscall.SIGCONT) }
 
-// SentinelMaster is the name of the master that a test's own Sentinel watches.
+// SentinelMaster is the name of the master that the Sentinel of [StartSentinel] watches.
 const SentinelMaster = "own"
 
-// StartSentinel starts a Sentinel that watches a Redis, and returns a client with all rights.
-// It is killed when the test ends.
+// StartSentinel starts a Sentinel that watches a Redis, and returns a client with all rights. It is
+// killed when the test ends.
 func StartSentinel(t testing.TB, master *OwnRedis) *redis.Client {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

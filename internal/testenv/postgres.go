@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// PostgresURL is the address of the real PostgreSQL, of a database in which the
-// user may make schemas.
+// PostgresURL returns the URL of a database of the real PostgreSQL in which the user may create
+// schemas.
 func PostgresURL(t testing.TB) string {
 	t.Helper()
 	address := os.Getenv("FRESHET_TEST_POSTGRES")
@@ -22,10 +22,9 @@ func PostgresURL(t testing.TB) string {
 	return address
 }
 
-// Postgres makes an empty schema of this test's own in the real PostgreSQL and
-// returns the URL that leads there. The schema is dropped, with all that is in
-// it, when the test ends. A test that needs a store, and not an empty schema, is
-// faster with [ReusedPostgres].
+// Postgres creates an empty schema for this test in the real PostgreSQL and returns its URL. The
+// schema is dropped with its contents when the test ends. A test that needs a store, and not an
+// empty schema, is faster with [ReusedPostgres].
 func Postgres(t testing.TB) (address string) {
 	t.Helper()
 	s := newSchema(t)
@@ -37,9 +36,9 @@ func Postgres(t testing.TB) (address string) {
 	return s.address
 }
 
-// ReusedPostgres is [Postgres] for tests that change no table: the schema may have the
-// tables of an earlier test, without its rows. Emptying them takes a fiftieth of the
-// time of the migrations, and of CREATE DATABASE with a template.
+// ReusedPostgres is [Postgres] for tests that change no table: the schema may have the tables of an
+// earlier test, without its rows. Emptying them takes a fiftieth of the time of the migrations, or
+// of CREATE DATABASE with a template.
 func ReusedPostgres(t testing.TB) (address string) {
 	t.Helper()
 	PostgresURL(t)
@@ -71,8 +70,8 @@ func newSchema(t testing.TB) *schema {
 
 func (s *schema) String() string { return "the schema " + s.name }
 
-// emptySchema waits for transactions that a test has left behind, then deletes all rows
-// but those that say which migrations were applied. TRUNCATE would make new files.
+// emptySchema waits for transactions that a test has left open, then deletes all rows except those
+// that record the applied migrations. TRUNCATE would create new files.
 const emptySchema = `DO $$
 DECLARE r record;
 BEGIN
@@ -92,7 +91,7 @@ func (s *schema) remove(ctx context.Context) error {
 	return postgresExec(ctx, s.database, "DROP SCHEMA "+s.name+" CASCADE")
 }
 
-// postgresExec runs one statement on a connection of its own.
+// postgresExec runs one statement on a new connection.
 func postgresExec(ctx context.Context, database, text string) error {
 	c, err := pgx.Connect(ctx, database)
 	if err != nil {
@@ -105,8 +104,8 @@ func postgresExec(ctx context.Context, database, text string) error {
 	return nil
 }
 
-// LimitedPostgres is the URL of a database of the test's own, in which a role of its own may
-// have so many connections, and a function that changes how many.
+// LimitedPostgres returns the URL of a database for this test, with a role that may have the given
+// number of connections, and a function that changes this number.
 func LimitedPostgres(t testing.TB, conns int) (address string, allow func(conns int)) {
 	t.Helper()
 	admin := PostgresURL(t)

@@ -2,6 +2,6 @@
 
 package testenv
 
-// raceSlowdown is how many times slower the race detector makes random
-// schedules; SQLite, which is compiled from C, most.
+// raceSlowdown is the factor by which the race detector slows down random schedules, most of all
+// SQLite, which is compiled from C.
 const raceSlowdown = 8

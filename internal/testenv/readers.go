@@ -6,10 +6,9 @@ import (
 	"testing"
 )
 
-// Readers are the files of what a real community published and read, as
-// freshet-bench --quality takes them. FRESHET_TEST_READERS names their folder, in
-// which one is called *-items.ndjson.gz and one *-events.tsv.gz. Without it the
-// test is skipped.
+// Readers returns the files of the posts and the reading events of a real community, in the format
+// of freshet-bench --quality. FRESHET_TEST_READERS names their folder, which must contain one
+// *-items.ndjson.gz and one *-events.tsv.gz. Without it the test is skipped.
 func Readers(t testing.TB) (items, events string) {
 	t.Helper()
 	folder := os.Getenv("FRESHET_TEST_READERS")

@@ -2,9 +2,9 @@ package testenv
 
 import "runtime"
 
-// Retained runs fill and tells how many more bytes of heap are in use after it:
-// what fill has stored somewhere, and all that this keeps alive. The caller
-// keeps what it measures alive, and runs nothing else at the same time.
+// Retained runs fill and returns the increase of heap in use, in bytes: the data that fill has
+// stored somewhere, and everything reachable from it. The caller must keep the measured data alive,
+// and run nothing else at the same time.
 func Retained(fill func()) int64 {
 	before := inUse()
 	fill()
@@ -13,7 +13,7 @@ func Retained(fill func()) int64 {
 
 func inUse() int64 {
 	runtime.GC()
-	runtime.GC() // the second frees what pools held
+	runtime.GC() // the second one frees the contents of pools
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Reuse wraps the tests of a package so that they may use again what is slow to make:
-// the schemas of [ReusedPostgres] and the indices of [ReusedElastic], which are removed
-// when all tests have run. TestMain runs it instead of m.
+// Reuse wraps the tests of a package so that they share resources that are slow to create: the
+// schemas of [ReusedPostgres] and the indices of [ReusedElastic], which are removed when all tests
+// have run. TestMain runs it instead of m.
 func Reuse(m *testing.M) Reusing { return Reusing{m} }
 
 // Reusing is the result of [Reuse].
@@ -29,19 +29,19 @@ func (r Reusing) Run() int {
 	return code
 }
 
-// place is a schema or a set of indices that one test at a time uses.
+// place is a schema or a set of indices, used by one test at a time.
 type place interface {
 	// empty removes all rows or documents, and leaves the definitions.
 	empty(ctx context.Context) error
 	remove(ctx context.Context) error
 }
 
-// pool keeps the places that no test uses now. Outside of [Reusing.Run] it keeps none,
-// because nothing would remove them.
+// pool holds the places that no test is using. Outside of [Reusing.Run] it holds none, because they
+// would not be removed.
 type pool struct {
 	mu   sync.Mutex
 	kept bool
-	free map[string][]place // by how they are made
+	free map[string][]place // by the way they are created
 }
 
 var schemas, indices = pool{free: map[string][]place{}}, pool{free: map[string][]place{}}
@@ -62,7 +62,7 @@ func (p *pool) close(ctx context.Context) {
 	clear(p.free)
 }
 
-// take returns a free place, or a new one. It goes back when the test ends.
+// take returns a free place, or a new one. It is returned to the pool when the test ends.
 func (p *pool) take(t testing.TB, made string, create func() place) place {
 	t.Helper()
 	x := p.get(made)
@@ -85,8 +85,8 @@ func (p *pool) get(made string) place {
 	return x
 }
 
-// put takes a place back, or removes it where nothing may be known of it: a test has
-// failed there, or it cannot be emptied.
+// put returns a place to the pool, or removes it if its state is unknown: a test has failed there,
+// or it cannot be emptied.
 func (p *pool) put(t testing.TB, made string, x place) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

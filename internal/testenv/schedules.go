@@ -1,7 +1,7 @@
 package testenv
 
-// Schedules is how many of n random schedules a test runs: all, or with the race
-// detector so many as take the same time.
+// Schedules returns how many of n random schedules a test runs: all, or with the race detector as
+// many as take the same time.
 func Schedules(n int) int { return max(1, n/raceSlowdown) }
 
 // Slow reports whether the race detector slows this test down.

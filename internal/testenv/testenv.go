@@ -1,6 +1,6 @@
-// Package testenv gives tests the real services and the real posts named in
-// the environment, or skips with a sentence that says what to set. With
-// FRESHET_TEST_REQUIRE_SERVICES=1 a skip is a failure.
+// Package testenv provides tests with the real services and the real posts that the environment
+// names, or skips them with a message that says which variable to set. With
+// FRESHET_TEST_REQUIRE_SERVICES=1 they fail instead.
 package testenv
 
 import (
@@ -31,13 +31,13 @@ func missing(t testing.TB, name, what string) {
 	t.Skip(msg)
 }
 
-// Unique returns a name no other test of this or another process uses:
-// lower-case letters, digits and dashes.
+// Unique returns a name that no other test of this or another process uses: lower-case letters,
+// digits and dashes.
 func Unique() string {
 	return fmt.Sprintf("t%d-%d-%d", os.Getpid(), time.Now().UnixNano()%1e9, serial.Add(1))
 }
 
-// S3 is the address of a bucket of a real S3 server, as media.url has it.
+// S3 returns the address of a bucket of a real S3 server, in the form of media.url.
 func S3(t testing.TB) string {
 	t.Helper()
 	Full(t, "s3")
@@ -48,7 +48,7 @@ func S3(t testing.TB) string {
 	return url
 }
 
-// RedisURL is the address of the real Redis, as redis://host:port/db.
+// RedisURL returns the address of the real Redis, as redis://host:port/db.
 func RedisURL(t testing.TB) string {
 	t.Helper()
 	url := os.Getenv("FRESHET_TEST_REDIS")
@@ -58,8 +58,8 @@ func RedisURL(t testing.TB) string {
 	return url
 }
 
-// RedisAt is the redis.url of servers: of one, of some nodes of a cluster, or of Sentinels,
-// with "&master_name=" as a parameter. Without any it is "".
+// RedisAt returns the redis.url of servers: of one, of some nodes of a cluster, or of Sentinels,
+// with "master_name=" as a parameter. Without servers it is "".
 func RedisAt(addrs []string, parameters ...string) string {
 	if len(addrs) == 0 {
 		return ""
@@ -71,8 +71,8 @@ func RedisAt(addrs []string, parameters ...string) string {
 	return url
 }
 
-// Redis connects to the real Redis and returns the client with a key prefix
-// of this test's own; the keys under it are deleted when the test ends.
+// Redis connects to the real Redis and returns the client with a key prefix unique to this test;
+// the keys under it are deleted when the test ends.
 func Redis(t testing.TB) (client redis.UniversalClient, prefix string) {
 	t.Helper()
 	opts, err := redis.ParseURL(RedisURL(t))
@@ -83,8 +83,8 @@ func Redis(t testing.TB) (client redis.UniversalClient, prefix string) {
 	return c, ownPrefix(t, c)
 }
 
-// ownPrefix makes a prefix and deletes the keys under it, and closes the
-// client, when the test ends.
+// ownPrefix returns a unique prefix. When the test ends, it deletes the keys under it and closes
+// the client.
 func ownPrefix(t testing.TB, client redis.UniversalClient) string {
 	prefix := Unique() + ":"
 	t.Cleanup(func() {
@@ -109,7 +109,7 @@ func EachMaster(ctx context.Context, client redis.UniversalClient, f func(contex
 	return f(ctx, client.(*redis.Client))
 }
 
-// RedisClusterAddrs are the addresses of the nodes of a real cluster.
+// RedisClusterAddrs returns the addresses of the nodes of a real cluster.
 func RedisClusterAddrs(t testing.TB) []string {
 	t.Helper()
 	addrs := os.Getenv("FRESHET_TEST_REDIS_CLUSTER")
@@ -119,15 +119,14 @@ func RedisClusterAddrs(t testing.TB) []string {
 	return strings.Split(addrs, ",")
 }
 
-// RedisCluster connects to the real cluster; otherwise it is [Redis].
+// RedisCluster is [Redis] for the real cluster.
 func RedisCluster(t testing.TB) (client *redis.ClusterClient, prefix string) {
 	t.Helper()
 	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: RedisClusterAddrs(t)})
 	return c, ownPrefix(t, c)
 }
 
-// RedisSentinelAddrs are the name of a master and the addresses of the
-// Sentinels that watch it.
+// RedisSentinelAddrs returns the name of a master and the addresses of the Sentinels that watch it.
 func RedisSentinelAddrs(t testing.TB) (master string, addrs []string) {
 	t.Helper()
 	master, list, ok := strings.Cut(os.Getenv("FRESHET_TEST_REDIS_SENTINEL"), "@")
@@ -137,8 +136,7 @@ func RedisSentinelAddrs(t testing.TB) (master string, addrs []string) {
 	return master, strings.Split(list, ",")
 }
 
-// RedisSentinel connects to the master the real Sentinels name; otherwise it
-// is [Redis].
+// RedisSentinel is [Redis] for the master that the real Sentinels name.
 func RedisSentinel(t testing.TB) (client *redis.Client, prefix string) {
 	t.Helper()
 	master, addrs := RedisSentinelAddrs(t)
@@ -175,7 +173,7 @@ var posts = sync.OnceValues(func() ([]feed.Item, error) {
 	}
 })
 
-// PostsFile is the path of the real posts, as gzipped NDJSON.
+// PostsFile returns the path of the real posts, as gzipped NDJSON.
 func PostsFile(t testing.TB) string {
 	t.Helper()
 	path := os.Getenv("FRESHET_TEST_POSTS")
@@ -196,9 +194,9 @@ func Posts(t testing.TB) []feed.Item {
 	return items
 }
 
-// WithoutRace skips a test that computes much and does little at once where the race
-// detector is on: there it takes ten times as long and finds nothing. It must be the first
-// statement of the test, by which .ci/run finds the tests that it runs without -race.
+// WithoutRace skips a test with much computation and little concurrency under the race detector:
+// there it takes ten times as long and finds nothing. It must be the first statement of the test:
+// by it .ci/run finds the tests to run without -race.
 func WithoutRace(t testing.TB) {
 	t.Helper()
 	if raceSlowdown > 1 {

@@ -9,16 +9,15 @@ import (
 const (
 	firstPoll = time.Millisecond
 	lastPoll  = 50 * time.Millisecond
-	// forCleanup is the time before the test's deadline that is left to report the
-	// failure and to clean up.
+	// forCleanup is the time before the test's deadline that is reserved for reporting the failure
+	// and cleaning up.
 	forCleanup = 20 * time.Second
 )
 
-// WaitFor waits until condition returns true. It gives up, and fails the test, only
-// shortly before the deadline of the test binary (go test -timeout), so that a slow
-// machine fails no test. The condition runs in the test's goroutine and may use
-// require. Code that has timers only, and no real service, is tested in a
-// testing/synctest bubble instead.
+// WaitFor waits until condition returns true. It fails the test only shortly before the deadline of
+// the test binary (go test -timeout), so that no test fails because the machine is slow. The
+// condition runs in the test's goroutine and may use require. Test code that uses only timers, and
+// no real service, in a testing/synctest bubble instead.
 func WaitFor(t testing.TB, condition func() bool, what string, args ...any) {
 	t.Helper()
 	deadline, limited := deadlineOf(t)

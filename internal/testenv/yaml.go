@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// PutYAML stores a document as YAML, whose bytes Elasticsearch keeps. So it may hold what
-// no JSON can, such as the number ".nan".
+// PutYAML stores a document as YAML; Elasticsearch stores its bytes. So it may contain values that
+// JSON cannot express, such as the number ".nan".
 func PutYAML(t testing.TB, client interface {
 	Perform(req *http.Request) (*http.Response, error)
 }, index, id, doc string,

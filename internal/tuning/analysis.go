@@ -1,7 +1,7 @@
-// Package tuning asks a server what other rankings would do: how far two differ
-// ([Analysis.Compare]), over a range of parameters ([Analysis.Sweep]), and where each
-// would have placed what was clicked ([Replay]). It makes as many calls as that
-// takes; the measures are those of engine/offline.
+// Package tuning evaluates other rankings on a server: how far two rankings differ
+// ([Analysis.Compare]), over a range of parameters ([Analysis.Sweep]), and where each would have
+// placed the clicked items ([Replay]). It makes as many calls as necessary; the measures are those
+// of engine/offline.
 package tuning
 
 import (
@@ -17,35 +17,34 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Analysis compares rankings for the same agents at the same moment, which the first
-// comparison settles where the request leaves them open.
+// Analysis compares rankings for the same agents at the same moment. If the request leaves these
+// open, the first comparison sets them.
 type Analysis struct {
 	client  *client.Client
 	request client.CompareRequest
-	a       *feed.Ranking // what A was in the first answer
+	a       *feed.Ranking // A in the first answer
 }
 
-// callTimeout bounds a call, whatever the client would wait for.
+// callTimeout limits a call, whatever the client's own timeout.
 const callTimeout = time.Minute
 
-// within makes a call within [callTimeout].
+// within makes a call with [callTimeout].
 func within[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	return call(ctx)
 }
 
-// NewAnalysis begins an analysis of what the request says but for B. It may name any
-// number of agents.
+// NewAnalysis returns an analysis by a request without B. It may name any number of agents.
 func NewAnalysis(c *client.Client, request client.CompareRequest) *Analysis {
 	return &Analysis{client: c, request: request}
 }
 
-// Compare compares with b, which is written as changes to the live ranking.
+// Compare compares A with b, which is given as changes to the live ranking.
 func (s *Analysis) Compare(ctx context.Context, b string) (offline.Comparison, error) {
 	request := s.request
 	request.B = b
-	batches := [][]string{nil} // the server draws
+	batches := [][]string{nil} // the server selects a sample
 	if s.request.Agents != nil {
 		batches = slices.Collect(slices.Chunk(s.request.Agents, offline.MaxAgents))
 	}
@@ -75,10 +74,10 @@ func (s *Analysis) Compare(ctx context.Context, b string) (offline.Comparison, e
 	return all, nil
 }
 
-// CheckChanges finds what is wrong with a list of changes, whatever ranking they
-// change. The error begins with what, such as the name of a flag.
+// CheckChanges checks a list of changes independently of the ranking that they change. The error
+// begins with what, such as the name of a flag.
 func CheckChanges(what, changes string) error {
-	// The default, because a floor is refused where its decay is off.
+	// The default ranking, because a floor is refused if its decay is off.
 	if _, err := feed.DefaultRanking().With(changes); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
@@ -95,7 +94,7 @@ func addNotes(to, from []string) []string {
 	return to
 }
 
-// unchanged reports whether an answer is about the same ranking as the one before.
+// unchanged returns an error unless an answer is about the same ranking as the one before.
 func unchanged(was, is feed.Ranking) error {
 	if was != is {
 		return errors.New("the live ranking was changed meanwhile; run the command again")
@@ -110,9 +109,9 @@ type Sweep struct {
 	K      int          `json:"k"`
 	A      feed.Ranking `json:"a"`
 	Agents int          `json:"agents"`
-	Notes  []string     `json:"notes,omitempty"` // what the changes did beside what they say
+	Notes  []string     `json:"notes,omitempty"` // side effects of the changes
 	Points []Point      `json:"points"`
-	Axes   []Parameter  `json:"-"` // those with many values, and then those with one
+	Axes   []Parameter  `json:"-"` // those with several values, and then those with one
 }
 
 // Point is one comparison of a sweep.
@@ -122,8 +121,8 @@ type Point struct {
 	Figures offline.Summary `json:"figures"`
 }
 
-// Axes reads the values of parameters, by their names, as [ParseRange] does.
-// Those that vary come first, at most two of them.
+// Axes parses the values of parameters, by their names, as [ParseRange] does. Parameters with
+// several values come first; there are at most two of them.
 func Axes(ranges map[string]string, steps int) ([]Parameter, error) {
 	var many, single []Parameter
 	for _, name := range Sweepable() {
@@ -152,7 +151,7 @@ func Axes(ranges map[string]string, steps int) ([]Parameter, error) {
 	return axes, nil
 }
 
-// Points is how many comparisons the axes make.
+// Points returns the number of comparisons for the axes.
 func Points(axes []Parameter) int {
 	points := 1
 	for _, axis := range axes {
@@ -161,8 +160,8 @@ func Points(axes []Parameter) int {
 	return points
 }
 
-// Sweep compares with each point of the axes, the first of which varies fastest,
-// and calls step after each.
+// Sweep compares A with each point of the axes, where the first axis varies fastest, and calls step
+// after each.
 func (s *Analysis) Sweep(ctx context.Context, axes []Parameter, step func()) (Sweep, error) {
 	out := Sweep{Axes: axes}
 	for i := range Points(axes) {

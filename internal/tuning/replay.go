@@ -15,11 +15,10 @@ import (
 	"github.com/freshet/freshet/internal/intake"
 )
 
-// A server ranks for each click by each ranking, so that many are asked for in
-// one call.
+// The maximum of clicks times rankings per call: a server ranks for each click by each ranking.
 const replayAtOnce = 400
 
-// Contestant is one set of parameters and how it did.
+// Contestant is one set of parameters and its results.
 type Contestant struct {
 	Name    string       `json:"name"`
 	Changes string       `json:"changes"`
@@ -27,22 +26,21 @@ type Contestant struct {
 	offline.Standing
 }
 
-// Replay says where rankings would have placed what was clicked.
+// Replay reports where rankings would have placed the clicked items.
 type Replay struct {
-	Clicks      int                        `json:"clicks"` // that score
+	Clicks      int                        `json:"clicks"` // clicks that were scored
 	Agents      int                        `json:"agents"`
 	K           int                        `json:"k"`
 	Depth       int                        `json:"depth"`
 	Contestants []Contestant               `json:"rankings"` // each compared with the first
 	NotScored   map[offline.ClickState]int `json:"not_scored"`
 	Skipped     map[string]int             `json:"skipped"`         // events of other types
-	Notes       []string                   `json:"notes,omitempty"` // what the changes did beside what they say
+	Notes       []string                   `json:"notes,omitempty"` // side effects of the changes
 	Rejected    int                        `json:"rejected"`
-	Errors      []client.Rejection         `json:"errors"` // the first of those rejected
+	Errors      []client.Rejection         `json:"errors"` // the first rejected lines
 }
 
-// Contestants are A, and B or what a sweep such as scale=6h..168h makes. Both may
-// be empty.
+// Contestants returns A, and B or the values of a sweep such as scale=6h..168h. Both may be empty.
 func Contestants(a, b, sweep string, steps int) ([]Contestant, error) {
 	if b != "" && sweep != "" {
 		return nil, errors.New("give --b or --sweep, not both")
@@ -74,8 +72,8 @@ func Contestants(a, b, sweep string, steps int) ([]Contestant, error) {
 	return list, nil
 }
 
-// Run replays a whole file of events, one JSON object a line, batch after batch.
-// Contestants, K and Depth say what to ask; it fills in the rest.
+// Run replays a whole file of events, one JSON object per line, in batches. Contestants, K and
+// Depth define the request; Run sets the other fields.
 func (r *Replay) Run(ctx context.Context, c *client.Client, source io.Reader) error {
 	request := client.ReplayRequest{Depth: r.Depth}
 	for _, x := range r.Contestants {
@@ -126,21 +124,21 @@ func (r *Replay) ask(ctx context.Context, c *client.Client, request client.Repla
 
 const (
 	maxEvent      = 64 << 10 // bytes
-	shownBadLines = 20       // lines that cannot be used and are told
+	shownBadLines = 20       // reported lines that cannot be used
 )
 
 var errStopped = errors.New("the replay stops there")
 
-// clicks is the [intake.Batch] of a file of events, one JSON object a line: it hands on
-// clicks, and counts other events by their types.
+// clicks is the [intake.Batch] of a file of events, one JSON object per line: it processes clicks,
+// and counts other events by type.
 type clicks struct {
 	handOn  func(ctx context.Context, some []offline.Click) error
-	atOnce  int // clicks that are handed on together
+	atOnce  int // clicks per call
 	waiting []offline.Click
 	skipped map[string]int
 }
 
-// read reads a file to its end, and hands on at most atOnce clicks at a time.
+// read reads a file to its end, and processes at most atOnce clicks at a time.
 func (c *clicks) read(ctx context.Context, r io.Reader, atOnce int) (rejected int, first []client.Rejection, err error) {
 	c.atOnce = atOnce
 	report, err := intake.Read(ctx, r, intake.Kind{
@@ -152,8 +150,8 @@ func (c *clicks) read(ctx context.Context, r io.Reader, atOnce int) (rejected in
 	return report.Rejected, report.Errors, err
 }
 
-// Put implements [intake.Batch]. Most events may be of other types, so clicks wait until a
-// call is full of them.
+// Put implements [intake.Batch]. Most events may be of other types, so clicks wait until they fill
+// a call.
 func (c *clicks) Put(ctx context.Context) ([]error, error) {
 	for len(c.waiting) >= c.atOnce {
 		some := c.waiting[:c.atOnce]

@@ -10,8 +10,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Sweepable are the names of the parameters that can be swept, in the order of the columns.
-// Those of home change no list of for-you, which is what is compared.
+// Sweepable returns the names of the parameters that can be swept, in the order of the columns. It
+// omits those of home, which do not change the for-you lists that are compared.
 func Sweepable() (names []string) {
 	for i := range feed.Parameters {
 		if name := feed.Parameters[i].Name; !strings.HasPrefix(name, "home.") {
@@ -21,21 +21,20 @@ func Sweepable() (names []string) {
 	return names
 }
 
-// maxPoints bounds a sweep: each point ranks for every agent.
+// maxPoints limits a sweep: each point ranks for every agent.
 const maxPoints = 100
 
-// Parameter is one that is swept: the values it takes, a duration's in seconds.
+// Parameter is a parameter that is swept, with its values; those of a duration are in seconds.
 type Parameter struct {
 	*feed.Parameter
 	Values []float64
 }
 
-// Change is the change to the i-th value, such as scale=12h.
+// Change returns the change to the i-th value, such as scale=12h.
 func (p Parameter) Change(i int) string { return p.Name + "=" + p.Text(p.Values[i]) }
 
-// ParseRange reads the values of a parameter: one, a list with commas, or
-// low..high, which becomes steps values, in equal ratios or in equal steps as
-// [feed.Parameter] says.
+// ParseRange parses the values of a parameter: one, a list with commas, or low..high, which becomes
+// steps values, in equal ratios or in equal steps as [feed.Parameter] defines.
 func ParseRange(name, text string, steps int) (Parameter, error) {
 	found, ok := feed.ParameterOf(name)
 	if !ok {
@@ -68,7 +67,7 @@ func ParseRange(name, text string, steps int) (Parameter, error) {
 	return p, nil
 }
 
-// parse reads one value and checks it as the server will.
+// parse parses one value and checks it as the server will.
 func (p Parameter) parse(text string) (float64, error) {
 	r, err := feed.DefaultRanking().With(p.Name + "=" + text)
 	if err != nil {
@@ -77,7 +76,7 @@ func (p Parameter) parse(text string) (float64, error) {
 	return p.Of(r), nil
 }
 
-// spaced are steps values from low to high, the inner ones rounded.
+// spaced returns steps values from low to high, the inner ones rounded.
 func (p Parameter) spaced(low, high float64, steps int) []float64 {
 	values := make([]float64, steps)
 	for i := range values {
@@ -92,8 +91,8 @@ func (p Parameter) spaced(low, high float64, steps int) []float64 {
 	return values
 }
 
-// rounded makes a number that people would type: a duration of whole hours from twelve on, of
-// quarters below, of minutes below two hours; of any other number six digits.
+// rounded rounds to a number that people would type: a duration to hours from 12 h on, to quarter
+// hours from 2 h, to minutes from 6 min; any other number to six digits.
 func (p Parameter) rounded(v float64) float64 {
 	for _, step := range []struct{ from, unit float64 }{{12 * 3600, 3600}, {2 * 3600, 900}, {360, 60}} {
 		if p.IsDuration() && v >= step.from {

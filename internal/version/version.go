@@ -1,5 +1,5 @@
-// Package version tells which Freshet this is: by [String] for the command, the
-// OpenAPI document and traces, and by the metric freshet_build_info.
+// Package version identifies this build of Freshet: by [String] for the command, the OpenAPI
+// document and traces, and by the metric freshet_build_info.
 package version
 
 import (
@@ -11,18 +11,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// release is set by the linker where the sources have no repository beside them:
+// release is set by the linker if the sources are not in a repository:
 // -ldflags "-X github.com/freshet/freshet/internal/version.release=v1.2.3".
 var release string
 
 var build = read(debug.ReadBuildInfo())
 
-// String is the version: what the linker was given, else what the Go tool
-// recorded, which is a tag, a pseudo-version or "(devel)".
+// String returns the version: the one that the linker set, else the one that the Go tool recorded,
+// which is a tag, a pseudo-version or "(devel)".
 func String() string { return build.version }
 
-// Long is the version with the commit and the toolchain, as far as they are
-// known.
+// Long returns the version with the commit and the toolchain, if known.
 func Long() string { return build.String() }
 
 func init() {
@@ -35,7 +34,7 @@ func init() {
 	}).Set(1)
 }
 
-// info describes a build; "" where a field is unknown.
+// info describes a build; unknown fields are "".
 type info struct {
 	version, revision, at, goVersion, platform string
 	changed                                    bool // since the revision
@@ -60,7 +59,7 @@ func read(b *debug.BuildInfo, ok bool) info {
 	return i
 }
 
-// String writes it as "v1.2.3 commit abc with changes of <time> go1.26 linux/arm64".
+// String formats it as "v1.2.3 commit abc with changes of <time> go1.26 linux/arm64".
 func (i info) String() string {
 	words := []string{i.version}
 	if i.revision != "" {

@@ -1,6 +1,6 @@
-// Package chromium gives tests a real browser: the Chromium that is installed
-// or that FRESHET_TEST_CHROMIUM names, without a window. It is apart from
-// testenv because few tests need it and its client is large.
+// Package chromium provides tests with a real browser: the installed Chromium, or the one that
+// FRESHET_TEST_CHROMIUM names, headless. It is separate from testenv because few tests need it and
+// its client is large.
 package chromium
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The two screens the pages are looked at on.
+// The two screen sizes that pages are tested on.
 var (
 	Phone   = Screen{Name: "phone", Width: 390, Height: 844}
 	Desktop = Screen{Name: "desktop", Width: 1280, Height: 900}
@@ -29,19 +29,18 @@ type Screen struct {
 	Width, Height int64
 }
 
-// patience is how long a page may take to come to what a test waits for.
+// patience is the time limit for a page to reach the state that a test waits for.
 const patience = 30 * time.Second
 
-// Tab is a tab of a browser of the test's own.
+// Tab is a tab of a browser that belongs to one test.
 type Tab struct {
 	t      testing.TB
 	ctx    context.Context
 	screen Screen
 }
 
-// Open starts a browser. What the page logs as an error, and exceptions nobody
-// catches, fail the test. Without a Chromium the test is skipped, or fails where
-// FRESHET_TEST_REQUIRE_SERVICES is 1.
+// Open starts a browser. Errors that the page logs, and uncaught exceptions, fail the test. Without
+// a Chromium the test is skipped, or fails if FRESHET_TEST_REQUIRE_SERVICES is 1.
 func Open(t testing.TB, screen Screen) *Tab {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
@@ -55,7 +54,7 @@ func Open(t testing.TB, screen Screen) *Tab {
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
 	tab := &Tab{t: t, ctx: ctx, screen: screen}
-	// Not with a timeout: the browser ends with the context it was started in.
+	// No timeout here: the browser exits when the context it was started with ends.
 	if err := chromedp.Do(ctx, chromedp.EmulateViewport(screen.Width, screen.Height)); err != nil {
 		t.Fatalf("start Chromium: %v", err)
 	}
@@ -63,7 +62,7 @@ func Open(t testing.TB, screen Screen) *Tab {
 	return tab
 }
 
-// watch fails the test for what the page complains about.
+// watch fails the test for errors and exceptions on the page.
 func (tab *Tab) watch() {
 	messages := chromedp.Console(tab.ctx)
 	ended := make(chan struct{})
@@ -105,14 +104,14 @@ func (tab *Tab) Go(url string) {
 	tab.do("open "+url, chromedp.Navigate(url))
 }
 
-// Reload loads the page again, and returns when it is there.
+// Reload reloads the page and returns when it has loaded.
 func (tab *Tab) Reload() {
 	tab.t.Helper()
 	tab.do("load again", chromedp.Reload())
 }
 
-// Click clicks the first element a CSS selector finds, once it can be seen, rests, and
-// nothing covers it: a mouse clicks a place, whatever is there by then.
+// Click clicks the first element that matches a CSS selector, once it is visible, does not move,
+// and nothing covers it: a mouse clicks a position, whatever is there at that moment.
 func (tab *Tab) Click(selector string) {
 	tab.t.Helper()
 	tab.Until(`document.querySelector(` + strconv.Quote(selector) + `)?.checkVisibility()`)
@@ -123,8 +122,8 @@ func (tab *Tab) Click(selector string) {
 	tab.do("click "+selector, chromedp.MouseClickXY(at[0], at[1]))
 }
 
-// centre is where an element is after two frames in which it has not moved; [] where
-// something else is there for 10 s.
+// centre is a script that returns the centre of an element after two frames in which it did not
+// move, or [] if it moves or is covered for 10 s.
 const centre = `(async () => {
 	const frame = () => new Promise((r) => setTimeout(r, 20)).then(() => new Promise(requestAnimationFrame));
 	for (let end = performance.now() + 10_000, block = 'nearest'; performance.now() < end; block = 'center') {
@@ -140,13 +139,13 @@ const centre = `(async () => {
 	return [];
 })()`
 
-// Attach picks files in the first file field a CSS selector finds.
+// Attach selects files in the first file input that matches a CSS selector.
 func (tab *Tab) Attach(selector string, files ...string) {
 	tab.t.Helper()
 	tab.do("attach files to "+selector, chromedp.SetUploadFiles(chromedp.CSS(selector), files))
 }
 
-// Press types text, or keys, wherever the focus is.
+// Press types text, or keys, into the focused element.
 func (tab *Tab) Press(keys string) {
 	tab.t.Helper()
 	tab.do("press keys", chromedp.KeyEvent(keys))
@@ -173,8 +172,8 @@ func tryEvaluate[T any](tab *Tab, script string, how ...chromedp.EvaluateOption)
 	return chromedp.Run(ctx, chromedp.Evaluate[T](script, how...))
 }
 
-// Until waits for JavaScript to become true. While it throws it is not: an element may
-// not be there yet, and a page that is left has no scripts.
+// Until waits until a JavaScript expression is true. An exception counts as false: an element may
+// not exist yet, and during navigation the page has no scripts.
 func (tab *Tab) Until(script string) {
 	tab.t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
@@ -202,15 +201,15 @@ func (tab *Tab) says() string {
 	return fmt.Sprintf(" (the page says: %s)", told)
 }
 
-// Shot keeps a picture of the screen as <name>-<screen>.png in the directory
-// FRESHET_TEST_SCREENSHOTS names; without it there is none.
+// Shot saves a screenshot as <name>-<screen>.png in the directory that FRESHET_TEST_SCREENSHOTS
+// names; if it is not set, Shot does nothing.
 func (tab *Tab) Shot(name string) {
 	tab.t.Helper()
 	dir := os.Getenv("FRESHET_TEST_SCREENSHOTS")
 	if dir == "" {
 		return
 	}
-	time.Sleep(500 * time.Millisecond) // what moves comes to rest
+	time.Sleep(500 * time.Millisecond) // for animations to end
 	ctx, cancel := context.WithTimeout(tab.ctx, patience)
 	defer cancel()
 	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())

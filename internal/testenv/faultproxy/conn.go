@@ -9,23 +9,22 @@ import (
 	"sync"
 )
 
-// conn is one connection of a client and the one to the server that stands for
-// it.
+// conn is one connection of a client and its counterpart to the server.
 type conn struct {
 	p              *Proxy
 	client, server *net.TCPConn
 	protocol       protocol
 
 	mu      sync.Mutex
-	settled sync.Cond // waiting has become empty
+	settled sync.Cond // signals that waiting is empty
 	waiting []request // sent to the server and not answered yet, oldest first
-	hits    []*Armed  // faults that have happened here; only requests uses it until it has ended
+	hits    []*Armed  // faults that happened here; used only by requests until that has ended
 }
 
-// request tells how to treat the reply.
+// request describes how to treat the reply.
 type request struct {
-	hit    *Armed // nil: no fault
-	layout bool   // asked for the cluster's layout
+	hit    *Armed // nil means no fault
+	layout bool   // it queries the cluster's layout
 }
 
 func newConn(p *Proxy, client, server *net.TCPConn) *conn {
@@ -34,26 +33,26 @@ func newConn(p *Proxy, client, server *net.TCPConn) *conn {
 	return c
 }
 
-// run goes on until both ends are closed.
+// run forwards data until both ends are closed.
 func (c *conn) run() {
 	var replies sync.WaitGroup
 	replies.Go(c.replies)
 	c.requests()
-	// What the client has sent gets to the server even if the client is gone.
+	// Data that the client has sent reaches the server even if the client has hung up.
 	_ = c.server.CloseWrite()
 	replies.Wait()
-	for _, hit := range c.hits { // what else was cut, nothing comes of it any more
+	for _, hit := range c.hits { // other faults have no further effect on a closed connection
 		hit.end()
 	}
 }
 
-// hangUp closes both ends at once.
+// hangUp closes both ends.
 func (c *conn) hangUp() {
 	_ = c.client.Close()
 	_ = c.server.Close()
 }
 
-// requests passes requests on until the client hangs up or a fault cuts it off.
+// requests forwards requests until the client hangs up or a fault cuts it off.
 func (c *conn) requests() {
 	in := bufio.NewReader(c.client)
 	for {
@@ -88,8 +87,7 @@ func (c *conn) requests() {
 	}
 }
 
-// replies passes replies back until the server hangs up or a fault cuts the client
-// off.
+// replies forwards replies until the server hangs up or a fault cuts the client off.
 func (c *conn) replies() {
 	defer c.hangUp()
 	defer c.release()
@@ -99,7 +97,7 @@ func (c *conn) replies() {
 		if err != nil {
 			return
 		}
-		if frame[0] == pushed { // no call waits for it
+		if frame[0] == pushed { // it is not a reply to a request
 			_, _ = c.client.Write(frame)
 			continue
 		}
@@ -118,7 +116,7 @@ func (c *conn) replies() {
 		case hit.is(Late):
 			c.p.pause(hit)
 		}
-		_, _ = c.client.Write(frame) // a client that is gone does not stop what it has sent
+		_, _ = c.client.Write(frame) // a client that hung up does not stop its requests
 		c.answered()
 		if of.hit != nil {
 			of.hit.end()
@@ -126,8 +124,8 @@ func (c *conn) replies() {
 	}
 }
 
-// cut ends the connection for the client. Everything that was written before
-// reaches it, since the other direction stays open until it has noticed.
+// cut closes the connection for the client. Everything written before reaches it, since the other
+// direction stays open until the client has noticed.
 func (c *conn) cut(hit *Armed) {
 	if hit.fault.Refuse > 0 {
 		c.p.refuse(c, hit.fault.Refuse)
@@ -142,7 +140,7 @@ func (c *conn) push(r request) {
 	c.waiting = append(c.waiting, r)
 }
 
-// oldest is the request whose reply comes next.
+// oldest returns the request that the next reply answers.
 func (c *conn) oldest() request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -152,7 +150,7 @@ func (c *conn) oldest() request {
 	return c.waiting[0]
 }
 
-// answered is told when the client has been written the oldest request's reply.
+// answered removes the oldest request after its reply was written to the client.
 func (c *conn) answered() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -164,7 +162,7 @@ func (c *conn) answered() {
 	}
 }
 
-// await waits until everything sent so far is answered.
+// await waits until all requests sent so far are answered.
 func (c *conn) await() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -173,7 +171,7 @@ func (c *conn) await() {
 	}
 }
 
-// release ends waiting for replies that will not come.
+// release ends the wait for replies that will not come.
 func (c *conn) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,10 +10,10 @@ import (
 // Command is one request, word by word as the client sent it.
 type Command []string
 
-// Name is the command in lower case.
+// Name returns the command's name in lower case.
 func (c Command) Name() string { return strings.ToLower(c[0]) }
 
-// Mentions reports whether one of the words after the name holds a text.
+// Mentions reports whether one of the words after the name contains a text.
 func (c Command) Mentions(text string) bool {
 	for _, word := range c[1:] {
 		if strings.Contains(word, text) {
@@ -23,20 +23,20 @@ func (c Command) Mentions(text string) bool {
 	return false
 }
 
-// Match picks the requests that a fault is meant for.
+// Match selects the requests that a fault applies to.
 type Match func(Command) bool
 
 // Kind is the kind of a fault.
 type Kind int
 
-// What a fault does to the request it meets. The cuts close the connection as
-// a server does that ends: what was answered before arrives.
+// The effects of a fault on its request. The cuts close the connection as a server does that ends:
+// earlier replies arrive.
 const (
 	Before Kind = iota // cut; the request does not reach the server
-	After              // cut; the server has executed the request, nothing of its reply arrives
+	After              // cut; the server has executed the request, none of its reply arrives
 	Within             // cut; the server has executed the request, the first half of its reply arrives
-	Late               // the reply waits for Fault.For
-	Stall              // the request waits for Fault.For and then reaches the server, even if its client has given up
+	Late               // the reply is delayed for Fault.For
+	Stall              // the request is delayed for Fault.For and then reaches the server, even if its client has given up
 )
 
 func (k Kind) String() string { return [...]string{"before", "after", "within", "late", "stall"}[k] }
@@ -44,11 +44,11 @@ func (k Kind) String() string { return [...]string{"before", "after", "within", 
 // Fault happens once, to the Nth request that matches.
 type Fault struct {
 	Kind  Kind
-	Match Match         // nil: every request
-	Nth   int           // from 1; 0 is 1
-	For   time.Duration // how long Late and Stall keep what they keep, or until [Armed.Release]
-	// Refuse, with a cut, cuts all other connections too, and closes new ones as
-	// soon as they are made, for so long.
+	Match Match         // nil means every request
+	Nth   int           // from 1; 0 means 1
+	For   time.Duration // the longest delay of Late and Stall, which [Armed.Release] ends
+	// Refuse, with a cut, also cuts all other connections, and for this time closes new ones
+	// immediately.
 	Refuse time.Duration
 }
 
@@ -73,16 +73,16 @@ func newArmed(f Fault) *Armed {
 // Fired reports whether the fault has met its request.
 func (a *Armed) Fired() bool { return a.fired.Load() }
 
-// Release lets go what Late or Stall keeps, or will keep.
+// Release ends the delay of Late or Stall, now or in the future.
 func (a *Armed) Release() { a.release() }
 
-// Over is closed when the fault has done what it does: the connection is cut,
-// by it or otherwise, or the server has answered what was late.
+// Over returns a channel that is closed when the fault has had its effect: the connection is cut,
+// by the fault or otherwise, or the delayed reply was sent.
 func (a *Armed) Over() <-chan struct{} { return a.over }
 
 func (a *Armed) end() { a.once.Do(func() { close(a.over) }) }
 
-// meets counts a request and reports whether it is the one.
+// meets counts a request and reports whether the fault applies to it.
 func (a *Armed) meets(c Command) bool {
 	if a.fired.Load() || a.fault.Match != nil && !a.fault.Match(c) {
 		return false

@@ -12,10 +12,10 @@ import (
 
 var errFrame = errors.New("not a frame of the Redis protocol")
 
-// protocol reads what one connection says.
+// protocol parses the messages of one connection.
 type protocol interface {
-	// request reads what a client sends before it waits for an answer, and what of
-	// it tests know it by.
+	// request reads the bytes that a client sends before it waits for an answer, and the command
+	// that tests identify them by.
 	request(r *bufio.Reader) (frame []byte, cmd Command, err error)
 	// reply reads the answer to one request.
 	reply(r *bufio.Reader) (frame []byte, err error)
@@ -33,10 +33,10 @@ func (resp) request(r *bufio.Reader) (frame []byte, cmd Command, err error) {
 
 func (resp) reply(r *bufio.Reader) ([]byte, error) { return readFrame(r) }
 
-// pushed begins a frame that a server sends unasked.
+// pushed is the first byte of a frame that a server sends unsolicited.
 const pushed = '>'
 
-// readFrame reads one whole value of RESP2 or RESP3, as it stands on the wire.
+// readFrame reads one complete value of RESP2 or RESP3, in its encoded form.
 func readFrame(r *bufio.Reader) ([]byte, error) {
 	var b bytes.Buffer
 	if err := copyFrame(&b, r); err != nil {
@@ -66,7 +66,7 @@ func copyFrame(b *bytes.Buffer, r *bufio.Reader) error {
 	if err != nil {
 		return fmt.Errorf("%w: %q", errFrame, line)
 	}
-	if n < 0 { // a nil of RESP2
+	if n < 0 { // a RESP2 nil
 		return nil
 	}
 	switch kind {
@@ -75,7 +75,7 @@ func copyFrame(b *bytes.Buffer, r *bufio.Reader) error {
 		return err
 	case '%':
 		n *= 2
-	case '|': // attributes, then the value that has them
+	case '|': // attributes, then their value
 		n = 2*n + 1
 	}
 	for range n {

@@ -9,16 +9,16 @@ import (
 	"testing"
 )
 
-// StartPostgres stands in front of a PostgreSQL server until the test ends. A
-// request holds the messages of a client until it waits for the server: a simple query,
-// or the messages up to a sync. Its words are "query" and the text, or "sync"
-// and the texts that are parsed in it. TLS is not spoken.
+// StartPostgres starts a proxy in front of a PostgreSQL server that runs until the test ends. A
+// request consists of the messages of a client until it waits for the server: a simple query, or
+// the messages up to a sync. Its words are "query" and the text, or "sync" and the texts that are
+// parsed in it. TLS is not supported.
 func StartPostgres(t testing.TB, server string) *Proxy {
 	t.Helper()
 	return start(t, func() protocol { return &pgProtocol{} }, server)
 }
 
-// Types of messages that matter here.
+// The message types that the proxy interprets.
 const (
 	pgQuery     = 'Q'
 	pgParse     = 'P'
@@ -27,10 +27,10 @@ const (
 	pgReady     = 'Z'
 )
 
-// maxMessage bounds what a message may claim to be.
+// maxMessage is the largest accepted length of a message, in bytes.
 const maxMessage = 1 << 28
 
-// pgProtocol reads PostgreSQL's protocol, version 3, of one connection.
+// pgProtocol parses PostgreSQL's protocol, version 3, of one connection.
 type pgProtocol struct{ started bool }
 
 func (p *pgProtocol) request(r *bufio.Reader) (frame []byte, cmd Command, err error) {
@@ -76,7 +76,7 @@ func (p *pgProtocol) reply(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// readMessage copies a message and returns its type and what is in it.
+// readMessage copies a message and returns its type and its body.
 func readMessage(b *bytes.Buffer, r *bufio.Reader) (kind byte, body []byte, err error) {
 	if kind, err = r.ReadByte(); err != nil {
 		return 0, nil, err
@@ -89,7 +89,7 @@ func readMessage(b *bytes.Buffer, r *bufio.Reader) (kind byte, body []byte, err 
 	return kind, b.Bytes()[from+4:], nil
 }
 
-// copyMessage copies a length and what it counts.
+// copyMessage copies a length and the body of that length.
 func copyMessage(b *bytes.Buffer, r *bufio.Reader) error {
 	var length [4]byte
 	if _, err := io.ReadFull(r, length[:]); err != nil {

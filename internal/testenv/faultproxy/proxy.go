@@ -1,9 +1,8 @@
-// Package faultproxy is a network between the system under test and real
-// servers, Redis or PostgreSQL, that loses what tests want lost. It reads the
-// server's protocol just far enough to tell one request and one reply from the
-// next, so a test can cut a connection before a certain request reaches the
-// server, after the server has executed it, or within its reply; and it lists
-// the requests that went through, so a test can do that to each of them.
+// Package faultproxy is a proxy between the system under test and real servers, Redis or
+// PostgreSQL, that injects the failures that tests choose. It parses the server's protocol just
+// enough to separate requests and replies. So a test can cut a connection before a certain request
+// reaches the server, after the server has executed it, or within its reply; and it can record the
+// requests, to do that to each of them.
 package faultproxy
 
 import (
@@ -17,14 +16,14 @@ import (
 	"time"
 )
 
-// Proxy stands in front of one server, or of all nodes of a Redis Cluster. It
-// does not know subscriptions and inline commands of Redis.
+// Proxy is a proxy in front of one server, or of all nodes of a Redis Cluster. It does not support
+// subscriptions and inline commands of Redis.
 type Proxy struct {
-	// Addrs stand for the servers, in their order.
+	// Addrs are the proxy's addresses for the servers, in their order.
 	Addrs []string
 
 	protocol  func() protocol   // of a new connection
-	ports     map[string]string // of a cluster's nodes: their own → the proxy's
+	ports     map[string]string // of a cluster's nodes: the node's port → the proxy's
 	listeners []net.Listener
 	ctx       context.Context // ends with the test
 	wg        sync.WaitGroup
@@ -38,9 +37,9 @@ type Proxy struct {
 	recorded []Command
 }
 
-// Start stands in front of Redis servers until the test ends. Several are the
-// nodes of a cluster: what they tell of the cluster's layout names the proxy's
-// ports instead of theirs.
+// Start starts a proxy in front of Redis servers that runs until the test ends. Several servers are
+// the nodes of a cluster: in their replies about the cluster's layout, the proxy's ports replace
+// theirs.
 func Start(t testing.TB, servers ...string) *Proxy {
 	t.Helper()
 	return start(t, func() protocol { return resp{} }, servers...)
@@ -87,15 +86,15 @@ func (p *Proxy) Arm(f Fault) *Armed {
 	return a
 }
 
-// Disarm takes a fault back that has not met its request.
+// Disarm removes a fault that has not met its request.
 func (p *Proxy) Disarm(a *Armed) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.armed = slices.DeleteFunc(p.armed, func(other *Armed) bool { return other == a })
 }
 
-// Record runs f and returns the requests that were sent meanwhile, in the order
-// of their arrival, without those that a client introduces itself with.
+// Record runs f and returns the requests sent during that time, in the order of arrival, without
+// those by which a client introduces itself.
 func (p *Proxy) Record(f func()) []Command {
 	p.mu.Lock()
 	p.record, p.recorded = true, nil
@@ -107,7 +106,7 @@ func (p *Proxy) Record(f func()) []Command {
 	return p.recorded
 }
 
-// Down cuts all connections and lets no new one come about until Up.
+// Down cuts all connections and refuses new ones until Up.
 func (p *Proxy) Down() {
 	p.mu.Lock()
 	p.down = true
@@ -115,14 +114,14 @@ func (p *Proxy) Down() {
 	p.hangUp(nil)
 }
 
-// Up lets connections come about again, whatever has refused them.
+// Up allows connections again, whatever has refused them.
 func (p *Proxy) Up() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.down, p.refusing = false, time.Time{}
 }
 
-// refuse closes every connection but one, and new ones for a while.
+// refuse closes every connection except one, and new ones for a while.
 func (p *Proxy) refuse(but *conn, d time.Duration) {
 	p.mu.Lock()
 	p.refusing = time.Now().Add(d)
@@ -140,7 +139,7 @@ func (p *Proxy) hangUp(but *conn) {
 	}
 }
 
-// meet notes a request and returns the fault that is meant for it, if any.
+// meet records a request and returns the fault that applies to it, if any.
 func (p *Proxy) meet(c Command) *Armed {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -197,7 +196,7 @@ func (p *Proxy) forget(c *conn) {
 	delete(p.conns, c)
 }
 
-// pause keeps what a fault keeps, but not beyond the end of the test.
+// pause waits for a fault's delay, but not beyond the end of the test.
 func (p *Proxy) pause(hit *Armed) {
 	timer := time.NewTimer(hit.fault.For)
 	defer timer.Stop()
@@ -208,8 +207,8 @@ func (p *Proxy) pause(hit *Armed) {
 	}
 }
 
-// rename replaces the nodes' ports in a reply that tells the cluster's layout.
-// An integer is written without its length, so nothing else changes.
+// rename replaces the nodes' ports in a reply with the cluster's layout. Integers are encoded
+// without a length, so no length has to be changed.
 func (p *Proxy) rename(reply []byte) []byte {
 	for own, here := range p.ports {
 		reply = bytes.ReplaceAll(reply, []byte(":"+own+"\r\n"), []byte(":"+here+"\r\n"))

@@ -10,23 +10,23 @@ import (
 	"testing"
 )
 
-// Raw is a network before one server of any protocol, whose connections can die without
-// either end being told, as they do at a firewall that forgets them.
+// Raw is a proxy in front of one server of any protocol. Its connections can die without notice to
+// either end, as at a firewall that forgets them.
 type Raw struct {
-	Addr string // stands for the server
+	Addr string // the proxy's address for the server
 	Made atomic.Int64
 
 	mu    sync.Mutex
 	conns []*rawConn
 }
 
-// rawConn is a connection through the network.
+// rawConn is a connection through the proxy.
 type rawConn struct {
 	client, server net.Conn
 	dead           atomic.Bool
 }
 
-// StartRaw stands in front of a server until the test ends.
+// StartRaw starts a proxy in front of a server that runs until the test ends.
 func StartRaw(t testing.TB, server string) *Raw {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -69,8 +69,8 @@ func StartRaw(t testing.TB, server string) *Raw {
 	return r
 }
 
-// Blackhole lets the connections that there are die: what is sent on them is taken and
-// arrives nowhere. New ones work.
+// Blackhole makes the existing connections die: data sent on them is accepted but not delivered.
+// New ones work.
 func (r *Raw) Blackhole() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,7 +79,7 @@ func (r *Raw) Blackhole() {
 	}
 }
 
-// copy passes on what comes, unless the connection is dead.
+// copy forwards data, unless the connection is dead.
 func (c *rawConn) copy(to, from net.Conn) {
 	buffer := make([]byte, 32<<10)
 	for {
