@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// bare serves one gin handler and nothing around it, until stop.
+// bare serves only one gin handler, until stop is called.
 func bare(ctx context.Context, answer gin.HandlerFunc) (addr string, stop func() error, err error) {
 	gin.SetMode(gin.ReleaseMode)
 	g := gin.New()
@@ -35,20 +35,20 @@ func bare(ctx context.Context, answer gin.HandlerFunc) (addr string, stop func()
 	}, nil
 }
 
-// write answers JSON with its length, which spares the chunks of an answer
-// that is larger than net/http's buffer.
+// write sends JSON with its length, which avoids chunked encoding for answers larger than
+// net/http's buffer.
 func write(c *gin.Context, json []byte) {
 	c.Header("Content-Length", strconv.Itoa(len(json)))
 	c.Data(http.StatusOK, "application/json; charset=utf-8", json)
 }
 
-// constant writes the same JSON from memory.
+// constant always sends the same JSON from memory.
 func constant(json []byte) gin.HandlerFunc {
 	return func(c *gin.Context) { write(c, json) }
 }
 
-// popAndRead is the least a feed can do with Redis: LPOP, MGET, answer. On a
-// cluster the items lie on several servers, so there it is pipelined GETs.
+// popAndRead is the minimum that a feed does with Redis: LPOP, MGET, answer. On a cluster the
+// items are on several servers, so it uses pipelined GETs.
 func popAndRead(client redis.UniversalClient, list, item func(string) string, cluster bool) gin.HandlerFunc {
 	read := client.MGet
 	if cluster {
@@ -77,7 +77,7 @@ func popAndRead(client redis.UniversalClient, list, item func(string) string, cl
 	}
 }
 
-// writePage answers a page of JSON objects.
+// writePage sends a page of JSON objects.
 func writePage(c *gin.Context, cards []string) {
 	answer := append(make([]byte, 0, 16<<10), `{"code":0,"msg":"success","data":{"items":[`...)
 	for i, text := range cards {
@@ -89,7 +89,7 @@ func writePage(c *gin.Context, cards []string) {
 	write(c, append(answer, `],"has_more":true}}`...))
 }
 
-// getAll is MGET where keys lie on several servers.
+// getAll replaces MGET for keys on several servers.
 func getAll(ctx context.Context, client redis.UniversalClient, keys []string) *redis.SliceCmd {
 	all := redis.NewSliceCmd(ctx)
 	gets, err := client.Pipelined(ctx, func(p redis.Pipeliner) error {

@@ -1,9 +1,9 @@
-// Package bench measures what Freshet is documented to reach in speed and memory. Every
-// figure that is a ratio has its baseline in the same run: the two take turns,
-// so that a machine whose speed drifts does not decide.
+// Package bench measures the speed and memory that Freshet's documentation promises. Every
+// ratio has its baseline in the same run: the two sides take turns, so that drift of the
+// machine's speed affects both.
 //
-// It works in a temporary directory, under a key prefix and in an index of its
-// own, and removes them at the end, also of a run that was interrupted.
+// A run uses its own temporary directory, key prefix and index, and removes them at the
+// end, also when it is interrupted.
 package bench
 
 import (
@@ -26,23 +26,23 @@ const (
 	Services = "services" // Redis and Elasticsearch, for posts PostgreSQL too
 )
 
-// Options say what is measured, and how long.
+// Options selects the parts to measure and their duration.
 type Options struct {
-	// Config names the services; without addresses what needs them is skipped.
-	// Its backends, key prefix, index, data directory and authentication do not
-	// matter, its other settings are those that are measured.
+	// Config names the services; parts whose service has no address are skipped. Its backends,
+	// key prefix, index, data directory and authentication are ignored; its other settings are
+	// the ones measured.
 	Config   configs.Config
-	Only     []string      // parts; none: all
-	Duration time.Duration // how long each side of a comparison is measured
-	Items    []int         // sizes of the catalog in process; the first also of the index, up to 100,000
-	Short    bool          // little of everything, to find what is impossible
-	// Executable is the freshet binary, for what a process of its own is
-	// measured for; "" skips that.
+	Only     []string      // parts to measure; empty means all
+	Duration time.Duration // measuring time of each side of a comparison
+	Items    []int         // catalog sizes for embedded mode; the first is also the size of the index, up to 100,000
+	Short    bool          // a short run of everything, to find impossible results
+	// Executable is the path of the freshet binary, for parts that measure a separate process; ""
+	// skips those.
 	Executable string
-	Progress   io.Writer // one line for each part; nil: none
+	Progress   io.Writer // one line per part; nil for none
 }
 
-// WithDefaults fills in what is not set.
+// WithDefaults returns the options with defaults for unset fields.
 func (o Options) WithDefaults() Options {
 	if len(o.Only) == 0 {
 		o.Only = Parts()
@@ -65,7 +65,7 @@ func (o Options) WithDefaults() Options {
 // leastItems is the number of items that two refreshes with the default N need.
 const leastItems = 1000
 
-// Validate says what is wrong with the options.
+// Validate checks the options.
 func (o Options) Validate() error {
 	for _, name := range o.Only {
 		if !slices.Contains(Parts(), name) {
@@ -83,7 +83,7 @@ func (o Options) Validate() error {
 // part is a part of the measurement in one mode.
 type part struct {
 	name, mode string
-	needs      func(*bench) string // why it cannot be measured; "": it can
+	needs      func(*bench) string // why it cannot be measured; "" if it can
 	run        func(*bench, context.Context) ([]Result, error)
 }
 
@@ -104,7 +104,7 @@ var parts = []part{
 	{"streams", Services, allServices, (*bench).streamsServices},
 }
 
-// Parts are the names that --only takes.
+// Parts returns the names that --only accepts.
 func Parts() []string {
 	var names []string
 	for _, p := range parts {
@@ -145,20 +145,20 @@ func anExecutable(b *bench) string {
 type bench struct {
 	o        Options
 	began    time.Time
-	name     string // of this run: begins its keys and its index
+	name     string // prefix of this run's keys and index
 	dir      string
 	log      *slog.Logger
 	services meter
-	meter    *meter // of the part that runs
+	meter    *meter // meter of the running part
 	report   Report
 	filled   map[int]string // data directory by number of items
 	peopled  bool           // the network is in PostgreSQL
 
-	postgresURL string // finds this run's schema
+	postgresURL string // connects to this run's schema
 }
 
-// Run measures. The report is there as far as the run has come, also with an
-// error. What must never happen is listed in [Report.Impossible].
+// Run measures the selected parts. With an error, the report contains the results up to it.
+// Results that must never occur are listed in [Report.Impossible].
 func Run(ctx context.Context, o Options) (*Report, error) {
 	o = o.WithDefaults()
 	if err := o.Validate(); err != nil {
@@ -171,7 +171,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return b.finish(ctx, b.measure(ctx))
 }
 
-// finish removes what is ours and completes the report.
+// finish removes everything that the run created and completes the report.
 func (b *bench) finish(ctx context.Context, err error) (*Report, error) {
 	err = errors.Join(err, b.end(ctx))
 	b.report.Machine.LoadAfter = loadAverages()
@@ -180,7 +180,7 @@ func (b *bench) finish(ctx context.Context, err error) (*Report, error) {
 	return &b.report, err
 }
 
-// measure goes through the parts that are asked for.
+// measure runs the selected parts.
 func (b *bench) measure(ctx context.Context) error {
 	for _, p := range parts {
 		if !slices.Contains(b.o.Only, p.name) {
@@ -219,12 +219,12 @@ func (b *bench) progress(format string, args ...any) {
 	fmt.Fprintf(b.o.Progress, format+"\n", args...)
 }
 
-// impossible notes what must not happen.
+// impossible records a result that must not occur.
 func (b *bench) impossible(format string, args ...any) {
 	b.report.Impossible = append(b.report.Impossible, fmt.Sprintf(format, args...))
 }
 
-// rounds is how many turns each side gets.
+// rounds returns the number of turns of each side.
 func (b *bench) rounds() int {
 	if b.o.Short {
 		return 2
@@ -232,10 +232,10 @@ func (b *bench) rounds() int {
 	return 9
 }
 
-// slice is how long a turn is.
+// slice returns the length of a turn.
 func (b *bench) slice() time.Duration { return b.o.Duration / time.Duration(b.rounds()) }
 
-// begin makes the directory, the name and the connections of a run.
+// begin creates the directory, the name and the connections of a run.
 func begin(ctx context.Context, o Options) (*bench, error) {
 	b := &bench{
 		o: o, began: time.Now(), name: ownName(), filled: map[int]string{},
@@ -245,7 +245,7 @@ func begin(ctx context.Context, o Options) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.log = slog.New(slog.NewTextHandler(nowhere, nil)) // a log line costs what it costs a server
+	b.log = slog.New(slog.NewTextHandler(nowhere, nil)) // log lines are formatted and written, so that they cost as much as in a server
 	if b.dir, err = os.MkdirTemp("", b.name+"-"); err != nil {
 		return nil, err
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// budgets compares what was measured with what is promised. What was not
-// measured is left out; a short run measures too little to speak of either.
+// budgets compares measurements with the documented promises, and omits those without a
+// measurement. The results of a short run are not conclusive.
 func budgets(results []Result) []Budget {
 	p := promises{}
 	for i := range results {
@@ -15,21 +15,21 @@ func budgets(results []Result) []Budget {
 	return p
 }
 
-// promises holds the budgets, with their measurements.
+// promises holds the budgets with their measurements.
 type promises []Budget
 
 func (p *promises) add(what, limit, unit string, v float64, met bool) {
 	*p = append(*p, Budget{What: what, Limit: limit, Measured: v, Unit: unit, Met: met})
 }
 
-// atMost takes a figure of a result that must not be greater than limit.
+// atMost adds a budget for a figure that must not exceed limit.
 func (p *promises) atMost(r *Result, figure, what string, limit float64, unit string) {
 	if v, ok := r.figure(figure); ok {
 		p.add(what, fmt.Sprintf("≤ %g %s", limit, unit), unit, v, v <= limit)
 	}
 }
 
-// atLeast takes the ratio of a result to what has beside in its name.
+// atLeast adds a budget for the ratio of a result to the side whose name contains beside.
 func (p *promises) atLeast(r *Result, what, beside string, least float64) {
 	for _, ratio := range r.Ratios {
 		if strings.Contains(ratio.To, beside) {
@@ -56,7 +56,7 @@ func (p *promises) of(r *Result) {
 		}
 	case "dedup":
 		if seen, _ := r.figure("seen"); seen != float64(heavy[0]) {
-			return // the filters are the same for all
+			return // the filters are the same for all agents
 		}
 		figure := "filter"
 		if r.Mode == Embedded {
@@ -112,7 +112,7 @@ func (p *promises) posts(r *Result) {
 	}
 }
 
-// atSize is the limit for a catalog of up to 100,000 items, or of more.
+// atSize returns small for a catalog of up to 100,000 items, else large.
 func atSize(items, small, large float64) float64 {
 	if items <= 100_000 {
 		return small

@@ -15,12 +15,11 @@ import (
 	"time"
 )
 
-// clients is how many ask at once, each over a connection it keeps.
+// clients is the number of concurrent clients, each with one persistent connection.
 const clients = 16
 
-// client sends requests over one connection. It is as small as can be, because
-// it runs on the same cores as what is measured: a heavy client would make the
-// two sides of a ratio look alike.
+// client sends requests over one connection. It is minimal because it runs on the same cores as
+// the measured code: a slow client would make the two sides of a ratio look alike.
 type client struct {
 	conn net.Conn
 	in   *bufio.Reader
@@ -37,14 +36,13 @@ func dial(ctx context.Context, addr string) (*client, error) {
 	return &client{conn: conn, in: bufio.NewReaderSize(conn, 64<<10)}, nil
 }
 
-// post asks for the agent's next page and returns the answer's body, which is
-// good until the next call.
+// post requests the agent's next page and returns the body, which is valid until the next call.
 func (c *client) post(agent, action string) ([]byte, error) {
 	return c.call(http.MethodPost, "/v1/feed", agent, `{"action":"`+action+`","limit":`+strconv.Itoa(page)+`}`)
 }
 
-// call sends a request, without a body if that is empty, and returns the answer's
-// body, which is good until the next call.
+// call sends a request, without a body if that is empty, and returns the body of the answer,
+// which is valid until the next call.
 func (c *client) call(method, path, agent, body string) ([]byte, error) {
 	c.out = fmt.Appendf(c.out[:0], "%s %s HTTP/1.1\r\nHost: bench\r\nX-Agent-ID: %s\r\n", method, path, agent)
 	if body != "" {
@@ -78,8 +76,8 @@ func (c *client) call(method, path, agent, body string) ([]byte, error) {
 	}
 }
 
-// load lets the clients ask for every page of their agents' sessions, at least
-// so many bytes each. Agents take turns, as readers do.
+// load makes the clients request every page of their agents' sessions, round-robin over the
+// agents. Each page must have at least least bytes.
 func load(ctx context.Context, addr string, agents []string, least int) (turn, error) {
 	conns := make([]*client, clients)
 	for i := range conns {
@@ -88,7 +86,7 @@ func load(ctx context.Context, addr string, agents []string, least int) (turn, e
 			return turn{}, err
 		}
 		defer func() { _ = c.conn.Close() }()
-		// A call without an answer ends with the run.
+		// Cancelling the run ends pending calls.
 		defer context.AfterFunc(ctx, func() { _ = c.conn.Close() })()
 		conns[i] = c
 	}
@@ -116,7 +114,7 @@ func load(ctx context.Context, addr string, agents []string, least int) (turn, e
 	return sum, errors.Join(errs...)
 }
 
-// read asks for the agents' pages, page by page.
+// read requests the agents' pages, page by page.
 func (c *client) read(agents []string, least int) (turn, error) {
 	t := turn{times: newTimes()}
 	for range agentPages {

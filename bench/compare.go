@@ -9,14 +9,14 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// side is one thing that is measured, beside others.
+// side is one of the alternatives that are compared.
 type side struct {
 	name string
-	// prepare makes ready what the round needs; it is not measured.
+	// prepare sets up a round; it is not measured.
 	prepare func(ctx context.Context, round int) error
 	run     func(ctx context.Context, round int) (turn, error)
-	// settle waits for what run has left to do in the background. It counts as
-	// work of the processes, not as time of the calls.
+	// settle waits for background work that run has started. It counts towards the CPU time of
+	// the processes, but not towards the time of the calls.
 	settle func(ctx context.Context) error
 }
 
@@ -27,7 +27,7 @@ type turn struct {
 	answers int64                   // bytes
 }
 
-// newTimes is a histogram from 100 ns to a minute, three digits.
+// newTimes returns a histogram from 100 ns to a minute, with three digits.
 func newTimes() *hdrhistogram.Histogram { return hdrhistogram.New(100, int64(time.Minute), 3) }
 
 // total holds one side's measurements of all rounds.
@@ -35,11 +35,11 @@ type total struct {
 	name  string
 	turn  turn
 	used  usage
-	rates []float64 // calls a second, by round
+	rates []float64 // calls per second, by round
 }
 
-// compare lets the sides take turns, because a machine's speed drifts: each
-// round begins with another side, and a ratio is made within a round.
+// compare runs the sides in turns, because a machine's speed drifts: each round begins with a
+// different side, and ratios are computed within a round.
 func (b *bench) compare(ctx context.Context, rounds int, sides ...side) ([]total, error) {
 	totals := make([]total, len(sides))
 	for i, s := range sides {
@@ -85,8 +85,8 @@ func (b *bench) turn(ctx context.Context, s side, round int, sum *total) error {
 	return nil
 }
 
-// eachFor calls do, one after the other, until the calls have taken d, at
-// least a few times. do tells how long the part of it took that counts.
+// eachFor calls do repeatedly until the calls have taken d, at least a few times. do returns the
+// duration to be counted.
 func eachFor(ctx context.Context, d time.Duration, do func(i int) (time.Duration, error)) (turn, error) {
 	const least = 3
 	t := turn{times: newTimes()}
@@ -106,7 +106,7 @@ func eachFor(ctx context.Context, d time.Duration, do func(i int) (time.Duration
 	return t, nil
 }
 
-// timed runs f and says how long it took.
+// timed runs f and returns how long it took.
 func timed(f func() error) (time.Duration, error) {
 	start := time.Now()
 	err := f()
@@ -123,15 +123,15 @@ func ratio(of, to total) Ratio {
 	return r
 }
 
-// median is the middle value, or the mean of the two in the middle. There must
-// be one.
+// median returns the middle value, or the mean of the two in the middle. values must not be
+// empty.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// measured is the side as a report has it.
+// measured converts the totals of a side for the report.
 func (t total) measured() Case {
 	calls := float64(t.turn.times.TotalCount())
 	us := func(q float64) float64 { return float64(t.turn.times.ValueAtQuantile(q)) / 1e3 }

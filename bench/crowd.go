@@ -11,10 +11,11 @@ import (
 	"time"
 )
 
-// What a crowd does in a second, step by step, until the server cannot follow.
+// Load of the crowd, per second. The rate of posts rises step by step until the server cannot
+// keep up.
 const (
 	crowdReads   = 200
-	crowdFollows = 10 // authors of each reader
+	crowdFollows = 10 // followed authors per reader
 	crowdClients = 48
 )
 
@@ -23,8 +24,8 @@ var crowdPosts = []int{50, 100, 200, 400, 700, 1000}
 // crowdKinds are the kinds of requests, in the order of reports.
 var crowdKinds = []string{"page", "publish", "delete"}
 
-// crowdServices lets readers read while authors publish and delete, at rates that
-// rise until what is asked for is not done.
+// crowdServices runs readers while authors publish and delete, at increasing rates until the
+// server cannot keep up.
 func (b *bench) crowdServices(ctx context.Context) (results []Result, err error) {
 	if err := b.fillNetwork(ctx); err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func (b *bench) crowdServices(ctx context.Context) (results []Result, err error)
 
 func crowdReader(i int) string { return fmt.Sprintf("crowd%d", i) }
 
-// crowd holds the requests of readers and authors, and their outcomes.
+// crowd holds the load of readers and authors, and its results.
 type crowd struct {
 	b                *bench
 	s                *system
@@ -75,7 +76,7 @@ type crowd struct {
 	times     map[string]turn
 }
 
-// post is a post and who may delete it.
+// post is a post with its author, who may delete it.
 type post struct{ id, author string }
 
 // task is a request that is due.
@@ -84,8 +85,8 @@ type task struct {
 	kind string
 }
 
-// step keeps up a rate for a while. kept says that the server could follow: nine
-// tenths of what was due is answered in time, and the queue is soon empty.
+// step sustains a rate for a while. kept reports whether the server kept up: all requests are
+// answered within 110 % of the time, and the queue then drains within length.
 func (c *crowd) step(ctx context.Context, rate int, length time.Duration) (r Result, kept bool, err error) {
 	c.times = map[string]turn{}
 	for _, kind := range crowdKinds {
@@ -138,7 +139,7 @@ func (c *crowd) step(ctx context.Context, rate int, length time.Duration) (r Res
 	return r, took < length+length/10 && drained < length, nil
 }
 
-// ask sends what is due and waits for the answers.
+// ask sends requests when they are due and waits for the answers.
 func (c *crowd) ask(ctx context.Context, rate int, length time.Duration) (took time.Duration, asked int, err error) {
 	queue := make(chan task, 1<<18)
 	errs := make([]error, crowdClients)
@@ -168,7 +169,7 @@ func (c *crowd) ask(ctx context.Context, rate int, length time.Duration) (took t
 	return time.Since(start), asked, errors.Join(append(errs, ctx.Err())...)
 }
 
-// serve is one client.
+// serve runs one client.
 func (c *crowd) serve(ctx context.Context, queue <-chan task) error {
 	conn, err := dial(ctx, c.s.addr)
 	if err != nil {
@@ -194,7 +195,7 @@ func (c *crowd) serve(ctx context.Context, queue <-chan task) error {
 	return nil
 }
 
-// do sends one request; false: there was nothing to delete.
+// do sends one request; it returns false if there was nothing to delete.
 func (c *crowd) do(conn *client, kind string) (bool, error) {
 	switch kind {
 	case "publish":
@@ -216,7 +217,7 @@ func (c *crowd) do(conn *client, kind string) (bool, error) {
 	return true, err
 }
 
-// one takes a post that was published a moment ago.
+// one removes and returns a random published post.
 func (c *crowd) one() (post, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

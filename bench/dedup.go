@@ -13,10 +13,10 @@ import (
 	"github.com/freshet/freshet/dedup"
 )
 
-// candidates is how many groups a check asks for.
+// candidates is the number of groups in a check.
 const candidates = 500
 
-// heavy are the numbers of items that the compared agents have seen.
+// heavy are the numbers of seen items of the compared agents.
 var heavy = []int{100, 1000, 10_000}
 
 // history holds the items that an agent was shown: the same number on each day of
@@ -25,11 +25,10 @@ type history struct {
 	agent string
 	days  [][]string // oldest first
 	asked []string   // candidates of a check; some were shown
-	seen  []bool     // which
+	seen  []bool     // whether each of asked was shown
 }
 
-// dedupCapacity is the number of impressions a day's filter is made for, and
-// holds.
+// dedupCapacity returns the number of impressions that a day's filter is sized for, and contains.
 func (b *bench) dedupCapacity() int {
 	if b.o.Short {
 		return 5_000
@@ -37,14 +36,13 @@ func (b *bench) dedupCapacity() int {
 	return 200_000
 }
 
-// makeHistory shows n items to an agent, of those whose ids name gives.
+// makeHistory returns a history of n items, with ids from name.
 func makeHistory(n, days int, name func(i int) string) *history {
 	h := &history{agent: "heavy_" + strconv.Itoa(n), days: make([][]string, days)}
 	for i := range n {
 		h.days[i%days] = append(h.days[i%days], name(i))
 	}
-	// Half of the candidates were shown, as for a reader who comes often, but
-	// no more than all.
+	// Up to half of the candidates were shown, as for a frequent reader.
 	shown := min(n, candidates/2)
 	for i := range shown {
 		h.asked, h.seen = append(h.asked, name(i*(n/shown))), append(h.seen, true)
@@ -63,8 +61,8 @@ func (h *history) shown() int {
 	return n
 }
 
-// wrong notes an answer that forgets what was shown, and counts the unseen
-// that are taken for seen.
+// wrong records shown items that a check reports as unseen, and counts the unseen ones reported
+// as seen.
 func (b *bench) wrong(who string, h *history, says func(i int) bool) (hidden int) {
 	for i, was := range h.seen {
 		switch says := says(i); {
@@ -77,8 +75,8 @@ func (b *bench) wrong(who string, h *history, says func(i int) bool) (hidden int
 	return hidden
 }
 
-// fill writes the histories into a store and fills each day to its capacity
-// with the impressions of others.
+// fill writes the histories into a store and fills each day to its capacity with impressions of
+// other agents.
 func fill(ctx context.Context, store dedup.Writer, all []*history, capacity int, now time.Time) error {
 	days := len(all[0].days)
 	for day := range days {
@@ -106,7 +104,7 @@ func (b *bench) histories(name func(i int) string) []*history {
 	return all
 }
 
-// checks is the side of a store.
+// checks is the side that measures a store.
 func (b *bench) checks(name string, store dedup.Checker, h *history, now time.Time) side {
 	return side{name: name, run: func(ctx context.Context, _ int) (turn, error) {
 		var last dedup.Checked
@@ -120,8 +118,7 @@ func (b *bench) checks(name string, store dedup.Checker, h *history, now time.Ti
 	}}
 }
 
-// dedupEmbedded compares the filters in process with what is exact: a set of
-// each agent and day.
+// dedupEmbedded compares the filters in process with an exact set per agent and day.
 func (b *bench) dedupEmbedded(ctx context.Context) (results []Result, err error) {
 	capacity := b.dedupCapacity()
 	cfg := b.embeddedConfig(filepath.Join(b.dir, "dedup"))
@@ -168,14 +165,14 @@ func (b *bench) dedupEmbedded(ctx context.Context) (results []Result, err error)
 	return results, nil
 }
 
-// heapOf is how much more the heap holds after build, in bytes.
+// heapOf returns the growth of the heap during build, in bytes.
 func heapOf(build func() error) (float64, error) {
 	before := heapNow()
 	err := build()
 	return heapNow() - before, err
 }
 
-// exact is a set for each agent, for each day.
+// exact is a set per agent and day.
 type exact map[string][]map[string]struct{}
 
 func exactSets(all []*history, capacity int) exact {
@@ -224,7 +221,7 @@ func (e exact) side(b *bench, h *history) side {
 	}}
 }
 
-// filterBytes is the size of a day's filter in process.
+// filterBytes returns the size of a day's filter in process.
 func filterBytes(cfg configs.Config) uint64 {
 	d := dedup.Config{WindowDays: cfg.Dedup.WindowDays, FalsePositiveRate: cfg.Dedup.FalsePositiveRate, DailyCapacity: cfg.Dedup.DailyCapacity}
 	return d.MemoryFilter().Bytes()

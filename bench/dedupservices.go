@@ -17,19 +17,18 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-// setTTL bounds how long a set of ours outlives a run that was killed.
+// setTTL bounds how long a set of this run survives if the run is killed.
 const setTTL = time.Hour
 
-// dedupServices compares three ways of leaving out what an agent has seen:
-// filters in Redis, a Redis SET for each agent and day, and a must_not in the
-// query of Elasticsearch.
+// dedupServices compares three ways of excluding seen items: filters in Redis, a Redis SET per
+// agent and day, and a must_not in the Elasticsearch query.
 func (b *bench) dedupServices(ctx context.Context) (results []Result, err error) {
 	capacity := b.dedupCapacity()
 	cfg := b.servicesConfig(filepath.Join(b.dir, "services"))
 	cfg.Dedup.DailyCapacity, cfg.Dedup.Shards = capacity, 1
 	cfg.Redis.KeyPrefix = b.prefix() + "dedup:"
 	now := time.Now()
-	all := b.histories(func(i int) string { return "doc_" + strconv.Itoa(i+1) }) // as the demo's ids
+	all := b.histories(func(i int) string { return "doc_" + strconv.Itoa(i+1) }) // like the demo's ids
 	store, stop, err := b.openDedup(ctx, cfg, now)
 	if err != nil {
 		return nil, err
@@ -52,7 +51,7 @@ func (b *bench) dedupServices(ctx context.Context) (results []Result, err error)
 	return results, nil
 }
 
-// aRecall fills the index and returns the body of a recall's query over it.
+// aRecall fills the index and returns the body of a recall query.
 func (b *bench) aRecall(ctx context.Context) (query []byte, err error) {
 	w := newWatch()
 	s, err := b.serve(ctx, b.servicesConfig(filepath.Join(b.dir, "services")), w.hooks())
@@ -123,7 +122,7 @@ func (b *bench) dedupOf(ctx context.Context, cfg configs.Config, store dedup.Sto
 	}, nil
 }
 
-// putSets keeps the history as a set for each day and returns their keys.
+// putSets stores the history as a set per day and returns the keys.
 func putSets(ctx context.Context, client redis.UniversalClient, prefix string, h *history) ([]string, error) {
 	keys := make([]string, len(h.days))
 	for day, groups := range h.days {
@@ -144,7 +143,7 @@ func putSets(ctx context.Context, client redis.UniversalClient, prefix string, h
 	return keys, nil
 }
 
-// askSets asks every day's set for all candidates, in one pipeline.
+// askSets checks all candidates against the set of every day, in one pipeline.
 func (b *bench) askSets(client redis.UniversalClient, keys []string, h *history) side {
 	const name = "Redis SETs of each agent, SMISMEMBER"
 	members := make([]any, len(h.asked))
@@ -193,8 +192,8 @@ func memoryOf(ctx context.Context, client redis.UniversalClient, keys []string) 
 	return sum, nil
 }
 
-// mustNot puts a recall's query into one that leaves out all the agent has
-// seen. The scores stay what they are.
+// mustNot wraps a recall query in one that excludes everything the agent has seen. The scores do
+// not change.
 func mustNot(query []byte, h *history) ([]byte, error) {
 	var body map[string]any
 	if err := json.Unmarshal(query, &body); err != nil {

@@ -7,41 +7,40 @@ import (
 	"time"
 )
 
-// refreshRate is how many refreshes a second a flow asks for. It is a fraction
-// of what a core can do, so that what they wait for is not each other.
+// refreshRate is the number of refreshes per second in a flow. It is a fraction of one core's
+// capacity, so that refreshes do not queue behind each other.
 const refreshRate = 100
 
-// leastAnswer is smaller than any page of the demo's items.
+// leastAnswer is less than the size of any page of the demo's items.
 const leastAnswer = page * 100
 
-// flow asks for refreshes at a fixed rate, whatever the answers take, as
-// readers do who know nothing of each other. The time of a refresh begins when
-// it was due: a server that stands still for a second delays all that are due
-// meanwhile, and a client that waited for each answer would count only one.
+// flow sends refreshes at a fixed rate, regardless of the answers, like independent readers. The
+// time of a refresh starts when it is due: a server that stalls for a second delays all refreshes
+// due in it, and a client that waited for each answer would count only one.
 type flow struct {
 	addr   string
-	rate   int // a second
+	rate   int // per second
 	agents int
-	asked  int // so far; readers take turns
+	asked  int // refreshes so far; readers take turns
 }
 
-// warm lets each connection's worth of readers refresh once.
+// warm runs the flow for a moment.
 func (f *flow) warm(ctx context.Context) error {
 	_, err := f.during(ctx, func(ctx context.Context) error { return sleep(ctx, 200*time.Millisecond) })
 	return err
 }
 
-// due is a refresh that is asked for.
+// due is a refresh and the time it is due.
 type due struct {
 	at    time.Time
 	agent string
 }
 
-// during keeps the flow up while do runs, and waits for the answers.
+// during runs the flow while do runs, and waits for the answers.
 func (f *flow) during(ctx context.Context, do func(context.Context) error) (turn, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	queue := make(chan due, 1<<16) // minutes of it: a flow does not wait
+	queue := make(chan due, 1<<16) // holds minutes of the flow, which must not block
 	turns := make([]turn, clients)
 	var wg sync.WaitGroup
 	for i := range clients {
@@ -77,13 +76,13 @@ func (f *flow) during(ctx context.Context, do func(context.Context) error) (turn
 		}
 	}
 	if cause := context.Cause(ctx); cause != nil {
-		return sum, cause // what ended it first
+		return sum, cause // the first error
 	}
 	return sum, err
 }
 
-// emit puts refreshes in the queue when they are due. The first two are due at
-// once, so that even the shortest turn has some.
+// emit queues refreshes when they are due. The first two are due at once, so that even the
+// shortest turn has some.
 func (f *flow) emit(ctx context.Context, queue chan<- due, stop <-chan struct{}) {
 	period := time.Second / time.Duration(f.rate)
 	next := time.Now()
@@ -107,8 +106,7 @@ func (f *flow) ask(queue chan<- due, at time.Time) {
 	f.asked++
 }
 
-// refresh answers what is in the queue, until it is closed or an error ends
-// the flow.
+// refresh sends the queued refreshes, until the queue is closed or an error ends the flow.
 func (c *client) refresh(queue <-chan due) (turn, error) {
 	t := turn{times: newTimes()}
 	for d := range queue {
@@ -127,7 +125,6 @@ func (c *client) refresh(queue <-chan due) (turn, error) {
 	return t, nil
 }
 
-// sleep waits.
 func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

@@ -17,9 +17,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// upload is a file of NDJSON, made before anything is measured, in the parts
-// that are uploaded one by one: the first of them half of the items, the rest
-// of about one size.
+// upload is an NDJSON file, written before the measurement, in the parts that are uploaded
+// separately: half of the items, then the rest in parts of about equal size.
 type upload struct {
 	file  *os.File
 	items int
@@ -32,13 +31,13 @@ type span struct {
 	items       int
 }
 
-// bytes is how long the file is.
+// bytes returns the size of the file.
 func (u *upload) bytes() int64 {
 	last := u.parts[len(u.parts)-1]
 	return last.from + last.bytes
 }
 
-// writeItems makes the file.
+// writeItems creates the file.
 func (b *bench) writeItems(n int, now time.Time) (u *upload, err error) {
 	b.progress("  writing %d items", n)
 	file, err := os.Create(filepath.Join(b.dir, "items-"+strconv.Itoa(n)+".ndjson"))
@@ -58,7 +57,7 @@ func (b *bench) writeItems(n int, now time.Time) (u *upload, err error) {
 		if err != nil {
 			return nil, errors.Join(err, file.Close())
 		}
-		_, _ = out.Write(line) // Flush tells
+		_, _ = out.Write(line) // Flush returns the error
 		_ = out.WriteByte('\n')
 		part.items++
 		part.bytes += int64(len(line)) + 1
@@ -73,19 +72,19 @@ func (b *bench) writeItems(n int, now time.Time) (u *upload, err error) {
 	return u, nil
 }
 
-// ingested holds the times of uploads to one or more systems.
+// ingested sums the measurements of uploads to one or more systems.
 type ingested struct {
 	alone, beside struct {
 		items int
 		took  time.Duration
 	}
-	totals []total       // refreshes: idle, and during the uploads
-	cpu    time.Duration // of what went in alone, the client's included
-	peak   float64       // resident, bytes
+	totals []total       // refreshes: idle, and during uploads
+	cpu    time.Duration // of the parts uploaded alone, including the client
+	peak   float64       // resident size in bytes
 }
 
-// repeats is how often so many items are uploaded to another system, so that
-// there are enough refreshes for a percentile.
+// repeats returns how often the items are uploaded, each time to a new system, to get enough
+// refreshes for a percentile.
 func (b *bench) repeats(items int) int {
 	if b.o.Short {
 		return 1
@@ -93,7 +92,7 @@ func (b *bench) repeats(items int) int {
 	return max(1, min(3, 300_000/items))
 }
 
-// ingest uploads items while others read.
+// ingest uploads items while readers refresh.
 func (b *bench) ingest(ctx context.Context) (results []Result, err error) {
 	for _, n := range b.o.Items {
 		r, err := b.ingestItems(ctx, n)
@@ -112,7 +111,7 @@ func (b *bench) ingestItems(ctx context.Context, n int) (r Result, err error) {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, u.file.Close(), os.Remove(u.file.Name())) }()
-	debug.FreeOSMemory() // what making them took is not the server's
+	debug.FreeOSMemory() // memory used to create the items is not the server's
 	resetPeak()
 	var sum ingested
 	for range b.repeats(n) {
@@ -121,7 +120,7 @@ func (b *bench) ingestItems(ctx context.Context, n int) (r Result, err error) {
 		}
 	}
 	idle, during := sum.totals[0].measured(), sum.totals[1].measured()
-	// What a refresh allocates cannot be told from what an upload does.
+	// The allocations and CPU time of refreshes and uploads cannot be separated.
 	for _, c := range []*Case{&idle, &during} {
 		c.Allocs, c.AllocBytes, c.CPU = 0, 0, map[string]float64{}
 	}
@@ -188,10 +187,10 @@ func (b *bench) ingestOnce(ctx context.Context, u *upload, now time.Time, sum *i
 	return b.verify(ctx, s)
 }
 
-// ingestBeside uploads all parts but the first while readers refresh, and lets
-// the same readers refresh alone in turns with it, each time as long as the
-// upload before took: turns of one length have as many first refreshes, which
-// are slower. guess is for the first.
+// ingestBeside uploads all parts but the first while readers refresh, in turns with refreshes of
+// the same readers alone. An idle turn lasts as long as the upload before it took, because turns
+// of equal length have equally many first refreshes, which are slower. guess is the length of the
+// first idle turn.
 func (b *bench) ingestBeside(ctx context.Context, s *system, sender *api.Client, u *upload, guess time.Duration, sum *ingested) error {
 	f := &flow{addr: s.addr, rate: refreshRate, agents: readers}
 	if err := f.warm(ctx); err != nil {
@@ -230,7 +229,7 @@ func (b *bench) ingestBeside(ctx context.Context, s *system, sender *api.Client,
 	return nil
 }
 
-// send uploads a part, as the command does.
+// send uploads a part like the ingest command.
 func (b *bench) send(ctx context.Context, sender *api.Client, u *upload, i int) error {
 	part := u.parts[i]
 	report, err := sender.Ingest(ctx, io.NewSectionReader(u.file, part.from, part.bytes), func(r api.Rejection) {
@@ -242,7 +241,7 @@ func (b *bench) send(ctx context.Context, sender *api.Client, u *upload, i int) 
 	return err
 }
 
-// nothingLost looks for every item, in the catalog and in the index.
+// nothingLost checks that every item is in the catalog and in the index.
 func (b *bench) nothingLost(ctx context.Context, s *system, u *upload, now time.Time) error {
 	ids := make([]string, 0, 1000)
 	_, ranking := s.Engine.Ranking("")
@@ -283,8 +282,8 @@ func (b *bench) nothingLost(ctx context.Context, s *system, u *upload, now time.
 	return nil
 }
 
-// resetPeak makes the peak of this process begin anew, where the system can.
+// resetPeak resets the peak memory of this process, if the system supports it.
 func resetPeak() {
-	// Elsewhere than on Linux there is no such file, and no peak to read.
+	// Other systems than Linux have neither this file nor a peak to read.
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 }

@@ -15,8 +15,7 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-// pages is a load_more that is measured: a server, and how its agents get
-// their sessions.
+// pages is a measured load_more: a server, and the setup of its agents' sessions.
 type pages struct {
 	name    string
 	addr    string
@@ -24,8 +23,8 @@ type pages struct {
 	settle  func(context.Context) error
 }
 
-// comparePages measures the sides over HTTP, each with as many agents as the
-// first side can serve in a turn.
+// comparePages measures the sides over HTTP, each with as many agents as the first side can serve
+// in a turn.
 func (b *bench) comparePages(ctx context.Context, least int, all ...pages) ([]total, error) {
 	n := clients
 	probe, err := all[0].side("warm", n, least)(ctx, 0)
@@ -64,7 +63,7 @@ func (p pages) side(kind string, n, least int) func(context.Context, int) (turn,
 	}
 }
 
-// agentNames names agents that no other kind has.
+// agentNames returns names that no other kind shares.
 func agentNames(kind string, n int) []string {
 	agents := make([]string, n)
 	for i := range agents {
@@ -73,7 +72,7 @@ func agentNames(kind string, n int) []string {
 	return agents
 }
 
-// ungrouped are n items, each a group of its own.
+// ungrouped returns n items, each in its own group.
 func ungrouped(n int) []feed.Item {
 	items := makeItems(n, time.Now())
 	for i := range items {
@@ -118,7 +117,7 @@ func (b *bench) loadMoreEmbedded(ctx context.Context) (results []Result, err err
 	}}, b.verify(ctx, s)
 }
 
-// sessions gives each agent a session, by a refresh that takes its first page.
+// sessions creates a session for each agent with a refresh, which takes the first page.
 func (s *system) sessions(ctx context.Context, agents []string) error {
 	for _, agent := range agents {
 		if _, err := s.Engine.Feed(ctx, refresh(agent)); err != nil {
@@ -179,8 +178,7 @@ func (b *bench) loadMoreServices(ctx context.Context) (results []Result, err err
 	}}, b.verify(ctx, s)
 }
 
-// cacheItems puts the items' JSON where the content cache has it, and returns
-// the least that a page of them has.
+// cacheItems puts the items' JSON into the content cache and returns the minimum size of a page.
 func cacheItems(ctx context.Context, client redis.UniversalClient, keys rediskeys.Keys, items []feed.Item) (int, error) {
 	shortest := 1 << 20
 	_, err := client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
@@ -197,8 +195,8 @@ func cacheItems(ctx context.Context, client redis.UniversalClient, keys rediskey
 	return page * shortest, err
 }
 
-// pushLists gives each agent a list of the items' ids, as a session is one,
-// and the mark of an agent without a profile.
+// pushLists gives each agent a list of the items' ids in the form of a session, and the marker of
+// an agent without a profile.
 func pushLists(
 	ctx context.Context, client redis.UniversalClient, keys rediskeys.Keys, ttl time.Duration,
 	items []feed.Item, agents []string, name func(string) string,
@@ -225,7 +223,7 @@ func pushLists(
 	return nil
 }
 
-// measured are the sides as a report has them.
+// measured converts the totals of all sides for the report.
 func measured(totals []total) []Case {
 	cases := make([]Case, len(totals))
 	for i, t := range totals {

@@ -16,7 +16,7 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// look says what is measured on. What cannot be found out stays empty.
+// look describes the machine. Unknown values stay empty.
 func look(ctx context.Context, m *meter) Machine {
 	here := Machine{
 		Time: time.Now().UTC().Truncate(time.Second), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,

@@ -18,17 +18,16 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// mark begins every name of a run. What does not begin with it is not removed.
+// mark is the prefix of every name of a run. Names without it are never removed.
 const mark = "freshet-bench-"
 
-// cleanUp is how long removing what is ours may take.
+// cleanUp limits the time for removing the run's data.
 const cleanUp = time.Minute
 
-// ownName is a unique name: of keys, of an index, of a directory.
+// ownName returns a unique name, for keys, an index and a directory.
 func ownName() string { return mark + strings.ToLower(rand.Text()) }
 
-// connect makes the connections that the configuration names, and asks each
-// whether it answers.
+// connect opens the configured connections and checks that each service answers.
 func (b *bench) connect(ctx context.Context) (err error) {
 	cfg := b.o.Config
 	if cfg.UsesRedis() {
@@ -62,25 +61,25 @@ func (b *bench) connect(ctx context.Context) (err error) {
 	return fmt.Errorf("elasticsearch.addresses: %w", err)
 }
 
-// prefix goes before every key of this run.
+// prefix returns the prefix of all keys of this run.
 func (b *bench) prefix() string { return b.o.Config.Redis.KeyPrefix + b.name + ":" }
 
-// embeddedConfig runs everything in process, in a directory of this run.
+// embeddedConfig configures everything in process, in a directory of this run.
 func (b *bench) embeddedConfig(dir string) configs.Config { return EmbeddedConfig(b.o.Config, dir) }
 
-// EmbeddedConfig is cfg with everything in process, in a directory, without posts
-// and without bounds on callers.
+// EmbeddedConfig returns cfg with everything in process, in a directory, without posts and
+// without limits on callers.
 func EmbeddedConfig(cfg configs.Config, dir string) configs.Config {
 	standard := configs.Default()
 	cfg.DataDir, cfg.Auth, cfg.Server.Addr = dir, standard.Auth, standard.Server.Addr
 	cfg.Server.MaxInFlight, cfg.Server.RateLimit = 0, 0
-	cfg.Catalog, cfg.Social.Off = standard.Catalog, true // feeds of items are measured
+	cfg.Catalog, cfg.Social.Off = standard.Catalog, true // only feeds of items are measured
 	cfg.Redis.URL, cfg.Redis.Password, cfg.Elasticsearch, cfg.Postgres.URL = "", "", standard.Elasticsearch, ""
 	return cfg
 }
 
-// servicesConfig keeps everything in the services, under this run's names. A
-// service that fails is an error: degraded answers would be measured as fast.
+// servicesConfig stores everything in the services, under this run's names. A failing service
+// causes an error, because degraded answers would be measured as fast.
 func (b *bench) servicesConfig(dir string) configs.Config {
 	cfg, standard := b.embeddedConfig(dir), configs.Default()
 	cfg.Dedup.OnFailure = configs.FailClosed
@@ -92,8 +91,7 @@ func (b *bench) servicesConfig(dir string) configs.Config {
 	return cfg
 }
 
-// end removes what this run has made, also when ctx has ended, and nothing
-// else.
+// end removes everything that this run created and nothing else, also after ctx has ended.
 func (b *bench) end(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
 	defer cancel()
@@ -116,7 +114,7 @@ func (b *bench) end(ctx context.Context) error {
 	return nil
 }
 
-// removeKeys unlinks the keys below a prefix of this package's making.
+// removeKeys unlinks the keys with a prefix that this package created.
 func removeKeys(ctx context.Context, client redis.UniversalClient, prefix string) error {
 	if !strings.Contains(prefix, mark) {
 		return fmt.Errorf("%q is no prefix of a benchmark; its keys stay", prefix)
@@ -142,12 +140,12 @@ func removeKeys(ctx context.Context, client redis.UniversalClient, prefix string
 	})
 }
 
-// globEscape makes a prefix a pattern that matches itself.
+// globEscape escapes a prefix for use in a glob pattern.
 var globEscape = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`)
 
-// removeIndices deletes every index whose name begins with this run's: that of
-// the items and those that belong to it. A pattern only lists them, since many
-// clusters refuse to delete by one.
+// removeIndices deletes every index whose name begins with this run's name: the items' index and
+// those derived from it. The wildcard is used only to list them, since many clusters refuse to
+// delete by wildcard.
 func (b *bench) removeIndices(ctx context.Context) error {
 	if !strings.HasPrefix(b.name, mark) || len(b.name) == len(mark) {
 		return fmt.Errorf("%q is no index of a benchmark; it stays", b.name)
@@ -166,7 +164,7 @@ func (b *bench) removeIndices(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// indices are those whose names begin with this run's.
+// indices returns the indices whose names begin with this run's name.
 func (b *bench) indices(ctx context.Context) ([]string, error) {
 	var found []struct {
 		Index string `json:"index"`

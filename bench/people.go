@@ -9,13 +9,13 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// people is the network that timelines are measured in.
+// people describes the network in which timelines are measured.
 type people struct {
-	authors, posts int // posts of each author
+	authors, posts int // posts per author
 	stars          int // authors whose posts are pulled
-	readers        int // of each kind
-	followees      int // of a usual reader
-	fans           int // followers of the author with the most
+	readers        int // per kind
+	followees      int // of a typical reader
+	fans           int // followers of the most-followed author
 }
 
 func (b *bench) people() people {
@@ -25,7 +25,7 @@ func (b *bench) people() people {
 	return people{authors: 10_000, posts: 100, stars: 10, readers: 200, followees: 300, fans: 10_000}
 }
 
-// many are numbers of followees, as far as there are authors.
+// many returns the sizes that do not exceed the number of authors.
 func (p people) many(sizes ...int) (list []int) {
 	for _, n := range sizes {
 		if n <= p.authors {
@@ -38,7 +38,7 @@ func (p people) many(sizes ...int) (list []int) {
 	return list
 }
 
-// Names of those in the network. A reader of a kind follows so many authors.
+// Names of agents in the network. A reader of a kind follows that many authors.
 func author(i int) string         { return fmt.Sprintf("a%d", i) }
 func fan(i int) string            { return fmt.Sprintf("fan%d", i) }
 func follower(kind, i int) string { return fmt.Sprintf("r%d_%d", kind, i) }
@@ -52,11 +52,11 @@ func names(n int, name func(int) string) []string {
 	return list
 }
 
-// few is how many readers there are of the kinds that are compared with a pull.
+// few is the number of readers of each kind compared with a pull.
 const few = 16
 
-// fillNetwork writes the network into PostgreSQL, once a run. No job is marked:
-// nothing of it is derived before somebody reads.
+// fillNetwork writes the network into PostgreSQL, once per run. It queues no jobs: nothing is
+// derived until a reader requests it.
 func (b *bench) fillNetwork(ctx context.Context) error {
 	if b.peopled {
 		return nil
@@ -64,7 +64,7 @@ func (b *bench) fillNetwork(ctx context.Context) error {
 	b.peopled = true
 	p := b.people()
 	b.progress("  putting in %d posts", p.authors*p.posts)
-	s, err := b.serve(ctx, b.socialConfig(filepath.Join(b.dir, "network"))) // makes the tables
+	s, err := b.serve(ctx, b.socialConfig(filepath.Join(b.dir, "network"))) // creates the tables
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (b *bench) fillNetwork(ctx context.Context) error {
 	return b.exec(ctx, texts...)
 }
 
-// kinds are the readers by whom they follow, and how many of each there are.
+// kinds returns the number of readers by the number of authors they follow.
 func (b *bench) kinds() map[int]int {
 	p := b.people()
 	all := map[int]int{}
@@ -112,8 +112,7 @@ func (b *bench) kinds() map[int]int {
 	return all
 }
 
-// idols are the numbers of followers that posts are delivered to and deleted
-// from.
+// idols returns the numbers of followers for which fan-out of posts and deletes is measured.
 func (b *bench) idols() []int {
 	fans := b.people().fans
 	return []int{fans / 20, fans / 2, fans}

@@ -20,36 +20,36 @@ import (
 )
 
 const (
-	// askedEach is how many candidates a visit asks for. It is less than a
-	// refresh does, so that there is time for many visits.
+	// askedEach is the number of candidates of a visit. It is less than in a refresh, so that
+	// many visits can be simulated.
 	askedEach = 100
-	// freshEach is how many groups a visit asks for that were not asked for
-	// before. Only they show the rate of false hits: of real candidates, what
-	// is hidden stays a candidate and what is not is shown and goes.
+	// freshEach is the number of groups in a visit that were never checked before. Only they show
+	// the rate of false hits: of the real candidates, a hidden one stays a candidate while the
+	// others are shown and disappear.
 	freshEach = 25
-	// batchOf is how many impressions are recorded at once.
+	// batchOf is the number of impressions recorded at once.
 	batchOf = 1000
-	// probesFor is how many false hits the probes should find: then chance is
-	// a few percent of them.
+	// probesFor is the number of false hits that the probes should find, enough for an error of a
+	// few percent by chance.
 	probesFor = 5_000
 	mostProbe = 2_000_000
 )
 
-// play is a simulation under way.
+// play is a simulation in progress.
 type play struct {
 	cfg     configs.Config
 	store   dedup.Store
-	redis   redis.UniversalClient // nil: the filters are in this process
+	redis   redis.UniversalClient // nil if the filters are in this process
 	traffic Traffic
 	size    dedup.FilterSize
-	filters int // of a day
+	filters int // per day
 	random  *rand.Rand
 	zipf    *rand.Zipf
 
-	// shown is the truth: the day each agent was shown each item last.
+	// shown is the ground truth: the day on which each agent was last shown each item.
 	shown   map[uint64]feed.Day
-	held    map[feed.Day]float64 // impressions in the filters of a day
-	batch   []dedup.Impression   // shown, not recorded yet
+	held    map[feed.Day]float64 // impressions in each day's filters
+	batch   []dedup.Impression   // shown but not yet recorded
 	waiting map[int]struct{}     // agents with impressions in the batch
 	repeats int
 	fresh   int
@@ -64,7 +64,7 @@ func newPlay(cfg configs.Config, traffic Traffic) *play {
 	return p
 }
 
-// day plays the visits of one day. More come in the evening than at night.
+// day simulates the visits of one day. More happen in the evening than at night.
 func (p *play) day(ctx context.Context, start time.Time) (DayPlayed, error) {
 	today := feed.DayOf(start)
 	d := DayPlayed{Day: today.String()}
@@ -93,7 +93,7 @@ func (p *play) day(ctx context.Context, start time.Time) (DayPlayed, error) {
 	return d, p.observe(ctx, &d, today)
 }
 
-// timeOfDay is when a share of the day's visits has been.
+// timeOfDay returns the time by which a share of the day's visits has happened.
 func timeOfDay(share float64) time.Duration {
 	const swing = 0.6
 	return time.Duration((share + swing/(2*math.Pi)*math.Sin(2*math.Pi*share)) * float64(24*time.Hour-time.Second))
@@ -102,12 +102,12 @@ func timeOfDay(share float64) time.Duration {
 // visited is the outcome of a visit.
 type visited struct {
 	taken    int
-	hidden   int     // fresh groups taken for seen
-	expected float64 // that many, by the formula
+	hidden   int     // fresh groups reported as seen
+	expected float64 // expected value of hidden, by the formula
 }
 
-// visit lets a random agent ask for candidates, items of Zipf's popularity,
-// and be shown what is unseen.
+// visit simulates a random agent that requests candidates with Zipf popularity and is shown
+// unseen ones.
 func (p *play) visit(ctx context.Context, now time.Time, limit int) (v visited, err error) {
 	agent := p.random.IntN(p.traffic.Agents)
 	if _, waits := p.waiting[agent]; waits {
@@ -157,7 +157,7 @@ func (p *play) visit(ctx context.Context, now time.Time, limit int) (v visited, 
 	return v, err
 }
 
-// candidates are distinct items, the popular ones more often among them.
+// candidates draws distinct items with Zipf popularity.
 func (p *play) candidates() (items []uint64, groups []string) {
 	drawn := make(map[uint64]struct{}, askedEach)
 	for tries := 0; len(items) < askedEach && tries < 10*askedEach; tries++ {
@@ -171,8 +171,7 @@ func (p *play) candidates() (items []uint64, groups []string) {
 	return items, groups
 }
 
-// rate is the chance of a false hit in any filter of the window, by the
-// formula.
+// rate returns the probability of a false hit in any filter of the window, by the formula.
 func (p *play) rate(today feed.Day) float64 {
 	var days []float64
 	for ago := range p.cfg.Dedup.WindowDays {
@@ -182,7 +181,7 @@ func (p *play) rate(today feed.Day) float64 {
 	return dedup.WindowFalsePositives(days)
 }
 
-// record writes what was shown.
+// record writes the pending impressions.
 func (p *play) record(ctx context.Context, now time.Time) error {
 	if err := recordAll(ctx, p.store, p.batch, now); err != nil {
 		return err
@@ -193,12 +192,12 @@ func (p *play) record(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// observe looks at the day's filters.
+// observe measures the day's filters.
 func (p *play) observe(ctx context.Context, d *DayPlayed, today feed.Day) error {
 	n := float64(d.Impressions)
 	perFilter := n / float64(p.filters)
 	capacity := float64(p.size.Capacity * p.filters)
-	// A member whose bits are all set already is not counted by a filter.
+	// A filter does not count a member whose bits are all set already.
 	lost := n * p.size.FalsePositives(perFilter)
 	d.Fill = Compared{Expected: n / capacity, Bound: (lost + sigmas*math.Sqrt(lost) + 1) / capacity}
 	inWindow := min(len(p.held), p.cfg.Dedup.WindowDays)
@@ -236,8 +235,8 @@ func (p *play) observe(ctx context.Context, d *DayPlayed, today feed.Day) error 
 	return nil
 }
 
-// inProcess are the metrics that the store in process publishes: the fill of
-// today's filter and the bytes of all.
+// inProcess returns the metrics published by the store in process: the fill of today's filter and
+// the bytes of all filters.
 func inProcess() (fill, bytes float64, err error) {
 	families, err := prometheus.DefaultGatherer.Gather()
 	if err != nil {
@@ -273,7 +272,7 @@ func isToday(metric *dto.Metric) bool {
 	return false
 }
 
-// probe asks for pairs that were never delivered, at the end of the last day.
+// probe checks pairs that were never delivered, at the end of the last day.
 func (p *play) probe(ctx context.Context) (Compared, error) {
 	var today feed.Day
 	for day := range p.held {

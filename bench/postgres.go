@@ -15,12 +15,10 @@ import (
 	"github.com/freshet/freshet/configs"
 )
 
-// bareConns is how many connections to PostgreSQL a bare handler has: one for
-// each client.
+// bareConns is the number of PostgreSQL connections of a bare handler: one per client.
 const bareConns = clients
 
-// openSchema makes a schema of this run's name and connections that find it
-// first.
+// openSchema creates this run's schema and connections with it as search_path.
 func (b *bench) openSchema(ctx context.Context) error {
 	u, err := url.Parse(b.o.Config.Postgres.URL)
 	if err != nil {
@@ -49,10 +47,10 @@ func (b *bench) openSchema(ctx context.Context) error {
 	return nil
 }
 
-// schema is this run's own.
+// schema returns the name of this run's schema.
 func (b *bench) schema() string { return strings.ReplaceAll(b.name, "-", "_") }
 
-// closeSchema removes the schema, if this run has made it.
+// closeSchema drops the schema, if it exists.
 func (b *bench) closeSchema(ctx context.Context) error {
 	defer b.services.postgres.Close()
 	if b.schema() == strings.ReplaceAll(mark, "-", "_") {
@@ -62,15 +60,15 @@ func (b *bench) closeSchema(ctx context.Context) error {
 	return err
 }
 
-// socialConfig keeps everything in the services, posts and follows too.
+// socialConfig stores everything in the services, including posts and follows.
 func (b *bench) socialConfig(dir string) configs.Config {
 	cfg := b.servicesConfig(dir)
 	cfg.Social.Off, cfg.Postgres.URL = false, b.postgresURL
 	return cfg
 }
 
-// postmaster is the parent of PostgreSQL's processes where it runs on this
-// machine, else 0. A process of that number here may be another's: its name says.
+// postmaster returns the parent of PostgreSQL's processes if it runs on this machine, else 0. The
+// local process with that number may be a different program, so its name is checked.
 func postmaster(backend int) int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", backend))
 	if err != nil || !strings.Contains(string(text), "(postgres)") {
@@ -90,7 +88,8 @@ func parentOf(stat string) (int, bool) {
 	return parent, err == nil
 }
 
-// postgresCPU is the CPU time of PostgreSQL's processes, without those that have ended: a pool keeps its connections.
+// postgresCPU returns the CPU time of PostgreSQL's running processes. Ended ones are missing, but
+// pooled connections stay open.
 func postgresCPU(postmaster int) (sum time.Duration, err error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -103,7 +102,7 @@ func postgresCPU(postmaster int) (sum time.Duration, err error) {
 		}
 		text, err := os.ReadFile("/proc/" + e.Name() + "/stat")
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
 		if parent, ok := parentOf(string(text)); !ok || parent != postmaster {
 			continue
@@ -125,7 +124,7 @@ func (b *bench) exec(ctx context.Context, texts ...string) error {
 	return nil
 }
 
-// rowsOf reads a column of texts.
+// rowsOf returns a column of strings.
 func rowsOf(ctx context.Context, pool *pgxpool.Pool, text string, args ...any) ([]string, error) {
 	rows, err := pool.Query(ctx, text, args...)
 	if err != nil {

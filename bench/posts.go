@@ -18,8 +18,7 @@ import (
 
 const postBody = `{"caption":"A few words of about the length that people write. #Like so, and not much more"}`
 
-// writing is a server whose posts are followed until they have reached, or left,
-// the last list.
+// writing is a server whose posts are tracked until they are in, or removed from, the last list.
 type writing struct {
 	b    *bench
 	s    *system
@@ -27,14 +26,13 @@ type writing struct {
 	keys rediskeys.Keys
 }
 
-// postsServices measures what happens when somebody publishes, deletes or
-// unfollows, one at a time, on a queue that is idle.
+// postsServices measures publishing, deleting and unfollowing, one at a time, with an idle queue.
 func (b *bench) postsServices(ctx context.Context) (results []Result, err error) {
 	if err := b.fillNetwork(ctx); err != nil {
 		return nil, err
 	}
 	cfg := b.socialConfig(filepath.Join(b.dir, "network"))
-	cfg.Timeline.CelebrityAt = 1_000_000 // the lists of everybody are measured
+	cfg.Timeline.CelebrityAt = 1_000_000 // everyone's posts are pushed to lists
 	s, err := b.serve(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -102,12 +100,12 @@ func (c *client) publish(author string) (string, error) {
 	return answer.Data.ID, err
 }
 
-// publishing compares a post, up to its answer, with a commit of the database.
+// publishing compares publishing a post, up to its answer, with a database commit.
 func (w *writing) publishing(ctx context.Context) (Result, error) {
 	if err := w.b.exec(ctx, `CREATE TABLE IF NOT EXISTS commits (n bigint)`); err != nil {
 		return Result{}, err
 	}
-	author := follower(w.b.people().followees, 0) // nobody's idol, with a list of their own
+	author := follower(w.b.people().followees, 0) // has no followers, and a list
 	if err := w.c.page(author); err != nil {
 		return Result{}, err
 	}
@@ -141,7 +139,7 @@ func (w *writing) publishing(ctx context.Context) (Result, error) {
 	}, nil
 }
 
-// unfollowing measures an unfollow to its answer, with which the list is right.
+// unfollowing measures an unfollow up to its answer; the list is correct by then.
 func (w *writing) unfollowing(ctx context.Context) (Result, error) {
 	n := w.b.people().followees
 	totals, err := w.b.compare(ctx, w.b.rounds(), side{name: "freshet", run: func(ctx context.Context, round int) (turn, error) {
@@ -168,9 +166,8 @@ func (w *writing) unfollowing(ctx context.Context) (Result, error) {
 	}, nil
 }
 
-// spreading publishes posts of an author with so many followers, who all have a
-// list, and deletes them. What is measured is from the change to the end of its
-// job, as the queue has them.
+// spreading publishes and deletes posts of an author with that many followers, who all have a
+// list. It measures the time from the change to the end of its job, by the queue's timestamps.
 func (w *writing) spreading(ctx context.Context, fans int) (Result, error) {
 	author, agents := followedBy(fans), names(fans, fan)
 	var posts []string
@@ -246,7 +243,7 @@ func (w *writing) deleteAll(ctx context.Context, author string, posts []string) 
 	return t, nil
 }
 
-// delivered waits until the job of a post is done and tells how long it took.
+// delivered waits until the job of a post is done and returns how long it took.
 func (w *writing) delivered(ctx context.Context, id string) (time.Duration, error) {
 	for {
 		list, err := w.s.Social.List(ctx, jobs.Filter{Kind: jobs.Deliver, Key: id})
@@ -262,8 +259,7 @@ func (w *writing) delivered(ctx context.Context, id string) (time.Duration, erro
 	}
 }
 
-// held notes lists that do not have a post they must have, or have one that they
-// must not.
+// held records lists that lack a post that they must contain, or the reverse.
 func (w *writing) held(ctx context.Context, id string, agents []string, want bool) error {
 	var cmds []*redis.FloatCmd
 	_, err := w.b.services.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {

@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 )
 
-// Print writes the report for people.
+// Print writes the report as text.
 func (r *Report) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.machine(r)
@@ -27,7 +27,7 @@ func (r *Report) Print(w io.Writer) error {
 	return p.err
 }
 
-// printer keeps the first error.
+// printer stores the first error.
 type printer struct {
 	w   io.Writer
 	err error
@@ -39,11 +39,11 @@ func (p *printer) line(format string, args ...any) {
 	}
 }
 
-// table writes rows of cells, the first of them the heading.
+// table writes rows of cells, starting with the heading.
 func (p *printer) table(rows ...[]string) {
 	t := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, row := range rows {
-		// What comes first is aligned left: it is padded here to its longest.
+		// The first column is left-aligned by padding it to the longest cell.
 		width := 0
 		for _, other := range rows {
 			width = max(width, len([]rune(other[0])))
@@ -95,8 +95,7 @@ func (p *printer) result(r Result) {
 	}
 }
 
-// cases are the rows of a comparison. A column that is empty in every row is left
-// out.
+// cases returns the rows of a comparison, without columns that are empty in every row.
 func cases(list []Case) [][]string {
 	processes := map[string]bool{}
 	answers, allocs := false, false
@@ -174,7 +173,7 @@ func (p *printer) budgets(r *Report) {
 	p.table(rows...)
 }
 
-// number writes three digits that matter, and whole numbers from a thousand.
+// number formats three significant digits, and whole numbers from a thousand.
 func number(v float64) string {
 	switch abs := math.Abs(v); {
 	case abs >= 1000 || v == math.Trunc(v):

@@ -9,13 +9,13 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// pullText is a timeline as one query. The plain join, ordered, sorts all posts of
-// all followees: with a thousand of them it takes seconds.
+// pullText reads a timeline with one query. A plain ordered join sorts all posts of all
+// followees: with a thousand followees it takes seconds.
 const pullText = `SELECT p.content FROM follows f CROSS JOIN LATERAL
 		(SELECT content, created_at, id FROM posts WHERE author = f.author AND gone = 0 ORDER BY created_at DESC, id DESC LIMIT 20) p
 		WHERE f.agent = $1 AND f.gone = 0 ORDER BY p.created_at DESC, p.id DESC LIMIT 20`
 
-// pagesPulled compares pages from lists with the same timelines as one query.
+// pagesPulled compares pages from lists with the same timelines from one query.
 func (b *bench) pagesPulled(ctx context.Context, s *system) (results []Result, err error) {
 	addr, stop, err := bare(ctx, func(c *gin.Context) {
 		cards, err := rowsOf(c.Request.Context(), b.services.postgres, pullText, c.GetHeader("X-Agent-ID"))

@@ -19,12 +19,12 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-// mostIndexed bounds the index: putting a million documents in takes minutes
-// and tells no more.
+// mostIndexed bounds the index: indexing a million documents takes minutes and adds no
+// information.
 const mostIndexed = 100_000
 
-// refreshEmbedded refreshes in process for readers of every kind, all filters
-// of the window holding impressions.
+// refreshEmbedded measures refreshes in process for readers of all kinds, with impressions in all
+// filters of the window.
 func (b *bench) refreshEmbedded(ctx context.Context) (results []Result, err error) {
 	for _, n := range b.o.Items {
 		r, err := b.refreshIn(ctx, n)
@@ -47,7 +47,7 @@ func (b *bench) refreshIn(ctx context.Context, n int) (r Result, err error) {
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
 	for i := range readers {
-		if i%4 == 0 { // a quarter has no profile
+		if i%4 == 0 { // a quarter of the readers has no profile
 			continue
 		}
 		if err := s.Engine.PutProfile(ctx, reader(i), profile(i)); err != nil {
@@ -76,23 +76,23 @@ func (b *bench) refreshIn(ctx context.Context, n int) (r Result, err error) {
 	}, b.verify(ctx, s)
 }
 
-// recalled is a refresh in services mode under a watch, and its two calls of
-// most weight, each alone.
+// recalled measures refreshes in services mode with a watch, and their two most expensive calls
+// separately.
 type recalled struct {
 	b        *bench
 	s        *system
 	w        *watch
 	searches [][]byte
 	checks   [][][]any
-	readers  int // who have refreshed
-	profiles int // readers who have one
+	readers  int // readers that have refreshed
+	profiles int // readers that have a profile
 	sum      spent
 	shares   []float64
 }
 
 func (b *bench) refreshServices(ctx context.Context) (results []Result, err error) {
 	cfg := b.servicesConfig(filepath.Join(b.dir, "services"))
-	// The recorder's calls are not a refresh's: they are left for the end.
+	// The recorder's calls are not part of a refresh, so they are delayed to the end.
 	held := app.WithRecorder(dedup.RecorderConfig{Linger: 10 * time.Second, Batch: 100_000})
 	r := &recalled{b: b, w: newWatch()}
 	s, err := b.serve(ctx, cfg, r.w.hooks(), held)
@@ -150,7 +150,7 @@ func (r *recalled) kept(ctx context.Context) ([]Value, error) {
 	} {
 		used, err := client.MemoryUsage(ctx, key.name, 0).Result()
 		if errors.Is(err, redis.Nil) {
-			continue // recorded and settled by now, or expired
+			continue // already recorded and removed, or expired
 		}
 		if err != nil {
 			return nil, fmt.Errorf("MEMORY USAGE %s: %w", key.name, err)
@@ -171,7 +171,7 @@ func (r *recalled) measure(ctx context.Context) ([]total, error) {
 			return nil, err
 		}
 	}
-	r.w.capture.Store(false) // copying what is sent is no part of a refresh
+	r.w.capture.Store(false) // copying requests is not part of a refresh
 	r.sum, r.shares = spent{}, nil
 	return r.b.compare(ctx, r.b.rounds(),
 		side{
@@ -195,7 +195,7 @@ func (r *recalled) measure(ctx context.Context) ([]total, error) {
 	)
 }
 
-// introduce gives the next n readers their profiles.
+// introduce stores profiles for the next n readers.
 func (r *recalled) introduce(ctx context.Context, n int) error {
 	for ; r.profiles < r.readers+n; r.profiles++ {
 		if err := r.s.Engine.PutProfile(ctx, otherReader(r.profiles), profile(r.profiles)); err != nil {
@@ -207,7 +207,7 @@ func (r *recalled) introduce(ctx context.Context, n int) error {
 
 func otherReader(i int) string { return "reader_s" + strconv.Itoa(i) }
 
-// one refreshes for another reader.
+// one refreshes for a new reader.
 func (r *recalled) one(ctx context.Context) (time.Duration, error) {
 	if err := r.introduce(ctx, 1); err != nil {
 		return 0, err
@@ -233,7 +233,7 @@ func (r *recalled) one(ctx context.Context) (time.Duration, error) {
 	return took, nil
 }
 
-// search sends a recall's body and throws the answer away.
+// search sends a recall query and discards the answer.
 func (b *bench) search(ctx context.Context, body []byte) error {
 	return esindex.Do(ctx, b.services.elastic, http.MethodPost, "/"+b.name+"/_search",
 		"allow_partial_search_results=false&filter_path=error,status,hits.hits.sort", body, nil)
@@ -253,14 +253,14 @@ func sendAgain(ctx context.Context, client redis.UniversalClient, cmds [][]any) 
 			return nil
 		})
 		if len(replies) > 0 && errors.Is(err, redis.Nil) {
-			return nil // a day that has no shard count
+			return nil // a day without a shard count
 		}
 		return err
 	})
 }
 
-// quantile is the value below which the share q of the values lies. There must
-// be one.
+// quantile returns the value below which the share q of the values lies. values must not be
+// empty.
 func quantile(values []float64, q float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]

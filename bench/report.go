@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Report holds the measurements of a run. Its JSON is for programs: fields are
-// added, never renamed.
+// Report holds the measurements of a run. Its JSON is a stable format: fields may be added, but
+// are never renamed.
 type Report struct {
 	Machine     Machine      `json:"machine"`
 	Settings    Settings     `json:"settings"`
 	Results     []Result     `json:"results"`
 	Simulations []Simulation `json:"simulations"`
 	Budgets     []Budget     `json:"budgets"`
-	// Impossible lists what must not happen on any machine however slow:
-	// repeats, answers that are wrong. It should be empty.
+	// Impossible lists results that are wrong on any machine, however slow: repeats, wrong
+	// answers. It should be empty.
 	Impossible []string `json:"impossible"`
-	Seconds    float64  `json:"seconds"` // the whole run
+	Seconds    float64  `json:"seconds"` // duration of the run
 }
 
 // Machine describes the machine of a run.
@@ -34,11 +34,11 @@ type Machine struct {
 	Elasticsearch string    `json:"elasticsearch,omitempty"`
 }
 
-// Settings are those of the run.
+// Settings holds the settings of the run.
 type Settings struct {
 	Only     []string `json:"only"`
 	Items    []int    `json:"items"`
-	Duration string   `json:"duration"` // of each side of a comparison
+	Duration string   `json:"duration"` // per side of a comparison
 	Rounds   int      `json:"rounds"`
 	Clients  int      `json:"clients"`
 	Page     int      `json:"page"`
@@ -49,23 +49,23 @@ type Settings struct {
 type Result struct {
 	Part    string  `json:"part"` // one of [Parts]
 	Mode    string  `json:"mode"` // embedded or services
-	What    string  `json:"what"` // what it was measured on: sizes and numbers
+	What    string  `json:"what"` // description of the measurement: sizes and numbers
 	Cases   []Case  `json:"cases,omitempty"`
 	Ratios  []Ratio `json:"ratios,omitempty"`
 	Figures []Value `json:"figures,omitempty"`
 	Skipped string  `json:"skipped,omitempty"` // why it was not measured
 }
 
-// Case is one side of a comparison. What is said of a call is a mean.
+// Case is one side of a comparison. Figures per call are means.
 type Case struct {
 	Name        string  `json:"name"`
 	Calls       int64   `json:"calls"`
 	PerSecond   float64 `json:"per_second"` // median of the rounds
 	Latency     Latency `json:"latency_us"`
-	Allocs      float64 `json:"allocs"` // 0, and so AllocBytes, where others' cannot be told apart
+	Allocs      float64 `json:"allocs"` // 0, like AllocBytes, if other allocations cannot be separated
 	AllocBytes  float64 `json:"alloc_bytes"`
 	AnswerBytes float64 `json:"answer_bytes,omitempty"`
-	// CPU is in µs, by process. The clients of the measurement run in freshet's.
+	// CPU is in µs, by process. The clients of the measurement run in the freshet process.
 	CPU map[string]float64 `json:"cpu_us"`
 }
 
@@ -94,7 +94,7 @@ type Value struct {
 	Unit  string  `json:"unit"`
 }
 
-// Budget is a promise and what was measured.
+// Budget is a promise and its measurement.
 type Budget struct {
 	What     string  `json:"what"`
 	Limit    string  `json:"limit"`
@@ -110,7 +110,7 @@ func (r *Report) Write(w io.Writer) error {
 	return enc.Encode(r)
 }
 
-// figure finds a value by name; ok is false where it was not measured.
+// figure returns the value with a name; ok is false if it was not measured.
 func (r Result) figure(name string) (v float64, ok bool) {
 	for _, f := range r.Figures {
 		if f.Name == name {

@@ -17,16 +17,16 @@ import (
 // Traffic configures a simulation.
 type Traffic struct {
 	Agents      int     `json:"agents"`
-	Impressions int     `json:"impressions"` // a day, of all agents together
-	Capacity    int     `json:"capacity"`    // impressions a day's filter is made for
+	Impressions int     `json:"impressions"` // per day, over all agents
+	Capacity    int     `json:"capacity"`    // impressions that a day's filter is sized for
 	Days        int     `json:"days"`
 	Items       int     `json:"items"`
 	Zipf        float64 `json:"zipf"` // exponent of the items' popularity, above 1
 	Seed        uint64  `json:"seed"`
 }
 
-// WithDefaults fills in what is not set, for a window of so many days: one day
-// more than the window, so that a filter leaves it.
+// WithDefaults returns the traffic with defaults for unset fields. The default number of days is
+// one more than the window, so that a filter leaves it.
 func (t Traffic) WithDefaults(window int) Traffic {
 	set := func(v *int, standard int) {
 		if *v == 0 {
@@ -44,14 +44,14 @@ func (t Traffic) WithDefaults(window int) Traffic {
 	return t
 }
 
-// short is little traffic of the same kind.
+// short returns the same kind of traffic at a smaller scale.
 func (t Traffic) short() Traffic {
 	t.Agents, t.Impressions, t.Items = min(t.Agents, 500), min(t.Impressions, 10_000), min(t.Items, 20_000)
 	t.Capacity = t.Impressions
 	return t
 }
 
-// Validate says what cannot be played.
+// Validate checks the traffic.
 func (t Traffic) Validate() error {
 	switch {
 	case t.Agents < 1 || t.Impressions < page || t.Capacity < 1 || t.Days < 1:
@@ -70,13 +70,13 @@ func (t Traffic) Validate() error {
 type Simulation struct {
 	Backend string      `json:"backend"`
 	Window  int         `json:"window_days"`
-	Rate    float64     `json:"false_positive_rate"` // configured, of the whole window
+	Rate    float64     `json:"false_positive_rate"` // configured, for the whole window
 	Traffic Traffic     `json:"traffic"`
 	Days    []DayPlayed `json:"days"`
-	// Probes are pairs that were never delivered, asked at the end, when each filter of
-	// the window is as full as it gets.
+	// Probes are pairs that were never delivered, checked at the end, when each filter of the
+	// window is full.
 	Probes  Compared `json:"probes"`
-	Repeats int      `json:"repeats"` // shown within the window and taken for unseen
+	Repeats int      `json:"repeats"` // items shown within the window but reported as unseen
 	Seconds float64  `json:"seconds"`
 }
 
@@ -85,30 +85,30 @@ type DayPlayed struct {
 	Day         string   `json:"day"`
 	Visits      int      `json:"visits"`
 	Impressions int      `json:"impressions"`
-	Fill        Compared `json:"fill"`   // of the day's filters at its end
-	Memory      Compared `json:"memory"` // bytes, of all filters of the window so far
-	Hidden      Compared `json:"hidden"` // groups asked for once, by the visits, and taken for seen
+	Fill        Compared `json:"fill"`   // of the day's filters, at its end
+	Memory      Compared `json:"memory"` // bytes of all filters in the window so far
+	Hidden      Compared `json:"hidden"` // groups checked once by the visits and reported as seen
 }
 
-// Compared is a formula's value and what was found.
+// Compared is the value of a formula and the measured value.
 type Compared struct {
 	Expected float64 `json:"expected"`
 	Measured float64 `json:"measured"`
-	// Bound is the largest difference that chance and the formula's own
-	// approximation explain; 0: none is stated.
+	// Bound is the largest difference explained by chance and the approximation in the formula; 0
+	// means none is stated.
 	Bound float64 `json:"bound,omitempty"`
-	Of    int     `json:"of,omitempty"` // how many were asked, of a count
+	Of    int     `json:"of,omitempty"` // sample size, for a count
 }
 
-// possible reports whether the difference can be explained.
+// possible reports whether the difference is within the bound.
 func (c Compared) possible() bool { return c.Bound == 0 || math.Abs(c.Measured-c.Expected) <= c.Bound }
 
 const (
-	// sigmas of chance are allowed; six are passed once in five hundred
-	// million times.
+	// sigmas is the allowed deviation in standard deviations; six are exceeded once in five
+	// hundred million times.
 	sigmas = 6
-	// approximation is how far the formula itself may be off: it takes the
-	// positions of a member for independent of each other.
+	// approximation is the relative error of the formula: it assumes that the positions of a
+	// member are independent.
 	approximation = 0.1
 )
 
@@ -120,9 +120,9 @@ func counted(measured int, expected float64, of int) Compared {
 	}
 }
 
-// Simulate plays days of traffic on compressed time in Redis, or without redis.url
-// in this process, and compares its filters with the formulas. Repeats, and false hits
-// beyond the bound, are listed in [Report.Impossible].
+// Simulate simulates days of traffic on compressed time, in Redis or without redis.url in this
+// process, and compares its filters with the formulas. Repeats, and false hits beyond the bound,
+// are listed in [Report.Impossible].
 func Simulate(ctx context.Context, o Options, traffic Traffic) (*Report, error) {
 	o = o.WithDefaults()
 	o.Only = []string{"simulate"}
@@ -180,7 +180,7 @@ func (b *bench) simulate(ctx context.Context, traffic Traffic) (err error) {
 	return nil
 }
 
-// judge lists what cannot be.
+// judge records impossible results.
 func (b *bench) judge(sim Simulation) {
 	if sim.Repeats > 0 {
 		b.impossible("simulation, %s: %d candidates that were shown within the window were taken for unseen", sim.Backend, sim.Repeats)
@@ -197,16 +197,16 @@ func (b *bench) judge(sim Simulation) {
 	check("false hits of the whole window", sim.Probes)
 }
 
-// heapNow is the size of the heap, in bytes.
+// heapNow returns the size of the heap, in bytes.
 func heapNow() float64 {
 	var m runtime.MemStats
 	runtime.GC()
-	runtime.GC() // pools release what they hold at the second
+	runtime.GC() // the second collection frees pooled objects
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapAlloc)
 }
 
-// sized are the filters of a day.
+// sized returns the size and number of a day's filters.
 func sized(cfg configs.Config) (size dedup.FilterSize, filters int) {
 	d := dedup.Config{
 		WindowDays: cfg.Dedup.WindowDays, FalsePositiveRate: cfg.Dedup.FalsePositiveRate,

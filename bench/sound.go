@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// unsound lists what is wrong with a result however fast the machine is: a side that
-// was not asked, percentiles out of order, a ratio that misses rounds, a figure that is
-// no number.
+// unsound returns the defects of a result that no machine's speed can explain: a side without
+// calls, percentiles out of order, a ratio with missing rounds, a figure that is not finite.
 func (r *Result) unsound(rounds int) (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	for _, c := range r.Cases {
@@ -34,7 +33,7 @@ func (r *Result) unsound(rounds int) (wrong []string) {
 	return wrong
 }
 
-// finite reports whether all values are numbers; JSON has no other.
+// finite reports whether no value is NaN or infinite, which JSON cannot represent.
 func finite(values ...float64) bool {
 	return !slices.ContainsFunc(values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }

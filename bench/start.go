@@ -15,15 +15,13 @@ import (
 )
 
 const (
-	// readyWithin bounds a start, so that a server that cannot start is an
-	// error and not a wait.
+	// readyWithin bounds a start, so that a server that cannot start causes an error.
 	readyWithin = 5 * time.Minute
 	starts      = 3
-	startPages  = 3000 // asked before memory is read
+	startPages  = 3000 // pages requested before memory is read
 )
 
-// start measures the binary as a process of its own: until it is ready, and
-// the memory it then takes.
+// start measures the binary as a separate process: the time until it is ready, and its memory.
 func (b *bench) start(ctx context.Context) ([]Result, error) {
 	var results []Result
 	for _, n := range b.o.Items {
@@ -53,8 +51,8 @@ func (b *bench) start(ctx context.Context) ([]Result, error) {
 	return results, nil
 }
 
-// startOnce starts a server, asks it for pages and stops it. Memory is 0 where
-// the system does not tell.
+// startOnce starts a server, requests pages and stops it. Memory is 0 if the system does not
+// report it.
 func (b *bench) startOnce(ctx context.Context, dir string) (took time.Duration, resident, peak float64, err error) {
 	addr, err := freeAddr(ctx)
 	if err != nil {
@@ -89,7 +87,7 @@ func (b *bench) startOnce(ctx context.Context, dir string) (took time.Duration, 
 	return took, resident, peak, nil
 }
 
-// environment is ours without the settings of a server.
+// environment returns this process's environment without server settings.
 func environment() []string {
 	var env []string
 	for _, pair := range os.Environ() {
@@ -109,7 +107,7 @@ func freeAddr(ctx context.Context) (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// ready waits until the server says it is.
+// ready waits until the server is ready.
 func ready(ctx context.Context, addr string, exited chan error) error {
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()

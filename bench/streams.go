@@ -20,9 +20,9 @@ import (
 
 const (
 	mostStreams = 10_000
-	otherFiles  = 500  // that a process has open beside both ends of its streams
-	leastFiles  = 1024 // that a process may have open where it is not known
-	// tellWithin is how long it may take until everybody is told.
+	otherFiles  = 500  // files open in addition to both ends of the streams
+	leastFiles  = 1024 // assumed limit of open files if it is unknown
+	// tellWithin limits the time until all streams have the event.
 	tellWithin = 30 * time.Second
 )
 
@@ -36,15 +36,15 @@ func (b *bench) streamsServices(ctx context.Context) ([]Result, error) {
 	return b.streams(ctx, b.socialConfig(filepath.Join(b.dir, "streams")))
 }
 
-// streams opens many streams of agents who follow one author, and measures how long it
-// takes from a post until each is told: of an author whose posts are pushed into lists, and
-// of one whose posts are pulled.
+// streams opens many streams of agents that follow one author, and measures the time from a post
+// until each stream has the event: for an author whose posts are pushed into lists, and for one
+// whose posts are pulled.
 func (b *bench) streams(ctx context.Context, cfg configs.Config) (results []Result, err error) {
 	n, rounds := min(mostStreams, (openFiles()-otherFiles)/2), b.rounds()
 	if b.o.Short {
 		n = 50
 	}
-	cfg.Timeline.CelebrityAt = 1_000_000 // by hand
+	cfg.Timeline.CelebrityAt = 1_000_000 // delivery is set explicitly
 	s, err := b.serve(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (b *bench) streams(ctx context.Context, cfg configs.Config) (results []Resu
 
 func listening(author string, i int) string { return fmt.Sprintf("listens_to_%s_%d", author, i) }
 
-// toldOf measures the streams of those who follow one author.
+// toldOf measures the streams of one author's followers.
 func (b *bench) toldOf(ctx context.Context, s *system, author string, n, rounds int) (Result, error) {
 	if err := b.audience(ctx, s, author, n); err != nil {
 		return Result{}, err
@@ -77,7 +77,7 @@ func (b *bench) toldOf(ctx context.Context, s *system, author string, n, rounds 
 	told := total{name: "from the post until a stream has it", turn: turn{times: newTimes()}}
 	var spread, last, spent []float64
 	for i := range rounds {
-		// Looks are made at fixed times, posts are not.
+		// The watcher checks at fixed times, so posts are spread over its interval.
 		if err := sleep(ctx, time.Duration(i+1)*engine.LookEvery/time.Duration(rounds)); err != nil {
 			return Result{}, err
 		}
@@ -113,7 +113,7 @@ func (b *bench) toldOf(ctx context.Context, s *system, author string, n, rounds 
 	}, nil
 }
 
-// audience has n agents follow an author, and a post in each of their lists.
+// audience makes n agents follow an author, sets the delivery and waits for the jobs.
 func (b *bench) audience(ctx context.Context, s *system, author string, n int) error {
 	edges := make([]social.Edge, n)
 	for i := range edges {
@@ -137,11 +137,11 @@ func (b *bench) audience(ctx context.Context, s *system, author string, n int) e
 // listeners are open streams.
 type listeners struct {
 	conns []net.Conn
-	heard chan time.Time // one for each stream that is told something
+	heard chan time.Time // one value per stream and event
 	wg    sync.WaitGroup
 }
 
-// listen opens the streams, and returns when they are watched.
+// listen opens the streams and returns once they are watched.
 func (b *bench) listen(ctx context.Context, s *system, author string, n int) (*listeners, error) {
 	l := &listeners{conns: make([]net.Conn, n), heard: make(chan time.Time, n)}
 	errs := make([]error, clients)
@@ -158,7 +158,7 @@ func (b *bench) listen(ctx context.Context, s *system, author string, n int) (*l
 		l.close()
 		return nil, err
 	}
-	return l, sleep(ctx, 2*engine.LookEvery) // whom they follow is known
+	return l, sleep(ctx, 2*engine.LookEvery) // until the watcher knows whom they follow
 }
 
 // open opens one stream and reads it until it ends.
@@ -196,7 +196,7 @@ func (l *listeners) open(ctx context.Context, addr, agent string, i int) error {
 	return nil
 }
 
-// told waits until every stream is told, and returns when the last was.
+// told waits until every stream has the event, and returns when the last one got it.
 func (l *listeners) told(ctx context.Context, since time.Time, t turn) (latest time.Time, err error) {
 	late := time.NewTimer(tellWithin)
 	defer late.Stop()

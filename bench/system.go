@@ -24,17 +24,17 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-// Sizes of what is measured.
+// Sizes used in the measurements.
 const (
 	page         = 20
-	sessionItems = 480 // what a refresh of 500 leaves
+	sessionItems = 480 // left after a refresh of 500
 	agentPages   = sessionItems / page
 	demoSeed     = 20260306
-	// variety is how many items the demo makes before its titles grow scarce.
+	// variety is the number of items that the demo generates before its titles run out.
 	variety = 100_000
 )
 
-// system is a Freshet that serves, as the serve command does.
+// system is a running Freshet, like that of the serve command.
 type system struct {
 	*app.App
 	addr    string
@@ -42,14 +42,13 @@ type system struct {
 	stop    func() error
 }
 
-// serve starts a system. stop finishes it and tells if it has lost count of
-// what it delivered.
+// serve starts a system. stop shuts it down and records lost impressions.
 func (b *bench) serve(ctx context.Context, cfg configs.Config, options ...app.Option) (*system, error) {
-	cfg.Server.Drain = 0 // nothing balances
+	cfg.Server.Drain = 0 // no load balancer
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	a, err := app.Open(ctx, cfg, append(options, app.WithLogger(b.log), app.WithSettingsApart(), app.WithRecallCache(0, 0))...) // every recall is a recall
+	a, err := app.Open(ctx, cfg, append(options, app.WithLogger(b.log), app.WithSettingsApart(), app.WithRecallCache(0, 0))...) // no recall is cached
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +71,7 @@ func (b *bench) serve(ctx context.Context, cfg configs.Config, options ...app.Op
 	return &system{App: a, indexed: cfg.UsesElasticsearch(), addr: l.Addr().String(), stop: stop}, nil
 }
 
-// recorded waits until what was delivered is in the filters.
+// recorded waits until all delivered impressions are in the filters.
 func (s *system) recorded(ctx context.Context) error {
 	for {
 		if t := s.Totals(); t.Recorded+t.Deferred >= t.Delivered {
@@ -86,7 +85,7 @@ func (s *system) recorded(ctx context.Context) error {
 	}
 }
 
-// put stores items and makes them recallable.
+// put stores items and makes them visible to recall.
 func (b *bench) put(ctx context.Context, s *system, items []feed.Item) error {
 	for batch := range slices.Chunk(items, 1000) {
 		errs, err := s.Catalog.Put(ctx, batch)
@@ -100,8 +99,7 @@ func (b *bench) put(ctx context.Context, s *system, items []feed.Item) error {
 	return errors.Join(b.unmark(ctx, items), esindex.Do(ctx, b.services.elastic, http.MethodPost, "/"+b.name+"/_refresh", "", nil, nil))
 }
 
-// unmark removes the marks of a change, which keep an item from being cached
-// for some seconds.
+// unmark removes the change markers, which prevent caching of an item for some seconds.
 func (b *bench) unmark(ctx context.Context, items []feed.Item) error {
 	keys := rediskeys.For(b.services.redis, b.prefix())
 	for batch := range slices.Chunk(items, 1000) {
@@ -118,8 +116,8 @@ func (b *bench) unmark(ctx context.Context, items []feed.Item) error {
 	return nil
 }
 
-// filledDir is a data directory with n items in it and impressions in every
-// filter of the window. It is filled once a run.
+// filledDir returns a data directory with n items and with impressions in every filter of the
+// window. It is filled once per run.
 func (b *bench) filledDir(ctx context.Context, n int) (string, error) {
 	if dir, ok := b.filled[n]; ok {
 		return dir, nil
@@ -142,13 +140,13 @@ func (b *bench) filledDir(ctx context.Context, n int) (string, error) {
 	return dir, nil
 }
 
-// openDedup opens the dedup store alone, as if it were then: the store in
-// process writes to no day before the one it was opened on.
+// openDedup opens only the dedup store, with the clock at then: the store in process does not
+// write to days before the one it was opened on.
 func (b *bench) openDedup(ctx context.Context, cfg configs.Config, then time.Time) (dedup.Store, func(context.Context) error, error) {
 	return app.OpenDedup(ctx, cfg, app.WithLogger(b.log), app.WithClock(func() time.Time { return then }))
 }
 
-// firstDay is the same time of the window's first day.
+// firstDay returns the time of now on the window's first day.
 func firstDay(cfg configs.Config, now time.Time) time.Time {
 	return now.AddDate(0, 0, 1-cfg.Dedup.WindowDays)
 }
@@ -176,7 +174,7 @@ func (b *bench) fillWindow(ctx context.Context, cfg configs.Config, now time.Tim
 	return nil
 }
 
-// recordAll records in the batches of the recorder.
+// recordAll records impressions in batches of the recorder's size.
 func recordAll(ctx context.Context, store dedup.Writer, all []dedup.Impression, now time.Time) error {
 	for batch := range slices.Chunk(all, 1000) {
 		if _, err := store.Record(ctx, batch, now); err != nil {
@@ -186,13 +184,12 @@ func recordAll(ctx context.Context, store dedup.Writer, all []dedup.Impression, 
 	return nil
 }
 
-// makeItems makes n items of the demo, the newest of now.
+// makeItems returns n items of the demo, the newest dated now.
 func makeItems(n int, now time.Time) []feed.Item {
 	return slices.AppendSeq(make([]feed.Item, 0, n), eachItem(n, now))
 }
 
-// eachItem goes through the items of makeItems. Beyond the demo's variety they
-// repeat under other ids.
+// eachItem yields the items of makeItems. Beyond the demo's variety they repeat with other ids.
 func eachItem(n int, now time.Time) iter.Seq[feed.Item] {
 	return func(yield func(feed.Item) bool) {
 		made := demo.Generate(demoSeed, min(n, variety), now)
@@ -213,12 +210,12 @@ func eachItem(n int, now time.Time) iter.Seq[feed.Item] {
 	}
 }
 
-// readers is how many readers take turns in process.
+// readers is the number of readers that take turns in process.
 const readers = 1000
 
 func reader(i int) string { return "reader_" + strconv.Itoa(i) }
 
-// profile is that of the i-th reader; no two are equal, so no two recalls are
+// profile returns the profile of the i-th reader; no two are equal, so that no recalls are
 // shared.
 func profile(i int) feed.Profile {
 	topics := []string{"go", "open-source", "science", "music", "football", "travel", "cooking", "cycling"}

@@ -20,7 +20,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// Numbers of followees that a timeline is measured with: beside a pull, and cold.
+// Numbers of followees for the comparison with a pull, and for cold timelines.
 var (
 	pullSizes = []int{10, 100, 1000}
 	coldSizes = []int{1000, 7500}
@@ -28,17 +28,17 @@ var (
 
 const (
 	timelinePath = "/v1/timeline?limit=20"
-	leastPage    = page * 100 // bytes; smaller than any page of the network's posts
+	leastPage    = page * 100 // bytes; less than any page of the network's posts
 )
 
-// reading is one side that answers GET with a page for each agent.
+// reading is a side that answers GET with a page for each agent.
 func (b *bench) reading(name, addr, path string, agents []string) side {
 	return side{name: name, run: func(ctx context.Context, _ int) (turn, error) {
 		return askFor(ctx, addr, path, agents, leastPage, b.slice())
 	}}
 }
 
-// askFor lets the clients ask for pages of agents, chosen at random, for a while.
+// askFor makes the clients request pages of random agents for a while.
 func askFor(ctx context.Context, addr, path string, agents []string, least int, d time.Duration) (turn, error) {
 	turns, errs := make([]turn, clients), make([]error, clients)
 	var wg sync.WaitGroup
@@ -75,7 +75,7 @@ func askFor(ctx context.Context, addr, path string, agents []string, least int, 
 	return sum, nil
 }
 
-// timelineEmbedded compares a page with a handler that writes the same bytes.
+// timelineEmbedded compares a page with a handler that sends the same bytes.
 func (b *bench) timelineEmbedded(ctx context.Context) (results []Result, err error) {
 	cfg := b.embeddedConfig(filepath.Join(b.dir, "timeline"))
 	cfg.Social.Off = false
@@ -109,8 +109,7 @@ func (b *bench) timelineEmbedded(ctx context.Context) (results []Result, err err
 	}}, nil
 }
 
-// smallNetwork publishes posts by the store's own calls and returns readers who
-// follow all authors.
+// smallNetwork creates posts directly in the store and returns readers that follow all authors.
 func (b *bench) smallNetwork(ctx context.Context, s *system) (readers []string, err error) {
 	const authors, posts = 20, 10
 	var edges []social.Edge
@@ -132,7 +131,7 @@ func (b *bench) smallNetwork(ctx context.Context, s *system) (readers []string, 
 	return readers, b.idle(ctx, s)
 }
 
-// idle waits until no job is left to be done now.
+// idle waits until no job is due.
 func (b *bench) idle(ctx context.Context, s *system) error {
 	for {
 		st, err := s.Social.Stats(ctx)
@@ -145,7 +144,7 @@ func (b *bench) idle(ctx context.Context, s *system) error {
 	}
 }
 
-// ask asks once for each agent and returns the last answer.
+// ask requests one page for each agent and returns the last answer.
 func ask(ctx context.Context, addr, path string, agents ...string) ([]byte, error) {
 	c, err := dial(ctx, addr)
 	if err != nil {
@@ -161,8 +160,8 @@ func ask(ctx context.Context, addr, path string, agents ...string) ([]byte, erro
 	return body, nil
 }
 
-// timelineServices compares a page whose list is there with the least that a
-// page can be made of, and with a pull; and measures one whose list is not.
+// timelineServices compares a page from an existing list with the minimum work for a page and
+// with a pull; it also measures pages without a list.
 func (b *bench) timelineServices(ctx context.Context) (results []Result, err error) {
 	if err := b.fillNetwork(ctx); err != nil {
 		return nil, err
@@ -182,7 +181,7 @@ func (b *bench) timelineServices(ctx context.Context) (results []Result, err err
 	return results, nil
 }
 
-// pagesThere measures pages whose lists exist.
+// pagesThere measures pages from existing lists.
 func (b *bench) pagesThere(ctx context.Context, s *system) (results []Result, err error) {
 	p, client := b.people(), b.services.redis
 	keys := rediskeys.For(client, b.prefix())
@@ -218,7 +217,7 @@ func (b *bench) pagesThere(ctx context.Context, s *system) (results []Result, er
 	}}, err
 }
 
-// listMemory measures the memory of a list in Redis, as it is configured.
+// listMemory measures the memory of a list in Redis, as configured.
 func (b *bench) listMemory(ctx context.Context, key string) ([]Value, error) {
 	used, err := b.services.redis.MemoryUsage(ctx, key, 0).Result()
 	if err != nil {
@@ -235,7 +234,7 @@ func (b *bench) listMemory(ctx context.Context, key string) ([]Value, error) {
 	return []Value{{"entries of a list", float64(entries), ""}, {"bytes an entry, " + encoding, float64(used) / float64(entries), "bytes"}}, nil
 }
 
-// cacheCards puts the posts of agents' lists where the bare handler reads them.
+// cacheCards stores the posts of agents' lists where the bare handler reads them.
 func (b *bench) cacheCards(ctx context.Context, list, card func(string) string, agents []string) error {
 	for _, agent := range agents {
 		ids, err := b.services.redis.ZRevRange(ctx, list(agent), 0, page-1).Result()
@@ -262,8 +261,8 @@ func (b *bench) cacheCards(ctx context.Context, list, card func(string) string, 
 	return nil
 }
 
-// rangeAndRead is the least that a timeline can be made of: ZREVRANGE, MGET of the
-// posts, one SELECT that says whether they are still there and what is liked.
+// rangeAndRead is the minimum work for a timeline page: ZREVRANGE, MGET of the posts, and one
+// SELECT that finds which of them still exist.
 func rangeAndRead(client redis.UniversalClient, pool *pgxpool.Pool, list, card func(string) string, cluster bool) gin.HandlerFunc {
 	read := client.MGet
 	if cluster {
@@ -298,7 +297,7 @@ func rangeAndRead(client redis.UniversalClient, pool *pgxpool.Pool, list, card f
 	}
 }
 
-// pagesCold measures pages whose lists are built for them, one at a time.
+// pagesCold measures pages whose lists must be built first, one at a time.
 func (b *bench) pagesCold(ctx context.Context, s *system) (results []Result, err error) {
 	keys := rediskeys.For(b.services.redis, b.prefix())
 	for _, n := range b.people().many(coldSizes...) {
@@ -340,7 +339,7 @@ func (b *bench) pagesCold(ctx context.Context, s *system) (results []Result, err
 	return results, nil
 }
 
-// page asks for an agent's first page, which must be a full one.
+// page requests an agent's first page, which must be full and not degraded.
 func (c *client) page(agent string) error {
 	body, err := c.call(http.MethodGet, timelinePath, agent, "")
 	if err != nil {

@@ -20,17 +20,17 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// Names of processes, as reports have them.
+// Names of processes in reports.
 const (
-	thisProcess     = "freshet" // the clients of the measurement run in it too
-	redisProcess    = "redis"   // all masters together
+	thisProcess     = "freshet" // includes the clients of the measurement
+	redisProcess    = "redis"   // sum of all masters
 	elasticProcess  = "elasticsearch"
-	databaseProcess = "postgres" // all of its processes together
+	databaseProcess = "postgres" // sum of all its processes
 )
 
-// usage holds the resources spent since the processes began.
+// usage holds the resources used since the processes started.
 type usage struct {
-	cpu       map[string]time.Duration // by process; one that does not tell is not there
+	cpu       map[string]time.Duration // by process; unknown ones are missing
 	mallocs   uint64
 	allocated uint64 // bytes
 }
@@ -56,13 +56,13 @@ func (u usage) plus(more usage) usage {
 	return sum
 }
 
-// meter reads what the processes have used. A service that is nil is left out.
+// meter reads the resource usage of the processes. Nil services are skipped.
 type meter struct {
 	redis      redis.UniversalClient
 	elastic    esindex.Client
-	postgres   *pgxpool.Pool // of the bare handlers
+	postgres   *pgxpool.Pool // used by the bare handlers
 	postmaster int           // the parent of PostgreSQL's processes on this machine, or 0
-	pid        int           // of Elasticsearch where it runs here, else 0
+	pid        int           // process id of Elasticsearch if it runs here, else 0
 }
 
 func (m *meter) read(ctx context.Context) (usage, error) {
@@ -91,8 +91,8 @@ func (m *meter) read(ctx context.Context) (usage, error) {
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
 	u.mallocs, u.allocated = mem.Mallocs, mem.TotalAlloc
-	// Last before what is measured and first after it would be better still,
-	// but what stands above is microseconds.
+	// Reading it last before and first after the measured work would be better still,
+	// but the code above takes only microseconds.
 	if spent, ok := ownCPU(); ok {
 		u.cpu[thisProcess] = spent
 	}
@@ -117,7 +117,7 @@ func eachMaster(ctx context.Context, client redis.UniversalClient, f func(contex
 	return fmt.Errorf("a %T cannot be asked server by server", client)
 }
 
-// redisInfo is a section of INFO, by name.
+// redisInfo returns the fields of a section of INFO.
 func redisInfo(ctx context.Context, c *redis.Client, section string) (map[string]string, error) {
 	text, err := c.Info(ctx, section).Result()
 	if err != nil {
@@ -150,9 +150,8 @@ func redisCPU(ctx context.Context, client redis.UniversalClient) (time.Duration,
 	return time.Duration(sum * float64(time.Second)), err
 }
 
-// elasticCPU is that of all nodes. Elasticsearch takes its figures once a
-// second; where the node runs on this machine the kernel's are used, which are
-// those of now.
+// elasticCPU returns the CPU time of all nodes. Elasticsearch updates its figures once per
+// second; if the node runs on this machine, the kernel's current figures are used instead.
 func elasticCPU(ctx context.Context, client esindex.Client) (time.Duration, error) {
 	var stats struct {
 		Nodes map[string]struct {
@@ -172,8 +171,8 @@ func elasticCPU(ctx context.Context, client esindex.Client) (time.Duration, erro
 	return sum, err
 }
 
-// localElastic is the process id of the only node, where it runs on this
-// machine and its kernel tells what processes use.
+// localElastic returns the process id of the only node, if it runs on this machine and /proc is
+// available.
 func localElastic(ctx context.Context, client esindex.Client) (pid int, ok bool) {
 	var info struct {
 		Nodes map[string]struct {
@@ -190,7 +189,7 @@ func localElastic(ctx context.Context, client esindex.Client) (pid int, ok bool)
 	for _, node := range info.Nodes {
 		pid = node.Process.ID
 	}
-	// In a container the same number is somebody else here.
+	// If the node runs in a container, its number may belong to another process here.
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil || !strings.Contains(string(line), "elasticsearch") {
 		return 0, false
@@ -199,16 +198,16 @@ func localElastic(ctx context.Context, client esindex.Client) (pid int, ok bool)
 	return pid, err == nil
 }
 
-// processCPU is the CPU time of a process by /proc.
+// processCPU returns the CPU time of a process from /proc.
 func processCPU(pid int) (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, err
 	}
-	// The name, in brackets, may hold anything; what follows are numbers.
+	// The name, in parentheses, may contain anything; the fields after it are numbers.
 	_, after, _ := strings.Cut(string(text), ") ")
 	fields := strings.Fields(after)
-	const user, system, ticks = 11, 12, 100 // Linux tells user space of 100 a second, everywhere
+	const user, system, ticks = 11, 12, 100 // Linux reports 100 ticks per second to user space on every platform
 	if len(fields) <= system {
 		return 0, fmt.Errorf("/proc/%d/stat has %d fields", pid, len(fields))
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ownCPU is the CPU time of this process, in user and kernel mode.
+// ownCPU returns the CPU time of this process, in user and kernel mode.
 func ownCPU() (time.Duration, bool) {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -16,7 +16,7 @@ func ownCPU() (time.Duration, bool) {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), true
 }
 
-// openFiles is how many files this process may have open.
+// openFiles returns the limit of open files of this process.
 func openFiles() int {
 	var l syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l) != nil {

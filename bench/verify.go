@@ -8,9 +8,8 @@ import (
 	"github.com/freshet/freshet/engine"
 )
 
-// verify reads the feeds of a few agents, several calls of each at once, and
-// notes an item that comes twice. What was measured is worth nothing if it was
-// the wrong answer.
+// verify reads the feeds of a few agents with concurrent calls, and records items that occur
+// twice. Measurements of wrong answers would be worthless.
 func (b *bench) verify(ctx context.Context, s *system) error {
 	calls := []func(string) engine.Request{refresh, loadMore, loadMore, loadMore, refresh, loadMore}
 	for _, agent := range agentNames("verify_"+rest(b.name), 4) {
@@ -46,5 +45,5 @@ func (b *bench) verify(ctx context.Context, s *system) error {
 	return nil
 }
 
-// rest is a run's name without what all have in common.
+// rest returns a run's name without the common prefix.
 func rest(name string) string { return name[len(mark):] }

@@ -17,14 +17,14 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// watch adds up the time spent in the client libraries by calls whose context
-// [watched] made, and keeps what they sent last, to send it again without us.
+// watch sums the time spent in the client libraries by calls whose context [watched] made, and
+// stores their last requests, to replay them without Freshet.
 type watch struct {
 	elastic, redis, wire atomic.Int64
-	capture              atomic.Bool // keep what is sent
+	capture              atomic.Bool // store requests
 
-	// What is asked at the same time counts once: busy is the time in which at
-	// least one call was under way.
+	// Concurrent calls count once: busy is the time during which at least one call is in
+	// progress.
 	busyMu   sync.Mutex
 	underWay int
 	began    time.Time
@@ -32,7 +32,7 @@ type watch struct {
 
 	mu     sync.Mutex
 	search []byte  // body of the last search
-	check  [][]any // commands of the last pipeline that asked a Bloom filter
+	check  [][]any // commands of the last pipeline with a Bloom filter check
 }
 
 func newWatch() *watch {
@@ -41,14 +41,14 @@ func newWatch() *watch {
 	return w
 }
 
-// spent breaks the time of a refresh down.
+// spent is the breakdown of the time of a refresh.
 type spent struct{ total, busy, elastic, redis, wire time.Duration }
 
 func (s spent) plus(t spent) spent {
 	return spent{s.total + t.total, s.busy + t.busy, s.elastic + t.elastic, s.redis + t.redis, s.wire + t.wire}
 }
 
-// own is Freshet's share, where all that the libraries do counts as the
+// own returns Freshet's share of the time; all time in the client libraries counts as the
 // services'.
 func (s spent) own() float64 { return float64(s.total-s.busy) / float64(s.total) }
 
@@ -61,7 +61,7 @@ func (w *watch) now() spent {
 	}
 }
 
-// since is the difference to before, over a call that took so long.
+// since returns the difference to before, for a call that took took.
 func (w *watch) since(before spent, took time.Duration) spent {
 	after := w.now()
 	return spent{took, after.busy - before.busy, after.elastic - before.elastic, after.redis - before.redis, after.wire - before.wire}
@@ -69,13 +69,12 @@ func (w *watch) since(before spent, took time.Duration) spent {
 
 type watchedKey struct{}
 
-// watched marks calls as those of what is measured. The recorder's, which come
-// in between, are not.
+// watched marks the calls of the measured code. Concurrent calls of the recorder are not marked.
 func watched(ctx context.Context) context.Context { return context.WithValue(ctx, watchedKey{}, true) }
 
 func isWatched(ctx context.Context) bool { return ctx.Value(watchedKey{}) != nil }
 
-// time times a call to a service until the function it returns is called.
+// time measures a call to a service until the returned function is called.
 func (w *watch) time(ctx context.Context, to *atomic.Int64) func() {
 	if !isWatched(ctx) {
 		return func() {}
@@ -97,7 +96,8 @@ func (w *watch) time(ctx context.Context, to *atomic.Int64) func() {
 	}
 }
 
-// onWire times a connection, which knows no context, while a call is watched.
+// onWire adds the time of a connection's call if a watched call is in progress; the connection
+// has no context.
 func (w *watch) onWire(start time.Time) {
 	w.busyMu.Lock()
 	defer w.busyMu.Unlock()
@@ -106,7 +106,7 @@ func (w *watch) onWire(start time.Time) {
 	}
 }
 
-// hooks put the watch around the clients of a system that is opened with them.
+// hooks installs the watch around the clients of a system.
 func (w *watch) hooks() app.Option {
 	return app.WithHooks(app.Hooks{
 		Redis:   redisWatch{w},
@@ -114,7 +114,7 @@ func (w *watch) hooks() app.Option {
 	})
 }
 
-// redisWatch is a hook around whole commands and pipelines.
+// redisWatch measures whole commands and pipelines.
 type redisWatch struct{ *watch }
 
 func (w redisWatch) DialHook(next redis.DialHook) redis.DialHook {
@@ -146,7 +146,7 @@ func (w redisWatch) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pr
 	}
 }
 
-// keep copies a check: its arguments are used again for the next one.
+// keep copies a check, because the next one reuses its arguments.
 func (w *watch) keep(cmds []redis.Cmder) {
 	asks := false
 	for _, cmd := range cmds {
@@ -184,7 +184,7 @@ func (c timedConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// elasticWatch times a request until its answer has been read.
+// elasticWatch measures a request until its answer has been read.
 type elasticWatch struct {
 	next esindex.Client
 	w    *watch

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Clock tells the time. It is a parameter wherever a day, a decay or a TTL
-// matters, so that tests and replays choose their own now. [time.Now] is one.
+// Clock returns the current time. It is a parameter wherever a day, a decay or a TTL matters, so
+// that tests and replays can set the time. [time.Now] is a Clock.
 type Clock func() time.Time
 
-// MaxClockSkew is how far the clocks of those who send tokens or events may be ahead.
+// MaxClockSkew is how far ahead the clocks of senders of tokens or events may be.
 const MaxClockSkew = 30 * time.Second
 
 // Day is a calendar day in UTC, counted from 1 January 1970.
@@ -40,14 +40,13 @@ func ParseDay(s string) (Day, error) {
 	return DayOf(t), nil
 }
 
-// Start is the first instant of the day.
+// Start returns the first instant of the day.
 func (d Day) Start() time.Time { return time.Unix(int64(d)*daySeconds, 0).UTC() }
 
-// String writes the day as YYYYMMDD, as the keys of the daily filters do.
+// String formats the day as YYYYMMDD, like the keys of the daily filters.
 func (d Day) String() string { return d.Start().Format("20060102") }
 
-// Window lists the days days that count for deduplication at now: today
-// first, then the days before it.
+// Window returns the days of the dedup window at now: today first, then the days before it.
 func Window(now time.Time, days int) []Day {
 	w := make([]Day, days)
 	today := DayOf(now)
@@ -57,12 +56,12 @@ func Window(now time.Time, days int) []Day {
 	return w
 }
 
-// ParseTime reads a moment as callers write one: RFC 3339, or Unix seconds with
-// or without a fraction. It must lie between the years 1970 and 9999.
+// ParseTime reads a time in a caller's format: RFC 3339, or Unix seconds with or without a
+// fraction. It must lie between the years 1970 and 9999.
 func ParseTime(text string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, text)
 	if seconds, numberErr := strconv.ParseFloat(text, 64); numberErr == nil && math.Abs(seconds) <= MaxItemTime {
-		t, err = time.UnixMicro(int64(math.Round(seconds*1e6))).UTC(), nil // a float64 is no finer
+		t, err = time.UnixMicro(int64(math.Round(seconds*1e6))).UTC(), nil // a float64 has no finer resolution
 	}
 	if err != nil || t.Unix() < 1 || t.Unix() > MaxItemTime {
 		return t, fmt.Errorf(`must be a time such as "2026-03-06T12:00:00Z", or Unix seconds, not %.40q`, text)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// curveText is how a curve is written in JSON; a field that is missing is nil.
+// curveText is the JSON form of a curve; a missing field is nil.
 type curveText struct {
 	Shape  *string  `json:"shape,omitempty"`
 	Scale  *string  `json:"scale,omitempty"`
@@ -22,14 +22,14 @@ type curveText struct {
 //	[{"shape":"exp","scale":"12m","decay":0.5,"weight":0.6},{"shape":"constant","weight":0.02}]
 //
 // or the name of a [Preset], with or without quotes. A curve's shape must be given,
-// and its scale unless it is a constant; offset is 0 where it is not, decay 0.5 and
-// weight 1. An array sets nothing but the curves of the result, and none of them
-// where it is empty. The result is not validated; errors wrap [ErrInvalid].
+// and its scale unless it is a constant. The defaults are offset 0, decay 0.5 and weight 1.
+// An array sets only the curves of the result; an empty one sets none. The result is not
+// validated; errors wrap [ErrInvalid].
 func parseCurves(value string, decode func(data []byte, into any) error) (Decay, error) {
 	if !strings.HasPrefix(value, "[") {
 		return Preset(strings.Trim(value, `"`))
 	}
-	// In its place, so that errors name it.
+	// Nested as in a ranking, so that errors contain the full path.
 	var text struct {
 		Decay struct {
 			Curves []curveText `json:"curves"`
@@ -53,7 +53,7 @@ func parseCurves(value string, decode func(data []byte, into any) error) (Decay,
 	return d, nil
 }
 
-// curve reads one curve; at is its place, for errors.
+// curve converts one curve; at is its path, for errors.
 func (t curveText) curve(at string) (Curve, error) {
 	if t.Shape == nil {
 		return Curve{}, Errorf(ErrInvalid, "bad ranking parameters: %s.shape is missing; give gauss, exp, linear or constant", at)
@@ -82,17 +82,17 @@ func (c Curve) MarshalJSON() ([]byte, error) {
 	return json.Marshal(text)
 }
 
-// MarshalJSON writes the curves as an array, [] for none.
+// MarshalJSON writes the curves as an array, [] if there are none.
 func (c Curves) MarshalJSON() ([]byte, error) { return json.Marshal(c[:c.Len()]) }
 
-// String is the name of a [Preset] with these curves, or the JSON of them.
+// String returns the name of a [Preset] with these curves, or their JSON.
 func (c Curves) String() string {
 	if c == presets[PresetTwo].Curves {
 		return PresetTwo
 	}
 	text, err := c.MarshalJSON()
 	if err != nil {
-		return "[" + err.Error() + "]" // a number that JSON does not have
+		return "[" + err.Error() + "]" // a number that JSON cannot represent
 	}
 	return string(text)
 }

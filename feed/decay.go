@@ -8,25 +8,24 @@ import (
 	"time"
 )
 
-// Decay is how a score falls with distance in time, |t − origin|, never below
-// Floor. It is one of two forms; the other one's fields are zero:
+// Decay lowers a score with the distance in time, |t − origin|, but never below Floor. It has one
+// of two forms; the fields of the other are zero:
 //
 //	factor(t) = max(Floor, gauss(t))                one Gaussian, by Scale, Offset and Decay
 //	factor(t) = max(Floor, Σ weightᵢ · curveᵢ(t))   a sum of Curves
 //
-// The Gaussian is 1 up to Offset and exactly Decay at Offset + Scale; [Curve]
-// has the formulas. A sum may begin above or below 1: what matters to an order
-// is how much falls, and when.
+// The Gaussian is 1 up to Offset and exactly Decay at Offset + Scale; [Curve] has the formulas. A
+// sum may begin above or below 1: the order depends only on how far it falls, and when.
 type Decay struct {
 	Scale  time.Duration // distance beyond Offset at which the factor is Decay; ≥ 1 s
 	Offset time.Duration // distance up to which nothing decays; ≥ 0
 	Decay  float64       // factor at Offset + Scale; in (0, 1)
-	Floor  float64       // least factor; in [0, 1), 0: none
+	Floor  float64       // least factor; in [0, 1), 0 for none
 	Curves Curves
 }
 
-// Sum lists the curves that are added: those of the decay, or its one Gaussian
-// with a weight of 1.
+// Sum returns the curves that are added: those of the decay, or its one Gaussian with a weight of
+// 1.
 func (d Decay) Sum() []Curve {
 	if n := d.Curves.Len(); n > 0 {
 		return d.Curves[:n]
@@ -34,8 +33,7 @@ func (d Decay) Sum() []Curve {
 	return []Curve{{Shape: Gauss, Scale: d.Scale, Offset: d.Offset, Decay: d.Decay, Weight: 1}}
 }
 
-// DecayFunc is a Decay made ready for many evaluations. It is safe for concurrent
-// use.
+// DecayFunc is a Decay prepared for many evaluations. It is safe for concurrent use.
 type DecayFunc struct {
 	floor float64
 	n     int
@@ -52,8 +50,8 @@ func (d Decay) Func() *DecayFunc {
 	return f
 }
 
-// At returns the factor at a distance from the origin, in seconds; the sign
-// of the distance does not matter. It never rises with the distance.
+// At returns the factor at a distance from the origin, in seconds, regardless of sign. It never
+// rises with the distance.
 func (f *DecayFunc) At(seconds float64) float64 {
 	return max(f.floor, f.sum(math.Abs(seconds)))
 }
@@ -66,8 +64,8 @@ func (f *DecayFunc) sum(seconds float64) float64 {
 	return sum
 }
 
-// Parts returns what each curve of [Decay.Sum] adds at a distance in seconds, its
-// weight included and the floor not.
+// Parts returns the contribution of each curve of [Decay.Sum] at a distance in seconds, with its
+// weight but without the floor.
 func (f *DecayFunc) Parts(seconds float64) []float64 {
 	parts := make([]float64, f.n)
 	for i := range parts {
@@ -76,9 +74,8 @@ func (f *DecayFunc) Parts(seconds float64) []float64 {
 	return parts
 }
 
-// FloorAge is the greatest distance, in whole seconds, at which the curves add up
-// to the floor or more. It is −1 where they never do; ok is false where they do at
-// every distance.
+// FloorAge returns the greatest distance, in whole seconds, at which the curves sum to at least
+// the floor. It returns −1 if they never do; ok is false if they do at every distance.
 func (f *DecayFunc) FloorAge() (seconds int64, ok bool) {
 	low, high := int64(-1), int64(1)<<60
 	if f.sum(float64(high)) >= f.floor {
@@ -105,7 +102,7 @@ const (
 	Constant Shape = "constant"
 )
 
-// Places of the shapes, for evaluations: comparing texts takes longer.
+// Indices of the shapes, used in evaluations because comparing strings is slower.
 const (
 	gaussKind = iota
 	expKind
@@ -117,7 +114,7 @@ var shapes = []Shape{gaussKind: Gauss, expKind: Exp, linearKind: Linear, constan
 
 // Bounds of the curves of a decay.
 const (
-	MaxCurves      = 4 // that are added
+	MaxCurves      = 4 // curves in a sum
 	maxCurveWeight = maxWeight
 )
 
@@ -129,22 +126,22 @@ const (
 //	linear    max(0, (s − x) / s), s = Scale / (1 − Decay)
 //	constant  1
 //
-// So each but the constant is 1 up to Offset and exactly Decay at Offset + Scale,
-// and exp with a Decay of 0.5 has Scale as its half-life. Source: the "Decay
+// Each shape but the constant is 1 up to Offset and exactly Decay at Offset + Scale;
+// exp with a Decay of 0.5 has Scale as its half-life. Source: the "Decay
 // functions" chapter of Elasticsearch's function_score reference.
 type Curve struct {
-	Shape  Shape         // "" only in unused places of [Curves]
-	Scale  time.Duration // ≥ 1 s; 0 of a constant
-	Offset time.Duration // ≥ 0; 0 of a constant
-	Decay  float64       // in (0, 1); 0 of a constant
-	Weight float64       // what the curve is multiplied by; > 0, at most 1000. They need not sum to 1
+	Shape  Shape         // "" only in unused elements of [Curves]
+	Scale  time.Duration // ≥ 1 s; 0 for a constant
+	Offset time.Duration // ≥ 0; 0 for a constant
+	Decay  float64       // in (0, 1); 0 for a constant
+	Weight float64       // factor of the curve; > 0, at most 1000. The weights need not sum to 1
 }
 
-// Curves are the curves of a [Decay], the first ones used. It is an array so that
-// rankings can be compared with == and copied.
+// Curves holds the curves of a [Decay], followed by unused zero elements. It is an array so that
+// rankings can be copied and compared with ==.
 type Curves [MaxCurves]Curve
 
-// Len is the number of curves; 0: the decay is one Gaussian.
+// Len returns the number of curves; 0 means the decay is one Gaussian.
 func (c *Curves) Len() int {
 	if n := slices.IndexFunc(c[:], func(one Curve) bool { return one == Curve{} }); n >= 0 {
 		return n
@@ -152,8 +149,7 @@ func (c *Curves) Len() int {
 	return MaxCurves
 }
 
-// Validate says what is wrong with the curves, by their place; the error wraps
-// [ErrInvalid].
+// Validate reports the first invalid curve by its index; the error wraps [ErrInvalid].
 func (c *Curves) Validate() error {
 	n := c.Len()
 	for i, one := range c {
@@ -169,7 +165,7 @@ func (c *Curves) Validate() error {
 	return nil
 }
 
-// problem is the first wrong field, and what is wrong with it; "" for none.
+// problem returns the first invalid field and its problem; "" if there is none.
 func (c Curve) problem() (field, problem string) {
 	switch {
 	case !slices.Contains(shapes, c.Shape):
@@ -185,7 +181,7 @@ func (c Curve) problem() (field, problem string) {
 	return gaussProblem(c.Scale, c.Offset, c.Decay)
 }
 
-// gaussProblem has the bounds that one Gaussian and every curve share.
+// gaussProblem checks the bounds that one Gaussian and every curve share.
 func gaussProblem(scale, offset time.Duration, decay float64) (field, problem string) {
 	r := Ranking{Decay: Decay{Scale: scale, Offset: offset, Decay: decay}}
 	for _, name := range []string{"scale", "offset", "decay"} {
@@ -197,12 +193,11 @@ func gaussProblem(scale, offset time.Duration, decay float64) (field, problem st
 	return "", ""
 }
 
-// preparedCurve is a curve with all that does not depend on the distance worked
-// out.
+// preparedCurve is a curve with everything precomputed that does not depend on the distance.
 type preparedCurve struct {
-	kind           uint8 // place in shapes
+	kind           uint8 // index in shapes
 	weight, offset float64
-	// rate is −1/2σ² of a Gaussian, λ of an exponential, s of a line.
+	// rate is −1/2σ² for gauss, λ for exp and s for linear.
 	rate float64
 }
 
@@ -234,8 +229,8 @@ func (p *preparedCurve) at(seconds float64) float64 {
 	return p.weight * max(0, (p.rate-x)/p.rate)
 }
 
-// Names of the presets: decays that a change or a configuration may name in the
-// place of curves.
+// Names of the presets: decays that a change or a configuration may name instead of listing
+// curves.
 const (
 	PresetSingle = "single"
 	PresetTwo    = "two"
@@ -249,8 +244,8 @@ var presets = map[string]Decay{
 	}},
 }
 
-// Preset returns the decay of a name, floor included: single is one Gaussian over
-// a day, two a fast curve and a slow one. Another name wraps [ErrInvalid].
+// Preset returns the named decay, floor included: single is one Gaussian over a day, two a fast
+// curve and a slow one. Any other name is an error that wraps [ErrInvalid].
 func Preset(name string) (Decay, error) {
 	d, ok := presets[name]
 	if !ok {
@@ -259,7 +254,7 @@ func Preset(name string) (Decay, error) {
 	return d, nil
 }
 
-// clipped is the beginning of a text that somebody else wrote.
+// clipped shortens text from a caller, for errors.
 func clipped(text string) string {
 	const most = 64
 	if len(text) <= most {
@@ -268,8 +263,8 @@ func clipped(text string) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// Replaced says in a sentence that a change of was, a decay of curves, to d, one
-// Gaussian, has replaced the curves; "" where it has not.
+// Replaced returns a sentence if a change from was, a decay of curves, to d, one Gaussian, has
+// replaced the curves, and "" otherwise.
 func (d Decay) Replaced(was Decay) string {
 	n := was.Curves.Len()
 	if n == 0 || d.Curves.Len() > 0 {

@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Head returns the item's group and its update_time. Documents that begin as
-// [Item.MarshalJSON] writes them are not decoded for that, because every item
-// of every page is asked.
+// Head returns the item's group and its update_time. Documents that begin as [Item.MarshalJSON]
+// writes them are not decoded for this, because it is called for every item of every page.
 func (d Doc) Head() (group string, updateTime int64, err error) {
 	if h, ok := readHead(d.JSON); ok {
 		return string(h.group), h.updateTime, nil
@@ -20,9 +19,8 @@ func (d Doc) Head() (group string, updateTime int64, err error) {
 	return it.Group(), it.UpdateTime, err
 }
 
-// Origin returns who wrote the item, nil where it does not say, and its
-// update_time. It decodes no more than Head does. The author may share the
-// document's memory.
+// Origin returns the item's author, nil if it has none, and its update_time. It decodes no more
+// than Head does. The author may share the document's memory.
 func (d Doc) Origin() (author []byte, updateTime int64, err error) {
 	if h, ok := readHead(d.JSON); ok {
 		if author, ok := h.author(); ok {
@@ -36,16 +34,15 @@ func (d Doc) Origin() (author []byte, updateTime int64, err error) {
 	return author, it.UpdateTime, err
 }
 
-// head is the beginning of a document.
+// head is the beginning of a document, parsed.
 type head struct {
 	group      []byte
 	updateTime int64
-	rest       []byte // what follows the time
+	rest       []byte // the document after the time
 }
 
-// readHead reads the first fields in the order they are written in: id,
-// group_id where there is one, title, update_time. A field is there only once,
-// so behind them is no other group_id.
+// readHead reads the first fields in the order in which they are written: id, group_id if
+// present, title, update_time. A field occurs only once, so no other group_id follows.
 func readHead(doc []byte) (h head, ok bool) {
 	id, rest, ok := cutText(doc, `{"id":"`)
 	h.group = id
@@ -58,22 +55,22 @@ func readHead(doc []byte) (h head, ok bool) {
 	return h, ok && titled && timed && len(id) > 0 && len(h.group) > 0 && plain(h.group)
 }
 
-// author reads the author where it is written in its place, or nowhere. ok is
-// false where only decoding can tell.
+// author returns the author if the field is in its usual place or absent. ok is false if only
+// decoding can find it.
 func (h *head) author() (author []byte, ok bool) {
 	rest := h.rest
-	for _, field := range [...]string{`,"summary":"`, `,"url":"`, `,"image_url":"`} { // those that may stand before it
+	for _, field := range [...]string{`,"summary":"`, `,"url":"`, `,"image_url":"`} { // fields that may precede it
 		_, rest, _ = cutText(rest, field)
 	}
 	if author, _, ok = cutText(rest, `,"author_id":"`); ok {
 		return author, len(author) > 0 && plain(author)
 	}
-	// An escape could hide the name: then only decoding can tell.
+	// An escape could hide the field name; then the document must be decoded.
 	return nil, rest != nil && !bytes.Contains(rest, []byte("author_id")) && bytes.IndexByte(rest, '\\') < 0
 }
 
-// cutText cuts off a field with a text that the document begins with. Where it begins
-// otherwise, the rest is all of it; it is nil where the text does not end.
+// cutText splits off a leading text field. If the document begins differently, rest is the whole
+// document; if the text is not terminated, rest is nil.
 func cutText(doc []byte, name string) (text, rest []byte, ok bool) {
 	after, ok := bytes.CutPrefix(doc, []byte(name))
 	if !ok {
@@ -82,7 +79,7 @@ func cutText(doc []byte, name string) (text, rest []byte, ok bool) {
 	return cutString(after)
 }
 
-// cutNumber cuts off a field with a whole number that the document begins with.
+// cutNumber splits off a leading field with a whole number.
 func cutNumber(doc []byte, name string) (n int64, rest []byte, ok bool) {
 	after, ok := bytes.CutPrefix(doc, []byte(name))
 	end := bytes.IndexAny(after, ",}")
@@ -93,10 +90,10 @@ func cutNumber(doc []byte, name string) (n int64, rest []byte, ok bool) {
 	return n, after[end:], err == nil
 }
 
-// plain reports whether decoding would leave a string as it is written.
+// plain reports whether decoding leaves the string unchanged.
 func plain(s []byte) bool { return bytes.IndexByte(s, '\\') < 0 && utf8.Valid(s) }
 
-// cutString returns what stands before the closing quote, and what follows it.
+// cutString returns the text before the closing quote and the rest after it.
 func cutString(b []byte) (inner, rest []byte, ok bool) {
 	for from := 0; ; {
 		i := bytes.IndexByte(b[from:], '"')

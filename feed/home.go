@@ -5,32 +5,31 @@ import (
 	"time"
 )
 
-// Home is how the sources of home score what they propose; see [Home.Score]. The
-// zero value is that of a ranking from before there was one, and counts as
-// [DefaultHome].
+// Home holds the parameters by which the sources of home score their candidates; see
+// [Home.Score]. The zero value, from a ranking stored before Home existed, means [DefaultHome].
 type Home struct {
 	Decay     float64 // λ, per hour of age; > 0
-	Following float64 // base of posts by whom the reader follows; > 0
-	Trending  float64 // base of what is trending; > 0
-	Promoted  float64 // base of what is promoted; > 0
-	Affinity  float64 // what the affinity to the author adds at most; 0 turns it off
-	// AffinityDays is for how many days a like or a reply counts for the affinity; 0, as in a
-	// ranking from before there was the parameter, counts as that of [DefaultHome].
+	Following float64 // base of posts from people the reader follows; > 0
+	Trending  float64 // base of trending items; > 0
+	Promoted  float64 // base of promoted items; > 0
+	Affinity  float64 // largest share added for affinity to the author; 0 turns it off
+	// AffinityDays is the number of days for which a like or a reply counts for the affinity. 0,
+	// from a ranking stored before the parameter existed, means that of [DefaultHome].
 	AffinityDays float64
 }
 
-// DefaultHome is a new system's.
+// DefaultHome holds the defaults of a new system.
 var DefaultHome = DefaultRanking().Home
 
 const (
-	// affinityHalf is the number of likes that make an affinity of one half.
+	// affinityHalf is the number of likes that give an affinity of one half.
 	affinityHalf = 5
-	// AffinityClick is how much of a like a click counts for the affinity to an author.
+	// AffinityClick is the weight of a click in the affinity to an author, in likes.
 	AffinityClick = 0.2
 )
 
-// Affinity returns n/(n+5), where n is the reader's likes of an author's posts and replies
-// under them within [Home.AffinityDays], and [AffinityClick] for each click.
+// Affinity returns n/(n+5), where n is the number of the reader's likes of an author's posts
+// and replies to them within [Home.AffinityDays], plus [AffinityClick] for each click.
 func Affinity(n float64) float64 {
 	n = max(0, n)
 	return n / (n + affinityHalf)
@@ -41,20 +40,20 @@ func Reactions(likes, comments int64) float64 {
 	return float64(max(0, likes)) + 2*float64(max(0, comments))
 }
 
-// HomeScore is the factors of a score of home.
+// HomeScore holds the factors of a score in home.
 type HomeScore struct {
 	Base, Decay, Popularity, Affinity float64
 }
 
-// Total is the score.
+// Total returns the score, the product of the factors.
 func (s HomeScore) Total() float64 { return s.Base * s.Decay * s.Popularity * s.Affinity }
 
 // Score returns the factors of
 //
 //	base × exp(−Decay · hours old) × (1 + log10(reactions + 1)) × (1 + Affinity · affinity)
 //
-// with the base of the source. What is dated in the future is as good as new. For
-// other sources it is 0: those have scores of their own.
+// with the base of the source. An item dated in the future counts as new. For other
+// sources the base is 0: they have their own scores.
 func (h Home) Score(source Source, age time.Duration, reactions, affinity float64) HomeScore {
 	h = h.written()
 	return HomeScore{
@@ -74,7 +73,7 @@ func (h *Home) base(source Source) float64 {
 	return 0
 }
 
-// written are the parameters as they count.
+// written returns the parameters with defaults applied.
 func (h Home) written() Home {
 	if h == (Home{}) {
 		return DefaultHome
@@ -88,21 +87,21 @@ func (h Home) written() Home {
 // AffinityOff reports whether the affinity to an author changes no score.
 func (h Home) AffinityOff() bool { return h.written().Affinity == 0 }
 
-// AffinityFor is how long a like or a reply counts for the affinity to an author.
+// AffinityFor returns how long a like or a reply counts for the affinity to an author.
 func (h Home) AffinityFor() time.Duration {
 	return time.Duration(h.written().AffinityDays * 24 * float64(time.Hour))
 }
 
-// TrendWindow is how old what trends may be.
+// TrendWindow is the greatest age of a trending item.
 const TrendWindow = 7 * 24 * time.Hour
 
 // guestDecay is the decay of [Trend.Guest], per hour of age.
 const guestDecay = 0.02
 
-// Trend is how much something is liked and commented for its age; see [TrendOf].
+// Trend measures likes and comments relative to age; see [TrendOf].
 type Trend float64
 
-// The least trends with a mark of their own.
+// The trends above which an item is marked.
 const (
 	Hot  Trend = 5
 	Warm Trend = 2
@@ -112,13 +111,13 @@ const (
 //
 //	reactions / (hours old + 1)²
 //
-// with the reactions of [Reactions]. What is dated in the future is as good as new.
+// with the reactions of [Reactions]. An item dated in the future counts as new.
 func TrendOf(reactions float64, age time.Duration) Trend {
 	hours := max(0, age.Hours()) + 1
 	return Trend(reactions / (hours * hours))
 }
 
-// Mark is the label that answers carry: "hot" above [Hot], "warm" above [Warm], else "".
+// Mark returns the label used in answers: "hot" above [Hot], "warm" above [Warm], else "".
 func (t Trend) Mark() string {
 	switch {
 	case t > Hot:
@@ -129,7 +128,7 @@ func (t Trend) Mark() string {
 	return ""
 }
 
-// Guest is the score that orders the feed for readers without an account:
+// Guest returns the score that orders the feed for readers without an account:
 //
 //	trend × exp(−0.02 · hours old)
 func (t Trend) Guest(age time.Duration) float64 {

@@ -8,20 +8,20 @@ import (
 	"unicode/utf8"
 )
 
-// Longest accepted identifiers, in characters.
+// Maximum lengths of identifiers, in characters.
 const (
 	MaxAgentID   = 128
 	MaxItemID    = 256
 	MaxRequestID = 64
 )
 
-// AgentAlphabet is the characters that the id of an agent may have.
+// AgentAlphabet lists the characters allowed in an agent id.
 const AgentAlphabet = "A-Z a-z 0-9 _ . @ -"
 
-// InFeed is the field that answers add to a post or item about its reader.
+// InFeed is the field in which answers describe a post or item in relation to its reader.
 const InFeed = "in_feed"
 
-// CheckLimit reports whether a call may ask for so many; the error wraps [ErrBadLimit].
+// CheckLimit checks the number of items that a call requests; the error wraps [ErrBadLimit].
 func CheckLimit(limit, most int) error {
 	if limit < 1 || limit > most {
 		return fmt.Errorf("%w: limit must be a whole number from 1 to %d, not %d", ErrBadLimit, most, limit)
@@ -29,21 +29,21 @@ func CheckLimit(limit, most int) error {
 	return nil
 }
 
-// CheckAgentID reports whether id can name an agent: 1–128 characters of
-// A-Z a-z 0-9 _ . @ -. A colon is refused because it separates the two halves
-// of a filter member. The error wraps [ErrBadID].
+// CheckAgentID checks that id can name an agent: 1–128 characters of A-Z a-z 0-9 _ . @ -. A colon
+// is not allowed because it separates the two halves of a filter member. The error wraps
+// [ErrBadID].
 func CheckAgentID(id string) error { return checkID("agent_id", id, MaxAgentID, false) }
 
-// subjectID begins the ids that [AgentOf] makes.
+// subjectID is the prefix of the ids that [AgentOf] derives.
 const subjectID = "sub."
 
-// AgentOf returns the agent id of a subject of an identity provider, such as "auth0|42":
-// the subject itself where that can name an agent, else "sub." and its SHA-256 in base64url.
-// A subject that has the form of such an id gets another one, so that no two subjects share
-// an id. The error wraps [ErrBadID]: the subject is empty, or is not valid text.
+// AgentOf returns the agent id for a subject of an identity provider, such as "auth0|42": the
+// subject itself if it is a valid agent id, else "sub." and its SHA-256 in base64url. A subject
+// that looks like such a derived id is hashed too, so that no two subjects share an id. It
+// returns an error that wraps [ErrBadID] if the subject is empty or not valid text.
 func AgentOf(subject string) (string, error) {
-	// Decoders put U+FFFD in the place of what is not valid, so subjects that have it may
-	// have been different ones.
+	// Decoders replace invalid bytes with U+FFFD, so subjects that contain it may have been
+	// different before decoding.
 	if subject == "" || !utf8.ValidString(subject) || strings.ContainsRune(subject, utf8.RuneError) {
 		return "", fmt.Errorf("%w: the subject is empty or is not valid text", ErrBadID)
 	}
@@ -63,17 +63,17 @@ func isSubjectID(id string) bool {
 	return err == nil && len(sum) == sha256.Size
 }
 
-// itemAlphabet is the characters that the id of an item or a group may have: those that a
-// URI may have (RFC 3986), so that a feed's guid, such as "https://example.org/?p=12" or
-// "tag:example.org,2024:1", is an id as it stands.
+// itemAlphabet lists the characters allowed in the id of an item or a group: those of a URI (RFC
+// 3986), so that a feed's guid, such as "https://example.org/?p=12" or "tag:example.org,2024:1",
+// is a valid id.
 const itemAlphabet = AgentAlphabet + " : / ? # [ ] ! $ & ' ( ) * + , ; = % ~"
 
-// CheckItemID reports whether id can name an item or a group: 1–256 characters
-// that a URI may have. The error wraps [ErrBadID].
+// CheckItemID checks that id can name an item or a group: 1–256 characters of a URI. The error
+// wraps [ErrBadID].
 func CheckItemID(id string) error { return checkID("id", id, MaxItemID, true) }
 
-// CheckRequestID reports whether id can name a retryable request: 1–64
-// characters of the agent alphabet. The error wraps [ErrBadID].
+// CheckRequestID checks that id can name a retryable request: 1–64 characters of the agent
+// alphabet. The error wraps [ErrBadID].
 func CheckRequestID(id string) error { return checkID("request_id", id, MaxRequestID, false) }
 
 func checkID(what, id string, limit int, item bool) error {
@@ -109,17 +109,17 @@ func idByte(c byte, item bool) bool {
 	return item && strings.IndexByte(itemAlphabet, c) >= 0
 }
 
-// Name names one of an agent's feeds. Each has a session, retries and a time of the
-// last refresh of its own; what was shown in one is not shown in another.
+// Name is the name of one of an agent's feeds. Each feed has its own session, retries and time of
+// the last refresh. An item shown in one feed is not shown in the other.
 type Name string
 
 // The feeds. The zero value counts as [ForYou].
 const (
 	ForYou   Name = "for_you" // items by the agent's interests
-	HomeFeed Name = "home"    // posts by whom the agent follows, blended with what is trending, discovered and promoted
+	HomeFeed Name = "home"    // posts from people the agent follows, blended with trending, discovered and promoted items
 )
 
-// Other is the feed that an agent has beside this one.
+// Other returns the agent's other feed.
 func (n Name) Other() Name {
 	if n == HomeFeed {
 		return ForYou
@@ -127,7 +127,7 @@ func (n Name) Other() Name {
 	return HomeFeed
 }
 
-// Check reports whether there is such a feed. The error wraps [ErrInvalid].
+// Check checks that the feed exists. The error wraps [ErrInvalid].
 func (n Name) Check() error {
 	switch n {
 	case "", ForYou, HomeFeed:

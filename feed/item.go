@@ -17,11 +17,11 @@ const MaxItemBytes = 256 << 10
 // MaxItemTime is the latest accepted update_time: the end of the year 9999.
 const MaxItemTime = 253402300799
 
-// Item is one piece of content. Fields beside the known ones are business
-// fields: kept, returned beside the others, never indexed.
+// Item is one piece of content. Fields other than the known ones are business fields: stored and
+// returned, never indexed.
 type Item struct {
 	ID         string   `json:"id"`
-	GroupID    string   `json:"group_id,omitempty"` // shown only once per group; empty: the id is the group
+	GroupID    string   `json:"group_id,omitempty"` // only one item per group is shown; empty means the id is the group
 	Title      string   `json:"title"`
 	UpdateTime int64    `json:"update_time"` // Unix seconds
 	Summary    string   `json:"summary,omitempty"`
@@ -32,8 +32,8 @@ type Item struct {
 	Tags       []string `json:"tags,omitempty"`
 	Likes      int64    `json:"likes,omitempty"`
 	Comments   int64    `json:"comments,omitempty"`
-	// All authors and all languages of an item in an index of others that has several of
-	// them: AuthorID is then the first, and Lang empty. Uploads cannot have them.
+	// All authors and all languages of an item from an external index that has several of them;
+	// AuthorID is then the first, and Lang is empty. Uploads cannot set them.
 	AuthorIDs []string `json:"freshet_author_ids,omitempty"`
 	Langs     []string `json:"freshet_langs,omitempty"`
 
@@ -41,7 +41,7 @@ type Item struct {
 	Business map[string]json.RawMessage `json:"-"`
 }
 
-// Group is the key that the dedup window records: the group id, or the id.
+// Group returns the key that the dedup window records: the group id, or the id.
 func (it *Item) Group() string {
 	if it.GroupID != "" {
 		return it.GroupID
@@ -54,10 +54,10 @@ func (it *Item) By(agent string) bool {
 	return agent != "" && (it.AuthorID == agent || slices.Contains(it.AuthorIDs, agent))
 }
 
-// Popularity is likes + 2·comments.
+// Popularity returns likes + 2·comments.
 func (it *Item) Popularity() int64 { return it.Likes + 2*it.Comments }
 
-// Traits returns the properties that pages with the item are varied by.
+// Traits returns the properties used to vary pages.
 func (it *Item) Traits() Traits {
 	t := Traits{Author: it.AuthorID, Site: Site(it.URL), Story: Sketch(it.Title)}
 	if len(it.Tags) > 0 {
@@ -66,8 +66,8 @@ func (it *Item) Traits() Traits {
 	return t
 }
 
-// ParseItem reads and validates one item that comes in. The error wraps
-// [ErrInvalid] and says which field is wrong, or reserved.
+// ParseItem reads and validates an uploaded item. The error wraps [ErrInvalid] and names the
+// field that is invalid or reserved.
 func ParseItem(data []byte) (Item, error) {
 	if len(data) > MaxItemBytes {
 		return Item{}, Errorf(ErrInvalid, "bad item: it has %d bytes, at most %d are allowed", len(data), MaxItemBytes)
@@ -88,8 +88,8 @@ func ParseItem(data []byte) (Item, error) {
 	return it, nil
 }
 
-// CheckCounts checks that they are counts, and small enough for a float64 to hold
-// exactly what popularity is made of; the error wraps [ErrInvalid].
+// CheckCounts checks that likes and comments are not negative, and small enough for a float64 to
+// hold the popularity exactly; the error wraps [ErrInvalid].
 func CheckCounts(likes, comments int64) error {
 	if likes < 0 || comments < 0 || likes > 1<<53 || comments > 1<<52 {
 		return Errorf(ErrInvalid, "bad item: likes must be 0 to 2^53 and comments 0 to 2^52, not %d and %d", likes, comments)
@@ -145,20 +145,19 @@ func (it *Item) Validate() error {
 	return nil
 }
 
-// Doc is an item as it is stored and answered: encoded once when it is
-// ingested, spliced into answers as it is. A Doc without JSON stands for an
-// item that does not exist.
+// Doc is a stored item: encoded once, when it is ingested, and copied into answers unchanged. A
+// Doc without JSON is an item that does not exist.
 type Doc struct {
 	ID   string
 	JSON json.RawMessage
-	// Listed says of a post that it belongs into the timeline of whom it was read for.
+	// Listed reports, for a post, that it belongs in the timeline of the reader it was read for.
 	Listed bool
 }
 
 // Missing reports whether the item does not exist.
 func (d Doc) Missing() bool { return len(d.JSON) == 0 }
 
-// Item decodes the document. Of a post it is the item that it counts as.
+// Item decodes the document. For a post it returns the item that represents it in recall.
 func (d Doc) Item() (Item, error) {
 	var it Item
 	if err := it.UnmarshalJSON(d.JSON); err != nil {
@@ -167,12 +166,12 @@ func (d Doc) Item() (Item, error) {
 	return it, nil
 }
 
-// brailleBlank is a symbol by its category, and shows nothing.
+// brailleBlank has the category of a symbol but is invisible.
 const brailleBlank = '\u2800'
 
-// Blank reports whether a text shows nothing: it is empty, or made only of
-// spaces, control and format characters, and marks without a base. A character
-// that this version of Unicode does not know counts as visible.
+// Blank reports whether a text is invisible: it is empty, or contains only spaces, control and
+// format characters, and marks without a base. Characters unknown to this version of Unicode
+// count as visible.
 func Blank(text string) bool { return !strings.ContainsFunc(text, shows) }
 
 func shows(r rune) bool {

@@ -11,8 +11,7 @@ import (
 // itemFields is an Item without its methods.
 type itemFields Item
 
-// itemText is how an item is decoded: what is no field of [Item] is a business
-// field.
+// itemText is the decoded form of an item: fields unknown to [Item] are business fields.
 type itemText struct {
 	itemFields
 	Rest map[string]json.RawMessage `json:",embed"`
@@ -21,12 +20,12 @@ type itemText struct {
 func (t *itemText) item() Item {
 	t.Business = t.Rest
 	if len(t.Tags) == 0 {
-		t.Tags = nil // no tags are the same as no field, as what is stored has it
+		t.Tags = nil // an empty list is stored as no field
 	}
 	return Item(t.itemFields)
 }
 
-// parseItem reads an item strictly, but does not validate it.
+// parseItem decodes an item strictly, without validating it.
 func parseItem(data []byte) (Item, error) {
 	var text itemText
 	if err := strictjson.Unmarshal(data, &text, strictjson.Errors{"": Errorf(ErrInvalid, "bad item")}); err != nil {
@@ -43,9 +42,8 @@ func parseItem(data []byte) (Item, error) {
 	return text.item(), nil
 }
 
-// UnmarshalJSON reads an item that was stored: the known fields, and the others
-// into Business. The document of a post is read as the item that it counts as.
-// [ParseItem] is for items that come in.
+// UnmarshalJSON reads a stored item: the known fields, and all others into Business. The document
+// of a post is read as the item that represents it in recall. Use [ParseItem] for uploaded items.
 func (it *Item) UnmarshalJSON(data []byte) error {
 	var text itemText
 	if err := strictjson.UnmarshalStored(data, &text); err != nil {
@@ -66,8 +64,8 @@ func knownField(name string) bool {
 	return false
 }
 
-// MarshalJSON writes the known fields in their order, then the business
-// fields sorted by name.
+// MarshalJSON writes the known fields in the order of [Item], then the business fields sorted by
+// name.
 func (it Item) MarshalJSON() ([]byte, error) {
 	known, err := json.Marshal(itemFields(it))
 	if err != nil || len(it.Business) == 0 {
@@ -84,20 +82,17 @@ func (it Item) MarshalJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// elasticNames are the fields that Elasticsearch keeps for itself. A document that
-// has one is refused there.
+// elasticNames are the fields that Elasticsearch reserves: it rejects documents that contain one.
 var elasticNames = map[string]bool{
 	"_data_stream_timestamp": true, "_doc_count": true, "_field_names": true, "_id": true, "_ignored": true,
 	"_ignored_source": true, "_index": true, "_nested_path": true, "_routing": true, "_seq_no": true, "_source": true, "_version": true,
 }
 
-// ownPrefix begins the names of the fields that items have beside their own where
-// they are stored in Elasticsearch.
+// ownPrefix is the prefix of the fields that Freshet adds to items stored in Elasticsearch.
 const ownPrefix = "freshet_"
 
-// checkBusiness refuses a business field that not every catalog can store, so that
-// an item is taken by all of them or by none. Elasticsearch reads a dot in a name
-// as a step into an object.
+// checkBusiness rejects a business field that some catalog cannot store, so that all catalogs
+// accept the same items. Elasticsearch treats a dot in a name as a step into an object.
 func checkBusiness(name string) error {
 	for part := range strings.SplitSeq(name, ".") {
 		if strings.TrimSpace(part) == "" {

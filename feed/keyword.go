@@ -9,13 +9,13 @@ import (
 	"github.com/freshet/freshet/internal/strictjson"
 )
 
-// Keyword is a word or a phrase that a reader looks for, and how much it matters.
-// In JSON it is a string where the weight is 1, else
+// Keyword is a word or a phrase that a reader is interested in, with its weight.
+// In JSON it is a string if the weight is 1, else
 //
 //	{"term": "machine learning", "weight": 2}
 type Keyword struct {
 	Term   string
-	Weight float64 // 0 to 100; 0 is as if the keyword were not there
+	Weight float64 // 0 to 100; 0 has no effect
 }
 
 // Keywords returns keywords of weight 1.
@@ -40,7 +40,7 @@ func (k Keyword) MarshalJSON() ([]byte, error) {
 	return json.Marshal(keywordText{&k.Term, &k.Weight})
 }
 
-// declaredKeyword is a keyword that comes in, which has no unknown fields.
+// declaredKeyword is a keyword in a request; unknown fields are errors.
 type declaredKeyword Keyword
 
 // UnmarshalJSON reads both forms strictly.
@@ -48,8 +48,8 @@ func (k *declaredKeyword) UnmarshalJSON(data []byte) error {
 	return (*Keyword)(k).read(data, func(data []byte, into any) error { return strictjson.Unmarshal(data, into, nil) })
 }
 
-// UnmarshalJSON reads both forms as they were stored; a weight that is missing is 1.
-// Unknown fields, which a newer version may have written, are left out.
+// UnmarshalJSON reads both stored forms; a missing weight is 1. Unknown fields, which a newer
+// version may have written, are ignored.
 func (k *Keyword) UnmarshalJSON(data []byte) error { return k.read(data, strictjson.UnmarshalStored) }
 
 func (k *Keyword) read(data []byte, decode func(data []byte, into any) error) error {
@@ -72,7 +72,7 @@ func (k *Keyword) read(data []byte, decode func(data []byte, into any) error) er
 	return nil
 }
 
-// checkKeywords says what is wrong with keywords; the error wraps [ErrInvalid].
+// checkKeywords checks the bounds of keywords; the error wraps [ErrInvalid].
 func checkKeywords(keywords []Keyword) error {
 	if len(keywords) > MaxKeywords {
 		return Errorf(ErrInvalid, "bad profile: %d keywords, at most %d are allowed", len(keywords), MaxKeywords)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// FeatureKind says what a [Feature] is.
+// FeatureKind is the kind of a [Feature].
 type FeatureKind string
 
 // The kinds of features.
@@ -15,28 +15,28 @@ const (
 	FeatureTag    FeatureKind = "tag"
 	FeatureAuthor FeatureKind = "author"
 	FeatureLang   FeatureKind = "lang"
-	FeatureWord   FeatureKind = "word" // of a title: a token of package words, or two characters that follow each other
+	FeatureWord   FeatureKind = "word" // of a title: a token of package words, or two consecutive characters
 )
 
-// Feature is something that an item has in common with others, by which readers
-// are learned from. A tag and a language are as one of the items has them written.
+// Feature is a property that items can share, from which interests are learned. Tags and
+// languages have the spelling of one of the items.
 type Feature struct {
 	Kind  FeatureKind `json:"kind"`
 	Value string      `json:"value"`
 }
 
-// WeightedFeature is a feature and what part of an act counts for it, 0 to 1.
+// WeightedFeature is a feature with the share of an act that counts for it, 0 to 1.
 type WeightedFeature struct {
 	Feature
 	Weight float64
 }
 
-// Bounds of what is learned of a reader.
+// Bounds of learned interests.
 const (
-	MaxLearned   = 50  // features that count for a reader: the strongest
-	maxLearnable = 400 // that are remembered, so that one that comes back can become one of those
-	// mostLearned bounds what all learned features together add to a relevance: as
-	// much as one interest of weight 1.
+	MaxLearned   = 50  // features that count for a reader, the strongest ones
+	maxLearnable = 400 // features stored, so that a weak one can become strong again
+	// mostLearned bounds what all learned features together add to a relevance: as much as one
+	// interest of weight 1.
 	mostLearned = 1
 	// negligibleEvidence is the evidence below which a feature is dropped.
 	negligibleEvidence = 0.01
@@ -45,14 +45,13 @@ const (
 // LearnedFeature is a feature of items that a reader has acted on.
 type LearnedFeature struct {
 	Feature
-	// Evidence is the sum of the acts at [Learned.At]: positive for the feature, negative
-	// against it. Each act counts half after the half-life.
+	// Evidence is the sum of the acts at [Learned.At]: positive for items with the feature,
+	// negative against them. Each act counts half after each half-life.
 	Evidence float64 `json:"evidence"`
 	ActCounts
 }
 
-// ActCounts are how often a reader has acted on items that have a feature, since it is
-// remembered.
+// ActCounts counts the reader's acts on items that have a feature, since the feature was stored.
 type ActCounts struct {
 	Clicks   int `json:"clicks,omitempty"`
 	Likes    int `json:"likes,omitempty"`
@@ -65,21 +64,21 @@ type ActCounts struct {
 type Learned struct {
 	At       int64            `json:"at,omitempty"` // Unix seconds of the latest act
 	Features []LearnedFeature `json:"features,omitempty"`
-	// Alone says that the reader has declared no profile.
+	// Alone reports that the reader has declared no profile.
 	Alone bool `json:"alone,omitempty"`
 }
 
-// IsZero reports whether nothing was learned.
+// IsZero reports whether nothing was learned and Alone is false.
 func (l Learned) IsZero() bool { return len(l.Features) == 0 && !l.Alone }
 
-// Effects lists the features that change a relevance at a moment, in Unix seconds,
-// in their order. With e, a feature's evidence by then:
+// Effects returns the features that change a relevance at a moment, in Unix seconds,
+// strongest first. With e, a feature's evidence at that moment:
 //
 //	score  = weight of its kind · base · (1 − 2^−e)     e > 0
 //	factor = 1 − negative · (1 − 2^e)                   e < 0
 //
-// So one act is half of what many come to. The scores are lowered in proportion
-// where they sum to more than 1, a declared interest.
+// So one act has half the effect of many. If the scores sum to more than 1, the weight of
+// one declared interest, they are scaled down to that sum.
 func (l *Learned) Effects(w LearnedWeights, base float64, moment int64) []LearnedGain {
 	if !w.On() || len(l.Features) == 0 {
 		return nil
@@ -109,15 +108,15 @@ func (l *Learned) Effects(w LearnedWeights, base float64, moment int64) []Learne
 	return effects
 }
 
-// left is the part of an evidence that is left after some seconds.
+// left returns the part of an evidence that remains after some seconds.
 func (w LearnedWeights) left(seconds int64) float64 {
 	return math.Exp2(-float64(max(0, seconds)) / w.halfLife().Seconds())
 }
 
 func (w LearnedWeights) halfLife() time.Duration { return cmp.Or(w.HalfLife, DefaultLearnedHalfLife) }
 
-// strongest puts the features with the most evidence first, equal ones in a fixed
-// order, and keeps n.
+// strongest sorts the features by evidence, descending, with ties in a fixed order, and returns
+// the first n.
 func strongest(features []LearnedFeature, n int) []LearnedFeature {
 	slices.SortFunc(features, func(a, b LearnedFeature) int {
 		return cmp.Or(
@@ -128,32 +127,31 @@ func strongest(features []LearnedFeature, n int) []LearnedFeature {
 	return features[:min(len(features), n)]
 }
 
-// DefaultLearnedHalfLife is a new system's [LearnedWeights.HalfLife], and what a
-// zero one stands for.
+// DefaultLearnedHalfLife is the default of [LearnedWeights.HalfLife], also used for a zero value.
 const DefaultLearnedHalfLife = 30 * 24 * time.Hour
 
-// LearnedWeights is how much what was learned of a reader counts; see
-// [Learned.Effects]. The zero value is off.
+// LearnedWeights sets how much learned interests count; see [Learned.Effects]. The zero value
+// turns them off.
 type LearnedWeights struct {
-	// What a feature with much evidence adds to a relevance, as a share of
-	// [Ranking.Base]; 0 turns the kind off, and what speaks against it, too.
+	// The most that a feature adds to a relevance, as a share of [Ranking.Base]; 0 turns the kind
+	// off, including evidence against it.
 	Tags, Author, Lang, Words float64
-	// Negative is the part of a relevance that a feature with much evidence against
-	// it takes away; 0 to 0.9.
+	// Negative is the largest part of a relevance that evidence against a feature removes; 0 to
+	// 0.9.
 	Negative float64
-	// HalfLife is the time after which an act counts half; 0: the default. It counts
-	// from when it changes: what was forgotten before stays so.
+	// HalfLife is the time after which an act counts half; 0 means the default. A change applies
+	// from then on: earlier decay is not undone.
 	HalfLife time.Duration
 }
 
-// maxNegative leaves a feature's items some of their relevance: what is never to be
-// shown is muted.
+// maxNegative leaves a feature's items some relevance: items that must never be shown are muted
+// instead.
 const maxNegative = 0.9
 
-// On reports whether what was learned changes anything.
+// On reports whether learned interests change anything.
 func (w LearnedWeights) On() bool { return w.Tags > 0 || w.Author > 0 || w.Lang > 0 || w.Words > 0 }
 
-// of is the weight of a kind of features.
+// of returns the weight of a kind of features.
 func (w *LearnedWeights) of(kind FeatureKind) float64 {
 	switch kind {
 	case FeatureTag:
@@ -168,19 +166,19 @@ func (w *LearnedWeights) of(kind FeatureKind) float64 {
 	return 0
 }
 
-// Gain is the contribution of one interest or keyword of a profile to an item's relevance:
-// the weight of a tag; the weight of a keyword that stands in the title, or the
-// ranking's share of it where the keyword stands in the summary alone.
+// Gain is the contribution of one interest or keyword of a profile to an item's relevance: the
+// weight of a tag, the weight of a keyword in the title, or the ranking's share of that weight if
+// the keyword is only in the summary.
 type Gain struct {
 	Name  string  `json:"name"`
 	Score float64 `json:"score"`
-	In    string  `json:"in,omitempty"` // of a keyword: title or summary
+	In    string  `json:"in,omitempty"` // for a keyword: title or summary
 }
 
 // LearnedGain is the effect of a learned feature on the relevance of the items that have it.
 type LearnedGain struct {
 	Feature
-	Score  float64 `json:"score,omitempty"`  // is added
-	Factor float64 `json:"factor,omitempty"` // multiplies; in (0, 1), or 0: there is none
+	Score  float64 `json:"score,omitempty"`  // added to the relevance
+	Factor float64 `json:"factor,omitempty"` // multiplies the relevance; in (0, 1), or 0 for none
 	ActCounts
 }

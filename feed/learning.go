@@ -24,8 +24,8 @@ const (
 	Hidden
 )
 
-// evidence is the weight of an act for the features of its item. A click that is
-// followed by a dislike speaks against them.
+// evidence is the weight of an act for the features of its item. A click followed by a dislike
+// counts against them.
 var evidence = [...]float64{Clicked: 1, Liked: 1, Disliked: -2, Hidden: -2}
 
 // LearningAct is an act of a reader on an item.
@@ -33,32 +33,31 @@ type LearningAct struct {
 	Kind     ActKind
 	Group    string // of the item
 	Features []WeightedFeature
-	At       time.Time // when it was taken
+	At       time.Time // time of the act
 }
 
-// RememberActsDays is how many days it is remembered that a reader has acted on an
-// item, the day of the act included: until then acting so again does not count.
+// RememberActsDays is the number of days, including the day of the act, for which an act on an
+// item is stored: repeating it within them does not count.
 const RememberActsDays = 90
 
-// maxRememberedActs bounds how many acts of a reader are remembered; beyond it the
-// earliest are forgotten.
+// maxRememberedActs bounds the stored acts of a reader; beyond it the earliest are dropped.
 const maxRememberedActs = 4000
 
-// Learning is the stored state that learning continues from: more features than
-// [Learned] has, and the acts that have been counted. The zero value remembers nothing.
+// Learning is the stored state of learning: more features than [Learned] has, and the acts
+// already counted. The zero value is empty.
 type Learning struct {
 	At       int64            `json:"at,omitempty"` // Unix seconds of the latest act
 	Features []LearnedFeature `json:"features,omitempty"`
 	Acts     ActMemory        `json:"acts,omitempty"`
-	// Erased is when the reader was last erased, in Unix microseconds; 0: never. An
-	// act from before, which another server may still hold, does not count.
+	// Erased is when the reader was last erased, in Unix microseconds; 0 if never. Earlier acts,
+	// which another server may still hold, do not count.
 	Erased int64 `json:"erased,omitempty"`
 }
 
-// IsZero reports whether nothing is remembered.
+// IsZero reports whether nothing is stored.
 func (l *Learning) IsZero() bool { return len(l.Features) == 0 && len(l.Acts) == 0 && l.Erased == 0 }
 
-// Erase forgets everything, and refuses from then on what was done before now.
+// Erase deletes everything and rejects acts from before now.
 func (l *Learning) Erase(now time.Time) { *l = Learning{Erased: now.UnixMicro()} }
 
 // Learned returns the features that count for the reader.
@@ -66,11 +65,10 @@ func (l *Learning) Learned() Learned {
 	return Learned{At: l.At, Features: slices.Clone(l.Features[:min(len(l.Features), MaxLearned)])}
 }
 
-// Add learns from acts with a half-life, 0 for the default, and reports whether
-// anything changed: adding the same acts again changes nothing. One that comes in
-// late counts as what is left of it. A time after now, which a clock that was ahead
-// has left, counts as now. The result does not depend on the order in which acts
-// come in, but for what has to be forgotten.
+// Add learns from acts with a half-life, 0 for the default, and reports whether anything changed;
+// adding the same acts again changes nothing. A late act counts with its decayed weight. A time
+// after now, left by a clock that was ahead, counts as now. The result does not depend on the
+// order of the acts, except for entries dropped to stay within the bounds.
 func (l *Learning) Add(acts []LearningAct, halfLife time.Duration, now time.Time) (changed bool) {
 	changed = l.correct(now)
 	w, known := LearnedWeights{HalfLife: halfLife}, l.index()
@@ -97,8 +95,8 @@ func (l *Learning) Add(acts []LearningAct, halfLife time.Duration, now time.Time
 	return changed
 }
 
-// correct takes back to now what is stamped later: else nothing would be forgotten,
-// and no act would count, until that time has come.
+// correct moves later timestamps back to now: otherwise nothing would expire and no act would
+// count until that time.
 func (l *Learning) correct(now time.Time) (changed bool) {
 	if l.At > now.Unix() {
 		l.At, changed = now.Unix(), true
@@ -110,7 +108,8 @@ func (l *Learning) correct(now time.Time) (changed bool) {
 	return changed
 }
 
-// index tells where each feature is, by its identity. Those that are one become one.
+// index maps the identity of each feature to its position, merging features with the same
+// identity.
 func (l *Learning) index() map[Feature]int {
 	at := make(map[Feature]int, len(l.Features))
 	kept := 0
@@ -130,8 +129,7 @@ func (l *Learning) index() map[Feature]int {
 	return at
 }
 
-// identity is the same of all features that are one: of tags and languages it is no spelling
-// of them.
+// identity returns a key that is equal for all spellings of a tag or a language.
 func (f Feature) identity() Feature {
 	switch f.Kind {
 	case FeatureTag:
@@ -142,7 +140,7 @@ func (f Feature) identity() Feature {
 	return f
 }
 
-// advance lets what there is decay up to a moment.
+// advance decays the evidence up to a moment.
 func (l *Learning) advance(at int64, w LearnedWeights) {
 	if at <= l.At {
 		return
@@ -184,9 +182,8 @@ func (f *LearnedFeature) count(kind ActKind, evidence float64) {
 	}
 }
 
-// ActMemory remembers which acts have counted, the earliest first, in 8 bytes each:
-// 48 bits of a hash of the item's group, 14 of the day, 2 of the kind. In JSON it is
-// one text.
+// ActMemory holds the acts already counted, earliest first, in 8 bytes each: 48 bits of a hash of
+// the item's group, 14 of the day, 2 of the kind. In JSON it is one string.
 type ActMemory []uint64
 
 const (
@@ -195,7 +192,7 @@ const (
 	days              = 1 << dayBits
 )
 
-// add remembers an act; false: it has counted in the last [RememberActsDays].
+// add stores an act. It returns false if the act was counted within [RememberActsDays].
 func (m *ActMemory) add(act *LearningAct) bool {
 	one := xxhash.Sum64String(act.Group)<<(dayBits+kindBits) | dayOf(act.At.Unix()) | uint64(act.Kind)
 	for i, known := range *m {
@@ -213,12 +210,12 @@ func (m *ActMemory) add(act *LearningAct) bool {
 	return true
 }
 
-// expire forgets what a moment, in Unix seconds, is too late for.
+// expire removes the acts that are too old at a moment, in Unix seconds.
 func (m *ActMemory) expire(at int64) {
 	*m = slices.DeleteFunc(*m, func(known uint64) bool { return expired(known, dayOf(at)) })
 }
 
-// correct moves what is remembered of later days to the day of a moment.
+// correct moves acts with later days to the day of a moment.
 func (m *ActMemory) correct(at int64) {
 	day := dayOf(at)
 	for i, known := range *m {
@@ -228,17 +225,17 @@ func (m *ActMemory) correct(at int64) {
 	}
 }
 
-// dayOf is the day of a moment where an act has it.
+// dayOf returns the day of a moment in the position it has in a stored act.
 func dayOf(at int64) uint64 { return uint64(DayOf(time.Unix(at, 0))) % days << kindBits }
 
-// expired reports whether the first act is too long before the second.
+// expired reports whether the first act is too old at the time of the second.
 func expired(first, second uint64) bool {
 	ago := daysBetween(first, second)
 	return ago >= RememberActsDays && ago < days/2
 }
 
-// daysBetween is how many days the second act comes after the first, modulo the
-// days there is room for.
+// daysBetween returns how many days after the first act the second one is, modulo the range of a
+// stored day.
 func daysBetween(first, second uint64) uint64 {
 	day := func(act uint64) uint64 { return act >> kindBits % days }
 	return (day(second) - day(first) + days) % days

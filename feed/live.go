@@ -12,18 +12,17 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Control names the agents that are in no variant: they get the live ranking
-// itself.
+// Control is the name of the agents in no variant: they get the live ranking.
 const Control = "control"
 
-// Buckets is how many equal parts the agents are divided into by a hash; the
-// share of a variant is a whole number of them.
+// Buckets is the number of equal parts into which agents are divided by a hash; a variant's share
+// is a whole number of buckets.
 const Buckets = 10_000
 
-// Bucket is the part of the agents an agent belongs to, 0 to Buckets−1: the
-// same on every server and never changes.
+// Bucket returns the agent's bucket, 0 to Buckets−1. It is the same on every server and never
+// changes.
 func Bucket(agent string) int {
-	// As Sum64String("variant:" + agent), which would allocate for long ids.
+	// Equivalent to Sum64String("variant:" + agent), which would allocate for long ids.
 	var d xxhash.Digest
 	d.Reset()
 	_, _ = d.WriteString("variant:")
@@ -37,8 +36,8 @@ const MaxVariants = 50
 // maxVariantName is the longest name of a variant, in characters.
 const maxVariantName = 32
 
-// CheckVariantName reports whether name can name a variant: 1–32 characters of
-// a-z 0-9 _ -, and not "control". The error wraps [ErrInvalid].
+// CheckVariantName checks that name can name a variant: 1–32 characters of a-z 0-9 _ -, and not
+// "control". The error wraps [ErrInvalid].
 func CheckVariantName(name string) error {
 	if name == "" || len(name) > maxVariantName {
 		return Errorf(ErrInvalid, "bad ranking parameters: the name of an experiment must have 1 to %d characters of a-z 0-9 _ -, this one has %d", maxVariantName, len(name))
@@ -61,40 +60,40 @@ type Variant struct {
 	Share   float64 `json:"share"` // of all agents, 0 to 1
 	Ranking Ranking `json:"ranking"`
 	Parts   []Part  `json:"parts"` // the buckets that make up the share, in order
-	// Run names what its readers were shown and did: the name and the version that it
-	// began with ([RunName]), so that a name that is used again begins at zero; "": the name.
+	// Run identifies the impressions and acts recorded for the variant: its name and the version
+	// in which it began ([RunName]), so that a reused name starts at zero. "" means the name.
 	Run string `json:"run,omitempty"`
 }
 
-// RunName is the run of a variant that begins with a version of the ranking.
+// RunName returns the run of a variant that begins with a version of the ranking.
 func RunName(variant string, version int) string { return variant + "@" + strconv.Itoa(version) }
 
-// VariantOf tells which variant a run is of, and the version that it began with; 0:
-// it was begun when runs had no names of their own.
+// VariantOf returns the variant of a run and the version in which it began; 0 if the run is older
+// than run names.
 func VariantOf(run string) (variant string, version int) {
 	variant, began, _ := strings.Cut(run, "@")
-	version, _ = strconv.Atoi(began) // 0 of what is none
+	version, _ = strconv.Atoi(began) // 0 if there is no number
 	return variant, version
 }
 
-// Part is a run of buckets, both ends included.
+// Part is a range of buckets, both ends included.
 type Part [2]int
 
-// holds reports whether a bucket is the variant's.
+// holds reports whether a bucket belongs to the variant.
 func (v *Variant) holds(bucket int) bool {
 	at := sort.Search(len(v.Parts), func(i int) bool { return bucket <= v.Parts[i][1] })
 	return at < len(v.Parts) && v.Parts[at][0] <= bucket
 }
 
-// Live is the ranking in force: the parameters of most agents, and variants for
-// shares of them. No bucket is in two variants. ranking.Assign makes the variants.
+// Live is the ranking in force: the parameters of most agents, and variants for shares of them.
+// No bucket is in two variants. ranking.Assign creates the variants.
 type Live struct {
 	Ranking  Ranking   `json:"ranking"`
 	Variants []Variant `json:"experiments"`
 }
 
-// For returns the parameters an agent's refreshes are ranked by, and the run of the
-// variant they come from, [Control] for none.
+// For returns the parameters for ranking an agent's refreshes and the run of the variant they
+// come from, or [Control].
 func (l *Live) For(agent string) (run string, r Ranking) {
 	if len(l.Variants) == 0 {
 		return Control, l.Ranking
@@ -108,7 +107,7 @@ func (l *Live) For(agent string) (run string, r Ranking) {
 	return Control, l.Ranking
 }
 
-// Variant returns the variant of this name; ok is false where there is none.
+// Variant returns the variant with this name; ok is false if there is none.
 func (l *Live) Variant(name string) (v Variant, ok bool) {
 	for _, v := range l.Variants {
 		if v.Name == name {
@@ -118,8 +117,7 @@ func (l *Live) Variant(name string) (v Variant, ok bool) {
 	return Variant{}, false
 }
 
-// Validate says what is wrong with a ranking that was read from somewhere; the
-// error wraps [ErrInvalid].
+// Validate checks a ranking read from outside; the error wraps [ErrInvalid].
 func (l *Live) Validate() error {
 	if err := l.Ranking.Validate(); err != nil {
 		return err
@@ -147,8 +145,7 @@ func (l *Live) Validate() error {
 	return nil
 }
 
-// CheckVariants says what is wrong with a list of variants, whatever agents they
-// have; the error wraps [ErrInvalid].
+// CheckVariants checks a list of variants, ignoring their buckets; the error wraps [ErrInvalid].
 func CheckVariants(wanted []Variant) error {
 	if len(wanted) > MaxVariants {
 		return Errorf(ErrInvalid, "bad ranking parameters: at most %d experiments may run at once, not %d", MaxVariants, len(wanted))
@@ -181,9 +178,9 @@ func CheckVariants(wanted []Variant) error {
 	return nil
 }
 
-// slack is the largest error of sums and products of decimal fractions.
+// slack bounds the rounding error of sums and products of decimal fractions.
 const slack = 1e-9
 
-// Buckets is how many of them the variant's share is. It is rounded down, so
-// that shares that sum to 1 never need more than there are.
+// Buckets returns the number of buckets in the variant's share. It is rounded down, so that
+// shares that sum to 1 never need more buckets than exist.
 func (v *Variant) Buckets() int { return int(v.Share*Buckets + slack*Buckets) }

@@ -9,35 +9,35 @@ import (
 	"time"
 )
 
-// Parameter is a parameter of a [Ranking]: a number, or a duration. All that names,
-// bounds, reads or writes parameters goes by the table of [Parameters]. Beside it stand
-// only the curves of a decay, which take the place of its scale, offset and decay.
+// Parameter is a parameter of a [Ranking]: a number or a duration. All code that names, bounds,
+// reads or writes parameters uses the table [Parameters]. Only the curves of a decay, which
+// replace its scale, offset and decay, are handled separately.
 type Parameter struct {
 	Name    string // in lists of changes and in the configuration: site.decay
 	Path    string // in JSON: diversity.site.decay
-	Help    string // what it does
+	Help    string // its effect
 	Default float64
-	// Least and Most are the bounds; a duration's are in seconds.
+	// Least and Most are the bounds, in seconds for a duration.
 	Least, Most float64
 	NotLeast    bool // Least itself is out of bounds
 	NotMost     bool // Most itself is out of bounds
-	// Ratios says that equal ratios are equal changes: from 6 h to 12 h is as much as from 3
-	// days to 6. Of the others, equal differences are.
+	// Ratios reports that equal ratios are equal changes: from 6 h to 12 h is as large a change
+	// as from 3 days to 6. For other parameters, equal differences are.
 	Ratios bool
 
-	number   func(*Ranking) *float64       // nil: it is a duration
-	duration func(*Ranking) *time.Duration // nil: it is a number
-	unset    bool                          // a value of 0 stands for the default, so it cannot be given
+	number   func(*Ranking) *float64       // nil for a duration
+	duration func(*Ranking) *time.Duration // nil for a number
+	unset    bool                          // 0 means the default, so it cannot be set
 }
 
 const (
 	hour    = float64(time.Hour / time.Second)
 	maxLife = 10 * 365 * 24 * hour
-	// maxWeight bounds what a score is multiplied by.
+	// maxWeight bounds the factors of a score.
 	maxWeight = 1000
 )
 
-// Parameters are all parameters, in the order in which they are written.
+// Parameters lists all parameters in the order in which they are written.
 var Parameters = []Parameter{
 	{
 		Name: "scale", Path: "decay.scale", Help: "age beyond the offset at which the score has fallen to decay",
@@ -130,7 +130,7 @@ func homeBase(source string, usual float64, help string, at func(*Ranking) *floa
 	return Parameter{Name: name, Path: name, Help: "base of " + help + " in home", Default: usual, Most: maxWeight, NotLeast: true, number: at}
 }
 
-// ParameterOf finds a parameter by its name, or by its path.
+// ParameterOf returns the parameter with a name or a path.
 func ParameterOf(name string) (*Parameter, bool) {
 	for i := range Parameters {
 		if p := &Parameters[i]; p.Name == name || p.Path == name {
@@ -143,8 +143,8 @@ func ParameterOf(name string) (*Parameter, bool) {
 // IsDuration reports whether the parameter is a duration.
 func (p *Parameter) IsDuration() bool { return p.duration != nil }
 
-// Of is the parameter's value in a ranking, a duration's in seconds. It is NaN where the
-// ranking has curves in its place.
+// Of returns the parameter's value in a ranking, in seconds for a duration. It is NaN if curves
+// replace the parameter.
 func (p *Parameter) Of(r Ranking) float64 {
 	if p.curved(&r) {
 		return math.NaN()
@@ -153,7 +153,7 @@ func (p *Parameter) Of(r Ranking) float64 {
 	return p.at(&r)
 }
 
-// at is the value in a ranking as it is, a duration's in seconds.
+// at returns the value as stored in a ranking, in seconds for a duration.
 func (p *Parameter) at(r *Ranking) float64 {
 	if p.IsDuration() {
 		return p.duration(r).Seconds()
@@ -161,8 +161,8 @@ func (p *Parameter) at(r *Ranking) float64 {
 	return *p.number(r)
 }
 
-// Values yields the parameters with their values, as [Parameter.Of] gives them. Those that
-// curves are in the place of are 0.
+// Values yields the parameters with their values, like [Parameter.Of], but 0 for those that
+// curves replace.
 func (r Ranking) Values() iter.Seq2[*Parameter, float64] {
 	return func(yield func(*Parameter, float64) bool) {
 		all := r.written()
@@ -174,7 +174,7 @@ func (r Ranking) Values() iter.Seq2[*Parameter, float64] {
 	}
 }
 
-// Text writes a value, a duration's in seconds, as lists of changes have it.
+// Text formats a value, in seconds for a duration, as in a list of changes.
 func (p *Parameter) Text(value float64) string {
 	if p.IsDuration() {
 		return DurationText(time.Duration(math.Round(value * float64(time.Second))))
@@ -182,15 +182,15 @@ func (p *Parameter) Text(value float64) string {
 	return strconv.FormatFloat(value, 'g', -1, 64)
 }
 
-// ofGaussian reports whether curves take the parameter's place.
+// ofGaussian reports whether the parameter belongs to the one Gaussian that curves replace.
 func (p *Parameter) ofGaussian() bool {
 	return p.Name == "scale" || p.Name == "offset" || p.Name == "decay"
 }
 
-// curved reports whether curves are in the parameter's place.
+// curved reports whether the ranking has curves instead of the parameter.
 func (p *Parameter) curved(r *Ranking) bool { return r.Decay.Curves != Curves{} && p.ofGaussian() }
 
-// write returns the parameter's value as lists of changes have it, exactly.
+// write formats the parameter's exact value as in a list of changes.
 func (p *Parameter) write(r *Ranking) string {
 	if p.IsDuration() {
 		return DurationText(*p.duration(r))
@@ -198,7 +198,7 @@ func (p *Parameter) write(r *Ranking) string {
 	return p.Text(*p.number(r))
 }
 
-// problem says what is wrong with a value, "" for nothing; the text follows the name.
+// problem returns the problem of a value, "" if there is none; the text follows the name.
 func (p *Parameter) problem(value float64) string {
 	low := value > p.Least || !p.NotLeast && value == p.Least
 	high := value < p.Most || !p.NotMost && value == p.Most
@@ -208,7 +208,7 @@ func (p *Parameter) problem(value float64) string {
 	return "must be " + p.Bounds() + ", not " + p.Text(value)
 }
 
-// Bounds says which values the parameter takes.
+// Bounds describes the allowed values.
 func (p *Parameter) Bounds() string {
 	least, most := p.Text(p.Least), p.Text(p.Most)
 	switch {
@@ -224,15 +224,15 @@ func (p *Parameter) Bounds() string {
 	return least + " to " + most
 }
 
-// written is the ranking with what its zero values stand for, but for the curves.
+// written returns the ranking with defaults in place of zero values, except for the curves.
 func (r Ranking) written() Ranking {
 	r.Diversity, r.Home = r.Diversity.written(), r.Home.written()
 	r.Learned.HalfLife = r.Learned.halfLife()
 	return r
 }
 
-// lacks reports whether the ranking is from before there was the parameter, and is
-// written as it was then.
+// lacks reports whether the ranking was stored before the parameter existed; the parameter is
+// then omitted when the ranking is written.
 func (r *Ranking) lacks(p *Parameter) bool {
 	switch group, _, _ := strings.Cut(p.Path, "."); group {
 	case "diversity":

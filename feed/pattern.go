@@ -4,32 +4,32 @@ import (
 	"strings"
 )
 
-// DefaultPattern is the name of a new system's [Pattern]: of 20 positions 14 are of posts by
-// whom the reader follows, 5 of what is trending or discovered, and the 9th is promoted.
+// DefaultPattern is the name of a new system's [Pattern]: of 20 positions, 14 are for posts from
+// people the reader follows, 5 for trending or discovered items, and the 9th is promoted.
 const DefaultPattern = "five_percent"
 
-// patterns are those that have names.
+// patterns are the named patterns.
 var patterns = map[string]string{
-	DefaultPattern: "CCCTCCCTPC CCCTCCCTTC", // promoted on positions 9, 29, 49 …
-	"every_tenth":  "CCCTCCCTPC",            // promoted on positions 9, 19, 29 …
+	DefaultPattern: "CCCTCCCTPC CCCTCCCTTC", // promoted at positions 9, 29, 49 …
+	"every_tenth":  "CCCTCCCTPC",            // promoted at positions 9, 19, 29 …
 }
 
-// maxPattern is how many positions a pattern has at most: a session is hardly longer.
+// maxPattern is the maximum number of positions in a pattern: sessions are rarely longer.
 const maxPattern = 1000
 
-// Pattern says which source of home has the right to each position of a session. It is
-// repeated. The zero value gives every position to [SourceFollowing].
+// Pattern assigns each position of a session to a source of home. It is repeated. The zero value
+// assigns every position to [SourceFollowing].
 type Pattern struct{ sources []Source }
 
-// ParsePattern reads a pattern: the name "five_percent" or "every_tenth", of which promoted has one
-// position of 20 or of 10, or one letter a position; spaces do not count:
+// ParsePattern reads a pattern: the name "five_percent" or "every_tenth", which give promoted one
+// position of 20 or of 10, or one letter per position; spaces are ignored:
 //
-//	C  posts by whom the reader follows
-//	T  of the 1st, 3rd, … T of a session what is trending, of the others what is discovered
-//	P  what is promoted
+//	C  posts from people the reader follows
+//	T  alternately trending and discovered items, beginning with trending
+//	P  promoted items
 //
-// At least one letter must be C or T: what is promoted fills no other position. Errors
-// wrap [ErrInvalid] and say where the text is wrong.
+// At least one letter must be C or T, because promoted items fill no other position. Errors wrap
+// [ErrInvalid] and name the position of the mistake.
 func ParsePattern(text string) (Pattern, error) {
 	if named, ok := patterns[text]; ok {
 		text = named
@@ -56,7 +56,7 @@ func ParsePattern(text string) (Pattern, error) {
 	case !strings.ContainsAny(text, "CT"):
 		return Pattern{}, Errorf(ErrInvalid, "bad pattern: %q has no C and no T; something must fill a page when nothing is promoted", text)
 	}
-	if turns%2 == 1 { // in every second repetition the turns are the other way round
+	if turns%2 == 1 { // an odd number of turns: every second repetition swaps them
 		for _, s := range sources {
 			if s == SourceTrending || s == SourceDiscovery {
 				s = turnOf(turns)
@@ -75,7 +75,7 @@ func turnOf(n int) Source {
 	return SourceDiscovery
 }
 
-// At is the source with the right to a position of a session, from 0.
+// At returns the source assigned to a position of a session, from 0.
 func (p Pattern) At(position int) Source {
 	if len(p.sources) == 0 {
 		return SourceFollowing
@@ -83,7 +83,7 @@ func (p Pattern) At(position int) Source {
 	return p.sources[position%len(p.sources)]
 }
 
-// Shares counts how many of the first n positions are each source's.
+// Shares returns how many of the first n positions each source has.
 func (p Pattern) Shares(n int) map[Source]int {
 	shares := make(map[Source]int, 4)
 	for i := range n {
@@ -92,11 +92,11 @@ func (p Pattern) Shares(n int) map[Source]int {
 	return shares
 }
 
-// HandOver lists who fills a position of a source, the source itself first: one that has
-// nothing left hands it on. What is promoted goes to trending, discovery and following, in
-// that order; trending and discovery stand in for each other, and then following does; and
-// following hands on to discovery, which is the reader's own, and then to trending. What is
-// promoted never fills the position of another one.
+// HandOver returns the sources that may fill a position of this source, in order, itself first;
+// each takes over when those before it have nothing left. A promoted position passes to trending,
+// discovery and following; trending and discovery pass to each other and then to following;
+// following passes to discovery, which is personal, and then to trending. Promoted items never
+// fill another source's position.
 func (s Source) HandOver() []Source {
 	switch s {
 	case SourcePromoted:

@@ -5,25 +5,23 @@ import (
 	"strings"
 )
 
-// PostPrefix begins the id of every post. Items that come in cannot have such
-// ids; those that are made of posts do. The document of a post is not the item
-// that makes it found, but what its readers get: it names its time and its author
-// in other fields.
+// PostPrefix is the prefix of every post id. Uploaded items cannot have such ids; the items that
+// represent posts in recall do. The document of a post is not that item but the form shown to
+// readers: it has its time and its author in other fields.
 const PostPrefix = "post:"
 
-// IsPost reports whether an id is a post's.
+// IsPost reports whether an id is that of a post.
 func IsPost(id string) bool { return strings.HasPrefix(id, PostPrefix) }
 
-// postHead reads the time of a post's document, which stands behind its id. A
-// post is its own group.
+// postHead reads the time of a post's document, which follows its id. A post is its own group.
 func postHead(doc []byte) (createdAt int64, ok bool) {
 	_, rest, ok := cutText(doc, `{"id":"`+PostPrefix)
 	createdAt, _, timed := cutNumber(rest, `,"created_at":`)
 	return createdAt, ok && timed
 }
 
-// PostTitle is the title of a post as an item: the caption's first line with
-// something in it, else the first image's description, else "Photo".
+// PostTitle returns the title of a post as an item: the first line of the caption that is not
+// blank, else the first such image description, else "Photo".
 func PostTitle(caption string, alts []string) string {
 	for line := range strings.Lines(caption) {
 		if !Blank(line) {
@@ -38,8 +36,8 @@ func PostTitle(caption string, alts []string) string {
 	return "Photo"
 }
 
-// fillFromPost gives an item that was read from a post's document what items have
-// under other names. The post's own fields stay in Business.
+// fillFromPost fills the fields of an item from a post's document, where they have other names.
+// The post's own fields stay in Business.
 func (it *Item) fillFromPost(doc []byte) error {
 	var p struct {
 		CreatedAt int64  `json:"created_at"`

@@ -14,7 +14,7 @@ const (
 	MaxInterests      = 200
 	MaxInterestWeight = 100 // of an interest and of a keyword
 	MaxKeywords       = 64
-	MaxKeywordsLength = 1024 // characters of all keywords: each may be a word of its own, and a search engine takes only so many
+	MaxKeywordsLength = 1024 // total characters of all keywords: each may be a separate word, and search engines limit the words of a query
 	MaxTags           = 64   // tags of one item
 	MaxTermLength     = 256  // characters of a tag, keyword, author or language
 	MaxMutes          = 1000 // muted authors, muted tags, and muted items
@@ -22,16 +22,16 @@ const (
 
 var profileErrors = strictjson.Errors{"": Errorf(ErrInvalid, "bad profile"), "muted_items[]": Errorf(ErrInvalid, "bad profile: %w", ErrBadID)}
 
-// Profile holds what an agent's reader likes and refuses. The zero Profile is for an
+// Profile holds the interests and exclusions of an agent's reader. The zero Profile is for an
 // unknown reader: it ranks by freshness alone.
 type Profile struct {
-	Interests    map[string]float64 `json:"interests,omitempty"`     // tag → weight, 0 to 100; of two spellings of one tag the higher
-	Keywords     []Keyword          `json:"keywords,omitempty"`      // looked for in title and summary
-	Langs        []string           `json:"langs,omitempty"`         // only these languages, as package terms compares them; empty: all
-	MutedAuthors []string           `json:"muted_authors,omitempty"` // never items of these authors
-	MutedTags    []string           `json:"muted_tags,omitempty"`    // never items with one of these tags
-	// MutedItems are groups and ids that the reader has hidden, the latest last. A
-	// profile that is put with nil keeps the stored ones ([Profile.Replace]).
+	Interests    map[string]float64 `json:"interests,omitempty"`     // tag → weight, 0 to 100; of two spellings of one tag the higher weight counts
+	Keywords     []Keyword          `json:"keywords,omitempty"`      // matched in title and summary
+	Langs        []string           `json:"langs,omitempty"`         // only these languages, compared as in package terms; empty means all
+	MutedAuthors []string           `json:"muted_authors,omitempty"` // exclude items by these authors
+	MutedTags    []string           `json:"muted_tags,omitempty"`    // exclude items with one of these tags
+	// MutedItems are groups and ids that the reader has hidden, latest last. Storing a profile
+	// with nil keeps the stored ones ([Profile.Replace]).
 	MutedItems []string `json:"muted_items,omitzero"`
 
 	// Learned holds the interests inferred from the reader's acts. It is not part of the
@@ -39,9 +39,9 @@ type Profile struct {
 	Learned Learned `json:"-"`
 }
 
-// ParseProfile reads a profile strictly: unknown fields, trailing data and
-// values out of bounds are errors that wrap [ErrInvalid]. A field "learned", which
-// profiles have when they are read, is left out.
+// ParseProfile decodes a profile strictly: unknown fields, trailing data and values out of bounds
+// are errors that wrap [ErrInvalid]. The field "learned", which answers with a profile contain,
+// is ignored.
 func ParseProfile(data []byte) (Profile, error) {
 	var declared struct {
 		Profile
@@ -116,8 +116,8 @@ func checkTerm(where, term string) error {
 	return nil
 }
 
-// Replace puts another profile in the place of this one. With nil muted items it keeps
-// those of this one; an empty list takes them away.
+// Replace replaces this profile by another one. Nil muted items keep the current ones; an empty
+// list removes them.
 func (p *Profile) Replace(by Profile) {
 	if by.MutedItems == nil {
 		by.MutedItems = p.MutedItems
@@ -125,15 +125,14 @@ func (p *Profile) Replace(by Profile) {
 	*p = by
 }
 
-// HasMutes reports whether the profile refuses any author, tag, language or
-// single item.
+// HasMutes reports whether the profile excludes any author, tag, language or single item.
 func (p Profile) HasMutes() bool {
 	return len(p.MutedAuthors)+len(p.MutedTags)+len(p.Langs)+len(p.MutedItems) > 0
 }
 
-// Hide adds groups and ids to the muted items; beyond [MaxMutes] the oldest are
-// removed. One that is already muted keeps its place. It reports whether anything
-// changed, and does not modify the list in place.
+// Hide adds groups and ids to the muted items; beyond [MaxMutes] the oldest are removed. One that
+// is already muted keeps its position. It reports whether any was added, and does not modify the
+// list in place.
 func (p *Profile) Hide(keys []string) (changed bool) {
 	muted := slices.Clip(p.MutedItems)
 	for _, key := range keys {
@@ -145,8 +144,8 @@ func (p *Profile) Hide(keys []string) (changed bool) {
 	return changed
 }
 
-// SameMutes reports whether two profiles refuse the same items, whatever the
-// order their lists are written in.
+// SameMutes reports whether two profiles exclude the same items, regardless of the order of their
+// lists.
 func (p Profile) SameMutes(q Profile) bool {
 	return sameSet(p.MutedAuthors, q.MutedAuthors) && sameSet(terms.FoldAll(p.MutedTags), terms.FoldAll(q.MutedTags)) &&
 		terms.ReadLangs(p.Langs).Equal(terms.ReadLangs(q.Langs)) && sameSet(p.MutedItems, q.MutedItems)
@@ -159,8 +158,8 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(slices.Compact(a), slices.Compact(b))
 }
 
-// Refusals holds the mutes and languages of a profile, made ready to be compared with many
-// items. Later changes of the profile do not change it.
+// Refusals holds the mutes and languages of a profile, prepared for comparison with many items.
+// Later changes of the profile do not affect it.
 type Refusals struct {
 	items   []string
 	authors map[string]bool
@@ -168,7 +167,7 @@ type Refusals struct {
 	langs   terms.Langs
 }
 
-// Refusals makes ready what the profile refuses.
+// Refusals prepares the mutes and languages of the profile.
 func (p Profile) Refusals() *Refusals {
 	r := &Refusals{items: p.MutedItems, langs: terms.ReadLangs(p.Langs)}
 	r.authors = setOf(p.MutedAuthors, func(author string) string { return author })
@@ -176,7 +175,7 @@ func (p Profile) Refusals() *Refusals {
 	return r
 }
 
-// setOf is the set of keys of texts; nil of none.
+// setOf returns the set of the keys of texts; nil if there are none.
 func setOf(texts []string, key func(string) string) map[string]bool {
 	if len(texts) == 0 {
 		return nil
@@ -188,9 +187,8 @@ func setOf(texts []string, key func(string) string) map[string]bool {
 	return set
 }
 
-// Item reports whether the mutes or languages exclude the item. One without a language
-// passes every language filter, one in several languages passes if the reader reads one
-// of them.
+// Item reports whether the mutes or languages exclude the item. An item without a language passes
+// every language filter; one in several languages passes if the reader reads one of them.
 func (r *Refusals) Item(it *Item) bool {
 	if r.Ref(Ref{ID: it.ID, Group: it.Group()}) || it.AuthorID != "" && r.authors[it.AuthorID] || slices.ContainsFunc(it.AuthorIDs, r.Author) {
 		return true
@@ -221,10 +219,9 @@ func (r *Refusals) Tag(tags []string) (tag string, muted bool) {
 	return "", false
 }
 
-// Refuses reports whether the profile's mutes or languages exclude the item, see
-// [Refusals.Item].
+// Refuses reports whether the profile's mutes or languages exclude the item; see [Refusals.Item].
 func (p Profile) Refuses(it *Item) bool { return p.Refusals().Item(it) }
 
-// Selective reports whether any author, tag or language is refused: only the content of an
-// item tells then whether it may be shown.
+// Selective reports whether any author, tag or language is excluded, so that the content of an
+// item is needed to decide whether it may be shown.
 func (r *Refusals) Selective() bool { return len(r.authors)+len(r.tags) > 0 || !r.langs.All() }

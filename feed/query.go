@@ -7,39 +7,39 @@ import (
 
 // Query is one round of recall for one agent.
 type Query struct {
-	// Agent is whom it is for; "" where the answer is shared among agents with the
-	// same profile, and of an explanation for a profile alone.
+	// Agent is the agent to recall for; "" if the answer is shared by agents with the same
+	// profile, and when explaining for a profile without an agent.
 	Agent   string
-	Profile Profile   // what the agent likes and refuses
+	Profile Profile   // interests, mutes and languages of the agent
 	Ranking Ranking   // decay, popularity weight, base
-	Origin  time.Time // the now of the decay; items dated after it are not recalled
-	Since   time.Time // only items dated after it; zero: no bound
-	N       int       // how many candidates to return
-	After   string    // cursor of the round before; "" for the first round
+	Origin  time.Time // time at which the decay is evaluated; items dated later are not recalled
+	Since   time.Time // only items dated after it; zero means no bound
+	N       int       // number of candidates to return
+	After   string    // cursor from the previous round; "" for the first round
 }
 
-// Candidate is an item recall proposes, before anything is chosen. Its texts may
-// be parts of one text that holds those of the whole answer.
+// Candidate is an item that recall proposes, before selection. Its strings may share the memory
+// of the whole answer.
 type Candidate struct {
 	ID         string
-	Group      string // what is shown only once; never empty
+	Group      string // dedup key of the item; never empty
 	Source     string // name of the recall source it came from
 	UpdateTime int64  // Unix seconds
 	Score      float32
 	Traits
 }
 
-// Traits are the properties that a page is varied by; "" where an item has none, or the recall
-// source does not know it.
+// Traits are the properties used to vary pages; "" if an item has none, or if the recall source
+// does not know them.
 type Traits struct {
 	Author    string
-	Coauthors string // further authors, each behind a NUL; pages are varied by the first one
+	Coauthors string // further authors, each after a NUL; pages are varied by the first author only
 	Site      string // see [Site]
-	Tag       string // the first one, folded
+	Tag       string // the first tag, folded
 	Story     string // see [Sketch]
 }
 
-// By reports whether an agent is one of the authors, as far as they are known.
+// By reports whether the agent is one of the known authors.
 func (t Traits) By(agent string) bool {
 	if agent == "" || t.Author == agent {
 		return agent != ""
@@ -52,19 +52,18 @@ func (t Traits) By(agent string) bool {
 	return false
 }
 
-// Detached copies the texts, for callers that keep them longer than the answer they
-// come from.
+// Detached copies the strings, for callers that store them longer than the answer.
 func (t Traits) Detached() Traits {
 	return Traits{
 		Author: strings.Clone(t.Author), Coauthors: strings.Clone(t.Coauthors), Site: strings.Clone(t.Site), Tag: strings.Clone(t.Tag), Story: strings.Clone(t.Story),
 	}
 }
 
-// Keys returns what each ref is remembered by, in order: its group and, where it
-// differs, its id. So an item stays known when its group changes.
+// Keys returns the dedup keys of the refs, in order: the group of each and, if different, its id.
+// So an item stays known when its group changes.
 func Keys(refs []Ref) []string { return AppendKeys(make([]string, 0, len(refs)), refs) }
 
-// AppendKeys appends the keys of refs, as [Keys] lists them.
+// AppendKeys appends the keys of refs in the order of [Keys].
 func AppendKeys(keys []string, refs []Ref) []string {
 	for _, r := range refs {
 		keys = append(keys, r.Group)

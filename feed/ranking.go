@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// Ranking holds the parameters that the data team tunes: score = relevance × decay × popularity,
-// and how pages are varied by it.
+// Ranking holds the parameters that the data team tunes: those of score = relevance × decay ×
+// popularity, and those that vary pages.
 type Ranking struct {
 	Decay            Decay
-	PopularityWeight float64 // of the popularity that was uploaded, in [Ranking.PopularityFactor]; ≥ 0, 0 turns it off
-	Popularity2h     float64 // of the readers of about the last 2 hours, see [Counts]; ≥ 0, 0 turns it off
-	Popularity2d     float64 // of the readers of about the last 2 days, likewise
-	Base             float64 // relevance every item has before interests and keywords; > 0
-	KeywordsSummary  float64 // part of its weight that a keyword adds where it stands in the summary alone; 0 to 1
+	PopularityWeight float64 // weight of the uploaded popularity, in [Ranking.PopularityFactor]; ≥ 0, 0 turns it off
+	Popularity2h     float64 // weight of the readers of about the last 2 hours, see [Counts]; ≥ 0, 0 turns it off
+	Popularity2d     float64 // weight of the readers of about the last 2 days; ≥ 0, 0 turns it off
+	Base             float64 // relevance of every item before interests and keywords; > 0
+	KeywordsSummary  float64 // share of its weight that a keyword adds if it is only in the summary; 0 to 1
 	Diversity        Diversity
 	Explore          Explore
-	Learned          LearnedWeights // of what was learned of the reader
-	Home             Home           // how the sources of home score
+	Learned          LearnedWeights // weights of learned interests
+	Home             Home           // scoring of home's sources
 }
 
-// DefaultRanking is a new system's. Its diversity keeps a page from being of one site, and
-// is mild where nothing but an author or a tag is the same.
+// DefaultRanking returns a new system's ranking. Its diversity keeps one site from filling a
+// page, and is mild for items that share only an author or a tag.
 func DefaultRanking() Ranking {
 	var r Ranking
 	for i := range Parameters {
@@ -35,8 +35,7 @@ func DefaultRanking() Ranking {
 	return r
 }
 
-// Validate says what is wrong with the parameters; the error wraps
-// [ErrInvalid].
+// Validate checks the parameters; the error wraps [ErrInvalid].
 func (r Ranking) Validate() error {
 	if d := r.Decay; d.Curves != (Curves{}) {
 		if d.Scale != 0 || d.Offset != 0 || d.Decay != 0 {
@@ -58,13 +57,13 @@ func (r Ranking) Validate() error {
 //
 //	1 + weight_2h·log10(1 + count2h) + weight_2d·log10(1 + count2d) + weight·log10(1 + uploaded)
 //
-// of an item's [Counts] at a moment and of the popularity that was uploaded, which
-// has fractions in the index of somebody else.
+// for an item's [Counts] at a moment and its uploaded popularity, which may be fractional
+// in an external index.
 func (r Ranking) PopularityFactor(count2h, count2d, uploaded float64) float64 {
 	return 1 + r.Popularity2h*LogCount(count2h) + r.Popularity2d*LogCount(count2d) + r.PopularityWeight*LogCount(uploaded)
 }
 
-// LogCount returns log10(1 + n), and 0 of what is no count.
+// LogCount returns log10(1 + n), and 0 if n is not positive.
 func LogCount(n float64) float64 {
 	if !(n > 0) {
 		return 0
@@ -72,24 +71,23 @@ func LogCount(n float64) float64 {
 	return math.Log10(1 + n)
 }
 
-// Diversity says how a page is built. The zero value leaves candidates in the
-// order of their scores.
+// Diversity holds the parameters that vary a page. The zero value leaves candidates in the order
+// of their scores.
 type Diversity struct {
-	Author Spread // of items by one author
-	Site   Spread // of items of one site
-	Tag    Spread // of items whose first tag is the same
-	// SameStory is the share of their words from which on two titles of a page
-	// tell one story, 0 to 1: that of [Story.Likeness]. Only the first of them is
-	// placed. 0 and 1 turn it off.
+	Author Spread // for items by one author
+	Site   Spread // for items from one site
+	Tag    Spread // for items with the same first tag
+	// SameStory is the [Story.Likeness] from which two titles of a page count as one story, 0 to
+	// 1. Only the first of them is placed. 0 and 1 turn it off.
 	SameStory float64
 }
 
-// Spread lowers the scores of items that have something in common. The n-th of
-// them on a page counts
+// Spread lowers the scores of items that share a property. The score of the n-th of
+// them on a page is multiplied by
 //
 //	max(Floor, Decay^(n−1))
 //
-// times its score. The zero value is off, as a Decay of 1 is.
+// The zero value is off, and so is a Decay of 1.
 type Spread struct {
 	Decay float64 // in (0, 1]
 	Floor float64 // least factor; in [0, 1]
@@ -104,7 +102,7 @@ func (d Diversity) On() bool { return d.Author.On() || d.Site.On() || d.Tag.On()
 // OneStory reports whether titles are compared.
 func (d Diversity) OneStory() bool { return d.SameStory > 0 && d.SameStory < 1 }
 
-// written is the diversity as it is written out, where off is a decay of 1.
+// written returns the diversity in its written form, in which off is a decay of 1.
 func (d Diversity) written() Diversity {
 	for _, s := range []*Spread{&d.Author, &d.Site, &d.Tag} {
 		if *s == (Spread{}) {
@@ -114,13 +112,12 @@ func (d Diversity) written() Diversity {
 	return d
 }
 
-// DefaultExploreShare is a new system's [Explore.Share].
+// DefaultExploreShare is the default of [Explore.Share].
 const DefaultExploreShare = 0.05
 
-// Explore says which positions go to items that their score would not bring there.
-// The zero value is off, and that of a ranking that was stored before there was one.
+// Explore reserves positions for items whose scores would not place them there. The zero value,
+// also that of a ranking stored before Explore existed, is off.
 type Explore struct {
-	// Share is the part of a page's positions, 0 to 1. The first five are never
-	// among them.
+	// Share is the share of a page's positions, 0 to 1. The first five positions are never used.
 	Share float64
 }

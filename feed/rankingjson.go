@@ -14,8 +14,8 @@ import (
 //
 //	{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5}}
 //
-// Where there are curves, "curves" is in the place of scale, offset and decay. The
-// diversity, explore, the weights of what was learned and home follow, unless they are the zero ones.
+// If there are curves, "curves" replaces scale, offset and decay. The objects diversity,
+// explore, learned and home follow, unless they are zero.
 func (r Ranking) MarshalJSON() ([]byte, error) {
 	var curves json.RawMessage
 	if r.Decay.Curves.Len() > 0 {
@@ -28,7 +28,7 @@ func (r Ranking) MarshalJSON() ([]byte, error) {
 	return writeParameters(&all, curves, func(p *Parameter) bool { return p.curved(&r) || r.lacks(p) })
 }
 
-// writeParameters writes the curves, where there are any, and what is not left out.
+// writeParameters writes the curves, if any, and all parameters that are not left out.
 func writeParameters(r *Ranking, curves json.RawMessage, leftOut func(*Parameter) bool) ([]byte, error) {
 	into := reflect.New(rankingShape).Elem()
 	if curves != nil {
@@ -48,15 +48,13 @@ func writeParameters(r *Ranking, curves json.RawMessage, leftOut func(*Parameter
 	return json.Marshal(into.Interface())
 }
 
-// Propose changes the parameters that are named and keeps the others, so
-// that a proposal need only say what it changes. scale, offset and decay replace
-// curves by one Gaussian; decay.curves may be the name of a [Preset]. Unknown
-// fields are errors; the result is not validated. Errors wrap [ErrInvalid].
+// Propose changes the parameters named in data and keeps the others. scale, offset and decay
+// replace curves by one Gaussian; decay.curves may be the name of a [Preset]. Unknown fields are
+// errors; the result is not validated. Errors wrap [ErrInvalid].
 func (r *Ranking) Propose(data []byte) error { return r.read(data, readStrictly) }
 
-// UnmarshalJSON reads a ranking that was stored, as [Ranking.Propose] reads a proposal,
-// but for fields that are unknown, which a newer version may have written: they are left
-// out.
+// UnmarshalJSON reads a stored ranking like [Ranking.Propose], but ignores unknown fields, which
+// a newer version may have written.
 func (r *Ranking) UnmarshalJSON(data []byte) error {
 	return r.read(data, func(data []byte, into any) error {
 		if err := strictjson.UnmarshalStored(data, into); err != nil {
@@ -66,18 +64,18 @@ func (r *Ranking) UnmarshalJSON(data []byte) error {
 	})
 }
 
-// readStrictly decodes what callers send.
+// readStrictly decodes data from callers.
 func readStrictly(data []byte, into any) error {
 	return strictjson.Unmarshal(data, into, strictjson.Errors{"": Errorf(ErrInvalid, "bad ranking parameters")})
 }
 
-// read changes the parameters that are named in what decode decodes.
+// read changes the parameters named in data, as decoded by decode.
 func (r *Ranking) read(data []byte, decode func(data []byte, into any) error) error {
 	into := reflect.New(rankingShape)
 	if err := decode(data, into.Interface()); err != nil {
 		return err
 	}
-	if r.Base == 0 { // read from nothing: one that was stored, perhaps before keywords.summary
+	if r.Base == 0 { // the receiver is zero: a stored ranking, perhaps older than keywords.summary
 		r.KeywordsSummary = DefaultKeywordsSummary
 	}
 	c := changes{decode: decode}
@@ -102,11 +100,11 @@ func (r *Ranking) read(data []byte, decode func(data []byte, into any) error) er
 	return nil
 }
 
-// rankingShape is a struct with the fields of the JSON of a ranking, within structs for its
-// objects. What is missing in JSON is nil.
+// rankingShape is a struct type with the fields of a ranking's JSON, nested like its objects.
+// Fields missing in the JSON are nil.
 var rankingShape = shapeOf("")
 
-// shapeOf is the struct of the paths below one, which ends with a dot or is empty.
+// shapeOf returns the struct type of the paths below a prefix, which ends with a dot or is empty.
 func shapeOf(below string) reflect.Type {
 	paths := []string{}
 	for i := range Parameters {
@@ -138,10 +136,10 @@ func shapeOf(below string) reflect.Type {
 	return reflect.StructOf(fields)
 }
 
-// fieldName is an exported name for a field.
+// fieldName returns the exported Go name of a field.
 func fieldName(name string) string { return "F_" + name }
 
-// fieldAt is the field at a path.
+// fieldAt returns the field at a path.
 func fieldAt(v reflect.Value, path string) reflect.Value {
 	for name := range strings.SplitSeq(path, ".") {
 		v = v.FieldByName(fieldName(name))

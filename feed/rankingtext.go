@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// DefaultKeywordsSummary is a new system's [Ranking.KeywordsSummary], and that of
-// a ranking that was stored before there was one.
+// DefaultKeywordsSummary is the default of [Ranking.KeywordsSummary], also for a ranking stored
+// before the parameter existed.
 const DefaultKeywordsSummary = 0.5
 
-// curvesName is the name of the curves in lists of changes, curvesPath that in JSON.
+// curvesName is the name of the curves in lists of changes, curvesPath their path in JSON.
 const (
 	curvesName = "curves"
 	curvesPath = "decay.curves"
 )
 
-// change is a new value of a parameter; called is its name where it was given, for errors.
+// change is a new value of a parameter; called is the name that the caller used, for errors.
 type change struct {
 	*Parameter
 	called, text string
 }
 
-// set reads the value into a ranking.
+// set parses the value into a ranking.
 func (c *change) set(r *Ranking) (err error) {
 	if c.IsDuration() {
 		err = setDuration(c.duration(r), c.called, &c.text)
@@ -38,20 +38,20 @@ func (c *change) set(r *Ranking) (err error) {
 	return err
 }
 
-// changes are new values of parameters, of which the last one counts, and of the curves.
+// changes holds new values of parameters, of which the last one counts, and of the curves.
 type changes struct {
 	values []change
-	curves json.RawMessage // nil: not among them
+	curves json.RawMessage // nil if not changed
 	decode func(data []byte, into any) error
 }
 
-// names reports whether a parameter is among them.
+// names reports whether a parameter is changed.
 func (c *changes) names(p *Parameter) bool {
 	return slices.ContainsFunc(c.values, func(value change) bool { return value.Parameter == p })
 }
 
-// apply changes the ranking. What names a part of the one Gaussian replaces curves
-// by it: by that of [PresetSingle], with the parts named changed.
+// apply changes the ranking. Changing a part of the one Gaussian replaces curves by the Gaussian
+// of [PresetSingle] with that change.
 func (c *changes) apply(r *Ranking) error {
 	simple := slices.ContainsFunc(c.values, func(value change) bool { return value.ofGaussian() })
 	if c.curves != nil {
@@ -91,7 +91,7 @@ func (c *changes) apply(r *Ranking) error {
 //
 //	scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,weight_2h=1,weight_2d=0.2,base=0.1,summary=0.5,site.decay=0.7
 //
-// and validated. The names are those of [Parameters], and curves, which is a JSON array or the
+// and validates them. The names are those of [Parameters] and "curves", a JSON array or the
 // name of a [Preset]; scale, offset and decay replace curves by one Gaussian. An empty list
 // changes nothing. Errors wrap [ErrInvalid].
 func (r Ranking) With(list string) (Ranking, error) {
@@ -105,9 +105,8 @@ func (r Ranking) With(list string) (Ranking, error) {
 	return r, r.Validate()
 }
 
-// ChangesJSON writes a list that [Ranking.With] reads as the JSON object that
-// changes the same parameters and no others. Errors wrap [ErrInvalid]; the
-// values are not validated.
+// ChangesJSON converts a list for [Ranking.With] to the JSON object that changes the same
+// parameters. Errors wrap [ErrInvalid]; the values are not validated.
 func ChangesJSON(list string) ([]byte, error) {
 	var r Ranking
 	c, err := parseChanges(list)
@@ -151,8 +150,7 @@ func errNoParameter(name string) error {
 	return Errorf(ErrInvalid, "bad ranking parameters: there is no parameter %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// splitChanges yields the parts between commas that are not in brackets, as those
-// of curves are.
+// splitChanges splits at commas outside brackets; those of curves are inside.
 func splitChanges(list string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		depth, from := 0, 0
@@ -176,17 +174,18 @@ func splitChanges(list string) iter.Seq[string] {
 	}
 }
 
-// curvesValue is the JSON of curves as a list of changes or a setting has them:
-// as JSON, or as the bare name of a preset.
+// curvesValue returns the JSON of curves given in a list of changes or a setting: JSON itself, or
+// the bare name of a preset.
 func curvesValue(text string) json.RawMessage {
 	if strings.HasPrefix(text, "[") {
 		return json.RawMessage(text)
 	}
-	name, _ := json.Marshal(text) // a string has no error
+	name, _ := json.Marshal(text) // a string cannot fail
 	return name
 }
 
-// DurationText writes 24h where [time.Duration.String] writes 24h0m0s.
+// DurationText formats a duration without trailing zero units: 24h where [time.Duration.String]
+// returns 24h0m0s.
 func DurationText(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -198,24 +197,23 @@ func DurationText(d time.Duration) string {
 	return s
 }
 
-// Changes lists the parameters that differ from others, in the form that
-// [Ranking.With] reads: from.With(r.Changes(from)) is r. It is "" where none
-// differs. A Gaussian that replaces curves is listed whole.
+// Changes returns the parameters that differ from another ranking, in the form that
+// [Ranking.With] reads: from.With(r.Changes(from)) is r. It is "" if none differs. A Gaussian
+// that replaces curves is listed in full.
 func (r Ranking) Changes(from Ranking) string {
 	was := from.All()
 	changed := slices.DeleteFunc(r.All(), func(one string) bool { return slices.Contains(was, one) })
 	return strings.Join(changed, ",")
 }
 
-// String lists all parameters, in the form that [Ranking.With] reads, but for those that
-// there were not when the ranking was made.
+// String returns all parameters in the form that [Ranking.With] reads, except those that did not
+// exist when the ranking was stored.
 func (r Ranking) String() string { return strings.Join(r.list(r.lacks), ",") }
 
-// All lists all parameters, each in the form that [Ranking.With] reads.
+// All returns all parameters, each in the form that [Ranking.With] reads.
 func (r Ranking) All() []string { return r.list(func(*Parameter) bool { return false }) }
 
-// list lists the parameters that are not left out. Curves are in the place of those that
-// they replace.
+// list returns the parameters that are not left out. Curves replace scale, offset and decay.
 func (r Ranking) list(leftOut func(*Parameter) bool) []string {
 	var list []string
 	if r.Decay.Curves != (Curves{}) {

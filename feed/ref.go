@@ -2,35 +2,35 @@ package feed
 
 import "strings"
 
-// Ref names an item and the group it stands for. Sessions store refs.
+// Ref names an item and its group. Sessions store refs.
 type Ref struct {
 	ID     string
 	Group  string
 	Source Source
-	// ShownBefore says that the agent has been given it within the dedup window, and
-	// is again because nothing unseen was left.
+	// ShownBefore reports that the agent was shown the item within the dedup window and gets it
+	// again because nothing unseen was left.
 	ShownBefore bool
 }
 
-// Source tells how an item got its position, beyond the order of scores. Its value
-// is the letter that sessions store.
+// Source is the reason for an item's position other than its score. Its value is the letter that
+// sessions store.
 type Source byte
 
 // The sources.
 const (
-	SourceScore     Source = 0   // nothing but its score
-	SourceExplore   Source = 'e' // the share of positions that goes to items drawn at random
-	SourceFollowing Source = 'f' // of home: posts by whom the reader follows
-	SourceTrending  Source = 't' // of home: what many liked lately
-	SourceDiscovery Source = 'd' // of home: what for-you recalls
-	SourcePromoted  Source = 'p' // of home: what is promoted
+	SourceScore     Source = 0   // its score alone
+	SourceExplore   Source = 'e' // drawn at random, for the share of exploration
+	SourceFollowing Source = 'f' // home: posts from people the reader follows
+	SourceTrending  Source = 't' // home: items with many recent likes
+	SourceDiscovery Source = 'd' // home: items that for-you recalls
+	SourcePromoted  Source = 'p' // home: promoted items
 )
 
 var sourceNames = [...]string{
 	SourceExplore: "explore", SourceFollowing: "following", SourceTrending: "trending", SourceDiscovery: "discovery", SourcePromoted: "promoted",
 }
 
-// String is the source as answers name it, "" for [SourceScore].
+// String returns the name of the source in answers, "" for [SourceScore].
 func (s Source) String() string {
 	if int(s) < len(sourceNames) {
 		return sourceNames[s]
@@ -41,13 +41,13 @@ func (s Source) String() string {
 // shownLetter is the letter of [Ref.ShownBefore] in a stored ref; no source has it.
 const shownLetter = 's'
 
-// String writes the ref as a session stores it, with bars, which are in neither
-// alphabet:
+// String formats the ref for storage in a session, separated by bars, which no id or group
+// contains:
 //
-//	group           the id is the same
+//	group           if the id is the group
 //	group|id
-//	group|id|marks  letters: that of the source, and s where it was shown before; the id
-//	                is empty where it is the group
+//	group|id|marks  marks: the letter of the source, and s if it was shown before; the id
+//	                is empty if it is the group
 func (r Ref) String() string {
 	var marks []byte
 	if r.Source != SourceScore {
@@ -67,7 +67,7 @@ func (r Ref) String() string {
 	return r.Group + "|" + r.ID
 }
 
-// ParseRef reads what [Ref.String] wrote. A mark that is not known is left out.
+// ParseRef parses the output of [Ref.String]. Unknown marks are ignored.
 func ParseRef(s string) Ref {
 	group, rest, _ := strings.Cut(s, "|")
 	id, marks, _ := strings.Cut(rest, "|")
@@ -84,12 +84,11 @@ func ParseRef(s string) Ref {
 	return r
 }
 
-// Marked reports whether there is more to say of the ref than its id and group.
+// Marked reports whether the ref has more than its id and group.
 func (r Ref) Marked() bool { return r.Source != SourceScore || r.ShownBefore }
 
-// Detached copies refs, texts included, for callers that keep them longer than the
-// answer they come from: those of one recall lie in one text, and a page of them
-// would keep all of it.
+// Detached copies refs with their strings, for callers that store them longer than the answer:
+// the strings of one recall share one buffer, and a page of refs would retain all of it.
 func Detached(refs []Ref) []Ref {
 	own := make([]Ref, len(refs))
 	for i, r := range refs {
@@ -101,15 +100,16 @@ func Detached(refs []Ref) []Ref {
 	return own
 }
 
-// GivenMark begins the key of what a feed gave out. No id begins with it: see [CheckItemID].
+// GivenMark is the prefix of the keys that record which source gave an item out. No id begins
+// with it: see [CheckItemID].
 const GivenMark = "~"
 
-// GivenSources are the sources whose keys name them.
+// GivenSources are the sources that have such keys.
 var GivenSources = [...]Source{SourceFollowing, SourceTrending, SourceDiscovery, SourcePromoted, SourceExplore}
 
-// GivenKey is the key by which pending sets and filters remember, beside what was shown,
-// which source gave it out; "" for an item that its score alone placed. A post has one
-// always, because timelines show posts too, which no ranking has placed.
+// GivenKey returns the key with which pending sets and filters record the source that gave the
+// item out, in addition to the item itself; "" for an item placed by its score alone. A post
+// always has a key, because timelines also show posts, which no ranking placed.
 func (r Ref) GivenKey() string {
 	switch {
 	case r.Source != SourceScore:
@@ -120,7 +120,7 @@ func (r Ref) GivenKey() string {
 	return ""
 }
 
-// GivenBy lists the sources that may have given the item out and have a key for it.
+// GivenBy returns the sources that may have given the item out and have a key for it.
 func (r Ref) GivenBy() []Source {
 	if IsPost(r.ID) {
 		return append(GivenSources[:len(GivenSources):len(GivenSources)], SourceScore)
@@ -128,7 +128,7 @@ func (r Ref) GivenBy() []Source {
 	return GivenSources[:]
 }
 
-// GivenKeys are the keys of what gave refs out.
+// GivenKeys returns the given keys of refs.
 func GivenKeys(refs []Ref) (keys []string) {
 	for _, r := range refs {
 		if key := r.GivenKey(); key != "" {
@@ -138,5 +138,5 @@ func GivenKeys(refs []Ref) (keys []string) {
 	return keys
 }
 
-// ClaimKeys are all keys that handing out refs makes pending: [Keys] and [GivenKeys].
+// ClaimKeys returns all keys that become pending when refs are given out: [Keys] and [GivenKeys].
 func ClaimKeys(refs []Ref) []string { return append(Keys(refs), GivenKeys(refs)...) }

@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// Site is the host of a link in lower case, without www. and without its port; ""
-// for what is no link to a host.
+// Site returns the host of a link in lower case, without www. and port; "" if the text is not a
+// link to a host.
 func Site(link string) string {
 	if link = strings.TrimSpace(link); link == "" {
 		return ""
@@ -23,9 +23,9 @@ func Site(link string) string {
 	return siteOf(u)
 }
 
-// CheckURL refuses a link that has a scheme of another kind than http:// and https://,
-// such as javascript:, however browsers read it. One without a scheme leads to somewhere on
-// the app's own host. The error has no kind; it says what is wrong with the link.
+// CheckURL rejects a link whose scheme is not http:// or https://, such as javascript:, in any
+// form that browsers accept. A link without a scheme points to the app's own host. The error has
+// no kind; it describes the problem of the link.
 func CheckURL(link string) error {
 	before, _, found := strings.Cut(link, ":")
 	if !found || strings.ContainsAny(before, "/?#") {
@@ -41,21 +41,19 @@ func siteOf(u *url.URL) string {
 	return strings.TrimPrefix(strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), "www.")
 }
 
-// tracking are parameters of links that say where a click came from and not what
-// it leads to. Those that begin with utm_ are, too.
+// tracking lists link parameters that identify the origin of a click rather than its target,
+// like those with the prefix utm_.
 var tracking = []string{
 	"_ga", "_gl", "_hsenc", "_hsmi", "dclid", "fbclid", "gbraid", "gclid", "gclsrc", "igshid", "mc_cid", "mc_eid", "mkt_tok",
 	"msclkid", "ref_src", "ref_url", "s_cid", "ttclid", "twclid", "wbraid", "yclid",
 }
 
-// CanonicalURL writes links that lead to one page as one: https for http, host in
-// lower case without www. and without a port that goes without saying, no user,
-// no fragment, no tracking parameters, the others sorted by name (of one name in
-// their order), no slash at the end. It is "" for what is no
-// link to a page of the web.
+// CanonicalURL returns one form for all links to the same page: https for http, host in lower
+// case without www. and default port, no user, no fragment, no tracking parameters, the others
+// sorted by name (stably), no slash at the end. It is "" if the link is not to a web page.
 func CanonicalURL(link string) string {
 	u, err := url.Parse(strings.TrimSpace(link))
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" { // Parse writes schemes in lower case
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" { // Parse lowers schemes
 		return ""
 	}
 	host := siteOf(u)
@@ -76,8 +74,8 @@ func CanonicalURL(link string) string {
 	return text
 }
 
-// canonicalQuery leaves the parameters as they are written: what cannot be
-// decoded means something to its site, too.
+// canonicalQuery keeps the parameters encoded as they are: even those that cannot be decoded may
+// matter to the site.
 func canonicalQuery(raw string) string {
 	kept := slices.DeleteFunc(strings.Split(raw, "&"), func(p string) bool {
 		name := strings.ToLower(parameterName(p))
@@ -92,10 +90,10 @@ func parameterName(p string) string {
 	return name
 }
 
-// URLGroup is the group of items that link to one page: the [CanonicalURL] where it is
-// short and has only letters, digits and _ . @ - : /, else url: and the first 128 bits of
-// its SHA-256, in hex. It is "" where there is no canonical URL. What readers were shown
-// is kept by it, so it is the same in all versions.
+// URLGroup returns the group of items that link to one page: the [CanonicalURL] if it is short
+// and contains only letters, digits and _ . @ - : /, else url: and the first 128 bits of its
+// SHA-256, in hex. It is "" if there is no canonical URL. Shown items are recorded by it, so it
+// must not change between versions.
 func URLGroup(link string) string {
 	canonical := CanonicalURL(link)
 	special := func(r rune) bool { return r > unicode.MaxASCII || r != ':' && r != '/' && !idByte(byte(r), false) }

@@ -12,26 +12,25 @@ import (
 )
 
 const (
-	// storyWords is how many words a sketch holds. A title with more is known by
-	// those with the lowest hashes.
+	// storyWords is the number of words in a sketch. A longer title is represented by the words
+	// with the lowest hashes.
 	storyWords = 24
-	// leastStoryWords is how many a title must have to be compared: of two titles
-	// that are one word nobody can say that they tell one story.
+	// leastStoryWords is the minimum number of words for comparing titles: a single common word
+	// is no evidence that two titles tell one story.
 	leastStoryWords = 3
-	// maxStoryText is how much of a title is read, in bytes.
+	// maxStoryText is the number of bytes of a title that are read.
 	maxStoryText = 1024
 )
 
-// signs end a word as ® and © do; NFKC would make letters of them.
+// signs end a word, like ® and ©; NFKC would turn them into letters.
 var signs = strings.NewReplacer("™", " ", "℠", " ")
 
 // Sketch is a fingerprint of a title, for comparing it with others: the hashes of
 // its distinct words, ascending, two bytes each and at most 24 of them. It is ""
-// for a title of fewer than three words. It is stored in indices, so it must
-// stay what it is.
+// for a title of fewer than three words. Indices store it, so it must not change.
 //
-// A word is a run of letters, marks and digits in NFKC, in lower case. Scripts that are
-// written without spaces count every two characters that stand side by side.
+// A word is a run of letters, marks and digits in NFKC, in lower case. In scripts written
+// without spaces, every two adjacent characters count as a word.
 func Sketch(title string) string {
 	if len(title) > maxStoryText {
 		title = title[:maxStoryText]
@@ -53,11 +52,11 @@ func Sketch(title string) string {
 	return string(sketch)
 }
 
-// eachWord cuts a title into words. A word is only valid until the next one.
+// eachWord splits a title into words. A word is valid only until the next one.
 func eachWord(title string, word func([]byte)) {
 	var room [64]byte
-	run := room[:0] // of the current word
-	var before rune // the character of a script without spaces that came before; 0: none
+	run := room[:0] // the current word
+	var before rune // the preceding character, if of a script without spaces; else 0
 	end := func() {
 		if len(run) > 0 {
 			word(run)
@@ -87,15 +86,15 @@ func asciiWord(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 }
 
-// Story is a [Sketch] made ready for comparisons. The zero value is that of no
-// title: it is like nothing.
+// Story is a [Sketch] prepared for comparisons. The zero value is that of no title and is similar
+// to nothing.
 type Story struct {
 	words [storyWords]uint16
 	n     int
-	marks uint64 // a bit for each word, several of them may share it
+	marks uint64 // a bit for each word; several words may share one
 }
 
-// ReadStory reads what [Sketch] wrote; what it cannot have written is no story.
+// ReadStory decodes the output of [Sketch]; any other text is an empty story.
 func ReadStory(sketch string) (s Story) {
 	if len(sketch)%2 != 0 || len(sketch) > 2*storyWords {
 		return Story{}
@@ -109,10 +108,9 @@ func ReadStory(sketch string) (s Story) {
 	return s
 }
 
-// Likeness is the Jaccard index of the words of two titles, as far as their
-// sketches tell: words in both ÷ words in either. It is exact, but for hashes that
-// collide, up to 24 words, and beyond that the estimate of bottom-k sketches
-// (Broder, On the resemblance and containment of documents, 1997).
+// Likeness returns the Jaccard index of the words of two titles, from their sketches: words in
+// both ÷ words in either. Except for hash collisions it is exact for up to 24 words; beyond that
+// it is the bottom-k estimate (Broder, On the resemblance and containment of documents, 1997).
 func (s *Story) Likeness(other *Story) float64 {
 	if s.n == 0 || other.n == 0 {
 		return 0
@@ -135,9 +133,8 @@ func (s *Story) Likeness(other *Story) float64 {
 	return float64(both) / float64(either)
 }
 
-// AtLeast reports whether the likeness is at least least. It mostly knows without
-// looking at the words: a mark that only one of the titles has stands for at least
-// one word that the other has not.
+// AtLeast reports whether the likeness is at least least. It usually decides without comparing
+// words: each mark that only one of the titles has means at least one word that the other lacks.
 func (s *Story) AtLeast(other *Story, least float64) bool {
 	if s.n < storyWords && other.n < storyWords {
 		both := min(s.n-bits.OnesCount64(s.marks&^other.marks), other.n-bits.OnesCount64(other.marks&^s.marks))

@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// runner runs what a call is for: [server.work] or [server.gated].
+// runner runs the work of a call: [server.work] or [server.gated].
 type runner func(c *call, do func(ctx context.Context) error) error
 
-// work runs an agent's call inside the gate and within the request timeout. The
-// body must be read before and the answer sent after it: a slow client must not
-// hold a place.
+// work runs an agent's call inside the gate and within the request timeout. The body must be read
+// before and the answer sent after it, so that a slow client does not occupy the gate.
 func (s *server) work(c *call, do func(ctx context.Context) error) error {
 	if err := s.feeds.enter(1); err != nil {
 		return err
@@ -21,7 +20,7 @@ func (s *server) work(c *call, do func(ctx context.Context) error) error {
 	return do(ctx)
 }
 
-// gated runs a call of an agent inside the gate, and an admin's beside it: those
+// gated runs a call of an agent inside the gate and a call of an admin outside it: admin calls
 // must succeed on an overloaded server.
 func (s *server) gated(c *call, do func(ctx context.Context) error) error {
 	if c.agent != "" {
@@ -32,17 +31,17 @@ func (s *server) gated(c *call, do func(ctx context.Context) error) error {
 	return do(ctx)
 }
 
-// subject returns the id that a call is of or about: who makes it, or what its path names.
-// It fails where the caller may not make the call.
+// subject returns the id that a call is about: its caller, or the id in its path. It fails if the
+// caller may not make the call.
 type subject func(*call) (string, error)
 
-// nobody is the subject of calls that are about no one thing.
+// nobody is the subject of calls without one.
 func nobody(*call) (string, error) { return "", nil }
 
-// input reads what a call asks for.
+// input reads the parameters of a call.
 type input[In any] func(*call) (*In, error)
 
-// body reads JSON of at most limit bytes. What it leaves out is as in defaults.
+// body reads JSON of at most limit bytes. Missing fields have the values of defaults.
 func body[In any](limit int, defaults In) input[In] {
 	return func(c *call) (*In, error) {
 		in := defaults
@@ -50,7 +49,7 @@ func body[In any](limit int, defaults In) input[In] {
 	}
 }
 
-// query reads the parameters of a query, likewise.
+// query reads the query parameters. Missing ones have the values of defaults.
 func query[In any](defaults In) input[In] {
 	return func(c *call) (*In, error) {
 		in := defaults
@@ -58,7 +57,7 @@ func query[In any](defaults In) input[In] {
 	}
 }
 
-// checked returns an input that was read, where it passes its own check.
+// checked applies the input's own check, if it has one.
 func checked[In any](in *In, err error) (*In, error) {
 	if own, ok := any(in).(interface{ check() error }); ok && err == nil {
 		err = own.check()
@@ -66,7 +65,7 @@ func checked[In any](in *In, err error) (*In, error) {
 	return in, err
 }
 
-// plain reads a body as it is.
+// plain reads a body without decoding it.
 func plain(limit int) input[[]byte] {
 	return func(c *call) (*[]byte, error) {
 		data, err := c.readBody(limit)
@@ -74,13 +73,13 @@ func plain(limit int) input[[]byte] {
 	}
 }
 
-// serve is a route that runs do and answers its result.
+// serve returns a route that runs do and answers with its result.
 func serve(run runner, who subject, do func(ctx context.Context, c *call, who string) (any, error)) func(*call) error {
 	none := func(*call) (*empty, error) { return nil, nil }
 	return serveInput(run, who, none, func(ctx context.Context, c *call, who string, _ *empty) (any, error) { return do(ctx, c, who) })
 }
 
-// serveInput is [serve] of calls that ask for something.
+// serveInput is [serve] for calls with parameters.
 func serveInput[In any](run runner, who subject, read input[In], do func(ctx context.Context, c *call, who string, in *In) (any, error)) func(*call) error {
 	return func(c *call) error {
 		name, err := who(c)
@@ -99,12 +98,12 @@ func serveInput[In any](run runner, who subject, read input[In], do func(ctx con
 	}
 }
 
-// of is a route that does something to its subject, and answers that it has succeeded.
+// of returns a route that acts on its subject and answers without data.
 func (s *server) of(who subject, do func(ctx context.Context, who string) error) func(*call) error {
 	return serve(s.gated, who, func(ctx context.Context, _ *call, who string) (any, error) { return empty{}, do(ctx, who) })
 }
 
-// change is a route that makes a change, which may be repeated, and answers whether it was one.
+// change returns a route for an idempotent change that answers whether anything changed.
 func (s *server) change(who subject, do func(ctx context.Context, c *call, who string) (bool, error)) func(*call) error {
 	return serve(s.gated, who, func(ctx context.Context, c *call, who string) (any, error) {
 		is, err := do(ctx, c, who)
@@ -112,9 +111,9 @@ func (s *server) change(who subject, do func(ctx context.Context, c *call, who s
 	})
 }
 
-// changed is the data of an answer to a change that may be repeated.
+// changed is the data of an answer to an idempotent change.
 type changed struct {
-	Changed bool `json:"changed"` // false: it was so before
+	Changed bool `json:"changed"` // false if it was already so
 }
 
 // result runs a call and returns its result.
@@ -126,11 +125,11 @@ func result[T any](c *call, run runner, do func(ctx context.Context) (T, error))
 	return out, err
 }
 
-// without notes what the answer lacks.
+// without records the degraded parts of the answer for the log.
 func (c *call) without(degraded []string) { c.lacks = strings.Join(degraded, ",") }
 
-// firstPage cuts a list that has one more than a page to the page, with the key that the
-// next one begins after; nil: this is the last.
+// firstPage cuts a list of up to limit+1 entries to a page, and returns the key after which the
+// next page begins; nil on the last page.
 func firstPage[T, K any](list []T, limit int, key func(*T) *K) (page []T, next *K) {
 	if len(list) > limit {
 		list = list[:limit]

@@ -20,14 +20,14 @@ type authenticator struct {
 	secrets  func() Secrets
 	hasAdmin bool
 	demo     bool
-	origins  *http.CrossOriginProtection // our own pages alone
-	pages    *http.CrossOriginProtection // and those of server.cors.origins
+	origins  *http.CrossOriginProtection // trusts our own pages only
+	pages    *http.CrossOriginProtection // also trusts the pages of server.cors.origins
 }
 
 func newAuthenticator(cfg Config, log *slog.Logger) (*authenticator, error) {
 	a := &authenticator{secrets: cfg.Auth.secrets, hasAdmin: cfg.Auth.AdminToken != "", demo: cfg.Auth.Demo, origins: http.NewCrossOriginProtection(), pages: http.NewCrossOriginProtection()}
 	for _, origin := range cfg.CORS.Origins {
-		if origin == "*" { // which lets pages read, and act in nobody's name
+		if origin == "*" { // "*" lets pages read without credentials only
 			continue
 		}
 		if err := a.pages.AddTrustedOrigin(origin); err != nil {
@@ -43,8 +43,8 @@ func newAuthenticator(cfg Config, log *slog.Logger) (*authenticator, error) {
 	return a, nil
 }
 
-// agent returns the agent that calls. Errors are 40101 where the call has no valid
-// credentials, or wrap [feed.ErrBadID] where X-Agent-ID is not an agent id.
+// agent returns the calling agent. The error is 40101 if the call has no valid credentials, or
+// wraps [feed.ErrBadID] if X-Agent-ID is not an agent id.
 func (a *authenticator) agent(r *http.Request) (string, error) {
 	if a.tokens != nil {
 		token, ok := bearer(r)
@@ -57,16 +57,16 @@ func (a *authenticator) agent(r *http.Request) (string, error) {
 	if len(values) == 0 || len(values) == 1 && values[0] == "" {
 		return "", fmt.Errorf("%w: the X-Agent-ID header is missing", feed.ErrUnauthenticated)
 	}
-	// With two headers one may be the caller's own: a gateway must replace the
-	// header, not add one.
+	// One of two headers may come from the caller: a gateway must replace the header, not add
+	// one.
 	if len(values) > 1 {
 		return "", fmt.Errorf("%w: X-Agent-ID is sent %d times; send it once", feed.ErrBadID, len(values))
 	}
 	return values[0], feed.CheckAgentID(values[0])
 }
 
-// until is when the credentials of a caller whom [authenticator.agent] has taken run out;
-// the zero time: never.
+// until returns when the credentials that [authenticator.agent] accepted expire; the zero time
+// means never.
 func (a *authenticator) until(r *http.Request) (time.Time, error) {
 	if a.tokens == nil {
 		return time.Time{}, nil
@@ -75,9 +75,9 @@ func (a *authenticator) until(r *http.Request) (time.Time, error) {
 	return a.tokens.until(token)
 }
 
-// checkOrigin refuses what a page of another site does, other than reading. The gateway
-// may know callers by a cookie, which browsers also send with the forms of other sites.
-// In jwt mode a token says who calls, which nobody but the app sends.
+// checkOrigin rejects changes from pages of other sites. A gateway may identify callers by a
+// cookie, which browsers also send with forms of other sites. In jwt mode callers are identified
+// by a token, which only the app sends.
 func (a *authenticator) checkOrigin(r *http.Request) error {
 	if a.tokens == nil && a.pages.Check(r) != nil {
 		return fmt.Errorf("%w: a page of another site may change nothing; list its origin in server.cors.origins, and have the gateway pass Host on as it came", feed.ErrForbidden)
@@ -85,16 +85,15 @@ func (a *authenticator) checkOrigin(r *http.Request) error {
 	return nil
 }
 
-// checkShown is checkOrigin for a GET whose answer counts as shown. An image on a page
-// of another site is enough to send one.
+// checkShown is checkOrigin for a GET whose items are recorded as shown. An image on a page of
+// another site is enough to send such a request.
 func (a *authenticator) checkShown(r *http.Request) error {
 	acting := *r
 	acting.Method = http.MethodPost
 	return a.checkOrigin(&acting)
 }
 
-// reader returns the agent that calls, "" for a call that names none. Errors are
-// those of agent.
+// reader returns the calling agent, "" for an anonymous call. Errors are those of agent.
 func (a *authenticator) reader(r *http.Request) (string, error) {
 	if a.tokens == nil {
 		if values := r.Header["X-Agent-Id"]; len(values) == 0 || len(values) == 1 && values[0] == "" {
@@ -106,13 +105,13 @@ func (a *authenticator) reader(r *http.Request) (string, error) {
 		return "", nil
 	}
 	if token, ok := bearer(r); ok && a.hasAdmin && a.isAdmin(token) {
-		return "", nil // an admin is nobody's reader
+		return "", nil // an admin call has no reader
 	}
 	return a.agent(r)
 }
 
-// changer returns the agent that calls, "" for an admin. A demo takes everybody
-// on its machine for an admin, so there who names an agent is that agent.
+// changer returns the calling agent, "" for an admin. A demo accepts every caller on its machine
+// as an admin, so a caller who names an agent there acts as that agent.
 func (a *authenticator) changer(r *http.Request) (string, error) {
 	if a.hasAdmin && a.admin(r) == nil {
 		return "", nil
@@ -127,7 +126,7 @@ func (a *authenticator) changer(r *http.Request) (string, error) {
 	return a.agent(r)
 }
 
-// admin returns nil for a caller that may use the admin routes.
+// admin returns nil if the caller may use the admin routes.
 func (a *authenticator) admin(r *http.Request) error {
 	presented := ""
 	if values := r.Header["X-Admin-Token"]; len(values) == 1 {
@@ -143,7 +142,7 @@ func (a *authenticator) admin(r *http.Request) error {
 	if a.isAdmin(presented) || hasBearer && a.isAdmin(token) {
 		return nil
 	}
-	// An authenticated agent that is not an admin is 403, not 401.
+	// An authenticated agent that is not an admin gets 403, not 401.
 	if presented == "" && (a.tokens != nil || !hasBearer) {
 		if _, err := a.agent(r); err == nil {
 			return fmt.Errorf("%w: this route needs the admin token", feed.ErrForbidden)
@@ -152,15 +151,15 @@ func (a *authenticator) admin(r *http.Request) error {
 	return fmt.Errorf("%w: this route needs the admin token, as Authorization: Bearer or X-Admin-Token", feed.ErrUnauthenticated)
 }
 
-// isAdmin compares hashes in constant time, so that neither the content nor the
-// length of the token leaks.
+// isAdmin compares hashes in constant time, so that timing reveals neither the content nor the
+// length of the token.
 func (a *authenticator) isAdmin(token string) bool {
 	sum, admin := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(a.secrets().Admin))
 	return subtle.ConstantTimeCompare(sum[:], admin[:]) == 1
 }
 
-// bearer returns the token of the Authorization header, if there is one. Of two headers
-// neither counts: a gateway may have checked the other one.
+// bearer returns the token of the Authorization header, if present. If there are two headers it
+// returns none: a gateway may have checked the other one.
 func bearer(r *http.Request) (token string, ok bool) {
 	values := r.Header["Authorization"]
 	if len(values) != 1 {
@@ -170,9 +169,9 @@ func bearer(r *http.Request) (token string, ok bool) {
 	return strings.TrimSpace(token), found && strings.EqualFold(scheme, "bearer")
 }
 
-// local reports whether a program on this machine calls. Forwarded calls are refused, and so
-// are calls of web pages of other sites, by a cross-site request or by DNS rebinding; reads
-// too, because such a page cannot see the answer, but can cause the work.
+// local reports whether the caller is a program on this machine. It rejects forwarded calls and
+// calls from web pages of other sites, by cross-site request or DNS rebinding. That includes
+// reads: such a page cannot see the answer, but it can cause the work.
 func (a *authenticator) local(r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !peer.Addr().Unmap().IsLoopback() {
@@ -184,11 +183,11 @@ func (a *authenticator) local(r *http.Request) bool {
 		}
 	}
 	asked := r.WithContext(r.Context())
-	asked.Method = http.MethodPost // the check lets every GET pass
+	asked.Method = http.MethodPost // the check passes every GET
 	return localHost(r.Host) && a.origins.Check(asked) == nil
 }
 
-// forwards reports whether proxies add a header of this name.
+// forwards reports whether a header of this name is added by proxies.
 func forwards(name string) bool {
 	switch name {
 	case "Forwarded", "Via", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip", "Fastly-Client-Ip":

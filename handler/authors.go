@@ -20,7 +20,7 @@ func (s *server) authorRoutes(route router) {
 	route(http.MethodGet, author+"/posts", serveInput(s.work, reader, readAuthorPosts, s.getAuthorPosts))
 }
 
-// blockedAuthor is all that a reader is told of an author whom they block.
+// blockedAuthor is the answer about an author whom the reader blocks.
 type blockedAuthor struct {
 	ID        string `json:"id"`
 	IsBlocked bool   `json:"is_blocked"`
@@ -35,19 +35,19 @@ func (s *server) getAuthor(ctx context.Context, c *call, reader string) (any, er
 	return info, err
 }
 
-// putAuthor answers PUT /v1/authors/{id} with the card as it is stored.
+// putAuthor answers PUT /v1/authors/{id} with the stored card.
 func (s *server) putAuthor(ctx context.Context, _ *call, author string, in *api.AuthorCard) (any, error) {
 	card := social.Author{ID: author, Name: in.Name, ImageURL: in.ImageURL, Bio: in.Bio}
 	return card, s.deps.Social.Store.PutAuthor(ctx, card, time.Time{})
 }
 
-// grid is the view that shows a thumbnail of each post, and defaultTiles how many a page has.
+// grid is the view with a thumbnail per post, and defaultTiles the default page size of it.
 const (
 	grid         = "grid"
 	defaultTiles = 10
 )
 
-// gridView is a view in a query: the grid, the only one that has a name.
+// gridView is the view parameter of a query; grid is the only value.
 type gridView bool
 
 func (v *gridView) UnmarshalJSON(value []byte) error {
@@ -71,8 +71,8 @@ func readAuthorPosts(c *call) (*authorPostsQuery, error) {
 	return query(authorPostsQuery{pageQuery: pageQuery{Limit: limit}})(c)
 }
 
-// getAuthorPosts answers GET /v1/authors/{id}/posts. An author of whom the
-// reader may see nothing has an empty page, like one who is not known.
+// getAuthorPosts answers GET /v1/authors/{id}/posts. An author without posts visible to the
+// reader gets an empty page, like an unknown one.
 func (s *server) getAuthorPosts(ctx context.Context, c *call, reader string, ask *authorPostsQuery) (any, error) {
 	if reader != "" {
 		if err := s.auth.checkShown(c.gin.Request); err != nil {

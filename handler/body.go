@@ -37,8 +37,8 @@ func (c *call) readBody(limit int) ([]byte, error) {
 	return c.in.Bytes(), nil
 }
 
-// mayBeJSON fails where the type of the body says that it is something else. Types that
-// say little, such as the form's that curl -d sends, do not: what is in it decides.
+// mayBeJSON fails if the Content-Type excludes JSON. Unspecific types, such as the form type that
+// curl -d sends, pass; then the content decides.
 func mayBeJSON(r *http.Request) error {
 	given := r.Header.Get("Content-Type")
 	kind, _, _ := strings.Cut(given, ";")
@@ -56,7 +56,7 @@ func encoded(enc string) error {
 	return fmt.Errorf("%w: this route does not take Content-Encoding %q; send the body as it is", feed.ErrInvalid, enc)
 }
 
-// contentEncoding is the body's encoding, "" for none.
+// contentEncoding returns the body's encoding, "" for none.
 func contentEncoding(r *http.Request) string {
 	values := r.Header["Content-Encoding"]
 	if len(values) == 0 {
@@ -77,11 +77,11 @@ func tooLarge(what string, limit int) error {
 	return fmt.Errorf("%w: %s has more than %s", feed.ErrTooLarge, what, size)
 }
 
-// unreadable returns the error for a body that could not be read to its end. The
-// cause has addresses, so it is not shown to the caller.
+// unreadable returns the error for an incomplete body. The cause is not shown to the caller
+// because it contains addresses.
 func (c *call) unreadable(err error) error {
 	switch {
-	// Checked first, because net/http ends the request's context at any failed read.
+	// Checked first, because net/http cancels the request's context after any failed read.
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Errorf("%w: the body did not arrive in time", feed.ErrInvalid)
 	case c.gone():
@@ -90,12 +90,12 @@ func (c *call) unreadable(err error) error {
 	return fmt.Errorf("%w: the body ends before its announced length", feed.ErrInvalid)
 }
 
-// bounded reads at most left bytes, then fails with feed.ErrTooLarge. It keeps its
-// error, because the reader around it may wrap or replace it.
+// bounded reads at most left bytes, then fails with feed.ErrTooLarge. It stores its error,
+// because the reader around it may wrap or replace it.
 type bounded struct {
 	r    io.Reader
 	left int64
-	err  error // the first failure but io.EOF
+	err  error // the first error other than io.EOF
 }
 
 func (b *bounded) Read(p []byte) (int, error) {

@@ -21,29 +21,29 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// maxMethod is the longest method written to the log.
+// maxMethod is the longest part of a method written to the log.
 const maxMethod = 16
 
-// call is one request. Calls are pooled for their buffers, so nothing of a call
-// may be used after its route has returned.
+// call is one request. Calls are pooled for their buffers, so nothing of a call may be used after
+// its route has returned.
 type call struct {
 	gin      *gin.Context
 	start    time.Time
-	id       string           // of this request, in the log and in X-Request-ID
-	agent    string           // that calls, once known
-	code     int              // of the envelope
+	id       string           // request id, in the log and in X-Request-ID
+	agent    string           // the calling agent, once known
+	code     int              // code in the envelope
 	cause    error            // for the log only
-	lacks    string           // what the answer lacks
+	lacks    string           // degraded parts of the answer, for the log
 	unsent   bool             // the answer could not be written
-	personal bool             // the answer depends on who calls
-	shared   bool             // it is the same for everybody, and caches may keep it
-	sent     io.LimitedReader // what is read of the body
-	in       bytes.Buffer     // the body, where it is small
-	out      []byte           // an answer that is assembled from stored JSON
+	personal bool             // the answer depends on the caller
+	shared   bool             // the answer is the same for all callers, and caches may store it
+	sent     io.LimitedReader // limited reader of the body
+	in       bytes.Buffer     // the body, unless it is streamed
+	out      []byte           // buffer for an answer assembled from stored JSON
 }
 
-// handle returns a route that runs fn, answers its error, recovers its panic, and
-// counts and logs the request.
+// handle returns a route that runs fn, answers its errors, recovers panics, and counts and logs
+// the request.
 func (s *server) handle(name string, fn func(*call) error) gin.HandlerFunc {
 	meter, route := newMeter(name), newRoute(name)
 	return func(g *gin.Context) {
@@ -51,7 +51,7 @@ func (s *server) handle(name string, fn func(*call) error) gin.HandlerFunc {
 		*c = call{gin: g, start: time.Now(), in: c.in, out: c.out[:0]}
 		c.id = requestID(g.Request.Header.Get("X-Request-ID"))
 		g.Writer.Header()["X-Request-Id"] = []string{c.id}
-		if s.deps.Drain.draining() { // a proxy that keeps connections opens its next one elsewhere
+		if s.deps.Drain.draining() { // makes proxies with persistent connections open the next one to another server
 			g.Writer.Header()["Connection"] = closing
 		}
 		if !route.lasts {
@@ -71,8 +71,7 @@ func (s *server) handle(name string, fn func(*call) error) gin.HandlerFunc {
 	}
 }
 
-// admit refuses a call before its route sees it. That there is no such route is said
-// first.
+// admit rejects a call before its route runs. Unknown routes are answered first.
 func (s *server) admit(r *http.Request, route route) error {
 	if route.name == unmatched {
 		return nil
@@ -87,11 +86,11 @@ var closing = []string{"close"}
 
 // route names a route in logs, metrics and traces.
 type route struct {
-	name string // method and path, as metrics and traces have it
+	name string // method and path, for metrics and traces
 	path string
-	// probe: called every few seconds by machines and logged at debug level.
+	// probe: called by machines every few seconds, so logged at debug level.
 	probe bool
-	lasts bool // its calls may last: flying does not have them
+	lasts bool // its calls may be long, and flying excludes them
 }
 
 func newRoute(name string) route {
@@ -144,8 +143,8 @@ func (s *server) finish(c *call, route route, m meter) {
 	s.calls.Put(c)
 }
 
-// logCall writes one line for the request. It never has bodies, tokens, headers
-// or the path, which callers control; the route is enough.
+// logCall writes one line for the request. It never logs bodies, tokens, headers or the path, all
+// of which callers control; the route is sufficient.
 func (s *server) logCall(c *call, route route, status int, took time.Duration) {
 	level := slog.LevelInfo
 	switch {
@@ -153,7 +152,7 @@ func (s *server) logCall(c *call, route route, status int, took time.Duration) {
 		level = slog.LevelWarn
 	case c.cause != nil:
 		level = slog.LevelError
-	case route.probe: // changes of health are logged by themselves
+	case route.probe: // changes of health are logged separately
 		level = slog.LevelDebug
 	}
 	r := c.gin.Request
@@ -182,13 +181,13 @@ func (s *server) logCall(c *call, route route, status int, took time.Duration) {
 	s.log.LogAttrs(ctx, level, "request", attrs...)
 }
 
-// deadline returns the request's context with the configured timeout. It also
-// ends when the client disconnects.
+// deadline returns the request's context with the configured timeout. It is also cancelled when
+// the client disconnects.
 func (s *server) deadline(c *call) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(c.gin.Request.Context(), s.cfg.RequestTimeout)
 }
 
-// trace adds the route's attributes to the request's span, where there is one.
+// trace adds the route's attributes to the request's span, if there is one.
 func (c *call) trace(route route, status int) {
 	span := trace.SpanFromContext(c.gin.Request.Context())
 	if !span.IsRecording() {
@@ -206,8 +205,7 @@ func (c *call) trace(route route, status int) {
 // gone reports whether the client has disconnected.
 func (c *call) gone() bool { return c.gin.Request.Context().Err() == context.Canceled }
 
-// requestID returns the caller's id for the request where it is safe to log, else
-// a new one.
+// requestID returns the caller's request id if it is safe to log, else a new one.
 func requestID(given string) string {
 	if given != "" && len(given) <= 128 && strings.IndexFunc(given, unfitForID) < 0 {
 		return given

@@ -27,7 +27,7 @@ func (s *server) circleRoutes(route router) {
 	route(http.MethodDelete, invitation, s.changeInvitation(store.Withdraw))
 }
 
-// putCircle answers PUT /v1/circles/{id} with the circle as it is stored.
+// putCircle answers PUT /v1/circles/{id} with the stored circle.
 func (s *server) putCircle(ctx context.Context, c *call, by string, in *social.CircleChange) (any, error) {
 	if by != "" && in.Owner != "" && in.Owner != by {
 		return nil, fmt.Errorf("%w: an agent may make circles only for itself; leave out owner", feed.ErrForbidden)
@@ -42,8 +42,7 @@ func (s *server) putCircle(ctx context.Context, c *call, by string, in *social.C
 	return s.deps.Social.Store.Circle(ctx, circle.ID)
 }
 
-// storeCircle stores a circle. One that is there keeps its owner where none is
-// named.
+// storeCircle stores a circle. An existing circle keeps its owner if the call names none.
 func (s *server) storeCircle(ctx context.Context, circle social.Circle, members []string) error {
 	if circle.Owner == "" {
 		stored, err := s.deps.Social.Store.Circle(ctx, circle.ID)
@@ -58,7 +57,7 @@ func (s *server) storeCircle(ctx context.Context, circle social.Circle, members 
 	return s.deps.Social.Store.PutCircle(ctx, circle, members, time.Time{})
 }
 
-// rolesOf are the roles that GET /v1/circles lists by.
+// rolesOf maps the values of the parameter of to roles.
 var rolesOf = map[string]social.Role{"owned": social.RoleOwner, "joined": social.RoleMember, "invited": social.RoleInvited}
 
 // circlesQuery are the parameters of GET /v1/circles.
@@ -67,7 +66,7 @@ type circlesQuery struct {
 	Of string `json:"of"`
 }
 
-// getCircles answers GET /v1/circles with those that the caller has a role in.
+// getCircles answers GET /v1/circles with the circles in which the caller has a role.
 func (s *server) getCircles(ctx context.Context, _ *call, agent string, ask *circlesQuery) (any, error) {
 	role, known := rolesOf[ask.Of]
 	if !known {
@@ -85,7 +84,7 @@ func (s *server) getCircle(ctx context.Context, c *call, by string) (any, error)
 	return circle, err
 }
 
-// circle reads a circle for who has a role in it, or for an admin ("").
+// circle reads a circle for a caller with a role in it, or for an admin ("").
 func (s *server) circle(ctx context.Context, id, by string) (social.Circle, social.Role, error) {
 	if err := social.CheckCircleID(id); err != nil {
 		return social.Circle{}, social.NoRole, err
@@ -111,7 +110,7 @@ func (s *server) getMembers(ctx context.Context, c *call, by, after string, n in
 	return s.deps.Social.Store.Members(ctx, id, after, n)
 }
 
-// readers are who reads who is in a group.
+// readers describes who may list the members of a circle.
 func readers(group social.Circle) string {
 	if group.MembersVisibleTo == social.ByMembers {
 		return "its members"

@@ -10,24 +10,24 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// Largest accepted bodies of the routes that measure rankings, in bytes.
+// Largest accepted bodies of the offline routes, in bytes.
 const (
 	MaxCompareBody = 64 << 10
 	MaxReplayBody  = 256 << 10
 )
 
-// offlineTimeout is the timeout of a comparison or replay, which query recall
-// hundreds of times.
+// offlineTimeout is the timeout of a comparison or replay, which sends hundreds of recall
+// queries.
 const offlineTimeout = 30 * time.Second
 
-// offlineAtOnce is how many comparisons and replays are processed at once.
+// offlineAtOnce is the number of comparisons and replays processed concurrently.
 const offlineAtOnce = 4
 
-// maxDepth is how far a replay may rank.
+// maxDepth is the maximum depth of a replay.
 const maxDepth = 2000
 
-// offlineWork runs a comparison or a replay. It does not pass the gate of agents'
-// calls, so that an overload can be looked into, but has a smaller one of its own.
+// offlineWork runs a comparison or a replay. It uses a smaller gate than agents' calls, so that
+// an overload can be investigated.
 func (s *server) offlineWork(c *call, do func(ctx context.Context) error) error {
 	return c.slowly(s.analyses, max(offlineTimeout, s.cfg.RequestTimeout), do)
 }
@@ -56,8 +56,8 @@ func (b *compareBody) check() error {
 	return nil
 }
 
-// postCompare answers POST /v1/compare: how far two rankings differ for some
-// agents at one moment.
+// postCompare answers POST /v1/compare: the difference between two rankings for some agents at
+// one moment.
 func (s *server) postCompare(ctx context.Context, _ *call, _ string, ask *compareBody) (any, error) {
 	pair := offline.Pair{Agents: ask.Agents, At: ask.At.Time, K: ask.K, Lists: ask.Lists}
 	current, err := s.deps.Rankings.Current(ctx)
@@ -85,7 +85,7 @@ func (s *server) postCompare(ctx context.Context, _ *call, _ string, ask *compar
 	return found, err
 }
 
-// draw returns the sample of agents that the body asks for.
+// draw returns the random sample of agents that the request asks for.
 func (s *server) draw(ctx context.Context, ask *compareBody) ([]string, error) {
 	agents, err := s.deps.Offline.Agents(ctx, ask.Sample, ask.Seed)
 	if err == nil && len(agents) == 0 {
@@ -113,8 +113,8 @@ func (b *replayBody) check() error {
 	return nil
 }
 
-// postReplay answers POST /v1/replay: where rankings would have placed items
-// that were clicked.
+// postReplay answers POST /v1/replay: the positions that rankings would have given to clicked
+// items.
 func (s *server) postReplay(ctx context.Context, _ *call, _ string, ask *replayBody) (any, error) {
 	current, err := s.deps.Rankings.Current(ctx)
 	if err != nil {
@@ -137,8 +137,7 @@ type Counts interface {
 	Read(ctx context.Context, from, to feed.Day) ([]events.Totals, error)
 }
 
-// reportDays is the default of days: a week, so that each day of the week weighs
-// the same.
+// reportDays is the default of days: a week, so that every weekday has the same weight.
 const reportDays = 7
 
 // reportQuery are the parameters of GET /v1/ranking/report.

@@ -16,7 +16,7 @@ const compressFrom = 1 << 10
 // encoding is another representation.
 const gzipTag, zstdTag = "-gzip", "-zstd"
 
-// packer serves routes so that texts are sent as zstd or gzip where the client takes it.
+// packer compresses text answers with zstd or gzip if the client accepts it.
 type packer struct {
 	*gin.Engine
 	packed http.Handler
@@ -24,7 +24,7 @@ type packer struct {
 
 // ServeHTTP implements [http.Handler].
 func (p packer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// A stream takes the connection, which the wrapper would write to after it.
+	// A stream hijacks the connection, and the wrapper would still write to it afterwards.
 	if r.URL.Path == streamPath {
 		p.Engine.ServeHTTP(w, r)
 		return
@@ -45,7 +45,7 @@ func compressed(routes *gin.Engine) (http.Handler, error) {
 	return packer{routes, wrap(routes)}, nil
 }
 
-// plainTag is the ETag of the uncompressed answer.
+// plainTag returns the ETag of the uncompressed answer.
 func plainTag(tag string) string {
 	for _, suffix := range []string{gzipTag, zstdTag} {
 		if plain, ok := strings.CutSuffix(tag, suffix+`"`); ok {

@@ -14,30 +14,30 @@ import (
 const (
 	MaxFeedBody        = 4 << 10
 	MaxImpressionsBody = 256 << 10 // 500 ids of 256 characters, with room for escapes
-	MaxEventsBody      = 256 << 10 // 500 events with ids of 256 characters, the same
-	// MaxProfileBody admits every profile within feed's bounds whose terms are
-	// one byte a character: 3,328 terms of 256 of them are 860 KB.
+	MaxEventsBody      = 256 << 10 // 500 events with ids of 256 characters, with room for escapes
+	// MaxProfileBody fits every valid profile in single-byte characters: 3,328 terms of 256 of
+	// them are 860 KB.
 	MaxProfileBody = 1 << 20
-	// MaxPostBody admits every post within social's bounds however its text is
-	// escaped: caption, tags and ten alt texts of 12 bytes a character are 440 KB.
+	// MaxPostBody fits every valid post however its text is escaped: caption, tags and ten alt
+	// texts of 12 bytes per character are 440 KB.
 	MaxPostBody   = 512 << 10
 	MaxAuthorBody = 64 << 10
-	// MaxFollowsBody is the largest body with authors to follow, and MaxFollows how many they are.
+	// MaxFollowsBody is the largest body with authors to follow, and MaxFollows the number of
+	// authors in it.
 	MaxFollowsBody = 64 << 10
 	MaxFollows     = 100
 	MaxCircleBody  = 1 << 20 // 5,000 members of 128 characters are 655 KB
-	// MaxItemsBody bounds an upload twice: as sent and as unpacked.
+	// MaxItemsBody bounds an upload both as sent and as unpacked.
 	MaxItemsBody = 64 << 20
 )
 
-// MaxImpressions is how many items one report may name.
+// MaxImpressions is the maximum number of items in one report.
 const MaxImpressions = 500
 
-// MaxEvents is how many events one call may bring.
+// MaxEvents is the maximum number of events in one call.
 const MaxEvents = 500
 
-// MaxList is how many entries a page of a list by id may have; defaultList where it
-// does not say.
+// MaxList is the maximum page size of a list by id, and defaultList the default.
 const (
 	MaxList     = 1000
 	defaultList = 100
@@ -45,50 +45,49 @@ const (
 
 // The ways of identifying callers.
 const (
-	ModeHeader = "header" // X-Agent-ID, set by a gateway that is trusted
+	ModeHeader = "header" // X-Agent-ID, set by a trusted gateway
 	ModeJWT    = "jwt"    // the subject of a Bearer token
 )
 
-// Config tunes the HTTP interface. The zero value of a field takes its default.
+// Config configures the HTTP interface. A zero field means its default.
 type Config struct {
-	RequestTimeout time.Duration // every route but uploads; default 5s
-	UploadTimeout  time.Duration // POST /v1/items, the arrival of its body included; default 10m
-	// MaxInFlight limits the agents' calls that are processed at once, over all
-	// agents; more are answered 50301 right away. 0: no limit.
+	RequestTimeout time.Duration // for most routes; default 5s. Uploads, images, comparisons and replays have other timeouts
+	UploadTimeout  time.Duration // for uploads, including the transfer of the body; default 10m
+	// MaxInFlight limits the agents' calls processed concurrently, over all agents; excess calls
+	// are answered 50301 at once. 0 means no limit.
 	MaxInFlight int
-	// MaxUploads limits the uploads that are read at once; default 4. More are
-	// answered 50301.
+	// MaxUploads limits the uploads read concurrently; default 4. Excess calls are answered
+	// 50301.
 	MaxUploads int
-	// RateLimit is how many calls a second one agent may make; more are answered
-	// 42901. As many of them may come at once. 0: no limit.
+	// RateLimit is the number of calls per second allowed per agent, and also the burst; excess
+	// calls are answered 42901. 0 means no limit.
 	RateLimit float64
 	CORS      CORS
-	Version   string // of the server, in the OpenAPI document
+	Version   string // the server's version, in the OpenAPI document
 	Auth      Auth
-	Clock     feed.Clock // decides when a token has expired; default time.Now
+	Clock     feed.Clock // for token expiry, among other things; default time.Now
 }
 
-// Auth says who may call.
+// Auth configures authentication.
 type Auth struct {
 	Mode string // ModeHeader (default) or ModeJWT
-	// AdminToken opens the admin routes; "": they answer 40301.
+	// AdminToken opens the admin routes; while it is "" they answer 40301.
 	AdminToken string
-	// Demo opens the admin routes to callers on this machine while AdminToken
-	// is empty.
+	// Demo opens the admin routes to callers on this machine if AdminToken is empty.
 	Demo bool
 	JWT  JWT
-	// Current returns the secrets by now, where they are in files that change; nil: those
-	// above hold. It must be cheap, and safe for concurrent use.
+	// Current returns the current secrets if they are in files that change; nil means the fields
+	// above. It must be cheap, and safe for concurrent use.
 	Current func() Secrets
 }
 
-// Secrets are the secrets that callers are known by.
+// Secrets are the secrets that authenticate callers.
 type Secrets struct {
 	Admin string // [Auth.AdminToken]
 	JWT   string // [JWT.Secret]
 }
 
-// secrets returns those that hold now.
+// secrets returns the current secrets.
 func (a Auth) secrets() Secrets {
 	if a.Current != nil {
 		return a.Current()
@@ -96,18 +95,17 @@ func (a Auth) secrets() Secrets {
 	return Secrets{Admin: a.AdminToken, JWT: a.JWT.Secret}
 }
 
-// JWT says which tokens ModeJWT accepts. Exactly one of Secret and JWKS is
-// set.
+// JWT configures the tokens that ModeJWT accepts. Exactly one of Secret and JWKS is set.
 type JWT struct {
 	Secret   string        // HS256
 	JWKS     string        // path of a JSON Web Key Set with public keys: RS256, ES256
-	Issuer   string        // "": any
-	Audience string        // "": any
-	Claim    string        // names the agent; default "sub"
-	Leeway   time.Duration // how far clocks may differ; default [feed.MaxClockSkew]
+	Issuer   string        // "" accepts any
+	Audience string        // "" accepts any
+	Claim    string        // claim that names the agent; default "sub"
+	Leeway   time.Duration // tolerated clock difference; default [feed.MaxClockSkew]
 }
 
-// WithDefaults fills in what was left zero.
+// WithDefaults returns the configuration with defaults in place of zero fields.
 func (c Config) WithDefaults() Config {
 	c.RequestTimeout = cmp.Or(c.RequestTimeout, 5*time.Second)
 	c.UploadTimeout = cmp.Or(c.UploadTimeout, 10*time.Minute)
@@ -120,8 +118,8 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
-// Validate says what is wrong with how callers are told apart. The bounds of the numbers are
-// the configuration's.
+// Validate checks the authentication and CORS settings. The configuration checks the bounds of
+// the numbers.
 func (c Config) Validate() error {
 	j := c.Auth.JWT
 	switch {

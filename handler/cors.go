@@ -10,18 +10,17 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// CORS says which pages of other origins may call /v1 and read images and
-// /openapi.json.
+// CORS configures which pages of other origins may call /v1 and read images and /openapi.json.
 type CORS struct {
-	Origins     []string // exact, such as https://app.example.com, or "*" alone; none: no page but our own
-	Credentials bool     // browsers send cookies along; never with "*"
+	Origins     []string // exact origins, such as https://app.example.com, or "*" alone; none allows only our own pages
+	Credentials bool     // browsers send cookies; never with "*"
 }
 
-// preflightAge is how long browsers may keep the answer to a preflight, in
-// seconds. Chrome keeps none longer.
+// preflightAge is how long browsers may cache the answer to a preflight, in seconds. It is the
+// maximum in Chrome.
 const preflightAge = 2 * 60 * 60
 
-// newCORS returns nil where no other origin may call.
+// newCORS returns nil if no other origin may call.
 func newCORS(cfg CORS) *cors.Cors {
 	if len(cfg.Origins) == 0 {
 		return nil
@@ -30,17 +29,17 @@ func newCORS(cfg CORS) *cors.Cors {
 		AllowedOrigins:   cfg.Origins,
 		AllowCredentials: cfg.Credentials,
 		AllowedMethods:   []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
-		// Traces and gateways have headers of their own, and none of them opens anything that
-		// the origin does not.
+		// Tracing and gateways add their own headers, and no header grants more than the origin
+		// does.
 		AllowedHeaders: []string{"*"},
 		ExposedHeaders: []string{"ETag", "Retry-After", "X-Request-ID"},
 		MaxAge:         preflightAge,
 	})
 }
 
-// allowOrigin adds what lets a page of another origin have the answer, and reports whether the
-// call was a preflight, which it has answered. Operators' routes, such as /metrics,
-// authenticate no caller, so a page in an employee's browser must not read them.
+// allowOrigin adds the CORS headers and reports whether the call was a preflight, which it has
+// then answered. Operators' routes, such as /metrics, are excluded: they authenticate no caller,
+// so a page in an employee's browser must not read them.
 func (s *server) allowOrigin(w gin.ResponseWriter, r *http.Request) (preflight bool) {
 	if s.cors == nil || !strings.HasPrefix(r.URL.Path, "/v1/") && !strings.HasPrefix(r.URL.Path, social.ImagePath) && r.URL.Path != "/openapi.json" {
 		return false

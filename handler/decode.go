@@ -12,8 +12,8 @@ import (
 	"github.com/freshet/freshet/internal/strictjson"
 )
 
-// bodyErrors gives a wrong value of these fields the code it has in every
-// route. Whatever else is wrong with a body is 40001.
+// bodyErrors maps fields to the error code of an invalid value, the same in all routes. Any other
+// error in a body is 40001.
 var bodyErrors = strictjson.Errors{
 	"":         feed.ErrInvalid,
 	"action":   feed.ErrBadAction,
@@ -32,10 +32,10 @@ var bodyErrors = strictjson.Errors{
 	"item_id":    feed.ErrBadID,
 }
 
-// decode reads a body into a struct, which holds the defaults before.
+// decode decodes a body into a struct that already holds the defaults.
 func decode(body []byte, into any) error { return strictjson.Unmarshal(body, into, bodyErrors) }
 
-// readJSON reads a body of at most limit bytes into a struct.
+// readJSON decodes a body of at most limit bytes into a struct.
 func (c *call) readJSON(limit int, into any) error {
 	body, err := c.readBody(limit)
 	if err != nil {
@@ -44,8 +44,8 @@ func (c *call) readJSON(limit int, into any) error {
 	return decode(body, into)
 }
 
-// proposal is a change of the ranking's parameters as GET /v1/ranking writes
-// them; nil: none is given.
+// proposal is a change of the ranking's parameters in the form of GET /v1/ranking; nil if there
+// is none.
 type proposal []byte
 
 func (p *proposal) UnmarshalJSON(value []byte) error {
@@ -56,7 +56,7 @@ func (p *proposal) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
-// change is a proposal, or the same as a list such as "scale=72h,offset=2h".
+// change is a proposal, or its equivalent as a list such as "scale=72h,offset=2h".
 type change struct {
 	object proposal
 	list   string
@@ -72,8 +72,8 @@ func (c *change) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
-// apply returns the live ranking with the change; name is the change's field. What
-// it does beside what it says is added to notes.
+// apply returns the live ranking with the change; name is the change's field. Side effects that
+// the change did not name are added to notes.
 func (c change) apply(live feed.Ranking, name string, notes *[]string) (r feed.Ranking, err error) {
 	if r = live; c.object == nil {
 		r, err = live.With(c.list)
@@ -87,7 +87,7 @@ func (c change) apply(live feed.Ranking, name string, notes *[]string) (r feed.R
 	return r, nil
 }
 
-// noteReplaced notes that a change has replaced curves by one Gaussian.
+// noteReplaced adds a note if a change has replaced curves by one Gaussian.
 func noteReplaced(notes *[]string, name string, was, is feed.Decay) {
 	if said := is.Replaced(was); said != "" {
 		if said = name + ": " + said; !slices.Contains(*notes, said) {
@@ -96,8 +96,8 @@ func noteReplaced(notes *[]string, name string, was, is feed.Decay) {
 	}
 }
 
-// decodeQuery reads the parameters of a query into a struct, by the rules for
-// bodies: known ones, each once, whole numbers as whole numbers.
+// decodeQuery decodes the query parameters into a struct by the rules for bodies: only known
+// names, each once, and whole numbers unquoted.
 func (c *call) decodeQuery(into any) error {
 	values, err := url.ParseQuery(c.gin.Request.URL.RawQuery)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Header values are shared slices: net/http reads them and never writes.
+// Header values are shared slices: net/http only reads them.
 var (
 	jsonType   = []string{"application/json; charset=utf-8"}
 	noStore    = []string{"no-store"}
@@ -23,14 +23,14 @@ var (
 	noSniff    = []string{"nosniff"}
 )
 
-// callerHeaders are the headers that say who calls.
+// callerHeaders are the headers that identify the caller.
 const callerHeaders = "Authorization, X-Agent-ID, X-Admin-Token"
 
-// keepBuffer is the largest buffer that is kept for the next call. Pages have a
-// few KB; a rare large one must not stay in memory.
+// keepBuffer is the largest buffer reused for the next call. Pages have a few KB; a rare large
+// buffer must not stay in memory.
 const keepBuffer = 256 << 10
 
-// refusedBodyTime is how long a refused call may go on sending its body.
+// refusedBodyTime limits how long a rejected call may continue to send its body.
 const refusedBodyTime = 2 * time.Second
 
 // envelope is the form of every answer.
@@ -42,8 +42,8 @@ type envelope struct {
 
 const successHead = `{"code":0,"msg":"success","data":`
 
-// appendPage writes the whole answer of POST /v1/feed. Items are copied as they
-// are stored, without encoding them again.
+// appendPage writes the whole answer of POST /v1/feed. Stored items are copied without encoding
+// them again.
 func appendPage(b []byte, req *engine.Request, a *engine.Answer) []byte {
 	size := len(successHead) + 160
 	for i := range a.Docs {
@@ -63,7 +63,7 @@ func appendPage(b []byte, req *engine.Request, a *engine.Answer) []byte {
 	b = append(b, `,"has_more":`...)
 	b = strconv.AppendBool(b, a.HasMore)
 	if req.RequestID != "" {
-		// The id is checked: none of its characters needs an escape.
+		// The id has been validated: no character needs escaping.
 		b = append(b, `,"request_id":"`...)
 		b = append(b, req.RequestID...)
 		b = append(b, '"')
@@ -77,7 +77,8 @@ func appendPage(b []byte, req *engine.Request, a *engine.Answer) []byte {
 	return append(b, "}}"...)
 }
 
-// appendItems begins the answer with a list of n items, each of which item writes, or leaves out.
+// appendItems begins the answer with a list of up to n items; item appends each of them, or
+// nothing to omit it.
 func appendItems(b []byte, n int, item func(b []byte, i int) []byte) []byte {
 	b = append(b, successHead+`{"items":[`...)
 	for i := range n {
@@ -89,7 +90,7 @@ func appendItems(b []byte, n int, item func(b []byte, i int) []byte) []byte {
 	return append(bytes.TrimSuffix(b, []byte(",")), ']')
 }
 
-// appendNewReader writes that the reader is new, where they are.
+// appendNewReader appends new_reader if the reader is new.
 func appendNewReader(b []byte, is bool) []byte {
 	if is {
 		b = append(b, `,"new_reader":true`...)
@@ -97,7 +98,7 @@ func appendNewReader(b []byte, is bool) []byte {
 	return b
 }
 
-// appendDegraded writes what the answer lacks, where it lacks something.
+// appendDegraded appends the degraded parts of the answer, if any.
 func appendDegraded(b []byte, degraded []string) []byte {
 	if len(degraded) == 0 {
 		return b
@@ -112,7 +113,7 @@ func appendDegraded(b []byte, degraded []string) []byte {
 	return append(b, ']')
 }
 
-// appendString writes s as JSON.
+// appendString appends s as JSON.
 func appendString(b []byte, s string) []byte {
 	quoted, err := json.Marshal(s)
 	if err != nil { // a string always encodes
@@ -121,7 +122,7 @@ func appendString(b []byte, s string) []byte {
 	return append(b, quoted...)
 }
 
-// succeed answers 200 with data in the envelope, or as data itself says.
+// succeed answers 200 with data in the envelope, or calls data's own send method.
 func (c *call) succeed(data any) error {
 	if own, ok := data.(interface{ send(c *call) error }); ok {
 		return own.send(c)
@@ -137,22 +138,22 @@ func (c *call) succeed(data any) error {
 // empty is the data of an answer without content.
 type empty struct{}
 
-// fail answers an error as the table of problems says.
+// fail answers an error according to the table of problems.
 func (s *server) fail(c *call, err error) {
 	p := problemOf(err)
-	// After the client has disconnected every error follows from that.
+	// After the client has disconnected, every error is a consequence of that.
 	if p.status >= http.StatusInternalServerError && c.gone() {
 		p = clientGone
 	}
-	// Shed calls are counted and not logged: that would add to the overload.
+	// Rejected calls are counted but not logged: logging would add to the overload.
 	if p.status >= http.StatusInternalServerError && !errors.Is(err, feed.ErrBusy) {
 		c.cause = err
 	}
 	h := c.gin.Writer.Header()
 	if c.gin.Request.ContentLength != 0 {
 		// net/http reads the rest of the body before it sends the answer. This
-		// limits the time for it; the next request sets its own deadline. The error
-		// says that the connection has no deadlines.
+		// limits the time for it; the next request sets its own deadline. An error
+		// means that the connection does not support deadlines.
 		_ = http.NewResponseController(c.gin.Writer).SetReadDeadline(time.Now().Add(refusedBodyTime))
 	}
 	switch p.status {
@@ -163,14 +164,14 @@ func (s *server) fail(c *call, err error) {
 			h["Retry-After"] = []string{limited.seconds()}
 		}
 	case http.StatusUnauthorized:
-		h.Set("WWW-Authenticate", "Bearer") // in header mode the admin's
+		h.Set("WWW-Authenticate", "Bearer") // in header mode for admins
 	case http.StatusRequestEntityTooLarge:
-		// The rest of the body is not read, so the connection cannot be used again.
+		// The rest of the body is not read, so the connection cannot be reused.
 		h.Set("Connection", "close")
 	}
 	e := envelope{Code: p.code, Msg: p.msg}
 	if p.status >= http.StatusInternalServerError {
-		e.Msg += " (request id " + c.id + ")" // what to look for in the log
+		e.Msg += " (request id " + c.id + ")" // to search for in the log
 	}
 	var part partial
 	if errors.As(err, &part) {
@@ -184,15 +185,15 @@ func (s *server) fail(c *call, err error) {
 	c.send(p.status, p.code, body)
 }
 
-// sendRaw answers what was assembled in the call's buffer.
+// sendRaw sends an answer assembled in the call's buffer.
 func (c *call) sendRaw(status int, answer []byte) error {
 	c.out = answer
 	c.send(status, 0, answer)
 	return nil
 }
 
-// send writes the call's answer in one piece and with its length, so that a client
-// can detect a truncated answer.
+// send writes the answer in one piece and with its length, so that clients can detect a truncated
+// answer.
 func (c *call) send(status, code int, body []byte) {
 	c.code = code
 	w := c.gin.Writer

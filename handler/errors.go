@@ -9,7 +9,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// noRoute answers what no route is for. The pages are found with a slash at the end, too.
+// noRoute answers calls without a matching route. It redirects pages with a trailing slash.
 func noRoute(c *call) error {
 	r := c.gin.Request
 	if path := r.URL.Path; (r.Method == http.MethodGet || r.Method == http.MethodHead) && (path == "/docs/" || path == "/lab/") {
@@ -19,7 +19,7 @@ func noRoute(c *call) error {
 	return feed.Errorf(feed.ErrNotFound, "no such route")
 }
 
-// noMethod answers a method that the path has no route for.
+// noMethod answers calls with a method that the path does not support.
 func noMethod(*call) error {
 	return problem{
 		status: http.StatusMethodNotAllowed, code: 40501,
@@ -27,28 +27,26 @@ func noMethod(*call) error {
 	}
 }
 
-// statusClientGone is nginx's status for a client that disconnected. It keeps such
-// calls out of the count of errors.
+// statusClientGone is nginx's status for a client that disconnected. It excludes such calls from
+// the error count.
 const statusClientGone = 499
 
-// problem is the answer to an error, and an error itself where only this package tells
-// of it.
+// problem is the answer to an error. It is also used as an error by this package only.
 type problem struct {
 	is     error // matched with errors.Is
 	status int
 	code   int
-	// msg is for callers, where the error has no text for them ([feed.Shown]); "": the
-	// error's own text, which is about the caller's input only.
+	// msg is the text for callers if the error has none for them ([feed.Shown]); "" means the
+	// error's own text, which then describes only the caller's input.
 	msg string
 }
 
 func (p problem) Error() string { return p.msg }
 
-// clientGone is for the log and the metrics only.
+// clientGone is used in the log and the metrics only.
 var clientGone = problem{status: statusClientGone, code: 49901, msg: "the client disconnected before the answer was ready"}
 
-// problems maps errors to answers; the first match counts, so an error that wraps
-// two of them gets the upper one. One that matches none is 50001.
+// problems maps errors to answers; the first match is used. An error without a match is 50001.
 var problems = []problem{
 	{is: feed.ErrTooLarge, status: http.StatusRequestEntityTooLarge, code: 41301},
 	{is: feed.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "something that is needed is unavailable; try again later"},
@@ -60,7 +58,7 @@ var problems = []problem{
 	{is: feed.ErrInvalid, status: http.StatusBadRequest, code: 40001},
 	{is: feed.ErrUnauthenticated, status: http.StatusUnauthorized, code: 40101},
 	{is: feed.ErrForbidden, status: http.StatusForbidden, code: 40301},
-	// What is not there and what the caller may not see get one answer.
+	// Missing and invisible things get the same answer.
 	{is: feed.ErrNotFound, status: http.StatusNotFound, code: 40401, msg: "not found: there is nothing under this id"},
 	{is: feed.ErrConflict, status: http.StatusConflict, code: 40901, msg: "the id of this call belongs to another one; use a new one"},
 	{is: feed.ErrChanged, status: http.StatusPreconditionFailed, code: 41201},
@@ -71,7 +69,7 @@ var problems = []problem{
 	{is: feed.ErrTooMany, status: http.StatusTooManyRequests, code: 42901},
 }
 
-// problemOf returns the answer to an error, with msg filled in.
+// problemOf returns the answer to an error, including msg.
 func problemOf(err error) problem {
 	var own problem
 	if errors.As(err, &own) {
@@ -90,7 +88,7 @@ func problemOf(err error) problem {
 	return problem{status: http.StatusInternalServerError, code: 50001, msg: "internal error; the cause is in the server's log"}
 }
 
-// partial is an error with a report of what was done before it.
+// partial is an error with a report of the work done before it.
 type partial struct {
 	error
 	data any

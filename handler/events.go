@@ -10,12 +10,12 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// Reactions counts what readers do with items. The method is that of [engine.Engine].
+// Reactions counts readers' acts on items. The method is that of [engine.Engine].
 type Reactions interface {
 	React(ctx context.Context, agent string, acts []engine.Act) (api.EventsTaken, error)
 }
 
-// eventsBody is one event, or a list of them under the name events.
+// eventsBody is one event, or a list in the field events.
 type eventsBody struct {
 	api.Event
 	Events []api.Event `json:"events"`

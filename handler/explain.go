@@ -10,8 +10,8 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// explainAtOnce is how many explanations are processed at once. One costs as much
-// as several refreshes.
+// explainAtOnce is the number of explanations processed concurrently. Each costs as much as
+// several refreshes.
 const explainAtOnce = 16
 
 // Explainer explains refreshes. Its methods are those of [engine.Engine].
@@ -20,7 +20,7 @@ type Explainer interface {
 	Ranking(agent string) (variant string, r feed.Ranking)
 }
 
-// look runs an explanation.
+// look runs an explanation inside its gate.
 func (s *server) look(c *call, do func(ctx context.Context) error) error {
 	if err := s.looks.enter(1); err != nil {
 		return err
@@ -50,12 +50,12 @@ func (b *explainBody) check() error {
 		return b.request.Validate()
 	}
 	b.request.Item = *b.Item
-	return cmp.Or(b.request.Validate(), feed.CheckItemID(*b.Item)) // "" is none to the engine
+	return cmp.Or(b.request.Validate(), feed.CheckItemID(*b.Item)) // the engine treats "" as no item
 }
 
 // postExplain answers POST /v1/explain.
 func (s *server) postExplain(ctx context.Context, _ *call, _ string, in *explainBody) (any, error) {
-	if in.Ranking != nil { // other parameters stay those of the agent
+	if in.Ranking != nil { // parameters not named are the agent's
 		_, ranking := s.deps.Explain.Ranking(in.Agent)
 		if err := ranking.Propose(in.Ranking); err != nil {
 			return nil, err

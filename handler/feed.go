@@ -30,7 +30,7 @@ func (s *server) postFeed(c *call) error {
 		return err
 	}
 	var answer engine.Answer
-	err = s.work(c, func(ctx context.Context) (err error) { // not by result, which allocates
+	err = s.work(c, func(ctx context.Context) (err error) { // not with result, which allocates
 		answer, err = s.deps.Feed.Feed(ctx, req)
 		return err
 	})
@@ -62,10 +62,10 @@ func decodeFeed(body []byte, agent string) (engine.Request, error) {
 		return req, req.Validate()
 	}
 	req.RequestID = *in.RequestID
-	return req, cmp.Or(req.Validate(), feed.CheckRequestID(req.RequestID)) // "" is none to the engine
+	return req, cmp.Or(req.Validate(), feed.CheckRequestID(req.RequestID)) // the engine treats "" as no request id
 }
 
-// idempotencyKey reads the request id from the header where the body has none.
+// idempotencyKey reads the request id from the header; it must equal that of the body, if any.
 func idempotencyKey(r *http.Request, req *engine.Request) error {
 	for _, key := range r.Header["Idempotency-Key"] {
 		if err := feed.CheckRequestID(key); err != nil {
@@ -79,13 +79,13 @@ func idempotencyKey(r *http.Request, req *engine.Request) error {
 	return nil
 }
 
-// Guest answers the feed of readers who are not known. The method is that of [engine.Guest].
+// Guest answers the feed of anonymous readers. The method is that of [engine.Guest].
 type Guest interface {
 	Page(ctx context.Context, limit int) (engine.GuestPage, error)
 }
 
-// getGuestFeed answers GET /v1/feed/guest. Nobody is asked who they are: the answer
-// is one for all, so that caches may share it.
+// getGuestFeed answers GET /v1/feed/guest. It does not identify the caller: the answer is the
+// same for all, so that caches may share it.
 func (s *server) getGuestFeed(ctx context.Context, _ *call, _ string, ask *limitQuery) (any, error) {
 	page, err := s.deps.Guest.Page(ctx, ask.Limit)
 	return guestPage(page), err
@@ -93,8 +93,8 @@ func (s *server) getGuestFeed(ctx context.Context, _ *call, _ string, ask *limit
 
 type guestPage engine.GuestPage
 
-// send answers what everybody gets and caches may keep, or that the client has it. The tag
-// is of the body as it is before it is compressed.
+// send answers with the shared, cacheable page, or 304 if the client has it. The ETag is computed
+// from the uncompressed body.
 func (p guestPage) send(c *call) error {
 	c.without(p.Degraded)
 	c.out = p.appendTo(c.out[:0])

@@ -46,7 +46,7 @@ func (s *server) getSuggestions(ctx context.Context, _ *call, agent string, ask 
 	return api.Suggestions{Authors: list}, err
 }
 
-// follower returns the agent that the path names, whose follows the caller may change.
+// follower returns the agent in the path if the caller may change its follows.
 func (s *server) follower(c *call) (string, error) {
 	agent, err := s.owner("agent_id")(c)
 	if err == nil && s.deps.Social.FollowsByApp && c.agent != "" {
@@ -67,8 +67,8 @@ func (b *followingBody) check() error {
 	return nil
 }
 
-// postFollowing answers POST /v1/agents/{agent_id}/following: the agent follows several
-// authors in addition to those it follows, and its list is built.
+// postFollowing answers POST /v1/agents/{agent_id}/following: the agent follows further authors,
+// and its timeline is built.
 func (s *server) postFollowing(ctx context.Context, _ *call, agent string, in *followingBody) (any, error) {
 	edges := make([]social.Edge, len(in.Authors))
 	for i, author := range in.Authors {
@@ -86,7 +86,7 @@ func (s *server) postFollowing(ctx context.Context, _ *call, agent string, in *f
 		p := problemOf(r.Err)
 		out.Refused[i] = api.FollowRefused{Author: in.Authors[r.Index], Code: p.code, Msg: p.msg}
 	}
-	if err := s.deps.Social.Timelines.Warm(ctx, agent); err != nil { // the first page builds the list
+	if err := s.deps.Social.Timelines.Warm(ctx, agent); err != nil { // otherwise the first page builds the timeline
 		s.log.DebugContext(ctx, "a list was not warmed", "error", err)
 	}
 	return out, nil
@@ -99,7 +99,7 @@ func (s *server) listOf(read func(ctx context.Context, of, after string, n int) 
 	})
 }
 
-// list answers with a page of a list of agents, of which read reads at most n after one.
+// list answers with a page of a list of agents; read returns at most n agents after a given one.
 func (s *server) list(who subject, read func(ctx context.Context, c *call, who, after string, n int) ([]string, error)) func(*call) error {
 	return serveInput(s.gated, who, query(listQuery{Limit: defaultList, id: feed.CheckAgentID}), func(ctx context.Context, c *call, who string, ask *listQuery) (any, error) {
 		agents, err := read(ctx, c, who, string(ask.After), ask.Limit+1)
@@ -109,7 +109,7 @@ func (s *server) list(who subject, read func(ctx context.Context, c *call, who, 
 	})
 }
 
-// limitQuery is a query that says how much is wanted at the most.
+// limitQuery is a query with a limit of at most most.
 type limitQuery struct {
 	Limit int `json:"limit"`
 
@@ -118,7 +118,7 @@ type limitQuery struct {
 
 func (q *limitQuery) check() error { return feed.CheckLimit(q.Limit, q.most) }
 
-// listQuery is the query of a page of a list by id.
+// listQuery is the query for a page of a list ordered by id.
 type listQuery struct {
 	After queryText `json:"after"`
 	Limit int       `json:"limit"`

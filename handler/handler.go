@@ -1,6 +1,6 @@
-// Package handler answers HTTP: a file for each group of routes, how a route is put together
-// (answer.go), one table that maps errors to a status and a code (errors.go), who may call
-// (auth.go, token.go) and the limits of what is read (body.go). It imports no backend.
+// Package handler implements the HTTP interface: a file for each group of routes, the common
+// structure of routes (answer.go), the table that maps errors to a status and a code (errors.go),
+// authentication (auth.go, token.go) and limits on bodies (body.go). It imports no backend.
 package handler
 
 import (
@@ -60,21 +60,21 @@ type Items interface {
 
 // Dependency is the state of a service or store that the server uses.
 type Dependency struct {
-	Err      error         // nil: it is up
-	Optional bool          // while it is down answers are degraded, but the server stays ready
-	Warning  string        // a problem while it is up, which everybody may read; "": none
-	Reason   string        // why it is down, for everybody to read; "": what can be told of Err
-	Left     time.Duration // while it is down and optional, how long what was kept of it can stand in; 0: nothing does
+	Err      error         // nil while it is up
+	Optional bool          // while it is down, answers are degraded but the server stays ready
+	Warning  string        // a problem while it is up, shown to anyone; "" for none
+	Reason   string        // why it is down, shown to anyone; "" derives a text from Err
+	Left     time.Duration // while it is down and optional: how long the stored copy of its data can still be used; 0 if there is none
 }
 
 // Health reports the state of the dependencies.
 type Health interface {
-	// Check returns the states of all dependencies by name, at the latest when ctx ends: one
-	// that has not answered by then is down with the context's error.
+	// Check returns the states of all dependencies by name, before ctx ends: one that has not
+	// answered by then is down with the context's error.
 	Check(ctx context.Context) map[string]Dependency
 }
 
-// Deps are the dependencies of the routes. All fields but Social and Drain are required.
+// Deps holds the dependencies of the routes. All fields but Social and Drain are required.
 type Deps struct {
 	Feed     Feed
 	Profiles Profiles
@@ -82,7 +82,7 @@ type Deps struct {
 	Intake   Intake
 	Items    Items
 	List     catalog.Lister
-	Works    catalog.Works // items that go with an author who is erased
+	Works    catalog.Works // for deleting the items of an erased author
 	Rankings Rankings
 	Offline  offline.Source
 	Health   Health
@@ -92,15 +92,14 @@ type Deps struct {
 	Counts    Counts
 	Guest     Guest
 
-	// Drain is nil where nobody is told that the server is about to stop.
+	// Drain is nil if the server does not announce that it stops.
 	Drain *Drain
 
-	// Social is nil on a server without posts and follows: then their routes do
-	// not exist.
+	// Social is nil on a server without posts and follows, which lacks their routes.
 	Social *Social
 }
 
-// server holds what all routes share.
+// server holds the state shared by all routes.
 type server struct {
 	cfg      Config
 	deps     Deps
@@ -108,24 +107,23 @@ type server struct {
 	auth     *authenticator
 	calls    sync.Pool // of *call
 	assets   map[string]static
-	feeds    gate // agents' calls
-	loads    gate // uploads
-	looks    gate // explanations
-	analyses gate // comparisons and replays
-	shown    gate // images that are sent
+	feeds    gate // limits agents' calls
+	loads    gate // limits uploads
+	looks    gate // limits explanations
+	analyses gate // limits comparisons and replays
+	shown    gate // limits images being sent
 	pictures *imageUploading
-	rates    *limiter // nil: no rate limit
+	rates    *limiter // nil for no rate limit
 	health   healthLog
 	openapi  static
-	cors     *cors.Cors // nil: only our own pages
+	cors     *cors.Cors // nil allows only our own pages
 }
 
-// releaseMode switches off gin's own prints, which bypass the log. It is global
-// to gin, so it is set once.
+// releaseMode disables gin's debug output, which bypasses the log. The setting is global to gin,
+// so it is applied once.
 var releaseMode = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
 
-// New returns the handler of the whole HTTP interface. It fails where the
-// configuration is not valid.
+// New returns the handler of the whole HTTP interface. It fails if the configuration is invalid.
 func New(cfg Config, deps Deps) (http.Handler, error) {
 	cfg = cfg.WithDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -165,11 +163,10 @@ func New(cfg Config, deps Deps) (http.Handler, error) {
 func (s *server) routes() (*gin.Engine, error) {
 	releaseMode()
 	g := gin.New()
-	// A redirect would be an answer without the envelope, and would change an
-	// item id that ends in a slash.
+	// A redirect would lack the envelope, and would change an item id that ends in a slash.
 	g.RedirectTrailingSlash = false
 	g.HandleMethodNotAllowed = true
-	// Routes match the decoded path: /v1/items/a/b and /v1/items/a%2Fb are the
+	// Routes match the decoded path: /v1/items/a/b and /v1/items/a%2Fb name the
 	// same item, and nothing is decoded twice.
 	g.UseRawPath = false
 	g.ForwardedByClientIP = false
@@ -177,8 +174,8 @@ func (s *server) routes() (*gin.Engine, error) {
 		return nil, err
 	}
 
-	// A GET route answers HEAD, too, and costs and counts as one; net/http leaves the
-	// body out.
+	// A GET route also answers HEAD, at the same cost and with the same metrics; net/http omits
+	// the body.
 	route := func(method, path string, fn func(*call) error) {
 		answer := s.handle(method+" "+parameter.ReplaceAllString(path, "{$1}"), fn)
 		g.Handle(method, path, answer)
@@ -199,13 +196,13 @@ func (s *server) routes() (*gin.Engine, error) {
 	return g, nil
 }
 
-// router adds a route: its path as gin has it.
+// router adds a route; path is in gin's syntax.
 type router func(method, path string, fn func(*call) error)
 
-// parameter is a parameter in a path of gin. Logs and metrics have it in braces.
+// parameter matches a parameter in a gin path. Logs and metrics write it in braces.
 var parameter = regexp.MustCompile(`[:*](\w+)`)
 
-// feedRoutes are those about a reader: feeds, what they do, and their profiles.
+// feedRoutes adds the routes about a reader: feeds, acts and profiles.
 func (s *server) feedRoutes(route router) {
 	const agent, profile = "/v1/agents/:agent_id", "/v1/agents/:agent_id/profile"
 	own, profiles := s.owner("agent_id"), s.deps.Profiles
@@ -243,7 +240,7 @@ func (s *server) rankingRoutes(route router) {
 	route(http.MethodPost, "/v1/replay", s.admin(serveInput(s.offlineWork, nobody, body(MaxReplayBody, replayBody{Depth: offline.DefaultDepth}), s.postReplay)))
 }
 
-// operationRoutes are the pages, and what machines ask.
+// operationRoutes adds the pages and the routes for operations.
 func (s *server) operationRoutes(route router) {
 	metrics := promhttp.Handler()
 	route(http.MethodGet, "/", s.page("feed"))
@@ -260,7 +257,7 @@ func (s *server) operationRoutes(route router) {
 	})
 }
 
-// admin is a route for admins alone.
+// admin returns a route restricted to admins.
 func (s *server) admin(fn func(*call) error) func(*call) error {
 	return func(c *call) error {
 		if err := s.auth.admin(c.gin.Request); err != nil {
@@ -270,20 +267,21 @@ func (s *server) admin(fn func(*call) error) func(*call) error {
 	}
 }
 
-// gate limits how much is processed at once, in calls or in bytes.
+// gate limits concurrent work, in calls or in bytes.
 type gate struct {
 	room *semaphore.Weighted
 	shed prometheus.Counter // rejected calls
 }
 
-// newGate returns a gate with room for most at once; 0 is no limit. Rejected calls are counted
+// newGate returns a gate with a capacity of most; 0 means no limit. Rejected calls are counted
 // under the name.
 func newGate(name string, most int) gate {
 	return gate{semaphore.NewWeighted(int64(cmp.Or(most, math.MaxInt))), shedTotal.WithLabelValues(name)}
 }
 
-// enter takes room for n. It fails at once where there is none: queued calls would be answered
-// too late, and the queue would outlive the overload. After a success leave must be called.
+// enter takes n units of capacity. It fails at once if they are not free: queued calls would be
+// answered too late, and the queue would outlive the overload. After a success leave must be
+// called.
 func (g gate) enter(n int) error {
 	if !g.room.TryAcquire(int64(n)) {
 		g.shed.Inc()

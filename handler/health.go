@@ -18,15 +18,13 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// readyTimeout is the timeout of a readiness probe. Orchestrators seldom wait
-// longer.
+// readyTimeout is the timeout of a readiness probe. Orchestrators rarely wait longer.
 const readyTimeout = 2 * time.Second
 
-// live answers GET /livez: the process runs, whatever state its dependencies have.
+// live answers GET /livez: 200 while the process runs, regardless of its dependencies.
 func (s *server) live(c *call) error { return c.succeed(empty{}) }
 
-// ready answers GET /readyz: 503 where something is down that no answer can do
-// without, or the server is about to stop.
+// ready answers GET /readyz: 503 if a required dependency is down or the server is about to stop.
 func (s *server) ready(c *call) error {
 	if s.deps.Drain.draining() {
 		return s.sendReadiness(c, envelope{Code: 50301, Msg: "not ready: the server is stopping", Data: api.Readiness{Dependencies: map[string]api.Dependency{}}})
@@ -41,7 +39,7 @@ func (s *server) ready(c *call) error {
 			e.Code, e.Msg = 50301, "not ready: a dependency is down"
 		}
 		states[name] = stateOf(d)
-		if c.gin.Request.Context().Err() == nil { // a caller who hung up says nothing of a dependency
+		if c.gin.Request.Context().Err() == nil { // after a disconnect, the result says nothing about the dependency
 			s.health.changed(ctx, s, name, d.Err)
 		}
 	}
@@ -79,8 +77,8 @@ func stateOf(d Dependency) api.Dependency {
 	return state
 }
 
-// publicCause says why a dependency is down without addresses or other text of a
-// client library, because everybody may call the probe. The log has the rest.
+// publicCause describes why a dependency is down without addresses or other text of a client
+// library, because the probe is public. The log has the details.
 func publicCause(err error) string {
 	var errno syscall.Errno
 	var dns *net.DNSError
@@ -132,20 +130,20 @@ func (h *healthLog) changed(ctx context.Context, s *server, name string, err err
 	s.log.InfoContext(ctx, "dependency is up again", "dependency", name)
 }
 
-// Drain tells the routes that the server is about to stop, so that calls are sent elsewhere
-// before it does. [NewDrain] makes one. It is safe for concurrent use.
+// Drain signals to the routes that the server is about to stop, so that calls are sent elsewhere
+// before it does. [NewDrain] creates one. It is safe for concurrent use.
 type Drain struct {
 	once  sync.Once
 	begun chan struct{} // closed by Begin
-	end   time.Time     // when the server stops; to be read when begun is closed
+	end   time.Time     // when the server stops; may be read once begun is closed
 }
 
-// NewDrain returns a Drain of a server that does not stop yet.
+// NewDrain returns a Drain that has not begun.
 func NewDrain() *Drain { return &Drain{begun: make(chan struct{})} }
 
-// Begin begins to drain; a second call does nothing. From now on the server is not ready,
-// every answer asks its client to connect anew, and streams end at random times within
-// over. Calls are answered as before.
+// Begin begins to drain; a second call has no effect. From then on the server is not ready, every
+// answer asks its client to reconnect, and streams end at random times within over. Calls are
+// still answered.
 func (d *Drain) Begin(over time.Duration) {
 	d.once.Do(func() {
 		d.end = time.Now().Add(over)
@@ -163,7 +161,7 @@ func (d *Drain) draining() bool {
 	}
 }
 
-// begins returns what is closed when the server begins to drain; nil for a nil Drain.
+// begins returns a channel that is closed when draining begins; nil for a nil Drain.
 func (d *Drain) begins() <-chan struct{} {
 	if d == nil {
 		return nil
@@ -171,5 +169,5 @@ func (d *Drain) begins() <-chan struct{} {
 	return d.begun
 }
 
-// share returns how long a stream may stay: a random part of what is left.
+// share returns how long a stream may stay open: a random part of the remaining time.
 func (d *Drain) share() time.Duration { return rand.N(max(time.Until(d.end), 1)) }

@@ -20,17 +20,17 @@ import (
 )
 
 const (
-	// imageTime is how long a post with images, or an image that is sent, may take.
+	// imageTime limits the processing of a post with images, and the transfer of an image.
 	imageTime = 2 * time.Minute
-	// releaseTime is how long a failed call removes what it had stored.
+	// releaseTime limits the removal of a failed call's stored images.
 	releaseTime = 10 * time.Second
-	// MaxImagesBody is room for one image more than are allowed, so that a call with
-	// eleven is told so.
+	// MaxImagesBody has room for one image more than allowed, so that a call with eleven gets a
+	// specific error.
 	MaxImagesBody = (social.MaxImages+1)*media.MaxBytes + MaxPostBody + 64<<10
 )
 
-// Images makes and stores the images of posts. The methods are those of
-// [media.Processor] and [media.Files].
+// Images processes and stores the images of posts. The methods are those of [media.Processor] and
+// [media.Files].
 type Images interface {
 	Make(ctx context.Context, file []byte) (media.Image, error)
 	Save(ctx context.Context, post string, images []media.Image) (saved []social.Image, files int, err error)
@@ -43,15 +43,15 @@ func (s *server) imageRoutes(route router) {
 	route(http.MethodGet, social.ImagePath+":key", s.getImage)
 }
 
-// hasFiles reports whether a body may have files.
+// hasFiles reports whether a body may contain files.
 func hasFiles(r *http.Request) bool {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return err == nil && kind == "multipart/form-data"
 }
 
-// createWithImages answers POST /v1/posts with files. Nothing is stored before all of them
-// are made and the post is known to be good. It is outside the gate of agents' calls until
-// the post itself is written: images take long, and must not take the places of feeds.
+// createWithImages answers POST /v1/posts with files. Nothing is stored until all images are
+// processed and the post is valid. It runs outside the gate of agents' calls until the post
+// itself is written: images take long, and must not occupy the capacity for feeds.
 func (s *server) createWithImages(c *call, author, key string) error {
 	images := s.deps.Social.Images
 	if images == nil {
@@ -67,7 +67,7 @@ func (s *server) createWithImages(c *call, author, key string) error {
 	if err != nil {
 		return err
 	}
-	// The time for the answer begins when the client has sent everything.
+	// The time for the answer begins when the client has sent the whole body.
 	extendDeadlines(c.gin.Writer, c.gin.Request, imageTime+releaseTime)
 	p, err := s.newPost(in, author, files)
 	if err != nil {
@@ -88,8 +88,8 @@ func (s *server) createWithImages(c *call, author, key string) error {
 	return s.savePost(ctx, c, p, made, key)
 }
 
-// newPost is a whole post but for the names of its images, so that what is wrong
-// with it is found before they are made.
+// newPost returns the complete post without the keys of its images, so that it is validated
+// before the images are processed.
 func (s *server) newPost(in postBody, author string, files [][]byte) (p social.Post, err error) {
 	if n := len(in.Images); n > 0 && n != len(files) {
 		return p, feed.Errorf(feed.ErrRule, "bad post: images describes %d images, and %d were sent", n, len(files))
@@ -132,8 +132,8 @@ func (s *server) savePost(ctx context.Context, c *call, p social.Post, made []me
 	return s.answerPost(c, p, social.Creation{Key: key, Files: files}, &created)
 }
 
-// release removes the images of a post that was not created. Where that fails the
-// job of the post does it later.
+// release removes the images of a post that was not created. If that fails, the post's job
+// removes them later.
 func (s *server) release(ctx context.Context, post string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()
@@ -142,8 +142,8 @@ func (s *server) release(ctx context.Context, post string) {
 	}
 }
 
-// readFiles reads the fields post and image of a form, and does not look at the files. Errors
-// are those of readJSON, [feed.ErrRule] for too many files, [feed.ErrBusy] without room.
+// readFiles reads the fields post and image of a form, without decoding the files. Errors are
+// those of readJSON, [feed.ErrRule] for too many files, and [feed.ErrBusy] without free memory.
 func (c *call) readFiles(u *imageUpload) (in postBody, files [][]byte, err error) {
 	r := c.gin.Request
 	if enc := contentEncoding(r); enc != "" {
@@ -190,9 +190,9 @@ func (c *call) readFiles(u *imageUpload) (in postBody, files [][]byte, err error
 	return in, files, nil
 }
 
-// cutOff stands behind a form: who comes to it has seen no final boundary. To
-// [multipart.Reader] the end of a body that was cut between two parts would be the
-// end of the form. The line end before it is that which the last boundary may lack.
+// cutOff follows the form's body: reading it means that the final boundary was missing.
+// [multipart.Reader] would take the end of a body truncated between two parts for the end of the
+// form. The line end before it is the one that the last boundary may lack.
 type cutOff struct{}
 
 func (cutOff) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
@@ -205,7 +205,7 @@ func (c *call) readDescription(part *multipart.Part, in *postBody) error {
 	return decode(raw, in)
 }
 
-// readImage holds room for the largest image until it knows how large it is.
+// readImage reserves memory for the largest image until it knows the size.
 func readImage(part *multipart.Part, u *imageUpload) ([]byte, error) {
 	if err := u.hold(media.MaxBytes); err != nil {
 		return nil, err
@@ -222,7 +222,7 @@ func readPart(part *multipart.Part, what string, most int) ([]byte, error) {
 	return data, err
 }
 
-// badForm says why reading a form has ended.
+// badForm returns the error for a form that could not be read completely.
 func (c *call) badForm(body *bounded, err error) error {
 	switch {
 	case errors.Is(body.err, feed.ErrTooLarge):
@@ -235,15 +235,15 @@ func (c *call) badForm(body *bounded, err error) error {
 	return fmt.Errorf("%w: the form cannot be read: %w", feed.ErrInvalid, err)
 }
 
-// Headers of images. They never change under their keys.
+// Headers of images. An image never changes under its key.
 var (
 	forAllForever = []string{"public, max-age=31536000, immutable"}
 	callersVary   = []string{callerHeaders}
 )
 
-// getImage answers GET and HEAD /media/{key}: to everybody where the post is
-// public, else to who may see it. It does not count for the caller's rate: a page
-// shows many.
+// getImage answers GET and HEAD /media/{key}: for everyone if the post is public, else for
+// readers who may see it. It does not count towards the rate limit, because a page shows many
+// images.
 func (s *server) getImage(c *call) error {
 	images := s.deps.Social.Images
 	if images == nil {
@@ -263,7 +263,7 @@ func (s *server) getImage(c *call) error {
 	if err != nil {
 		return err
 	}
-	// The time of a request is for the answer's beginning, not for its transfer.
+	// The request timeout applies to the start of the answer, not to its transfer.
 	ctx, cancel := context.WithTimeout(c.gin.Request.Context(), imageTime)
 	defer cancel()
 	late := time.AfterFunc(s.cfg.RequestTimeout, cancel)
@@ -298,12 +298,12 @@ func (s *server) getImage(c *call) error {
 	return nil
 }
 
-// plainRange is a request for one range, in numbers that are lengths of files.
+// plainRange matches a request for one range with plausible file offsets.
 var plainRange = regexp.MustCompile(`^bytes=(?:(\d{1,15})-(\d{0,15})|-0*[1-9]\d{0,14})$`)
 
-// keepPlainRange leaves out a Range that is not one plain range, so that the whole
-// image is answered. A server may do so with several ranges, of which each would be a
-// call of the blob store, and must with what is malformed or in another unit.
+// keepPlainRange removes a Range header that is not one plain range, so that the whole image is
+// sent. HTTP permits that for several ranges, each of which would be a call to the blob store,
+// and requires it for malformed ranges and other units.
 func keepPlainRange(h http.Header) {
 	value := h.Get("Range")
 	if m := plainRange.FindStringSubmatch(value); m != nil {
@@ -315,9 +315,9 @@ func keepPlainRange(h http.Header) {
 	h.Del("Range")
 }
 
-// refusing keeps back the answer to a range that cannot be served, which is to be
-// in the envelope. It has no cache keep the answer that a precondition does not hold,
-// which anybody could have it give to everybody.
+// refusing suppresses the answer to an unsatisfiable range, which must be sent in the envelope.
+// It also makes the answer to a failed precondition uncacheable, because any caller could
+// otherwise make a cache serve it to everyone.
 type refusing struct {
 	http.ResponseWriter
 	refused bool
@@ -339,8 +339,7 @@ func (w *refusing) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// mayShow reports whether everybody may see the image, or fails where the reader
-// may not.
+// mayShow reports whether everyone may see the image; it fails if the reader may not.
 func (s *server) mayShow(c *call, reader, key string) (public bool, err error) {
 	ctx, cancel := s.deadline(c)
 	defer cancel()

@@ -33,13 +33,13 @@ func (s *server) postItems(c *call) error {
 	return fmt.Errorf("%w: if_newer must be true or false, not %.40q", feed.ErrInvalid, in.IfNewer)
 }
 
-// uploads answers POST /v1/items/counts.
+// uploads answers POST /v1/items/counts and POST /v1/graph/events.
 func (s *server) uploads(read func(ctx context.Context, body io.Reader) (api.Upload, error)) func(*call) error {
 	return func(c *call) error { return s.upload(c, read) }
 }
 
-// upload reads a body, packed or not, by read, which stores what is in it as it arrives. The
-// answer to an upload that ends early has the report of what was stored before.
+// upload reads a body, compressed or not, with read, which stores entries as they arrive. If the
+// upload ends early, the answer reports what was stored before.
 func (s *server) upload(c *call, read func(ctx context.Context, body io.Reader) (api.Upload, error)) error {
 	r := c.gin.Request
 	if err := mayBeJSON(r); err != nil {
@@ -73,7 +73,7 @@ func (s *server) upload(c *call, read func(ctx context.Context, body io.Reader) 
 	})
 }
 
-// slowly runs what may last inside a gate, and gives its connection the time for it.
+// slowly runs long work inside a gate, and extends the connection's deadlines.
 func (c *call) slowly(g gate, limit time.Duration, do func(ctx context.Context) error) error {
 	if err := g.enter(1); err != nil {
 		return err
@@ -85,21 +85,20 @@ func (c *call) slowly(g gate, limit time.Duration, do func(ctx context.Context) 
 	return do(ctx)
 }
 
-// extendDeadlines gives a long call more time than the server's own limits for
-// reading and writing. The write deadline is set only where the server has one,
-// because only then the next request on the connection resets it.
+// extendDeadlines extends the read and write deadlines for a long call. The write deadline is set
+// only if the server has one, because only then does the next request on the connection reset it.
 func extendDeadlines(w http.ResponseWriter, r *http.Request, timeout time.Duration) {
 	control := http.NewResponseController(w)
 	until := time.Now().Add(timeout)
-	// A connection without deadlines says so; then there is none to extend.
+	// An error means that the connection has no deadlines to extend.
 	_ = control.SetReadDeadline(until)
 	if srv, ok := r.Context().Value(http.ServerContextKey).(*http.Server); ok && srv.WriteTimeout > 0 {
 		_ = control.SetWriteDeadline(until.Add(srv.WriteTimeout))
 	}
 }
 
-// uploadError returns why an upload ended early, with its report. The streams'
-// own errors come before err, which the reader has made of them.
+// uploadError returns why an upload ended early, with its report. The errors of the streams take
+// precedence over err, which the reader derived from them.
 func (c *call) uploadError(ctx context.Context, err error, sent, body *bounded, report api.Upload) error {
 	switch {
 	case errors.Is(sent.err, feed.ErrTooLarge):
@@ -116,13 +115,13 @@ func (c *call) uploadError(ctx context.Context, err error, sent, body *bounded, 
 	return partial{error: err, data: report}
 }
 
-// itemID returns the item that the path names. The wildcard's value starts with a slash.
+// itemID returns the item id in the path. The wildcard's value starts with a slash.
 func itemID(c *call) (string, error) {
 	id := strings.TrimPrefix(c.gin.Param("id"), "/")
 	return id, feed.CheckItemID(id)
 }
 
-// getItem answers GET /v1/items/{id} with the item as it is stored.
+// getItem answers GET /v1/items/{id} with the stored item.
 func (s *server) getItem(ctx context.Context, _ *call, id string) (any, error) {
 	docs, err := s.deps.Items.Docs(ctx, []string{id})
 	if err == nil && (len(docs) == 0 || docs[0].Missing()) {
@@ -134,20 +133,20 @@ func (s *server) getItem(ctx context.Context, _ *call, id string) (any, error) {
 	return stored(docs[0].JSON), nil
 }
 
-// stored is an answer with JSON as it is stored.
+// stored is an answer with stored JSON.
 type stored json.RawMessage
 
 func (d stored) send(c *call) error {
 	return c.sendRaw(http.StatusOK, append(append(append(c.out[:0], successHead...), d...), '}'))
 }
 
-// patchItem answers PATCH /v1/items/{id} with the item as it is stored.
+// patchItem answers PATCH /v1/items/{id} with the stored item.
 func (s *server) patchItem(ctx context.Context, _ *call, id string, patch *[]byte) (any, error) {
 	return s.deps.Intake.Patch(ctx, id, *patch)
 }
 
 const (
-	// MaxItems is the largest limit of a list of items, each of which may be large.
+	// MaxItems is the largest limit of a list of items, which may be large.
 	MaxItems     = 200
 	defaultItems = 100
 )
@@ -171,7 +170,7 @@ func (q *itemsQuery) check() error {
 // itemList is the data of GET /v1/items.
 type itemList struct {
 	Items []json.RawMessage `json:"items"`
-	Next  *string           `json:"next_cursor"` // null: this is the last page
+	Next  *string           `json:"next_cursor"` // null on the last page
 }
 
 // getItems answers GET /v1/items with a page of the stored items.
@@ -189,7 +188,7 @@ func (s *server) getItems(ctx context.Context, _ *call, _ string, q *itemsQuery)
 	return data, err
 }
 
-// Graph takes the events of other systems. The method is that of [graph.Applier].
+// Graph applies the events of other systems. The method is that of [graph.Applier].
 type Graph interface {
 	Read(ctx context.Context, r io.Reader) (api.Upload, error)
 }

@@ -47,8 +47,7 @@ func (q jobsQuery) filter() (jobs.Filter, error) {
 	return f, feed.CheckLimit(f.Limit, MaxList)
 }
 
-// getJobs answers GET /v1/jobs with a page of the queue, by id, and what the whole
-// of it looks like.
+// getJobs answers GET /v1/jobs with a page of the queue, by id, and a summary of the whole queue.
 func (s *server) getJobs(ctx context.Context, _ *call, _ string, ask *jobsQuery) (any, error) {
 	f, err := ask.filter()
 	if err != nil {
@@ -86,7 +85,7 @@ type marked struct {
 	Key   string      `json:"key"`
 }
 
-// postJobs answers POST /v1/jobs: what is derived of a post is derived again.
+// postJobs answers POST /v1/jobs: the data derived from a post is derived again.
 func (s *server) postJobs(ctx context.Context, _ *call, _ string, in *jobBody) (any, error) {
 	return marked{[]jobs.Kind{jobs.Deliver, jobs.Index}, in.Post}, s.markPost(ctx, in.Post)
 }

@@ -20,17 +20,17 @@ import (
 // minRSABits is the smallest RSA key that RFC 7518 allows (section 3.3).
 const minRSABits = 2048
 
-// keysFor is how long the keys of a file hold until it is read again: whoever removes a key
-// expects it to open nothing a moment later.
+// keysFor is how long the keys of a file are used before it is read again: a removed key should
+// be rejected soon.
 const keysFor = 2 * time.Second
 
-// keySet holds public keys by algorithm and kid.
+// keySet maps algorithm and kid to a public key.
 type keySet map[string]map[string]any
 
-// errNoKeys is the error of a key set that opens nothing.
+// errNoKeys is the error of a key set without usable keys.
 var errNoKeys = errors.New("it has no public RSA or P-256 key for signatures")
 
-// keyFile is a file of public keys, which is read again while it is used.
+// keyFile is a file of public keys that is reread while in use.
 type keyFile struct {
 	path string
 	log  *slog.Logger
@@ -39,10 +39,10 @@ type keyFile struct {
 	mu      sync.Mutex
 	read    time.Time
 	content []byte
-	problem string // of the last reading; "": none
+	problem string // error of the last read; "" for none
 }
 
-// CheckKeys reports what is wrong with the file auth.jwt.jwks.
+// CheckKeys validates the file auth.jwt.jwks.
 func CheckKeys(path string) error {
 	_, err := openKeys(path, slog.New(slog.DiscardHandler))
 	return err
@@ -56,7 +56,7 @@ func openKeys(path string, log *slog.Logger) (*keyFile, error) {
 	return f, nil
 }
 
-// load reads the file. Its error names the setting.
+// load reads the file. Its errors name the setting.
 func (f *keyFile) load() error {
 	data, err := os.ReadFile(f.path)
 	if err != nil {
@@ -66,7 +66,7 @@ func (f *keyFile) load() error {
 		return nil
 	}
 	keys, err := parseKeys(data)
-	if errors.Is(err, errNoKeys) { // all were removed, on purpose
+	if errors.Is(err, errNoKeys) { // all keys were removed, on purpose
 		f.keys.Store(&keySet{})
 	}
 	if err != nil {
@@ -77,8 +77,8 @@ func (f *keyFile) load() error {
 	return nil
 }
 
-// now returns the keys that the file has, seconds old at most. While it cannot be read,
-// those of before hold, and the log says so once.
+// now returns the keys of the file, at most seconds old. While the file cannot be read, the
+// previous keys stay valid, and each distinct problem is logged once.
 func (f *keyFile) now() keySet {
 	if f.mu.TryLock() {
 		if time.Since(f.read) >= keysFor {
@@ -138,7 +138,7 @@ func parseKeys(data []byte) (keySet, error) {
 	return keys, nil
 }
 
-// methodOf returns the algorithm of a key, "" for one that is not supported.
+// methodOf returns the algorithm of a key, "" if the key is not supported.
 func methodOf(k *jose.JSONWebKey) (string, error) {
 	if !k.Valid() {
 		return "", errors.New("it is not a valid key")

@@ -16,20 +16,20 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// limitedAgents is how many agents' buckets are kept, at some 200 bytes each. An agent whose
-// bucket was evicted starts with a full one, which does no harm with that many.
+// limitedAgents is the number of agents whose buckets are cached, at about 200 bytes each. An
+// agent whose bucket was evicted starts with a full one, which is harmless at that number.
 const limitedAgents = 1 << 16
 
 // limiter is a token bucket for each agent.
 type limiter struct {
-	rate    rate.Limit // tokens a second
+	rate    rate.Limit // tokens per second
 	burst   int
 	clock   feed.Clock
 	buckets *lru.Cache[string, *rate.Limiter]
 }
 
-// newLimiter returns nil for no limit. A burst of 0 stands for the calls of one
-// second.
+// newLimiter returns nil if perSecond is 0, for no limit. The burst is the calls of one second,
+// at least 1.
 func newLimiter(perSecond float64, agents int, clock feed.Clock) (*limiter, error) {
 	if perSecond == 0 {
 		return nil, nil
@@ -41,7 +41,7 @@ func newLimiter(perSecond float64, agents int, clock feed.Clock) (*limiter, erro
 	return &limiter{rate: rate.Limit(perSecond), burst: max(1, int(math.Ceil(perSecond))), clock: clock, buckets: buckets}, nil
 }
 
-// take takes one token of the agent's bucket. An empty bucket is a [rateError].
+// take takes one token from the agent's bucket. If it is empty, the error is a [rateError].
 func (l *limiter) take(agent string) error {
 	if l == nil {
 		return nil
@@ -62,9 +62,9 @@ func (l *limiter) take(agent string) error {
 	return rateError{after: time.Duration(missing / float64(l.rate) * float64(time.Second))}
 }
 
-// rateError is the error about an agent over its rate limit.
+// rateError is the error of an agent over its rate limit.
 type rateError struct {
-	after time.Duration // until the next call may pass
+	after time.Duration // time until the next call may pass
 }
 
 func (e rateError) Error() string {
@@ -73,30 +73,29 @@ func (e rateError) Error() string {
 
 func (rateError) Is(target error) bool { return target == feed.ErrTooMany }
 
-// seconds is the wait for Retry-After, rounded up.
+// seconds returns the value of Retry-After, rounded up.
 func (e rateError) seconds() string {
 	return strconv.Itoa(max(1, int(math.Ceil(e.after.Seconds()))))
 }
 
 const (
-	// imageUploads is how many posts with images are received and made at once. Most
+	// imageUploads is the number of posts with images received and processed concurrently. Most
 	// of them wait for their clients.
 	imageUploads = 64
-	// agentUploads is how many of them are one agent's, so that nobody alone can keep
-	// others from posting.
+	// agentUploads is the number of these per agent, so that one agent cannot block the others.
 	agentUploads = 2
-	// uploadMemory is how many bytes their images take together, as they are sent and
-	// as they are made, without what decoding takes.
+	// uploadMemory is the total memory for their images in bytes, as sent and as processed,
+	// excluding decoding.
 	uploadMemory = 8 * MaxImagesBody
 )
 
-// imageUploading limits the posts with images that are under way. Like a gate it lets
-// nobody wait.
+// imageUploading limits concurrent posts with images. Like a gate, it rejects excess calls
+// instead of queueing them.
 type imageUploading struct {
 	all, memory gate
 
 	mu     sync.Mutex
-	agents map[string]int // how many each agent's are
+	agents map[string]int // uploads by agent
 }
 
 func newImageUploading() *imageUploading {
@@ -110,7 +109,7 @@ type imageUpload struct {
 	bytes int
 }
 
-// enter begins one. After a success the caller must call leave.
+// enter begins an upload. After a success the caller must call leave.
 func (u *imageUploading) enter(agent string) (*imageUpload, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -125,8 +124,7 @@ func (u *imageUploading) enter(agent string) (*imageUpload, error) {
 	return &imageUpload{in: u, agent: agent}, nil
 }
 
-// hold takes so many bytes, or gives back as many as n is below 0. It fails where
-// there is no room.
+// hold reserves n bytes, or releases −n if n is negative. It fails if they are not free.
 func (u *imageUpload) hold(n int) error {
 	if n < 0 {
 		u.in.memory.leave(-n)
@@ -147,8 +145,8 @@ func (u *imageUpload) leave() {
 	}
 }
 
-// flying are the calls that are being answered in this process, but for those of routes
-// that may last. The age of the oldest tells whether calls hang.
+// flying is the set of calls being answered in this process, except those of long-running routes.
+// The age of the oldest shows whether calls hang.
 var flying inFlight
 
 var (
@@ -168,8 +166,8 @@ var (
 	})
 )
 
-// lasting are the routes whose calls may take longer than a request's timeout and the
-// patience with a slow client.
+// lasting are the routes whose calls may exceed the request timeout and the time allowed for a
+// slow client.
 var lasting = []string{
 	"GET " + streamPath, "GET " + social.ImagePath + "{key}", "POST /v1/items", "POST /v1/items/counts",
 	"POST /v1/graph/events", "POST /v1/compare", "POST /v1/replay",
@@ -196,7 +194,7 @@ func (f *inFlight) end(c *call) {
 	delete(f.calls, c)
 }
 
-// look returns how many calls there are and when the oldest began.
+// look returns the number of calls and the start of the oldest.
 func (f *inFlight) look() (n int, since time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

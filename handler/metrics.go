@@ -28,7 +28,7 @@ var (
 	}, []string{"gate"})
 )
 
-// meter counts one route.
+// meter records the metrics of one route.
 type meter struct {
 	seconds prometheus.Observer
 	total   *prometheus.CounterVec
@@ -37,7 +37,7 @@ type meter struct {
 	byStatus *[maxStatus]atomic.Pointer[prometheus.Counter]
 }
 
-// maxStatus is greater than every status that this server answers.
+// maxStatus is greater than every status that this server sends.
 const maxStatus = 600
 
 func newMeter(route string) meter {
@@ -46,7 +46,7 @@ func newMeter(route string) meter {
 		total:    requestsTotal.MustCurryWith(prometheus.Labels{"route": route}),
 		byStatus: new([maxStatus]atomic.Pointer[prometheus.Counter]),
 	}
-	// Created at start, so that rate() sees the first failures.
+	// Created at start, so that rate() includes the first failures.
 	m.counter(http.StatusInternalServerError)
 	m.counter(http.StatusServiceUnavailable)
 	m.counter(http.StatusTooManyRequests)
@@ -70,8 +70,8 @@ func (m meter) counter(status int) prometheus.Counter {
 	return c
 }
 
-// pprofRoutes adds GET /debug/pprof/*, Go's profiles of the process, for admins only. There is
-// no route for the command line, because its flags may contain secrets.
+// pprofRoutes adds GET /debug/pprof/*, Go's profiles of the process, for admins only. The command
+// line is not served, because its flags may contain secrets.
 func (s *server) pprofRoutes(g *gin.Engine) {
 	const path = "/debug/pprof"
 	serve := map[string]http.HandlerFunc{
@@ -85,7 +85,7 @@ func (s *server) pprofRoutes(g *gin.Engine) {
 		}
 		h := c.gin.Writer.Header()
 		h["Cache-Control"], h["X-Content-Type-Options"] = noStore, noSniff
-		// The index also answers the named profiles: heap, goroutine, …
+		// The index also serves the named profiles: heap, goroutine, …
 		profile, ok := serve[c.gin.Param("profile")]
 		if !ok {
 			profile = pprof.Index

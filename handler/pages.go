@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	_ "embed" // of the description
+	_ "embed" // for the OpenAPI document
 	"encoding/hex"
 	"fmt"
 	"html"
@@ -19,12 +19,12 @@ import (
 	"github.com/freshet/freshet/handler/web"
 )
 
-// pagePolicy allows a page to load only what this server serves.
+// pagePolicy allows a page to load only resources of this server.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// assets are the embedded pages by their path, such as feed/index.html, read once
-// for all servers of a process.
+// assets returns the embedded pages by path, such as feed/index.html, read once for all servers
+// of a process.
 var assets = sync.OnceValues(func() (map[string]static, error) {
 	all := map[string]static{}
 	err := fs.WalkDir(web.Files, ".", func(name string, d fs.DirEntry, err error) error {
@@ -45,7 +45,7 @@ var assets = sync.OnceValues(func() (map[string]static, error) {
 	return all, err
 })
 
-// pageTypes replaces the machine's own table of media types.
+// pageTypes is used instead of the machine's table of media types.
 var pageTypes = map[string]string{
 	".html": mime.FormatMediaType("text/html", map[string]string{"charset": "utf-8"}),
 	".css":  mime.FormatMediaType("text/css", map[string]string{"charset": "utf-8"}),
@@ -53,8 +53,8 @@ var pageTypes = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-// withAuth returns the pages of a server. The feed page knows how this server knows its
-// callers before it asks for anything, and whether there are readers of a demo.
+// withAuth returns the pages of a server. The feed page contains the server's authentication
+// mode, and whether it has demo readers, so that it need not ask first.
 func withAuth(pages map[string]static, auth Auth) map[string]static {
 	const feed = "feed/index.html"
 	says := fmt.Sprintf(`<html data-auth="%s" data-claim="%s"`, cmp.Or(auth.Mode, ModeHeader), html.EscapeString(cmp.Or(auth.JWT.Claim, "sub")))
@@ -66,12 +66,12 @@ func withAuth(pages map[string]static, auth Auth) map[string]static {
 	return pages
 }
 
-// page answers with one of the pages.
+// page returns a route that serves one of the pages.
 func (s *server) page(name string) func(*call) error {
 	return func(c *call) error { return s.sendAsset(c, name+"/index.html") }
 }
 
-// getAsset answers what the pages load.
+// getAsset serves the files that the pages load.
 func (s *server) getAsset(c *call) error {
 	return s.sendAsset(c, strings.TrimPrefix(c.gin.Param("path"), "/"))
 }
@@ -89,7 +89,7 @@ func (s *server) sendAsset(c *call, name string) error {
 
 //go:generate go test -run TestTheDescriptionIsBuilt . -update
 
-// What the files of openapi/ say together, for servers with posts and without.
+// The OpenAPI documents built from openapi/, for servers with and without posts.
 var (
 	//go:embed openapi/posts.json
 	withPosts []byte
@@ -97,8 +97,7 @@ var (
 	withoutPosts []byte
 )
 
-// describe returns the description of a server of this version, with or without the
-// social routes.
+// describe returns the OpenAPI document for a server version, with or without the social routes.
 func describe(version string, social bool) static {
 	data := withoutPosts
 	if social {
@@ -107,7 +106,7 @@ func describe(version string, social bool) static {
 	return newStatic(bytes.Replace(data, []byte(`"version":""`), appendString([]byte(`"version":`), version), 1), jsonType[0])
 }
 
-// static is content that stays the same while the process runs.
+// static is content that does not change while the process runs.
 type static struct {
 	data []byte
 	kind string // media type
@@ -122,7 +121,7 @@ func newStatic(data []byte, kind string) static {
 // send answers GET and HEAD.
 func (s static) send(c *call) error {
 	h := c.gin.Writer.Header()
-	h.Set("Cache-Control", "no-cache") // asked for each time, sent only when it has changed
+	h.Set("Cache-Control", "no-cache") // revalidated each time, sent only if changed
 	h.Set("X-Content-Type-Options", "nosniff")
 	if tag, ok := noneMatch(c.gin.Request, s.etag); ok {
 		return notModified(tag).send(c)

@@ -27,7 +27,7 @@ func (s *server) postRoutes(route router) {
 	route(http.MethodDelete, post+"/like", serve(s.gated, s.member, s.deleteLike))
 }
 
-// lacksSocial says in an answer that the social store could not be asked.
+// lacksSocial marks an answer as degraded because the social store is unavailable.
 const lacksSocial = "social"
 
 // card reads one post for a reader.
@@ -42,8 +42,8 @@ func (s *server) card(ctx context.Context, reader, id string) (social.Card, erro
 	return cards[0], nil
 }
 
-// keptCard is a public post as it was kept, for when the store cannot be asked. The
-// error is that of the store where it is not kept.
+// keptCard returns the cached copy of a public post, for when the store is unavailable. Without a
+// copy it returns the store's error.
 func (s *server) keptCard(ctx context.Context, id string, storeErr error) (social.Card, error) {
 	kept := s.deps.Social.Kept
 	if kept == nil || ctx.Err() != nil {
@@ -65,7 +65,7 @@ type postBody struct {
 	Reply    social.Right     `json:"reply"`
 	React    social.Right     `json:"react"`
 	ReplyTo  *string          `json:"reply_to"`
-	// Images describes the files of a form, in their order.
+	// Images describes the files of a form, in order.
 	Images []struct {
 		Alt string `json:"alt"`
 	} `json:"images"`
@@ -91,8 +91,8 @@ func (b *postBody) post(author string) (social.Post, error) {
 	return p, nil
 }
 
-// createPost answers POST /v1/posts: 201, or 200 where the key says that the
-// post was created before.
+// createPost answers POST /v1/posts: 201, or 200 if the post was already created with the same
+// key.
 func (s *server) createPost(c *call) error {
 	author, err := s.member(c)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *server) createPost(c *call) error {
 	return s.answerPost(c, p, social.Creation{Key: key}, new(bool))
 }
 
-// answerPost creates a post and answers with it; created says whether it was.
+// answerPost creates a post and answers with it; it sets created to whether the post is new.
 func (s *server) answerPost(c *call, p social.Post, how social.Creation, created *bool) error {
 	status := http.StatusCreated
 	card, err := result(c, s.gated, func(ctx context.Context) (social.Card, error) {
@@ -138,7 +138,7 @@ func (s *server) answerPost(c *call, p social.Post, how social.Creation, created
 	return (&postAnswer{status: status, reader: p.Author, card: card}).send(c)
 }
 
-// postKey is the idempotency key of a call, "" for none.
+// postKey returns the idempotency key of a call, "" for none.
 func postKey(r *http.Request) (string, error) {
 	values := r.Header["Idempotency-Key"]
 	if len(values) == 0 {
@@ -150,8 +150,8 @@ func postKey(r *http.Request) (string, error) {
 	return values[0], social.CheckKey(values[0])
 }
 
-// getPost answers GET /v1/posts/{id}. While the store cannot be asked, a public
-// post is answered as it was kept.
+// getPost answers GET /v1/posts/{id}. While the store is unavailable, it answers with the cached
+// copy of a public post.
 func (s *server) getPost(ctx context.Context, c *call, reader string) (any, error) {
 	id := c.gin.Param("id")
 	card, err := s.card(ctx, reader, id)
@@ -162,8 +162,8 @@ func (s *server) getPost(ctx context.Context, c *call, reader string) (any, erro
 	return &postAnswer{http.StatusOK, reader, card, []string{lacksSocial}}, err
 }
 
-// editPost answers PATCH /v1/posts/{id} with the post as the caller sees it. An
-// admin is nobody's reader, so of a post that is not public they get nothing.
+// editPost answers PATCH /v1/posts/{id} with the post as the caller sees it. An admin call has no
+// reader, so it gets an empty answer for a post that is not public.
 func (s *server) editPost(ctx context.Context, c *call, by string, in *social.Edit) (any, error) {
 	if *in == (social.Edit{}) {
 		return nil, fmt.Errorf("%w: there is nothing to change; send caption, tags or alts", feed.ErrInvalid)
@@ -184,8 +184,7 @@ func (s *server) deletePost(ctx context.Context, c *call, by string) (any, error
 	return empty{}, s.deps.Social.Store.DeletePost(ctx, c.gin.Param("id"), by, time.Time{})
 }
 
-// putLike answers PUT /v1/posts/{id}/like. A like that is news is also the act
-// "like".
+// putLike answers PUT /v1/posts/{id}/like. A new like is also counted as the act "like".
 func (s *server) putLike(ctx context.Context, c *call, agent string) (any, error) {
 	id := c.gin.Param("id")
 	likes, changed, err := s.deps.Social.Store.Like(ctx, agent, id)
@@ -193,8 +192,8 @@ func (s *server) putLike(ctx context.Context, c *call, agent string) (any, error
 	if err != nil || !changed {
 		return data, err
 	}
-	// The like is stored. A repetition would not be news, so an act that cannot
-	// be counted now is not.
+	// The like is stored, so a retry would not count as new: an act that cannot be counted now is
+	// lost.
 	if _, err := s.deps.Reactions.React(ctx, agent, []engine.Act{{Kind: events.Like, ID: id}}); err != nil {
 		s.log.WarnContext(ctx, "a like was not counted as an act", slog.String("request_id", c.id), slog.String("error", redact(err.Error())))
 	}

@@ -12,17 +12,17 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// conditional are the routes that honour If-Match. Another one that writes refuses it:
+// conditional are the routes that honour If-Match. All other writing routes reject it, because
 // the caller relies on it.
 var conditional = []string{
 	"PUT /v1/ranking", "POST /v1/ranking/revert",
 	"PUT /v1/agents/{agent_id}/profile", "PATCH /v1/agents/{agent_id}/profile",
 }
 
-// unmatched is the name of what answers where there is no such route or method.
+// unmatched is the route name of calls without a matching route or method.
 const unmatched = "unmatched"
 
-// conditions refuses a precondition that the route would ignore.
+// conditions rejects a precondition that the route would ignore.
 func conditions(r *http.Request, route route) error {
 	if len(r.Header["If-Match"]) == 0 || r.Method == http.MethodGet || r.Method == http.MethodHead || slices.Contains(conditional, route.name) {
 		return nil
@@ -30,7 +30,7 @@ func conditions(r *http.Request, route route) error {
 	return fmt.Errorf("%w: this route does not look at If-Match; leave it out", feed.ErrInvalid)
 }
 
-// profileTag is the ETag of a profile: of what was declared, whatever was learned.
+// profileTag returns the ETag of a profile, computed from its declared part only.
 func profileTag(p feed.Profile) (string, error) {
 	if len(p.MutedItems) == 0 {
 		p.MutedItems = nil
@@ -40,8 +40,8 @@ func profileTag(p feed.Profile) (string, error) {
 	return `"` + hex.EncodeToString(sum[:16]) + `"`, err
 }
 
-// matching returns what checks If-Match against the stored profile: it fails with
-// [feed.ErrChanged] where another one is stored than the caller means, or none.
+// matching returns a function that checks If-Match against the stored profile: it fails with
+// [feed.ErrChanged] if a different profile, or none, is stored.
 func matching(r *http.Request) (func(stored feed.Profile) error, error) {
 	given := r.Header["If-Match"]
 	var tags []string

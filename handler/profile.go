@@ -13,13 +13,13 @@ import (
 	"github.com/freshet/freshet/feed/terms"
 )
 
-// profileChange is a change of a profile, made where match takes the stored one.
+// profileChange is a change of a profile, applied only if match accepts the stored one.
 type profileChange struct {
 	match func(stored feed.Profile) error
 	make  func(*feed.Profile) error
 }
 
-// readChange reads a change of a profile, which parse makes of the body.
+// readChange reads a change of a profile; parse converts the body to it.
 func readChange(parse func(body []byte) (func(*feed.Profile) error, error)) input[profileChange] {
 	return func(c *call) (*profileChange, error) {
 		match, err := matching(c.gin.Request)
@@ -44,8 +44,7 @@ func replaceProfile(body []byte) (func(*feed.Profile) error, error) {
 	}, err
 }
 
-// editProfile answers PUT and PATCH /v1/agents/{agent_id}/profile with the profile as it
-// is stored.
+// editProfile answers PUT and PATCH /v1/agents/{agent_id}/profile with the stored profile.
 func (s *server) editProfile(ctx context.Context, _ *call, agent string, change *profileChange) (any, error) {
 	p, err := s.deps.Profiles.EditProfile(ctx, agent, func(stored *feed.Profile) (bool, error) {
 		if err := change.match(*stored); err != nil {
@@ -80,12 +79,12 @@ func (s *server) getProfile(ctx context.Context, _ *call, agent string) (any, er
 	learned := s.deps.Profiles.Learned(agent, &p)
 	for i := range learned {
 		learned[i].Score = significant(learned[i].Score)
-		learned[i].Factor = min(significant(learned[i].Factor), 0.9999) // 1 would be none
+		learned[i].Factor = min(significant(learned[i].Factor), 0.9999) // 1 would mean no effect
 	}
 	return taggedProfile{p, api.AgentProfile{Profile: p, Learned: learned}}, nil
 }
 
-// significant rounds to four significant digits, as figures are shown.
+// significant rounds to four significant digits for display.
 func significant(x float64) float64 {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
 	if err != nil {
@@ -96,7 +95,7 @@ func significant(x float64) float64 {
 
 // deleteAgent answers DELETE /v1/agents/{agent_id}.
 func (s *server) deleteAgent(ctx context.Context, agent string) error {
-	if s.deps.Social != nil { // first what others can see
+	if s.deps.Social != nil { // first the data visible to others
 		if err := s.deps.Social.Store.EraseAgent(ctx, agent); err != nil {
 			return err
 		}
@@ -107,20 +106,20 @@ func (s *server) deleteAgent(ctx context.Context, agent string) error {
 	return s.deps.Profiles.Forget(ctx, agent)
 }
 
-// mutedRoutes are single steps of what a profile mutes. Values may have slashes.
+// mutedRoutes adds routes that change single mutes of a profile. Values may contain slashes.
 func (s *server) mutedRoutes(route router) {
 	for list, of := range map[string]func(*feed.Profile) *[]string{
 		"authors": func(p *feed.Profile) *[]string { return &p.MutedAuthors },
 		"tags":    func(p *feed.Profile) *[]string { return &p.MutedTags },
 		"items":   func(p *feed.Profile) *[]string { return &p.MutedItems },
 	} {
-		same := func(value string) func(one string) bool { // of a tag each spelling
+		same := func(value string) func(one string) bool { // for tags, any spelling
 			return func(one string) bool { return one == value || list == "tags" && terms.Same(one, value) }
 		}
 		mute := func(p *feed.Profile, value string) (bool, error) {
 			muted := of(p)
 			switch {
-			case list == "items": // the oldest makes room
+			case list == "items": // drops the oldest if full
 				return p.Hide([]string{value}), nil
 			case slices.ContainsFunc(*muted, same(value)):
 				return false, nil

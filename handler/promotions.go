@@ -22,13 +22,13 @@ func (s *server) promotionRoutes(route router) {
 	route(http.MethodDelete, one, s.admin(s.of(promotionID, s.deps.Social.Store.DeletePromotion)))
 }
 
-// promotionID is the promotion that the path names.
+// promotionID returns the promotion id in the path.
 func promotionID(c *call) (string, error) {
 	id := c.gin.Param("id")
 	return id, social.CheckPromotionID(id)
 }
 
-// promotionView reads what one promotion promotes.
+// promotionView returns a promotion with the state of its item.
 func (s *server) promotionView(ctx context.Context, p social.Promotion, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (s *server) getPromotion(ctx context.Context, _ *call, id string) (any, err
 	return s.promotionView(ctx, p, err)
 }
 
-// putPromotion answers PUT /v1/promoted/{id} with the promotion as it is stored.
+// putPromotion answers PUT /v1/promoted/{id} with the stored promotion.
 func (s *server) putPromotion(ctx context.Context, c *call, _ string, in *social.PromotionChange) (any, error) {
 	if in.From.IsZero() || in.Until.IsZero() {
 		return nil, fmt.Errorf("%w: from and until are needed, each a time or Unix seconds", feed.ErrInvalid)

@@ -16,7 +16,7 @@ import (
 // MaxRankingBody is the largest accepted body of the ranking routes, in bytes.
 const MaxRankingBody = 64 << 10
 
-// rankingBy is the default of by.
+// rankingBy is the default of the field by.
 const rankingBy = "admin"
 
 // rankingHistory is the default limit of a history.
@@ -30,8 +30,8 @@ type Rankings interface {
 	History(ctx context.Context, limit int) ([]ranking.Version, error)
 }
 
-// viewRanking is a version in answers. The buckets of an experiment are internal
-// and left out.
+// viewRanking converts a version for answers. The buckets of experiments are internal and
+// omitted.
 func viewRanking(v ranking.Version) api.RankingVersion {
 	view := api.RankingVersion{Version: v.Version, By: v.By, Why: v.Why, Ranking: v.Live.Ranking, Experiments: make([]api.Experiment, len(v.Live.Variants))}
 	if v.Version > 0 {
@@ -43,19 +43,17 @@ func viewRanking(v ranking.Version) api.RankingVersion {
 	return view
 }
 
-// getRanking answers GET /v1/ranking: the newest version, with its number as
-// the ETag.
+// getRanking answers GET /v1/ranking: the newest version, with its number as the ETag.
 func (s *server) getRanking(ctx context.Context, c *call, _ string) (any, error) {
 	v, err := s.deps.Rankings.Current(ctx)
-	// Version 0 differs from configuration to configuration, so it has no
-	// unchanged answer.
+	// Version 0 depends on the configuration, so it is never answered as unchanged.
 	if tag, ok := noneMatch(c.gin.Request, rankingTag(v.Version)); ok && v.Version > 0 {
 		return notModified(tag), err
 	}
 	return rankingAnswer{v, nil}, err
 }
 
-// notModified answers that the client has what this tag is of.
+// notModified is a 304 answer with this ETag.
 type notModified string
 
 func (tag notModified) send(c *call) error {
@@ -65,7 +63,8 @@ func (tag notModified) send(c *call) error {
 	return nil
 }
 
-// rankingAnswer is an answer with a version of the ranking, and notes on how it came about.
+// rankingAnswer is an answer with a version of the ranking and notes on side effects of the
+// change.
 type rankingAnswer struct {
 	ranking.Version
 	notes []string
@@ -80,8 +79,8 @@ func (a rankingAnswer) send(c *call) error {
 
 func rankingTag(version int) string { return `"` + strconv.Itoa(version) + `"` }
 
-// noneMatch reports whether the caller has what this tag is of, and the tag that
-// says so: that of its encoding.
+// noneMatch reports whether the caller has the content with this ETag, and returns the caller's
+// tag, which names the encoding.
 func noneMatch(r *http.Request, current string) (tag string, ok bool) {
 	for _, header := range r.Header["If-None-Match"] {
 		for tag := range strings.SplitSeq(header, ",") {
@@ -97,8 +96,7 @@ func noneMatch(r *http.Request, current string) (tag string, ok bool) {
 	return "", false
 }
 
-// ifMatch is the version the caller means to change; nil: whichever is the
-// newest.
+// ifMatch returns the version that the caller expects to change; nil means the newest.
 func ifMatch(r *http.Request) (*int, error) {
 	values := r.Header["If-Match"]
 	if len(values) == 0 || len(values) == 1 && strings.TrimSpace(values[0]) == "*" {
@@ -115,8 +113,8 @@ func ifMatch(r *http.Request) (*int, error) {
 	return nil, fmt.Errorf(`%w: If-Match must be the one ETag that GET /v1/ranking answered, such as "3", or *`, feed.ErrInvalid)
 }
 
-// putRanking answers PUT /v1/ranking with the new version. Parameters that are
-// not named stay as they are.
+// putRanking answers PUT /v1/ranking with the new version. Parameters that are not named keep
+// their values.
 func (s *server) putRanking(ctx context.Context, c *call, _ string, in *rankingBody) (any, error) {
 	var notes []string
 	change, err := in.change(&notes)
@@ -130,8 +128,7 @@ func (s *server) putRanking(ctx context.Context, c *call, _ string, in *rankingB
 	return rankingAnswer{v, notes}, err
 }
 
-// revertRanking answers POST /v1/ranking/revert with the new version, which is
-// what the named one was.
+// revertRanking answers POST /v1/ranking/revert with the new version, a copy of the named one.
 func (s *server) revertRanking(ctx context.Context, c *call, _ string, in *revertBody) (any, error) {
 	onlyIf, err := ifMatch(c.gin.Request)
 	if err != nil {
@@ -179,8 +176,8 @@ func (b *rankingBody) change(notes *[]string) (change ranking.Change, err error)
 	return change, nil
 }
 
-// edit takes over what is proposed; nil: nothing is. What that does beside what it
-// says is added to notes.
+// edit returns the edit that applies the proposal; nil if it names no parameter. Side effects
+// that the proposal did not name are added to notes.
 func (p proposal) edit(name string, notes *[]string) ranking.Edit {
 	if !p.names() {
 		return nil
@@ -195,11 +192,11 @@ func (p proposal) edit(name string, notes *[]string) ranking.Edit {
 	}
 }
 
-// noValue matches an object that has null, and objects of nothing else.
+// noValue matches an object whose only values are null or objects of the same kind.
 var noValue = regexp.MustCompile(`^(?:[\s{},]|"[^"]*"\s*:(?:\s*null)?)*$`)
 
-// names reports whether a proposal names a parameter. It does not in
-// {"decay":{"scale":null}}. One that is wrong does: who applies it says what is.
+// names reports whether a proposal names a parameter; {"decay":{"scale":null}} does not. It is
+// true for an invalid proposal, so that applying it returns the error.
 func (p proposal) names() bool {
 	return p != nil && (new(feed.Ranking).Propose(p) != nil || !noValue.Match(p))
 }

@@ -14,22 +14,22 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// Social are the dependencies of the routes of posts, follows and timelines. All fields but
+// Social holds the dependencies of the routes of posts, follows and timelines. All fields but
 // Kept, Images and FollowsByApp are required.
 type Social struct {
 	Store social.Store
-	// Kept shows public posts while the store cannot be asked; nil: nothing does.
+	// Kept returns cached public posts while the store is unavailable; nil if there is no cache.
 	Kept social.KeptCards
-	// Images are those of posts; nil: the server takes none.
+	// Images processes the images of posts; nil if the server accepts none.
 	Images    Images
 	Timelines Timelines
 	Watcher   Watcher
-	// Suggest lists whom an agent may want to follow: see [engine.Suggester].
+	// Suggest returns authors whom an agent may want to follow: see [engine.Suggester].
 	Suggest func(ctx context.Context, agent string, limit int) ([]api.Suggestion, error)
 	Queue   jobs.Queue
 	Graph   Graph
-	// FollowsByApp keeps follows for the app: agents cannot follow or unfollow
-	// anybody themselves, admin calls do it for them.
+	// FollowsByApp leaves follows to the app: agents cannot follow or unfollow anyone themselves,
+	// only admin calls can.
 	FollowsByApp bool
 }
 
@@ -41,7 +41,7 @@ type Timelines interface {
 	Warm(ctx context.Context, agent string) error
 }
 
-// socialRoutes adds what exists only with Deps.Social.
+// socialRoutes adds the routes that require Deps.Social.
 func (s *server) socialRoutes(route router) {
 	personal := func(method, path string, fn func(*call) error) { route(method, path, personally(fn)) }
 	s.postRoutes(personal)
@@ -55,7 +55,7 @@ func (s *server) socialRoutes(route router) {
 	s.promotionRoutes(personal)
 }
 
-// personally is a route whose answers depend on who calls.
+// personally marks the answers of a route as dependent on the caller.
 func personally(fn func(*call) error) func(*call) error {
 	return func(c *call) error {
 		c.personal = true
@@ -63,8 +63,8 @@ func personally(fn func(*call) error) func(*call) error {
 	}
 }
 
-// member is the caller of a route that is for agents. It fails where the agent is not known
-// or over its rate limit.
+// member returns the caller of a route that requires an agent. It fails if the agent is not
+// authenticated or over its rate limit.
 func (s *server) member(c *call) (string, error) {
 	agent, err := s.auth.agent(c.gin.Request)
 	if err != nil {
@@ -73,8 +73,8 @@ func (s *server) member(c *call) (string, error) {
 	return s.known(c, agent)
 }
 
-// reader is the caller of a route that is for everybody: an agent, or "" for a call that names
-// none. One that names an agent and cannot prove it is refused, so that an app notices.
+// reader returns the caller of a public route: an agent, or "" for an anonymous call. A call with
+// invalid credentials fails instead of being treated as anonymous, so that an app notices.
 func (s *server) reader(c *call) (string, error) {
 	agent, err := s.auth.reader(c.gin.Request)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *server) reader(c *call) (string, error) {
 	return s.known(c, agent)
 }
 
-// readerOf is [server.reader] of what the path names by an id.
+// readerOf is [server.reader] for a route with an id in its path, which it checks.
 func (s *server) readerOf(check func(id string) error) subject {
 	return func(c *call) (string, error) {
 		reader, err := s.reader(c)
@@ -94,8 +94,7 @@ func (s *server) readerOf(check func(id string) error) subject {
 	}
 }
 
-// changer is the caller of a route that is for the owner of something: an
-// agent, or "" for an admin.
+// changer returns the caller of a route for the owner of something: an agent, or "" for an admin.
 func (s *server) changer(c *call) (string, error) {
 	agent, err := s.auth.changer(c.gin.Request)
 	if err != nil {
@@ -104,7 +103,7 @@ func (s *server) changer(c *call) (string, error) {
 	return s.known(c, agent)
 }
 
-// known notes who calls and holds agents to their rate; "" is no agent.
+// known records the caller and applies the agent's rate limit; "" is no agent.
 func (s *server) known(c *call, agent string) (string, error) {
 	if agent == "" {
 		return "", nil
@@ -116,8 +115,8 @@ func (s *server) known(c *call, agent string) (string, error) {
 	return agent, social.CheckAgent(agent)
 }
 
-// owner is the agent that a parameter of the path names, who must be the caller unless
-// that is an admin.
+// owner returns the agent in a parameter of the path, which must be the caller unless that is an
+// admin.
 func (s *server) owner(param string) subject {
 	return func(c *call) (string, error) {
 		by, err := s.changer(c)
@@ -132,8 +131,7 @@ func (s *server) owner(param string) subject {
 	}
 }
 
-// queryText is a parameter of a query that is text, whatever it looks like: the
-// id of an agent may be a number.
+// queryText is a query parameter that is always text: an agent id may look like a number.
 type queryText string
 
 func (t *queryText) UnmarshalJSON(value []byte) error {
@@ -144,14 +142,14 @@ func (t *queryText) UnmarshalJSON(value []byte) error {
 	return json.Unmarshal(value, (*string)(t))
 }
 
-// cursorOf writes a position as a cursor.
+// cursorOf formats a position as a cursor.
 func cursorOf(p social.Position) string { return p.ID + ":" + strconv.FormatInt(p.At, 10) }
 
-// maxPositionTime is the largest time of a position, in Unix seconds: 18 digits, so
-// that a pattern can say it.
+// maxPositionTime is the largest time of a position, in Unix seconds: 18 digits, so that a
+// regular expression can express it.
 const maxPositionTime = 1e18 - 1
 
-// parsePosition reads what cursorOf writes.
+// parsePosition parses the output of cursorOf.
 func parsePosition(text string) (p social.Position, ok bool) {
 	last := strings.LastIndexByte(text, ':')
 	at, err := strconv.ParseInt(text[last+1:], 10, 64)
@@ -161,12 +159,12 @@ func parsePosition(text string) (p social.Position, ok bool) {
 	return social.Position{At: at, ID: text[:last]}, true
 }
 
-// pageQuery says where a page of posts begins and how long it is.
+// pageQuery holds the start and the length of a page of posts.
 type pageQuery struct {
 	Cursor queryText `json:"cursor"`
 	Limit  int       `json:"limit"`
 
-	position social.Position // of the cursor; zero: there is none
+	position social.Position // parsed from Cursor; zero if there is none
 }
 
 func (q *pageQuery) check() error {

@@ -18,20 +18,20 @@ import (
 const streamPath = "/v1/stream"
 
 const (
-	// heartbeat is the pause between two comments that keep a stream open: proxies
-	// close what is silent for 30 s or a minute.
+	// heartbeat is the interval of comments that keep a stream open: proxies close connections
+	// that are idle for 30 s or a minute.
 	heartbeat = 15 * time.Second
-	// streamWrite is how long a client may take to accept what is sent.
+	// streamWrite is how long a client may take to accept data.
 	streamWrite = 10 * time.Second
-	// streamLife is about how long a stream stays open. Who has connected again has
-	// proved again who they are, and streams spread over the servers that there are.
+	// streamLife is approximately how long a stream stays open. Reconnecting authenticates the
+	// reader again and redistributes streams over the servers.
 	streamLife = 30 * time.Minute
-	// reconnect is about how long clients wait until they connect again, so that
-	// those of a server that stops do not all come at once.
+	// reconnect is approximately how long clients wait before they reconnect, so that those of a
+	// stopping server do not all reconnect at once.
 	reconnect = 3 * time.Second
 )
 
-// noEvent is the id of an event in a timeline that was empty.
+// noEvent is the event id for an empty timeline.
 const noEvent = "0"
 
 // Watcher watches timelines. The method is that of [engine.Watcher].
@@ -41,15 +41,15 @@ type Watcher interface {
 
 var (
 	eventStream = []string{"text/event-stream"}
-	// unbuffered asks nginx and those who do as it does to pass on what is sent.
+	// unbuffered asks nginx and compatible proxies not to buffer the answer.
 	unbuffered = []string{"no"}
 )
 
-// getStream answers GET /v1/stream. It is outside the gate: a stream that waits
-// costs next to nothing, and the bounds of streams are the watcher's.
+// getStream answers GET /v1/stream. It is outside the gate: an idle stream costs
+// almost nothing, and the watcher limits the number of streams.
 //
-// A stream takes its connection from the HTTP server, whose buffers and stack would
-// be most of what it costs.
+// A stream hijacks its connection from the HTTP server, whose buffers and stack would
+// account for most of its memory.
 func (s *server) getStream(c *call) error {
 	agent, err := s.member(c)
 	if err != nil {
@@ -84,12 +84,12 @@ func (s *server) getStream(c *call) error {
 	if !until.IsZero() {
 		left = max(until.Sub(s.cfg.Clock()), time.Nanosecond)
 	}
-	// It runs outside of any route: a panic ends it alone.
+	// It runs outside of any route: a panic ends only this stream.
 	go guard.Log(s.log, "a stream", func() { stream{conn, watch, s.deps.Drain, left}.run(head) })
 	return nil
 }
 
-// lastEvent reads Last-Event-ID; nil: there is none.
+// lastEvent reads Last-Event-ID; nil if it is missing.
 func lastEvent(r *http.Request) (*social.Position, error) {
 	id := r.Header.Get("Last-Event-ID")
 	if id == "" {
@@ -113,11 +113,11 @@ func eventID(p social.Position) string {
 	return cursorOf(p)
 }
 
-// about is a time near d, so that what begins together does not end together.
+// about returns a random time near d, so that streams opened together do not end together.
 func about(d time.Duration) time.Duration { return d*2/3 + rand.N(d*2/3) }
 
-// streamHead is the head of the answer and the first block. An id alone is no event,
-// and the client sends it when it connects again.
+// streamHead returns the head of the answer and the first block. A block with only an id is no
+// event, but the client sends that id when it reconnects.
 func (c *call) streamHead(watch *engine.Watch) []byte {
 	h := c.gin.Writer.Header()
 	h["Content-Type"] = eventStream
@@ -125,25 +125,25 @@ func (c *call) streamHead(watch *engine.Watch) []byte {
 	h.Add("Vary", callerHeaders)
 	h["X-Content-Type-Options"] = noSniff
 	h["X-Accel-Buffering"] = unbuffered
-	h["Connection"] = closing // its end is the end of the answer
+	h["Connection"] = closing // the answer ends when the connection closes
 	h["Date"] = []string{c.start.UTC().Format(http.TimeFormat)}
 	var b bytes.Buffer
 	b.WriteString("HTTP/1.1 200 OK\r\n")
-	_ = h.Write(&b) // a buffer takes everything
+	_ = h.Write(&b) // writing to a buffer does not fail
 	fmt.Fprintf(&b, "\r\nretry: %d\nid: %s\n\n", about(reconnect).Milliseconds(), eventID(watch.Start()))
 	return b.Bytes()
 }
 
-// stream sends what a watch tells.
+// stream sends the events of a watch.
 type stream struct {
 	conn  net.Conn
 	watch *engine.Watch
 	drain *Drain        // may be nil
-	left  time.Duration // until the reader's credentials run out; 0: they do not
+	left  time.Duration // until the reader's credentials expire; 0 if they do not
 }
 
-// run sends until the client leaves, the server stops, the stream's time is over or the
-// reader's credentials have run out.
+// run sends until the client disconnects, the server stops, the stream's time is up or the
+// reader's credentials expire.
 func (s stream) run(head []byte) {
 	defer s.watch.Close()
 	defer func() { _ = s.conn.Close() }()
@@ -151,7 +151,7 @@ func (s stream) run(head []byte) {
 	go func() {
 		defer close(left)
 		_ = guard.Run(func() error {
-			_, err := s.conn.Read(make([]byte, 1)) // there is nothing more that a client may send
+			_, err := s.conn.Read(make([]byte, 1)) // returns when the client disconnects or sends anything
 			return err
 		})
 	}()
@@ -168,7 +168,7 @@ func (s stream) run(head []byte) {
 	for sent := s.push(head); sent; {
 		select {
 		case <-drain:
-			drain = nil // once: the stream goes on until its share is over
+			drain = nil // only once: the stream continues until its share is over
 			life.Reset(s.drain.share())
 		case <-s.watch.Ready():
 			if news := s.watch.Take(); news.Count > 0 {
@@ -188,7 +188,7 @@ func (s stream) run(head []byte) {
 	}
 }
 
-// push reports whether the client takes what is sent.
+// push sends data and reports whether the client accepted it.
 func (s stream) push(text []byte) bool {
 	if s.conn.SetWriteDeadline(time.Now().Add(streamWrite)) != nil {
 		return false

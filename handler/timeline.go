@@ -51,8 +51,8 @@ func (s *server) getReplies(ctx context.Context, c *call, reader string, ask *re
 	return &entryPage{reader: reader, TimelinePage: page}, err
 }
 
-// sourceOf returns the source of a requested post: for one that is in the reader's
-// timeline, that.
+// sourceOf returns the source of a requested post: following if it is in the reader's timeline,
+// else "".
 func sourceOf(card *social.Card) string {
 	if card.Reason != social.NoReason {
 		return social.FromFollowing
@@ -64,12 +64,11 @@ func sourceOf(card *social.Card) string {
 type entryPage struct {
 	engine.TimelinePage
 	reader string
-	source string // of all of them; "": as their reasons say
+	source string // source of all posts; "" derives it from each post's reason
 	grid   bool   // the posts are tiles
 }
 
-// appendTo writes the whole answer. What is not visible, or has no content, is
-// left out.
+// appendTo writes the whole answer. Posts that are invisible or have no content are omitted.
 func (p *entryPage) appendTo(b []byte) []byte {
 	b = appendItems(b, len(p.Posts), func(b []byte, i int) []byte {
 		switch card := &p.Posts[i]; {
@@ -104,7 +103,7 @@ type postAnswer struct {
 	status   int
 	reader   string
 	card     social.Card
-	degraded []string // what the answer lacks
+	degraded []string // degraded parts of the answer
 }
 
 func (e *postAnswer) send(c *call) error {

@@ -17,15 +17,15 @@ import (
 // maxToken is the longest accepted token, in bytes.
 const maxToken = 8 << 10
 
-// The supported signature algorithms. The configured keys decide which of them are
-// accepted, never the token.
+// The supported signature algorithms. The configured keys decide which of them are accepted,
+// never the token.
 const (
 	hs256 = "HS256"
 	rs256 = "RS256"
 	es256 = "ES256"
 )
 
-// notValid is all that a caller learns about a token that is not valid.
+// notValid is the only error that a caller gets for an invalid token.
 func notValid() error { return fmt.Errorf("%w: the token is not valid", feed.ErrUnauthenticated) }
 
 // verifier checks tokens.
@@ -35,10 +35,10 @@ type verifier struct {
 	secret func() string // HS256; nil with keys
 	keys   *keyFile
 	leeway time.Duration
-	claim  string // names the agent
+	claim  string // claim that names the agent
 }
 
-// subjectClaim is the claim that names the agent where the configuration names no other.
+// subjectClaim is the default claim that names the agent.
 const subjectClaim = "sub"
 
 func newVerifier(auth Auth, clock feed.Clock, log *slog.Logger) (*verifier, error) {
@@ -66,8 +66,8 @@ func newVerifier(auth Auth, clock feed.Clock, log *slog.Logger) (*verifier, erro
 	return v, nil
 }
 
-// agent checks a token and returns the agent that it names. The answer does not say why a token
-// is refused, which would help attackers; the log does, at level debug.
+// agent validates a token and returns its agent. The answer does not say why a token is rejected,
+// which would help attackers; the log does, at level debug.
 func (v *verifier) agent(ctx context.Context, token string) (string, error) {
 	if len(token) > maxToken {
 		return "", notValid()
@@ -76,8 +76,8 @@ func (v *verifier) agent(ctx context.Context, token string) (string, error) {
 	// parser would check nothing.
 	claims := jwt.MapClaims{}
 	if _, err := v.parser.ParseWithClaims(token, claims, v.key); err != nil {
-		// The signature is checked first, so only the owner of a real token learns
-		// that it has expired. Clients need to know, to fetch a new one.
+		// The signature is checked first, so only the holder of a genuine token learns that it
+		// has expired. Clients need to know, to fetch a new one.
 		if errors.Is(err, jwt.ErrTokenExpired) {
 			return "", fmt.Errorf("%w: the token has expired", feed.ErrUnauthenticated)
 		}
@@ -91,8 +91,8 @@ func (v *verifier) agent(ctx context.Context, token string) (string, error) {
 	return agent, nil
 }
 
-// subject returns the text of the claim that names the agent; "" where there is none. A
-// claim other than "sub", which is text by RFC 7519, may be a whole number.
+// subject returns the text of the claim that names the agent; "" if there is none. A claim other
+// than "sub", which RFC 7519 defines as text, may be a whole number.
 func (v *verifier) subject(claims jwt.MapClaims) string {
 	switch value := claims[v.claim].(type) {
 	case string:
@@ -105,7 +105,7 @@ func (v *verifier) subject(claims jwt.MapClaims) string {
 	return ""
 }
 
-// until is when a token that was taken is not taken any more.
+// until returns when an accepted token stops being accepted.
 func (v *verifier) until(token string) (time.Time, error) {
 	claims := jwt.MapClaims{}
 	if _, _, err := jwt.NewParser().ParseUnverified(token, claims); err != nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// inFeed is what an answer says of an item, beside the item.
+// inFeed holds the in_feed fields of an item in an answer.
 type inFeed struct {
-	source string // what brought it; "": nothing is said
+	source string // source of the item; "" omits it
 	trend  string
-	shown  bool // before
+	shown  bool // shown before
 	why    []api.Reason
 }
 
-// appendExplained appends an item of an answer that says what brought its items, which
-// trend, which were shown before or why they are there.
+// appendExplained appends an item to an answer that includes sources, trends, items shown before
+// or reasons.
 func appendExplained(b []byte, a *engine.Answer, i int) []byte {
 	var in inFeed
 	if len(a.Why) > 0 {
@@ -35,8 +35,8 @@ func appendExplained(b []byte, a *engine.Answer, i int) []byte {
 	return appendInFeed(b, a.Docs[i], in, feed.IsPost(a.Docs[i].ID))
 }
 
-// appendInFeed appends an item with what is said of it in in_feed, which only a post for
-// a reader has already.
+// appendInFeed appends an item with its in_feed fields. Only a post rendered for a reader already
+// has in_feed.
 func appendInFeed(b []byte, doc feed.Doc, in inFeed, has bool) []byte {
 	text, end, begin := []byte(doc.JSON), "}", `,"`+feed.InFeed+`":{`
 	if has {
@@ -48,7 +48,7 @@ func appendInFeed(b []byte, doc feed.Doc, in inFeed, has bool) []byte {
 		text = withoutInFeed(text)
 	}
 	head, ok := bytes.CutSuffix(text, []byte(end))
-	promoted := in.source == feed.SourcePromoted.String() // of an item: a post says so where its source stands
+	promoted := in.source == feed.SourcePromoted.String() // for an item; a post has is_promoted after its source
 	if len(in.why) == 0 && in.source == "" && in.trend == "" && !in.shown || !ok {
 		return append(b, text...)
 	}
@@ -71,14 +71,15 @@ func appendInFeed(b []byte, doc feed.Doc, in inFeed, has bool) []byte {
 	return append(b[:len(b)-1], "}}"...)
 }
 
-// What the catalog says of a post: its source, and behind it that it is not promoted.
+// Fields of in_feed in a post's stored document: its source, and after it that it is not
+// promoted.
 const (
 	fromDiscovery = `"source":"` + social.FromDiscovery + `"`
 	notPromoted   = `"is_promoted":false`
 )
 
-// withSource puts another source in the place of the one that a post's in_feed has. In
-// in_feed nothing is a reader's or an author's text.
+// withSource replaces the source in a post's in_feed. in_feed contains no text of a reader or an
+// author.
 func withSource(post []byte, source string) []byte {
 	at := bytes.LastIndex(post, []byte(fromDiscovery))
 	if at < 0 {
@@ -114,8 +115,8 @@ func appendReasons(b []byte, why []api.Reason) []byte {
 
 var inFeedName = []byte(`"` + feed.InFeed + `"`)
 
-// withoutInFeed takes the field off an item that was stored before the name was
-// reserved: it would stand there twice, or pass for what this answer says.
+// withoutInFeed removes the field in_feed from an item stored before the name was reserved: it
+// would be a duplicate, or be taken for the answer's own.
 func withoutInFeed(item []byte) []byte {
 	if !bytes.Contains(item, inFeedName) {
 		return item

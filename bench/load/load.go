@@ -1,5 +1,5 @@
-// Package load drives a running server as many readers would: requests arrive
-// at a fixed rate whatever the server does.
+// Package load generates the load of many readers on a running server: requests are sent at a
+// fixed rate regardless of the answers.
 package load
 
 import (
@@ -17,19 +17,19 @@ import (
 	"github.com/freshet/freshet/client"
 )
 
-// Settings say who is asked what, and how often.
+// Settings configures a run.
 type Settings struct {
-	Server string        // its URL
-	Token  string        // of the admin, for Ingest; "": none
-	Rate   float64       // requests a second
+	Server string        // URL of the server
+	Token  string        // admin token, for Ingest; "" for none
+	Rate   float64       // requests per second
 	Length time.Duration // how long requests are sent
 	Agents int           // readers
-	Limit  int           // items a page
-	Ingest time.Duration // a new item this often; 0: none
-	Prefix string        // begins the readers' ids
+	Limit  int           // items per page
+	Ingest time.Duration // interval of new items; 0 for none
+	Prefix string        // prefix of the readers' ids
 }
 
-// Validate says what is wrong with the settings.
+// Validate checks the settings.
 func (s Settings) Validate() error {
 	if s.Rate <= 0 || s.Agents < 1 || s.Length <= 0 || s.Limit < 1 {
 		return errors.New("--rate, --agents, --for and --limit must be greater than 0")
@@ -37,13 +37,12 @@ func (s Settings) Validate() error {
 	return nil
 }
 
-// mostWaiting bounds the requests under way. A server that falls so far behind
-// has failed, and more of them would only fill this process.
+// mostWaiting bounds the pending requests. A server that is so far behind has failed, and more
+// requests would only fill this process.
 const mostWaiting = 5000
 
-// Run drives the server until the settings' time is over or ctx ends, and
-// writes a report. It is an error where a request failed, was not sent, or
-// brought an item again.
+// Run sends requests until the configured time is over or ctx ends, and writes a report. It
+// returns an error if a request failed, was not sent, or returned an item again.
 func Run(ctx context.Context, s Settings, out io.Writer) error {
 	l, err := newLoad(s, out)
 	if err != nil {
@@ -53,7 +52,7 @@ func Run(ctx context.Context, s Settings, out io.Writer) error {
 	return l.report()
 }
 
-// load is a run under way.
+// load is a run in progress.
 type load struct {
 	Settings
 	out     io.Writer
@@ -68,7 +67,7 @@ type load struct {
 	took    time.Duration
 }
 
-// reader remembers what it was given.
+// reader records the items it received.
 type reader struct {
 	mu   sync.Mutex
 	seen map[string]struct{}
@@ -87,7 +86,7 @@ func newLoad(s Settings, out io.Writer) (*load, error) {
 	return l, nil
 }
 
-// pick chooses what a reader does: 1 refresh to 4 load_more to 1 silent.
+// pick returns a random action: 1 refresh to 4 load_more to 1 silent.
 func pick() string {
 	switch rand.IntN(6) {
 	case 0:
@@ -134,7 +133,7 @@ func (l *load) run(ctx context.Context) {
 	l.after = l.vitals(ctx)
 }
 
-// call makes one request and checks its answer.
+// call sends one request and checks its answer.
 func (l *load) call(ctx context.Context, agent int, action string, due time.Time) {
 	ask := client.Ask{Action: action, Limit: l.Limit}
 	if action == "silent" {
@@ -163,7 +162,7 @@ func (l *load) call(ctx context.Context, agent int, action string, due time.Time
 	}
 }
 
-// watch looks at the server's memory and goroutines every second.
+// watch samples the server's memory and goroutines every second.
 func (l *load) watch(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -177,7 +176,7 @@ func (l *load) watch(ctx context.Context) {
 	}
 }
 
-// feed ingests a new item now and then.
+// feed ingests a new item per interval.
 func (l *load) feed(ctx context.Context) {
 	if l.Ingest <= 0 {
 		return
@@ -198,7 +197,7 @@ func (l *load) feed(ctx context.Context) {
 	}
 }
 
-// report prints what came of it; it is an error where not all went well.
+// report prints the results; it returns an error if the run failed.
 func (l *load) report() error {
 	w := l.out
 	fmt.Fprintf(w, "%s at %.0f requests a second, %d readers, %d items a page\n\n", l.took.Round(time.Millisecond), l.Rate, l.Agents, l.Limit)

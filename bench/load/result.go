@@ -13,7 +13,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// result counts what came of one action.
+// result holds the counters of one action.
 type result struct {
 	requests, errors, repeats, items, degraded atomic.Int64
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// vitals are the server's, by its metrics.
+// vitals holds metrics of the server.
 type vitals struct {
-	memory     float64 // bytes resident
+	memory     float64 // resident bytes
 	goroutines float64
 }
 
@@ -18,7 +18,7 @@ func (v vitals) max(o vitals) vitals {
 	return vitals{memory: max(v.memory, o.memory), goroutines: max(v.goroutines, o.goroutines)}
 }
 
-// vitals reads /metrics; what it does not tell is 0.
+// vitals reads /metrics; missing values are 0.
 func (l *load) vitals(ctx context.Context) vitals {
 	var v vitals
 	req, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodGet, l.Server+"/metrics", nil)

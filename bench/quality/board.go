@@ -8,8 +8,7 @@ import (
 	"github.com/freshet/freshet/engine/offline"
 )
 
-// measures are the measures of one list and the item that was read, in the order
-// of their columns.
+// The measures of one list and the item that was read, in column order.
 const (
 	ndcg20 = iota
 	mrr
@@ -19,23 +18,23 @@ const (
 	measures
 )
 
-// sums are the sums of the measures over reads.
+// sums holds the sums of the measures over reads.
 type sums [measures]float64
 
-// board collects what was measured, by reader: readers are the observations, and
-// each counts the same, however much they read.
+// board collects measurements by reader: readers are the observations, with equal weight
+// regardless of how much they read.
 type board struct {
 	data       *Data
-	sites      []string // of the items
+	sites      []string // by item
 	hasSites   bool
-	readers    map[string]int // their numbers
+	readers    map[string]int // number of each reader
 	reads      []int          // by reader
-	proposed   []set          // by reader: what were candidates
+	proposed   []set          // by reader: the candidates
 	entries    []entry        // by ranking
-	leftOut    int            // reads not after the item's own time
-	outside    int            // reads of what was no candidate any more
-	candidates int            // of all reads together
-	first      time.Time      // read that was measured
+	leftOut    int            // reads at or before the item's own time
+	outside    int            // reads of items that were no longer candidates
+	candidates int            // over all reads
+	first      time.Time      // time of the first measured read
 	last       time.Time
 }
 
@@ -43,7 +42,7 @@ type board struct {
 type entry struct {
 	contender
 	sums  []sums // by reader
-	shown []set  // by reader: what stood on a first page
+	shown []set  // by reader: items on the first page
 }
 
 func newBoard(d *Data, list []contender) *board {
@@ -58,7 +57,7 @@ func newBoard(d *Data, list []contender) *board {
 	return b
 }
 
-// site is the host of an address, without www.
+// site returns the host of a URL, without www.
 func site(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -67,7 +66,7 @@ func site(address string) string {
 	return strings.TrimPrefix(strings.ToLower(u.Hostname()), "www.")
 }
 
-// reader is the number of a reader.
+// reader returns the number of a reader.
 func (b *board) reader(name string) int {
 	n, known := b.readers[name]
 	if !known {
@@ -82,7 +81,7 @@ func (b *board) reader(name string) int {
 	return n
 }
 
-// add counts one read, with the lists that the rankings made at its moment.
+// add counts one read, with the lists that the rankings produced just before it.
 func (b *board) add(e *event, m *moment, lists [][]int) {
 	reader := b.reader(e.reader)
 	b.reads[reader]++
@@ -112,7 +111,7 @@ func (b *board) add(e *event, m *moment, lists [][]int) {
 	}
 }
 
-// rank is the place of the item, or of another one of its group; 0: there is none.
+// rank returns the position of the item, or of another one of its group; 0 if there is none.
 func (b *board) rank(list []int, item int) int {
 	group := b.data.items[item].Group()
 	for i, other := range list {
@@ -123,7 +122,7 @@ func (b *board) rank(list []int, item int) int {
 	return 0
 }
 
-// sitesOf is how many sites a page has items of.
+// sitesOf returns the number of distinct sites on a page.
 func (b *board) sitesOf(page []int) int {
 	met := map[string]struct{}{}
 	if b.hasSites {

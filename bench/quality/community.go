@@ -15,31 +15,30 @@ import (
 	"github.com/freshet/freshet/internal/app"
 )
 
-// pageSize is how many items a page of the readers has.
+// pageSize is the number of items on a page.
 const pageSize = 20
 
 // mostDays is the largest dedup.window_days.
 const mostDays = 60
 
-// neverByChance is a false positive rate of dedup at which nothing is taken for
-// seen by mistake.
+// neverByChance is a false positive rate of dedup so low that no unseen item is taken for seen.
 const neverByChance = 1e-9
 
-// community is Freshet in one process, at the time that the replay sets.
+// community is Freshet in one process, with a clock set by the replay.
 type community struct {
 	app  *app.App
 	data *Data
 	now  atomic.Int64 // Unix seconds
 
-	published int  // how many of data.items are in the catalog
-	unflushed bool // acts may wait to be counted
+	published int  // number of data.items in the catalog
+	unflushed bool // acts may be pending
 }
 
-// open starts Freshet in a directory, at the time of the first event. cfg says how
-// it ranks; its backends and addresses do not matter.
+// open starts Freshet in a directory, at the time of the first event. cfg determines the ranking;
+// its backends and addresses are ignored.
 func open(ctx context.Context, cfg configs.Config, dir string, d *Data, window time.Duration) (*community, error) {
 	cfg = bench.EmbeddedConfig(cfg, dir)
-	// What was read within the window is not to come again.
+	// Items read within the window must not be shown again.
 	cfg.Dedup.WindowDays = max(cfg.Dedup.WindowDays, daysOf(window))
 	cfg.Dedup.FalsePositiveRate, cfg.Dedup.DailyCapacity = neverByChance, max(1000, d.busiestDay())
 	if err := cfg.Validate(); err != nil {
@@ -48,12 +47,12 @@ func open(ctx context.Context, cfg configs.Config, dir string, d *Data, window t
 	c := &community{data: d}
 	c.now.Store(d.events[0].at)
 	var err error
-	// One report at a time is recorded: a batch would only wait to be filled.
+	// Reports are recorded one by one: a batch would only wait until it is full.
 	c.app, err = app.Open(ctx, cfg, app.WithClock(c.clock), app.WithRecallCache(0, 0), app.WithRecorder(dedup.RecorderConfig{Batch: 1}))
 	return c, err
 }
 
-// daysOf is how many calendar days, the present one included, a window touches.
+// daysOf returns the number of calendar days that a window touches, including the current one.
 func daysOf(window time.Duration) int { return int((window+day-1)/day) + 1 }
 
 const day = 24 * time.Hour
@@ -62,8 +61,8 @@ func (c *community) clock() time.Time { return time.Unix(c.now.Load(), 0).UTC() 
 
 func (c *community) close(ctx context.Context) error { return c.app.Close(ctx) }
 
-// advance goes on to a moment. What was done before counts from then on: a server
-// counts once a second.
+// advance sets the clock and flushes earlier acts, so that they count from then on; a server
+// flushes once per second.
 func (c *community) advance(ctx context.Context, at int64) error {
 	c.now.Store(at)
 	if !c.unflushed {
@@ -73,7 +72,7 @@ func (c *community) advance(ctx context.Context, at int64) error {
 	return c.app.Flush(ctx)
 }
 
-// publish puts the items in that come before the index.
+// publish stores the items before an index.
 func (c *community) publish(ctx context.Context, before int) error {
 	if before <= c.published {
 		return nil
@@ -84,10 +83,10 @@ func (c *community) publish(ctx context.Context, before int) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// rank asks the engine what it would hand out to a reader now, by each of the
-// rankings: indices of items, best first.
+// rank returns, for each ranking, the page that the engine would give to a reader now: indices of
+// items, best first.
 func (c *community) rank(ctx context.Context, m *moment, window time.Duration, rankings []feed.Ranking) ([][]int, error) {
-	since := time.Unix(m.at, 0).Add(-window - time.Second) // dated after it
+	since := time.Unix(m.at, 0).Add(-window - time.Second) // items must be dated after it
 	previews, err := c.app.Engine.Preview(ctx, m.reader, pageSize, since, rankings...)
 	lists := make([][]int, len(previews))
 	for i, refs := range previews {
@@ -99,7 +98,7 @@ func (c *community) rank(ctx context.Context, m *moment, window time.Duration, r
 	return lists, err
 }
 
-// act reports that the reader was shown the item, and what they did with it.
+// act reports that the reader was shown the item and acted on it.
 func (c *community) act(ctx context.Context, e *event) error {
 	id := c.data.items[e.item].ID
 	if err := c.app.Engine.Seen(ctx, e.reader, []string{id}); err != nil {
@@ -113,7 +112,7 @@ func (c *community) act(ctx context.Context, e *event) error {
 	return err
 }
 
-// busiestDay is the most events of a day.
+// busiestDay returns the largest number of events on one day.
 func (d *Data) busiestDay() int {
 	most, n, of := 0, 0, feed.Day(0)
 	for i := range d.events {

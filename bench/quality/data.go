@@ -17,7 +17,7 @@ import (
 type Data struct {
 	items  []feed.Item // oldest first
 	byID   map[string]int
-	events []event // in the order of time
+	events []event // by time
 }
 
 // event is one act of a reader.
@@ -25,27 +25,27 @@ type event struct {
 	at     int64 // Unix seconds
 	reader string
 	kind   events.Kind
-	item   int // in Data.items
+	item   int // index in Data.items
 }
 
 // reads reports whether the act shows that the item was read.
 func (e *event) reads() bool { return e.kind == events.Click || e.kind == events.Like }
 
-// kinds are the types that events may have. A bookmark, a comment and the follow
-// of an item's comments are approval that Freshet has no event of its own for.
+// kinds maps the types of events. Freshet has no event for a bookmark, a comment and following an
+// item's comments; as approval they count as likes.
 var kinds = map[string]events.Kind{
 	"click": events.Click, "like": events.Like, "dislike": events.Dislike, "hide": events.Hide,
 	"bookmark": events.Like, "comment": events.Like, "follow": events.Like,
 }
 
-// Load reads a file of items, one JSON object a line, and files of events, each
-// in the order of time, a line each:
+// Load reads a file of items, one JSON object per line, and files of events, each
+// sorted by time, one event per line:
 //
 //	time<TAB>reader<TAB>type<TAB>item id
 //
-// Time is in Unix seconds; there is no heading. Any of them may be gzipped.
-// Likes and comments of items are left out: they were counted when the file was
-// written, after what is measured. Errors name the file and the line.
+// Time is in Unix seconds; there is no heading. Any file may be gzipped. Likes and
+// comments of items are ignored: they were counted when the file was written, after
+// the measured events. Errors name the file and the line.
 func Load(items string, eventFiles ...string) (*Data, error) {
 	d := &Data{byID: map[string]int{}}
 	if err := d.loadItems(items); err != nil {
@@ -107,7 +107,7 @@ func (d *Data) loadEvents(path, items string) error {
 	})
 }
 
-// parseEvent reads all of an event but which item its id is.
+// parseEvent parses an event, without resolving the item id.
 func parseEvent(line string) (e event, id string, err error) {
 	fields := strings.Split(line, "\t")
 	if len(fields) != 4 {
@@ -127,8 +127,7 @@ func parseEvent(line string) (e event, id string, err error) {
 	return e, id, nil
 }
 
-// LoadReaders reads which readers count: one a line, or a file of events, whose
-// readers they are.
+// LoadReaders reads the readers who count: one per line, or those in a file of events.
 func LoadReaders(path string) (map[string]bool, error) {
 	readers := map[string]bool{}
 	err := eachLine(path, func(line string) error {
@@ -152,8 +151,8 @@ func LoadReaders(path string) (map[string]bool, error) {
 	return readers, err
 }
 
-// Half is a half of the readers. What is chosen by one must be reported by the
-// other, or the numbers are those of what happened to fit.
+// Half is a half of the readers. A ranking chosen with one half must be reported with the other,
+// or the numbers are overfitted.
 type Half string
 
 // The halves: readers whose id has an even or an odd FNV-1a hash of 32 bits.
@@ -163,7 +162,7 @@ const (
 	Odd  Half = "odd"
 )
 
-// ParseHalf reads the name of a half.
+// ParseHalf parses the name of a half.
 func ParseHalf(s string) (Half, error) {
 	if h := Half(s); h == All || h == Even || h == Odd {
 		return h, nil

@@ -7,8 +7,7 @@ import (
 )
 
 const (
-	// resamples and seed of the bootstrap: the same measurement always gets the
-	// same intervals.
+	// resamples and seed of the bootstrap; the fixed seed makes the intervals reproducible.
 	resamples = 2000
 	seed      = 20160314
 	// tail is the probability beyond each end of a 95 % interval.
@@ -18,13 +17,12 @@ const (
 // Estimate is a figure and its 95 % interval.
 type Estimate struct{ Value, Low, High float64 }
 
-// draw is one resample: how often it holds each reader.
+// draw is one resample: the number of times each reader occurs.
 type draw []float64
 
-// draws are the resamples of so many readers: as many readers drawn from them,
-// each time any of them. They are the same for every figure, so that differences
-// are paired. Source: B. Efron, R. J. Tibshirani: An introduction to the
-// bootstrap, 1993.
+// draws returns the resamples for a number of readers: as many readers, drawn with replacement.
+// They are the same for every figure, so that differences are paired. Source: B. Efron, R. J.
+// Tibshirani: An introduction to the bootstrap, 1993.
 func draws(readers int) []draw {
 	random := rand.New(rand.NewPCG(seed, uint64(readers)))
 	all := make([]draw, resamples)
@@ -37,10 +35,10 @@ func draws(readers int) []draw {
 	return all
 }
 
-// estimate is a figure with the percentiles of its resamples, moved by how far the
-// mean of those is off the figure: a resample holds only 63 % of the readers, so a
-// share of items that any of them is shown comes out too low in it. Of a mean over
-// readers that distance is next to nothing. What a figure cannot be is cut off.
+// estimate returns a figure with the percentiles of its resamples, shifted by the difference
+// between the figure and their mean. A resample contains only 63 % of the readers, so the share
+// of items shown to any reader comes out too low in it; for means over readers the shift is
+// negligible. The interval is clipped to the range from least to most.
 func estimate(figure func(draw) float64, readers int, all []draw, least, most float64) Estimate {
 	everybody := make(draw, readers)
 	for i := range everybody {
@@ -62,7 +60,7 @@ func estimate(figure func(draw) float64, readers int, all []draw, least, most fl
 	}
 }
 
-// quantile of sorted values, interpolated.
+// quantile returns a quantile of sorted values, interpolated.
 func quantile(values []float64, q float64) float64 {
 	at := q * float64(len(values)-1)
 	below := int(at)
@@ -70,7 +68,7 @@ func quantile(values []float64, q float64) float64 {
 	return values[below] + (at-float64(below))*(values[above]-values[below])
 }
 
-// mean is the figure that is the mean of values over readers.
+// mean returns the figure that averages values over readers.
 func mean(values []float64) func(draw) float64 {
 	return func(d draw) float64 {
 		sum, n := 0.0, 0.0
@@ -82,8 +80,8 @@ func mean(values []float64) func(draw) float64 {
 	}
 }
 
-// covered is the figure that is the share of the items proposed to any reader
-// that any reader is shown.
+// covered returns the figure for coverage: the share of the items proposed to any reader that are
+// shown to any reader.
 func covered(shown, proposed []set) func(draw) float64 {
 	return func(d draw) float64 {
 		of := joined(proposed, d).size()

@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// eachLine calls fn with each line of a file that is not empty; a gzipped file is
-// unpacked, whatever its name. Errors say the file and the line.
+// eachLine calls fn with each non-empty line of a file, which may be gzipped, whatever its name.
+// Errors name the file and the line.
 func eachLine(path string, fn func(line string) error) (err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -40,7 +40,7 @@ func eachLine(path string, fn func(line string) error) (err error) {
 	return nil
 }
 
-// unpacked reads a file as it is, or what is gzipped in it.
+// unpacked returns the content of a file, decompressed if it is gzipped.
 func unpacked(file io.Reader) (io.Reader, error) {
 	source := bufio.NewReader(file)
 	if magic, _ := source.Peek(2); string(magic) == "\x1f\x8b" {

@@ -7,18 +7,17 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// lately is how far back the baseline of what is most popular counts.
+// lately is the period of the baseline "most popular".
 const lately = 24 * time.Hour
 
-// past holds the posts and reads up to a moment, as the baselines know
-// them.
+// past holds the posts and reads up to a moment, for the baselines.
 type past struct {
 	data       *Data
-	window     int64           // seconds, how old a candidate may be
+	window     int64           // maximum age of a candidate, in seconds
 	read       map[pair]bool   // reader and group
 	reads      []readAt        // of the last day, oldest first
-	readLately []int           // of those, by item
-	known      map[string]bool // scratch of candidates
+	readLately []int           // number of those by item
+	known      map[string]bool // scratch space of moment
 }
 
 // pair is a reader and a group of items.
@@ -36,13 +35,12 @@ func newPast(d *Data, window time.Duration) *past {
 	}
 }
 
-// isFirst reports whether the act is the first of its reader on the item, or on
-// another one of its group.
+// isFirst reports whether the act is the first of its reader on the item's group.
 func (p *past) isFirst(e *event) bool { return !p.read[p.of(e)] }
 
 func (p *past) of(e *event) pair { return pair{e.reader, p.data.items[e.item].Group()} }
 
-// add notes an act.
+// add records an act.
 func (p *past) add(e *event) {
 	if !p.isFirst(e) {
 		return
@@ -54,9 +52,8 @@ func (p *past) add(e *event) {
 	}
 }
 
-// moment returns the items that a reader could be shown: dated before at, not older than
-// the window, of groups that they have done nothing with; of each group the
-// newest.
+// moment returns the items that a reader could be shown: dated before at, within the window, and
+// of groups that the reader has not acted on; of each group only the newest.
 func (p *past) moment(reader string, at int64) *moment {
 	for len(p.reads) > 0 && p.reads[0].at < at-int64(lately.Seconds()) {
 		p.readLately[p.reads[0].item]--
@@ -74,7 +71,7 @@ func (p *past) moment(reader string, at int64) *moment {
 	return m
 }
 
-// firstAt is the index of the first item dated at or after at.
+// firstAt returns the index of the first item dated at or after at.
 func (p *past) firstAt(at int64) int {
 	i, _ := slices.BinarySearchFunc(p.data.items, at, func(it feed.Item, at int64) int {
 		if it.UpdateTime < at {

@@ -10,7 +10,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// columns of the table. The intervals of the others are in the JSON.
+// columns of the table. The JSON has all intervals.
 var columns = []struct {
 	title, figure  string
 	signed, bounds bool
@@ -25,7 +25,7 @@ var columns = []struct {
 	{"nDCG − default", "ndcg20_minus_default", true, true},
 }
 
-// Print writes what was measured as a table.
+// Print writes the measurements as a table.
 func (r *Report) Print(w io.Writer) error {
 	var b strings.Builder
 	whose := "all readers"
@@ -50,13 +50,13 @@ func (r *Report) Print(w io.Writer) error {
 		}
 		fmt.Fprintln(t)
 	}
-	_ = t.Flush() // into memory
+	_ = t.Flush() // cannot fail in memory
 	b.WriteString("\nmeans over readers, each over their reads; in brackets 95 % intervals (bootstrap over readers); --json has those of all\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// age writes whole days as such.
+// age formats whole days as days.
 func age(d time.Duration) string {
 	if d%day == 0 {
 		return fmt.Sprintf("%d days", d/day)
@@ -64,7 +64,7 @@ func age(d time.Duration) string {
 	return feed.DurationText(d)
 }
 
-// cell writes a figure, with its interval where bounds is set.
+// cell formats a figure, with its interval if bounds is set.
 func (row *Row) cell(figure string, signed, bounds bool) string {
 	e, known := row.Figure(figure)
 	number := "%.3f"
@@ -75,7 +75,7 @@ func (row *Row) cell(figure string, signed, bounds bool) string {
 	case !known:
 		return "-"
 	case signed && e == Estimate{}:
-		return "0" // it is compared with itself, or places everything alike
+		return "0" // compared with itself, or with an identical ranking
 	case !bounds:
 		return fmt.Sprintf(number, e.Value)
 	}

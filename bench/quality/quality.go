@@ -1,6 +1,6 @@
-// Package quality measures rankings on real readers: it replays what a community
-// published and read through the engine, in the order of time, and asks just
-// before each read where every ranking would have placed the item.
+// Package quality measures rankings on real readers: it replays the published items and the reads
+// of a community through the engine, in chronological order, and determines just before each read
+// where every ranking would have placed the item.
 package quality
 
 import (
@@ -15,20 +15,20 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Options say what is measured.
+// Options configures a measurement.
 type Options struct {
-	Config configs.Config // of Freshet; its ranking is the default one
-	Also   []string       // more rankings, each as changes to the default
-	// From and Until bound what is measured, Until excluded; zero: no bound. What
-	// comes before From is replayed all the same, for what is learned of it.
+	Config configs.Config // Freshet's configuration; its ranking is the default one
+	Also   []string       // further rankings, each as changes to the default
+	// From and Until bound the measured reads, Until excluded; zero means no bound. Earlier
+	// events are still replayed, for learning.
 	From, Until time.Time
-	Window      time.Duration   // how old a candidate may be; 0: 7 days
-	Count       map[string]bool // readers who count; nil: all. The others are replayed, too
-	Half        Half            // of those, who counts; "": all
-	Progress    io.Writer       // nil: none
+	Window      time.Duration   // maximum age of a candidate; 0 means 7 days
+	Count       map[string]bool // readers who count; nil means all. The others are still replayed
+	Half        Half            // half of these readers that counts; "" means all
+	Progress    io.Writer       // nil for none
 }
 
-// WithDefaults fills in what is not set.
+// WithDefaults returns the options with defaults for unset fields.
 func (o Options) WithDefaults() Options {
 	if o.Window == 0 {
 		o.Window = 7 * day
@@ -42,7 +42,7 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Validate says what is wrong with the options.
+// Validate checks the options.
 func (o Options) Validate() error {
 	switch {
 	case o.Window < time.Second || daysOf(o.Window) > mostDays:
@@ -54,7 +54,7 @@ func (o Options) Validate() error {
 	return err
 }
 
-// counts reports whether what a reader read is measured.
+// counts reports whether the reads of a reader are measured.
 func (o *Options) counts(reader string) bool {
 	return (o.Count == nil || o.Count[reader]) && o.Half.has(reader)
 }
@@ -67,12 +67,11 @@ type replay struct {
 	dir        string
 	community  *community
 	contenders []contender
-	rankings   []feed.Ranking // of those that the engine ranks by
+	rankings   []feed.Ranking // rankings of the contenders ranked by the engine
 	board      *board
 }
 
-// Measure replays the data and reports on each ranking. The same data and options
-// give the same report.
+// Measure replays the data and reports on each ranking. The result is deterministic.
 func Measure(ctx context.Context, d *Data, o Options) (_ *Report, err error) {
 	o = o.WithDefaults()
 	if err := o.Validate(); err != nil {
@@ -93,7 +92,7 @@ func Measure(ctx context.Context, d *Data, o Options) (_ *Report, err error) {
 	return r.report()
 }
 
-// begin starts Freshet in a directory of this run.
+// begin starts Freshet in a temporary directory.
 func begin(ctx context.Context, d *Data, o Options, list []contender) (*replay, error) {
 	r := &replay{o: o, data: d, past: newPast(d, o.Window), contenders: list, board: newBoard(d, list)}
 	for _, c := range list {
@@ -111,13 +110,13 @@ func begin(ctx context.Context, d *Data, o Options, list []contender) (*replay, 
 	return r, nil
 }
 
-// end removes what the run has made, also when ctx has ended.
+// end removes everything that the run created, also after ctx has ended.
 func (r *replay) end(ctx context.Context) error {
 	return errors.Join(r.community.close(context.WithoutCancel(ctx)), os.RemoveAll(r.dir))
 }
 
-// run goes through the events. Those of one second are one moment: all their
-// readers are asked before any of them has read.
+// run replays the events. Those of the same second form one moment: all their reads are measured
+// before any of them is applied.
 func (r *replay) run(ctx context.Context) error {
 	all := r.data.events
 	for from, to := 0, 0; from < len(all); from = to {
@@ -157,7 +156,7 @@ func (r *replay) step(ctx context.Context, now []event, measured bool) error {
 			return err
 		}
 	}
-	// The first readers of an item read it at its own time.
+	// Items can be read at their own time.
 	if err := r.community.publish(ctx, r.past.firstAt(at+1)); err != nil {
 		return err
 	}
@@ -170,8 +169,8 @@ func (r *replay) step(ctx context.Context, now []event, measured bool) error {
 	return nil
 }
 
-// measure asks where each ranking places what is about to be read. Who reads an
-// item at its own time has mostly brought it, and was not led to it by a list.
+// measure determines where each ranking places the item about to be read. It skips a read at the
+// item's own time: that reader probably posted the item and was not led to it by a list.
 func (r *replay) measure(ctx context.Context, e *event) error {
 	if r.data.items[e.item].UpdateTime >= e.at {
 		r.board.leftOut++

@@ -11,18 +11,17 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Names of the rankings that others are compared with.
+// Names of the rankings used for comparison.
 const (
 	mostRecent = "most recent"
 	byDefault  = "default"
 )
 
-// gaussian makes the decay the one Gaussian that was the default before any other.
+// gaussian changes the decay to the one Gaussian that was the first default.
 const gaussian = "scale=24h,offset=1h,decay=0.5"
 
-// ingredients are the parts of the default ranking, each with the changes that
-// leave it out. One that is off by default, so that they change nothing, has no
-// row.
+// ingredients lists the parts of the default ranking with the changes that remove each. A part
+// that is off by default has no row, because its changes have no effect.
 var ingredients = []struct{ name, changes string }{
 	{"popularity", "weight=0"},
 	{"own popularity", "weight_2h=0,weight_2d=0"},
@@ -32,16 +31,16 @@ var ingredients = []struct{ name, changes string }{
 	{"exploration", "explore.share=0"},
 }
 
-// contender is one ranking that is measured: by the engine with these parameters,
-// or beside it by order.
+// contender is one measured ranking: by the engine with these parameters, or by order, without
+// the engine.
 type contender struct {
 	name    string
 	ranking feed.Ranking
-	order   func(*moment) []int // of m.candidates, best first; nil: the engine ranks
+	order   func(*moment) []int // orders m.candidates, best first; nil for the engine
 }
 
-// contenders are the baselines, the default, the default without each of its
-// ingredients, and those asked for beside them as changes to it.
+// contenders returns the baselines, the default, the default without each of its ingredients, and
+// the rankings given as changes to it.
 func contenders(standard feed.Ranking, also []string) ([]contender, error) {
 	single, err := standard.With(gaussian)
 	if err != nil {
@@ -78,13 +77,12 @@ type moment struct {
 	at         int64
 	reader     string
 	candidates []int // indices of items, newest first
-	readLately []int // by item: how many readers have read it within a day
+	readLately []int // by item: number of readers within a day
 }
 
 func newestFirst(m *moment) []int { return m.candidates }
 
-// randomly shuffles, the same way whenever the same reader is asked for the same
-// moment.
+// randomly shuffles, deterministically for a reader and a moment.
 func randomly(m *moment) []int {
 	hash := fnv.New64a()
 	hash.Write([]byte(m.reader))
@@ -93,8 +91,7 @@ func randomly(m *moment) []int {
 	return list
 }
 
-// mostReadFirst puts what most readers have read within a day first; of equal
-// ones the newer.
+// mostReadFirst sorts by the number of readers within a day, then newest first.
 func mostReadFirst(m *moment) []int {
 	list := slices.Clone(m.candidates)
 	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(m.readLately[b], m.readLately[a]) })

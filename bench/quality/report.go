@@ -12,18 +12,18 @@ import (
 
 // Report holds the measurements.
 type Report struct {
-	From, Until time.Time     // of the first and the last read that was measured
-	Window      time.Duration // how old a candidate may be
+	From, Until time.Time     // times of the first and the last measured read
+	Window      time.Duration // maximum age of a candidate
 	Half        Half
 	Readers     int
-	Events      int     // first reads that were measured
-	Candidates  float64 // mean number of them at a read
-	Outside     int     // of Events, reads of what was older than the window: no ranking finds them
-	LeftOut     int     // reads at an item's own time, or before it; not among Events
+	Events      int     // measured first reads
+	Candidates  float64 // mean number of candidates per read
+	Outside     int     // of Events, reads of items older than the window, which no ranking finds
+	LeftOut     int     // reads at or before an item's own time; not in Events
 	Rankings    []Row
 }
 
-// Row is one ranking's.
+// Row is the figures of one ranking.
 type Row struct {
 	Ranking string
 	Readers int
@@ -31,20 +31,20 @@ type Row struct {
 	Figures []Figure
 }
 
-// Figure is one figure of a row. Known is false where the data cannot tell.
+// Figure is one figure of a row. Known is false if the data cannot provide it.
 type Figure struct {
 	Name  string
 	Known bool
 	Estimate
 }
 
-// compared are the measures whose differences are reported.
+// compared lists the measures whose differences are reported.
 var compared = []struct {
 	name    string
 	measure int
 }{{"ndcg20", ndcg20}, {"mrr", mrr}, {"hr5", hr5}, {"hr20", hr20}}
 
-// report makes the figures of what was collected.
+// report computes the figures.
 func (r *replay) report() (*Report, error) {
 	b := r.board
 	n := len(b.reads)
@@ -79,7 +79,7 @@ func (row *Row) add(name string, known bool, e Estimate) {
 	row.Figures = append(row.Figures, Figure{Name: name, Known: known, Estimate: e})
 }
 
-// Figure finds a figure by its name.
+// Figure returns the figure with a name.
 func (row *Row) Figure(name string) (Estimate, bool) {
 	for _, f := range row.Figures {
 		if f.Name == name {
@@ -89,7 +89,7 @@ func (row *Row) Figure(name string) (Estimate, bool) {
 	return Estimate{}, false
 }
 
-// entry finds a ranking by its name.
+// entry returns the ranking with a name.
 func (b *board) entry(name string) *entry {
 	for i := range b.entries {
 		if b.entries[i].name == name {
@@ -99,7 +99,7 @@ func (b *board) entry(name string) *entry {
 	return nil
 }
 
-// means are the means of a measure over each reader's reads.
+// means returns the mean of a measure over each reader's reads.
 func (b *board) means(e *entry, measure int) []float64 {
 	out := make([]float64, len(b.reads))
 	for i := range out {
@@ -108,7 +108,7 @@ func (b *board) means(e *entry, measure int) []float64 {
 	return out
 }
 
-// gains are each reader's mean by one ranking less that by another.
+// gains returns, for each reader, the mean of one ranking minus that of another.
 func (b *board) gains(e, over *entry, measure int) []float64 {
 	out := b.means(e, measure)
 	for i, mean := range b.means(over, measure) {
@@ -117,7 +117,7 @@ func (b *board) gains(e, over *entry, measure int) []float64 {
 	return out
 }
 
-// Write writes one JSON object a ranking, each on a line of its own.
+// Write writes one JSON object per ranking, each on its own line.
 func (r *Report) Write(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	for i := range r.Rankings {
@@ -128,8 +128,8 @@ func (r *Report) Write(w io.Writer) error {
 	return nil
 }
 
-// MarshalJSON writes the figures beside the names, each as x, x_low and x_high;
-// null where the data cannot tell.
+// MarshalJSON writes the figures in the same object as the names, each as x, x_low and x_high;
+// null if unknown.
 func (row *Row) MarshalJSON() ([]byte, error) {
 	name, err := json.Marshal(row.Ranking)
 	if err != nil {
@@ -144,7 +144,7 @@ func (row *Row) MarshalJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// number writes six decimals, which is more than the intervals are worth.
+// number formats six decimals, more than the precision of the intervals.
 func (f *Figure) number(v float64) string {
 	if !f.Known {
 		return "null"

@@ -2,14 +2,14 @@ package quality
 
 import "math/bits"
 
-// set is a set of items' indices.
+// set is a set of item indices.
 type set []uint64
 
 func newSet(items int) set { return make(set, (items+63)/64) }
 
 func (s set) add(item int) { s[item/64] |= 1 << (item % 64) }
 
-// join adds what is in other.
+// join adds the elements of other.
 func (s set) join(other set) {
 	for i, word := range other {
 		s[i] |= word

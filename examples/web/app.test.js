@@ -41,14 +41,14 @@ test('a reader signs in from another origin, scrolls, likes, posts and sees what
   await page.shows(press('#publish'));
   await page.shows('document.querySelector("li").textContent.includes("Sun at last")');
 
-  // Nothing but Refresh changes what is shown.
+  // Only Refresh changes the list.
   await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true })); dispatchEvent(new Event("online"))');
   const [own, ...rest] = await page.evaluate(ids);
   assert.deepEqual(rest.slice(0, before.length), before, own);
 
   await as('author').createPost({ caption: 'Hail again' });
   await page.shows('document.querySelector("#badge")?.textContent.endsWith(" new")');
-  // The badge may have told of a post of the demo, and the author's may come a moment later.
+  // The badge may have reported a post of the demo, and the author's may arrive a moment later.
   await page.shows(`document.querySelector("ol").textContent.includes("Hail again") || ${press('#refresh')} && false`);
   assert.equal(await page.evaluate('Array.from(document.querySelectorAll("[role=alert]"), (said) => said.textContent).join("")'), '');
   assert.deepEqual(page.complaints, []);

@@ -1,4 +1,4 @@
-// The parts of docs/apps.md, in a page.
+// Runs the code of docs/apps.md in a page.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ import { ids, like, missing, press, pressLike, pressText } from './page.js';
 const here = fileURLToPath(new URL('.', import.meta.url));
 const skip = missing && 'there is no Chromium: FRESHET_TEST_CHROMIUM names one';
 
-/** A page that uses the recipe for SWR, and goes away and comes back. */
+/** A page that uses the SWR recipe, with a list that can be unmounted and mounted again. */
 const swr = `
 import { useState } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -43,7 +43,7 @@ createRoot(document.getElementById('root')).render(<SWRConfig value={{ dedupingI
 `;
 
 /**
- * Serves the files that the page names in their first lines, beside a demo server.
+ * Serves the files that the document names in their first lines, and a demo server.
  * @param {Record<string, string>} [more] other files
  */
 async function serve(more = {}) {
@@ -70,7 +70,7 @@ async function serve(more = {}) {
   return tab;
 }
 
-/** Counts calls of pages. */
+/** Counts requests for pages. */
 const calls = 'performance.getEntriesByType("resource").filter(({ name, initiatorType }) => name.endsWith("/v1/feed") && initiatorType === "fetch").length';
 const focus = 'document.dispatchEvent(new Event("visibilitychange", { bubbles: true })); dispatchEvent(new Event("focus")); dispatchEvent(new Event("online"))';
 

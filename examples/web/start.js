@@ -9,13 +9,16 @@ import { start as startFreshet } from '../../clients/typescript/tools/server.js'
 const secret = randomBytes(32).toString('hex');
 const encode = (/** @type {object} */ part) => Buffer.from(JSON.stringify(part)).toString('base64url');
 
-/** A token as an app's server signs it, here for whoever asks: the example has no passwords. */
+/**
+ * A token like one signed by an app's server; here for anyone, because the example has no
+ * passwords.
+ */
 function sign(/** @type {string} */ sub, /** @type {number} */ exp) {
   const content = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode({ sub, exp })}`;
   return `${content}.${createHmac('sha256', secret).update(content).digest('base64url')}`;
 }
 
-/** @param {number} [port] 0: a free one */
+/** @param {number} [port] 0 for a free one */
 export async function start(port = 5173) {
   /** @type {ReturnType<typeof startFreshet> | undefined} */
   let freshet;

@@ -1,5 +1,5 @@
-// Package api has the answers that a server gives and its client reads: what is in an
-// answer's data, by the same types on either side. It does no work and no I/O.
+// Package api holds the types of the data in a server's answers, shared by the server and its
+// client. It does no work and no I/O.
 package api
 
 import (
@@ -11,7 +11,7 @@ import (
 // AgentPage is a page of a list of agents, by id.
 type AgentPage struct {
 	Agents    []string `json:"agents"`
-	NextAfter *string  `json:"next_after"` // for the next page; nil: this is the last
+	NextAfter *string  `json:"next_after"` // for the next page; nil on the last page
 }
 
 // Followed is the outcome of following several authors at once.
@@ -20,8 +20,8 @@ type Followed struct {
 	Refused []FollowRefused `json:"refused"`
 }
 
-// FollowRefused says why an author is not followed, as an error of the call for the one
-// author would.
+// FollowRefused reports why an author was not followed, with the error that following this author
+// alone would return.
 type FollowRefused struct {
 	Author string `json:"author"`
 	Code   int    `json:"code"`
@@ -30,7 +30,7 @@ type FollowRefused struct {
 
 // Reasons of a [Suggestion].
 const (
-	FollowedBy = "followed_by" // several of those whom the agent follows follow the author
+	FollowedBy = "followed_by" // several people whom the agent follows follow the author
 	Popular    = "popular"     // a post of the author trends
 )
 
@@ -38,7 +38,7 @@ const (
 type Suggestion struct {
 	Author string `json:"author"`
 	Reason string `json:"reason"`
-	Count  int    `json:"count,omitempty"` // of those whom the agent follows, rounded down; 0: [Popular]
+	Count  int    `json:"count,omitempty"` // followers among the people the agent follows, rounded down; 0 with [Popular]
 }
 
 // Suggestions lists authors whom an agent may want to follow.
@@ -61,16 +61,16 @@ type EventsTaken struct {
 // Likes are the likes of a post.
 type Likes struct {
 	Likes    int64 `json:"likes"`
-	HasLiked bool  `json:"has_liked"` // the caller does
+	HasLiked bool  `json:"has_liked"` // the caller has liked it
 }
 
-// Dependency is the state of one thing a server stands on.
+// Dependency is the state of one thing a server depends on.
 type Dependency struct {
 	State       string `json:"state"`                  // up, degraded or down
-	Optional    bool   `json:"optional,omitempty"`     // down, it degrades answers only
+	Optional    bool   `json:"optional,omitempty"`     // when it is down, answers are only degraded
 	Error       string `json:"error,omitempty"`        // why it is down
-	Warning     string `json:"warning,omitempty"`      // what is wrong with it though it is up
-	SecondsLeft int64  `json:"seconds_left,omitempty"` // of degraded: how long what the server has kept stands in for it
+	Warning     string `json:"warning,omitempty"`      // a problem while it is up
+	SecondsLeft int64  `json:"seconds_left,omitempty"` // while degraded: how long the server's stored copy can still replace it
 }
 
 // Readiness is the state of a server.
@@ -78,20 +78,20 @@ type Readiness struct {
 	Dependencies map[string]Dependency `json:"dependencies"` // by name
 }
 
-// RankingVersion is one state of the live ranking, and who made it so.
+// RankingVersion is one version of the live ranking, with its author and reason.
 type RankingVersion struct {
-	Version     int          `json:"version"`     // 0 is the configuration's
+	Version     int          `json:"version"`     // 0 is the configured ranking
 	At          time.Time    `json:"at,omitzero"` // version 0 has no date
 	By          string       `json:"by"`
 	Why         string       `json:"why"`
-	Ranking     feed.Ranking `json:"ranking"` // of all agents that are in no experiment
+	Ranking     feed.Ranking `json:"ranking"` // for all agents in no experiment
 	Experiments []Experiment `json:"experiments"`
-	// Notes, in the answer to a change, say what it did beside what it said: one
-	// Gaussian is in the place of curves.
+	// Notes, in the answer to a change, report side effects that the request did not name: one
+	// Gaussian has replaced curves.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// RankingHistory are versions, the newest first.
+// RankingHistory lists versions, newest first.
 type RankingHistory struct {
 	Versions []RankingVersion `json:"versions"`
 }
@@ -105,17 +105,17 @@ type Experiment struct {
 
 // Upload is the outcome of uploading items, counts or events of other systems.
 type Upload struct {
-	Accepted int         `json:"accepted"`           // those that changed nothing among them
-	Replaced int         `json:"replaced,omitempty"` // of the accepted: items that a later one with their id has replaced
-	Kept     int         `json:"kept,omitempty"`     // of the accepted: items left out, by if_newer, for one that is stored and not older
+	Accepted int         `json:"accepted"`           // including those that changed nothing
+	Replaced int         `json:"replaced,omitempty"` // of the accepted: items replaced by a later one with the same id
+	Kept     int         `json:"kept,omitempty"`     // of the accepted: items skipped because of if_newer: the stored one is not older
 	Rejected int         `json:"rejected"`
-	Errors   []Rejection `json:"errors"` // by line; the first ones of those rejected
+	Errors   []Rejection `json:"errors"` // by line; only the first ones
 }
 
-// Rejection is one entry that was not stored or applied, or not whole.
+// Rejection is one entry that was not stored or applied, or only in part.
 type Rejection struct {
-	Line   int    `json:"line"`         // line of NDJSON, element of an array; from 1
-	ID     string `json:"id,omitempty"` // where it could be read
+	Line   int    `json:"line"`         // line of NDJSON or element of an array, from 1
+	ID     string `json:"id,omitempty"` // if it could be read
 	Reason string `json:"reason"`
 }
 
@@ -126,9 +126,9 @@ type AuthorCard struct {
 	Bio      string `json:"bio,omitempty"`
 }
 
-// AgentProfile is a profile with what was learned of the agent.
+// AgentProfile is a profile together with the interests learned from the agent's acts.
 type AgentProfile struct {
 	feed.Profile
-	Learned []feed.LearnedGain `json:"learned,omitempty"` // what adds most first
-	Tag     string             `json:"-"`                 // of the ETag header: names what was declared, for a change of just that
+	Learned []feed.LearnedGain `json:"learned,omitempty"` // largest effect first
+	Tag     string             `json:"-"`                 // value of the ETag header; identifies the declared profile, for conditional changes of it
 }

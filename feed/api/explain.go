@@ -10,51 +10,50 @@ import (
 // Outcome is the outcome of a candidate in a refresh.
 type Outcome string
 
-// The outcomes of candidates, and those that only an item asked for by its id can
-// have.
+// The outcomes of candidates. The second group occurs only for an item requested by its id.
 const (
 	OutcomePaged   Outcome = "paged"      // on the page
-	OutcomeKept    Outcome = "kept"       // in the session, for the pages after it
-	OutcomeSeen    Outcome = "seen"       // in a daily filter: this agent has been given it
-	OutcomePending Outcome = "pending"    // given out lately, or not yet confirmed in a filter
-	OutcomeMuted   Outcome = "muted"      // refused by the agent's mutes or languages
+	OutcomeKept    Outcome = "kept"       // in the session, for later pages
+	OutcomeSeen    Outcome = "seen"       // in a daily filter: this agent has already been shown it
+	OutcomePending Outcome = "pending"    // given out recently, not yet confirmed in a filter
+	OutcomeMuted   Outcome = "muted"      // excluded by the agent's mutes or languages
 	OutcomeGone    Outcome = "gone"       // deleted, or changed since it was indexed
-	OutcomeGroup   Outcome = "group"      // a better item of its group stands in
-	OutcomeStory   Outcome = "same_story" // an item of the page has nearly the same title, and the session is full without it
-	OutcomeOutside Outcome = "outside"    // ranked behind all that recall was asked for; of home, behind the last position of a session
+	OutcomeGroup   Outcome = "group"      // a better item of its group replaces it
+	OutcomeStory   Outcome = "same_story" // an item of the page has nearly the same title, and the session is full without this one
+	OutcomeOutside Outcome = "outside"    // ranked below everything recall was asked for; in home, below the last position of a session
 
-	OutcomeUnknown Outcome = "unknown" // there is no such item
-	OutcomeOwn     Outcome = "own"     // the agent's own
+	OutcomeUnknown Outcome = "unknown" // no such item exists
+	OutcomeOwn     Outcome = "own"     // written by the agent
 	OutcomeFuture  Outcome = "future"  // dated after the moment of the refresh
 	OutcomeUnfound Outcome = "unfound" // in the catalog, but not in the recall index yet
 )
 
-// Explanation describes the result of a refresh and the reasons for it, in the order of recall:
-// by score, newer first, then by id; of home source by source, because scores of different
-// sources are not compared.
+// Explanation describes the result of a refresh and the reasons for it. Candidates are in recall
+// order: by score, then newer first, then by id. Those of home are grouped by source, because
+// scores of different sources are not comparable.
 type Explanation struct {
 	Agent   string       `json:"agent_id"`
 	Feed    feed.Name    `json:"feed"`
 	Limit   int          `json:"limit"`
-	Variant string       `json:"variant"` // of the agent; its parameters count unless others were proposed
+	Variant string       `json:"variant"` // the agent's; its parameters are used unless the request proposed others
 	Ranking feed.Ranking `json:"ranking"` // the parameters used
-	// Proposed says that the parameters came with the request.
+	// Proposed reports whether the parameters came with the request.
 	Proposed   bool        `json:"proposed"`
-	Origin     time.Time   `json:"origin"`     // the now of the decay
+	Origin     time.Time   `json:"origin"`     // the time at which the decay is evaluated
 	Candidates []Explained `json:"candidates"` // best first
-	// Unlisted is how many candidates are counted, but not listed: those behind
-	// the first 2,000 that a filter, or a better item of their group, holds back.
+	// Unlisted is the number of candidates that are counted but not listed: those after the first
+	// 2,000 that a filter, or a better item of their group, excludes.
 	Unlisted int `json:"unlisted,omitempty"`
-	// OutOfTime says that the page is not full although recall has more: the
-	// time for further rounds was up.
+	// OutOfTime reports that the page is not full although recall has more candidates, because
+	// there was no time for further rounds.
 	OutOfTime bool           `json:"out_of_time,omitempty"`
 	Item      *ExplainedItem `json:"item,omitempty"`
 	Counts    ExplainCounts  `json:"counts"`
 	Times     ExplainTimes   `json:"times_ms"`
-	Degraded  []string       `json:"degraded,omitempty"` // what the refresh would have to do without
+	Degraded  []string       `json:"degraded,omitempty"` // the parts that the refresh would lack
 }
 
-// Page lists the candidates of the page, in their places.
+// Page returns the candidates on the page, in page order.
 func (x *Explanation) Page() []Explained {
 	page := make([]Explained, 0, x.Counts.Paged)
 	for _, c := range x.Candidates {
@@ -66,9 +65,9 @@ func (x *Explanation) Page() []Explained {
 	return page
 }
 
-// Explained is one candidate: what its score is made of and what becomes of it.
+// Explained is one candidate, with the parts of its score and its outcome.
 type Explained struct {
-	Rank       int     `json:"rank"` // 1 is the best; over all rounds, before anything is filtered. Of home, in its source
+	Rank       int     `json:"rank"` // 1 is the best; over all rounds, before filtering. In home, within its source
 	ID         string  `json:"id"`
 	Group      string  `json:"group"`
 	Source     string  `json:"source"`
@@ -77,43 +76,42 @@ type Explained struct {
 	Age        int64   `json:"age"`         // seconds before the origin
 	Score      float32 `json:"score"`
 	Decay      float64 `json:"decay"`
-	// Base and Affinity are of what following, trending and promoted propose for home:
-	// their scores are Base × Decay × Popularity.Factor × Affinity.Factor. Other scores
-	// are Relevance.Total × Decay × Popularity.Factor.
+	// Base and Affinity are set for candidates of following, trending and promoted in home, which
+	// score Base × Decay × Popularity.Factor × Affinity.Factor. Other candidates score
+	// Relevance.Total × Decay × Popularity.Factor.
 	Base     float64   `json:"base,omitempty"`
 	Affinity *Affinity `json:"affinity,omitempty"`
-	// Relevance and Popularity are nil where the recall source does not hold the item
-	// any more.
+	// Relevance and Popularity are nil if the recall source no longer holds the item.
 	Relevance  *Relevance  `json:"relevance,omitempty"`
 	Popularity *Popularity `json:"popularity,omitempty"`
 	Outcome    Outcome     `json:"outcome"`
-	Day        string      `json:"day,omitempty"` // with seen and ShownBefore: the day of the filter, YYYYMMDD
-	// ShownBefore says that it is shown although a filter has it, because nothing
+	Day        string      `json:"day,omitempty"` // for seen and ShownBefore: the day of the filter, YYYYMMDD
+	// ShownBefore reports that the item is shown although a filter contains it, because nothing
 	// unseen is left (dedup.when_exhausted: oldest).
 	ShownBefore bool `json:"shown_before,omitempty"`
-	// Better is, with group and same_story, the item that stands in; of one that is placed,
-	// the item of its page with nearly the same title, for which it was set aside.
+	// Better is, for group and same_story, the item that replaces this one. For a placed item it
+	// is the item of its page with nearly the same title because of which it was set aside at
+	// first.
 	Better string `json:"better,omitempty"`
-	// Variety is where the candidate is placed, and why there; nil for one that
-	// is not.
+	// Variety describes the candidate's placement; nil if it was not placed.
 	Variety *Variety `json:"variety,omitempty"`
 }
 
-// Variety is how a candidate was placed: at the time it had the highest
-// score × factor of all that were left.
+// Variety describes how a candidate was placed: when its position was filled, it had the highest
+// score × factor of all candidates left.
 type Variety struct {
-	Place  int     `json:"place"`            // in the list that pages are taken from; 1 is the first
-	Page   int     `json:"page"`             // from 1, of those built in advance
-	Source string  `json:"source,omitempty"` // what fills the position: "explore", where it was drawn for it; of home one of its sources
-	Right  string  `json:"right,omitempty"`  // of home: the source whose position it is by the pattern
-	Factor float64 `json:"factor"`           // the product of those below
+	Place  int     `json:"place"`            // position in the list that pages are cut from, from 1
+	Page   int     `json:"page"`             // from 1, among the pages built in advance
+	Source string  `json:"source,omitempty"` // the source that fills the position: "explore" if it was drawn at random; in home one of home's sources
+	Right  string  `json:"right,omitempty"`  // in home: the source that the pattern assigns the position to
+	Factor float64 `json:"factor"`           // the product of the factors below
 	Author *Nth    `json:"author,omitempty"`
 	Site   *Nth    `json:"site,omitempty"`
-	Tag    *Nth    `json:"tag,omitempty"` // the first one of the item
+	Tag    *Nth    `json:"tag,omitempty"` // the item's first tag
 }
 
-// Nth says how many items of the page had it in common by then, this one
-// included, and the factor that makes.
+// Nth holds how many items of the page shared an author, site or tag so far, including this one,
+// and the resulting factor.
 type Nth struct {
 	Name   string  `json:"name"`
 	Nth    int     `json:"nth"`
@@ -129,33 +127,32 @@ type Relevance struct {
 	Learned  []feed.LearnedGain `json:"learned,omitempty"`
 }
 
-// Popularity breaks an item's popularity factor down: 1 + the contribution of
-// each count.
+// Popularity breaks an item's popularity factor down: 1 + the sum of the contributions of its
+// counts.
 type Popularity struct {
 	Value  float64 `json:"value"` // likes + 2·comments
 	Factor float64 `json:"factor"`
-	// Readers who clicked or liked it: nil where there are none.
+	// Readers who clicked or liked it; nil if there are none.
 	Readers2h *Readers `json:"readers_2h,omitempty"`
 	Readers2d *Readers `json:"readers_2d,omitempty"`
 }
 
 // Readers is one count of an item's live popularity.
 type Readers struct {
-	Count float64 `json:"count"` // each reader counts half after the half-life
-	Adds  float64 `json:"adds"`  // to the popularity factor
+	Count float64 `json:"count"` // each reader counts half after each half-life
+	Adds  float64 `json:"adds"`  // contribution to the popularity factor
 }
 
-// ExplainedItem is the item that was asked for. Its rank is 0 where it is no
-// candidate.
+// ExplainedItem is the item that the request asked about. Its rank is 0 if it is not a candidate.
 type ExplainedItem struct {
 	Explained
-	Reason string `json:"reason"` // one or two sentences, for people
-	// Curves lists the contribution of each curve of the ranking to the decay, in their
+	Reason string `json:"reason"` // one or two sentences in plain language
+	// Curves lists the contribution of each curve of the ranking to the decay, in the ranking's
 	// order. It is nil with one Gaussian, and for an item that does not exist.
 	Curves []float64 `json:"curves,omitempty"`
 }
 
-// ExplainCounts says how many candidates came to what.
+// ExplainCounts holds the number of rounds, of recalled candidates and of candidates by outcome.
 type ExplainCounts struct {
 	Rounds   int `json:"rounds"`
 	Recalled int `json:"recalled"`
@@ -170,8 +167,8 @@ type ExplainCounts struct {
 	Kept     int `json:"kept"`
 }
 
-// ExplainTimes is the time of each stage, in milliseconds. Only an explanation asks for
-// Factors.
+// ExplainTimes is the time of each stage, in milliseconds. Only explanations run the Factors
+// stage.
 type ExplainTimes struct {
 	Profile float64 `json:"profile"`
 	Recall  float64 `json:"recall"`
@@ -181,7 +178,7 @@ type ExplainTimes struct {
 	Total   float64 `json:"total"`
 }
 
-// Affinity is the part of a score of home that the reader's likes, replies and clicks make.
+// Affinity is the part of a score in home that comes from the reader's likes, replies and clicks.
 type Affinity struct {
 	N      float64 `json:"n"`      // see [feed.Affinity]
 	Factor float64 `json:"factor"` // see [feed.Home]
@@ -190,20 +187,20 @@ type Affinity struct {
 // ReasonType is the kind of a [Reason].
 type ReasonType string
 
-// The types of reasons. Among equals the earlier one comes first.
+// The types of reasons. Reasons of equal effect are listed in this order.
 const (
 	ReasonInterest ReasonType = "interest" // a tag of the item is an interest of the agent; the value is the tag
-	ReasonKeyword  ReasonType = "keyword"  // a keyword of the agent stands in the item; the value is its term
-	ReasonLearned  ReasonType = "learned"  // the agent has clicked or liked items that have it in common; the value is a tag, an author, a language or a word
+	ReasonKeyword  ReasonType = "keyword"  // the title or summary contains a keyword of the agent; the value is its term
+	ReasonLearned  ReasonType = "learned"  // the agent has clicked or liked items that share the value: a tag, an author, a language or a word
 	ReasonFresh    ReasonType = "fresh"    // the item's age makes its score much higher than that of an item a day old
 	ReasonPopular  ReasonType = "popular"  // popularity makes its score much higher
-	ReasonExplore  ReasonType = "explore"  // it was drawn for its position; always the first reason
+	ReasonExplore  ReasonType = "explore"  // it was drawn at random for its position; always the first reason
 )
 
-// Reason is one cause of an item's score, for an app to put into words.
+// Reason is one cause of an item's score, which an app can put into words.
 type Reason struct {
 	Type  ReasonType `json:"type"`
 	Value string     `json:"value,omitempty"`
-	// Kind says, with learned, what the value is.
+	// Kind is the kind of the value of a learned reason.
 	Kind feed.FeatureKind `json:"kind,omitempty"`
 }

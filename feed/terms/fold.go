@@ -1,6 +1,6 @@
-// Package terms says which tags are one tag, and which languages a reader of one reads. It
-// is the one rule for every comparison: those of backends, of mutes, of interests and of
-// what is learned. What somebody wrote is kept beside it, and shown.
+// Package terms defines which tags are equal and which languages a reader accepts. Every
+// comparison uses it: those of backends, mutes, interests and learning. The original spelling is
+// stored separately for display.
 package terms
 
 import (
@@ -13,11 +13,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold is the form that tags are compared in: two with the same form are one tag. It is
-// Unicode's NFKC_Casefold: compatibility normalisation (NFKC), full case folding, and no
-// code points that are ignored by default, such as joiners, variation selectors, soft
-// hyphens and marks of direction; a text of nothing else stands for itself. Folding what is
-// folded changes nothing.
+// Fold returns the form in which tags are compared: tags with the same form are equal. It is
+// Unicode's NFKC_Casefold: compatibility normalisation (NFKC), full case folding, and removal of
+// code points that are ignored by default, such as joiners, variation selectors, soft hyphens and
+// direction marks; a text of nothing else is left as it is. Folding is idempotent.
 func Fold(tag string) string {
 	upper := false
 	for _, r := range tag {
@@ -34,8 +33,8 @@ func Fold(tag string) string {
 	return tag
 }
 
-// stable are characters that most tags are written in, which folding leaves as they are
-// and which compose with nothing before them.
+// stable lists the common characters that folding leaves unchanged and that never compose with a
+// preceding character.
 var stable = [...][2]rune{
 	{'à', 'ö'}, {'ø', 'ÿ'}, // Latin
 	{'α', 'ρ'}, {'σ', 'ώ'}, {'а', 'џ'}, // Greek, Cyrillic
@@ -54,7 +53,7 @@ func isStable(r rune) bool {
 	return false
 }
 
-// FoldAll folds tags, each once and in their order.
+// FoldAll folds tags, in order and without duplicates.
 func FoldAll(tags []string) []string {
 	folded := make([]string, 0, len(tags))
 	for _, tag := range tags {
@@ -65,7 +64,7 @@ func FoldAll(tags []string) []string {
 	return folded
 }
 
-// Distinct returns the tags as they are written, of several that are one the first.
+// Distinct returns the tags in their original spelling, keeping the first of several equal ones.
 func Distinct(tags []string) (distinct []string) {
 	seen := make(map[string]bool, len(tags))
 	for _, tag := range tags {
@@ -77,13 +76,13 @@ func Distinct(tags []string) (distinct []string) {
 	return distinct
 }
 
-// Same reports whether two tags are one.
+// Same reports whether two tags are equal when folded.
 func Same(a, b string) bool { return Fold(a) == Fold(b) }
 
-// foldUnicode folds until nothing changes: removing a code point may bring together what
-// composes, and so may folding.
+// foldUnicode folds until nothing changes: removing a code point, or folding, may make neighbours
+// compose.
 func foldUnicode(tag string) string {
-	// The normalizer leaves out what follows some invalid bytes.
+	// The normalizer drops text after some invalid bytes.
 	tag = strings.ToValidUTF8(tag, "\ufffd")
 	for range 4 {
 		folded := norm.NFKC.String(cases.Fold().String(norm.NFKC.String(strings.Map(visible, tag))))
@@ -95,7 +94,7 @@ func foldUnicode(tag string) string {
 	return tag
 }
 
-// visible leaves out the code points with the property Default_Ignorable_Code_Point.
+// visible drops the code points with the property Default_Ignorable_Code_Point.
 func visible(r rune) rune {
 	if r >= utf8.RuneSelf && ignorable(r) {
 		return -1

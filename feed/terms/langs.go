@@ -9,18 +9,18 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Langs are the languages of a reader, made ready to be compared. The zero value takes all.
+// Langs holds the languages of a reader, prepared for comparison. The zero value accepts all.
 type Langs struct {
-	some bool     // not all
-	keys []string // in order, each once
+	some bool     // false: all languages
+	keys []string // sorted, without duplicates
 }
 
-// ReadLangs makes languages ready; none are all. They are ranges of BCP 47: each takes what is in the
-// same language and script, whatever the spelling (en, EN, en-US, en_GB.UTF-8), the script
-// being the likely one where none is named (zh-TW is zh-Hant). Where both name a region it
-// must be the same, or one of the other's. Codes that were replaced count as those
-// that replace them (iw, cmn). Variants and extensions do not count, "*" takes all, and what is no
-// language of BCP 47 takes what folds to the same text.
+// ReadLangs prepares a list of languages; an empty list accepts all. They are BCP 47 ranges: each
+// accepts texts in the same language and script, in any spelling (en, EN, en-US, en_GB.UTF-8). A
+// missing script is the likely one (zh-TW is zh-Hant). If both name a region, the regions must be
+// equal, or one must contain the other. Deprecated codes count as their replacements (iw, cmn).
+// Variants and extensions are ignored, "*" accepts all, and a text that is not a BCP 47 language
+// accepts texts that fold equally.
 func ReadLangs(langs []string) Langs {
 	l := Langs{some: len(langs) > 0 && !slices.Contains(langs, "*")}
 	for _, lang := range langs {
@@ -31,19 +31,19 @@ func ReadLangs(langs []string) Langs {
 	return l
 }
 
-// All reports whether they take every language.
+// All reports whether every language is accepted.
 func (l Langs) All() bool { return !l.some }
 
-// Equal reports whether they take the same.
+// Equal reports whether both accept the same languages.
 func (l Langs) Equal(o Langs) bool {
 	return l.some == o.some && (!l.some || slices.Equal(l.keys, o.keys))
 }
 
-// Keys lists, in order, the [LangKeys] of which a text must have one.
+// Keys returns, sorted, the [LangKeys] of which a text must have at least one.
 func (l Langs) Keys() []string { return l.keys }
 
-// Take reports whether a text in a language is in one of these. One without a language, of
-// an undetermined or of several ones (und, mul, zxx) is in all.
+// Take reports whether a text in a language is accepted. A text without a language, or in an
+// undetermined one or several (und, mul, zxx), always is.
 func (l Langs) Take(lang string) bool {
 	if lang == "" || !l.some {
 		return true
@@ -57,12 +57,12 @@ func (l Langs) Take(lang string) bool {
 	return len(own) == 0
 }
 
-// LangKeys lists the keys that a text in the language is found by, [LangKey] among them. None:
-// it is in all languages. The list must not be changed.
+// LangKeys returns the keys under which a text in the language is found, including [LangKey].
+// Without keys, it matches every language. The list must not be changed.
 func LangKeys(lang string) []string { return keysOf(lang).own }
 
-// LangKey is the key of all texts in the language and its script, whatever their region; ""
-// for none.
+// LangKey returns the key of all texts in the language and its script, in any region; "" if there
+// is none.
 func LangKey(lang string) string {
 	if own := LangKeys(lang); len(own) > 0 {
 		return own[len(own)-1]
@@ -70,24 +70,25 @@ func LangKey(lang string) string {
 	return ""
 }
 
-// LangCodes are the codes that spellings of the language begin with, in lower case: its own,
-// those of two and of three letters, and one it had before. None: it is no language of BCP 47.
+// LangCodes returns the codes with which spellings of the language begin, in lower case: its own
+// code, those of two and of three letters, and a deprecated one. It returns none for a text that
+// is not a BCP 47 language.
 func LangCodes(lang string) []string { return keysOf(lang).codes }
 
-// keys are those of one spelling of a language: as that of a text, and of a reader.
+// keys holds the keys of one spelling of a language: own for a text, taken for a reader.
 type keys struct {
-	own, taken []string // the last of own is the language with its script
+	own, taken []string // the last element of own is the language with its script
 	codes      []string
 }
 
-// Spellings that have been read. There are few in fact, but everybody may write another.
+// Bounds of the cache of spellings: few are in use, but callers may send any text.
 const (
 	maxSpellings = 10_000
 	longSpelling = 40 // bytes
 )
 
 var (
-	spellings     sync.Map // of keys, by spelling
+	spellings     sync.Map // spelling → keys
 	spellingCount atomic.Int32
 )
 
@@ -104,23 +105,23 @@ func keysOf(lang string) keys {
 	return k
 }
 
-// worldwide are the regions of many countries that languages are written for.
+// worldwide lists the multi-country regions that occur in language tags.
 var worldwide = []language.Region{language.MustParseRegion("001"), language.MustParseRegion("150"), language.MustParseRegion("419")}
 
-// anywhere stands for the region of a text that names none.
+// anywhere replaces the region of a text that names none.
 const anywhere = "zz"
 
-// former are codes that texts still have, by those that replace them.
+// former maps codes to the deprecated codes that texts may still use.
 var former = map[string]string{
 	"fil": "tl", "he": "iw", "id": "in", "jv": "jw", "no": "nb", "ro": "mo", "sr": "sh", "yi": "ji", "zh": "cmn",
 }
 
 func readKeys(lang string) keys {
-	if i := strings.IndexAny(lang, ".@"); i > 0 { // of a locale: en_GB.UTF-8, de_DE@euro
+	if i := strings.IndexAny(lang, ".@"); i > 0 { // strip the rest of a locale: en_GB.UTF-8, de_DE@euro
 		lang = lang[:i]
 	}
 	lang = strings.TrimSpace(lang)
-	tag, err := language.All.Parse(lang) // of what is known where there is an error
+	tag, err := language.All.Parse(lang) // with an error, tag holds the parts that are known
 	base, _, region := tag.Raw()
 	switch base.String() {
 	case "mul", "zxx":
@@ -145,8 +146,9 @@ func readKeys(lang string) keys {
 	if region.String() == "ZZ" {
 		return keys{[]string{whole + "-" + anywhere, whole}, []string{whole}, codes}
 	}
-	// A text tells the groups that its region is of by "+", so that a reader of one country
-	// takes what is for all of the group, and not what is for another country of it.
+	// A text has a key with "+" for each group that contains its region. So a reader of a group
+	// accepts texts of all its countries, and a reader of one country those for the whole group
+	// but not those of another country.
 	k := keys{[]string{in(region)}, []string{in(region), whole + "-" + anywhere}, codes}
 	for _, group := range worldwide {
 		if group == region {

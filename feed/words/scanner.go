@@ -8,18 +8,18 @@ import (
 
 var unmarked = strings.NewReplacer("™", " ", "℠", " ")
 
-// scanner cuts a normalised text. The token that has begun is in buf.
+// scanner splits a normalised text into tokens. buf holds the current token.
 type scanner struct {
 	text string
-	at   int // of the next character
+	at   int // index of the next character
 	fn   func(token []byte)
 
 	buf    []byte
-	last   class // of the token's last character; other: none has begun
+	last   class // class of the token's last character; other if no token has begun
 	before rune  // the character before at; 0 at the start
 }
 
-// step takes one character, or a sign and what it belongs to.
+// step consumes one character, or a sign with the characters that belong to it.
 func (s *scanner) step() {
 	r, size := s.rune(s.at)
 	kind := classify(r)
@@ -45,8 +45,8 @@ func (s *scanner) step() {
 	s.at += size
 }
 
-// sign takes a character that is no part of a word unless the characters around
-// it make it one, and answers how many bytes were taken.
+// sign consumes a character that is part of a word only in certain contexts, and returns the
+// number of bytes consumed.
 func (s *scanner) sign(r rune, size int) int {
 	inWord := s.last == letter || s.last == digit
 	switch {
@@ -72,13 +72,13 @@ func (s *scanner) sign(r rune, size int) int {
 	return size
 }
 
-// suffix is how many + and # from here belong to the word before: one at its
-// end, or two, which a number may follow (c++17).
+// suffix returns how many + and # from here belong to the preceding word: one at its end, or two,
+// which a number may follow (c++17).
 func (s *scanner) suffix() int {
 	n := 0
 	for s.at+n < len(s.text) && (s.text[s.at+n] == '+' || s.text[s.at+n] == '#') {
 		if n++; n > 2 {
-			return 0 // a row of signs is no name
+			return 0 // a longer run is not part of a name
 		}
 	}
 	switch next := s.classAt(s.at + n); {
@@ -88,8 +88,7 @@ func (s *scanner) suffix() int {
 	return n
 }
 
-// lastLetterAt reports whether one letter stands at a place and the word ends
-// behind it.
+// lastLetterAt reports whether a single letter is at an index and ends the word.
 func (s *scanner) lastLetterAt(at int) bool {
 	if s.classAt(at) != letter {
 		return false
@@ -105,7 +104,7 @@ func (s *scanner) lastLetterAt(at int) bool {
 	return !s.wordAt(at+size) && classify(r) != mark
 }
 
-// wordAt reports whether a letter or a digit stands at a place.
+// wordAt reports whether a letter or a digit is at an index.
 func (s *scanner) wordAt(at int) bool {
 	c := s.classAt(at)
 	return c == letter || c == digit
@@ -146,10 +145,10 @@ func (s *scanner) add(r rune, kind class) {
 	s.last = kind
 }
 
-// lower goes by the upper case, so that the two small sigmas are one letter.
+// lower converts to upper case first, so that both small sigmas become one letter.
 func lower(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }
 
-// end hands on the token that has begun, if any.
+// end emits the current token, if any.
 func (s *scanner) end() {
 	if len(s.buf) > 0 {
 		s.fn(s.buf)

@@ -1,5 +1,5 @@
-// Package words cuts text into the tokens that keywords are compared by. There
-// is one rule for texts and keywords, and for every backend.
+// Package words splits text into the tokens by which keywords are compared. Texts, keywords and
+// all backends use the same rule.
 package words
 
 import (
@@ -10,21 +10,19 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MaxLength is the longest token in bytes. A longer word is cut into tokens that
-// follow one another.
+// MaxLength is the longest token in bytes. A longer word is split into consecutive tokens.
 const MaxLength = 128
 
-// Each calls fn with every token of the text, in order, in work proportional to
+// Each calls fn with every token of the text, in order, in time linear in
 // its length. The token is only valid during the call.
 //
 // A token is a word of letters, digits and marks, in lower case after Unicode's
-// compatibility normalisation (NFKC). An underscore or a dot inside a word is
-// part of it (node.js, v2.0), so is a dot before a word that begins with a letter
-// (.net), one or two of + and # behind a word's last letter (c++, c#), and a
-// hyphen before a last part of one letter (objective-c). Whatever else is no
-// letter or digit ends a word. Each character of Chinese, Japanese, Korean and of
-// the scripts of South East Asia that have no spaces is a token of its own, with
-// the marks upon it; so is each pictograph.
+// compatibility normalisation (NFKC). It includes an underscore or a dot inside the word
+// (node.js, v2.0), a dot before a word that begins with a letter (.net), one or two of
+// + and # after the last letter (c++, c#), and a hyphen before a last part of one letter
+// (objective-c). Any other character that is not a letter or digit ends a word. Each
+// character of Chinese, Japanese, Korean and of the scripts of South East Asia without
+// spaces is a separate token, with its marks; so is each pictograph.
 //
 // Tokens are never empty, are valid UTF-8, and have no spaces, quotes or
 // backslashes.
@@ -55,29 +53,29 @@ func Append(b []byte, text string) []byte {
 	return b
 }
 
-// normal is the text in NFKC. Trade mark signs end a word as ® and © do; NFKC
-// would make letters of them.
+// normal returns the text in NFKC. Trade mark signs end a word like ® and ©; NFKC would turn them
+// into letters.
 func normal(text string) string {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
-			// The normalizer leaves out what follows some invalid bytes.
+			// The normalizer drops text after some invalid bytes.
 			return norm.NFKC.String(unmarked.Replace(strings.ToValidUTF8(text, "\ufffd")))
 		}
 	}
 	return text
 }
 
-// class says what a character does.
+// class is the role of a character in tokens.
 type class uint8
 
 const (
 	other      class = iota // ends a word
 	letter                  // part of a word
 	digit                   // part of a word
-	mark                    // part of a word or character that has begun
+	mark                    // part of the current word or character
 	ideograph               // a token
 	pictograph              // a token
-	ignored                 // as if it were not there
+	ignored                 // skipped
 )
 
 func classify(r rune) class {
@@ -97,7 +95,7 @@ func classifyRune(r rune) class {
 	case r == zeroWidthSpace:
 		return other
 	case unicode.Is(unicode.Variation_Selector, r), unicode.Is(unicode.Me, r):
-		return ignored // how a character is drawn
+		return ignored // affects only how a character is drawn
 	case unicode.Is(unicode.Cf, r):
 		return ignored // soft hyphens, joiners, directions
 	case unicode.IsMark(r):
@@ -116,8 +114,8 @@ func classifyRune(r rune) class {
 	return other
 }
 
-// Single reports whether a token is one character of a script whose words are not
-// marked: such a token is a part of a word.
+// Single reports whether a token is one character of a script that does not separate words, and
+// so only a part of a word.
 func Single(token string) bool {
 	r, _ := utf8.DecodeRuneInString(token)
 	return classify(r) == ideograph
@@ -125,21 +123,20 @@ func Single(token string) bool {
 
 const (
 	zeroWidthSpace  = '\u200b'
-	longVowel       = 'ー' // of Hiragana and Katakana, in neither of them
+	longVowel       = 'ー' // used in Hiragana and Katakana, in the range table of neither
 	firstSingle     = 0x0e00
 	firstPictograph = 0x2600
 )
 
-// single are the scripts of which each character is a token.
+// single lists the scripts in which each character is a token.
 var single = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo,
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// stopWords say nothing by themselves: articles, the commonest prepositions,
-// conjunctions and pronouns of languages that many items are in, particles of
-// Chinese, Japanese and Korean. Words that mean something of their own in another
-// of these languages are left out where readers would look for them.
+// stopWords carry no meaning alone: articles, the commonest prepositions, conjunctions and
+// pronouns of common languages, particles of Chinese, Japanese and Korean. A word is not listed
+// if readers may search for its meaning in another of these languages.
 var stopWords = set(
 	// English
 	`a an and are as at be been but by can did do does for from had has have he her him his how i if in into is it
@@ -174,6 +171,6 @@ func set(lists ...string) map[string]bool {
 	return all
 }
 
-// Stop reports whether a token is a stop word: one that says nothing by itself,
-// though it may be part of a phrase.
+// Stop reports whether a token is a stop word: it carries no meaning alone, but may be part of a
+// phrase.
 func Stop(token string) bool { return stopWords[token] }

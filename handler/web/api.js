@@ -1,5 +1,4 @@
-// What the pages share: calls of the API, and how times and numbers are
-// written.
+// Shared by the pages: API calls, and the formatting of times and numbers.
 
 export class Refused extends Error {
   constructor(status, code, message) { super(message); this.status = status; this.code = code; }
@@ -7,13 +6,13 @@ export class Refused extends Error {
 
 const AWAY = 'The server cannot be reached. Check the network, or try again in a moment.';
 
-// call answers {data, etag}, or throws Refused with what the server says. signal ends it.
+// call returns {data, etag}, or throws Refused with the server's message. signal aborts it.
 export async function call(method, path, { body, headers = {}, signal } = {}) {
   const response = await fetch(path, {
     method, signal, headers: { 'Content-Type': 'application/json', ...headers }, body: body && JSON.stringify(body),
   }).catch(away);
   const answer = await response.json().catch((error) => {
-    if (response.ok) away(error); // the answer broke off
+    if (response.ok) away(error); // the answer was truncated
     return { code: -1, msg: `The server answered ${response.status}. Try again in a moment.` };
   });
   if (answer.code !== 0) throw new Refused(response.status, answer.code, answer.msg);
@@ -22,21 +21,21 @@ export async function call(method, path, { body, headers = {}, signal } = {}) {
 
 function away(error) { throw error.name === 'AbortError' ? error : new Error(AWAY); }
 
-// newID names a call. randomUUID is missing where a page came by plain HTTP from another
-// machine.
+// newID returns an id for a call. randomUUID is missing in a page loaded by plain HTTP from
+// another machine.
 export function newID() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('');
 }
 
-// storage keeps texts in the browser. Where site data is blocked, and where there is no room,
-// it keeps them as long as the page is open.
+// storage stores texts in the browser. If site data is blocked or full, it keeps them only while
+// the page is open.
 function storage(name) {
   const memory = new Map();
   let real;
   try { real = window[name]; } catch { /* blocked */ }
   return {
     get: (key) => memory.get(key) ?? real?.getItem(key) ?? null,
-    // json is what was kept as JSON, null where it cannot be read.
+    // json returns a value stored as JSON, or null if it cannot be read.
     json(key) {
       try { return JSON.parse(this.get(key)); } catch { return null; }
     },
@@ -64,7 +63,7 @@ export const short = (x) => (x === 0 ? '0' : Math.abs(x) >= 0.01 ? x.toFixed(2).
 // make builds an element with properties and children.
 export function make(name, properties = {}, ...children) {
   const element = Object.assign(document.createElement(name), properties);
-  if (name === 'input' || name === 'textarea' || 'textContent' in properties) element.dir ||= 'auto'; // a person's text may run from right to left
+  if (name === 'input' || name === 'textarea' || 'textContent' in properties) element.dir ||= 'auto'; // user text may run from right to left
   element.append(...children);
   return element;
 }

@@ -1,6 +1,6 @@
-// Command freshet-bench measures Freshet: by itself what Freshet promises, each
-// beside its baseline; with --simulate days of traffic against the formulas;
-// with load how a running server holds.
+// Command freshet-bench measures Freshet: by default the documented promises, each next to its
+// baseline; with --simulate days of traffic against the formulas; with load the behaviour of a
+// running server under load.
 //
 //	scripts/bench.sh --help
 package main
@@ -19,7 +19,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// After the first signal the next one ends the process at once.
+	// A second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
@@ -29,8 +29,8 @@ func main() {
 // usageError is an error in the command line.
 type usageError struct{ error }
 
-// run is main with everything it touches as a parameter. It returns 1 on an
-// error and 2 where the command line is wrong.
+// run is main with its inputs and outputs as parameters. It returns 1 on an error and 2 if the
+// command line is invalid.
 func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	root := newMeasureCommand()
 	root.AddCommand(newLoadCommand())
@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		err = errors.New("interrupted")
 	}
-	fmt.Fprintf(root.ErrOrStderr(), "freshet-bench: %v\n", err) // masks secrets once they are known
+	fmt.Fprintf(root.ErrOrStderr(), "freshet-bench: %v\n", err) // the writer masks secrets once they are known
 	if errors.As(err, &usageError{}) {
 		return 2
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/freshet/freshet/configs"
 )
 
-// errImpossible ends the command with exit code 1 after the report is printed.
+// errImpossible makes the command exit with code 1 after the report is printed.
 var errImpossible = errors.New("the results cannot be; see above")
 
 // benchFlags are the flags of the command line.
@@ -86,11 +86,11 @@ func newMeasureCommand() *cobra.Command {
 	return cmd
 }
 
-// toStdout is the file name that stands for standard output.
+// toStdout is the file name that means standard output.
 const toStdout = "-"
 
-// args checks what stands on the command line beside flags: files with --quality,
-// else nothing but the name behind --json, which need not be there.
+// args checks the positional arguments: files with --quality, otherwise only an optional file
+// name after --json.
 func (f *benchFlags) args(cmd *cobra.Command, args []string) error {
 	if f.quality.on {
 		return qualityArgs(args)
@@ -123,7 +123,7 @@ func runBench(cmd *cobra.Command, cfg configs.Config, f benchFlags) error {
 	return nil
 }
 
-// measure runs what is asked for; a short run is all of it.
+// measure runs the selected measurement; a short run includes the simulations.
 func measure(ctx context.Context, o bench.Options, f benchFlags) (*bench.Report, error) {
 	if f.simulate {
 		return bench.Simulate(ctx, o, f.traffic)
@@ -151,7 +151,7 @@ func measure(ctx context.Context, o bench.Options, f benchFlags) (*bench.Report,
 	return report, nil
 }
 
-// report is the output of a run, for people and for programs.
+// report is the output of a run, as tables and as JSON.
 type report interface {
 	Print(w io.Writer) error
 	Write(w io.Writer) error

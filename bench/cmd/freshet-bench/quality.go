@@ -35,7 +35,7 @@ func (f *qualityFlags) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.also, "also", nil, "with --quality: measure one more ranking, as changes to the default such as scale=72h,weight=0.2; may be repeated")
 }
 
-// options are those of the measurement; errors say which flag is wrong.
+// options returns the options of the measurement; errors name the invalid flag.
 func (f *qualityFlags) options(cfg configs.Config) (o quality.Options, err error) {
 	o.Config, o.Also = cfg, f.also
 	var errs [4]error
@@ -61,7 +61,7 @@ func parseTime(flag, text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%s: write 2016-06-01, 2016-06-01T12:00 or 2016-06-01T12:00:00+02:00, not %q", flag, text)
 }
 
-// parseWindow reads days, which time.ParseDuration does not know, or a duration.
+// parseWindow parses a number of days, which time.ParseDuration does not support, or a duration.
 func parseWindow(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if n, err := strconv.ParseUint(days, 10, 16); err == nil && n > 0 {
@@ -95,7 +95,7 @@ func runQuality(cmd *cobra.Command, cfg configs.Config, f benchFlags, args []str
 	return writeReport(cmd, report, f.json)
 }
 
-// qualityArgs are the files that --quality takes.
+// qualityArgs checks the files given to --quality.
 func qualityArgs(args []string) error {
 	if len(args) < 2 {
 		return usageError{errors.New("--quality takes a file of items and one or more of events: freshet-bench --quality ITEMS EVENTS")}

@@ -5,62 +5,65 @@ import { listen } from './shared.js';
 import type { Page } from './types.js';
 import { sleep } from './wait.js';
 
-/** How much is new since the last refresh. */
+/** The number of new entries since the last refresh. */
 export interface Badge {
   /**
-   * The number to show: unseen items and posts of the feed that are newer, as a silent
-   * refresh counts them (`new_count`), wherever the reader has refreshed.
+   * The number to show: newer unseen items and posts of the feed, as a silent refresh counts
+   * them (`new_count`). A refresh on any of the reader's devices resets it.
    */
   count: number;
   /**
-   * Posts that the stream has told of, which are new in the timeline; 0 without a stream.
-   * It begins anew with a refresh of this feed, and where `count` falls because the reader
-   * has read in another tab or on another device: with the next look, or when a hidden
-   * page is shown.
+   * New posts in the timeline, as reported by the stream; 0 without a stream. Reset by a
+   * refresh of this feed. Also reset when `count` falls because the reader has read in another
+   * tab or on another device; that is noticed with the next check, or when a hidden page is
+   * shown.
    */
   posts: number;
-  /** Whether there is a stream: changes are told within seconds. */
+  /** Whether a stream is open: then changes are reported within seconds. */
   live: boolean;
 }
 
-/** How a badge looks for what is new. */
+/** How a badge checks for new entries. */
 export interface BadgeOptions {
   /**
-   * The pause between two silent refreshes, in milliseconds; 30,000 where it is left out.
-   * Twice that while there is a stream, which tells of posts but not of items.
+   * The interval of silent refreshes, in milliseconds; default 30,000. It doubles while a
+   * stream is open, which reports posts but not items.
    */
   every?: number | undefined;
-  /** The `id` of the newest post that is shown, as {@link News.id}: the stream tells what is new since. */
+  /** The `id` of the newest post shown, as {@link News.id}: the stream reports posts after it. */
   last?: string | undefined;
   /**
-   * Is told why there is no stream, or why a silent refresh failed. The badge goes on by
-   * itself: an error that stays, such as `unauthenticated`, comes again with each look.
-   * After four looks it also tries again to listen.
+   * Called with the reason why there is no stream, or why a silent refresh failed. The badge
+   * continues: a lasting error, such as `unauthenticated`, is reported with each check. After
+   * four checks it also tries to reopen the stream.
    */
   onError?: ((error: unknown) => void) | undefined;
 }
 
-/** The pauses of looks after news, in milliseconds: recall may have a post some seconds after the timeline. */
+/**
+ * Delays of the checks after news, in milliseconds: recall may lag the timeline by some
+ * seconds.
+ */
 const afterNews = [3000, 7000];
 
-/** How many looks there are before a badge whose stream was refused tries to listen again. */
+/** The number of checks before a badge whose stream was refused tries to reopen it. */
 const looksBetween = 4;
 
-/** Keeps a badge. The stream says when to look, a silent refresh what is new. */
+/** Maintains a badge. The stream triggers checks; a silent refresh counts what is new. */
 export class BadgeWatch {
   readonly #client: Client;
   readonly #silent: (options: CallOptions) => Promise<Page>;
   readonly #callback: (badge: Badge) => void;
   readonly #options: BadgeOptions;
   #badge: Badge = { count: 0, posts: 0, live: false };
-  #told = ''; // what the callback was told last
+  #told = ''; // the last value passed to the callback
   #last: string | undefined;
   #pauses: number[] = [];
   #cleared = 0;
-  #looks = 0; // before the next try to listen; 0: none is due
+  #looks = 0; // checks until the stream is retried; 0 if none is due
   #stopped = false;
   #running: AbortController | undefined;
-  #leave: () => void = () => {}; // ends listening
+  #leave: () => void = () => {}; // stops listening
   #wake: () => void = () => {};
 
   constructor(client: Client, silent: (options: CallOptions) => Promise<Page>, callback: (badge: Badge) => void, options: BadgeOptions = {}) {
@@ -73,20 +76,23 @@ export class BadgeWatch {
     this.#turn();
   }
 
-  /** Begins anew: what there is has been read. */
+  /** Resets the badge: everything has been read. */
   clear(): void {
     this.#cleared++;
     this.#tell({ count: 0, posts: 0 });
   }
 
-  /** Ends it. The callback is not called any more. */
+  /** Stops the badge. The callback is not called any more. */
   stop(): void {
     this.#stopped = true;
     page?.removeEventListener('visibilitychange', this.#turn);
     this.#end();
   }
 
-  /** Runs while the page is looked at: a browser has few connections to one server, for all its tabs. */
+  /**
+   * Runs only while the page is visible: a browser limits the connections to one server over
+   * all tabs.
+   */
   readonly #turn = () => {
     this.#end();
     this.#badge.live = false;
@@ -116,7 +122,7 @@ export class BadgeWatch {
       ended: (error) => {
         this.#tell({ live: false });
         this.#failed(error);
-        // What this fetch cannot do now it never can.
+        // A fetch without streaming never gains it.
         if (!(error instanceof FreshetError && error.kind === 'no_stream')) this.#looks = looksBetween;
       },
     });
@@ -142,7 +148,7 @@ export class BadgeWatch {
     }
   }
 
-  /** Waits, less long where news come. */
+  /** Waits, but not after news has arrived. */
   async #pause(ms: number, signal: AbortSignal): Promise<void> {
     const woken = new AbortController();
     this.#wake = () => woken.abort();
@@ -154,7 +160,7 @@ export class BadgeWatch {
     if (onError) this.#apart(() => onError(error));
   }
 
-  /** Calls the app apart, so that an error of it is one of the app and does not end the badge. */
+  /** Calls the app in a separate task, so that its errors do not end the badge. */
   #apart(call: () => void): void {
     queueMicrotask(() => { if (!this.#stopped) call(); });
   }

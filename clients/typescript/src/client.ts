@@ -7,70 +7,74 @@ import { newID } from './wait.js';
 
 /** One call of the feed. */
 export interface Ask {
-  /** `refresh`: the best unseen items now. `load_more`: the next page of the last refresh. */
+  /** `refresh` returns the best unseen items now, `load_more` the next page of the last refresh. */
   action: 'refresh' | 'load_more';
-  /** Items of the page, 1 to 100; the server's 20 where it is left out. */
+  /** Items per page, 1 to 100; default 20, set by the server. */
   limit?: number | undefined;
-  /** With `refresh`: looks for what is new since the last one and changes nothing. */
+  /** With `refresh`: counts what is new since the last one, without changing anything. */
   silent?: boolean | undefined;
   /**
-   * 1 to 64 characters of `A-Z a-z 0-9 _ . @ -`. For a minute the server answers the same
-   * page again to the same call. Left out, a random one is taken, so that a lost answer
-   * does not cost the reader a page.
+   * 1 to 64 characters of `A-Z a-z 0-9 _ . @ -`. For a minute the server answers a repeated
+   * call with the same page. If omitted, a random id is used, so that a lost answer does not
+   * cost the reader a page.
    */
   request_id?: string | undefined;
-  /** Which of the reader's feeds; `for_you` where it is left out. */
+  /** The reader's feed; default `for_you`. */
   feed?: FeedName | undefined;
-  /** Says of each entry in `in_feed.why` why it is there. */
+  /** Explains each entry in `in_feed.why`. */
   why?: boolean | undefined;
 }
 
-/** Which page of a list of posts. */
+/** Selects a page of a list of posts. */
 export interface PageOptions extends CallOptions {
-  /** The `next_cursor` of the page before; left out: the newest. */
+  /** The `next_cursor` of the previous page; omitted for the newest posts. */
   cursor?: string | null | undefined;
-  /** 1 to 100; the server's 20 where it is left out. */
+  /** 1 to 100; default 20, set by the server. */
   limit?: number | undefined;
 }
 
-/** How many events or impressions one call may bring. */
+/** The maximum number of events or impressions per call. */
 const most = 500;
 
 /**
- * Calls one server for one reader. Each method rejects with a {@link FreshetError}, or
- * with the reason of the signal where the call was aborted. {@link Feed} is for
- * reading; {@link Client.do} makes any call that has no method here.
+ * Calls one server for one reader. Each method rejects with a {@link FreshetError}, or with the
+ * reason of the signal if the call was aborted. Use {@link Feed} for reading; {@link Client.do}
+ * makes any call that has no method here.
  */
 export class Client {
   readonly #transport: Transport;
 
-  /** Throws a TypeError where `server` is no URL and no path of a page's own server. */
+  /** Throws a TypeError if `server` is neither a URL nor a path on the page's own server. */
   constructor(options: Options) {
     this.#transport = new Transport(options);
   }
 
   /**
-   * Makes a call, again where that is safe, and returns the `data` of its answer. `Data`
-   * is its type: `client.do<Data<'/v1/circles', 'get'>>({ method: 'GET', path: '/v1/circles', repeatable: true })`.
+   * Makes a call, retries it if that is safe, and returns the `data` of the answer, of type
+   * `Data`: `client.do<Data<'/v1/circles', 'get'>>({ method: 'GET', path: '/v1/circles',
+   * repeatable: true })`.
    */
   do<T>(call: Call, options?: CallOptions): Promise<T> {
     return this.#transport.do<T>(call, options);
   }
 
-  /** POST /v1/feed. {@link Feed} keeps what belongs to one list. */
+  /** POST /v1/feed. {@link Feed} adds the state of one list. */
   feed<Own = unknown>(ask: Ask, options?: CallOptions): Promise<Page<Own>> {
     const body = ask.silent ? ask : { request_id: newID(), ...ask };
     return this.do({ method: 'POST', path: '/v1/feed', body, repeatable: true }, options);
   }
 
-  /** GET /v1/feed/guest: what trends, the same for everybody. limit is 1 to 100, the server's 20 where it is left out. */
+  /**
+   * GET /v1/feed/guest: trending entries, the same for everyone. limit is 1 to 100; default 20,
+   * set by the server.
+   */
   guest(options: CallOptions & { limit?: number } = {}): Promise<GuestPage> {
     return this.#get(`/v1/feed/guest${query({ limit: options.limit })}`, options);
   }
 
   /**
-   * POST /v1/impressions: the reader has seen these. Needed where the server has
-   * `impressions.on: seen`, harmless elsewhere. Long lists take several calls.
+   * POST /v1/impressions: reports what the reader has seen. Required if the server has
+   * `impressions.on: seen`, harmless otherwise. Long lists are split into several calls.
    */
   async seen(ids: string[], options?: CallOptions): Promise<void> {
     for (let i = 0; i < ids.length; i += most) {
@@ -79,8 +83,8 @@ export class Client {
   }
 
   /**
-   * POST /v1/events: the reader has done this. Long lists take several calls; telling
-   * something twice is harmless.
+   * POST /v1/events: reports acts of the reader. Long lists are split into several calls;
+   * reporting an act twice is harmless.
    */
   async events(events: FeedEvent[], options?: CallOptions): Promise<EventsTaken> {
     const all: EventsTaken = { accepted: 0, not_shown: 0 };
@@ -93,7 +97,7 @@ export class Client {
     return all;
   }
 
-  /** GET /v1/timeline: everything new from whom the reader follows, newest first. */
+  /** GET /v1/timeline: all posts from people the reader follows, newest first. */
   timeline(options: PageOptions = {}): Promise<PostPage> {
     return this.#get(`/v1/timeline${query({ cursor: options.cursor, limit: options.limit })}`, options);
   }
@@ -104,18 +108,18 @@ export class Client {
   }
 
   /**
-   * GET /v1/stream: tells that the timeline has something new. It connects again by itself,
-   * where it has been, until its signal is aborted or the loop over it is left; it throws
-   * where the server refuses it. {@link Feed.badge} polls then.
+   * GET /v1/stream: reports new posts in the timeline. It reconnects and resumes automatically
+   * until its signal is aborted or the loop over it ends; it throws if the server refuses it.
+   * {@link Feed.badge} then polls instead.
    */
   stream(options?: StreamOptions): AsyncGenerator<News, never> {
     return stream(this.#transport, options);
   }
 
   /**
-   * POST /v1/posts: publishes, with up to 10 images. A retry does not publish twice. The
-   * kinds `unprocessable`, `too_large` and `not_an_image` say what is wrong with the post
-   * or an image, `conflict` that the key was used for another post.
+   * POST /v1/posts: publishes a post with up to 10 images. A retry does not publish it twice.
+   * The error kinds `unprocessable`, `too_large` and `not_an_image` mean a problem with the
+   * post or an image, `conflict` that the key was used for another post.
    */
   createPost(post: NewPost, options: CallOptions = {}): Promise<Post> {
     const { key = newID(), ...rest } = post;
@@ -126,40 +130,43 @@ export class Client {
   }
 
   /**
-   * The whole URL of what the server has a path for, such as the `url` of an image of a
-   * post: for an `<img>`, where everybody may see the image.
+   * The full URL for a path on the server, such as the `url` of a post's image, for an `<img>`.
+   * Use it only for public images.
    */
   url(path: string): string {
     return path.startsWith('/') ? this.#transport.base + path : path;
   }
 
   /**
-   * An image of a post by its `url`, called for as the reader: for images that not everybody
-   * may see, which an `<img>` is refused. Show it with `URL.createObjectURL`.
+   * Downloads an image of a post by its `url` as the reader, for images that are not public and
+   * so not available to an `<img>`. Show it with `URL.createObjectURL`.
    */
   image(path: string, options?: CallOptions): Promise<Blob> {
     return this.#transport.blob(path, options);
   }
 
-  /** GET /v1/posts/{id}. `not_found` where there is none that the caller may see. */
+  /** GET /v1/posts/{id}. `not_found` if there is no such post visible to the caller. */
   post(id: string, options?: CallOptions): Promise<Post> {
     return this.#get(postPath(id), options);
   }
 
   /**
-   * GET /v1/posts/{id}/replies: flat, the newest first unless `order` says oldest. A reply is
-   * published with {@link createPost} and its `reply_to`.
+   * GET /v1/posts/{id}/replies: a flat list, newest first unless `order` is `oldest`. Publish a
+   * reply with {@link createPost} and `reply_to`.
    */
   replies(id: string, options: PageOptions & { order?: 'newest' | 'oldest' | undefined } = {}): Promise<PostPage> {
     return this.#get(`${postPath(id)}/replies${query({ order: options.order, cursor: options.cursor, limit: options.limit })}`, options);
   }
 
-  /** PATCH /v1/posts/{id}: what is left out stays. Returns the post as it is now. */
+  /** PATCH /v1/posts/{id}: omitted fields are unchanged. Returns the updated post. */
   editPost(id: string, edit: PostEdit, options?: CallOptions): Promise<Post> {
     return this.do({ method: 'PATCH', path: postPath(id), body: edit, repeatable: true }, options);
   }
 
-  /** DELETE /v1/posts/{id}. `not_found` where there is none; after a retry the try before may have deleted it. */
+  /**
+   * DELETE /v1/posts/{id}. `not_found` if it does not exist; after a retry, the first try may
+   * have deleted it.
+   */
   async deletePost(id: string, options?: CallOptions): Promise<void> {
     await this.do({ method: 'DELETE', path: postPath(id), repeatable: true }, options);
   }
@@ -174,65 +181,86 @@ export class Client {
     return this.do({ method: 'DELETE', path: `${postPath(id)}/like`, repeatable: true }, options);
   }
 
-  /** PUT /v1/agents/{agent_id}/following/{author}. Says whether anything changed; after a retry the try before may have done it. */
+  /**
+   * PUT /v1/agents/{agent_id}/following/{author}. Returns whether anything changed; after a
+   * retry, the first try may have changed it.
+   */
   follow(agent: string, author: string, options?: CallOptions): Promise<boolean> {
     return this.#change('PUT', followPath(agent, author), options);
   }
 
-  /** POST /v1/agents/{agent_id}/following: up to 100 authors beside those of before. Who is refused is in the answer. */
+  /**
+   * POST /v1/agents/{agent_id}/following: follows up to 100 more authors. The answer lists
+   * those refused.
+   */
   followMany(agent: string, authors: string[], options?: CallOptions): Promise<Followed> {
     return this.do({ method: 'POST', path: `${agentPath(agent)}/following`, body: { authors }, repeatable: true }, options);
   }
 
-  /** GET /v1/agents/{agent_id}/suggestions: up to `limit` authors whom the agent may want to follow, the best first. */
+  /**
+   * GET /v1/agents/{agent_id}/suggestions: up to `limit` authors whom the agent may want to
+   * follow, best first.
+   */
   suggestions(agent: string, options: CallOptions & { limit?: number } = {}): Promise<Suggestions> {
     return this.#get(`${agentPath(agent)}/suggestions${query({ limit: options.limit })}`, options);
   }
 
-  /** DELETE /v1/agents/{agent_id}/following/{author}. Says whether anything changed. */
+  /** DELETE /v1/agents/{agent_id}/following/{author}. Returns whether anything changed. */
   unfollow(agent: string, author: string, options?: CallOptions): Promise<boolean> {
     return this.#change('DELETE', followPath(agent, author), options);
   }
 
-  /** PUT /v1/agents/{agent_id}/blocked/{agent}: ends the follows of both, and neither sees the other's posts. Says whether anything changed. */
+  /**
+   * PUT /v1/agents/{agent_id}/blocked/{agent}: ends the follows of both, and hides the posts of
+   * each from the other. Returns whether anything changed.
+   */
   block(agent: string, other: string, options?: CallOptions): Promise<boolean> {
     return this.#change('PUT', blockPath(agent, other), options);
   }
 
-  /** DELETE /v1/agents/{agent_id}/blocked/{agent}. Says whether anything changed. */
+  /** DELETE /v1/agents/{agent_id}/blocked/{agent}. Returns whether anything changed. */
   unblock(agent: string, other: string, options?: CallOptions): Promise<boolean> {
     return this.#change('DELETE', blockPath(agent, other), options);
   }
 
-  /** GET /v1/agents/{agent_id}/blocked: a page of whom the agent blocks. `next_after` is the `after` of the next one, null for none. */
+  /**
+   * GET /v1/agents/{agent_id}/blocked: a page of the agents blocked. `next_after` is the
+   * `after` of the next page, null if there is none.
+   */
   blocked(agent: string, after = '', options?: CallOptions): Promise<AgentPage> {
     return this.#get(`${agentPath(agent)}/blocked${after && `?after=${encodeURIComponent(after)}`}`, options);
   }
 
-  /** GET /v1/agents/{agent_id}/profile. `not_found` where the agent has none. */
+  /** GET /v1/agents/{agent_id}/profile. `not_found` if the agent has none. */
   profile(agent: string, options?: CallOptions): Promise<AgentProfile> {
     return this.#get(profilePath(agent), options);
   }
 
-  /** PUT /v1/agents/{agent_id}/profile: replaces it, and returns it as it is stored. Changed mutes end the session. */
+  /**
+   * PUT /v1/agents/{agent_id}/profile: replaces the profile, and returns it as stored. Changed
+   * mutes end the session.
+   */
   putProfile(agent: string, profile: Profile, options?: CallOptions): Promise<Profile> {
     return this.do({ method: 'PUT', path: profilePath(agent), body: profile, repeatable: true }, options);
   }
 
   /**
-   * PATCH /v1/agents/{agent_id}/profile: a JSON merge patch. What it does not name stays, null removes a
-   * field. Returns the profile as it is stored.
+   * PATCH /v1/agents/{agent_id}/profile: a JSON merge patch. Fields not named are unchanged,
+   * null removes a field. Returns the profile as stored.
    */
   patchProfile(agent: string, patch: Record<string, unknown>, options?: CallOptions): Promise<Profile> {
     return this.do({ method: 'PATCH', path: profilePath(agent), body: patch, repeatable: true }, options);
   }
 
-  /** PUT /v1/agents/{agent_id}/muted/…: one step, beside which those of other devices stay. Says whether anything changed. */
+  /**
+   * PUT /v1/agents/{agent_id}/muted/…: adds one mute, without overwriting those from other
+   * devices. Returns whether anything changed.
+   */
   mute(agent: string, list: MutedList, value: string, options?: CallOptions): Promise<boolean> {
     return this.#change('PUT', mutedPath(agent, list, value), options);
   }
 
-  /** DELETE /v1/agents/{agent_id}/muted/…. Says whether anything changed. */
+  /** DELETE /v1/agents/{agent_id}/muted/…. Returns whether anything changed. */
   unmute(agent: string, list: MutedList, value: string, options?: CallOptions): Promise<boolean> {
     return this.#change('DELETE', mutedPath(agent, list, value), options);
   }
@@ -247,7 +275,7 @@ export class Client {
   }
 }
 
-/** How long a post with images may take by default, in milliseconds. */
+/** The default timeout of a post with images, in milliseconds. */
 const uploadTimeout = 120_000;
 
 const postPath = (id: string) => `/v1/posts/${encodeURIComponent(id)}`;
@@ -257,7 +285,7 @@ const blockPath = (agent: string, other: string) => `${agentPath(agent)}/blocked
 const mutedPath = (agent: string, list: MutedList, value: string) => `${agentPath(agent)}/muted/${list}/${encodeURIComponent(value)}`;
 const followPath = (agent: string, author: string) => `${agentPath(agent)}/following/${encodeURIComponent(author)}`;
 
-/** The query of what is given, with its question mark. */
+/** The query string of the given values, with its question mark. */
 function query(values: Record<string, string | number | null | undefined>): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {

@@ -1,14 +1,14 @@
 /**
- * What went wrong, for programs:
+ * The kind of an error, for programs:
  *
- * - of an answer of the server: `bad_request` (400), `unauthenticated` (401), `forbidden`
+ * - from an answer of the server: `bad_request` (400), `unauthenticated` (401), `forbidden`
  *   (403), `not_found` (404), `conflict` (409), `precondition` (412), `too_large` (413),
  *   `not_an_image` (415), `unprocessable` (422), `rate_limited` (429), `unavailable` (502,
  *   503, 504), `refused` (any other);
- * - without one: `unreachable` (no whole answer came), `timeout` (not within
- *   the time of the call), `superseded` (a newer call about the same thing decides),
- *   `not_freshet` (what answered is no Freshet server), `no_stream` (this `fetch` does not
- *   give a body while it comes).
+ * - without an answer: `unreachable` (no complete answer arrived), `timeout` (not within the
+ *   timeout of the call), `superseded` (a newer call for the same thing replaces this one),
+ *   `not_freshet` (the answer is not from a Freshet server), `no_stream` (this `fetch` does
+ *   not support streaming bodies).
  */
 export type ErrorKind =
   | 'bad_request' | 'unauthenticated' | 'forbidden' | 'not_found' | 'conflict' | 'precondition' | 'too_large'
@@ -41,7 +41,7 @@ const advice: Record<ErrorKind, string> = {
   no_stream: 'Poll instead, as Feed.badge does.',
 };
 
-/** More about a {@link FreshetError}, as its fields have it. */
+/** Details of a {@link FreshetError}. */
 export interface ErrorDetails {
   status?: number | undefined;
   code?: number | undefined;
@@ -51,25 +51,25 @@ export interface ErrorDetails {
   cause?: unknown;
 }
 
-/** A call that failed. One that was aborted rejects with the reason of its signal instead. */
+/** A failed call. An aborted call rejects with the reason of its signal instead. */
 export class FreshetError extends Error {
   override readonly name = 'FreshetError';
-  /** What went wrong, for programs. */
+  /** The kind of error, for programs. */
   readonly kind: ErrorKind;
-  /** The status of HTTP; 0: there was no whole answer. */
+  /** The HTTP status; 0 without a complete answer. */
   readonly status: number;
-  /** The code of the answer, such as 40003; 0: the answer was none of Freshet's. */
+  /** The code in the answer, such as 40003; 0 if the answer is not from Freshet. */
   readonly code: number;
   /** What to do about it, for developers. */
   readonly advice: string;
-  /** How long the server asks to wait, in milliseconds; 0: it does not. */
+  /** How long the server asks to wait, in milliseconds; 0 if it does not. */
   readonly retryAfter: number;
-  /** Of the call, as the server's log has it; "": it is not known. */
+  /** The id of the request in the server's log; "" if unknown. */
   readonly requestId: string;
-  /** What was done nevertheless, such as the report of an upload; mostly undefined. */
+  /** What was done in spite of the error, such as the report of an upload; usually undefined. */
   readonly data: unknown;
 
-  /** For the client itself, and for tests of apps. */
+  /** Called by the client, and by tests of apps. */
   constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause });
     this.kind = kind;
@@ -82,7 +82,7 @@ export class FreshetError extends Error {
   }
 }
 
-/** The error of an answer that is no success. envelope is its body, where that is Freshet's. */
+/** The error for an unsuccessful answer. envelope is its body, if it is Freshet's. */
 export function refusal(response: Response, envelope?: { code: number; msg: string; data?: unknown }): FreshetError {
   const { status } = response;
   const message = envelope ? `the server answered ${status} (${envelope.code}): ${envelope.msg}` : `the server answered ${status}`;
@@ -95,14 +95,17 @@ export function refusal(response: Response, envelope?: { code: number; msg: stri
   });
 }
 
-/** Reads a Retry-After, in seconds or as a date by the server's clock, in milliseconds. */
+/** Parses Retry-After, in seconds or as a date by the server's clock, and returns milliseconds. */
 function wait(headers: Headers): number {
   const header = headers.get('Retry-After') ?? '';
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : dateOf(header) - (dateOf(headers.get('Date') ?? '') || Date.now());
   return ms > 0 ? ms : 0; // not NaN
 }
 
-/** A date of HTTP, of which the form that ends with the year has no zone; NaN: it is none. */
+/**
+ * Parses an HTTP date; the format that ends with the year has no time zone. NaN if it is
+ * invalid.
+ */
 function dateOf(header: string): number {
   return Date.parse(/ \d{4}$/.test(header) ? `${header} GMT` : header);
 }

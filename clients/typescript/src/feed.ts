@@ -5,65 +5,68 @@ import type { CallOptions } from './options.js';
 import type { FeedName, Page } from './types.js';
 import { newID, reasonOf, throwIfAborted } from './wait.js';
 
-/** What holds for all pages of a {@link Feed}. */
+/** Options for all pages of a {@link Feed}. */
 export interface FeedOptions {
-  /** Which of the reader's feeds; `for_you` where it is left out. */
+  /** The reader's feed; default `for_you`. */
   feed?: FeedName | undefined;
-  /** Items of a page, 1 to 100; the server's 20 where it is left out. */
+  /** Items per page, 1 to 100; default 20, set by the server. */
   limit?: number | undefined;
-  /** Says of each entry in `in_feed.why` why it is there. */
+  /** Explains each entry in `in_feed.why`. */
   why?: boolean | undefined;
 }
 
-/** How a page differs. */
+/** Options for one page. */
 export interface FeedCallOptions extends CallOptions {
-  /** In place of {@link FeedOptions.limit}. */
+  /** Overrides {@link FeedOptions.limit}. */
   limit?: number | undefined;
 }
 
-/** A call of a page. */
+/** A request for a page. */
 interface PageCall {
   ask: Ask & { request_id: string };
-  /** It was made before, and may have been answered then. */
+  /** It is a repetition, and may have been answered before. */
   again: boolean;
-  /** Until when it is asked for again; 0: it has not failed yet. */
+  /** When to stop repeating it; 0 if it has not failed yet. */
   until: number;
 }
 
 /**
- * How long a page that was lost is asked for again, in milliseconds: the server remembers
- * its answer for as long, and one that fails each time must not hold up a refresh for good.
+ * How long a lost page is requested again, in milliseconds: the server stores its answer for
+ * that long, and a page that always fails must not block refreshes for ever.
  */
 const remembered = 60_000;
 
 /**
- * One feed of one reader, as a list that is pulled down and scrolled.
+ * One feed of one reader, as a list with pull-to-refresh and scrolling.
  *
- * Each refresh and load_more has a `request_id`, which its retries keep, so that a page
- * whose answer was lost comes again. Where all tries fail, or the call is aborted, the page
- * is asked for again first: {@link loadMore} returns it, whatever its limit was, and
- * {@link refresh} keeps it for the next `loadMore`. This holds for a minute, for which the
- * server remembers a page.
+ * Each refresh and load_more has a `request_id`, which its retries share, so that a page whose
+ * answer was lost is returned again. If all tries fail, or the call is aborted, that page is
+ * requested again first: {@link loadMore} returns it, whatever its limit was, and {@link
+ * refresh} stores it for the next `loadMore`. This works for a minute, for which the server
+ * stores a page.
  *
- * `Own` are the fields of items that are the app's own: `new Feed<{ price: number }>(client)`.
+ * `Own` is the type of the app's own fields of items: `new Feed<{ price: number }>(client)`.
  */
 export class Feed<Own = unknown> {
-  /** What the feed calls with. */
+  /** The client that makes the calls. */
   readonly client: Client;
   readonly #options: FeedOptions;
   readonly #badges = new Set<BadgeWatch>();
-  /** Calls that may have been answered, though no answer came. */
+  /** Calls without an answer, which the server may have processed. */
   #open: PageCall[] = [];
-  /** Pages that came again for {@link loadMore}. */
+  /** Recovered pages for {@link loadMore}. */
   readonly #kept: Page<Own>[] = [];
 
-  /** One for each list: feeds of one reader share nothing but what the server keeps. */
+  /** Create one per list: feeds of one reader share only the state on the server. */
   constructor(client: Client, options: FeedOptions = {}) {
     this.client = client;
     this.#options = options;
   }
 
-  /** The best unseen items now. The rest of what was found waits for {@link loadMore}. Badges begin anew. */
+  /**
+   * Returns the best unseen items now. {@link loadMore} returns the rest of the results. Resets
+   * the badges.
+   */
   async refresh(options: FeedCallOptions = {}): Promise<Page<Own>> {
     await this.#recover(options);
     throwIfAborted(options.signal);
@@ -73,8 +76,8 @@ export class Feed<Own = unknown> {
   }
 
   /**
-   * The next page of the last refresh; a refresh where nothing is left of it, so ask on
-   * until `items` is empty. Calls at the same time get different pages.
+   * Returns the next page of the last refresh, or of a new refresh if nothing is left, so call
+   * it until `items` is empty. Concurrent calls get different pages.
    */
   async loadMore(options: FeedCallOptions = {}): Promise<Page<Own>> {
     const { signal } = options;
@@ -87,16 +90,19 @@ export class Feed<Own = unknown> {
     throw reasonOf(signal);
   }
 
-  /** What a refresh would find that is newer than the last one, with `new_count`. It changes nothing. */
+  /**
+   * Returns what a refresh would find that is newer than the last one, with `new_count`. It
+   * changes nothing.
+   */
   silent({ limit = this.#options.limit, ...options }: FeedCallOptions = {}): Promise<Page<Own>> {
     return this.client.feed<Own>({ ...this.#ask('refresh', limit), silent: true }, options);
   }
 
   /**
-   * Tells how much is new since the last refresh: once at the beginning, then with each
-   * change. Within seconds where the server can be listened to (GET /v1/stream), and by
-   * polling with silent refreshes where it cannot. In a browser it rests while the page
-   * is hidden. Returns a function that ends it.
+   * Reports the number of new entries since the last refresh: once at the start, then with each
+   * change. Changes are reported within seconds if the server supports streams (GET
+   * /v1/stream), otherwise by polling with silent refreshes. In a browser it pauses while the
+   * page is hidden. Returns a function that stops it.
    */
   badge(callback: (badge: Badge) => void, options?: BadgeOptions): () => void {
     const watch = new BadgeWatch(this.client, (o) => this.silent({ ...o, limit: 1 }), callback, options);
@@ -116,14 +122,14 @@ export class Feed<Own = unknown> {
     return { ask: { ...this.#ask(action, limit), request_id: newID() }, again: false, until: 0 };
   }
 
-  /** The first call that was not answered: of an action, or of any. */
+  /** Removes and returns the first unanswered call, of an action or of any. */
   #take(action?: Ask['action']): PageCall | undefined {
     this.#open = this.#open.filter(({ until }) => performance.now() < until);
     const i = this.#open.findIndex(({ ask }) => !action || ask.action === action);
     return i < 0 ? undefined : this.#open.splice(i, 1)[0];
   }
 
-  /** Asks again for the pages that were not answered: a refresh skips what is left of the list before. */
+  /** Requests the unanswered pages again, because a refresh skips the rest of the previous list. */
   async #recover(options: FeedCallOptions): Promise<void> {
     throwIfAborted(options.signal);
     for (let call = this.#take('load_more'); call; call = this.#take('load_more')) {
@@ -139,8 +145,8 @@ export class Feed<Own = unknown> {
 
   async #page(call: PageCall, { limit: _, ...options }: FeedCallOptions): Promise<Page<Own>> {
     const { signal } = options;
-    // Noted by the event and not after the await, because the caller may ask again in the
-    // very tick in which it aborts.
+    // Done in the event handler and not after the await, because the caller may call again in the
+    // same tick in which it aborts.
     const note = () => {
       const until = call.until || performance.now() + remembered;
       if (performance.now() < until) this.#open.push({ ...call, again: true, until });
@@ -148,7 +154,8 @@ export class Feed<Own = unknown> {
     signal?.addEventListener('abort', note, { once: true });
     try {
       const page = await this.client.feed<Own>(call.ask, options);
-      // The answer came with the abort: the page belongs to the call that took the id on.
+      // The answer arrived together with the abort: the page belongs to the call that reuses the
+      // id.
       throwIfAborted(signal);
       return page;
     } catch (error) {
@@ -160,7 +167,10 @@ export class Feed<Own = unknown> {
   }
 }
 
-/** Says whether a call that failed may have been answered before: a refusal changes nothing, and 401 and 429 pass. */
+/**
+ * Whether a failed call may have been answered before: a refusal changes nothing, and 401 and
+ * 429 are temporary.
+ */
 function mayBeAnswered(error: unknown, again: boolean): boolean {
   if (!(error instanceof FreshetError) || error.status < 400 || error.status >= 500) return true;
   return again && (error.kind === 'unauthenticated' || error.kind === 'rate_limited');

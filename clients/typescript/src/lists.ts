@@ -2,7 +2,7 @@ import type { Feed } from './feed.js';
 import type { Content, Page } from './types.js';
 import { newID } from './wait.js';
 
-/** What a query function of TanStack Query is given, as far as it matters here. */
+/** The relevant part of the context of a TanStack Query function. */
 interface PageContext {
   pageParam: number;
   signal: AbortSignal;
@@ -13,16 +13,16 @@ interface PageContext {
 const keys = new WeakMap<object, readonly ['freshet', string]>();
 
 /**
- * A feed for `useInfiniteQuery` of TanStack Query, 5.66 or newer. The feed must be the same
- * one in each render.
+ * Options for `useInfiniteQuery` of TanStack Query, 5.66 or newer. Pass the same feed object in
+ * each render.
  *
- * Each page comes once: what has been read is gone from the server's list, so that reading
- * it again would replace what the reader sees. Focus, reconnects, mounts and invalidation
- * change nothing, and the client alone tries again. There are pages until one is empty.
- * A Refresh button calls `queryClient.resetQueries({ queryKey })`, which begins anew.
+ * Each page is fetched once: the server removes returned items from its list, so refetching
+ * would replace what the reader sees. Focus, reconnects, mounts and invalidation do nothing,
+ * and only the client retries. There are more pages until one is empty. A Refresh button calls
+ * `queryClient.resetQueries({ queryKey })`, which starts over.
  */
 export function infiniteQueryOptions<Own>(feed: Feed<Own>) {
-  // Random, because an app may keep its queries on the disk, for whoever reads next.
+  // Random, because an app may persist its queries, and another reader may use them later.
   const queryKey = keys.get(feed) ?? ['freshet', newID()] as const;
   keys.set(feed, queryKey);
   return {
@@ -45,8 +45,8 @@ export function infiniteQueryOptions<Own>(feed: Feed<Own>) {
 }
 
 /**
- * The pages with one entry changed, for lists in any state: `change` are fields, or makes
- * the new entry of the old one. Pages without it stay the same objects.
+ * Returns the pages with one entry changed, for lists in any state: `change` contains fields,
+ * or is a function from the old entry to the new one. Other pages stay the same objects.
  */
 export function updateEntry<P extends { items: Content[] }>(
   pages: readonly P[], id: string, change: Partial<P['items'][number]> | ((entry: P['items'][number]) => P['items'][number]),

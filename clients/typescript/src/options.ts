@@ -1,59 +1,68 @@
 import type { FreshetError } from './errors.js';
 
-/** How a {@link Client} calls. */
+/** Options of a {@link Client}. */
 export interface Options {
-  /** The URL of the server, such as `http://127.0.0.1:8080`; in a page also a path of its own server, such as `/api`. */
+  /**
+   * The URL of the server, such as `http://127.0.0.1:8080`; in a page also a path on its own
+   * server, such as `/api`.
+   */
   server: string | URL;
-  /** Who reads, in `X-Agent-ID`, for servers in header mode. Leave it to a gateway that sets it. */
+  /**
+   * The reader's agent id, sent as `X-Agent-ID`, for servers in header mode. Omit it behind a
+   * gateway that sets it.
+   */
   agent?: string | undefined;
   /**
-   * A Bearer token: an agent's, for servers in jwt mode. A function is asked before each
-   * try, so that it can renew a token that is about to expire, and once more after a 401; the
-   * call fails with its error.
+   * A Bearer token of an agent, for servers in jwt mode. A function is called before each try,
+   * so that it can renew an expiring token, and once more after a 401; the call fails with its
+   * error.
    */
   token?: string | (() => string | Promise<string>) | undefined;
-  /** More headers, such as `X-Admin-Token`. */
+  /** Further headers, such as `X-Admin-Token`. */
   headers?: Record<string, string> | undefined;
-  /** With `include`, cookies are sent to other origins, for a gateway that knows readers by a cookie. */
+  /**
+   * With `include`, cookies are sent to other origins, for a gateway that identifies readers by
+   * cookie.
+   */
   credentials?: 'omit' | 'same-origin' | 'include' | undefined;
-  /** How long one try may take until its answer is there, in milliseconds; 15,000 where it is left out. */
+  /** The timeout of one try, in milliseconds; default 15,000. */
   timeout?: number | undefined;
   /**
-   * How often a call is tried while the server cannot be reached or is busy; 4 where it is
-   * left out, 1 for no retries. Only calls that cannot do a thing twice are tried again.
+   * The number of tries while the server is unreachable or busy; default 4, 1 for no retries.
+   * Only calls that cannot take effect twice are retried.
    */
   tries?: number | undefined;
   /**
-   * About the wait before the second try, in milliseconds; 250 where it is left out. Each
-   * further wait is about twice as long, at most 10 s, or what the server asks for with
-   * `Retry-After` if that is longer. A call that cannot wait that long fails at once.
+   * The approximate wait before the second try, in milliseconds; default 250. Each further wait
+   * is about twice as long, at most 10 s, or what the server requests with `Retry-After` if
+   * that is longer. A call that cannot wait that long fails at once.
    */
   pause?: number | undefined;
-  /** Is told before each wait for another try: the error, and the wait in milliseconds. */
+  /** Called before each retry with the error and the wait in milliseconds. */
   onRetry?: ((cause: FreshetError, wait: number) => void) | undefined;
-  /** Makes the calls in place of the global `fetch`. */
+  /** Used instead of the global `fetch`. */
   fetch?: typeof fetch | undefined;
 }
 
-/** How a single call differs. */
+/** Options of a single call. */
 export interface CallOptions {
-  /** Ends the call, its retries included; it rejects with the reason of the signal. */
+  /** Aborts the call and its retries; it rejects with the reason of the signal. */
   signal?: AbortSignal | undefined;
-  /** In place of {@link Options.timeout}. */
+  /** Overrides {@link Options.timeout}. */
   timeout?: number | undefined;
 }
 
-/** One call, for a route that has no method here. */
+/** A call to a route that has no method here. */
 export interface Call {
   method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
-  /** Escaped, with the query; begins with `/v1`. */
+  /** Escaped, including the query; starts with `/v1`. */
   path: string;
-  /** Sent as JSON, a `FormData` as a form. */
+  /** Sent as JSON, or as a form if it is a `FormData`. */
   body?: unknown;
-  /** More headers, such as `If-Match`. */
+  /** Further headers, such as `If-Match`. */
   headers?: Record<string, string> | undefined;
-  /** The call may be made again where it is not known whether it has been carried out. */
+  /** The call may be repeated if it is unknown whether it took effect. */
   repeatable?: boolean | undefined;
-  /** When the last try may begin at the latest, in milliseconds after the first; 45,000 where it is left out. */
+  /** The latest start of the last try, in milliseconds after the first; default 45,000. */
   within?: number | undefined;
 }

@@ -1,25 +1,28 @@
 import type { paths } from './openapi.js';
 
-/** An image to be published: JPEG, PNG, GIF or WebP, at most 5 MiB and 50 megapixels. */
+/** An image to publish: JPEG, PNG, GIF or WebP, at most 5 MiB and 50 megapixels. */
 export interface NewImage {
-  /** A `File` of an input, or a `Blob`. The server removes where and with what it was taken. */
+  /**
+   * A `File` of an input, or a `Blob`. The server removes its metadata, such as location and
+   * camera.
+   */
   data: Blob;
-  /** What can be seen, for who cannot see it. */
+  /** A description for readers who cannot see the image. */
   alt?: string | undefined;
 }
 
-/** A post to be published. */
+/** A post to publish. */
 export type NewPost = Omit<paths['/v1/posts']['post']['requestBody']['content']['application/json'], 'images'> & {
-  /** Up to 10, in their order. */
+  /** Up to 10, in order. */
   images?: NewImage[] | undefined;
   /**
-   * The server answers the same post to it for 24 hours. Left out, each call takes a
-   * random one: give one to publish a draft at most once, however often it is sent.
+   * An idempotency key: for 24 hours the server answers it with the same post. If omitted, each
+   * call uses a random one; set it to publish a draft at most once, however often it is sent.
    */
   key?: string | undefined;
 };
 
-/** A change of a post. What is left out stays. */
+/** A change of a post. Omitted fields are unchanged. */
 export interface PostEdit {
   caption?: string | undefined;
   tags?: string[] | undefined;
@@ -27,7 +30,7 @@ export interface PostEdit {
   alts?: string[] | undefined;
 }
 
-/** The body of a post: JSON, or a form where it has images. */
+/** The body of a post: JSON, or a form if it has images. */
 export function postBody({ images, ...post }: Omit<NewPost, 'key'>): unknown {
   if (!images?.length) return post;
   const form = new FormData();

@@ -1,19 +1,19 @@
 import type { Client } from './client.js';
 import type { News } from './stream.js';
 
-/** Who listens to a stream that others may listen to as well. Its functions do not throw. */
+/** A listener of a stream, which may be shared. Its functions do not throw. */
 export interface Listener {
-  /** The stream tells this. */
+  /** The stream reported news. */
   news(news: News): void;
-  /** It has broken off and begins again by itself. */
+  /** The stream was interrupted and reconnects. */
   broken(): void;
-  /** There is none any more. */
+  /** The stream has ended for good. */
   ended(error: unknown): void;
 }
 
-/** A stream that runs. */
+/** An open stream. */
 interface Running {
-  last: string; // where it is
+  last: string; // its position
   live: boolean;
   readonly listeners: Set<Listener>;
   readonly stop: AbortController;
@@ -22,9 +22,9 @@ interface Running {
 const streams = new WeakMap<Client, Set<Running>>();
 
 /**
- * Listens to what is new since last, "" for from now on. All who listen at the same place
- * share one stream of the client, because a browser has six connections to a server.
- * Returns a function that ends it.
+ * Listens for news after last, "" for from now on. Listeners at the same position share one
+ * stream of the client, because a browser allows six connections to a server. Returns a
+ * function that stops it.
  */
 export function listen(client: Client, last: string, listener: Listener): () => void {
   const all = streams.get(client) ?? new Set();

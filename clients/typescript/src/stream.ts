@@ -3,37 +3,40 @@ import type { Transport } from './transport.js';
 import { isRefusedToken, mayHelp, open, reach, unreachable } from './transport.js';
 import { Deadline, backoff, sleep, throwIfAborted, unlessAborted } from './wait.js';
 
-/** What a stream tells. */
+/** An event of a stream. */
 export interface News {
-  /** Where the stream is: give it to a later stream as `last`. */
+  /** The position of the stream: pass it to a later stream as `last`. */
   id: string;
   /**
-   * How many posts are new in the timeline since the news before, 99 for that many or
-   * more. 0: the stream has begun, or has begun again after it broke off.
+   * The number of new posts in the timeline since the previous event, 99 for that many or more.
+   * 0 means that the stream has started, or has reconnected.
    */
   count: number;
 }
 
-/** Where a stream begins and when it ends. */
+/** Options of a stream. */
 export interface StreamOptions {
-  /** The `id` of the latest news that the caller knows of; left out: from now on. */
+  /** The `id` of the latest event that the caller knows; omitted for from now on. */
   last?: string | undefined;
-  /** Ends the stream, which then throws the reason of the signal. */
+  /** Aborts the stream, which then throws the reason of the signal. */
   signal?: AbortSignal | undefined;
-  /** Is told why there is no stream at the moment, and the wait until the next try in milliseconds. */
+  /**
+   * Called when there is no stream for the moment, with the reason and the wait until the next
+   * try in milliseconds.
+   */
   onRetry?: ((cause: FreshetError, wait: number) => void) | undefined;
 }
 
-/** The most that is kept of a block that is not whole yet, in characters. */
+/** The maximum size of an incomplete block, in characters. */
 const longestBlock = 64 * 1024;
 
-/** The longest wait for a new try, in milliseconds, whatever the server asks for. */
+/** The longest wait before a retry, in milliseconds, even if the server requests more. */
 const longestWait = 60 * 60_000;
 
 /**
- * Yields what GET /v1/stream tells. It connects again, where it has been, when the stream
- * ends, when it is silent for so many milliseconds, though a server sends something every
- * 15 s, and while the server cannot be reached or is busy.
+ * Yields the events of GET /v1/stream. It reconnects and resumes when the stream ends, when
+ * nothing arrives for `silence` milliseconds (a server sends something every 15 s), and while
+ * the server is unreachable or busy.
  */
 export async function* stream(
   transport: Transport, { last = '', signal, onRetry }: StreamOptions = {}, silence = 60_000,
@@ -64,7 +67,10 @@ export async function* stream(
   }
 }
 
-/** Yields what one connection tells, and notes in at where it is and how long the server asks to wait. */
+/**
+ * Yields the events of one connection, and stores in `at` the position and the pause that the
+ * server requests.
+ */
 async function* connect(transport: Transport, at: { last: string; pause: number; silence: number }, signal?: AbortSignal): AsyncGenerator<News> {
   const deadline = new Deadline(transport.options.timeout, signal);
   const begin = async () => {
@@ -89,7 +95,7 @@ async function* connect(transport: Transport, at: { last: string; pause: number;
   }
 }
 
-/** The body of a stream; an error where the answer is none. */
+/** Returns the body of a stream; throws if the answer is not a stream. */
 async function bodyOf(response: Response): Promise<ReadableStream<Uint8Array>> {
   const kind = response.headers.get('Content-Type') ?? '';
   if (response.status === 200 && kind.startsWith('text/event-stream')) {
@@ -104,14 +110,17 @@ function countOf(data: string | undefined): number {
   try {
     const { count } = JSON.parse(data ?? '');
     if (Number.isInteger(count)) return count;
-  } catch { /* as one that has no count */ }
+  } catch { /* treated like an event without a count */ }
   throw new FreshetError('not_freshet', `the event of the stream cannot be read: ${data}`);
 }
 
 /** A block of server-sent events, by the names of its fields. */
 type Block = Partial<Record<string, string>>;
 
-/** Yields the blocks of a body that are not comments alone, each part of which renews the deadline. */
+/**
+ * Yields the blocks of a body that contain more than comments; all received data renews the
+ * deadline.
+ */
 async function* blocks(body: ReadableStream<Uint8Array>, deadline: Deadline, silence: number): AsyncGenerator<Block> {
   const reader = body.getReader();
   const decoder = new TextDecoder();

@@ -2,22 +2,22 @@ import { FreshetError, refusal } from './errors.js';
 import type { Call, CallOptions, Options } from './options.js';
 import { Deadline, backoff, sleep, throwIfAborted, unlessAborted } from './wait.js';
 
-/** How long after a call its last retry may begin: a server knows a request id for a minute. */
+/** The latest start of the last retry after a call: a server stores a request id for a minute. */
 const within = 45_000;
 
 const defaults = { timeout: 15_000, tries: 4, pause: 250 };
 
-/** A call that changes something, until it has ended. */
+/** A pending call that changes something. */
 interface Change {
-  /** Is aborted when a newer call decides: this one is not tried again. */
+  /** Aborted when a newer call replaces this one, which is then not retried. */
   overtaken: AbortController;
   ended: Promise<void>;
 }
 
-/** Makes calls, and makes them again. {@link Client} has the routes. */
+/** Makes calls and retries them. {@link Client} has the routes. */
 export class Transport {
   readonly options: Omit<Options, keyof typeof defaults> & typeof defaults;
-  /** The URL of the server, without a slash at its end. */
+  /** The URL of the server, without a trailing slash. */
   readonly base: string;
   readonly #changes = new Map<string, Change[]>(); // by path
 
@@ -28,14 +28,15 @@ export class Transport {
   }
 
   /**
-   * Makes a call and returns the data of its answer. Those that change one thing (one
-   * path) are made one after the other, so that the last one decides.
+   * Makes a call and returns the data of its answer. Changes of the same thing (the same path)
+   * are made one after the other, so that the last one takes effect.
    */
   async do<T>(call: Call, options: CallOptions = {}): Promise<T> {
     if (call.method === 'GET' || call.method === 'POST') return this.#tries<T>(call, options);
     const change: Change = { overtaken: new AbortController(), ended: Promise.resolve() };
     const before = this.#changes.get(call.path) ?? [];
-    // One without a body, such as a like, says all there is to say of its thing.
+    // A call without a body, such as a like, fully determines the new state, so it replaces
+    // earlier ones.
     if (call.body === undefined) for (const { overtaken } of before) overtaken.abort();
     const made = this.#inTurn<T>(call, options, before, change.overtaken.signal);
     const end = () => this.#end(call.path, change);
@@ -44,7 +45,7 @@ export class Transport {
     return made;
   }
 
-  /** Gets what is no JSON. */
+  /** Downloads content that is not JSON. */
   blob(path: string, options: CallOptions = {}): Promise<Blob> {
     if (!path.startsWith('/')) throw new TypeError(`an image of the server has a path, such as /media/…, not ${JSON.stringify(path)}`);
     return this.#tries<Blob>({ method: 'GET', path, repeatable: true }, options, undefined, async (response) => {
@@ -86,7 +87,7 @@ export class Transport {
         }
         if (n >= tries || overtaken?.aborted || !mayHelp(error, call.repeatable ?? false)) throw error;
         const wait = Math.max(backoff(pause, n), error.retryAfter);
-        // What the server said tells more than a wait that is too long.
+        // The server's error is more useful than an error about a wait that is too long.
         if (performance.now() + wait > start + (call.within ?? within)) throw error;
         onRetry?.(error, wait);
         await sleep(wait, options.signal, overtaken);
@@ -111,7 +112,7 @@ export class Transport {
     }
   }
 
-  /** The headers of one try: who calls, and more. */
+  /** Returns the headers of one try, including authentication. */
   async headers(more?: Record<string, string>): Promise<Record<string, string>> {
     const { agent, token, headers } = this.options;
     const bearer = typeof token === 'function' ? await token() : token;
@@ -127,12 +128,12 @@ export class Transport {
   /** Makes one try. */
   async send({ method, path, body, headers }: Call, signal: AbortSignal): Promise<Response> {
     const { credentials, fetch = globalThis.fetch } = this.options;
-    const form = body instanceof FormData; // fetch writes its Content-Type
+    const form = body instanceof FormData; // fetch sets its Content-Type
     const response = await reach(() => fetch(this.base + path, {
       method,
       headers: { ...headers, ...(body !== undefined && !form && { 'Content-Type': 'application/json' }) },
       signal,
-      redirect: 'manual', // to follow it would send who calls to another host
+      redirect: 'manual', // following it would send credentials to another host
       ...(credentials && { credentials }),
       ...(body !== undefined && { body: form ? body : JSON.stringify(body) }),
     }));
@@ -143,7 +144,7 @@ export class Transport {
   }
 }
 
-/** Reads a URL, or in a page a path of the page's server. */
+/** Validates a URL, or in a page a path on the page's server. */
 function baseOf(server: string): string {
   const page = typeof location === 'undefined' ? undefined : location.origin;
   const base = (server.startsWith('/') && page?.startsWith('http') ? page + server : server).replace(/\/+$/, '');
@@ -151,24 +152,24 @@ function baseOf(server: string): string {
   throw new TypeError(`server must be a URL such as http://127.0.0.1:8080, or in a page a path such as /api, not ${JSON.stringify(server)}`);
 }
 
-/** The data of an answer. */
+/** Returns the data of an answer. */
 async function data<T>(response: Response): Promise<T> {
   return open<T>(response, await reach(() => response.text()));
 }
 
-/** Says whether another try may help and cannot do harm. */
+/** Whether a retry may help and is safe. */
 export function mayHelp(error: unknown, repeatable: boolean): error is FreshetError {
   if (!(error instanceof FreshetError)) return false;
-  if (error.kind === 'rate_limited') return true; // refused before anything was done
+  if (error.kind === 'rate_limited') return true; // rejected before anything was done
   return repeatable && (error.kind === 'unavailable' || error.kind === 'unreachable' || error.kind === 'timeout');
 }
 
-/** Says whether another token may help. A call that was refused so has changed nothing. */
+/** Whether another token may help. A call rejected for its token has changed nothing. */
 export function isRefusedToken(error: unknown): boolean {
   return error instanceof FreshetError && error.kind === 'unauthenticated';
 }
 
-/** Does what only the network can make fail. */
+/** Runs an operation whose errors come only from the network. */
 export async function reach<T>(what: () => Promise<T>): Promise<T> {
   try {
     return await what();
@@ -177,18 +178,18 @@ export async function reach<T>(what: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The error of a call that got no whole answer. */
+/** The error of a call without a complete answer. */
 export function unreachable(cause: unknown): FreshetError {
   return new FreshetError('unreachable', `cannot reach the server: ${reason(cause)}`, { cause });
 }
 
-/** fetch of Node says "fetch failed" and has what it means in the cause. */
+/** Node's fetch reports "fetch failed"; the actual reason is in the cause. */
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error && error.cause.message ? error.cause.message : error.message;
 }
 
-/** Takes the envelope off an answer. */
+/** Removes the envelope of an answer. */
 export function open<T>(response: Response, text: string): T {
   const envelope = parse(text);
   if (!response.ok) throw refusal(response, envelope);

@@ -1,14 +1,17 @@
-/** Why a signal was aborted. Signals of React Native do not know. */
+/** The reason of an aborted signal. Signals in React Native do not have it. */
 export function reasonOf(signal: AbortSignal): unknown {
   return signal.reason ?? Object.assign(new Error('the call was aborted'), { name: 'AbortError' });
 }
 
-/** Throws where a signal is aborted. Signals of React Native have no method for it. */
+/** Throws if a signal is aborted. Signals in React Native have no method for it. */
 export function throwIfAborted(signal?: AbortSignal): void {
   if (signal?.aborted) throw reasonOf(signal);
 }
 
-/** Settles as the promise does, or rejects as soon as one of the signals is aborted, of which the promise need not know. */
+/**
+ * Settles like the promise, or rejects as soon as one of the signals is aborted, even if the
+ * promise ignores it.
+ */
 export async function unlessAborted<T>(promise: Promise<T>, ...signals: (AbortSignal | undefined)[]): Promise<T> {
   let aborted = () => {};
   try {
@@ -25,10 +28,10 @@ export async function unlessAborted<T>(promise: Promise<T>, ...signals: (AbortSi
   }
 }
 
-/** The longest that a timer waits; one that is set to more rings at once. */
+/** The longest delay of a timer; a longer one fires at once. */
 const longestTimer = 2 ** 31 - 1;
 
-/** Waits some milliseconds; rejects with its reason when one of the signals is aborted. */
+/** Waits some milliseconds; rejects with the signal's reason when one of the signals is aborted. */
 export async function sleep(ms: number, ...signals: (AbortSignal | undefined)[]): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
@@ -38,7 +41,7 @@ export async function sleep(ms: number, ...signals: (AbortSignal | undefined)[])
   }
 }
 
-/** A time limit that can be renewed, and ends also with a signal of the caller's. */
+/** A renewable time limit, which is also ended by the caller's signal. */
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #outer: AbortSignal | undefined;
@@ -52,16 +55,16 @@ export class Deadline {
     this.renew(ms);
   }
 
-  /** Is aborted when the time is over or the caller's signal is aborted. */
+  /** Aborted when the time is over or the caller's signal is aborted. */
   get signal(): AbortSignal { return this.#controller.signal; }
 
-  /** Begins anew, with so many milliseconds. */
+  /** Restarts it with this many milliseconds. */
   renew(ms: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(this.#abort, Math.min(ms, longestTimer));
   }
 
-  /** Ends it: what still goes on with its signal is aborted. */
+  /** Ends it and aborts everything that still uses its signal. */
   end(): void {
     clearTimeout(this.#timer);
     this.#outer?.removeEventListener('abort', this.#abort);
@@ -72,16 +75,16 @@ export class Deadline {
 const longestPause = 10_000;
 
 /**
- * The wait after the n-th failure in a row, from 1, in milliseconds: between half and one
- * and a half times pause * 2^(n-1), so that clients do not come back all at once.
+ * The wait after the n-th consecutive failure, from 1, in milliseconds: between half and one
+ * and a half times pause * 2^(n-1), so that clients do not all retry at once.
  */
 export function backoff(pause: number, n: number): number {
   return Math.min(pause * 2 ** (n - 1) * (0.5 + Math.random()), longestPause);
 }
 
 /**
- * A new name for a call, 32 hexadecimal digits. `randomUUID` is missing where a page came
- * without TLS, all of `crypto` in React Native. A name is no secret.
+ * A new id for a call, 32 hexadecimal digits. `randomUUID` is missing in pages loaded without
+ * TLS, and all of `crypto` in React Native. The id is not a secret.
  */
 export function newID(): string {
   const bytes = new Uint8Array(16);

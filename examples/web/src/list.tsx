@@ -4,17 +4,17 @@ import { FreshetError, infiniteQueryOptions, isPost, updateEntry, type Badge, ty
 import { Composer } from './composer';
 import type { Session } from './session';
 
-/** What to show of an error: nothing where a newer call about the same thing decides. */
+/** The message to show for an error: none if a newer call for the same thing replaces it. */
 const sentence = (error: Error | null) => (!error || error instanceof FreshetError && error.kind === 'superseded' ? '' : error.message);
 
-/** Changes the pages that are shown, without asking the server. */
+/** Changes the displayed pages without a request. */
 function usePages({ home }: Session) {
   const queries = useQueryClient();
   const { queryKey } = infiniteQueryOptions(home);
   return (change: (pages: Page[]) => Page[]) => queries.setQueryData<InfiniteData<Page, number>>(queryKey, (old) => old && { ...old, pages: change(old.pages) });
 }
 
-/** Shows a like at once, then what the server counted. */
+/** Shows a like at once, then the server's count. */
 function useLike(session: Session) {
   const change = usePages(session);
   const put = (id: string, likes: number, liked: boolean) => change((pages) => updateEntry(pages, id, (entry) => (
@@ -33,7 +33,7 @@ function useBadge({ home }: Session) {
   return badge?.count ?? 0;
 }
 
-/** Calls for more while the end of the list is near. */
+/** Loads more when the end of the list is near. */
 function useEnd(more: () => void) {
   const end = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -51,7 +51,7 @@ export function List({ session }: { session: Session }) {
   const change = usePages(session);
   const like = useLike(session);
   const count = useBadge(session);
-  // After a failure the reader asks again, or it would be asked for without an end.
+  // After a failure only the reader retries; otherwise it would be requested endlessly.
   const end = useEnd(() => { if (hasNextPage && !isFetching && !isFetchNextPageError) void fetchNextPage(); });
   const entries = data?.pages.flatMap(({ items }) => items) ?? [];
   return (

@@ -1,7 +1,10 @@
 import { QueryClient } from '@tanstack/react-query';
 import { Client, Feed } from '@freshet/client';
 
-/** What one reader reads with; another reader gets another, so that nothing of one is shown to the other. */
+/**
+ * The objects of one reader's session; another reader gets a new one, so that nothing is shown
+ * to the wrong reader.
+ */
 export interface Session {
   name: string;
   client: Client;
@@ -9,7 +12,7 @@ export interface Session {
   queries: QueryClient;
 }
 
-/** The app's own server says where Freshet is, and signs a token that holds for five minutes. */
+/** The app's server returns Freshet's URL and signs a token valid for five minutes. */
 async function issue(name: string): Promise<{ server: string; token: string; expires: number }> {
   const answer = await fetch('/sign-in', { method: 'POST', body: JSON.stringify({ name }) });
   if (!answer.ok) throw new Error('You could not be signed in. Try again in a moment.');

@@ -1,4 +1,4 @@
-// The page of /docs: it reads /openapi.json and shows what it says.
+// The page /docs: renders /openapi.json.
 import { el, prose, fields, typeOf, Resolver } from "./schema.js";
 
 const methods = ["get", "post", "put", "delete", "patch"];
@@ -10,7 +10,7 @@ const find = document.getElementById("find");
 
 function pretty(value) { return typeof value === "string" ? value.trimEnd() : JSON.stringify(value, null, 2); }
 
-// copyable is a text with a button that copies it, where the browser allows.
+// copyable returns a text with a copy button, if the browser allows it.
 function copyable(text) {
   const box = el("div", { class: "copyable" }, el("pre", { tabindex: "0" }, el("code", {}, text)));
   if (navigator.clipboard) {
@@ -25,13 +25,13 @@ function copyable(text) {
   return box;
 }
 
-// quoted is a word for a shell.
+// quoted returns a word quoted for a shell.
 function quoted(text) { return `'${text.replaceAll("'", String.raw`'\''`)}'`; }
 
-// breakable is a path that may go on in the next line after a slash.
+// breakable returns a path that can wrap after a slash.
 function breakable(path) { return path.split(/(?<=\/)/).flatMap((part) => [part, el("wbr")]); }
 
-// curl is a line that makes the call, here.
+// curl returns a command line that makes the call to this server.
 function curl(resolver, path, method, parameters, operation) {
   let url = path;
   for (const p of parameters.filter((p) => p.in === "path")) url = url.replace(`{${p.name}}`, p.example ?? p.name);
@@ -69,7 +69,7 @@ function parameterTable(resolver, parameters) {
       el("td", {}, prose(p.description), el("span", { class: "type" }, typeOf(resolver, p.schema)))))))];
 }
 
-// refusal shows the codes only: the fields of all refusals are the same.
+// refusal shows only the codes: the fields of all refusals are the same.
 function refusal(resolver, content = {}) {
   return Object.values(content).map((body) => examples(resolver, body));
 }
@@ -105,8 +105,8 @@ function who(resolver, operation) {
     })));
 }
 
-// later is a part that is made when it is opened: those of all routes are twenty
-// thousand elements, which a phone would take half a second for.
+// later returns a part that is created when it is opened: all routes together have twenty
+// thousand elements, which take half a second on a phone.
 function later(summary, make) {
   const details = el("details", { class: "parts" }, el("summary", {}, summary));
   details.addEventListener("toggle", () => details.append(el("div", {}, make())), { once: true });
@@ -141,7 +141,7 @@ function render(spec) {
   }
 }
 
-// filter hides what does not have all the words.
+// filter hides the routes that do not contain all the words.
 function filter() {
   const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
   for (const route of content.querySelectorAll("article")) {
@@ -153,7 +153,7 @@ function filter() {
   }
 }
 
-// showRoute opens the route that the address names.
+// showRoute opens the route in the URL's fragment.
 function showRoute() {
   const route = document.getElementById(location.hash.slice(1));
   if (!route?.matches("article")) return;
@@ -179,7 +179,7 @@ try {
   if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
   render(await answer.json());
   note.remove();
-  showRoute(); // the browser looked for it before it was there
+  showRoute(); // the browser looked for it before it existed
 } catch (error) {
   note.textContent = `/openapi.json could not be read: ${error.message}. Reload to try again.`;
   note.className = "note error";

@@ -1,6 +1,6 @@
-// Schemas as nested lists. All text is set as text, never as markup.
+// Schemas as nested lists. All text is inserted as text, never as markup.
 
-// el makes an element: el("p", { class: "soft" }, "text", child, …).
+// el creates an element: el("p", { class: "soft" }, "text", child, …).
 export function el(name, attributes = {}, ...children) {
   const node = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -11,19 +11,19 @@ export function el(name, attributes = {}, ...children) {
   return node;
 }
 
-// prose makes paragraphs of a description; `code` in it is code.
+// prose returns the paragraphs of a description; text in `backticks` becomes code.
 export function prose(text) {
   if (!text) return [];
   return text.trim().split(/\n\s*\n/).map((paragraph) =>
     el("p", {}, paragraph.replace(/\s+/g, " ").split("`").map((part, i) => (i % 2 ? el("code", {}, part) : part))));
 }
 
-// Resolver follows the references of one description.
+// Resolver follows the references of one document.
 export class Resolver {
   constructor(spec) { this.spec = spec; }
 
-  // follow returns what a reference names, with what is said beside it on top,
-  // and the name.
+  // follow returns the target of a reference, overridden by the fields next to the reference, and
+  // its name.
   follow(value) {
     let name = "";
     for (let depth = 0; value && value.$ref && depth < 20; depth++) {
@@ -35,7 +35,7 @@ export class Resolver {
     return { value: value ?? {}, name };
   }
 
-  // whole merges allOf into the schema: for people it is one list of fields.
+  // whole merges allOf into the schema: it is shown as one list of fields.
   whole(schema) {
     const { value, name } = this.follow(schema);
     const merged = { ...value, properties: {}, required: [...(value.required ?? [])] };
@@ -51,7 +51,7 @@ export class Resolver {
   }
 }
 
-// kind says a schema's type in a few words.
+// kind describes a schema's type in a few words.
 function kind(resolver, schema) {
   const { value, name } = resolver.whole(schema);
   if (value.const !== undefined) return JSON.stringify(value.const);
@@ -65,7 +65,7 @@ function kind(resolver, schema) {
   return name && type === "object" ? name : type;
 }
 
-// bounds says what the type does not.
+// bounds describes the constraints that the type does not include.
 function bounds(schema) {
   const said = [];
   const say = (text, ...values) => { if (values.every((value) => value !== undefined)) said.push(text(...values)); };
@@ -79,7 +79,7 @@ function bounds(schema) {
   between(schema.minLength, schema.maxLength, " characters");
   between(schema.minItems, schema.maxItems, " entries");
   between(schema.minProperties, schema.maxProperties, " fields");
-  // That numbers have 64 bits and that lines are a file is for generators of clients.
+  // These formats are only relevant to client generators.
   if (!["int64", "double", "binary"].includes(schema.format)) say((format) => (format === "date-time" ? "RFC 3339" : format), schema.format);
   say((pattern) => `like ${pattern}`, schema.pattern);
   say((value) => `default ${JSON.stringify(value)}`, schema.default);
@@ -87,8 +87,8 @@ function bounds(schema) {
   return said;
 }
 
-// fields lists what is inside a schema; nothing where it is a plain value.
-// Schemas inside themselves end where they begin again.
+// fields returns lists of a schema's fields; none for a plain value. A recursive schema ends
+// where it repeats.
 export function fields(resolver, schema, above = []) {
   const { value, name } = resolver.whole(schema);
   if (name && above.includes(name)) return [];
@@ -103,7 +103,7 @@ export function fields(resolver, schema, above = []) {
   return entries.length ? [el("ul", { class: "fields" }, entries)] : [];
 }
 
-// option is one of several that a value may be: under its name, where it has fields.
+// option shows one of several alternatives: under its name, if it has fields.
 function option(resolver, schema, above) {
   const lists = fields(resolver, schema, above);
   const { value, name } = resolver.whole(schema);
@@ -121,7 +121,7 @@ function field(resolver, name, schema, must, above) {
     prose(value.description), fields(resolver, schema, above));
 }
 
-// typeOf is the line above the fields of a body or a parameter.
+// typeOf returns the line above the fields of a body or a parameter.
 export function typeOf(resolver, schema) {
   return [kind(resolver, schema), ...bounds(resolver.whole(schema).value)].join(" · ");
 }

@@ -1,4 +1,4 @@
-// What likes and hides have changed, told after the next refresh.
+// The effects of likes and hides, reported after the next refresh.
 
 import { make } from '/assets/api.js';
 import { asItem } from '/assets/feed/card.js';
@@ -10,8 +10,8 @@ let acts = []; // likes and hides since the last refresh
 export const acted = (type, item) => { acts.push({ type, item }); };
 export const forgetActs = () => { acts = []; };
 
-// whatChanged tells the outcome of the acts before a page: what was learned of them,
-// and which of its items have something in common with a liked one. '' for no acts.
+// whatChanged describes the effects of the acts before a page: the interests learned from them,
+// and which of its items share a tag or author with a liked one. '' without acts.
 export async function whatChanged(docs, cards) {
   const since = acts;
   acts = [];

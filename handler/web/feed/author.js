@@ -1,4 +1,4 @@
-// An author: who they are, a button to follow them, and a grid of their posts.
+// An author: their card, a follow button, and a grid of their posts.
 
 import { make } from '/assets/api.js';
 import { authorHref, asItem, postHref } from '/assets/feed/card.js';
@@ -7,10 +7,10 @@ import { avatar, imagesOf, picture } from '/assets/feed/images.js';
 import { ask, own, reader } from '/assets/feed/reader.js';
 import { posts } from '/assets/feed/sources.js';
 
-const ROW = 24; // posts of a page: whole rows of two, three and four
+const ROW = 24; // posts per page: full rows of two, three and four
 
-// authorView answers an element that shows the author, and grow(), which adds posts to
-// the grid and tells whether there are more. acts are fail(error) and followed().
+// authorView returns an element that shows the author, and grow(), which adds posts to the grid
+// and returns whether there are more. acts are fail(error) and followed().
 export async function authorView(id, acts) {
   const path = `/v1/authors/${encodeURIComponent(id)}`;
   const info = await ask('GET', path);
@@ -54,7 +54,7 @@ function counts(where, info) {
   where.replaceChildren(...one(info.posts, 'post'), ...one(info.followers, 'follower'), ...one(info.following, 'following'));
 }
 
-// tile is a post of the grid: its first image, or the beginning of its caption.
+// tile returns a post of the grid: its first image, or the beginning of its caption.
 function tile(doc) {
   const image = imagesOf(doc)[0];
   const title = asItem(doc).title;
@@ -106,8 +106,8 @@ function blockButton(button, id, info, acts) {
   });
 }
 
-// people lists the followers of the reader, or whom the reader has blocked: nobody else
-// may see either.
+// people lists the reader's followers, or the agents that the reader has blocked: nobody else may
+// see either.
 function people(details, path, none, acts) {
   let after = '', begun = false;
   const load = async () => {

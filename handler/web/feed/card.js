@@ -1,4 +1,4 @@
-// A card: an item or a post of a list, with what the reader may do with it.
+// A card: an item or a post of a list, with the reader's actions.
 
 import { age, make } from '/assets/api.js';
 import { avatar, gallery } from '/assets/feed/images.js';
@@ -10,11 +10,10 @@ const isOwn = (item) => isPost(item) && item.author_id === reader.agent;
 export const postHref = (id) => `/?post=${encodeURIComponent(id)}`;
 export const authorHref = (id) => `/?author=${encodeURIComponent(id)}`;
 
-// isElsewhere says of a post that it is answered where it was published.
+// isElsewhere reports whether replies to a post belong on the site where it was published.
 export const isElsewhere = (post) => /^https?:\/\//.test(post.url ?? '');
 
-// asItem gives a post, which stands among the items, what items have under other
-// names.
+// asItem converts a post to the field names of items.
 export function asItem(doc) {
   if (doc.created_at === undefined || doc.title !== undefined) return doc;
   const [title, ...rest] = (doc.caption ?? '').trim().split('\n');
@@ -24,8 +23,8 @@ export function asItem(doc) {
   };
 }
 
-// changed tells the lists what has become of an entry; null: it is gone. by is the
-// element that shows it already.
+// changed notifies the lists of a change of an entry; null means it was deleted. by is the
+// element that already shows the change.
 export const changed = (id, change, by) => document.dispatchEvent(new CustomEvent('entry', { detail: { id, change, by } }));
 
 export function timeOf(seconds) {
@@ -33,8 +32,8 @@ export function timeOf(seconds) {
   return make('time', { dateTime: at.toISOString(), title: at.toLocaleString(), textContent: `${age(Date.now() / 1000 - seconds)} ago` });
 }
 
-// makeCard makes the card of an entry. acts are fail(error), and hidden(item, card) and
-// liked(item) which are told of what the reader did.
+// makeCard creates the card of an entry. acts are fail(error), and hidden(item, card) and
+// liked(item), which are called after the reader's actions.
 export function makeCard(doc, acts) {
   const item = asItem(doc);
   const card = document.getElementById('card').content.firstElementChild.cloneNode(true);
@@ -56,7 +55,7 @@ export function makeCard(doc, acts) {
   return card;
 }
 
-// byline names who wrote an entry, and when.
+// byline shows the author and the time of an entry.
 function byline(meta, doc, item) {
   const id = item.author_id;
   if (id) {
@@ -68,14 +67,14 @@ function byline(meta, doc, item) {
   meta.append(...marks(doc.in_feed));
 }
 
-// comments leads to the replies of a post, or to where one may be written.
+// comments links to the replies of a post, or to the form for one.
 function comments(link, doc) {
   const n = doc.comments ?? 0, mayReply = reader.agent && doc.in_feed?.can_reply && !isElsewhere(doc);
   link.textContent = n > 0 ? `${n.toLocaleString('en')} ${n === 1 ? 'reply' : 'replies'}` : 'Reply';
   Object.assign(link, { href: postHref(doc.id), hidden: n === 0 && !mayReply });
 }
 
-// opens shows a button that opens and closes a form, after before() when it opens.
+// opens shows a button that opens and closes a form, and calls before() when it opens.
 export function opens(button, form, before) {
   button.hidden = false;
   button.addEventListener('click', () => {
@@ -86,7 +85,7 @@ export function opens(button, form, before) {
   form.querySelector('.cancel').addEventListener('click', () => { form.hidden = true; button.focus(); });
 }
 
-// likeButton likes, and takes the like of a post back.
+// likeButton likes an entry, and unlikes a post.
 export function likeButton(button, doc, acts) {
   const post = isPost(doc);
   const show = () => {
@@ -118,7 +117,7 @@ async function like(id) {
   return true;
 }
 
-// hideButton hides at once; the card comes back where the server does not take it.
+// hideButton hides the card at once, and restores it if the server rejects the call.
 function hideButton(card, button, item, acts) {
   button.hidden = !reader.agent || isOwn(item);
   button.addEventListener('click', async () => {

@@ -1,21 +1,21 @@
-// The composer: a caption, images with what they show, and who may see the post.
+// The composer: a caption, images with descriptions, and the audience of the post.
 
 import { make, newID } from '/assets/api.js';
 import { circlesOf, takes } from '/assets/feed/groups.js';
 import { reader } from '/assets/feed/reader.js';
 import { upload } from '/assets/feed/upload.js';
 
-const MOST = 10; // images of a post
-const LARGEST = 5 << 20; // bytes of one
+const MOST = 10; // images per post
+const LARGEST = 5 << 20; // bytes per image
 
 const $ = (id) => document.getElementById(id);
 const form = () => $('composer').querySelector('form');
 const part = (selector) => form().querySelector(selector);
 
-let picked = []; // {file, url, alt}: url shows it here, alt is the field of its description
-let key = ''; // of this draft as it is: whoever publishes it again publishes it once
-let sending; // ends what is being sent
-let published; // is told of the post
+let picked = []; // {file, url, alt}: url displays it here, alt is the field for its description
+let key = ''; // idempotency key of the current draft, so that publishing it again has no effect
+let sending; // aborts the upload in progress
+let published; // called with the published post
 
 export function compose() {
   if ($('composer').open) return;
@@ -24,8 +24,9 @@ export function compose() {
   form().elements.caption.focus();
 }
 
-// offerCircles has a box for each circle of the reader's, and each group and event that takes
-// their posts. It is done each time: there may be more by now, or another reader.
+// offerCircles shows a box for each circle of the reader, and for each group and event that
+// accepts their posts. It is called each time the composer opens, because the list or the reader
+// may have changed.
 async function offerCircles() {
   const { turn } = reader, set = part('.circles'), legend = set.firstElementChild;
   const chosen = new Set(circlesChosen());
@@ -79,7 +80,7 @@ function touched() {
   part('.circles').hidden = audience.value !== 'circles';
 }
 
-// draft is the post as the API takes it.
+// draft returns the post in the format of the API.
 function draft() {
   const { caption, audience } = form().elements;
   const post = { caption: caption.value.trim() };
@@ -132,14 +133,14 @@ function clear() {
   touched();
 }
 
-// beginComposer takes what is to be done with a post that is published.
+// beginComposer takes a function that is called with a published post.
 export function beginComposer(then) {
   published = then;
   form().addEventListener('submit', send);
   form().addEventListener('input', touched);
   part('input[type=file]').addEventListener('change', (e) => {
     pick(e.target.files);
-    e.target.value = ''; // the same file may be picked again
+    e.target.value = ''; // allows picking the same file again
   });
   part('.close').addEventListener('click', () => $('composer').close());
   part('.stop').addEventListener('click', () => sending?.stop());

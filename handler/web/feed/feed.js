@@ -1,5 +1,5 @@
-// The feed page: what an app looks like on the API. Ranked feeds keep no cursor and no
-// time of their own; the server knows what this reader has been given.
+// The feed page: an example of an app that uses the API. Ranked feeds store no cursor or time in
+// the page; the server knows what this reader has been shown.
 
 import { Refused, make, ofTab } from '/assets/api.js';
 import { acted, forgetActs, whatChanged } from '/assets/feed/acts.js';
@@ -19,17 +19,17 @@ import { beginWelcome, welcome } from '/assets/feed/welcome.js';
 import { detail, score } from '/assets/feed/why.js';
 
 const NOTED = 15_000; // ms
-const KEPT = 10; // posts and authors that are kept for whoever goes back
+const KEPT = 10; // views of posts and authors kept for going back
 
 const $ = (id) => document.getElementById(id);
 const state = {
-  feed: '', lists: {}, // of the feeds, by name
-  shown: new Set(), // ids of ranked feeds
-  others: new Map(), other: null, // views of posts and authors, by their places in the history
+  feed: '', lists: {}, // lists of the feeds, by name
+  shown: new Set(), // ids shown in ranked feeds
+  others: new Map(), other: null, // views of posts and authors, by history entry
   mayExplain: true,
-  told: '', // what the next view says first
-  stuck: false, // a page could not be had
-  left: null, // what had the focus when the feeds were left
+  told: '', // message shown with the next view
+  stuck: false, // a page failed to load
+  left: null, // the focused element when the feeds were left
 };
 const list = () => state.lists[state.feed];
 
@@ -41,9 +41,9 @@ function card(doc) {
   return element;
 }
 
-// once notes where a feed that shows nothing twice does so.
+// once records an item that a feed without repeats shows twice.
 function once(doc) {
-  if (state.shown.has(doc.id) && !doc.in_feed?.shown_before) document.body.dataset.repeated = doc.id; // never: the tests look for it
+  if (state.shown.has(doc.id) && !doc.in_feed?.shown_before) document.body.dataset.repeated = doc.id; // never happens; the tests check it
   state.shown.add(doc.id);
 }
 
@@ -72,15 +72,15 @@ async function load(action) {
   watchEnd();
 }
 
-// told says what the page has to do with what the reader did, and with scores.
+// told reports the effects of the reader's acts on the page, and its scores.
 async function told(action, page, turn) {
   explain(page, turn);
   const changes = action === 'refresh' ? await whatChanged(page.items, page.cards) : '';
   if (changes && turn === reader.turn) note(changes);
 }
 
-// explain asks why the page's items are where they are. Only an admin may, or
-// anybody on this machine in the demo; others see the page without it.
+// explain requests the reasons for the page's items. Only an admin may, or anyone on this machine
+// in the demo; others see the page without them.
 async function explain({ items, cards }, turn) {
   if (!state.mayExplain || cards.length === 0) return;
   try {
@@ -157,14 +157,14 @@ async function openOther(name, id) {
   return authorView(id, { fail, followed: () => forget('following'), blocked });
 }
 
-// blocked shows the author again: a block changes what there is to see in every view.
+// blocked reloads the author: a block changes the visible posts in every view.
 async function blocked() {
   forgetOthers();
   Object.keys(state.lists).forEach(forget);
   await reopen();
 }
 
-// forgetOthers has posts and authors read again by whoever goes back or forward to them.
+// forgetOthers makes posts and authors reload when the reader goes back or forward to them.
 const forgetOthers = () => { state.others = new Map(); };
 
 async function show(what, { key, back }) {
@@ -222,9 +222,9 @@ function showReader() {
   $('me').replaceChildren(...(agent ? [avatar(agent), make('span', { className: 'unseen', textContent: 'Your profile' })] : []));
 }
 
-// --- what the reader is told ---------------------------------------------------
+// --- messages to the reader ----------------------------------------------------
 
-// note says something for a while, an error until the reader goes on.
+// note shows a message for a while; an error stays until the reader's next action.
 function note(text) {
   $('note').textContent = text;
   $('note').className = '';
@@ -240,9 +240,8 @@ function fail(error) {
   $('note').className = 'error';
 }
 
-// stuck says that a page could not be had. The next one waits until it is asked for, or
-// the network is back: the end of the list stays near the screen, and would ask again
-// and again.
+// stuck reports that a page failed to load. The next try waits for the reader, or for the
+// network: the end of the list stays near the screen and would trigger endless requests.
 function stuck(is) {
   state.stuck = is;
   $('again').hidden = !is;
@@ -256,7 +255,7 @@ function again() {
   else watchEnd();
 }
 
-// watchEnd loads the next page while the end of the list is near the screen.
+// watchEnd loads the next page when the end of the list is near the screen.
 async function watchEnd() {
   const near = $('sentinel').getBoundingClientRect().top < innerHeight + 600;
   if (!near || state.stuck) return;
@@ -305,30 +304,30 @@ async function start() {
   beginWelcome({ fail, prepare: followedSome });
   beginNews(() => ({ feed: state.feed, busy: list()?.busy ?? true, reading: view().name === 'feed', head: head() }));
   showReader();
-  stream(); // before the list is read, so that nothing is missed between the two
+  stream(); // before the list is read, so that no post is missed in between
   await Promise.all([reader.agent && loadProfile(), begin(show)]);
 }
 
-// head is the newest post of the timeline that is shown, as the ids of events are.
+// head returns the newest displayed post of the timeline, in the format of event ids.
 function head() {
   const first = state.lists.following?.docs[0];
   return first ? `${first.id}:${first.created_at}` : '';
 }
 
-// forget has a list read again when it is shown.
+// forget makes a list reload when it is shown again.
 function forget(name) {
   if (state.lists[name]) ofTab.remove(state.lists[name].key);
   delete state.lists[name];
 }
 
-// followedSome reads the feed that is shown again, and the others when they are.
+// followedSome reloads the current feed now, and the others when they are shown.
 async function followedSome() {
   Object.keys(state.lists).filter((name) => name !== state.feed).forEach(forget);
   await load('refresh');
 }
 
 async function publishedPost() {
-  forget('following'); // the server says where it stands
+  forget('following'); // the server determines its position
   await go('/?feed=following');
   note('Published.');
 }

@@ -1,10 +1,10 @@
-// Groups and events of the reader: invitations to take or to decline, and the way out.
+// Groups and events of the reader: accepting or declining invitations, and leaving.
 
 import { make } from '/assets/api.js';
 import { authorHref } from '/assets/feed/card.js';
 import { ask, reader } from '/assets/feed/reader.js';
 
-// circlesOf lists the circles in which the reader has a part: owned, joined or invited.
+// circlesOf returns the circles in which the reader has a role: owned, joined or invited.
 export async function circlesOf(of) {
   const all = [];
   for (let after = ''; after !== null;) {
@@ -17,16 +17,16 @@ export async function circlesOf(of) {
 
 const over = (c) => Boolean(c.until) && c.until * 1000 <= Date.now();
 
-// takes tells whether the reader may address a post to one of their circles.
+// takes reports whether the reader may address a post to one of their circles.
 export const takes = (c) => (c.owner === reader.agent || c.post === 'members') && !over(c);
 
-// groups shows in details those that the reader is in or invited to. acts are
-// fail(error) and followed(), which is told when a timeline has other posts.
+// groups shows in details the groups that the reader is in or invited to. acts are fail(error)
+// and followed(), which is called when a timeline has other posts.
 export async function groups(details, acts) {
   const summary = details.querySelector('summary'), list = details.querySelector('ul');
   const show = async () => {
     const [invited, joined] = await Promise.all([circlesOf('invited'), circlesOf('joined')]);
-    if (invited.length + joined.length > 0) details.hidden = false; // and stays: the reader may be in it
+    if (invited.length + joined.length > 0) details.hidden = false; // and stays visible: the reader may be using it
     const n = invited.length;
     summary.textContent = n === 0 ? 'Groups' : `Groups · ${n} invitation${n === 1 ? '' : 's'}`;
     list.replaceChildren(...invited.map((c) => item(c, answers(c))), ...joined.map((c) => item(c, [wayOut(c)])));

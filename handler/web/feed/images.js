@@ -1,21 +1,20 @@
-// Pictures. Their size and colour are known before they are there, so that nothing
-// moves when they come.
+// Images. Their size and colour are known before they load, so that there is no layout shift.
 
 import { make } from '/assets/api.js';
 import { headers } from '/assets/feed/reader.js';
 
-const TALL = 4 / 5, WIDE = 16 / 9; // the shapes between which a picture of a card is
+const TALL = 4 / 5, WIDE = 16 / 9; // limits of an image's aspect ratio on a card
 
-// here tells whether an address is on this server: pages load nothing from elsewhere.
+// here reports whether a URL is on this server: pages load nothing from elsewhere.
 const here = (url) => typeof url === 'string' && url.startsWith('/') && !url.startsWith('//');
 
-// imagesOf are a post's images that can be shown.
+// imagesOf returns the displayable images of a post.
 export const imagesOf = (doc) => (doc.images ?? []).filter((i) => here(i.url) && i.width > 0 && i.height > 0);
 
-const THUMBNAIL = 320; // px of the longer side of a thumbnail, at most
+const THUMBNAIL = 320; // maximum px of the longer side of a thumbnail
 
-// picture is an image of a post; sizes says how wide it is shown, small that its
-// thumbnail is enough.
+// picture returns an image of a post; sizes is its displayed width, small means that the
+// thumbnail is sufficient.
 export function picture(doc, image, { small = false, sizes = '(max-width: 46rem) 100vw, 42rem' } = {}) {
   const img = make('img', {
     className: 'picture', width: image.width, height: image.height, loading: 'lazy', decoding: 'async',
@@ -34,18 +33,19 @@ export function picture(doc, image, { small = false, sizes = '(max-width: 46rem)
   return img;
 }
 
-// fetchInto loads an image that is not for everybody: an img element cannot say who
-// reads.
+// fetchInto loads an image that is not public: an img element cannot send the headers that
+// identify the reader.
 async function fetchInto(img, url) {
   try {
     const response = await fetch(url, { headers: headers() });
     if (!response.ok) return;
     img.src = URL.createObjectURL(await response.blob());
     img.addEventListener('load', () => URL.revokeObjectURL(img.src), { once: true });
-  } catch { /* its colour and its description are there */ }
+  } catch { /* its colour and its description remain */ }
 }
 
-// gallery shows a post's images on its card: one in its shape, more as squares.
+// gallery shows a post's images on its card: a single one in its aspect ratio, several as
+// squares.
 export function gallery(doc, href) {
   const images = imagesOf(doc);
   if (images.length === 0) return null;
@@ -58,7 +58,7 @@ export function gallery(doc, href) {
   return link;
 }
 
-// avatar is a disc with the initials of a name, in a colour of its own.
+// avatar returns a disc with the initials of a name, in a colour derived from the id.
 export function avatar(id, name) {
   const initials = (name || id).split(/[\s._-]+/).filter(Boolean).map((w) => [...w][0]).slice(0, 2).join('').toUpperCase();
   const disc = make('span', { className: 'avatar', textContent: initials });

@@ -1,14 +1,14 @@
-// What a reader has said they like, and what was learned of them.
+// A reader's declared and learned interests.
 
 import { make, short } from '/assets/api.js';
 import { learnedChips } from '/assets/feed/learned.js';
 import { ask, own, reader } from '/assets/feed/reader.js';
 
-const CHIPS = 10; // of what was learned; the strongest
+const CHIPS = 10; // number of learned interests shown, the strongest ones
 
 const $ = (id) => document.getElementById(id);
 let profile = {};
-let after; // what is to be done when the profile was changed
+let after; // callbacks for a changed profile
 
 export const learnedNow = () => profile.learned;
 
@@ -19,7 +19,7 @@ export async function loadProfile() {
     if (turn !== reader.turn) return;
     profile = read;
     show();
-  } catch { /* a reader without a profile gets what is fresh */ }
+  } catch { /* a reader without a profile gets fresh items */ }
 }
 
 export function clearProfile() {
@@ -50,8 +50,8 @@ function show() {
   $('profile').querySelector('summary span').textContent = interests.slice(0, 3).map(([tag]) => tag).join(', ');
 }
 
-// remover is a button whose name begins with what it shows, so that who speaks to the
-// browser can say what they see.
+// remover returns a button whose accessible name begins with its visible text, so that users of
+// voice control can say what they see.
 function remover(className, textContent, does, act) {
   const b = make('button', { className, textContent });
   b.setAttribute('aria-label', `${textContent}: ${does}`);
@@ -66,7 +66,7 @@ async function changeInterests(how) {
 }
 
 async function change(what) {
-  // What is not named stays; what is known here of hidden items may be old.
+  // Fields not named are unchanged; the hidden items known here may be stale.
   const { muted_items: _, learned, ...rest } = profile;
   try {
     profile = { learned, ...await ask('PUT', own('/profile'), { ...rest, ...what }) };
@@ -77,7 +77,7 @@ async function change(what) {
   }
 }
 
-// beginInterests takes what is to be done: changed() and fail(error).
+// beginInterests takes the callbacks changed() and fail(error).
 export function beginInterests(acts) {
   after = acts;
   $('profile').open = matchMedia('(min-width: 46rem)').matches;

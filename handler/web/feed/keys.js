@@ -1,9 +1,9 @@
-// Keys and gestures: r refreshes, n writes a post, j and k go from card to card, arrows
-// from tab to tab, and pulling the page down refreshes.
+// Keys and gestures: r refreshes, n opens the composer, j and k move between cards, arrows
+// between tabs, and pulling the page down refreshes.
 
-const FAR = 80; // px from which on letting go refreshes
+const FAR = 80; // px of pulling from which a release refreshes
 
-// beginKeys takes what the keys do: refresh(), compose() and tab(name).
+// beginKeys takes the actions of the keys: refresh(), compose() and tab(name).
 export function beginKeys({ refresh, compose, tab }) {
   const tabs = [...document.querySelectorAll('[role=tab]')];
   const name = (t) => t.id.slice('tab-'.length);
@@ -24,7 +24,7 @@ export function beginKeys({ refresh, compose, tab }) {
   });
 }
 
-// step moves the focus to the card after or before the one that has it.
+// step moves the focus to the next or previous card.
 function step(by) {
   const cards = [...document.querySelectorAll('#items .card')];
   const at = cards.findIndex((card) => card.contains(document.activeElement));

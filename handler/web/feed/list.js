@@ -1,19 +1,19 @@
-// A list of cards that grows at its end. It is kept while its tab of the browser is
-// open, so that whoever comes back finds the same.
+// A list of cards that grows at its end. It is stored while its browser tab is open, so that it
+// can be restored when the reader comes back.
 
 import { make, ofTab } from '/assets/api.js';
 import { reader } from '/assets/feed/reader.js';
 
 export class List {
-  // source answers pages as those of sources.js; card makes an element of an entry.
+  // source returns pages like those of sources.js; card creates an element for an entry.
   constructor(name, source, card) {
     Object.assign(this, { name, source, card, turn: reader.turn, docs: [], cursor: '', more: false, loaded: false, busy: false, scroll: 0 });
     this.element = make('ol', { id: 'items' });
     this.element.setAttribute('aria-label', name);
   }
 
-  // load asks for a page and adds it; it answers what is new, with its cards, and null
-  // where it is loading already or somebody else reads by now.
+  // load fetches a page and adds it. It returns the new page with its cards, or null if the list
+  // is already loading or the reader has changed.
   async load(action) {
     if (this.busy) return null;
     this.busy = true;
@@ -43,8 +43,7 @@ export class List {
 
   find(id) { return [...this.element.children].find((card) => card.dataset.id === id); }
 
-  // change puts what has changed of an entry into it. The card that has by in it shows it
-  // already.
+  // change updates an entry. The card that contains by already shows the change.
   change(id, change, by) {
     const doc = this.docs.find((d) => d.id === id);
     if (!doc) return;
@@ -63,13 +62,13 @@ export class List {
 
   get key() { return `list ${reader.agent} ${this.name}`; }
 
-  // save keeps the list for this tab of the browser.
+  // save stores the list for this browser tab.
   save() {
     if (!this.loaded) return;
     ofTab.set(this.key, JSON.stringify({ docs: this.docs, cursor: this.cursor, more: this.more, scroll: this.scroll }));
   }
 
-  // restore tells whether there was a list.
+  // restore restores the stored list and returns whether there was one.
   restore() {
     const kept = ofTab.json(this.key);
     if (!Array.isArray(kept?.docs)) return false;

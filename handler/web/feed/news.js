@@ -1,21 +1,21 @@
-// The badge: how much is new in a feed since it was read. A stream tells of posts
-// within seconds; a look now and then tells of items.
+// The badge: the number of new entries in a feed since it was read. A stream reports posts within
+// seconds; periodic checks also count items.
 
 import { countNew, feeds } from '/assets/feed/sources.js';
 import { headers, reader } from '/assets/feed/reader.js';
 import { listen } from '/assets/feed/stream.js';
 
-const BADGE_EVERY = 10_000; // ms between two looks while the page is looked at
-const RECALLED = [0, 3000, 10_000]; // ms until recall may have what a stream has told of
-const WITH_STREAM = 6; // while a stream tells of posts, only one look in so many is made
-const MOST = 99; // a count is told up to it
+const BADGE_EVERY = 10_000; // ms between two checks while the page is visible
+const RECALLED = [0, 3000, 10_000]; // delays in ms until recall may have a post that the stream reported
+const WITH_STREAM = 6; // while a stream is open, only every n-th check is made
+const MOST = 99; // largest count shown
 
 const $ = (id) => document.getElementById(id);
 const counts = {};
-let current; // () => {feed, busy, head}: the feed that is shown, and the newest post of the timeline that is known
+let current; // () => {feed, busy, head}: the current feed, and the newest known post of the timeline
 let streaming, live = false, looks = 0;
-let heard = ''; // the id of the last event, of whichever window's stream
-let tell = () => {}; // tells the reader's other windows
+let heard = ''; // the id of the last event, from any window's stream
+let tell = () => {}; // notifies the reader's other windows
 
 export function clearNews(feed) {
   if (feed) tell({ read: feed });
@@ -28,7 +28,7 @@ function cleared(feed) {
   showNews();
 }
 
-// showNews writes the badge of the feed that is shown, and the count at its tab.
+// showNews updates the badge of the current feed, and the count on its tab.
 export function showNews() {
   const { feed, reading } = current();
   const count = (reading && counts[feed]) || 0;
@@ -55,7 +55,7 @@ async function look() {
   } catch { /* the badge can wait */ }
 }
 
-// told is what an event says: so many posts, up to the one of its id.
+// told handles an event: count new posts, up to the one with the id.
 function told(id, count) {
   heard = id;
   if (id !== current().head) counts.following = (counts.following || 0) + count;
@@ -63,8 +63,8 @@ function told(id, count) {
   for (const wait of RECALLED) setTimeout(look, wait);
 }
 
-// stream listens while the page is looked at: a browser has few connections to one
-// server, for all its tabs.
+// stream listens while the page is visible: a browser limits the connections to one server over
+// all tabs.
 export function stream() {
   streaming?.abort();
   live = false;
@@ -82,7 +82,7 @@ export function stream() {
   });
 }
 
-// beginNews takes a function that says what is shown.
+// beginNews takes a function that returns what is displayed.
 export function beginNews(shown) {
   current = shown;
   addEventListener('visibilitychange', () => { look(); stream(); });

@@ -1,4 +1,4 @@
-// A post by itself: all of its caption and images, and what its author may do with it.
+// The view of a single post: its caption and images, and the actions of its author.
 
 import { make } from '/assets/api.js';
 import { asItem, authorHref, changed, isElsewhere, likeButton, opens, timeOf } from '/assets/feed/card.js';
@@ -7,8 +7,7 @@ import { ask, reader } from '/assets/feed/reader.js';
 import { addReplies } from '/assets/feed/replies.js';
 import { reason } from '/assets/feed/why.js';
 
-// postView answers an element that shows the post. acts are fail(error), note(text)
-// and gone().
+// postView returns an element that shows the post. acts are fail(error), note(text) and gone().
 export async function postView(id, acts) {
   const doc = await ask('GET', `/v1/posts/${encodeURIComponent(id)}`);
   const view = document.getElementById('post').content.firstElementChild.cloneNode(true);
@@ -27,7 +26,7 @@ export async function postView(id, acts) {
   return view;
 }
 
-// fill shows what an edit may change.
+// fill shows the fields that an edit may change.
 function fill(view, doc) {
   const item = asItem(doc);
   view.querySelector('h2').textContent = item.title;
@@ -57,7 +56,7 @@ function ownerActs(view, doc, acts) {
     try {
       await ask('DELETE', `/v1/posts/${doc.id}`);
     } catch (error) {
-      if (error.status !== 404) { acts.fail(error); return; } // 404: it went by a call whose answer was lost
+      if (error.status !== 404) { acts.fail(error); return; } // 404: already deleted, by a call whose answer was lost
     }
     changed(doc.id, null);
     acts.gone();

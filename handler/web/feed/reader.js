@@ -1,20 +1,19 @@
-// Who reads: the agent's name, and a token where the server asks for one.
+// The reader: the agent id, and a token if the server requires one.
 
 import { call, ofBrowser, ofTab } from '/assets/api.js';
 
-const LONGEST = 15_000; // ms that an answer may take
+const LONGEST = 15_000; // timeout of a call in ms
 
-// reader.agent is '' for a guest. reader.turn is another one for each reader, so that
-// what an earlier one has asked for does not come in late.
+// reader.agent is '' for a guest. reader.turn changes with each reader, so that late answers for
+// an earlier reader are ignored.
 export const reader = { agent: ofBrowser.get('agent') ?? '', turn: 0 };
 
-// server says how callers are known (auth, claim) and whether its readers are those of
-// the demo.
+// server holds the authentication settings (auth, claim) and whether the server is a demo.
 export const server = document.documentElement.dataset;
 
 export const byToken = server.auth === 'jwt';
 
-// agentOf is the agent that a token names, as the server maps subjects to ids.
+// agentOf returns the agent that a token names, with the server's mapping of subjects to ids.
 export async function agentOf(token) {
   const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0));
   let subject;
@@ -49,5 +48,5 @@ export async function ask(method, path, body, more = {}) {
   return (await call(method, path, { body, headers: { ...headers(), ...more }, signal: AbortSignal.timeout(LONGEST) })).data;
 }
 
-// own is a path of the reader's own.
+// own returns a path below the reader's agent.
 export const own = (path) => `/v1/agents/${encodeURIComponent(reader.agent)}${path}`;

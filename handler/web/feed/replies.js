@@ -1,5 +1,5 @@
-// The replies under a post, the oldest first, and a form that writes one. The form stands
-// under the post, and in the reply that it answers.
+// The replies to a post, oldest first, and a form for writing one. The form is below the post, or
+// in the reply that it answers.
 
 import { make, newID } from '/assets/api.js';
 import { authorHref, changed, isElsewhere, likeButton, opens, postHref, timeOf } from '/assets/feed/card.js';
@@ -19,7 +19,7 @@ const mayNot = {
 const nameOf = (doc) => doc.author.name || doc.author.id;
 const link = (doc, text) => make('a', { href: postHref(doc.id), textContent: text });
 
-// answered says in an element what a reply answers.
+// answered shows in an element the post that a reply answers.
 async function answered(where, doc) {
   where.append('In reply to ');
   try {
@@ -31,8 +31,8 @@ async function answered(where, doc) {
   if (doc.root !== doc.reply_to) where.append(' · ', link({ id: doc.root }, 'All replies'));
 }
 
-// addReplies shows the replies of a post in its view. Of a reply, which has none, it says
-// what that answers. acts are fail(error) and note(text).
+// addReplies shows the replies of a post in its view. A reply has none; its view shows the post
+// that it answers. acts are fail(error) and note(text).
 export async function addReplies(view, doc, acts) {
   const replies = new Replies(view.querySelector('.replies'), doc, acts);
   await (doc.reply_to ? answered(view.querySelector('.answers'), doc) : replies.load());
@@ -66,8 +66,8 @@ class Replies {
 
   find(id) { return [...this.list.children].find((row) => row.dataset.id === id); }
 
-  // load adds a page, and answers the first row of it. Rows of what was written here stay
-  // behind those that come before them.
+  // load adds a page and returns its first row. Rows of replies written here stay after the
+  // loaded ones.
   async load() {
     this.next.disabled = true;
     let first;
@@ -122,7 +122,7 @@ class Replies {
         await ask('DELETE', `/v1/posts/${doc.id}`);
       } catch (error) {
         button.disabled = false;
-        if (error.status !== 404) { this.acts.fail(error); return; } // 404: it went by a call whose answer was lost
+        if (error.status !== 404) { this.acts.fail(error); return; } // 404: already deleted, by a call whose answer was lost
       }
       if (this.to === doc && !this.busy) this.answer(this.post);
       const next = row.nextElementSibling ?? row.previousElementSibling ?? this.heading;
@@ -134,7 +134,7 @@ class Replies {
     });
   }
 
-  // count says how many replies there are after some more, or fewer.
+  // count adds to the number of replies and shows it.
   count(more) {
     const { post } = this;
     post.comments = Math.max(0, (post.comments ?? 0) + more);
@@ -146,7 +146,8 @@ class Replies {
 
   say(text) { this.form.querySelector('.said').textContent = text; }
 
-  // answer puts the form where it answers a post: in the row of a reply, or under the post.
+  // answer moves the form to the post that it answers: into the row of a reply, or below the
+  // post.
   answer(doc, row) {
     this.to = doc;
     (row ?? this.home).append(this.form);
@@ -156,8 +157,8 @@ class Replies {
     if (row) this.form.elements.caption.focus();
   }
 
-  // send publishes the reply. Whoever sends the same again, as after an answer that was
-  // lost, publishes it once.
+  // send publishes the reply. Sending the same again, such as after a lost answer, publishes it
+  // once.
   async send() {
     const { caption } = this.form.elements, { turn } = reader;
     if (this.busy) return;
@@ -184,8 +185,8 @@ class Replies {
     this.form.querySelector('.publish').disabled = busy;
   }
 
-  // show adds what was written. A reply to a reply that is shown by itself stands under
-  // another post.
+  // show adds the written reply. If the post shown is itself a reply, the new reply belongs to
+  // another post's list.
   async show(doc) {
     this.form.reset();
     this.draft = '';

@@ -1,5 +1,5 @@
-// Where the lists come from. Each feed answers {items, more, degraded}, and cursor
-// where it is paged by one.
+// The sources of the lists. Each feed returns {items, more, degraded}, and cursor if it is paged
+// by one.
 
 import { Refused, newID } from '/assets/api.js';
 import { ask, reader } from '/assets/feed/reader.js';
@@ -8,7 +8,7 @@ import { suggested } from '/assets/feed/welcome.js';
 const PAGE = 20;
 const GUEST_PAGE = 60; // the guest feed has one page
 
-// feeds by the name that the address has, in the order of their tabs.
+// The feeds by their name in the URL, in the order of the tabs.
 export const feeds = {
   for_you: { name: 'For you', ranked: true, page: (action) => ranked('for_you', action) },
   home: { name: 'Home', ranked: true, page: (action) => ranked('home', action) },
@@ -16,12 +16,12 @@ export const feeds = {
   guest: { name: 'Trending', page: async () => ({ ...await ask('GET', `/v1/feed/guest?limit=${GUEST_PAGE}`), more: false }) },
 };
 
-const REMEMBERED = 60_000; // ms that the server remembers an answer by its request id
-const begun = new WeakMap(); // when a page was first lost
-const calls = {}; // by reader and feed: those that were not answered, and pages that came again
+const REMEMBERED = 60_000; // ms for which the server stores an answer by its request id
+const begun = new WeakMap(); // when a page was lost for the first time
+const calls = {}; // by reader and feed: lost requests, and recovered pages
 
-// ranked asks first for pages that were lost on their way, whose items would be skipped.
-// The server remembers them for a minute.
+// ranked first requests lost pages again, because their items would be skipped. The server stores
+// them for a minute.
 async function ranked(feed, action) {
   const { lost, kept } = calls[`${reader.agent} ${feed}`] ??= { lost: [], kept: [] };
   const find = (what) => lost.find((request) => !what || request.action === what);
@@ -29,10 +29,10 @@ async function ranked(feed, action) {
     if (lost.includes(request)) lost.splice(lost.indexOf(request), 1);
     try {
       const { has_more: more, ...page } = await twice(request);
-      if (page.new_reader) page.suggested = await suggested(); // so that they come together, and nothing moves
+      if (page.new_reader) page.suggested = await suggested(); // loaded together, so that there is no layout shift
       return { ...page, more };
     } catch (error) {
-      // A page that fails each time must not keep a refresh from being asked for for ever.
+      // A page that always fails must not block refreshes for ever.
       if (mayBeAnswered(error, request) && performance.now() - begun.get(request) < REMEMBERED) lost.push(request);
       throw error;
     }
@@ -48,18 +48,18 @@ async function ranked(feed, action) {
 
 const pageOf = (feed, action) => ({ feed, action, why: true, limit: PAGE, request_id: newID() });
 
-// mayBeAnswered says whether the server may have answered a request, now or before.
+// mayBeAnswered reports whether the server may have answered a request, now or before.
 function mayBeAnswered(error, request) {
   if (!(error instanceof Refused) || error.status >= 500) return begun.set(request, begun.get(request) ?? performance.now());
   return begun.has(request) && [401, 429].includes(error.status);
 }
 
-// countNew changes nothing.
+// countNew returns the number of new entries, without changing anything.
 export async function countNew(feed) {
   return (await ask('POST', '/v1/feed', { feed, action: 'refresh', silent: true, limit: PAGE })).new_count ?? 0;
 }
 
-// twice asks again after a moment, under the same request id.
+// twice retries once after a moment, with the same request id.
 async function twice(request) {
   try {
     return await ask('POST', '/v1/feed', request);
@@ -70,8 +70,7 @@ async function twice(request) {
   }
 }
 
-// posts reads a page of a path that is paged by a cursor. A page may be empty while
-// there is more.
+// posts reads a page of a path with cursors. A page may be empty although there are more.
 export async function posts(path, cursor, limit = PAGE, more = {}) {
   for (let tries = 0; ; tries++) {
     const query = new URLSearchParams({ ...more, limit, ...(cursor ? { cursor } : {}) });

@@ -1,18 +1,18 @@
-// GET /v1/stream by fetch: EventSource cannot send the headers that say who reads.
+// GET /v1/stream with fetch: EventSource cannot send the headers that identify the reader.
 
-const AGAIN = 10_000; // ms until the next try where there was no stream
-const REFUSED = 60_000; // ms until it where the server, or what is in front of it, has refused one
+const AGAIN = 10_000; // ms until the next try after a failure
+const REFUSED = 60_000; // ms until the next try if the server, or a proxy, has refused the stream
 
-const SHORTEST = 1000, LONGEST = 3_600_000; // ms of a pause that a server may ask for
-const SILENCE = 60_000; // ms after which a stream is given up: a server sends something every 15 s
+const SHORTEST = 1000, LONGEST = 3_600_000; // limits in ms of the pause that a server may request
+const SILENCE = 60_000; // ms of silence after which a stream is closed: a server sends something every 15 s
 
 // listen calls told with the id and the count of each event `new`, and live with whether
-// a stream is open. It begins after the post since, if there is one, and connects again
-// where it has been, until signal is aborted.
+// a stream is open. It starts after the post since, if any, and reconnects and resumes
+// until signal is aborted.
 //
-// Of all windows one at a time has the stream of a name, because a browser has six
-// connections to a server. Where windows cannot know of each other (plain HTTP from another
-// machine), each has its own.
+// Only one window at a time has the stream of a name, because a browser allows six
+// connections to a server. If windows cannot coordinate (plain HTTP from another machine),
+// each has its own.
 export async function listen({ name, ...options }) {
   if (!navigator.locks) return connect(options);
   return navigator.locks.request(name, { signal: options.signal }, () => connect(options)).catch(() => {}); // aborted
@@ -37,7 +37,7 @@ async function connect({ headers, signal, since, live, told }) {
           if (block.event === 'new') told(last, JSON.parse(block.data).count);
         }
       }
-    } catch { /* aborted, silent, or the server is away */ }
+    } catch { /* aborted, silent, or the server is unreachable */ }
     clearTimeout(silence);
     ends.abort();
     if (!signal.aborted) live(false);
@@ -45,7 +45,7 @@ async function connect({ headers, signal, since, live, told }) {
   }
 }
 
-// wait ends early with the signal: another window waits for the stream.
+// wait ends early with the signal: another window may be waiting for the stream.
 function wait(ms, signal) {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
@@ -53,7 +53,7 @@ function wait(ms, signal) {
   });
 }
 
-// blocks yields the fields of each block of a stream, and tells of each part that comes.
+// blocks yields the fields of each block of a stream, and calls heard for all received data.
 async function* blocks(body, heard) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   for (let rest = ''; ;) {

@@ -1,12 +1,11 @@
-// POST /v1/posts. With images it is multipart, by XMLHttpRequest: fetch cannot tell how
-// much has been sent.
+// POST /v1/posts. With images it is multipart, by XMLHttpRequest: fetch does not report upload
+// progress.
 
 import { Refused } from '/assets/api.js';
 import { headers } from '/assets/feed/reader.js';
 
-// upload publishes a post. A repetition with the same key publishes nothing twice.
-// progress is told the part that was sent, 0 to 1. It answers {done, stop}: a promise
-// of the post, and a function that gives up.
+// upload publishes a post, once per key. progress is called with the share sent so far, 0 to 1.
+// It returns {done, stop}: a promise of the post, and a function that aborts the upload.
 export function upload(post, files, key, progress) {
   const request = new XMLHttpRequest();
   const done = new Promise((resolve, reject) => {

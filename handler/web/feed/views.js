@@ -1,15 +1,15 @@
-// The address says what is shown: /?feed=home, /?post=<id>, /?author=<id>. Whoever goes
-// back finds a view as it was, at the place it was scrolled to.
+// The URL determines the view: /?feed=home, /?post=<id>, /?author=<id>. Going back restores a
+// view and its scroll position.
 
 import { newID, ofTab } from '/assets/api.js';
 
-const KEPT = 50; // places in the history whose scroll position is known
+const KEPT = 50; // history entries whose scroll position is stored
 
 const places = new Map(Object.entries(ofTab.json('places') ?? {}));
-let at = ''; // the place in the history that is shown
-let show; // async (view, {key, back}): shows it, and answers where a new one begins
+let at = ''; // key of the current history entry
+let show; // async (view, {key, back}): shows it, and returns the element where a new one begins
 
-// cameBack tells whether the page was loaded by going back or forward, or again.
+// cameBack reports whether the page was loaded by going back or forward, or by a reload.
 export const cameBack = () => performance.getEntriesByType('navigation')[0]?.type !== 'navigate';
 
 export function view() {
@@ -31,7 +31,7 @@ async function open(back) {
   if (key === at) scrollTo({ top: before ?? begin ?? 0, behavior: 'instant' });
 }
 
-// go opens an address of this page as a new place in the history.
+// go opens a URL of this page as a new history entry.
 export function go(href) {
   note();
   at = newID();
@@ -39,10 +39,10 @@ export function go(href) {
   return open(false);
 }
 
-// reopen shows the view of the address again, as for another reader.
+// reopen shows the view of the URL again, such as for another reader.
 export const reopen = () => { places.clear(); return open(false); };
 
-// leave goes back where this page has a place before this one, else to href.
+// leave goes back if this page has an earlier history entry, else to href.
 export function leave(href) {
   if (history.state?.inside) history.back();
   else go(href);

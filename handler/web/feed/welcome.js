@@ -1,18 +1,18 @@
-// The beginning of a new reader: whom to follow, chosen together and followed by one call.
+// Onboarding of a new reader: suggested authors, selected together and followed with one call.
 
 import { make } from '/assets/api.js';
 import { avatar } from '/assets/feed/images.js';
 import { ask, own, reader } from '/assets/feed/reader.js';
 
 const MOST = 12; // authors to choose from
-const AGAIN = 3000; // ms until it is asked again whether there is somebody by now
+const AGAIN = 3000; // ms until suggestions are requested again
 const TRIES = 10;
 
 const $ = (id) => document.getElementById(id);
 let acts; // prepare() and fail(error)
-let asked = 0; // another number for each beginning, so that a late answer does not come into the next
+let asked = 0; // changes with each start, so that a late answer is ignored
 
-// suggested lists whom the reader may want to follow; it answers nothing where that cannot be asked.
+// suggested returns suggested authors; nothing if the request fails.
 export async function suggested() {
   try {
     return (await ask('GET', own(`/suggestions?limit=${MOST}`))).authors;
@@ -21,8 +21,8 @@ export async function suggested() {
   }
 }
 
-// welcome shows a new reader these authors, or the first that there are soon after; without a
-// list it is over.
+// welcome shows these authors to a new reader, or the first ones available soon after; without
+// a list it stays hidden.
 export async function welcome(authors) {
   const turn = ++asked;
   $('welcome').hidden = true;
@@ -42,7 +42,7 @@ function choice({ author, reason, count }) {
   return make('li', {}, make('label', {}, box, avatar(author), make('span', {}, make('b', { textContent: author }), make('span', { className: 'soft', textContent: why }))));
 }
 
-// beginWelcome takes what is to be done: prepare(), which reads the feeds again, and fail(error).
+// beginWelcome takes the callbacks prepare(), which reloads the feeds, and fail(error).
 export function beginWelcome(what) {
   acts = what;
   const form = $('welcome').querySelector('form');
@@ -55,7 +55,7 @@ export function beginWelcome(what) {
     try {
       if (authors.length > 0) await ask('POST', own('/following'), { authors });
       if (turn === reader.turn) await acts.prepare();
-      if ($('welcome').hidden) $('panel').focus({ preventScroll: true }); // and not nowhere
+      if ($('welcome').hidden) $('panel').focus({ preventScroll: true }); // so that the focus is not lost
     } catch (error) {
       acts.fail(error);
     } finally {

@@ -1,10 +1,10 @@
-// Why an entry is there, of its in_feed, in a sentence.
+// The reason for an entry, from its in_feed, as a sentence.
 
 import { make, short } from '/assets/api.js';
 import { learnedOne } from '/assets/feed/learned.js';
 import { reader } from '/assets/feed/reader.js';
 
-const LEARNED = 3; // features that speak for or against an item, of those named
+const LEARNED = 3; // number of learned features named
 
 const trends = { hot: 'Liked and commented on very much right now', warm: 'Liked and commented on much right now' };
 
@@ -30,7 +30,7 @@ const reasons = {
 
 const and = (all) => (all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`);
 
-// because names the interests together, where the first of them stands.
+// because lists all interests together, at the position of the first.
 function because(why) {
   const interests = (why ?? []).filter((r) => r.type === 'interest').map((r) => r.value);
   const all = (why ?? []).filter((r) => r.type !== 'interest' || r.value === interests[0])
@@ -38,7 +38,7 @@ function because(why) {
   return all.length ? `Because ${all.join(', and ')}` : '';
 }
 
-// reason is the sentence, without a full stop.
+// reason returns the sentence, without a full stop.
 export function reason(doc) {
   const x = doc.in_feed ?? {};
   const name = doc.author?.name || doc.author?.id || 'its author';
@@ -60,11 +60,11 @@ const details = {
   explore: 'One position in so many is drawn at random.',
 };
 
-// detail says more, where the scores are not told.
+// detail returns a longer explanation, used if there are no scores.
 export const detail = (doc) => details[doc.in_feed?.source]
   ?? 'It is placed by your interests, what was learned of you, its age, and how many others like it.';
 
-// marks are chips for what an entry's own score did not bring.
+// marks returns chips for reasons other than the entry's own score.
 export function marks(x) {
   const mark = (text, title) => make('span', { className: 'chip mark', textContent: text, title });
   return [
@@ -75,7 +75,7 @@ export function marks(x) {
   ];
 }
 
-// score says what a candidate of an explanation owes its score to.
+// score describes the parts of a candidate's score in an explanation.
 export function score(c) {
   const gains = [...(c.relevance?.tags ?? []), ...(c.relevance?.keywords ?? [])]
     .map((g) => `${g.name} +${short(g.score)}${g.in === 'summary' ? ' in the summary' : ''}`);

@@ -1,16 +1,16 @@
-// Before anything goes live: a name, a reason, and a look at what changes.
+// Confirmation before a change goes live: a name, a reason, and the list of changes.
 
 import { make } from '/assets/api.js';
 
 const $ = (id) => document.getElementById(id);
 
-// MISSING is what is said where a field is empty.
+// MISSING holds the messages for empty fields.
 const MISSING = {
   by: 'Give your name: the versions say who changed what.',
   why: 'Say why: the versions keep the reason.',
 };
 
-// complete says which field is missing and goes to it.
+// complete reports missing fields and focuses the first.
 function complete(form) {
   const empty = ['by', 'why'].filter((name) => form.elements[name].value.trim() === '');
   for (const name of ['by', 'why']) form.elements[name].setAttribute('aria-invalid', empty.includes(name));
@@ -19,8 +19,8 @@ function complete(form) {
   return empty.length === 0;
 }
 
-// confirmed answers {by, why} once the change is confirmed, and null if it is not.
-// Each of rows is what changes, from what, to what.
+// confirmed returns {by, why} if the change is confirmed, else null. Each row is [what changes,
+// from, to].
 export async function confirmed(form, title, rows) {
   if (!complete(form)) return null;
   const by = form.elements.by.value.trim(), why = form.elements.why.value.trim();

@@ -1,11 +1,11 @@
-// The decay, as the server computes it, and its picture.
+// The decay, computed like on the server, and its chart.
 
-// curvesOf lists the curves that are added: one Gaussian, unless there are others.
+// curvesOf returns the curves that are added: one Gaussian, unless there are others.
 export function curvesOf({ curves, scale, offset, decay }) {
   return curves.length ? curves : [{ shape: 'gauss', scale, offset, decay, weight: 1 }];
 }
 
-// part is what a curve adds at an age.
+// part returns the contribution of a curve at an age.
 export function part({ shape, scale, offset, decay, weight }, seconds) {
   const x = Math.max(0, Math.abs(seconds) - offset);
   switch (shape) {
@@ -20,7 +20,7 @@ export function factor(p, seconds) {
   return Math.max(p.floor, curvesOf(p).reduce((sum, c) => sum + part(c, seconds), 0));
 }
 
-// reach is the age at which a curve has nearly nothing more to lose.
+// reach returns the age at which a curve has almost fully decayed.
 function reach({ shape, scale, offset, decay }) {
   switch (shape) {
     case 'gauss': return offset + scale * Math.sqrt(Math.log(0.01) / Math.log(decay));
@@ -30,7 +30,7 @@ function reach({ shape, scale, offset, decay }) {
   return 0;
 }
 
-// LEFT has room for a label in the larger letters of a phone.
+// LEFT has room for a label in the larger font of a phone.
 const W = 640, H = 300, LEFT = 60, BOTTOM = 34, TOP = 12, RIGHT = 14;
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -41,9 +41,9 @@ function shape(name, attributes, text) {
   return e;
 }
 
-// draw shows both decays over the ages at which either still says something, and
-// the curves that the proposed one adds. Several curves fall within minutes and
-// within days, so that the young ages get more room then.
+// draw shows both decays over the ages at which either still changes, and the curves that the
+// proposed one adds. Several curves fall within minutes and within days, so the axis then gives
+// young ages more room.
 export function draw(svg, current, proposed) {
   const all = [...curvesOf(current), ...curvesOf(proposed)];
   const far = niceSpan(Math.max(60, ...all.map(reach)));
@@ -87,7 +87,7 @@ function niceSpan(seconds) {
   return Math.ceil(seconds / (6 * 86400)) * 6 * 86400;
 }
 
-// span writes an age: 3.4 d.
+// span formats an age: 3.4 d.
 export function span(seconds) {
   if (seconds === 0) return 'now';
   if (seconds >= 2 * 86400) return `${+(seconds / 86400).toFixed(1)} d`;
@@ -96,7 +96,7 @@ export function span(seconds) {
   return `${Math.round(seconds / 60)} min`;
 }
 
-// Durations as the server writes them: 36h, 1h30m, 90s.
+// Durations in the server's format: 36h, 1h30m, 90s.
 const UNITS = { h: 3600, m: 60, s: 1, ms: 0.001 };
 
 export function parseDuration(text) {

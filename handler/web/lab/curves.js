@@ -1,4 +1,4 @@
-// The curves of a proposed decay, a row of fields each.
+// The curves of a proposed decay, one row of fields each.
 
 import { make } from '/assets/api.js';
 import { parseDuration, writeDuration } from '/assets/lab/curve.js';
@@ -19,15 +19,15 @@ export const curvesFromAPI = (list) => list.map((c) => ({
 export const curvesToAPI = (list) => list.map(({ shape, weight, scale, offset, decay }) => (shape === 'constant' ? { shape, weight }
   : { shape, weight, scale: writeDuration(scale), offset: writeDuration(offset), decay }));
 
-// curvesText says in a few words what curves there are.
+// curvesText describes the curves in a few words.
 export const curvesText = (list) => list.map(({ shape, weight, scale, offset, decay }) => (shape === 'constant' ? `${weight}`
   : `${weight} × ${shape} ${writeDuration(scale)}${offset ? ` after ${writeDuration(offset)}` : ''} to ${decay}`)).join(' + ');
 
 let current = () => [];
 let changed = () => {};
 
-// buildCurves makes the buttons work; list returns the curves, and then is called
-// when one of them has changed.
+// buildCurves sets up the buttons; list returns the curves, and then is called when one of them
+// has changed.
 export function buildCurves(list, then) {
   current = list;
   changed = then;
@@ -42,7 +42,7 @@ function redraw() {
   changed();
 }
 
-// showCurves writes the rows.
+// showCurves renders the rows.
 export function showCurves(list) {
   document.getElementById('add-curve').disabled = list.length >= MOST;
   document.getElementById('curve-rows').replaceChildren(...list.map((curve, i) => {

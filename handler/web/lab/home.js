@@ -1,8 +1,9 @@
-// The positions of a reader's home: whose each is by the pattern, and which source fills it.
+// The positions of a reader's home: the source that the pattern assigns to each, and the source
+// that fills it.
 
 import { age, make, short } from '/assets/api.js';
 
-// showHome lists the page of an explanation of home.
+// showHome renders the page of an explanation of home.
 export function showHome(list, explanation) {
   const page = explanation.candidates.filter((c) => c.outcome === 'paged').sort((a, b) => a.variety.place - b.variety.place);
   list.replaceChildren(...page.map((c, i) => make('li', {},

@@ -1,5 +1,5 @@
-// The decay lab: propose other parameters, see what they do to a real reader's
-// list, then try them on a share of the readers or make them live.
+// The decay lab: propose other parameters, see their effect on a real reader's list, then try
+// them on a share of the readers or make them live.
 
 import { Refused, age, call, make, ofTab, short } from '/assets/api.js';
 import { confirmed } from '/assets/lab/confirm.js';
@@ -25,7 +25,7 @@ async function admin(method, path, body, headers = {}, signal = undefined) {
 const toAPI = (values) => write(state.parameters, values);
 const copy = (p) => structuredClone(p);
 
-// With reset the proposal begins again at what is live.
+// With reset the proposal is set to the live parameters.
 async function loadRanking(reset) {
   const { data, etag } = await admin('GET', '/v1/ranking');
   Object.assign(state, { version: data, etag, live: fromAPI(data.ranking) });
@@ -38,8 +38,8 @@ async function loadRanking(reset) {
 
 // --- sliders -------------------------------------------------------------------
 
-// buildSliders makes a slider for each parameter the server has, those of a group in
-// a part of their own that is closed at first.
+// buildSliders creates a slider for each parameter of the server; those of a group are in a
+// section that is initially closed.
 function buildSliders(parameters) {
   state.parameters = parameters;
   const groups = new Map([[undefined, $('sliders')]]);
@@ -78,7 +78,7 @@ function mark(input, bad) {
   input.setAttribute('aria-invalid', bad);
 }
 
-// usePreset asks the server what a preset is.
+// usePreset gets the parameters of a preset from the server.
 async function usePreset(name) {
   const body = { b: `curves=${name}`, agents: [readers()[0] ?? 'u_1'], k: 1 };
   try {
@@ -90,7 +90,7 @@ async function usePreset(name) {
   } catch (error) { fail(error); }
 }
 
-// showCurvesOrNot says which of sliders and curves count.
+// showCurvesOrNot shows whether the sliders or the curves are in effect.
 function showCurvesOrNot() {
   const n = state.proposed.curves.length;
   for (const p of state.parameters) if (p.gaussian) $(`slider-${p.key}`).classList.toggle('unused', n > 0);
@@ -112,7 +112,7 @@ function set(p, value) {
 
 function showSliders() {
   for (const p of state.parameters) {
-    state.proposed[p.key] ??= state.live[p.key]; // of a version from before there was one
+    state.proposed[p.key] ??= state.live[p.key]; // a version from before the parameter existed
     const value = state.proposed[p.key], range = $(`range-${p.key}`), text = $(`text-${p.key}`);
     range.value = p.toSlider(value);
     text.value = writeValue(p, value);
@@ -123,8 +123,8 @@ function showSliders() {
   showCurvesOrNot();
 }
 
-// propose draws at once and compares a moment later, so that a moving slider
-// does not ask the server at each step.
+// propose redraws at once and compares a moment later, so that a moving slider does not send a
+// request at each step.
 function propose() {
   draw($('curve'), state.live, state.proposed);
   const p = state.proposed;
@@ -142,14 +142,14 @@ function propose() {
 
 const readers = () => readersOf($('whose').elements.agent.value);
 
-// outdate marks what is shown as no longer what was asked for, and gives up what is
-// asked for by now: the server works on few comparisons at once.
+// outdate marks the displayed results as outdated and aborts the pending requests: the server
+// processes few comparisons at once.
 function outdate() {
   document.querySelector('main').classList.add('stale');
   state.asking?.abort();
 }
 
-// compare asks for the figures of all readers, and for the lists of one.
+// compare requests the figures of all readers, and the lists of one.
 async function compare() {
   outdate();
   const { agent, at, k } = $('whose').elements;
@@ -160,7 +160,7 @@ async function compare() {
   const turn = ++state.turn;
   if (!agents.includes(state.chosen)) state.chosen = agents[0];
   const body = { a: toAPI(state.live), b: toAPI(state.proposed), k: Number(k.value), agents };
-  // One moment for both calls.
+  // The same moment for both calls.
   body.at = Math.floor((at.value ? new Date(at.value).getTime() : Date.now()) / 1000);
   const { signal } = state.asking = new AbortController();
   try {
@@ -182,8 +182,8 @@ async function compare() {
   }
 }
 
-// explainHome shows the positions of the chosen reader's home. It is asked for where they
-// are looked at: not every server has posts, and it costs as much as several refreshes.
+// explainHome shows the positions of the chosen reader's home. It is requested only when they are
+// displayed: not every server has posts, and it costs as much as several refreshes.
 async function explainHome(turn, { b, k, at }, signal) {
   const { data } = await admin('POST', '/v1/explain', { agent_id: state.chosen, feed: 'home', limit: k, ranking: b, at }, {}, signal);
   if (turn === state.turn) showHome($('home'), data);
@@ -195,7 +195,7 @@ async function choose(reader) {
   document.querySelector('#readers [aria-pressed=true]')?.focus();
 }
 
-// drawReaders names as many readers as are judged at once.
+// drawReaders fills in a random sample of the maximum number of readers.
 async function drawReaders() {
   try {
     const { data } = await admin('POST', '/v1/compare', { b: toAPI(state.proposed), sample: MOST, seed: 1, k: 1 });
@@ -234,13 +234,13 @@ function factors(item) {
 
 // --- putting it to work ------------------------------------------------------------
 
-// ask wants a name, a reason, and a yes to what is about to change.
+// ask requires a name, a reason, and a confirmation of the change.
 const ask = (title, rows) => confirmed($('why-form'), title, rows);
 
-// put sends a change, if the dialog says yes.
+// put sends a change.
 async function put(method, path, body, by, done, reset) {
   try {
-    // If-Match: what somebody else has changed meanwhile is not overwritten.
+    // If-Match prevents overwriting concurrent changes.
     const { data } = await admin(method, path, { ...body, ...by }, state.etag ? { 'If-Match': state.etag } : {});
     $('why-form').elements.why.value = '';
     await load(reset);
@@ -328,10 +328,10 @@ function verdict(d) {
   return `${points}, ${d.verdict === 'significant' ? '' : 'not '}significant (p = ${d.p.toPrecision(2)})`;
 }
 
-// heads are column titles; those of numbers end with a space.
+// heads returns column headings; those of numbers end with a space.
 const heads = (titles) => titles.map((h) => make('th', { textContent: h.trim(), className: h.endsWith(' ') ? 'number' : '' }));
 
-// versionText says what a version changes of the one before it.
+// versionText describes the changes of a version from the one before it.
 function versionText(v, before) {
   const is = fromAPI(v.ranking);
   if (!before) return decayText(is);
@@ -355,11 +355,11 @@ async function loadHistory() {
   $('versions').replaceChildren(make('thead', {}, make('tr', {}, ...heads(head))), make('tbody', {}, ...rows));
 }
 
-// --- what people are told ------------------------------------------------------------
+// --- messages ------------------------------------------------------------------------
 
 function note(text) { $('note').textContent = text; $('note').className = ''; }
 
-// fail says what went wrong and, of a field, goes to it.
+// fail shows an error and focuses its field, if any.
 function fail(error, field) {
   document.querySelector('main').classList.remove('waiting');
   field?.focus();
@@ -378,8 +378,8 @@ async function load(reset) {
   }
 }
 
-// onPhone puts the lists before the sliders where there is no room for both, for
-// keyboards and screen readers, too.
+// onPhone puts the lists before the sliders if there is no room for both, also in the order of
+// keyboards and screen readers.
 function onPhone() {
   const phone = matchMedia('(max-width: 46rem)');
   const place = () => $('tune')[phone.matches ? 'before' : 'after']($('compare'));

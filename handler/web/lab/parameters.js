@@ -1,13 +1,13 @@
-// The parameters of a ranking, as the server tells them: which there are, how each
-// is named, and how its slider moves.
+// The parameters of a ranking as the server reports them, their names, and the scales of their
+// sliders.
 
 import { curvesFromAPI, curvesText, curvesToAPI } from '/assets/lab/curves.js';
 import { parseDuration, writeDuration } from '/assets/lab/curve.js';
 
 const DAY = 86400;
 
-// Sliders move evenly over what is multiplied, from low to high, with a zero of
-// its own at the left end where there is one, or evenly over what is added.
+// The scale of a slider is logarithmic for factors, from low to high, with a separate zero at the
+// left end if there is one, and linear for summands.
 const log = (low, high, zero) => ({
   toValue: (p) => (zero && p === 0 ? 0 : Number((low * (high / low) ** (p / 1000)).toPrecision(2))),
   toSlider: (v) => (v <= (zero ? 0 : low) ? 0 : Math.max(0, Math.round((1000 * Math.log(v / low)) / Math.log(high / low)))),
@@ -16,7 +16,7 @@ const even = (low, high) => ({
   toValue: (p) => Number((low + ((high - low) * p) / 1000).toFixed(2)),
   toSlider: (v) => Math.round((1000 * (v - low)) / (high - low)),
 });
-// A step of a slider must be seen, so only as round as that allows.
+// Rounds only as far as each step of a slider stays visible.
 const roundTime = (s) => { const to = s >= 2 * DAY ? 1800 : s >= 7200 ? 300 : 60; return Math.round(s / to) * to; };
 const times = (low, high, zero) => {
   const { toSlider } = log(low, high, zero);
@@ -40,7 +40,7 @@ const learned = (kind, label) => ({
 
 const home = (name, label, help, moves = { ...even(0.01, 3), ok: above0(1000) }) => ({ [`home.${name}`]: { key: `home-${name}`, label, group: HOME, help, ...moves } });
 
-// What is known of parameters by their paths. One without a group is always seen.
+// Known parameters by path. One without a group is always visible.
 const KNOWN = {
   'decay.offset': { key: 'offset', label: 'Offset', help: 'younger than this, nothing decays', gaussian: true, ...times(60, 14 * DAY, true), ok: positive },
   'decay.scale': { key: 'scale', label: 'Scale', help: 'how much later the factor is “decay”', gaussian: true, ...times(600, 60 * DAY), ok: (v) => v >= 1 },
@@ -66,7 +66,7 @@ const KNOWN = {
 
 const words = (name) => name.replaceAll(/[._]/g, ' ').replace(/^./, (c) => c.toUpperCase());
 
-// unknown guesses by the name and the value of a parameter this page has not heard of.
+// unknown guesses the properties of an unknown parameter from its name and value.
 function unknown(path, value) {
   const last = path.split('.').at(-1), group = words(path.split('.')[0]);
   const p = { key: path.replaceAll('.', '-'), label: words(path), help: '', group };
@@ -76,29 +76,29 @@ function unknown(path, value) {
   return { ...p, ...even(0, Math.max(3, 4 * value)), ok: positive };
 }
 
-// leaves lists the numbers and durations of what the server writes, by their paths.
+// leaves returns the numbers and durations in the server's JSON, by path.
 function leaves(value, path = '') {
   if (typeof value === 'number' || (typeof value === 'string' && Number.isFinite(parseDuration(value)))) return [[path, value]];
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return [];
   return Object.entries(value).flatMap(([name, v]) => leaves(v, path ? `${path}.${name}` : name));
 }
 
-// GAUSSIAN is what the server puts in the place of curves; OFF is of a ranking from
-// before there was diversity, exploration or learning, which is written without it.
+// GAUSSIAN is the server's replacement for curves; OFF applies to a ranking from before
+// diversity, exploration or learning existed, which is written without them.
 const GAUSSIAN = { 'decay.offset': '1h', 'decay.scale': '24h', 'decay.decay': 0.5 };
 const OFF = {
   ...Object.fromEntries(Object.keys(KNOWN).filter((path) => /^(diversity|explore|learned)\./.test(path)).map((path) => [path, path.endsWith('.decay') ? 1 : 0])),
   'learned.half_life': '720h',
 };
 
-// parametersOf lists the parameters of a ranking, those this page knows first.
+// parametersOf returns the parameters of a ranking, known ones first.
 export function parametersOf(ranking) {
   const there = { ...GAUSSIAN, ...OFF, ...Object.fromEntries(leaves(ranking)) };
   return [...Object.keys(KNOWN).filter((path) => path in there), ...Object.keys(there).filter((path) => !(path in KNOWN))]
     .map((path) => ({ path, ...(KNOWN[path] ?? unknown(path, there[path])) }));
 }
 
-// fromAPI is a ranking as values by the keys of parameters, times in seconds.
+// fromAPI converts a ranking to values by parameter key, with times in seconds.
 export function fromAPI(ranking) {
   const there = { ...GAUSSIAN, ...OFF, ...Object.fromEntries(leaves(ranking)) };
   const values = { curves: curvesFromAPI(ranking.decay.curves ?? []) };
@@ -106,7 +106,7 @@ export function fromAPI(ranking) {
   return values;
 }
 
-// toAPI writes the values of the parameters as the server reads them.
+// toAPI converts the values of the parameters to the server's format.
 export function toAPI(parameters, values) {
   const ranking = {};
   for (const p of parameters) {
@@ -121,7 +121,7 @@ export function toAPI(parameters, values) {
 
 export const writeValue = (p, value) => (value === undefined ? '–' : p.time ? writeDuration(value) : String(value));
 
-// differences lists what changes between two rankings: [name, from, to].
+// differences returns the changes between two rankings: [name, from, to].
 export function differences(parameters, from, to) {
   const curved = from.curves.length > 0 || to.curves.length > 0;
   const rows = parameters.filter((p) => !(p.gaussian && curved))
@@ -130,6 +130,6 @@ export function differences(parameters, from, to) {
   return rows.filter(([, was, is]) => was !== is);
 }
 
-// decayText says in a few words how the decay goes.
+// decayText describes the decay in a few words.
 export const decayText = (p) => (p.curves.length ? curvesText(p.curves)
   : `scale ${writeDuration(p.scale)}, offset ${writeDuration(p.offset)}, decay ${p.decay}`);

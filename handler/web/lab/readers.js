@@ -1,4 +1,4 @@
-// Several readers at once: their figures as means and spreads, and a row for each.
+// Several readers at once: means and spreads of their figures, and a row for each.
 
 import { age, make, short } from '/assets/api.js';
 
@@ -8,11 +8,11 @@ export const percent = (x) => (x == null ? '–' : `${(100 * x).toFixed(x > 0 &&
 const years = (x) => (x == null ? '–' : age(x));
 const number = (x) => (x == null ? '–' : short(x));
 
-// readersOf splits what was typed: ids with commas or blanks between, each once.
+// readersOf splits the input: distinct ids separated by commas or blanks.
 export const readersOf = (text) => [...new Set(text.split(/[\s,]+/).filter(Boolean))];
 
-// pair writes a figure of both lists. What is written alike is no difference; there is
-// none of a list without items, or of a reader without interests.
+// pair formats a figure of both lists. Values that look the same count as unchanged; there is
+// none for a list without items, or a reader without interests.
 function pair(write, a, b) {
   if (a == null && b == null) return 'none';
   return write(a) === write(b) ? `${write(a)}, unchanged` : `${write(a)} → ${write(b)}`;
@@ -27,7 +27,7 @@ const FIGURES = [
   ['Interests covered', percent, 'tag_coverage', 'of a reader’s tags, how many the list has'],
 ];
 
-// showFigures writes those of one reader, or means and spreads of several.
+// showFigures shows the figures of one reader, or means and spreads of several.
 export function showFigures(element, comparison) {
   const one = comparison.per_agent.length === 1 && comparison.per_agent[0];
   const f = one || comparison.figures;
@@ -44,8 +44,8 @@ export function showFigures(element, comparison) {
 const spreadText = (write, s) => (s.n ? `${write(s.min)} to ${write(s.max)}, SD ${write(s.sd)}` : '');
 const spreads = (write, a, b) => (a.n ? `SD ${pair(write, a.sd, b.sd)}` : '');
 
-// showReaders writes a row for each reader; choose is called with the id of the one
-// whose lists are asked for.
+// showReaders renders a row for each reader; choose is called with the id of the reader whose
+// lists are requested.
 export function showReaders(table, comparison, chosen, choose) {
   table.hidden = comparison.per_agent.length < 2;
   const head = ['Reader', 'Overlap', 'RBO', 'New', 'Median age', 'Interests covered'];
