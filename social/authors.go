@@ -15,30 +15,30 @@ type Author struct {
 	Bio      string `json:"bio,omitempty"`
 }
 
-// AuthorInfo is an author as a reader gets them.
+// AuthorInfo is an author as shown to a reader.
 type AuthorInfo struct {
 	Author
-	Posts       int64 `json:"posts"` // of those the reader may see; see [MaxAddressed]
+	Posts       int64 `json:"posts"` // only those that the reader may see; see [MaxAddressed]
 	Followers   int64 `json:"followers"`
 	Following   int64 `json:"following"`
 	IsFollowing bool  `json:"is_following"`
-	// IsBlocked says that the reader blocks the author: then nothing but the id is told.
+	// IsBlocked reports that the reader blocks the author; then only the id is set.
 	IsBlocked bool `json:"is_blocked,omitempty"`
 }
 
-// MaxAddressed limits how many posts [Authors.Author] looks at to count those that an author
-// addresses to a reader: so many by the author's circles, by groups, and by mentions. Posts that
-// do not count, such as deleted ones, use up the limit, too. Posts for everyone or for all
-// followers are counted without a limit.
+// MaxAddressed limits how many posts [Authors.Author] reads to count those that an author addresses
+// to a reader. The limit applies separately to the author's circles, to groups and to mentions.
+// Posts that do not count, such as deleted ones, use up the limit, too. Posts for everyone or for
+// all followers are counted without a limit.
 const MaxAddressed = 1000
 
-// Delivery is how an author's posts get to followers.
+// Delivery is the way in which an author's posts reach followers.
 type Delivery string
 
-// The deliveries. On its way from one to the other an author is Both.
+// The deliveries. An author who changes from one to the other is Both in between.
 const (
-	Push Delivery = "push" // into their lists, on write
-	Pull Delivery = "pull" // out of the author's outbox, on read
+	Push Delivery = "push" // fan-out on write, into the followers' lists
+	Pull Delivery = "pull" // read from the author's outbox when a page is read
 	Both Delivery = "both"
 )
 
@@ -46,12 +46,12 @@ const (
 type Celebrity struct {
 	Author    string
 	Delivery  Delivery
-	Since     time.Time // the delivery was changed; zero: never
+	Since     time.Time // when the delivery last changed; zero if never
 	Followers int64
 }
 
-// Wants is the delivery that the number of followers asks for; between the two thresholds the
-// one that there is, and Pull for Both.
+// Wants returns the delivery that fits the number of followers. Between the two thresholds it is
+// the current one, or Pull instead of Both.
 func (c Celebrity) Wants(o Options) Delivery {
 	switch {
 	case c.Followers >= int64(o.CelebrityAt):
@@ -62,72 +62,74 @@ func (c Celebrity) Wants(o Options) Delivery {
 	return Pull
 }
 
-// Leave is told followers of an author who is being erased; after an error, again.
+// Leave is called with followers of an author who is being erased. After an error the call is
+// repeated.
 type Leave func(ctx context.Context, followers []string) error
 
-// Authors keeps cards, deliveries, and ends them.
+// Authors stores authors' cards and deliveries, and erases authors.
 type Authors interface {
 	// PutAuthor stores a card. An older event changes nothing.
 	PutAuthor(ctx context.Context, a Author, at time.Time) error
 
-	// Author reads an author for a reader, "" for a call without an agent. One of whom nothing
-	// is known, or who blocks the reader, is feed.ErrNotFound. Whom the reader blocks has an
-	// id and IsBlocked, whether they are known or not.
+	// Author returns an author for a reader; "" is a call without an agent. If the reader blocks
+	// the author, known or not, only the id and IsBlocked are set. Otherwise an author who is
+	// unknown or blocks the reader is feed.ErrNotFound.
 	Author(ctx context.Context, reader, author string) (AuthorInfo, error)
 
-	// EraseAuthor ends an author: their card is deleted and their posts are hidden when it
-	// returns. It leaves a job, which removes posts and followers by [Authors.EraseSome]. What
-	// they publish later is theirs again. An unknown author is no error.
+	// EraseAuthor erases an author. When it returns, their card is deleted and their posts are
+	// hidden. It enqueues a job that removes posts and followers with [Authors.EraseSome]. Posts
+	// that the author publishes later are not affected. An unknown author is no error.
 	EraseAuthor(ctx context.Context, author string) error
 
-	// EraseAgent is EraseAuthor, and removes what else the agent has made: follows, blocks,
-	// circles, memberships, likes and idempotency keys. Blocks of others against them stay.
+	// EraseAgent does the same as EraseAuthor, and also removes the agent's follows, blocks,
+	// circles, memberships, invitations, likes, suggestions and idempotency keys, and mentions of
+	// the agent. Blocks by others against them stay.
 	EraseAgent(ctx context.Context, agent string) error
 
-	// EraseSome removes at most about n things of an agent who is being erased and says
-	// whether nothing is left. Call it until done, and then drop the agent's own list.
-	// Followers end after all posts are removed. leave is told each of them before, but none
-	// of an agent who is pulled, and takes the posts out of their lists; nil: each list has a
-	// job, as has that of who follows an agent that has posted again.
+	// EraseSome removes at most about n things of an agent who is being erased, and reports whether
+	// nothing is left. Call it until done, then drop the agent's own list. Followers are removed
+	// after all posts. Before that, leave is called with them, to take the posts out of their
+	// lists; if leave is nil, each list gets a job. A pulled agent needs neither. If the agent has
+	// posted again, each list gets a job in any case.
 	EraseSome(ctx context.Context, agent string, n int, leave Leave) (done bool, err error)
 
-	// Celebrity reads an author's delivery; an unknown author is pushed.
+	// Celebrity returns an author's delivery, which is Push for an unknown author.
 	Celebrity(ctx context.Context, author string) (Celebrity, error)
 
-	// SetDelivery changes an author's delivery and reports whether it did: another server may
-	// have been faster. Where the followers have crossed a threshold meanwhile, it leaves
-	// another author job.
+	// SetDelivery changes an author's delivery. It returns false if the delivery is no longer from:
+	// another server was faster. If the followers have crossed a threshold in the meantime, it
+	// enqueues another author job.
 	SetDelivery(ctx context.Context, author string, from, to Delivery) (bool, error)
 
-	// Celebrities lists whom reader follows and who is not pushed.
+	// Celebrities returns the authors whom reader follows and whose delivery is not Push.
 	Celebrities(ctx context.Context, reader string) (Pulled, error)
 
-	// CelebritiesOf answers [Authors.Celebrities] for many readers, in their order,
-	// with one statement. Doubles are allowed.
+	// CelebritiesOf returns the result of [Authors.Celebrities] for each reader, in order, with one
+	// statement. A reader may occur more than once.
 	CelebritiesOf(ctx context.Context, readers []string) ([]Pulled, error)
 }
 
-// Pulled is whom a reader follows and whose posts are in no list, and what else of their
-// timeline is not in it.
+// Pulled describes the parts of a reader's timeline that their list may lack.
 type Pulled struct {
-	Authors []string // who are not pushed, sorted
+	Authors []string // those followed whose delivery is not Push, sorted
 	Server  bool     // the reader follows [Server]
-	// Rebuilt says that the reader's list is to be built again, because it lacks something: a
-	// job of theirs waits or runs, see [github.com/freshet/freshet/social/jobs.Everybody].
+	// Rebuilt reports that the reader's list is incomplete and will be rebuilt: a job for it is
+	// waiting or running, see [github.com/freshet/freshet/social/jobs.Everybody].
 	Rebuilt bool
 }
 
-// With is p with another author that the reader follows, in the order of their ids.
+// With returns p with another author whom the reader follows. Add authors in the order of their
+// ids.
 func (p Pulled) With(author string) Pulled {
 	if author == Server {
 		p.Server = true
-	} else if !slices.Contains(p.Authors, author) { // a double among the readers
+	} else if !slices.Contains(p.Authors, author) { // already added if a reader occurs twice
 		p.Authors = append(p.Authors, author)
 	}
 	return p
 }
 
-// PulledOf puts what was found of readers in their order.
+// PulledOf returns the values found for readers, in the order of readers.
 func PulledOf(readers []string, found map[string]Pulled) []Pulled {
 	list := make([]Pulled, len(readers))
 	for i, reader := range readers {
@@ -136,20 +138,20 @@ func PulledOf(readers []string, found map[string]Pulled) []Pulled {
 	return list
 }
 
-// Upkeep keeps a store small and its operators informed.
+// Upkeep removes expired data from a store and checks that the store works.
 type Upkeep interface {
-	// Purge removes tombstones, idempotency keys and promotions that are over, at most about
-	// n of each, and returns how many.
+	// Purge removes expired tombstones, idempotency keys and promotions, at most about n of each,
+	// and returns how many.
 	Purge(ctx context.Context, n int) (int, error)
-	// Ping reports whether the store can be asked, and as far as is known written.
+	// Ping returns an error if the store cannot be read or, as far as is known, cannot be written.
 	Ping(ctx context.Context) error
 }
 
-// purgeRows is how many tombstones are removed at once.
+// purgeRows is the n of each call of Purge.
 const purgeRows = 10_000
 
-// PurgeAll removes all that a store keeps of what is over. What goes wrong is logged: the
-// next time it is tried again. purge is [Upkeep]'s.
+// PurgeAll calls purge, an [Upkeep]'s Purge, until nothing that has expired is left. It logs an
+// error and stops; the next call tries again.
 func PurgeAll(ctx context.Context, purge func(ctx context.Context, n int) (int, error), log *slog.Logger) {
 	for {
 		n, err := purge(ctx, purgeRows)

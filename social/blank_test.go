@@ -10,7 +10,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// What shows nothing on a screen counts as empty, whatever characters it has.
+// TestBlankTexts checks that a text that renders nothing counts as empty, whatever characters it
+// has.
 func TestBlankTexts(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

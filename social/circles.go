@@ -10,70 +10,71 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// CircleKind tells a circle from a group and an event.
+// CircleKind distinguishes circles, groups and events.
 type CircleKind string
 
 // The kinds of circles.
 const (
-	KindCircle CircleKind = "circle" // private to its owner: members are not told of it
-	KindGroup  CircleKind = "group"  // members know it
-	KindEvent  CircleKind = "event"  // a group that takes no posts once it has ended
+	KindCircle CircleKind = "circle" // private to its owner: members do not know of it
+	KindGroup  CircleKind = "group"  // its members know of it
+	KindEvent  CircleKind = "event"  // a group that accepts no posts after it has ended
 )
 
-// Whom a right in a group is given to.
+// Who has a right in a group.
 const (
 	ByOwner   = "owner"
-	ByMembers = "members" // the owner is one of them
+	ByMembers = "members" // including the owner
 )
 
 // Which posts of a group its members see.
 const (
-	HistoryJoined = "joined" // those since they have joined it
+	HistoryJoined = "joined" // those since they joined
 	HistoryAll    = "all"
 )
 
-// CircleTerms tell who posts to a circle and who sees what of it. Of a change, what is empty stays as it is, or has its
-// default in a circle that is made.
+// CircleTerms define who may post to a circle, and which posts and members are visible. In a
+// change, an empty field stays as it is; in a new circle, it gets its default.
 type CircleTerms struct {
 	Kind    CircleKind `json:"kind,omitempty"`    // default [KindCircle]; never changed
-	Post    string     `json:"post,omitempty"`    // who addresses posts to it: [ByMembers], the default, or [ByOwner]
+	Post    string     `json:"post,omitempty"`    // who may address posts to it: [ByMembers], the default, or [ByOwner]
 	History string     `json:"history,omitempty"` // default [HistoryJoined]; never changed
-	// MembersVisibleTo says who reads who is in it: [ByOwner], the default, or [ByMembers].
+	// MembersVisibleTo says who may read its members: [ByOwner], the default, or [ByMembers].
 	MembersVisibleTo string `json:"members_visible_to,omitempty"`
 }
 
-// Circle is a named set of agents, owned by one. Of a [KindCircle] the terms beside the
-// kind are empty: its owner posts, its members see all. Of a group its owner is a member.
+// Circle is a named set of agents with an owner. A [KindCircle] has no terms except the kind: its
+// owner posts, and its members see everything. The owner of a group or an event is a member.
 type Circle struct {
 	ID    string `json:"id"`
 	Owner string `json:"owner"`
 	Name  string `json:"name,omitempty"`
-	Size  int    `json:"size"` // members; of a Circle to be put it is not read
+	Size  int    `json:"size"` // number of members; ignored by [Circles.PutCircle]
 	CircleTerms
 	Until int64 `json:"until,omitempty"` // when an event ends, in Unix seconds
 }
 
-// CircleChange is a change of a circle, or a new one.
+// CircleChange describes a circle to create or to change.
 type CircleChange struct {
 	Name  string `json:"name,omitempty"`
-	Owner string `json:"owner,omitempty"` // an admin names it for a new circle
-	// Members replace those that there are; nil: they stay.
+	Owner string `json:"owner,omitempty"` // given by an admin who creates a circle
+	// Members replaces the members; nil leaves them unchanged.
 	Members []string `json:"members,omitzero"`
 	CircleTerms
-	Until feed.Moment `json:"until,omitzero"` // an event ends then
+	Until feed.Moment `json:"until,omitzero"` // when an event ends
 }
 
 // CirclePage is a page of an agent's circles, by id.
 type CirclePage struct {
 	Circles   []Circle `json:"circles"`
-	NextAfter *string  `json:"next_after"` // for the next page; nil: this is the last
+	NextAfter *string  `json:"next_after"` // for the next page; nil on the last page
 }
 
-// Open reports whether members know the circle: a group or an event.
+// Open reports whether members know of the circle: whether it is a group or an event.
 func (c *Circle) Open() bool { return c.Kind == KindGroup || c.Kind == KindEvent }
 
-// Settle fills in what a change leaves open, from the circle that is there, or, where kept is
-// nil, from the defaults. Errors: feed.ErrInvalid; feed.ErrForbidden for what is never changed.
+// Settle fills in the fields that a change leaves empty: from the existing circle kept, or from the
+// defaults if kept is nil. Errors: feed.ErrInvalid; feed.ErrForbidden for a change of the kind or
+// the history.
 func (c *Circle) Settle(kept *Circle) error {
 	if kept != nil {
 		if c.Kind != "" && c.Kind != kept.Kind || c.History != "" && kept.Open() && c.History != kept.History {
@@ -103,8 +104,8 @@ func (c *Circle) Settle(kept *Circle) error {
 	return nil
 }
 
-// Takes reports whether an author may address a new post to the circle: to their own, or to
-// a group that they are a member of. The error wraps [feed.ErrRule].
+// Takes returns an error unless the author may address a new post to the circle: their own, or a
+// group that they are a member of. The error wraps [feed.ErrRule].
 func (c *Circle) Takes(author string, member bool, now time.Time) error {
 	switch {
 	case c.Owner != author && !(member && c.Open()):
@@ -147,53 +148,53 @@ func (c Circle) Validate() error {
 	return nil
 }
 
-// Role is the part of an agent in a circle, as far as they know it.
+// Role is an agent's role in a circle, as far as the agent may know it.
 type Role string
 
 // The roles.
 const (
 	NoRole      Role = ""
 	RoleOwner   Role = "owner"
-	RoleMember  Role = "member"  // of a group: who is in a circle is not told
+	RoleMember  Role = "member"  // of a group or an event; members of a circle do not know of it
 	RoleInvited Role = "invited" // may join
 )
 
-// Circles keeps circles and their members. by is who asks: "" is an admin or another system.
-// Whoever has no role in a circle gets feed.ErrNotFound; with a role that does not allow it,
-// feed.ErrForbidden.
+// Circles stores circles and their members. by is the calling agent; "" is an admin or another
+// system. An agent without a role in a circle gets feed.ErrNotFound; one whose role does not allow
+// the call, feed.ErrForbidden.
 type Circles interface {
-	// PutCircle makes a circle or changes it. Nil members stay as they are; others, also an
-	// empty list, replace them all; a group's owner stays in it. What is never changed, such
-	// as its owner, and members across a block with the owner are feed.ErrForbidden; of an
-	// event such members are left out. Errors: feed.ErrInvalid, feed.ErrLimit.
+	// PutCircle creates a circle or changes it. Nil members leave the members unchanged; any other
+	// list, even an empty one, replaces them, except that a group's owner stays. A change of a
+	// fixed property, such as the owner, is feed.ErrForbidden. So are members with a block between
+	// them and the owner; in an event they are left out. Errors: feed.ErrInvalid, feed.ErrLimit.
 	PutCircle(ctx context.Context, c Circle, members []string, at time.Time) error
 
-	// Circle reads one, or feed.ErrNotFound. CircleFor reads one for an agent, "" for an
-	// admin, with their role.
+	// Circle returns a circle, or feed.ErrNotFound. CircleFor also returns the role of an agent; ""
+	// is an admin.
 	Circle(ctx context.Context, id string) (Circle, error)
 	CircleFor(ctx context.Context, id, agent string) (Circle, Role, error)
 
-	// CirclesOf lists at most n circles that an agent has a role in, by id, after an id.
-	// Those of the role member are other agents'.
+	// CirclesOf returns at most n circles in which an agent has the role, by id, after the given
+	// id. With the role member it leaves out the agent's own.
 	CirclesOf(ctx context.Context, agent string, role Role, after string, n int) ([]Circle, error)
 
-	// DropCircle removes a circle and ends all memberships and invitations.
-	// feed.ErrNotFound, but for an event.
+	// DropCircle removes a circle and ends all memberships and invitations. An unknown circle is
+	// feed.ErrNotFound, except in an event.
 	DropCircle(ctx context.Context, id, by string, at time.Time) error
 
-	// AddMember and RemoveMember change one membership. An unknown circle is feed.ErrNotFound;
-	// as an event the membership is kept until the circle is created. Errors: as PutCircle; a
-	// group's owner cannot be removed. Who is invited may add themself (by is agent), which
-	// uses the invitation up. Members may remove themselves; for others, and of a circle that
-	// does not exist, that changes nothing.
+	// AddMember and RemoveMember change one membership. An unknown circle is feed.ErrNotFound; in
+	// an event, the membership is stored until the circle is created. Errors: as for PutCircle; a
+	// group's owner cannot be removed. Agents with an invitation may add themselves (by is agent),
+	// which uses it up. Members may remove themselves; for others, or without such a circle, that
+	// changes nothing.
 	AddMember(ctx context.Context, circle, agent, by string, at time.Time) (changed bool, err error)
 	RemoveMember(ctx context.Context, circle, agent, by string, at time.Time) (changed bool, err error)
 
-	// Invite invites an agent to a group, and Withdraw takes that back, as the invited agent
-	// may, too. Who is not invited changes nothing by it. Errors: as AddMember.
+	// Invite invites an agent to a group. Withdraw withdraws the invitation, as the invited agent
+	// may, too; without one it changes nothing. Errors: as for AddMember.
 	Invite(ctx context.Context, circle, agent, by string) (changed bool, err error)
 	Withdraw(ctx context.Context, circle, agent, by string) (changed bool, err error)
 
-	// Members lists members by id, as [Follows.Following] does; none of a circle that is not there.
+	// Members returns members by id, paged like [Follows.Following]; none of an unknown circle.
 	Members(ctx context.Context, circle, after string, n int) ([]string, error)
 }

@@ -5,15 +5,15 @@ import (
 	"strconv"
 )
 
-// Where an entry of a feed comes from, as in_feed.source says.
+// The origins of a feed's entry, in in_feed.source.
 const (
-	FromFollowing = "following" // it is in the reader's timeline
-	FromDiscovery = "discovery" // recall has found it
+	FromFollowing = "following" // the reader's timeline
+	FromDiscovery = "discovery" // recall
 )
 
-// AppendEntry appends the card as readers get it in every answer: the content as it is stored,
-// then author, likes and comments, and, but for nobody (reader ""), what is about the reader in
-// in_feed. source says which part of a feed has proposed it; "": none. Content must be there.
+// AppendEntry appends the JSON of the card as every answer has it: the stored content, then author,
+// likes and comments and, unless reader is "", the fields about the reader in in_feed. source is
+// the part of a feed that proposed the post; "" is none. Content must not be empty.
 func (c *Card) AppendEntry(b []byte, reader, source string) []byte {
 	b = append(b, c.Content[:len(c.Content)-1]...) // all but the closing brace
 	b = append(b, `,"author":{"id":`...)
@@ -32,24 +32,24 @@ func (c *Card) AppendEntry(b []byte, reader, source string) []byte {
 	return append(b, '}')
 }
 
-// Tile is a post as a grid shows it.
+// Tile is a post in a grid.
 type Tile struct {
 	ID        string     `json:"id"`
 	CreatedAt int64      `json:"created_at"` // Unix seconds
 	Likes     int64      `json:"likes"`
 	Comments  int64      `json:"comments"`
-	Thumbnail *Thumbnail `json:"thumbnail,omitempty"` // of the first image; nil: there is none
+	Thumbnail *Thumbnail `json:"thumbnail,omitempty"` // of the first image; nil if there is none
 }
 
-// Thumbnail is a small picture of an image.
+// Thumbnail is a scaled-down image.
 type Thumbnail struct {
 	URL    string `json:"url"`
-	Width  int    `json:"width"` // of the image, in pixels: the thumbnail has its proportions
+	Width  int    `json:"width"` // of the full image, in pixels: the thumbnail has its proportions
 	Height int    `json:"height"`
-	Color  string `json:"color"` // a placeholder until it is there, as #rrggbb
+	Color  string `json:"color"` // placeholder until the thumbnail is loaded, as #rrggbb
 }
 
-// AppendTile appends a card of [Tiles] as a [Tile].
+// AppendTile appends the JSON of a card from [Tiles] as a [Tile].
 func (c *Card) AppendTile(b []byte) []byte {
 	tile := Tile{ID: c.ID, CreatedAt: c.CreatedAt, Likes: c.Likes, Comments: c.Comments}
 	var image *Image
@@ -57,7 +57,7 @@ func (c *Card) AppendTile(b []byte) []byte {
 		tile.Thumbnail = &Thumbnail{image.Thumbnail, image.Width, image.Height, image.Color}
 	}
 	raw, err := json.Marshal(tile)
-	if err != nil { // strings and numbers only
+	if err != nil { // impossible: strings and numbers only
 		panic(err)
 	}
 	return append(b, raw...)
@@ -70,7 +70,7 @@ func (c *Card) appendInFeed(b []byte, source string) []byte {
 			b = append(b, '"')
 			b = append(b, field[0]...)
 			b = append(b, `":"`...)
-			b = append(b, field[1]...) // a constant
+			b = append(b, field[1]...) // a constant that needs no escaping
 			b = append(b, `",`...)
 		}
 	}
@@ -85,13 +85,13 @@ func (c *Card) appendInFeed(b []byte, source string) []byte {
 
 func appendString(b []byte, s string) []byte {
 	raw, err := json.Marshal(s)
-	if err != nil { // no string is refused
+	if err != nil { // impossible: every string can be encoded
 		panic(err)
 	}
 	return append(b, raw...)
 }
 
-// Tags are those of the card's content.
+// Tags returns the tags in the card's content.
 func (c *Card) Tags() []string {
 	var content struct {
 		Tags []string `json:"tags"`

@@ -7,63 +7,63 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Register is the stored state of a follow or a membership: whether it holds,
-// and as of which stamp. The zero Register was never heard of.
+// Register is the stored state of a follow or a membership: whether it exists, and the stamp of the
+// last change. The zero Register was never stored.
 type Register struct {
 	On bool
 	At int64
 }
 
-// FollowChange is a follow as it is to be: at a stamp, or 0 for here and now.
+// FollowChange sets a follow to On as of a stamp; 0 is here and now.
 type FollowChange struct {
 	Edge
 	On    bool
 	At    int64
 	Index int // among the edges of [Follows.FollowAll]
-	// Noted keeps an end although there is nothing to end, so that nothing of before holds.
+	// Noted stores the end of a follow that does not exist, so that no earlier change takes effect.
 	Noted bool
 }
 
 // FollowResult is the outcome of a follow or unfollow.
 type FollowResult struct {
-	Changed bool  // the follow begins or ends
-	Refused error // feed.ErrForbidden for a block, or feed.ErrLimit; nothing is changed
+	Changed bool  // the follow began or ended
+	Refused error // feed.ErrForbidden for a block, or feed.ErrLimit; then nothing is changed
 }
 
 // Party is the state of an agent or an author that a change of follows needs.
 type Party struct {
 	Followers, Following int64
 	Delivery             Delivery
-	Erased               int64 // the author, with posts and followers, up to this stamp
-	ErasedAgent          int64 // what else they made
+	Erased               int64 // stamp up to which the author is erased, with posts and followers
+	ErasedAgent          int64 // stamp up to which everything else the agent made is erased
 	Counted              bool  // a count was changed
-	Gained               bool  // that of followers was
+	Gained               bool  // the number of followers was changed
 }
 
-// Crossed reports whether the followers have crossed a threshold, so that the
-// author is to be delivered another way. On the way there their job looks by itself.
+// Crossed reports whether the followers have crossed a threshold, so that the author's delivery
+// must change. It is false for Both: the job that changes the delivery checks again at its end.
 func (p *Party) Crossed(o Options) bool {
 	c := Celebrity{Delivery: p.Delivery, Followers: p.Followers}
 	return p.Gained && p.Delivery != Both && c.Wants(o) != p.Delivery
 }
 
-// Graph is a part of the follows while a store changes it: the rules of [Follows] that need more
-// than one row. The store reads it, changes it and writes what has changed.
+// Graph is the part of the follows that a store is changing. It implements the rules of [Follows]
+// that need more than one row. The store loads it, changes it and writes Changes.
 type Graph struct {
 	Now     time.Time
-	Parties map[string]*Party // all agents and authors; [Server] is none
-	Kept    map[Edge]Register // what the changes begin with; all that is known of
-	Blocked map[Edge]bool     // one of the two blocks the other
-	Changes map[Edge]Register // what is to be written
+	Parties map[string]*Party // all agents and authors except [Server]
+	Kept    map[Edge]Register // the current states; unknown edges are missing
+	Blocked map[Edge]bool     // edges between two who are separated by a block
+	Changes map[Edge]Register // the states to write
 }
 
-// NewGraph returns a part of which nothing is known.
+// NewGraph returns an empty Graph.
 func NewGraph(now time.Time) *Graph {
 	return &Graph{Now: now, Parties: map[string]*Party{}, Kept: map[Edge]Register{}, Blocked: map[Edge]bool{}, Changes: map[Edge]Register{}}
 }
 
-// Changes returns the follows that edges ask for, as of a time, and the edges that can never
-// be follows. The error wraps [feed.ErrInvalid]: for the time, or for too many edges.
+// Changes returns the follows to make for edges, as of a time, and the edges that cannot be
+// follows. The error wraps [feed.ErrInvalid]: for the time, or for too many edges.
 func Changes(edges []Edge, at, now time.Time) (list []FollowChange, rejected []Rejected, err error) {
 	if len(edges) > MaxEdges {
 		return nil, nil, fmt.Errorf("%w: %d edges at once, at most %d are allowed", feed.ErrInvalid, len(edges), MaxEdges)
@@ -81,7 +81,7 @@ func Changes(edges []Edge, at, now time.Time) (list []FollowChange, rejected []R
 	return list, rejected, nil
 }
 
-// Concerned are the edges of some changes, and the parties, [Server] left out.
+// Concerned returns the edges of changes and their parties, without [Server].
 func Concerned(list []FollowChange) (edges []Edge, parties []string) {
 	for _, f := range list {
 		edges, parties = append(edges, f.Edge), append(parties, f.Agent)
@@ -92,8 +92,8 @@ func Concerned(list []FollowChange) (edges []Edge, parties []string) {
 	return edges, parties
 }
 
-// state returns the state of a follow; an erased author's or agent's are off as of
-// the erasure, also where what is kept is still to be removed.
+// state returns the state of a follow. One from before the erasure of its author or agent is off as
+// of the erasure, even if its row has not been removed yet.
 func (g *Graph) state(e Edge) Register {
 	k, floor := g.Kept[e], g.Parties[e.Agent].ErasedAgent
 	if author := g.Parties[e.Author]; author != nil {
@@ -105,7 +105,7 @@ func (g *Graph) state(e Edge) Register {
 	return k
 }
 
-// Set changes a follow, if the change holds, with the counts.
+// Set applies a change of a follow and updates the counts, if it supersedes the state.
 func (g *Graph) Set(f FollowChange) FollowResult {
 	if f.On && g.Blocked[f.Edge] {
 		return FollowResult{Refused: feed.Errorf(feed.ErrForbidden, "%s and %s: one of the two blocks the other", f.Agent, f.Author)}
@@ -121,7 +121,7 @@ func (g *Graph) Set(f FollowChange) FollowResult {
 		return FollowResult{}
 	}
 	agent := g.Parties[f.Agent]
-	counts := f.On != kept.On // what is still to be removed is still counted
+	counts := f.On != kept.On // erased follows are counted until they are removed
 	if counts && f.On && agent.Following >= MaxFollowees {
 		return FollowResult{Refused: fmt.Errorf("%w: %s follows %d, no more are allowed", feed.ErrLimit, f.Agent, agent.Following)}
 	}

@@ -12,13 +12,13 @@ import (
 	"github.com/freshet/freshet/feed/terms"
 )
 
-// Hashtags finds the hashtags of a text, in order, each once, as they are written and
-// without '#'. Two spellings of one tag are one ([terms.Fold]).
+// Hashtags returns the hashtags of a text, in order, each once, as written but without '#'. Two
+// spellings that [terms.Fold] makes equal are one tag.
 //
-// They are those of UAX #31 (UAX31-D2): a '#', also the small or the full-width one, and the
-// letters, marks, numbers and connectors such as '_' after it, and between them what [medial]
-// takes. It has a letter: "#1" is a number. A '#' after a character of a tag or after '&' begins
-// none, nor does one in a link.
+// They are those of UAX #31 (UAX31-D2): a '#', also the small or the full-width one, followed by
+// letters, marks, numbers and connectors such as '_', and between these by characters that [medial]
+// accepts. A tag has a letter: "#1" is a number. A '#' after a character of a tag, '&' or '/'
+// starts no tag, nor does one in a link.
 func Hashtags(text string) []string {
 	if !strings.ContainsAny(text, "#﹟＃") {
 		return nil
@@ -48,12 +48,12 @@ func Hashtags(text string) []string {
 	return terms.Distinct(tags)
 }
 
-// inTag reports whether a character continues a tag: XID_Continue, and numbers such as ₂.
+// inTag reports whether a character can be in a tag: XID_Continue, and numbers such as ₂.
 func inTag(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.N, unicode.Mn, unicode.Mc, unicode.Pc)
 }
 
-// tagAt is the longest run of a tag's characters that text begins with.
+// tagAt returns the longest prefix of text that is a tag.
 func tagAt(text string) string {
 	end, before := 0, rune(0)
 	for end < len(text) {
@@ -69,10 +69,10 @@ func tagAt(text string) string {
 	return text[:end]
 }
 
-// medial reports whether a character that is none of a tag is part of it between two
-// others: a middle dot (Catalan col·lecció, ジョン・レノン), the signs of abbreviation in
-// Hebrew, the Tibetan tsheg, and the joiners where they change a word, as UAX31-R1a has
-// them: between letters that join, and after a virama.
+// medial reports whether r, which is no character of a tag, belongs to a tag between two that are:
+// a middle dot (Catalan col·lecció, ジョン・レノン), the signs of abbreviation in Hebrew, the Tibetan
+// tsheg, and the joiners where they change a word, as in UAX31-R1a: between joining letters, and
+// after a virama.
 func medial(before, r, next rune) bool {
 	const zwnj, zwj = '\u200c', '\u200d'
 	switch {
@@ -88,10 +88,10 @@ func medial(before, r, next rune) bool {
 	return strings.ContainsRune("··‧・･׳״་", r)
 }
 
-// isVirama reports whether a mark takes its vowel from the consonant before it.
+// isVirama reports whether a mark removes the inherent vowel of the consonant before it.
 func isVirama(r rune) bool { return norm.NFC.PropertiesString(string(r)).CCC() == 9 }
 
-// joining are the scripts whose letters join, and their marks.
+// joining lists the scripts with joining letters, and Inherited for their marks.
 var joining = []*unicode.RangeTable{
 	unicode.Arabic, unicode.Syriac, unicode.Mandaic, unicode.Nko, unicode.Mongolian, unicode.Phags_Pa,
 	unicode.Adlam, unicode.Hanifi_Rohingya, unicode.Manichaean, unicode.Psalter_Pahlavi, unicode.Sogdian, unicode.Inherited,
@@ -102,14 +102,14 @@ func isTag(tag string) bool {
 		strings.ContainsFunc(tag, func(r rune) bool { return unicode.In(r, unicode.L, unicode.Nl) })
 }
 
-// linkBegins finds where links begin: at a scheme, at the name of a host with a path or a
-// query, at a path of its own, and at the target of one in Markdown.
+// linkBegins matches the start of a link: a scheme, a host name with a path or a query, a path
+// without a host, or the target of a Markdown link.
 var linkBegins = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://|\bmailto:|\bwww\.|(?:[\pL\pN][\pL\pN_-]*\.)+\pL{2,}(?::\d+)?[/?]|(?:^|[\s(])\.{0,2}/[^\s/]|\]\(`)
 
 type span struct{ from, to int }
 
-// linksIn finds the links in a text. One ends at a space, at a character that no link has,
-// and at a bracket that was opened before it.
+// linksIn returns the links in a text. A link ends at a space, at a character that no link has, or
+// at a closing bracket that was opened before the link.
 func linksIn(text string) (links []span) {
 	for from := 0; ; {
 		found := linkBegins.FindStringIndex(text[from:])
@@ -122,7 +122,7 @@ func linksIn(text string) (links []span) {
 		}
 		open := strings.Count(text[at.from:at.to], "(")
 		if strings.HasPrefix(text[at.from:], "(") {
-			open = 0 // it stands before a path
+			open = 0 // it precedes a path
 		}
 		at.to += linkLength(text[at.to:], open)
 		if links = append(links, at); at.from == at.to {
@@ -132,7 +132,7 @@ func linksIn(text string) (links []span) {
 	}
 }
 
-// linkLength is how long the rest of a link is, in which so many brackets are open.
+// linkLength returns the length of the rest of a link, given the number of open brackets.
 func linkLength(rest string, open int) int {
 	for i, r := range rest {
 		switch r {

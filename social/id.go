@@ -10,10 +10,10 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Server is a reserved author id, which no agent can have: who follows it gets every public post.
+// Server is a reserved author id, which no agent can have: its followers get every public post.
 const Server = "@server"
 
-// PostPrefix begins the id of every post, and of nothing else.
+// PostPrefix is the prefix of the id of every post, and of no other id.
 const PostPrefix = feed.PostPrefix
 
 // Limits that this package checks. Lengths are in characters.
@@ -29,16 +29,16 @@ const (
 	MaxCircleMembers = 5000
 	MaxOwnedCircles  = 500  // circles, groups and events of one owner
 	MaxMemberships   = 1000 // groups and events that an agent is in
-	MaxInvitations   = 1000 // open ones of an agent; of a group as many as members
-	MaxInvitedBy     = 20   // open ones of an agent by one owner, so that nobody fills another's alone
+	MaxInvitations   = 1000 // open invitations of an agent; a group may have as many as it may have members
+	MaxInvitedBy     = 20   // open invitations of an agent by one owner, so that no owner uses up another agent's limit
 	MaxName          = 256
 	MaxBio           = 2000
 	MaxURL           = 2048
 	MaxKey           = 255 // of an idempotency key
 )
 
-// CheckPostID reports whether id can name a post: [PostPrefix] and what
-// [feed.CheckAgentID] accepts. The error wraps [feed.ErrBadID].
+// CheckPostID checks that id can name a post: [PostPrefix] and an id that [feed.CheckAgentID]
+// accepts. The error wraps [feed.ErrBadID].
 func CheckPostID(id string) error {
 	rest, ok := strings.CutPrefix(id, PostPrefix)
 	if !ok {
@@ -47,8 +47,8 @@ func CheckPostID(id string) error {
 	return check("the id of a post after "+PostPrefix, rest)
 }
 
-// CheckAgent reports whether id can name somebody: what [feed.CheckAgentID]
-// accepts, but not [Server]. The error wraps [feed.ErrBadID].
+// CheckAgent checks that id can name an agent: [feed.CheckAgentID] accepts it, and it is not
+// [Server]. The error wraps [feed.ErrBadID].
 func CheckAgent(id string) error {
 	if id == Server {
 		return fmt.Errorf("%w: %s is reserved, no agent can have this id", feed.ErrBadID, Server)
@@ -56,10 +56,10 @@ func CheckAgent(id string) error {
 	return feed.CheckAgentID(id)
 }
 
-// CheckCircleID reports whether id can name a circle. The error wraps [feed.ErrBadID].
+// CheckCircleID checks that id can name a circle. The error wraps [feed.ErrBadID].
 func CheckCircleID(id string) error { return check("the id of a circle", id) }
 
-// check says of an id that is not an agent's what [feed.CheckAgentID] refuses.
+// check applies the rules of [feed.CheckAgentID] to another kind of id, named by what.
 func check(what, id string) error {
 	if feed.CheckAgentID(id) == nil {
 		return nil
@@ -67,8 +67,8 @@ func check(what, id string) error {
 	return fmt.Errorf("%w: %s must have 1 to %d characters of %s", feed.ErrBadID, what, feed.MaxAgentID, feed.AgentAlphabet)
 }
 
-// CheckKey reports whether key can be an idempotency key: 1 to [MaxKey]
-// printable ASCII characters. The error wraps [feed.ErrInvalid].
+// CheckKey checks that key can be an idempotency key: 1 to [MaxKey] printable ASCII characters. The
+// error wraps [feed.ErrInvalid].
 func CheckKey(key string) error {
 	if key == "" || len(key) > MaxKey {
 		return fmt.Errorf("%w: an idempotency key must have 1 to %d characters, this one has %d", feed.ErrInvalid, MaxKey, len(key))
@@ -81,8 +81,8 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// NewPostID makes an id. Ids sort by the time they were made at, to the
-// microsecond, as text does; 8 bytes of random keep them apart.
+// NewPostID returns a new id. Ids sort as text by their time of creation, to the microsecond; 8
+// random bytes make them unique.
 func NewPostID(now time.Time, random io.Reader) (string, error) {
 	var salt [8]byte
 	if _, err := io.ReadFull(random, salt[:]); err != nil {

@@ -10,57 +10,58 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// CardLives is how long a card is kept, and a tombstone in its place.
+// CardLives is how long a card, or a tombstone in its place, stays in the cache.
 const CardLives = time.Hour
 
-// ErrCacheUnavailable is wrapped by errors that say that the cards that are kept
-// could not be read or written.
+// ErrCacheUnavailable is wrapped by errors that mean that cached cards could not be read or
+// written.
 var ErrCacheUnavailable = &feed.Outage{Text: "the kept cards are unavailable", Shown: "the kept cards are unavailable; try again later"}
 
-// KeptCards reads the cards that are kept, for answers while the store cannot be asked.
+// KeptCards reads cached cards, for answers while the store is unavailable.
 type KeptCards interface {
-	// Kept returns a card for each id, in their order. Those that are kept are
-	// Visible and Public, at most [CardLives] old, and say nothing about any reader:
-	// no reason, no like, no rights. The others have only their id. Errors wrap
-	// [ErrCacheUnavailable] or are the context's; then nothing is returned.
+	// Kept returns a card for each id, in their order. Cached cards are Visible and Public, at most
+	// [CardLives] old, and have no fields about a reader: no reason, no like, no rights. The others
+	// have only their id. Errors wrap [ErrCacheUnavailable] or are the context's; then nothing is
+	// returned.
 	Kept(ctx context.Context, ids []string) ([]Card, error)
 }
 
-// CardCache keeps the cards of public posts for a while. It is safe for concurrent use, by many
-// servers at once.
+// CardCache caches the cards of public posts. It is safe for concurrent use, by many servers at
+// once.
 //
-// Its writes may be repeated, and may come late and in any order: of what is written about a post
-// the greatest version holds, and at one version the tombstone. Errors wrap [ErrCacheUnavailable]
-// or are the context's; then any part of the write may be made.
+// Its writes are idempotent and may arrive late and in any order: for each post the greatest
+// version wins, and at equal versions the tombstone. Errors wrap [ErrCacheUnavailable] or are the
+// context's; then any part of the write may have been made.
 type CardCache interface {
 	KeptCards
-	// Keep keeps those of the cards that are visible, [Card.Public] and have their
-	// content, each for [CardLives] from now on. The others are ignored.
+	// Keep stores the cards that are visible, [Card.Public] and have their content, each for
+	// [CardLives] from now on. The others are ignored.
 	Keep(ctx context.Context, cards []Card) error
-	// Remove leaves tombstones: posts that are gone, or not public any more, at these
-	// versions. No card up to that version is kept in the next [CardLives].
+	// Remove stores tombstones for posts that are deleted or no longer public, at these versions.
+	// For [CardLives], no card up to that version is stored.
 	Remove(ctx context.Context, posts []Known) error
-	// Erase hides all cards of an author, those that come in the next [CardLives]
-	// included: what they published before must not come back.
+	// Erase hides all cards of an author, including those stored in the next [CardLives], because
+	// posts from before the erasure must not reappear.
 	Erase(ctx context.Context, author string) error
 }
 
 const (
-	// keptAgain is the age from which on a card that is shown is kept again.
+	// keptAgain is the age from which a card that is shown is cached again.
 	keptAgain = CardLives / 2
-	// keeperRemembers is how many posts a [Keeper] remembers to have kept.
+	// keeperRemembers is how many recently cached posts a [Keeper] remembers.
 	keeperRemembers = 20_000
-	// keeperWaiting is how many cards may wait to be kept. Of more, the next reader brings them.
+	// keeperWaiting is how many cards may wait to be cached. Further ones are cached when they are
+	// read again.
 	keeperWaiting = 2_000
-	// keeperBatch is how many are kept at once.
+	// keeperBatch is the number of cards in one write.
 	keeperBatch = 200
-	// keeperTimeout bounds one write: a card that comes later than a tombstone lives would
-	// bring a deleted post back.
+	// keeperTimeout bounds one write: a card that arrives after a tombstone has expired would make
+	// a deleted post reappear.
 	keeperTimeout = 5 * time.Second
 )
 
-// Keeper answers from a store, and in the background keeps the public cards that it has answered
-// in a cache, unless it did lately. It is safe for concurrent use.
+// Keeper returns cards from a store, and in the background caches the public ones that it has not
+// cached recently. It is safe for concurrent use.
 type Keeper struct {
 	store   Cards
 	cache   CardCache
@@ -77,7 +78,7 @@ type keptAt struct {
 	until   time.Time
 }
 
-// NewKeeper returns a Keeper of what store answers. It writes while [Keeper.Run] runs.
+// NewKeeper returns a Keeper that reads from store. It writes to cache while [Keeper.Run] runs.
 func NewKeeper(store Cards, cache CardCache, clock feed.Clock, log *slog.Logger) *Keeper {
 	lately, err := lru.New[string, keptAt](keeperRemembers)
 	if err != nil { // the size is not positive
@@ -95,7 +96,7 @@ func (k *Keeper) Cards(ctx context.Context, reader string, posts []Known) ([]Car
 	return cards, err
 }
 
-// KeepAhead has the public ones of posts kept that were not lately, before anybody reads them.
+// KeepAhead caches the public posts that were not cached recently, before anybody reads them.
 // Errors are those of [Cards].
 func (k *Keeper) KeepAhead(ctx context.Context, ids []string) error {
 	now := k.clock()
@@ -112,7 +113,7 @@ func (k *Keeper) KeepAhead(ctx context.Context, ids []string) error {
 	return err
 }
 
-// note has the public ones of the cards kept that were not lately. It never waits.
+// note queues the public cards that were not cached recently. It never blocks.
 func (k *Keeper) note(cards []Card) {
 	now := k.clock()
 	for i := range cards {
@@ -143,7 +144,7 @@ func (k *Keeper) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		for len(batch) < keeperBatch && len(k.waiting) > 0 { // nobody else receives
+		for len(batch) < keeperBatch && len(k.waiting) > 0 { // there is no other receiver
 			batch = append(batch, <-k.waiting)
 		}
 		k.keep(ctx, batch)

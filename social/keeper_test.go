@@ -17,12 +17,12 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// shelf is a store and a cache; err is the cache's error.
+// shelf is a store and a cache; err is the error of the cache.
 type shelf struct {
 	social.CardCache
 	mu    sync.Mutex
 	cards []social.Card
-	kept  []string // id and version
+	kept  []string // ids and versions
 	err   error
 }
 
@@ -84,7 +84,7 @@ func TestKeeperKeepsWhatItHasNotKeptLately(t *testing.T) {
 	})
 }
 
-// asking notes which posts a store is asked about, and for whom.
+// asking records the posts that a store is queried for, and the readers.
 type asking struct {
 	*shelf
 	asked []string
@@ -97,8 +97,8 @@ func (a *asking) Cards(ctx context.Context, reader string, posts []social.Known)
 	return a.shelf.Cards(ctx, reader, posts)
 }
 
-// TestKeepAhead: what is not known to be kept is read for nobody, so that what is not
-// public is not even read, and the rest is kept.
+// TestKeepAhead checks that posts not known to be cached are read for an anonymous reader, so that
+// a post that is not public is not even read, and that the others are cached.
 func TestKeepAhead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -131,7 +131,8 @@ func TestKeepAhead(t *testing.T) {
 	})
 }
 
-// BenchmarkKeeper measures the cost that keeping adds to a page of 20 posts that were kept lately.
+// BenchmarkKeeper measures what the keeper adds to the cost of a page of 20 posts that were cached
+// recently.
 func BenchmarkKeeper(b *testing.B) {
 	s := &shelf{}
 	for i := range 20 {

@@ -8,58 +8,59 @@ import (
 	"github.com/freshet/freshet/feed/terms"
 )
 
-// Post is a post of an author. Its JSON is its content as readers get it;
-// see [Post.Content] for what it leaves out.
+// Post is a post of an author. Its JSON is the content that readers get; [Post.Content] says which
+// fields are left out.
 type Post struct {
 	ID         string   `json:"id"`
 	Author     string   `json:"-"`
-	CreatedAt  int64    `json:"created_at"`          // Unix seconds; its place in every timeline, never changed
-	EditedAt   int64    `json:"edited_at,omitempty"` // Unix seconds of the last edit; 0: never
+	CreatedAt  int64    `json:"created_at"`          // Unix seconds; the position in every timeline, never changed
+	EditedAt   int64    `json:"edited_at,omitempty"` // Unix seconds of the last edit; 0 if never edited
 	Caption    string   `json:"caption"`
 	Tags       []string `json:"tags,omitempty"` // as given, without the caption's hashtags: see [Post.AllTags]
 	Images     []Image  `json:"images,omitempty"`
 	Audience   Audience `json:"audience"`
-	Mentions   []string `json:"mentions,omitempty"` // agents who may see it whatever the audience; of a reply they grant nothing
-	ReplyTo    string   `json:"reply_to,omitempty"` // the post, or reply, that it answers; "": it is no reply
-	Root       string   `json:"root,omitempty"`     // of a reply: the post that it stands under, whose audience sees it
+	Mentions   []string `json:"mentions,omitempty"` // agents who may see it regardless of the audience; in a reply they grant nothing
+	ReplyTo    string   `json:"reply_to,omitempty"` // the post, or reply, that it answers; "" if it is no reply
+	Root       string   `json:"root,omitempty"`     // of a reply: the root post of the thread, whose audience sees the reply
 	Reply      Right    `json:"reply"`
 	React      Right    `json:"react"`
-	Grants     []string `json:"-"` // remote posts: whom the right "audience" holds for
+	Grants     []string `json:"-"` // of a remote post: the agents who have the right "audience"
 	Origin     string   `json:"origin,omitempty"`
 	URL        string   `json:"url,omitempty"`
 	ObjectType string   `json:"object_type,omitempty"`
 
-	// What the store keeps beside the content.
-	Version  int64 `json:"-"` // of the content; 1 is the first
+	// Fields that the store holds in addition to the content.
+	Version  int64 `json:"-"` // of the content, from 1
 	Likes    int64 `json:"-"`
-	Comments int64 `json:"-"` // undeleted replies; while there are none, those that another system reported
-	// Commenters is how many have replied, or Comments where another system reported those.
+	Comments int64 `json:"-"` // replies that are not deleted; if there are none, the number that another system reported
+	// Commenters is the number of agents who have replied, or Comments if another system reported
+	// those.
 	Commenters int64 `json:"-"`
-	Deleted    bool  `json:"-"` // a tombstone: no content, but who saw it
-	Again      bool  `json:"-"` // one with its id was deleted before it was created
+	Deleted    bool  `json:"-"` // a tombstone: without content, but with author, audience and mentions
+	Again      bool  `json:"-"` // a post with this id was deleted before this one was created
 }
 
 // Image is one image of a post.
 type Image struct {
-	URL       string `json:"url"` // of this server: a path below [ImagePath]
+	URL       string `json:"url"` // a path below [ImagePath] on this server
 	Thumbnail string `json:"thumbnail"`
 	Width     int    `json:"width"` // pixels
 	Height    int    `json:"height"`
-	Color     string `json:"color"` // a placeholder until it is there, as #rrggbb
+	Color     string `json:"color"` // placeholder until the image is loaded, as #rrggbb
 	Alt       string `json:"alt"`
 
-	Digest string `json:"-"` // of the file as it was sent, for [Fingerprint]
+	Digest string `json:"-"` // of the uploaded file, for [Fingerprint]
 }
 
-// Audience is who may see a post beside its author and whom it mentions. It is
+// Audience says who may see a post in addition to its author and the agents whom it mentions. It is
 // fixed when the post is created. The zero Audience is empty.
 type Audience struct {
 	Public    bool     `json:"public,omitempty"`
 	Followers bool     `json:"followers,omitempty"`
-	Circles   []string `json:"circles,omitempty"` // only of a local post, only circles of its author
+	Circles   []string `json:"circles,omitempty"` // only of a local post: its author's circles, and groups that take the author's posts
 }
 
-// Reach is how far an audience goes beyond circles and mentions.
+// Reach is the extent of an audience beyond circles and mentions.
 type Reach int
 
 // The reaches, in order.
@@ -71,7 +72,7 @@ const (
 	UnderOther               // a reply to any other post
 )
 
-// Reach tells how far the audience goes.
+// Reach returns the reach of the audience.
 func (a Audience) Reach() Reach {
 	switch {
 	case a.Public:
@@ -82,10 +83,10 @@ func (a Audience) Reach() Reach {
 	return Addressed
 }
 
-// Right is who may reply to a post, or react to it.
+// Right says who may reply to a post, or react to it.
 type Right string
 
-// The rights. An empty one of a new post stands for [RightPublic].
+// The rights. An empty one in a new post means [RightPublic].
 const (
 	RightPublic    Right = "public"
 	RightFollowers Right = "followers"
@@ -93,41 +94,41 @@ const (
 	RightNone      Right = "none"
 )
 
-// Remote reports whether the post is another system's.
+// Remote reports whether the post is from another system.
 func (p *Post) Remote() bool { return p.Origin != "" }
 
 // IsReply reports whether the post is a reply.
 func (p *Post) IsReply() bool { return p.Root != "" }
 
-// Position is the post's place in every timeline.
+// Position returns the post's position in every timeline.
 func (p *Post) Position() Position { return Position{At: p.CreatedAt, ID: p.ID} }
 
-// AllTags are the tags as given and then the caption's hashtags, as they are written, each
-// once, at most [feed.MaxTags].
+// AllTags returns the given tags and then the caption's hashtags, as written, each once, at most
+// [feed.MaxTags].
 func (p *Post) AllTags() []string {
 	all := slices.Clone(p.Tags)
 	all = terms.Distinct(append(all, Hashtags(p.Caption)...))
 	return all[:min(len(all), feed.MaxTags)]
 }
 
-// Title is the title of the post's item.
+// Title returns the title of the post's item.
 func (p *Post) Title() string { return feed.PostTitle(p.Caption, alts(p.Images)) }
 
-// Content encodes what every reader of the post gets, the same bytes for each:
-// with all tags, without circles and grants, which are its author's affair, and
-// without author, counts and rights, which the store tells with each [Card].
+// Content returns the JSON that every reader of the post gets, the same bytes for each: with all
+// tags, without circles and grants, which are private to the author, and without author, counts and
+// the reader's rights, which the store returns with each [Card].
 func (p *Post) Content() json.RawMessage {
 	out := *p
 	out.Tags = p.AllTags()
 	out.Audience.Circles = nil
 	raw, err := json.Marshal(out)
-	if err != nil { // strings and numbers only
+	if err != nil { // impossible: strings and numbers only
 		panic(err)
 	}
 	return raw
 }
 
-// Edit is a change of a post's content. What is nil stays.
+// Edit is a change of a post's content. Nil fields stay unchanged.
 type Edit struct {
 	Caption *string   `json:"caption,omitempty"`
 	Tags    *[]string `json:"tags,omitempty"`

@@ -13,37 +13,38 @@ import (
 
 // Bounds of promotions.
 const (
-	MaxPromotions      = 2000 // that have not ended: every server keeps them in memory
+	MaxPromotions      = 2000 // that have not ended: every server holds them in memory
 	MaxPromotionTags   = 64
 	MaxPromotionLangs  = 64
 	MinPromotionWeight = 1e-9
 	MaxPromotionWeight = 1e9
 )
 
-// Promotion puts an item or a post into the promoted positions of home for a time.
+// Promotion places an item or a post in the promoted positions of home for a time.
 type Promotion struct {
 	ID     string  `json:"id"`
 	ItemID string  `json:"item_id"` // of an item or a public post; it need not exist yet
-	From   int64   `json:"from"`    // first second, Unix
-	Until  int64   `json:"until"`   // the second at which it has ended, Unix
+	From   int64   `json:"from"`    // start, Unix seconds
+	Until  int64   `json:"until"`   // end, exclusive, Unix seconds
 	Weight float64 `json:"weight"`  // how often it is chosen, relative to the others
-	// Tags are those of the readers it is for: who is interested in any of them. None: everybody.
+	// Tags restrict it to readers who are interested in any of them. Empty means everybody.
 	Tags []string `json:"tags,omitempty"`
-	// Langs are the languages of the readers it is for: whose profile names any of
-	// them. None: everybody.
+	// Langs restrict it to readers whose profile names any of these languages. Empty means
+	// everybody.
 	Langs []string `json:"langs,omitempty"`
 }
 
-// Runs reports whether it runs at a time: from From on, and before Until.
+// Runs reports whether it runs at a time: From is inclusive, Until exclusive.
 func (p *Promotion) Runs(at time.Time) bool { return p.From <= at.Unix() && at.Unix() < p.Until }
 
 // Targeted reports whether it is for some readers only.
 func (p *Promotion) Targeted() bool { return len(p.Tags)+len(p.Langs) > 0 }
 
-// Normalize drops doubles in the lists, whose order stays. It changes no slice in place.
+// Normalize removes duplicates from the lists and preserves their order. It changes no slice in
+// place.
 func (p *Promotion) Normalize() { p.Tags, p.Langs = terms.Distinct(p.Tags), unique(p.Langs, "") }
 
-// CheckPromotionID reports whether id can name a promotion. The error wraps [feed.ErrBadID].
+// CheckPromotionID checks that id can name a promotion. The error wraps [feed.ErrBadID].
 func CheckPromotionID(id string) error { return check("the id of a promotion", id) }
 
 // Validate checks a promotion; the error wraps [feed.ErrInvalid], or [feed.ErrBadID].
@@ -82,24 +83,24 @@ func (p *Promotion) check() error {
 	return cmp.Or(checkTerms("tags", "an entry of tags", p.Tags, MaxPromotionTags), checkTerms("langs", "an entry of langs", p.Langs, MaxPromotionLangs))
 }
 
-// Promotions keeps promotions.
+// Promotions stores promotions.
 type Promotions interface {
-	// PutPromotion stores a normalized promotion, in the place of one with its id.
-	// Errors: those of [Promotion.Validate]; feed.ErrLimit where [MaxPromotions] others
-	// have not ended. Calls at the same time may exceed that a little.
+	// PutPromotion stores a normalized promotion and replaces one with the same id. Errors: those
+	// of [Promotion.Validate]; feed.ErrLimit if [MaxPromotions] others have not ended. Concurrent
+	// calls may exceed that slightly.
 	PutPromotion(ctx context.Context, p Promotion) error
 
-	// Promotion reads one, or feed.ErrNotFound.
+	// Promotion returns one, or feed.ErrNotFound.
 	Promotion(ctx context.Context, id string) (Promotion, error)
 
-	// DeletePromotion removes one. feed.ErrNotFound where there is none, as after a repetition.
+	// DeletePromotion removes one, or returns feed.ErrNotFound, also when it is repeated.
 	DeletePromotion(ctx context.Context, id string) error
 
-	// Promotions lists them by id as bytes, those after the id given, at most n. ""
-	// is the beginning; fewer than n are the last.
+	// Promotions returns at most n promotions in the byte order of their ids, after the given id;
+	// "" starts at the beginning. Fewer than n are the last.
 	Promotions(ctx context.Context, after string, n int) ([]Promotion, error)
 
-	// PromotionsUntil lists by id all that end after a time.
+	// PromotionsUntil returns by id all that end after a time.
 	PromotionsUntil(ctx context.Context, after time.Time) ([]Promotion, error)
 }
 
@@ -108,20 +109,20 @@ type PromotionChange struct {
 	ItemID string      `json:"item_id"`
 	From   feed.Moment `json:"from"`
 	Until  feed.Moment `json:"until"`
-	Weight float64     `json:"weight,omitempty"` // 0: the server's 1
+	Weight float64     `json:"weight,omitempty"` // 0 means 1
 	Tags   []string    `json:"tags,omitempty"`
 	Langs  []string    `json:"langs,omitempty"`
 }
 
-// PromotionState is a promotion, and whether it is among those that are chosen from.
+// PromotionState is a promotion and whether it can be chosen at present.
 type PromotionState struct {
 	Promotion
 	Runs bool   `json:"runs"`
-	Why  string `json:"why,omitempty"` // it does not run
+	Why  string `json:"why,omitempty"` // why it does not run
 }
 
 // PromotionPage is a page of the promotions, by id.
 type PromotionPage struct {
 	Promotions []PromotionState `json:"promotions"`
-	NextAfter  *string          `json:"next_after"` // for the next page; nil: this is the last
+	NextAfter  *string          `json:"next_after"` // for the next page; nil on the last page
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// tombstones are as many as are there, and an error in the end.
+// tombstones is a store with a number of tombstones left, and an error to return once none is.
 type tombstones struct {
 	left, calls int
 	err         error
@@ -28,8 +28,8 @@ func (s *tombstones) Purge(_ context.Context, limit int) (int, error) {
 	return n, nil
 }
 
-// TestPurgeAll removes in steps until nothing is left, or something goes wrong, which is
-// logged unless the server ends.
+// TestPurgeAll checks that a purge repeats until no tombstone is left or a call fails. The failure
+// is logged unless the server is stopping.
 func TestPurgeAll(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -7,37 +7,37 @@ import (
 )
 
 // Record is a post with the stamps of the changes that made it, which may arrive in any order. A
-// store reads it, changes it and writes it back in one transaction. The zero Record is a post
-// that is not known.
+// store reads it, changes it and writes it back in one transaction. The zero Record is an unknown
+// post.
 type Record struct {
 	Post  Post
 	Times Times
 }
 
-// Times are the stamps of a post's changes; 0 says that there was none.
+// Times holds the stamps of a post's changes; 0 means that there was none.
 type Times struct {
 	Created int64
 	Deleted int64
-	// Of the last edit of each field, 0 while it is as it was created.
+	// Of the last edit of each field, 0 if it was not edited since the creation.
 	Caption, Tags, Alts int64
 	Counted             int64 // of the counts another system reported
-	// Here is the last of the above that was made here and not told by an event: whatever time
-	// a deletion has that is told later, it deletes this, too.
+	// Here is the last of the above that was made here, not by an event. A deletion that arrives
+	// later, and is not older than the creation, deletes it whatever its own time.
 	Here int64
 }
 
 // Alive reports whether the post exists: it was created, and not deleted since.
 func (r *Record) Alive() bool { return r.Times.Created > r.Times.Deleted }
 
-// Latest is the latest stamp of any change of the post itself.
+// Latest returns the latest stamp of any change of the post itself.
 func (r *Record) Latest() int64 {
 	t := r.Times
 	return max(t.Created, t.Deleted, t.Caption, t.Tags, t.Alts)
 }
 
-// Create takes a creation at a stamp and reports whether it changed anything.
-// Edits that came before it hold where they are not older. Of two creations
-// the later holds whole; two at one time are one that came twice.
+// Create applies a creation at a stamp and reports whether it changed anything. Edits that arrived
+// before it stay unless they are older. The later of two creations replaces the other completely;
+// at equal stamps the second is a repetition.
 func (r *Record) Create(p Post, at int64) bool {
 	t := &r.Times
 	if at <= t.Created || at <= t.Deleted {
@@ -55,7 +55,7 @@ func (r *Record) Create(p Post, at int64) bool {
 	return true
 }
 
-// keep leaves a field as an edit made it, unless the edit is older.
+// keep restores the value that an edit gave a field, unless the edit is older.
 func keep(edited *int64, at int64, restore func()) {
 	if *edited >= at && *edited != 0 {
 		restore()
@@ -64,8 +64,8 @@ func keep(edited *int64, at int64, restore func()) {
 	*edited = 0
 }
 
-// Edit takes an edit at a stamp and reports whether it changed anything. Of two edits of a field
-// at one time the greater value holds. Of a post that is not there it keeps the edit until the
+// Edit applies an edit at a stamp and reports whether it changed anything. Of two edits of a field
+// at one stamp the greater value wins. The edit of a post that does not exist is stored until the
 // post is created.
 func (r *Record) Edit(e Edit, at int64) bool {
 	t := &r.Times
@@ -94,12 +94,12 @@ func (r *Record) Edit(e Edit, at int64) bool {
 	return changed
 }
 
-// newer reports whether an edit holds for a field that was last edited at
-// *edited, and notes it; order compares its value with the present one.
+// newer reports whether an edit supersedes the one of a field at *edited, and then sets *edited;
+// order compares its value with the current one.
 func (r *Record) newer(at int64, edited *int64, order int) bool {
 	since := *edited
 	if since == 0 {
-		// At the time of its creation an edit comes after it.
+		// An edit at the stamp of the creation comes after it.
 		since, order = r.Times.Created, 1
 	}
 	if cmp.Or(cmp.Compare(at, since), order) <= 0 {
@@ -109,8 +109,8 @@ func (r *Record) newer(at int64, edited *int64, order int) bool {
 	return true
 }
 
-// Delete takes a deletion at a stamp and reports whether it changed anything.
-// It blanks all content that is not newer, at once, and counts that are not newer.
+// Delete applies a deletion at a stamp and reports whether it changed anything. It clears all
+// content and reported counts that are not newer.
 func (r *Record) Delete(at int64) bool {
 	t := &r.Times
 	if at <= t.Deleted {
@@ -152,8 +152,8 @@ func (r *Record) settle() {
 	}
 }
 
-// Count takes counts another system reported, at a stamp, and reports whether they
-// hold: of counts reported for one time the greater do, and none of before a deletion.
+// Count records the stamp of counts that another system reported, and reports whether they take
+// effect: at equal stamps the greater do, and none from before a deletion.
 func (r *Record) Count(kept, reported Counts, at int64) bool {
 	if at <= r.Times.Deleted {
 		return false

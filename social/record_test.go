@@ -15,8 +15,8 @@ func creation(caption string) social.Post {
 
 func caption(s string) social.Edit { return social.Edit{Caption: &s} }
 
-// TestRecordInAnyOrder applies every sequence of four events, with times and
-// without, in every order.
+// TestRecordInAnyOrder checks that every sequence of four events, with and without times, has the
+// same result in every order.
 func TestRecordInAnyOrder(t *testing.T) {
 	alts, tags := []string{"z"}, []string{"z", "y"}
 	type event func(r *social.Record, at int64)
@@ -47,8 +47,7 @@ func TestRecordInAnyOrder(t *testing.T) {
 	}
 }
 
-// visible returns the part of a record that can be compared: versions count the changes that
-// happened to be seen.
+// visible returns the comparable part of a record: versions depend on the order of the events.
 func visible(r social.Record) social.Post {
 	if !r.Alive() {
 		return social.Post{}

@@ -3,7 +3,7 @@ package social
 // Reason is why a post is in a reader's timeline.
 type Reason string
 
-// The reasons, in the order in which the first that holds is told.
+// The reasons; the first that applies is used.
 const (
 	NoReason Reason = ""         // it is not in their timeline
 	Self     Reason = "self"     // their own
@@ -15,33 +15,32 @@ const (
 
 // Relation is the relation between a reader and a post. The zero Relation is a stranger.
 type Relation struct {
-	Reader        string // "": a call without an agent
+	Reader        string // "" for a call without an agent
 	Follows       bool   // the reader follows the author
 	FollowsServer bool   // the reader follows [Server]
-	Member        bool   // is in a circle of the author's that the post addresses
+	Member        bool   // is in a circle, or a group, that the post addresses
 	Mentioned     bool
 	Granted       bool // the post's grants name the reader
 	Blocked       bool // one of reader and author blocks the other
 	Pulled        bool // the author's posts are not pushed into the lists of followers
-	// Root is what the reader may do with the post that a reply stands under. The zero
-	// Decision hides the reply.
+	// Root is the decision about the root post of a reply. The zero Decision hides the reply.
 	Root Decision
 }
 
 // Decision is the result of applying the rules to a post and a relation.
 type Decision struct {
 	Visible  bool   // the reader may see the post
-	Reason   Reason // why it is in their timeline; it may be visible without
-	Listed   bool   // it belongs into the list kept for them
+	Reason   Reason // why it is in their timeline; a visible post may have none
+	Listed   bool   // it belongs in the list stored for them
 	CanReply bool
 	CanReact bool
 }
 
-// Decide applies the rules. Stores answer what it answers.
+// Decide applies the rules. Every store must return the same decisions.
 //
-// A reply is seen by who sees the post that it stands under, and is in no timeline. Listed is
-// narrower than having a reason: what comes by [Server], and from authors that are pulled, is
-// added when a page is read.
+// A reply is visible to those who may see its root post, and is in no timeline. Not every post with
+// a reason is Listed: posts that the reader gets through [Server] or from pulled authors are added
+// when a page is read.
 func Decide(p *Post, rel Relation) Decision {
 	if p.Deleted || rel.Blocked {
 		return Decision{}
@@ -85,8 +84,8 @@ func reason(self, follow, domain, member, mentioned bool) Reason {
 	return NoReason
 }
 
-// allows answers a right for a reader who sees the post. Whomever a right is given to, its author
-// has it, too. Circles of a remote post are never resolved: its grants stand in for them.
+// allows reports whether a reader who sees the post has a right. A right that anybody has, the
+// author has, too. Circles of a remote post are never resolved: its grants are used instead.
 func allows(p *Post, right Right, rel Relation, self bool) bool {
 	switch right {
 	case RightPublic:

@@ -67,7 +67,7 @@ func TestRights(t *testing.T) {
 		{social.RightPublic, "", social.Relation{Reader: "author"}, true},
 		{social.RightFollowers, "", social.Relation{Reader: "author"}, true},
 		{social.RightAudience, "", social.Relation{Reader: "author"}, true},
-		{social.RightFollowers, "x", social.Relation{Reader: "author"}, false}, // another host's author has the name
+		{social.RightFollowers, "x", social.Relation{Reader: "author"}, false}, // the author of another host has this name
 		{social.RightAudience, "x", social.Relation{Reader: "author"}, false},
 		{"", "", social.Relation{Reader: "r", Follows: true, Member: true}, false},
 	} {

@@ -7,8 +7,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Stamp is a time as changes are ordered by it: Unix microseconds. The zero
-// time, which stands for a change that is made here, is 0.
+// Stamp returns the value that orders changes by time: Unix microseconds. The zero time, which
+// means a change made here, is 0.
 func Stamp(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -16,9 +16,9 @@ func Stamp(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// CheckTime reports whether at can be the time of a change: zero, or an event's that lies
-// at most [feed.MaxClockSkew] ahead of now, since the sender's clock may be ahead. Such a
-// time still orders the changes of one thing. The error wraps [feed.ErrInvalid].
+// CheckTime checks the time of a change: zero, or an event's that is at most [feed.MaxClockSkew]
+// ahead of now, since the sender's clock may be ahead. Such a time still orders the changes of one
+// thing. The error wraps [feed.ErrInvalid].
 func CheckTime(at, now time.Time) error {
 	switch {
 	case at.IsZero():
@@ -32,8 +32,8 @@ func CheckTime(at, now time.Time) error {
 	return nil
 }
 
-// ChangeTime is the stamp under which a change is kept: an event's own, or, of
-// a change made here, now, but later than what is kept.
+// ChangeTime returns the stamp to store for a change: an event's own or, for a change made here,
+// now, but later than the stored one.
 func ChangeTime(at, now time.Time, kept int64) int64 {
 	if at.IsZero() {
 		return max(Stamp(now), kept+1)
@@ -41,8 +41,8 @@ func ChangeTime(at, now time.Time, kept int64) int64 {
 	return Stamp(at)
 }
 
-// Supersedes reports whether a change to on (there) or off (removed), at a
-// stamp, holds against what is kept. What was never heard of is off at 0.
+// Supersedes reports whether a change to on (exists) or off (removed), at a stamp, supersedes the
+// stored state. Something never stored is off at 0.
 func Supersedes(on bool, at int64, keptOn bool, keptAt int64) bool {
 	return at > keptAt || at == keptAt && keptOn && !on
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/freshet/freshet/feed/terms"
 )
 
-// Normalize fills in what a new post leaves open: rights that are not given are public, and so is
-// the right of the audience where there are no circles that it could mean; ids come once, the
-// author is not among those mentioned, followers are part of the public, and the circles of a
-// remote post are dropped. It changes no slice in place. Circles come in order.
+// Normalize fills in the fields that a new post leaves open. Missing rights become public, and so
+// does the right of the audience in a local post without circles. It removes duplicate ids, the
+// author among those mentioned, followers from a public audience, and the circles of a remote post.
+// It sorts circles. It changes no slice in place.
 func (p *Post) Normalize() {
 	p.Audience.Followers = p.Audience.Followers && !p.Audience.Public
 	if p.Remote() {
@@ -38,7 +38,7 @@ func (p *Post) normal(right Right) Right {
 	return right
 }
 
-// unique drops doubles and one value, and answers nil for nothing.
+// unique removes duplicates and one value, and returns nil for an empty list.
 func unique(list []string, without string) []string {
 	var out []string
 	for _, s := range list {
@@ -49,10 +49,10 @@ func unique(list []string, without string) []string {
 	return out
 }
 
-// Validate checks a normalized post that is to be created. Errors wrap [feed.ErrRule] and name the
-// rule, or [feed.ErrBadID] where the post's own id or its author's is malformed.
+// Validate checks a new, normalized post. Errors wrap [feed.ErrRule] and name the rule, or
+// [feed.ErrBadID] if the post's own id or its author's is malformed.
 //
-// That its circles are its author's is for the store to check.
+// The store checks that the author may post to the circles.
 func (p *Post) Validate(now time.Time) error {
 	if err := CheckPostID(p.ID); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (p *Post) Validate(now time.Time) error {
 	return badPost(cmp.Or(p.checkContent(now), p.checkAudience(), p.checkReply(), p.checkRemote()))
 }
 
-// badPost is the error about a post with what is wrong with it; nil for nothing.
+// badPost wraps an error about a post; nil stays nil.
 func badPost(err error) error {
 	if err == nil {
 		return nil
@@ -140,8 +140,8 @@ func (p *Post) checkRemote() error {
 	return cmp.Or(checkText("origin", p.Origin, 253), checkText("url", p.URL, MaxURL), checkText("object_type", p.ObjectType, 64))
 }
 
-// Validate checks the values of an edit; the error wraps [feed.ErrRule]. Whether
-// anything remains of the post is for the store to check.
+// Validate checks the values of an edit; the error wraps [feed.ErrRule]. The store checks that the
+// post is not left empty.
 func (e Edit) Validate() error { return badPost(e.check()) }
 
 func (e Edit) check() error {
@@ -165,7 +165,7 @@ func (e Edit) check() error {
 	return nil
 }
 
-// checkTerms checks tags or languages; each names one of them.
+// checkTerms checks tags or languages; each names one of them in errors.
 func checkTerms(name, each string, list []string, most int) error {
 	if len(list) > most {
 		return fmt.Errorf("%d %s, at most %d are allowed", len(list), name, most)
@@ -181,8 +181,8 @@ func checkTerms(name, each string, list []string, most int) error {
 	return nil
 }
 
-// checkText refuses what is too long, what is not UTF-8 and the NUL character,
-// which PostgreSQL cannot keep.
+// checkText rejects text that is too long, is not UTF-8 or has a NUL character, which PostgreSQL
+// cannot store.
 func checkText(what, s string, most int) error {
 	switch n := utf8.RuneCountInString(s); {
 	case n > most:
@@ -195,7 +195,7 @@ func checkText(what, s string, most int) error {
 	return nil
 }
 
-// checkShown is checkText, and refuses a text that is given and shows nothing.
+// checkShown is checkText, and also rejects a non-empty text without a visible character.
 func checkShown(what, s string, most int) error {
 	if s != "" && feed.Blank(s) {
 		return fmt.Errorf("%s has no visible character; leave it out", what)
@@ -217,8 +217,8 @@ func (a Author) Validate() error {
 	return nil
 }
 
-// CheckFollow reports whether agent may follow author at all; the error wraps
-// [feed.ErrInvalid] or [feed.ErrBadID].
+// CheckFollow checks that agent may follow author at all; the error wraps [feed.ErrInvalid] or
+// [feed.ErrBadID].
 func CheckFollow(agent, author string) error {
 	if author == Server {
 		return CheckAgent(agent)
@@ -226,8 +226,8 @@ func CheckFollow(agent, author string) error {
 	return CheckPair(agent, author)
 }
 
-// CheckPair reports whether two agents can have to do with each other; the
-// error wraps [feed.ErrInvalid] or [feed.ErrBadID].
+// CheckPair checks that two agents can follow or block each other; the error wraps
+// [feed.ErrInvalid] or [feed.ErrBadID].
 func CheckPair(agent, other string) error {
 	if err := cmp.Or(CheckAgent(agent), CheckAgent(other)); err != nil {
 		return err

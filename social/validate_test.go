@@ -34,14 +34,14 @@ func TestHashtags(t *testing.T) {
 		"#" + strings.Repeat("é", 256) + ".":  {strings.Repeat("é", 256)},
 		"#covid-19 #c++ #a.b #a'b #rock&roll": {"covid", "c", "a", "rock"},
 
-		// One tag in several forms.
+		// One tag in several spellings.
 		"#café #cafe\u0301 #CAFÉ":   {"café"},
 		"#ｶﾞ #ガ #Ｇｏ #go":            {"ｶﾞ", "Ｇｏ"},
 		"#İstanbul #i\u0307stanbul": {"İstanbul"},
 		"#ΟΔΟΣ #οδος":               {"ΟΔΟΣ"},
 		"#می\u200cخواهم و #میخواهم": {"می\u200cخواهم"},
 
-		// Joiners and middle dots that words need, and others.
+		// Joiners and middle dots, required by words and otherwise.
 		"#Persian_می\u200cروم!":                {"Persian_می\u200cروم"},
 		"#क्\u200dष and #क्\u200cष":            {"क्\u200dष"},
 		"#ශ්\u200dරී":                          {"ශ්\u200dරී"},
@@ -53,7 +53,7 @@ func TestHashtags(t *testing.T) {
 		"#عـربي #ไทยน้ำ #한국어 #ქართული":         {"عـربي", "ไทยน้ำ", "한국어", "ქართული"},
 		"\u200f#שלום\u200f, \u2067#عربي\u2069": {"שלום", "عربي"},
 
-		// Emoji are no letters.
+		// Emoji are not letters.
 		"Press #\ufe0f\u20e3 to go on":        nil,
 		"#1\ufe0f\u20e3 #\ufe0fgo #❤️ #I❤️NY": {"go", "I"},
 		"#\u0301 #\u20e3":                     nil,
@@ -206,7 +206,7 @@ func TestValidatePost(t *testing.T) {
 		require.ErrorIs(t, err, feed.ErrRule, name)
 		require.ErrorContains(t, err, tc.want, name)
 	}
-	for range 50 { // always the same of two
+	for range 50 { // of two broken rules the same one is reported each time
 		p := good
 		p.Reply, p.React = "x", "y"
 		p.Normalize()
@@ -280,7 +280,7 @@ func TestFingerprint(t *testing.T) {
 		change(&other)
 		require.NotEqual(t, social.Fingerprint(p), social.Fingerprint(other), "%+v", other)
 	}
-	// The caption's hashtags are tags, but not the same as tags that were given.
+	// Hashtags in the caption become tags, but differ from tags that were passed explicitly.
 	one, two := social.Post{Caption: "#x"}, social.Post{Caption: "#x", Tags: []string{"x"}}
 	require.NotEqual(t, social.Fingerprint(one), social.Fingerprint(two))
 }

@@ -49,8 +49,8 @@ func TestPair(t *testing.T) {
 	assert.Equal(t, []string{"none"}, e.list("nobody"), "a job makes no list")
 }
 
-// TestPairAboveTheFloor: a list has room for four; the author has six that are
-// newer than all it has.
+// TestPairAboveTheFloor has a list with room for four entries, and an author with six posts that
+// are newer than all of them.
 func TestPairAboveTheFloor(t *testing.T) {
 	e := newEnv(t)
 	e.follow("y", "f")
@@ -96,8 +96,8 @@ func TestMember(t *testing.T) {
 	assert.Equal(t, []string{"both"}, e.list("m"))
 }
 
-// TestTwoPairsAtOnce has two jobs of one list, one of which stands still after it
-// has asked the store.
+// TestTwoPairsAtOnce runs two jobs of one list, one of which is suspended after it has queried the
+// store.
 func TestTwoPairsAtOnce(t *testing.T) {
 	e := newEnv(t)
 	e.publish("x", "x", 1, everybody)
@@ -117,7 +117,7 @@ func TestTwoPairsAtOnce(t *testing.T) {
 	assert.Equal(t, []string{"y"}, e.list("f"))
 }
 
-// TestPairAndBuild has a build that has read the store before a follow.
+// TestPairAndBuild suspends a build that has read the store, and then the agent follows an author.
 func TestPairAndBuild(t *testing.T) {
 	e := newEnv(t)
 	e.publish("p", "x", 1, everybody)

@@ -30,7 +30,7 @@ func TestCelebrityUpAndDown(t *testing.T) {
 	require.Equal(t, social.Both, e.delivery("x"))
 	author()
 	require.Equal(t, social.Both, e.delivery("x"), "the grace is not over")
-	require.NoError(t, e.a.Outbox(e.ctx, []string{"x"})) // a page wants it
+	require.NoError(t, e.a.Outbox(e.ctx, []string{"x"})) // as a page that needs it does
 	e.publish("both", "x", 8, everybody)
 	require.NoError(t, e.run(e.a, e.ctx, jobs.Deliver, "post:both"))
 	assert.Equal(t, []string{"both", "pushed"}, e.list("f1"))
@@ -62,7 +62,7 @@ func TestCelebrityUpAndDown(t *testing.T) {
 	assert.Equal(t, []string{"pulled", "pushed"}, e.list("f1"))
 	assert.Equal(t, []string{"pulled", "pushed"}, e.list("f4"))
 
-	// The outbox that is left misses what comes now.
+	// The old outbox does not get the post that follows.
 	e.publish("later", "x", 5, everybody)
 	e.drain()
 	e.follow("x", fans...)
@@ -71,7 +71,8 @@ func TestCelebrityUpAndDown(t *testing.T) {
 	assert.Equal(t, []string{"later", "pulled", "pushed"}, e.outbox("x"))
 }
 
-// TestFollowersComeBack on the way down: it goes up again.
+// TestFollowersComeBack checks that the author returns to pull when followers come back during the
+// switch to push.
 func TestFollowersComeBack(t *testing.T) {
 	e := newEnv(t)
 	e.follow("x", fans...)
@@ -88,8 +89,8 @@ func TestFollowersComeBack(t *testing.T) {
 	assert.Equal(t, social.Pull, e.delivery("x"))
 }
 
-// TestPostWhileListsAreFilled: one that comes between the reading of the store and
-// the change of a list.
+// TestPostWhileListsAreFilled publishes a post after the store was read and before the list is
+// changed.
 func TestPostWhileListsAreFilled(t *testing.T) {
 	e := newEnv(t)
 	e.follow("x", fans...)

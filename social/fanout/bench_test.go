@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/social/sqlite"
 )
 
-// BenchmarkSuggest finds suggestions for somebody who follows as many as one may.
+// BenchmarkSuggest computes suggestions for an agent with the maximal number of follows.
 func BenchmarkSuggest(b *testing.B) {
 	now := time.Now()
 	clock := func() time.Time { return now }
@@ -31,12 +31,12 @@ func BenchmarkSuggest(b *testing.B) {
 	f := &Fanout{d: Deps{Store: store, Queue: store, Clock: clock}}
 	all, err := f.followed(b.Context(), "r")
 	require.NoError(b, err)
-	for i, author := range sampleOf("r", all) { // the others are not asked
+	for i, author := range sampleOf("r", all) { // the others are not queried
 		follow(author, 300, 1+i%3)
 	}
 	b.ResetTimer()
 	for b.Loop() {
-		now = now.Add(2 * social.SuggestionsLive) // what is kept is too old
+		now = now.Add(2 * social.SuggestionsLive) // the stored suggestions are too old
 		require.NoError(b, f.suggest(b.Context(), "r"))
 	}
 }

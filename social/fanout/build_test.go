@@ -44,7 +44,7 @@ func TestBuild(t *testing.T) {
 	assert.Equal(t, []string{}, e.outbox("unknown"))
 }
 
-// countingStore counts pulls, and holds them until it may go on.
+// countingStore counts pulls and blocks them until hold is closed.
 type countingStore struct {
 	social.Store
 	mu    sync.Mutex
@@ -64,8 +64,8 @@ func (s *countingStore) Pull(ctx context.Context, q social.PullQuery) ([]social.
 	return s.Store.Pull(ctx, q)
 }
 
-// TestReadersShareABuild: of many in two processes one reads the store, and who
-// leaves does not take the build with them.
+// TestReadersShareABuild has many readers in two processes: only one of them reads the store, and
+// the build goes on when its first reader cancels.
 func TestReadersShareABuild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnv(t)
@@ -102,7 +102,8 @@ func TestReadersShareABuild(t *testing.T) {
 	})
 }
 
-// TestABuildElsewhereIsNotWaitedForLong where it does not end.
+// TestABuildElsewhereIsNotWaitedForLong checks that a reader stops waiting for another server's
+// build that does not end.
 func TestABuildElsewhereIsNotWaitedForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnv(t)
@@ -132,7 +133,7 @@ func TestBuildElsewhere(t *testing.T) {
 	assert.Equal(t, []string{"p"}, e.list("f"))
 }
 
-// builds is how many builds of timelines have ended so.
+// builds returns the number of timeline builds that ended with a result.
 func builds(t *testing.T, result string) uint64 {
 	t.Helper()
 	var m dto.Metric
@@ -140,7 +141,8 @@ func builds(t *testing.T, result string) uint64 {
 	return m.GetHistogram().GetSampleCount()
 }
 
-// TestBuildGivesUp when what belongs into the list changes again and again.
+// TestBuildGivesUp checks that a build gives up when changes to the list invalidate it again and
+// again.
 func TestBuildGivesUp(t *testing.T) {
 	e := newEnv(t)
 	overtaken, ready := builds(t, "overtaken"), builds(t, "ready")

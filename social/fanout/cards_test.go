@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// cardShelf notes what is kept, removed and erased.
+// cardShelf records the cards that are stored, removed and erased.
 type cardShelf struct {
 	kept, erased []string
 	removed      []social.Known
@@ -39,7 +39,7 @@ func (s *cardShelf) Erase(_ context.Context, author string) error {
 
 func (s *cardShelf) Kept(context.Context, []string) ([]social.Card, error) { return nil, s.err }
 
-// TestKeptCards follows posts from their creation to their end.
+// TestKeptCards follows posts from creation to deletion.
 func TestKeptCards(t *testing.T) {
 	e, s := newEnv(t), &cardShelf{}
 	e.a.d.Cards = s
@@ -67,7 +67,7 @@ func TestKeptCards(t *testing.T) {
 	require.Equal(t, []string{"post:open"}, s.kept, "nothing else ever")
 }
 
-// lostStore is a store that can be lost: from then on it answers nothing that a job asks.
+// lostStore is a store that can be lost. From then on all queries of jobs fail.
 type lostStore struct {
 	social.Store
 	lost bool
@@ -75,7 +75,7 @@ type lostStore struct {
 
 var errLost = errors.New("the store is lost")
 
-// losing runs a write, and loses the store right after its commit.
+// losing runs a write and loses the store right after its commit.
 func losing[T any](s *lostStore, write func() (T, error)) (T, error) {
 	defer func() { s.lost = true }()
 	return write()
@@ -157,14 +157,14 @@ func (q lostQueue) LeaseKey(ctx context.Context, kind jobs.Kind, key string, d t
 	return q.Queue.LeaseKey(ctx, kind, key, d)
 }
 
-// losable lets the store of the first server be lost.
+// losable makes the store of the first server one that can be lost.
 func (e *env) losable() {
 	lost := &lostStore{Store: e.a.d.Store}
 	e.a.d.Store, e.a.d.Queue = lost, lostQueue{e.a.d.Queue, lost}
 }
 
-// TestNoCardOutlivesTheStore loses the store right after the commit of what takes
-// posts away: the cards are hidden all the same.
+// TestNoCardOutlivesTheStore loses the store right after the commit of a change that removes posts,
+// and checks that the cached cards are hidden all the same.
 func TestNoCardOutlivesTheStore(t *testing.T) {
 	for name, act := range map[string]func(e *env, s social.Store) error{
 		"delete":           func(e *env, s social.Store) error { return s.DeletePost(e.ctx, "post:open", "ann", zero) },
@@ -192,9 +192,9 @@ func TestNoCardOutlivesTheStore(t *testing.T) {
 	}
 }
 
-// TestNoListOutlivesTheStore loses the store right after the commit of what ends a
-// relation or a post: the lists that propose what was read by it are gone, although no job
-// could run. Without the store, lists and kept cards alone decide what is shown.
+// TestNoListOutlivesTheStore loses the store right after the commit of a change that ends a
+// relation or a post. The lists with the affected entries must be deleted, although no job could
+// run: without the store, only lists and cached cards decide what is shown.
 func TestNoListOutlivesTheStore(t *testing.T) {
 	for name, c := range map[string]struct {
 		act   func(e *env, s social.Store) error

@@ -27,7 +27,7 @@ func TestDeliver(t *testing.T) {
 	e.publish("circle", "x", 4, social.Audience{Circles: []string{"c"}}, "mentioned")
 	e.publish("alone", "x", 3, social.Audience{})
 	for _, id := range []string{"open", "circle", "alone"} {
-		for range 2 { // again, it changes nothing
+		for range 2 { // a repetition changes nothing
 			require.NoError(t, e.store.Mark(e.ctx, jobs.Dirty{Kind: jobs.Deliver, Key: "post:" + id}))
 			require.NoError(t, e.run(e.a, e.ctx, jobs.Deliver, "post:"+id))
 		}
@@ -65,8 +65,8 @@ func TestRemovalIsLogged(t *testing.T) {
 	assert.Regexp(t, `level=INFO .*post=post:p lists=3 took=\S+`, log.String())
 }
 
-// TestDeliverToManyPages has more receivers than a page, and one who follows
-// between two looks at the same page.
+// TestDeliverToManyPages has more receivers than fit one page, and agents who follow between two
+// reads of the same page.
 func TestDeliverToManyPages(t *testing.T) {
 	e := newEnv(t)
 	e.a.d.Options.CelebrityAt = 1 << 30
@@ -83,16 +83,16 @@ func TestDeliverToManyPages(t *testing.T) {
 		assert.NoError(t, e.run(e.a, ctx, jobs.Deliver, "post:p"))
 	})
 	require.True(t, p.until("heads"))
-	e.follow("x", "f0000a", "f0000b") // the page ends earlier now
+	e.follow("x", "f0000a", "f0000b") // the page now ends earlier
 	p.finish()
 	for _, agent := range []string{first, "f0999", last} {
 		assert.Equal(t, []string{"p"}, e.list(agent), agent)
 	}
 }
 
-// TestDeliverAndUnfollow has a job of a post that has asked the store for its
-// receivers before one of them unfollows, and pushes after the job of that is
-// done. It does not matter whether it is killed then.
+// TestDeliverAndUnfollow suspends a delivery before each of its steps. Then a receiver unfollows,
+// the job of the unfollow completes, and the delivery goes on or is killed. The post must not end
+// up in the receiver's list.
 func TestDeliverAndUnfollow(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		for _, after := range []string{"heads", "posts", "receivers", "push"} {
@@ -122,7 +122,8 @@ func TestDeliverAndUnfollow(t *testing.T) {
 	}
 }
 
-// TestDeliverAndDelete likewise: the post is deleted, and taken out, meanwhile.
+// TestDeliverAndDelete is the same with a post that is deleted and removed from lists in the
+// meantime.
 func TestDeliverAndDelete(t *testing.T) {
 	for _, after := range []string{"heads", "posts", "receivers", "push", "done"} {
 		t.Run("before "+after, func(t *testing.T) {
@@ -135,7 +136,7 @@ func TestDeliverAndDelete(t *testing.T) {
 			require.True(t, p.until("heads"))
 			require.True(t, p.until(after))
 			require.NoError(t, e.store.DeletePost(e.ctx, "post:p", "x", zero))
-			e.advance(31e9) // its lease runs out
+			e.advance(31e9) // the lease expires
 			require.NoError(t, e.run(e.b, e.ctx, jobs.Deliver, "post:p"))
 			assert.Equal(t, []string{}, e.list("f"))
 			p.finish()
@@ -144,8 +145,8 @@ func TestDeliverAndDelete(t *testing.T) {
 	}
 }
 
-// TestDeliverWhatComesBack: a post is deleted and created again, as events tell it,
-// while a job is about to take it out.
+// TestDeliverWhatComesBack deletes a post and creates it again, as events do, while a job is about
+// to remove it from a list.
 func TestDeliverWhatComesBack(t *testing.T) {
 	for _, kind := range []jobs.Kind{jobs.Deliver, jobs.Pair} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -175,7 +176,7 @@ func TestDeliverWhatComesBack(t *testing.T) {
 	}
 }
 
-// TestDeliverToAListThatIsBuilt: what is built while a post is delivered has it.
+// TestDeliverToAListThatIsBuilt checks that a list built during the delivery of a post contains it.
 func TestDeliverToAListThatIsBuilt(t *testing.T) {
 	for _, built := range []string{"begin", "pull", "commit"} {
 		for _, pushed := range []string{"posts", "receivers", "heads", "push"} {
@@ -211,7 +212,7 @@ func TestDeliverBelowTheFloor(t *testing.T) {
 	assert.Equal(t, []string{"0", "1", "2", "3"}, e.list("f"))
 }
 
-// TestRedisIsDown: a job waits, and is no failed attempt.
+// TestRedisIsDown checks that the job waits and that this does not count as a failed attempt.
 func TestRedisIsDown(t *testing.T) {
 	e := newEnv(t)
 	e.follow("x", "f")
@@ -233,7 +234,8 @@ func TestRedisIsDown(t *testing.T) {
 	assert.Equal(t, []string{"p"}, e.list("f"))
 }
 
-// TestRemovalIsTimedFromTheDeletion lets a job of a deletion wait.
+// TestRemovalIsTimedFromTheDeletion checks that the time of a removal includes the job's time in
+// the queue.
 func TestRemovalIsTimedFromTheDeletion(t *testing.T) {
 	e := newEnv(t)
 	var log bytes.Buffer

@@ -22,25 +22,25 @@ import (
 	"github.com/freshet/freshet/social/timeline/memory"
 )
 
-var zero time.Time // of changes that are made here
+var zero time.Time // the time of changes made locally
 
-// TestMain keeps the files of tests in memory: nothing here is about the disk.
+// TestMain holds the test files in memory: no test here depends on the disk.
 func TestMain(m *testing.M) {
 	testenv.FilesInMemory()
 	m.Run()
 }
 
-// env is two servers over one store and the same lists.
+// env has two servers that share a store and lists.
 type env struct {
 	t        *testing.T
 	ctx      context.Context
-	store    *sqlite.Store // also the queue; it and the lists are not staged
+	store    *sqlite.Store // also the queue; calls to it and to the lists are not staged
 	lists    timeline.Lists
 	outboxes timeline.Lists
 	items    *fakeItems
 	a, b     *Fanout
 
-	late bool // a write could neither change a list nor drop it
+	late bool // whether a write could neither change a list nor drop it
 
 	mu  sync.Mutex
 	now time.Time
@@ -51,7 +51,7 @@ const (
 	testOutboxCap = 3
 )
 
-// openLists opens timelines and outboxes with room for so many.
+// openLists opens timelines and outboxes of the capacities under test.
 type openLists func(t *testing.T, clock feed.Clock) (lists, outboxes timeline.Lists)
 
 func inMemory(_ *testing.T, clock feed.Clock) (lists, outboxes timeline.Lists) {
@@ -96,7 +96,7 @@ func (e *env) advance(d time.Duration) {
 
 var everybody = social.Audience{Public: true}
 
-// publish stores a post behind the back of the wrapper: its job waits.
+// publish stores a post without the wrapper, so its job stays pending.
 func (e *env) publish(id, author string, age int64, to social.Audience, mentions ...string) social.Post {
 	e.t.Helper()
 	p, created, err := e.store.CreatePost(e.ctx, post(e, id, author, age, to, mentions...), social.Creation{})
@@ -109,7 +109,7 @@ func post(e *env, id, author string, age int64, to social.Audience, mentions ...
 	return social.Post{ID: "post:" + id, Author: author, CreatedAt: e.clock().Unix() - age, Caption: "c", Audience: to, Mentions: mentions}
 }
 
-// follow has agents follow an author, behind the back of the wrapper.
+// follow has agents follow an author, without the wrapper.
 func (e *env) follow(author string, agents ...string) {
 	e.t.Helper()
 	for _, agent := range agents {
@@ -118,7 +118,7 @@ func (e *env) follow(author string, agents ...string) {
 	}
 }
 
-// build makes the lists of agents.
+// build builds the lists of agents.
 func (e *env) build(agents ...string) {
 	e.t.Helper()
 	for _, agent := range agents {
@@ -135,7 +135,7 @@ func (e *env) run(f *Fanout, ctx context.Context, kind jobs.Kind, key string) er
 	return finish(f, ctx, j)
 }
 
-// finish runs a leased job as the workers do.
+// finish runs a leased job and completes or fails it, as the workers do.
 func finish(f *Fanout, ctx context.Context, j jobs.Job) error { //nolint:revive // like a method of f
 	err := f.handlers[j.Kind].Run(ctx, []jobs.Job{j})[0]
 	if err == nil {
@@ -147,7 +147,7 @@ func finish(f *Fanout, ctx context.Context, j jobs.Job) error { //nolint:revive 
 	return err
 }
 
-// drain runs jobs until none is left, however long they wait.
+// drain runs jobs until none is left, including those that are not yet due.
 func (e *env) drain() {
 	e.t.Helper()
 	for range 1000 {
@@ -165,7 +165,7 @@ func (e *env) drain() {
 	e.t.Fatalf("jobs are left: %v", e.open())
 }
 
-// open returns the jobs that wait or run, by kind and key.
+// open returns the pending and the running jobs, by kind and key.
 func (e *env) open() map[row]jobs.Job {
 	e.t.Helper()
 	all := map[row]jobs.Job{}
@@ -205,15 +205,15 @@ func (e *env) delivery(author string) social.Delivery {
 	return c.Delivery
 }
 
-// fakeItems is the items of a catalog, whose answers a test may choose.
+// fakeItems is the items of a catalog, with answers that a test can set.
 type fakeItems struct {
-	catalog.Writer // what fan-out does not call
+	catalog.Writer // the methods that fan-out does not call
 
 	mu      sync.Mutex
 	byID    map[string]feed.Item
-	err     error           // of every call
+	err     error           // returned by every call
 	refuse  map[string]bool // ids
-	before  func()          // before a Put
+	before  func()          // called before a Put
 	batches []int
 	removed []string
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// TestErasedAtOnce: who erases an agent finds nothing of them in the next call.
+// TestErasedAtOnce checks that the call after an erasure finds nothing of the agent.
 func TestErasedAtOnce(t *testing.T) {
 	e := newEnv(t)
 	e.follow("x", "f")
@@ -58,8 +58,8 @@ func TestErase(t *testing.T) {
 	assert.Equal(t, []string{}, e.list("x"), "it follows nobody")
 }
 
-// TestErasingAnAuthorIsOneJobOfEachPost, and not one of each follower, however they are
-// delivered; and what they have posted is in no list.
+// TestErasingAnAuthorIsOneJobOfEachPost checks that erasing an author creates one job for each post
+// and none for each follower, whatever the delivery, and that no list retains the author's posts.
 func TestErasingAnAuthorIsOneJobOfEachPost(t *testing.T) {
 	for name, c := range map[string]struct {
 		followers []string
@@ -95,8 +95,8 @@ func TestErasingAnAuthorIsOneJobOfEachPost(t *testing.T) {
 	}
 }
 
-// TestErasedAuthorsComeBack: what they post meanwhile is theirs, and in no list of who
-// followed before.
+// TestErasedAuthorsComeBack checks that a post created after the erasure exists, but is in no list
+// of a former follower until they follow again.
 func TestErasedAuthorsComeBack(t *testing.T) {
 	e := newEnv(t)
 	e.follow("x", "a", "b")

@@ -24,8 +24,8 @@ func (f *fakeFiles) Release(_ context.Context, post string) error {
 	return f.err
 }
 
-// The images of a post that was never created, and of one that is deleted, are
-// removed; while their store is down the job waits, however long.
+// The images of a post that was never created, and of one that was deleted, are removed. While
+// their store is down the job waits without a limit.
 func TestImagesWithoutAPostAreRemoved(t *testing.T) {
 	e := newEnv(t)
 	files := &fakeFiles{err: errors.New("no route")}

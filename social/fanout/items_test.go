@@ -56,8 +56,8 @@ func TestIndex(t *testing.T) {
 	assert.Empty(t, e.items.byID)
 }
 
-// TestTheItemOfAPostThatIsMadeAgain deletes a post and creates it again before a job runs: the
-// item of the first is removed, with its counts.
+// TestTheItemOfAPostThatIsMadeAgain deletes a post and creates it again before a job runs, and
+// checks that the first post's item is removed together with its counts.
 func TestTheItemOfAPostThatIsMadeAgain(t *testing.T) {
 	e := newEnv(t)
 	p := social.Post{ID: "post:p", Author: "x", CreatedAt: e.now.Unix() - 100, Caption: "first", Audience: everybody}
@@ -116,7 +116,7 @@ func TestCatalogIsDown(t *testing.T) {
 	assert.Contains(t, e.items.byID, a.ID)
 }
 
-// TestIndexLooksAgain: a post changes between the reading and the writing.
+// TestIndexLooksAgain changes a post after the job has read it and before the job writes its item.
 func TestIndexLooksAgain(t *testing.T) {
 	for name, change := range map[string]func(*env){
 		"edit": func(e *env) {
@@ -147,7 +147,7 @@ func TestIndexLooksAgain(t *testing.T) {
 	}
 }
 
-// damagedStore has posts whose rows cannot be read.
+// damagedStore has posts with unreadable rows.
 type damagedStore struct {
 	social.Store
 	bad string
@@ -160,8 +160,8 @@ func (s damagedStore) PostsByID(ctx context.Context, ids []string) ([]social.Pos
 	return s.Store.PostsByID(ctx, ids)
 }
 
-// TestADamagedPostFailsAlone: its jobs are failed attempts, of which they die, and those of
-// its batch are done.
+// TestADamagedPostFailsAlone checks that the jobs of a damaged post count failed attempts until
+// they are dead, and that the other jobs of the batch are done.
 func TestADamagedPostFailsAlone(t *testing.T) {
 	e := newEnv(t)
 	e.publish("good", "x", 1, everybody)

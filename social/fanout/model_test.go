@@ -26,21 +26,20 @@ var (
 	seedsFlag = flag.Int("fanout.seeds", 0, "how many random schedules run; 0: as many as the test says")
 )
 
-// TestModel runs random schedules of two servers over one store: agents who post,
-// edit, delete, reply, follow, block, and change circles and groups; readers who build and scroll;
-// workers who die, lose their lease and go on, or do not reach the lists; lists
-// that go away or expire; authors who become celebrities and cease to be; and time.
-// Between any two calls of one, the others go on. At any time a page shows only
-// what its reader may see, and nothing twice; who changed something sees it in the
-// next call, on either server. When the queue is empty, every list must have what
-// the store would deliver, above its floor, and nothing else, and so must pages.
+// TestModel runs random schedules of two servers over one store. Agents post, edit, delete, reply,
+// follow, block, and change circles and groups. Readers build lists and scroll. Workers die, lose
+// their lease and continue, or cannot reach the lists. Lists are evicted or expire, authors become
+// celebrities and cease to be, and time passes. Between any two calls of one process, the others
+// can run. At any time a page shows only posts that its reader may see, and none twice, and an
+// agent sees its own change in the next call, on either server. When the queue is empty, every list
+// must have exactly what the store would deliver above the list's floor, and so must pages.
 //
-// A failure names its seed: run it again with -fanout.seed and -fanout.seeds 1.
+// A failure reports its seed: to repeat it, run with -fanout.seed and -fanout.seeds 1.
 func TestModel(t *testing.T) { model(t, inMemory, testenv.Schedules(100)) }
 
-// TestModelOnRedis is the same with the lists in Redis.
+// TestModelOnRedis is TestModel with the lists in Redis.
 func TestModelOnRedis(t *testing.T) {
-	testenv.Redis(t) // skips without
+	testenv.Redis(t) // skips the test without Redis
 	model(t, func(t *testing.T, clock feed.Clock) (lists, outboxes timeline.Lists) {
 		client, prefix := testenv.Redis(t)
 		cfg := redis.Config{KeyPrefix: prefix, Clock: clock}
@@ -51,7 +50,8 @@ func TestModelOnRedis(t *testing.T) {
 	}, testenv.Schedules(15))
 }
 
-// modelStores is how many stores the schedules of a model are run on, at once.
+// modelStores is the number of stores among which the schedules of a model are divided; they run in
+// parallel.
 const modelStores = 4
 
 func model(t *testing.T, open openLists, schedules int) {
@@ -79,10 +79,10 @@ func model(t *testing.T, open openLists, schedules int) {
 	}
 }
 
-// world is one schedule.
+// world is the state of one schedule.
 type world struct {
 	*env
-	timelines []*engine.Timelines // of a and b
+	timelines []*engine.Timelines // of the servers a and b
 	rnd       *rand.Rand
 	agents    []string
 	circles   []social.Circle
@@ -90,8 +90,8 @@ type world struct {
 	procs     []*process
 	log       []string
 	serial    int
-	last      map[[2]string]int // the last change of two agents
-	all       int               // changes of many
+	last      map[[2]string]int // the serial of the last change between two agents
+	all       int               // the number of changes of many agents
 	failed    error
 }
 
@@ -111,7 +111,7 @@ func newWorld(e *env, seed uint64) *world {
 	return w
 }
 
-// network sets up the start of a part: many follow many, and have lists.
+// network prepares a part: many agents follow many, and have lists.
 func (w *world) network() {
 	for _, agent := range w.agents {
 		for _, author := range w.agents[:2] {
@@ -133,8 +133,8 @@ type action struct {
 	run    func()
 }
 
-// run has two parts, each with its own mixture of what happens; after each all
-// that is left comes to its end.
+// run has two parts, each with its own mixture of actions. After each part all processes and jobs
+// complete.
 func (w *world) run() error {
 	for range 2 {
 		w.network()
@@ -206,23 +206,23 @@ func pick[T any](w *world, list []T) T { return list[w.rnd.IntN(len(list))] }
 
 func (w *world) server() *Fanout { return pick(w, []*Fanout{w.a, w.b}) }
 
-// start begins a process whose error must be one of those that are to be expected.
+// start begins a process, which may only fail with an expected error.
 func (w *world) start(name string, body func(ctx context.Context) error) {
 	w.startChange(change{name: name, do: func(ctx context.Context) (bool, error) { return false, body(ctx) }})
 }
 
-// change is something that an agent does to what another gets.
+// change is an action of one agent that affects what another receives.
 type change struct {
 	name string
 	pair [2]string
 	do   func(ctx context.Context) (changed bool, err error)
-	// look is told of which posts none may be missing, although their own jobs
-	// wait: those of before the change, if there was one.
+	// look checks the result. It gets the posts that must all be shown although their own jobs are
+	// pending: those from before the change, or none if nothing changed.
 	look func(before []social.Post) error
 }
 
-// startChange begins a change. Where it is answered and the lists could be reached,
-// its maker mostly looks at once, unless there was another of the same two.
+// startChange begins a change. If it succeeded and the lists could be reached, look mostly runs
+// right after it, unless another change of the same pair began meanwhile.
 func (w *world) startChange(c change) {
 	w.serial++
 	w.last[c.pair], w.last[[2]string{c.pair[1], c.pair[0]}] = w.serial, w.serial
@@ -244,7 +244,7 @@ func (w *world) startChange(c change) {
 		if changed {
 			return c.look(before)
 		}
-		if w.waits(c.pair) { // of another change, whose maker may be dead
+		if w.waits(c.pair) { // of another change, whose process may be dead
 			return nil
 		}
 		return c.look(nil)
@@ -254,7 +254,7 @@ func (w *world) startChange(c change) {
 	w.reap(len(w.procs) - 1)
 }
 
-// waits reports whether jobs of the lists of two agents wait.
+// waits reports whether jobs for the lists of two agents are open.
 func (w *world) waits(pair [2]string) bool {
 	for r := range w.open() {
 		if r.kind != jobs.Pair && r.kind != jobs.Member {
@@ -267,7 +267,7 @@ func (w *world) waits(pair [2]string) bool {
 	return false
 }
 
-// expected are errors of processes that are no failure.
+// expected reports whether an error of a process is part of normal operation.
 func expected(err error) bool {
 	return slices.ContainsFunc([]error{
 		errKilled, feed.ErrNotFound, feed.ErrForbidden, feed.ErrRule, timeline.ErrUnavailable,
@@ -275,8 +275,8 @@ func expected(err error) bool {
 	}, func(ok error) bool { return errors.Is(err, ok) })
 }
 
-// proceed lets one of the processes make a step; who has the least patience goes
-// first, mostly, so that some stand still for long.
+// proceed lets one process make a step: mostly the one with the least patience, so that some are
+// suspended for a long time.
 func (w *world) proceed() {
 	if len(w.procs) == 0 {
 		return
@@ -347,7 +347,7 @@ func (w *world) publish() {
 	})
 }
 
-// reply answers a post, or an answer to it: no list may have that.
+// reply answers a post or a reply. No list may contain the reply.
 func (w *world) reply() {
 	if len(w.posts) == 0 {
 		return
@@ -403,7 +403,7 @@ func (w *world) follow() {
 	w.startChange(c)
 }
 
-// crossing has everybody follow an author, or nobody, as an event does.
+// crossing has all agents follow an author, or none, as an event does.
 func (w *world) crossing() {
 	author, on := pick(w, w.agents[:2]), w.rnd.IntN(2) == 0
 	w.note("all follow %s: %v", author, on)
@@ -490,7 +490,7 @@ func (w *world) reader() {
 	w.start("build "+agent, func(ctx context.Context) error { return f.timelines.run(ctx, agent) })
 }
 
-// outboxReader reads the outboxes of whom somebody follows who is not pushed.
+// outboxReader reads the outboxes of pulled authors that an agent follows.
 func (w *world) outboxReader() {
 	agent, f := pick(w, w.agents), w.server()
 	pulled, err := w.store.Celebrities(w.ctx, agent)
@@ -514,7 +514,7 @@ func (w *world) worker() {
 	}
 }
 
-// vanish is an eviction.
+// vanish evicts the lists of an agent.
 func (w *world) vanish() {
 	agent := []string{pick(w, w.agents)}
 	w.note("the lists of %s are gone", agent)
@@ -523,8 +523,8 @@ func (w *world) vanish() {
 	}
 }
 
-// pass lets leases run out. Who brings an author from one delivery to the other
-// does not stand still for so long: the grace covers that.
+// pass lets leases expire. It kills jobs that switch an author's delivery: the grace period covers
+// them, so they may not be suspended that long.
 func (w *world) pass() {
 	for i := len(w.procs) - 1; i >= 0; i-- {
 		if strings.Contains(w.procs[i].name, " "+string(jobs.Author)+" ") {
@@ -540,7 +540,7 @@ func (w *world) pass() {
 	w.note("%s pass", d)
 }
 
-// settle lets all that goes on and all jobs come to their end, and looks.
+// settle completes all processes and jobs, and then compares the lists.
 func (w *world) settle() error {
 	for range 3000 {
 		if w.failed != nil {
@@ -563,7 +563,7 @@ func (w *world) settle() error {
 	return fmt.Errorf("jobs are left: %v", w.open())
 }
 
-// compare compares every list with what the store says.
+// compare compares every list with the store.
 func (w *world) compare() error {
 	for _, agent := range w.agents {
 		if err := errors.Join(w.compareList(agent), w.compareScroll(agent)); err != nil {
@@ -610,7 +610,7 @@ func (w *world) compareList(agent string) error {
 		if slices.Contains(want, p) {
 			continue
 		}
-		// Of authors who are pulled by now something may be left.
+		// Entries of authors who are now pulled may remain.
 		s, err := w.store.Standings(w.ctx, agent, []string{p.ID})
 		if err != nil {
 			return err
@@ -634,7 +634,7 @@ func (w *world) compareOutbox(author string) error {
 	return err
 }
 
-// above is the part of entries that lies above a floor.
+// above returns the entries above a floor.
 func above(list []social.Entry, floor timeline.Position) (out []timeline.Position) {
 	for _, e := range list {
 		if p := e.Position; p.Above(floor) {

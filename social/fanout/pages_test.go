@@ -14,10 +14,10 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// mostPages is how many pages a scroll of the model has at most.
+// mostPages is the maximal number of pages of one scroll.
 const mostPages = 1000
 
-// newTimelines reads pages as a server does, from the lists under test.
+// newTimelines returns timelines that read the lists under test as a server does.
 func (w *world) newTimelines(f *Fanout) *engine.Timelines {
 	return engine.NewTimelines(engine.TimelineStores{
 		Posts: shown{f.d.Store, w}, Lists: f.d.Lists, Outboxes: timeline.NewCopies(f.d.Outboxes, testOutboxCap, w.clock),
@@ -25,8 +25,8 @@ func (w *world) newTimelines(f *Fanout) *engine.Timelines {
 	}, engine.Config{Clock: w.clock})
 }
 
-// building builds as a server does, but shares no build within it: the process
-// that has begun one may stand still.
+// building builds lists as a server does, but does not share a build within the server: the process
+// that began one may be suspended.
 type building struct{ f *Fanout }
 
 func (b building) Build(ctx context.Context, agent string) error {
@@ -51,7 +51,7 @@ func (noProfiles) ProfilesOf(_ context.Context, agents []string) ([]feed.Profile
 	return make([]feed.Profile, len(agents)), nil
 }
 
-// shown compares what pages show with what the store would deliver at that moment.
+// shown checks that pages show no post that the store would not deliver at that moment.
 type shown struct {
 	social.Store
 	w *world
@@ -71,8 +71,8 @@ func (s shown) Cards(ctx context.Context, reader string, posts []social.Known) (
 	return cards, err
 }
 
-// due is an agent's timeline as the store would deliver it. It proposes posts that
-// are being erased, too.
+// due returns an agent's timeline as the store would deliver it. It also proposes posts that are
+// being erased.
 func (w *world) due(agent string) ([]social.Entry, error) {
 	list, err := w.store.Pull(w.ctx, social.PullQuery{Reader: agent, N: 10_000, Whole: true})
 	if err != nil {
@@ -96,8 +96,8 @@ func has(list []social.Entry, id string) bool {
 	return slices.ContainsFunc(list, func(e social.Entry) bool { return e.ID == id })
 }
 
-// scroll reads a timeline to its end, from one of the servers for each page.
-// Nothing may come twice, whatever goes on between the pages.
+// scroll reads a timeline to its end, each page from a random server. No post may be repeated,
+// whatever happens between the pages.
 func (w *world) scroll(ctx context.Context, agent string, limit int) (all []social.Entry, err error) {
 	r := engine.TimelineRequest{Agent: agent, Limit: limit}
 	for range mostPages {
@@ -121,7 +121,7 @@ func (w *world) scroll(ctx context.Context, agent string, limit int) (all []soci
 	return nil, fmt.Errorf("%s scrolls without an end", agent)
 }
 
-// pages is a reader who scrolls while everything else goes on.
+// pages is a reader who scrolls while other processes run.
 func (w *world) pages() {
 	agent, limit := pick(w, w.agents), 1+w.rnd.IntN(4)
 	w.start("pages of "+agent, func(ctx context.Context) error {
@@ -130,11 +130,11 @@ func (w *world) pages() {
 	})
 }
 
-// sees checks that an agent's next call, on any server, shows of some posts all
-// that are due and nothing else. Posts whose own jobs wait may be missing, but not
-// the agent's, nor those of before the change.
+// sees checks that, of the posts that about selects, an agent's next call on any server shows all
+// that are due and no other. Posts with pending jobs of their own may be missing, except the
+// agent's own posts and those in before.
 func (w *world) sees(agent string, about func(e social.Entry) bool, before []social.Post) error {
-	w.advance(timeline.CopyTTL) // an outbox may be as old as that
+	w.advance(timeline.CopyTTL) // the maximal age of a copy of an outbox
 	due, err := w.due(agent)
 	if err != nil {
 		return err
@@ -163,17 +163,17 @@ func among(list []social.Post, id string) bool {
 	return slices.ContainsFunc(list, func(p social.Post) bool { return p.ID == id })
 }
 
-// one is the post of an id.
+// one selects the post with an id.
 func one(id string) func(e social.Entry) bool {
 	return func(e social.Entry) bool { return e.ID == id }
 }
 
-// of are the posts of an author.
+// of selects the posts of an author.
 func of(author string) func(e social.Entry) bool {
 	return func(e social.Entry) bool { return e.Author == author }
 }
 
-// seesCircle checks that a member sees what is addressed to a circle.
+// seesCircle checks that a member sees the posts addressed to a circle.
 func (w *world) seesCircle(agent, circle string, before []social.Post) error {
 	members, err := w.store.Members(w.ctx, circle, "", len(w.agents))
 	if err != nil || !slices.Contains(members, agent) {
@@ -184,8 +184,7 @@ func (w *world) seesCircle(agent, circle string, before []social.Post) error {
 	}, before)
 }
 
-// compareScroll compares what an agent reads with what the store would deliver,
-// when the queue is empty.
+// compareScroll checks, when the queue is empty, that an agent reads what the store would deliver.
 func (w *world) compareScroll(agent string) error {
 	due, err := w.due(agent)
 	if err != nil {

@@ -11,32 +11,32 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// A process under test stands still before each call it makes of a store, until
-// the test lets it go on: so the test chooses how processes interleave.
+// A process under test is suspended before each of its calls to a store until the test resumes it:
+// so the test controls how processes interleave.
 
-// verdict is how a process goes on.
+// verdict is how a process continues.
 type verdict int
 
 const (
 	goOn       verdict = iota
-	die                // it makes no call any more
-	failBefore         // the lists cannot be asked
-	failAfter          // they have done it, and the answer is lost
+	die                // all further calls fail
+	failBefore         // the lists cannot be reached
+	failAfter          // the lists executed the call, but the answer is lost
 )
 
 var errKilled = errors.New("the process is dead")
 
 type process struct {
 	name  string
-	asks  chan string  // what it is about to do; closed at its end
-	goes  chan verdict // the answer
+	asks  chan string  // the next call; closed at the end
+	goes  chan verdict // the verdict
 	dead  bool
 	next  string
 	ended bool
 
 	patience float64
-	late     bool         // a change of its could neither change a list nor drop it
-	look     func() error // at what it has done, when it has ended
+	late     bool         // whether one of its changes could neither change a list nor drop it
+	look     func() error // checks the result after the process has ended
 }
 
 type processKey struct{}
@@ -57,8 +57,8 @@ func (p *process) await() {
 	p.next, p.ended = next, !more
 }
 
-// step lets a process make its next call, and returns when it stands before
-// another one, or has ended.
+// step lets a process make its next call, and returns when it is suspended before another one or
+// has ended.
 func (p *process) step(v verdict) {
 	if v == die {
 		p.dead = true
@@ -67,7 +67,8 @@ func (p *process) step(v verdict) {
 	p.await()
 }
 
-// until lets a process go on until it is about to make a call.
+// until resumes a process until it is about to make a call. It returns false if the process ended
+// first.
 func (p *process) until(call string) bool {
 	for !p.ended && p.next != call {
 		p.step(goOn)
@@ -87,7 +88,7 @@ func (p *process) kill() {
 	}
 }
 
-// pause is called before each call of a store; outside a process it does nothing.
+// pause suspends a process before a call to a store. Outside a process it does nothing.
 func pause(ctx context.Context, call string) (verdict, error) {
 	p, _ := ctx.Value(processKey{}).(*process)
 	switch {
@@ -105,7 +106,7 @@ func pause(ctx context.Context, call string) (verdict, error) {
 	}
 }
 
-// do makes a call without an answer but its error.
+// do makes a call that returns only an error.
 func do(ctx context.Context, call string, f func() error) error {
 	_, err := get(ctx, call, func() (struct{}, error) { return struct{}{}, f() })
 	return err
@@ -118,7 +119,7 @@ func get[T any](ctx context.Context, call string, f func() (T, error)) (out T, e
 	return f()
 }
 
-// fallible makes a call that may fail where the verdict says so.
+// fallible makes a call that fails if the verdict says so.
 func fallible[T any](ctx context.Context, call string, f func() (T, error)) (out T, err error) {
 	v, err := pause(ctx, call)
 	if err != nil {
@@ -134,7 +135,7 @@ func fallible[T any](ctx context.Context, call string, f func() (T, error)) (out
 	return got, err
 }
 
-// stagedStore makes each request of jobs to the store a step.
+// stagedStore makes each query of jobs to the store a step.
 type stagedStore struct{ social.Store }
 
 func (s stagedStore) PostsByID(ctx context.Context, ids []string) ([]social.Post, error) {
@@ -189,7 +190,7 @@ func (s stagedStore) EraseSome(ctx context.Context, agent string, n int, leave s
 	return get(ctx, "erase some", func() (bool, error) { return s.Store.EraseSome(ctx, agent, min(n, 2), leave) })
 }
 
-// stagedQueue makes each request of jobs and writes to the queue a step.
+// stagedQueue makes each query of jobs to the queue, and each write to it, a step.
 type stagedQueue struct{ jobs.Queue }
 
 func (q stagedQueue) Mark(ctx context.Context, rows ...jobs.Dirty) error {
@@ -218,7 +219,7 @@ func (q stagedQueue) GiveBack(ctx context.Context, list ...jobs.Job) error {
 	return do(ctx, "give back", func() error { return q.Queue.GiveBack(ctx, list...) })
 }
 
-// stagedLists is lists, a step a call; their network may fail.
+// stagedLists makes each call to the lists a step, which may fail as by a fault of the network.
 type stagedLists struct{ timeline.Lists }
 
 func (l stagedLists) Read(ctx context.Context, list string, below timeline.Position, n int) (timeline.Page, error) {

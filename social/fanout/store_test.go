@@ -17,7 +17,8 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// TestMakersSeeWhatTheyDid in their next call, without any worker.
+// TestMakersSeeWhatTheyDid checks that agents see their own changes in their next call, without any
+// worker.
 func TestMakersSeeWhatTheyDid(t *testing.T) {
 	e := newEnv(t)
 	s := e.a.Store()
@@ -91,7 +92,8 @@ func TestMembersSeeTheirCircle(t *testing.T) {
 	assert.Len(t, e.open(), len(many), "many are left to the workers")
 }
 
-// TestEventsAreLeftToWorkers: nobody waits for what they made.
+// TestEventsAreLeftToWorkers checks that the changes of events are not applied to lists before the
+// answer.
 func TestEventsAreLeftToWorkers(t *testing.T) {
 	e := newEnv(t)
 	_, err := e.a.Store().Follow(e.ctx, "f", "x", e.clock())
@@ -99,8 +101,8 @@ func TestEventsAreLeftToWorkers(t *testing.T) {
 	assert.Contains(t, e.open(), row{jobs.Pair, "x/f"})
 }
 
-// TestWritesSucceedWithoutLists: a list that cannot be changed in time is dropped;
-// where that fails too, that is told.
+// TestWritesSucceedWithoutLists checks that a list that cannot be changed in time is dropped, and
+// that it is reported if that fails, too.
 func TestWritesSucceedWithoutLists(t *testing.T) {
 	e := newEnv(t)
 	late := 0
@@ -132,7 +134,7 @@ func TestWritesSucceedWithoutLists(t *testing.T) {
 	assert.Equal(t, []string{"none"}, e.list("f"), "it is built when it is read")
 }
 
-// TestAWriteDoesNotWaitForLong where another server has its job and is slow.
+// TestAWriteDoesNotWaitForLong checks the case that a slow server has leased the job of the write.
 func TestAWriteDoesNotWaitForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnv(t)
@@ -155,7 +157,8 @@ func TestAWriteDoesNotWaitForLong(t *testing.T) {
 	})
 }
 
-// TestWhoMadeAChangeWaitsForAWorker that has its job.
+// TestWhoMadeAChangeWaitsForAWorker checks that a write waits for the worker that has leased its
+// job.
 func TestWhoMadeAChangeWaitsForAWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnv(t)
@@ -182,7 +185,8 @@ func TestWhoMadeAChangeWaitsForAWorker(t *testing.T) {
 	})
 }
 
-// TestKilledBetweenCommitAndJob: the row is there, and a worker does it.
+// TestKilledBetweenCommitAndJob checks that a worker runs the job when the writer dies after the
+// commit.
 func TestKilledBetweenCommitAndJob(t *testing.T) {
 	e := newEnv(t)
 	e.publish("p", "x", 1, everybody)
@@ -195,8 +199,8 @@ func TestKilledBetweenCommitAndJob(t *testing.T) {
 	assert.Equal(t, []string{"p"}, e.list("f"))
 }
 
-// TestAJobThatAWriteCouldNotEnd is the workers' soon after the write was answered: until it
-// is done, all timelines may say that they lack something.
+// TestAJobThatAWriteCouldNotEnd checks that workers get such a job soon after the write was
+// answered: until it is done, any timeline may report itself as incomplete.
 func TestAJobThatAWriteCouldNotEnd(t *testing.T) {
 	e := newEnv(t)
 	e.publish("p", "x", 1, everybody)
@@ -213,7 +217,8 @@ func TestAJobThatAWriteCouldNotEnd(t *testing.T) {
 	assert.Equal(t, "x/f", list[0].Key)
 }
 
-// TestPostIsDeletedBeforeItsAuthorHasIt: between its creation and the push.
+// TestPostIsDeletedBeforeItsAuthorHasIt deletes a post after its creation and before it is pushed
+// to the author's list.
 func TestPostIsDeletedBeforeItsAuthorHasIt(t *testing.T) {
 	e := newEnv(t)
 	e.build("x")
@@ -258,8 +263,8 @@ func TestLost(t *testing.T) {
 	assert.Equal(t, []string{"new", "old"}, e.list("f"))
 }
 
-// TestLostChangesOfDelivery: lists and outbox are those of before an author was
-// delivered another way.
+// TestLostChangesOfDelivery has lists and an outbox that are older than a change of the author's
+// delivery.
 func TestLostChangesOfDelivery(t *testing.T) {
 	e := newEnv(t)
 	e.follow("x", "a", "b", "c", "d")

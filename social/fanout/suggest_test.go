@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// suggested runs the job for an agent and returns what is kept.
+// suggested runs an agent's job and returns the stored suggestions.
 func (e *env) suggested(agent string) []social.Suggestion {
 	e.t.Helper()
 	require.NoError(e.t, e.store.Mark(e.ctx, jobs.Dirty{Kind: jobs.Suggest, Key: agent, Priority: jobs.PriorityUpkeep, Lazy: true}))
@@ -22,7 +22,7 @@ func (e *env) suggested(agent string) []social.Suggestion {
 	return list
 }
 
-// ids are n ids with a name.
+// ids returns n ids that begin with a name.
 func ids(name string, n int) (list []string) {
 	for i := range n {
 		list = append(list, fmt.Sprintf("%s%03d", name, i))
@@ -30,7 +30,7 @@ func ids(name string, n int) (list []string) {
 	return list
 }
 
-// network has a reader follow n people, each of whom follows somebody.
+// network has a reader follow n people, each of whom follows one agent.
 func (e *env) network(reader string, n int) []string {
 	e.t.Helper()
 	people := ids(reader+"_f", n)
@@ -41,7 +41,7 @@ func (e *env) network(reader string, n int) []string {
 	return people
 }
 
-// known gives an author as many followers as who is suggested must have.
+// known gives an author the number of followers required to be suggested.
 func (e *env) known(author string) {
 	e.t.Helper()
 	e.follow(author, ids("fan", social.SuggestionFollowers)...)
@@ -53,7 +53,7 @@ func TestSuggestions(t *testing.T) {
 		name           string
 		follows, vouch int
 		unknown        bool // the author has few followers
-		want           int  // 0: is not suggested
+		want           int  // 0: not suggested
 		besides        func(e *env)
 	}{
 		{name: "two are no evidence", follows: 20, vouch: 2},
@@ -77,7 +77,7 @@ func TestSuggestions(t *testing.T) {
 			e := newEnv(t)
 			people := e.network("r", tt.follows)
 			e.follow("x", people[:tt.vouch]...)
-			e.follow("r", people...) // nobody is suggested to themselves
+			e.follow("r", people...) // agents are not suggested to themselves
 			e.follow(social.Server, people...)
 			e.follow(social.Server, "r")
 			if !tt.unknown {
@@ -103,7 +103,7 @@ func must(_ bool, err error) {
 	}
 }
 
-// Whom a reader follows meanwhile changes nothing for a day.
+// Suggestions do not change for a day, whomever the reader follows meanwhile.
 func TestSuggestionsStayForADay(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
@@ -134,7 +134,8 @@ func (s *followsCounted) Following(ctx context.Context, agent, after string, n i
 	return list, err
 }
 
-// What is read is bounded, however many a reader and those they follow do.
+// The number of rows read is bounded, however many follows a reader and the people they follow
+// have.
 func TestSuggestionsReadFewRows(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)

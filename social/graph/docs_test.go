@@ -10,8 +10,8 @@ import (
 	"github.com/freshet/freshet/social/graph"
 )
 
-// TestTheExamplesAreEvents decodes what the documentation shows, and finds each
-// type there.
+// TestTheExamplesAreEvents checks that the examples in the documentation decode and cover each
+// type.
 func TestTheExamplesAreEvents(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/timelines.md")

@@ -42,7 +42,7 @@ func TestPostsOfOtherSystems(t *testing.T) {
 
 	told(t, s, `{"type":"post.deleted","data":{"id":"post:a-1","at":1772797000}}`)
 	require.True(t, postOf(t, s, "post:a-1").Deleted)
-	// What comes late, and again, brings nothing back and is no error.
+	// Late and repeated events restore nothing and are no error.
 	told(t, s,
 		`{"type":"post.updated","data":{"id":"post:a-1","caption":"late","at":1772796900}}`,
 		`{"type":"post.created","data":{"id":"post:a-1","author":{"id":"ann@example.org"},"created_at":1772794800,"caption":"again"}}`,

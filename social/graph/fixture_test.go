@@ -18,11 +18,11 @@ import (
 
 var now = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
-// store is a real store whose connection can be cut.
+// store is a real store that can be made to fail.
 type store struct {
 	*sqlite.Store
 	mu   sync.Mutex
-	left int // calls until it is cut; negative: never
+	left int // calls until it fails; negative: it never fails
 }
 
 func openStore(t testing.TB) *store {
@@ -73,7 +73,7 @@ func (s *store) CreatePost(ctx context.Context, p social.Post, c social.Creation
 	return s.Store.CreatePost(ctx, p, c)
 }
 
-// told applies lines that must all be accepted.
+// told applies lines, all of which must be accepted.
 func told(t testing.TB, s graph.Store, lines ...string) {
 	t.Helper()
 	for _, line := range lines {

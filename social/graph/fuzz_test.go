@@ -11,9 +11,9 @@ import (
 	"github.com/freshet/freshet/social/graph"
 )
 
-// FuzzDecode decodes lines of any shape. What is refused is a bad event; what is
-// accepted means the same however its JSON is written, and the store either
-// takes it or says which rule it breaks: it never fails at it.
+// FuzzDecode decodes lines of any shape. A rejected line is a bad event. An accepted one means the
+// same however its JSON is written, and the store either applies it or names the rule it breaks: it
+// never fails on it.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"post.created","data":{"id":"post:1","author":{"id":"a","name":"A"},"created_at":1,"caption":"#x","tags":["y"],"audience":{"circles":["c"]},"mentions":["u"],"reply":"none"}}`,

@@ -74,7 +74,7 @@ func TestBodiesThatAreNoLines(t *testing.T) {
 	require.Equal(t, api.Upload{Errors: []api.Rejection{}}, report)
 }
 
-// TestReadCountsWhatIsApplied cuts the store off in the middle.
+// TestReadCountsWhatIsApplied checks the count of applied events when the store fails midway.
 func TestReadCountsWhatIsApplied(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
@@ -97,8 +97,8 @@ func TestReadCountsWhatIsApplied(t *testing.T) {
 	require.Len(t, list(t, s.Followers, "a"), 100)
 }
 
-// TestRunsOfFollows reads follows of few and of many times, among others, and
-// with some that are refused.
+// TestRunsOfFollows reads runs of follows that have few and many distinct times, mixed with other
+// events, some of them rejected.
 func TestRunsOfFollows(t *testing.T) {
 	t.Parallel()
 	for _, run := range []int{1, 15, 16, 17, 400} {
@@ -115,7 +115,7 @@ func TestRunsOfFollows(t *testing.T) {
 				want.Errors = append(want.Errors, api.Rejection{Line: 4, ID: "u_3/a", Reason: "u_3 and a: one of the two blocks the other"})
 			}
 		}
-		// A pair stays in order, whichever way each event is written.
+		// The events of a pair stay in order, whichever way each event is written.
 		fmt.Fprintln(&body, `{"type":"follow.removed","data":{"agent_id":"u_1","author_id":"a","at":1000}}`)
 		fmt.Fprintln(&body, followLine("u_1", "a", 1001))
 		fmt.Fprintln(&body, `{"type":"follow.removed","data":{"agent_id":"u_2","author_id":"a","at":1002}}`)
@@ -150,8 +150,8 @@ func TestABodyThatBreaksOff(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestOrderMakesNoDifference reads the same events in many orders, with doubles,
-// and looks at what becomes of them.
+// TestOrderMakesNoDifference checks that the same events, in many orders and with duplicates, have
+// the same result.
 func TestOrderMakesNoDifference(t *testing.T) {
 	t.Parallel()
 	lines := []string{
@@ -180,7 +180,7 @@ func TestOrderMakesNoDifference(t *testing.T) {
 			cards, err := s.Cards(t.Context(), reader, []social.Known{{ID: "post:1"}, {ID: "post:2"}, {ID: "post:3"}})
 			require.NoError(t, err)
 			for _, c := range cards {
-				c.Version = 0 // counts changes
+				c.Version = 0 // the number of changes depends on the order
 				fmt.Fprintf(&out, "%+v %s\n", c, c.Content)
 			}
 		}
@@ -197,7 +197,7 @@ func TestOrderMakesNoDifference(t *testing.T) {
 	}
 }
 
-// damaged is a store with a post whose row cannot be read.
+// damaged is a store with a post that has an unreadable row.
 type damaged struct{ *store }
 
 func (d damaged) DeletePost(ctx context.Context, id, by string, at time.Time) error {
@@ -207,7 +207,8 @@ func (d damaged) DeletePost(ctx context.Context, id, by string, at time.Time) er
 	return d.store.DeletePost(ctx, id, by, at)
 }
 
-// TestAnEventOfADamagedPostIsRefused, and no reason to try again for ever: the others go on.
+// TestAnEventOfADamagedPostIsRefused checks that such an event is rejected instead of being retried
+// for ever, and that the other events are applied.
 func TestAnEventOfADamagedPostIsRefused(t *testing.T) {
 	body := `{"type":"post.deleted","data":{"id":"post:bad","at":"2026-03-06T11:00:00Z"}}` + "\n" + followLine("a", "b", 1)
 	r, err := read(t, damaged{openStore(t)}, graph.Config{}, body)

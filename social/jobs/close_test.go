@@ -27,7 +27,7 @@ func TestCloseLetsThemEnd(t *testing.T) {
 		require.Equal(b, time.Minute, time.Since(begin))
 		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:a").State)
 		require.Equal(b, jobs.Pending, b.row(jobs.Deliver, "post:b").State, "no more are taken")
-		r.Close(b.Context()) // twice does no harm
+		r.Close(b.Context()) // a second call is harmless
 	})
 }
 

@@ -19,17 +19,17 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// bench is a queue and what its handlers have seen, in a bubble: its clock is the
-// bubble's.
+// bench is a queue and a record of its handlers' jobs. It runs in a synctest bubble, on the
+// bubble's clock.
 type bench struct {
 	*testing.T
 	q    *sqlite.Store
 	mu   sync.Mutex
 	seen []string
-	last time.Time // when a handler was called last
+	last time.Time // when a handler was last called
 }
 
-// inBubble runs a test with a bench.
+// inBubble runs a test with a bench in a synctest bubble.
 func inBubble(t *testing.T, test func(*bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -40,13 +40,13 @@ func inBubble(t *testing.T, test func(*bench)) {
 	})
 }
 
-// pass lets time pass and waits until all that is due has been done.
+// pass advances time and waits until all due work is done.
 func (b *bench) pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// note remembers what a handler was given.
+// note records the jobs a handler was given.
 func (b *bench) note(list []jobs.Job) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,7 +69,7 @@ func (b *bench) start(cfg jobs.Config, handlers map[jobs.Kind]jobs.Handler) *job
 	return r
 }
 
-// mark marks jobs and waits until what can be done of them is.
+// mark marks jobs and waits until all due work is done.
 func (b *bench) mark(kind jobs.Kind, keys ...string) {
 	b.Helper()
 	for _, k := range keys {
@@ -86,11 +86,10 @@ func (b *bench) row(kind jobs.Kind, key string) jobs.Job {
 	return list[0]
 }
 
-// poll is how often a runner asks the queue where nothing wakes it.
+// poll is the interval at which a runner polls the queue when nothing wakes it.
 const poll = 250 * time.Millisecond
 
-// untilRunAgain lets time pass until a handler is called once more, which must be within
-// the bounds.
+// untilRunAgain advances time until a handler is called again, which must happen within the bounds.
 func (b *bench) untilRunAgain(least, most time.Duration) {
 	b.Helper()
 	begin, calls := time.Now(), len(b.noted())

@@ -29,7 +29,7 @@ func TestRunnerRunsWhatIsMarked(t *testing.T) {
 			}},
 		})
 		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:before").State)
-		b.mark(jobs.Deliver, "post:after") // no time passes: the change wakes it
+		b.mark(jobs.Deliver, "post:after") // no time passes: marking the job wakes the runner
 		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:after").State)
 		require.Equal(b, []string{"deliver post:before", "deliver post:after"}, b.noted())
 		require.Equal(b, jobs.Pending, b.row(jobs.Erase, "a").State, "nobody handles its kind")
@@ -37,8 +37,8 @@ func TestRunnerRunsWhatIsMarked(t *testing.T) {
 	})
 }
 
-// TestRunnerPolls: nothing wakes the runner when a job becomes due; it finds it with its
-// next look.
+// TestRunnerPolls checks that the runner finds a job that becomes due with its next poll, as
+// nothing wakes it.
 func TestRunnerPolls(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.start(jobs.Config{}, map[jobs.Kind]jobs.Handler{
@@ -53,8 +53,8 @@ func TestRunnerPolls(t *testing.T) {
 	})
 }
 
-// TestRunnerSweepsUntilNothingIsOver has more completed rows than are removed at
-// once, and counts once only.
+// TestRunnerSweepsUntilNothingIsOver checks that a sweep repeats until no expired row is left when
+// there are more than one call removes, and that sweeps run at their interval.
 func TestRunnerSweepsUntilNothingIsOver(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		var rows []jobs.Dirty
@@ -82,7 +82,7 @@ func TestRunnerSweepsUntilNothingIsOver(t *testing.T) {
 	})
 }
 
-// counted is a queue that notes what each sweep has removed.
+// counted is a queue that records the number of rows each sweep removed.
 type counted struct {
 	jobs.Queue
 	mu     sync.Mutex
@@ -103,8 +103,8 @@ func (c *counted) Sweep(ctx context.Context, n int) (int, error) {
 	return n, err
 }
 
-// TestEveryServerMeasuresTheQueue, whether it runs jobs or not, and tells how many it runs at
-// once.
+// TestEveryServerMeasuresTheQueue checks that a server measures the queue whether it runs jobs or
+// not, and reports its number of workers.
 func TestEveryServerMeasuresTheQueue(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.mark(jobs.Deliver, "post:a")
@@ -123,7 +123,7 @@ func TestEveryServerMeasuresTheQueue(t *testing.T) {
 	})
 }
 
-// gauge is the value of a metric without labels.
+// gauge returns the value of a metric without labels.
 func gauge(t *testing.T, name string) float64 {
 	t.Helper()
 	families, err := prometheus.DefaultGatherer.Gather()
@@ -137,7 +137,7 @@ func gauge(t *testing.T, name string) float64 {
 	return 0
 }
 
-// ended is how many attempts of a kind the metric has, by result.
+// ended returns the number of attempts of a kind that the metric counts, by result.
 func ended(t *testing.T, kind jobs.Kind) map[string]uint64 {
 	t.Helper()
 	families, err := prometheus.DefaultGatherer.Gather()
@@ -206,7 +206,7 @@ func TestRunnerNeverRunsMoreThanItsWorkers(t *testing.T) {
 		for i := range 10 {
 			b.mark(jobs.Deliver, fmt.Sprintf("post:%d", i))
 		}
-		b.pass(time.Minute) // leases are renewed, and the queue is asked
+		b.pass(time.Minute) // leases are renewed and the queue is polled
 		require.Equal(b, 3, busy)
 		close(release)
 		synctest.Wait()
@@ -285,7 +285,7 @@ func TestRunnerWaitsForWhatIsDown(t *testing.T) {
 		for i := 1; i <= 2*jobs.MaxAttempts; i++ {
 			require.Len(b, b.noted(), i)
 			require.Equal(b, jobs.Failed, b.row(jobs.Deliver, "post:a").State)
-			// For a second the others of its kind are not even tried, those of another kind are.
+			// For a second no other job of its kind is tried, while those of another kind are.
 			b.mark(jobs.Deliver, "post:b")
 			b.mark(jobs.Pair, "a/b")
 			require.Equal(b, jobs.Completed, b.row(jobs.Pair, "a/b").State)
@@ -327,11 +327,11 @@ func TestRunnerRenewsLeases(t *testing.T) {
 	})
 }
 
-// losing is a queue of which some answers are lost: the call has done what it was asked for.
+// losing is a queue that loses some answers: the call took effect, but its caller gets an error.
 type losing struct {
 	jobs.Queue
 	mu          sync.Mutex
-	lease, done int // answers to lose
+	lease, done int // how many answers to lose
 }
 
 var errLost = errors.New("the answer is lost")
@@ -351,7 +351,7 @@ func (q *losing) Lease(ctx context.Context, n int, d time.Duration, kinds ...job
 	return list, err
 }
 
-// Done loses the call itself: the jobs stay leased.
+// Done loses the call instead of its answer: the jobs stay leased.
 func (q *losing) Done(ctx context.Context, list ...jobs.Job) ([]jobs.State, error) {
 	if q.lose(&q.done) {
 		return nil, errLost
@@ -359,9 +359,9 @@ func (q *losing) Done(ctx context.Context, list ...jobs.Job) ([]jobs.State, erro
 	return q.Queue.Done(ctx, list...)
 }
 
-// TestRunnerTakesBackWhatItDoesNotKnowOf: what was leased by a call whose answer was lost, or
-// could not be completed, does not wait for its lease to run out, and lists are late until
-// it is done. What runs meanwhile stays leased.
+// TestRunnerTakesBackWhatItDoesNotKnowOf checks that a job leased by a call with a lost answer, or
+// one that could not be completed, runs again before its lease expires, and that lists count as
+// late until it is done. A running job stays leased.
 func TestRunnerTakesBackWhatItDoesNotKnowOf(t *testing.T) {
 	for name, lost := range map[string]*losing{"lease": {lease: 1}, "completion": {done: 1}} {
 		t.Run(name, func(t *testing.T) {

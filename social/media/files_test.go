@@ -27,7 +27,7 @@ import (
 	"github.com/freshet/freshet/social/sqlite"
 )
 
-// inFolder is a store of files that the test can damage.
+// inFolder returns a file store in a folder that the test can damage.
 func inFolder(t *testing.T) (media.Store, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "media")
@@ -55,7 +55,7 @@ func rows(t *testing.T) *sqlite.Store {
 	return s
 }
 
-// filesOf lists what is in a store.
+// filesOf lists the files of a store.
 func filesOf(t *testing.T, s media.Store) []string {
 	t.Helper()
 	keys, err := s.Keys(t.Context(), 1000)
@@ -119,7 +119,7 @@ func TestFiles(t *testing.T) {
 			_, err = f.Open(ctx, "../../x")
 			require.ErrorIs(t, err, feed.ErrNotFound)
 
-			// A process that dies after it has stored: the job of the post removes it.
+			// When a process dies after storing the files, the job of the post removes them.
 			_, _, err = f.Save(ctx, "post:2", list)
 			require.NoError(t, err)
 			require.NoError(t, f.Release(ctx, "post:2"))
@@ -128,7 +128,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// reads reads a file from its beginning, and a part of it.
+// reads checks that a file can be read from its beginning, and in part.
 func reads(t *testing.T, f *media.Files, key string, want media.File) {
 	t.Helper()
 	r, err := f.Open(t.Context(), key)
@@ -149,14 +149,14 @@ func reads(t *testing.T, f *media.Files, key string, want media.File) {
 	require.Equal(t, want.Data[7:27], part)
 }
 
-// A store that takes some of the files and then no more leaves none of them.
+// A store that accepts only some of the files retains none of them.
 func TestSaveIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	whole, dir := inFolder(t)
 	store := rows(t)
 	f := media.NewFiles(whole, store, time.Minute)
-	// A file in the way of most folders, whatever the keys will be: those that are
-	// free take some of forty files, and not all.
+	// A file blocks each of most folders. As keys are random, the free folders accept some of the
+	// files, but not all.
 	for i := range 256 {
 		if i%8 != 0 {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, folderName(i)), nil, 0o600))
@@ -197,7 +197,7 @@ func TestStoreThatIsDown(t *testing.T) {
 	require.Len(t, keys, 2, "what may be stored is not forgotten")
 }
 
-// hanging is an S3 server that takes every connection, and never answers.
+// hanging is an S3 server that accepts every connection and never answers.
 func hanging(t *testing.T) media.Store {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -206,8 +206,8 @@ func hanging(t *testing.T) media.Store {
 	return inS3(t, "s3://freshet?region=us-east-1&endpoint=http://"+listener.Addr().String()+"&use_path_style=true&anonymous=true")
 }
 
-// TestStoreThatHangs: whoever writes is told that the store is unavailable, and nothing is
-// forgotten that it may have.
+// TestStoreThatHangs checks that a writer gets the error that the store is unavailable, and that
+// the record of files the store may hold remains.
 func TestStoreThatHangs(t *testing.T) {
 	t.Parallel()
 	store := rows(t)
@@ -220,7 +220,7 @@ func TestStoreThatHangs(t *testing.T) {
 	require.Len(t, keys, 4)
 }
 
-// slow is a store that takes a while for each file.
+// slow is a store that takes a second for each file.
 type slow struct{ media.Store }
 
 func (s slow) Put(ctx context.Context, key string, f media.File) error {
@@ -232,7 +232,8 @@ func (s slow) Put(ctx context.Context, key string, f media.File) error {
 	}
 }
 
-// TestTheImagesOfAPostHaveOneDeadline, however many they are.
+// TestTheImagesOfAPostHaveOneDeadline checks that all images of a post share one deadline, whatever
+// their number.
 func TestTheImagesOfAPostHaveOneDeadline(t *testing.T) {
 	t.Parallel()
 	list, store := pictures(t, 10), rows(t)

@@ -30,7 +30,7 @@ var (
 	blue = color.NRGBA{20, 20, 220, 255}
 )
 
-// halves is a picture whose left half is red and whose right half is blue.
+// halves is a picture with a red left half and a blue right half.
 func halves(w, h int) *image.NRGBA {
 	p := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -73,8 +73,8 @@ func frame(r image.Rectangle, c color.Color) *image.Paletted {
 	return p
 }
 
-// webpFile is a lossless WebP of 2 × 1 pixels, written by hand: five trees of one
-// code each make every pixel the color (200, 100, 50).
+// webpFile is a lossless WebP of 2 × 1 pixels, written by hand: five trees of one code each give
+// every pixel the color (200, 100, 50).
 func webpFile(t testing.TB) []byte {
 	t.Helper()
 	var w bits
@@ -123,7 +123,7 @@ func riff(chunks ...[]byte) []byte {
 	return append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(body))), body...)
 }
 
-// exif is a directory with an orientation and a place.
+// exif is an Exif directory with an orientation and a location.
 func exif(order binary.AppendByteOrder, orientation uint16) []byte {
 	b := []byte("II*\x00")
 	if order == binary.BigEndian {
@@ -141,13 +141,13 @@ func exif(order binary.AppendByteOrder, orientation uint16) []byte {
 	return append(b, "\x00\x00\x00\x00GPS 47.3769 N 8.5417 E, Camera 3000"...)
 }
 
-// withSegment puts a segment behind the beginning of a JPEG.
+// withSegment inserts a segment after the start of a JPEG.
 func withSegment(jpeg []byte, marker byte, data []byte) []byte {
 	segment := binary.BigEndian.AppendUint16([]byte{0xff, marker}, uint16(len(data)+2))
 	return bytes.Join([][]byte{jpeg[:2], segment, data, jpeg[2:]}, nil)
 }
 
-// withChunk puts a chunk behind the header of a PNG.
+// withChunk inserts a chunk after the header of a PNG.
 func withChunk(file []byte, name string, data []byte) []byte {
 	const header = 8 + 25
 	c := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
@@ -165,7 +165,7 @@ func decoded(t testing.TB, f File) image.Image {
 	return p
 }
 
-// near compares colors, which JPEG changes a little.
+// near compares colors with a tolerance, because JPEG changes them slightly.
 func near(t testing.TB, want color.NRGBA, got color.Color, what string) {
 	t.Helper()
 	g := color.NRGBAModel.Convert(got).(color.NRGBA)
@@ -234,8 +234,8 @@ func TestThumbnailAndColor(t *testing.T) {
 	assert.Equal(t, "#ffffff", m.Color, "nothing can be seen")
 }
 
-// Each orientation is applied: the picture that a camera means has red on its left
-// or top, and blue on the other side.
+// Each orientation is applied: the picture as the camera meant it has red on its left or top, and
+// blue on the other side.
 func TestOrientationIsAppliedAndNothingElseIsLeft(t *testing.T) {
 	t.Parallel()
 	const w, h = 48, 16
@@ -269,7 +269,7 @@ func TestOrientationIsAppliedAndNothingElseIsLeft(t *testing.T) {
 	}
 }
 
-// A WebP has its camera data in chunks beside the picture.
+// A WebP has its camera data in chunks separate from the picture.
 func TestWebPIsTurnedAndNothingElseIsLeft(t *testing.T) {
 	t.Parallel()
 	picture := webpFile(t)[len("RIFF....WEBP"):]
@@ -288,7 +288,7 @@ func TestWebPIsTurnedAndNothingElseIsLeft(t *testing.T) {
 	}
 }
 
-// The corner pixel of a picture of four colors goes where each orientation says.
+// Each orientation moves the pixels of a picture of six colors as it defines.
 func TestOrientationTurnsAndMirrors(t *testing.T) {
 	t.Parallel()
 	p := image.NewNRGBA(image.Rect(0, 0, 3, 2))
@@ -362,7 +362,7 @@ func TestWhatIsNoImageIsRefused(t *testing.T) {
 	}
 }
 
-// TestWhatBrowsersShow takes files that are not quite what their format says.
+// TestWhatBrowsersShow checks files that violate their format and that browsers still show.
 func TestWhatBrowsersShow(t *testing.T) {
 	t.Parallel()
 	wrongSum := func(name string, data []byte) []byte {
@@ -372,7 +372,7 @@ func TestWhatBrowsersShow(t *testing.T) {
 	}
 	long := bytes.Repeat([]byte("x"), 3000)
 	whole := asGIF(t, frame(image.Rect(0, 0, 8, 6), red), frame(image.Rect(0, 0, 8, 6), blue))
-	small := func(w, h byte) []byte { // than its frames
+	small := func(w, h byte) []byte { // smaller than its frames
 		file := bytes.Clone(whole)
 		file[6], file[8] = w, h
 		return file
@@ -398,7 +398,8 @@ func TestWhatBrowsersShow(t *testing.T) {
 	}
 }
 
-// TestKindsThatAreNotSupported are not damaged: their sender is told what to do.
+// TestKindsThatAreNotSupported checks that an unsupported kind of file is not reported as damaged:
+// the error says what the sender can do.
 func TestKindsThatAreNotSupported(t *testing.T) {
 	t.Parallel()
 	lossless := flatJPEG(0xc0, 16, 16, "\x01\x02\x03", -1)
@@ -426,7 +427,7 @@ func TestTruncatedAndDamagedFilesAreRefused(t *testing.T) {
 		"GIF": asGIF(t, frame(image.Rect(0, 0, 8, 6), red), frame(image.Rect(0, 0, 8, 6), blue)),
 	} {
 		for _, n := range []int{13, len(file)/2 - 1, len(file) / 2, len(file) - 3, len(file) - 1} {
-			if name == "GIF" && n == len(file)-1 { // its frames are whole
+			if name == "GIF" && n == len(file)-1 { // its frames are complete
 				continue
 			}
 			_, err := processor().Make(t.Context(), file[:n])
@@ -434,7 +435,7 @@ func TestTruncatedAndDamagedFilesAreRefused(t *testing.T) {
 		}
 	}
 	broken := asPNG(t, halves(64, 64))
-	broken[len(broken)-20] ^= 0xff // a checksum
+	broken[len(broken)-20] ^= 0xff // part of a checksum
 	_, err := processor().Make(t.Context(), broken)
 	require.ErrorIs(t, err, feed.ErrRule)
 	_, err = processor().Make(t.Context(), riff(chunk("VP8X", make([]byte, 10)), chunk("ANIM", make([]byte, 6))))
@@ -442,7 +443,7 @@ func TestTruncatedAndDamagedFilesAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "animated")
 }
 
-// announced is a PNG of a few bytes that says it is as large as that.
+// announced is a PNG of a few bytes with a header that states the given size.
 func announced(w, h uint32) []byte {
 	head := append(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, w), h), 8, 6, 0, 0, 0)
 	return pngChunk(pngChunk(pngChunk([]byte(pngHead), "IHDR", head), "IDAT", []byte{0x78, 0x9c}), "IEND", nil)
@@ -491,9 +492,9 @@ func TestPoolIsBounded(t *testing.T) {
 	require.ErrorContains(t, err, "too long")
 }
 
-// flatJPEG is a JPEG of one color, with so many components of the given ids. All blocks
-// are zeros, for which each of its Huffman tables has the code 0. adobe is how Adobe's
-// segment says that the colors were transformed; -1: there is none.
+// flatJPEG is a JPEG of one color, with one component for each of the given ids. All its blocks are
+// zeros, which each of its Huffman tables encodes as 0. adobe is the color transform in Adobe's
+// segment; -1 omits the segment.
 func flatJPEG(sof byte, w, h int, ids string, adobe int) []byte {
 	n := len(ids)
 	file := []byte{0xff, 0xd8}
@@ -516,11 +517,11 @@ func flatJPEG(sof byte, w, h int, ids string, adobe int) []byte {
 	}
 	last := byte(63)
 	if sof == 0xc2 {
-		last = 0 // the first scan of a progressive one
+		last = 0 // the first scan of a progressive image
 	}
 	segment(0xda, append(scan, 0, last, 0)...)
 	blocks := (w + 7) / 8 * ((h + 7) / 8) * n
-	file = append(file, make([]byte, blocks/4+1)...) // two bits for each
+	file = append(file, make([]byte, blocks/4+1)...) // two bits per block
 	return append(file, 0xff, 0xd9)
 }
 
@@ -554,7 +555,8 @@ func pngChunk(file []byte, name string, data []byte) []byte {
 	return binary.BigEndian.AppendUint32(file, crc32.ChecksumIEEE(append([]byte(name), data...)))
 }
 
-// TestNeedCoversWhatDecodersTake is not parallel: it counts what the process allocates.
+// TestNeedCoversWhatDecodersTake checks that decoders allocate no more than need estimates. It is
+// not parallel: it measures the allocations of the process.
 func TestNeedCoversWhatDecodersTake(t *testing.T) {
 	const w, h = 600, 600
 	files := map[string][]byte{}
@@ -586,13 +588,13 @@ func TestNeedCoversWhatDecodersTake(t *testing.T) {
 		_, err = k.pixels(bytes.NewReader(file))
 		runtime.ReadMemStats(&after)
 		require.NoError(t, err, name)
-		const some = 256 << 10 // rows, tables, what pads the edges
+		const some = 256 << 10 // rows, tables and padding at the edges
 		assert.LessOrEqual(t, int64(after.TotalAlloc-before.TotalAlloc), need(head, at, 1)-beside+some, name)
 	}
 }
 
-// TestWhatIsDoneWithIsCollected is not parallel: it has the process collect nothing by
-// itself, as one does whose heap has been large.
+// TestWhatIsDoneWithIsCollected checks that memory is freed after each picture. It is not parallel:
+// it disables the automatic garbage collection, as if the heap had been large.
 func TestWhatIsDoneWithIsCollected(t *testing.T) {
 	testenv.WithoutRace(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -640,7 +642,7 @@ func FuzzMake(f *testing.F) {
 	f.Add(asGIF(f, frame(image.Rect(2, 1, 5, 4), red), frame(image.Rect(0, 0, 8, 6), blue)))
 	f.Add(webpFile(f))
 	f.Add(announced(7000, 7000))
-	// Few megapixels, so that many inputs can be tried.
+	// The memory allows few megapixels, so that many inputs can be tried.
 	s := NewProcessor(Config{Memory: 24 << 20, Workers: 4, Wait: time.Minute})
 	f.Fuzz(func(t *testing.T, file []byte) {
 		m, err := s.Make(t.Context(), file)

@@ -22,28 +22,27 @@ var connectionsRefused = promauto.NewCounter(prometheus.CounterOpts{
 })
 
 const (
-	// setAside is how long a connection that was refused is not asked for again.
+	// setAside is how long no connection is opened in the place of one that was refused.
 	setAside = 5 * time.Second
-	// askAgain is the pause between attempts to get the only connection.
+	// askAgain is the pause between attempts to open the only connection.
 	askAgain = 100 * time.Millisecond
-	// noneFor is how long a call waits while there is no connection at all, before it says
-	// that the database cannot be asked.
+	// noneFor is how long a call waits while there is no connection at all, before it fails.
 	noneFor = 500 * time.Millisecond
-	// countAfter is how long after a refusal the connections are counted for the log: by then
-	// those that were asked for at the same time are there or refused.
+	// countAfter is how long after a refusal the connections are counted for the log: by then those
+	// requested at the same time are open or refused.
 	countAfter = time.Second
-	// sayAgain is the least time between two such lines of the log.
+	// sayAgain is the minimum time between two such log lines.
 	sayAgain = 10 * time.Minute
 )
 
-// errNone says that the server gives this process no connection at all.
+// errNone means that this process gets no connection at all.
 var errNone = errors.New("the server gives no connection")
 
-// poolerIsFull are parts of the texts of poolers, which have no code for it.
+// poolerIsFull are substrings of poolers' messages, which have no error code for it.
 var poolerIsFull = []string{"no more connections allowed", "max client", "maxclients"}
 
-// crowded reports whether a connection was refused because there are as many as there may
-// be: of the server, the database, the role, or a pooler.
+// crowded reports whether a connection was refused because of a limit on their number: of the
+// server, the database, the role, or a pooler.
 func crowded(err error) bool {
 	var connect *pgconn.ConnectError
 	if !errors.As(err, &connect) || errors.Is(err, errNone) {
@@ -64,16 +63,16 @@ func crowded(err error) bool {
 	return false
 }
 
-// connections hands out those of a pool. Where the server gives fewer than the pool may
-// open, calls wait for those that there are.
+// connections hands out connections of a pool. If the server allows fewer than the pool may open,
+// calls wait for the open ones.
 type connections struct {
 	pool  *pgxpool.Pool
-	seats *semaphore.Weighted // one for each connection that may be open
+	seats *semaphore.Weighted // one for each connection that the pool may open
 	log   *slog.Logger
 
 	mu      sync.Mutex
-	aside   int32 // seats that nobody gets for a while, because the server has refused a connection for them
-	refusal error // the last; nil where a connection was given since
+	aside   int32 // seats that are out of use for a while, because the server refused their connections
+	refusal error // the last; nil after a connection was obtained
 	said    time.Time
 }
 
@@ -84,7 +83,7 @@ func newConnections(pool *pgxpool.Pool, log *slog.Logger) *connections {
 	return &connections{pool: pool, seats: semaphore.NewWeighted(int64(pool.Config().MaxConns)), log: log}
 }
 
-// acquire waits for a connection, until the context ends. release gives it back.
+// acquire waits for a connection until the context ends. release returns it to the pool.
 func (c *connections) acquire(ctx context.Context) (conn *pgxpool.Conn, release func(), err error) {
 	began := time.Now()
 	for {
@@ -92,7 +91,7 @@ func (c *connections) acquire(ctx context.Context) (conn *pgxpool.Conn, release 
 			return nil, nil, err
 		}
 		conn, err := c.pool.Acquire(ctx)
-		for crowded(err) && !c.putAside(err) { // the only seat that is left: ask for its connection again
+		for crowded(err) && !c.putAside(err) { // the only seat left: retry its connection
 			if err = c.wait(ctx, began); err == nil {
 				conn, err = c.pool.Acquire(ctx)
 			}
@@ -108,7 +107,7 @@ func (c *connections) acquire(ctx context.Context) (conn *pgxpool.Conn, release 
 	}
 }
 
-// seat waits for the right to use one of the connections.
+// seat waits for a seat.
 func (c *connections) seat(ctx context.Context) error {
 	for {
 		turn, cancel := context.WithTimeout(ctx, noneFor)
@@ -123,8 +122,8 @@ func (c *connections) seat(ctx context.Context) error {
 	}
 }
 
-// putAside keeps a seat, whose connection was refused, from everybody for a while. It
-// reports false for the last one, which must stay.
+// putAside takes the seat of a refused connection out of use for a while. It returns false for the
+// last seat, which must stay in use.
 func (c *connections) putAside(refusal error) bool {
 	connectionsRefused.Inc()
 	c.mu.Lock()
@@ -153,7 +152,7 @@ func (c *connections) say(refusal error) {
 		"max_conns", s.MaxConns(), "connections", s.TotalConns()-s.ConstructingConns(), "reason", reason(refusal))
 }
 
-// wait pauses before the only connection is asked for again.
+// wait pauses before the next attempt to open the only connection.
 func (c *connections) wait(ctx context.Context, began time.Time) error {
 	if time.Since(began) >= noneFor {
 		if err := c.none(); err != nil {
@@ -168,8 +167,7 @@ func (c *connections) wait(ctx context.Context, began time.Time) error {
 	}
 }
 
-// none returns an error where there is no connection to wait for: the server refuses the
-// first one.
+// none returns an error if there is no connection to wait for: the server refuses the first one.
 func (c *connections) none() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -179,7 +177,7 @@ func (c *connections) none() error {
 	return fmt.Errorf("%w: %w", errNone, c.refusal)
 }
 
-// given notes that the server gives connections.
+// given records that the server accepts connections.
 func (c *connections) given() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

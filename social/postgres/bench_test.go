@@ -19,7 +19,7 @@ func BenchmarkQueue(b *testing.B) {
 	jobstest.Benchmark(b, open(b, testenv.Postgres(b), social.Options{}))
 }
 
-// BenchmarkCreatePost has one writer, and sixteen.
+// BenchmarkCreatePost runs with one writer and with sixteen.
 func BenchmarkCreatePost(b *testing.B) {
 	for _, writers := range []int{1, 16} {
 		b.Run(fmt.Sprint(writers), func(b *testing.B) {
@@ -57,8 +57,8 @@ func BenchmarkFollowAll(b *testing.B) {
 	socialtest.BenchmarkFollowAll(b, open(b, testenv.Postgres(b), social.Options{}))
 }
 
-// graph fills a schema, beside the store, with authors, who have posts each, and
-// readers of the first 10, 300, 1,000 and 5,000 of them.
+// graph fills a schema with authors that have the given number of posts each, and with readers of
+// the first 10, 300, 1,000 and 5,000 of them. It bypasses the store.
 func graph(b *testing.B, authors, posts int) *postgres.Store {
 	b.Helper()
 	url := testenv.Postgres(b)
@@ -97,8 +97,8 @@ func BenchmarkPull(b *testing.B) {
 	}
 }
 
-// BenchmarkCards20 reads pages of readers of 300 and of 5,000 authors: whom else a
-// reader follows must not count.
+// BenchmarkCards20 reads pages for readers of 300 and of 5,000 authors. The number of other authors
+// that a reader follows must not affect the cost.
 func BenchmarkCards20(b *testing.B) {
 	s := graph(b, 5000, 4)
 	for _, reader := range []string{"r300", "r5000"} {

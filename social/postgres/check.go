@@ -10,38 +10,34 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// OldestServer is the oldest server that is supported, as server_version_num
-// has it.
+// OldestServer is the oldest supported server, as a server_version_num.
 const OldestServer = 130000
 
 // Report describes the database to an operator.
 type Report struct {
-	Server   string // the server's version, as it tells it
+	Server   string // the server's version, as it reports it
 	Number   int    // the same as a number; see [OldestServer]
 	Schema   Schema
 	Encoding string // must be UTF8
-	// ReadOnly says that it takes no writes: it is a replica, or is set so.
+	// ReadOnly means that it accepts no writes: it is a replica, or is configured so.
 	ReadOnly bool
-	// Conns is how many connections this process opens at most, ServerConns how many
-	// all processes may open as this user: the least of the limits of the server, the
-	// database and the role.
+	// Conns is the maximum number of connections of this process, ServerConns that of all processes
+	// with this user: the lowest limit of the server, the database and the role.
 	Conns, ServerConns int
-	// Pooled says that a pooler such as PgBouncer answers, and Prepares that this process
-	// prepares statements, which in transaction mode are not there on the next connection.
+	// Pooled means that a pooler such as PgBouncer answers, and Prepares that this process uses
+	// prepared statements, which in transaction mode do not exist on the next connection.
 	Pooled, Prepares bool
-	// Invalid are indexes that exist and are not used, as an interrupted build
-	// leaves them.
+	// Invalid are indexes that exist but are not used, as after an interrupted build.
 	Invalid []string
-	// Unsafe are settings by which the server can lose what it has confirmed.
+	// Unsafe are settings with which the server can lose committed data.
 	Unsafe []string
-	// Skew is how far the server's clock is ahead of this machine's; half of Trip,
-	// the time the question took, is how wrong that may be.
+	// Skew is how far the server's clock is ahead of this machine's. Its error is at most half of
+	// Trip, the round trip time of the query.
 	Skew, Trip time.Duration
 }
 
-// Check asks the database about itself. It changes nothing and needs no
-// [Store.Migrate] before it. The error wraps [social.ErrUnavailable] where
-// the server does not answer or the user may not connect.
+// Check reads the state of the database. It changes nothing and can run before [Store.Migrate]. The
+// error wraps [social.ErrUnavailable] if the server does not answer or the user may not connect.
 func (s *Store) Check(ctx context.Context) (Report, error) {
 	pool := s.db.pool.Config()
 	mode := pool.ConnConfig.DefaultQueryExecMode
@@ -52,7 +48,7 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 		if _, err := q.Row([]any{&pid}, `SELECT pg_backend_pid()`); err != nil {
 			return err
 		}
-		r.Pooled = pid != on.Conn().PgConn().PID() // a pooler tells a number of its own
+		r.Pooled = pid != on.Conn().PgConn().PID() // a pooler reports a different number
 		if err := r.readSkew(q, s.clock); err != nil {
 			return err
 		}
@@ -81,7 +77,7 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 	return r, nil
 }
 
-// texts reads a column of texts.
+// texts reads a column of strings.
 func texts(ctx context.Context, on pgx.Tx, text string) ([]string, error) {
 	rows, err := on.Query(ctx, text)
 	if err != nil {
@@ -90,7 +86,7 @@ func texts(ctx context.Context, on pgx.Tx, text string) ([]string, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-// readSkew compares the clocks, by the quickest of three answers.
+// readSkew compares the clocks, by the fastest of three queries.
 func (r *Report) readSkew(q querying, clock feed.Clock) error {
 	for i := range 3 {
 		var at int64

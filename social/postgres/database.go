@@ -17,18 +17,18 @@ import (
 type database struct {
 	*connections
 	guard    func(ctx context.Context, kind string, call func(context.Context) error) error
-	migrated atomic.Bool // the schema is one that this code knows
+	migrated atomic.Bool // the schema has been checked and is usable
 	clock    feed.Clock
 	refused  atomic.Pointer[refusal]
-	// snapshots bounds the connections of reads that gather rows from many places and may be
-	// slow. The others, which look up what they are asked for, never wait for those.
+	// snapshots limits the connections of reads that gather rows from many places and may be slow.
+	// Other reads, which are lookups, never wait for those.
 	snapshots *semaphore.Weighted
 }
 
-// snapshotShare is the share of the connections that snapshots may take: half.
+// snapshotShare is the divisor for the part of the connections that snapshots may take: half.
 const snapshotShare = 2
 
-// guarded runs a call, if it is let.
+// guarded runs a call through the guard.
 func (d *database) guarded(ctx context.Context, kind string, call func(context.Context) error) error {
 	if !d.migrated.Load() {
 		return errors.New("its schema was not checked yet")
@@ -75,8 +75,8 @@ func (d *database) Snapshot(ctx context.Context, do func(sqlstore.Session) error
 	})
 }
 
-// attempts is how often a transaction is run that PostgreSQL ends for the sake
-// of another.
+// attempts is the maximum number of runs of a transaction that PostgreSQL aborts in favor of
+// another.
 const attempts = 20
 
 // Alone implements [sqlstore.Database].
@@ -101,14 +101,14 @@ func (d *database) Write(ctx context.Context, do func(sqlstore.Writing) error) e
 	})
 }
 
-// attempt runs a transaction once. The commit goes with the last statements, in
-// one trip; it is not reached if one of them fails.
+// attempt runs a transaction once. It sends the last statements and the commit in one round trip;
+// if a statement fails, the commit is not reached.
 func (d *database) attempt(ctx context.Context, do func(sqlstore.Writing) error) (err error) {
 	conn, release, err := d.acquire(ctx)
 	if err != nil {
 		return err
 	}
-	defer release() // which closes one that is still in a transaction
+	defer release() // closes a connection that is still in a transaction
 	if _, err := conn.Exec(ctx, `begin isolation level read committed read write`); err != nil {
 		return err
 	}
@@ -118,13 +118,13 @@ func (d *database) attempt(ctx context.Context, do func(sqlstore.Writing) error)
 		err = conn.SendBatch(ctx, &w.later).Close()
 	}
 	if err != nil && !conn.Conn().IsClosed() {
-		// A context that has ended has ended the connection, too.
+		// If the context has ended, the connection is closed.
 		_, _ = conn.Exec(ctx, `rollback`)
 	}
 	return err
 }
 
-// session runs statements: a pool or a connection, each by itself, or a transaction.
+// session runs statements: a pool or a connection, each separately, or a transaction.
 type session interface {
 	Exec(ctx context.Context, text string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
@@ -138,13 +138,13 @@ type querying struct {
 	on  session
 }
 
-// writing runs those of a transaction.
+// writing runs the statements of a transaction.
 type writing struct {
 	querying
-	later pgx.Batch // statements that go with the commit
+	later pgx.Batch // statements sent with the commit
 }
 
-// Later adds a statement that is sent with the last ones before the commit.
+// Later adds a statement that is sent together with the commit.
 func (w *writing) Later(text string, args ...any) error {
 	w.later.Queue(text, arguments(args)...)
 	return nil
@@ -156,7 +156,7 @@ func (q querying) Exec(text string, args ...any) (int64, error) {
 	return tag.RowsAffected(), err
 }
 
-// Row reads one row and says whether there is one.
+// Row reads one row and reports whether there is one.
 func (q querying) Row(into []any, text string, args ...any) (bool, error) {
 	err := q.on.QueryRow(q.ctx, text, arguments(args)...).Scan(into...)
 	var unreadable pgx.ScanArgError
@@ -188,7 +188,7 @@ func eachOf(rows pgx.Rows, scan func(sqlstore.Scan) error) error {
 	return rows.Err()
 }
 
-// Both sends both statements at once. Outside of a transaction they are one together.
+// Both sends both statements at once. Outside of a transaction they form one.
 func (q querying) Both(first sqlstore.Statement, scan func(sqlstore.Scan) error, then sqlstore.Statement) error {
 	b := &pgx.Batch{}
 	b.Queue(first.Text, arguments(first.Args)...)
@@ -196,8 +196,8 @@ func (q querying) Both(first sqlstore.Statement, scan func(sqlstore.Scan) error,
 	return q.on.SendBatch(q.ctx, b).Close()
 }
 
-// arguments are those of a statement as the driver takes them: a table is an array for
-// each column. Arrays are never NULL.
+// arguments converts arguments of a statement for the driver: a table becomes one array for each
+// column. Arrays are never NULL.
 func arguments(args []any) []any {
 	out := make([]any, 0, len(args)+3)
 	for _, arg := range args {

@@ -11,14 +11,14 @@ import (
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
-// errNewerSchema says that the database has a schema this version does not
-// know. Nothing was changed.
+// errNewerSchema means that this version does not know the schema of the database. Nothing was
+// changed.
 var errNewerSchema = errors.New("this database was written by a newer freshet")
 
-// errNoSchema says that the tables have no place.
+// errNoSchema means that there is no schema for the tables.
 var errNoSchema = errors.New("no schema in the user's search_path exists or may be used; create it, or correct search_path (ALTER ROLE … SET search_path, or postgres.url)")
 
-// PostgreSQL's codes of errors.
+// PostgreSQL's error codes.
 const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
@@ -40,7 +40,7 @@ const (
 	queryCanceled        = "57014"
 )
 
-// advice tells how to correct the errors that an operator can correct.
+// advice says how an operator can correct an error, by its code.
 var advice = map[string]string{
 	undefinedTable:      "a table is missing; run freshet doctor --fix",
 	undefinedColumn:     "a column is missing; restore the table",
@@ -66,7 +66,7 @@ func code(err error) string {
 	return ""
 }
 
-// reason puts the advice for an error before it.
+// reason prefixes an error with its advice.
 func reason(err error) error {
 	if a, ok := advice[code(err)]; ok {
 		return fmt.Errorf("%s (%w)", a, err)
@@ -74,15 +74,14 @@ func reason(err error) error {
 	return err
 }
 
-// damaged reports whether PostgreSQL has refused a value: it is out of range, malformed, or
-// too large.
+// damaged reports whether PostgreSQL rejected a value as out of range, malformed, or too large.
 func damaged(err error) bool {
 	c := code(err)
 	return c != uniqueViolation && (strings.HasPrefix(c, "22") || strings.HasPrefix(c, "23") || strings.HasPrefix(c, "54"))
 }
 
-// again reports whether a transaction that has ended so is to be run again:
-// nothing of it holds, and the next time it finds what came between.
+// again reports whether a transaction that failed with err is to be retried: it was rolled back,
+// and a retry sees the changes that came between.
 func again(err error) bool {
 	switch code(err) {
 	case serializationFailure, deadlockDetected, uniqueViolation:
@@ -91,10 +90,9 @@ func again(err error) bool {
 	return errors.Is(err, sqlstore.ErrRaced)
 }
 
-// Unreachable reports whether a call has ended so because the database could not
-// be asked: no connection, a timeout, or a server that starts or stops. A cancelled
-// call is the caller's own doing and no such error, nor is one that was answered, nor that
-// the server gives no further connection to a store that has some.
+// Unreachable reports whether a call failed because the database was unavailable: no connection, a
+// timeout, or a server that starts or stops. It returns false for a call that the caller cancelled,
+// for an answer, and if the server refuses further connections to a store that has some.
 func Unreachable(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, sqlstore.ErrRaced) || sqlstore.Answered(err) {
 		return false
@@ -107,7 +105,7 @@ func Unreachable(err error) bool {
 		return true
 	}
 	switch code(err)[:2] {
-	case "08", "57": // the connection; the operator has stopped it
+	case "08", "57": // the connection failed; the operator intervened
 		return code(err) != queryCanceled
 	}
 	return false

@@ -19,7 +19,7 @@ import (
 	"github.com/freshet/freshet/social/postgres"
 )
 
-// through is a store behind a proxy, and another one beside it.
+// through returns a store behind a proxy and one with a direct connection.
 func through(t *testing.T) (p *faultproxy.Proxy, s, direct *postgres.Store) {
 	t.Helper()
 	address := testenv.ReusedPostgres(t)
@@ -30,7 +30,7 @@ func through(t *testing.T) (p *faultproxy.Proxy, s, direct *postgres.Store) {
 	return p, open(t, u.String(), social.Options{}), open(t, address, social.Options{})
 }
 
-// cutAct is a write that can be repeated, and what shows how often it was done.
+// cutAct is a repeatable write and a check of how often it took effect.
 type cutAct struct {
 	name  string
 	do    func(ctx context.Context, s *postgres.Store, round int) error
@@ -84,7 +84,7 @@ var cutActs = []cutAct{
 	},
 }
 
-// requireJobs finds the jobs of a key.
+// requireJobs checks the kinds of the jobs of a key.
 func requireJobs(t *testing.T, s *postgres.Store, key string, kinds ...jobs.Kind) {
 	t.Helper()
 	list, err := s.List(t.Context(), jobs.Filter{Key: key})
@@ -96,15 +96,15 @@ func requireJobs(t *testing.T, s *postgres.Store, key string, kinds ...jobs.Kind
 	require.ElementsMatch(t, kinds, got, "the change of %s and its jobs are one", key)
 }
 
-// TestConnectionsThatBreak cuts the connection before and after each request of
-// a write, the commit among them. The write fails as unavailable, and may or may
-// not have been; done again, it has been once.
+// TestConnectionsThatBreak cuts the connection before and after each request of a write, including
+// the commit. The write fails as unavailable and may or may not have taken effect. After a retry it
+// has taken effect once.
 func TestConnectionsThatBreak(t *testing.T) {
 	for _, act := range cutActs {
 		t.Run(act.name, func(t *testing.T) {
 			p, s, direct := through(t)
 			round := 0
-			require.NoError(t, act.do(t.Context(), s, round)) // what follows finds its statements prepared
+			require.NoError(t, act.do(t.Context(), s, round)) // prepares the statements for the calls below
 			act.check(t, direct, round)
 			seen := p.Record(func() {
 				round++
@@ -133,11 +133,12 @@ func TestConnectionsThatBreak(t *testing.T) {
 	}
 }
 
-// TestALeaseWhoseAnswerIsLost is taken back by who asked for it, long before it runs out.
+// TestALeaseWhoseAnswerIsLost checks that the server that asked for a lease takes it back long
+// before it expires.
 func TestALeaseWhoseAnswerIsLost(t *testing.T) {
 	p, s, direct := through(t)
 	lease := func() ([]jobs.Job, error) { return s.Lease(t.Context(), 8, time.Hour) }
-	_, err := lease() // what follows finds its statements prepared
+	_, err := lease() // prepares the statements for the calls below
 	require.NoError(t, err)
 	for i := range 8 {
 		require.NoError(t, direct.Mark(t.Context(), jobs.Dirty{Kind: jobs.Deliver, Key: fmt.Sprint("post:", i)}))
@@ -159,8 +160,8 @@ func TestALeaseWhoseAnswerIsLost(t *testing.T) {
 	require.Len(t, list, 8)
 }
 
-// TestStartsWhileTheDatabaseIsDown makes a store before there is a database,
-// as a server does that starts first.
+// TestStartsWhileTheDatabaseIsDown creates a store while the database is down, as a server that
+// starts first does.
 func TestStartsWhileTheDatabaseIsDown(t *testing.T) {
 	u, err := url.Parse(testenv.Postgres(t))
 	require.NoError(t, err)
@@ -188,7 +189,7 @@ func TestStartsWhileTheDatabaseIsDown(t *testing.T) {
 	_, err = s.Check(t.Context())
 	require.ErrorIs(t, err, social.ErrUnavailable)
 	p.Up()
-	unavailable() // nobody knows yet what schema it has
+	unavailable() // the version of its schema is still unknown
 	require.NoError(t, s.Migrate(t.Context()))
 	require.NoError(t, s.Ping(t.Context()))
 	p.Down()
@@ -199,8 +200,8 @@ func TestStartsWhileTheDatabaseIsDown(t *testing.T) {
 	unavailable()
 }
 
-// TestTheServerCrashes ends a server amid writes. What was confirmed is there
-// after its recovery, with its jobs, and the store goes on by itself.
+// TestTheServerCrashes kills a database server during writes. After its recovery all confirmed
+// writes and their jobs exist, and the store works again without a restart.
 func TestTheServerCrashes(t *testing.T) {
 	server := testenv.StartPostgres(t)
 	s := open(t, server.URL, social.Options{})

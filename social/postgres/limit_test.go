@@ -17,7 +17,7 @@ import (
 	"github.com/freshet/freshet/social/postgres"
 )
 
-// lines are those of a log.
+// lines receives the lines of a log.
 type lines chan string
 
 func (l lines) Write(p []byte) (int, error) {
@@ -25,8 +25,8 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestTheServerGivesFewerConnections than the store may open: calls wait for those that there
-// are, and one line of the log names both numbers.
+// TestTheServerGivesFewerConnections checks a server that allows fewer connections than the store
+// may open: calls wait for one of them, and one line of the log has both numbers.
 func TestTheServerGivesFewerConnections(t *testing.T) {
 	address, _ := testenv.LimitedPostgres(t, 2)
 	log := make(lines, 10)
@@ -53,8 +53,8 @@ func TestTheServerGivesFewerConnections(t *testing.T) {
 	require.Equal(t, 2, r.ServerConns, "what the role may have")
 }
 
-// TestTheServerGivesNoConnection: where the store has none at all, the database cannot be
-// asked, and as soon as it gives one, calls are served again.
+// TestTheServerGivesNoConnection checks that the database is unavailable while the store has no
+// connection at all, and that calls succeed again as soon as it gets one.
 func TestTheServerGivesNoConnection(t *testing.T) {
 	address, allow := testenv.LimitedPostgres(t, 2)
 	s, err := postgres.New(t.Context(), postgres.Config{URL: address, MaxConns: 4}, social.Options{})

@@ -12,7 +12,8 @@ import (
 	"github.com/freshet/freshet/social/socialtest"
 )
 
-// TestPostsThatAreThereAreCounted brings a database up to date that has posts and no counts.
+// TestPostsThatAreThereAreCounted checks that a migration counts the posts of a database that has
+// no counts.
 func TestPostsThatAreThereAreCounted(t *testing.T) {
 	s, err := New(t.Context(), Config{URL: testenv.Postgres(t), MaxConns: 4}, social.Options{})
 	require.NoError(t, err)
@@ -47,8 +48,8 @@ func TestPostsThatAreThereAreCounted(t *testing.T) {
 	require.EqualValues(t, 399, info.Posts)
 }
 
-// TestReferencesOfBeforeStay brings a database up to date that has no incarnations: what was
-// given to what is there holds, also where it had been made again, and ends with it.
+// TestReferencesOfBeforeStay migrates a database without incarnations. References to existing posts
+// stay valid, also to posts that had been created again, and end when the post does.
 func TestReferencesOfBeforeStay(t *testing.T) {
 	s, err := New(t.Context(), Config{URL: testenv.Postgres(t), MaxConns: 4}, social.Options{})
 	require.NoError(t, err)

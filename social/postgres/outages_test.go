@@ -18,7 +18,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// refusing is a server that refuses each connection with an error.
+// refusing starts a server that refuses each connection with an error.
 func refusing(t *testing.T, e pgproto3.ErrorResponse) (url string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -39,8 +39,8 @@ func refusing(t *testing.T, e pgproto3.ErrorResponse) (url string) {
 	return fmt.Sprintf("postgres://u@%s/d?sslmode=disable", listener.Addr())
 }
 
-// TestWhatIsALimitOfConnections: a server that has no further connection is none that cannot
-// be asked, while the store has some.
+// TestWhatIsALimitOfConnections checks that a server at its limit of connections does not count as
+// unavailable while the store has a connection.
 func TestWhatIsALimitOfConnections(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -69,19 +69,19 @@ func TestWhatIsALimitOfConnections(t *testing.T) {
 	assert.False(t, crowded(errors.New("no more connections allowed")), "not at the connect")
 }
 
-// TestWhatIsAnOutage: readers are served without the database wherever it has not answered
-// what was asked, and it counts as down where it could not be asked at all. docs/reliability.md
-// has the table.
+// TestWhatIsAnOutage checks that readers are served without the database whenever it has not
+// answered a query, and that it counts as down when it could not be queried at all.
+// docs/reliability.md has the table.
 func TestWhatIsAnOutage(t *testing.T) {
 	t.Parallel()
 	const served, damage = "outage", "damaged"
 	for _, tt := range []struct {
 		code    string
 		readers string
-		counts  bool // against the database: the breaker opens
-		ping    bool // the next ping tells of it
+		counts  bool // as a failure of the database: the breaker opens
+		ping    bool // the next ping reports it
 	}{
-		// The connection.
+		// Errors of the connection.
 		{"08006", served, true, false},
 		{"08P01", served, true, false},
 		{"57P01", served, true, false},
@@ -89,10 +89,10 @@ func TestWhatIsAnOutage(t *testing.T) {
 		{"57P03", served, true, false},
 		{"57P04", served, true, false},
 		{"57P05", served, true, false},
-		// A limit of time of the server's.
+		// Time limits of the server.
 		{queryCanceled, served, false, false},
 		{"55P03", served, false, false},
-		// After all attempts.
+		// Errors that remain after all attempts.
 		{serializationFailure, served, false, false},
 		{deadlockDetected, served, false, false},
 		{tooManyConnections, served, false, false},
@@ -110,7 +110,7 @@ func TestWhatIsAnOutage(t *testing.T) {
 		{"25P04", served, false, false},
 		{"XX000", served, false, false},
 		{"0A000", served, false, false},
-		// Of a value.
+		// Errors of a value.
 		{"22021", damage, false, false},
 		{"23514", damage, false, false},
 		{"54000", damage, false, false},

@@ -19,14 +19,14 @@ import (
 	"github.com/freshet/freshet/social/socialtest"
 )
 
-// scans are the statements that may read a whole table, by a part of their text.
+// scans has, for each statement that may read a whole table, a part of its text.
 var scans = []string{
-	"WHERE id > $1 AND ($2 = ''", // a page of the queue for an operator
+	"WHERE id > $1 AND ($2 = ''", // lists a page of the queue for an operator
 }
 
 var scanned = regexp.MustCompile(`Seq Scan on (?:\w+\.)?(\w+)`)
 
-// tracer keeps each statement that is run, with the arguments of its last time.
+// tracer records each statement and the arguments of its last execution.
 type tracer struct {
 	mu   sync.Mutex
 	seen map[string][]any
@@ -67,10 +67,10 @@ func (tr *tracer) TraceBatchStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceB
 func (tr *tracer) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
 func (tr *tracer) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
 
-// TestNoStatementReadsWholeTables asks PostgreSQL how it runs each statement
-// that the store has used, among many rows: with the values it was run with, and
-// with none in mind, as it does after some times. Nor may one read all that an
-// agent follows or likes to tell it of the posts of a page.
+// TestNoStatementReadsWholeTables checks PostgreSQL's plan, over many rows, of each statement that
+// the store has used: the plan for the values of the call, and the generic plan, which it uses
+// after some calls. No statement may read everything that an agent follows or likes in order to
+// annotate the posts of a page.
 func TestNoStatementReadsWholeTables(t *testing.T) {
 	cfg, err := Config{URL: testenv.Postgres(t), MaxConns: 4}.pool()
 	require.NoError(t, err)
@@ -109,8 +109,8 @@ func TestNoStatementReadsWholeTables(t *testing.T) {
 	}
 }
 
-// TestShortListsArePlannedOnce: PostgreSQL plans the first five calls of a prepared statement
-// for their values. It must then keep a plan for all values, also where lists are short.
+// TestShortListsArePlannedOnce checks that PostgreSQL, which plans the first five calls of a
+// prepared statement for their values, then switches to a generic plan, also where lists are short.
 func TestShortListsArePlannedOnce(t *testing.T) {
 	s, err := Open(t.Context(), Config{URL: testenv.Postgres(t), MaxConns: 1}, social.Options{})
 	require.NoError(t, err)
@@ -128,7 +128,7 @@ func TestShortListsArePlannedOnce(t *testing.T) {
 		"newest of one":  func() error { return last(s.Newest(ctx, []string{"x2"}, social.Position{}, 20)) },
 		"pair of agents": func() error { return last(s.PairEntries(ctx, "x2", "x1", social.Position{}, 20)) },
 	} {
-		s.db.pool.Reset() // another connection, which has prepared nothing
+		s.db.pool.Reset() // forces a new connection, without prepared statements
 		for range calls {
 			require.NoError(t, read(), name)
 		}
@@ -152,13 +152,13 @@ func allowed(text string) bool {
 	return false
 }
 
-// explain returns the plan of a statement that is prepared.
+// explain returns the plan of a prepared statement.
 func explain(t *testing.T, conn *pgxpool.Conn, text string, args []any) string {
 	t.Helper()
 	return explained(t, conn, "EXPLAIN (VERBOSE)", text, args)
 }
 
-// explained returns what a kind of EXPLAIN says of a statement that is prepared.
+// explained returns the output of an EXPLAIN variant for a prepared statement.
 func explained(t *testing.T, conn *pgxpool.Conn, how, text string, args []any) string {
 	t.Helper()
 	_, err := conn.Exec(t.Context(), "PREPARE explained AS "+text)
@@ -182,7 +182,7 @@ func explained(t *testing.T, conn *pgxpool.Conn, how, text string, args []any) s
 	return strings.Join(lines, "\n")
 }
 
-// literal writes a value as SQL.
+// literal formats a value as SQL.
 func literal(t *testing.T, arg any) string {
 	t.Helper()
 	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
@@ -203,7 +203,7 @@ func literal(t *testing.T, arg any) string {
 	return quote(fmt.Sprint(arg))
 }
 
-// fill makes enough rows that reading a table whole is never the best.
+// fill inserts enough rows that a scan of a whole table is never the best plan.
 func fill(t *testing.T, s *Store) {
 	t.Helper()
 	const rows = 20_000

@@ -15,7 +15,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestAPoolerIsNoticed by the number of a session, which it makes up.
+// TestAPoolerIsNoticed checks that a pooler is detected by the session number that it invents.
 func TestAPoolerIsNoticed(t *testing.T) {
 	t.Parallel()
 	direct, err := url.Parse(testenv.Postgres(t))
@@ -47,7 +47,7 @@ func TestAPoolerIsNoticed(t *testing.T) {
 	}
 }
 
-// pooler passes connections on, and gives each session another number, as a pooler does.
+// pooler forwards connections and gives each session a different number, as a pooler does.
 func pooler(t *testing.T, server string) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

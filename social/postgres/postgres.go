@@ -1,15 +1,13 @@
-// Package postgres keeps the social store and its queue in a PostgreSQL
-// database: both contracts for any number of servers.
+// Package postgres implements the social store and its queue in a PostgreSQL database: both
+// contracts, for any number of servers.
 //
-// Every write is one transaction, with its jobs. Transactions are READ COMMITTED
-// and take their locks before they read what they decide by, in one order:
-// circles, agents, posts, rows of the queue, each by key. So a write sees what
-// was committed before its turn, and two never wait for each other. One that
-// PostgreSQL ends nevertheless is run again.
+// Every write is one transaction, with its jobs. Transactions are READ COMMITTED and take their
+// locks before they read the data for their decisions, in one order: circles, agents, posts, rows
+// of the queue, each by key. So a write sees everything committed before its turn, and two never
+// deadlock. One that PostgreSQL aborts nevertheless is retried.
 //
-// A server can start while the database is down: [New] does not dial, and until
-// [Store.Migrate] has succeeded once, every other method answers
-// [social.ErrUnavailable].
+// A server can start while the database is down: [New] does not connect, and until [Store.Migrate]
+// has succeeded once, every other method returns [social.ErrUnavailable].
 package postgres
 
 import (
@@ -32,21 +30,21 @@ import (
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
-// Config is where the database is. Zero fields stand for their defaults.
+// Config configures a [Store]. Zero fields mean the defaults.
 type Config struct {
-	// URL is postgres://user:password@host:port/database?sslmode=…, with what else
-	// libpq knows, and pool_max_conns, which is how many connections this process opens at
-	// most; default 20. The tables are in the first schema of its search_path.
+	// URL is postgres://user:password@host:port/database?sslmode=…, with the other parameters of
+	// libpq, and pool_max_conns, the maximum number of connections of this process; default 20. The
+	// tables are in the first schema of its search_path.
 	URL string
-	// Current returns the URL by now, whose user, password and certificates each new
-	// connection takes. Nil: URL has them.
+	// Current returns the current URL; each new connection takes user, password and certificates
+	// from it. Nil means URL.
 	Current func() string
-	// MaxConns is used in the place of the URL's; 0: that one.
+	// MaxConns overrides the URL's; 0 means no override.
 	MaxConns int
-	// Guard runs a call, or refuses it with an error; kind is "read" or "write". It
-	// may end the call's context before the caller's. Nil: all calls run.
+	// Guard runs a call, or refuses it with an error; kind is "read" or "write". It may end the
+	// call's context before the caller's. Nil means that all calls run.
 	Guard func(ctx context.Context, kind string, call func(context.Context) error) error
-	// Log is told where the server gives fewer connections than MaxConns. Nil: nobody.
+	// Log gets a warning if the server allows fewer connections than MaxConns. Nil disables it.
 	Log *slog.Logger
 }
 
@@ -55,8 +53,7 @@ const (
 	connectTimeout = 5 * time.Second
 )
 
-// Store is a social store and its queue in one database. It is safe for
-// concurrent use.
+// Store is a social store and its queue in one database. It is safe for concurrent use.
 type Store struct {
 	*sqlstore.Store
 	db    *database
@@ -68,8 +65,8 @@ var (
 	_ jobs.Queue   = (*Store)(nil)
 )
 
-// New makes a store without asking the database anything. The error says what
-// is wrong with the configuration; it names no password.
+// New returns a store without connecting to the database. It returns an error for an invalid
+// configuration, which contains no password.
 func New(ctx context.Context, cfg Config, opts social.Options) (*Store, error) {
 	c, err := cfg.pool()
 	if err != nil {
@@ -92,8 +89,7 @@ func newStore(d *database, opts social.Options) *Store {
 	return &Store{Store: sqlstore.New(d, &dialect, opts), db: d, clock: d.clock}
 }
 
-// Open makes a store whose schema is up to date. For its errors see
-// [Store.Migrate].
+// Open returns a store with an up-to-date schema. For its errors see [Store.Migrate].
 func Open(ctx context.Context, cfg Config, opts social.Options) (*Store, error) {
 	s, err := New(ctx, cfg, opts)
 	if err != nil {
@@ -105,8 +101,7 @@ func Open(ctx context.Context, cfg Config, opts social.Options) (*Store, error) 
 	return s, nil
 }
 
-// Check reports what is wrong with the URL and the files that it names. The error names no
-// password.
+// Check checks the URL and the files that it names. The error contains no password.
 func (cfg Config) Check() error {
 	_, err := cfg.pool()
 	return err
@@ -138,9 +133,8 @@ func (cfg Config) pool() (*pgxpool.Config, error) {
 	return c, nil
 }
 
-// renew gives a connection that is about to be made the user, the password and the
-// certificates that there are by now: files may have others than at the start. What cannot
-// be read changes nothing, since a file may be half written.
+// renew gives a new connection the current user, password and certificates: the files may have
+// changed since the start. It ignores errors, since a file may be half written.
 func (cfg Config) renew(_ context.Context, c *pgx.ConnConfig) error {
 	current := cfg.URL
 	if cfg.Current != nil {
@@ -165,8 +159,8 @@ func sameHosts(a, b *pgx.ConnConfig) bool {
 	})
 }
 
-// Ping asks the database whether it answers, on a connection of its own: it waits for no
-// other call.
+// Ping checks whether the database answers, on a separate connection, so that it waits for no other
+// call.
 func (cfg Config) Ping(ctx context.Context) error {
 	pool, err := cfg.pool()
 	if err != nil {
@@ -183,8 +177,8 @@ func (cfg Config) Ping(ctx context.Context) error {
 	return conn.Ping(ctx)
 }
 
-// Close closes the connections, once the calls under way have ended. Calls made
-// after it fail with [social.ErrUnavailable].
+// Close closes the connections, after the calls in progress. Later calls fail with
+// [social.ErrUnavailable].
 func (s *Store) Close() error {
 	s.db.pool.Close()
 	return nil

@@ -17,8 +17,8 @@ import (
 	"github.com/freshet/freshet/social/socialtest"
 )
 
-// conns is how many connections a test takes: the server has a hundred, and
-// other tests run beside.
+// conns limits the connections of a test: the server allows a hundred, and other tests run in
+// parallel.
 const conns = 6
 
 func TestMain(m *testing.M) { os.Exit(testenv.Reuse(m).Run()) }
@@ -37,7 +37,7 @@ func TestQueue(t *testing.T) {
 	})
 }
 
-// TestEachReferenceEnds looks at the tables of a database for columns that hold ids.
+// TestEachReferenceEnds checks all columns of the database that can hold ids.
 func TestEachReferenceEnds(t *testing.T) {
 	url := testenv.ReusedPostgres(t)
 	open(t, url, social.Options{})
@@ -66,8 +66,8 @@ func TestADamagedRow(t *testing.T) {
 	require.ErrorIs(t, err, social.ErrDamaged, "PostgreSQL refuses the value")
 }
 
-// TestTheClockOfTheQueueIsTheDatabases: servers whose clocks are wrong mark, lease, fail and
-// repeat jobs as all others do.
+// TestTheClockOfTheQueueIsTheDatabases checks that servers with wrong clocks mark, lease, fail and
+// repeat jobs like all others.
 func TestTheClockOfTheQueueIsTheDatabases(t *testing.T) {
 	for name, wrong := range map[string]time.Duration{"ahead": 30 * time.Minute, "a little ahead": 20 * time.Second, "behind": -30 * time.Minute} {
 		t.Run(name, func(t *testing.T) {

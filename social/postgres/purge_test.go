@@ -11,8 +11,9 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestAPurgeLocksPostsFirst: a post that is made again removes its promotions while its row is
-// locked. A purge that waited for that row with a lock on one of them would be a deadlock.
+// TestAPurgeLocksPostsFirst checks the order of locks. Creating a post again removes its promotions
+// while its row is locked, so a purge that waited for that row while it held the lock of a
+// promotion would deadlock.
 func TestAPurgeLocksPostsFirst(t *testing.T) {
 	url, ctx := testenv.ReusedPostgres(t), t.Context()
 	s := open(t, url, social.Options{})

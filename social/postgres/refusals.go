@@ -9,8 +9,8 @@ import (
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
-// refusedFor is how long the store says of a call that was refused that the server takes
-// none such. On a full disk some writes still succeed, so one that does proves nothing.
+// refusedFor is how long [Store.Ping] reports a refused call. On a full disk some writes still
+// succeed, so a success proves nothing.
 const refusedFor = 2 * time.Minute
 
 // refusal is a call that the server refused because of its own state.
@@ -19,8 +19,8 @@ type refusal struct {
 	err error
 }
 
-// takesNoWrites reports whether a call has ended so because the server takes no writes: its
-// disk is full, it only reads, or the user may not write.
+// takesNoWrites reports whether a call failed because the server accepts no writes: its disk is
+// full, it is read-only, or the user may not write.
 func takesNoWrites(err error) bool {
 	switch code(err) {
 	case readOnlyTransaction, diskFull, outOfMemory, noPrivilege, ioError:
@@ -29,8 +29,8 @@ func takesNoWrites(err error) bool {
 	return false
 }
 
-// refuses reports whether a call has ended so because of the state that the server or its
-// tables are in, which a ping would not meet.
+// refuses reports whether a call failed because of a state of the server or its tables that a ping
+// would not detect.
 func refuses(err error) bool {
 	switch code(err) {
 	case undefinedTable, undefinedColumn, dataCorrupted, indexCorrupted:
@@ -39,7 +39,7 @@ func refuses(err error) bool {
 	return takesNoWrites(err)
 }
 
-// lastRefusal returns the call that was refused lately; nil: none.
+// lastRefusal returns the error of a recently refused call, or nil.
 func (d *database) lastRefusal() error {
 	if r := d.refused.Load(); r != nil && d.clock().Sub(r.at) <= refusedFor {
 		return r.err
@@ -47,8 +47,8 @@ func (d *database) lastRefusal() error {
 	return nil
 }
 
-// Ping asks whether the server answers, has its tables and takes writes. Where it takes none,
-// as a replica or on a full disk, the error wraps [social.ErrTakesNoWrites], too.
+// Ping checks whether the server answers, has its tables and accepts writes. If it accepts none, as
+// a replica or on a full disk, the error also wraps [social.ErrTakesNoWrites].
 func (s *Store) Ping(ctx context.Context) error {
 	var readOnly bool
 	err := s.db.Read(ctx, func(on sqlstore.Session) error {

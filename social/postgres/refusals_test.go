@@ -10,8 +10,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestPingTellsOfRefusedWrites: a server that only reads answers, and so does one whose disk
-// is full.
+// TestPingTellsOfRefusedWrites checks that a ping fails on a read-only server and on one with a
+// full disk, although both answer.
 func TestPingTellsOfRefusedWrites(t *testing.T) {
 	url := testenv.Postgres(t)
 	now := time.Now()
@@ -41,7 +41,7 @@ func TestPingTellsOfRefusedWrites(t *testing.T) {
 	}
 }
 
-// TestPingTellsOfTablesThatAreGone: a server that answers a ping, and no other call.
+// TestPingTellsOfTablesThatAreGone checks a server that answers pings but fails every other call.
 func TestPingTellsOfTablesThatAreGone(t *testing.T) {
 	url := testenv.Postgres(t)
 	now := time.Now()

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAConnectionTakesWhatFilesSay when it is made: user, password and certificates.
+// TestAConnectionTakesWhatFilesSay checks that each new connection reads the user, the password and
+// the certificates from their files.
 func TestAConnectionTakesWhatFilesSay(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join(t.TempDir(), "root.pem")

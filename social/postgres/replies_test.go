@@ -13,9 +13,9 @@ import (
 	"github.com/freshet/freshet/social/postgres"
 )
 
-// TestRepliesLockTheirRootFirst: who replies locks the post and then the counts of their own
-// posts. A removal that waited for the post with a lock on those would be a deadlock, in which
-// all other replies to it wait.
+// TestRepliesLockTheirRootFirst checks the order of locks. Creating a reply locks the root post and
+// then the post counts of its author. A removal that waited for the post while it held the lock of
+// those counts would deadlock, and all other replies to the post would wait.
 func TestRepliesLockTheirRootFirst(t *testing.T) {
 	for name, remove := range map[string]func(ctx context.Context, s *postgres.Store, reply string) error{
 		"deleted": func(ctx context.Context, s *postgres.Store, reply string) error {

@@ -14,11 +14,11 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// Authors of very many posts, each of another reach: n is public, p is for followers, c is
-// for a circle of which m is in, and mentions m. s is mentioned by c in all of them, too, and
-// f follows all of them. r and q have answered a post of n's, and one of p's.
+// bigAuthors creates authors of very many posts, with one audience each: n posts for everybody, p
+// for followers, and c for a circle that has m as a member. All posts of c mention m and s. f
+// follows all three. r and q have replied to a post of n and to one of p, respectively.
 var bigAuthors = []string{
-	// In one transaction each post would make another version of its author's counts.
+	// Within one transaction each post would create another row version of its author's counts.
 	`ALTER TABLE posts DISABLE TRIGGER USER`,
 	`INSERT INTO posts SELECT a || n, a, 1600000000 + n, reach, '', 'public', 'public', 1, 0, 0, 0, n, 0, 0, 0, 0, 0, 0, '{}', '{}', '{"caption":"x"}'
 		FROM generate_series(1, 100000) n, (VALUES ('n', 2), ('p', 1), ('c', 0)) v (a, reach)`,
@@ -35,9 +35,9 @@ var bigAuthors = []string{
 	`VACUUM ANALYZE posts, post_circles, post_mentions, authors, follows, circles, members, post_counts`,
 }
 
-// TestRowsThatAreRead asks PostgreSQL how many rows each statement of a call reads, where
-// authors have 100,000 posts: those that a page shows, whoever asks, and of cards those
-// that a bound allows.
+// TestRowsThatAreRead checks how many rows PostgreSQL reads for each statement of a call when
+// authors have 100,000 posts: only those that the page shows, for any reader, and for cards no more
+// than their bound.
 func TestRowsThatAreRead(t *testing.T) {
 	cfg, err := Config{URL: testenv.Postgres(t), MaxConns: 4}.pool()
 	require.NoError(t, err)
@@ -52,7 +52,7 @@ func TestRowsThatAreRead(t *testing.T) {
 		_, err := pool.Exec(t.Context(), text)
 		require.NoError(t, err, text)
 	}
-	const page, few = 51, 8 * 51 // few: of each source a page, of the three reaches, and each post's own row; of a tile 8: who may see it
+	const page, few = 51, 8 * 51 // few: a page of each source and of each of the three audiences, and each post's own row; 8 rows per tile to decide who may see it
 	bounded := 6 * social.MaxAddressed
 	for name, call := range readsOfMuch(s, page) {
 		most := few
@@ -76,7 +76,7 @@ type reading struct {
 	bounded bool // by [social.MaxAddressed]
 }
 
-// readsOfMuch are the calls whose cost could grow with what an author has made.
+// readsOfMuch returns the calls that could cost more as an author has more posts.
 func readsOfMuch(s *Store, page int) map[string]reading {
 	all := map[string]reading{
 		"newest": {run: func(ctx context.Context) error {
@@ -128,7 +128,7 @@ func readsOfMuch(s *Store, page int) map[string]reading {
 
 func last[T any](_ T, err error) error { return err }
 
-// scan is a part of a plan that was run.
+// scan is a node of an executed plan.
 type scan struct {
 	Rows    float64 `json:"Actual Rows"`
 	Loops   float64 `json:"Actual Loops"`
@@ -148,7 +148,7 @@ func (s scan) rows() (n float64) {
 	return n
 }
 
-// rowsRead runs a statement and returns how many rows of tables and indexes it reads.
+// rowsRead runs a statement and returns the number of table and index rows it reads.
 func rowsRead(t *testing.T, pool *pgxpool.Pool, mode, text string, args []any) int {
 	t.Helper()
 	conn, err := pool.Acquire(t.Context())

@@ -19,24 +19,23 @@ import (
 //go:embed migrations/*.sql
 var files embed.FS
 
-// versions is the table of the migrations that were applied. It is not goose's
-// own default: another program may use that in the same schema.
+// versions is the table of applied migrations. It is not goose's default, which another program may
+// use in the same schema.
 const versions = "freshet_migrations"
 
-// How long a server waits for another one that migrates: seconds between two
-// tries, and how many.
+// How long a server waits for another that migrates: seconds between attempts, and their number.
 const (
 	lockPeriod = 1
 	lockTries  = 600
 )
 
-// Migrate brings the schema up to date, if it is not, and lets the other methods
-// be used. A newer one that says that this version can use it stays as it is. Any number of
-// servers may call it at once: one migrates, the others wait. Each migration is a transaction, so one that was broken off has changed
+// Migrate brings the schema up to date, if necessary, and enables the other methods. A newer schema
+// that this version can use stays as it is. Any number of servers may call it at once: one
+// migrates, the others wait. Each migration is a transaction, so an interrupted one has changed
 // nothing.
 //
-// Errors: [errNewerSchema]; [errNoSchema]; [social.ErrUnavailable] where the server does not answer, after
-// which it may be called again; others say what the database refuses.
+// Errors: [errNewerSchema]; [errNoSchema]; [social.ErrUnavailable] if the server does not answer,
+// after which it may be called again; others are the database's refusals.
 func (s *Store) Migrate(ctx context.Context) error {
 	q := querying{ctx, s.db.pool}
 	v, err := q.versions()
@@ -62,8 +61,8 @@ func (s *Store) Migrate(ctx context.Context) error {
 	return fmt.Errorf("%w: postgres: migrate: %w", social.ErrUnavailable, reason(err))
 }
 
-// passing reports whether an error of the server is one of its state rather
-// than of what was asked: it starts or stops, or has no room.
+// passing reports whether an error of the server is temporary: it starts or stops, or lacks
+// resources.
 func passing(err error) bool {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) || len(e.Code) != 5 {
@@ -78,15 +77,15 @@ func passing(err error) bool {
 
 // Schema is the version of a database's tables.
 type Schema struct {
-	Found  int64 // 0: there are none
+	Found  int64 // 0 if there are none
 	Known  int64 // the newest that this program knows
-	Oldest int64 // of the oldest programs that can use the tables, where they are newer
+	Oldest int64 // the schema that a program must know to use the tables, if they are newer
 }
 
 // Usable reports whether this program can use the tables, once they are migrated.
 func (s Schema) Usable() bool { return s.Found <= s.Known || s.Oldest <= s.Known }
 
-// versions tells the version of the tables that there are.
+// versions returns the version of the existing tables.
 func (q querying) versions() (s Schema, err error) {
 	sources, err := fs.Glob(files, "migrations/*.sql")
 	if err != nil {
@@ -104,7 +103,7 @@ func (q querying) versions() (s Schema, err error) {
 	return s, err
 }
 
-// migrate applies what is missing, under a lock that is the schema's own.
+// migrate applies the missing migrations, under a lock specific to the schema.
 func (s *Store) migrate(ctx context.Context) error {
 	return s.migrating(ctx, func(p *goose.Provider) error {
 		_, err := p.Up(ctx)
@@ -112,7 +111,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	})
 }
 
-// migrating runs do with what applies migrations.
+// migrating runs do with a provider of the migrations.
 func (s *Store) migrating(ctx context.Context, do func(*goose.Provider) error) (err error) {
 	var id *int64
 	if err := s.db.pool.QueryRow(ctx, `SELECT hashtextextended('freshet ' || current_schema(), 0)`).Scan(&id); err != nil {

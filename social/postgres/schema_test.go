@@ -20,11 +20,11 @@ import (
 	"github.com/freshet/freshet/social/socialtest"
 )
 
-var zero time.Time // of changes that are made here
+var zero time.Time // the time of changes made locally
 
 func script(t *testing.T, url, text string) {
 	t.Helper()
-	ctx := context.WithoutCancel(t.Context()) // also in a cleanup
+	ctx := context.WithoutCancel(t.Context()) // usable in a cleanup, too
 	c, err := pgx.Connect(ctx, url)
 	require.NoError(t, err)
 	defer func() { _ = c.Close(ctx) }()
@@ -32,7 +32,7 @@ func script(t *testing.T, url, text string) {
 	require.NoError(t, err)
 }
 
-// TestOpenAtOnce starts several servers over an empty database.
+// TestOpenAtOnce starts several servers on an empty database at the same time.
 func TestOpenAtOnce(t *testing.T) {
 	url := testenv.Postgres(t)
 	var group sync.WaitGroup
@@ -48,9 +48,8 @@ func TestOpenAtOnce(t *testing.T) {
 	group.Wait()
 }
 
-// next makes the database, which this version has made, one of the next version: every table has
-// a column more, there is another table, and it says that programs of the version oldest can
-// still use it.
+// next turns a database of this version into one of the next version: every table has an additional
+// column, there is another table, and programs from version oldest on can still use it.
 func next(t *testing.T, url string, oldest int64) {
 	t.Helper()
 	script(t, url, fmt.Sprintf(`DO $$
@@ -65,8 +64,8 @@ func next(t *testing.T, url string, oldest int64) {
 		INSERT INTO freshet_migrations (version_id, is_applied) SELECT max(version_id) + 1, true FROM freshet_migrations`, oldest))
 }
 
-// TestADatabaseOfTheNextVersion has columns and a table that this version does not know, and
-// says whether this version can use it.
+// TestADatabaseOfTheNextVersion has columns and a table that this version does not know, and states
+// whether this version can use it.
 func TestADatabaseOfTheNextVersion(t *testing.T) {
 	for above, usable := range []bool{true, false} {
 		url := testenv.Postgres(t)
@@ -109,7 +108,8 @@ func TestASearchPathOfNoSchema(t *testing.T) {
 	require.NotErrorIs(t, err, social.ErrUnavailable, "waiting does not help")
 }
 
-// TestMigrateIsWholeOrNot finds a table of another program's in the way.
+// TestMigrateIsWholeOrNot checks that a migration is rolled back when another program's table has a
+// name it needs.
 func TestMigrateIsWholeOrNot(t *testing.T) {
 	url := testenv.Postgres(t)
 	script(t, url, `CREATE TABLE likes (id int)`)
@@ -167,7 +167,7 @@ func TestCheck(t *testing.T) {
 	require.InDelta(t, -ahead.Seconds(), r.Skew.Seconds(), 60, "the server of these tests has this machine's clock")
 	require.Positive(t, r.Trip)
 
-	// A unique index over doubles, built beside the writers, fails and stays.
+	// A concurrently built unique index over duplicates fails and remains as an invalid index.
 	script(t, url, `INSERT INTO blocks (agent, other, at) VALUES ('a', 'b', 1), ('a', 'c', 1)`)
 	c, err := pgx.Connect(t.Context(), url)
 	require.NoError(t, err)

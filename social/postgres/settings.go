@@ -6,14 +6,14 @@ import (
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
-// Settings keeps a text for all servers over the database. Errors wrap
+// Settings stores one text, shared by all servers of the database. Errors wrap
 // [social.ErrUnavailable].
 type Settings struct{ db *database }
 
-// Settings returns what is kept for all servers.
+// Settings returns the store of the shared text.
 func (s *Store) Settings() Settings { return Settings{s.db} }
 
-// Kept returns the text; "" where there is none.
+// Kept returns the text, or "" if there is none.
 func (s Settings) Kept(ctx context.Context) (text string, err error) {
 	err = s.db.Read(ctx, func(on sqlstore.Session) error {
 		_, err := on.Row([]any{&text}, `SELECT value FROM freshet_settings WHERE name = 'shared'`)
@@ -22,7 +22,7 @@ func (s Settings) Kept(ctx context.Context) (text string, err error) {
 	return text, dialect.Failed(ctx, "settings", err)
 }
 
-// Keep keeps the text in the place of any other; with once, unless there is one.
+// Keep replaces the text; with once, only if there is none.
 func (s Settings) Keep(ctx context.Context, text string, once bool) error {
 	there := "(name) DO UPDATE SET value = excluded.value"
 	if once {

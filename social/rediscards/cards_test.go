@@ -52,7 +52,7 @@ func TestWhatIsKept(t *testing.T) {
 		c := rediscards.New(client, prefix)
 		assert.Empty(t, kept(t, c))
 		a, b := card("post:a", 1), card("post:b", 7)
-		toReader := a // as one reader was answered
+		toReader := a // the answer to one reader
 		toReader.Reason, toReader.HasLiked, toReader.CanReply, toReader.CanReact = social.Follow, true, true, true
 		closed, hidden, bare := card("post:closed", 1), card("post:hidden", 1), card("post:bare", 1)
 		closed.Public, hidden.Visible, bare.Content = false, false, nil
@@ -67,7 +67,8 @@ func TestWhatIsKept(t *testing.T) {
 	})
 }
 
-// TestTheNewestHolds writes versions and tombstones of a post in every order.
+// TestTheNewestHolds writes versions and tombstones of a post in every order: the newest one is
+// retained.
 func TestTheNewestHolds(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
@@ -82,7 +83,7 @@ func TestTheNewestHolds(t *testing.T) {
 		n := 0
 		for _, test := range []struct {
 			writes []string
-			want   int64 // 0: gone
+			want   int64 // 0: deleted
 		}{
 			{[]string{"1", "2"}, 2},
 			{[]string{"1", "gone 2"}, 0},
@@ -103,7 +104,8 @@ func TestTheNewestHolds(t *testing.T) {
 	})
 }
 
-// TestAServerWithoutTheScript learns it while another server is down, whose card fails first.
+// TestAServerWithoutTheScript checks that a server gets a script it lacks when the card of another
+// server, which is down, fails first.
 func TestAServerWithoutTheScript(t *testing.T) {
 	t.Parallel()
 	client, serves := testenv.RedisClusterOneDown(t)
@@ -158,8 +160,8 @@ func TestErasedAuthors(t *testing.T) {
 	})
 }
 
-// TestWritersAtOnce has many writers of one post: whatever comes last, the
-// tombstone holds.
+// TestWritersAtOnce has many concurrent writers of one post: the tombstone prevails, whichever
+// write is last.
 func TestWritersAtOnce(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {

@@ -18,7 +18,7 @@ func BenchmarkQueue(b *testing.B) {
 	jobstest.Benchmark(b, open(b, filepath.Join(b.TempDir(), "s.db"), social.Options{}))
 }
 
-// BenchmarkCreatePost has one writer, and sixteen.
+// BenchmarkCreatePost runs with one writer and with sixteen.
 func BenchmarkCreatePost(b *testing.B) {
 	for _, writers := range []int{1, 16} {
 		b.Run(fmt.Sprint(writers), func(b *testing.B) {
@@ -51,7 +51,7 @@ func BenchmarkFollowAll(b *testing.B) {
 	socialtest.BenchmarkFollowAll(b, open(b, filepath.Join(b.TempDir(), "s.db"), social.Options{}))
 }
 
-// graph is a reader who follows authors with posts each.
+// graph returns a store with one reader, who follows the given number of authors with posts each.
 func graph(b *testing.B, authors, posts int) *sqlite.Store {
 	b.Helper()
 	s := open(b, filepath.Join(b.TempDir(), "s.db"), social.Options{})

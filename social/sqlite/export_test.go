@@ -6,7 +6,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// StoredCards answers [Store.Cards] from the file.
+// StoredCards is [Store.Cards] without the cache: it reads from the file.
 func (s *Store) StoredCards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
 	return s.Store.Cards(ctx, reader, posts)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/freshet/freshet/social/sqlite"
 )
 
-// world is a store with posts of every audience, circles and some agents.
+// world is a store with posts for every audience, circles and some agents.
 type world struct {
 	*testing.T
 	*sqlite.Store
@@ -47,7 +47,8 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// changes are the operations that may change a card. Which of them are refused does not matter.
+// changes returns the operations that may change a card. It does not matter which of them are
+// refused.
 func (w *world) changes() map[string]func() error {
 	ctx, any := w.Context(), func(of []string) string { return of[w.r.IntN(len(of))] }
 	post := func() string { return w.posts[w.r.IntN(len(w.posts))].ID }
@@ -80,7 +81,7 @@ func (w *world) changes() map[string]func() error {
 	}
 }
 
-// compare compares what is remembered with what is in the file.
+// compare compares the cached cards with those in the file.
 func (w *world) compare(after string) {
 	for _, reader := range append(w.agents, "", "dee") {
 		want, err := w.StoredCards(w.Context(), reader, w.posts)
@@ -91,8 +92,8 @@ func (w *world) compare(after string) {
 	}
 }
 
-// TestChangesReachWhatIsRemembered changes what cards are made of, and compares the cards
-// with those of the file after each change.
+// TestChangesReachWhatIsRemembered changes the data that cards are made of and checks after each
+// change that the cached cards equal those of the file.
 func TestChangesReachWhatIsRemembered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -110,7 +111,7 @@ func TestChangesReachWhatIsRemembered(t *testing.T) {
 	for _, name := range names {
 		require.Positive(t, held[name], name)
 	}
-	// What comes from another system may come in any order: the member before the circle.
+	// Events of another system may arrive in any order: here the member before the circle.
 	now := time.Now()
 	_, err := w.AddMember(t.Context(), "c3", "dee", "", now)
 	require.NoError(t, err)
@@ -126,8 +127,8 @@ func TestChangesReachWhatIsRemembered(t *testing.T) {
 	w.compare("an author is erased")
 }
 
-// TestWritersAndReadersAgree has several agents write and read at once: what a write has
-// answered, every later answer has.
+// TestWritersAndReadersAgree has several agents write and read concurrently, and checks that every
+// read after the answer of a write reflects that write.
 func TestWritersAndReadersAgree(t *testing.T) {
 	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "social.db"), social.Options{})

@@ -11,7 +11,8 @@ import (
 	"github.com/freshet/freshet/social/socialtest"
 )
 
-// TestPostsThatAreThereAreCounted brings a file up to date that has posts and no counts.
+// TestPostsThatAreThereAreCounted checks that a migration counts the posts of a file that has no
+// counts.
 func TestPostsThatAreThereAreCounted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "social.db")
 	db, err := sqlitefile.Connect(path, "rwc")
@@ -46,8 +47,8 @@ func TestPostsThatAreThereAreCounted(t *testing.T) {
 	}
 }
 
-// TestReferencesOfBeforeStay brings a file up to date that has no incarnations: what was given
-// to what is there holds, also where it had been made again, and ends with it.
+// TestReferencesOfBeforeStay migrates a file without incarnations. References to existing posts
+// stay valid, also to posts that had been created again, and end when the post does.
 func TestReferencesOfBeforeStay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "social.db")
 	db, err := sqlitefile.Connect(path, "rwc")

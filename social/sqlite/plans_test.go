@@ -14,15 +14,15 @@ import (
 	"github.com/freshet/freshet/social/socialtest"
 )
 
-// scans are the steps that may read a whole table, by a part of their text.
+// scans has, for each step that may read a whole table, a part of its text.
 var scans = []string{
-	"SCAN jobs USING INDEX jobs_by_priority", // in its order, of those that wait, until there are enough
+	"SCAN jobs USING INDEX jobs_by_priority", // reads pending jobs in order until there are enough
 }
 
 var scanned = regexp.MustCompile(`SCAN (posts|p|q|authors|a|follows|f|members|m|circles|c|likes|l|blocks|b|jobs|post_\w+|pc)\b`)
 
-// TestNoStatementReadsWholeTables asks SQLite how it runs each statement that
-// the store has used, and looks that it compiles each only once.
+// TestNoStatementReadsWholeTables checks SQLite's plan of each statement that the store has used,
+// and that each was compiled only once.
 func TestNoStatementReadsWholeTables(t *testing.T) {
 	ctx := t.Context()
 	s, err := Open(ctx, filepath.Join(t.TempDir(), "social.db"), social.Options{})

@@ -11,16 +11,16 @@ import (
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
-// readers are the connections that read, and their prepared statements.
+// readers are the connections for reads, and their prepared statements.
 type readers struct {
 	db    *sql.DB
 	stmts sync.Map // by their texts
-	// snapshots bounds the connections of reads that gather rows from many places and may be
-	// slow. The others, which look up what they are asked for, never wait for those.
+	// snapshots limits the connections of reads that gather rows from many places and may be slow.
+	// Other reads, which are lookups, never wait for those.
 	snapshots *semaphore.Weighted
 }
 
-// newReaders makes readers, half of whose connections snapshots may take.
+// newReaders returns readers that allow snapshots half of the connections.
 func newReaders(db *sql.DB) *readers {
 	half := int64(db.Stats().MaxOpenConnections) / 2
 	return &readers{db: db, snapshots: semaphore.NewWeighted(max(1, half))}
@@ -41,7 +41,7 @@ func (r *readers) Snapshot(ctx context.Context, do func(sqlstore.Session) error)
 	if err != nil {
 		return err
 	}
-	var first []string // texts that are used for the first time
+	var first []string // texts used for the first time
 	defer func() { r.keep(ctx, first) }()
 	defer func() {
 		if undo := t.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) {
@@ -52,25 +52,25 @@ func (r *readers) Snapshot(ctx context.Context, do func(sqlstore.Session) error)
 		if stmt, ok := r.stmts.Load(text); ok {
 			return t.StmtContext(ctx, stmt.(*sql.Stmt)), nil
 		}
-		// On the transaction's own connection: who has one and waits for another
-		// may wait for somebody who does the same.
+		// On the transaction's own connection: waiting for a second one while holding the first can
+		// deadlock.
 		first = append(first, text)
 		return t.PrepareContext(ctx, text)
 	}
 	return do(querying{ctx: ctx, prepare: prepare})
 }
 
-// keep prepares statements for the next time.
+// keep prepares statements for later use.
 func (r *readers) keep(ctx context.Context, texts []string) {
 	for _, text := range texts {
 		if _, err := r.prepare(ctx, text); err != nil {
-			return // the next one to need it finds out why
+			return // the next use returns the error
 		}
 	}
 }
 
-// prepare keeps each statement; the pool prepares it on each connection when it
-// is first used there. There is a fixed number of texts.
+// prepare caches each statement; the pool prepares it on each connection at its first use there.
+// The number of texts is fixed.
 func (r *readers) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 	if stmt, ok := r.stmts.Load(text); ok {
 		return stmt.(*sql.Stmt), nil

@@ -13,8 +13,8 @@ import (
 	"github.com/freshet/freshet/social/sqlite"
 )
 
-// TestManyFirstReads has more readers than connections, each of which is the
-// first to need its statements.
+// TestManyFirstReads has more readers than connections, and each reader is the first to need its
+// statements.
 func TestManyFirstReads(t *testing.T) {
 	t.Parallel()
 	for range 5 {
@@ -42,7 +42,7 @@ func TestManyFirstReads(t *testing.T) {
 				})
 			}
 			close(begin)
-			group.Wait() // it panics where readers wait for each other
+			group.Wait() // panics if readers wait for each other
 			require.NoError(t, s.Close())
 		})
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
-// forms are the texts of a statement in SQLite. one is for lists of texts that have a
-// single element each, which most have: it needs no table of them. It is "" where the
-// statement reads its lists in another way, too.
+// forms are the texts of a statement in SQLite. one is for lists of texts with a single element,
+// the most frequent case, and needs no table of them. It is "" if the statement also reads its
+// lists in another way.
 type forms struct{ many, one string }
 
 var (
@@ -23,11 +23,11 @@ var (
 	unnest    = regexp.MustCompile(`unnest\(('[^']*'|[$@]\w+)::\w+\[\](, \$\d+::\w+\[\])*\)( WITH ORDINALITY)? (\w+) \(([^)]*)\)(\s+JOIN)?`)
 	selected  = regexp.MustCompile(`\(SELECT ([$@]\w+::\w+\[\])\)`)
 	among     = regexp.MustCompile(`(?s)ctid = ANY \(ARRAY\(SELECT x\.ctid FROM (\w+)( x .*?) FOR UPDATE OF x SKIP LOCKED\)\)`)
-	// keys are those of tables that have no column id.
+	// keys are the primary keys of tables without a column id.
 	keys = map[string]string{"follows": "agent, author", "members": "circle, agent", "post_circles": "post, circle", "post_keys": "author, key"}
 
-	// rules are for what has another form here. Lists in columns are JSON. There is no LATERAL:
-	// a correlated list of row ids reads as far into an index as it must, too.
+	// rules rewrite expressions that SQLite lacks. Lists in columns are JSON. There is no LATERAL:
+	// a correlated list of row ids also reads an index only as far as necessary.
 	rules = []struct {
 		from *regexp.Regexp
 		to   string
@@ -37,8 +37,8 @@ var (
 		{regexp.MustCompile(`(?s)LATERAL \(SELECT q\.author, q\.created_at, q\.id AS id (.*) p\n`), "posts p ON p.seq IN (SELECT q.seq $1\n"},
 		{regexp.MustCompile(`(?s)LATERAL \(SELECT q\.author, q\.created_at, q\.post AS id (.*) p\n`), "posts p ON p.id IN (SELECT q.post $1\n"},
 	}
-	// words mean the same as PostgreSQL's, or stand for nothing that SQLite does. It says LIMIT
-	// +$1 because SQLite compiles a statement anew for each value of a bare parameter there.
+	// words have an equivalent in SQLite, or none because they have no effect there. LIMIT is LIMIT
+	// +$1 because SQLite compiles a statement again for each value of a bare parameter there.
 	words = strings.NewReplacer(
 		sqlstore.Now, "$1", "::bigint", "", "::text", "", ` COLLATE "C"`, "", " OFFSET 0", "", "LIMIT $", "LIMIT +$", "LIMIT @", "LIMIT +@",
 		"greatest(", "max(", "least(", "min(", "cardinality(p.grants) > 0", "p.grants <> ''", "cardinality($2::text[]) = 0", "$2 = '[]'",
@@ -46,7 +46,7 @@ var (
 		" FOR KEY SHARE", "", " FOR NO KEY UPDATE", "", " FOR UPDATE OF j", "", " FOR UPDATE", "", " SKIP LOCKED", "")
 )
 
-// rewrite makes a statement of the store SQLite's.
+// rewrite translates a statement of the store for SQLite.
 func rewrite(text string) forms {
 	if f, ok := known.Load(text); ok {
 		return f.(forms)
@@ -66,8 +66,8 @@ func rewrite(text string) forms {
 	return f
 }
 
-// rows reads a list or a table as JSON, before what is joined with it. The limit has SQLite
-// take each row of a table out of its JSON once, not again for each use of a column.
+// rows reads a list or a table as JSON, before the tables joined with it. The limit makes SQLite
+// extract each row of a table from its JSON once, not for each use of a column.
 func rows(text string) string {
 	m := unnest.FindStringSubmatch(text)
 	list, table, ordinal, alias, columns, join := m[1], m[2] != "", m[3] != "", m[4], strings.Split(m[5], ", "), m[6]
@@ -92,15 +92,15 @@ func rows(text string) string {
 	return `(SELECT ` + strings.Join(columns, ", ") + ` FROM json_each(` + list + `)` + limit + `) ` + alias + join
 }
 
-// amongKeys looks for a row by its key.
+// amongKeys selects rows by primary key.
 func amongKeys(text string) string {
 	m := among.FindStringSubmatch(text)
 	key := cmp.Or(keys[m[1]], "id")
 	return `(` + key + `) IN (SELECT x.` + strings.ReplaceAll(key, ", ", ", x.") + ` FROM ` + m[1] + m[2] + `)`
 }
 
-// numbered leaves out the numbers of parameters that stand once each, in their order: the
-// driver binds those faster.
+// numbered removes the numbers of parameters if each occurs once and in order: the driver binds
+// those faster.
 func numbered(text string) string {
 	for i, number := range parameter.FindAllString(text, -1) {
 		if number != fmt.Sprintf("$%d", i+1) {

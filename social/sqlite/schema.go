@@ -4,10 +4,10 @@ import (
 	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
-// Schema is the file's. Its id is the letters "frss".
+// Schema is the schema of the file. Its id is the letters "frss".
 //
-// Stamps are Unix microseconds. gone is 0 of what is there, else when this store
-// was told that it is not, or not yet; it stays for a while as a tombstone.
+// Stamps are Unix microseconds. gone is 0 for a row that exists, else the time when this store
+// learned that it does not, or not yet; the row stays for a while as a tombstone.
 var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, Migrations: []string{
 	`CREATE TABLE posts (
 		seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
@@ -87,13 +87,12 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	`ALTER TABLE jobs ADD COLUMN changed INTEGER NOT NULL DEFAULT 0; -- when the row was changed last, by the queue's clock
 	 ALTER TABLE jobs ADD COLUMN worker TEXT NOT NULL DEFAULT ''; -- whom it is leased to`,
 
-	// How many posts of an author are there, by who may see them, so that nobody counts
-	// rows to read a card: public; to followers; made here and not public. Triggers keep
-	// them, so that nothing that changes a post is forgotten. What was published before an
-	// erasure is not there, from the moment on that the erasure commits.
+	// The number of an author's posts by who may see them, so that reading a card counts no rows:
+	// public; to followers; made here and not public. Triggers maintain it, so that no change of a
+	// post is missed. Posts from before an erasure stop counting when the erasure commits.
 	//
-	// Posts of an author are read by who may see them: those that a reader may not see
-	// are not walked. What mentions an agent is found by its author, too.
+	// Posts of an author are read by who may see them, without scanning those that a reader may not
+	// see. Posts that mention an agent are also found by author.
 	`CREATE TABLE post_counts (author TEXT NOT NULL PRIMARY KEY,
 		public INTEGER NOT NULL, followers INTEGER NOT NULL, own INTEGER NOT NULL) WITHOUT ROWID;
 	 INSERT INTO post_counts SELECT p.author, sum(p.reach = 2), sum(p.reach = 1), sum(p.reach < 2 AND p.origin = '')
@@ -113,12 +112,12 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	 CREATE INDEX posts_by_author ON posts (author, reach, created_at DESC, id DESC) WHERE gone = 0;
 	 CREATE INDEX post_mentions_by_author ON post_mentions (agent, author, created_at DESC, post DESC);`,
 
-	// What was given to a post or a circle ends with it, also where its id is used again. An
-	// incarnation is the stamp at which the life began that something was given to: it holds
-	// while it is later than the stamp at which its target was last removed. 1 stands for
-	// what was given before there were incarnations.
+	// Likes, memberships and the circles of a post end with the post or the circle, even if its id
+	// is used again. An incarnation is the stamp at which the life of the target began: it is valid
+	// while later than the stamp of the target's last removal. 1 means from before there were
+	// incarnations.
 	//
-	// That an agent was erased is not forgotten: it ends what still refers to the id.
+	// The erasure of an agent is stored forever: it ends what still refers to the id.
 	`ALTER TABLE likes ADD COLUMN incarnation INTEGER NOT NULL DEFAULT 1;
 	 ALTER TABLE post_circles ADD COLUMN incarnation INTEGER NOT NULL DEFAULT 1;
 	 ALTER TABLE members ADD COLUMN incarnation INTEGER NOT NULL DEFAULT 1;
@@ -131,11 +130,11 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	 DROP INDEX authors_erased;
 	 CREATE INDEX authors_erased ON authors (erased) WHERE erased > 0 AND erased_agent = 0;`,
 
-	// Groups and events are circles that their members know: see social.CircleTerms. Their
-	// members see what was created after since, which is 0 in circles alone.
+	// Groups and events are circles that their members know of: see social.CircleTerms. Members see
+	// posts created after since, which is always 0 in circles and never in groups.
 	//
-	// An incarnation of 1 is now the life that there is, so that an end of before that is told
-	// late ends nothing of it, or none.
+	// An incarnation of 1 becomes that of the current life, if there is one, so that an earlier
+	// removal that is reported late has no effect on it.
 	`ALTER TABLE circles ADD COLUMN kind TEXT NOT NULL DEFAULT 'circle';
 	 ALTER TABLE circles ADD COLUMN post TEXT NOT NULL DEFAULT '';
 	 ALTER TABLE circles ADD COLUMN history TEXT NOT NULL DEFAULT '';
@@ -152,11 +151,10 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 		WHERE p.id = post_circles.post AND c.id = post_circles.circle AND c.gone = 0 AND post_circles.incarnation = 1;
 	 UPDATE post_circles SET incarnation = 0 WHERE incarnation = 1 AND NOT EXISTS (SELECT 1 FROM circles c WHERE c.id = post_circles.circle);`,
 
-	// A reply is a post with a root, the post that it stands under: it is seen by who sees
-	// that, as long as root_life, the stamp at which the life of the root began, is later
-	// than the stamp at which that was last removed. The reach of a reply is 3 under what is
-	// public, 4 under the rest: no list of posts has it. Whom replies mention is for the day
-	// these are erased: it grants nothing.
+	// A reply is a post with a root post. It is visible to those who may see the root, as long as
+	// root_life, the stamp at which the life of the root began, is later than the stamp of the
+	// root's last removal. The reach of a reply is 3 under a public post, else 4: no list of posts
+	// has these. The mentions of replies grant nothing; they are stored for the agents' erasure.
 	`ALTER TABLE posts ADD COLUMN root TEXT NOT NULL DEFAULT '';
 	 ALTER TABLE posts ADD COLUMN root_life INTEGER NOT NULL DEFAULT 0;
 	 ALTER TABLE posts ADD COLUMN comments_here INTEGER NOT NULL DEFAULT 0; -- undeleted replies
@@ -168,15 +166,15 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	 ALTER TABLE revived ADD COLUMN author TEXT NOT NULL DEFAULT ''; -- of posts that were deleted, too: their replies are still to be removed
 	 CREATE INDEX revived_by_author ON revived (author);`,
 
-	// Whether an event has made the circle: members' posts that events tell of reach such
-	// groups alone.
+	// Whether an event created the circle: members' posts that events report only reach such
+	// groups.
 	`ALTER TABLE circles ADD COLUMN told INTEGER NOT NULL DEFAULT 0;`,
-	// Whom an agent may want to follow, as of a stamp: see social.Suggestions.
+	// Authors whom an agent may want to follow, as of a stamp: see social.Suggestions.
 	`CREATE TABLE suggestions (agent TEXT NOT NULL PRIMARY KEY, at INTEGER NOT NULL, content TEXT NOT NULL) WITHOUT ROWID; -- JSON
 	 CREATE INDEX suggestions_by_time ON suggestions (at);`,
 }}
 
-// Parts of the triggers that keep post_counts.
+// Parts of the triggers that maintain post_counts.
 const (
 	recounts = `(OLD.author, OLD.reach, OLD.origin, OLD.created, OLD.gone) IS NOT (NEW.author, NEW.reach, NEW.origin, NEW.created, NEW.gone)`
 	counted  = `INSERT INTO post_counts (author, public, followers, own)
@@ -186,7 +184,7 @@ const (
 		own = own - (OLD.reach < 2 AND OLD.origin = '') WHERE author = OLD.author;`
 )
 
-// countsOf says whether a row of posts is one that is counted.
+// countsOf is true if a row of posts is counted.
 func countsOf(row string) string {
 	return row + `.gone = 0 AND ` + row + `.created > ifnull((SELECT erased FROM authors WHERE id = ` + row + `.author), 0)`
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
-// querying runs prepared statements, of one transaction or each by itself.
+// querying runs prepared statements, in one transaction or each separately.
 type querying struct {
 	ctx     context.Context
 	prepare func(context.Context, string) (*sql.Stmt, error)
@@ -18,8 +18,8 @@ type querying struct {
 
 var _ sqlstore.Writing = querying{}
 
-// use prepares a statement, and makes its arguments what the driver takes. Lists are JSON, but
-// for those that are compared with as one text.
+// use prepares a statement and converts its arguments for the driver. Lists become JSON, except
+// single elements that are compared as strings.
 func (q querying) use(text string, args []any) (stmt *sql.Stmt, values []any, err error) {
 	f := rewrite(text)
 	plain, one := true, f.one != ""
@@ -55,16 +55,16 @@ func (q querying) Exec(text string, args ...any) (changed int64, err error) {
 	return res.RowsAffected()
 }
 
-// Later is Exec: there is no trip to save.
+// Later is Exec: there is no round trip to save.
 func (q querying) Later(text string, args ...any) error {
 	_, err := q.Exec(text, args...)
 	return err
 }
 
-// Row reads one row and says whether there is one.
+// Row reads one row and reports whether there is one.
 func (q querying) Row(into []any, text string, args ...any) (found bool, err error) {
 	err = q.Each(func(scan sqlstore.Scan) error {
-		if found { // only the first row is asked for
+		if found { // only the first row is read
 			return nil
 		}
 		found = true
@@ -103,7 +103,7 @@ func (q querying) Both(first sqlstore.Statement, scan func(sqlstore.Scan) error,
 	return q.Each(scan, then.Text, then.Args...)
 }
 
-// columns are where a row is read to, as the driver takes it.
+// columns converts the destinations of a row for the driver.
 func columns(into []any) []any {
 	for i := range into {
 		if list, ok := into[i].(*[]string); ok {
@@ -132,7 +132,7 @@ func (l *texts) Scan(from any) error {
 	return nil
 }
 
-// arguments are those of a statement as the driver takes them. A table is JSON in the place of
+// arguments converts the arguments of a statement for the driver. A table is JSON in the place of
 // its first column; the others stay empty.
 func arguments(args []any, one bool) []any {
 	out := make([]any, 0, len(args)+3)
@@ -163,7 +163,7 @@ func arguments(args []any, one bool) []any {
 	return out
 }
 
-// list is a table in JSON: of one column its values, of more a list for each row.
+// list returns a table as JSON: of one column its values, of more a list for each row.
 func list(t sqlstore.Table) string {
 	var n int
 	switch first := t[0].(type) {
@@ -200,12 +200,12 @@ func list(t sqlstore.Table) string {
 	return string(append(b, ']'))
 }
 
-// appendText appends a text in JSON.
+// appendText appends a string as JSON.
 func appendText(b []byte, s string) []byte {
 	for _, c := range []byte(s) {
 		if c < ' ' || c > '~' || c == '"' || c == '\\' {
 			raw, err := json.Marshal(s)
-			if err != nil { // of a text there is none
+			if err != nil { // impossible for a string
 				panic(err)
 			}
 			return append(b, raw...)

@@ -9,8 +9,8 @@ import (
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
-// TestStatementsAreRewritten: lists are JSON, but for those of one text; parameters keep
-// their numbers where they do not stand in order.
+// TestStatementsAreRewritten checks that lists become JSON, except lists of one text, and that
+// parameters retain their numbers where they are not in order.
 func TestStatementsAreRewritten(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]forms{

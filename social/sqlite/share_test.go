@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
-// TestSlowReadsLeaveConnections: however many reads that may be slow are asked for, what is
-// looked up goes on.
+// TestSlowReadsLeaveConnections checks that lookups still get a connection, however many
+// potentially slow reads run.
 func TestSlowReadsLeaveConnections(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{})
 	require.NoError(t, err)

@@ -1,11 +1,11 @@
-// Package sqlite keeps the social store and its queue in one SQLite file: both
-// contracts in embedded mode.
+// Package sqlite implements the social store and its queue in one SQLite file: both contracts in
+// embedded mode.
 //
-// The file is in WAL mode with synchronous=FULL: when a write returns, it is on
-// the disk, and neither a killed process nor a power cut loses it. A write that
-// had not returned is there whole, with its jobs, or not at all. What is deleted
-// is overwritten in the file (secure_delete). Beside the file SQLite keeps
-// <file>-wal and <file>-shm while it is open; copy all three, or close first.
+// The file is in WAL mode with synchronous=FULL: when a write returns, it is on the disk, and
+// neither a killed process nor a power cut loses it. A write that had not returned is stored
+// completely, with its jobs, or not at all. Deleted data is overwritten in the file
+// (secure_delete). While the file is open, SQLite also uses <file>-wal and <file>-shm; copy all
+// three, or close first.
 package sqlite
 
 import (
@@ -24,8 +24,7 @@ import (
 // FileName is the name of the file in the data directory.
 const FileName = "social.db"
 
-// Store is a social store and its queue in one file. It is safe for concurrent
-// use.
+// Store is a social store and its queue in one file. It is safe for concurrent use.
 type Store struct {
 	*sqlstore.Store
 	file *file
@@ -37,7 +36,7 @@ var (
 	_ jobs.Queue   = (*Store)(nil)
 )
 
-// file is the [sqlstore.Database]: one connection that writes, and some that read.
+// file is the [sqlstore.Database]: one connection for writes, and some for reads.
 type file struct {
 	*sqlitefile.File
 	*writer
@@ -63,11 +62,11 @@ func Open(ctx context.Context, path string, opts social.Options) (*Store, error)
 	return s, nil
 }
 
-// Close folds the write-ahead log into the file and closes it, once the write
-// under way has ended. Calls made after it fail with [social.ErrUnavailable].
+// Close waits for the write in progress, checkpoints the write-ahead log and closes the file. Later
+// calls fail with [social.ErrUnavailable].
 func (s *Store) Close() error { return errors.Join(s.file.close(), s.file.Close()) }
 
-// Cards implements [social.Cards] from what is in memory, or with one statement.
+// Cards implements [social.Cards] from memory, and reads missing data.
 func (s *Store) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
 	return s.memo.Cards(ctx, reader, posts)
 }

@@ -24,13 +24,13 @@ import (
 	"github.com/freshet/freshet/social/sqlite"
 )
 
-// TestMain keeps the files of tests in memory: nothing here is about the disk.
+// TestMain holds the test files in memory: no test here depends on the disk.
 func TestMain(m *testing.M) {
 	testenv.FilesInMemory()
 	m.Run()
 }
 
-var zero time.Time // of changes that are made here
+var zero time.Time // the time of changes made locally
 
 func open(t testing.TB, path string, opts social.Options) *sqlite.Store {
 	t.Helper()
@@ -46,7 +46,7 @@ func TestQueue(t *testing.T) {
 	})
 }
 
-// TestEachReferenceEnds looks at the tables of a file for columns that hold ids.
+// TestEachReferenceEnds checks all columns of the file that can hold ids.
 func TestEachReferenceEnds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "social.db")
 	open(t, path, social.Options{})
@@ -88,7 +88,7 @@ func newer(t *testing.T, oldest int) (path string) {
 	return path
 }
 
-// TestAFileOfTheNextVersion has columns and a table that this version does not know, and says
+// TestAFileOfTheNextVersion has columns and a table that this version does not know, and states
 // whether this version can use it.
 func TestAFileOfTheNextVersion(t *testing.T) {
 	socialtest.Run(t, func(t *testing.T, opts social.Options) socialtest.Place {
@@ -105,7 +105,7 @@ func TestAFileOfTheNextVersion(t *testing.T) {
 	require.ErrorContains(t, err, "written by a newer freshet")
 }
 
-// TestOpenNamesTheFile whatever step of opening it fails.
+// TestOpenNamesTheFile checks that an error of any step of opening a file contains its path.
 func TestOpenNamesTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "social.db")
 	require.NoError(t, open(t, path, social.Options{}).Close())

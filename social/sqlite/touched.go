@@ -8,9 +8,8 @@ import (
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
-// watched tells, by table, which changes touch what, by the kinds of [sqlstore.Touched]:
-// @ stands for the row. Of an UPDATE only what changes one of the columns matters, where
-// there are some.
+// watched lists by table which changes touch which keys, by the kinds of [sqlstore.Touched]; @ is
+// the row. If there are columns, an UPDATE only matters if it changes one of them.
 var watched = []struct {
 	table, touches string
 	columns        []string
@@ -27,8 +26,8 @@ var watched = []struct {
 	{"likes", "VALUES (4, @.agent)", nil},
 }
 
-// watch has the writer note what its transactions touch, in a table of its own that is
-// never in the file. Triggers do it, so that no statement can be forgotten.
+// watch makes the writer record the keys that its transactions touch, in a temporary table that is
+// never in the file. Triggers do so, so that no statement is missed.
 func (w *writer) watch(ctx context.Context) error {
 	var text strings.Builder
 	text.WriteString("PRAGMA temp_store = MEMORY; CREATE TEMP TABLE touched (kind INTEGER, key TEXT);\n")
@@ -47,7 +46,7 @@ func (w *writer) watch(ctx context.Context) error {
 	return err
 }
 
-// touched takes what the transaction under way has touched.
+// touched returns and clears the keys that the current transaction has touched.
 func (q querying) touched() (all []sqlstore.Touched, err error) {
 	err = q.Each(func(scan sqlstore.Scan) error {
 		var t sqlstore.Touched

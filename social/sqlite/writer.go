@@ -8,13 +8,13 @@ import (
 	"github.com/freshet/freshet/social/sqlstore"
 )
 
-// writer is the one connection that writes, with its prepared statements.
-// SQLite has one writer at a time anyway; waiting for it here costs nothing.
+// writer is the connection for writes, with its prepared statements. SQLite allows one writer at a
+// time anyway; waiting for it here costs nothing.
 type writer struct {
 	conn  *sql.Conn
-	turn  chan struct{} // holds the writer's place; taken to write
+	turn  chan struct{} // holds one token, which a writer takes
 	stmts map[string]*sql.Stmt
-	memo  *sqlstore.Memo // is told what transactions touch
+	memo  *sqlstore.Memo // is notified of the keys that transactions touch
 }
 
 func newWriter(ctx context.Context, db *sql.DB, memo *sqlstore.Memo) (*writer, error) {
@@ -30,15 +30,15 @@ func newWriter(ctx context.Context, db *sql.DB, memo *sqlstore.Memo) (*writer, e
 	return w, nil
 }
 
-// close waits for the write under way.
+// close waits for the write in progress.
 func (w *writer) close() error {
 	if _, ok := <-w.turn; !ok {
 		return nil
 	}
 	close(w.turn)
 	var errs []error
-	// A connection with statements would stay open behind the scenes, and leave
-	// the write-ahead log as it is.
+	// A connection with open statements would stay open in the background, and not checkpoint the
+	// write-ahead log.
 	for _, stmt := range w.stmts {
 		errs = append(errs, stmt.Close())
 	}
@@ -72,8 +72,8 @@ func (w *writer) Write(ctx context.Context, do func(sqlstore.Writing) error) (er
 		return err
 	}
 	defer func() { w.turn <- struct{}{} }()
-	// The driver starts a goroutine for each statement whose context can be
-	// cancelled. Transactions are short; asking before is enough, and cheaper.
+	// The driver starts a goroutine for each statement with a context that can be cancelled.
+	// Transactions are short; checking the context before is enough, and cheaper.
 	q := querying{ctx: context.WithoutCancel(ctx), prepare: w.prepare}
 	if _, err := q.Exec(`BEGIN IMMEDIATE`); err != nil {
 		return err

@@ -7,38 +7,37 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// lock tells how a write uses the rows that it locks.
+// lock is the strength of a row lock.
 type lock int
 
 const (
-	free lock = iota // they are only read
-	// doing: agents do something that an erasure must not miss. Any number at once.
+	free lock = iota // no lock; the rows are only read
+	// doing: agents do something that an erasure must not miss. Any number of transactions at once.
 	doing
-	// changing: the counts, card, follows or blocks of agents change, or a circle or
-	// a post does; one after another, but beside what agents are doing.
+	// changing: the counts, card, follows or blocks of agents change, or a circle or a post does.
+	// One transaction at a time, but concurrent with doing.
 	changing
-	// exclusive: an agent, once whatever they are doing has ended; a row of the queue.
+	// exclusive: an agent, after all transactions that hold another lock; a row of the queue.
 	exclusive
 )
 
-// locks end statements that read rows, by how they are locked.
+// locks are the lock clauses of SELECT statements.
 var locks = [...]string{free: ``, doing: ` FOR KEY SHARE`, changing: ` FOR NO KEY UPDATE`, exclusive: ` FOR UPDATE`}
 
-// agent is somebody's row, as far as writes need it.
+// agent is an agent's row, as far as writes need it.
 type agent struct {
 	social.Party
 	cardAt int64
 }
 
-// agents locks the rows of some agents, which it makes where there must be one to be
-// locked, and reads them. A transaction that calls it twice asks for no others the
-// second time.
+// agents locks the rows of agents and returns them. It creates missing rows so that they can be
+// locked. A second call in one transaction must not ask for other agents.
 func (t *Tx) agents(mode lock, ids ...string) map[string]*agent {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	out := make(map[string]*agent, len(ids))
 	first := Statement{`INSERT INTO authors (id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`, []any{ids}}
 	if t.d.OneWriter {
-		first.Text = "" // nobody needs a row to be locked
+		first.Text = "" // rows need not exist, as nothing is locked
 	}
 	t.both(first, func(scan Scan) error {
 		var id string
@@ -59,21 +58,21 @@ func (t *Tx) agents(mode lock, ids ...string) map[string]*agent {
 	return out
 }
 
-// agent locks and reads one.
+// agent locks and returns one.
 func (t *Tx) agent(mode lock, id string) *agent { return t.agents(mode, id)[id] }
 
-// lockAgents locks agents of whom nothing is to be read.
+// lockAgents locks agents without reading them.
 func (t *Tx) lockAgents(mode lock, ids ...string) {
 	if !t.d.OneWriter {
 		t.agents(mode, ids...)
 	}
 }
 
-// lockOrder is the order in which rows of posts p are locked: replies first, as their
-// deletion changes the counts of the posts that they stand under.
+// lockOrder is the order in which rows of posts p are locked: replies first, as their deletion
+// changes the counts of their root posts.
 const lockOrder = `p.root = '', p.id`
 
-// lockRows locks the rows of a table, by id, that are to be changed.
+// lockRows locks rows of a table, by id, for a change.
 func (t *Tx) lockRows(table string, ids ...string) {
 	if !t.d.OneWriter {
 		order := `id`

@@ -26,13 +26,13 @@ func (s *Store) PutAuthor(ctx context.Context, a social.Author, at time.Time) er
 	}))
 }
 
-// saveAuthor keeps a card: id, name, image, bio, time. The later holds, of one time the greater.
+// saveAuthor stores a card: id, name, image, bio, time. The later wins, at equal times the greater.
 const saveAuthor = `INSERT INTO authors (id, name, image_url, bio, card_at, has_card) VALUES ($1, $2, $3, $4, $5, true)
 	ON CONFLICT (id) DO UPDATE SET name = excluded.name, image_url = excluded.image_url, bio = excluded.bio, card_at = excluded.card_at, has_card = true
 	WHERE $5 > authors.erased AND ($5 > authors.card_at OR $5 = authors.card_at
 	AND ($2 COLLATE "C", $3 COLLATE "C", $4 COLLATE "C") > (authors.name, authors.image_url, authors.bio))`
 
-// standing is what a reader has to do with an author.
+// standing is the relation of a reader to an author.
 type standing struct {
 	self, follows bool
 	blocks        bool // the reader blocks the author
@@ -63,7 +63,7 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 			`SELECT name, image_url, bio, has_card, followers, following, erased FROM authors WHERE id = $1`, author)
 		info.IsFollowing, info.Posts = st.follows, q.posts(reader, author, st, erased)
 		known := card || info.Posts+info.Followers+info.Following > 0
-		if !known && !st.blocked { // by replies alone, which are no posts of the author's
+		if !known && !st.blocked { // known by replies alone, which are not among the author's posts
 			replies := sources.replies
 			if st.self {
 				replies = sources.ownReplies
@@ -80,8 +80,8 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 	return info, nil
 }
 
-// posts counts the posts of an author that a reader may see: by the counts that are kept,
-// and, of what only addresses the reader, the rows.
+// posts counts the posts of an author that a reader may see: from the stored counts and, for posts
+// that only address the reader, from the rows.
 func (q *Query) posts(reader, author string, st standing, erased int64) int64 {
 	var public, followers, own, addressed int64
 	q.row(into(&public, &followers, &own), `SELECT public, followers, own FROM post_counts WHERE author = $1`, author)
@@ -99,11 +99,11 @@ func (q *Query) posts(reader, author string, st standing, erased int64) int64 {
 	return public + addressed
 }
 
-// addressedText counts the posts that the author $2 addresses to the reader $1 by circles,
-// groups and mentions, of so many of each those that are there since $3 and are not counted
-// otherwise: the reader follows the author, $4, or is the author, $5. A post is looked up
-// by a scalar subquery, which no planner makes a join of the whole table. It must be
-// newer than since: conditions in the joins would make a planner expect few rows.
+// addressedText counts the posts that the author $2 addresses to the reader $1 by circles, groups
+// and mentions: of a limited number of each, those created after $3 that are not counted otherwise,
+// because the reader follows the author, $4, or is the author, $5. A scalar subquery looks up each
+// post, as no planner turns that into a join of the whole table. The post must be newer than since:
+// conditions in the joins would make a planner expect few rows.
 var addressedText = fmt.Sprintf(`SELECT count(DISTINCT j.post) FROM (
 		SELECT * FROM (SELECT pc.post, CASE WHEN pc.incarnation > c.dropped AND m.at > `+erasedAgent("$1")+` AND c.put > `+erasedAgent("$2")+`
 			THEN 0 ELSE %[2]d END AS since FROM circles c JOIN members m ON m.circle = c.id AND m.agent = $1 AND m.gone = 0
@@ -115,8 +115,8 @@ var addressedText = fmt.Sprintf(`SELECT count(DISTINCT j.post) FROM (
 	) j WHERE (SELECT p.gone = 0 AND p.created > $3 AND p.created > j.since AND p.created_at >= j.since / 1000000 AND p.reach < 2 AND NOT (p.reach = 1 AND $4) AND NOT (p.origin = '' AND $5)
 		FROM posts p WHERE p.id = j.post)`, social.MaxAddressed, int64(math.MaxInt64))
 
-// Grid implements [social.Lists]. It reads what the reader may see, each by its own index,
-// and nothing else.
+// Grid implements [social.Lists]. It reads only posts that the reader may see, each source by its
+// own index.
 func (s *Store) Grid(ctx context.Context, reader, author string, below social.Position, n int) (list []social.Entry, err error) {
 	sp := span{reader: reader, below: below, author: author, n: n}
 	of := []string{author}
@@ -151,7 +151,7 @@ func (s *Store) Celebrity(ctx context.Context, author string) (social.Celebrity,
 	return c, s.failed(ctx, "read author", err)
 }
 
-// instant is the time of a stamp; zero of 0.
+// instant converts a stamp to a time; 0 is the zero time.
 func instant(stamp int64) time.Time {
 	if stamp == 0 {
 		return time.Time{}
@@ -172,8 +172,8 @@ func (s *Store) SetDelivery(ctx context.Context, author string, from, to social.
 	return changed && err == nil, s.failed(ctx, "set delivery", err)
 }
 
-// celebrities are, of the readers $1, reader and author, whom they follow and who is not
-// pushed, or [social.Server], or [jobs.Everybody] where such a job waits or runs.
+// celebrities selects pairs of a reader, of $1, and an author whom they follow and who is not
+// pushed, or [social.Server], or [jobs.Everybody] if such a job is waiting or running.
 const celebrities = `SELECT agent, author FROM follows WHERE agent = ANY ($1) AND author = '` + social.Server + `' AND gone = 0
 	UNION ALL SELECT f.agent, f.author FROM authors a JOIN follows f ON f.author = a.id
 		WHERE a.delivery <> 'push' AND f.agent = ANY ($1) AND f.gone = 0
@@ -181,8 +181,8 @@ const celebrities = `SELECT agent, author FROM follows WHERE agent = ANY ($1) AN
 		JOIN jobs j ON j.kind = '` + string(jobs.Pair) + `' AND j.key = '` + jobs.Everybody + `/' || k.agent AND j.state IN ('pending', 'failed', 'running')
 	ORDER BY 2`
 
-// celebritiesOfOne is the statement for one reader, whose plan PostgreSQL keeps. The statement
-// for a list of one would be planned again in each call, which takes ten times as long as running it.
+// celebritiesOfOne is the statement for one reader; PostgreSQL reuses its plan. The statement for a
+// list of one would be planned in each call, which takes ten times as long as running it.
 var celebritiesOfOne = strings.NewReplacer("= ANY ($1)", "= $1", "unnest($1::text[]) k (agent)", "(SELECT $1 AS agent) k").Replace(celebrities)
 
 // Celebrities implements [social.Authors].

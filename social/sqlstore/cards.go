@@ -10,17 +10,17 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// facts are a post, as far as the rules need it, and a reader's relation to it.
+// facts are the columns of a post that the rules need, and a reader's relation to it.
 type facts struct {
 	post  social.Post
 	rel   social.Relation
 	there bool
 
-	deleted  int64 // stamp of the post
-	rootLife int64 // of a reply: when the life began of the post that it stands under
+	deleted  int64 // stamp of the post's deletion
+	rootLife int64 // of a reply: when its root post was created
 }
 
-// scan reads a row of [factColumns] and what else it has.
+// scan reads a row of [factColumns] and further columns.
 func (f *facts) scan(scan Scan, more ...any) error {
 	var delivery social.Delivery
 	var reach social.Reach
@@ -37,7 +37,7 @@ func (f *facts) scan(scan Scan, more ...any) error {
 	return nil
 }
 
-// under tells the facts of a reply what holds of the post that it stands under.
+// under adds the decision about the root post to the facts of a reply.
 func (f *facts) under(root *facts) {
 	if root.deleted < f.rootLife {
 		f.rel.Root = root.decide()
@@ -46,13 +46,13 @@ func (f *facts) under(root *facts) {
 
 func (f *facts) decide() social.Decision { return social.Decide(&f.post, f.rel) }
 
-// factColumns are the columns of a post p and its author a from which [social.Decide] knows
-// who may see it, for the reader $1. "There" is false of tombstones, and of posts of an author
-// who is being erased. What was given to an id before its erasure, or before the post or the
-// circle was made again, is not there either.
+// factColumns are the columns of a post p and its author a that [social.Decide] needs for the
+// reader $1. "There" is false for tombstones and for posts of an author who is being erased.
+// Follows, memberships, mentions and grants from before the erasure of an agent, or from before the
+// post or the circle was created again, do not count.
 //
-// OFFSET 0 keeps PostgreSQL from answering an EXISTS with a hash of all that the
-// reader follows or likes: a probe for each post costs the same for every reader.
+// OFFSET 0 prevents PostgreSQL from evaluating an EXISTS with a hash of everything that the reader
+// follows or likes: a probe for each post costs the same for every reader.
 const factColumns = `p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push'),
 	p.gone = 0 AND p.created > coalesce(a.erased, 0) AS there,
 	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = p.author AND f.gone = 0
@@ -66,31 +66,32 @@ const factColumns = `p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.d
 		OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = p.author AND b.other = $1 OFFSET 0),
 	p.deleted, p.root, p.root_life`
 
-// memberOf says whether the reader $1 is in a circle that p addresses, since p was created,
-// and that is its author's: the id of a circle that was dropped may be another's now. Who
-// posts to a group was a member of it then.
+// memberOf reports whether the reader $1 is in a circle that p addresses, and joined early enough
+// to see p. The circle must not have been dropped since, and a plain circle must belong to p's
+// author: another agent may have its id now. Only members could post to a group.
 const memberOf = `EXISTS (SELECT 1 FROM post_circles pc
 	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
 		AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
 	JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > ` + erasedReader + `
 		AND m.since < p.created AND m.since / 1000000 <= p.created_at WHERE pc.post = p.id OFFSET 0)`
 
-// erasedReader selects the stamp up to which the reader $1 is erased; 0: never.
+// erasedReader selects the stamp up to which the reader $1 is erased; 0 means never.
 const erasedReader = `coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)`
 
 // ofAuthors joins posts p with their authors a.
 const ofAuthors = `LEFT JOIN authors a ON a.id = p.author`
 
-// commented are the columns of a post p with its comments, and how many have commented.
+// commented are the number of comments on a post p and the number of commenters.
 const commented = `CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.comments_reported END,
 	CASE WHEN p.comments_here > 0 THEN p.repliers ELSE p.comments_reported END`
 
-// The statements of cards: of what is there, with its place among what was asked. Tiles have
-// the first image, or null, as the content. The functions of json, not jsonb, answer what is stored.
+// The statements of cards. They return the posts that exist, each with its index among those
+// requested. The content of a tile is the first image, or null. The json functions, unlike those of
+// jsonb, return the stored text unchanged.
 //
-// Lists are selected, which hides their length from PostgreSQL: for a list that is shorter than
-// the ten elements it assumes, it would plan the statement again in each call, and planning
-// takes ten times as long as reading one card.
+// Lists are selected to hide their length from PostgreSQL: for a list shorter than the ten elements
+// that it assumes, it would plan the statement in each call, which takes ten times as long as
+// reading one card.
 const (
 	cardHead = `SELECT ` + factColumns + `, j.i - 1, p.version, p.created_at, p.likes_here + p.likes_reported, ` + commented + `, `
 	cardFrom = cardHead + `CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
@@ -102,12 +103,12 @@ const (
 		FROM unnest((SELECT $2::text[])) WITH ORDINALITY j (id, i)` + ofPosts
 )
 
-// cardsOfText has a reader for each row in the place of the one that $1 is. It joins when that
-// reader was erased: a subquery would run for each row, as often as the text has it.
+// cardsOfText takes the reader of each row instead of the parameter $1. It joins the stamp of that
+// reader's erasure: a subquery would run for each row, as often as it occurs in the text.
 var cardsOfText = strings.NewReplacer(erasedReader, "coalesce(r.erased_agent, 0)", "$1", "j.reader", "j.version", "0").Replace(cardFrom) +
 	`unnest((SELECT $1::text[]), (SELECT $2::text[])) WITH ORDINALITY j (reader, id, i) LEFT JOIN authors r ON r.id = j.reader` + ofPosts
 
-// facts reads those of one post, and of the post that it stands under.
+// facts reads the facts of a post, and of its root post if it is a reply.
 func (q *Query) facts(reader, id string) *facts {
 	f := q.ownFacts(reader, id)
 	if f.post.IsReply() {
@@ -118,13 +119,13 @@ func (q *Query) facts(reader, id string) *facts {
 
 func (q *Query) ownFacts(reader, id string) *facts {
 	f := &facts{rel: social.Relation{Reader: reader}}
-	f.post.Deleted = true // where there is no row
+	f.post.Deleted = true // if there is no row
 	q.each(func(scan Scan) error { return f.scan(scan) },
 		`SELECT `+factColumns+` FROM posts p `+ofAuthors+` WHERE p.id = $2`, reader, id)
 	return f
 }
 
-// Cards implements [social.Cards] with one statement, and one more where there are replies.
+// Cards implements [social.Cards] with one statement, and another if there are replies.
 func (s *Store) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
 	ids, known := make([]string, len(posts)), make([]int64, len(posts))
 	for i, p := range posts {
@@ -178,15 +179,15 @@ func (s *Store) cards(ctx context.Context, what string, asked []social.Asked, te
 	return cards, nil
 }
 
-// foundCard is a card, before it is known who may see it.
+// foundCard is a card before the decision whether the reader may see it.
 type foundCard struct {
 	facts
-	i       int // its place among what was asked
+	i       int // its index among the requested posts
 	card    social.Card
 	granted bool
 }
 
-// found reads the cards of what is there.
+// found reads the cards of the posts that exist.
 func (q *Query) found(asked []social.Asked, text string, args ...any) (list []*foundCard) {
 	q.each(func(scan Scan) error {
 		f := &foundCard{}
@@ -204,8 +205,7 @@ func (q *Query) found(asked []social.Asked, text string, args ...any) (list []*f
 	return list
 }
 
-// readRoots reads what holds of the posts that replies stand under, with a statement for each
-// reader.
+// readRoots reads the facts of the root posts of replies, with one statement per reader.
 func (q *Query) readRoots(list []*foundCard) {
 	replies := map[string]map[string][]*foundCard{} // by reader and root
 	for _, f := range list {
@@ -226,8 +226,7 @@ func (q *Query) readRoots(list []*foundCard) {
 	}
 }
 
-// standings reads the facts of posts of which something is known: each with its place among
-// the ids and when it was created.
+// standings reads the facts of known posts, each with its index in ids and its time of creation.
 func (q *Query) standings(reader string, ids []string, found func(f *facts, i int, at int64)) {
 	q.each(func(scan Scan) error {
 		f := &facts{rel: social.Relation{Reader: reader}}
@@ -242,7 +241,7 @@ func (q *Query) standings(reader string, ids []string, found func(f *facts, i in
 		JOIN posts p ON p.id = j.id `+ofAuthors+` WHERE p.author <> ''`, reader, ids)
 }
 
-// settle is the card as its reader gets it.
+// settle applies the decision and returns the card for its reader.
 func (f *foundCard) settle() social.Card {
 	c, d := f.card, f.decide()
 	c.Public = d.Visible && f.post.Audience.Public && !f.granted

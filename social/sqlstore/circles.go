@@ -15,12 +15,12 @@ import (
 type circle struct {
 	social.Circle
 	put, dropped, replaced int64
-	erased                 int64 // the owner, with all that they made up to this stamp
-	told                   bool  // an event has made it
+	erased                 int64 // stamp up to which the owner is erased, with everything they made
+	told                   bool  // an event created it
 	found                  bool
 }
 
-// circleColumns are the columns of a circle c that [social.Circle] has beside its id.
+// circleColumns are the columns of a circle c for the fields of [social.Circle] except its id.
 const circleColumns = `c.owner, c.name, c.size, c.kind, c.post, c.history, c.members_visible_to, c.until`
 
 func columnsOf(c *social.Circle) []any {
@@ -32,15 +32,15 @@ func (c *circle) alive() bool { return c.put > max(c.dropped, c.erased) }
 // latest is the latest stamp of a change of the circle itself.
 func (c *circle) latest() int64 { return max(c.put, c.dropped, c.replaced, c.erased) }
 
-// floor is since when those of whom nothing is kept are no members.
+// floor is the stamp as of which agents without a row are not members.
 func (c *circle) floor() int64 { return max(c.dropped, c.replaced, c.erased) }
 
-// erasedAgent selects up to which stamp the agent of a column is erased.
+// erasedAgent selects the stamp up to which the agent of a column is erased.
 func erasedAgent(column string) string {
 	return strings.Replace(erasedReader, "$1", column, 1)
 }
 
-// circle reads one; with changing it is locked, and its members with it.
+// circle reads one; mode changing locks it, and with it its members.
 func (q *Query) circle(mode lock, id string) *circle {
 	c := &circle{Circle: social.Circle{ID: id}}
 	c.found = q.row(append(columnsOf(&c.Circle), &c.put, &c.dropped, &c.replaced, &c.told, &c.erased),
@@ -48,8 +48,8 @@ func (q *Query) circle(mode lock, id string) *circle {
 	return c
 }
 
-// openCircle locks and reads one that is to be changed. One that an erasure has ended is
-// dropped first, as the erasure itself would.
+// openCircle locks and reads a circle for a change. If its owner was erased, it drops the circle
+// first, as the erasure would.
 func (t *Tx) openCircle(id string) *circle {
 	c := t.circle(changing, id)
 	if !c.alive() && c.put > c.dropped {
@@ -64,8 +64,8 @@ func (t *Tx) endCircle(c *circle) {
 	t.dropCircle(c, max(c.erased, c.put))
 }
 
-// saveCircle writes a circle's row, which was locked. If there was none and is
-// one now, it fails, and the transaction is run again.
+// saveCircle writes the row of a locked circle. If the row did not exist and does now, it fails,
+// and the transaction is retried.
 func (t *Tx) saveCircle(c *circle) {
 	const columns = `owner, name, put, dropped, replaced, size, gone, kind, post, history, members_visible_to, until, told`
 	text := `INSERT INTO circles (id, ` + columns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
@@ -91,7 +91,7 @@ func (s *Store) PutCircle(ctx context.Context, c social.Circle, members []string
 			t.fail(feed.Errorf(feed.ErrForbidden, "circle %s is another agent's: not allowed", c.ID))
 		}
 		if t.row(into(&kept.erased), `SELECT erased_agent FROM authors WHERE id = $1`, c.Owner); !at.IsZero() && social.Stamp(at) <= kept.erased {
-			return // a circle of the agent who had the id before
+			return // the circle belongs to an agent who had the id before
 		}
 		stamp := t.circleTime(kept, at)
 		if t.putCircle(kept, c, stamp, !at.IsZero()); members != nil {
@@ -112,7 +112,7 @@ func checkCircle(c social.Circle, members []string) error {
 	return nil
 }
 
-// circleTime is the stamp of a change of a circle that concerns its members.
+// circleTime returns the stamp of a change of a circle that affects its members.
 func (t *Tx) circleTime(c *circle, at time.Time) int64 {
 	if !at.IsZero() {
 		return social.Stamp(at)
@@ -122,9 +122,9 @@ func (t *Tx) circleTime(c *circle, at time.Time) int64 {
 	return social.ChangeTime(at, t.now, max(latest, c.latest()))
 }
 
-// putCircle changes the circle itself as of a stamp, if the change holds. If an event makes it,
-// or makes it again, those whom earlier events added are members now. If the API makes it, what
-// events reported of a circle with its id is of another circle, and ends.
+// putCircle changes the circle itself as of a stamp, if that supersedes its state. If an event
+// creates the circle, or creates it again, agents added by earlier events become members. If the
+// API creates it, memberships that events reported for the id belong to another circle and end.
 func (t *Tx) putCircle(kept *circle, c social.Circle, at int64, told bool) {
 	alive := kept.alive()
 	if !social.Supersedes(true, at, alive, max(kept.put, kept.dropped)) {
@@ -139,7 +139,7 @@ func (t *Tx) putCircle(kept *circle, c social.Circle, at int64, told bool) {
 		case told:
 		case c.Open():
 			t.dropCircle(kept, at-1)
-		default: // a plain circle shows its owner's posts only, which stay
+		default: // a plain circle only has posts of its owner, which stay
 			t.endWaiting(kept, at-1)
 		}
 	}
@@ -153,8 +153,8 @@ func (t *Tx) putCircle(kept *circle, c social.Circle, at int64, told bool) {
 	t.saveCircle(kept)
 }
 
-// admitWaiting admits those who were added before an event made the circle, as [Tx.admitted]
-// does.
+// admitWaiting admits the agents who were added before an event created the circle, as
+// [Tx.admitted] does.
 func (t *Tx) admitWaiting(c *circle) {
 	waiting := t.present(c.ID)
 	if len(waiting) == 0 {
@@ -172,7 +172,7 @@ func (t *Tx) admitWaiting(c *circle) {
 	t.membersChanged(c.ID, waiting, jobs.PrioritySoon)
 }
 
-// endWaiting ends the memberships that events reported up to a stamp.
+// endWaiting ends memberships that events reported up to a stamp.
 func (t *Tx) endWaiting(c *circle, at int64) {
 	if at <= c.replaced {
 		return
@@ -181,8 +181,8 @@ func (t *Tx) endWaiting(c *circle, at int64) {
 	t.setMembers(c, membership{agents: t.present(c.ID), at: at, ended: true})
 }
 
-// keepOwner makes the owner of a group a member again, even if an event has ended that: as of
-// when the group was made, for its posts since then, and as of now.
+// keepOwner makes the owner of a group a member again, even if an event has ended that: as of the
+// group's creation, for posts since then, and as of now.
 func (t *Tx) keepOwner(c *circle) {
 	if c.alive() && c.Open() {
 		t.setMembers(c, membership{agents: c.owners(), on: true, at: c.put})
@@ -190,7 +190,7 @@ func (t *Tx) keepOwner(c *circle) {
 	}
 }
 
-// checkOwned refuses one circle more than an agent may have.
+// checkOwned refuses another circle to an agent who has as many as allowed.
 func (t *Tx) checkOwned(owner string) {
 	var n int
 	t.row(into(&n), `SELECT count(*) FROM circles WHERE owner = $1 AND gone = 0`, owner)
@@ -199,7 +199,7 @@ func (t *Tx) checkOwned(owner string) {
 	}
 }
 
-// changeCircle runs a change of a circle that by may make.
+// changeCircle runs a change of a circle if by may make it.
 func (s *Store) changeCircle(ctx context.Context, id, by string, at time.Time, do func(*Tx, *circle)) error {
 	if err := social.CheckCircleID(id); err != nil {
 		return err
@@ -233,7 +233,7 @@ func (t *Tx) dropCircle(c *circle, at int64) {
 	c.dropped = at
 	members := t.present(c.ID)
 	if !c.alive() {
-		// Those who were added later wait for the circle to be made again.
+		// Agents who were added later wait until the circle is created again.
 		t.membersChanged(c.ID, members, jobs.PriorityRemoval)
 	}
 	t.setMembers(c, membership{agents: members, at: at, ended: true})

@@ -1,26 +1,26 @@
 package sqlstore
 
-// Dialect is what a database has of its own, beside its [Database].
+// Dialect holds the differences between databases other than their [Database].
 type Dialect struct {
-	Name   string            // begins what errors say
-	Reason func(error) error // says how to correct an error of the database, where an operator can
-	// Damaged reports whether the database has answered that a value is impossible:
-	// the same statement fails again.
+	Name   string            // prefix of error messages
+	Reason func(error) error // adds to an error how an operator can correct it, if they can
+	// Damaged reports whether the database has rejected a value as impossible, so that a retry of
+	// the statement fails, too.
 	Damaged func(error) bool
-	// OneWriter says that transactions that write take turns, so that nothing is locked.
+	// OneWriter means that write transactions run one at a time and nothing needs a lock.
 	OneWriter bool
 
-	// Lease leases due jobs. It takes now, the kinds, the period after which a job is
-	// overdue, the number, the period of the lease, who leases, how many of the number may
-	// be chosen because they are overdue. Or it is empty, and Choose reads the ids: of those
-	// that are overdue, which takes the first three and how many; and of all but those that
-	// are chosen already, which takes a table of these in the place of the third. Then Alone
-	// runs all of what it is given in a transaction.
+	// Lease leases due jobs. Its parameters are now, the kinds, the period after which a job is
+	// overdue, the number, the period of the lease, the worker, and how many of the number may be
+	// chosen because they are overdue. If Lease is empty, Choose reads the ids: first of overdue
+	// jobs, with the first three parameters and their number; then of all others, with a table of
+	// the ids already chosen as the third parameter. Alone must then run all its statements in one
+	// transaction.
 	Lease  string
 	Choose [2]string
-	// Done ends jobs, as what [Held] makes does, and removes those of the kinds $4.
+	// Done completes jobs, as a statement of [Held], and removes those of the kinds $4.
 	Done string
-	// Remove removes the job $1 of the lease $2, if it was not marked meanwhile. It is
-	// empty where Done removes as well, and where Alone is not all in a transaction.
+	// Remove removes the job $1 of the lease $2 unless it was marked in the meantime. It is empty
+	// if Done also removes, or if Alone does not run everything in one transaction.
 	Remove string
 }

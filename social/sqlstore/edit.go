@@ -26,7 +26,7 @@ func (s *Store) EditPost(ctx context.Context, id, by string, e social.Edit, at t
 			t.fail(remains(&r.Post, e))
 		}
 		if by != "" && at.IsZero() && r.Post.IsReply() && !t.facts(by, id).decide().Visible {
-			t.fail(fmt.Errorf("%s: %w", id, feed.ErrNotFound)) // its author has been shut out, but may delete it
+			t.fail(fmt.Errorf("%s: %w", id, feed.ErrNotFound)) // its author may no longer see the root post, but may delete the reply
 		}
 		stamp := social.ChangeTime(at, t.now, r.Latest())
 		if r.Edit(e, stamp) {
@@ -45,7 +45,7 @@ func (s *Store) EditPost(ctx context.Context, id, by string, e social.Edit, at t
 	return post, nil
 }
 
-// checkChange checks what names a change of a post.
+// checkChange checks the parameters that every change of a post has.
 func checkChange(id, by string, at, now time.Time) error {
 	if err := social.CheckPostID(id); err != nil {
 		return err
@@ -58,7 +58,7 @@ func checkChange(id, by string, at, now time.Time) error {
 	return social.CheckTime(at, now)
 }
 
-// remains refuses an edit that leaves nothing of a post.
+// remains refuses an edit that leaves a post empty.
 func remains(p *social.Post, e social.Edit) error {
 	if e.Alts != nil && len(*e.Alts) != len(p.Images) {
 		return feed.Errorf(feed.ErrRule, "bad post: %d alt texts for %d images", len(*e.Alts), len(p.Images))
@@ -69,8 +69,7 @@ func remains(p *social.Post, e social.Edit) error {
 	return nil
 }
 
-// editable reads a post that is to be changed by somebody. With an event's time it need
-// not be there.
+// editable reads a post that by is about to change. With an event's time it need not exist.
 func (t *Tx) editable(id, by string, at time.Time) *record {
 	r := t.load(id)
 	if !at.IsZero() && by == "" {
@@ -113,7 +112,7 @@ func (t *Tx) delete(r *record, at int64) {
 	if r.Times.Counted == 0 {
 		r.reported = social.Counts{}
 	}
-	if alive && r.Alive() { // it was made again before this was told
+	if alive && r.Alive() { // it was created again before this deletion arrived
 		t.row(into(&r.likesHere), `SELECT count(*) FROM likes WHERE post = $1 AND incarnation > $2`, r.Post.ID, at)
 		t.row(into(&r.commentsHere, &r.repliers), `SELECT count(*), count(DISTINCT author) FROM posts
 			WHERE root = $1 AND root <> '' AND gone = 0 AND root_life > $2`, r.Post.ID, at)
@@ -160,7 +159,7 @@ func (s *Store) SetCounts(ctx context.Context, id string, c social.Counts, at ti
 	}))
 }
 
-// saveHere saves a post after a change as of at, the zero time where it was made here.
+// saveHere saves a post after a change as of at; the zero time means that it was made here.
 func (t *Tx) saveHere(r *record, at time.Time, stamp int64) {
 	if at.IsZero() {
 		r.Times.Here = stamp
@@ -168,19 +167,19 @@ func (t *Tx) saveHere(r *record, at time.Time, stamp int64) {
 	t.save(r)
 }
 
-// revived notes that a post was made again: what was given to it before ends at once.
+// revived records that a post was created again, which ends at once everything given to it before.
 // [Store.Purge] removes its likes and replies.
 func (t *Tx) revived(p *social.Post) {
 	t.later(`DELETE FROM promotions WHERE item = $1`, p.ID)
 	t.ended(p)
 }
 
-// ended notes that a life of a post has ended, of which something is left.
+// ended records that a life of a post has ended whose likes or replies are still to be removed.
 func (t *Tx) ended(p *social.Post) {
 	t.later(`INSERT INTO revived (post, author) VALUES ($1, $2) ON CONFLICT (post) DO UPDATE SET author = excluded.author`, p.ID, p.Author)
 }
 
-// counted marks the counts of a post; they are gathered for a while.
+// counted marks the counts of a post; the job runs after a delay to combine changes.
 func (t *Tx) counted(id string) {
 	t.mark(jobs.Dirty{Kind: jobs.Count, Key: id, Priority: jobs.PriorityLater, After: jobs.CountDelay, Lazy: true})
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// notKept are the kinds whose rows are removed when they are done.
+// notKept returns the kinds whose rows are removed on completion.
 func (s *Store) notKept() (list []string) {
 	for _, kind := range jobs.Kinds() {
 		if !s.opts.KeepJobs || !kind.Kept() {
@@ -18,10 +18,10 @@ func (s *Store) notKept() (list []string) {
 	return list
 }
 
-// states are those of the jobs that a statement has found held, by id.
+// states maps the ids of jobs that were held to their new states.
 type states map[int64]jobs.State
 
-// end runs what ends leases, or extends them, in one transaction.
+// end ends or extends leases in one transaction.
 func (s *Store) end(ctx context.Context, do func(*Query, states)) (held states, err error) {
 	err = s.alone(ctx, func(q *Query) {
 		held = states{}
@@ -35,7 +35,7 @@ func (s *Store) end(ctx context.Context, do func(*Query, states)) (held states, 
 	return held, err
 }
 
-// end runs a statement on those of some jobs that are held.
+// end runs a statement on the jobs in list that are still held.
 func (q *Query) end(held states, text string, list []jobs.Job, now any, args ...any) {
 	ids, leases := make([]int64, len(list)), make([]int64, len(list))
 	for i, j := range list {
@@ -73,12 +73,12 @@ func (s *Store) Done(ctx context.Context, list ...jobs.Job) ([]jobs.State, error
 	ends := make([]jobs.State, len(list))
 	for i, j := range list {
 		ends[i] = cmp.Or(held[j.ID], jobs.Lost)
-		delete(held, j.ID) // a lease ends once
+		delete(held, j.ID) // a lease ends only once
 	}
 	return ends, nil
 }
 
-// remove removes jobs that are done and not kept, and returns the others.
+// remove removes completed jobs that are not retained, and returns the others.
 func (s *Store) remove(q *Query, held states, list []jobs.Job) (rest []jobs.Job) {
 	for _, j := range list {
 		if kept := s.opts.KeepJobs && j.Kind.Kept(); !kept && q.exec(q.d.Remove, j.ID, j.Lease) > 0 {
@@ -113,8 +113,8 @@ func (s *Store) TakeBack(ctx context.Context, but ...jobs.Job) (int, error) {
 	return len(held), s.failed(ctx, "take jobs back", err)
 }
 
-// EndLeases ends every lease, whoever has it: for a process that begins and is the only one
-// that works on these jobs. Those of the process before would wait until their leases run out.
+// EndLeases ends every lease: for a process that starts and is the only one that works on these
+// jobs. Leases of the previous process would otherwise block their jobs until they expire.
 func (s *Store) EndLeases(ctx context.Context) error {
 	return s.failed(ctx, "end leases", s.alone(ctx, func(q *Query) {
 		q.exec(`UPDATE jobs SET leased_till = 0 WHERE state = 'running'`)

@@ -8,17 +8,17 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// What is being erased, in the column erasing.
+// Values of the column erasing.
 const (
 	erasingNothing = iota
 	erasingAuthor
 	erasingAgent
 )
 
-// erasure tells up to which stamps an agent is erased.
+// erasure holds the stamps up to which an agent is erased.
 type erasure struct {
 	card int64 // card, posts and followers
-	rest int64 // what else they made
+	rest int64 // everything else they made
 	what int
 }
 
@@ -37,7 +37,7 @@ func (s *Store) erase(ctx context.Context, agent string, what int) error {
 		return err
 	}
 	return s.failed(ctx, "erase", s.write(ctx, func(t *Tx) {
-		// It waits for all that they are doing; what they do later finds the stamps.
+		// The lock waits for all their writes under way; later writes see the stamps.
 		t.lockAgents(exclusive, agent)
 		var at, rest int64
 		t.row(into(&at), eraseTime, agent, social.Stamp(t.now))
@@ -51,7 +51,7 @@ func (s *Store) erase(ctx context.Context, agent string, what int) error {
 	}))
 }
 
-// eraseTime is later than $2 and all that the agent $1 has made.
+// eraseTime returns a stamp that is at least $2 and later than everything the agent $1 has made.
 const eraseTime = `SELECT greatest($2::bigint,
 	coalesce((SELECT max(created) + 1 FROM posts WHERE author = $1 AND gone = 0), 0),
 	coalesce((SELECT max(at) + 1 FROM follows WHERE author = $1 AND gone = 0), 0),
@@ -64,23 +64,24 @@ const eraseTime = `SELECT greatest($2::bigint,
 	coalesce((SELECT max(at) + 1 FROM blocks WHERE agent = $1), 0),
 	coalesce((SELECT max(at) + 1 FROM post_keys WHERE author = $1), 0))`
 
-// eraseText blanks the agent $1 as of $2; what else they made up to $3; what is being erased, $4.
+// eraseText erases the card of the agent $1 as of $2. $3 is the stamp for everything else they
+// made, $4 the value of erasing.
 const eraseText = `INSERT INTO authors (id, card_at, erased, erased_agent, erasing) VALUES ($1, $2, $2, $3, $4)
 	ON CONFLICT (id) DO UPDATE SET name = '', image_url = '', bio = '', card_at = excluded.card_at, has_card = false, erased = excluded.erased,
 	erased_agent = greatest(authors.erased_agent, excluded.erased_agent), erasing = greatest(authors.erasing, excluded.erasing)`
 
-// eraser removes what one agent has made.
+// eraser removes the data of one agent.
 type eraser struct {
 	agent string
 	at    erasure
-	left  int          // things that may still be removed in this call
-	leave social.Leave // nil: each list has a job
-	ends  []string     // the followers that end next
+	left  int          // the number of things that this call may still remove
+	leave social.Leave // if nil, each list gets a job
+	ends  []string     // the next followers to remove
 	told  bool         // their lists need no jobs
 }
 
-// EraseSome implements [social.Authors]. Each kind of thing is a transaction of
-// its own, so that each takes its locks in order.
+// EraseSome implements [social.Authors]. Each kind of thing is removed in a separate transaction,
+// so that each takes its locks in order.
 func (s *Store) EraseSome(ctx context.Context, agent string, n int, leave social.Leave) (done bool, err error) {
 	e := &eraser{agent: agent, left: n, leave: leave}
 	err = s.read(ctx, func(q *Query) {
@@ -108,7 +109,7 @@ func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
 			}
 		}
 		var n int
-		// What they leave is in no answer: it is taken out of lists when there is time.
+		// No answer shows the entries left in lists, so their removal is not urgent.
 		if err := s.write(ctx, func(t *Tx) {
 			t.class = jobs.PriorityLeftover
 			n = step(t)
@@ -119,7 +120,7 @@ func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
 			return false, nil
 		}
 	}
-	// Not if somebody has asked for it again meanwhile.
+	// Not if another erasure was requested in the meantime.
 	err = s.alone(ctx, func(q *Query) {
 		done = q.exec(`UPDATE authors SET erasing = 0 WHERE id = $1 AND erased = $2 AND erased_agent = $3 AND erasing = $4`,
 			e.agent, e.at.card, e.at.rest, e.at.what) > 0
@@ -127,14 +128,14 @@ func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
 	return done, err
 }
 
-// some reads the ids of what a step removes, in order.
+// some reads the ids that a step removes, sorted.
 func (e *eraser) some(t *Tx, text string, stamp int64) []string {
 	ids := t.texts(text+` LIMIT $3`, e.agent, stamp, e.left)
 	slices.Sort(ids)
 	return ids
 }
 
-// replies removes what stood under the posts that were erased.
+// replies removes the replies under the erased posts.
 func (e *eraser) replies(t *Tx) int {
 	removed := 0
 	for _, post := range e.some(t, `SELECT v.post FROM revived v WHERE v.author = $1 AND (SELECT p.deleted >= $2
@@ -150,8 +151,8 @@ func (e *eraser) posts(t *Tx) int {
 	return e.delete(t, `SELECT id FROM posts WHERE author = $1 AND gone = 0 AND created <= $2 AND reach <= 2`)
 }
 
-// comments removes replies apart from posts: with the posts that they stand under they are
-// locked in order.
+// comments removes replies separately from posts, because they are locked in order with their root
+// posts.
 func (e *eraser) comments(t *Tx) int {
 	return e.delete(t, `SELECT id FROM posts WHERE author = $1 AND gone = 0 AND created <= $2 AND reach > 2`)
 }
@@ -168,9 +169,9 @@ func (e *eraser) delete(t *Tx, text string) int {
 	return len(ids)
 }
 
-// leaving chooses the followers that end next, and tells them. Of an author who is pulled
-// lists have nothing but what is left of before, which is in no answer and gives way to what
-// is newer.
+// leaving selects the next followers to remove, and calls leave with them. For a pulled author it
+// does not: their lists only have leftovers of the author, which no answer shows and newer posts
+// displace.
 func (e *eraser) leaving(ctx context.Context, s *Store) error {
 	var delivery social.Delivery
 	err := s.read(ctx, func(q *Query) {
@@ -184,7 +185,7 @@ func (e *eraser) leaving(ctx context.Context, s *Store) error {
 	return e.leave(ctx, e.ends)
 }
 
-// followers ends who follows the agent: those who have been told.
+// followers ends the follows by the agents that leaving selected.
 func (e *eraser) followers(t *Tx) int {
 	if len(e.ends) == 0 {
 		return 0
@@ -195,10 +196,10 @@ func (e *eraser) followers(t *Tx) int {
 	t.noPairs = e.told && !again
 	agents := t.texts(`SELECT agent FROM follows WHERE author = $1 AND gone = 0 AND at <= $2 AND agent = ANY ($3)`, e.agent, e.at.card, e.ends)
 	endFollows(t, e.at.card, agents, func(agent string) social.Edge { return social.Edge{Agent: agent, Author: e.agent} })
-	return len(e.ends) // those who have ended it themselves meanwhile, too: there may be more
+	return len(e.ends) // including those who unfollowed in the meantime: there may be more
 }
 
-// following ends whom the agent follows. Who leaves followers ends the agent's own list, too.
+// following ends the agent's follows. A caller with leave drops the agent's own list, too.
 func (e *eraser) following(t *Tx) int {
 	t.noPairs = e.leave != nil
 	authors := e.some(t, `SELECT author FROM follows WHERE agent = $1 AND gone = 0 AND at <= $2`, e.at.rest)
@@ -206,7 +207,7 @@ func (e *eraser) following(t *Tx) int {
 	return len(authors)
 }
 
-// endFollows ends the follows of some as of a stamp.
+// endFollows ends follows as of a stamp.
 func endFollows(t *Tx, at int64, ids []string, edge func(id string) social.Edge) {
 	list := make([]social.FollowChange, len(ids))
 	for i, id := range ids {
@@ -228,8 +229,8 @@ func (e *eraser) memberships(t *Tx) int {
 	})
 }
 
-// changeCircles locks the circles that a query finds, all before the agents of any, and
-// changes each.
+// changeCircles locks the circles that a query finds, all of them before any agents, and changes
+// each.
 func (e *eraser) changeCircles(t *Tx, text string, change func(*circle)) int {
 	ids := e.some(t, text, e.at.rest)
 	t.lockRows("circles", ids...)
@@ -258,7 +259,7 @@ func (e *eraser) likes(t *Tx) int {
 	return len(ids)
 }
 
-// mentions takes the agent out of posts of others that mention them.
+// mentions removes the agent from the mentions and grants of others' posts.
 func (e *eraser) mentions(t *Tx) int {
 	ids := e.some(t, `SELECT m.post FROM post_mentions m JOIN posts p ON p.id = m.post WHERE m.agent = $1 AND p.created <= $2
 		UNION ALL SELECT m.reply FROM reply_mentions m JOIN posts p ON p.id = m.reply WHERE m.agent = $1 AND p.created <= $2`, e.at.rest)

@@ -140,7 +140,8 @@ func (s *Store) block(ctx context.Context, what, agent, other string, do func(*T
 	return changed && err == nil, s.failed(ctx, what, err)
 }
 
-// circlesOfBoth locks and reads the circles of each of two agents that the other is in.
+// circlesOfBoth locks and returns the circles of each of two agents that have the other as a
+// member.
 func (t *Tx) circlesOfBoth(one, other string) (list []*circle) {
 	ids := t.circlesWithEither(one, other)
 	t.lockRows("circles", ids...)
@@ -150,19 +151,19 @@ func (t *Tx) circlesOfBoth(one, other string) (list []*circle) {
 	return list
 }
 
-// circlesWithEither are the ids of those circles, sorted.
+// circlesWithEither returns the ids of those circles, sorted.
 func (t *Tx) circlesWithEither(one, other string) []string {
 	const circlesWith = `SELECT c.id FROM circles c JOIN members m ON m.circle = c.id AND m.agent = $1 AND m.gone = 0
 		WHERE c.owner = $2 AND c.gone = 0`
 	return slices.Sorted(slices.Values(append(t.texts(circlesWith, one, other), t.texts(circlesWith, other, one)...)))
 }
 
-// ended ends a follow, and notes that none of before holds.
+// ended ends a follow, and stores the end so that no earlier event takes effect.
 func ended(agent, author string) social.FollowChange {
 	return social.FollowChange{Edge: social.Edge{Agent: agent, Author: author}, Noted: true}
 }
 
-// pairs marks the posts of either in the list of the other.
+// pairs marks the posts of each in the list of the other.
 func (t *Tx) pairs(one, other string, priority int) {
 	t.mark(
 		jobs.Dirty{Kind: jobs.Pair, Key: jobs.PairKey(one, other), Priority: priority},

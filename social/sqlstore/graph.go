@@ -8,9 +8,8 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// setFollows changes follows, in the order given, with the counts and the jobs.
-// It is the one place that does. However many there are, it reads and writes each
-// table once.
+// setFollows changes follows, in the given order, with the counts and the jobs. Only setFollows
+// does so. It reads and writes each table once, regardless of their number.
 func (t *Tx) setFollows(list ...social.FollowChange) []social.FollowResult {
 	g := t.graph(list)
 	results := make([]social.FollowResult, len(list))
@@ -23,7 +22,7 @@ func (t *Tx) setFollows(list ...social.FollowChange) []social.FollowResult {
 	return results
 }
 
-// markFollow marks the list that a follow changes.
+// markFollow marks the list that a change of a follow affects.
 func (t *Tx) markFollow(f social.FollowChange) {
 	if t.noPairs {
 		return
@@ -39,7 +38,7 @@ func (t *Tx) markFollow(f social.FollowChange) {
 	t.mark(jobs.Dirty{Kind: jobs.Pair, Key: jobs.PairKey(f.Author, f.Agent), Priority: priority})
 }
 
-// graph locks whom follows concern and reads what is kept of them.
+// graph locks the parties of follows and reads the stored state.
 func (t *Tx) graph(list []social.FollowChange) *social.Graph {
 	g := social.NewGraph(t.now)
 	edges, parties := social.Concerned(list)
@@ -64,8 +63,7 @@ func (t *Tx) graph(list []social.FollowChange) *social.Graph {
 	return g
 }
 
-// saveGraph writes what has changed, and marks the authors whose followers have
-// crossed a threshold.
+// saveGraph writes the changes, and marks the authors whose followers have crossed a threshold.
 func (t *Tx) saveGraph(g *social.Graph) {
 	var agents, authors []string
 	var at, gone []int64

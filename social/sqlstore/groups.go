@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// since is the column since of a membership that begins at a stamp: members see the posts
-// that were created later. It is 0 in circles, and in them alone; 1 where members see all.
+// since returns the column since of a membership that begins at a stamp: members see posts created
+// later. It is always 0 in circles and never in groups; 1 means that members see all.
 func (c *circle) since(stamp int64) int64 {
 	switch {
 	case !c.Open():
@@ -23,7 +23,7 @@ func (c *circle) since(stamp int64) int64 {
 	return stamp
 }
 
-// owners is the owner, if it is known.
+// owners returns the owner as a list, empty if unknown.
 func (c *circle) owners() []string {
 	if c.Owner == "" {
 		return nil
@@ -31,11 +31,11 @@ func (c *circle) owners() []string {
 	return []string{c.Owner}
 }
 
-// invited is where the stamps of invitations that hold begin, and those of an agent who was
-// erased later do not.
+// invited is the condition that an invitation is valid: newer than the last deletion of the circle
+// and the erasure of its agent and owner.
 const invited = ` i.at > c.dropped AND i.at > (SELECT coalesce(max(e.erased_agent), 0) FROM authors e WHERE e.id IN (i.agent, c.owner))`
 
-// role is the part of an agent in a circle, as far as they know it.
+// role returns an agent's role in a circle, as far as the agent may know it.
 func (q *Query) role(c *circle, agent string) social.Role {
 	var member, guest bool
 	switch {
@@ -57,9 +57,9 @@ func (q *Query) role(c *circle, agent string) social.Role {
 	return social.NoRole
 }
 
-// admitted lists the agents whom a membership concerns, without those whom a block between
-// them and the owner keeps out, and those who are in too many groups. A call of the API
-// that adds them gets an error; an event has the others.
+// admitted returns the agents of a change of membership without those who must not join: because of
+// a block between them and the owner, or because they are in too many groups. A call of the API
+// that adds such an agent fails; an event adds the others.
 func (t *Tx) admitted(c *circle, m membership) []string {
 	if !m.on || len(m.agents) == 0 || c.Owner == "" {
 		return m.agents
@@ -74,7 +74,7 @@ func (t *Tx) admitted(c *circle, m membership) []string {
 	return slices.DeleteFunc(slices.Clone(m.agents), func(agent string) bool { return slices.Contains(out, agent) })
 }
 
-// full lists those of some agents who are in as many groups as may be, without the owner.
+// full returns those of the agents who are in the maximum number of groups, without the owner.
 func (t *Tx) full(c *circle, agents []string) []string {
 	return t.texts(`SELECT agent FROM members WHERE agent = ANY ($1) AND agent <> $3 AND gone = 0 AND since > 0
 		GROUP BY agent HAVING count(*) >= $2 ORDER BY agent`, agents, social.MaxMemberships, c.Owner)
@@ -84,16 +84,16 @@ func errBlocked(agent, other string) error {
 	return feed.Errorf(feed.ErrForbidden, "%s and %s: one of the two blocks the other", agent, other)
 }
 
-// across are those of some agents, who are locked, whom a block separates from an owner. The
-// lock makes a block wait that would not see what follows.
+// across returns those of the locked agents who are separated from an owner by a block. It locks
+// the owner, so that a concurrent block waits: it would miss the change that follows.
 func (t *Tx) across(owner string, agents []string) []string {
 	t.lockAgents(changing, owner)
 	return t.texts(`SELECT other FROM blocks WHERE agent = $1 AND other = ANY ($2)
 		UNION SELECT agent FROM blocks WHERE other = $1 AND agent = ANY ($2) ORDER BY 1`, owner, agents)
 }
 
-// joined uses up the invitations of agents who become members of a group, unless one of
-// them is in as many as may be.
+// joined removes the invitations of agents who become members of a group. It fails if one of them
+// is in the maximum number of groups.
 func (t *Tx) joined(c *circle, agents []string) {
 	if !c.Open() || len(agents) == 0 {
 		return
@@ -154,7 +154,7 @@ func (s *Store) Withdraw(ctx context.Context, id, agent, by string) (changed boo
 		changed = t.exec(`DELETE FROM invitations WHERE circle = $1 AND agent = $2`, id, agent) > 0 && invited
 	})
 	if own && errors.Is(err, feed.ErrNotFound) {
-		err = nil // as for a group to which the agent is not invited
+		err = nil // as if the agent was not invited to an existing group
 	}
 	return changed && err == nil, err
 }
@@ -183,7 +183,7 @@ func (s *Store) CircleFor(ctx context.Context, id, agent string) (social.Circle,
 	return c.Circle, role, nil
 }
 
-// circlesAs select the circles c of the agent $1 by their role, after $2, at most $3.
+// circlesAs select the circles c of the agent $1 by role.
 var circlesAs = map[social.Role]string{
 	social.RoleOwner: `FROM circles c WHERE c.owner = $1`,
 	social.RoleMember: `FROM members m JOIN circles c ON c.id = m.circle AND c.owner <> $1

@@ -24,8 +24,8 @@ func (s *Store) ReserveFiles(ctx context.Context, post string, keys []string) er
 	}))
 }
 
-// useFiles gives a post that is created the files that were reserved for it. Whoever
-// gives them up at the same time waits for this transaction, and then finds them used.
+// useFiles assigns reserved files to a post that is being created. A concurrent call that gives
+// them up waits for this transaction, and then finds them used.
 func (t *Tx) useFiles(post string, files int) {
 	if files == 0 {
 		return
@@ -37,7 +37,7 @@ func (t *Tx) useFiles(post string, files int) {
 	t.later(`DELETE FROM jobs WHERE kind = $1 AND key = $2`, string(jobs.Images), post)
 }
 
-// giveUpFiles gives up the files of a post that is deleted.
+// giveUpFiles marks the files of a deleted post as unused.
 func (t *Tx) giveUpFiles(post string) {
 	t.later(`UPDATE files SET state = $1 WHERE post = $2`, social.FileUnused, post)
 	t.mark(jobs.Dirty{Kind: jobs.Images, Key: post, Priority: jobs.PriorityRemoval})

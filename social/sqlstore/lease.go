@@ -11,12 +11,12 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// Now is the queue's clock in µs, in statements of which $1 is that clock or, for the clock of
-// the database, which is the same for all servers, NULL. It does not pass while a statement
-// runs, so that an index can be searched by it.
+// Now is the queue's time in µs. The parameter $1 is that time, or NULL for the clock of the
+// database, which is the same for all servers. It is constant during a statement, so an index can
+// be searched by it.
 const Now = `coalesce($1::bigint, (extract(epoch FROM statement_timestamp()) * 1000000)::bigint)`
 
-// JobColumns are the columns of a job, for [Dialect.Lease] to return.
+// JobColumns are the columns of a job that [Dialect.Lease] returns.
 const JobColumns = `id, kind, key, generation, priority, state, due, run_at, attempts, error, lease, leased_till, finished`
 
 func scanJob(scan Scan) (j jobs.Job, err error) {
@@ -55,8 +55,8 @@ func (s *Store) Lease(ctx context.Context, n int, d time.Duration, kinds ...jobs
 	return list, s.failed(ctx, "lease jobs", err)
 }
 
-// due reports whether there may be something to lease: whoever polls an idle queue does not
-// disturb the writer.
+// due reports whether there may be a job to lease, so that polling an idle queue does not block the
+// writer.
 func (s *Store) due(ctx context.Context, kinds []jobs.Kind) (due bool, err error) {
 	if !s.d.OneWriter {
 		return true, nil
@@ -65,18 +65,17 @@ func (s *Store) due(ctx context.Context, kinds []jobs.Kind) (due bool, err error
 	return due, err
 }
 
-// lease is what a call of Lease asks for.
+// lease holds the parameters of a call of Lease.
 type lease struct {
 	now   any
 	n     int
 	d     time.Duration
 	kinds []string
 	by    string
-	late  int // how many may be chosen because they have waited too long
+	late  int // how many may be chosen because they are overdue
 }
 
-// lease takes rows: those that have waited too long, by how long, and then others by
-// priority.
+// lease leases rows: first overdue ones, in the order of their age, then others by priority.
 func (q *Query) lease(l lease) (list []jobs.Job) {
 	expire := Statement{expireText, []any{l.now, jobs.MaxAttempts}}
 	args := []any{l.now, l.kinds, jobs.Overdue.Microseconds()}
@@ -93,7 +92,7 @@ func (q *Query) lease(l lease) (list []jobs.Job) {
 	return list
 }
 
-// leased completes jobs that were leased just now for a time.
+// leased fills in the waiting time of jobs that were just leased for d.
 func leased(list []jobs.Job, d time.Duration) {
 	for i := range list {
 		j := &list[i]
@@ -101,7 +100,7 @@ func leased(list []jobs.Job, d time.Duration) {
 	}
 }
 
-// choose reads the ids of rows to be leased.
+// choose returns the ids of the rows to lease.
 func (q *Query) choose(args []any, l lease) (ids []int64) {
 	ids = column[int64](q, q.d.Choose[0], append(args[:3:3], l.late)...)
 	return append(ids, column[int64](q, q.d.Choose[1], append(args[:2:2], Table{ids}, l.n-len(ids))...)...)
@@ -127,8 +126,8 @@ func (s *Store) LeaseKey(ctx context.Context, kind jobs.Kind, key string, d time
 	return j, s.failed(ctx, "lease job", err)
 }
 
-// jobOf locks and reads the row of a kind and key; over says that it is leased and the
-// lease has run out.
+// jobOf locks and reads the row of a kind and key; over reports that it has a lease that has
+// expired.
 func (t *Tx) jobOf(kind jobs.Kind, key string, now any) (j jobs.Job, over, found bool) {
 	t.each(func(scan Scan) (err error) {
 		j, err = scanJob(func(into ...any) error { return scan(append(into, &over)...) })

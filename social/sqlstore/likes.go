@@ -34,8 +34,8 @@ func (s *Store) Affinities(ctx context.Context, agent string, since time.Time) (
 	return found, nil
 }
 
-// affinitiesText counts likes, and replies by the author of the post that they stand under.
-// A reply counts as long as the life of that post in which it was written.
+// affinitiesText counts likes by author, and replies by the author of their root post. A reply
+// counts until its root post is deleted.
 var affinitiesText = `SELECT n.author, count(*) FROM (
 		SELECT l.author AS author, l.at AS at FROM likes l WHERE l.agent = $1 AND l.at >= $2
 		UNION ALL SELECT x.author, r.created FROM posts r JOIN posts x ON x.id = r.root AND x.deleted < r.root_life
@@ -53,7 +53,7 @@ func (s *Store) like(ctx context.Context, agent, post string, on bool) (likes in
 	}
 	err = s.write(ctx, func(t *Tx) {
 		t.lockAgents(doing, agent)
-		t.lockRows("posts", post) // others who like it take turns from here on
+		t.lockRows("posts", post) // concurrent likes of the post run one after another from here
 		f := t.facts(agent, post)
 		d := f.decide()
 		switch {
@@ -72,16 +72,16 @@ func (s *Store) like(ctx context.Context, agent, post string, on bool) (likes in
 	return likes, changed, nil
 }
 
-// likeOf is an agent's like of a post, as it is stored.
+// likeOf is the stored like of a post by an agent.
 type likeOf struct {
 	created, deleted int64 // stamps of the post
 	gone             bool
-	erased           int64 // the agent's erasure
-	at, incarnation  int64 // of the like; 0: there is none
+	erased           int64 // stamp of the agent's erasure
+	at, incarnation  int64 // of the like; 0 if there is none
 }
 
-// counted reports whether the like is in the post's count: it is none of before the post
-// was made again. Where the agent was erased since, it is still to be removed.
+// counted reports whether the like is in the post's count: it is not from before the post was
+// created again. One from before the agent's erasure counts until it is removed.
 func (l *likeOf) counted() bool { return l.at > 0 && (l.gone || l.incarnation > l.deleted) }
 
 func (t *Tx) likeOf(agent, post string) *likeOf {
@@ -92,8 +92,7 @@ func (t *Tx) likeOf(agent, post string) *likeOf {
 	return l
 }
 
-// setLike changes a like and the count, and returns the count: 0 for a post that
-// does not exist.
+// setLike changes a like and the count, and returns the count: 0 for an unknown post.
 func (t *Tx) setLike(agent, post string, f *facts, on bool) (likes int64, changed bool) {
 	l := t.likeOf(agent, post)
 	liked := l.counted() && l.at > l.erased

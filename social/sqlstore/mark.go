@@ -10,7 +10,7 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// mark is a row of the queue that a transaction makes dirty.
+// mark identifies a row of the queue.
 type mark struct {
 	kind jobs.Kind
 	key  string
@@ -20,7 +20,7 @@ func (m mark) compare(o mark) int {
 	return cmp.Or(cmp.Compare(m.kind, o.kind), cmp.Compare(m.key, o.key))
 }
 
-// mark notes what this transaction makes dirty.
+// mark collects the rows that this transaction makes dirty.
 func (t *Tx) mark(rows ...jobs.Dirty) {
 	for _, d := range rows {
 		key := mark{d.Kind, d.Key}
@@ -32,14 +32,15 @@ func (t *Tx) mark(rows ...jobs.Dirty) {
 	}
 }
 
-// toldOf marks what follows as upkeep, if an event tells of what happened long ago.
+// toldOf lowers the priority of all marks to upkeep if an event reports an old change.
 func (t *Tx) toldOf(at time.Time) {
 	if !at.IsZero() && t.now.Sub(at) > jobs.Imported {
 		t.class = jobs.PriorityUpkeep
 	}
 }
 
-// markAll writes the notes in the order of their keys, which is everybody's.
+// markAll writes the collected marks in the order of their keys, the lock order of all
+// transactions.
 func (t *Tx) markAll() {
 	order := slices.SortedFunc(maps.Keys(t.dirty), mark.compare)
 	for _, lazy := range []bool{false, true} {
@@ -54,7 +55,7 @@ func (t *Tx) markAll() {
 		}
 		text := markText
 		if lazy {
-			text += ` WHERE j.state NOT IN ('pending', 'failed')` // rows that wait stay as they are
+			text += ` WHERE j.state NOT IN ('pending', 'failed')` // waiting rows stay unchanged
 		}
 		if len(keys) > 0 {
 			t.later(text, queueNow(t.opts), Table{kinds, keys, priorities, after})
@@ -62,7 +63,7 @@ func (t *Tx) markAll() {
 	}
 }
 
-// wakes reports whether a row was marked that is due.
+// wakes reports whether a row was marked that is due at once.
 func (t *Tx) wakes() bool {
 	for _, d := range t.dirty {
 		if d.After == 0 {
@@ -80,7 +81,7 @@ func (s *Store) Mark(ctx context.Context, rows ...jobs.Dirty) error {
 // Woken implements [jobs.Queue].
 func (s *Store) Woken() <-chan struct{} { return s.woken }
 
-// wake tells the workers of this process.
+// wake wakes the workers of this process.
 func (s *Store) wake() {
 	select {
 	case s.woken <- struct{}{}:

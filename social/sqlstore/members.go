@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// present lists who is kept as a member.
+// present returns the agents stored as members.
 func (t *Tx) present(circle string) []string {
 	return t.texts(`SELECT agent FROM members WHERE circle = $1 AND gone = 0`, circle)
 }
@@ -24,9 +24,8 @@ func (t *Tx) membersChanged(circle string, members []string, priority int) {
 	}
 }
 
-// replaceMembers makes those named the members as of a stamp, unless they were
-// replaced later. Single changes that are later stay. Of two replacements at one
-// time who is named in both remains.
+// replaceMembers replaces the members as of a stamp, unless they were replaced later. Later changes
+// of single members stay. Of two replacements at one stamp, agents named in both remain.
 func (t *Tx) replaceMembers(c *circle, named []string, stamp int64, told bool) {
 	if stamp <= c.dropped || stamp < c.replaced {
 		return
@@ -44,31 +43,30 @@ func (t *Tx) replaceMembers(c *circle, named []string, stamp int64, told bool) {
 	t.saveCircle(c)
 }
 
-// membership is a change of the membership of some agents in a circle: at a stamp, or 0
-// for here and now.
+// membership is a change of the membership of agents in a circle, at a stamp; 0 is here and now.
 type membership struct {
 	agents []string
 	on     bool
 	at     int64
-	ended  bool // the circle has ended then: so have those who were added here while it was there
-	told   bool // by an event: whom a block keeps out is left out
+	ended  bool // the circle was deleted then, and with it memberships added here during its life
+	told   bool // by an event: agents who are not admitted are left out
 }
 
-// place is an agent's in a circle.
+// place is an agent's membership in a circle.
 type place struct {
 	social.Register
-	kept        social.Register // the row: counted in the circle's size, also where an erasure has ended it
-	incarnation int64           // of the circle that they were added to
+	kept        social.Register // the row: counted in the circle's size, even if an erasure has ended it
+	incarnation int64           // of the circle at the time they were added
 	since       int64           // see [circle.since]
 }
 
-// holds reports whether a change at a stamp holds.
+// holds reports whether a change at a stamp supersedes the stored state.
 func (m *membership) holds(k place, stamp int64) bool {
 	return social.Supersedes(m.on, stamp, k.On, k.At) ||
 		!m.on && k.kept.On && (stamp >= k.kept.At || m.ended && stamp >= k.incarnation)
 }
 
-// placesToSave are rows of members.
+// placesToSave are columns of rows of members.
 type placesToSave struct {
 	agents                        []string
 	at, gone, incarnations, since []int64
@@ -80,9 +78,9 @@ func (p *placesToSave) add(agent string, at, gone, incarnation, since int64) {
 	p.incarnations, p.since = append(p.incarnations, incarnation), append(p.since, since)
 }
 
-// setMembers changes memberships of a circle that is locked, as far as the
-// changes hold, and tells how many did. No agent comes twice. The circle's size
-// is for saveCircle to write.
+// setMembers applies changes of memberships of a locked circle that supersede the stored state, and
+// returns how many did. No agent may occur twice. The caller writes the circle's size with
+// saveCircle.
 func (t *Tx) setMembers(c *circle, list ...membership) (changed int) {
 	var all []string
 	for _, m := range list {
@@ -108,7 +106,7 @@ func (t *Tx) setMembers(c *circle, list ...membership) (changed int) {
 				stamp = social.ChangeTime(time.Time{}, t.now, k.At)
 			}
 			if !m.holds(k, stamp) {
-				if !m.on && k.On && k.since > 1 && stamp >= k.since { // they have joined again after this end
+				if !m.on && k.On && k.since > 1 && stamp >= k.since { // they joined again after this end
 					rows.add(agent, k.At, 0, k.incarnation, k.At)
 					t.membersChanged(c.ID, []string{agent}, priority)
 				}
@@ -144,8 +142,8 @@ func (t *Tx) setMembers(c *circle, list ...membership) (changed int) {
 	return changed
 }
 
-// members locks agents and reads what is kept of their memberships. Those of before an
-// agent was erased are over. The owner is locked with them.
+// members locks agents, and the owner, and reads their memberships. A membership from before the
+// agent's erasure is off.
 func (t *Tx) members(c *circle, ids []string) map[string]place {
 	agents := t.agents(doing, append(slices.Clone(ids), c.owners()...)...)
 	out := make(map[string]place, len(ids))
@@ -188,7 +186,7 @@ func (s *Store) RemoveMember(ctx context.Context, id, agent, by string, at time.
 	}
 	changed, err := s.member(ctx, id, agent, "", false, at)
 	if errors.Is(err, feed.ErrNotFound) {
-		err = nil // as for a circle of which the agent is no member
+		err = nil // as for a circle that the agent is not a member of
 	}
 	return changed, err
 }
@@ -209,7 +207,7 @@ func (s *Store) member(ctx context.Context, id, agent, by string, on bool, at ti
 		}
 		changed = t.setMembers(c, membership{agents: []string{agent}, on: on, at: social.Stamp(at), told: !at.IsZero()}) > 0
 		if !c.found || changed {
-			t.saveCircle(c) // of a circle that does not exist yet members are kept until it is created
+			t.saveCircle(c) // memberships of a circle that does not exist yet are stored until it is created
 		}
 	})
 	return changed && err == nil, err

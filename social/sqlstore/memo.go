@@ -8,57 +8,55 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// How much a [Memo] holds.
+// Bounds of a [Memo].
 const (
 	memoPosts   = 10_000
-	memoContent = 4096 // bytes; a post with more is read each time
+	memoContent = 4096 // bytes; a post with more is not cached
 	memoAuthors = 10_000
 	memoReaders = 500
-	// memoOfReader bounds the authors, and the posts, of one reader.
+	// memoOfReader bounds the number of authors, and of likes, per reader.
 	memoOfReader = 2000
 )
 
-// Memo holds in memory what cards are made of: posts, authors, and what readers have to
-// do with them. A page of home asks about two hundred posts, of which hardly any has
-// changed since the last time; SQLite takes thirty times as long to say so.
+// Memo caches the data of cards in memory: posts, authors, and readers' relations to them. A page
+// of home reads about two hundred posts, and hardly any has changed since the last time; reading
+// them from SQLite takes thirty times as long.
 //
-// It answers what one statement would: the database tells it before a transaction commits
-// and, after it, what the transaction has touched. Where a transaction has ended while
-// something was looked up, or one is committing, nothing is answered from it. So it holds
-// only where one process writes.
+// It returns the same result as one statement: the database calls it before a transaction commits
+// and, afterwards, with what the transaction has touched. If a transaction ended during a read, or
+// one is committing, the cache is not used. This is only correct if a single process writes.
 type Memo struct {
 	store      *Store
 	mu         sync.Mutex
 	committing bool
-	turn       uint64 // counts beginnings and ends of commits that touched something
+	turn       uint64 // counts starts and ends of commits that touched something
 	posts      *lru.LRU[string, *postFacts]
 	authors    *lru.LRU[string, *authorFacts]
 	readers    *lru.LRU[string, *readerFacts]
 }
 
-// Touched is something of which a transaction changed what a [Memo] holds.
+// Touched identifies an entry of a [Memo] that a transaction has invalidated.
 type Touched struct {
 	Kind int
 	Key  string
 }
 
-// What is touched.
+// Kinds of [Touched].
 const (
 	TouchedPost    = iota + 1 // by id
 	TouchedAuthor             // by id
-	TouchedReader             // by agent: what they have to do with authors and circles
+	TouchedReader             // by agent: their relations to authors and circles
 	TouchedLikes              // by agent
-	TouchedReaders            // all: an owner of circles was erased
+	TouchedReaders            // all of them: an owner of circles was erased
 )
 
-// postFacts are a post that is there, but for its author's erasure. They are never
-// changed.
+// postFacts are an existing post, regardless of its author's erasure. They are immutable.
 type postFacts struct {
-	social.Post // as far as a card needs it
+	social.Post // only the fields that a card needs
 	created     int64
-	rootLife    int64   // of a reply: when the life began of the post that it stands under
-	deleted     int64   // when it was last, before it was made again
-	addressed   []int64 // of each circle of its audience: the incarnation of it
+	rootLife    int64   // of a reply: when its root post was created
+	deleted     int64   // stamp of the last deletion before it was created again
+	addressed   []int64 // the incarnation of each circle of its audience
 	content     []byte
 }
 
@@ -70,39 +68,39 @@ type authorFacts struct {
 
 // readerFacts are a reader's relations to authors and posts.
 type readerFacts struct {
-	server  bool // follows [social.Server]
+	server  bool // the reader follows [social.Server]
 	erased  int64
-	circles map[string]circleFacts // those the reader is in
+	circles map[string]circleFacts // those with the reader as a member
 	authors map[string]ties
-	liked   map[string]int64 // the incarnation of each post that the reader likes, 0 for none; not in it: not known
+	liked   map[string]int64 // the incarnation of each post that the reader likes, 0 for no like; missing if not read yet
 }
 
-// circleFacts are a circle, as far as the reader, a member, sees what is addressed to it.
+// circleFacts are the facts of a circle that decide which of its posts a member sees.
 type circleFacts struct {
-	owner          string // of a group "": all who post to it are members
+	owner          string // "" for a group: all who post to it are members
 	dropped, since int64
 }
 
-// ties are a reader's to an author.
+// ties are a reader's relations to an author.
 type ties struct {
-	followed int64 // the stamp of the follow; 0: there is none
+	followed int64 // stamp of the follow; 0 for none
 	blocked  bool
 }
 
-// NewMemo makes a memo that is empty, of a store whose dialect has PostFacts.
+// NewMemo returns an empty memo of a store.
 func NewMemo(s *Store) *Memo {
 	return &Memo{store: s, posts: newLRU[*postFacts](memoPosts), authors: newLRU[*authorFacts](memoAuthors), readers: newLRU[*readerFacts](memoReaders)}
 }
 
 func newLRU[V any](size int) *lru.LRU[string, V] {
 	l, err := lru.NewLRU[string, V](size, nil)
-	if err != nil { // the size is not positive
+	if err != nil { // impossible: the size is positive
 		panic(err)
 	}
 	return l
 }
 
-// Begin is called before a transaction that touched something commits.
+// Begin is called before the commit of a transaction that touched something.
 func (m *Memo) Begin() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -110,12 +108,12 @@ func (m *Memo) Begin() {
 	m.turn++
 }
 
-// End is called when it has ended, whether it holds or not.
+// End is called after the commit, whether it succeeded or not.
 func (m *Memo) End(all []Touched) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.committing = false
-	m.turn++ // who began meanwhile may have read what was there before
+	m.turn++ // reads begun in between may have seen the old state
 	for _, t := range all {
 		switch t.Kind {
 		case TouchedPost:

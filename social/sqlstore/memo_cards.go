@@ -9,7 +9,7 @@ import (
 
 // cardFacts are the parts of one card.
 type cardFacts struct {
-	post   *postFacts // nil: it is not there
+	post   *postFacts // nil if it does not exist
 	author *authorFacts
 	ties   ties
 	liked  int64
@@ -24,19 +24,19 @@ type asking struct {
 	turn   uint64
 
 	facts   []cardFacts
-	own     *readerFacts // server, erasure and circles of the reader
+	own     *readerFacts // server, erased and circles of the reader
 	newPost map[string]*postFacts
 	newTies map[string]cardFacts // by author
 	newLike map[string]int64     // by post
-	roots   *asking              // of the posts that replies stand under; nil: there are none
+	roots   *asking              // for the root posts of replies; nil if there are none
 }
 
-// Cards answers [Store.Cards] from what it holds, or with one statement.
+// Cards returns the cards of [Store.Cards] from memory, and reads missing data.
 func (m *Memo) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
 	if len(posts) == 0 {
 		return []social.Card{}, nil
 	}
-	if err := ctx.Err(); err != nil { // what is in memory does not ask
+	if err := ctx.Err(); err != nil { // a read from memory would not notice
 		return nil, m.store.failed(ctx, "read cards", err)
 	}
 	a, ok, err := m.ask(ctx, reader, posts)
@@ -52,7 +52,7 @@ func (m *Memo) Cards(ctx context.Context, reader string, posts []social.Known) (
 	return a.answer(), nil
 }
 
-// ask finds what cards are made of; not ok: a transaction has ended meanwhile.
+// ask finds the data of cards; ok is false if a transaction ended in the meantime.
 func (m *Memo) ask(ctx context.Context, reader string, posts []social.Known) (a *asking, ok bool, err error) {
 	a = &asking{memo: m, reader: reader, posts: posts, facts: make([]cardFacts, len(posts))}
 	if err = a.find(ctx); err != nil {
@@ -61,7 +61,7 @@ func (m *Memo) ask(ctx context.Context, reader string, posts []social.Known) (a 
 	return a, a.keep(), nil
 }
 
-// rootsOf are the posts that replies among what was found stand under.
+// rootsOf returns the root posts of the replies that were found.
 func (a *asking) rootsOf() (roots []social.Known) {
 	for i := range a.facts {
 		if p := a.facts[i].post; p != nil && p.IsReply() {
@@ -73,7 +73,7 @@ func (a *asking) rootsOf() (roots []social.Known) {
 	return roots
 }
 
-// find finds the parts of the cards, and reads those that the memo has not.
+// find finds the data of the cards, and reads what the memo lacks.
 func (a *asking) find(ctx context.Context) error {
 	missing := a.findPosts()
 	if len(missing) == 0 {
@@ -90,7 +90,7 @@ func (a *asking) find(ctx context.Context) error {
 	})
 }
 
-// findPosts finds the posts, and tells which of them are to be read.
+// findPosts finds the posts in the memo, and returns the ids of the others.
 func (a *asking) findPosts() (missing []string) {
 	a.memo.mu.Lock()
 	defer a.memo.mu.Unlock()
@@ -105,9 +105,9 @@ func (a *asking) findPosts() (missing []string) {
 	return missing
 }
 
-// findTies finds what the posts' authors and the reader have to do with each other, and
-// tells of which authors and of which posts' likes that is to be read. ok is false where
-// a transaction has ended meanwhile.
+// findTies finds in the memo the relations between the reader and the posts' authors. It returns
+// the authors and, for likes, the posts that must be read. ok is false if a transaction ended in
+// the meantime.
 func (a *asking) findTies() (authors, likes []string, ok bool) {
 	a.memo.mu.Lock()
 	defer a.memo.mu.Unlock()
@@ -137,10 +137,10 @@ func (a *asking) findTies() (authors, likes []string, ok bool) {
 	return authors, likes, a.current()
 }
 
-// current reports whether what was found is still so. The memo is locked.
+// current reports whether the data found is still valid. The memo is locked.
 func (a *asking) current() bool { return !a.memo.committing && a.turn == a.memo.turn }
 
-// keep puts what was read into the memo; false: a transaction has ended meanwhile.
+// keep stores the data read in the memo. It returns false if a transaction ended in the meantime.
 func (a *asking) keep() bool {
 	m := a.memo
 	m.mu.Lock()
@@ -174,7 +174,7 @@ func (a *asking) keep() bool {
 	return true
 }
 
-// answer makes the cards.
+// answer returns the cards.
 func (a *asking) answer() []social.Card {
 	cards := make([]social.Card, len(a.posts))
 	for i, known := range a.posts {
@@ -186,7 +186,7 @@ func (a *asking) answer() []social.Card {
 	return cards
 }
 
-// card is the card of a post that is there.
+// card fills in the card of an existing post.
 func (a *asking) card(c *social.Card, f *cardFacts, known int64) {
 	p, d := f.post, a.decide(f)
 	if !d.Visible {
@@ -203,7 +203,7 @@ func (a *asking) card(c *social.Card, f *cardFacts, known int64) {
 	}
 }
 
-// decide applies the rules to a post that is there, unless its author was erased since.
+// decide applies the rules to an existing post, which is hidden if its author was erased since.
 func (a *asking) decide(f *cardFacts) social.Decision {
 	p := f.post
 	if p.created <= f.author.erased {

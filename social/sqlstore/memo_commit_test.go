@@ -8,8 +8,9 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestALookupDuringACommitIsNotRemembered: what began while a transaction committed may
-// have read what was there before it, and ends when that has been forgotten.
+// TestALookupDuringACommitIsNotRemembered checks that the result of a lookup is not cached if it
+// began before or during a commit and ends after the commit's invalidation: it may have read the
+// state before the commit.
 func TestALookupDuringACommitIsNotRemembered(t *testing.T) {
 	t.Parallel()
 	for name, began := range map[string]func(*Memo, *asking){

@@ -7,7 +7,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// readPosts reads the posts that the memo has not.
+// readPosts reads the posts that the memo lacks.
 func (a *asking) readPosts(missing []string) {
 	if len(missing) == 0 {
 		return
@@ -49,8 +49,8 @@ func scanPost(scan Scan) (*postFacts, error) {
 	return p, nil
 }
 
-// readTies reads what the memo has not of the reader: what they have to do with authors,
-// which posts they like, and what they are in.
+// readTies reads what the memo lacks about the reader: relations to authors, likes of posts, and
+// circles.
 func (a *asking) readTies(authors, likes []string) {
 	if a.own == nil {
 		a.readOwn()

@@ -13,7 +13,7 @@ import (
 
 // CreatePost implements [social.Posts].
 func (s *Store) CreatePost(ctx context.Context, p social.Post, c social.Creation) (post social.Post, created bool, err error) {
-	fresh := p.ID == "" // an id that is made here is not known elsewhere
+	fresh := p.ID == "" // a generated id cannot exist yet
 	if err := complete(&p, c, s.opts.Clock()); err != nil {
 		return social.Post{}, false, err
 	}
@@ -29,7 +29,7 @@ func (s *Store) CreatePost(ctx context.Context, p social.Post, c social.Creation
 	return post, created, nil
 }
 
-// complete fills in and checks what is asked for.
+// complete fills in and checks the parameters of a creation.
 func complete(p *social.Post, c social.Creation, now time.Time) error {
 	if c.Key != "" {
 		if err := social.CheckKey(c.Key); err != nil {
@@ -54,7 +54,7 @@ func complete(p *social.Post, c social.Creation, now time.Time) error {
 		if err := social.CheckTime(time.Unix(p.CreatedAt, 0), now); err != nil {
 			return feed.Errorf(feed.ErrRule, "bad post: created_at: %w", err)
 		}
-		p.CreatedAt = now.Unix() // or a sender's clock would put it above newer posts
+		p.CreatedAt = now.Unix() // otherwise a sender's clock would place it above newer posts
 	}
 	p.Normalize()
 	if p.Root = ""; p.ReplyTo != "" && !c.At.IsZero() {
@@ -92,7 +92,7 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 		t.lockRoots(p.ID)
 	}
 	if r.Alive() && r.Times.Created <= erased {
-		t.delete(r, erased) // it is still to be removed
+		t.delete(r, erased) // the erasure has not removed it yet
 	}
 	was, before, again := *r, r.found, r.Times.Created > 0 && !r.Alive()
 	if at <= erased || !r.Create(p, at) {
@@ -103,7 +103,7 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 		return social.Post{}, false
 	}
 	if was.Alive() {
-		t.uncomment(&was) // an event has made something else of a reply
+		t.uncomment(&was) // an event has replaced a reply
 	}
 	if again {
 		r.likesHere, r.commentsHere, r.repliers = 0, 0, 0
@@ -120,8 +120,8 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 	return r.Post, true
 }
 
-// useKey answers what was created with the key before, or notes it. Of two who use it at
-// once the second waits. Keys of before the author was erased are another agent's.
+// useKey returns the post that was created with the key before, or stores the key. The second of
+// two concurrent calls waits. Keys from before the author's erasure are another agent's.
 func (t *Tx) useKey(p social.Post, key string, erased int64) (post social.Post, used bool) {
 	asked := social.Fingerprint(p)
 	over := max(social.Stamp(t.now.Add(-social.KeyLives)), erased)
@@ -146,8 +146,8 @@ func (t *Tx) useKey(p social.Post, key string, erased int64) (post social.Post, 
 	return r.Post, true
 }
 
-// checkCircles refuses circles to which the author, who was erased up to a stamp, may post
-// nothing.
+// checkCircles fails if the author may not post to one of the circles. erased is the stamp up to
+// which the author is erased.
 func (t *Tx) checkCircles(p *social.Post, erased int64) {
 	if len(p.Audience.Circles) == 0 {
 		return
@@ -171,7 +171,7 @@ func (t *Tx) checkCircles(p *social.Post, erased int64) {
 	}
 }
 
-// published marks what follows from a post that is there now.
+// published marks the jobs of a new post.
 func (t *Tx) published(p *social.Post, followers int64) {
 	receivers := int64(len(p.Mentions))
 	if p.Audience.Reach() >= social.ToFollowers {
@@ -186,7 +186,7 @@ func (t *Tx) published(p *social.Post, followers int64) {
 	t.indexed(p, jobs.PriorityLater)
 }
 
-// indexed marks the item of a post that has one.
+// indexed marks the item of a post, if it has one.
 func (t *Tx) indexed(p *social.Post, priority int) {
 	if p.Audience.Public {
 		t.mark(jobs.Dirty{Kind: jobs.Index, Key: p.ID, Priority: priority})

@@ -69,7 +69,7 @@ func (s *Store) promotions(ctx context.Context, text string, args ...any) (list 
 		}, text, args...)
 	})
 	for i := range list {
-		list[i].Normalize() // no list at all for an empty one
+		list[i].Normalize() // nil instead of an empty list
 	}
 	return list, s.failed(ctx, "read promotions", err)
 }

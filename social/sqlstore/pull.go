@@ -8,7 +8,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// bound is a position as a parameter of "below".
+// bound returns the parameters of a position below which posts are read.
 func bound(p social.Position) (at int64, id string) {
 	if p.Zero() {
 		return math.MaxInt64, ""
@@ -16,20 +16,19 @@ func bound(p social.Position) (at int64, id string) {
 	return p.At, p.ID
 }
 
-// span asks for the newest n of a reader between two positions.
+// span selects the newest n posts for a reader between two positions.
 type span struct {
 	reader       string
 	below, above social.Position
-	author       string // the only one of CirclesBy and MentionsBy
+	author       string // the only author, for circlesBy and mentionsBy
 	n            int
 }
 
-// firstOfEach is the most of each key that are read before it is known whose
-// more are needed.
+// firstOfEach is the maximum number read of each key in the first statement.
 const firstOfEach = 20
 
-// newest reads the newest n of all keys of a source together: a few of each, and then
-// the rest of those all of whose few are among them.
+// newest reads the newest n of all keys of a source together: first a few of each, then the rest of
+// those keys with all their few in the list.
 func (q *Query) newest(source string, keys []string, sp span) []social.Entry {
 	if len(keys) == 0 || sp.n <= 0 {
 		return nil
@@ -42,15 +41,15 @@ func (q *Query) newest(source string, keys []string, sp span) []social.Entry {
 	if len(more) == 0 || first == sp.n {
 		return list
 	}
-	if len(list) == sp.n { // what is older is not among the newest
+	if len(list) == sp.n { // older ones are not among the newest
 		sp.above = list[sp.n-1].Position
 	}
 	rest, _ := q.ofEach(source, more, sp, sp.n)
 	return top(append(list, rest...), sp.n)
 }
 
-// ofEach reads the newest n of all from the newest few of each key; more are the
-// keys all of whose few are among them.
+// ofEach reads the newest n of all from the newest few of each key; more are the keys that returned
+// all their few.
 func (q *Query) ofEach(source string, keys []string, sp span, few int) (list []social.Entry, more []string) {
 	at, id := bound(sp.below)
 	count := map[string]int{}
@@ -70,7 +69,7 @@ func (q *Query) ofEach(source string, keys []string, sp span, few int) (list []s
 	return top(list, sp.n), more
 }
 
-// top sorts by position and keeps the newest n, each once.
+// top sorts by position and returns the newest n, each once.
 func top(list []social.Entry, n int) []social.Entry {
 	slices.SortFunc(list, func(a, b social.Entry) int { return b.Compare(a.Position) })
 	list = slices.CompactFunc(list, func(a, b social.Entry) bool { return a.ID == b.ID })
@@ -115,7 +114,7 @@ func (q *Query) gather(sp span, parts ...part) (list []social.Entry) {
 	return top(list, sp.n)
 }
 
-// addressed are the sources of what the one author of a span addresses to its reader, by
+// addressed returns the sources of posts that the author of a span addresses to its reader, by
 // circles and mentions.
 func (q *Query) addressed(sp span) []part {
 	return []part{
@@ -124,8 +123,8 @@ func (q *Query) addressed(sp span) []part {
 	}
 }
 
-// circlesBy are the circles that the reader $1 is in and the agent $2 may have posted to:
-// their own, and groups.
+// circlesBy selects the circles that the reader $1 is in and the agent $2 may have posted to: the
+// agent's own, and groups.
 const circlesBy = `SELECT c.id FROM circles c JOIN members m ON m.circle = c.id AND m.agent = $1 AND m.gone = 0
 	WHERE c.owner = $2 AND c.gone = 0 AND m.since = 0
 	UNION ALL SELECT circle FROM members WHERE agent = $1 AND gone = 0 AND since > 0`
@@ -172,10 +171,11 @@ func (s *Store) MemberEntries(ctx context.Context, circle, agent string, above s
 // receiverReasons are the reasons by their rank in receiversText.
 var receiverReasons = []social.Reason{social.Self, social.Follow, social.Member, social.Mention}
 
-// receiversText are agents, and their rank in receiverReasons: of the post $1 of $2, which was
-// created at $7, those after $3, at most $4; the author if $5, followers if $6. It limits each
-// part by itself, so that a page of a million followers reads a page of them; who is blocked
-// is left out before that. Followers need no such look, since a block ends the follow.
+// receiversText selects agents, with their rank in receiverReasons, for the post $1 of the author
+// $2, created at $7: those after $3, at most $4; the author if $5, followers if $6. Each part has
+// its own limit, so that one page of a million followers reads only one page of them; before the
+// limit, each part excludes blocked agents. Followers need no such check, since a block ends the
+// follow.
 const receiversText = `SELECT agent, min(rank) FROM (
 	SELECT $2::text COLLATE "C" AS agent, 0 AS rank WHERE $2::text COLLATE "C" > $3 AND $5
 	UNION ALL SELECT * FROM (SELECT agent, 1 FROM follows WHERE $6 AND author = $2 AND gone = 0 AND agent > $3 ORDER BY agent LIMIT $4) by_follow
@@ -186,7 +186,7 @@ const receiversText = `SELECT agent, min(rank) FROM (
 	UNION ALL SELECT * FROM (SELECT m.agent, 3 FROM post_mentions m WHERE m.post = $1 AND m.agent > $3` + unblocked + ` ORDER BY m.agent LIMIT $4) by_mention
 	) receivers GROUP BY agent ORDER BY agent LIMIT $4`
 
-// unblocked leaves out agents whom a block separates from the author $2.
+// unblocked excludes agents separated from the author $2 by a block.
 const unblocked = ` AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = m.agent AND b.other = $2)
 		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $2 AND b.other = m.agent)`
 

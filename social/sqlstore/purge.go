@@ -7,7 +7,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// postPurges remove what belongs to posts that are over; the posts go last.
+// postPurges remove expired posts with their rows in other tables; the posts last.
 var postPurges = []string{
 	`DELETE FROM post_circles WHERE post = ANY ($1)`,
 	`DELETE FROM post_mentions WHERE post = ANY ($1)`,
@@ -16,7 +16,7 @@ var postPurges = []string{
 	`DELETE FROM posts WHERE id = ANY ($1)`,
 }
 
-// overRows are the rows x that are over since $1, at most $2, the oldest first.
+// overRows are the rows x that expired at $1, at most $2, mostly the oldest first.
 var overRows = []string{
 	`follows x WHERE gone > 0 AND gone <= $1 ORDER BY gone LIMIT $2`,
 	`members x WHERE gone > 0 AND gone <= $1 ORDER BY gone LIMIT $2`,
@@ -27,21 +27,21 @@ var overRows = []string{
 		AND has_card = false AND followers = 0 AND following = 0 AND delivery = 'push' ORDER BY erased LIMIT $2`,
 }
 
-// deleting deletes the rows x of a FROM clause. What somebody changes at this moment is left
-// to the next time.
+// deleting deletes the rows x of a FROM clause. Rows that are locked at the moment are left for the
+// next time.
 func deleting(rows string) string {
 	table, _, _ := strings.Cut(rows, " ")
 	return `DELETE FROM ` + table + ` WHERE ` + among(rows)
 }
 
-// among is whether a row is one of the rows x of a FROM clause, which are locked, but for
+// among reports whether a row is one of the rows x of a FROM clause. It locks these, and skips
 // those that another transaction has locked.
 func among(rows string) string {
 	return `ctid = ANY (ARRAY(SELECT x.ctid FROM ` + rows + ` FOR UPDATE OF x SKIP LOCKED))`
 }
 
-// Promotions that ended long ago. They are read first and removed by their ids, as a planner
-// reads the whole table for a DELETE with the same SELECT in it.
+// Promotions that ended long ago. They are read first and removed by id, as a planner reads the
+// whole table for a DELETE with the same SELECT in it.
 const (
 	overPromotions  = `SELECT id FROM promotions WHERE ends <= $1 ORDER BY ends LIMIT $2`
 	purgePromotions = `DELETE FROM promotions WHERE id = ANY ($1)`
@@ -58,7 +58,8 @@ func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
 		removed += int(t.exec(deleting(`post_keys x WHERE at <= $1 ORDER BY at LIMIT $2`), social.Stamp(t.now.Add(-social.KeyLives)), n))
 		removed += t.purgeRevived(n)
 		removed += t.purgeSuggestions(n)
-		// After what waits for posts: a post that is made again locks its row before its promotions.
+		// After the statements that wait for posts: the creation of a post again locks its row
+		// before its promotions.
 		if ended := t.texts(overPromotions, t.now.Add(-social.PromotionLives).Unix(), n); len(ended) > 0 {
 			removed += int(t.exec(purgePromotions, ended))
 		}
@@ -78,8 +79,8 @@ func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
 	return removed, nil
 }
 
-// purgeRevived removes at most n likes and replies that were given to posts before they were
-// deleted, or made again. They are in no count.
+// purgeRevived removes at most n likes and replies that were made before their post was deleted, or
+// created again. No count includes them.
 func (t *Tx) purgeRevived(n int) (removed int) {
 	posts := t.texts(`SELECT post FROM revived ORDER BY post LIMIT $1`, n)
 	t.lockRows("posts", posts...)

@@ -11,12 +11,12 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// againRows is how many rows one transaction of Again marks.
+// againRows is the number of rows that one transaction of Again marks.
 const againRows = 10_000
 
 // Again implements [jobs.Queue].
 func (s *Store) Again(ctx context.Context, since time.Time, kinds ...jobs.Kind) (n int, err error) {
-	age := s.opts.Clock().Sub(since).Microseconds() // by the clock that since is of
+	age := s.opts.Clock().Sub(since).Microseconds() // by the clock that since was read from
 	for after, more := int64(0), true; more; {
 		var list []jobs.Job
 		err = s.write(ctx, func(t *Tx) {
@@ -37,7 +37,7 @@ func (s *Store) Again(ctx context.Context, since time.Time, kinds ...jobs.Kind) 
 	return n, s.failed(ctx, "repeat jobs", err)
 }
 
-// names are kinds as texts.
+// names returns the kinds as strings.
 func names(kinds []jobs.Kind) []string {
 	list := make([]string, len(kinds))
 	for i, kind := range kinds {

@@ -7,37 +7,38 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// Parts of the statements of the queue; see [Now].
+// Parts of the queue's statements; see [Now].
 var (
-	// back is whether the clock has gone back since a row was changed.
+	// back is true if the clock has been set back since the row was changed.
 	back = `changed > ` + Now + ` + ` + strconv.FormatInt(jobs.ClockJump.Microseconds(), 10)
-	// expired is whether a row is leased and the lease has run out.
+	// expired is true if the row's lease has expired.
 	expired = `(state = 'running' AND (leased_till <= ` + Now + ` OR ` + back + `))`
-	// Changed notes when a row was changed. What it waits for by a clock that has gone back
-	// since it waits for no longer.
+	// Changed sets the time of a row's change. If the clock has been set back since the last one,
+	// it also sets times in the future to now.
 	Changed = `changed = ` + Now + `, due = ` + kept("due") + `, run_at = ` + kept("run_at")
-	// Waiting is whether a row of the kinds $2, or of all, may be leased.
+	// Waiting is true if the row may be leased and is of one of the kinds $2; an empty $2 means
+	// all.
 	Waiting = `state IN ('pending', 'failed') AND (run_at <= ` + Now + ` OR ` + back + `) AND (cardinality($2::text[]) = 0 OR kind = ANY ($2))`
-	// Completed ends a lease for good, unless the row was marked meanwhile.
+	// Completed ends a lease as completed, or as pending if the row was marked in the meantime.
 	Completed = `leased_till = 0, state = CASE WHEN generation = leased_generation THEN 'completed' ELSE 'pending' END,
 		error = '', ` + Changed + `, finished = CASE WHEN generation = leased_generation THEN ` + Now + ` ELSE 0 END`
 )
 
-// kept is a time of a row: now where it lies ahead and the clock has gone back.
+// kept returns a time of a row: now if it is in the future and the clock has been set back.
 func kept(column string) string {
 	return `CASE WHEN ` + column + ` > ` + Now + ` AND ` + back + ` THEN ` + Now + ` ELSE ` + column + ` END`
 }
 
 const (
-	// Leased is the change of a lease to a row, except for who has it and the times.
+	// Leased sets the columns of a lease except for the worker and the times.
 	Leased = `state = 'running', lease = lease + 1, leased_generation = generation, attempts = attempts + 1`
-	// unleased makes a row as if it had not been leased.
+	// unleased undoes a lease.
 	unleased = `state = 'pending', leased_till = 0, attempts = greatest(attempts - 1, 0)`
-	// idle says that nothing waits in a row.
+	// idle is true if nothing in the row is waiting to run.
 	idle = `(j.state IN ('completed', 'dead') OR j.state = 'running' AND j.generation = j.leased_generation)`
 
-	// markText makes rows dirty. A row that was marked while it runs waits already, so the
-	// earlier and the lesser hold for it, too.
+	// markText makes rows dirty. A row that was marked while it runs is already waiting, so the
+	// earlier time and the lower priority number apply to it, too.
 	markText = `INSERT INTO jobs AS j (kind, key, generation, priority, state, due, run_at, attempts, error,
 			lease, leased_generation, leased_till, finished, changed)
 		SELECT d.kind, d.key, 1, d.priority, 'pending', ` + Now + ` + d.wait, ` + Now + ` + d.wait, 0, '', 0, 0, 0, 0, ` + Now + `
@@ -49,8 +50,8 @@ const (
 			state = CASE WHEN j.state = 'running' THEN j.state ELSE 'pending' END,
 			generation = j.generation + 1, attempts = 0, error = '', finished = 0, changed = excluded.changed`
 
-	// countText counts each state by an index that holds no rows of the other states, or by
-	// their beginning. Completed rows may be millions.
+	// countText counts each state by an index without rows of other states, or with that state as
+	// its first column. There may be millions of completed rows.
 	countText = `SELECT kind, state, count(*) FROM jobs WHERE state IN ('pending', 'failed') GROUP BY kind, state
 		UNION ALL SELECT kind, 'running', count(*) FROM jobs WHERE state = 'running' GROUP BY kind
 		UNION ALL SELECT kind, 'dead', count(*) FROM jobs WHERE state = 'dead' GROUP BY kind`
@@ -63,11 +64,11 @@ var (
 		WHERE ` + among(`jobs x WHERE `+expired)
 	sweepText = deleting(`jobs x WHERE state = 'completed' AND finished <= ` + Now + ` - $2::bigint ORDER BY finished LIMIT $3`)
 
-	// leaseText leases the rows $2 for the period $3, by $4.
+	// leaseText leases the rows $2 for the period $3 to the worker $4.
 	leaseText = `UPDATE jobs SET leased_till = ` + Now + ` + $3::bigint, worker = $4, ` + Changed + `, ` + Leased + `
 		FROM unnest($2::bigint[]) c (chosen) WHERE id = chosen RETURNING ` + JobColumns
 
-	// What ends leases, or extends them.
+	// Statements that end leases, or extend them.
 	renewText = Held(`leased_till = ` + Now + ` + $4::bigint, ` + Changed)
 	failText  = Held(`leased_till = 0, changed = ` + Now + `, due = ` + kept("due") + `,
 		state = CASE WHEN generation <> leased_generation THEN 'pending' WHEN $4 OR attempts < $7 THEN 'failed' ELSE 'dead' END,
@@ -83,25 +84,25 @@ var (
 	ofLists    = `kind IN ` + kindsOfLists() + ` AND priority < ` + strconv.Itoa(jobs.PriorityLeftover)
 )
 
-// HeldRows are the rows that somebody has leased, $2 and $3 their ids and leases, locked in
-// the order of their keys, which is everybody's.
+// HeldRows are leased rows, $2 and $3 their ids and leases, locked in the order of their keys, the
+// lock order of all transactions.
 const HeldRows = `unnest($2::bigint[], $3::bigint[]) h (id, lease) JOIN jobs j ON j.id = h.id AND j.lease = h.lease AND j.state = 'running'
 	ORDER BY j.kind COLLATE "C", j.key FOR UPDATE OF j`
 
-// Held changes such rows, and returns id and state of each.
+// Held changes such rows, and returns the id and state of each.
 func Held(set string) string {
 	return `WITH held AS MATERIALIZED (SELECT j.id FROM ` + HeldRows + `)
 		UPDATE jobs SET ` + set + ` FROM held WHERE jobs.id = held.id RETURNING jobs.id, state`
 }
 
-// age is how long the oldest job that is not done has waited, of those for which a condition
-// holds. It looks into an index for each state.
+// age is the time for which the oldest unfinished job with a condition has waited. It uses one
+// index for each state.
 func age(of string) string {
 	return Now + ` - least(` + Now + `, coalesce((SELECT min(due) FROM jobs WHERE state IN ('pending', 'failed') AND ` + of + `), ` + Now + `),
 		coalesce((SELECT min(due) FROM jobs WHERE state = 'running' AND ` + of + `), ` + Now + `))`
 }
 
-// kindsOfLists are the kinds that lists wait for, as a list in a statement.
+// kindsOfLists returns the kinds that lists wait for, as an SQL list.
 func kindsOfLists() string {
 	var list []string
 	for _, kind := range jobs.Kinds() {

@@ -11,12 +11,12 @@ import (
 type record struct {
 	social.Record
 	likesHere    int64
-	commentsHere int64 // undeleted replies
-	repliers     int64 // who wrote them
+	commentsHere int64 // replies that are not deleted
+	repliers     int64 // their authors
 	reported     social.Counts
 	found        bool
 
-	// Of a reply: its reach, and when the life began of the post that it stands under.
+	// Of a reply: its reach, and when its root post was created.
 	under    social.Reach
 	rootLife int64
 }
@@ -28,7 +28,7 @@ func (r *record) reach() social.Reach {
 	return r.Post.Audience.Reach()
 }
 
-// counts fills in what readers are told.
+// counts fills in the counts that readers see.
 func (r *record) counts() {
 	p := &r.Post
 	p.Likes, p.Comments, p.Commenters = r.reported.Likes+r.likesHere, r.reported.Comments, r.reported.Comments
@@ -37,8 +37,8 @@ func (r *record) counts() {
 	}
 }
 
-// recordColumns are columns of a post p for scanRecord; the circles that it addresses, in
-// their order, follow.
+// recordColumns are columns of a post p for scanRecord; the circles that it addresses follow,
+// sorted.
 const recordColumns = `p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.version, p.likes_here, p.likes_reported,
 	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.here, p.tags, p.grants, p.content,
 	p.comments_here, p.repliers, p.root_life`
@@ -67,7 +67,7 @@ func scanRecord(scan Scan) (*record, error) {
 	return r, nil
 }
 
-// some is nil for nothing, as posts have it.
+// some returns nil for an empty list, as posts have it.
 func some(list []string) []string {
 	if len(list) == 0 {
 		return nil
@@ -75,7 +75,7 @@ func some(list []string) []string {
 	return list
 }
 
-// records reads posts' rows whole, those that there are.
+// records reads complete rows of posts; unknown ids are left out.
 func (q *Query) records(mode lock, ids []string) map[string]*record {
 	list := make(map[string]*record, len(ids))
 	q.each(func(scan Scan) error {
@@ -89,7 +89,7 @@ func (q *Query) records(mode lock, ids []string) map[string]*record {
 	return list
 }
 
-// load locks and reads one; one that is not there is the zero record with the id.
+// load locks and reads one; if it does not exist, it returns the zero record with the id.
 func (t *Tx) load(id string) *record {
 	if r := t.records(changing, []string{id})[id]; r != nil {
 		return r
@@ -102,9 +102,8 @@ func (t *Tx) load(id string) *record {
 const savedColumns = `author, created_at, reach, origin, reply, react, version, likes_here, likes_reported,
 	comments_reported, created, deleted, caption_at, tags_at, alts_at, counted, here, gone, tags, grants, content, comments_here, repliers, root, root_life`
 
-// save writes a post's row, which load has locked. If load has found none and there is
-// one now, it fails, and the transaction is run again. The tables of whom it addresses
-// are for address.
+// save writes the row of a post that load has locked. If load found none and there is one now, it
+// fails, and the transaction is retried. address writes the tables of the circles and mentions.
 func (t *Tx) save(r *record) {
 	text := `INSERT INTO posts (id, ` + savedColumns + `)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)`
@@ -127,10 +126,10 @@ func (t *Tx) gone(there bool) int64 {
 	return social.Stamp(t.now)
 }
 
-// address writes whom a new post addresses, by circles and mentions. before says whether
-// there was a row of the post. A post that is made here addresses the circles that there
-// are; one that an event tells of those that there were, or will have been, at its time, but
-// of groups that were made here only its author's: others may have taken the id.
+// address writes the circles and mentions of a new post. before reports whether the post had a row.
+// A post made here addresses the circles that exist. One reported by an event addresses the circles
+// that existed, or will have existed, at its time; of groups made here, only its author's, as
+// others may have taken the id.
 func (t *Tx) address(r *record, before, here bool) {
 	p := &r.Post
 	if before {

@@ -30,15 +30,15 @@ func repliesText(beyond, order string) string {
 		ORDER BY q.created_at ` + order + `, q.id ` + order + ` LIMIT $5`
 }
 
-// whoReplies says of each right, but for that of everybody, who has it.
+// whoReplies says who has each right, other than that of everybody.
 var whoReplies = map[social.Right]string{
 	social.RightFollowers: "only followers of its author may",
 	social.RightAudience:  "only the audience that its author chose may",
 	social.RightNone:      "nobody may",
 }
 
-// answering looks whether a post may be a reply, and finds the post that it stands under,
-// which it locks: replies to one take turns.
+// answering checks whether a post may be a reply, and finds and locks its root post: concurrent
+// replies to one run one after another.
 func (t *Tx) answering(p *social.Post, r *record) {
 	root := p.ReplyTo
 	var reach social.Reach
@@ -55,8 +55,8 @@ func (t *Tx) answering(p *social.Post, r *record) {
 	}
 }
 
-// comment and uncomment change the counts of the post that a reply stands under, unless
-// that has ended. It is locked after its replies; see lockOrder.
+// comment and uncomment change the counts of a reply's root post, unless that was deleted since. It
+// is locked after its replies; see lockOrder.
 func (t *Tx) comment(r *record)   { t.addComment(r, 1) }
 func (t *Tx) uncomment(r *record) { t.addComment(r, -1) }
 
@@ -65,7 +65,7 @@ func (t *Tx) addComment(r *record, by int) {
 	if !p.IsReply() {
 		return
 	}
-	if by < 0 { // what stood under a post that has ended counts for nothing
+	if by < 0 { // replies under a deleted post are not counted
 		var stands bool
 		if t.row(into(&stands), `SELECT gone = 0 AND deleted < $2 FROM posts WHERE id = $1`, p.Root, r.rootLife); !stands {
 			return
@@ -77,8 +77,8 @@ func (t *Tx) addComment(r *record, by int) {
 	t.counted(p.Root)
 }
 
-// lockRoots locks the posts that replies count for, after the replies and before what is
-// counted of their authors: who replies locks in that order, too.
+// lockRoots locks the root posts of replies, after the replies and before the counts of their
+// authors. A reply takes its locks in the same order.
 func (t *Tx) lockRoots(replies ...string) {
 	if !t.d.OneWriter {
 		t.exec(`SELECT 1 FROM posts p WHERE p.id = ANY (SELECT r.root FROM posts r WHERE r.id = ANY ($1) AND r.root <> '') AND p.gone = 0
@@ -86,11 +86,11 @@ func (t *Tx) lockRoots(replies ...string) {
 	}
 }
 
-// overReplies are replies of lives of a post that have ended.
+// overReplies selects replies from before a post's last deletion.
 const overReplies = `SELECT r.id FROM posts r WHERE r.root = $1 AND r.root <> '' AND r.gone = 0
 	AND r.root_life <= coalesce((SELECT p.deleted FROM posts p WHERE p.id = $1), r.root_life) LIMIT $2`
 
-// endReplies removes at most n replies of lives of a post that have ended.
+// endReplies removes at most n replies from before a post's last deletion.
 func (t *Tx) endReplies(post string, n int) int {
 	ids := t.texts(overReplies, post, n)
 	if len(ids) > 0 {

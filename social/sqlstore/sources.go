@@ -2,27 +2,27 @@ package sqlstore
 
 import "strings"
 
-// sources are the statements for the newest posts of each of some keys, newest first: key,
-// author, created at, id. They read as far into an index as they must for each key, and no
-// further. Named arguments are the reader and the keys; positions below which (below, belowID)
-// and above which (above, aboveID) the posts are; few, how many of each key; author, the only
-// one; and n, how many of all keys together.
+// sources are the statements for the newest posts of several keys, newest first: key, author,
+// created at, id. For each key they read an index no further than necessary. Named arguments are
+// reader and keys; the positions below which (below, belowID) and above which (above, aboveID) the
+// posts are; few, the number per key; author, the only one; and n, the number for all keys
+// together.
 //
-// What is looked up for each row has an OFFSET, so that PostgreSQL's planner cannot make a join
-// of whole tables of it, and takes it for likely: it would rather read all rows of a key and
-// sort them than walk on until a page is full, if it took few rows to be left.
+// The lookups for each row have an OFFSET, so that PostgreSQL's planner cannot turn them into joins
+// of whole tables, and expects most rows to pass: if it expected few, it would rather read and sort
+// all rows of a key than walk the index until a page is full.
 var sources = struct {
-	open  string // keys are authors: what their followers may see; perhaps more than few of each
-	toAll string // keys are authors: what everybody may see
-	own   string // keys are authors: what they have posted here; perhaps more than few of each
-	// Keys are authors: their replies to what everybody may see, and all. What has ended, or
-	// is of who blocks the reader or is blocked, is left out.
+	open  string // keys are authors: posts that their followers may see; perhaps more than few of each
+	toAll string // keys are authors: posts that everybody may see
+	own   string // keys are authors: posts that they made here; perhaps more than few of each
+	// Keys are authors: their replies under posts that everybody may see, and all. They exclude
+	// those under deleted posts, or with a block between the reader and the author of the root.
 	replies, ownReplies string
-	circles             string // keys are circles: what is addressed to them, as the reader sees it by each; n does not hold, as a post comes with each circle
-	mentions            string // keys are agents: what mentions them
-	// circlesBy and mentionsBy are the same of the one author, and read nothing of others'.
+	circles             string // keys are circles: posts addressed to them that the reader sees through each; not limited to n, as a post may occur once per circle
+	mentions            string // keys are agents: posts that mention them
+	// circlesBy and mentionsBy are the same for a single author, and read no posts of others.
 	circlesBy, mentionsBy string
-	public                string // one key, whatever it is: what is public
+	public                string // any single key: public posts
 }{
 	open:       ofReach(`1, 2`),
 	toAll:      ofReach(`2`),
@@ -42,8 +42,8 @@ const (
 		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = q.author AND b.other = @reader OFFSET 0)`
 )
 
-// newestOf reads, for each key and each row of what it is joined with, the newest rows q, whose
-// post is in the column id.
+// newestOf reads, for each key and each row of join, the newest rows q; the column id holds the
+// post.
 func newestOf(join, id, rows string) string {
 	return `SELECT k.key, p.author, p.created_at, p.id FROM unnest((SELECT @keys::text[])) k (key)` + join + `
 		CROSS JOIN LATERAL (SELECT q.author, q.created_at, q.` + id + ` AS id FROM ` + rows + `
@@ -52,8 +52,8 @@ func newestOf(join, id, rows string) string {
 		ORDER BY p.created_at DESC, p.id DESC`
 }
 
-// ofReach reads posts of authors of each reach by itself, as the index has them. The
-// reaches are no constants: for one the planner might walk what is public of all authors.
+// ofReach reads posts of authors separately for each reach, as the index has them. The reaches are
+// no constants: for a constant the planner might scan the public posts of all authors.
 func ofReach(reaches string, more ...string) string {
 	return newestOf(` CROSS JOIN unnest('{`+reaches+`}'::smallint[]) r (reach)`, `id`,
 		`posts q WHERE q.author = k.key AND q.gone = 0 AND q.reach = r.reach`+strings.Join(more, "")) + ` LIMIT @n`
@@ -71,8 +71,8 @@ func mentions(by string) string {
 		AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0 OFFSET 0)`+notBlocked) + ` LIMIT @n`
 }
 
-// repliesThere leaves out replies whose root has ended, or is not so any more, or is of an
-// author whom the reader blocks or is blocked by.
+// repliesThere excludes replies if the root post was deleted, no longer meets a condition, or is by
+// an author whom the reader blocks or is blocked by.
 func repliesThere(so string) string {
 	return ` AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.root AND x.gone = 0 AND x.deleted < q.root_life` + so + `
 	AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = @reader AND b.other = x.author)

@@ -1,9 +1,9 @@
-// Package sqlstore is the social store and its queue over an SQL database. It holds every
-// operation of both contracts once. A backend adds a [Database], which connects, begins,
-// commits and tries again, and a [Dialect]. Statements are PostgreSQL's: what a database says
-// in another way, its sessions rewrite.
+// Package sqlstore implements the social store and its queue over an SQL database: every operation
+// of both contracts, once. A backend adds a [Database], which connects, begins, commits and
+// retries, and a [Dialect]. Statements are in PostgreSQL's SQL; the sessions of another database
+// rewrite them.
 //
-// A write takes its locks before it reads what it decides by, in one order: circles,
+// A write takes its locks before it reads the data for its decisions, in one order: circles,
 // agents, posts, rows of the queue, each by key.
 package sqlstore
 
@@ -25,7 +25,7 @@ type Store struct {
 	db    Database
 	d     *Dialect
 	opts  social.Options
-	name  string // of whom this store leases jobs for
+	name  string // the worker to which this store leases jobs
 	woken chan struct{}
 	turn  atomic.Int64 // counts leases
 }
@@ -35,12 +35,12 @@ var (
 	_ jobs.Queue   = (*Store)(nil)
 )
 
-// New makes a store over a database. It does not ask it anything.
+// New returns a store over a database. It runs no statement.
 func New(db Database, d *Dialect, opts social.Options) *Store {
 	return &Store{db: db, d: d, opts: opts.WithDefaults(), name: rand.Text(), woken: make(chan struct{}, 1)}
 }
 
-// queueNow is the queue's clock as the parameter of [Now].
+// queueNow returns the queue's time as the parameter of [Now].
 func queueNow(o social.Options) any {
 	if o.QueueClock == nil {
 		return nil
@@ -53,15 +53,15 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.failed(ctx, "ping", s.read(ctx, func(q *Query) { q.row(into(new(int)), `SELECT 1`) }))
 }
 
-// read runs do, each of whose statements is by itself.
+// read runs do; each statement is separate.
 func (s *Store) read(ctx context.Context, do func(*Query)) error { return s.db.Read(ctx, s.query(do)) }
 
-// snapshot runs do, all of whose statements see one state of the database.
+// snapshot runs do; all statements see the same state of the database.
 func (s *Store) snapshot(ctx context.Context, do func(*Query)) error {
 	return s.db.Snapshot(ctx, s.query(do))
 }
 
-// alone runs do, whose changes are one transaction; see [Database].
+// alone runs do with its changes in one transaction; see [Database].
 func (s *Store) alone(ctx context.Context, do func(*Query)) error {
 	return s.db.Alone(ctx, s.query(do))
 }
@@ -74,21 +74,21 @@ func (s *Store) query(do func(*Query)) func(Session) error {
 	}
 }
 
-// Tx is one transaction under way.
+// Tx is a transaction in progress.
 type Tx struct {
 	Query
 	opts  social.Options
 	on    Writing
 	now   time.Time
 	dirty map[mark]jobs.Dirty
-	class int // the least priority of what is marked: of upkeep, or 0
-	// noPairs leaves the lists of followers as they are.
+	class int // the lowest number of a mark's priority: that of upkeep or leftovers, or 0
+	// noPairs omits the jobs for the lists of followers.
 	noPairs bool
-	renew   map[string]bool // agents whose lists are rebuilt for their follows; nil: each follow is marked
+	renew   map[string]bool // agents whose lists are rebuilt after their follows; if nil, each follow is marked
 }
 
-// write runs do in a transaction, with its jobs, which holds if no part of it fails. It
-// may run do more than once.
+// write runs do in a transaction, with its jobs, which is committed if no part fails. It may run do
+// more than once.
 func (s *Store) write(ctx context.Context, do func(*Tx)) error {
 	var t *Tx
 	err := s.db.Write(ctx, func(on Writing) error {
@@ -103,20 +103,17 @@ func (s *Store) write(ctx context.Context, do func(*Tx)) error {
 	return err
 }
 
-// later runs a statement at once, or with the commit. Nothing that the transaction reads
-// may depend on it.
+// later runs a statement at once, or with the commit. The transaction must not read its effects.
 func (t *Tx) later(text string, args ...any) {
 	if t.err == nil {
 		t.err = t.on.Later(text, args...)
 	}
 }
 
-// ErrRaced ends a transaction that is to be run again: another has changed what this one
-// had found.
+// ErrRaced aborts a transaction for a retry: another has changed the data that this one has read.
 var ErrRaced = errors.New("another transaction came between")
 
-// Answered reports whether an error says something of the request or of one row, not of
-// the database.
+// Answered reports whether an error is about the request or one row, not about the database.
 func Answered(err error) bool {
 	return feed.Refused(err) || errors.Is(err, jobs.ErrTaken) || errors.Is(err, social.ErrDamaged)
 }
@@ -125,8 +122,8 @@ func (s *Store) failed(ctx context.Context, what string, err error) error {
 	return s.d.Failed(ctx, what, err)
 }
 
-// Failed wraps an error of a call: an answer stays as it is, a context that has ended is
-// told as such, everything else is unavailable.
+// Failed wraps the error of a call. It does not change answers, and returns the error of an ended
+// context. Others wrap [social.ErrDamaged] or [social.ErrUnavailable].
 func (d *Dialect) Failed(ctx context.Context, what string, err error) error {
 	if err == nil || Answered(err) {
 		return err

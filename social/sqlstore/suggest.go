@@ -44,7 +44,7 @@ func (s *Store) KeepSuggested(ctx context.Context, agent string, list []social.S
 		if t.row(into(&erased), `SELECT erased_agent FROM authors WHERE id = $1`, agent); erased >= social.Stamp(at) {
 			return
 		}
-		// A row of after now is of a clock that has gone back.
+		// A row from the future was written before the clock was set back.
 		t.exec(`INSERT INTO suggestions (agent, at, content) VALUES ($1, $2, $3)
 			ON CONFLICT (agent) DO UPDATE SET at = excluded.at, content = excluded.content
 			WHERE suggestions.at <= $4 OR suggestions.at > $2`,
@@ -67,7 +67,7 @@ func (s *Store) Unsuggestable(ctx context.Context, agent string, authors []strin
 		agent, authors, followers, social.Stamp(since))
 }
 
-// purgeSuggestions removes at most n lists that nobody looks at any more.
+// purgeSuggestions removes at most n expired lists.
 func (t *Tx) purgeSuggestions(n int) int {
 	over := social.Stamp(t.now.Add(-social.SuggestionsKept))
 	agents := t.texts(`SELECT agent FROM suggestions WHERE at <= $1 ORDER BY at LIMIT $2`, over, n)

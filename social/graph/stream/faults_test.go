@@ -13,7 +13,8 @@ import (
 	"github.com/freshet/freshet/social/graph/stream"
 )
 
-// through connects to a server by way of a proxy that can cut.
+// through returns an environment, a proxy that can cut connections, and a client that connects
+// through the proxy.
 func through(t *testing.T) (e *env, proxy *faultproxy.Proxy, cut redis.UniversalClient) {
 	t.Helper()
 	client, prefix := testenv.Redis(t)
@@ -30,7 +31,7 @@ func command(name string) faultproxy.Match {
 	return func(c faultproxy.Command) bool { return c.Name() == name }
 }
 
-// TestAServerDiesBeforeItAcknowledges has another apply the event again.
+// TestAServerDiesBeforeItAcknowledges checks that another server applies the event again.
 func TestAServerDiesBeforeItAcknowledges(t *testing.T) {
 	t.Parallel()
 	e, proxy, cut := through(t)
@@ -45,8 +46,7 @@ func TestAServerDiesBeforeItAcknowledges(t *testing.T) {
 	require.Equal(t, []string{"u_1"}, e.followers("a"))
 }
 
-// TestCuts cuts the connection at each command, before and after Redis has
-// executed it, while events come in.
+// TestCuts cuts the connection before, after and within each command while events arrive.
 func TestCuts(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"xreadgroup", "xack", "xautoclaim", "xadd", "xtrim", "xinfo", "xpending", "xgroup", "evalsha"} {
@@ -60,7 +60,7 @@ func TestCuts(t *testing.T) {
 				}
 				proxy.Arm(faultproxy.Fault{Kind: kind, Match: command(name), Nth: nth, Refuse: 10 * time.Millisecond})
 				cfg := quick
-				cfg.Batch, cfg.Idle = 3, time.Hour // nobody else takes over
+				cfg.Batch, cfg.Idle = 3, time.Hour // no other server takes over
 				e.start(cut, cfg)
 				for i := range 20 {
 					e.sendFollow(fmt.Sprintf("u_%d", i), "a")
@@ -108,7 +108,8 @@ func TestRedisIsDownAtFirst(t *testing.T) {
 	e.until(func() bool { return len(e.followers("a")) == 1 }, "it is read")
 }
 
-// TestEntriesThatSomebodyDeleted are passed over, whoever had read them.
+// TestEntriesThatSomebodyDeleted checks that deleted entries are skipped, whichever consumer had
+// read them.
 func TestEntriesThatSomebodyDeleted(t *testing.T) {
 	t.Parallel()
 	each(t, func(e *env) {

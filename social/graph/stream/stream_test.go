@@ -21,11 +21,11 @@ import (
 	"github.com/freshet/freshet/social/sqlite"
 )
 
-// store is a real store that can be cut off, and counts what it is told.
+// store is a real store that can be made unavailable. It counts the follows sent to it.
 type store struct {
 	*sqlite.Store
 	down  atomic.Bool
-	calls atomic.Int64 // follows told, also in vain
+	calls atomic.Int64 // follows sent, including failed ones
 }
 
 func openStore(t *testing.T) *store {
@@ -52,7 +52,7 @@ func (s *store) FollowAll(ctx context.Context, edges []social.Edge, at time.Time
 	return s.Store.FollowAll(ctx, edges, at)
 }
 
-// env is a stream of a test's own, and what reads it.
+// env is the stream of one test and its readers.
 type env struct {
 	*testing.T
 	client redis.UniversalClient
@@ -93,7 +93,7 @@ func (e *env) start(client redis.UniversalClient, cfg stream.Config) (stop func(
 			return
 		}
 		stopped = true
-		c.Close(context.WithoutCancel(e.Context())) // ends by itself
+		c.Close(context.WithoutCancel(e.Context())) // has already stopped
 	}
 	e.Cleanup(stop)
 	return stop
@@ -123,7 +123,7 @@ func (e *env) until(condition func() bool, what string, args ...any) {
 	testenv.WaitFor(e.T, condition, what, args...)
 }
 
-// settled waits until everything is acknowledged.
+// settled waits until all entries are acknowledged.
 func (e *env) settled() {
 	e.Helper()
 	e.until(func() bool {
@@ -135,7 +135,7 @@ func (e *env) settled() {
 func TestEventsAreApplied(t *testing.T) {
 	t.Parallel()
 	each(t, func(e *env) {
-		for i := range 250 { // before anybody reads
+		for i := range 250 { // before any server reads
 			e.sendFollow(fmt.Sprintf("u_%d", i), "a")
 		}
 		stop := e.start(e.client, quick)
@@ -214,7 +214,8 @@ func TestAStoreThatIsDownIsNoFailedAttempt(t *testing.T) {
 	})
 }
 
-// TestCloseWhileTheStoreIsDown leaves what could not be applied to the next.
+// TestCloseWhileTheStoreIsDown checks that the next server applies the events that could not be
+// applied.
 func TestCloseWhileTheStoreIsDown(t *testing.T) {
 	t.Parallel()
 	each(t, func(e *env) {
@@ -235,7 +236,7 @@ func TestServersShareTheStream(t *testing.T) {
 	t.Parallel()
 	each(t, func(e *env) {
 		cfg := quick
-		cfg.Batch, cfg.Idle = 7, time.Hour // nobody is dead
+		cfg.Batch, cfg.Idle = 7, time.Hour // no consumer counts as dead
 		for range 3 {
 			e.start(e.client, cfg)
 		}
@@ -248,7 +249,8 @@ func TestServersShareTheStream(t *testing.T) {
 	})
 }
 
-// TestAnotherGroupReadsTheStream keeps what somebody else has not read yet.
+// TestAnotherGroupReadsTheStream checks that entries another consumer group has not yet read are
+// retained.
 func TestAnotherGroupReadsTheStream(t *testing.T) {
 	t.Parallel()
 	each(t, func(e *env) {

@@ -19,9 +19,9 @@ import (
 	"github.com/freshet/freshet/social/media"
 )
 
-// TestADiskThatHangs: a pipe that nobody writes to holds every call that opens it, as a
-// network disk does whose server is gone. Each call ends in its time, also when no more may
-// be begun, and all is well when the disk answers.
+// TestADiskThatHangs uses pipes without a writer, which block every call that opens them as a
+// network disk with an unreachable server does. Each call ends at its deadline, also when no
+// further call may begin, and all calls work again when the disk answers.
 func TestADiskThatHangs(t *testing.T) {
 	t.Parallel()
 	s, dir := store(t)
@@ -63,7 +63,7 @@ func TestADiskThatHangs(t *testing.T) {
 	require.NoError(t, r.Close())
 }
 
-// TestAReadThatHangs ends in the time of the call that has opened the file.
+// TestAReadThatHangs checks that a read ends at the deadline of the call that opened the file.
 func TestAReadThatHangs(t *testing.T) {
 	t.Parallel()
 	s, dir := store(t)
@@ -76,7 +76,7 @@ func TestAReadThatHangs(t *testing.T) {
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := s.Open(ctx, "a") // reads its head
+	_, err := s.Open(ctx, "a") // reads the head of the file
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.NoError(t, (<-w).Close())
 }

@@ -57,7 +57,7 @@ func TestPrefixesAreApart(t *testing.T) {
 	assert.Equal(t, []string{"-a/1", "-b/1"}, keys)
 }
 
-// A bucket that is not there is not a file that is not there: the post keeps it.
+// A missing bucket is a different error from a missing file: a post must not lose its images.
 func TestNoBucketIsNotNoFile(t *testing.T) {
 	t.Parallel()
 	s, err := open(t, strings.Replace(testenv.S3(t), "s3://freshet", "s3://nowhere-to-be-found", 1))
@@ -67,7 +67,7 @@ func TestNoBucketIsNotNoFile(t *testing.T) {
 	require.NotErrorIs(t, err, feed.ErrNotFound)
 }
 
-// Who may do nothing in a bucket is told so by the probe.
+// The probe reports missing permissions on a bucket.
 func TestProbeWithoutRights(t *testing.T) {
 	t.Parallel()
 	s, err := open(t, testenv.S3(t)+"&anonymous=true")
@@ -75,7 +75,7 @@ func TestProbeWithoutRights(t *testing.T) {
 	require.ErrorContains(t, media.Probe(t.Context(), s), "store a file")
 }
 
-// fresh is an environment that says nothing of S3.
+// fresh clears the environment variables that configure S3.
 func fresh(t *testing.T) {
 	t.Helper()
 	for _, name := range append([]string{
@@ -126,13 +126,12 @@ func TestAddresses(t *testing.T) {
 	assert.Equal(t, "of-this", got.region)
 }
 
-// cloud answers as an S3 store and as the address that clouds give credentials at,
-// and notes who asks for what.
+// cloud serves as an S3 store and as a cloud's credentials endpoint, and records the requests.
 type cloud struct {
 	*httptest.Server
 	mu    sync.Mutex
 	paths []string
-	keys  []string // that signed requests to the store
+	keys  []string // of the signatures of requests to the store
 }
 
 func newCloud(t *testing.T) *cloud {
@@ -161,7 +160,7 @@ func newCloud(t *testing.T) *cloud {
 	return c
 }
 
-// signs opens the bucket of the cloud, and returns which key signs requests.
+// signs opens the cloud's bucket and returns the key that signs requests.
 func (c *cloud) signs(t *testing.T, parameters string) string {
 	t.Helper()
 	s, err := open(t, "s3://bucket?use_path_style=true&endpoint="+c.URL+parameters)
@@ -200,7 +199,7 @@ func TestCredentials(t *testing.T) {
 	assert.Equal(t, "of-the-file", c.signs(t, ""))
 	s, err := open(t, "s3://bucket?use_path_style=true&endpoint="+c.URL)
 	require.NoError(t, err)
-	for _, key := range []string{"first", "second"} { // each request is signed by what the file says
+	for _, key := range []string{"first", "second"} { // each request is signed with the current key in the file
 		require.NoError(t, os.WriteFile(file, []byte("[default]\naws_access_key_id = "+key+"\naws_secret_access_key = s\n"), 0o600))
 		_, err := s.Keys(t.Context(), 1)
 		require.NoError(t, err)
@@ -213,7 +212,7 @@ func TestCredentials(t *testing.T) {
 	assert.Equal(t, []string{"/bucket/", "/bucket/"}, c.paths, "who has credentials asks nobody for others")
 }
 
-// A machine without a role says so, and sends nothing without a signature.
+// On a machine without a role requests fail, and none is sent unsigned.
 func TestNoRole(t *testing.T) {
 	fresh(t)
 	nobody := httptest.NewServer(http.NotFoundHandler())

@@ -47,7 +47,8 @@ func (s *Lists) versions(t testing.TB, lists ...string) []string {
 	return all
 }
 
-// TestLeastRecentlyUsedGoesFirst: reads and builds are use, pushes are not.
+// TestLeastRecentlyUsedGoesFirst checks that reads and builds count as use of a list, and pushes do
+// not.
 func TestLeastRecentlyUsedGoesFirst(t *testing.T) {
 	now := timelinetest.Start
 	s := New(Config{MaxBytes: 50_000, Clock: func() time.Time { return now }})
@@ -77,7 +78,7 @@ func TestLeastRecentlyUsedGoesFirst(t *testing.T) {
 
 func still() time.Time { return timelinetest.Start }
 
-// TestBytes compares what is counted with what the heap has.
+// TestBytes compares the counted bytes with the size on the heap.
 func TestBytes(t *testing.T) {
 	s := New(Config{Clock: still})
 	held := testenv.Retained(func() {
@@ -89,7 +90,7 @@ func TestBytes(t *testing.T) {
 	assert.InEpsilon(t, held, s.Bytes(), 0.15)
 }
 
-// TestExpiredListsGo: the memory of lists that nobody reads comes back.
+// TestExpiredListsGo checks that the memory of lists that are no longer read is freed.
 func TestExpiredListsGo(t *testing.T) {
 	now := timelinetest.Start
 	s := New(Config{Clock: func() time.Time { return now }})

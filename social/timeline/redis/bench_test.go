@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// full is the content of a full list, with ids as long as those made here.
+// full is the content of a full list, with ids as long as those that Freshet creates.
 func full(n int) timeline.Content {
 	var c timeline.Content
 	for i := range n {
@@ -63,7 +63,7 @@ func encodings(b *testing.B, run func(b *testing.B, l *Lists)) {
 	}
 }
 
-// cpu reports the time of the processor that Redis takes for an operation.
+// cpu reports the processor time that Redis uses for an operation.
 func cpu(b *testing.B, l *Lists) (report func()) {
 	used := func() (seconds float64) {
 		info := l.client.InfoMap(b.Context(), "cpu").Item("CPU", "used_cpu_user")
@@ -81,7 +81,7 @@ func cpu(b *testing.B, l *Lists) (report func()) {
 	return func() { b.ReportMetric((used()-before)*1e6/float64(b.N), "redis-µs/op") }
 }
 
-// BenchmarkPush pushes one post to 500 full lists, each of which trims.
+// BenchmarkPush pushes one post to 500 full lists, each of which is trimmed.
 func BenchmarkPush(b *testing.B) {
 	encodings(b, func(b *testing.B, l *Lists) {
 		var names []string
@@ -108,7 +108,7 @@ func BenchmarkPush(b *testing.B) {
 	})
 }
 
-// BenchmarkRemove takes one post out of 500 full lists.
+// BenchmarkRemove removes one post from 500 full lists.
 func BenchmarkRemove(b *testing.B) {
 	encodings(b, func(b *testing.B, l *Lists) {
 		var names []string
@@ -145,7 +145,7 @@ func BenchmarkRead(b *testing.B) {
 	})
 }
 
-// BenchmarkReadInOneSecond reads from the middle of 10,000 posts of one second.
+// BenchmarkReadInOneSecond reads from the middle of 10,000 posts that have the same second.
 func BenchmarkReadInOneSecond(b *testing.B) {
 	client := redis.NewClient(&redis.Options{Addr: testenv.StartRedis(b).Addr})
 	defer func() { _ = client.Close() }()
@@ -159,7 +159,7 @@ func BenchmarkReadInOneSecond(b *testing.B) {
 	_, err = l.Commit(b.Context(), "u_1", token, c)
 	require.NoError(b, err)
 	defer cpu(b, l)()
-	below := timeline.Position{At: 1_770_000_000, ID: c.Entries[5000].ID + "x"} // which is no entry
+	below := timeline.Position{At: 1_770_000_000, ID: c.Entries[5000].ID + "x"} // no entry has this id
 	for b.Loop() {
 		if page, err := l.Read(b.Context(), "u_1", below, 20); err != nil || len(page.Entries) != 20 {
 			b.Fatal(page, err)

@@ -19,8 +19,8 @@ import (
 	"github.com/freshet/freshet/social/timeline/timelinetest"
 )
 
-// cutStep is a method that is cut off from Redis once, on a list that is ready or,
-// with building, is being built.
+// cutStep is a call that loses its connection to Redis once. Its list is ready or, with building,
+// being built.
 type cutStep struct {
 	name     string
 	building bool
@@ -68,7 +68,7 @@ func pushes(ctx context.Context, l *Lists, list, _ string) (any, error) {
 	return push(ctx, l, []string{list, list + "none"}, posts(9, 7, 1))
 }
 
-// push pushes to lists as they are.
+// push pushes entries to lists at their current versions.
 func push(ctx context.Context, l *Lists, lists []string, entries []timeline.Position) ([]int, error) {
 	heads, err := l.Heads(ctx, lists)
 	if err != nil {
@@ -103,7 +103,7 @@ func posts(seconds ...int64) []timeline.Position {
 	return list
 }
 
-// prepare makes a list, ready or not.
+// prepare creates a list that is ready or being built.
 func prepare(t *testing.T, l *Lists, list string, building bool) (token string) {
 	t.Helper()
 	ctx := t.Context()
@@ -118,9 +118,9 @@ func prepare(t *testing.T, l *Lists, list string, building bool) (token string) 
 	return token
 }
 
-// TestCutOnce cuts the connection of each method once, before Redis has the
-// command, after it, and within the reply. The client sends it again; the answer
-// and the contents of Redis are the same as without a fault.
+// TestCutOnce cuts the connection of each method once: before Redis gets the command, after it, and
+// within the reply. The client retries. The answer and the contents of Redis must be the same as
+// without a fault.
 func TestCutOnce(t *testing.T) {
 	t.Run("one server", func(t *testing.T) {
 		direct, prefix := testenv.Redis(t)
@@ -165,7 +165,7 @@ func cutOnce(t *testing.T, p *faultproxy.Proxy, direct, client redis.UniversalCl
 // names matches the parts that differ between two runs: tokens and versions.
 var names = regexp.MustCompile(`[A-Z2-7]{11}\d*`)
 
-// stored returns the content in Redis of a list and of the one that begin makes.
+// stored returns the content in Redis of a list and of the lists derived from it.
 func stored(t *testing.T, client redis.UniversalClient, l *Lists, list string) string {
 	t.Helper()
 	var text string
@@ -177,7 +177,8 @@ func stored(t *testing.T, client redis.UniversalClient, l *Lists, list string) s
 	return text
 }
 
-// TestLateCopyOfBegin: the token of a build is not given to what comes after it.
+// TestLateCopyOfBegin checks that a late copy of a begin does not get the token of an earlier build
+// after that was cleared or dropped.
 func TestLateCopyOfBegin(t *testing.T) {
 	client, prefix := testenv.Redis(t)
 	l := NewTimelines(client, Config{KeyPrefix: prefix, Clock: func() time.Time { return timelinetest.Start }})

@@ -54,7 +54,7 @@ func TestWhatIsWritten(t *testing.T) {
 	assert.Equal(t, timeline.Cap, l.cfg.Cap)
 }
 
-// TestIsAListpack: neither mark nor floor makes a list larger than its entries do.
+// TestIsAListpack checks that a full list with its mark and floor is still encoded as a listpack.
 func TestIsAListpack(t *testing.T) {
 	client, prefix := testenv.Redis(t)
 	l := NewOutboxes(client, Config{KeyPrefix: prefix, Clock: still})
@@ -70,7 +70,7 @@ func TestIsAListpack(t *testing.T) {
 	assert.Contains(t, []string{"listpack", "ziplist"}, encoding())
 }
 
-// trips counts what goes to the server, greetings of new connections aside.
+// trips counts round trips to the server, without the handshakes of new connections.
 type trips struct{ n atomic.Int64 }
 
 func (h *trips) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -103,7 +103,7 @@ func TestRoundTrips(t *testing.T) {
 	ctx := t.Context()
 	for round := range 2 {
 		if round == 1 {
-			client.AddHook(&h) // by now the server has the scripts
+			client.AddHook(&h) // from here on the server has the scripts
 		}
 		require.NoError(t, l.Drop(ctx, names))
 		prepare(t, l, "u_1", false) // two
@@ -122,7 +122,7 @@ func TestRoundTrips(t *testing.T) {
 	assert.EqualValues(t, 9, h.n.Load(), "one each")
 }
 
-// calls is each method once, on a list.
+// calls returns one call of each method, on a list.
 func calls(ctx context.Context, l *Lists, list string) map[string]func() error {
 	one := []string{list}
 	return map[string]func() error{
@@ -154,7 +154,7 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
-// TestNoList has something else where a list should be.
+// TestNoList has keys that are not lists in the place of lists.
 func TestNoList(t *testing.T) {
 	l, client := timelines(t)
 	require.NoError(t, client.ZAdd(t.Context(), l.key("zset"), redis.Z{Score: 1, Member: "post:1"}, redis.Z{Score: 2, Member: "post:2"}).Err())
@@ -172,8 +172,8 @@ func TestNoList(t *testing.T) {
 	}
 }
 
-// TestTooFewReplicas asks for more replicas than there are: what jobs write does
-// not count, and is there when they have it written again; reads and builds go on.
+// TestTooFewReplicas requires more replicas than exist: writes of jobs fail and must be repeated,
+// while reads and builds succeed.
 func TestTooFewReplicas(t *testing.T) {
 	client, prefix := testenv.RedisCluster(t)
 	few := NewTimelines(client, Config{KeyPrefix: prefix, Clock: still, Replicas: rediskeys.Replicas{N: 2, Timeout: 10 * time.Millisecond}})
@@ -189,7 +189,7 @@ func TestTooFewReplicas(t *testing.T) {
 	}
 }
 
-// TestReplicasOfAKeyThatMoved gives the client a stale idea of where lists are.
+// TestReplicasOfAKeyThatMoved gives the client a stale assignment of slots to servers.
 func TestReplicasOfAKeyThatMoved(t *testing.T) {
 	client, prefix := testenv.RedisCluster(t)
 	opts := *client.Options()
@@ -199,7 +199,7 @@ func TestReplicasOfAKeyThatMoved(t *testing.T) {
 		shards, err := client.ClusterShards(ctx).Result()
 		shift := 0
 		if stale.Swap(false) {
-			shift = 1 // the first time, half of each master's slots are thought to be another's
+			shift = 1 // the first time, half of each master's slots are assigned to another master
 		}
 		var slots []redis.ClusterSlot
 		for i, shard := range shards {
@@ -238,8 +238,8 @@ func masterOf(shard redis.ClusterShard) []redis.ClusterNode {
 	return nil
 }
 
-// TestAtMaxmemory has a Redis without room that does not evict: what needs memory
-// is refused as a whole, and removals are made.
+// TestAtMaxmemory has a Redis that is full and does not evict: writes that need memory are refused
+// as a whole, and removals succeed.
 func TestAtMaxmemory(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: testenv.StartRedis(t).Addr})
 	defer func() { _ = client.Close() }()

@@ -14,9 +14,8 @@ import (
 	"github.com/freshet/freshet/social/timeline/timelinetest"
 )
 
-// copies is a network that has each script twice: now and then a copy goes to
-// Redis right after its command, and now and then much later, when the answer has
-// long been used.
+// copies is a network that duplicates scripts: sometimes a copy reaches Redis right after the
+// command, and sometimes much later, when the answer has long been used.
 type copies struct {
 	mu   sync.Mutex
 	rnd  *rand.Rand
@@ -41,7 +40,7 @@ func (c *copies) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 // around sends a late copy, the commands, and copies of them.
 func (c *copies) around(cmds []redis.Cmder, send func() error, again func(redis.Cmder)) error {
 	if !slices.ContainsFunc(cmds, isScript) {
-		return send() // also the greeting of a connection that a script is waiting for
+		return send() // includes the handshake of a connection that a script is waiting for
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,9 +69,8 @@ func (c *copies) around(cmds []redis.Cmder, send func() error, again func(redis.
 
 func isScript(cmd redis.Cmder) bool { return strings.HasPrefix(cmd.Name(), "eval") }
 
-// TestModelWithLateCopies runs the random schedules over such a network. A client
-// sends a script again whose answer it did not get, and the first one may still
-// be on its way.
+// TestModelWithLateCopies runs the random schedules over such a network. A client retries a script
+// when it gets no answer, and the first attempt may still be in transit.
 func TestModelWithLateCopies(t *testing.T) {
 	var all copies
 	all.rnd = rand.New(rand.NewPCG(1, 3))

@@ -15,12 +15,12 @@ import (
 	"github.com/freshet/freshet/social/timeline/timelinetest"
 )
 
-// clock is one that tests move.
+// clock is a clock that tests advance.
 type clock struct{ past atomic.Int64 }
 
 func (c *clock) now() time.Time { return timelinetest.Start.Add(time.Duration(c.past.Load())) }
 
-// env is the suite's lists on a client, and on a second one of the same kind.
+// env has the lists under test on a client, and on a second one of the same kind.
 func env(t *testing.T, client, other redis.UniversalClient, cfg Config) timelinetest.Env {
 	t.Helper()
 	t.Cleanup(func() { _ = other.Close() })
@@ -35,8 +35,7 @@ func env(t *testing.T, client, other redis.UniversalClient, cfg Config) timeline
 	}
 }
 
-// advance shortens the life of every key under the prefix: for them, time has
-// passed.
+// advance shortens the TTL of every key with the prefix, as if time had passed.
 func advance(t *testing.T, client redis.UniversalClient, prefix string, d time.Duration) {
 	t.Helper()
 	err := testenv.EachMaster(t.Context(), client, func(ctx context.Context, c *redis.Client) error {

@@ -14,7 +14,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestAServerWithoutTheScript learns it while another server is down, whose list fails first.
+// TestAServerWithoutTheScript checks that a server gets a script it lacks when the list of another
+// server, which is down, fails first.
 func TestAServerWithoutTheScript(t *testing.T) {
 	client, serves := testenv.RedisClusterOneDown(t)
 	l := NewTimelines(client, Config{Clock: still})
@@ -44,7 +45,8 @@ func TestAServerWithoutTheScript(t *testing.T) {
 	}
 }
 
-// TestAScriptThatNoServerKnows is run by writes that wait for replicas, too.
+// TestAScriptThatNoServerKnows checks that reads, and writes that wait for replicas, run a script
+// that no server has.
 func TestAScriptThatNoServerKnows(t *testing.T) {
 	client, prefix := testenv.RedisCluster(t)
 	l := NewTimelines(client, Config{KeyPrefix: prefix, Clock: still, Replicas: rediskeys.Replicas{N: 1, Timeout: 5 * time.Second}})

@@ -51,7 +51,7 @@ func testStamps(t *testing.T, s *Stamps, lists, outboxes *Lists) {
 		require.Equal(t, list, adopted)
 	}
 	adopt(true, none)
-	adopt(false, none) // somebody else has
+	adopt(false, none) // another server has done so
 	look(now.Add(time.Minute))
 	for _, st := range look(now.Add(time.Minute)) {
 		assert.Equal(t, st.Data, st.Of)
