@@ -1,7 +1,6 @@
-// Package catalog stores items and profiles: how they come in ([Ingest]) and
-// how they are read back for a page. The backends
-// are in catalog/sqlite and catalog/elastic, content caches in catalog/lru and
-// catalog/rediscache, the conformance suite in catalog/catalogtest.
+// Package catalog stores items and profiles: how items are uploaded ([Ingest]) and how they are
+// read for a page. The backends are in catalog/sqlite and catalog/elastic, content caches in
+// catalog/lru and catalog/rediscache, the conformance suite in catalog/catalogtest.
 package catalog
 
 import (
@@ -11,50 +10,50 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// ErrUnavailable is wrapped by errors that say the catalog could not be
-// asked at all; asking again later may help.
+// ErrUnavailable is wrapped by errors that mean that the catalog could not be queried at all; a
+// later retry may succeed.
 var ErrUnavailable = &feed.Outage{Text: "catalog is unavailable", Shown: "the catalog is unavailable; try again later"}
 
-// Reader reads items for answers.
+// Reader reads items for responses.
 type Reader interface {
-	// Docs returns one Doc per id, in order; an item that does not exist has no
-	// JSON. Duplicate ids are allowed. The JSON is shared: never write to it.
-	// Where the catalog cannot be asked the error wraps [ErrUnavailable]; a cache may
-	// answer what it has beside it.
+	// Docs returns one Doc per id, in order; for an item that does not exist, the Doc has no
+	// JSON. Duplicate ids are allowed. The JSON is shared and read-only. If the catalog cannot
+	// be queried, the error wraps [ErrUnavailable]; a cache may return the cached docs together
+	// with the error.
 	Docs(ctx context.Context, ids []string) ([]feed.Doc, error)
 }
 
 // Writer changes items.
 type Writer interface {
-	// Put stores validated items, replacing those with the same id; of two items with one id in
-	// a batch the later wins. It returns an error per item, nil where the item is stored and
-	// [ErrUnavailable] where it cannot be for now, or nil where all are stored. The other error
-	// is for the batch as a whole: then nothing is known to be stored, and putting it again is
-	// safe.
+	// Put stores validated items and replaces those with the same id; if an id occurs several
+	// times in a batch, the last one wins. It returns nil if all items are stored, else one
+	// error per item: nil if the item is stored, [ErrUnavailable] if it cannot be stored for
+	// now. The second error is for the whole batch: then it is unknown whether anything is
+	// stored, and repeating the Put is safe.
 	Put(ctx context.Context, items []feed.Item) ([]error, error)
-	// Update replaces stored items, each by what change makes of it, which has the same id and
-	// is valid; where change answers [RemoveItem] the item is removed. The ids are distinct, and
-	// the answers in their order. Each item is changed atomically: where somebody else writes it
-	// meanwhile, change is called again with what they wrote. What was counted of the item
-	// stays, and so do several authors or languages of an index that others write, unless
-	// change answers another one, or an empty list that is not nil. The error is for the batch
-	// as a whole: then nothing is known of what is stored.
+	// Update replaces each stored item with the result of change, which must have the same id
+	// and be valid; if change returns [RemoveItem], the item is removed. The ids are distinct,
+	// and the results are in their order. Each item is changed atomically: if another writer
+	// changes it in the meantime, change is called again with the new version. An item's counts
+	// are preserved. So are multiple authors or languages of an item in a foreign index, unless
+	// change returns another one, or an empty list that is not nil. The error is for the whole
+	// batch: then it is unknown what is stored.
 	Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]Updated, error)
-	// Remove deletes an item; [feed.ErrNotFound] if there is none.
+	// Remove deletes an item. It returns [feed.ErrNotFound] if there is none.
 	Remove(ctx context.Context, id string) error
 }
 
 // Updated is the outcome of one item of an update.
 type Updated struct {
-	Item    feed.Item // as it is stored; the zero value beside an error, and of one that was removed
+	Item    feed.Item // as stored; zero if Err is set or the item was removed
 	Removed bool
-	// Err is nil, or says why the item is as it was: [feed.ErrNotFound] where there is none,
-	// the error of the change, [feed.ErrInvalid] where it cannot be stored, or
-	// [ErrUnavailable] where others wrote it too often meanwhile.
+	// Err is nil if the item was changed, else the reason why it was not: [feed.ErrNotFound] if
+	// there is none, the error of the change, [feed.ErrInvalid] if it cannot be stored, or
+	// [ErrUnavailable] if other writers changed it too often in the meantime.
 	Err error
 }
 
-// Stored are the items of a Put that are stored.
+// Stored returns the items of a Put that were stored.
 func Stored(items []feed.Item, errs []error) []feed.Item {
 	if errs == nil {
 		return items
@@ -77,7 +76,7 @@ func IDs(items []feed.Item) []string {
 	return ids
 }
 
-// UpdateOne updates one item as [Writer] does.
+// UpdateOne updates a single item with [Writer]'s Update.
 func UpdateOne(ctx context.Context, w Writer, id string, change func(feed.Item) (feed.Item, error)) (feed.Item, error) {
 	all, err := w.Update(ctx, []string{id}, change)
 	if err != nil {
@@ -86,68 +85,68 @@ func UpdateOne(ctx context.Context, w Writer, id string, change func(feed.Item) 
 	return all[0].Item, all[0].Err
 }
 
-// Profiles keeps profiles.
+// Profiles stores profiles.
 type Profiles interface {
-	// Profile returns the agent's profile, with what was learned of the agent, who may
-	// have declared none ([feed.Learned]'s Alone); [feed.ErrNotFound] for one of whom there
-	// is neither.
+	// Profile returns the agent's profile with the learned features; if the agent has declared
+	// no profile, [feed.Learned]'s Alone is set. It returns [feed.ErrNotFound] for an agent
+	// with neither.
 	Profile(ctx context.Context, agent string) (feed.Profile, error)
-	// ProfilesOf answers the agents' profiles in their order, the zero one for an agent
-	// without, in a few round trips. Doubles are allowed. Where the catalog cannot be
-	// asked, the error wraps [ErrUnavailable], and the profiles that are known all the
-	// same come back beside it.
+	// ProfilesOf returns the agents' profiles in order, the zero profile for an agent without
+	// one, in a few round trips. Duplicates are allowed. If the catalog cannot be queried, it
+	// returns the profiles that are known anyway, with an error that wraps [ErrUnavailable].
 	ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error)
-	// EditProfile changes a profile by change, and answers the profile that is stored then.
-	// change gets the stored one, the zero one with [feed.Learned]'s Alone for an agent
-	// without, and answers false where it changed nothing; then nothing is written. An error of
-	// change is returned as it is. It is atomic: change is called again where somebody else has
-	// written meanwhile. change never writes to a list or map that it got. A Profile call that
-	// starts after EditProfile returns sees the new profile, on every server. What was learned
-	// stays, whatever change answers of it.
+	// EditProfile changes a profile with change and returns the profile that is stored
+	// afterwards. change receives the stored profile, or for an agent without one the zero
+	// profile with [feed.Learned]'s Alone. If it returns false, nothing is written; its error
+	// is returned as is. EditProfile is atomic: change is called again if another writer
+	// changed the profile in the meantime. change must not modify a list or map that it
+	// received. A Profile call that starts after EditProfile returns sees the new profile, on
+	// every server. Learned features are preserved, whatever change returns for them.
 	EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error)
-	// MuteItems adds groups to the agent's muted items, as [feed.Profile.Hide] does, atomically,
-	// and makes a profile for an agent without one. Doing it again is safe.
+	// MuteItems adds groups to the agent's muted items, like [feed.Profile.Hide], atomically,
+	// and creates a profile for an agent without one. It is idempotent.
 	MuteItems(ctx context.Context, agent string, groups []string) error
-	// RemoveProfile deletes a profile; [feed.ErrNotFound] for an agent without one. What was
-	// learned stays.
+	// RemoveProfile deletes a profile. It returns [feed.ErrNotFound] for an agent without one.
+	// Learned features are preserved.
 	RemoveProfile(ctx context.Context, agent string) error
-	// Learn changes what is learned of an agent by change, which is given what is remembered,
-	// the zero value where nothing is, and answers false where it changed nothing. It is atomic,
-	// as EditProfile is. A change to the zero value forgets, as [feed.Learning.Erase] does,
-	// which also refuses what other servers learn later of acts from before.
+	// Learn changes an agent's learning state with change, which receives the stored state or
+	// the zero value. If change returns false, nothing is written. Learn is atomic, like
+	// EditProfile. A change to the zero value deletes the state; [feed.Learning.Erase] does
+	// too, and also rejects acts from before the erasure that other servers report later.
 	Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error
 }
 
-// Catalog is a whole backend, or something in front of one.
+// Catalog is a complete backend, or a layer in front of one.
 type Catalog interface {
 	Reader
 	Writer
 	Profiles
-	// Hydrate answers the items as [Reader] does and the agent's profile, the zero
-	// one for an agent without, in one round trip where the backend can. A cache whose
-	// catalog cannot be asked may answer what it has beside the error; nothing where it
-	// lacks the profile, because that may mute the items.
+	// Hydrate returns the items like [Reader]'s Docs and the agent's profile, the zero profile
+	// for an agent without one, in one round trip if the backend can. A cache whose catalog
+	// cannot be queried may return what it has with the error, but nothing if it lacks the
+	// profile, because the profile may mute the items.
 	Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error)
-	// Prefetch reads those of the items into the cache that are not there, or will expire there
-	// soon; without a cache, none. It undoes no write if it takes no longer than a request may.
-	// Where the cache or what is behind it cannot be asked the error wraps [ErrUnavailable];
-	// calling again is safe.
+	// Prefetch reads into the cache those items that are not cached or expire soon; without a
+	// cache it does nothing. It overwrites no newer version if it takes no longer than a
+	// request may. If the cache or its catalog cannot be queried, the error wraps
+	// [ErrUnavailable]; a retry is safe.
 	Prefetch(ctx context.Context, ids []string) error
 }
 
-// Uncached is embedded by catalogs without a cache to fill.
+// Uncached is embedded by catalogs without a cache.
 type Uncached struct{}
 
 // Prefetch implements [Catalog].
 func (Uncached) Prefetch(context.Context, []string) error { return nil }
 
-// Scanner is a catalog an in-process recall index can be rebuilt from.
+// Scanner is a catalog that an in-process recall index can be rebuilt from.
 type Scanner interface {
-	// Scan calls fn for every item, in any order, and stops at fn's error, which it returns.
+	// Scan calls fn for every item, in any order. If fn returns an error, Scan stops and
+	// returns it.
 	Scan(ctx context.Context, fn func(feed.Item) error) error
 }
 
-// Hydrate is [Catalog]'s Hydrate for backends that read items and profiles apart.
+// Hydrate implements [Catalog]'s Hydrate for backends that read items and profiles separately.
 func Hydrate(ctx context.Context, items Reader, profiles Profiles, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
 	docs, err := items.Docs(ctx, ids)
 	if err != nil {
@@ -160,31 +159,30 @@ func Hydrate(ctx context.Context, items Reader, profiles Profiles, agent string,
 	return docs, p, nil
 }
 
-// Lister lists items. Posts are not among them.
+// Lister lists items, except posts.
 type Lister interface {
-	// List answers a page of the stored items that are selected, the youngest first. An
-	// item that is not changed meanwhile is neither left out nor repeated from page to
-	// page. What was written in the last second may be missing.
+	// List returns a page of the selected items, the newest first. An item that does not change
+	// between pages is neither skipped nor repeated. Writes of the last second may be missing.
 	//
 	// Errors wrap [feed.ErrInvalid], for a cursor or a catalog that cannot list, or [ErrUnavailable].
 	List(ctx context.Context, s Selection) (Page, error)
 }
 
-// Selection says which items are listed; the zero value of a field asks for nothing.
+// Selection selects the items to list; a zero field selects all.
 type Selection struct {
 	Author string // the item's author_id
 	Tag    string // one of the item's tags
 	Since  int64  // Unix seconds; update_time is this or later
 	Before int64  // Unix seconds; update_time is earlier
-	Cursor string // Next of the page before
-	Limit  int    // items of a page, at least 1
+	Cursor string // Next of the previous page
+	Limit  int    // maximum number of items of a page, at least 1
 }
 
 // Page is a page of a list.
 type Page struct {
 	Items []feed.Doc
-	Next  string // cursor of the next page; "" where there is none
+	Next  string // cursor of the next page; "" on the last page
 }
 
-// RemoveItem is returned by a change to have the item removed instead, see [Writer].
+// RemoveItem is returned by a change to remove the item, see [Writer].
 var RemoveItem = errors.New("remove the item") //nolint:staticcheck,revive // it is no failure, as fs.SkipDir is none

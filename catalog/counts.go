@@ -11,24 +11,25 @@ import (
 	"github.com/freshet/freshet/internal/strictjson"
 )
 
-// Counts reads likes and comments of stored items from r, as {"id","likes","comments"}
-// in NDJSON or one JSON array, and changes them, and nothing else of the items. They are
-// absolute; one that is left out stays as it is. What was counted of readers stays.
+// Counts reads likes and comments of stored items from r, as {"id","likes","comments"} in
+// NDJSON or one JSON array, and changes only these two fields. The numbers are absolute; an
+// omitted one keeps its value. Live popularity is preserved.
 //
-// An entry of an item that is not stored, or of a post, is rejected and the rest goes on.
-// Of two entries about one item the later holds. For the rest it is as [Ingest.Read].
+// An entry for an item that is not stored, or for a post, is rejected and the others are
+// processed. Of two entries for one item the later one wins. In all other respects it works
+// like [Ingest.Read].
 func (in *Ingest) Counts(ctx context.Context, r io.Reader) (api.Upload, error) {
 	return intake.Read(ctx, r, items, in.cfg.Config, &countBatch{w: in.w})
 }
 
-// countBatch changes counts.
+// countBatch is an [intake.Batch] of counts.
 type countBatch struct {
 	named
 	w    Writer
 	told []told
 }
 
-// told are the counts of an item as another system knows them.
+// told holds the counts of an item as reported by another system.
 type told struct {
 	ID       string `json:"id"`
 	Likes    *int64 `json:"likes"`
@@ -64,10 +65,10 @@ func (b *countBatch) keep(t told) error {
 	return nil
 }
 
-// Put implements [intake.Batch]. Of two entries about one item what the later tells comes
-// before what the earlier does.
+// Put implements [intake.Batch]. Of two entries for one item, the values of the later one take
+// precedence.
 func (b *countBatch) Put(ctx context.Context) ([]error, error) {
-	var each []told // one of each item
+	var each []told // one per item
 	at := make(map[string]int, len(b.told))
 	for _, t := range b.told {
 		i, twice := at[t.ID]

@@ -15,11 +15,10 @@ import (
 	"github.com/freshet/freshet/internal/intake"
 )
 
-// IngestConfig bounds what an ingest holds in memory.
+// IngestConfig limits the memory of an ingest.
 type IngestConfig struct {
 	intake.Config
-	// GroupByURL gives items without a group that of their link, see
-	// [feed.URLGroup].
+	// GroupByURL derives the group of items without one from their link, see [feed.URLGroup].
 	GroupByURL bool
 }
 
@@ -32,22 +31,22 @@ type Ingest struct {
 // NewIngest returns an ingest into w.
 func NewIngest(w Writer, cfg IngestConfig) *Ingest { return &Ingest{w: w, cfg: cfg} }
 
-// items are what a body consists of.
+// items describes the entries of a request body.
 var items = intake.Kind{
 	Entry: "item", Verb: "storing", Array: true, Whole: true, Most: feed.MaxItemBytes, Unavailable: ErrUnavailable,
 	Reason: func(err error) string { return strings.TrimPrefix(err.Error(), "bad item: ") },
 }
 
-// Read stores the items of r, as [intake.Read] does. A body without any item is an error,
-// but for the array []. Reading the same body again is safe.
+// Read stores the items of r, as [intake.Read] does. A body without items is an error, except
+// the array []. Reading the same body again is safe.
 func (in *Ingest) Read(ctx context.Context, r io.Reader) (api.Upload, error) {
 	return intake.Read(ctx, r, items, in.cfg.Config, &itemBatch{in: in})
 }
 
-// ReadNewer is [Ingest.Read], but stores no item whose update_time is not later than that of
-// the stored one with its id: these are reported as kept. Each item is compared and replaced
-// in one step; only where there is none yet, one that another upload stores at the same
-// moment may be replaced by an older one.
+// ReadNewer is [Ingest.Read], but skips an item if the stored item with its id has the same or
+// a later update_time; it is reported as kept. The comparison and the replacement are atomic,
+// with one exception: a new item that another upload stores at the same moment may be replaced
+// by an older one.
 func (in *Ingest) ReadNewer(ctx context.Context, r io.Reader) (api.Upload, error) {
 	return intake.Read(ctx, r, items, in.cfg.Config, &newerBatch{itemBatch{in: in}})
 }
@@ -72,8 +71,8 @@ func (b *itemBatch) Add(_ int, data []byte) (string, error) {
 	return it.ID, nil
 }
 
-// Put implements [intake.Batch]. It starts a new slice each time, because the writer may
-// have kept the old one.
+// Put implements [intake.Batch]. It starts a new slice each time, because the writer may retain
+// the old one.
 func (b *itemBatch) Put(ctx context.Context) ([]error, error) {
 	items := b.items
 	b.items = nil
@@ -85,8 +84,8 @@ func (b *itemBatch) Put(ctx context.Context) ([]error, error) {
 	})
 }
 
-// forgive takes the errors from items that a later one with the same id has replaced: tried
-// again, they would replace that one.
+// forgive clears the errors of items that a later one with the same id has replaced: a retry
+// would overwrite the later one.
 func forgive(items []feed.Item, errs []error) {
 	replaced := map[string]bool{}
 	for i := len(errs) - 1; i >= 0; i-- {
@@ -99,7 +98,7 @@ func forgive(items []feed.Item, errs []error) {
 	}
 }
 
-// named names items that are not read by the id that they begin with.
+// named identifies items that cannot be parsed by the id found in their first bytes.
 type named struct{}
 
 // TooBig implements [intake.Batch].
@@ -107,8 +106,7 @@ func (named) TooBig(data []byte) (id string, err error) {
 	return peekID(data), feed.Errorf(feed.ErrInvalid, "bad item: it has more than the %d bytes an item may have", feed.MaxItemBytes)
 }
 
-// peekID finds the id in what may be the beginning of a broken item; "" where it
-// has none.
+// peekID returns the id from the beginning of a possibly broken item; "" if it has none.
 func peekID(data []byte) string {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -120,7 +118,7 @@ func peekID(data []byte) string {
 			return ""
 		}
 		if name == "id" {
-			// Whatever it is: a rejection names the item as its sender did.
+			// Even if it is invalid: a rejection reports the id that the sender used.
 			id, _ := dec.Token()
 			s, _ := id.(string)
 			return s
@@ -133,7 +131,7 @@ func peekID(data []byte) string {
 	return ""
 }
 
-// newerBatch stores items that are newer than those that are stored.
+// newerBatch stores items that are newer than the stored ones.
 type newerBatch struct{ itemBatch }
 
 // Put implements [intake.Batch].
@@ -155,21 +153,21 @@ func (b *newerBatch) Put(ctx context.Context) ([]error, error) {
 		errs[i] = of[k]
 	}
 	for i := range all {
-		if errs[i] == nil { // where the newest is kept out, so are those before it
+		if errs[i] == nil { // if the newest is not stored, neither are those before it
 			errs[i] = errs[newest[all[i].ID]]
 		}
 	}
 	return errs, err
 }
 
-// putNewer stores those of the items, whose ids are distinct, that are newer than what is
-// stored, as [Writer]'s Put does.
+// putNewer stores those of the items that are newer than the stored ones, like [Writer]'s Put.
+// The ids are distinct.
 func putNewer(ctx context.Context, w Writer, items []feed.Item) ([]error, error) {
 	errs, err := updateEach(ctx, w, items, func(it feed.Item) string { return it.ID }, func(it, stored feed.Item) (feed.Item, error) {
 		if stored.UpdateTime >= it.UpdateTime {
 			return feed.Item{}, intake.ErrKept
 		}
-		it.AuthorIDs, it.Langs = []string{}, []string{} // those of what is stored do not stay
+		it.AuthorIDs, it.Langs = []string{}, []string{} // do not preserve those of the stored item
 		return it, nil
 	})
 	if err != nil {

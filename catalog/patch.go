@@ -10,14 +10,13 @@ import (
 	"github.com/freshet/freshet/internal/strictjson"
 )
 
-// Patch changes fields of a stored item by a JSON merge patch (RFC 7396): members
-// replace fields, null removes one, objects are merged. The item is then validated
-// as an upload is, and returned as it is stored. A group that came of the item's
-// link follows the link, unless the patch sets one.
+// Patch changes fields of a stored item with a JSON merge patch (RFC 7396): members replace
+// fields, null removes one, objects are merged. The item is then validated like an upload and
+// returned as stored. A group derived from the item's link is derived again, unless the patch
+// sets one.
 //
-// Errors wrap [feed.ErrInvalid], [feed.ErrBadID] for the id of a post,
-// [feed.ErrNotFound] where there is no such item, or [ErrUnavailable]. A patch may be
-// repeated.
+// Errors wrap [feed.ErrInvalid], [feed.ErrBadID] for the id of a post, [feed.ErrNotFound] if
+// there is no such item, or [ErrUnavailable]. A patch may be repeated.
 func (in *Ingest) Patch(ctx context.Context, id string, patch []byte) (feed.Item, error) {
 	if feed.IsPost(id) {
 		return feed.Item{}, fmt.Errorf("%w: %s is a post, which is changed by PATCH /v1/posts/{id}", feed.ErrBadID, id)
@@ -35,12 +34,12 @@ func (in *Ingest) Patch(ctx context.Context, id string, patch []byte) (feed.Item
 	return UpdateOne(ctx, in.w, id, func(it feed.Item) (feed.Item, error) { return in.patched(it, members) })
 }
 
-// patched is an item with the members of a patch.
+// patched applies the members of a patch to an item.
 func (in *Ingest) patched(it feed.Item, patch map[string]json.RawMessage) (feed.Item, error) {
 	if _, given := patch["group_id"]; !given && in.cfg.GroupByURL && it.GroupID == feed.URLGroup(it.URL) {
 		it.GroupID = ""
 	}
-	it.AuthorIDs, it.Langs = nil, nil // the catalog keeps them
+	it.AuthorIDs, it.Langs = nil, nil // the catalog preserves them
 	before, err := it.MarshalJSON()
 	if err != nil {
 		return feed.Item{}, err
@@ -52,7 +51,7 @@ func (in *Ingest) patched(it feed.Item, patch map[string]json.RawMessage) (feed.
 	if it, err = feed.ParseItem(after); err != nil {
 		return feed.Item{}, err
 	}
-	// An item of several authors or languages has these unless the patch names them.
+	// Multiple authors or languages are preserved unless the patch sets the field.
 	if _, given := patch["author_id"]; given {
 		it.AuthorIDs = []string{}
 	}
@@ -65,10 +64,10 @@ func (in *Ingest) patched(it feed.Item, patch map[string]json.RawMessage) (feed.
 	return it, nil
 }
 
-// ProfilePatch reads a JSON merge patch (RFC 7396) of a profile and returns what applies
-// it to a stored one. The result is validated as a profile that is put is; a field
-// "learned" is left out as there. Muted items that the patch removes are removed. Errors
-// of both wrap [feed.ErrInvalid].
+// ProfilePatch parses a JSON merge patch (RFC 7396) of a profile and returns a function that
+// applies it to a stored one. The result is validated like an uploaded profile; as there, a
+// field "learned" is ignored. Muted items that the patch removes are removed. Errors of both
+// wrap [feed.ErrInvalid].
 func ProfilePatch(patch []byte) (apply func(*feed.Profile) error, err error) {
 	members, err := strictjson.Members(patch, feed.Errorf(feed.ErrInvalid, "bad profile"))
 	if err != nil {
@@ -89,8 +88,8 @@ func ProfilePatch(patch []byte) (apply func(*feed.Profile) error, err error) {
 	}, nil
 }
 
-// patchedObject is a value, which counts as {} where it is no object, with the members of a
-// merge patch. What the patch does not touch keeps its bytes, so that 1.50 stays 1.50.
+// patchedObject applies a merge patch to a value; a value that is not an object counts as {}.
+// Fields that the patch does not change keep their bytes, so 1.50 stays 1.50.
 func patchedObject(into json.RawMessage, patch map[string]json.RawMessage) (json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
 	if len(into) > 0 && into[0] == '{' {
@@ -118,7 +117,7 @@ func patchedObject(into json.RawMessage, patch map[string]json.RawMessage) (json
 	return EncodeObject(fields)
 }
 
-// EncodeObject writes an object without escapes that its values do not have.
+// EncodeObject encodes an object without adding escapes to its values.
 func EncodeObject(fields map[string]json.RawMessage) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

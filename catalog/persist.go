@@ -10,16 +10,16 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// An upload tries again what is refused for now, because a queue was full or a shard on its
-// way, but not for so long that its sender gives up.
+// An upload retries writes that are refused temporarily, because a queue is full or a shard is
+// relocating, but not longer than its sender waits.
 const (
 	firstPause = 100 * time.Millisecond
-	patience   = 3 * time.Second // for the pauses; the last try may take longer
+	patience   = 3 * time.Second // total of the pauses; the last attempt may take longer
 )
 
-// persist does put for n entries, given by their numbers, and again for those that cannot be
-// done for now ([ErrUnavailable]). put answers as [Writer]'s Put does. The errors are by
-// entry; the error says why some of them are not known to be done.
+// persist calls put for n entries, given by their indexes, and retries those that fail with
+// [ErrUnavailable]. put returns errors like [Writer]'s Put. persist returns one error per
+// entry; its second error is the reason why some entries are not known to be stored.
 func persist(ctx context.Context, n int, put func(of []int) ([]error, error)) ([]error, error) {
 	errs, left := make([]error, n), make([]int, n)
 	for i := range left {
@@ -61,8 +61,8 @@ func those[E any](all []E, of []int) []E {
 	return some
 }
 
-// updateEach updates the items of entries, whose ids are distinct, each by its entry, and answers
-// as [Writer]'s Put does.
+// updateEach updates the items of entries with distinct ids, each with its entry, and returns
+// errors like [Writer]'s Put.
 func updateEach[E any](ctx context.Context, w Writer, entries []E, id func(E) string, change func(E, feed.Item) (feed.Item, error)) ([]error, error) {
 	ids, byID := make([]string, len(entries)), make(map[string]E, len(entries))
 	for i, e := range entries {

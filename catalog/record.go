@@ -8,18 +8,18 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Record is the stored record of an agent, one JSON object: the profile that
-// was declared, and beside it, in parts of their own, what was learned and what it is
-// learned on. One record is read and written as a whole, so that what was learned
-// costs readers nothing and no two writers undo each other.
+// Record is the stored record of an agent, one JSON object: the declared profile and, in
+// separate parts, the learned features and the learning state that they are computed from. It
+// is read and written as a whole, so learned features need no additional read, and concurrent
+// writers do not undo each other's changes.
 type Record struct {
 	feed.Profile
 	Weights  feed.Learned   `json:"learned,omitzero"`
-	Learning *feed.Learning `json:"learning,omitempty"` // nil: nothing; caches leave it out
+	Learning *feed.Learning `json:"learning,omitempty"` // nil if there is none; omitted in caches
 }
 
-// ParseRecord reads a record. A part about what was learned that cannot be read is
-// left out: the reader keeps the profile that they declared, and is learned from anew.
+// ParseRecord parses a record. A part with learned data that cannot be parsed is dropped: the
+// declared profile is kept, and learning starts anew.
 func ParseRecord(data []byte) (Record, error) {
 	var r Record
 	err := json.Unmarshal(data, &r)
@@ -30,8 +30,9 @@ func ParseRecord(data []byte) (Record, error) {
 	return r, err
 }
 
-// ParseProfile reads the profile in the stored record of an agent; [feed.ErrNotFound] where
-// there is no record, or one that only refuses what was done before they were erased.
+// ParseProfile parses the profile in the stored record of an agent. It returns
+// [feed.ErrNotFound] if there is no record, or one that only rejects acts from before an
+// erasure.
 func ParseProfile(agent string, data []byte) (feed.Profile, error) {
 	if len(data) == 0 {
 		return feed.Profile{}, fmt.Errorf("profile of %s: %w", agent, feed.ErrNotFound)
@@ -46,12 +47,12 @@ func ParseProfile(agent string, data []byte) (feed.Profile, error) {
 	return r.Profile, nil
 }
 
-// RecordChange changes a record; false: there is nothing to write. exists tells whether the
-// agent had one.
+// RecordChange changes a record. It returns false if there is nothing to write. exists reports
+// whether the agent had a record.
 type RecordChange func(r *Record, exists bool) (changed bool, err error)
 
-// Records implements the changes of [Profiles] by one function, which changes an agent's
-// record atomically; what says in errors what it does.
+// Records implements the changes of [Profiles] with one function that changes an agent's record
+// atomically; what is the name of the operation in errors.
 type Records func(ctx context.Context, what, agent string, change RecordChange) error
 
 // EditProfile implements [Profiles].
@@ -94,7 +95,7 @@ func (c Records) Learn(ctx context.Context, agent string, change func(*feed.Lear
 	return c(ctx, "learn", agent, func(r *Record, exists bool) (bool, error) { return r.Learn(exists, change), nil })
 }
 
-// parseParts reads each part of a record by itself.
+// parseParts parses each part of a record separately.
 func parseParts(data []byte) (Record, error) {
 	var r struct {
 		feed.Profile
@@ -105,7 +106,7 @@ func parseParts(data []byte) (Record, error) {
 	return Record{Profile: r.Profile, Weights: r.Weights.value, Learning: r.Learning.value}, err
 }
 
-// part is a value, or the zero value where it cannot be read.
+// part is a value, or the zero value if it cannot be parsed.
 type part[T any] struct{ value T }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -117,11 +118,11 @@ func (p *part[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// RecordOf is the record of a profile as [Profiles] answers it.
+// RecordOf returns the record of a profile as returned by [Profiles].
 func RecordOf(p feed.Profile) Record { return Record{Profile: p, Weights: p.Learned} }
 
-// Learn changes what is learned on, and with it what was learned. exists tells
-// whether the agent had a record.
+// Learn changes the learning state and recomputes the learned features. exists reports whether
+// the agent had a record.
 func (r *Record) Learn(exists bool, change func(*feed.Learning) bool) (changed bool) {
 	learning := r.Learning
 	if learning == nil {
@@ -139,11 +140,11 @@ func (r *Record) Learn(exists bool, change func(*feed.Learning) bool) (changed b
 	return true
 }
 
-// Empty reports whether nothing is left to be stored.
+// Empty reports whether nothing is left to store.
 func (r *Record) Empty() bool {
 	return r.Weights.Alone && r.Learning == nil
 }
 
-// Known reports whether the agent has a profile or something was learned of them. A
-// record may be there to refuse what was done before they were erased.
+// Known reports whether the agent has a profile or learned features. A record may exist only to
+// reject acts from before an erasure.
 func (r *Record) Known() bool { return !r.Weights.Alone || len(r.Weights.Features) > 0 }

@@ -10,36 +10,36 @@ import (
 	"github.com/freshet/freshet/internal/repeat"
 )
 
-// SweepEvery is the pause between two sweeps, and stepPause that between two steps, for others
-// who write.
+// SweepEvery is the pause between two sweeps. stepPause is the pause between two steps, which
+// leaves room for other writers.
 const (
 	SweepEvery = 10 * time.Minute
 	stepPause  = 100 * time.Millisecond
 )
 
-// RetentionConfig says how long items are kept. A zero field stands for its default,
-// but for Keep.
+// RetentionConfig configures how long items are kept. A zero field means its default, except
+// for Keep.
 type RetentionConfig struct {
 	Keep   time.Duration // since update_time
-	Step   int           // items looked at at once; default 200
+	Step   int           // items per step; default 200
 	Logger *slog.Logger
-	// Now is the moment from which an item's age counts. What it removes is gone, so it is
-	// not to be the clock of one machine where others know the time too. nil: time.Now.
+	// Now returns the time for computing an item's age. Removals are final, so it should not be
+	// the clock of a single machine if other machines know the time too. Nil means time.Now.
 	Now func(ctx context.Context) (time.Time, error)
-	// Turn says whether this server does the sweep that is due; nil: always. Sweeps of
-	// two servers at once are right too, and only cost more.
+	// Turn reports whether this server does the due sweep. Nil means always. Simultaneous
+	// sweeps of two servers are correct, only more expensive.
 	Turn func(ctx context.Context) (bool, error)
 }
 
-// Retention removes items whose update_time is long ago. Posts stay: they belong to the
-// social store.
+// Retention removes items with an update_time long ago. Posts are not removed; they belong to
+// the social store.
 type Retention struct {
 	list  Lister
 	items Writer
 	cfg   RetentionConfig
 }
 
-// NewRetention removes through items what list finds.
+// NewRetention returns a Retention that removes the items found by list through items.
 func NewRetention(list Lister, items Writer, cfg RetentionConfig) *Retention {
 	cfg.Step = cmp.Or(cfg.Step, 200)
 	if cfg.Now == nil {
@@ -52,10 +52,10 @@ func NewRetention(list Lister, items Writer, cfg RetentionConfig) *Retention {
 	return &Retention{list: list, items: items, cfg: cfg}
 }
 
-// Run sweeps at once and then after each pause, until ctx ends.
+// Run sweeps immediately and then after each pause, until ctx ends.
 func (r *Retention) Run(ctx context.Context) { repeat.Now(ctx, SweepEvery, r.turn) }
 
-// turn sweeps where it is this server's turn, and logs what came of it.
+// turn sweeps if it is this server's turn, and logs the result.
 func (r *Retention) turn(ctx context.Context) {
 	mine, err := r.cfg.Turn(ctx)
 	removed := 0
@@ -70,16 +70,16 @@ func (r *Retention) turn(ctx context.Context) {
 	}
 }
 
-// Sweep removes all items that are too old now, step by step, and counts them, also
-// where an error ends it early. An item that is put again meanwhile, with a time that is
-// young enough, stays. So does one that cannot be removed, and the error tells of it after
-// the others are.
+// Sweep removes all items that are too old, step by step. It returns the number of removed
+// items, also if an error ends it early. An item that is stored again in the meantime, with a
+// recent enough time, stays. So does one that cannot be removed; the error reports it after the
+// others are removed.
 func (r *Retention) Sweep(ctx context.Context) (removed int, err error) {
 	now, err := r.cfg.Now(ctx)
 	if err != nil {
 		return 0, err
 	}
 	before := now.Add(-r.cfg.Keep).Unix()
-	old := func(it feed.Item) bool { return it.UpdateTime < before } // it may be young enough by now
+	old := func(it feed.Item) bool { return it.UpdateTime < before } // its time may have changed since it was listed
 	return removing{r.list, r.items, stepPause, old}.run(ctx, Selection{Before: before, Limit: r.cfg.Step})
 }

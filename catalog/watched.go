@@ -7,16 +7,16 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Watched is a catalog whose writes of items something else follows. What follows them embeds it.
+// Watched is a catalog that reports its writes of items to a watcher, which embeds it.
 type Watched struct {
 	Catalog
-	// Watch is called before a write of items, and what it returns after it, also where it
-	// failed. An error of that joins the write's.
+	// Watch is called before a write of items; the function that it returns is called after the
+	// write, even if it failed. An error of that function is joined to the write's.
 	Watch func(ids []string) (after func(context.Context, Written) error)
 }
 
-// Written is the known outcome of a write: the items that are stored by it, and the ids of items
-// that are not there any more.
+// Written is the known outcome of a write: the items that it stored, and the ids of items that
+// no longer exist.
 type Written struct {
 	Stored  []feed.Item
 	Removed []string
@@ -61,8 +61,8 @@ func (c Watched) Remove(ctx context.Context, id string) (err error) {
 	return err
 }
 
-// WatchedProfiles are profiles that Change has changed: it calls write, which changes the one
-// of the agent.
+// WatchedProfiles passes every change of a profile to Change, which must call write to make the
+// change to the agent's profile.
 type WatchedProfiles struct {
 	Profiles
 	Change func(ctx context.Context, agent string, write func() error) error

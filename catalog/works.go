@@ -11,19 +11,19 @@ import (
 	"github.com/freshet/freshet/internal/repeat"
 )
 
-// worksAtOnce is how many items are listed and removed in one step.
+// worksAtOnce is the number of items listed and removed in one step.
 const worksAtOnce = 200
 
-// Works are the items of authors. The zero value has none: those of an index that is not
-// Freshet's are for whom it belongs to.
+// Works gives access to the items of authors. The zero value has none: those of a foreign index
+// are managed by its owner.
 type Works struct {
 	List  Lister
 	Items Writer
 }
 
-// Erase removes all items of an author. What somebody puts meanwhile stays, and so does
-// an item that has another author by then. Errors are those of [Lister] and [Writer]; after
-// one erase again.
+// Erase removes all items of an author. Items added in the meantime stay, and so does an item
+// that has another author by then. Errors are those of [Lister] and [Writer]; after an error,
+// erase again.
 func (w Works) Erase(ctx context.Context, author string) error {
 	if w.List == nil {
 		return nil
@@ -36,13 +36,14 @@ func (w Works) Erase(ctx context.Context, author string) error {
 type removing struct {
 	list  Lister
 	items Writer
-	pause time.Duration // between two pages, for others who write
+	pause time.Duration // between two pages, for other writers
 	match func(feed.Item) bool
 }
 
-// run removes the items that match when they are removed, page by page, and counts them, also
-// where an error ends it early. It goes on past items that cannot be removed, and its error
-// names the first of them. It is no error that somebody else has removed one meanwhile.
+// run removes, page by page, the items that still match when they are removed. It returns their
+// number, also if an error ends it early. It continues past items that cannot be removed, and
+// its error names the first of them. An item that another writer has already removed is not an
+// error.
 func (r removing) run(ctx context.Context, s Selection) (removed int, err error) {
 	stuck, first := 0, error(nil)
 	defer func() {

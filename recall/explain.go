@@ -8,17 +8,16 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Explainer tells what the scores of a [Source] are made of.
+// Explainer reports the factors of a [Source]'s scores.
 //
-// Explain returns one Factors for each id, in order, by the profile, the
-// ranking and the origin of q; its other parts are not looked at. Filters are
-// not either: an item that is muted, or dated after the origin, has factors
-// too. An id the source does not hold has Known false and nothing else. The
-// product of the factors is, within float32, the score a Recall at the same
-// moment gives the item.
+// Explain returns one Factors per id, in order, computed with the profile, the ranking and the
+// origin of q; the rest of q is ignored. Filters do not apply: an item that is muted, or dated
+// after the origin, has factors too. For an id that the source does not hold, Known is false
+// and everything else is zero. The product of the factors equals, within float32, the score of
+// a Recall at the same moment.
 //
-// Duplicate ids are allowed; no ids is an empty answer. Explain changes
-// nothing and is safe for concurrent use.
+// Duplicate ids are allowed. Without ids the result is empty. Explain changes nothing and is
+// safe for concurrent use.
 type Explainer interface {
 	Explain(ctx context.Context, q feed.Query, ids []string) ([]Factors, error)
 }
@@ -32,33 +31,32 @@ type Factors struct {
 	Group            string
 	UpdateTime       int64 // Unix seconds
 	Base             float64
-	Tags             []feed.Gain        // the interests that match, the highest first
-	Keywords         []feed.Gain        // the keywords that match, the highest first
-	Learned          []feed.LearnedGain // the learned features that the item has, as [SortLearned] orders
+	Tags             []feed.Gain        // the matching interests, highest first
+	Keywords         []feed.Gain        // the matching keywords, highest first
+	Learned          []feed.LearnedGain // the item's learned features, in the order of [SortLearned]
 	Relevance        float64
 	Decay            float64
-	Count2h, Count2d float64 // of its [feed.Counts] at the origin, where the source knows them
-	Popularity       float64 // likes + 2·comments, or what the index has in its place
+	Count2h, Count2d float64 // the item's [feed.Counts] at the origin, if the source has them
+	Popularity       float64 // likes + 2·comments, or the index's own popularity value
 	PopularityFactor float64
 	Score            float32
 }
 
-// Where a keyword stands.
+// The fields of an item in which a keyword can match.
 const (
 	InTitle   = "title"
 	InSummary = "summary"
 )
 
-// SortGains puts the highest first, equal ones by name.
+// SortGains sorts gains by score, highest first, then by name.
 func SortGains(gains []feed.Gain) {
 	slices.SortFunc(gains, func(a, b feed.Gain) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Name, b.Name))
 	})
 }
 
-// Finish fills in what follows from the rest: relevance, decay, popularity
-// factor and score, by the formulas of [feed.Ranking]. at is the ranking's
-// decay, prepared.
+// Finish computes the remaining fields (relevance, decay, popularity factor and score) by the
+// formulas of [feed.Ranking]. at is the ranking's decay function.
 func (f *Factors) Finish(q *feed.Query, at *feed.DecayFunc) {
 	f.Base = q.Ranking.Base
 	f.Relevance = f.Base
@@ -77,8 +75,8 @@ func (f *Factors) Finish(q *feed.Query, at *feed.DecayFunc) {
 	f.Score = float32(f.Relevance * f.Decay * f.PopularityFactor)
 }
 
-// LearnedFactor is the factor by which learned features lower the item's relevance; 1
-// where there are none.
+// LearnedFactor returns the product of the learned factors, which lowers the item's relevance.
+// It is 1 if there are none.
 func (f *Factors) LearnedFactor() float64 {
 	factor := 1.0
 	for i := range f.Learned {
@@ -88,8 +86,8 @@ func (f *Factors) LearnedFactor() float64 {
 }
 
 // Direct returns the source that finds the candidates, without a [Front] around it.
-// Explanations and comparisons ask it, so that answers kept for readers are neither
-// used nor evicted.
+// Explanations and comparisons use it so that they neither use nor evict the answers cached for
+// readers.
 func Direct(s Source) Source {
 	if f, ok := s.(*Front); ok {
 		return f.source

@@ -18,31 +18,31 @@ import (
 	"github.com/freshet/freshet/internal/metrics"
 )
 
-// FrontConfig are the options of [NewFront].
+// FrontConfig holds the options of [NewFront].
 type FrontConfig struct {
-	Share      time.Duration // how long an answer is shared; 0: each query asks the source
-	Answers    int           // that are kept at most; default 256
-	Candidates int           // that they hold at most; default 128,000, some 20 MB
-	Timeout    time.Duration // of one question to the source; default 5s
+	Share      time.Duration // how long an answer is shared; 0 sends every query to the source
+	Answers    int           // maximum number of cached answers; default 256
+	Candidates int           // maximum number of their candidates; default 128,000, about 20 MB
+	Timeout    time.Duration // of one query to the source; default 5s
 
-	Standby time.Duration // age of the oldest list that may stand in; 0: none does
-	Bytes   int           // of the contents in the list; default 32 MiB, the best items first
+	Standby time.Duration // maximum age of the standby list; 0 disables it
+	Bytes   int           // maximum content size of the standby list, best items first; default 32 MiB
 }
 
-// Front is a [Source] between readers and another one.
+// Front is a [Source] that caches the answers of another one.
 //
-// Identical queries share an answer: those that come while the source is asked wait for
-// it, those that come within [FrontConfig.Share] get it at once. Queries are identical
-// when every part is, the origin too, so the caller rounds the origin. Errors are not
-// kept. The source is asked apart from the caller that happened to come first: if that
-// one gives up, the others still get their answer.
+// Identical queries share an answer: those that arrive while the source is being queried wait
+// for it, those that arrive within [FrontConfig.Share] get it at once. Queries are identical if
+// every part is, including the origin, so the caller rounds the origin. Errors are not cached.
+// The query to the source is independent of the caller that started it: if that caller gives
+// up, the others still get their answer.
 //
-// While the source is unavailable one list for all readers stands in: what a reader
-// without a profile would get, less what this reader's profile refuses. [Front.Renew]
-// reads it, with the items' content, which tells what is refused and is there for pages
-// while the catalog is down too ([Front.Doc]). The list is in the order of the time it
-// was recalled at. Only first rounds stand in, and they end there. A query bounded by
-// Since is about what is new, so nothing stands in for it.
+// While the source is unavailable, Front serves one standby list to all readers: the candidates
+// for a reader without a profile, minus those that this reader's profile refuses. [Front.Renew]
+// reads the list with the items' content, which is used to apply the profile and to fill pages
+// while the catalog is down too ([Front.Doc]). The list keeps the order of the time it was
+// recalled at. It answers only first rounds and has no further rounds. A query with Since asks
+// for new items, so the list does not answer it.
 type Front struct {
 	source  Source
 	clock   feed.Clock
@@ -51,7 +51,7 @@ type Front struct {
 	standby standby
 
 	mu      sync.Mutex
-	answers *answers // they stay after their time until newer ones push them out
+	answers *answers // entries stay after they expire until newer ones evict them
 }
 
 var (
@@ -59,15 +59,14 @@ var (
 	_ Indexer = (*Front)(nil)
 )
 
-// NewFront returns a source in front of another one. No list stands in before the first
-// [Front.Renew].
+// NewFront returns a Front for source. It has no standby list before the first [Front.Renew].
 func NewFront(source Source, clock feed.Clock, cfg FrontConfig) *Front {
 	cfg.Timeout = cmp.Or(cfg.Timeout, 5*time.Second)
 	cfg.Bytes = cmp.Or(cfg.Bytes, 32<<20)
 	return &Front{source: source, clock: clock, cfg: cfg, answers: newAnswers(cmp.Or(cfg.Answers, 256), cmp.Or(cfg.Candidates, 128_000))}
 }
 
-// Name is the name of the source behind it.
+// Name returns the name of the wrapped source.
 func (f *Front) Name() string { return f.source.Name() }
 
 // Recall implements [Source].
@@ -83,7 +82,7 @@ func (f *Front) Recall(ctx context.Context, q feed.Query) (Result, error) {
 	return Result{Candidates: candidates, Stale: true}, nil
 }
 
-// ask returns the answer of the source, or one that is shared.
+// ask returns a shared answer or queries the source.
 func (f *Front) ask(ctx context.Context, q feed.Query) (Result, error) {
 	if f.cfg.Share <= 0 {
 		return f.source.Recall(ctx, q)
@@ -96,7 +95,7 @@ func (f *Front) ask(ctx context.Context, q feed.Query) (Result, error) {
 		metrics.Recall.Hits.Inc()
 		return result, nil
 	}
-	q.Agent, q.Profile = "", detached(q.Profile) // the answer is also for others
+	q.Agent, q.Profile = "", detached(q.Profile) // the answer is shared with other readers
 	asked, apart := false, context.WithoutCancel(ctx)
 	flight := f.flights.DoChan(string(key[:]), func() (any, error) {
 		asked = true
@@ -116,17 +115,17 @@ func (f *Front) ask(ctx context.Context, q feed.Query) (Result, error) {
 	}
 }
 
-// shared returns an answer that is young enough.
+// shared returns a cached answer that has not expired.
 func (f *Front) shared(key queryKey) (Result, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	k, ok := f.answers.get(key)
-	// A clock set back must not keep an answer indefinitely.
+	// If the clock was set back, an answer must not stay valid indefinitely.
 	age := f.clock().Sub(k.at)
 	return k.result, ok && age >= 0 && age < f.cfg.Share
 }
 
-// fresh asks the source, and keeps its answer.
+// fresh queries the source and caches its answer.
 func (f *Front) fresh(ctx context.Context, key queryKey, q feed.Query) (result Result, err error) {
 	ctx, cancel := context.WithTimeout(ctx, f.cfg.Timeout)
 	defer cancel()
@@ -144,26 +143,26 @@ func (f *Front) fresh(ctx context.Context, key queryKey, q feed.Query) (result R
 	return result, err
 }
 
-// detached copies a profile: the question may outlive the caller, who is free
-// to change what it passed once its call has returned.
+// detached copies a profile, because the query may outlive the call and the caller may then
+// change what it passed.
 func detached(p feed.Profile) feed.Profile {
 	return feed.Profile{
 		Interests: maps.Clone(p.Interests), Keywords: slices.Clone(p.Keywords), Langs: slices.Clone(p.Langs),
 		MutedAuthors: slices.Clone(p.MutedAuthors), MutedTags: slices.Clone(p.MutedTags), MutedItems: slices.Clone(p.MutedItems),
-		Learned: p.Learned, // of which only a new one is ever made
+		Learned: p.Learned, // never modified in place, only replaced
 	}
 }
 
-// answers keeps the answers asked for last, at most so many, and those that hold
-// at most so many candidates: one to a reader who has seen much, or with a large
-// N, is as long as twenty others. Its caller locks it.
+// answers is an LRU cache of answers, bounded by number and by the total number of candidates:
+// an answer to a reader who has seen much, or with a large N, is as long as twenty others. The
+// caller locks it.
 type answers struct {
 	lru        *simplelru.LRU[queryKey, kept]
 	candidates int
 	most       int // candidates
 }
 
-// kept is an answer and when it came.
+// kept is an answer and the time it was received.
 type kept struct {
 	result Result
 	at     time.Time
@@ -182,7 +181,7 @@ func newAnswers(entries, candidates int) *answers {
 func (a *answers) get(key queryKey) (kept, bool) { return a.lru.Get(key) }
 
 func (a *answers) add(key queryKey, k kept) {
-	a.lru.Remove(key) // so that what it held is taken off
+	a.lru.Remove(key) // so that its candidates are subtracted
 	a.lru.Add(key, k)
 	for a.candidates += len(k.result.Candidates); a.candidates > a.most; {
 		a.lru.RemoveOldest()

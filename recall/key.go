@@ -12,8 +12,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// queryKey is a digest of a query. It is a cryptographic one because agents
-// choose their own profiles: two that collide would see each other's feed.
+// queryKey is a digest of a query. It is cryptographic because agents choose their own
+// profiles: on a collision one agent would get the other's feed.
 type queryKey [sha256.Size]byte
 
 func keyOf(q *feed.Query) queryKey {
@@ -56,15 +56,15 @@ func keyOf(q *feed.Query) queryKey {
 	return sha256.Sum256(k)
 }
 
-// keyWriter builds an encoding in which no two queries look the same: every
-// text and list is preceded by its length.
+// keyWriter builds an encoding that is unique per query: every text and list is preceded by its
+// length.
 type keyWriter []byte
 
 func (k *keyWriter) number(n uint64) { *k = binary.AppendUvarint(*k, n) }
 func (k *keyWriter) float(f float64) { k.number(math.Float64bits(f)) }
 func (k *keyWriter) text(s string)   { k.number(uint64(len(s))); *k = append(*k, s...) }
 
-// learned writes what was learned, where it counts.
+// learned writes the learned features, if the ranking uses them.
 func (k *keyWriter) learned(q *feed.Query) {
 	w, l := &q.Ranking.Learned, &q.Profile.Learned
 	if !w.On() || len(l.Features) == 0 {

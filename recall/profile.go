@@ -11,16 +11,16 @@ import (
 	"github.com/freshet/freshet/feed/words"
 )
 
-// Interest is a declared interest, made ready to be looked for.
+// Interest is a declared interest, prepared for matching.
 type Interest struct {
-	Name      string   // as the reader has written it; of several spellings the one that weighs most
+	Name      string   // as the reader wrote it; of several spellings the one with the highest weight
 	Tag       string   // folded
-	Spellings []string // as they are written, for an index that has no folded tags
+	Spellings []string // as written, for an index without folded tags
 	Weight    float64
 }
 
-// InterestsOf returns the declared interests that weigh something, each tag once, in a
-// fixed order. Of several spellings of a tag the highest weight counts.
+// InterestsOf returns the declared interests with a positive weight, each tag once, in a fixed
+// order. Of several spellings of a tag the highest weight counts.
 func InterestsOf(p *feed.Profile) []Interest {
 	all := make([]Interest, 0, len(p.Interests))
 	at := make(map[string]int, len(p.Interests))
@@ -43,16 +43,16 @@ func InterestsOf(p *feed.Profile) []Interest {
 	return all
 }
 
-// Keyword is a keyword of a profile made ready to be looked for.
+// Keyword is a keyword of a profile, prepared for matching.
 type Keyword struct {
-	Term   string   // as the profile has it
+	Term   string   // as in the profile
 	Weight float64  // greater than 0
-	Tokens []string // one or more, which follow one another where the keyword stands
+	Tokens []string // one or more, adjacent where the keyword matches
 }
 
-// Keywords returns the keywords of a profile that can match, in a fixed order:
-// those that have a weight and tokens and are not one stop word alone. Of two
-// with the same tokens the one with the larger weight counts.
+// Keywords returns the keywords of a profile that can match, in a fixed order: those with a
+// positive weight and with tokens, except a single stop word. Of two with the same tokens the
+// one with the larger weight counts.
 func Keywords(p *feed.Profile) []Keyword {
 	if len(p.Keywords) == 0 {
 		return nil
@@ -70,17 +70,16 @@ func Keywords(p *feed.Profile) []Keyword {
 	return slices.CompactFunc(all, func(a, b Keyword) bool { return slices.Equal(a.Tokens, b.Tokens) })
 }
 
-// Learned is a feature learned of a reader, made ready to be looked for.
+// Learned is a learned feature of a reader, prepared for matching.
 type Learned struct {
 	feed.LearnedGain
-	Tokens []string // of a word: one or more, which follow one another in the title
-	Term   string   // of the others what an item has it by: a folded tag, a [terms.LangKey], an author
+	Tokens []string // of a word: one or more, adjacent in the title
+	Term   string   // of the other kinds: a folded tag, a [terms.LangKey] or an author
 }
 
-// LearnedOf returns the learned features that change a relevance of the query, at
-// most [feed.MaxLearned], in a fixed order. An item has a tag, an author and a
-// language if they are its own, and a word if its tokens follow one another in the
-// title.
+// LearnedOf returns the learned features that change relevance in this query, at most
+// [feed.MaxLearned], in a fixed order. A tag, author or language matches an item that has it; a
+// word matches if its tokens are adjacent in the title.
 func LearnedOf(q *feed.Query) []Learned {
 	effects := q.Profile.Learned.Effects(q.Ranking.Learned, q.Ranking.Base, q.Origin.Unix())
 	if len(effects) == 0 {
@@ -104,7 +103,7 @@ func LearnedOf(q *feed.Query) []Learned {
 	return all
 }
 
-// SortLearned puts what adds most first, and what takes most away last.
+// SortLearned sorts by effect: the largest gain first, the strongest reduction last.
 func SortLearned(gains []feed.LearnedGain) {
 	slices.SortFunc(gains, func(a, b feed.LearnedGain) int {
 		return cmp.Or(
@@ -114,5 +113,5 @@ func SortLearned(gains []feed.LearnedGain) {
 	})
 }
 
-// factorOf is 1 where there is none.
+// factorOf returns the factor, or 1 if none is set.
 func factorOf(g *feed.LearnedGain) float64 { return cmp.Or(g.Factor, 1) }

@@ -10,40 +10,41 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// docsAtOnce is how many contents are read in one call.
+// docsAtOnce is the number of documents read in one call.
 const docsAtOnce = 1000
 
-// Tells reports whether the content of items tells whether a reader with this profile
-// refuses them. Where it does not, only the source that searches them knows, and nothing
-// else may propose items to the reader.
+// Tells reports whether item content is enough to decide which items a reader with this profile
+// refuses. If it is not, only the source that indexes them can decide, and no other source may
+// propose items to the reader. Nil means it always is.
 type Tells func(p *feed.Profile) bool
 
-// Refused returns what reports whether an item must not be proposed to a reader, because
-// their profile refuses it or its content does not tell. That of a post does.
+// Refused returns a function that reports whether an item must not be proposed to a reader,
+// because their profile refuses it or its content is not enough to decide. A post's content
+// always is.
 func (t Tells) Refused(p *feed.Profile) func(it *feed.Item) bool {
 	refusals, tells := p.Refusals(), t == nil || t(p)
 	return func(it *feed.Item) bool { return !tells && !feed.IsPost(it.ID) || refusals.Item(it) }
 }
 
-// standby is the list that stands in while the source is down.
+// standby is the list that is served while the source is down.
 type standby struct {
 	mu      sync.RWMutex
 	list    []string // ids, best first
 	items   map[string]keptItem
-	tells   Tells // of the contents in items
+	tells   Tells // for the contents in items
 	at      time.Time
-	renewed map[string]struct{} // ids written or deleted during a renewal; nil: none is under way
+	renewed map[string]struct{} // ids written or deleted during a renewal; nil outside of one
 }
 
 // keptItem is an item of the list.
 type keptItem struct {
 	feed.Candidate
 	doc  feed.Doc
-	head feed.Item // what a profile can refuse it by, and no more
+	head feed.Item // only the fields that a profile can refuse it by
 }
 
-// standIn is the list as this query may see it; ok is false where there is none,
-// or this reader refuses all of it: what else there is for them is not known.
+// standIn returns the part of the list that this query may see. ok is false if there is no list
+// or the reader refuses all of it: other items for them are not known.
 func (f *Front) standIn(q *feed.Query) (candidates []feed.Candidate, ok bool) {
 	f.standby.mu.RLock()
 	defer f.standby.mu.RUnlock()
@@ -61,8 +62,7 @@ func (f *Front) standIn(q *feed.Query) (candidates []feed.Candidate, ok bool) {
 	return candidates, len(candidates) > 0
 }
 
-// Left is how long the list may still stand in; 0 where there is none, or it
-// is too old.
+// Left returns how long the list may still be served; 0 if there is none or it is too old.
 func (f *Front) Left() time.Duration {
 	f.standby.mu.RLock()
 	defer f.standby.mu.RUnlock()
@@ -72,8 +72,8 @@ func (f *Front) Left() time.Duration {
 	return max(0, f.left())
 }
 
-// left is negative for a list from the future: a clock set back must not keep
-// it indefinitely.
+// left is negative for a list from the future: if the clock was set back, the list must not
+// stay valid indefinitely.
 func (f *Front) left() time.Duration {
 	age := f.clock().Sub(f.standby.at)
 	if age < 0 {
@@ -82,8 +82,8 @@ func (f *Front) left() time.Duration {
 	return f.cfg.Standby - age
 }
 
-// Doc returns the content of an item of the list; ok is false where it is in no
-// list that may stand in.
+// Doc returns the content of an item of the list. ok is false if the item is not in it or the
+// list is too old.
 func (f *Front) Doc(id string) (doc feed.Doc, ok bool) {
 	f.standby.mu.RLock()
 	defer f.standby.mu.RUnlock()
@@ -91,10 +91,10 @@ func (f *Front) Doc(id string) (doc feed.Doc, ok bool) {
 	return it.doc, ok && f.left() > 0
 }
 
-// Renew recalls anew, by a query that should be for a reader without a profile,
-// and reads the contents with docs, which is [catalog.Reader]'s Docs; tells is of these
-// contents, nil: always. It asks the source itself, past what is kept for readers. After
-// an error the list of before stays. Renewals must not overlap.
+// Renew recalls a new list with q, which should be a query for a reader without a profile, and
+// reads the contents with docs, the Docs of a [catalog.Reader]. tells applies to these
+// contents. It queries the source directly and bypasses cached answers. After an error the
+// previous list stays. Renewals must not overlap.
 func (f *Front) Renew(ctx context.Context, q feed.Query, docs func(ctx context.Context, ids []string) ([]feed.Doc, error), tells Tells) error {
 	f.standby.mu.Lock()
 	f.standby.renewed = map[string]struct{}{}
@@ -104,7 +104,7 @@ func (f *Front) Renew(ctx context.Context, q feed.Query, docs func(ctx context.C
 	f.standby.mu.Lock()
 	defer f.standby.mu.Unlock()
 	if err == nil {
-		for id := range f.standby.renewed { // whether they were read before or after that is not known
+		for id := range f.standby.renewed { // they may have been read before the write
 			delete(items, id)
 		}
 		f.standby.list, f.standby.items, f.standby.tells, f.standby.at = list, items, tells, at
@@ -113,7 +113,7 @@ func (f *Front) Renew(ctx context.Context, q feed.Query, docs func(ctx context.C
 	return err
 }
 
-// read recalls, and reads contents until there are enough.
+// read recalls the list and reads contents up to the size limit.
 func (f *Front) read(ctx context.Context, q feed.Query, docs func(context.Context, []string) ([]feed.Doc, error)) ([]string, map[string]keptItem, error) {
 	result, err := f.source.Recall(ctx, q)
 	if err != nil {
@@ -147,8 +147,8 @@ func keep(c feed.Candidate, doc feed.Doc, it *feed.Item) keptItem {
 	return keptItem{c, doc, feed.Item{ID: it.ID, GroupID: it.GroupID, AuthorID: it.AuthorID, AuthorIDs: it.AuthorIDs, Lang: it.Lang, Langs: it.Langs, Tags: it.Tags}}
 }
 
-// Upsert takes over what was written of items of the list. One that has changed
-// its group leaves the list.
+// Upsert updates the items of the list that were written. An item that changed its group is
+// removed from the list.
 func (f *Front) Upsert(items []feed.Item) {
 	f.standby.mu.Lock()
 	defer f.standby.mu.Unlock()
@@ -168,7 +168,7 @@ func (f *Front) Upsert(items []feed.Item) {
 	}
 }
 
-// Delete takes an item off the list.
+// Delete removes an item from the list.
 func (f *Front) Delete(id string) {
 	f.standby.mu.Lock()
 	defer f.standby.mu.Unlock()
@@ -176,8 +176,8 @@ func (f *Front) Delete(id string) {
 	delete(f.standby.items, id)
 }
 
-// note keeps a renewal that is under way from bringing back what it read
-// before; standby.mu is held.
+// note prevents a renewal in progress from restoring an older version of the item; standby.mu
+// is held.
 func (f *Front) note(id string) {
 	if f.standby.renewed != nil {
 		f.standby.renewed[id] = struct{}{}

@@ -14,16 +14,16 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// maxSample is more than there are.
+// maxSample is larger than the number of agents.
 const maxSample = 10_000
 
-// Sampler is a catalog that draws samples of those who have a profile.
+// Sampler is a catalog that draws samples of the agents with a profile.
 type Sampler interface {
 	catalog.Catalog
 	Agents(ctx context.Context, n int, seed int64) ([]string, error)
 }
 
-// RunSampler checks what engine/offline's Source promises of a sample.
+// RunSampler checks the contract of engine/offline's Source for samples.
 func RunSampler(t *testing.T, open func(t *testing.T) Sampler) {
 	t.Run("Agents", func(t *testing.T) { agents(t, open(t)) })
 }
@@ -62,7 +62,7 @@ func agents(t *testing.T, c Sampler) {
 			met[id]++
 		}
 	}
-	for _, id := range own { // each is missed with (1 − 10/n)^60, less than one in ten thousand for n up to 70
+	for _, id := range own { // each is missed with probability (1 − 10/n)^60, less than one in ten thousand for n up to 70
 		assert.NotZero(t, met[id], "%s is never drawn", id)
 	}
 	assert.NotEqual(t, draw(10, 1), draw(10, 2), "another seed draws others")

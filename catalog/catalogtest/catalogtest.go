@@ -17,8 +17,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Run checks everything the contract promises. It opens one catalog, which
-// must be empty, and each check uses ids of its own in it.
+// Run checks the whole contract. It opens one catalog, which must be empty, and each check uses
+// separate ids in it.
 func Run(t *testing.T, open func(t *testing.T) catalog.Catalog) {
 	c := open(t)
 	for _, check := range []struct {
@@ -63,7 +63,7 @@ func Run(t *testing.T, open func(t *testing.T) catalog.Catalog) {
 	}
 }
 
-// item is a small valid item.
+// item returns a small valid item.
 func item(id, title string) feed.Item {
 	return feed.Item{ID: id, Title: title, UpdateTime: 1_772_000_000, Tags: []string{"go", "databases"}}
 }
@@ -75,7 +75,7 @@ func put(t *testing.T, c catalog.Catalog, items ...feed.Item) {
 	require.Nil(t, perItem, "Put answers nil when every item is stored")
 }
 
-// docs reads and checks what holds for every answer of Docs.
+// docs calls Docs and checks the properties of every result.
 func docs(t *testing.T, c catalog.Reader, ids ...string) []feed.Doc {
 	t.Helper()
 	got, err := c.Docs(t.Context(), ids)
@@ -87,8 +87,8 @@ func docs(t *testing.T, c catalog.Reader, ids ...string) []feed.Doc {
 	return got
 }
 
-// requireItem compares decoded values, because a backend may write the same
-// JSON with other spaces or escapes.
+// requireItem compares decoded values, because a backend may store the same JSON with other
+// whitespace or escapes.
 func requireItem(t *testing.T, want feed.Item, d feed.Doc) {
 	t.Helper()
 	require.False(t, d.Missing(), "%s is missing", want.ID)
@@ -97,8 +97,8 @@ func requireItem(t *testing.T, want feed.Item, d feed.Doc) {
 	RequireEqual(t, want, got)
 }
 
-// RequireEqual fails the test unless the items are equal, business fields
-// compared by value with numbers digit for digit.
+// RequireEqual fails the test unless the items are equal. Business fields are compared by
+// value, their numbers digit for digit.
 func RequireEqual(t testing.TB, want, got feed.Item) {
 	t.Helper()
 	require.Equal(t, business(t, want), business(t, got), "business fields of %s", want.ID)

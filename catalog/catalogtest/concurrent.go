@@ -15,9 +15,9 @@ import (
 
 const rounds = 25
 
-// concurrentPutAndRead lets each writer renew items of its own while readers
-// read them all. A writer always reads its own last write back, and no reader
-// sees half an item or an older one after a newer one.
+// concurrentPutAndRead lets each writer replace its items while readers read all of them. A
+// writer must read its own last write, and no reader may see a partial item or an older version
+// after a newer one.
 func concurrentPutAndRead(t *testing.T, c catalog.Catalog) {
 	const writers, perWriter = 3, 8
 	var all []string
@@ -97,8 +97,8 @@ func readVersions(t *testing.T, c catalog.Catalog, ids []string, stop chan struc
 	}
 }
 
-// concurrentProfiles checks that a read after a put or removal answers its result,
-// whatever other readers were just doing.
+// concurrentProfiles checks that a read after a put or removal returns its result while other
+// readers read.
 func concurrentProfiles(t *testing.T, c catalog.Catalog) {
 	const agent = "u_concurrent"
 	stop := make(chan struct{})
@@ -131,8 +131,8 @@ func concurrentProfiles(t *testing.T, c catalog.Catalog) {
 	}
 }
 
-// cancelled checks that a call whose context has ended says so, and that the
-// catalog works on afterwards.
+// cancelled checks that a call with an ended context returns its error, and that the catalog
+// still works afterwards.
 func cancelled(t *testing.T, c catalog.Catalog) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

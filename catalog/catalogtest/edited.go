@@ -14,7 +14,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// edited checks what a change of a profile is given, and what it may answer.
+// edited checks the input of a profile change and the effect of each result.
 func edited(t *testing.T, c catalog.Catalog) {
 	ctx := t.Context()
 	const agent = "u_edited"
@@ -64,8 +64,8 @@ func edited(t *testing.T, c catalog.Catalog) {
 	require.Equal(t, feed.Profile{Learned: learned.Learned}, got)
 }
 
-// editedAtOnce checks that of single steps at once none is lost, and that of those who
-// write what they read before only the first one does.
+// editedAtOnce checks that concurrent edits are all applied, and that of several conditional
+// edits only the first succeeds.
 func editedAtOnce(t *testing.T, c catalog.Catalog) {
 	ctx := t.Context()
 	const agent, devices, each = "u_edited_at_once", 4, 6

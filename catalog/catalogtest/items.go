@@ -98,7 +98,8 @@ func everyField(t *testing.T, c catalog.Catalog) {
 	requireItem(t, least, got[1])
 }
 
-// hostileTexts: whatever a text means elsewhere, it is stored and answered as it came.
+// hostileTexts checks that texts with a special meaning elsewhere are stored and returned
+// unchanged.
 func hostileTexts(t *testing.T, c catalog.Catalog) {
 	var items []feed.Item
 	var ids []string
@@ -146,8 +147,8 @@ func businessFields(t *testing.T, c catalog.Catalog) {
 		"shop.price": json.RawMessage(`9.90`),
 		"CamelCase":  json.RawMessage(`1`),
 	}
-	// The same fields with other JSON types: a store that derives a type from
-	// the first item it sees would refuse these.
+	// The same fields with other JSON types. A store that derives a type from the first item
+	// would reject these.
 	swapped := item("business-2", "Business, other types")
 	swapped.Business = map[string]json.RawMessage{
 		"yes": json.RawMessage(`{"now":"an object"}`), "zero": json.RawMessage(`"not a number"`), "big": json.RawMessage(`[false]`),
@@ -220,7 +221,7 @@ func hydrate(t *testing.T, c catalog.Catalog) {
 	profile := feed.Profile{Interests: map[string]float64{"go": 2.5}, MutedTags: []string{"ads"}}
 	require.NoError(t, PutProfile(t.Context(), c, "hydrated", profile))
 
-	// Twice, so that a cache answers once from below and once from memory.
+	// Twice, so that a cache answers once from the catalog and once from memory.
 	for range 2 {
 		got, p, err := c.Hydrate(t.Context(), "hydrated", []string{b.ID, "hydrate-none", a.ID, b.ID})
 		require.NoError(t, err)

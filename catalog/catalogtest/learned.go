@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// learns adds the click on an item that has a tag.
+// learns adds a click on an item with a tag.
 func learns(t *testing.T, c catalog.Catalog, agent, group, tag string, at int64) {
 	t.Helper()
 	assert.NoError(t, c.Learn(t.Context(), agent, click(group, tag, at)))
@@ -39,13 +39,13 @@ func forget(l *feed.Learning) bool {
 	return true
 }
 
-// learnedApart checks that what is learned and what is declared leave each other
-// alone, and that both are read at once.
+// learnedApart checks that learned and declared data do not affect each other, and that one
+// read returns both.
 func learnedApart(t *testing.T, c catalog.Catalog) {
 	ctx := t.Context()
 	const agent, at = "u_learned", int64(1_772_798_400)
 	want := feed.Learned{At: at, Features: []feed.LearnedFeature{{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "a.b \"日本\""}, Evidence: 1, ActCounts: feed.ActCounts{Clicks: 1}}}}
-	for range 2 { // the act counts once, whoever asks again
+	for range 2 { // the act counts once, even if it is repeated
 		learns(t, c, agent, "story", want.Features[0].Value, at)
 	}
 	alone := want
@@ -85,9 +85,8 @@ func learnedApart(t *testing.T, c catalog.Catalog) {
 	requireNoProfile(t, c, agent)
 }
 
-// learnedErased erases an agent again and again while other writers learn of acts from
-// before: none of them counts in the end, and acts from after do. Nothing but that is
-// known of the agent.
+// learnedErased erases an agent while other writers learn acts from before the erasure. None of
+// them may count in the end, but later acts must. The agent has no other data.
 func learnedErased(t *testing.T, c catalog.Catalog) {
 	ctx := t.Context()
 	const agent = "u_learned_erased"
@@ -114,7 +113,7 @@ func learnedErased(t *testing.T, c catalog.Catalog) {
 	require.Equal(t, feed.Profile{}, hydrated)
 	require.ErrorIs(t, c.RemoveProfile(ctx, agent), feed.ErrNotFound)
 
-	// A profile that is put, and removed, does not let them in.
+	// Storing and removing a profile must not make them count.
 	p := feed.Profile{Interests: map[string]float64{"go": 1}}
 	require.NoError(t, PutProfile(ctx, c, agent, p))
 	require.NoError(t, c.Learn(ctx, agent, before(1)))
@@ -130,7 +129,7 @@ func learnedErased(t *testing.T, c catalog.Catalog) {
 	require.Equal(t, 1, got.Learned.Features[0].Clicks, "they are learned anew")
 }
 
-// learnedAhead learns by a clock that is months ahead, and then at the true time.
+// learnedAhead learns with a clock that is months ahead, and then with the correct time.
 func learnedAhead(t *testing.T, c catalog.Catalog) {
 	const agent = "u_learned_ahead"
 	now := time.Unix(1_772_798_400, 0)
@@ -146,7 +145,7 @@ func learnedAhead(t *testing.T, c catalog.Catalog) {
 	require.InDelta(t, 3, got.Learned.Features[0].Evidence, 1e-9)
 }
 
-// mostLearned stores all that can be remembered of a reader.
+// mostLearned stores the maximum learning state of a reader.
 func mostLearned(t *testing.T, c catalog.Catalog) {
 	const agent, at = "u_learned_most", int64(1_772_798_400)
 	var acts []feed.LearningAct
@@ -169,8 +168,8 @@ func mostLearned(t *testing.T, c catalog.Catalog) {
 	require.Equal(t, want.Features[:feed.MaxLearned], got.Learned.Features)
 }
 
-// learnedAtOnce checks that what several writers learn of one agent adds up, and
-// that none of them undoes a change of the profile.
+// learnedAtOnce checks that concurrent learning of several writers adds up, and that none of
+// them undoes a change of the profile.
 func learnedAtOnce(t *testing.T, c catalog.Catalog) {
 	const agent, writers, each, at = "u_learned_at_once", 4, 6, int64(1_772_798_400)
 	var all sync.WaitGroup

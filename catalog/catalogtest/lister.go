@@ -21,14 +21,14 @@ type Listed interface {
 	catalog.Lister
 }
 
-// RunLister checks a catalog that implements [catalog.Lister], which must be empty.
-// refresh makes what was written appear in lists; nil where it does at once.
+// RunLister checks a catalog that implements [catalog.Lister], which must be empty. refresh
+// makes writes visible in lists; nil if they are visible at once.
 func RunLister(t *testing.T, open func(t *testing.T) Listed, refresh func(t *testing.T, c Listed)) {
 	runLister(t, open, refresh, "ＴＡＧ-1", "CAFÉ", "café \"Bar\"", "cafe")
 }
 
-// RunListerAsWritten is RunLister without the spellings of a tag: one that finds those that
-// are written as the selection has them.
+// RunListerAsWritten is RunLister for a catalog that matches a tag only in the exact spelling
+// of the selection.
 func RunListerAsWritten(t *testing.T, open func(t *testing.T) Listed, refresh func(t *testing.T, c Listed)) {
 	runLister(t, open, refresh)
 }
@@ -66,7 +66,7 @@ func runLister(t *testing.T, open func(t *testing.T) Listed, refresh func(t *tes
 	})
 }
 
-// listed are items in the order of a list. Many are of one second.
+// listed returns items in the order of a list. Many have the same time.
 func listed() []feed.Item {
 	items := make([]feed.Item, 40)
 	for i := range items {
@@ -113,7 +113,7 @@ func requireSelected(t *testing.T, c Listed, items []feed.Item, name string, s c
 	}
 }
 
-// all reads the pages of a selection to their end.
+// all reads all pages of a selection.
 func all(t *testing.T, c Listed, s catalog.Selection) (docs []feed.Doc) {
 	t.Helper()
 	for {
@@ -143,7 +143,7 @@ func requireListed(t *testing.T, want []feed.Item, got []feed.Doc, what string) 
 	}
 }
 
-// listedMeanwhile changes what was listed and what is to come between two pages.
+// listedMeanwhile changes items of earlier and later pages between two pages.
 func listedMeanwhile(t *testing.T, c Listed, items []feed.Item, refresh func(t *testing.T, c Listed)) {
 	s := catalog.Selection{Limit: 10}
 	first, err := c.List(t.Context(), s)

@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// mutedItems checks who adds to, keeps, replaces and ends the muted items.
+// mutedItems checks which calls add, preserve, replace and clear the muted items.
 func mutedItems(t *testing.T, c catalog.Catalog) {
 	ctx := t.Context()
 	const agent = "u_muted"
@@ -59,7 +59,7 @@ func mutedItems(t *testing.T, c catalog.Catalog) {
 	requireProfile(t, c, agent, feed.Profile{})
 }
 
-// mutedAtOnce checks that neither of two writers undoes the other.
+// mutedAtOnce checks that concurrent writers do not undo each other's changes.
 func mutedAtOnce(t *testing.T, c catalog.Catalog) {
 	ctx := t.Context()
 	const agent, writers, each = "u_muted_at_once", 4, 6

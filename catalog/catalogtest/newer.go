@@ -11,7 +11,7 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// onlyNewer uploads items that are older, as old and newer than what is stored, in one
+// onlyNewer uploads items that are older than, as old as and newer than the stored ones, in one
 // upload and in several.
 func onlyNewer(t *testing.T, c catalog.Catalog) {
 	in := catalog.NewIngest(c, catalog.IngestConfig{})

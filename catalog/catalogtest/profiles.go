@@ -71,8 +71,8 @@ func profileReplacedWhole(t *testing.T, c catalog.Catalog) {
 
 func largestProfile(t *testing.T, c catalog.Catalog) {
 	ctx := t.Context()
-	// Two agents whose interests share no tag: a store that makes a field of
-	// each tag would run out of fields.
+	// Two agents whose interests share no tag. A store that creates a field per tag would run
+	// out of fields.
 	for _, agent := range []string{"u_large1", "u_large2"} {
 		p := feed.Profile{Interests: map[string]float64{}}
 		for i := range feed.MaxInterests {
@@ -87,7 +87,7 @@ func largestProfile(t *testing.T, c catalog.Catalog) {
 	}
 }
 
-// manyProfiles reads profiles at once, twice, and sees what is written between.
+// manyProfiles reads many profiles in one call, twice, and again after writes.
 func manyProfiles(t *testing.T, c catalog.Catalog) {
 	ctx := t.Context()
 	const some = 300
@@ -117,7 +117,7 @@ func manyProfiles(t *testing.T, c catalog.Catalog) {
 	require.Empty(t, got)
 }
 
-// PutProfile replaces a profile, as [feed.Profile.Replace] does.
+// PutProfile replaces a profile with [feed.Profile.Replace].
 func PutProfile(ctx context.Context, c catalog.Profiles, agent string, p feed.Profile) error {
 	_, err := c.EditProfile(ctx, agent, func(stored *feed.Profile) (bool, error) {
 		stored.Replace(p)

@@ -12,8 +12,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// RunScanner checks a catalog that implements [catalog.Scanner]. Each check
-// opens a catalog of its own, which must be empty.
+// RunScanner checks a catalog that implements [catalog.Scanner]. Each check opens a separate
+// catalog, which must be empty.
 func RunScanner(t *testing.T, open func(t *testing.T) catalog.Catalog) {
 	t.Run("Scan/every item once", func(t *testing.T) { scanEveryItemOnce(t, open(t)) })
 	t.Run("Scan/stops", func(t *testing.T) { scanStops(t, open(t)) })

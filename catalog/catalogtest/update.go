@@ -17,7 +17,7 @@ func update(t *testing.T, c catalog.Catalog) {
 	old, other := item("update/1", "Old"), item("update/2", "Bystander")
 	old.Likes, old.Business = 7, map[string]json.RawMessage{"price": json.RawMessage(`1.50`)}
 	put(t, c, old, other)
-	docs(t, c, old.ID) // a cache has it now
+	docs(t, c, old.ID) // fill the cache, if there is one
 	want := old
 	want.Title, want.Likes = "New", 0
 	got, err := catalog.UpdateOne(t.Context(), c, old.ID, func(it feed.Item) (feed.Item, error) {
@@ -44,12 +44,12 @@ func update(t *testing.T, c catalog.Catalog) {
 	require.True(t, docs(t, c, "update/none")[0].Missing())
 }
 
-// updateMany changes some items of a call, refuses one and misses another.
+// updateMany changes some items of a call, rejects one and includes one that does not exist.
 func updateMany(t *testing.T, c catalog.Catalog) {
 	first, refused, last, other := item("update/first", "T"), item("update/refused", "T"), item("update/last", "T"), item("update/other", "T")
 	put(t, c, first, refused, last, other)
 	ids := []string{first.ID, "update/none", refused.ID, last.ID}
-	docs(t, c, ids...) // a cache has them now
+	docs(t, c, ids...) // fill the cache, if there is one
 	no := errors.New("refused")
 	all, err := c.Update(t.Context(), ids, func(it feed.Item) (feed.Item, error) {
 		if it.ID == refused.ID {
@@ -79,7 +79,7 @@ func updateMany(t *testing.T, c catalog.Catalog) {
 	require.Empty(t, all)
 }
 
-// updateRemoves removes one of two items by what change answers.
+// updateRemoves removes one of two items with the result of change.
 func updateRemoves(t *testing.T, c catalog.Catalog) {
 	old, kept := item("update/old", "T"), item("update/kept", "T")
 	put(t, c, old, kept)
@@ -109,7 +109,7 @@ func updateRemoves(t *testing.T, c catalog.Catalog) {
 	requireItem(t, old, docs(t, c, old.ID)[0])
 }
 
-// updatedAtOnce adds to one item from several sides: none undoes another.
+// updatedAtOnce increments one item concurrently: no increment may be lost.
 func updatedAtOnce(t *testing.T, c catalog.Catalog) {
 	const workers, each = 3, 5
 	it := item("update/at-once", "T")

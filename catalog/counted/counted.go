@@ -1,5 +1,5 @@
-// Package counted keeps what readers click and like with the items of a catalog whose
-// recall index ranks by it, while it is counted elsewhere.
+// Package counted stores live popularity with the items of a catalog that has a recall index
+// ranking by it, while clicks and likes are counted elsewhere.
 package counted
 
 import (
@@ -15,17 +15,18 @@ import (
 	"github.com/freshet/freshet/signals/popularity"
 )
 
-// Counts are where clicks and likes are counted. Errors wrap [popularity.ErrUnavailable].
+// Counts is the store that counts clicks and likes. Errors wrap [popularity.ErrUnavailable].
 type Counts interface {
-	// Counts returns those of items that have any.
+	// Counts returns the counts of those items that have any.
 	Counts(ctx context.Context, items []string) (map[string]feed.Counts, error)
-	// Changed has the counts of items written to the index.
+	// Changed schedules the counts of items to be written to the index.
 	Changed(ctx context.Context, items []string) error
-	// Drop forgets items.
+	// Drop deletes the counts of items.
 	Drop(ctx context.Context, items []string) error
 }
 
-// Of returns what answers the counts of items that are put, with the errors of a catalog.
+// Of returns a function that returns the counts of items being put, with the errors of a
+// catalog.
 func Of(c Counts) func(ctx context.Context, ids []string) (map[string]feed.Counts, error) {
 	return func(ctx context.Context, ids []string) (map[string]feed.Counts, error) {
 		counts, err := c.Counts(ctx, ids)
@@ -40,14 +41,14 @@ func catalogError(err error) error {
 	return err
 }
 
-// Catalog is a catalog whose items keep their live popularity when they are put
-// again, and lose it when they are removed.
+// Catalog is a catalog whose items keep their live popularity when they are put again and lose
+// it when they are removed.
 type Catalog struct {
 	catalog.Watched
 	counts Counts
 }
 
-// New returns a catalog over items that are stored with these counts (see [Of]).
+// New returns a catalog over items, which must store items with these counts (see [Of]).
 func New(items catalog.Catalog, counts Counts) Catalog {
 	drop := func(ctx context.Context, w catalog.Written) error {
 		if len(w.Removed) == 0 {
@@ -59,11 +60,11 @@ func New(items catalog.Catalog, counts Counts) Catalog {
 	return Catalog{catalog.Watched{Catalog: items, Watch: watch}, counts}
 }
 
-// afterPut bounds what follows a put, whose caller may have given up.
+// afterPut is the timeout of the work after a put, which continues if the caller gives up.
 const afterPut = 5 * time.Second
 
-// Put stores items with the counts they have. What was counted while it did is
-// written after it, also where it failed: some of them may be stored.
+// Put stores items with their current counts. Acts counted during the put are written after it,
+// even if it failed, because some of the items may be stored.
 func (c Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	errs, err := c.Catalog.Put(ctx, items)
 	ids := catalog.IDs(items)

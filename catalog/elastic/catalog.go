@@ -1,9 +1,9 @@
-// Package elastic keeps items and profiles in Elasticsearch: items in the index
-// that recall searches, profiles in one that is named after it.
+// Package elastic stores items and profiles in Elasticsearch: items in the index that recall
+// searches, profiles in a second index named after it.
 //
-// A document is an item with its fields under their physical names. Its _id is
-// the item's id; in an index with mapped names it may also be another, for
-// items that others wrote, and is then looked up by the id field.
+// A document is an item with its fields under their physical names. Its _id is the item's id.
+// In an index with mapped names, items of other writers may have another _id, and are then
+// looked up by the id field.
 package elastic
 
 import (
@@ -18,20 +18,20 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// Config says where items and profiles are.
+// Config configures a [Catalog].
 type Config struct {
 	Index  string              // of the items; profiles are in <Index>-agents; required
-	Schema *esindex.LateSchema // what esindex.Inspect finds; nil: an index made by esindex.Ensure with default names
-	// Counts answers the live popularity of those items that have some, for items
-	// that are put; nil: no item has any.
+	Schema *esindex.LateSchema // from esindex.Inspect; nil means an index made by esindex.Ensure with default names
+	// Counts returns the live popularity of the items being put, for those that have any. Nil
+	// means that no item has any.
 	Counts func(ctx context.Context, ids []string) (map[string]feed.Counts, error)
-	// Own defines the index, which is made where it is missing when items are put;
-	// nil: the index is somebody else's, and nothing can be put while it is missing.
+	// Own defines the index, which is created when items are put and it is missing. Nil means a
+	// foreign index; nothing can be put while it is missing.
 	Own *esindex.Fields
 }
 
 // Catalog is a [catalog.Catalog] in Elasticsearch. Reads by id see every write at once, recall
-// after a refresh. While the schema is not known items are [catalog.ErrUnavailable].
+// after a refresh. Until the schema is known, item calls return [catalog.ErrUnavailable].
 type Catalog struct {
 	catalog.Uncached
 	catalog.Records
@@ -47,7 +47,7 @@ type Catalog struct {
 
 var _ catalog.Catalog = (*Catalog)(nil)
 
-// New returns a catalog; it asks Elasticsearch nothing yet.
+// New returns a catalog. It makes no request.
 func New(client esindex.Client, cfg Config) *Catalog {
 	c := &Catalog{client: client, items: cfg.Index, agents: esindex.Agents(cfg.Index), schema: cfg.Schema.OrOwn(), counts: cfg.Counts, own: cfg.Own != nil}
 	var ensure func(ctx context.Context) error
@@ -69,12 +69,12 @@ func New(client esindex.Client, cfg Config) *Catalog {
 	return c
 }
 
-// Refresh makes everything written so far visible to searches, for tests.
+// Refresh makes all writes so far visible to searches, for tests.
 func (c *Catalog) Refresh(ctx context.Context) error {
 	return c.contractError(esindex.Ask(ctx, c.client, http.MethodPost, "/"+c.items+"/_refresh", "", nil, nil))
 }
 
-// contractError turns an error of a request into one of the contract.
+// contractError converts a request error into one of the contract.
 func (c *Catalog) contractError(err error) error {
 	switch {
 	case err == nil:
@@ -93,8 +93,8 @@ func (c *Catalog) get(ctx context.Context, ids []esindex.DocID) ([]esindex.Docum
 	return docs, c.contractError(err)
 }
 
-// failure is the error of one document of an answer. An index of profiles that
-// does not exist has none.
+// failure returns the error of one document of a response. A missing index of profiles is not
+// an error.
 func (c *Catalog) failure(d esindex.Document, index string) error {
 	err := d.Err()
 	if index != c.items && esindex.Missing(err) || d.Unrouted() {
@@ -103,8 +103,8 @@ func (c *Catalog) failure(d esindex.Document, index string) error {
 	return c.contractError(err)
 }
 
-// several reports whether a document could not be read by its _id because the name
-// stands for several indices: an alias, or a pattern.
+// several reports whether a document could not be read by its _id because the name covers
+// several indices, as an alias or a pattern.
 func (c *Catalog) several(d *esindex.Document) bool {
 	if d.Error == nil {
 		return false
@@ -122,7 +122,7 @@ func (c *Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	return c.docs(ctx, ids, found)
 }
 
-// Hydrate implements [catalog.Catalog]: items and profile in one round trip.
+// Hydrate implements [catalog.Catalog] with one round trip for items and profile.
 func (c *Catalog) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
 	found, err := c.get(ctx, append(c.itemIDs(ids, 1), esindex.DocID{Index: c.agents, ID: agent}))
 	if err != nil {
@@ -150,9 +150,9 @@ func (c *Catalog) itemIDs(ids []string, spare int) []esindex.DocID {
 	return list
 }
 
-// docs are the items in documents that were read by _id. Others may have put another index in
-// the place of theirs, which names otherwise what readers mute: what was read is given back
-// only if the schema is of the index that is there afterwards.
+// docs returns the items of documents that were read by _id. The owner of a foreign index may
+// have replaced it with one that has other field names for what readers mute, so the result is
+// returned only if the schema still matches the index after the read.
 func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Document) (docs []feed.Doc, err error) {
 	for try := 1; ; try++ {
 		schema, err := c.schema.Get()
@@ -198,7 +198,7 @@ func (c *Catalog) docsBy(ctx context.Context, schema *esindex.Schema, ids []stri
 		h, ok := others[id]
 		if of, untold := indexed[id]; untold && !ok {
 			h, ok = of, true
-			h.Source = found[i].Source // a search sees what was refreshed
+			h.Source = found[i].Source // a search sees only refreshed content
 		}
 		if ok {
 			if docs[i].JSON, err = h.itemJSON(schema, id); err != nil {
@@ -209,8 +209,8 @@ func (c *Catalog) docsBy(ctx context.Context, schema *esindex.Schema, ids []stri
 	return docs, nil
 }
 
-// located returns what the documents that were read by _id hold of the items, and the hits of
-// a search for the others. It empties documents that are not of their item.
+// located returns the items of documents that were read by _id, and the search hits for the
+// others. It clears documents that belong to another item.
 func (c *Catalog) located(ctx context.Context, schema *esindex.Schema, ids []string, docs []esindex.Document, source bool) (all []stored, others map[string]hit, err error) {
 	var missing, doubted []string
 	several := false

@@ -16,13 +16,13 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// SetCounts replaces the live popularity in the documents of items, and nothing else in them.
-// Items that somebody writes or deletes meanwhile are left alone, and are among again, as are
-// those that the error is about. unknown are items that the index does not have; all others are
-// done. In an index without the fields of live popularity nothing is done.
+// SetCounts replaces only the live popularity in the documents of items. Items that another
+// writer changes or deletes in the meantime are left alone and returned in again, as are those
+// with an error. unknown are the ids that are not in the index; all others are done. In an
+// index without the fields of live popularity it does nothing.
 //
-// It reads, and writes where nothing was written since: a partial update of Elasticsearch's
-// would write each document anew, and 1.50 would become 1.5.
+// It reads each document and writes it if it has not changed since: a partial update of
+// Elasticsearch would re-encode the document and turn 1.50 into 1.5.
 func (c *Catalog) SetCounts(ctx context.Context, counts map[string]feed.Counts) (unknown, again []string, err error) {
 	ids := slices.Sorted(maps.Keys(counts))
 	schema, err := c.schema.Get()
@@ -67,8 +67,8 @@ func (c *Catalog) SetCounts(ctx context.Context, counts map[string]feed.Counts) 
 	return unknown, again, errors.Join(errs...)
 }
 
-// current reads the documents of items as they are now, not as they were refreshed, also
-// those that only searches find.
+// current reads the current documents of items, not the last refreshed ones, including those
+// that only a search finds.
 func (c *Catalog) current(ctx context.Context, schema *esindex.Schema, ids []string) ([]esindex.Document, error) {
 	docs, err := c.get(ctx, c.itemIDs(ids, 0))
 	if err != nil {
@@ -98,7 +98,7 @@ func (c *Catalog) current(ctx context.Context, schema *esindex.Schema, ids []str
 	return docs, nil
 }
 
-// countsOf asks for the live popularity of items that are put.
+// countsOf returns the live popularity of items being put.
 func (c *Catalog) countsOf(ctx context.Context, schema *esindex.Schema, items []feed.Item) (map[string]feed.Counts, error) {
 	if c.counts == nil || !schema.Live {
 		return nil, nil
@@ -106,8 +106,8 @@ func (c *Catalog) countsOf(ctx context.Context, schema *esindex.Schema, items []
 	return c.counts(ctx, catalog.IDs(items))
 }
 
-// liveFields are the fields of live popularity of an item, in the order they are written in;
-// none where it has none, or the index no fields for it.
+// liveFields returns the fields of an item's live popularity, in the order in which they are
+// written; none if it has none or the index has no fields for it.
 func liveFields(s *esindex.Schema, c feed.Counts) []change {
 	if !s.Live || c.Last == 0 {
 		return nil
@@ -118,11 +118,11 @@ func liveFields(s *esindex.Schema, c feed.Counts) []change {
 	return []change{{n.Sum2h, number(short.Value)}, {n.Epoch2h, short.Epoch}, {n.Sum2d, number(long.Value)}, {n.Epoch2d, long.Epoch}}
 }
 
-// withCounts is a stored document with other counts.
+// withCounts returns a stored document with other counts.
 func withCounts(s *esindex.Schema, source []byte, c feed.Counts) ([]byte, error) {
 	if at := ownAt(source); at >= 0 && !s.ByOthers() {
 		end := len(source) - 1
-		if live := bytes.Index(source[at:], []byte(`,"`+s.Source.Sum2h+`":`)); live >= 0 { // they are the last
+		if live := bytes.Index(source[at:], []byte(`,"`+s.Source.Sum2h+`":`)); live >= 0 { // they are the last fields
 			end = at + live
 		}
 		return seal(source[:end:end], liveFields(s, c)), nil

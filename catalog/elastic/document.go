@@ -11,18 +11,18 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// change is a new value of a field; nil: it has none any more.
+// change is a new value of a field; nil removes the field.
 type change struct {
 	name  string
 	value any
 }
 
-// encode writes an item as it is stored, with its live popularity. A document of ours ends
-// with what no reader is given: what is [derived], the tokens of title and summary, the
-// popularity, and the sums of live popularity where it has some. What stands before is the
-// item's own JSON, byte for byte, and [ownAt] finds where it ends. A server that knows no
-// folded tags takes them for two fields of the item and cuts off the rest, so in an upgrade it
-// can change items, too.
+// encode returns the stored document of an item, with its live popularity. A document of ours
+// ends with fields that are not part of the item: the [derived] fields, the tokens of title and
+// summary, the popularity, and the sums of live popularity if there are any. The part before
+// them is the item's own JSON, byte for byte; [ownAt] finds its end. An older server without
+// folded tags treats them as two fields of the item and cuts off the rest, so it can still
+// change items during an upgrade.
 func encode(s *esindex.Schema, it *feed.Item, counts feed.Counts) ([]byte, error) {
 	if s.Mapped() {
 		return encodeOver(s, []byte("{}"), new(feed.Item), it, counts)
@@ -44,7 +44,7 @@ func encode(s *esindex.Schema, it *feed.Item, counts feed.Counts) ([]byte, error
 
 func tokens(text string) string { return string(words.Append(nil, text)) }
 
-// seal ends a document that is all but its last brace with fields of ours.
+// seal completes a document that lacks its last brace with fields of ours.
 func seal(doc []byte, fields []change) []byte {
 	for _, f := range fields {
 		value, _ := json.Marshal(f.value) // strings and numbers can always be encoded
@@ -53,11 +53,11 @@ func seal(doc []byte, fields []change) []byte {
 	return append(doc, '}')
 }
 
-// ownAt returns where in a document the fields begin that [seal] has put at its end; -1: it
-// does not end with them as [encode] writes them, as where a server has rewritten the item that
-// does not know all of them, or somebody has edited the document and left space in it.
+// ownAt returns the offset in a document of the fields that [seal] appended. It returns -1 if
+// the document does not end with them as written by [encode]: a server that does not know all
+// of them rewrote the item, or somebody edited the document and left whitespace in it.
 func ownAt(doc []byte) int {
-	at, depth, last, before := -1, 0, 0, 0 // before is the rank of the field of ours before
+	at, depth, last, before := -1, 0, 0, 0 // before is the rank of the previous field of ours
 	for i := 0; i < len(doc); i++ {
 		here := i
 		switch doc[i] {
@@ -74,7 +74,7 @@ func ownAt(doc []byte) int {
 				}
 			}
 			if depth != 1 || doc[last] == ':' {
-				break // no name of a field
+				break // not a field name
 			}
 			rank := added[string(doc[here+1:i])]
 			switch {
@@ -86,7 +86,7 @@ func ownAt(doc []byte) int {
 			}
 			before = rank
 		}
-		last = here // the place of the byte before
+		last = here // index of the previous byte
 	}
 	if before != popularityRank && before != lastRank {
 		return -1
@@ -94,10 +94,10 @@ func ownAt(doc []byte) int {
 	return at
 }
 
-// derived are the fields that Freshet makes of an item, as far as the index has them and the
-// item their values: the tags and the language as they are compared, and what a page is varied
-// by. That of the language is always there, so that a document without was written before
-// there was one. A site under a name of somebody else's is theirs to write.
+// derived returns the fields that Freshet computes from an item, if the index has them and the
+// item has values: the folded tags and languages for matching, and the traits for varying a
+// page. The language field is always written, so a document without it was written before the
+// field existed. A site field with a foreign name is not written.
 func derived(s *esindex.Schema, it *feed.Item) (all []change) {
 	if s.Folds() {
 		if len(it.Tags) > 0 {
@@ -122,7 +122,7 @@ func derived(s *esindex.Schema, it *feed.Item) (all []change) {
 	return all
 }
 
-// checkBusiness refuses business fields that collide with one of the item.
+// checkBusiness rejects business fields that collide with a field of the item.
 func checkBusiness(s *esindex.Schema, it *feed.Item) error {
 	for name := range it.Business {
 		head, _, _ := strings.Cut(name, ".")
@@ -135,7 +135,7 @@ func checkBusiness(s *esindex.Schema, it *feed.Item) error {
 	return nil
 }
 
-// ours are the fields of a document that no reader is given.
+// ours returns the fields of a document that are not returned to readers.
 func ours(s *esindex.Schema) []string {
 	n := &s.Source
 	return []string{
@@ -144,22 +144,22 @@ func ours(s *esindex.Schema) []string {
 	}
 }
 
-// physical are all fields of a document but the business fields.
+// physical returns all fields of a document except the business fields.
 func physical(s *esindex.Schema) []string {
 	n := &s.Source
 	return append(ours(s), n.ID, n.GroupID, n.Title, n.UpdateTime, n.Summary, n.URL, n.ImageURL, n.AuthorID, n.Lang, n.Tags, n.Likes, n.Comments)
 }
 
-// Ranks of the fields of ours, which a document has in this order: those before the popularity
-// in any, and all of those after it, the sums, or none.
+// Ranks of our fields, in their order in a document: the fields before the popularity are in
+// any order, and after it come all of the sums or none.
 const (
 	firstRank = 1 + iota
 	popularityRank
 	lastRank = popularityRank + 4
 )
 
-// In an index of our own, added are the ranks of the names of ours, and logical are all names
-// that fields have in an item's JSON, with the one that answers add.
+// For an index of our own, added maps our field names to their ranks, and logical holds all
+// field names in an item's JSON, including the one added to responses.
 var added, logical = func() (map[string]int, map[string]bool) {
 	s := esindex.OwnSchema(esindex.Fields{})
 	n, added, logical := &s.Source, map[string]int{}, map[string]bool{feed.InFeed: true}

@@ -8,13 +8,13 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// foldAtOnce is how many documents one call of [Catalog.Fold] writes anew at most.
+// foldAtOnce is the maximum number of documents rewritten by one call of [Catalog.Fold].
 const foldAtOnce = 500
 
-// Fold gives documents that were written without them the folded tags and the language, the
-// newest first: some of those that come after a place, "" for the first. It answers how many
-// there were, and the place to go on from; "" where that was all. In an index without the
-// fields, or of somebody else's, it does nothing.
+// Fold adds the folded tags and the language keys to documents that lack them, the newest
+// first, starting after a position ("" for the start). It returns the number of documents found
+// and the position to continue from, "" at the end. In an index without these fields, or in a
+// foreign one, it does nothing.
 func (c *Catalog) Fold(ctx context.Context, after string) (next string, n int, err error) {
 	schema, err := c.schema.Get()
 	if err != nil {
@@ -45,7 +45,8 @@ func (c *Catalog) Fold(ctx context.Context, after string) (next string, n int, e
 	for i := range hits {
 		ids[i] = hits[i].sorted(1)
 	}
-	// One that cannot be written is as it was: its content tells what readers refuse.
+	// A document that cannot be written stays as it was; its content decides what readers
+	// refuse.
 	if _, err := c.Update(ctx, ids, func(it feed.Item) (feed.Item, error) { return it, nil }); err != nil {
 		return "", 0, err
 	}

@@ -64,13 +64,13 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (catalog.Page, 
 	return page, nil
 }
 
-// cursor is that of the page after a hit.
+// cursor returns the cursor of the page after a hit.
 func cursor(h *hit) string {
-	data, _ := json.Marshal(h.Sort[:2]) // the group, where there is one, decides nothing
+	data, _ := json.Marshal(h.Sort[:2]) // the group, if any, never decides
 	return base64.RawURLEncoding.EncodeToString(data)
 }
 
-// selected are the filters of a selection.
+// selected returns the filters of a selection.
 func selected(schema *esindex.Schema, s *catalog.Selection) []map[string]any {
 	within := map[string]json.RawMessage{}
 	if s.Since != 0 {
@@ -79,7 +79,7 @@ func selected(schema *esindex.Schema, s *catalog.Selection) []map[string]any {
 	if s.Before != 0 {
 		within["lt"] = schema.Time.Literal(s.Before)
 	}
-	// A cursor needs both, and an index of somebody else's may have documents without.
+	// A cursor needs both, and a foreign index may have documents without them.
 	filters := []map[string]any{exists(schema.Fields.UpdateTime), exists(schema.Fields.ID)}
 	if len(within) > 0 {
 		filters[0] = map[string]any{"range": map[string]any{schema.Fields.UpdateTime: within}}
@@ -96,13 +96,13 @@ func selected(schema *esindex.Schema, s *catalog.Selection) []map[string]any {
 	return filters
 }
 
-// exists finds the documents that have a field.
+// exists matches the documents that have a field.
 func exists(field string) map[string]any {
 	return map[string]any{"exists": map[string]string{"field": field}}
 }
 
-// withoutPosts finds n documents that are not of posts, or all there are. A cluster may refuse
-// to look at how ids begin (search.allow_expensive_queries): then it reads on until it has them.
+// withoutPosts returns n documents that are not posts, or all there are. A cluster may refuse
+// prefix queries (search.allow_expensive_queries); then it reads on until it has n.
 func (c *Catalog) withoutPosts(ctx context.Context, schema *esindex.Schema, request map[string]any, n int) (found []hit, err error) {
 	query := request["query"].(map[string]any)["bool"].(map[string]any)
 	query["must_not"] = map[string]any{"prefix": map[string]string{schema.Fields.ID: feed.PostPrefix}}
@@ -128,13 +128,13 @@ func (c *Catalog) withoutPosts(ctx context.Context, schema *esindex.Schema, requ
 	}
 }
 
-// expensive reports whether a query was refused because it takes long.
+// expensive reports whether a query was refused as too expensive.
 func expensive(err error) bool {
 	var refused *esindex.Error
 	return errors.As(err, &refused) && strings.Contains(refused.Reason, "search.allow_expensive_queries")
 }
 
-// parseCursor reads the sort values of a page's last item.
+// parseCursor parses a cursor: the sort values of a page's last item.
 func parseCursor(cursor string) ([]json.RawMessage, error) {
 	var values []json.RawMessage
 	data, err := base64.RawURLEncoding.DecodeString(cursor)
@@ -147,7 +147,7 @@ func parseCursor(cursor string) ([]json.RawMessage, error) {
 	return nil, feed.Errorf(feed.ErrInvalid, "bad cursor: %.40q was not given out here; begin again without a cursor", cursor)
 }
 
-// isNumber reports whether a value is a number that Elasticsearch takes for a time.
+// isNumber reports whether a value is a number that Elasticsearch accepts as a time.
 func isNumber(value json.RawMessage) bool {
 	f, err := strconv.ParseFloat(string(value), 64)
 	return err == nil && math.Abs(f) < 1<<63

@@ -11,9 +11,9 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// encodeOver writes a changed item as it is stored in place of a document. In a document
-// that others may have written only what has changed is another: a list that the item has
-// one value of, a date in another form and objects stay as they are.
+// encodeOver returns the new document of a changed item. In a document that others may have
+// written it changes only the fields that differ: a list of which the item has one value, a
+// date in another format and objects stay as they are.
 func encodeOver(s *esindex.Schema, source []byte, before, after *feed.Item, counts feed.Counts) ([]byte, error) {
 	if !s.ByOthers() {
 		return encode(s, after, counts)
@@ -77,7 +77,7 @@ func overBusiness(s *esindex.Schema, doc map[string]json.RawMessage, before, aft
 	return nil
 }
 
-// changes are those of the fields that an item and Freshet itself have in a document.
+// changes returns the changes of the item's fields and of Freshet's own fields in a document.
 func changes(s *esindex.Schema, before, after *feed.Item, counts feed.Counts) (all []change) {
 	n := &s.Source
 	set := func(name string, value any) { all = append(all, change{name, value}) }
@@ -87,7 +87,7 @@ func changes(s *esindex.Schema, before, after *feed.Item, counts feed.Counts) (a
 	for _, f := range []struct {
 		name          string
 		before, after any
-		replaced      bool // several by one or none
+		replaced      bool // several values by one or none
 	}{
 		{n.GroupID, before.GroupID, after.GroupID, false},
 		{n.Title, before.Title, after.Title, false},

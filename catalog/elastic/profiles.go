@@ -57,8 +57,8 @@ func (c *Catalog) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profi
 	return out, down
 }
 
-// changeRecord reads, changes and writes, and does so again where somebody
-// else has written meanwhile; one of those who meet always gets through.
+// changeRecord reads, changes and writes a record, and retries if another writer changed it in
+// the meantime; of concurrent writers one always succeeds.
 func (c *Catalog) changeRecord(ctx context.Context, _, agent string, change catalog.RecordChange) error {
 	for {
 		found, err := c.get(ctx, []esindex.DocID{{Index: c.agents, ID: agent}})
@@ -71,7 +71,7 @@ func (c *Catalog) changeRecord(ctx context.Context, _, agent string, change cata
 		var r catalog.Record
 		exists := found[0].Broken || len(found[0].Source) > 0
 		if exists {
-			// One that is damaged is reported when it is read; putting another repairs it.
+			// A damaged record is reported when it is read; storing another repairs it.
 			r, _ = catalog.ParseRecord(found[0].Source)
 		}
 		changed, err := change(&r, exists)
@@ -85,8 +85,8 @@ func (c *Catalog) changeRecord(ctx context.Context, _, agent string, change cata
 	}
 }
 
-// writeRecord writes a record over the document that was read, or deletes that one
-// where nothing is left; conflict: somebody else has written meanwhile.
+// writeRecord replaces the document that was read with a record, or deletes it if the record is
+// empty. conflict reports that another writer changed it in the meantime.
 func (c *Catalog) writeRecord(ctx context.Context, agent string, before *esindex.Document, r *catalog.Record) (conflict bool, err error) {
 	var b bulk
 	stored, at := len(before.Source) > 0 || before.Broken, &esindex.Document{ID: agent, SeqNo: before.SeqNo, Term: before.Term}
@@ -116,11 +116,11 @@ func (c *Catalog) writeRecord(ctx context.Context, agent string, before *esindex
 	return false, answer[0].err(feed.ErrInvalid, "bad profile")
 }
 
-// Agents draws n of those who have a profile, as offline.Source says, by
-// Elasticsearch's random_score. A profile is there once its index has refreshed.
+// Agents draws n of the agents with a profile, as defined by offline.Source, using
+// Elasticsearch's random_score. A new profile can be drawn after a refresh of its index.
 func (c *Catalog) Agents(ctx context.Context, n int, seed int64) ([]string, error) {
-	// Drawn by the number of each document's last change: _id would need
-	// fielddata, which clusters may forbid, and no other field is indexed.
+	// The draw uses each document's _seq_no: _id would need fielddata, which clusters may
+	// forbid, and no other field is indexed.
 	random := map[string]any{"seed": seed, "field": "_seq_no"}
 	hits, err := esindex.Search[esindex.Document](ctx, c.client, c.agents, "", map[string]any{
 		"size": n, "_source": []string{"learned.alone", "learned.features.kind"}, "track_total_hits": false,
@@ -134,7 +134,7 @@ func (c *Catalog) Agents(ctx context.Context, n int, seed int64) ([]string, erro
 	}
 	ids := make([]string, 0, len(hits))
 	for _, hit := range hits {
-		// One that is not known was erased.
+		// An unknown agent was erased.
 		if r, err := catalog.ParseRecord(hit.Source); err != nil || r.Known() {
 			ids = append(ids, hit.ID)
 		}

@@ -11,14 +11,14 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// stored is a document as the JSON of an item.
+// stored is a document converted to the JSON of an item.
 type stored struct {
 	json  json.RawMessage
-	told  bool // its date and group are in the document; else only the index knows
-	other bool // it may be of an item with another id: the document says so, or says nothing and only the index knows
+	told  bool // its date and group are in the document; else only the index has them
+	other bool // it may be of an item with another id: the document says so, or only the index has the id
 }
 
-// itemJSON gives a stored document back as the JSON of the item of that id.
+// itemJSON converts a stored document to the JSON of the item with that id.
 func itemJSON(s *esindex.Schema, id string, source json.RawMessage) (stored, error) {
 	if at := ownAt(source); at >= 0 && !s.ByOthers() {
 		return stored{json: append(append(make(json.RawMessage, 0, at+1), source[:at]...), '}'), told: true}, nil
@@ -33,9 +33,8 @@ func itemJSON(s *esindex.Schema, id string, source json.RawMessage) (stored, err
 	return is, nil
 }
 
-// readItem rebuilds an item from a document, which may have been written by
-// others: a value of another type than the item's is taken for what it most
-// likely means, and left out where nothing comes to mind.
+// readItem rebuilds an item from a document, which others may have written: a value of an
+// unexpected type is converted in the most likely way, and dropped if there is none.
 func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Item, is stored, err error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(source, &all); err != nil {
@@ -53,21 +52,21 @@ func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Ite
 	}
 	it.AuthorID, it.AuthorIDs = first(fields.texts(n.AuthorID))
 	if it.Lang, it.Langs = first(fields.texts(n.Lang)); len(it.Langs) > 0 {
-		it.Lang = "" // one that is in several languages is for readers of any of them
+		it.Lang = "" // an item in several languages is for readers of any of them
 	}
 	if ids := fields.texts(n.ID); s.ByOthers() && !s.MetaID() {
-		// Of several ids the least is the item's, as in a search.
+		// Of several ids the lowest is the item's, as in a search.
 		is.other = (s.UntoldID || len(ids) > 0) && (len(ids) == 0 || slices.Min(ids) != id)
 	}
 	is.told = s.Untold&esindex.ByGroup == 0
 	if at := fields.all(n.UpdateTime); len(at) == 0 || string(at[0]) == "null" {
-		is.told = is.told && !s.ByOthers() // the index may have a date by a null_value or copy_to
+		is.told = is.told && !s.ByOthers() // the index may have a date from a null_value or copy_to
 	} else if it.UpdateTime, err = s.Time.FromSource(at[0]); err != nil {
 		is.told = false
 	}
 	for name, value := range all {
-		// What others keep under a name of ours would stand twice in the item, or
-		// pass for what an answer says.
+		// A foreign field with one of our names would be duplicated in the item, or be mistaken
+		// for a field that responses add.
 		if logical[strings.ToLower(name)] || value == nil {
 			delete(all, name)
 		}
@@ -78,8 +77,8 @@ func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Ite
 	return it, is, nil
 }
 
-// group is the group of an item: of several values the first in the order of their bytes,
-// which a search reads, too.
+// group returns the group of an item: of several values the lowest in byte order, as in a
+// search.
 func group(all []string) string {
 	list := slices.DeleteFunc(all, func(one string) bool { return len(one) > feed.MaxItemID })
 	if len(list) == 0 {
@@ -88,7 +87,7 @@ func group(all []string) string {
 	return slices.Min(list)
 }
 
-// first is the first value of a field, and all of them where there are several.
+// first returns the first value of a field, and all of them if there are several.
 func first(values []string) (string, []string) {
 	switch len(values) {
 	case 0:
@@ -99,15 +98,15 @@ func first(values []string) (string, []string) {
 	return values[0], values
 }
 
-// fieldsOf takes fields out of a document, each once: two of the item's may be one of the
-// document's.
+// fieldsOf removes fields from a document and remembers their values, because two fields of the
+// item may be the same field of the document.
 type fieldsOf struct {
 	doc   map[string]json.RawMessage
 	taken map[string][]json.RawMessage
 }
 
-// all are the values of a field in each form that the document has it in: a name with dots,
-// objects, or both.
+// all returns the values of a field in each form that it has in the document: a name with dots,
+// nested objects, or both.
 func (f fieldsOf) all(name string) (all []json.RawMessage) {
 	if taken, ok := f.taken[name]; ok {
 		return taken
@@ -131,9 +130,9 @@ func (f fieldsOf) text(name string) string {
 	return value
 }
 
-// take removes a field from a document and answers its value, nil if there is
-// none. The name of an inner field may be written with dots, as objects, or as both; in a
-// list of objects it has a list of values.
+// take removes a field from a document and returns its value, nil if there is none. The name of
+// a nested field may be written with dots, as objects, or as both; in a list of objects the
+// value is the list of their values.
 func take(doc map[string]json.RawMessage, name string) json.RawMessage {
 	if v, ok := doc[name]; ok {
 		delete(doc, name)
@@ -157,8 +156,8 @@ func take(doc map[string]json.RawMessage, name string) json.RawMessage {
 	return nil
 }
 
-// takeWithin takes a field out of an object, or of each object of a list. rest is the
-// remainder; nil: nothing.
+// takeWithin removes a field from an object, or from each object of a list. rest is the
+// remainder, nil if it is empty.
 func takeWithin(value json.RawMessage, name string) (v, rest json.RawMessage) {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(value, &object) == nil {
@@ -166,7 +165,7 @@ func takeWithin(value json.RawMessage, name string) (v, rest json.RawMessage) {
 			return nil, value
 		}
 		if len(object) > 0 {
-			rest, _ = json.Marshal(object) // what was decoded can be encoded
+			rest, _ = json.Marshal(object) // decoded values can always be encoded
 		}
 		return v, rest
 	}
@@ -193,7 +192,7 @@ func takeWithin(value json.RawMessage, name string) (v, rest json.RawMessage) {
 	return v, rest
 }
 
-// texts reads a string, a number or a list of them.
+// texts returns a string, a number or a list of them as strings.
 func texts(v json.RawMessage) []string {
 	if len(v) == 0 {
 		return nil
@@ -221,7 +220,7 @@ func texts(v json.RawMessage) []string {
 	return []string{string(v)}
 }
 
-// count reads a number that may be written as a string.
+// count parses a number that may be written as a string.
 func count(s string) int64 {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return max(0, n)

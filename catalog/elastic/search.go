@@ -11,26 +11,26 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// docsPerItem is how many documents of one item a search has room for: an item may have
+// docsPerItem is the number of documents per item that a search has room for: an item may have
 // one in each index behind an alias.
 const docsPerItem = 5
 
-// noDate is above what a document without a date is sorted by, the least number there is,
+// noDate is just above the sort value of documents without a date, which is the lowest int64,
 // in milliseconds or seconds.
 const noDate = math.MinInt64/1000 + 1
 
 // hit is a document found by a search that sorts by time first.
 type hit struct {
 	esindex.Document
-	Sort []json.RawMessage `json:"sort"` // where the next search goes on: the values of [sorts]
+	Sort []json.RawMessage `json:"sort"` // the values of [sorts], for search_after
 }
 
-// sorts returns the keys of a search: time, then what is to be known of an item that its document
-// may not tell, the id and the group. An index limits doc values that are asked for
-// (index.max_docvalue_fields_search), and not those.
+// sorts returns the sort keys of a search: the time, then the values that an item's document
+// may lack, the id and the group. Sort keys are not limited, unlike doc value fields
+// (index.max_docvalue_fields_search).
 func sorts(s *esindex.Schema) []map[string]any {
 	keys := []map[string]any{{s.Fields.UpdateTime: "desc"}}
-	if !s.MetaID() { // of several ids recall takes the least, too
+	if !s.MetaID() { // of several ids the lowest, as in recall
 		keys = append(keys, map[string]any{s.Fields.ID: map[string]string{"order": "desc", "mode": "min", "unmapped_type": "keyword"}})
 	}
 	if s.Untold&esindex.ByGroup != 0 && s.Fields.GroupID != esindex.None {
@@ -39,7 +39,7 @@ func sorts(s *esindex.Schema) []map[string]any {
 	return keys
 }
 
-// sorted is a sort value as text; "" where there is none.
+// sorted returns a sort value as text; "" if it is missing.
 func (h *hit) sorted(key int) string {
 	if len(h.Sort) <= key {
 		return ""
@@ -48,8 +48,8 @@ func (h *hit) sorted(key int) string {
 	return text
 }
 
-// itemJSON is the document as the item's JSON. A date or a group that only the index
-// knows is that of the hit.
+// itemJSON converts the document to the item's JSON. A date or group that only the index has is
+// taken from the sort values.
 func (h *hit) itemJSON(s *esindex.Schema, id string) (json.RawMessage, error) {
 	is, err := itemJSON(s, id, h.Source)
 	if err != nil || is.told {
@@ -67,7 +67,7 @@ func (h *hit) itemJSON(s *esindex.Schema, id string) (json.RawMessage, error) {
 	if s.Untold&esindex.ByGroup != 0 {
 		it.GroupID = ""
 		if s.Fields.GroupID != esindex.None {
-			it.GroupID = h.sorted(len(sorts(s)) - 1) // of several the least, as in a recall
+			it.GroupID = h.sorted(len(sorts(s)) - 1) // of several the lowest, as in recall
 		}
 	}
 	data, err := json.Marshal(it)
@@ -77,7 +77,7 @@ func (h *hit) itemJSON(s *esindex.Schema, id string) (json.RawMessage, error) {
 	return data, nil
 }
 
-// id is the item's: of several in a document the least, as in a recall.
+// id returns the item's id: of several in a document the lowest, as in recall.
 func (h *hit) id(s *esindex.Schema) string {
 	if s.MetaID() {
 		return h.ID
@@ -85,7 +85,7 @@ func (h *hit) id(s *esindex.Schema) string {
 	return h.sorted(1)
 }
 
-// untold is [itemJSON] of a document whose date or group only the index knows.
+// untold is [itemJSON] for a document whose date or group only the index has.
 func (c *Catalog) untold(ctx context.Context, s *esindex.Schema, id string, source json.RawMessage) (json.RawMessage, error) {
 	found, err := c.search(ctx, s, []string{id}, false)
 	if err != nil {
@@ -96,7 +96,8 @@ func (c *Catalog) untold(ctx context.Context, s *esindex.Schema, id string, sour
 	return h.itemJSON(s, id)
 }
 
-// find searches the items. Documents that Elasticsearch cannot write as JSON are broken.
+// find searches the items. Documents that Elasticsearch cannot encode as JSON are marked
+// broken.
 func (c *Catalog) find(ctx context.Context, ask map[string]any) ([]hit, error) {
 	hits, err := c.ask(ctx, "", ask)
 	if esindex.NotJSON(err) {
@@ -116,7 +117,7 @@ func (c *Catalog) find(ctx context.Context, ask map[string]any) ([]hit, error) {
 	}
 	docs, err := c.get(ctx, ids)
 	for i := range docs {
-		hits[i].Source, hits[i].Broken = docs[i].Source, len(docs[i].Source) == 0 // one that is gone by now is no use, either
+		hits[i].Source, hits[i].Broken = docs[i].Source, len(docs[i].Source) == 0 // or deleted in the meantime
 	}
 	return hits, err
 }
@@ -126,9 +127,9 @@ func (c *Catalog) ask(ctx context.Context, params string, ask map[string]any) ([
 	return hits, c.contractError(err)
 }
 
-// elsewhere finds the documents of items that a read by _id did not return. No document has
-// a missing id as its _id; the document of a doubted one may belong to another item. With
-// several indices behind the name nothing can be read by _id.
+// elsewhere returns the documents of items that a read by _id did not return. A missing id is
+// the _id of no document; the document of a doubted one may belong to another item. If the name
+// covers several indices, nothing can be read by _id.
 func (c *Catalog) elsewhere(ctx context.Context, schema *esindex.Schema, missing, doubted []string, several, source bool) (map[string]hit, error) {
 	look := c.others
 	if several {
@@ -143,9 +144,9 @@ func (c *Catalog) elsewhere(ctx context.Context, schema *esindex.Schema, missing
 	return found, err
 }
 
-// others finds the documents of items that a read by _id does not find, under another _id or
-// with a routing, which only an index of somebody else's can hold. A hit that a read by _id
-// would find is left out: that knows better than a search whether it still exists.
+// others returns the documents of items that a read by _id does not find because they have
+// another _id or a routing, which occurs only in a foreign index. Hits that a read by _id would
+// find are left out, because that read is more current than a search.
 func (c *Catalog) others(ctx context.Context, schema *esindex.Schema, ids []string, source bool) (map[string]hit, error) {
 	if len(ids) == 0 || !schema.ByOthers() {
 		return map[string]hit{}, nil
@@ -155,9 +156,9 @@ func (c *Catalog) others(ctx context.Context, schema *esindex.Schema, ids []stri
 	return byID, err
 }
 
-// search finds the documents of items in all indices behind the name: of several
-// documents of an item the latest, which recall prefers, too. Where documents of one item
-// fill an answer, the others are asked for again.
+// search returns the documents of items in all indices behind the name: of several documents of
+// an item the latest, as in recall. If the documents of some items fill a response, the other
+// items are queried again.
 func (c *Catalog) search(ctx context.Context, schema *esindex.Schema, ids []string, source bool) (map[string]hit, error) {
 	byID := map[string]hit{}
 	for part := range slices.Chunk(ids, max(1, min(maxBatch, schema.MaxTerms(), schema.MaxHits()/docsPerItem))) {
@@ -183,7 +184,7 @@ func (c *Catalog) search(ctx context.Context, schema *esindex.Schema, ids []stri
 	return byID, nil
 }
 
-// itemsOf is the request for the documents of items.
+// itemsOf returns the request for the documents of items.
 func itemsOf(schema *esindex.Schema, ids []string, size int, source bool) map[string]any {
 	return map[string]any{
 		"size": size, "_source": source, "track_total_hits": false,

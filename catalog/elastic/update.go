@@ -12,11 +12,11 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// updateTries bounds how often an update begins anew because of other writers.
+// updateTries is the maximum number of attempts of an update that conflicts with other writers.
 const updateTries = 20
 
-// Update implements [catalog.Writer]. Counts are read after the document that is written over,
-// so that none written by [Catalog.SetCounts] is lost.
+// Update implements [catalog.Writer]. It reads the counts after the document that it replaces,
+// so no counts written by [Catalog.SetCounts] are lost.
 func (c *Catalog) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
 	schema, err := c.schema.Get()
 	if err != nil {
@@ -37,17 +37,18 @@ func (c *Catalog) Update(ctx context.Context, ids []string, change func(feed.Ite
 	return u.out, nil
 }
 
-// updating is one update of many items.
+// updating is the state of one update of many items.
 type updating struct {
 	c      *Catalog
 	schema *esindex.Schema
 	ids    []string
 	change func(feed.Item) (feed.Item, error)
-	left   []int // of ids: those that are not done
+	left   []int // indexes into ids of the items that are not done
 	out    []catalog.Updated
 }
 
-// again tries those that are left once, and leaves those that others have written meanwhile.
+// again tries the remaining items once. Those that other writers changed in the meantime
+// remain.
 func (u *updating) again(ctx context.Context) error {
 	of := u.left
 	u.left = nil
@@ -60,7 +61,7 @@ func (u *updating) again(ctx context.Context) error {
 		return err
 	}
 	var items, before []feed.Item
-	var changed []int // of ids, as items
+	var changed []int // indexes into ids, parallel to items
 	b := bulk{named: u.schema.Several()}
 	for k, i := range of {
 		var was feed.Item
@@ -92,7 +93,7 @@ func (u *updating) again(ctx context.Context) error {
 	return u.c.send(ctx, &b, u.done)
 }
 
-// changed applies the change to the item in a document.
+// changed applies the change to the item of a document.
 func (u *updating) changed(ctx context.Context, id string, doc *esindex.Document) (before feed.Item, out catalog.Updated) {
 	if len(doc.Source) == 0 {
 		return before, catalog.Updated{Err: fmt.Errorf("item %s: %w", id, feed.ErrNotFound)}
@@ -120,7 +121,8 @@ func (u *updating) changed(ctx context.Context, id string, doc *esindex.Document
 	return before, catalog.Updated{Item: after}
 }
 
-// several are the authors or languages of a changed item; nil: those of its one field.
+// several returns the authors or languages of a changed item; nil if it has just the one in its
+// field.
 func several(before, after []string, same bool) []string {
 	if same && (after == nil || len(after) > 0) {
 		return before
@@ -128,7 +130,7 @@ func several(before, after []string, same bool) []string {
 	return nil
 }
 
-// done takes in the outcome of an item.
+// done records the outcome of an item.
 func (u *updating) done(i int, r result) {
 	if r.Status == http.StatusConflict {
 		u.left = append(u.left, i)

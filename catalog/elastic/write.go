@@ -13,17 +13,18 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// Bounds of one bulk request. Elasticsearch works best with a few megabytes.
+// Limits of one bulk request. Elasticsearch works best with a few megabytes.
 const (
 	maxBatch      = 2000
 	maxBatchBytes = 5 << 20
 )
 
-// takenPrefix begins the _id of an item whose id is the _id of another item's document.
+// takenPrefix is the prefix of an item's _id if another item's document already has the item's
+// id as its _id.
 const takenPrefix = "freshet:"
 
-// Put implements [catalog.Writer] with bulk requests of at most 5 MB. They go
-// out one after the other, so that of two items with one id the later wins.
+// Put implements [catalog.Writer] with bulk requests of at most 5 MB. They are sent one after
+// the other, so that of several items with one id the last wins.
 func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	if len(items) == 0 {
 		return nil, ctx.Err()
@@ -60,10 +61,10 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	return errs, nil
 }
 
-// errUntold is the outcome of an item until there is one.
+// errUntold marks an item whose outcome is not known yet.
 var errUntold = errors.New("nothing is known of it")
 
-// index writes items, and into errs what came of each that is known when it ends.
+// index writes items and sets errs for each item with a known outcome.
 func (c *Catalog) index(ctx context.Context, schema *esindex.Schema, items []feed.Item, others map[string]hit, counts map[string]feed.Counts, errs []error) error {
 	told := func(i int, r result) { errs[i] = r.err(feed.ErrInvalid, "bad item") }
 	b := bulk{named: schema.Several()}
@@ -85,8 +86,8 @@ func (c *Catalog) index(ctx context.Context, schema *esindex.Schema, items []fee
 	return c.send(ctx, &b, told)
 }
 
-// otherIDs finds the _id of items that others put under another one, so that
-// putting such an item replaces it and does not add a second.
+// otherIDs returns the _id of items that others stored under another one, so that a put
+// replaces such an item instead of adding a second document.
 func (c *Catalog) otherIDs(ctx context.Context, schema *esindex.Schema, items []feed.Item) (map[string]hit, error) {
 	if !schema.ByOthers() {
 		return nil, nil
@@ -97,7 +98,7 @@ func (c *Catalog) otherIDs(ctx context.Context, schema *esindex.Schema, items []
 	}
 	found, err := c.search(ctx, schema, ids, false)
 	if c.own && esindex.Missing(err) {
-		return nil, nil // it is made when they are written
+		return nil, nil // it is created by the write
 	}
 	if err != nil {
 		return nil, err
@@ -105,8 +106,8 @@ func (c *Catalog) otherIDs(ctx context.Context, schema *esindex.Schema, items []
 	return found, c.free(ctx, schema, ids, found)
 }
 
-// free gives new items another _id where a document of another item has theirs: the same one
-// each time, so that one that is put again before a refresh has one document.
+// free assigns another _id to new items whose own is taken by a document of another item. It is
+// always the same one, so an item that is put again before a refresh has one document.
 func (c *Catalog) free(ctx context.Context, schema *esindex.Schema, ids []string, found map[string]hit) error {
 	unknown := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, ok := found[id]; return ok })
 	docs, err := c.get(ctx, c.itemIDs(unknown, 0))
@@ -137,7 +138,7 @@ func (c *Catalog) Remove(ctx context.Context, id string) error {
 	if !schema.ByOthers() {
 		return c.delete(ctx, c.items, id, "", "")
 	}
-	for n := range removeTries { // others may have put several documents of the item
+	for n := range removeTries { // others may have stored several documents of the item
 		docs, err := c.current(ctx, schema, []string{id})
 		if err != nil {
 			return err
@@ -150,7 +151,7 @@ func (c *Catalog) Remove(ctx context.Context, id string) error {
 		default:
 			return nil
 		}
-		// It may be found by searches, and is gone for them only after a refresh.
+		// Searches may have found it, and stop to do so only after a refresh.
 		err = c.delete(ctx, d.Index, d.ID, d.Routing, "refresh=true&")
 		if err != nil && !errors.Is(err, feed.ErrNotFound) {
 			return err
@@ -159,11 +160,11 @@ func (c *Catalog) Remove(ctx context.Context, id string) error {
 	return fmt.Errorf("%w: item %s had a document again after each of %d deletions", catalog.ErrUnavailable, id, removeTries)
 }
 
-// removeTries bounds how many documents of an item are deleted in one call.
+// removeTries is the maximum number of documents of an item that one call deletes.
 const removeTries = 100
 
-// delete goes through a bulk request too: ids may hold slashes and dots, which
-// some proxies take for parts of a path.
+// delete uses a bulk request too: ids may contain slashes and dots, which some proxies
+// interpret as parts of a path.
 func (c *Catalog) delete(ctx context.Context, index, id, routing, params string) error {
 	var b bulk
 	b.add("delete", &esindex.Document{ID: id, Routing: routing}, nil, 0)
@@ -177,15 +178,15 @@ func (c *Catalog) delete(ctx context.Context, index, id, routing, params string)
 	return answer[0].err(feed.ErrBadID, "bad id")
 }
 
-// bulk is a request being built, and which item each of its lines is of.
+// bulk is a request being built, with the item of each action.
 type bulk struct {
 	body  []byte
 	of    []int
-	named bool // a document goes to the index that it was read of: the name stands for several
+	named bool // a document goes to the index that it was read from: the name covers several
 }
 
-// add adds an action about a document, with its new content where there is one. Where the
-// document was read by id, the action is refused if it has changed meanwhile or is gone.
+// add adds an action on a document, with its new content if there is any. If the document was
+// read by id, the action fails if it was changed or deleted in the meantime.
 func (b *bulk) add(action string, at *esindex.Document, doc []byte, item int) {
 	of := struct {
 		ID           string `json:"_id"`
@@ -209,7 +210,7 @@ func (b *bulk) add(action string, at *esindex.Document, doc []byte, item int) {
 	b.of = append(b.of, item)
 }
 
-// room sends what was built where a document would make the request too large.
+// room sends the request if another document would make it too large.
 func (c *Catalog) room(ctx context.Context, b *bulk, doc []byte, told func(item int, r result)) error {
 	if len(b.of) == 0 || len(b.of) < maxBatch && len(b.body)+len(doc) <= maxBatchBytes {
 		return nil
@@ -217,7 +218,7 @@ func (c *Catalog) room(ctx context.Context, b *bulk, doc []byte, told func(item 
 	return c.send(ctx, b, told)
 }
 
-// send sends what was built, tells the result of each item, and empties the request.
+// send sends the request, calls told with the result of each item, and clears the request.
 func (c *Catalog) send(ctx context.Context, b *bulk, told func(item int, r result)) error {
 	if len(b.of) == 0 {
 		return ctx.Err()
@@ -230,13 +231,13 @@ func (c *Catalog) send(ctx context.Context, b *bulk, told func(item int, r resul
 	return err
 }
 
-// result is the outcome of one line of a bulk request.
+// result is the outcome of one action of a bulk request.
 type result struct {
 	Status int            `json:"status"`
 	Error  *esindex.Cause `json:"error"`
 }
 
-// refusal is the error as it stands in the answer; nil: it was done.
+// refusal returns the error in the response; nil if the action succeeded.
 func (r result) refusal() error {
 	if r.Error == nil {
 		return nil
@@ -244,7 +245,7 @@ func (r result) refusal() error {
 	return r.Error.Refusal(r.Status)
 }
 
-// err is of the kind, and begins with what, where Elasticsearch blames what was sent.
+// err returns an error of the kind, prefixed with what, if Elasticsearch rejects the content.
 func (r result) err(kind error, what string) error {
 	e := r.refusal()
 	switch {
@@ -256,8 +257,8 @@ func (r result) err(kind error, what string) error {
 	return feed.Errorf(kind, "%s: %w", what, e)
 }
 
-// bulk sends a request, through the writer of the index where it has one: only a
-// request that deletes nothing but documents that were found may have none.
+// bulk sends a request, through the writer of the index if there is one. Only a request that
+// deletes nothing but existing documents may be sent without one.
 func (c *Catalog) bulk(ctx context.Context, index, params string, b *bulk) (results []result, err error) {
 	if w := c.writers[index]; w != nil {
 		err = w.Write(ctx, func(name, required string) (err error) {
@@ -270,8 +271,8 @@ func (c *Catalog) bulk(ctx context.Context, index, params string, b *bulk) (resu
 	return results, c.contractError(err)
 }
 
-// bulkTo sends a request to an index or alias. That it does not exist is said of each
-// document, and is an error of the whole.
+// bulkTo sends a request to an index or alias. Elasticsearch reports a missing index for each
+// document; bulkTo returns it as the error of the whole request.
 func (c *Catalog) bulkTo(ctx context.Context, name, params string, b *bulk) ([]result, error) {
 	var got struct {
 		Items []map[string]result `json:"items"`

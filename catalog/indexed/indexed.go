@@ -1,4 +1,4 @@
-// Package indexed keeps an in-process recall index in step with the catalog it is built from.
+// Package indexed synchronizes an in-process recall index with the catalog it is built from.
 package indexed
 
 import (
@@ -11,15 +11,15 @@ import (
 	"github.com/freshet/freshet/signals/popularity"
 )
 
-// rebuildBatch is how many items are handed to the index at once at start.
+// rebuildBatch is the number of items per upsert into the index at startup.
 const rebuildBatch = 10_000
 
-// Catalog is a catalog with its index.
+// Catalog is a catalog that updates its index.
 type Catalog struct {
 	catalog.Watched
 	index Index
 	live  popularity.Store
-	mu    sync.Mutex // one order of writes for all of them
+	mu    sync.Mutex // serializes writes, so that catalog and index apply them in one order
 }
 
 // Index is a recall index that ranks by live popularity.
@@ -28,14 +28,14 @@ type Index interface {
 	recall.Counter
 }
 
-// Source is a catalog an index can be built from.
+// Source is a catalog that an index can be built from.
 type Source interface {
 	catalog.Catalog
 	catalog.Scanner
 }
 
-// Open fills the index from the catalog and the store of live popularity,
-// and returns the catalog that keeps it up to date.
+// Open fills the index from the catalog and the store of live popularity, and returns the
+// catalog that keeps it up to date.
 func Open(ctx context.Context, next Source, index Index, live popularity.Store) (*Catalog, error) {
 	batch := make([]feed.Item, 0, rebuildBatch)
 	err := next.Scan(ctx, func(it feed.Item) error {
@@ -59,7 +59,7 @@ func Open(ctx context.Context, next Source, index Index, live popularity.Store) 
 	return c, nil
 }
 
-// watch keeps others from writing until what was written is indexed.
+// watch blocks other writers until a write is indexed.
 func (c *Catalog) watch([]string) func(context.Context, catalog.Written) error {
 	c.mu.Lock()
 	return func(_ context.Context, w catalog.Written) error {
@@ -74,7 +74,7 @@ func (c *Catalog) watch([]string) func(context.Context, catalog.Written) error {
 
 var _ popularity.Counter = (*Catalog)(nil)
 
-// Count implements [popularity.Counter]: the next recall ranks by it.
+// Count implements [popularity.Counter]. The next recall ranks by the new counts.
 func (c *Catalog) Count(ctx context.Context, acts []popularity.Act) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

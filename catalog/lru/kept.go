@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	shards = 16   // locks, so that readers seldom meet
+	shards = 16   // number of locks, to reduce contention between readers
 	slots  = 1024 // marks per shard
 )
 
-// kept is a least-recently-used store with a bound on the sum of its values' costs. It refuses
-// a value that was read before or during a write to its key, which would then stay. To know,
-// it has marks that keys share by hash: a write to a key changes its mark, and a value is taken
-// only if its mark is the one of the failed get before it was read. Keys that share a mark by
-// chance miss a little more.
+// kept is an LRU cache bounded by the total cost of its values. It rejects a value that was
+// read before or during a write to its key, because the value could be stale and would stay.
+// For this it has marks, shared by keys with the same hash: a write changes the mark of its
+// key, and a value is accepted only if the mark is the same as at the failed get before the
+// read. Keys that share a mark miss slightly more often.
 type kept[V any] struct {
 	seed    maphash.Seed
 	cost    func(key string, v V) int
@@ -31,7 +31,7 @@ type shard[V any] struct {
 	lru   *simplelru.LRU[string, V]
 	used  int
 	marks [slots]mark
-	_     [64]byte // keeps the locks on cache lines of their own
+	_     [64]byte // puts the locks on separate cache lines
 }
 
 // mark counts the writes to the keys that share it.
@@ -39,7 +39,7 @@ type mark struct {
 	begun, ended uint32
 }
 
-// ticket is handed out by a failed get, for the offer that follows.
+// ticket is returned by a failed get and passed to the offer that follows.
 type ticket struct{ mark mark }
 
 func newKept[V any](budget, most int, cost func(string, V) int) *kept[V] {
@@ -49,7 +49,7 @@ func newKept[V any](budget, most int, cost func(string, V) int) *kept[V] {
 	}
 	for i := range k.sharded {
 		s := &k.sharded[i]
-		// Cost bounds it, not the number of entries.
+		// The cost bounds it, not the number of entries.
 		s.lru, _ = simplelru.NewLRU(math.MaxInt, func(key string, v V) { s.used -= cost(key, v) })
 	}
 	return k
@@ -63,7 +63,7 @@ func (k *kept[V]) lock(key string) (*shard[V], *mark) {
 	return s, &s.marks[h/shards%slots]
 }
 
-// get returns the value, or the ticket to offer it with.
+// get returns the value, or a ticket for offering it.
 func (k *kept[V]) get(key string) (v V, seen ticket, ok bool) {
 	s, m := k.lock(key)
 	v, ok = s.lru.Get(key)
@@ -72,7 +72,8 @@ func (k *kept[V]) get(key string) (v V, seen ticket, ok bool) {
 	return v, seen, ok
 }
 
-// offer keeps a value that was read after a failed get, unless its key was written meanwhile.
+// offer stores a value that was read after a failed get, unless its key was written in the
+// meantime.
 func (k *kept[V]) offer(key string, v V, seen ticket) {
 	cost := k.cost(key, v)
 	if cost > k.most || cost > k.budget || seen.mark.begun != seen.mark.ended {
@@ -83,16 +84,16 @@ func (k *kept[V]) offer(key string, v V, seen ticket) {
 	if *m != seen.mark {
 		return
 	}
-	s.lru.Remove(key) // so that its cost is taken off
+	s.lru.Remove(key) // so that its cost is subtracted
 	s.lru.Add(key, v)
 	for s.used += cost; s.used > k.budget; {
 		s.lru.RemoveOldest()
 	}
 }
 
-// writing comes before a write to the keys, and what it returns after it, also where it failed:
-// it may have happened all the same. Nothing is kept of the keys in between: a reader may be
-// answered with the new value before the write has ended, and must not get the old one after.
+// writing must be called before a write to the keys, and end after it, even if the write
+// failed, because it may have been applied. Nothing is cached for the keys in between: a reader
+// may see the new value before the write has ended, and must not get the old one afterwards.
 func (k *kept[V]) writing(keys ...string) (end func()) {
 	for _, key := range keys {
 		s, m := k.lock(key)

@@ -1,7 +1,6 @@
-// Package lru keeps the items and profiles that were read lately in this
-// process, in front of a catalog that only this process writes: embedded mode.
-// With several servers on one catalog use catalog/rediscache, because a write
-// on another server is not seen here.
+// Package lru caches recently read items and profiles in this process, in front of a catalog
+// that only this process writes: embedded mode. If several servers share a catalog, use
+// catalog/rediscache, because this cache does not see the writes of other servers.
 package lru
 
 import (
@@ -16,22 +15,21 @@ import (
 	"github.com/freshet/freshet/internal/metrics"
 )
 
-// Config bounds the cache. A zero field stands for its default, a negative one
-// for keeping none.
+// Config limits the cache. A zero field means its default, a negative one disables that cache.
 type Config struct {
-	MaxBytes    int // items kept, in bytes of JSON and what keeping them costs; default 64 MiB
-	MaxProfiles int // profiles kept, those that do not exist included; default 10,000
+	MaxBytes    int // size of the cached items, JSON plus overhead; default 64 MiB
+	MaxProfiles int // number of cached profiles, including absent ones; default 10,000
 }
 
-// maxDoc is the size of the largest item kept, in bytes: one reader of long
-// articles shall not empty the cache for the others.
+// maxDoc is the size of the largest cached item, in bytes, so that one reader of long articles
+// cannot empty the cache for the others.
 const maxDoc = 64 << 10
 
-// docOverhead is about what an entry costs beside its JSON.
+// docOverhead is the approximate memory of an entry in addition to its JSON.
 const docOverhead = 192
 
-// Cache is a catalog that answers from memory what it can. What it returns is
-// shared and never to be written to, profiles too.
+// Cache is a catalog that answers from memory if it can. Its results, including profiles, are
+// shared and read-only.
 type Cache struct {
 	catalog.Watched
 	catalog.WatchedProfiles
@@ -40,7 +38,7 @@ type Cache struct {
 	profiles *kept[profile]
 }
 
-// profile is a cached profile, or that there is none, as of most readers.
+// profile is a cached profile, or the fact that there is none, as for most readers.
 type profile struct {
 	feed.Profile
 	exists bool
@@ -48,7 +46,7 @@ type profile struct {
 
 var _ catalog.Catalog = (*Cache)(nil)
 
-// New puts a cache in front of next. All writes must go through it.
+// New returns a cache in front of next. All writes must go through it.
 func New(next catalog.Catalog, cfg Config) *Cache {
 	maxBytes := cmp.Or(cfg.MaxBytes, 64<<20)
 	c := &Cache{
@@ -69,8 +67,8 @@ func New(next catalog.Catalog, cfg Config) *Cache {
 	return c
 }
 
-// Docs implements [catalog.Reader]. It asks the catalog once for all that is
-// not in memory; an item that does not exist is asked for each time.
+// Docs implements [catalog.Reader]. It reads all items that are not cached with one call to the
+// catalog. The absence of an item is not cached.
 func (c *Cache) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	docs := make([]feed.Doc, len(ids))
 	var missing []string
@@ -105,13 +103,13 @@ func (c *Cache) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	return docs, nil
 }
 
-// miss is an id that is not in memory, and when that was.
+// miss is an id that is not cached, with the ticket of its lookup.
 type miss struct {
 	at   int
 	seen ticket
 }
 
-// lookup returns the agent's profile, the zero one where exists is false.
+// lookup returns the agent's profile; it is zero if exists is false.
 func (c *Cache) lookup(ctx context.Context, agent string) (profile, error) {
 	p, seen, ok := c.profiles.get(agent)
 	if ok {
@@ -137,8 +135,8 @@ func (c *Cache) Profile(ctx context.Context, agent string) (feed.Profile, error)
 	return p.Profile, err
 }
 
-// ProfilesOf implements [catalog.Profiles]. It asks for those that are not kept at once,
-// and does not keep them.
+// ProfilesOf implements [catalog.Profiles]. It reads those that are not cached with one call,
+// and does not cache them.
 func (c *Cache) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error) {
 	out := make([]feed.Profile, len(agents))
 	var missed []string

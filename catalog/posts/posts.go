@@ -1,5 +1,5 @@
-// Package posts puts posts in front of a catalog. The catalog's item of a post only makes it found;
-// what readers get of it is for the social store to say, each time.
+// Package posts combines a catalog with the posts of the social store. The catalog's item of a
+// post serves only for recall; its content for readers is read from the social store each time.
 package posts
 
 import (
@@ -12,34 +12,35 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// Catalog is a catalog whose posts are read from a social store. Docs and
-// Hydrate answer a post as [social.Card.AppendEntry] does; everything else is the
-// catalog's. What writes items of posts writes to the catalog behind it.
+// Catalog is a catalog whose posts are read from a social store. Docs and Hydrate return a post
+// as written by [social.Card.AppendEntry]; everything else comes from the catalog. Writers of
+// items of posts must write to the underlying catalog.
 type Catalog struct {
 	catalog.Catalog
 	cards social.Cards
 	kept  social.KeptCards
 }
 
-// keepsAhead are cards that can be kept before they are read, as [social.Keeper] does.
+// keepsAhead is implemented by cards that can be cached before they are read, such as
+// [social.Keeper].
 type keepsAhead interface {
 	KeepAhead(ctx context.Context, ids []string) error
 }
 
-// New puts the posts of cards in front of c. While they cannot be asked, posts are
-// as they were kept; nil: they are not there.
+// New returns a catalog with the items of c and the posts of cards. While cards is unavailable,
+// posts are read from kept; if kept is nil, they are missing.
 func New(c catalog.Catalog, cards social.Cards, kept social.KeptCards) *Catalog {
 	return &Catalog{Catalog: c, cards: cards, kept: kept}
 }
 
-// Docs implements [catalog.Reader]. Of posts it answers those that are public.
+// Docs implements [catalog.Reader]. It returns only public posts.
 func (c *Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	return c.read(ctx, "", ids, func(ids []string) ([]feed.Doc, error) { return c.Catalog.Docs(ctx, ids) })
 }
 
-// Hydrate implements [catalog.Catalog]. Posts are those that the agent may see, with what is about
-// the agent in them. While the store cannot be asked, public posts that are kept come back beside
-// an error that wraps [social.ErrUnavailable], and nothing in them is about the agent.
+// Hydrate implements [catalog.Catalog]. It returns the posts that the agent may see, with their
+// data about the agent. While the store is unavailable, it returns cached public posts, without
+// data about the agent, with an error that wraps [social.ErrUnavailable].
 func (c *Catalog) Hydrate(ctx context.Context, agent string, ids []string) (docs []feed.Doc, p feed.Profile, err error) {
 	docs, err = c.read(ctx, agent, ids, func(ids []string) (docs []feed.Doc, err error) {
 		docs, p, err = c.Catalog.Hydrate(ctx, agent, ids)
@@ -48,8 +49,8 @@ func (c *Catalog) Hydrate(ctx context.Context, agent string, ids []string) (docs
 	return docs, p, err
 }
 
-// Prefetch implements [catalog.Catalog]: items where the catalog behind has a
-// cache, and public posts where cards are kept.
+// Prefetch implements [catalog.Catalog]: items if the underlying catalog has a cache, and
+// public posts if cards are cached.
 func (c *Catalog) Prefetch(ctx context.Context, ids []string) (err error) {
 	var posts, items []string
 	for _, id := range ids {
@@ -73,7 +74,7 @@ func (c *Catalog) Prefetch(ctx context.Context, ids []string) (err error) {
 	return errors.Join(err, cardsErr)
 }
 
-// Remove deletes an item. A post is not one: [feed.ErrBadID].
+// Remove deletes an item. For a post it returns [feed.ErrBadID].
 func (c *Catalog) Remove(ctx context.Context, id string) error {
 	if feed.IsPost(id) {
 		return fmt.Errorf("%w: %s is a post, which is deleted by DELETE /v1/posts/{id}", feed.ErrBadID, id)
@@ -81,7 +82,7 @@ func (c *Catalog) Remove(ctx context.Context, id string) error {
 	return c.Catalog.Remove(ctx, id)
 }
 
-// instead returns the cached cards of posts that the store could not be asked for.
+// instead returns the cached cards of posts that could not be read from the store.
 func (c *Catalog) instead(ctx context.Context, posts []social.Known, err error) []social.Card {
 	if c.kept != nil && errors.Is(err, social.ErrUnavailable) {
 		ids := make([]string, len(posts))
@@ -95,9 +96,9 @@ func (c *Catalog) instead(ctx context.Context, posts []social.Known, err error) 
 	return make([]social.Card, len(posts))
 }
 
-// read answers items from one side and posts from the other. The error of either side comes back
-// beside what the other one has answered; where the items' side has answered nothing at all, which
-// is how it says that the profile is not known, neither do the posts.
+// read reads items from the catalog and posts from the store. An error of one side is returned
+// with the results of the other. If the catalog returns nothing at all, which means that the
+// profile is not known, the posts are not returned either.
 func (c *Catalog) read(ctx context.Context, reader string, ids []string, items func([]string) ([]feed.Doc, error)) ([]feed.Doc, error) {
 	var known []social.Known
 	var others []string
@@ -128,7 +129,7 @@ func (c *Catalog) read(ctx context.Context, reader string, ids []string, items f
 			continue
 		}
 		docs[i].ID, docs[i].Listed = id, cards[0].Reason != social.NoReason
-		if cards[0].Visible && cards[0].Root == "" { // a reply is no item
+		if cards[0].Visible && cards[0].Root == "" { // a reply is not an item
 			docs[i].JSON = cards[0].AppendEntry(make([]byte, 0, len(cards[0].Content)+384), reader, social.FromDiscovery)
 		}
 		cards = cards[1:]

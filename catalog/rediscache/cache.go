@@ -1,6 +1,6 @@
-// Package rediscache keeps items and profiles of another catalog in Redis, so
-// that hydrating a page is one round trip there. Redis is never the truth: a
-// read that fails or finds nothing goes on to the catalog.
+// Package rediscache caches items and profiles of another catalog in Redis, so that hydrating a
+// page takes one round trip. Redis is never authoritative: a failed read or a cache miss falls
+// back to the catalog.
 package rediscache
 
 import (
@@ -24,29 +24,29 @@ import (
 const (
 	itemTTL    = 10 * time.Minute
 	profileTTL = 24 * time.Hour
-	holdoff    = time.Second // reads go around Redis after it was not reached, so that each costs no timeout
+	holdoff    = time.Second // how long reads bypass Redis after it was unreachable, to avoid timeouts
 )
 
-// Config tunes a Cache. Zero values stand for the defaults.
+// Config configures a Cache. Zero values mean the defaults.
 type Config struct {
-	KeyPrefix string // goes before every key
-	// Tombstone is how long after a change readers may not fill the cache;
-	// it must be longer than any request, so that a reader who fetched the old
-	// value is gone by then; 10s.
+	KeyPrefix string // prefix of every key
+	// Tombstone is how long after a change readers may not fill the cache. It must be longer
+	// than any request, so that a reader that fetched the old value has finished by then.
+	// Default 10s.
 	Tombstone time.Duration
-	Clock     feed.Clock   // time.Now
-	Logger    *slog.Logger // nil: none
+	Clock     feed.Clock   // default time.Now
+	Logger    *slog.Logger // nil disables logging
 }
 
-// Cache is a catalog behind a cache in Redis. Reads work without Redis; writes
-// need it, because otherwise other servers would go on answering the old
-// value: they fail with [catalog.ErrUnavailable] and may be repeated. Then an
-// item may be stored, and other servers go on answering the old one for up to
-// ten minutes; a profile is not changed.
+// Cache is a catalog with a cache in Redis. Reads work without Redis. Writes need it, because
+// otherwise other servers would keep returning the old value: they fail with
+// [catalog.ErrUnavailable] and may be repeated. After a failed write an item may be stored
+// although other servers return the old one for up to ten minutes; a profile is not changed if
+// Redis is unavailable when the change starts.
 //
-// How a reader is kept from putting an old value back: readers fill the cache
-// by SET NX only, and a writer leaves a tombstone, a value that readers take
-// for a miss but that makes their SET NX fail until it expires.
+// How a reader is prevented from caching an old value: readers fill the cache only with SET NX,
+// and a writer leaves a tombstone, a value that readers treat as a miss and that makes their
+// SET NX fail until it expires.
 type Cache struct {
 	catalog.Watched
 	catalog.WatchedProfiles
@@ -54,12 +54,12 @@ type Cache struct {
 	client redis.Cmdable
 	keys   rediskeys.Keys
 	cfg    Config
-	downTo atomic.Int64 // Unix nanoseconds until which reads go around Redis
+	downTo atomic.Int64 // reads bypass Redis until then, Unix nanoseconds
 }
 
 var _ catalog.Catalog = (*Cache)(nil)
 
-// New puts a cache behind client in front of next. It does not dial yet.
+// New returns a cache that uses client in front of next. It does not connect yet.
 func New(next catalog.Catalog, client redis.Cmdable, cfg Config) *Cache {
 	cfg.Tombstone = cmp.Or(cfg.Tombstone, 10*time.Second)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
@@ -67,7 +67,7 @@ func New(next catalog.Catalog, client redis.Cmdable, cfg Config) *Cache {
 		cfg.Clock = time.Now
 	}
 	c := &Cache{next: next, client: client, keys: rediskeys.For(client, cfg.KeyPrefix), cfg: cfg}
-	// Of a write that failed nothing is known, so its items are buried too.
+	// The outcome of a failed write is not known, so its items get tombstones too.
 	c.Watched = catalog.Watched{Catalog: next, Watch: func(ids []string) func(context.Context, catalog.Written) error {
 		return func(ctx context.Context, _ catalog.Written) error { return c.bury(ctx, ids) }
 	}}
@@ -93,8 +93,8 @@ func (c *Cache) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	return got.docs, nil
 }
 
-// Hydrate implements [catalog.Catalog]: one round trip, and where something
-// is not cached one more to the catalog, for items and profile at once.
+// Hydrate implements [catalog.Catalog] with one round trip, plus one to the catalog for the
+// missing items and one, in parallel, for a missing profile.
 func (c *Cache) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
 	got := c.look(ctx, ids, agent)
 	known, missed := got.profiles[0], got.missed()
@@ -146,7 +146,7 @@ func (c *Cache) Profile(ctx context.Context, agent string) (feed.Profile, error)
 	return known.profile, nil
 }
 
-// knownProfile is an agent's profile as the cache or the catalog has it.
+// knownProfile is an agent's profile from the cache or the catalog.
 type knownProfile struct {
 	agent   string
 	absent  bool
@@ -164,13 +164,13 @@ func (c *Cache) fetchProfile(ctx context.Context, agent string) (*knownProfile, 
 	return &knownProfile{agent: agent, profile: p}, nil
 }
 
-// down reports whether reads go around Redis for now.
+// down reports whether reads bypass Redis for now.
 func (c *Cache) down() bool {
 	until := c.downTo.Load()
 	return until != 0 && c.cfg.Clock().UnixNano() < until
 }
 
-// failed takes note of a round trip of a read that failed.
+// failed handles a failed round trip of a read.
 func (c *Cache) failed(ctx context.Context, step string, err error) {
 	if rediskeys.Unreachable(err) {
 		c.downTo.Store(c.cfg.Clock().Add(holdoff).UnixNano())
@@ -178,7 +178,7 @@ func (c *Cache) failed(ctx context.Context, step string, err error) {
 	c.log(ctx, step, err)
 }
 
-// log logs an error that the catalog makes up for.
+// log logs an error after which the catalog is used instead.
 func (c *Cache) log(ctx context.Context, step string, err error) {
 	c.cfg.Logger.DebugContext(ctx, "the content cache failed; the catalog answers instead",
 		slog.String("step", step), slog.Any("error", err))

@@ -10,9 +10,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// renewScript puts an item into the cache, or in the place of what is cached of it, but
-// not in that of a tombstone: the item was changed a moment ago, perhaps after it was
-// read.
+// renewScript caches an item or replaces its cached value, but does not replace a tombstone:
+// the item has just been changed, perhaps after it was read.
 //
 //	KEYS[1]  the item
 //	ARGV[1]  its JSON
@@ -24,9 +23,9 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
 `
 
-// Prefetch implements [catalog.Catalog]. What has less than half of its time to
-// live is read again, so that all of it is cached for at least that long. Contents
-// that are cached are not moved: where nothing is to be read it is one round trip.
+// Prefetch implements [catalog.Catalog]. It reads again the items with less than half of their
+// TTL left, so that all are cached for at least that long. It does not transfer cached
+// contents: if nothing must be read, it takes one round trip.
 func (c *Cache) Prefetch(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -45,8 +44,8 @@ func (c *Cache) Prefetch(ctx context.Context, ids []string) error {
 	return c.renew(ctx, docs)
 }
 
-// expiring lists the items that are not cached, or not for much longer. A tombstone
-// is among them: it may be gone by the time the item is read.
+// expiring returns the items that are not cached or expire soon. They include tombstones, which
+// may have expired by the time the item is read.
 func (c *Cache) expiring(ctx context.Context, ids []string) (out []string, err error) {
 	pipe := c.client.Pipeline()
 	lives := make([]*redis.DurationCmd, len(ids))
@@ -65,7 +64,7 @@ func (c *Cache) expiring(ctx context.Context, ids []string) (out []string, err e
 	return out, nil
 }
 
-// renew caches the items anew, unless they were written meanwhile.
+// renew caches the items again, unless they were written in the meantime.
 func (c *Cache) renew(ctx context.Context, docs []feed.Doc) error {
 	pipe := c.client.Pipeline()
 	for _, d := range docs {

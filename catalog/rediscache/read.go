@@ -13,22 +13,22 @@ import (
 	"github.com/freshet/freshet/internal/metrics"
 )
 
-// absent is the profile value of an agent who has none.
+// absent is the cached value for an agent without a profile.
 const absent = "null"
 
-// mark begins the profile values that say a change is under way. The tombstone
-// of an item is the empty string; readers take both for a miss.
+// mark is the prefix of profile values that indicate a change in progress. The tombstone of an
+// item is the empty string; readers treat both as a miss.
 const mark = "~"
 
 // found is the result of a cache lookup.
 type found struct {
-	docs     []feed.Doc      // one per id; what is not cached has no JSON
+	docs     []feed.Doc      // one per id; without JSON if not cached
 	misses   int             // docs without JSON
-	profiles []*knownProfile // one per agent; nil: not cached
+	profiles []*knownProfile // one per agent; nil if not cached
 }
 
-// look reads items and the profiles of agents in one round trip. What cannot be read
-// counts as not cached.
+// look reads items and the profiles of agents in one round trip. Values that cannot be read
+// count as not cached.
 func (c *Cache) look(ctx context.Context, ids []string, agents ...string) found {
 	got := found{docs: make([]feed.Doc, len(ids)), misses: len(ids), profiles: make([]*knownProfile, len(agents))}
 	for i, id := range ids {
@@ -43,8 +43,8 @@ func (c *Cache) look(ctx context.Context, ids []string, agents ...string) found 
 	for i, agent := range agents {
 		gets[i] = pipe.Get(ctx, c.keys.Profile(agent))
 	}
-	// A cluster answers each command for itself, so what has failed shows
-	// below; the client names the first failure here, or that a key is absent.
+	// A cluster answers each command separately, so failures of single commands show below;
+	// this error is the first failure, or that a key is missing.
 	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
 		c.failed(ctx, "read", err)
 	}
@@ -57,9 +57,9 @@ func (c *Cache) look(ctx context.Context, ids []string, agents ...string) found 
 	return got
 }
 
-// readItems queues reading the items and returns what tells their values
-// afterwards, "" for what is not cached: one MGET, or a GET each on a cluster,
-// where the items lie on different servers.
+// readItems queues the read of the items and returns a function that returns their values
+// afterwards, "" if not cached. It is one MGET, or on a cluster, where the items are on
+// different servers, one GET each.
 func (c *Cache) readItems(ctx context.Context, pipe redis.Pipeliner, ids []string) func() []string {
 	if len(ids) == 0 {
 		return func() []string { return nil }
@@ -77,8 +77,8 @@ func (c *Cache) readItems(ctx context.Context, pipe redis.Pipeliner, ids []strin
 			return values
 		}
 	}
-	// Not pipe.MGet: that boxes every value. And the client writes a *string as
-	// the string, which spares boxing the keys.
+	// Not pipe.MGet, which boxes every value. The client writes a *string as the string, which
+	// avoids boxing the keys.
 	keys, args := make([]string, len(ids)), make([]any, 1+len(ids))
 	args[0] = "mget"
 	for i, id := range ids {
@@ -90,7 +90,7 @@ func (c *Cache) readItems(ctx context.Context, pipe redis.Pipeliner, ids []strin
 	return mget.Val
 }
 
-// take moves the values into the docs, all in one piece of memory.
+// take copies the values into the docs, all in one allocation.
 func (f *found) take(values []string) {
 	if len(values) != len(f.docs) {
 		return // the read failed
@@ -111,8 +111,8 @@ func (f *found) take(values []string) {
 	}
 }
 
-// ProfilesOf implements [catalog.Profiles]: what is cached in one round trip, and what
-// is not from the catalog at once.
+// ProfilesOf implements [catalog.Profiles] with one round trip for the cached profiles and one
+// call to the catalog for the others.
 func (c *Cache) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error) {
 	known := c.look(ctx, nil, agents...).profiles
 	out := make([]feed.Profile, len(agents))
@@ -135,7 +135,7 @@ func (c *Cache) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile
 	fetched := make([]*knownProfile, 0, len(read))
 	for i := range read {
 		out[at[i]] = read[i]
-		if err == nil && !reflect.DeepEqual(read[i], feed.Profile{}) { // an empty one may be of an agent without
+		if err == nil && !reflect.DeepEqual(read[i], feed.Profile{}) { // an empty one may mean that the agent has none
 			fetched = append(fetched, &knownProfile{agent: missed[i], profile: read[i]})
 		}
 	}
@@ -153,7 +153,7 @@ func (c *Cache) readProfile(ctx context.Context, agent string, cmd *redis.String
 	return known
 }
 
-// parseProfile is a cached profile; nil where it is not valid.
+// parseProfile parses a cached profile; nil if it is invalid.
 func (c *Cache) parseProfile(ctx context.Context, agent, text string) *knownProfile {
 	if text == "" || text[:1] == mark {
 		return nil
@@ -170,7 +170,7 @@ func (c *Cache) parseProfile(ctx context.Context, agent, text string) *knownProf
 	return known
 }
 
-// missed lists the ids that are not cached, each once.
+// missed returns the ids that are not cached, each once.
 func (f *found) missed() []string {
 	if f.misses == 0 {
 		return nil
@@ -186,7 +186,7 @@ func (f *found) missed() []string {
 	return ids
 }
 
-// merge puts what the catalog had into the places that are empty.
+// merge fills the missing docs with those of the catalog.
 func (f *found) merge(docs []feed.Doc) {
 	if len(docs) == 0 {
 		return
@@ -202,9 +202,9 @@ func (f *found) merge(docs []feed.Doc) {
 	}
 }
 
-// fill caches what the catalog had, unless something has been written there
-// meanwhile: in one more round trip, and only after a miss. Items that do not
-// exist are not cached, since they may any moment.
+// fill caches values read from the catalog, unless they were written in the meantime. It is one
+// more round trip, only after a miss. The absence of items is not cached, because they may be
+// added at any time.
 func (c *Cache) fill(ctx context.Context, docs []feed.Doc, profiles ...*knownProfile) {
 	if c.down() {
 		return
@@ -231,7 +231,7 @@ func (c *Cache) fill(ctx context.Context, docs []feed.Doc, profiles ...*knownPro
 	}
 }
 
-// text is the profile as it is cached.
+// text returns the cached form of the profile.
 func (p *knownProfile) text() (string, error) {
 	if p.absent {
 		return absent, nil

@@ -13,13 +13,13 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// afterWrite bounds what must follow a write although its caller is gone.
+// afterWrite is the timeout of the steps that must follow a write even if its caller has gone.
 const afterWrite = 2 * time.Second
 
-// buryAtOnce is how many tombstones go into one round trip.
+// buryAtOnce is the number of tombstones per round trip.
 const buryAtOnce = 1000
 
-// bury puts a tombstone in the place of each item.
+// bury replaces the cached value of each item with a tombstone.
 func (c *Cache) bury(ctx context.Context, ids []string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWrite)
 	defer cancel()
@@ -35,9 +35,8 @@ func (c *Cache) bury(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// MuteItems implements [catalog.Profiles].
-// Where the catalog cannot be asked, the items are muted in the cached profile all
-// the same, for as long as contents are cached: the agent's feed goes on, without
+// MuteItems implements [catalog.Profiles]. If the catalog is unavailable, the items are still
+// muted in the cached profile, for the TTL of cached items: the agent's feed continues without
 // the items, whether they were stored or not.
 func (c *Cache) MuteItems(ctx context.Context, agent string, groups []string) error {
 	return c.changeProfile(ctx, agent,
@@ -45,10 +44,10 @@ func (c *Cache) MuteItems(ctx context.Context, agent string, groups []string) er
 		func(p *feed.Profile) { p.Hide(groups) })
 }
 
-// settleScript puts the new profile in the place of the writer's own mark. If
-// anything else is there, another writer is or was at work at the same time
-// and only the catalog knows which came last: then a mark stays until the
-// readers who may have read too early are gone.
+// settleScript replaces the writer's own mark with the new profile. If the key has another
+// value, another writer is or was active at the same time, and only the catalog knows which
+// write came last: then the script leaves a mark until readers that may have read an old
+// profile have finished.
 //
 //	KEYS[1]  the agent's profile
 //	ARGV[1]  the writer's mark
@@ -66,10 +65,10 @@ redis.call('SET', KEYS[1], ARGV[4], 'PX', ARGV[5])
 return 0
 `)
 
-// changeProfile leaves a mark, writes to the catalog, and caches the new value.
-// The mark goes first: from then on no reader can cache the old one. Only the catalog
-// knows the new value: a part of the stored one may stay. change, where there is one, makes
-// of the old profile one that is right for readers whether it was written or not.
+// changeProfile sets a mark, writes to the catalog, and caches the new value. The mark is set
+// first: from then on no reader can cache the old value. The new value is read from the
+// catalog, because a part of the stored one may be preserved. change, if not nil, turns the old
+// profile into one that is correct for readers whether it was stored or not.
 func (c *Cache) changeProfile(ctx context.Context, agent string, write func() error, change func(*feed.Profile)) error {
 	key := c.keys.Profile(agent)
 	mine := mark + strconv.FormatUint(rand.Uint64(), 36) + strconv.FormatUint(rand.Uint64(), 36)
@@ -85,10 +84,10 @@ func (c *Cache) changeProfile(ctx context.Context, agent string, write func() er
 		var err error
 		if to, err = c.fetchProfile(ctx, agent); err != nil {
 			c.log(ctx, "profile", err)
-			return written // it is written, and while the mark is there it is read from the catalog
+			return written // it is stored, and readers use the catalog while the mark exists
 		}
 	} else {
-		// Whatever the catalog holds now, it is read anew once the mark is gone.
+		// Whatever the catalog holds now, it is read again after the mark expires.
 		if to = c.meanwhile(ctx, agent, change, before, written); to == nil {
 			return written
 		}
@@ -103,8 +102,8 @@ func (c *Cache) changeProfile(ctx context.Context, agent string, write func() er
 	return errors.Join(written, contractError("profile", err))
 }
 
-// meanwhile is the profile that readers use after a change that the catalog may not have
-// stored; nil where that is unknown.
+// meanwhile returns the profile to use after a change that the catalog may not have stored; nil
+// if it is unknown.
 func (c *Cache) meanwhile(ctx context.Context, agent string, change func(*feed.Profile), before *redis.StatusCmd, written error) *knownProfile {
 	if change == nil || !errors.Is(written, catalog.ErrUnavailable) {
 		return nil

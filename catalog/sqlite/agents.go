@@ -12,8 +12,8 @@ import (
 	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
-// Agents draws n of those who have a profile, as offline.Source says. It reads
-// the ids of all profiles, which takes about a second for a million.
+// Agents draws n of the agents with a profile, as defined by offline.Source. It reads the ids
+// of all profiles, which takes about a second for a million.
 func (c *Catalog) Agents(ctx context.Context, n int, seed int64) ([]string, error) {
 	draw := rand.New(rand.NewPCG(uint64(seed), 0))
 	var drawn []string
@@ -24,7 +24,7 @@ func (c *Catalog) Agents(ctx context.Context, n int, seed int64) ([]string, erro
 		err := rows.Scan(&agent)
 		if seen++; len(drawn) < n {
 			drawn = append(drawn, agent)
-		} else if i := draw.IntN(seen); i < n { // as likely as any of those before
+		} else if i := draw.IntN(seen); i < n { // with the same probability as each before
 			drawn[i] = agent
 		}
 		return err
@@ -36,7 +36,7 @@ func (c *Catalog) Agents(ctx context.Context, n int, seed int64) ([]string, erro
 	return c.known(ctx, drawn)
 }
 
-// known leaves out whose record only says that they were erased.
+// known removes agents whose record only marks an erasure.
 func (c *Catalog) known(ctx context.Context, agents []string) ([]string, error) {
 	known := agents[:0]
 	for _, agent := range agents {
@@ -47,7 +47,7 @@ func (c *Catalog) known(ctx context.Context, agents []string) ([]string, error) 
 		case errors.Is(err, catalog.ErrUnavailable) || ctx.Err() != nil:
 			return nil, err
 		}
-		known = append(known, agent) // a damaged one is reported when it is used
+		known = append(known, agent) // a damaged profile is reported when it is used
 	}
 	return known, nil
 }

@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	// putRows is how many items one statement stores. More saves little; SQLite's
-	// limit is 32,766 parameters.
+	// putRows is the number of items per statement. More saves little; SQLite's limit is 32,766
+	// parameters.
 	putRows = 50
-	putArgs = 3 // of an item: id, update time, document
+	putArgs = 3 // per item: id, update time, document
 )
 
-// putText keeps an item's seq when it is replaced, so that replacing does not
-// grow the file.
+// putText preserves an item's seq when it is replaced, so that replacing does not grow the
+// file.
 func putText(rows int) string {
 	return `INSERT INTO items (id, updated, doc) VALUES (?, ?, ?)` + strings.Repeat(`, (?, ?, ?)`, rows-1) +
 		` ON CONFLICT (id) DO UPDATE SET updated = excluded.updated, doc = excluded.doc`
 }
 
-// Put implements [catalog.Writer]: the whole batch is one transaction.
+// Put implements [catalog.Writer]. The whole batch is one transaction.
 func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	if len(items) == 0 {
 		return nil, nil
@@ -53,10 +53,10 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	return perItem, nil
 }
 
-// store puts items, which are given as putArgs one after the other.
+// store writes items, given as putArgs arguments each.
 func (c *Catalog) store(ctx context.Context, tx *sqlitefile.Tx, args []any) error {
-	// The driver starts a goroutine for each statement whose context can be
-	// cancelled. Asking between the statements is enough, and cheaper.
+	// The driver starts a goroutine for each statement with a cancellable context. Checking the
+	// context between statements is enough, and cheaper.
 	inner := context.WithoutCancel(ctx)
 	many, one := tx.StmtContext(inner, c.putMany), tx.StmtContext(inner, c.putOne)
 	for len(args) > 0 {
@@ -75,7 +75,7 @@ func (c *Catalog) store(ctx context.Context, tx *sqlitefile.Tx, args []any) erro
 	return nil
 }
 
-// Update implements [catalog.Writer]: it reads and writes in one transaction.
+// Update implements [catalog.Writer]. It reads and writes in one transaction.
 func (c *Catalog) Update(ctx context.Context, ids []string, change func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
 	out := make([]catalog.Updated, len(ids))
 	err := sqlitefile.InTx(ctx, c.file.Writer, func(tx *sqlitefile.Tx) {
@@ -141,7 +141,7 @@ func (c *Catalog) Remove(ctx context.Context, id string) error {
 	return fmt.Errorf("remove item %s: %w", id, feed.ErrNotFound)
 }
 
-// Docs implements [catalog.Reader] with one query, whatever the number of ids.
+// Docs implements [catalog.Reader] with one query for any number of ids.
 func (c *Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	docs := make([]feed.Doc, len(ids))
 	if len(ids) == 0 {
@@ -157,7 +157,7 @@ func (c *Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	return docs, nil
 }
 
-// byKey reads the documents that stmt finds by a list of keys.
+// byKey reads the documents that stmt returns for a list of keys.
 func byKey(ctx context.Context, stmt *sql.Stmt, what string, keys []string) (map[string][]byte, error) {
 	list, err := json.Marshal(keys)
 	if err != nil {
@@ -175,10 +175,10 @@ func byKey(ctx context.Context, stmt *sql.Stmt, what string, keys []string) (map
 	return found, failed(ctx, what, err)
 }
 
-// Scan implements [catalog.Scanner]. It reads one item at a time from a
-// snapshot, so that fn may use the catalog, and sees each item once.
+// Scan implements [catalog.Scanner]. It reads one item at a time from a snapshot, so fn may use
+// the catalog, and sees each item once.
 func (c *Catalog) Scan(ctx context.Context, fn func(feed.Item) error) error {
-	var stop error // of an item, not of the file
+	var stop error // error of an item, not of the file
 	rows, err := c.file.Scans.QueryContext(ctx, `SELECT id, doc FROM items ORDER BY seq`)
 	err = sqlitefile.Each(rows, err, func(rows *sql.Rows) error {
 		var id, raw sql.RawBytes

@@ -20,17 +20,17 @@ import (
 
 var _ catalog.Lister = (*Catalog)(nil)
 
-// place is where a page of a list ends, as a cursor has it.
+// place is the end of a page of a list, as encoded in a cursor.
 type place struct {
 	Updated int64  `json:"t"`
 	ID      string `json:"id"`
 }
 
-// errFull ends the reading of rows.
+// errFull stops the reading of rows.
 var errFull = errors.New("the page is full")
 
-// List implements [catalog.Lister]. With an author or a tag it reads documents until the
-// page is full, which takes some seconds where it is all of a million.
+// List implements [catalog.Lister]. With an author or a tag it reads documents until the page
+// is full, which takes some seconds if it has to read a million.
 func (c *Catalog) List(ctx context.Context, s catalog.Selection) (page catalog.Page, err error) {
 	text, args, err := listQuery(&s)
 	if err != nil {
@@ -45,7 +45,7 @@ func (c *Catalog) List(ctx context.Context, s catalog.Selection) (page catalog.P
 		if err := rows.Scan(&at.ID, &at.Updated, &raw); err != nil || tag != "" && !tagged(raw, tag) {
 			return err
 		}
-		if len(page.Items) == s.Limit { // one more than the page has
+		if len(page.Items) == s.Limit { // there is one more than fits the page
 			page.Next = last.cursor()
 			return errFull
 		}
@@ -67,8 +67,8 @@ func tagged(doc []byte, tag string) bool {
 	return json.Unmarshal(doc, &it) == nil && slices.Contains(terms.FoldAll(it.Tags), tag)
 }
 
-// listQuery asks for one item more than a page has, which tells whether there is
-// another page; with a tag for all that have any, whose spelling it does not know.
+// listQuery selects one item more than fits a page, to detect whether there is another page.
+// With a tag it selects all items that have any tag, because SQL cannot compare its spellings.
 func listQuery(s *catalog.Selection) (text string, args []any, err error) {
 	text = `SELECT id, updated, doc FROM items WHERE (id < ? OR id >= ?) AND updated >= ?`
 	args = []any{feed.PostPrefix, afterPosts, s.Since}
@@ -87,7 +87,7 @@ func listQuery(s *catalog.Selection) (text string, args []any, err error) {
 		also(`(updated, id) < (?, ?)`, after.Updated, after.ID)
 	}
 	if part := plain(s.Author); part != "" {
-		also(`instr(doc, ?)`, []byte(part)) // most documents need not be parsed
+		also(`instr(doc, ?)`, []byte(part)) // avoids parsing most documents
 	}
 	if s.Author != "" {
 		also(`json_extract(CAST(doc AS TEXT), '$.author_id') = ?`, s.Author)
@@ -99,7 +99,7 @@ func listQuery(s *catalog.Selection) (text string, args []any, err error) {
 	return text + ` ORDER BY updated DESC, id DESC LIMIT ?`, append(args, min(s.Limit, math.MaxInt-1)+1), nil
 }
 
-// plain is the longest part of a text that JSON writes as it is.
+// plain returns the longest part of a text that JSON never escapes.
 func plain(text string) (longest string) {
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		if len(part) > len(longest) {
@@ -109,7 +109,7 @@ func plain(text string) (longest string) {
 	return longest
 }
 
-// afterPosts is behind the ids of all posts.
+// afterPosts is greater than the ids of all posts.
 var afterPosts = feed.PostPrefix[:len(feed.PostPrefix)-1] + string(feed.PostPrefix[len(feed.PostPrefix)-1]+1)
 
 func (p place) cursor() string {

@@ -40,8 +40,8 @@ func (c *Catalog) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profi
 	return out, nil
 }
 
-// changeRecord reads, changes and writes in one transaction; no other writer
-// comes between.
+// changeRecord reads, changes and writes a record in one transaction, without other writers in
+// between.
 func (c *Catalog) changeRecord(ctx context.Context, what, agent string, change catalog.RecordChange) error {
 	var refused error
 	err := sqlitefile.InTx(ctx, c.file.Writer, func(tx *sqlitefile.Tx) {
@@ -52,7 +52,7 @@ func (c *Catalog) changeRecord(ctx context.Context, what, agent string, change c
 			return
 		}
 		if exists {
-			// One that is damaged is reported when it is read; putting another repairs it.
+			// A damaged record is reported when it is read; storing another repairs it.
 			r, _ = catalog.ParseRecord(raw)
 		}
 		var changed bool

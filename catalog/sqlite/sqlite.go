@@ -1,5 +1,5 @@
-// Package sqlite keeps items and profiles in the SQLite file of embedded mode
-// ([sqlitefile]): what Put, Remove or EditProfile have answered is on the disk.
+// Package sqlite stores items and profiles in the SQLite file of embedded mode ([sqlitefile]).
+// When Put, Remove or EditProfile returns, its change is on disk.
 package sqlite
 
 import (
@@ -21,7 +21,7 @@ type Catalog struct {
 	catalog.Records
 	file *sqlitefile.File
 
-	putMany, putOne, doc, remove *sql.Stmt // of the writer
+	putMany, putOne, doc, remove *sql.Stmt // statements of the writer
 	docs, profile, profiles      *sql.Stmt
 }
 
@@ -44,7 +44,7 @@ func Open(ctx context.Context, path string) (*Catalog, error) {
 	return c, nil
 }
 
-// File is the open file, for what else is kept in it.
+// File returns the open file, for other data stored in it.
 func (c *Catalog) File() *sqlitefile.File { return c.file }
 
 func (c *Catalog) prepare(ctx context.Context) error {
@@ -69,8 +69,7 @@ func (c *Catalog) prepare(ctx context.Context) error {
 	return nil
 }
 
-// Close closes the file. Calls made after it fail with
-// [catalog.ErrUnavailable].
+// Close closes the file. Later calls fail with [catalog.ErrUnavailable].
 func (c *Catalog) Close() error { return c.file.Close() }
 
 func failed(ctx context.Context, what string, err error) error {

@@ -1,4 +1,4 @@
-// Package standby answers the contents of the list that stands in for recall while it is down.
+// Package standby provides the contents of recall's standby list while the catalog is down.
 package standby
 
 import (
@@ -10,14 +10,14 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// Catalog is a catalog that has the contents of the list that stands in
-// for recall while it is down, and tells the list what is written.
+// Catalog is a catalog that falls back to the contents of recall's standby list, and updates
+// the list on writes.
 type Catalog struct {
 	catalog.Watched
 	list *recall.Front
 }
 
-// New puts the list of a front before a catalog.
+// New returns a catalog over next that uses the standby list of a front.
 func New(next catalog.Catalog, front *recall.Front) Catalog {
 	told := func(_ context.Context, w catalog.Written) error {
 		front.Upsert(w.Stored)
@@ -30,8 +30,8 @@ func New(next catalog.Catalog, front *recall.Front) Catalog {
 	return Catalog{catalog.Watched{Catalog: next, Watch: watch}, front}
 }
 
-// Docs implements [catalog.Reader]. While the catalog is down, what is kept
-// comes back; the error stays where something is missing.
+// Docs implements [catalog.Reader]. While the catalog is down, it returns contents of the
+// standby list; the error remains if an item is missing from it.
 func (c Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	docs, err := c.Catalog.Docs(ctx, ids)
 	if err != nil && len(docs) == 0 {
@@ -43,15 +43,15 @@ func (c Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	return docs, c.fill(docs, err)
 }
 
-// Hydrate implements [catalog.Catalog]; see Docs. Where the profile cannot be
-// read nothing comes back, because the items may be muted by it.
+// Hydrate implements [catalog.Catalog], with the same fallback as Docs. If the profile cannot
+// be read, it returns nothing, because the profile may mute the items.
 func (c Catalog) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
 	docs, p, err := c.Catalog.Hydrate(ctx, agent, ids)
 	return docs, p, c.fill(docs, err)
 }
 
-// fill puts what is kept into the places that are empty because the catalog is
-// down. What remains of the error is returned.
+// fill fills docs that are missing because the catalog is down from the standby list. It
+// returns the error if some remain missing.
 func (c Catalog) fill(docs []feed.Doc, err error) (remains error) {
 	if len(docs) == 0 || !errors.Is(err, catalog.ErrUnavailable) {
 		return err
@@ -72,6 +72,6 @@ func (c Catalog) fill(docs []feed.Doc, err error) (remains error) {
 // Remove implements [catalog.Writer].
 func (c Catalog) Remove(ctx context.Context, id string) error {
 	err := c.Watched.Remove(ctx, id)
-	c.list.Delete(id) // also after an error: the reply alone may have been lost
+	c.list.Delete(id) // even after an error: only the response may have been lost
 	return err
 }

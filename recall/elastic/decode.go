@@ -18,43 +18,42 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// answer is a decoded search: the best candidate of every group, in order.
+// answer is a decoded search response: the best candidate of every group, in order.
 type answer struct {
 	candidates []feed.Candidate
-	hits       int // how many Elasticsearch gave, before groups were joined
+	hits       int // number of hits before grouping
 	left       leftOut
 	last       []byte   // sort values of the last hit, a JSON array
-	foreign    bool     // a hit is of an index that the schema was not read of
-	tied       []string // where the id is the document's _id: those of the last hits that have these sort values
-	next       cursor   // where the next round goes on; the zero value where there is none
+	foreign    bool     // a hit is from an index that the schema does not cover
+	tied       []string // if the id is the document's _id: ids of the last hits with these sort values
+	next       cursor   // cursor of the next round; zero if there is none
 }
 
-// parsers read answers without an allocation for each of hundreds of hits, as a decoder into
-// types has ten of.
+// parsers parse responses without a memory allocation per hit; decoding into types makes ten
+// per hit.
 var parsers fastjson.ParserPool
 
-// decoder reads the filtered answer of a search,
+// decoder decodes the filtered response of a search,
 //
 //	{"hits":{"hits":[{"_id":"…","fields":{"author_id":["…"],…},"sort":[3.25,1474829460000,"id",null]},…]}}
 //
-// All ids lie in one string, which holds nothing else, all traits in another.
-// What a document holds is never an error: a hit that cannot be used is left out
-// and counted.
+// All ids are slices of one string that contains nothing else, all traits of another. The
+// content of a document is never an error: an unusable hit is left out and counted.
 type decoder struct {
 	schema *esindex.Schema
-	until  int64 // the origin: nothing is dated after it
+	until  int64 // the origin; later hits are left out
 	out    answer
 	ids    []byte // ids and groups, back to back
 	traits []byte // of all hits, back to back
 	rows   []row  // one per candidate
-	number []byte // the one that is read
+	number []byte // buffer for the current number
 	index  []byte // _index of the last hit
 }
 
-// row is where the texts of a candidate lie.
+// row holds the positions of a candidate's texts.
 type row struct{ id, group, author, coauthors, site, tag, story part }
 
-// part is a piece of a text.
+// part is a substring.
 type part struct{ from, to int }
 
 func (p part) of(text string) string { return text[p.from:p.to] }
@@ -64,7 +63,7 @@ func decode(body []byte, size int, schema *esindex.Schema, until int64) (answer,
 	defer parsers.Put(p)
 	root, err := p.ParseBytes(body)
 	if err != nil {
-		err = fmt.Errorf("%.200s", err.Error()) // it may repeat the whole body
+		err = fmt.Errorf("%.200s", err.Error()) // the message may repeat the whole body
 	} else {
 		_, err = root.Object()
 	}
@@ -72,7 +71,7 @@ func decode(body []byte, size int, schema *esindex.Schema, until int64) (answer,
 	if err == nil {
 		hits = root.GetArray("hits", "hits")
 	}
-	size = min(size, len(hits)) // an answer is kept: no room for more than there is
+	size = min(size, len(hits)) // answers are cached: allocate no more than needed
 	d := decoder{schema: schema, until: until, ids: make([]byte, 0, 16*size), traits: make([]byte, 0, 64*size), rows: make([]row, 0, size)}
 	d.out.candidates, d.out.hits = make([]feed.Candidate, 0, size), len(hits)
 	for i := 0; i < len(hits) && err == nil; i++ {
@@ -90,21 +89,21 @@ func decode(body []byte, size int, schema *esindex.Schema, until int64) (answer,
 
 var errSort = errors.New("the sort values are not those of this query")
 
-// hit keeps a hit, or counts why it cannot be used. Its sort values are in the order that
-// order asks for them. A document may lack a field, and one of another index behind the name
-// may have another type in it.
+// hit adds a hit, or counts why it is unusable. Its sort values are in the sequence of [order].
+// A document may lack a field, and in another index behind the name a field may have another
+// type.
 func (d *decoder) hit(hit *fastjson.Value) error {
 	sort := hit.GetArray("sort")
 	if len(sort) != 4 {
 		return errSort
 	}
-	if index := hit.GetStringBytes("_index"); !bytes.Equal(index, d.index) { // most hits are of the same one
+	if index := hit.GetStringBytes("_index"); !bytes.Equal(index, d.index) { // most hits are from the same index
 		d.index = index
 		d.out.foreign = d.out.foreign || !d.schema.Stands(string(index))
 	}
 	id, group := sort[2].GetStringBytes(), sort[3].GetStringBytes()
 	if d.schema.MetaID() {
-		id, group = hit.GetStringBytes("_id"), sort[2].GetStringBytes() // the last is the document's number
+		id, group = hit.GetStringBytes("_id"), sort[2].GetStringBytes() // sort[3] is the _seq_no
 		if last := appendSort(nil, sort); !bytes.Equal(last, d.out.last) {
 			d.out.last, d.out.tied = last, d.out.tied[:0]
 		}
@@ -117,7 +116,7 @@ func (d *decoder) hit(hit *fastjson.Value) error {
 		d.out.left[badID]++
 	case badScored != nil:
 		d.out.left[badScore]++
-	case badTimed != nil || unix > d.until: // one of several dates is not yet
+	case badTimed != nil || unix > d.until: // one of several dates is in the future
 		d.out.left[badTime]++
 	default:
 		d.add(hit, id, group)
@@ -126,19 +125,19 @@ func (d *decoder) hit(hit *fastjson.Value) error {
 	return nil
 }
 
-// raw is a value as it is written; it is overwritten by the next one.
+// raw returns a value as written; the next call overwrites it.
 func (d *decoder) raw(v *fastjson.Value) []byte {
 	d.number = v.MarshalTo(d.number[:0])
 	return d.number
 }
 
-// add keeps the texts of a hit: the first value of each trait, and all authors.
+// add stores the texts of a hit: the first value of each trait, and all authors.
 func (d *decoder) add(hit *fastjson.Value, id, group []byte) {
 	names, fields := &d.schema.Traits, hit.Get("fields")
 	first := func(name string) part {
 		at := part{len(d.traits), len(d.traits)}
 		if values := fields.GetArray(name); name != "" && len(values) > 0 {
-			d.traits = append(d.traits, values[0].GetStringBytes()...) // of another type: nothing to vary by
+			d.traits = append(d.traits, values[0].GetStringBytes()...) // empty if it has another type
 			at.to = len(d.traits)
 		}
 		return at
@@ -152,7 +151,7 @@ func (d *decoder) add(hit *fastjson.Value, id, group []byte) {
 	}
 	r.coauthors.to = len(d.traits)
 	r.site, r.tag, r.story = first(names.Site), first(names.Tag), first(names.Story)
-	if story, err := base64.RawURLEncoding.AppendDecode(nil, d.traits[r.story.from:]); err == nil { // else it is not ours
+	if story, err := base64.RawURLEncoding.AppendDecode(nil, d.traits[r.story.from:]); err == nil { // else it is foreign
 		d.traits = append(d.traits[:r.story.from], story...)
 	} else {
 		d.traits = d.traits[:r.story.from]
@@ -161,15 +160,15 @@ func (d *decoder) add(hit *fastjson.Value, id, group []byte) {
 	d.rows = append(d.rows, r)
 }
 
-// piece adds a piece to a text.
+// piece appends to a text and returns the position.
 func piece(text *[]byte, more []byte) part {
 	from := len(*text)
 	*text = append(*text, more...)
 	return part{from, len(*text)}
 }
 
-// name gives the candidates their ids and groups, and keeps the first, that
-// is the best, of each group.
+// name sets the ids and groups of the candidates and drops all but the first, which is the
+// best, of each group.
 func (d *decoder) name() {
 	ids, traits := string(d.ids), string(d.traits)
 	seen := make(map[string]struct{}, len(d.rows))
@@ -200,8 +199,9 @@ func (d *decoder) name() {
 	d.out.candidates = kept
 }
 
-// latest is when each item was last updated. Others may have put several documents of one,
-// of which the latest counts; in an index of Freshet's own there are none: nil.
+// latest returns the latest update time of each item. A foreign index may have several
+// documents of an item, of which the latest counts. An index of Freshet's own has no
+// duplicates; then the result is nil.
 func (d *decoder) latest(ids string) map[string]int64 {
 	if !d.schema.ByOthers() {
 		return nil
@@ -216,7 +216,7 @@ func (d *decoder) latest(ids string) map[string]int64 {
 	return latest
 }
 
-// detached copies what is left of a longer answer, which would be kept whole.
+// detached copies the remainder of a longer answer, which would otherwise stay in memory whole.
 func detached(few []feed.Candidate) []feed.Candidate {
 	few = slices.Clone(few)
 	for i := range few {
@@ -230,7 +230,7 @@ func detached(few []feed.Candidate) []feed.Candidate {
 func appendSort(to []byte, values []*fastjson.Value) []byte {
 	for i, v := range values {
 		to = append(to, "[,"[min(i, 1)])
-		if v.Type() == fastjson.TypeString { // fastjson escapes as Go source does, which is not JSON
+		if v.Type() == fastjson.TypeString { // fastjson escapes like Go source, which is not valid JSON
 			text, _ := json.Marshal(string(v.GetStringBytes())) // a string can always be encoded
 			to = append(to, text...)
 			continue

@@ -13,12 +13,12 @@ import (
 
 var _ recall.Explainer = (*Source)(nil)
 
-// explainAtOnce is how many items one search explains.
+// explainAtOnce is the number of items explained by one search.
 const explainAtOnce = 1000
 
-// Explain implements [recall.Explainer] with one search for every 1,000 items,
-// in which each interest and keyword is a query with a name, a keyword one for the
-// title and one for the summary, and Elasticsearch answers what each of them scored. It needs Elasticsearch 8.8 or newer.
+// Explain implements [recall.Explainer] with one search per 1,000 items. Each interest and
+// keyword is a named query in it, a keyword one for the title and one for the summary, and
+// Elasticsearch reports the score of each. It requires Elasticsearch 8.8 or newer.
 func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) (out []recall.Factors, err error) {
 	defer func() { err = s.contractError(err) }()
 	schema, err := s.schema.Get()
@@ -43,11 +43,11 @@ func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) (out [
 	return out, nil
 }
 
-// parts are the terms of relevance that are reported, each with the query that
-// finds it. A query's name is its place among them.
+// parts are the reported terms of relevance, each with the query that matches it. A query's
+// name is its index in the list.
 type parts struct {
 	clauses []clause
-	report  []func(f *recall.Factors, score float64) // what each query has scored
+	report  []func(f *recall.Factors, score float64) // receives each query's score
 }
 
 func nameParts(q *feed.Query, s *esindex.Schema) (out parts) {
@@ -60,7 +60,7 @@ func nameParts(q *feed.Query, s *esindex.Schema) (out parts) {
 	for _, k := range recall.Keywords(p) {
 		for _, found := range inTexts(&k, &q.Ranking, s) {
 			out.add(found.query.ConstantScore, func(f *recall.Factors, score float64) {
-				// Of one that stands in both texts the title's counts, which comes first.
+				// If it matches in both, only the title counts, which comes first.
 				if n := len(f.Keywords); n == 0 || f.Keywords[n-1].Name != k.Term {
 					f.Keywords = append(f.Keywords, feed.Gain{Name: k.Term, Score: score, In: found.in})
 				}
@@ -84,7 +84,7 @@ func (p *parts) add(c *constantScore, report func(*recall.Factors, float64)) {
 
 func (s *Source) explainSome(ctx context.Context, schema *esindex.Schema, q *feed.Query, named parts, ids []string, known map[string]recall.Factors) error {
 	sort := liveOrder(append(order(schema), map[string]sortKey{
-		// The query takes the least of several.
+		// The query uses the lowest of several values.
 		schema.Fields.Popularity: {Order: "desc", Mode: "min", Missing: "0", UnmappedType: "double"},
 	}), schema)
 	req := newSearch(schema, len(ids), clause{Bool: &boolean{
@@ -100,7 +100,7 @@ func (s *Source) explainSome(ctx context.Context, schema *esindex.Schema, q *fee
 		if err != nil {
 			return err
 		}
-		// Where an index has an id twice, the better document counts, as in a recall.
+		// If the index has an id twice, the better document counts, as in a recall.
 		if _, again := known[id]; again || !f.Known {
 			continue
 		}
@@ -112,7 +112,7 @@ func (s *Source) explainSome(ctx context.Context, schema *esindex.Schema, q *fee
 	return nil
 }
 
-// assign puts each named query's score to what it is for.
+// assign passes the score of each named query to its report function.
 func (p *parts) assign(f *recall.Factors, scores json.RawMessage) error {
 	var matched map[string]float64
 	if err := json.Unmarshal(scores, &matched); err != nil && len(scores) > 0 {
@@ -129,8 +129,8 @@ func (p *parts) assign(f *recall.Factors, scores json.RawMessage) error {
 	return nil
 }
 
-// factors reads the sort values: those of a recall, the popularity, and the live popularity
-// where the index has it. A document whose values cannot be used is not known.
+// factors reads the sort values: those of a recall, the popularity, and the live popularity if
+// the index has it. For a document with unusable values, Known is false.
 func (h *hit) factors(schema *esindex.Schema, q *feed.Query) (id string, f recall.Factors, err error) {
 	want := 5
 	if schema.Live {

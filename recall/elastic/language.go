@@ -9,10 +9,10 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// language finds the items in the languages of a profile; false: it reads all, or only the
-// content tells. One without a language is in all. Of an index of somebody else's it names
-// the values that stand in it; one that was new since they were read last is found after
-// the next time.
+// language returns a clause that matches the items in the languages of a profile. It returns
+// false if the profile reads all of them, or if only item content can decide. An item without a
+// language matches every profile. For a foreign index the clause lists the values found in it;
+// a new value is included after they are next read.
 func language(p *feed.Profile, s *esindex.Schema) (in clause, some bool) {
 	langs := terms.ReadLangs(p.Langs)
 	field, values := s.Fields.Lang, langs.Keys()
@@ -32,8 +32,7 @@ func language(p *feed.Profile, s *esindex.Schema) (in clause, some bool) {
 	return clause{Bool: &boolean{Should: should}}, true
 }
 
-// codesOf are the languages as they are written, and the codes that they may begin with, in
-// order.
+// codesOf returns the languages as written and the codes that they may begin with, sorted.
 func codesOf(langs []string) []string {
 	codes := slices.Clone(langs)
 	for _, lang := range langs {
@@ -43,8 +42,8 @@ func codesOf(langs []string) []string {
 	return slices.Compact(codes)
 }
 
-// anyOf finds what has one of the values in a field, in as many clauses as the index takes
-// values in one.
+// anyOf returns clauses that match documents with one of the values in a field. Each clause has
+// at most as many values as the index allows.
 func anyOf(field string, values []string, s *esindex.Schema) (all []clause) {
 	for part := range slices.Chunk(values, s.MaxTerms()) {
 		all = append(all, clause{Terms: map[string][]string{field: part}})

@@ -6,8 +6,8 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// featured finds the items that have a learned feature; false: the index has no
-// field for its kind.
+// featured returns a clause that matches the items with a learned feature. It returns false if
+// the index has no field for its kind.
 func featured(l *recall.Learned, s *esindex.Schema) (clause, bool) {
 	term := func(field, folded string) (clause, bool) {
 		if folded != "" && s.Folds() {
@@ -33,7 +33,7 @@ func featured(l *recall.Learned, s *esindex.Schema) (clause, bool) {
 	return clause{}, false
 }
 
-// learnedGains lists what learned features add to the relevance.
+// learnedGains returns clauses that add the gains of learned features to the relevance.
 func learnedGains(learned []recall.Learned, s *esindex.Schema) []clause {
 	var should []clause
 	for i := range learned {
@@ -46,8 +46,8 @@ func learnedGains(learned []recall.Learned, s *esindex.Schema) []clause {
 	return should
 }
 
-// lowered multiplies a query's scores by the factors of what was learned against
-// features. Where none of them matches, the score stays.
+// lowered multiplies a query's scores by the learned factors below 1 of the features that
+// match. If none matches, the score is unchanged.
 func lowered(c clause, learned []recall.Learned, s *esindex.Schema) clause {
 	f := &functionScore{Query: c, ScoreMode: "multiply", BoostMode: "multiply"}
 	for i := range learned {

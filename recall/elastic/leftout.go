@@ -8,22 +8,22 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Why a hit cannot be used.
+// Reasons for which a hit is unusable.
 const (
-	badID = iota // missing, or of characters an id cannot have
+	badID = iota // missing, or with characters that an id cannot have
 	badGroup
-	badTime // no date that can be read, or one after the query's
+	badTime // unreadable, or after the query's origin
 	badScore
 	reasons
 )
 
-// reasonNames are the fields that were wrong.
+// reasonNames are the names of the invalid fields.
 var reasonNames = [reasons]string{"id", "group_id", "update_time", "score"}
 
-// leftOut counts the hits that cannot be used, by reason.
+// leftOut counts the unusable hits by reason.
 type leftOut [reasons]int
 
-// illegal reports whether no item can have this id or group, and counts it.
+// illegal reports whether the id or group is invalid, and counts it.
 func (l *leftOut) illegal(id, group string) bool {
 	switch {
 	case feed.CheckItemID(id) != nil:
@@ -36,7 +36,7 @@ func (l *leftOut) illegal(id, group string) bool {
 	return true
 }
 
-// String lists the reasons with their counts; "" is none.
+// String lists the reasons with their counts; "" if there are none.
 func (l *leftOut) String() string {
 	var list []string
 	for i, n := range l {
@@ -47,7 +47,7 @@ func (l *leftOut) String() string {
 	return strings.Join(list, ", ")
 }
 
-// warnOfLeft logs the first search that left something out.
+// warnOfLeft logs the first search that leaves hits out.
 func (s *Source) warnOfLeft(ctx context.Context, left *leftOut) {
 	if *left == (leftOut{}) {
 		return

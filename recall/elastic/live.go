@@ -10,8 +10,8 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// counted is one of the two counts of live popularity: a sum, which a factor makes
-// the count it is at a moment, and the epoch that the sum is of.
+// counted is one of the two counts of live popularity: a sum, which multiplied by a factor is
+// the count at a moment, and the epoch of the sum.
 type counted struct {
 	sum, epoch string // fields
 	halfLife   time.Duration
@@ -25,9 +25,9 @@ func countedBy(r *feed.Ranking, s *esindex.Schema) []counted {
 	}
 }
 
-// liveFunctions are the terms weight × log10(1 + count): one for each count and
-// each epoch that counts at the origin, for the items whose sum is of that epoch.
-// Without weights there are none, and live popularity costs nothing.
+// liveFunctions returns the terms weight × log10(1 + count): one per count and per epoch that
+// contributes at the origin, for the items with a sum of that epoch. Without weights there are
+// none, so live popularity costs nothing.
 func liveFunctions(q *feed.Query, s *esindex.Schema) []function {
 	if !s.Live {
 		return nil
@@ -48,7 +48,7 @@ func liveFunctions(q *feed.Query, s *esindex.Schema) []function {
 	return functions
 }
 
-// liveOrder adds the fields of live popularity to the sort values of an explanation.
+// liveOrder appends the fields of live popularity to the sort values of an explanation.
 func liveOrder(keys []map[string]sortKey, s *esindex.Schema) []map[string]sortKey {
 	if !s.Live {
 		return keys
@@ -59,7 +59,7 @@ func liveOrder(keys []map[string]sortKey, s *esindex.Schema) []map[string]sortKe
 	return keys
 }
 
-// readLive reads the sort values that liveOrder asks for.
+// readLive reads the sort values requested by liveOrder.
 func readLive(f *recall.Factors, values []json.RawMessage, q *feed.Query, s *esindex.Schema) {
 	if !s.Live {
 		return
@@ -70,7 +70,7 @@ func readLive(f *recall.Factors, values []json.RawMessage, q *feed.Query, s *esi
 	}
 }
 
-// atLeast0 reads a sort value; what is missing or below zero is 0, as in a query.
+// atLeast0 parses a sort value; a missing or negative one is 0, as in a query.
 func atLeast0(value json.RawMessage) float64 {
 	number, err := strconv.ParseFloat(string(value), 64)
 	if err != nil {
@@ -79,9 +79,9 @@ func atLeast0(value json.RawMessage) float64 {
 	return max(0, number)
 }
 
-// epochNumber reads the number of an epoch, which is a string in a keyword field.
-// An item without live popularity has none: the sort value is null, or the least
-// number there is. What is no number is no epoch.
+// epochNumber parses the number of an epoch, which is a string in a keyword field. For an item
+// without live popularity the sort value is null or the lowest possible number. If it is not a
+// number, the result is -1, which is no epoch.
 func epochNumber(value json.RawMessage) int64 {
 	var number json.Number
 	if json.Unmarshal(value, &number) != nil {

@@ -14,9 +14,9 @@ import (
 
 var _ recall.Popular = (*Source)(nil)
 
-// Popular implements [recall.Popular] with one request: a search for each span. An
-// index without a field of popularity has no popular items. At most as many items
-// come for a span as the index gives hits for a search.
+// Popular implements [recall.Popular] with one request that has a search for each span. An
+// index without a popularity field has no popular items. A span returns at most as many items
+// as the index allows hits per search.
 func (s *Source) Popular(ctx context.Context, spans []recall.Span, n int) (lists [][]recall.PopularItem, err error) {
 	defer func() { err = s.contractError(err) }()
 	schema, err := s.schema.Get()
@@ -43,7 +43,7 @@ func (s *Source) Popular(ctx context.Context, spans []recall.Span, n int) (lists
 	return lists, err
 }
 
-// popularBody is pairs of lines: where is searched, and what for.
+// popularBody returns pairs of lines: the index to search and the search.
 func (s *Source) popularBody(schema *esindex.Schema, spans []recall.Span, n int) ([]byte, error) {
 	where, err := json.Marshal(map[string]any{"index": s.index, "allow_partial_search_results": false})
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Source) popularBody(schema *esindex.Schema, spans []recall.Span, n int)
 	return body, nil
 }
 
-// popularAnswer is the answer to several searches.
+// popularAnswer is the response to a multi-search.
 type popularAnswer struct {
 	Responses []struct {
 		Status int            `json:"status"`
@@ -75,7 +75,7 @@ type popularAnswer struct {
 	} `json:"responses"`
 }
 
-// readPopular reads an answer into the lists.
+// readPopular reads a response into the lists.
 func (s *Source) readPopular(ctx context.Context, schema *esindex.Schema, answer *popularAnswer, lists [][]recall.PopularItem) error {
 	if len(answer.Responses) != len(lists) {
 		return fmt.Errorf("elasticsearch answered %d of %d searches", len(answer.Responses), len(lists))

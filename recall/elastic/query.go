@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// search is the body of a search request. Every part is a type of its own and
-// every list is sorted, so equal queries are equal bytes.
+// search is the body of a search request. Every part is a separate type and every list is
+// sorted, so equal queries have equal bytes.
 type search struct {
 	Size           int                  `json:"size"`
 	Query          clause               `json:"query"`
@@ -59,7 +59,7 @@ type constantScore struct {
 	Name   string  `json:"_name,omitempty"`
 }
 
-// disMax scores what the best of its queries does.
+// disMax scores as its best matching query.
 type disMax struct {
 	Queries []clause `json:"queries"`
 }
@@ -106,11 +106,11 @@ type fieldValueFactor struct {
 	Missing  float64 `json:"missing"`
 }
 
-// scored is the query for score = relevance × decay × popularity. Each factor
-// is a function_score of its own around the one before, because one
-// function_score combines all its functions with a single score_mode, while
-// the decay of one curve wants the larger of two and popularity the sum of two.
-// Documents that were given before are not asked for.
+// scored returns the query for score = relevance × decay × popularity. Each factor is a
+// separate function_score around the previous one, because one function_score combines all its
+// functions with a single score_mode, while the decay of one curve needs the maximum of two and
+// popularity the sum of two. The documents of given are excluded, because an earlier round
+// returned them.
 func scored(q *feed.Query, s *esindex.Schema, given []string) clause {
 	learned := recall.LearnedOf(q)
 	c := lowered(clause{Bool: &boolean{
@@ -121,8 +121,7 @@ func scored(q *feed.Query, s *esindex.Schema, given []string) clause {
 	c = decayed(c, q, s)
 	functions := liveFunctions(q, s)
 	if q.Ranking.PopularityWeight > 0 {
-		// log1p is log10(1 + x) in Elasticsearch. A missing popularity adds
-		// nothing.
+		// In Elasticsearch log1p is log10(1 + x). A missing popularity adds nothing.
 		functions = append(functions, counts(function{
 			FieldValueFactor: &fieldValueFactor{Field: s.Fields.Popularity, Modifier: "log1p"}, Weight: q.Ranking.PopularityWeight,
 		}, s))
@@ -135,9 +134,9 @@ func scored(q *feed.Query, s *esindex.Schema, given []string) clause {
 	}}
 }
 
-// counts has a function count only for documents whose number it can be computed of.
-// Somebody else's may be below zero, votes for one, and a logarithm of such a number
-// fails the search for everybody. It counts as 0.
+// counts restricts a function to documents with a value that it can compute. A foreign index
+// may have negative values, such as votes, and a logarithm of such a number fails the whole
+// search. A negative value counts as 0.
 func counts(f function, s *esindex.Schema) function {
 	if !s.ByOthers() {
 		return f
@@ -150,10 +149,10 @@ func counts(f function, s *esindex.Schema) function {
 	return f
 }
 
-// decayed multiplies a query's scores by the decay, max(floor, Σ curves). One
-// curve is the larger one of two functions. Several are a sum, which has no room
-// for a maximum; but the sum falls with age, so it is below the floor from some
-// age on, and filters give older items the floor in its place.
+// decayed multiplies a query's scores by the decay, max(floor, Σ curves). A single curve is the
+// maximum of two functions. Several are a sum, which cannot be combined with a maximum; but the
+// sum falls with age, so it is below the floor from some age on, and filters give older items
+// the floor instead.
 func decayed(c clause, q *feed.Query, s *esindex.Schema) clause {
 	d := q.Ranking.Decay
 	f := &functionScore{Query: c, ScoreMode: "max", BoostMode: "multiply"}
@@ -179,8 +178,8 @@ func decayed(c clause, q *feed.Query, s *esindex.Schema) clause {
 	return clause{FunctionScore: f}
 }
 
-// curveOf is a curve times its weight. A weight of 1 is left out, except that a
-// constant has nothing else.
+// curveOf returns a curve times its weight. A weight of 1 is omitted, except for a constant,
+// which has nothing else.
 func curveOf(c feed.Curve, q *feed.Query, s *esindex.Schema) function {
 	var f function
 	if c.Weight != 1 || c.Shape == feed.Constant {
@@ -200,11 +199,10 @@ func curveOf(c feed.Curve, q *feed.Query, s *esindex.Schema) function {
 	return f
 }
 
-// relevance lists the terms of the sum base + Σ weight over matching tags + Σ
-// keyword gains. A bool query's score is the sum of its matching should clauses, taken
-// in double precision; constant_score makes a clause count its boost and
-// nothing else. The base matches every item, so none is lost for want of an
-// interest.
+// relevance returns the terms of the sum base + Σ weight over matching tags + Σ keyword gains.
+// A bool query's score is the sum of its matching should clauses in double precision;
+// constant_score makes a clause add exactly its boost. The base matches every item, so items
+// that match no interest are not lost.
 func relevance(q *feed.Query, s *esindex.Schema) []clause {
 	p := &q.Profile
 	should := make([]clause, 1, len(p.Interests)+len(p.Keywords)+1)
@@ -224,8 +222,8 @@ func relevance(q *feed.Query, s *esindex.Schema) []clause {
 	return should
 }
 
-// interest finds the items that have a tag: in an index without folded tags those that
-// spell it as the reader does.
+// interest returns a clause that matches the items with a tag; in an index without folded tags,
+// those with one of the reader's spellings.
 func interest(is *recall.Interest, s *esindex.Schema) *constantScore {
 	found := clause{Terms: map[string][]string{s.Fields.Tags: is.Spellings}}
 	switch {
@@ -243,8 +241,8 @@ type inText struct {
 	query clause
 }
 
-// inTexts lists the queries for a keyword in the title and in the summary, each of
-// which scores what the keyword adds there.
+// inTexts returns the queries for a keyword in the title and in the summary, each scored with
+// the keyword's gain there.
 func inTexts(k *recall.Keyword, r *feed.Ranking, s *esindex.Schema) []inText {
 	title, summary := s.Fields.Title, s.Fields.Summary
 	if s.Tokens {
@@ -263,8 +261,8 @@ func inTexts(k *recall.Keyword, r *feed.Ranking, s *esindex.Schema) []inText {
 	return found
 }
 
-// phrase finds the keyword in a field: its tokens in a field of tokens, else what
-// the field's own analyzer makes of it.
+// phrase returns a clause that matches the keyword in a field: its tokens if it is a field of
+// tokens, else by the field's own analyzer.
 func phrase(k *recall.Keyword, field string, s *esindex.Schema) clause {
 	switch {
 	case !s.Tokens:
@@ -287,11 +285,11 @@ func filters(q *feed.Query, s *esindex.Schema) []clause {
 	return f
 }
 
-// mapped adds a clause that fails where the index does not map the fields that this
-// reader refuses items by: it may have been made anew under its name, and what is refused
-// by a field that is not there would be shown. An unmapped field matches nothing; only
-// some functions need one, and only with doc values: for others the index's UUID is asked
-// after the search. The clause itself excludes nothing: no _seq_no is below 0.
+// mapped adds a clause that makes the search fail if the index does not map the fields that
+// this reader refuses items by. The index may have been recreated under its name, an unmapped
+// field matches nothing, and refused items would be shown. Only some functions need a mapped
+// field, and only one with doc values; for other fields the search is followed by a check of
+// the index's UUID. The clause itself excludes nothing: no _seq_no is below 0.
 func mapped(not []clause, p *feed.Profile, s *esindex.Schema) []clause {
 	fields := s.Asked(s.Loaded, p)
 	if len(fields) == 0 {
@@ -324,14 +322,14 @@ func mutes(p *feed.Profile, s *esindex.Schema) []clause {
 		not = append(not, anyOf(tags, slices.Compact(sorted(muted)), s)...)
 	}
 	if len(p.MutedItems) > 0 {
-		// They are groups and ids, each.
+		// Each is both a possible group and a possible id.
 		muted := sorted(p.MutedItems)
 		not = append(append(not, anyOf(s.Fields.GroupID, muted, s)...), anyOf(s.Fields.ID, muted, s)...)
 	}
 	return not
 }
 
-// without adds documents, by their _id, to what is not wanted.
+// without adds documents, by their _id, to the exclusions.
 func without(not []clause, given []string) []clause {
 	if len(given) == 0 {
 		return not
@@ -345,12 +343,11 @@ func sorted(words []string) []string {
 	return words
 }
 
-// order sorts by score, newer first, then id. All an answer is made of comes
-// back as sort values: they are read from doc values for the hits alone,
-// where a stored field or _id would be loaded block by block. The group is
-// the last key and never decides, since ids are unique. Without an id field
-// ties fall to the number a document has in its shard, which needs no point in time
-// that stays open where nobody asks for the next round.
+// order returns the sort keys: score, newer first, then id. Everything in an answer is read
+// from sort values, which come from doc values and only for the hits; a stored field or _id
+// would be loaded block by block. The group is the last key and never decides, because ids are
+// unique. Without an id field, ties are broken by the document's number in its shard, which
+// requires no open point in time.
 func order(s *esindex.Schema) []map[string]sortKey {
 	keys := []map[string]sortKey{
 		{"_score": {Order: "desc"}},
@@ -363,9 +360,9 @@ func order(s *esindex.Schema) []map[string]sortKey {
 	return append(keys, map[string]sortKey{s.Fields.ID: {Order: "asc"}}, group)
 }
 
-// traitFields are the doc values that pages are varied by. They are no sort values
-// beside the id and the group: those are read for each hit that is among the best
-// at some time, and these for the hits alone, which takes a fifth of the time.
+// traitFields returns the doc values that are used to vary pages. They are not sort values as
+// the id and the group are: sort values are read for each document that is among the best at
+// some time, doc values only for the hits, which takes a fifth of the time.
 func traitFields(s *esindex.Schema) []string {
 	fields := make([]string, 0, 4)
 	for _, name := range []string{s.Traits.Author, s.Traits.Site, s.Traits.Tag, s.Traits.Story} {
@@ -376,14 +373,14 @@ func traitFields(s *esindex.Schema) []string {
 	return fields[:min(len(fields), s.MaxDocValues())]
 }
 
-// body encodes the search for one round.
+// body encodes the search of one round.
 func body(q *feed.Query, s *esindex.Schema, at cursor) ([]byte, error) {
 	req := newSearch(s, q.N, scored(q, s, at.tied), order(s))
 	req.SearchAfter, req.DocValues = at.searchAfter(), traitFields(s)
 	return json.Marshal(req)
 }
 
-// newSearch is a search whose hits have nothing but their sort values, and their _id where that
+// newSearch returns a search whose hits contain only their sort values, and their _id if that
 // is the item's id.
 func newSearch(s *esindex.Schema, size int, query clause, sort []map[string]sortKey) search {
 	req := search{Size: min(size, s.MaxHits()), Query: query, Sort: sort, StoredFields: "_none_"}

@@ -14,8 +14,8 @@ import (
 
 var _ recall.Refuser = (*Source)(nil)
 
-// Refused implements [recall.Refuser] with one search, where the content of items does not
-// tell what this reader refuses.
+// Refused implements [recall.Refuser] with one search, if item content is not enough to decide
+// what this profile refuses.
 func (s *Source) Refused(ctx context.Context, p *feed.Profile, ids []string) (refused map[string]bool, err error) {
 	defer func() { err = s.contractError(err) }()
 	if last := s.schema.Last(); last != nil && last.Tells(p) || len(ids) == 0 {
@@ -37,16 +37,16 @@ func (s *Source) Refused(ctx context.Context, p *feed.Profile, ids []string) (re
 			err = fmt.Errorf("%w: the index was made anew", esindex.ErrUnavailable)
 		}
 	}
-	if esindex.Refused(err) { // it is not mapped as the schema says
+	if esindex.Refused(err) { // the mapping differs from the schema
 		s.schema.Recheck(ctx, schema, err)
 		err = fmt.Errorf("%w: %w", esindex.ErrUnavailable, err)
 	}
 	return refused, err
 }
 
-// refusedOf adds those of some items: it searches for their documents, the latest first, in
-// which those that the profile refuses match a query by name. Of several documents of one item
-// the latest says so.
+// refusedOf adds the refused items of ids. It searches for their documents, the latest first;
+// those that the profile refuses match a named query. Of several documents of one item the
+// latest decides.
 func (s *Source) refusedOf(ctx context.Context, schema *esindex.Schema, p *feed.Profile, ids []string, refused map[string]bool) error {
 	by := mutes(p, schema)
 	if in, some := language(p, schema); some {
@@ -54,7 +54,8 @@ func (s *Source) refusedOf(ctx context.Context, schema *esindex.Schema, p *feed.
 	}
 	sort := []map[string]sortKey{{schema.Fields.UpdateTime: {Order: "desc"}}}
 	if !schema.MetaID() {
-		// Not docvalue_fields, of which an index may allow none. Of several the least is the item's.
+		// Not docvalue_fields, because an index may allow none. Of several values the lowest is
+		// the item's id.
 		sort = append(sort, map[string]sortKey{schema.Fields.ID: {Order: "desc", Mode: "min", UnmappedType: "keyword"}})
 	}
 	request := newSearch(schema, schema.MaxHits(), clause{Bool: &boolean{

@@ -1,6 +1,5 @@
-// Package elastic recalls candidates with one function_score query of
-// Elasticsearch, over the index the elastic catalog keeps its items in or
-// over an existing one.
+// Package elastic recalls candidates with one function_score query of Elasticsearch, over the
+// index of the elastic catalog or over an existing one.
 package elastic
 
 import (
@@ -26,43 +25,42 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// Name is the source of this package's candidates.
+// Name is the source name of this package's candidates.
 const Name = "elastic"
 
-// Config says which index is searched.
+// Config configures a [Source].
 type Config struct {
 	Index  string              // name, alias or pattern; required
-	Schema *esindex.LateSchema // what esindex.Inspect finds; nil: an index made by esindex.Ensure with default names
-	Logger *slog.Logger        // nil: nothing is logged
+	Schema *esindex.LateSchema // from esindex.Inspect; nil means an index made by esindex.Ensure with default names
+	Logger *slog.Logger        // nil disables logging
 }
 
-// Source is a [recall.Source] over one Elasticsearch index. An item can be
-// recalled once the index has been refreshed after it was put. While the schema
-// is not known nothing can be: [recall.ErrUnavailable].
+// Source is a [recall.Source] over one Elasticsearch index. An item can be recalled once the
+// index has been refreshed after the item was put. Until the schema is known, recalls fail with
+// [recall.ErrUnavailable].
 type Source struct {
 	client esindex.Client
 	index  string
 	schema *esindex.LateSchema
 	log    *slog.Logger
-	left   sync.Once // the log says once that some are left out
+	left   sync.Once // logs only the first search that leaves hits out
 
-	refused rate.Sometimes // the log says it now and then
+	refused rate.Sometimes // limits the log to one refusal per minute
 }
 
 var _ recall.Source = (*Source)(nil)
 
-// New returns a source; it asks Elasticsearch nothing yet.
+// New returns a source. It makes no request.
 func New(client esindex.Client, cfg Config) *Source {
 	return &Source{client: client, index: cfg.Index, schema: cfg.Schema.OrOwn(), log: cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)), refused: rate.Sometimes{Interval: time.Minute}}
 }
 
-// Name is "elastic".
+// Name returns "elastic".
 func (s *Source) Name() string { return Name }
 
-// Recall implements [recall.Source]. At most as many candidates come in one
-// round as the index gives hits for a search, whatever q.N: index.max_result_window,
-// 10,000 unless it is set otherwise. Where the id is the document's _id, ties are not
-// broken by id.
+// Recall implements [recall.Source]. Whatever q.N, a round has at most as many candidates as
+// the index allows hits per search: index.max_result_window, by default 10,000. If the id is
+// the document's _id, ties are not broken by id.
 func (s *Source) Recall(ctx context.Context, q feed.Query) (recall.Result, error) {
 	if q.N <= 0 {
 		return recall.Result{}, nil
@@ -75,7 +73,7 @@ func (s *Source) Recall(ctx context.Context, q feed.Query) (recall.Result, error
 	if !misfit(&q, &got, err) || !s.schema.Recheck(ctx, schema, err) {
 		return s.result(ctx, &got, err)
 	}
-	// The index is another one now, or its mapping is.
+	// The index or its mapping has changed.
 	if schema, err = s.schema.Get(); err == nil && q.After != "" {
 		err = fmt.Errorf("%w: the index changed between two rounds", esindex.ErrUnavailable)
 	}
@@ -85,9 +83,8 @@ func (s *Source) Recall(ctx context.Context, q feed.Query) (recall.Result, error
 	return s.result(ctx, &got, err)
 }
 
-// misfit reports whether an answer may come from an index that is not mapped as the
-// schema says. A first round that finds nothing often means that the times of the
-// items are written in another way.
+// misfit reports whether the answer may come from an index whose mapping differs from the
+// schema. An empty first round often means that the items' times are stored in another format.
 func misfit(q *feed.Query, got *answer, err error) bool {
 	if err != nil {
 		return esindex.Refused(err)
@@ -95,7 +92,7 @@ func misfit(q *feed.Query, got *answer, err error) bool {
 	return got.foreign || len(got.candidates) == 0 && q.After == "" && q.Since.IsZero()
 }
 
-// round searches once, from where the query's cursor says.
+// round runs one search from the position of the query's cursor.
 func (s *Source) round(ctx context.Context, schema *esindex.Schema, q *feed.Query) (answer, error) {
 	at, err := parseCursor(q.After, schema)
 	if err != nil {
@@ -104,14 +101,14 @@ func (s *Source) round(ctx context.Context, schema *esindex.Schema, q *feed.Quer
 	return s.search(ctx, schema, q, at)
 }
 
-// result is the end of a recall.
+// result completes a recall.
 func (s *Source) result(ctx context.Context, got *answer, err error) (recall.Result, error) {
 	if err == nil && got.foreign {
 		err = errForeign
 	}
 	if esindex.Refused(err) && !esindex.Gone(err) {
-		// By this mapping, or for what this profile asks: the readers have their sessions, and
-		// what stands in.
+		// The mapping or this profile's query causes the refusal. Readers still have their
+		// sessions and the standby list.
 		s.refused.Do(func() {
 			s.log.ErrorContext(ctx, "Elasticsearch refuses a search, so what it would find is missing in the feed of some readers or all; freshet doctor may say why", "index", s.index, "error", err)
 		})
@@ -123,7 +120,7 @@ func (s *Source) result(ctx context.Context, got *answer, err error) (recall.Res
 	return got.result(), nil
 }
 
-// Try is a recall that also says how many hits were left out, by reason; "" is none.
+// Try is a recall that also returns how many hits were left out, by reason; "" if none.
 func (s *Source) Try(ctx context.Context, q feed.Query) (recall.Result, string, error) {
 	schema, err := s.schema.Get()
 	if err != nil {
@@ -145,7 +142,8 @@ func (a *answer) result() recall.Result {
 	return r
 }
 
-// errForeign: what readers mute may have another name in those indices.
+// errForeign is returned because a field that readers mute by may have another name in those
+// indices.
 var errForeign = fmt.Errorf("%w: the name stands for other indices than a moment ago", esindex.ErrUnavailable)
 
 func (s *Source) search(ctx context.Context, schema *esindex.Schema, q *feed.Query, at cursor) (got answer, err error) {
@@ -153,9 +151,8 @@ func (s *Source) search(ctx context.Context, schema *esindex.Schema, q *feed.Que
 	if err != nil {
 		return got, err
 	}
-	// A shard that does not answer must be an error: a page made of the other
-	// shards would look whole. What the answer is stripped of saves a third
-	// of its bytes.
+	// A shard that does not answer must be an error: a page made from the other shards would
+	// look complete. The filter_path saves a third of the response's bytes.
 	params := "allow_partial_search_results=false&filter_path=error,status,hits.hits.sort,hits.hits.fields"
 	if schema.MetaID() {
 		params += ",hits.hits._id"
@@ -170,7 +167,7 @@ func (s *Source) search(ctx context.Context, schema *esindex.Schema, q *feed.Que
 	})
 	if err == nil && got.hits >= size {
 		got.next = cursor{after: got.last, tied: got.tied}
-		if bytes.Equal(got.last, at.after) { // of one number still
+		if bytes.Equal(got.last, at.after) { // the same sort values as before
 			got.next.tied = append(got.next.tied, at.tied...)
 		}
 	}
@@ -181,7 +178,7 @@ func (s *Source) search(ctx context.Context, schema *esindex.Schema, q *feed.Que
 	return got, err
 }
 
-// contractError turns an error of a request, nil for none, into one of the contract.
+// contractError converts a request error (or nil) into one of the contract.
 func (s *Source) contractError(err error) error {
 	switch {
 	case err == nil, errors.Is(err, recall.ErrBadCursor):
@@ -194,15 +191,15 @@ func (s *Source) contractError(err error) error {
 	return fmt.Errorf("searching %s: %w", s.index, err)
 }
 
-// cursor is where a round ended: the last hit's sort values. Where the id is the
-// document's _id they end in the document's number in its shard, which another shard
-// may give too; tied are the ids of those that were answered with these values.
+// cursor is the end of a round: the last hit's sort values. If the id is the document's _id,
+// they end in the document's number in its shard, which another shard may also use; tied are
+// the ids of the documents already returned with these values.
 type cursor struct {
 	after json.RawMessage
 	tied  []string
 }
 
-// String writes the cursor as |values, and |values and the tied ids.
+// String encodes the cursor as |values or as |values followed by the tied ids.
 func (c cursor) String() string {
 	text := "|" + string(c.after)
 	if len(c.tied) > 0 {
@@ -212,15 +209,15 @@ func (c cursor) String() string {
 	return text
 }
 
-// searchAfter returns the sort values after which a search continues. Documents with the number of the last
-// one come again, so that one of another shard is not passed over; those of tied are
-// left out by the query.
+// searchAfter returns the sort values after which a search continues. If there are tied ids,
+// documents with the last number are searched again, so that none of another shard is skipped;
+// the query excludes those of tied.
 func (c cursor) searchAfter() json.RawMessage {
 	if len(c.tied) == 0 {
 		return c.after
 	}
 	at := bytes.LastIndexByte(c.after, ',') + 1
-	number, _ := strconv.ParseInt(string(bytes.TrimRight(c.after[at:], "]")), 10, 64) // parseCursor has read it
+	number, _ := strconv.ParseInt(string(bytes.TrimRight(c.after[at:], "]")), 10, 64) // validated by parseCursor
 	return fmt.Appendf(nil, "%s%d]", c.after[:at], number-1)
 }
 
@@ -230,7 +227,7 @@ func parseCursor(text string, schema *esindex.Schema) (c cursor, err error) {
 	}
 	rest, ok := strings.CutPrefix(text, "|")
 	parts := json.NewDecoder(strings.NewReader(rest))
-	var values []any // decoded, since Elasticsearch refuses a number that no float holds
+	var values []any // decoded, because Elasticsearch rejects a number that does not fit a float
 	ok = ok && parts.Decode(&c.after) == nil && json.Unmarshal(c.after, &values) == nil && goesOn(values, schema)
 	if schema.MetaID() {
 		ok = ok && parts.Decode(&c.tied) == nil && len(c.tied) > 0
@@ -241,8 +238,8 @@ func parseCursor(text string, schema *esindex.Schema) (c cursor, err error) {
 	return c, nil
 }
 
-// goesOn reports whether a search can go on after these values: two numbers, the id and the
-// group, each a string or null; or where there is no id, the group and a whole number.
+// goesOn reports whether a search can continue after these values: two numbers, then the id and
+// the group, each a string or null; or without an id field, the group and a whole number.
 func goesOn(values []any, schema *esindex.Schema) bool {
 	if len(values) != 4 {
 		return false

@@ -8,7 +8,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// builder makes a segment from items added in the segment's order.
+// builder builds a segment from items that are added in the segment's order.
 type builder struct {
 	seg                         *segment
 	ids, groups, authors, langs columnWriter
@@ -16,16 +16,16 @@ type builder struct {
 	sites, tags, stories        columnWriter
 }
 
-// draft is an item cut into terms, not yet in a segment.
+// draft is an item split into terms, not yet in a segment.
 type draft struct {
 	item  *feed.Item
 	terms [fieldCount][]uint32 // as in [field]
 }
 
-// scratch has a place for each term, all 0 between uses.
+// scratch has a counter for each term, all 0 between uses.
 type scratch struct {
-	count []uint32 // how many items have it, then where the next goes
-	seen  []uint32 // the item it was seen in last, from 1
+	count []uint32 // number of items that have it, then the position of the next one
+	seen  []uint32 // the last item it was seen in, counted from 1
 }
 
 func (s *scratch) grow(terms int) {
@@ -52,8 +52,8 @@ func (b *builder) addDraft(d *draft) {
 	}
 }
 
-// addFrom takes over an item of another segment. renumber, if it is not nil,
-// gives the new number of every term, in the same order.
+// addFrom copies an item of another segment. If renumber is not nil, it maps every term to its
+// new number and preserves the order of terms.
 func (b *builder) addFrom(s *segment, item uint32, renumber *[dictionaryCount][]uint32) {
 	b.addRow(s.times[item], s.popularity[item], s.ids.at(item), s.groups.at(item), s.langs.at(item), s.traits(item))
 	for f := range fieldCount {
@@ -78,7 +78,7 @@ func (b *builder) addRow(time int64, popularity float64, id, group, lang string,
 	b.seg.grouped = b.seg.grouped || group != "" && group != id
 }
 
-// add appends the terms of the next item, under new numbers if there are any.
+// add appends the terms of the next item, renumbered if numbers is not nil.
 func (f *field) add(terms, numbers []uint32) {
 	start := len(f.itemTerms)
 	f.itemTerms = append(f.itemTerms, terms...)
@@ -91,7 +91,7 @@ func (f *field) add(terms, numbers []uint32) {
 	}
 }
 
-// segment finishes: it inverts the fields and hashes the ids.
+// segment completes the segment: it inverts the fields and hashes the ids.
 func (b *builder) segment() *segment {
 	s := b.seg
 	s.ids, s.groups, s.authors, s.langs = b.ids.column(), b.groups.column(), b.authors.column(), b.langs.column()
@@ -104,8 +104,8 @@ func (b *builder) segment() *segment {
 	return s
 }
 
-// invert lists the items of each term, each item once. It counts rather than
-// sorts, so its work grows with the number of entries alone.
+// invert builds the list of items of each term, each item once. It is a counting sort, so its
+// work is linear in the number of entries.
 func (b *builder) invert(f *field) {
 	f.itemTerms = slices.Clip(f.itemTerms)
 	count := b.terms.count
@@ -133,7 +133,7 @@ func (b *builder) invert(f *field) {
 	}
 }
 
-// each calls fn with every item and each of its terms, once.
+// each calls fn once per item and distinct term of the item.
 func (f *field) each(s *scratch, fn func(item, term uint32)) {
 	for item := range uint32(len(f.itemStarts) - 1) {
 		for _, term := range f.of(item) {
@@ -148,7 +148,7 @@ func (f *field) each(s *scratch, fn func(item, term uint32)) {
 	}
 }
 
-// build makes a segment of drafts in any order.
+// build builds a segment from drafts in any order.
 func build(drafts []draft, terms *scratch) *segment {
 	slices.SortFunc(drafts, func(a, b draft) int {
 		return cmp.Or(cmp.Compare(b.item.UpdateTime, a.item.UpdateTime), cmp.Compare(a.item.ID, b.item.ID))
@@ -160,7 +160,7 @@ func build(drafts []draft, terms *scratch) *segment {
 	return b.segment()
 }
 
-// merge makes one segment of what is alive in several views.
+// merge builds one segment from the live items of several views.
 func merge(views []view, terms *scratch, renumber *[dictionaryCount][]uint32) *segment {
 	size := 0
 	heads := make([]uint32, len(views))
@@ -182,7 +182,7 @@ func merge(views []view, terms *scratch, renumber *[dictionaryCount][]uint32) *s
 	return b.segment()
 }
 
-// nextLive returns the first item from i on that is not dead, or the length.
+// nextLive returns the first live item from i on, or the length if there is none.
 func (v *view) nextLive(i uint32) uint32 {
 	for int(i) < v.len() && v.isDead(i) {
 		i++

@@ -6,20 +6,20 @@ import (
 )
 
 const (
-	// mergeFactor is how many segments of about one size are merged into one.
-	// Each item is rewritten once per level, a query visits at most
-	// mergeFactor − 1 segments per level.
+	// mergeFactor is the number of segments of about one size that are merged into one. Each
+	// item is rewritten once per level; a query visits at most mergeFactor − 1 segments per
+	// level.
 	mergeFactor = 8
-	// leastVacuum is the number of terms below which unused ones do no harm.
+	// leastVacuum is the number of terms below which unused terms are not removed.
 	leastVacuum = 1 << 16
 )
 
-// level tells segments of about one size: it rises by one for each factor of
-// mergeFactor in the number of items.
+// level classifies segments by size: it rises by one when the number of items grows by
+// mergeFactor.
 func level(items int) int { return (bits.Len(uint(items)) - 1) / 3 }
 
-// compact merges segments until no level has mergeFactor of them and none is
-// mostly dead. Readers go on with the old ones meanwhile.
+// compact merges segments until no level has mergeFactor of them and none is mostly dead.
+// Queries use the old segments in the meantime.
 func (s *Source) compact() {
 	for {
 		chosen := s.toMerge()
@@ -42,13 +42,13 @@ func (s *Source) compact() {
 	}
 }
 
-// largestFirst puts views in the order queries visit them: what the large ones
-// find lets the small ones be left early.
+// largestFirst sorts views into the order that queries visit them: candidates from the large
+// ones allow an early end in the small ones.
 func largestFirst(views []view) {
 	slices.SortStableFunc(views, func(a, b view) int { return b.live() - a.live() })
 }
 
-// toMerge says which views to merge next; nil: none.
+// toMerge returns the views to merge next, or nil if there are none.
 func (s *Source) toMerge() map[int]bool {
 	levels := map[int]map[int]bool{}
 	for i := range s.views {
@@ -68,9 +68,8 @@ func (s *Source) toMerge() map[int]bool {
 	return nil
 }
 
-// vacuum drops terms no item has any more, once they are the larger part, so
-// that a catalog that keeps changing does not fill memory with old words. All
-// segments are rewritten with new numbers for the terms.
+// vacuum removes terms that no item has any more, once they are the majority, so that old words
+// of a changing catalog do not fill memory. All segments are rewritten with new term numbers.
 func (s *Source) vacuum() {
 	total := 0
 	for _, d := range s.dictionaries {
@@ -99,8 +98,8 @@ func (s *Source) vacuum() {
 	s.dictionaries = fresh
 }
 
-// usedTerms returns dictionaries of the terms in use and the new number of
-// each old term. The order stays, so renumbered lists stay sorted.
+// usedTerms returns dictionaries of the terms in use and the new number of each old term. The
+// order of terms is preserved, so renumbered lists stay sorted.
 func (s *Source) usedTerms() (fresh [dictionaryCount]*dictionary, renumber [dictionaryCount][]uint32) {
 	used := s.inUse()
 	for d, old := range s.dictionaries {
@@ -115,7 +114,7 @@ func (s *Source) usedTerms() (fresh [dictionaryCount]*dictionary, renumber [dict
 	return fresh, renumber
 }
 
-// inUse tells of each term whether an item that is alive has it.
+// inUse reports for each term whether a live item has it.
 func (s *Source) inUse() (used [dictionaryCount][]bool) {
 	for d, old := range s.dictionaries {
 		used[d] = make([]bool, old.len())

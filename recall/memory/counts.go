@@ -10,13 +10,12 @@ import (
 
 var _ recall.Counter = (*Source)(nil)
 
-// counted are the items of a view that readers have clicked or liked of late, and
-// what bounds them by block, so that the segment need not know what changes with
-// every click. It is immutable.
+// counted holds the recently clicked or liked items of a view and their bounds by block. It is
+// separate from the segment because it changes with every click. It is immutable.
 type counted struct {
 	items       []uint32 // ascending
 	entries     []countedItem
-	block, tail []highest // of each block, and of each block and all behind it
+	block, tail []highest // per block, and per block with all later ones
 }
 
 type countedItem struct {
@@ -24,7 +23,7 @@ type countedItem struct {
 	highest
 }
 
-// highest is log10(1 + count) at the latest act: counts only fall from there.
+// highest is log10(1 + count) at the latest act, an upper bound because counts then only fall.
 type highest struct{ log2h, log2d float64 }
 
 func (h highest) or(other highest) highest {
@@ -61,7 +60,7 @@ func (s *Source) SetCounts(counts map[string]feed.Counts) {
 	s.views = views
 }
 
-// find finds the item that is alive under the id.
+// find returns the live item with the id.
 func (s *Source) find(id string) (view int, item uint32, ok bool) {
 	for i := range s.views {
 		if item, ok := s.views[i].find(id); ok && !s.views[i].isDead(item) {
@@ -71,7 +70,7 @@ func (s *Source) find(id string) (view int, item uint32, ok bool) {
 	return 0, 0, false
 }
 
-// viewOf is the view of a new segment: its items keep their counts.
+// viewOf returns the view of a new segment, whose items keep their counts.
 func (s *Source) viewOf(seg *segment) view {
 	found := map[uint32]feed.Counts{}
 	if seg.len() < len(s.counts) {
@@ -90,8 +89,8 @@ func (s *Source) viewOf(seg *segment) view {
 	return view{segment: seg, counted: (*counted)(nil).with(seg.len(), found)}
 }
 
-// with returns the list with other counts of some of a segment's n items; nil where
-// it is empty.
+// with returns the list with changed counts for some of the segment's n items, or nil if the
+// result is empty.
 func (c *counted) with(n int, changes map[uint32]feed.Counts) *counted {
 	type pair struct {
 		item  uint32
@@ -135,7 +134,7 @@ func (c *counted) bound(blocks int) {
 	}
 }
 
-// of returns the counts of an item, and whether it is on the list.
+// of returns the counts of an item. ok reports whether it has any.
 func (c *counted) of(item uint32) (counts feed.Counts, ok bool) {
 	if c == nil {
 		return counts, false
@@ -147,7 +146,7 @@ func (c *counted) of(item uint32) (counts feed.Counts, ok bool) {
 	return counts, ok
 }
 
-// openCounts goes to the first item from at on that has counts.
+// openCounts moves to the first item with counts from at on.
 func (w *walker) openCounts(at uint32) {
 	w.counted, w.nextCounted = nil, 0
 	if w.plan.counts && w.view.counted != nil {
@@ -156,8 +155,7 @@ func (w *walker) openCounts(at uint32) {
 	}
 }
 
-// raised are the highest popularity factors in a block, and from it on, where the
-// ones that are given are those without live popularity.
+// raised adds live popularity to the highest popularity factors in a block and from it on.
 func (w *walker) raised(block uint32, inBlock, behind float64) (float64, float64) {
 	if w.counted == nil {
 		return inBlock, behind
@@ -165,7 +163,7 @@ func (w *walker) raised(block uint32, inBlock, behind float64) (float64, float64
 	return inBlock + w.plan.raise(w.counted.block[block]), behind + w.plan.raise(w.counted.tail[block])
 }
 
-// raise is the contribution of live popularity to a factor.
+// raise returns the contribution of live popularity to a popularity factor.
 func (p *plan) raise(h highest) float64 {
 	return p.ranking.Popularity2h*h.log2h + p.ranking.Popularity2d*h.log2d
 }
@@ -179,14 +177,14 @@ func (w *walker) touchCounted(at, stop uint32) {
 	}
 }
 
-// skipCounted drops the items before at.
+// skipCounted skips the items before at.
 func (w *walker) skipCounted(at uint32) {
 	for w.nextCounted < len(w.counted.items) && w.counted.items[w.nextCounted] < at {
 		w.nextCounted++
 	}
 }
 
-// countsOf finds what is counted of an item, of rising ones; nil: nothing.
+// countsOf returns the counts of an item, or nil. It must be called with ascending items.
 func (w *walker) countsOf(item uint32) *countedItem {
 	if w.counted == nil {
 		return nil
@@ -198,8 +196,8 @@ func (w *walker) countsOf(item uint32) *countedItem {
 	return &w.counted.entries[w.nextCounted]
 }
 
-// liveFactor is the popularity factor of an item with counts whose
-// log10(1 + popularity) is given, in the order of [feed.Ranking.PopularityFactor].
+// liveFactor returns the popularity factor of an item with counts, where log is its
+// log10(1 + popularity). It sums in the order of [feed.Ranking.PopularityFactor].
 func (p *plan) liveFactor(c *feed.Counts, log float64) float64 {
 	n2h, n2d := c.At(p.origin)
 	return 1 + p.ranking.Popularity2h*feed.LogCount(n2h) + p.ranking.Popularity2d*feed.LogCount(n2d) + p.ranking.PopularityWeight*log

@@ -8,7 +8,7 @@ import (
 	"github.com/freshet/freshet/feed/words"
 )
 
-// dictionary numbers terms from 0 in the order they were first seen.
+// dictionary numbers terms from 0 in the order of their first use.
 type dictionary struct {
 	numbers map[string]uint32
 	names   []string
@@ -25,16 +25,15 @@ func (d *dictionary) add(name string) uint32 {
 	return n
 }
 
-// drafter cuts a batch of items into terms. Terms that are new go into
-// dictionaries of its own, numbered on from the source's: readers must not see
-// them yet.
+// drafter splits a batch of items into terms. New terms go into separate dictionaries, whose
+// numbers continue the source's, because queries must not see them yet.
 type drafter struct {
 	source *Source
 	added  [dictionaryCount]dictionary
-	terms  []uint32 // where those of the next field go; a large piece that many items share
+	terms  []uint32 // backing array of the following fields, shared by many items
 }
 
-// all drafts the items; of items with one id it drafts the last.
+// all drafts the items; if an id occurs several times, it drafts the last.
 func (d *drafter) all(items []feed.Item) []draft {
 	for i := range d.added {
 		d.added[i] = *newDictionary()
@@ -60,7 +59,7 @@ func (d *drafter) all(items []feed.Item) []draft {
 	return drafts
 }
 
-// tags are folded and in ascending order, each once: one that is written twice is one tag.
+// tags returns the folded tags in ascending order, without duplicates.
 func (d *drafter) tags(tags []string) []uint32 {
 	start := len(d.terms)
 	for _, tag := range terms.FoldAll(tags) {
@@ -71,7 +70,7 @@ func (d *drafter) tags(tags []string) []uint32 {
 	return numbers
 }
 
-// name is a field of one term, or none.
+// name returns the terms of a field with one term or none.
 func (d *drafter) name(text string) []uint32 {
 	start := len(d.terms)
 	if text != "" {
@@ -88,8 +87,8 @@ func (d *drafter) words(text string) []uint32 {
 	return d.take(start)
 }
 
-// take answers what was found since start. Where append moved the piece, fields
-// found before keep the old one.
+// take returns the terms added since start. If append reallocated, earlier fields keep the old
+// array.
 func (d *drafter) take(start int) []uint32 {
 	found := d.terms[start:len(d.terms):len(d.terms)]
 	if cap(d.terms)-len(d.terms) < 64 {

@@ -33,7 +33,8 @@ func (s *Source) Explain(ctx context.Context, q feed.Query, ids []string) ([]rec
 	return out, nil
 }
 
-// factors says what each interest, keyword and learned feature of the query adds to an item.
+// factors returns the contribution of each interest, keyword and learned feature of the query
+// to an item's score.
 func (p *plan) factors(s *segment, item uint32) recall.Factors {
 	f := recall.Factors{
 		Known: true, Group: s.group(item), UpdateTime: s.times[item],

@@ -7,13 +7,13 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// fieldOf is the field that learned features of a kind are looked for in.
+// fieldOf maps a kind of learned feature to the field that is searched for it.
 var fieldOf = map[feed.FeatureKind]int{
 	feed.FeatureTag: tagField, feed.FeatureAuthor: authorField, feed.FeatureLang: langField, feed.FeatureWord: titleField,
 }
 
-// addLearned adds a feature that some item has: what speaks for items to what adds, and what
-// speaks against them to what lowers.
+// addLearned adds a feature that some item has: to gainers if it raises relevance, to lowerers
+// if it lowers it.
 func (p *plan) addLearned(s *Source, l *recall.Learned) {
 	g := gainer{field: fieldOf[l.Kind], weight: l.Score, learned: l}
 	if l.Kind == feed.FeatureWord {
@@ -31,16 +31,16 @@ func (p *plan) addLearned(s *Source, l *recall.Learned) {
 	}
 }
 
-var _ [64 - feed.MaxLearned]struct{} // a bit for each
+var _ [64 - feed.MaxLearned]struct{} // one bit for each
 
-// lowering are the lowerers of a view, and which of them the items of a block have.
+// lowering holds the lowerers of a view and, per item of a block, the set of those that match.
 type lowering struct {
-	lists []list            // of each lowerer, the items that may have it
-	has   [blockSize]uint64 // per item of the block: a bit for each lowerer
-	any   bool              // a bit is set
+	lists []list            // per lowerer, the items that may match
+	has   [blockSize]uint64 // per item of the block, one bit per lowerer
+	any   bool              // some bit is set
 }
 
-// openLowering finds the lists of what speaks against items.
+// openLowering opens the list of each lowerer.
 func (w *walker) openLowering(at uint32) {
 	w.lowering.lists = w.lowering.lists[:0]
 	for _, g := range w.plan.lowerers {
@@ -50,7 +50,7 @@ func (w *walker) openLowering(at uint32) {
 	}
 }
 
-// lower notes what speaks against the items of a block.
+// lower records which lowerers match the items of a block.
 func (w *walker) lower(at, stop uint32) {
 	for i := range w.lowering.lists {
 		l := &w.lowering.lists[i]
@@ -64,7 +64,7 @@ func (w *walker) lower(at, stop uint32) {
 	}
 }
 
-// raiseAgain forgets what speaks against the items of a block.
+// raiseAgain clears the matches of a block.
 func (w *walker) raiseAgain() {
 	if w.lowering.any {
 		clear(w.lowering.has[:])
@@ -72,8 +72,8 @@ func (w *walker) raiseAgain() {
 	}
 }
 
-// lowered is the product of the factors of what speaks against an item, in the order of
-// the query, so that it has the same rounding in every round.
+// lowered returns the product of the factors of the lowerers that match an item. They are
+// multiplied in the order of the query, so the rounding is the same in every round.
 func (w *walker) lowered(item uint32) float64 {
 	factor := 1.0
 	for has := w.lowering.has[item%blockSize]; has != 0; has &= has - 1 {

@@ -9,44 +9,44 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// plan is a query with everything looked up that does not depend on an item.
-// What adds to the relevance is in a fixed order, what adds the most first, so that
-// a sum has the same rounding in every round.
+// plan is a query after all lookups that do not depend on an item. Gainers are sorted by
+// weight, the largest first, and this order is fixed, so that a sum has the same rounding in
+// every round.
 type plan struct {
 	query    *feed.Query
 	ranking  feed.Ranking
 	curve    *feed.DecayFunc
 	origin   int64
 	since    int64
-	bounded  bool    // since counts
-	counts   bool    // so does live popularity
-	after    *cursor // nil: the first round
+	bounded  bool    // since applies
+	counts   bool    // live popularity counts
+	after    *cursor // nil in the first round
 	gainers  []gainer
-	tags     []uint32 // the terms of interests and of learned features that are no words, for gainers
-	lowerers []gainer // at most 64, that multiply by the factor of what was learned
+	tags     []uint32 // the terms of interests and of learned features other than words, for gainers
+	lowerers []gainer // at most 64; they multiply by a learned factor
 
 	mutedAuthors map[string]bool
 	mutedItems   map[string]bool
 	mutedTags    []uint32
 	langs        terms.Langs
-	lastLang     string // of the item looked at last,
-	readsLast    bool   // and whether the reader reads it: most items are in few languages
+	lastLang     string // of the item checked last
+	readsLast    bool   // whether the reader reads lastLang: most items are in few languages
 }
 
-// gainer is an interest, a learned feature, or a keyword in one of its fields, and
-// what it adds: to an item that has the tag, author or language, or the terms one after the other in the title, or in the
-// summary and not in the title.
+// gainer is an interest, a learned feature, or a keyword in one of its fields, with its gain.
+// It matches an item that has the tag, author or language, or that has the terms next to each
+// other in the title, or in the summary but not in the title.
 type gainer struct {
 	terms   []uint32
 	field   int
 	weight  float64
-	keyword int // number of the keyword, from 1; 0: it is none
+	keyword int // number of the keyword, from 1; 0 for others
 
 	name    string          // of the interest or keyword
-	learned *recall.Learned // nil: it was declared
+	learned *recall.Learned // nil if it is declared
 }
 
-// take takes the state to work on and looks up the query's terms in it.
+// take returns the current views and looks up the query's terms in the dictionaries.
 func (p *plan) take(s *Source, q *feed.Query) []view {
 	*p = plan{query: q, ranking: q.Ranking, curve: q.Ranking.Decay.Func(), origin: q.Origin.Unix(), gainers: p.gainers[:0], tags: p.tags[:0], lowerers: p.lowerers[:0]}
 	p.counts = q.Ranking.Popularity2h > 0 || q.Ranking.Popularity2d > 0
@@ -85,7 +85,7 @@ func (p *plan) take(s *Source, q *feed.Query) []view {
 	return s.views
 }
 
-// words looks up the tokens of a keyword; false: no item has all of them.
+// words returns the term numbers of tokens. It returns false if one of them is in no item.
 func (s *Source) words(tokens []string) ([]uint32, bool) {
 	numbers := s.dictionaries[wordDictionary].numbers
 	found := make([]uint32, len(tokens))
@@ -106,7 +106,7 @@ func (p *plan) addKeyword(number int, terms []uint32, k *recall.Keyword) {
 	}
 }
 
-// set returns the words as a set; nil of none.
+// set returns the words as a set, or nil if there are none.
 func set(words []string) map[string]bool {
 	if len(words) == 0 {
 		return nil
@@ -118,8 +118,8 @@ func set(words []string) map[string]bool {
 	return all
 }
 
-// popularity is the factor for an item without counts whose log10(1 + popularity)
-// is given.
+// popularity returns the popularity factor of an item without counts, where log is its
+// log10(1 + popularity).
 func (p *plan) popularity(log float64) float64 { return 1 + p.ranking.PopularityWeight*log }
 
 // refuses reports whether mutes or languages exclude the item.

@@ -14,8 +14,8 @@ import (
 
 var _ recall.Popular = (*Source)(nil)
 
-// Popular implements [recall.Popular]. It looks at every item of the spans; its only
-// errors are those of ctx.
+// Popular implements [recall.Popular]. It scans every item of the spans; its only errors are
+// those of ctx.
 func (s *Source) Popular(ctx context.Context, spans []recall.Span, n int) ([][]recall.PopularItem, error) {
 	s.mu.RLock()
 	views := s.views
@@ -30,7 +30,7 @@ func (s *Source) Popular(ctx context.Context, spans []recall.Span, n int) ([][]r
 	return lists, nil
 }
 
-// popular is the list of one span.
+// popular returns the list of one span.
 func popular(views []view, span recall.Span, n int) []recall.PopularItem {
 	var best mostPopular
 	for i := range views {
@@ -46,17 +46,17 @@ func popular(views []view, span recall.Span, n int) []recall.PopularItem {
 	return best.items
 }
 
-// mostPopular collects items and throws the least popular away now and then.
+// mostPopular collects items and removes the least popular from time to time.
 type mostPopular struct {
 	items []recall.PopularItem
-	least float64 // log10(1 + reactions) that an item must have to be among the best
+	least float64 // log10(1 + reactions) of the n-th item so far; items with less are rejected
 }
 
 func (b *mostPopular) offer(v *view, item uint32, n int) {
 	if v.popularity[item] < b.least {
 		return
 	}
-	// Popularity is whole, so it comes back whole.
+	// Popularity is an integer, so rounding restores it exactly.
 	reactions := math.Round(math.Pow(10, v.popularity[item]) - 1)
 	b.items = append(b.items, recall.PopularItem{
 		ID: v.ids.at(item), Group: v.group(item), UpdateTime: v.times[item], Reactions: reactions,
@@ -66,7 +66,7 @@ func (b *mostPopular) offer(v *view, item uint32, n int) {
 	}
 }
 
-// keep keeps the n best, in order.
+// keep sorts the items and truncates them to the n best.
 func (b *mostPopular) keep(n int) {
 	slices.SortFunc(b.items, func(x, y recall.PopularItem) int {
 		return cmp.Or(cmp.Compare(y.Reactions, x.Reactions), cmp.Compare(y.UpdateTime, x.UpdateTime), strings.Compare(x.ID, y.ID))
@@ -75,6 +75,6 @@ func (b *mostPopular) keep(n int) {
 		b.items = b.items[:n]
 	}
 	if len(b.items) == n && n > 0 {
-		b.least = math.Log10(1 + b.items[n-1].Reactions) // as the index has it
+		b.least = math.Log10(1 + b.items[n-1].Reactions) // the same formula as in the index
 	}
 }

@@ -16,7 +16,8 @@ import (
 var walkers = sync.Pool{New: func() any { return new(walker) }}
 
 // Recall implements [recall.Source]. Its only errors are those of ctx and
-// [recall.ErrBadCursor]. The origin counts in whole seconds, as items' times do.
+// [recall.ErrBadCursor]. The origin is truncated to whole seconds, the resolution of items'
+// times.
 func (s *Source) Recall(ctx context.Context, q feed.Query) (recall.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return recall.Result{}, fmt.Errorf("recall from memory: %w", err)
@@ -36,7 +37,7 @@ func (s *Source) Recall(ctx context.Context, q feed.Query) (recall.Result, error
 	defer w.release()
 	views := w.plan.take(s, &q)
 	w.plan.after = after
-	w.top.reset(views, q.N+1) // one more, to know whether there is another round
+	w.top.reset(views, q.N+1) // one more, to detect whether there is another round
 	for i := range views {
 		if err := w.walk(ctx, i, &views[i]); err != nil {
 			return recall.Result{}, fmt.Errorf("recall from memory: %w", err)
@@ -46,7 +47,7 @@ func (s *Source) Recall(ctx context.Context, q feed.Query) (recall.Result, error
 	return w.result(q.N), nil
 }
 
-// result copies the best out of the walker.
+// result copies the best candidates out of the walker.
 func (w *walker) result(n int) recall.Result {
 	best := w.top.kept
 	more := len(best) > n
@@ -68,8 +69,8 @@ func (w *walker) result(n int) recall.Result {
 	return out
 }
 
-// release gives the walker back without what it held of the index and the
-// query, which would otherwise outlive them.
+// release returns the walker to the pool. It clears references to the index and the query,
+// which the pool would otherwise keep alive.
 func (w *walker) release() {
 	w.view, w.counted, w.top.views, w.plan.query = nil, nil, nil, nil
 	w.plan.after, w.plan.mutedAuthors, w.plan.mutedItems, w.plan.mutedTags = nil, nil, nil, nil
@@ -81,16 +82,16 @@ func (w *walker) release() {
 	walkers.Put(w)
 }
 
-// cursor is the place of the last candidate of a round in the order of all
-// candidates: the next round begins behind it.
+// cursor is the position of a round's last candidate in the order of all candidates; the next
+// round starts after it.
 type cursor struct {
 	score float32
 	time  int64
 	id    string
 }
 
-// cursorVersion is the first byte of a cursor, so that another source's cursor
-// or an older form is refused.
+// cursorVersion is the first byte of a cursor, so that cursors of another source or of an older
+// format are rejected.
 const cursorVersion = 'm'
 
 const cursorHead = 1 + 4 + 8 // version, score, time; the id follows

@@ -7,8 +7,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// The fields that are searched. Tags are numbered by one dictionary, the words
-// of titles and summaries by another, authors and languages by a third.
+// The searched fields. Tags share one dictionary, the words of titles and summaries another,
+// authors and languages a third.
 const (
 	tagField = iota
 	titleField
@@ -27,36 +27,36 @@ const (
 
 var dictionaryOf = [fieldCount]int{tagDictionary, wordDictionary, wordDictionary, nameDictionary, nameDictionary}
 
-// blockSize is the number of items the walk takes at a time.
+// blockSize is the number of items that the walk processes at a time.
 const blockSize = 1024
 
-// segment is an immutable index over some items, newest first, items of one
-// second by id. Items are numbered by their place.
+// segment is an immutable index over some items, newest first; items of the same second are
+// sorted by id. An item's number is its position.
 type segment struct {
 	times      []int64   // update_time
-	popularity []float64 // log10(1 + popularity), what the formula needs of it
+	popularity []float64 // log10(1 + popularity), as used by the formula
 	ids        column
-	groups     column // empty: the id is the group
+	groups     column // empty if the id is the group
 	authors    column
 	langs      column
 	sites      column // of the links
 	firstTags  column
 	stories    column // sketches of the titles
 	fields     [fieldCount]field
-	slots      []uint32  // hash table by id: item + 1, 0 is free
+	slots      []uint32  // hash table by id: item + 1; 0 marks a free slot
 	blockPop   []float64 // highest popularity of each block
-	tailPop    []float64 // highest popularity of each block and all behind it
-	grouped    bool      // some item names a group
+	tailPop    []float64 // highest popularity of each block and all later ones
+	grouped    bool      // some item has a group
 }
 
-// field is one searched field, by item and by term. The terms of a text are its
-// tokens in their order, with repeats, so that phrases can be told; those of the
-// tags are each there once, in ascending order.
+// field is one searched field, indexed by item and by term. The terms of a text are its tokens
+// in order, with repeats, so that phrases can be matched; the terms of the tags are distinct
+// and in ascending order.
 type field struct {
-	itemStarts []uint32 // where each item's terms begin, and the end
+	itemStarts []uint32 // start of each item's terms, then the end
 	itemTerms  []uint32 // terms of each item
 	terms      []uint32 // terms of the segment, ascending
-	starts     []uint32 // where each term's items begin, and the end
+	starts     []uint32 // start of each term's items, then the end
 	items      []uint32 // items of each term, ascending
 }
 
@@ -74,7 +74,7 @@ func (f *field) of(item uint32) []uint32 {
 	return f.itemTerms[f.itemStarts[item]:f.itemStarts[item+1]]
 }
 
-// has reports whether the terms follow one another in the item's text.
+// has reports whether the terms are adjacent, in this order, in the item's text.
 func (f *field) has(item uint32, phrase []uint32) bool {
 	text := f.of(item)
 	for i, first := range text {
@@ -87,7 +87,7 @@ func (f *field) has(item uint32, phrase []uint32) bool {
 
 func (s *segment) len() int { return len(s.times) }
 
-// group returns the item's group, or its id where it has none.
+// group returns the item's group, or its id if it has none.
 func (s *segment) group(item uint32) string {
 	if g := s.groups.at(item); g != "" {
 		return g
@@ -95,7 +95,7 @@ func (s *segment) group(item uint32) string {
 	return s.ids.at(item)
 }
 
-// traits returns the properties that a page with the item is varied by.
+// traits returns the item's properties that are used to vary a page.
 func (s *segment) traits(item uint32) feed.Traits {
 	return feed.Traits{Author: s.authors.at(item), Site: s.sites.at(item), Tag: s.firstTags.at(item), Story: s.stories.at(item)}
 }
@@ -119,7 +119,7 @@ func (s *segment) hashIDs() {
 		size *= 2
 	}
 	if size == s.len() {
-		size *= 2 // a full table would never end a search
+		size *= 2 // in a full table a search would never end
 	}
 	s.slots = make([]uint32, size)
 	mask := uint64(size - 1)
@@ -145,14 +145,13 @@ func (s *segment) boundPopularity() {
 	}
 }
 
-// view is a segment and which of its items have been replaced or deleted
-// since, and which have live popularity. It is immutable too: marking an item
-// dead makes a new view.
+// view is a segment with the set of its items that have been replaced or deleted, and the live
+// popularity of its items. It is immutable too: marking an item dead creates a new view.
 type view struct {
 	*segment
-	dead      []uint64 // a bit per item; nil: none
+	dead      []uint64 // one bit per item; nil if all are live
 	deadCount int
-	counted   *counted // the items with counts, dead ones too; nil: none
+	counted   *counted // the items with counts, including dead ones; nil if there are none
 }
 
 func (v *view) isDead(item uint32) bool {
@@ -161,7 +160,7 @@ func (v *view) isDead(item uint32) bool {
 
 func (v *view) live() int { return v.len() - v.deadCount }
 
-// without returns the view with more items dead.
+// without returns the view with more dead items.
 func (v view) without(items []uint32) view {
 	dead := slices.Clone(v.dead)
 	if dead == nil {
@@ -173,11 +172,11 @@ func (v view) without(items []uint32) view {
 	return view{segment: v.segment, dead: dead, deadCount: v.deadCount + len(items), counted: v.counted}
 }
 
-// column holds one string per item in one allocation: a million small strings
-// would each cost a header and a pointer for the collector to follow.
+// column stores one string per item in one allocation: a million small strings would each cost
+// a header, and a pointer for the garbage collector to follow.
 type column struct {
 	text string
-	ends []uint32 // where each string ends; it begins where the one before ends
+	ends []uint32 // end of each string, which is also the start of the next
 }
 
 func (c *column) at(i uint32) string {
@@ -187,7 +186,7 @@ func (c *column) at(i uint32) string {
 	return c.text[c.ends[i-1]:c.ends[i]]
 }
 
-// columnWriter collects a column.
+// columnWriter builds a column.
 type columnWriter struct {
 	text []byte
 	ends []uint32

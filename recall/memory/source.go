@@ -1,12 +1,10 @@
-// Package memory recalls from an inverted index in this process. It finds
-// exactly what scoring every item would find, and looks only at those that can
-// still enter the answer: relevance is bounded, decay falls with age, so a
-// walk back in time ends early.
+// Package memory recalls from an inverted index in this process. It finds exactly the
+// candidates that scoring every item would find, but scores only items that can still enter the
+// answer: relevance is bounded and decay falls with age, so a walk back in time ends early.
 //
-// The index is a few immutable segments. A write makes a small new segment and
-// marks what it replaces as dead in the old ones; now and then segments are
-// merged. Readers never wait for any of that: they work on the list of
-// segments that stood when they began.
+// The index consists of a few immutable segments. A write creates a small new segment and marks
+// the replaced items dead in the old ones; from time to time segments are merged. Queries never
+// wait for this: they use the list of segments that was current when they started.
 package memory
 
 import (
@@ -21,25 +19,24 @@ var (
 	_ recall.Indexer = (*Source)(nil)
 )
 
-// batchSize is how many items become one segment when they come in bulk. It
-// bounds how long publishing them holds readers back.
+// batchSize is the number of items that become one segment in a bulk write. It bounds how long
+// publishing them blocks queries.
 const batchSize = 8192
 
-// Source is an in-process recall index. Make it with [New]; it is safe for
-// concurrent use.
+// Source is an in-process recall index, created by [New]. It is safe for concurrent use.
 type Source struct {
-	writing sync.Mutex   // held by the one writer
-	mu      sync.RWMutex // held for a moment, to publish a state or to take it
+	writing sync.Mutex   // held by the only writer
+	mu      sync.RWMutex // held briefly, to publish a state or to read it
 
-	// What readers see, guarded by mu. The slice of views is never changed in
-	// place. The writer reads these without mu, since only it writes them.
+	// Read by queries, guarded by mu. The slice of views is never modified in place. The writer
+	// reads these without mu, because only it writes them.
 	views        []view
 	dictionaries [dictionaryCount]*dictionary
 
-	// The writer's own.
+	// Used by the writer only.
 	scratch scratch
-	counts  map[string]feed.Counts // by id, of the items that are alive and have some
-	vacuums int                    // the number of terms at which to look for unused ones
+	counts  map[string]feed.Counts // by id, of the live items that have counts
+	vacuums int                    // the number of terms at which to check for unused ones
 }
 
 // New returns an empty index.
@@ -51,12 +48,11 @@ func New() *Source {
 	return s
 }
 
-// Name is "memory".
+// Name returns "memory".
 func (s *Source) Name() string { return "memory" }
 
-// Upsert adds items, replacing those with the same id; of two items with one
-// id the later wins. They are visible when it returns. A large batch becomes
-// visible bit by bit.
+// Upsert adds items and replaces those with the same id; if an id occurs several times, the
+// last one wins. The items are visible when it returns. A large batch becomes visible in parts.
 func (s *Source) Upsert(items []feed.Item) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -91,7 +87,7 @@ func (s *Source) upsert(items []feed.Item) {
 	s.compact()
 }
 
-// locate finds where the ids are alive now: per view, the items.
+// locate returns the current items with the ids, per view.
 func (s *Source) locate(ids []string) map[int][]uint32 {
 	found := map[int][]uint32{}
 	for _, id := range ids {
@@ -102,8 +98,7 @@ func (s *Source) locate(ids []string) map[int][]uint32 {
 	return found
 }
 
-// publish makes a new segment visible and the replaced items invisible, in one
-// step.
+// publish makes a new segment visible and the replaced items invisible, atomically.
 func (s *Source) publish(added *segment, replaced map[int][]uint32, names *[dictionaryCount]dictionary) {
 	if added == nil && len(replaced) == 0 {
 		return
@@ -131,7 +126,7 @@ func (s *Source) publish(added *segment, replaced map[int][]uint32, names *[dict
 	s.views = views
 }
 
-// extend takes new terms into the dictionaries.
+// extend adds new terms to the dictionaries.
 func (s *Source) extend(names *[dictionaryCount]dictionary) {
 	for d := range s.dictionaries {
 		for _, name := range names[d].names {

@@ -15,19 +15,18 @@ type entry struct {
 	time  int64
 }
 
-// top keeps the best entries, one of each group. New ones are collected and
-// sorted in now and then: that is cheaper than a heap, which would move
-// entries for each of them.
+// top holds the best entries, one per group. New entries are collected and merged in batches:
+// that is cheaper than a heap, which would move entries for each new one.
 type top struct {
 	views   []view
 	need    int
 	kept    []entry // the best so far, in order, at most need
-	fresh   []entry // since kept was made, in any order
-	spare   []entry // where the next kept is written
+	fresh   []entry // added since kept was built, in any order
+	spare   []entry // buffer for the next kept
 	keys    []uint64
 	sorted  []entry
 	groups  map[string]entry
-	grouped bool // some item names a group
+	grouped bool // some item has a group
 	stale   bool // some entry is no longer the best of its group
 }
 
@@ -59,11 +58,10 @@ func (t *top) compare(a, b entry) int {
 	return strings.Compare(t.id(a), t.id(b))
 }
 
-// full reports whether an entry has to beat another to get in.
+// full reports whether a new entry must beat an existing one to enter.
 func (t *top) full() bool { return len(t.kept) == t.need }
 
-// mayEnter reports whether an item of at most this score, no newer than time,
-// could get in.
+// mayEnter reports whether an item with at most this score, no newer than time, could enter.
 func (t *top) mayEnter(score float32, time int64) bool {
 	if len(t.kept) < t.need {
 		return true
@@ -72,7 +70,7 @@ func (t *top) mayEnter(score float32, time int64) bool {
 	return score > worst.score || score == worst.score && time >= worst.time
 }
 
-// push offers an item that passed every filter.
+// push adds an item that passed every filter.
 func (t *top) push(e entry) {
 	if t.full() && t.compare(e, t.kept[t.need-1]) > 0 {
 		return
@@ -90,22 +88,22 @@ func (t *top) push(e entry) {
 	t.fresh = append(t.fresh, e)
 }
 
-// settle sorts in what was collected, if that is worth it by now.
+// settle merges the collected entries if there are enough of them.
 func (t *top) settle() {
 	if n := len(t.fresh); !t.full() && len(t.kept)+n >= t.need || n > t.need/4 {
 		t.finish()
 	}
 }
 
-// ripe reports whether it is worth it before the end of a block: so much was collected
-// that what comes has something better to beat.
+// ripe reports whether merging pays off before the end of a block: enough entries were
+// collected to raise the bar for the following ones.
 func (t *top) ripe() bool { return len(t.fresh) > t.need/4 && len(t.kept)+len(t.fresh) >= t.need }
 
-// sort sorts what was collected. The scores are most of what there is to compare, and
-// numbers are sorted faster than entries.
+// sort sorts the collected entries. It sorts integers made from the scores first, which is
+// faster than sorting entries, and compares entries only on equal scores.
 func (t *top) sort() {
 	t.keys, t.sorted = t.keys[:0], t.sorted[:0]
-	for i := range t.fresh { // a score is not negative, so its bits are in its order
+	for i := range t.fresh { // a score is not negative, so its bits sort as the score does
 		t.keys = append(t.keys, uint64(^math.Float32bits(t.fresh[i].score))<<32|uint64(i))
 	}
 	slices.Sort(t.keys)
@@ -125,7 +123,7 @@ func (t *top) sort() {
 	t.fresh, t.sorted = t.sorted, t.fresh
 }
 
-// finish sorts in what was collected.
+// finish merges the collected entries into kept.
 func (t *top) finish() {
 	t.sort()
 	out := t.spare[:0]

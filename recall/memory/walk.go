@@ -8,57 +8,54 @@ import (
 	"strings"
 )
 
-// walker finds the best items of one view after the other.
+// walker finds the best items, one view after the other.
 //
-// In a view it goes back in time, a block of items at a time. Bounds keep the
-// work small, each of them relevance × decay at the newest item × highest
-// popularity, against the worst of the best items so far:
-//   - nothing from here on can get in: the view is done;
-//   - nothing of this block can get in: the block is skipped;
-//   - no item without a matching term can get in: only the items on the lists
-//     of the query's terms are looked at, and blocks without any are jumped,
-//     all at once if that holds for the blocks behind too;
-//   - no item can get in that is only on the lists that add the least: those are
-//     asked about items of the other lists alone. Decay falls and the worst of the
-//     best rises, so they become more along the way. Source: MaxScore, by Turtle
-//     and Flood, "Query evaluation: strategies and optimizations", 1995.
+// In a view it goes back in time, one block of items at a time. Bounds reduce the work. Each
+// bound is relevance × decay at the newest item × highest popularity, compared with the worst
+// of the best items so far:
+//   - no item from here on can enter: the view is done;
+//   - no item of this block can enter: the block is skipped;
+//   - no item without a matching term can enter: only the items on the lists of
+//     the query's terms are checked, and blocks without any are skipped, all at
+//     once if that holds for the later blocks too;
+//   - no item that is only on the lists with the smallest gains can enter: those
+//     lists are read only for items of the other lists. As decay falls and the worst
+//     of the best rises, this applies to more and more lists. Source: MaxScore, by
+//     Turtle and Flood, "Query evaluation: strategies and optimizations", 1995.
 //
-// Live popularity raises the bounds of the blocks that have items with counts. Where
-// those could get in without being on a list that the others must be on, they are
-// looked at, too.
+// Live popularity raises the bounds of blocks that contain items with counts. If those items
+// could enter without being on a required list, they are checked too.
 //
-// What was learned against features only lowers a score, so that all of these bounds
-// hold as they are.
+// Lowerers only reduce a score, so all of these bounds remain valid.
 type walker struct {
 	plan    plan
 	top     top
-	lists   []list                 // that add the most first
-	most    []float64              // base and what the lists from a place on can add; at the end, base
-	gain    [blockSize]float64     // per item of the block: what the lists add
-	touched [blockSize / 64]uint64 // which items of the block are on a list
+	lists   []list                 // the largest gain first
+	most    []float64              // base + total gain of the lists from a position on; the last is base
+	gain    [blockSize]float64     // per item of the block: the gain from the lists
+	touched [blockSize / 64]uint64 // the items of the block that are on a list
 
-	lowering lowering // what was learned against items
+	lowering lowering // the lowerers and their matches
 
 	viewIndex int32
 	view      *view
 
-	counted     *counted // of the view; nil: live popularity does not count in it
-	nextCounted int      // the first of its items that was not passed yet
+	counted     *counted // of the view; nil if live popularity does not count in it
+	nextCounted int      // index of its first item that was not passed yet
 
-	lastTime int64   // the time decay is known for: that of the item looked at or a newer one
-	decay    float64 // its decay
+	lastTime int64   // the time that decay was computed for, not before that of the current item
+	decay    float64 // decay at lastTime
 }
 
-// list holds the remaining items that may match an interest or a keyword.
+// list holds the remaining items that may match a gainer.
 type list struct {
 	gainer
 	items []uint32
-	// instead is the gain of the same keyword in the summary: an item gets one of the two.
+	// instead is the gain of the same keyword in the summary; an item gets only one of the two.
 	instead float64
 }
 
-// slack makes up for sums and products being rounded in another order in a
-// bound than in a score.
+// slack compensates for the different rounding of sums and products in a bound and in a score.
 const slack = 1 + 1e-12
 
 func (w *walker) walk(ctx context.Context, index int, v *view) error {
@@ -87,7 +84,7 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 		need := w.needed(tail, factor, at)
 		counted := highest > factor && w.needed(tail, highest, at) > need
 		if !counted && need <= len(w.lists) && w.nextListed(at, need) >= stop {
-			// A later block may have an item popular enough.
+			// A later block may have an item with enough popularity.
 			if at = stop; tail <= len(w.lists) {
 				at = max(stop, w.nextListed(at, tail))
 			}
@@ -106,9 +103,9 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 	return nil
 }
 
-// needed is how many of the lists, from the first on, an item from at on must be
-// on one of to get in with this popularity factor: 0 says that none can get in, one
-// more than there are lists that it need not be on any. n is known to be enough.
+// needed returns how many of the first lists matter: with this popularity factor, an item from
+// at on can enter only if it is on one of them. 0 means that none can enter, one more than the
+// number of lists that it need not be on any. n is an upper bound.
 func (w *walker) needed(n int, popularity float64, at uint32) int {
 	factor := w.decay * popularity * slack
 	for n > 0 && !w.top.mayEnter(float32(w.most[n-1]*factor), w.view.times[at]) {
@@ -117,7 +114,7 @@ func (w *walker) needed(n int, popularity float64, at uint32) int {
 	return n
 }
 
-// open finds the lists of the view.
+// open opens the lists of the view.
 func (w *walker) open(at uint32) {
 	w.lists = w.lists[:0]
 	for _, g := range w.plan.gainers {
@@ -139,8 +136,8 @@ func (w *walker) open(at uint32) {
 	}
 }
 
-// pair tells the list of a keyword in the title what the one in the summary adds.
-// It comes before that: it adds no less.
+// pair sets the summary gain of a keyword on its list for the title. That list comes first,
+// because its gain is not smaller.
 func (w *walker) pair(summary *gainer) {
 	for i := range w.lists {
 		if l := &w.lists[i]; l.keyword == summary.keyword && l.field == titleField {
@@ -149,8 +146,8 @@ func (w *walker) pair(summary *gainer) {
 	}
 }
 
-// candidates are the items that have the rarest of the terms; none where another
-// term is in no item.
+// candidates returns the items that have the rarest of the terms, or none if another term is in
+// no item.
 func (f *field) candidates(terms []uint32) (fewest []uint32) {
 	for i, term := range terms {
 		items := f.postings(term)
@@ -164,8 +161,7 @@ func (f *field) candidates(terms []uint32) (fewest []uint32) {
 	return fewest
 }
 
-// skipTo drops the items before at. It looks near by first, and in wider and wider
-// steps.
+// skipTo drops the items before at, by galloping search.
 func (l *list) skipTo(at uint32) {
 	step := 1
 	for step < len(l.items) && l.items[step] < at {
@@ -188,8 +184,7 @@ func (l *list) take(stop uint32) (item uint32, ok bool) {
 	return item, true
 }
 
-// nextListed returns the first item from at on that is on one of the first n
-// lists.
+// nextListed returns the first item from at on that is on one of the first n lists.
 func (w *walker) nextListed(at uint32, n int) uint32 {
 	next := uint32(w.view.len())
 	for i := range w.lists[:n] {
@@ -202,10 +197,9 @@ func (w *walker) nextListed(at uint32, n int) uint32 {
 	return next
 }
 
-// gather adds up, for the items of a block, what the lists give them: all items
-// of the first need lists, which are touched, and of those alone what the others
-// add, and the items touched before. The sum is always in the order of the lists, so that it has the same
-// rounding in every round.
+// gather sums the gains of a block's items. It adds all items of the first need lists and marks
+// them as touched; the other lists add only to touched items. The sum follows the order of the
+// lists, so the rounding is the same in every round.
 func (w *walker) gather(at, stop uint32, need int) {
 	first := at / blockSize * blockSize
 	need = min(need, len(w.lists))
@@ -236,12 +230,12 @@ func (w *walker) gather(at, stop uint32, need int) {
 	}
 }
 
-// fewLeft is how many items of a block are looked up in a list one by one, rather
-// than met while going through it.
+// fewLeft is the number of items up to which a list is searched for each of them instead of
+// being scanned.
 const fewLeft = 16
 
-// matches reports whether a candidate has what the list is of: all terms of a
-// keyword, one after the other, and in the summary only what the title lacks.
+// matches reports whether a candidate of the list matches: it has all terms of a keyword, next
+// to each other, and for the summary the title does not match too.
 func (w *walker) matches(l *list, item uint32) bool {
 	fields := &w.view.fields
 	if len(l.terms) > 1 && !fields[l.field].has(item, l.terms) {
@@ -250,8 +244,8 @@ func (w *walker) matches(l *list, item uint32) bool {
 	return l.field != summaryField || !fields[titleField].has(item, l.terms)
 }
 
-// narrow leaves touched only what can get in with the most that is still to come,
-// the base included, and returns how many that are.
+// narrow keeps as touched only the items that can still enter with at most most (base included)
+// in addition to their gain, and returns their number.
 func (w *walker) narrow(first uint32, most float64) (left int) {
 	factor, counted := w.decay*slack, w.nextCounted
 	for word, set := range w.touched {
@@ -270,11 +264,11 @@ func (w *walker) narrow(first uint32, most float64) (left int) {
 			}
 		}
 	}
-	w.nextCounted = counted // the same items are gone through again
+	w.nextCounted = counted // the same items are visited again
 	return left
 }
 
-// lookUp adds what a list adds to the items touched.
+// lookUp adds a list's gain to the touched items by searching the list for each.
 func (w *walker) lookUp(l *list, first uint32) {
 	for word, set := range w.touched {
 		for ; set != 0; set &= set - 1 {
@@ -287,7 +281,7 @@ func (w *walker) lookUp(l *list, first uint32) {
 	}
 }
 
-// complete does the same by going through the list.
+// complete does the same as lookUp by scanning the list.
 func (w *walker) complete(l *list, at, stop uint32) {
 	first := at / blockSize * blockSize
 	l.skipTo(at)
@@ -299,8 +293,8 @@ func (w *walker) complete(l *list, at, stop uint32) {
 	}
 }
 
-// sweep scores the items of a block, all of them or those on a list, and
-// leaves gain and touched empty.
+// sweep scores all items of a block, or only those that are touched, and clears gain and
+// touched.
 func (w *walker) sweep(at, stop uint32, everyItem bool) {
 	base := w.plan.ranking.Base
 	first := at / blockSize * blockSize
@@ -321,8 +315,8 @@ func (w *walker) sweep(at, stop uint32, everyItem bool) {
 	}
 }
 
-// offer scores an item and hands it to top if it may get in. The decay of the item
-// before, which is not older, is tried first: one of its own costs exponentials.
+// offer scores an item and passes it to top if it may enter. It first tries the decay of the
+// previous item, which is not older: computing its own costs exponentials.
 func (w *walker) offer(item uint32, relevance float64) {
 	v := w.view
 	time, popularity := v.times[item], w.plan.popularity(v.popularity[item])
@@ -350,8 +344,8 @@ func (w *walker) offer(item uint32, relevance float64) {
 	}
 }
 
-// given reports whether an earlier round gave the item out: it is not behind
-// the cursor.
+// given reports whether an earlier round returned the item, that is, it is not after the
+// cursor.
 func (w *walker) given(score float32, time int64, item uint32) bool {
 	c := w.plan.after
 	switch {

@@ -1,6 +1,6 @@
-// Package promotion is the source of home for what is promoted. It keeps the
-// promotions of the social store in this process, with what the engine must know of
-// what they promote, and chooses among those that run by their weights.
+// Package promotion is home's source of promoted items. It caches the promotions of the social
+// store in this process, with the required data of the promoted items, and draws among the
+// running ones by weight.
 package promotion
 
 import (
@@ -20,26 +20,26 @@ import (
 )
 
 const (
-	// refreshEvery is how old what a server knows of promotions gets.
+	// refreshEvery is the maximum age of the cached promotions.
 	refreshEvery = 5 * time.Second
 	// refreshWithin bounds one refresh.
 	refreshWithin = 30 * time.Second
-	// itemBatch is how many items are read at once.
+	// itemBatch is the number of items read in one call.
 	itemBatch = 500
-	// remember is how long acts on what was promoted count after its end: as long as
+	// remember is how long acts on a promoted item count after the promotion's end: as long as
 	// the counts remember that it was shown.
 	remember = events.OnceDays * 24 * time.Hour
 )
 
-// Items reads what is promoted, posts included. A catalog.Catalog does; a post is
-// there where it is public. Errors wrap catalog.ErrUnavailable.
+// Items reads the promoted items, including posts. A catalog.Catalog implements it; it returns
+// a post only if the post is public. Errors wrap catalog.ErrUnavailable.
 type Items interface {
 	Docs(ctx context.Context, ids []string) ([]feed.Doc, error)
 }
 
-// List reads the promotions. [social.Promotions] is one.
+// List reads the promotions. [social.Promotions] implements it.
 type List interface {
-	// PromotionsUntil lists by id all that end after a time. Errors wrap
+	// PromotionsUntil lists, ordered by id, all promotions that end after a time. Errors wrap
 	// [social.ErrUnavailable].
 	PromotionsUntil(ctx context.Context, after time.Time) ([]social.Promotion, error)
 }
@@ -47,12 +47,12 @@ type List interface {
 // Config tunes a Source.
 type Config struct {
 	Clock feed.Clock
-	Log   *slog.Logger // nil: nothing is logged
-	Tells recall.Tells // nil: the content of an item always tells whether a reader refuses it
+	Log   *slog.Logger // nil disables logging
+	Tells recall.Tells // nil means that item content always decides whether a reader refuses it
 }
 
-// Source proposes what is promoted. It is a [recall.Proposer], safe for concurrent
-// use, and asks no store for a proposal.
+// Source proposes promoted items. It is a [recall.Proposer], safe for concurrent use, and calls
+// no store to make a proposal.
 type Source struct {
 	list  List
 	items Items
@@ -62,13 +62,13 @@ type Source struct {
 
 var _ recall.Proposer = (*Source)(nil)
 
-// known holds the promotions as they were last read. It is immutable.
+// known holds the promotions of the last read. It is immutable.
 type known struct {
-	items  [][]*promoted // all promotions of one item together, by id
+	items  [][]*promoted // the promotions grouped by item
 	byItem map[string][]*promoted
 }
 
-// promoted is a promotion and what it promotes.
+// promoted is a promotion with its item.
 type promoted struct {
 	social.Promotion
 	content
@@ -77,8 +77,7 @@ type promoted struct {
 	langs             terms.Langs // of its readers
 }
 
-// New returns a source that knows nothing until it is refreshed: by [Source.Run], or
-// [Source.Refresh].
+// New returns a source without promotions; [Source.Run] or [Source.Refresh] reads them.
 func New(list List, items Items, cfg Config) *Source {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -88,8 +87,8 @@ func New(list List, items Items, cfg Config) *Source {
 	return s
 }
 
-// Run refreshes every five seconds until ctx ends, and logs when that begins to
-// fail. What is known goes on meanwhile, each promotion until its end.
+// Run refreshes every five seconds until ctx ends, and logs when refreshing starts to fail.
+// Until it works again, the known promotions continue, each to its end.
 func (s *Source) Run(ctx context.Context) {
 	failing := repeat.Failing{Fails: "promotions cannot be read now; those that are known go on", Again: "promotions are read again"}
 	repeat.Now(ctx, refreshEvery, func(ctx context.Context) {
@@ -99,10 +98,10 @@ func (s *Source) Run(ctx context.Context) {
 	})
 }
 
-// Refresh reads the promotions, and what those promote that run or are about to.
-// Errors wrap [social.ErrUnavailable] where the promotions could not be read; then
-// nothing changes. They are those of [Items] where the items could not be; then those
-// that are known stay as they were, and the others are not proposed.
+// Refresh reads the promotions, and the items of those that run or begin soon. If the
+// promotions cannot be read, the error wraps [social.ErrUnavailable] and nothing changes. If
+// the items cannot be read, the error is that of [Items]; items already known stay as they
+// were, and the others are not proposed.
 func (s *Source) Refresh(ctx context.Context) error {
 	now := s.cfg.Clock()
 	list, err := s.list.PromotionsUntil(ctx, now.Add(-remember))
@@ -111,7 +110,7 @@ func (s *Source) Refresh(ctx context.Context) error {
 	}
 	wanted := map[string]bool{}
 	for _, p := range list {
-		// Those that begin before the next refresh may have been read.
+		// Include those that begin before the next refresh has completed.
 		if p.Until > now.Unix() && p.From <= now.Add(2*refreshEvery).Unix() {
 			wanted[p.ItemID] = true
 		}
@@ -121,15 +120,15 @@ func (s *Source) Refresh(ctx context.Context) error {
 	return err
 }
 
-// read reads items by their ids. Those that cannot be read are as they were;
-// those that do not exist are left out.
+// read reads items by their ids. If the read fails, known items stay as they were. Items that
+// do not exist are left out.
 func (s *Source) read(ctx context.Context, wanted map[string]bool) (map[string]content, error) {
 	items := make(map[string]content, len(wanted))
 	before := s.known.Load().byItem
 	var failed error
 	for batch := range slices.Chunk(slices.Sorted(maps.Keys(wanted)), itemBatch) {
 		var docs []feed.Doc
-		if failed == nil { // a catalog that is down is asked once
+		if failed == nil { // a catalog that is down is queried only once
 			docs, failed = s.items.Docs(ctx, batch)
 		}
 		for i, id := range batch {
@@ -143,14 +142,14 @@ func (s *Source) read(ctx context.Context, wanted map[string]bool) (map[string]c
 	return items, failed
 }
 
-// content is the part of an item that promotions need; the zero one: it does not exist, or
+// content is the part of an item that promotions need. It is zero if the item does not exist or
 // was not read.
 type content struct {
 	item     feed.Item
 	proposal recall.Proposal
 }
 
-// contentOf is that of a document; none of one that cannot be read.
+// contentOf returns the content of a document, or zero if it cannot be parsed.
 func contentOf(doc feed.Doc) content {
 	it, err := doc.Item()
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// Propose implements [recall.Proposer]: what runs at q.Origin and is for the agent,
-// in an order drawn at random without replacement, each item by the weights of its
-// promotions. The order follows from the agent and the origin.
+// Propose implements [recall.Proposer]. It returns the items whose promotions run at q.Origin
+// and target the agent, drawn at random without replacement, each by the total weight of its
+// promotions. The order depends only on the agent and the origin.
 //
-// The draw gives each item the key −ln(u)/w, with u uniform in (0, 1): the order of
-// the keys is that of drawing one after the other in proportion to w (Efraimidis and
-// Spirakis, "Weighted random sampling with a reservoir", 2006).
+// The draw gives each item the key −ln(u)/w, with u uniform in (0, 1). Sorting by key is
+// equivalent to drawing items one after the other in proportion to w (Efraimidis and Spirakis,
+// "Weighted random sampling with a reservoir", 2006).
 func (s *Source) Propose(ctx context.Context, q feed.Query) (recall.Proposals, error) {
 	if err := ctx.Err(); err != nil {
 		return recall.Proposals{}, err
@@ -42,9 +42,9 @@ func (s *Source) Propose(ctx context.Context, q feed.Query) (recall.Proposals, e
 	}), nil
 }
 
-// Guests returns what proposes to the guest feed: what is for everybody, in an order that
-// changes when drawn tells another time. So it is the same on every server that knows the
-// same promotions and time.
+// Guests returns the proposer of the guest feed. It proposes the untargeted promotions, in an
+// order that changes when drawn returns another time, so it is the same on every server with
+// the same promotions and time.
 func (s *Source) Guests(drawn func() time.Time) recall.Proposer { return guests{s, drawn} }
 
 type guests struct {
@@ -52,16 +52,16 @@ type guests struct {
 	drawn func() time.Time
 }
 
-// Propose implements [recall.Proposer]. Of q it uses Origin and N, and it has no error.
+// Propose implements [recall.Proposer]. It uses only Origin and N of q and never fails.
 func (g guests) Propose(_ context.Context, q feed.Query) (recall.Proposals, error) {
 	drawn := g.of.known.Load().draw(mix(uint64(g.drawn().Unix())), q.Origin, func(p *promoted) bool { return !p.Targeted() })
 	out := page(drawn, 0, q.N, func(*promoted) bool { return true })
-	out.Next = "" // nobody asks for more
+	out.Next = "" // no caller asks for a further round
 	return out, nil
 }
 
-// page is n of those that may be shown, one of each group, without the first ones. Where
-// promotions change between two rounds, a group may come again, or be passed over.
+// page returns n of the items that may be shown, one per group, after skipping the first ones.
+// If promotions change between two rounds, a group may be repeated or skipped.
 func page(drawn []*promoted, after, n int, shown func(*promoted) bool) (out recall.Proposals) {
 	groups := map[string]bool{}
 	for _, p := range drawn {
@@ -81,7 +81,7 @@ func page(drawn []*promoted, after, n int, shown func(*promoted) bool) (out reca
 	return out
 }
 
-// draw puts the items in order whose promotions run at a time and are wanted.
+// draw orders the items that have a running and wanted promotion at a time.
 func (k *known) draw(seed uint64, at time.Time, wanted func(*promoted) bool) []*promoted {
 	type drawing struct {
 		*promoted
@@ -107,14 +107,15 @@ func (k *known) draw(seed uint64, at time.Time, wanted func(*promoted) bool) []*
 	return order
 }
 
-// Chosen names the promotion by which an agent is shown an item: of several for it
-// that run at a time, one by their weights, the same each time. false: none runs.
+// Chosen returns the promotion that an item shown to an agent is attributed to. Of several that
+// run at the time and target the agent, one is drawn by weight, the same each time. ok is false
+// if none runs.
 func (s *Source) Chosen(agent string, profile *feed.Profile, item string, at time.Time) (id string, ok bool) {
 	r, seed := newReader(profile), mix(hashOf(agent))
 	best, least, forReader := "", math.Inf(1), false
 	for _, p := range s.known.Load().byItem[item] {
-		// What was for the reader when the page was made may not be any more: then one
-		// of those that run was it.
+		// The reader may no longer match the promotion that the page was made with. Then it was
+		// one of those that run.
 		is := r.isFor(p)
 		if !p.Runs(at) || forReader && !is {
 			continue
@@ -129,8 +130,7 @@ func (s *Source) Chosen(agent string, profile *feed.Profile, item string, at tim
 	return best, best != ""
 }
 
-// About lists the promotions of an item, those included that have ended in the last
-// days.
+// About lists the promotions of an item, including those that ended in the last days.
 func (s *Source) About(item string) (ids []string) {
 	for _, p := range s.known.Load().byItem[item] {
 		ids = append(ids, p.ID)
@@ -138,9 +138,9 @@ func (s *Source) About(item string) (ids []string) {
 	return ids
 }
 
-// reader holds the properties of a reader that promotions are targeted by.
+// reader holds the properties of a reader that promotions can target.
 type reader struct {
-	tags  map[string]bool // folded: interests, and what was learned
+	tags  map[string]bool // folded: interests and learned tags
 	langs []string        // of the profile
 }
 
@@ -157,7 +157,7 @@ func newReader(p *feed.Profile) reader {
 	return r
 }
 
-// isFor reports whether the promotion is for the reader.
+// isFor reports whether the promotion targets the reader.
 func (r *reader) isFor(p *promoted) bool {
 	interested := func(tag string) bool { return r.tags[tag] }
 	reads := func(lang string) bool { return terms.LangKey(lang) != "" && p.langs.Take(lang) }
@@ -165,7 +165,7 @@ func (r *reader) isFor(p *promoted) bool {
 		(len(p.Langs) == 0 || slices.ContainsFunc(r.langs, reads))
 }
 
-// key draws an exponentially distributed number of rate weight.
+// key returns an exponentially distributed number of rate weight.
 func key(seed, hash uint64, weight float64) float64 {
 	u := (float64(mix(seed^hash)>>11) + 0.5) / (1 << 53) // in (0, 1)
 	return -math.Log(u) / weight
@@ -185,8 +185,8 @@ func hashOf(text string) uint64 {
 	return h.Sum64()
 }
 
-// States tells of each of some promotions whether it is chosen from at a time, and if
-// not, why. It reads what they promote; the errors are those of [Items.Docs].
+// States reports for each promotion whether it takes part in the draw at a time, and if not,
+// why. It reads the promoted items; the errors are those of [Items.Docs].
 func States(ctx context.Context, items Items, list []social.Promotion, at time.Time) ([]social.PromotionState, error) {
 	states := make([]social.PromotionState, 0, len(list))
 	for part := range slices.Chunk(list, itemBatch) {

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// decays are decays of several curves, of every shape, with the floor above,
-// within and below what they add up to.
+// decays returns decays of several curves, of every shape, with the floor above, within and
+// below the range of their sum.
 func decays() map[string]feed.Decay {
 	gauss := feed.Curve{Shape: "gauss", Scale: 12 * time.Minute, Decay: 0.5, Weight: 0.56}
 	slow := feed.Curve{Shape: "gauss", Scale: 120 * time.Hour, Decay: 0.5, Weight: 0.42}
@@ -54,7 +54,7 @@ func curves(t *testing.T, open Open) {
 	t.Run("by hand", func(t *testing.T) { curvesByHand(t, open) })
 }
 
-// curvesByHand compares with numbers worked out on paper.
+// curvesByHand compares scores with values calculated by hand.
 func curvesByHand(t *testing.T, open Open) {
 	s := open(t, []feed.Item{
 		{ID: "now", Title: "t", UpdateTime: ago(0)},
@@ -92,8 +92,8 @@ func curvesByHand(t *testing.T, open Open) {
 	}
 }
 
-// legal draws parameters up to their bounds: every score is finite and not
-// negative, and every item of the query comes.
+// legal draws parameters up to their limits. Every score must be finite and not negative, and
+// every item of the query must be recalled.
 func legal(t *testing.T, open Open) {
 	items := library()
 	s := open(t, items)

@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// explained asks the source behind s what the items' scores are made of.
+// explained returns the factors of items from the source behind s.
 func explained(t *testing.T, s recall.Source, q feed.Query, ids []string) []recall.Factors {
 	t.Helper()
 	e, ok := recall.Direct(s).(recall.Explainer)
@@ -24,8 +24,7 @@ func explained(t *testing.T, s recall.Source, q feed.Query, ids []string) []reca
 	return factors
 }
 
-// assertMakesScore checks that the factors are those of the candidate and that
-// their product is its score.
+// assertMakesScore checks the candidate's factors and that their product is its score.
 func assertMakesScore(t *testing.T, q feed.Query, c feed.Candidate, f recall.Factors) {
 	t.Helper()
 	require.True(t, f.Known, c.ID)
@@ -56,7 +55,7 @@ func explanations(t *testing.T, open Open) {
 	t.Run("what is not recalled", func(t *testing.T) { explainedAnyway(t, open) })
 }
 
-// explainedByHand compares with numbers worked out on paper, those of byHand.
+// explainedByHand compares with values calculated by hand, those of byHand.
 func explainedByHand(t *testing.T, open Open) {
 	s := open(t, []feed.Item{
 		{ID: "fresh", Title: "alpha beta", Summary: "Gamma, beta", UpdateTime: ago(30 * time.Minute), Tags: []string{"x"}},
@@ -118,8 +117,8 @@ func explainedProducts(t *testing.T, open Open) {
 	}
 }
 
-// explainedAnyway asks for what no recall finds, and expects the factors it
-// would have.
+// explainedAnyway explains items that no recall returns; they must have the same factors as if
+// they were recalled.
 func explainedAnyway(t *testing.T, open Open) {
 	items := library()
 	s := open(t, items)
@@ -148,8 +147,8 @@ func explainedAnyway(t *testing.T, open Open) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
-// ExplainParity compares what two sources that hold the same items say of the
-// first candidates, on queries of every kind at the given origin.
+// ExplainParity compares the explanations of two sources that hold the same items, for the
+// first candidates of queries of every kind at the given origin.
 func ExplainParity(t *testing.T, a, b recall.Source, origin time.Time) {
 	for _, tc := range parityQueries() {
 		t.Run(tc.name, func(t *testing.T) {
@@ -171,13 +170,14 @@ func assertSameFactors(t *testing.T, id string, a, b recall.Factors) {
 	assertSameGains(t, id, a.Keywords, b.Keywords)
 	assert.InEpsilon(t, a.Relevance, b.Relevance, parityTolerance, id)
 	assert.InEpsilon(t, a.Score, b.Score, parityTolerance, id)
-	// What is not a float32 in either of them is the same to the bit.
+	// Values that are not float32 in either source must be identical.
 	a.Tags, a.Keywords, a.Relevance, a.Score = nil, nil, 0, 0
 	b.Tags, b.Keywords, b.Relevance, b.Score = nil, nil, 0, 0
 	assert.Equal(t, a, b, id)
 }
 
-// assertSameGains compares by name: near scores may stand in another order.
+// assertSameGains compares by name, because gains with nearly equal scores may be in a
+// different order.
 func assertSameGains(t *testing.T, id string, a, b []feed.Gain) {
 	t.Helper()
 	require.Len(t, b, len(a), "%s: %v and %v", id, a, b)

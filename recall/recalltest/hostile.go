@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hostileTexts: what is syntax to a source's own language of queries is a text, in items
-// and in profiles. It finds and filters what has it, and nothing else. Titles are plain, as the
-// reference needs them.
+// hostileTexts tests that texts that are syntax in a source's query language are plain texts in
+// items and in profiles: they match and filter the items that have them, and nothing else.
+// Titles are plain words, as the reference requires.
 func hostileTexts(t *testing.T, open Open) {
 	var items []feed.Item
 	for i, text := range testenv.HostileTexts {

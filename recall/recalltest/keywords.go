@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// keywords says by hand which texts a keyword stands in.
+// keywords lists by hand which texts match a keyword.
 func keywords(t *testing.T, open Open) {
 	texts := map[string]string{
 		"cpp": "Modern C++ in 2026", "cpp17": "What C++17 brought", "c": "C is enough", "csharp": "Why C#, and not Java?", "fsharp": "f#",

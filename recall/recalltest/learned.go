@@ -16,15 +16,15 @@ func lesson(kind feed.FeatureKind, value string, evidence float64) feed.LearnedF
 	return feed.LearnedFeature{Feature: feed.Feature{Kind: kind, Value: value}, Evidence: evidence}
 }
 
-// learning is the ranking of the suite with weights for what was learned; of each
-// other weight, so that none passes for another.
+// learning returns the suite's ranking with weights for learned features, all different so that
+// none can be mistaken for another.
 func learning() feed.Ranking {
 	r := ranking()
 	r.Learned = feed.LearnedWeights{Tags: 0.5, Author: 1.5, Lang: 0.25, Words: 4, Negative: 0.75, HalfLife: 10 * 365 * 24 * time.Hour}
 	return r
 }
 
-// lessons returns the interests inferred for a reader of the library.
+// lessons returns the learned interests of a reader of the library.
 func lessons() feed.Learned {
 	return feed.Learned{At: ago(time.Hour), Features: []feed.LearnedFeature{
 		lesson("tag", "go", 3), lesson("word", "streams", 2), lesson("author", "bob", 1), lesson("lang", "de", 1), lesson("word", "nowhere", 1),
@@ -40,7 +40,7 @@ func learned(t *testing.T, open Open) {
 	half.Learned.HalfLife = time.Hour
 	words, all := learning(), learning()
 	words.Learned = feed.LearnedWeights{Words: 1, HalfLife: time.Hour}
-	all.Learned.Tags, all.Learned.Words = 100, 100 // more than a declared interest in all
+	all.Learned.Tags, all.Learned.Words = 100, 100 // more than a declared interest in total
 	for name, q := range map[string]feed.Query{
 		"alone":              {Ranking: learning()},
 		"off":                {Ranking: ranking()},
@@ -68,7 +68,7 @@ func learned(t *testing.T, open Open) {
 	t.Run("raised", func(t *testing.T) { raisedNeverLowers(t, s, items) })
 }
 
-// learnedByHand compares with numbers worked out on paper.
+// learnedByHand compares with values calculated by hand.
 func learnedByHand(t *testing.T, open Open) {
 	s := open(t, []feed.Item{
 		{ID: "all", Title: "Alpha of 天气 and beta", Summary: "gamma", UpdateTime: ago(0), Tags: []string{"x", "y"}, AuthorID: "ann", Lang: "en"},
@@ -83,7 +83,8 @@ func learnedByHand(t *testing.T, open Open) {
 		lesson("word", "gamma", -2), lesson("author", "bob", -2), lesson("lang", "de", -2),
 	}}})
 	q.Ranking.Learned = feed.LearnedWeights{Tags: 1, Words: 2, Author: 0.5, Negative: 0.8, HalfLife: time.Hour}
-	// Half is left: of 4 it is 2, of which 1 − 2^−2; of 2 it is 1, of which 1 − 2^−1.
+	// One half-life has passed. Evidence 4 is now 2 and counts 1 − 2^−2; evidence 2 is now 1
+	// and counts 1 − 2^−1.
 	want := map[string]float64{
 		"all":     0.1 + 0.1*1*0.75 + 2*0.1*2*0.5 + 0.1*0.5*0.5,
 		"none":    0.1,
@@ -107,7 +108,7 @@ func learnedByHand(t *testing.T, open Open) {
 	assert.InEpsilon(t, want["against"], f[2].Relevance, 1e-12)
 }
 
-// mostLearned asks with all that a reader can have, at the bounds of the weights.
+// mostLearned queries with the maximum number of features, at the limits of the weights.
 func mostLearned(t *testing.T, s recall.Source, items []feed.Item) {
 	q := query(50, feed.Profile{Interests: map[string]float64{}})
 	for i := range feed.MaxInterests {
@@ -139,8 +140,8 @@ func mostLearned(t *testing.T, s recall.Source, items []feed.Item) {
 	}
 }
 
-// largestProfile asks with the largest profile that is legal, by a ranking that has
-// everything: all of it is one query, within what a search engine takes.
+// largestProfile queries with the largest legal profile and a ranking that uses everything. It
+// is a single query and must be within the limits of a search engine.
 func largestProfile(t *testing.T, s recall.Source, items []feed.Item) {
 	q := query(50, feed.Profile{Interests: map[string]float64{}})
 	p := &q.Profile
@@ -150,7 +151,7 @@ func largestProfile(t *testing.T, s recall.Source, items []feed.Item) {
 	p.Interests["go"], p.Interests["data"] = 1, 2
 	delete(p.Interests, "tag0")
 	delete(p.Interests, "tag1")
-	for i := range feed.MaxKeywords { // each character is a token, and no two keywords are alike
+	for i := range feed.MaxKeywords { // each character is a token, and all keywords differ
 		term := make([]rune, feed.MaxKeywordsLength/feed.MaxKeywords)
 		for n := range term {
 			term[n] = rune(0x4e00 + i*len(term) + n)
@@ -191,8 +192,8 @@ func largestProfile(t *testing.T, s recall.Source, items []feed.Item) {
 	explained(t, s, q, []string{got[0].ID})
 }
 
-// raisedNeverLowers raises one thing after the other, at random: no item that has
-// it has a lower score for it.
+// raisedNeverLowers raises random features one at a time: no item that has the feature may get
+// a lower score.
 func raisedNeverLowers(t *testing.T, s recall.Source, items []feed.Item) {
 	rnd := rand.New(rand.NewPCG(3, 12))
 	for range 40 {

@@ -13,8 +13,8 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// livePopularity checks what acts on items change. A source that is no
-// [recall.Counter] ranks as if there were none, whatever their weights.
+// livePopularity checks the effect of acts on items. A source that is not a [recall.Counter]
+// must rank as if there were no acts, whatever their weights.
 func livePopularity(t *testing.T, open Open) {
 	items := library()
 	s := open(t, items)
@@ -58,7 +58,7 @@ type liveCheck struct {
 	counts  map[string]feed.Counts
 }
 
-// assert checks the ranking by the acts so far, whole and of the first three.
+// assert checks the ranking by the acts so far, in full and for the first three candidates.
 func (l *liveCheck) assert(t *testing.T) {
 	t.Helper()
 	live := map[string]Live{}
@@ -77,7 +77,7 @@ func (l *liveCheck) assert(t *testing.T) {
 	assertLive(t, l.items, live, first, recallAll(t, l.source, first).Candidates)
 }
 
-// act counts an act on an item, which never lowers it.
+// act counts an act on an item, which must not lower its score.
 func (l *liveCheck) act(t *testing.T, id string, at time.Time) {
 	t.Helper()
 	l.acts[id] = append(l.acts[id], at.Unix())
@@ -94,8 +94,8 @@ func (l *liveCheck) explain(t *testing.T, id string) recall.Factors {
 	return explained(t, l.source, l.q, []string{id})[0]
 }
 
-// newVersion checks that a newer version of an item keeps its counts, and that one which
-// comes after it was deleted has none.
+// newVersion checks that a newer version of an item keeps its counts, and that an item that is
+// added again after a deletion has none.
 func (l *liveCheck) newVersion(t *testing.T) {
 	t.Helper()
 	indexer := recall.Direct(l.source).(recall.Indexer)
@@ -112,7 +112,7 @@ func (l *liveCheck) newVersion(t *testing.T) {
 	l.assert(t)
 }
 
-// liveAt is the definition: each act counts 2^(−age/half-life).
+// liveAt implements the definition: each act counts 2^(−age/half-life).
 func liveAt(acts []int64, origin time.Time) (live Live) {
 	for _, at := range acts {
 		age := float64(origin.Unix() - at)

@@ -12,19 +12,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// strangeWeights are legal weights of interests and keywords, ascending: those
-// that a float32 holds as 0 are among them.
+// strangeWeights are legal weights of interests and keywords, ascending, including some that
+// are 0 as float32.
 var strangeWeights = []float64{0, math.SmallestNonzeroFloat64, 1e-300, 1e-46, 1e-39, 1e-30, 1e-9, 0.1, 0.5, 1, 2, 99.9999, 100}
 
-// strangeTerms are legal terms that a search engine, a tokenizer or JSON could
-// take for something else.
+// strangeTerms are legal terms that a search engine, a tokenizer or JSON could misinterpret.
 var strangeTerms = []string{
 	"go", "GO", "streams", "go streams", "streams of data", "the", "of the", "C++", "xC++x", ".NET.", "news", "a long title",
 	`"go"`, `go\`, `\"`, "*", "go*", "title:go", "go AND rust", "(go OR", "~2", "\x00", " ", "\t\n", "🚀", "e\u0301", "\u0301", "\u202b\u05e9\u05dc\u05d5\u05dd\u202c",
 	"天气 go", "天", "\ufdfa", "go\u200dgo", "_id", "now/d",
 }
 
-// strangeProfile draws a legal profile.
+// strangeProfile returns a random legal profile.
 func strangeProfile(rnd *rand.Rand) feed.Profile {
 	p := feed.Profile{Interests: map[string]float64{}}
 	weight := func() float64 { return strangeWeights[rnd.IntN(len(strangeWeights))] }
@@ -37,9 +36,9 @@ func strangeProfile(rnd *rand.Rand) feed.Profile {
 	return p
 }
 
-// strangeProfiles: whatever a legal profile says, every item comes that it does
-// not exclude, best first, with a score that is finite, above 0 and at most what
-// all its weights could make of it.
+// strangeProfiles tests that for any legal profile every item that it does not exclude is
+// recalled, best first, with a finite score above 0 and at most the maximum that all its
+// weights allow.
 func strangeProfiles(t *testing.T, open Open) {
 	items := library()
 	s := open(t, items)
@@ -65,8 +64,7 @@ func strangeProfiles(t *testing.T, open Open) {
 	}
 }
 
-// raised: of a profile with one weight raised no item has a lower score than
-// before.
+// raised tests that raising one weight of a profile lowers no item's score.
 func raised(t *testing.T, open Open) {
 	items := library()
 	s := open(t, items)
@@ -97,7 +95,7 @@ func raised(t *testing.T, open Open) {
 	t.Run("a place is never lost", func(t *testing.T) { raisedPlace(t, s, items) })
 }
 
-// raisedPlace raises the interest in each item's tags and looks where it stands.
+// raisedPlace raises the interest in each item's tags and checks the item's place.
 func raisedPlace(t *testing.T, s recall.Source, items []feed.Item) {
 	for _, it := range items {
 		if it.UpdateTime > origin.Unix() {
@@ -107,7 +105,8 @@ func raisedPlace(t *testing.T, s recall.Source, items []feed.Item) {
 			last := len(items)
 			for _, w := range strangeWeights {
 				q := query(50, feed.Profile{Interests: map[string]float64{"data": 1, tag: w}, Keywords: feed.Keywords("streams", "go")})
-				// One item alone has what is raised: others with the tag may gain by it, too.
+				// Only one of the items has the raised tag, because others with it may gain
+				// too.
 				place := slices.Index(ids(withoutTag(recallAll(t, s, q).Candidates, items, tag, it.ID)), it.ID)
 				require.GreaterOrEqual(t, place, 0)
 				require.LessOrEqual(t, place, last, "%s falls when %s is raised to %v", it.ID, tag, w)
@@ -117,7 +116,7 @@ func raisedPlace(t *testing.T, s recall.Source, items []feed.Item) {
 	}
 }
 
-// withoutTag leaves out the others that have a tag.
+// withoutTag removes the other items that have the tag.
 func withoutTag(candidates []feed.Candidate, items []feed.Item, tag, but string) []feed.Candidate {
 	return slices.DeleteFunc(slices.Clone(candidates), func(c feed.Candidate) bool {
 		i := slices.IndexFunc(items, func(it feed.Item) bool { return it.ID == c.ID })

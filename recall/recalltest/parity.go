@@ -10,14 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// parityTolerance is how far two sources' scores of an item may be apart,
-// relative to them; nearer scores are a tie.
+// parityTolerance is the maximum relative difference of two sources' scores of an item; scores
+// that differ by less are a tie.
 const parityTolerance = 1e-4
 
-// Parity compares two sources that hold the same items, on queries of every
-// kind at the given origin: the same items in the same order, but for ties.
+// Parity compares two sources that hold the same items, with queries of every kind at the given
+// origin: they must return the same items in the same order, except for ties.
 //
-// What the first source ranks highest is muted item by item in a last query.
+// It also mutes the groups of every second one of the first source's best items.
 func Parity(t *testing.T, a, b recall.Source, origin time.Time) {
 	t.Run("muted items", func(t *testing.T) { mutedParity(t, a, b, origin) })
 	t.Run("one Gaussian", func(t *testing.T) { parity(t, a, b, origin, ranking().Decay) })
@@ -127,7 +127,7 @@ func parityQueries() []parityQuery {
 	}
 }
 
-// learnedOfPosts holds interests that a reader of such posts may have.
+// learnedOfPosts are learned interests that a reader of such posts may have.
 var learnedOfPosts = feed.Learned{At: 1_400_000_000, Features: []feed.LearnedFeature{
 	lesson("word", "python", 9), lesson("tag", "github.com", 8), lesson("word", "the", 7), lesson("lang", "en", 6), lesson("author", "ingve", 5),
 	lesson("word", "golang", 4), lesson("word", "c++", 3), lesson("author", "jonbaer", -8), lesson("tag", "medium.com", -4), lesson("word", "startup", -3),

@@ -16,8 +16,8 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// popularItems are items with few different times and counts, so that many are equal
-// in both, and some with very large ones.
+// popularItems returns items with few different times and counts, so that many are equal in
+// both, and a few very large counts.
 func popularItems() []feed.Item {
 	draw := rand.New(rand.NewPCG(7, 7))
 	items := make([]feed.Item, 300)
@@ -36,7 +36,7 @@ func popularItems() []feed.Item {
 	return slices.CompactFunc(items, func(a, b feed.Item) bool { return a.ID == b.ID })
 }
 
-// Popular returns the list that [recall.Popular] makes of these items.
+// Popular returns the list that [recall.Popular] must return for these items.
 func Popular(items []feed.Item, span recall.Span, n int) []recall.PopularItem {
 	var list []recall.PopularItem
 	for _, it := range items {

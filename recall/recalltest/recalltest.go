@@ -1,6 +1,5 @@
-// Package recalltest is the conformance suite of recall sources: what
-// [recall.Source] promises, as tests. It also holds the reference the sources
-// are compared with.
+// Package recalltest is the conformance suite for implementations of [recall.Source]. It also
+// contains the reference implementation that sources are compared with.
 package recalltest
 
 import (
@@ -15,19 +14,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Open returns a source that recalls from exactly these items.
+// Open returns a source that holds exactly these items.
 type Open func(t *testing.T, items []feed.Item) recall.Source
 
-// tolerance is how far a score may be from the formula, relative to it:
-// backends compute in float32.
+// tolerance is the maximum relative error of a score: backends compute in float32.
 const tolerance = 1e-5
 
-// origin is the now of most queries of the suite.
+// origin is the origin of most queries of the suite.
 var origin = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
 func ago(d time.Duration) int64 { return origin.Add(-d).Unix() }
 
-// ranking is the default ranking of the product.
+// ranking returns the product's default ranking.
 func ranking() feed.Ranking {
 	return feed.Ranking{
 		Base: 0.1, KeywordsSummary: 0.5,
@@ -39,7 +37,7 @@ func query(n int, p feed.Profile) feed.Query {
 	return feed.Query{Profile: p, Ranking: ranking(), Origin: origin, N: n}
 }
 
-// Run tests the contract on sources that open makes.
+// Run tests the contract on sources made by open.
 func Run(t *testing.T, open func(t *testing.T, items []feed.Item) recall.Source) {
 	for name, test := range map[string]func(*testing.T, Open){
 		"scores": scores, "hand": byHand, "order": order, "filters": filters, "rounds": rounds, "groups": groups, "keywords": keywords, "learned": learned,
@@ -72,15 +70,15 @@ func ids(candidates []feed.Candidate) []string {
 	return out
 }
 
-// assertRanking checks candidates against the reference: the right number, the
-// right score at each place and for each item, and the right order among
-// themselves. Items whose scores differ by rounding may have changed places.
+// assertRanking compares candidates with the reference: their number, the score at each place
+// and of each item, and their order. Items whose scores differ only by rounding may have
+// swapped places.
 func assertRanking(t *testing.T, items []feed.Item, q feed.Query, got []feed.Candidate) {
 	t.Helper()
 	assertLive(t, items, nil, q, got)
 }
 
-// assertLive is assertRanking of items with live popularity.
+// assertLive is assertRanking for items with live popularity.
 func assertLive(t *testing.T, items []feed.Item, live map[string]Live, q feed.Query, got []feed.Candidate) {
 	t.Helper()
 	ranked := RankedLive(items, live, q)
@@ -104,14 +102,14 @@ func assertLive(t *testing.T, items []feed.Item, live map[string]Live, q feed.Qu
 	}
 }
 
-// assertScore compares two scores. Those near the least that a float32 can hold
-// have few digits.
+// assertScore compares two scores. Scores near the smallest float32 have few significant
+// digits.
 func assertScore(t *testing.T, want, got float32, what string) {
 	t.Helper()
 	assert.InDelta(t, want, got, max(tolerance*float64(want), 1e-35), what)
 }
 
-// library is a small catalog that exercises every part of the formula.
+// library returns a small catalog that exercises every part of the formula.
 func library() []feed.Item {
 	items := []feed.Item{
 		{ID: "now", Title: "Go generics in practice", UpdateTime: ago(0), Tags: []string{"go"}, Likes: 3, URL: "https://www.Example.com/go"},

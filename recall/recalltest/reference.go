@@ -12,19 +12,18 @@ import (
 	"github.com/freshet/freshet/feed/terms"
 )
 
-// Reference is recall by definition: it scores every item, sorts, keeps the
-// best of each group and cuts to q.N. Backends are compared with it;
-// q.After is ignored.
+// Reference implements recall by definition: it scores every item, sorts, keeps the best of
+// each group and truncates to q.N. Backends are compared with it; q.After is ignored.
 //
-// It shares no code with what it checks but which tags and languages are one, of package
-// terms: of package feed it uses the types alone, and the formula is written out from the design. It cuts text at spaces
-// and lowers it, so the items' texts must be plain words. Scores are in float32
-// as the contract says.
+// It shares no code with the backends, except package terms, which decides which tags and
+// languages are equal. Of package feed it uses only types, and the formula is written out from
+// the design. It splits text at spaces and lowercases it, so the items' texts must be plain
+// words. Scores are float32, as the contract requires.
 func Reference(items []feed.Item, q feed.Query) []feed.Candidate {
 	return Best(Ranked(items, q), q.N)
 }
 
-// Best keeps the first n candidates that are the first of their group.
+// Best returns the first n candidates that are the first of their group.
 func Best(ranked []feed.Candidate, n int) []feed.Candidate {
 	seen := map[string]bool{}
 	best := []feed.Candidate{}
@@ -37,14 +36,13 @@ func Best(ranked []feed.Candidate, n int) []feed.Candidate {
 	return best
 }
 
-// Ranked scores and sorts every item the query admits, all items of a group
-// included.
+// Ranked scores and sorts every item that the query admits, including all items of a group.
 func Ranked(items []feed.Item, q feed.Query) []feed.Candidate { return RankedLive(items, nil, q) }
 
-// Live is the live popularity of one item at the origin: its two counts.
+// Live is the live popularity of an item at the origin: its two counts.
 type Live struct{ In2h, In2d float64 }
 
-// RankedLive is Ranked of items with live popularity, by id.
+// RankedLive is Ranked for items with live popularity, given by id.
 func RankedLive(items []feed.Item, live map[string]Live, q feed.Query) []feed.Candidate {
 	phrases := phrases(q.Profile.Keywords)
 	interests := map[string]float64{}
@@ -83,10 +81,10 @@ func RankedLive(items []feed.Item, live map[string]Live, q feed.Query) []feed.Ca
 	return out
 }
 
-// learnedOf returns the terms that learned features add to an item's relevance, and the
-// factor that they multiply it by:
+// learnedOf returns the gain of learned features for an item's relevance and the factor that
+// lowers it:
 //
-//	gain   = weight of the kind · base · (1 − 2^−e)      e > 0, all of them 1 at most
+//	gain   = weight of the kind · base · (1 − 2^−e)      e > 0, the sum of all scaled to at most 1
 //	factor = 1 − negative · (1 − 2^e)                    e < 0
 //	e      = evidence · 2^(−age of the latest act / half-life)
 func learnedOf(it *feed.Item, q feed.Query) (gain, factor float64) {
@@ -114,8 +112,8 @@ func learnedOf(it *feed.Item, q feed.Query) (gain, factor float64) {
 	return gain / max(1, all), factor
 }
 
-// decayFactor is the sum of Elasticsearch's decay functions with a floor, at a
-// distance in seconds. Without curves it is one Gaussian.
+// decayFactor is the sum of Elasticsearch's decay functions with a floor, at a distance in
+// seconds. Without curves it is a single Gaussian.
 func decayFactor(d feed.Decay, distance float64) float64 {
 	if d.Curves[0].Shape == "" {
 		return max(d.Floor, curve(feed.Gauss, d.Scale, d.Offset, d.Decay, distance))
@@ -155,8 +153,8 @@ func popularityFactor(r feed.Ranking, live Live, uploaded float64) float64 {
 
 func group(it *feed.Item) string { return cmp.Or(it.GroupID, it.ID) }
 
-// unwanted: the author, a tag, the item or its group is muted, or the item is in
-// a language the reader has not asked for.
+// unwanted reports whether the author, a tag, the item or its group is muted, or the item is in
+// a language that the reader does not read.
 func unwanted(it *feed.Item, p feed.Profile) bool {
 	muted := it.AuthorID != "" && slices.Contains(p.MutedAuthors, it.AuthorID) ||
 		slices.Contains(p.MutedItems, it.ID) || slices.Contains(p.MutedItems, it.GroupID)
@@ -170,18 +168,18 @@ func tagged(it *feed.Item, tag string) bool {
 	return slices.ContainsFunc(it.Tags, func(own string) bool { return terms.Same(own, tag) })
 }
 
-// Order is the order of candidates: score descending, newer first, then id.
+// Order compares candidates: score descending, newer first, then id.
 func Order(a, b feed.Candidate) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.UpdateTime, a.UpdateTime), cmp.Compare(a.ID, b.ID))
 }
 
 type weightedPhrase struct {
-	words  string // with spaces between and around them
+	words  string // separated and surrounded by spaces
 	weight float64
 }
 
-// phrases are the keywords that can match, in the order of their words: each once,
-// with its largest weight, without those that are "the" alone.
+// phrases returns the keywords that can match, sorted by their words: each once, with its
+// largest weight, except "the" alone.
 func phrases(keywords []feed.Keyword) []weightedPhrase {
 	weights := map[string]float64{}
 	for _, k := range keywords {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// shelf is a catalog with many equal scores and times.
+// shelf returns a catalog with many equal scores and times.
 func shelf(n int) []feed.Item {
 	items := make([]feed.Item, n)
 	for i := range items {
@@ -25,8 +25,8 @@ func shelf(n int) []feed.Item {
 	return items
 }
 
-// Rounds recalls round after round until the source has no more, and returns
-// every candidate. It fails if the rounds do not end.
+// Rounds recalls round after round until the source has no more, and returns all candidates. It
+// fails if the rounds do not end.
 func Rounds(t *testing.T, s recall.Source, q feed.Query) []feed.Candidate {
 	t.Helper()
 	var all []feed.Candidate
@@ -47,7 +47,7 @@ func Rounds(t *testing.T, s recall.Source, q feed.Query) []feed.Candidate {
 	return nil
 }
 
-// firsts drops the candidates of a group that was there before.
+// firsts removes all but the first candidate of each group.
 func firsts(candidates []feed.Candidate) []feed.Candidate {
 	seen := map[string]bool{}
 	var out []feed.Candidate
@@ -88,9 +88,9 @@ func groups(t *testing.T, open Open) {
 			items[i].GroupID = fmt.Sprintf("story%d", i%4)
 		}
 	}
-	// An item whose id is another's group is of that group.
+	// An item whose id is another item's group belongs to that group.
 	items[0].ID = "story1"
-	// One that has a group is not meant by a mute of its id.
+	// A mute of the id of an item with a group does apply to it.
 	items[4].ID, items[4].GroupID = "i111", "story2"
 	s := open(t, items)
 	for name, p := range map[string]feed.Profile{
@@ -101,7 +101,7 @@ func groups(t *testing.T, open Open) {
 		t.Run(name, func(t *testing.T) {
 			assertRanking(t, items, query(500, p), recallAll(t, s, query(500, p)).Candidates)
 			for _, n := range []int{1, 5} {
-				// A source may find out about groups only when it has its N items.
+				// A source may apply groups only after it has selected N items.
 				got := recallAll(t, s, query(n, p)).Candidates
 				require.NotEmpty(t, got)
 				assertRanking(t, items, query(len(got), p), got)

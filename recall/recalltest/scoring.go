@@ -50,8 +50,7 @@ func scores(t *testing.T, open Open) {
 	}
 }
 
-// byHand compares with numbers worked out on paper, so that the reference is
-// itself held to something.
+// byHand compares with values calculated by hand, which also checks the reference.
 func byHand(t *testing.T, open Open) {
 	items := []feed.Item{
 		{ID: "fresh", Title: "alpha beta", Summary: "Zeta eta. Alpha", UpdateTime: ago(30 * time.Minute), Tags: []string{"x"}},
@@ -74,7 +73,7 @@ func byHand(t *testing.T, open Open) {
 		},
 		{"popularity", feed.Profile{}, 2, map[string]float64{"fresh": 0.1, "half": 0.05 * 3, "floor": 1e-7}},
 		{
-			// 1 of the title, half of 3 of the summary: 0.1 + 2.5 and (0.1 + 1)/2.
+			// 1 for the title, half of 3 for the summary: 0.1 + 2.5 and (0.1 + 1)/2.
 			"keywords",
 			feed.Profile{Keywords: []feed.Keyword{{Term: "Alpha", Weight: 1}, {Term: "zeta eta", Weight: 3}, {Term: "beta alpha", Weight: 9}}},
 			0,

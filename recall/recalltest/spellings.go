@@ -10,8 +10,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// spellings: a tag is one tag and a language one language, however items and profiles
-// spell it.
+// spellings tests that tags and languages are equal, however items and profiles spell them.
 func spellings(t *testing.T, open Open) {
 	tags := []string{
 		"politics", "Politics", "Ｐｏｌｉｔｉｃｓ", "poli\u00adtics", "café", "cafe\u0301", "CAFÉ", "straße", "STRASSE",

@@ -15,25 +15,25 @@ import (
 )
 
 const (
-	// widen is how much longer each bucket of ages is than the one before: in a
+	// widen is the factor by which each age bucket is longer than the one before. Within a
 	// bucket, trends of equal reactions differ by no more than its square.
 	widen = 1.2
-	// halvings is how often buckets that may hide something are halved, at most: the
-	// widest has 101,000 seconds, so after seventeen they have one second each.
+	// halvings is the maximum number of times that buckets are halved. The widest bucket has
+	// 98,907 seconds, so after seventeen halvings each has one second.
 	halvings = 20
-	// docsAtOnce is how many items are read from the catalog in one step.
+	// docsAtOnce is the number of items read from the catalog in one call.
 	docsAtOnce = 100
 )
 
-// Compute returns the n items with the highest trend as of at, each of another group,
-// of equal ones the newer, then the one with the lower id.
+// Compute returns the n items with the highest trend as of at, one per group; ties go to the
+// newer item, then to the one with the lower id.
 //
-// It asks for the n items with the most reactions of each bucket of ages. Those
-// behind them in a bucket have no more reactions than the last of them, and so no
-// higher trend than that many have at the bucket's youngest age. Where that reaches
-// the least trend of the set the bucket is halved and asked again, down to a second;
-// so the set equals that of scoring every item. Only where more than n items of
-// one second would be in it, and some of them are of one group, it may come short.
+// It queries the n items with the most reactions for each bucket of ages. The other items of a
+// bucket have no more reactions than the last one listed, so their trend is at most that of as
+// many reactions at the bucket's youngest age. Where this bound reaches the lowest trend of the
+// set, the bucket is halved and queried again, down to one second, so the set equals that of
+// scoring every item. It can be incomplete only if more than n items of one second qualify and
+// some of them share a group.
 //
 // Errors are those of popular and of items.
 func Compute(ctx context.Context, popular recall.Popular, items catalog.Reader, at time.Time, n int) (*Set, error) {
@@ -53,11 +53,11 @@ func Compute(ctx context.Context, popular recall.Popular, items catalog.Reader, 
 		}
 		for i, doc := range docs {
 			if doc.Missing() {
-				continue // deleted meanwhile
+				continue // deleted in the meantime
 			}
 			it, err := doc.Item()
 			if err != nil {
-				continue // somebody else's, and no item
+				continue // a foreign document that is not an item
 			}
 			entries = append(entries, entry(&part[i], &it))
 		}
@@ -83,13 +83,13 @@ func compare(a, b scored) int {
 	return cmp.Or(cmp.Compare(b.trend, a.trend), cmp.Compare(b.UpdateTime, a.UpdateTime), strings.Compare(a.ID, b.ID))
 }
 
-// bucket is a part of the week and the items with the most reactions in it.
+// bucket is a part of the week with its items of the most reactions.
 type bucket struct {
 	recall.Span
 	items []recall.PopularItem
 }
 
-// most is the highest trend that an item behind those of the bucket may have.
+// most returns an upper bound for the trend of items that the bucket does not list.
 func (b *bucket) most(now int64, n int) feed.Trend {
 	if len(b.items) < n {
 		return 0
@@ -101,7 +101,7 @@ func trend(now, at int64, reactions float64) feed.Trend {
 	return feed.TrendOf(reactions, time.Duration(now-at)*time.Second)
 }
 
-// buckets cover [feed.TrendWindow], the youngest first.
+// buckets returns buckets that cover [feed.TrendWindow], the youngest first.
 func buckets(now int64) []bucket {
 	var all []bucket
 	end := now - int64(feed.TrendWindow/time.Second)
@@ -114,7 +114,7 @@ func buckets(now int64) []bucket {
 	return all
 }
 
-// best finds the n items with the highest trend.
+// best returns the n items with the highest trend.
 func best(ctx context.Context, popular recall.Popular, now int64, n int) ([]scored, error) {
 	asking := buckets(now)
 	var done []bucket
@@ -138,7 +138,7 @@ func best(ctx context.Context, popular recall.Popular, now int64, n int) ([]scor
 	}
 }
 
-// ask fills the buckets.
+// ask queries the items of the buckets.
 func ask(ctx context.Context, popular recall.Popular, of []bucket, n int) error {
 	spans := make([]recall.Span, len(of))
 	for i := range of {
@@ -154,7 +154,7 @@ func ask(ctx context.Context, popular recall.Popular, of []bucket, n int) error 
 	return nil
 }
 
-// split halves the buckets that may hide an item with more than the least trend.
+// split halves the buckets that may hide an item with at least the lowest trend.
 func split(from []bucket, now int64, n int, least feed.Trend) (enough, halves []bucket) {
 	for _, b := range from {
 		if middle := b.After + (b.Until-b.After)/2; b.most(now, n) >= least && len(b.items) >= n && middle > b.After {
@@ -166,7 +166,7 @@ func split(from []bucket, now int64, n int, least feed.Trend) (enough, halves []
 	return enough, halves
 }
 
-// highest are the n items of the buckets with the highest trend, one of each group.
+// highest returns the n items of the buckets with the highest trend, one per group.
 func highest(of []bucket, now int64, n int) []scored {
 	var all []scored
 	for _, b := range of {

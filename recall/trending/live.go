@@ -21,28 +21,28 @@ var ageSeconds = promauto.NewGauge(prometheus.GaugeOpts{
 	Name: "freshet_trending_age_seconds", Help: "Age of what this server shows as trending; it is computed anew every five minutes.",
 })
 
-// StaleAfter is the age from which on answers say that what is trending is old.
+// StaleAfter is the age above which answers mark the set as stale.
 const StaleAfter = time.Hour
 
 const (
 	size        = 500              // entries of a set
 	every       = 5 * time.Minute  // between two computations
-	look        = 5 * time.Second  // between two looks at the store
-	everyEmpty  = 15 * time.Second // between two computations while there is nothing to show
+	look        = 5 * time.Second  // between two checks of the store
+	everyEmpty  = 15 * time.Second // between two computations while the set is empty
 	lease       = 15 * time.Second // how long a server reserves a computation in the store; longer than lookTimeout
-	lookTimeout = 10 * time.Second // of a look with its computation
+	lookTimeout = 10 * time.Second // of a check, including its computation
 )
 
 // Config tunes a [Live].
 type Config struct {
 	Clock  feed.Clock   // required
-	Server string       // tells this server from others; "": a random name
-	Logger *slog.Logger // nil: nothing is logged
+	Server string       // identifies this server; "" means a random name
+	Logger *slog.Logger // nil disables logging
 }
 
-// Live is the set that this server shows. It follows the store, and takes its turn in
-// computing. While the store cannot be asked the last set that is known stays. It is
-// safe for concurrent use; asking it takes no lock and never waits.
+// Live holds the set that this server shows. It polls the store and takes part in computing the
+// set. While the store is unavailable, the last known set stays. It is safe for concurrent use;
+// reading the set takes no lock and never blocks.
 type Live struct {
 	store   Store
 	popular recall.Popular
@@ -51,16 +51,16 @@ type Live struct {
 	set     atomic.Pointer[Set]
 }
 
-// NewLive returns a Live that knows no set until it is told to [Live.Look]. popular
-// lists what is scored, items has the content of it. A nil store is for one server: it
-// shares its sets with nobody.
+// NewLive returns a Live without a set; [Live.Look] loads the first. popular lists the items to
+// score, items reads their content. A nil store means a single server, which does not share its
+// sets.
 func NewLive(store Store, popular recall.Popular, items catalog.Reader, cfg Config) *Live {
 	cfg.Server = cmp.Or(cfg.Server, rand.Text())
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	return &Live{store: store, popular: popular, items: items, cfg: cfg}
 }
 
-// Set is the set that is known, nil while none is. stale says that it is older than
+// Set returns the current set, nil if there is none yet. stale reports that it is older than
 // [StaleAfter].
 func (l *Live) Set() (s *Set, stale bool) {
 	s = l.set.Load()
@@ -69,7 +69,7 @@ func (l *Live) Set() (s *Set, stale bool) {
 
 func (l *Live) age(s *Set) time.Duration { return l.cfg.Clock().Sub(time.Unix(s.At, 0)) }
 
-// Run looks every few seconds until ctx ends.
+// Run calls [Live.Look] every few seconds until ctx ends.
 func (l *Live) Run(ctx context.Context) {
 	failing := repeat.Failing{Fails: "what is trending cannot be brought up to date; the last that is known stays", Again: "what is trending is up to date again"}
 	repeat.Now(ctx, look, func(ctx context.Context) {
@@ -80,9 +80,8 @@ func (l *Live) Run(ctx context.Context) {
 	})
 }
 
-// Look takes over the set that the store has and, where a new one is due and no other
-// server has reserved it, computes it. Errors are those of the store and of
-// [Compute].
+// Look loads the set from the store. If a new one is due and no other server has reserved it,
+// Look computes it. Errors are those of the store and of [Compute].
 func (l *Live) Look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
@@ -115,7 +114,7 @@ func (l *Live) show(s *Set) {
 	ageSeconds.Set(max(0, l.age(s).Seconds()))
 }
 
-// due reports whether the next set is to be computed. One from the future is wrong.
+// due reports whether the next set should be computed. A set dated in the future is recomputed.
 func (l *Live) due() bool {
 	s := l.set.Load()
 	if s == nil {
@@ -136,7 +135,7 @@ func (l *Live) compute(ctx context.Context) error {
 	}
 	s, err := Compute(ctx, l.popular, l.items, l.cfg.Clock(), size)
 	if err != nil {
-		return err // tried again with the next look; in a store that several share when the lease has run out
+		return err // retried with the next Look; in a shared store once the lease has expired
 	}
 	kept := true
 	if l.store != nil {

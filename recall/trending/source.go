@@ -9,17 +9,17 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// SourceName is the source of what is proposed here.
+// SourceName is the source name of trending proposals.
 const SourceName = "trending"
 
-// Sets knows the set that is to be shown. [Live] is one.
+// Sets provides the current set. [Live] implements it.
 type Sets interface {
-	// Set returns the set, nil while none is known, and whether it is old. It does
-	// not block.
+	// Set returns the set, nil if none is known yet, and whether it is stale. It does not
+	// block.
 	Set() (s *Set, stale bool)
 }
 
-// Source proposes what trends to home.
+// Source proposes trending items to home.
 type Source struct {
 	sets  Sets
 	tells recall.Tells
@@ -27,15 +27,15 @@ type Source struct {
 
 var _ recall.Proposer = (*Source)(nil)
 
-// NewSource returns a source that proposes the sets of sets. It proposes no items to a
-// reader of whom tells does not tell whether they refuse them.
+// NewSource returns a source that proposes the items of sets. It proposes no items to a reader
+// if tells reports that their content is not enough to decide what the reader refuses.
 func NewSource(sets Sets, tells recall.Tells) *Source { return &Source{sets, tells} }
 
-// Propose implements [recall.Proposer]: the highest trend first. It asks nobody.
-// Posts are among the proposals that were public when the set was computed; whether
-// the agent may see them is for hydration to find out. A cursor of another set goes
-// on at its place in the newest one, so that a group may come again. The only errors
-// are [recall.ErrBadCursor], and [recall.ErrUnavailable] while no set is known.
+// Propose implements [recall.Proposer], the highest trend first, without any request. The
+// proposals include posts that were public when the set was computed; hydration checks whether
+// the agent may see them. A cursor of an earlier set continues at its position in the current
+// one, so a group may be repeated. The only errors are [recall.ErrBadCursor], and
+// [recall.ErrUnavailable] while no set is known.
 func (s *Source) Propose(_ context.Context, q feed.Query) (recall.Proposals, error) {
 	at, err := parseCursor(q.After)
 	if err != nil {
@@ -65,8 +65,8 @@ func (s *Source) Propose(_ context.Context, q feed.Query) (recall.Proposals, err
 	return out, nil
 }
 
-// Trends tells the trend of each of the items or posts, as of the set that is shown: 0 of what
-// has no mark.
+// Trends returns the trend of each of the items or posts in the current set: 0 for those
+// without a mark.
 func (s *Source) Trends(ids []string) []feed.Trend {
 	trends := make([]feed.Trend, len(ids))
 	set, _ := s.sets.Set()
@@ -76,7 +76,7 @@ func (s *Source) Trends(ids []string) []feed.Trend {
 	for i := range set.Entries {
 		e := &set.Entries[i]
 		if e.Trend.Mark() == "" {
-			break // nor has any behind it
+			break // entries are sorted, so no later one has a mark
 		}
 		for k, id := range ids {
 			if id == e.ID {
@@ -87,7 +87,7 @@ func (s *Source) Trends(ids []string) []feed.Trend {
 	return trends
 }
 
-// parseCursor reads the place in the set where the next round begins.
+// parseCursor returns the position in the set at which the next round begins.
 func parseCursor(text string) (int, error) {
 	if text == "" {
 		return 0, nil

@@ -1,8 +1,7 @@
-// Package trending finds what readers like and comment at the moment: the items and
-// public posts of the last week with the highest [feed.TrendOf]. One server computes
-// the [Set] every few minutes ([Live]); all servers read it from a [Store] in Redis
-// (trending/redis). [Source] proposes it to home. The conformance suite of stores is in
-// trending/trendingtest.
+// Package trending finds the items that readers currently like and comment most: the items and
+// public posts of the last week with the highest [feed.TrendOf]. One server computes the [Set]
+// every few minutes ([Live]); all servers read it from a [Store] in Redis (trending/redis).
+// [Source] proposes it to home. The conformance suite of stores is in trending/trendingtest.
 package trending
 
 import (
@@ -22,11 +21,11 @@ import (
 	"github.com/freshet/freshet/feed/terms"
 )
 
-// ErrUnavailable is wrapped by errors that say the store could not be asked, or that
-// no set is known yet; asking again later may help.
+// ErrUnavailable is wrapped by errors that mean that the store could not be reached or that no
+// set is known yet; a later retry may succeed.
 var ErrUnavailable = &feed.Outage{Text: "what is trending is not known", Shown: "what is trending is not known yet; try again in some seconds"}
 
-// Entry is an item or a public post that trends.
+// Entry is a trending item or public post.
 type Entry struct {
 	ID         string
 	Group      string // never empty
@@ -37,10 +36,10 @@ type Entry struct {
 	Lang       string
 	Site       string // see [feed.Site]
 	Tags       []string
-	Story      []byte // see [feed.Sketch]; bytes, because it is no text
+	Story      []byte // see [feed.Sketch]; bytes, because it is binary
 }
 
-// Age is how old it is at a moment.
+// Age returns the entry's age at a moment.
 func (e *Entry) Age(at time.Time) time.Duration { return at.Sub(time.Unix(e.UpdateTime, 0)) }
 
 // Item returns the entry as the item that a profile's mutes are checked against.
@@ -60,38 +59,36 @@ func (e *Entry) Candidate() feed.Candidate {
 	return c
 }
 
-// Set lists the items that trend at a moment. It is shared and must not be changed.
+// Set lists the trending items of a moment. It is shared and must not be changed.
 type Set struct {
 	At       int64   // Unix seconds
-	Revision string  // tells it from every other one with other content
-	Entries  []Entry // each of another group; the highest trend first
+	Revision string  // differs from that of any set with other content
+	Entries  []Entry // one per group, the highest trend first
 }
 
-// Store keeps one set for any number of servers, and the lease of the one that
-// computes the next. Errors wrap [ErrUnavailable] or are the context's. It is safe
-// for concurrent use.
+// Store stores one set for any number of servers, and the lease of the server that computes the
+// next one. Errors wrap [ErrUnavailable] or are the context's. It is safe for concurrent use.
 type Store interface {
-	// Read returns the set that is kept; nil where it has the known revision, or
-	// there is none.
+	// Read returns the stored set; nil if it has the known revision or there is none.
 	Read(ctx context.Context, known string) (*Set, error)
-	// Lease reserves the computation of the next set for a server, for some time;
-	// false: it is reserved, for another server or for this one.
+	// Lease reserves the computation of the next set for a server, for the duration d. It
+	// returns false if any server, this one included, already holds the lease.
 	Lease(ctx context.Context, server string, d time.Duration) (bool, error)
-	// Keep replaces the set and ends the server's lease. Without the lease, which may
-	// have run out, it does nothing and answers false.
+	// Keep replaces the set and releases the server's lease. If the server no longer holds the
+	// lease, Keep does nothing and returns false.
 	Keep(ctx context.Context, server string, s *Set) (bool, error)
 }
 
-// HeadBytes is how many bytes at the beginning of what [Set.Encode] writes tell the
-// revision, see [RevisionOf].
+// HeadBytes is the number of leading bytes of an encoded set that contain its revision, see
+// [RevisionOf].
 const HeadBytes = 64
 
-// format is the first word of an encoded set. A server that meets another one goes on
-// with the set that it has.
+// format is the first word of an encoded set. A server that reads another format keeps using
+// the set that it has.
 const format = "1"
 
-// NewSet is the set of these entries, which must not be changed any more, as of a
-// moment in Unix seconds.
+// NewSet returns the set of these entries as of a moment, in Unix seconds. The entries must not
+// be changed afterwards.
 func NewSet(at int64, entries []Entry) *Set {
 	s := &Set{At: at, Entries: entries}
 	sum := sha256.Sum256(s.body())
@@ -101,21 +98,21 @@ func NewSet(at int64, entries []Entry) *Set {
 
 func (s *Set) body() []byte {
 	body, err := json.Marshal(s.Entries)
-	if err != nil { // there is nothing in an entry that cannot be encoded but a trend that is not finite
+	if err != nil { // only a number that is not finite cannot be encoded
 		return []byte("[]")
 	}
 	return body
 }
 
-// Encode writes the set as stores keep it: a line with the format, the revision and
-// the time, and the entries as JSON.
+// Encode returns the stored form of the set: a line with the format, the revision and the time,
+// then the entries as JSON.
 func (s *Set) Encode() []byte {
 	head := format + " " + s.Revision + " " + strconv.FormatInt(s.At, 10) + "\n"
 	return append([]byte(head), s.body()...)
 }
 
-// RevisionOf is the revision of an encoded set, of which the first [HeadBytes] are
-// enough; "" for what is none.
+// RevisionOf returns the revision of an encoded set; its first [HeadBytes] are enough. It
+// returns "" for any other data.
 func RevisionOf(data []byte) string {
 	words := bytes.SplitN(data, []byte(" "), 3)
 	if len(words) < 3 || string(words[0]) != format {
@@ -126,7 +123,7 @@ func RevisionOf(data []byte) string {
 
 var errVersion = errors.New("what is kept as trending is not a set of this version")
 
-// Decode reads what [Set.Encode] wrote.
+// Decode parses the output of [Set.Encode].
 func Decode(data []byte) (*Set, error) {
 	head, body, found := bytes.Cut(data, []byte("\n"))
 	words := strings.Fields(string(head))

@@ -1,4 +1,4 @@
-// Package redis keeps what is trending in Redis, for any number of servers.
+// Package redis stores the trending set in Redis, for any number of servers.
 package redis
 
 import (
@@ -12,11 +12,10 @@ import (
 	"github.com/freshet/freshet/recall/trending"
 )
 
-// keep is how long a set stays that is not replaced. Answers say long before that it
-// is old.
+// keep is the TTL of a set. Long before it expires, answers mark the set as stale.
 const keep = 24 * time.Hour
 
-// keepScript replaces the set, if the server still has the lease, and ends the lease.
+// keepScript replaces the set and deletes the lease if the server still holds it.
 //
 //	KEYS[1]  the set
 //	KEYS[2]  the lease
@@ -41,14 +40,14 @@ type Store struct {
 
 var _ trending.Store = (*Store)(nil)
 
-// New makes a store behind client; keyPrefix goes before every key. It does not talk
-// to the server.
+// New returns a store that uses client, with keyPrefix before every key. It does not contact
+// the server.
 func New(client redis.Cmdable, keyPrefix string) *Store {
 	return &Store{client: client, keys: rediskeys.For(client, keyPrefix)}
 }
 
-// Read implements [trending.Store]. The revision is read first, and the rest only
-// where it is another one.
+// Read implements [trending.Store]. It reads the revision first, and the rest only if the
+// revision differs.
 func (s *Store) Read(ctx context.Context, known string) (*trending.Set, error) {
 	if known != "" {
 		head, err := s.client.GetRange(ctx, s.keys.Trending(), 0, trending.HeadBytes-1).Bytes()

@@ -1,5 +1,4 @@
-// Package trendingtest is the conformance suite of stores of what is trending: what
-// [trending.Store] promises, as tests.
+// Package trendingtest is the conformance suite for implementations of [trending.Store].
 package trendingtest
 
 import (
@@ -16,11 +15,11 @@ import (
 	"github.com/freshet/freshet/recall/trending"
 )
 
-// long is a lease that does not end while a test runs.
+// long is a lease that does not expire while a test runs.
 const long = time.Hour
 
-// Run tests the contract on stores that open makes. All stores of one call of open
-// share what they keep; each test calls it once.
+// Run tests the contract with stores made by open. All stores of one call of open share their
+// data; each test calls it once.
 func Run(t *testing.T, open func(t *testing.T) func() trending.Store) {
 	for name, test := range map[string]func(*testing.T, func() trending.Store){
 		"sets": sets, "revisions": revisions, "one lease": oneLease, "a lease ends": leaseEnds, "too late": tooLate, "cancelled": cancelled,
@@ -32,7 +31,7 @@ func Run(t *testing.T, open func(t *testing.T) func() trending.Store) {
 	}
 }
 
-// Set is a set as of a moment, with that many entries.
+// Set returns a set as of a moment, with that many entries.
 func Set(t *testing.T, at int64, entries int) *trending.Set {
 	t.Helper()
 	s := &trending.Set{At: at}
@@ -110,7 +109,7 @@ func oneLease(t *testing.T, open func() trending.Store) {
 	}
 }
 
-// leaseEnds is a server that is killed while it computes.
+// leaseEnds tests a server that is killed while it computes.
 func leaseEnds(t *testing.T, open func() trending.Store) {
 	killed, other := open(), open()
 	mine, err := killed.Lease(t.Context(), "killed", 300*time.Millisecond)
@@ -122,7 +121,7 @@ func leaseEnds(t *testing.T, open func() trending.Store) {
 	require.True(t, kept)
 }
 
-// takesOver waits until another server has the lease.
+// takesOver waits until another server acquires the lease.
 func takesOver(t *testing.T, other trending.Store) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
@@ -132,7 +131,7 @@ func takesOver(t *testing.T, other trending.Store) {
 	}, "another server takes over")
 }
 
-// tooLate is a server that computes for longer than its lease.
+// tooLate tests a server that computes for longer than its lease.
 func tooLate(t *testing.T, open func() trending.Store) {
 	slow, other := open(), open()
 	mine, err := slow.Lease(t.Context(), "slow", time.Millisecond)
