@@ -1,7 +1,7 @@
-// Package cache stores sessions (the ranked, already deduplicated rest of an
-// agent's last refresh, waiting to be paged) and the retry records that make a
-// repeated request_id answer the same page. The backends are in
-// cache/redislist and cache/memory, the conformance suite in cache/cachetest.
+// Package cache stores sessions and retry records. A session is the ranked, already deduplicated
+// rest of an agent's last refresh, waiting to be paged. A retry record lets a repeated request_id
+// return the same page. The backends are cache/redislist and cache/memory; the conformance suite is
+// cache/cachetest.
 package cache
 
 import (
@@ -13,58 +13,54 @@ import (
 )
 
 var (
-	// ErrUnavailable is wrapped by errors that say the store could not be
-	// asked at all; asking again later may help.
+	// ErrUnavailable is wrapped by errors that mean the store could not be reached; a retry may
+	// succeed.
 	ErrUnavailable = &feed.Outage{Text: "session store is unavailable", Shown: "the session store is unavailable; try again later"}
-	// ErrUncertain is wrapped, beside [ErrUnavailable], by the error of a step
-	// that was sent and not answered: it is not known whether it was made.
+	// ErrUncertain is wrapped, in addition to [ErrUnavailable], by the error of a step that was sent
+	// and got no reply: it is unknown whether it was executed.
 	ErrUncertain = errors.New("the step may have been made")
-	// ErrForeign is wrapped, beside [ErrUnavailable], by the error of a step that met a key of
-	// somebody else's in the agent's place. It lasts until that key is gone.
+	// ErrForeign is wrapped, in addition to [ErrUnavailable], by the error of a step that found
+	// another application's key in place of the agent's. It persists until that key is removed.
 	ErrForeign = errors.New("a key of this agent has another type; remove it")
-	// ErrConflict says that the request id was used for another action or
-	// limit within the last [RetryTTL].
+	// ErrConflict means that the request id was used for another action or limit within the last
+	// [RetryTTL].
 	ErrConflict = feed.Errorf(feed.ErrConflict, "request_id was already used for another call; use a new one")
 )
 
-// RetryTTL is how long a page is remembered under its request id.
+// RetryTTL is how long a page is stored under its request id.
 const RetryTTL = 60 * time.Second
 
-// AnsweredTTL is how long at least it is remembered after another call was answered with
-// it: longer than a request may take, so that this one can still give it back.
+// AnsweredTTL is how long a page is stored at least after it was returned to another call: longer
+// than a request may take, so that this call can still return it to the session.
 const AnsweredTTL = 30 * time.Second
 
-// MaxCalls is how many calls a record tells apart. A call beyond them is answered like the
-// others, and can give nothing back.
+// MaxCalls is the number of calls that a record can distinguish. A further call gets the same page,
+// and cannot return any of it to the session.
 const MaxCalls = 17
 
-// Call identifies the call of a client that a step belongs to. The store keeps
-// a record of what a call was handed out, step by step, so that a step whose
-// answer was lost can be run again and hands out the same, and so that what
-// cannot be delivered can be returned exactly once. The zero Call keeps no
-// record.
+// Call identifies the client's call that a step belongs to. The store keeps a record of the refs
+// that each step of a call handed out. A step with a lost reply can therefore be run again and
+// hands out the same refs, and refs that cannot be delivered can be returned exactly once. The zero
+// Call has no record.
 type Call struct {
-	// RequestID is the client's name for the call; "" where it gave none. A
-	// later call with the same one is answered from the record, for
-	// [RetryTTL].
+	// RequestID is the client's id for the call, or "". For [RetryTTL], a later call with the same id
+	// is answered from the record.
 	RequestID string
-	// Owner is unique to this call, so that a step run again differs from a
-	// retry by the client. Letters and digits.
+	// Owner is unique to this call, so that a repeated step can be told apart from a retry by the
+	// client. It consists of letters and digits.
 	Owner string
-	// Feed is the feed whose session the call is about. A request id names another
-	// call in each of them.
+	// Feed is the feed of the session. The same request id identifies a different call in each feed.
 	Feed   feed.Name
-	Action string // "refresh" or "load_more", as the client asked
-	Limit  int    // as the client asked
-	// Step numbers the steps of one call: 0 is its page, 1 and up
-	// fill it up.
+	Action string // "refresh" or "load_more", as requested by the client
+	Limit  int    // as requested by the client
+	// Step numbers the steps of one call: 0 is its page, 1 and up add items to it.
 	Step int
 }
 
-// None reports whether the call keeps no record.
+// None reports whether the call has no record.
 func (c Call) None() bool { return c.RequestID == "" && c.Owner == "" }
 
-// Record names the record: the request id, or a name that no client can send.
+// Record returns the name of the record: the request id, or a name that no client can send.
 func (c Call) Record() string {
 	if c.RequestID != "" {
 		return c.RequestID
@@ -74,32 +70,32 @@ func (c Call) Record() string {
 
 // Page holds the refs that one step hands out.
 type Page struct {
-	Refs     []feed.Ref // best first; they are in the pending set now
-	HasMore  bool       // the session still holds something
-	Again    bool       // the call's record had the step already; nothing changed
-	Replayed bool       // so it had, and another call with the same request id made the record
-	Shared   bool       // a further step, of a record that other calls were answered with, too
+	Refs     []feed.Ref // best first; now in the pending set
+	HasMore  bool       // the session is not empty
+	Again    bool       // the call's record already had the step; nothing changed
+	Replayed bool       // as Again, and the record was made by another call with the same request id
+	Shared   bool       // a further step, added to a record that was also returned to other calls
 	Next     int        // number of the call's next step
-	// First says that the call holds the agent's first refresh: before it the store knew of none
-	// within 8 days, of any feed, and [Replace.Known] was not set.
+	// First means that the call contains the agent's first refresh: the store knew of no earlier one
+	// within 8 days, in any feed, and [Replace.Known] was not set.
 	First bool
 }
 
-// Replace is the atomic page step of a refresh.
+// Replace describes the atomic page step of a refresh.
 type Replace struct {
 	Agent  string
-	Ranked []feed.Ref // the clean list, best first; groups are distinct
+	Ranked []feed.Ref // the filtered list, best first; groups are distinct
 	Limit  int
 	Now    time.Time
 	Call   Call
-	// CheckedAt is [dedup.Checked.At] of the first check the list was made
-	// from; 0: no check by the store's clock.
+	// CheckedAt is [dedup.Checked.At] of the first check that the list is based on; 0 if there was no
+	// check by the store's clock.
 	CheckedAt int64
-	// Known says that the agent has refreshed before, as the caller knows from elsewhere.
+	// Known means that the caller knows from another source that the agent has refreshed before.
 	Known bool
 }
 
-// Pop is the step of a load_more.
+// Pop describes the step of a load_more.
 type Pop struct {
 	Agent string
 	Limit int
@@ -107,94 +103,83 @@ type Pop struct {
 	Call  Call
 }
 
-// Sessions keeps one session per agent and feed; what is pending is of all feeds. Each
-// method is one atomic step for its agent, over all servers that share the store; where it could not be asked, its
-// error wraps [ErrUnavailable].
+// Sessions stores one session per agent and feed; the pending set is shared by all feeds. Each
+// method is atomic for its agent, across all servers that share the store; if the store could not
+// be reached, the error wraps [ErrUnavailable].
 //
-// What a step hands out, and what is withdrawn, is pending and in none of the agent's
-// sessions from then on. So a session may be paged after its entries have left the
-// pending set: what is in it has not been handed out since it was chosen, by this feed
-// or by any other.
+// From then on, refs that a step hands out or that are withdrawn are pending and in none of the
+// agent's sessions. Therefore a session may be paged even after its entries have left the pending
+// set: its refs have not been handed out since they were selected, by this feed or any other.
 type Sessions interface {
-	// Replace drops from the ranked list what has entered the pending set
-	// meanwhile, takes the first Limit as the page and adds them to the
-	// pending set, takes them out of the agent's other session, replaces the old
-	// session by the rest with the configured TTL (no rest: no session), and
-	// remembers Now as the agent's last refresh.
+	// Replace drops refs from the ranked list that have become pending meanwhile, takes the first
+	// Limit as the page, adds them to the pending set, and removes them from the agent's other
+	// session. It replaces the old session by the rest with the configured TTL (if there is no rest,
+	// there is no session), and stores Now as the time of the agent's last refresh.
 	//
-	// A step that the call's record already has is answered from the record
-	// and changes nothing: with Replayed where another call made the record,
-	// and without where this one did. Step 0 of another call is answered with
-	// all its steps. A record of another action or limit is [ErrConflict].
+	// A step that the call's record already contains is answered from the record and changes nothing:
+	// with Replayed if another call made the record, without if this one did. Step 0 of another call
+	// returns all steps. A record of another action or limit is [ErrConflict].
 	//
-	// After an error that wraps [ErrUncertain], run the step again with the same
-	// Call, or take it back with Abandon. After any other error nothing has
-	// changed; one that wraps [feed.ErrUnavailable] and not [ErrUnavailable] says that the
-	// page was chosen from a check so long ago that an impression may have left the
-	// pending set since: check again.
+	// After an error that wraps [ErrUncertain], run the step again with the same Call, or take it back
+	// with Abandon. After any other error nothing has changed. An error that wraps
+	// [feed.ErrUnavailable] and not [ErrUnavailable] means that the page is based on a check so old
+	// that an impression may have left the pending set since: check again.
 	Replace(ctx context.Context, r Replace) (Page, error)
-	// Pop takes up to Limit from the head of the session, skipping what is
-	// pending, adds them to the pending set and takes them out of the agent's
-	// other session. It never extends the session's TTL. An empty page means there is no session (left); it is
-	// not recorded. The record answers, and errors are, as for Replace.
+	// Pop takes up to Limit refs from the head of the session, skipping pending ones, adds them to the
+	// pending set and removes them from the agent's other session. It never extends the session's TTL.
+	// An empty page means that the session is empty or does not exist; it is not recorded. Answers
+	// from the record and errors are as for Replace.
 	Pop(ctx context.Context, p Pop) (Page, error)
-	// Replay looks up what another call with the same request id was handed
-	// out; ok is false where there is no such record. From then on this call holds it,
-	// too, see Restore. It may be asked again.
+	// Replay returns the refs that another call with the same request id was handed out; ok is false
+	// if there is no such record. From then on this call holds them too, see Restore. Replay may be
+	// repeated.
 	Replay(ctx context.Context, agent string, call Call) (page Page, ok bool, err error)
-	// Next reads the first n of what is left of the session, in order: what a Pop
-	// would hand out, but for what is pending. It changes nothing. Without a session
-	// there is nothing.
+	// Next returns the first n refs left in the session, in order: those that a Pop would hand out,
+	// plus any that are pending. It changes nothing. Without a session the result is empty.
 	Next(ctx context.Context, agent string, name feed.Name, n int) ([]feed.Ref, error)
-	// Refreshed is the Now of the last Replace of the agent's feed, to the
-	// millisecond at least; zero: none within 8 days.
+	// Refreshed returns the Now of the last Replace of the agent's feed, with millisecond precision or
+	// better; the zero time if there was none within 8 days.
 	Refreshed(ctx context.Context, agent string, name feed.Name) (time.Time, error)
-	// Restore undoes the handing out of refs that could not be delivered: they
-	// go back to the head of the session in order, and leave the pending set
-	// and the record; a record without refs is deleted. A session that had
-	// ended gets the full TTL. What the record does not list, or the call does not
-	// hold, is left as it is, so restoring twice is harmless, also after an error. What
-	// was withdrawn meanwhile stays pending and goes nowhere.
+	// Restore reverses the handing out of refs that could not be delivered: they return to the head of
+	// the session in order, and leave the pending set and the record; a record without refs is
+	// deleted. A session that had ended gets the full TTL. Refs that the record does not list, or that
+	// the call does not hold, are not changed, so restoring twice is harmless, even after an error.
+	// Refs that were withdrawn meanwhile stay pending and are not restored.
 	//
-	// A ref is held by the call that it was handed out to and by each that was answered
-	// with it from the record, until that call gives it back. Where others hold it, who may
-	// have delivered it, it stays pending and in the record, and goes back when the last of
-	// them gives it back. So each of them gives back what it does not deliver.
+	// A ref is held by the call that it was handed out to and by each call that got it from the
+	// record, until that call returns it. If other calls, which may have delivered it, hold it, it
+	// stays pending and in the record; it is restored when the last of them returns it. Therefore each
+	// call must return the refs that it does not deliver.
 	Restore(ctx context.Context, agent string, refs []feed.Ref, call Call) error
-	// Discard takes refs that are not to be delivered out of the pending set
-	// and the record, and puts them nowhere: a later recall may propose them
-	// again. What the record does not list, or the call does not hold, is left as it is,
-	// so discarding twice is harmless, also after an error. What was withdrawn
-	// meanwhile, or is held by other calls, stays pending.
+	// Discard removes refs that will not be delivered from the pending set and the record without
+	// restoring them: a later recall may propose them again. Refs that the record does not list, or
+	// that the call does not hold, are not changed, so discarding twice is harmless, even after an
+	// error. Refs that were withdrawn meanwhile, or that other calls hold, stay pending.
 	Discard(ctx context.Context, agent string, refs []feed.Ref, call Call) error
-	// Omit takes refs that the answer leaves out, because they were shown
-	// before, off the record, so that a retry leaves them out too. They stay
-	// pending. What the record does not list is passed over, so omitting twice is
-	// harmless, also after an error.
+	// Omit removes refs from the record that the response leaves out because they were shown before,
+	// so that a retry leaves them out too. They stay pending. Refs that the record does not list are
+	// ignored, so omitting twice is harmless, even after an error.
 	Omit(ctx context.Context, agent string, refs []feed.Ref, call Call) error
-	// Abandon discards whatever the call was handed out from call.Step on,
-	// where that is not known because the answer was lost. A step 0
-	// that arrives after it hands out nothing. What the call does not hold is left as
-	// it is; what was withdrawn meanwhile, or is held by other calls, stays
-	// pending. Abandoning twice is harmless, also after an error.
+	// Abandon discards all refs that the call was handed out from call.Step on, for a caller that does
+	// not know them because the reply was lost. A step 0 that arrives later hands out nothing. Refs
+	// that the call does not hold are not changed; refs that were withdrawn meanwhile, or that other
+	// calls hold, stay pending. Abandoning twice is harmless, even after an error.
 	Abandon(ctx context.Context, agent string, call Call) error
-	// Delete ends the agent's sessions, of all feeds; without one it does nothing. What was
-	// handed out stays pending. After an error delete again.
+	// Delete ends the agent's sessions in all feeds; without one it does nothing. Refs that were
+	// handed out stay pending. Delete may be retried after an error.
 	Delete(ctx context.Context, agent string) error
-	// Forget is Delete that also forgets when the agent last refreshed. Records of
-	// calls stay, for retries. After an error forget again.
+	// Forget deletes the sessions and the time of the agent's last refresh. Records of calls remain,
+	// for retries. Forget may be retried after an error.
 	Forget(ctx context.Context, agent string) error
 	Withdrawer
 }
 
-// Withdrawer takes what was handed out without the store, on a timeline or while
-// the store was down, out of what it is going to hand out.
+// Withdrawer removes groups from sessions that were shown without the session store: on a timeline,
+// or while the store was down.
 type Withdrawer interface {
-	// Withdraw takes every ref whose group or id is one of groups out of the
-	// agent's sessions, of all feeds, and puts groups into the pending set as handed out at
-	// that time, in one atomic step; what is pending already stays so. A
-	// session keeps its order and its TTL; where nothing is left of it, it
-	// ends. No step that is taken back later takes them out of the pending set.
-	// After an error withdraw again: doing so twice is harmless.
+	// Withdraw removes every ref with a group or id in groups from the agent's sessions, in all feeds,
+	// and adds groups to the pending set as handed out at the given time, in one atomic step; pending
+	// ones stay pending. A session keeps its order and its TTL; an empty one ends. Taking back a step
+	// later does not remove the groups from the pending set. Withdraw may be retried after an error.
 	Withdraw(ctx context.Context, agent string, groups []string, at time.Time) error
 }

@@ -16,19 +16,20 @@ func (c *Client) Item(ctx context.Context, id string) (feed.Item, error) {
 	return call[feed.Item](ctx, c, Request{Method: http.MethodGet, Path: v1("items", id), Repeatable: true})
 }
 
-// PatchItem calls PATCH /v1/items/{id}, with the admin token: fields replace those of the
-// stored item, nil removes one, and the others stay. It returns the item as it is stored.
+// PatchItem calls PATCH /v1/items/{id}, with the admin token: fields replace those of the stored
+// item, nil removes a field, and the others remain. It returns the stored item.
 func (c *Client) PatchItem(ctx context.Context, id string, fields map[string]any) (feed.Item, error) {
 	return send[feed.Item](ctx, c, Request{Method: http.MethodPatch, Path: v1("items", id), Repeatable: true}, fields)
 }
 
-// DeleteItem calls DELETE /v1/items/{id}, with the admin token: nobody is shown it any more.
+// DeleteItem calls DELETE /v1/items/{id}, with the admin token: no reader is shown the item any
+// more.
 func (c *Client) DeleteItem(ctx context.Context, id string) error {
 	return c.run(ctx, http.MethodDelete, v1("items", id))
 }
 
-// PutItem stores one item through POST /v1/items, in place of the one with its
-// id. For many, [Client.Ingest] is faster. It needs the admin token.
+// PutItem stores one item through POST /v1/items, replacing any item with its id. For many,
+// [Client.Ingest] is faster. It needs the admin token.
 func (c *Client) PutItem(ctx context.Context, item feed.Item) error {
 	report, err := send[api.Upload](ctx, c, Request{
 		Method: http.MethodPost, Path: "/v1/items", Type: "application/x-ndjson", Repeatable: true,
@@ -45,22 +46,22 @@ func (c *Client) PutItem(ctx context.Context, item feed.Item) error {
 	return nil
 }
 
-// ItemFilter chooses items. Zero fields choose all.
+// ItemFilter selects items. Zero fields match all.
 type ItemFilter struct {
 	Author string
 	Tag    string
-	Since  int64  // Unix seconds; update_time is this or later
-	Cursor string // ItemPage.NextCursor of the page before
-	Limit  int    // 1 to 1,000; 0: the server's 100
+	Since  int64  // Unix seconds; minimum update_time
+	Cursor string // ItemPage.NextCursor of the previous page
+	Limit  int    // 1 to 200; 0 is the server's default of 100
 }
 
 // ItemPage is a page of the stored items.
 type ItemPage struct {
-	Items      []feed.Item `json:"items"`       // the youngest first
-	NextCursor *string     `json:"next_cursor"` // nil: this is the last page
+	Items      []feed.Item `json:"items"`       // youngest first
+	NextCursor *string     `json:"next_cursor"` // nil on the last page
 }
 
-// Items calls GET /v1/items: the stored items, posts apart. It needs the admin token.
+// Items calls GET /v1/items: the stored items, except posts. It needs the admin token.
 func (c *Client) Items(ctx context.Context, f ItemFilter) (ItemPage, error) {
 	path := withQuery("/v1/items",
 		map[string]string{"author": f.Author, "tag": f.Tag, "cursor": f.Cursor},
@@ -68,33 +69,33 @@ func (c *Client) Items(ctx context.Context, f ItemFilter) (ItemPage, error) {
 	return call[ItemPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
-// Job is a job of the queue behind posts, follows and timelines.
+// Job is a job in the queue that processes posts, follows and timelines.
 type Job struct {
 	ID         int64     `json:"id"`
 	Kind       string    `json:"kind"`
-	Key        string    `json:"key"`        // what it is about, such as the id of a post
+	Key        string    `json:"key"`        // its subject, such as the id of a post
 	Generation int64     `json:"generation"` // how often it became dirty
-	Priority   int       `json:"priority"`   // the least goes first
+	Priority   int       `json:"priority"`   // jobs with lower values run first
 	State      string    `json:"state"`      // pending, running, completed, failed or dead
-	Due        time.Time `json:"due"`        // it should run since
-	RunAt      time.Time `json:"run_at"`     // it runs not before
+	Due        time.Time `json:"due"`        // when it became due
+	RunAt      time.Time `json:"run_at"`     // when it may run next
 	Attempts   int       `json:"attempts"`
 	Error      string    `json:"error"` // of the last attempt
 	LeasedTill time.Time `json:"leased_until"`
 	FinishedAt time.Time `json:"finished_at"`
 }
 
-// JobFilter chooses jobs. Zero fields choose all.
+// JobFilter selects jobs. Zero fields match all.
 type JobFilter struct {
 	Kind, State, Key string
 	After            int64 // ids greater than this one
-	Limit            int   // 1 to 1,000; 0: the server's 100
+	Limit            int   // 1 to 1,000; 0 is the server's default of 100
 }
 
 // JobPage is a page of the queue.
 type JobPage = api.JobPage[Job]
 
-// Jobs calls GET /v1/jobs. It needs the admin token, as all calls of jobs do.
+// Jobs calls GET /v1/jobs. It needs the admin token, as do all calls for jobs.
 func (c *Client) Jobs(ctx context.Context, f JobFilter) (JobPage, error) {
 	path := withQuery("/v1/jobs",
 		map[string]string{"kind": f.Kind, "state": f.State, "key": f.Key},
@@ -102,14 +103,15 @@ func (c *Client) Jobs(ctx context.Context, f JobFilter) (JobPage, error) {
 	return call[JobPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
-// DeriveAgain calls POST /v1/jobs: lists and catalog are made to agree with a
-// post again. [ErrNotFound] where there is no such post.
+// DeriveAgain calls POST /v1/jobs: the timelines and catalog entries derived from a post are
+// rebuilt. It returns [ErrNotFound] if there is no such post.
 func (c *Client) DeriveAgain(ctx context.Context, post string) error {
 	_, err := send[struct{}](ctx, c, Request{Method: http.MethodPost, Path: "/v1/jobs", Repeatable: true}, map[string]string{"post": post})
 	return err
 }
 
-// RetryJob calls POST /v1/jobs/{id}/retry: the job is due now, with all its attempts.
+// RetryJob calls POST /v1/jobs/{id}/retry: the job becomes due now, with its full number of
+// attempts.
 func (c *Client) RetryJob(ctx context.Context, id int64) error {
 	return c.run(ctx, http.MethodPost, v1("jobs", strconv.FormatInt(id, 10), "retry"))
 }
@@ -119,8 +121,8 @@ func (c *Client) DropJob(ctx context.Context, id int64) error {
 	return c.run(ctx, http.MethodDelete, v1("jobs", strconv.FormatInt(id, 10)))
 }
 
-// PutPromotion calls PUT /v1/promoted/{id}, with the admin token, as all calls of promotions.
-// [ErrUnprocessable] where as many run as may.
+// PutPromotion calls PUT /v1/promoted/{id}, with the admin token, as do all calls for promotions.
+// It returns [ErrUnprocessable] if the maximum number of promotions is running.
 func (c *Client) PutPromotion(ctx context.Context, id string, change PromotionChange) (Promotion, error) {
 	return send[Promotion](ctx, c, Request{Method: http.MethodPut, Path: v1("promoted", id), Repeatable: true}, change)
 }
@@ -135,8 +137,8 @@ func (c *Client) DeletePromotion(ctx context.Context, id string) error {
 	return c.run(ctx, http.MethodDelete, v1("promoted", id))
 }
 
-// Promotions calls GET /v1/promoted. after is the NextAfter of the page before, "" for
-// the first; limit is 1 to 1,000, 0 for the server's 100.
+// Promotions calls GET /v1/promoted. after is the NextAfter of the previous page, "" for the first;
+// limit is 1 to 1,000, 0 for the server's default of 100.
 func (c *Client) Promotions(ctx context.Context, after string, limit int) (PromotionPage, error) {
 	return call[PromotionPage](ctx, c, Request{Method: http.MethodGet, Path: withPage("/v1/promoted", "after", after, limit), Repeatable: true})
 }

@@ -8,21 +8,21 @@ import (
 	"sync"
 )
 
-// changes are the calls that change something and have not ended, by who makes them and
-// what they change. Of one thing there is one at a time, so that the last one decides.
+// changes holds the modifying calls in progress, by caller and subject. Calls on the same subject
+// run one at a time, so that the last one takes effect.
 type changes struct {
 	mu  sync.Mutex
 	all map[string][]*change
 }
 
-// change is one of them.
+// change is a modifying call in progress.
 type change struct {
-	waits    context.Context // ends with the call, and when a newer call decides
+	waits    context.Context // ends with the call, and when a newer call supersedes it
 	overtake context.CancelFunc
 	ended    chan struct{}
 }
 
-// begin notes a call and returns those before it. One that decides overtakes them.
+// begin registers a call and returns those before it. If decides is set, it supersedes them.
 func (c *changes) begin(ctx context.Context, what string, decides bool) (mine *change, before []*change) {
 	mine = &change{ended: make(chan struct{})}
 	mine.waits, mine.overtake = context.WithCancel(ctx)
@@ -49,8 +49,8 @@ func (c *changes) end(what string, mine *change) {
 	}
 }
 
-// inTurn makes a call that changes something, after those before it about the same. One
-// without a body, such as a like, says all there is to say of its thing.
+// inTurn makes a modifying call after those before it on the same subject. A call without a body,
+// such as a like, supersedes earlier ones, because it determines the whole state of its subject.
 func (c *Client) inTurn(ctx context.Context, r Request) (Response, error) {
 	what := c.header.Get("X-Agent-ID") + "\n" + c.header.Get("Authorization") + "\n" + r.Path
 	mine, before := c.changes.begin(ctx, what, r.Body == nil)
@@ -69,7 +69,7 @@ func (c *Client) inTurn(ctx context.Context, r Request) (Response, error) {
 	return res, err
 }
 
-// ended is why a wait ended: with the call, or because a newer one decides.
+// ended returns the reason why a wait ended: the end of the call, or a newer call.
 func ended(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -77,7 +77,7 @@ func ended(ctx context.Context) error {
 	return ErrSuperseded
 }
 
-// changesSomething says whether calls of a method change the thing that the path names.
+// changesSomething reports whether calls with a method modify the resource at the path.
 func changesSomething(method string) bool {
 	return method == http.MethodPut || method == http.MethodPatch || method == http.MethodDelete
 }

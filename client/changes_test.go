@@ -15,12 +15,12 @@ import (
 	"github.com/freshet/freshet/client"
 )
 
-// changeable is a server that keeps the last change, and answers the first one as a test
-// asks.
+// changeable is a server that stores the last change and answers the first call as the test
+// specifies.
 type changeable struct {
 	last  string
 	calls []string
-	first func() int // the status of the first call, when it answers
+	first func() int // returns the status of the first call, after any delay
 }
 
 func (s *changeable) client(t *testing.T, options ...client.Option) *client.Client {
@@ -48,7 +48,7 @@ func (s *changeable) client(t *testing.T, options ...client.Option) *client.Clie
 
 type changing func(ctx context.Context, c *client.Client) error
 
-// likes are changes and what takes them back.
+// likes returns pairs of changes, each with the change that undoes it.
 func likes() map[string][2]changing {
 	done := func(_ any, err error) error { return err }
 	pairs := map[string][2]changing{
@@ -83,8 +83,8 @@ func likes() map[string][2]changing {
 	return pairs
 }
 
-// TestARetryDoesNotOvertakeTheLastWord: the answer of the first call is bad or late, and
-// what takes it back comes meanwhile.
+// TestARetryDoesNotOvertakeTheLastWord: the answer to a change is an error or late, and the change
+// is undone meanwhile; a retry must not repeat it.
 func TestARetryDoesNotOvertakeTheLastWord(t *testing.T) {
 	t.Parallel()
 	for name, pair := range likes() {
@@ -138,8 +138,8 @@ func TestWhatWasOvertakenBeforeItWasSentIsNotSent(t *testing.T) {
 	})
 }
 
-// TestChangesOfPartsAreAllMade, in their order: a merge patch does not say all there is to
-// say of a profile.
+// TestChangesOfPartsAreAllMade checks that partial changes are all made, in order: a later merge
+// patch does not replace an earlier one.
 func TestChangesOfPartsAreAllMade(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

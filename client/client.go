@@ -4,15 +4,15 @@
 //	…
 //	page, err := c.Refresh(ctx, 20)
 //
-// There is a method for each route, in a file for its subject; [Client.Do] makes any other
-// call. What the server refuses is an [*Error], which is also one of the sentinels in
-// errors.go. [ErrNotFound] after a retry of a deletion may mean that the try before made it.
+// There is a method for each route, in a file per subject; [Client.Do] makes any other call. A
+// refusal by the server is an [*Error], which also matches one of the sentinels in errors.go.
+// [ErrNotFound] after a retried deletion may mean that an earlier attempt succeeded.
 //
-// A page whose answer was lost is lost to the reader, unless it is asked for again with its
-// request id. With [WithRetries] the tries of one call do that. For longer, give
-// [Ask].RequestID, and after a failure make that call again before the next one: the server
-// answers the same page for a minute from when it made it, and for at least half a minute
-// from when it last answered it again.
+// A page whose response was lost is lost to the reader, unless it is requested again with its
+// request id. With [WithRetries], the attempts of one call do that. For longer outages, set
+// [Ask].RequestID, and after a failure repeat that call before the next one: the server returns the
+// same page for a minute after it created it, and for at least half a minute after it last returned
+// it.
 package client
 
 import (
@@ -28,15 +28,14 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// How long one try may take. The context limits the whole call.
+// Time limits of one attempt. The context limits the whole call.
 const (
 	defaultTimeout = 15 * time.Second
-	imagesTimeout  = 2 * time.Minute  // to publish a post with images
-	longestTimeout = 10 * time.Minute // to store an upload, or to rank for many readers
+	imagesTimeout  = 2 * time.Minute  // publishing a post with images
+	longestTimeout = 10 * time.Minute // storing an upload, or ranking for many readers
 )
 
-// Client calls one server. It may be used by many goroutines at once; one
-// serves a whole process.
+// Client calls one server. It is safe for concurrent use; a process needs only one.
 type Client struct {
 	base    string
 	header  http.Header
@@ -48,11 +47,11 @@ type Client struct {
 	changes *changes
 }
 
-// Option changes a [Client].
+// Option configures a [Client].
 type Option func(*Client)
 
-// WithAgent names the agent that calls, in X-Agent-ID, for servers in header
-// mode. Where a gateway sets the header, leave it to the gateway.
+// WithAgent sets the calling agent in X-Agent-ID, for servers in header mode. If a gateway sets the
+// header, do not use this option.
 func WithAgent(id string) Option {
 	return func(c *Client) { c.set("X-Agent-ID", id) }
 }
@@ -69,12 +68,12 @@ func WithToken(token string) Option {
 	}
 }
 
-// WithAdminToken sends the admin token beside what names an agent.
+// WithAdminToken sends the admin token in addition to the agent's identity.
 func WithAdminToken(token string) Option {
 	return func(c *Client) { c.set("X-Admin-Token", token) }
 }
 
-// set sets a header, or removes it where the value is empty.
+// set sets a header, or removes it if the value is empty.
 func (c *Client) set(name, value string) {
 	c.header.Del(name)
 	if value != "" {
@@ -82,46 +81,46 @@ func (c *Client) set(name, value string) {
 	}
 }
 
-// WithRetries asks up to tries times while the server cannot be reached or is busy, where
-// asking again cannot do a thing twice. The first wait is about pause, each further one about
-// twice as long, at most 10 s, or longer where Retry-After asks for it; where that is more
-// than a minute there is no further try. Without this option a call is made once.
+// WithRetries makes up to tries attempts while the server is unreachable or busy, if repeating the
+// call cannot have a double effect. The first wait is about pause, each further one about twice as
+// long, at most 10 s, or longer if Retry-After asks for it; if that is more than a minute there is
+// no further attempt. Without this option a call is made once.
 func WithRetries(tries int, pause time.Duration) Option {
 	return func(c *Client) { c.tries, c.pause = tries, pause }
 }
 
-// WithTimeout limits one try until its whole answer is there: 15 s without this option.
-// Posts with images have 2 minutes, uploads and analyses 10. The context limits a call
-// with all its tries.
+// WithTimeout limits one attempt, up to the end of its response: 15 s without this option. Posts
+// with images have 2 minutes, uploads and analyses 10. The context limits a call with all its
+// attempts.
 func WithTimeout(try time.Duration) Option {
 	return func(c *Client) { c.timeout = try }
 }
 
-// WithRetryNotice calls notify before each wait for another try.
+// WithRetryNotice sets a function that is called before each wait for another attempt.
 func WithRetryNotice(notify func(cause error, wait time.Duration)) Option {
 	return func(c *Client) { c.notify = notify }
 }
 
-// WithHTTPClient makes calls through h, for other certificates, proxies or
-// instruments. Its redirect policy is not used: see [Client.Do].
+// WithHTTPClient makes calls through h, for other certificates, proxies or instrumentation. Its
+// redirect policy is not used: see [Client.Do].
 func WithHTTPClient(h *http.Client) Option {
 	return func(c *Client) { c.http = h }
 }
 
-// New makes a client of the server at a URL such as http://127.0.0.1:8080.
+// New returns a client for the server at a URL such as http://127.0.0.1:8080.
 func New(server string, options ...Option) (*Client, error) {
 	u, err := url.Parse(server)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("the server must be a URL such as http://127.0.0.1:8080, not %q", server)
 	}
-	// Copied, so that closing this client's idle connections leaves others alone.
+	// Cloned, so that closing this client's idle connections does not affect others.
 	transport, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
 		return nil, errors.New("the default HTTP transport was replaced by one that cannot be copied; give WithHTTPClient")
 	}
 	copied := transport.Clone()
-	// With the default of two idle connections a busy backend would open and close
-	// one for nearly every call.
+	// With the default of two idle connections a busy backend would open and close one for almost
+	// every call.
 	copied.MaxIdleConnsPerHost = copied.MaxIdleConns
 	c := &Client{
 		base:    strings.TrimSuffix(server, "/"),
@@ -134,15 +133,15 @@ func New(server string, options ...Option) (*Client, error) {
 	for _, option := range options {
 		option(c)
 	}
-	// The standard client repeats headers it does not know for credentials to
-	// wherever it is sent.
+	// On a redirect, the standard client sends headers that it does not recognize as credentials to
+	// any host.
 	once := *c.http
 	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c.http = &once
 	return c, nil
 }
 
-// As returns a client that calls for another agent, over the same connections.
+// As returns a client that calls as another agent, over the same connections.
 func (c *Client) As(agent string) *Client {
 	other := *c
 	other.header = c.header.Clone()
@@ -150,11 +149,11 @@ func (c *Client) As(agent string) *Client {
 	return &other
 }
 
-// Close ends the idle connections.
+// Close closes the idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Ready calls GET /readyz, once, and returns the dependencies by name, also beside the error
-// of a server that is not ready ([ErrUnavailable]).
+// Ready calls GET /readyz, once, and returns the dependencies by name. It also returns them with
+// the error of a server that is not ready ([ErrUnavailable]).
 func (c *Client) Ready(ctx context.Context) (map[string]Dependency, error) {
 	var data api.Readiness
 	once := *c

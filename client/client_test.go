@@ -36,7 +36,8 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 	return s.URL
 }
 
-// inProcess is an HTTP client that calls a handler without a network, for bubbles.
+// inProcess returns an HTTP client that calls a handler without a network, for use in synctest
+// bubbles.
 func inProcess(h http.HandlerFunc) *http.Client {
 	return &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		w := httptest.NewRecorder()
@@ -169,9 +170,9 @@ func TestRetriesBrokenConnections(t *testing.T) {
 	var calls atomic.Int32
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		switch calls.Add(1) {
-		case 1: // closed before an answer
+		case 1: // closed before the response
 			panic(http.ErrAbortHandler)
-		case 2: // closed within an answer
+		case 2: // closed within the response
 			w.Header().Set("Content-Length", "100")
 			answer(w, 200, `{"code":0`)
 			panic(http.ErrAbortHandler)
@@ -235,7 +236,8 @@ func TestHonoursRetryAfter(t *testing.T) {
 	}
 }
 
-// TestGivesUpWhereItWouldWaitTooLong: nobody waits in a call for the end of a maintenance.
+// TestGivesUpWhereItWouldWaitTooLong checks that a call does not wait for the end of a long
+// maintenance.
 func TestGivesUpWhereItWouldWaitTooLong(t *testing.T) {
 	t.Parallel()
 	for header, asked := range map[string]time.Duration{
@@ -286,7 +288,7 @@ func TestReadsADateByTheServersClock(t *testing.T) {
 	}
 }
 
-// TestATryHasALimit: a connection that hangs costs one try and not the whole call.
+// TestATryHasALimit checks that a hanging connection costs one try and not the whole call.
 func TestATryHasALimit(t *testing.T) {
 	t.Parallel()
 	ask := func(ctx context.Context, c *client.Client) error {
@@ -347,7 +349,8 @@ func TestATryHasALimit(t *testing.T) {
 	}
 }
 
-// TestWaitsTwiceAsLongEachTime, up to ten seconds, and asks no more often than it may.
+// TestWaitsTwiceAsLongEachTime checks that pauses double up to ten seconds, and the number of
+// tries.
 func TestWaitsTwiceAsLongEachTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -369,7 +372,7 @@ func TestWaitsTwiceAsLongEachTime(t *testing.T) {
 	})
 }
 
-// A wait that would outlast the caller's deadline is not begun.
+// A wait that would end after the caller's deadline is not started.
 func TestGivesUpBeforeADeadlineThatWillPass(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

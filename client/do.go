@@ -18,47 +18,46 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// maxAnswer bounds what is read of an answer. The largest are pages: a hundred
-// items of up to 256 KiB.
+// maxAnswer bounds the size of a response in bytes. The largest are pages: a hundred items of up to
+// 256 KiB.
 const maxAnswer = 64 << 20
 
-// Request is one call. Route files of this package make them; programs need
-// them only for a route that has no method here.
+// Request is one call. The methods of this package create them; programs need them only for routes
+// that have no method here.
 type Request struct {
 	Method   string
-	Path     string      // escaped, with the query; begins with a slash
-	Body     []byte      // nil: none
-	Type     string      // Content-Type of the body; "": application/json
-	Encoding string      // Content-Encoding of the body; "": as it is
-	Header   http.Header // more headers, such as If-Match
+	Path     string      // escaped, with the query; starts with a slash
+	Body     []byte      // nil for none
+	Type     string      // Content-Type of the body; "" is application/json
+	Encoding string      // Content-Encoding of the body; "" for none
+	Header   http.Header // additional headers, such as If-Match
 
-	// Repeatable says that the call may be made again when it is not known
-	// whether it has been carried out. Other calls are only made again where the
-	// server cannot have begun with them.
+	// Repeatable means that the call may be repeated when it is unknown whether it was executed. Other
+	// calls are only repeated if the server cannot have started them.
 	Repeatable bool
-	// Within bounds when the last try may begin; 0: the retries alone do.
+	// Within limits the start of the last attempt, from the start of the call; 0 sets no limit.
 	Within time.Duration
-	// Timeout bounds one try; 0: as [WithTimeout] says.
+	// Timeout limits one attempt; 0 means the value of [WithTimeout].
 	Timeout time.Duration
 }
 
-// Response is a success.
+// Response is a successful response.
 type Response struct {
 	Status int
 	Header http.Header
-	Data   json.RawMessage // of the envelope; nil: it has none
+	Data   json.RawMessage // of the envelope; nil if it has none
 }
 
-// longestRetryAfter is the longest that a call waits because a server asks for it.
+// longestRetryAfter is the longest wait that a server can request without ending the call.
 const longestRetryAfter = time.Minute
 
-// Do makes a call, again where that is safe and [WithRetries] allows it. An
-// answer that is no success is an [*Error]. A redirect is one, too: following
-// it would send tokens to another host.
+// Do makes a call and repeats it if that is safe and [WithRetries] allows it. A response that is
+// not a success is an [*Error]. This includes redirects: following one would send tokens to another
+// host.
 //
-// Calls of one agent that change one thing (PUT, PATCH or DELETE of one path) are made one
-// after the other, so that the last one decides. One without a body, such as a like, ends
-// the retries of those before it, which fail with [ErrSuperseded].
+// Calls of one agent that change one resource (PUT, PATCH or DELETE of one path) are made one after
+// the other, so that the last one takes effect. A call without a body, such as a like, ends the
+// retries of those before it, which fail with [ErrSuperseded].
 func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 	if changesSomething(r.Method) {
 		return c.inTurn(ctx, r)
@@ -66,7 +65,7 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 	return c.tryAll(ctx, ctx, r)
 }
 
-// tryAll makes a call until it is answered. Where waits ends there is no further try.
+// tryAll makes a call until it gets a response. When waits ends there is no further attempt.
 func (c *Client) tryAll(ctx, waits context.Context, r Request) (Response, error) {
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.Multiplier, pauses.MaxInterval = c.pause, 2, 10*time.Second
@@ -82,7 +81,7 @@ func (c *Client) tryAll(ctx, waits context.Context, r Request) (Response, error)
 		if errors.As(err, &refused) {
 			wait, tooLong = max(wait, refused.RetryAfter), refused.RetryAfter > longestRetryAfter
 		}
-		// What the server said tells more than a deadline that is sure to pass.
+		// The server's error is more informative than a deadline that is certain to expire.
 		begins := time.Now().Add(wait)
 		until, limited := ctx.Deadline()
 		if tooLong || limited && begins.After(until) || r.Within > 0 && begins.After(start.Add(r.Within)) {
@@ -97,7 +96,7 @@ func (c *Client) tryAll(ctx, waits context.Context, r Request) (Response, error)
 	}
 }
 
-// again reports whether another try may help and cannot do harm.
+// again reports whether another attempt may help and is safe.
 func again(err error, repeatable bool) bool {
 	var refused *Error
 	if errors.As(err, &refused) {
@@ -128,7 +127,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// once makes one try, which may take as long as the request or the client says.
+// once makes one attempt, limited by the timeout of the request or the client.
 func (c *Client) once(ctx context.Context, r Request) (Response, error) {
 	limit := cmp.Or(r.Timeout, c.timeout)
 	if limit <= 0 {
@@ -144,7 +143,7 @@ func (c *Client) once(ctx context.Context, r Request) (Response, error) {
 }
 
 func (c *Client) send(ctx context.Context, r Request) (Response, error) {
-	var body io.Reader // a nil Reader, so that a call without a body announces none
+	var body io.Reader // a nil Reader, so that a call without a body declares none
 	if r.Body != nil {
 		body = bytes.NewReader(r.Body)
 	}
@@ -177,7 +176,7 @@ func (c *Client) send(ctx context.Context, r Request) (Response, error) {
 	return open(res, answer)
 }
 
-// unreached is the context's error where that ended the call.
+// unreached returns the context's error if that ended the call, otherwise [ErrUnreachable].
 func unreached(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -185,7 +184,7 @@ func unreached(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrUnreachable, err)
 }
 
-// open takes the envelope off an answer.
+// open decodes the envelope of a response.
 func open(res *http.Response, answer []byte) (Response, error) {
 	var envelope struct {
 		Code *int            `json:"code"`
@@ -211,8 +210,8 @@ func open(res *http.Response, answer []byte) (Response, error) {
 	return Response{}, refused
 }
 
-// retryAfter reads how long to wait, in seconds or until a date by the server's clock; 0:
-// it does not say.
+// retryAfter returns the wait from the Retry-After header, given in seconds or as a date by the
+// server's clock; 0 if there is none.
 func retryAfter(header http.Header) time.Duration {
 	value := header.Get("Retry-After")
 	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
@@ -229,14 +228,14 @@ func retryAfter(header http.Header) time.Duration {
 	return max(0, at.Sub(now))
 }
 
-// run makes a call without a body whose answer has no data.
+// run makes a call without a body, ignoring any data in the response.
 func (c *Client) run(ctx context.Context, method, path string) error {
 	_, err := c.Do(ctx, Request{Method: method, Path: path, Repeatable: true})
 	return err
 }
 
-// v1 is the path of a route with names in it, which may hold what a path may not, slashes
-// included.
+// v1 returns the path of a route with escaped names, which may contain any characters, including
+// slashes.
 func v1(parts ...string) string {
 	path := "/v1"
 	for _, part := range parts {
@@ -245,7 +244,7 @@ func v1(parts ...string) string {
 	return path
 }
 
-// call makes a call and decodes the data of its answer.
+// call makes a call and decodes the data of its response.
 func call[T any](ctx context.Context, c *Client, r Request) (T, error) {
 	var data T
 	res, err := c.Do(ctx, r)
@@ -261,15 +260,15 @@ func call[T any](ctx context.Context, c *Client, r Request) (T, error) {
 	return data, nil
 }
 
-// asSent is an answer as it came, beside what is decoded of it.
+// asSent holds the data of a response as received, in addition to the decoded fields.
 type asSent struct {
 	Raw json.RawMessage `json:"-"` // all of its data
 }
 
 func (r *asSent) keep(data json.RawMessage) { r.Raw = data }
 
-// send is [call] with a body that is encoded first; it may not be repeated
-// unless the caller says so in r.
+// send is [call] with a body that it encodes first; the call is not repeated unless r is
+// Repeatable.
 func send[T any](ctx context.Context, c *Client, r Request, body any) (T, error) {
 	var err error
 	if r.Body, err = json.Marshal(body); err != nil {

@@ -10,31 +10,31 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// What a server refuses; an [*Error] is one of them by [errors.Is]. They are the kinds
-// of [feed], so that what is matched in a server's process is matched here, too.
+// Refusals by a server; an [*Error] matches one of them with [errors.Is]. They are the error kinds
+// of [feed], so that matching works the same way as inside the server.
 var (
-	ErrBadRequest      = feed.ErrInvalid         // 400: the call is wrong and stays so
-	ErrUnauthenticated = feed.ErrUnauthenticated // 401: who calls is not known
-	ErrForbidden       = feed.ErrForbidden       // 403: who calls may not
+	ErrBadRequest      = feed.ErrInvalid         // 400: the call is invalid; do not repeat it
+	ErrUnauthenticated = feed.ErrUnauthenticated // 401: the caller is unknown
+	ErrForbidden       = feed.ErrForbidden       // 403: the caller lacks permission
 	ErrNotFound        = feed.ErrNotFound        // 404
 	ErrConflict        = feed.ErrConflict        // 409: the request id or key belongs to another call
 	ErrPrecondition    = feed.ErrChanged         // 412: read again, then write
 	ErrTooLarge        = feed.ErrTooLarge        // 413
-	ErrUnprocessable   = feed.ErrRule            // 422: a post breaks a rule, or there are as many as there may be
+	ErrUnprocessable   = feed.ErrRule            // 422: a post breaks a rule, or a limit is reached
 	ErrRateLimited     = feed.ErrTooMany         // 429: wait for RetryAfter
 	ErrUnavailable     = feed.ErrUnavailable     // 503: the server is busy, or something it needs is down
 )
 
-// What is no answer of a server; it is never an [*Error].
+// Errors without a valid response of a server; they are never an [*Error].
 var (
-	ErrUnreachable = errors.New("cannot reach the server") // no whole answer came
-	ErrNotFreshet  = errors.New("not a Freshet server")    // the answer is not Freshet's
-	// ErrSuperseded says that there was no further try, because a newer call about the same
-	// thing decides.
+	ErrUnreachable = errors.New("cannot reach the server") // no complete response was received
+	ErrNotFreshet  = errors.New("not a Freshet server")    // the response is not from Freshet
+	// ErrSuperseded means that there was no further attempt, because a newer call on the same subject
+	// was made.
 	ErrSuperseded = errors.New("a newer call about the same thing was made")
 )
 
-// byStatus is how an [*Error] finds its sentinel.
+// byStatus maps the status of an [*Error] to its sentinel.
 var byStatus = map[int]error{
 	http.StatusBadRequest:            ErrBadRequest,
 	http.StatusUnauthorized:          ErrUnauthenticated,
@@ -48,17 +48,17 @@ var byStatus = map[int]error{
 	http.StatusServiceUnavailable:    ErrUnavailable,
 }
 
-// Error is an answer that is not a success.
+// Error is an unsuccessful response.
 type Error struct {
-	Status     int             // of HTTP
-	Code       int             // of the envelope; 0: the answer was none of Freshet's
-	Msg        string          // why
-	RetryAfter time.Duration   // how long the server asks to wait; 0: it does not
-	RequestID  string          // of the call, as the server's log has it
-	Data       json.RawMessage // what was done nevertheless, such as an upload's report; mostly nil
+	Status     int             // HTTP status
+	Code       int             // of the envelope; 0 if the response has no Freshet envelope
+	Msg        string          // the reason
+	RetryAfter time.Duration   // the wait that the server asks for; 0 for none
+	RequestID  string          // of the call, as in the server's log
+	Data       json.RawMessage // partial result, such as an upload's report; usually nil
 }
 
-// Error says what the server said.
+// Error returns the status, code and message of the response.
 func (e *Error) Error() string {
 	if e.Code == 0 {
 		return fmt.Sprintf("the server answered %d %s", e.Status, http.StatusText(e.Status))

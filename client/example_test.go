@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// exampleServer is a server with three items, and the function that ends it.
+// exampleServer starts a server with three items and returns a function that stops it.
 func exampleServer() (url string, stop func()) {
 	h, end := embedded(asShipped)
 	server := httptest.NewServer(h)
@@ -28,8 +28,8 @@ func exampleServer() (url string, stop func()) {
 	return server.URL, func() { server.Close(); end() }
 }
 
-// An app pulls to refresh and scrolls. Calls are tried again where the network
-// or the server fails, and no page is lost by it.
+// An app refreshes and scrolls. Calls are retried when the network or the server fails, without
+// losing a page.
 func Example() {
 	server, stop := exampleServer()
 	defer stop()
@@ -59,7 +59,7 @@ func Example() {
 	// post/0 Post 0
 }
 
-// A backend calls for many readers over the same connections.
+// A backend makes calls for many readers over the same connections.
 func ExampleClient_As() {
 	server, stop := exampleServer()
 	defer stop()
@@ -105,7 +105,7 @@ func ExampleClient_Ingest() {
 	// 1 stored
 }
 
-// What the server refuses is an Error with its code, and a sentinel.
+// Refused calls return an Error with a code, which also matches a sentinel error.
 func ExampleError() {
 	server, stop := exampleServer()
 	defer stop()

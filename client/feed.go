@@ -12,46 +12,45 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// What [Ask.Action] may be.
+// Values of [Ask.Action].
 const (
-	ActionRefresh  = "refresh"   // the best unseen items now
+	ActionRefresh  = "refresh"   // the best unseen items
 	ActionLoadMore = "load_more" // the next page of the last refresh
 )
 
-// rememberedFor is how long a server knows a request id (a minute), less what
-// the last try itself may take.
+// rememberedFor is how long a server stores a request id (a minute), less the time of the last
+// attempt.
 const rememberedFor = 45 * time.Second
 
-// Ask is one call of the feed.
+// Ask is a request for a page of the feed.
 type Ask struct {
 	Action string `json:"action"`
-	Limit  int    `json:"limit,omitempty"` // items of the page, 1 to 100; 0: the server's 20
-	// Silent looks for what is new since the last refresh and changes nothing.
+	Limit  int    `json:"limit,omitempty"` // items of the page, 1 to 100; 0 is the server's default of 20
+	// Silent checks for items that are new since the last refresh and changes nothing.
 	Silent bool `json:"silent,omitempty"`
-	// RequestID makes the server answer the same page again for a minute; "" takes a random
-	// one where the client retries.
+	// RequestID makes the server return the same page again for a minute. If it is "", a client with
+	// retries uses a random one.
 	RequestID string `json:"request_id,omitempty"`
-	// Feed is which of the agent's feeds is read: [feed.ForYou], which "" is too, or
-	// [feed.HomeFeed].
+	// Feed selects the agent's feed: [feed.ForYou], the default, or [feed.HomeFeed].
 	Feed feed.Name `json:"feed,omitempty"`
-	// Why asks why each item is there; [InFeedOf] reads the answer.
+	// Why requests the reasons for each item; read them with [InFeedOf].
 	Why bool `json:"why,omitempty"`
 }
 
-// Page is the answer of the feed.
+// Page is a page of the feed.
 type Page struct {
 	Items     []feed.Item `json:"items"`
-	HasMore   bool        `json:"has_more"`   // false: the next load_more is a refresh, which may find more
+	HasMore   bool        `json:"has_more"`   // if false, the next load_more is a refresh, which may find more
 	NewCount  *int        `json:"new_count"`  // silent refreshes only
-	NewReader bool        `json:"new_reader"` // no refresh of the reader had ended before this call
-	Degraded  []string    `json:"degraded"`   // what the server had to do without
+	NewReader bool        `json:"new_reader"` // no refresh of the reader had finished before this call
+	Degraded  []string    `json:"degraded"`   // features that were unavailable
 	RequestID string      `json:"request_id"`
 
 	asSent
 }
 
-// InFeedOf returns what a page says about the reader of an item or a post, nil
-// where it says nothing.
+// InFeedOf returns the reader-specific data of an item or a post on a page, or nil if there is
+// none.
 func InFeedOf(it feed.Item) (*InFeed, error) {
 	raw, ok := it.Business[feed.InFeed]
 	if !ok {
@@ -64,19 +63,19 @@ func InFeedOf(it feed.Item) (*InFeed, error) {
 	return &in, nil
 }
 
-// Refresh answers the best unseen items now. The rest of what was found waits
-// for [Client.LoadMore].
+// Refresh returns the best unseen items. The remaining items are available through
+// [Client.LoadMore].
 func (c *Client) Refresh(ctx context.Context, limit int) (Page, error) {
 	return c.Feed(ctx, Ask{Action: ActionRefresh, Limit: limit})
 }
 
-// LoadMore answers the next page of the last refresh.
+// LoadMore returns the next page of the last refresh.
 func (c *Client) LoadMore(ctx context.Context, limit int) (Page, error) {
 	return c.Feed(ctx, Ask{Action: ActionLoadMore, Limit: limit})
 }
 
-// Silent answers what a refresh would find that is newer than the last one,
-// and changes nothing: with items, show a "new" badge.
+// Silent returns the items of a refresh that are newer than the last one, and changes nothing. If
+// there are any, show a "new" badge.
 func (c *Client) Silent(ctx context.Context, limit int) (Page, error) {
 	return c.Feed(ctx, Ask{Action: ActionRefresh, Limit: limit, Silent: true})
 }
@@ -93,35 +92,34 @@ func (c *Client) Feed(ctx context.Context, ask Ask) (Page, error) {
 	return send[Page](ctx, c, r, ask)
 }
 
-// GuestPage is the feed for readers without an account.
+// GuestPage is a page of the feed for readers without an account.
 type GuestPage struct {
-	Items    []feed.Item `json:"items"`    // best first; [InFeedOf] has the source and the trend
-	Degraded []string    `json:"degraded"` // what the server had to do without
+	Items    []feed.Item `json:"items"`    // best first; [InFeedOf] returns the source and the trend
+	Degraded []string    `json:"degraded"` // features that were unavailable
 
 	asSent
 }
 
-// Guest calls GET /v1/feed/guest: what trends, the same for everybody, so that no agent
-// is needed. limit is 1 to 100, 0 for the server's 20.
+// Guest calls GET /v1/feed/guest: trending items, the same for everyone, so that no agent is
+// needed. limit is 1 to 100, 0 for the server's default of 20.
 func (c *Client) Guest(ctx context.Context, limit int) (GuestPage, error) {
 	path := withQuery("/v1/feed/guest", nil, map[string]int64{"limit": int64(limit)})
 	return call[GuestPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
-// Timeline calls GET /v1/timeline: everything new from whom the agent follows,
-// newest first. cursor is the NextCursor of the page before, "" for the newest;
-// limit is 1 to 100, 0 for the server's 20.
+// Timeline calls GET /v1/timeline: all new posts from the authors that the agent follows, newest
+// first. cursor is the NextCursor of the previous page, "" for the newest; limit is 1 to 100, 0 for
+// the server's default of 20.
 func (c *Client) Timeline(ctx context.Context, cursor string, limit int) (PostPage, error) {
 	return call[PostPage](ctx, c, Request{Method: http.MethodGet, Path: withPage("/v1/timeline", "cursor", cursor, limit), Repeatable: true})
 }
 
-// WarmTimeline calls POST /v1/timeline/warm: the agent's next [Client.Timeline]
-// is fast.
+// WarmTimeline calls POST /v1/timeline/warm, which makes the agent's next [Client.Timeline] fast.
 func (c *Client) WarmTimeline(ctx context.Context) error {
 	return c.run(ctx, http.MethodPost, "/v1/timeline/warm")
 }
 
-// maxEvents is how many events one call may bring.
+// maxEvents is the maximum number of events in one call.
 const maxEvents = 500
 
 // The types of events.
@@ -129,11 +127,11 @@ const (
 	Click   = "click"
 	Like    = "like"
 	Dislike = "dislike"
-	Hide    = "hide" // also mutes the item for the agent, for good
+	Hide    = "hide" // also mutes the item for the agent permanently
 )
 
-// Events calls POST /v1/events: the agent has done this. Long lists take
-// several calls; telling something twice is harmless.
+// Events calls POST /v1/events: it reports the agent's actions. Long lists take several calls;
+// reporting an event twice is harmless.
 func (c *Client) Events(ctx context.Context, events ...Event) (EventsTaken, error) {
 	var all EventsTaken
 	for part := range slices.Chunk(events, maxEvents) {
@@ -148,12 +146,12 @@ func (c *Client) Events(ctx context.Context, events ...Event) (EventsTaken, erro
 	return all, nil
 }
 
-// maxImpressions is how many items one report may name.
+// maxImpressions is the maximum number of items in one report.
 const maxImpressions = 500
 
-// Seen calls POST /v1/impressions: the agent has seen these items. It is needed where the
-// server has impressions.on set to seen, and harmless elsewhere and twice. Long lists take
-// several calls.
+// Seen calls POST /v1/impressions: it reports that the agent has seen these items. It is needed if
+// the server has impressions.on set to seen; otherwise it is harmless, as are repeated reports.
+// Long lists take several calls.
 func (c *Client) Seen(ctx context.Context, ids ...string) error {
 	for part := range slices.Chunk(ids, maxImpressions) {
 		body := map[string][]string{"ids": part}

@@ -15,7 +15,8 @@ import (
 	"github.com/freshet/freshet/client"
 )
 
-// TestIngestGraph sends follows in columns and events, and looks at what arrives.
+// TestIngestGraph sends follows in columns and as events, and checks the lines that the server
+// receives.
 func TestIngestGraph(t *testing.T) {
 	t.Parallel()
 	var got []string

@@ -25,8 +25,7 @@ func picture(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// Images are published, edited, read, and gone from the disk with their post or
-// their author.
+// Images are published, edited and read, and deleted from the disk with their post or their author.
 func TestPublishesImagesToARealServer(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -74,14 +73,14 @@ func TestPublishesImagesToARealServer(t *testing.T) {
 	untilNoFiles(t, dir)
 }
 
-// filesIn counts images in the data_dir of a server.
+// filesIn returns the number of images in a server's data_dir.
 func filesIn(t *testing.T, dataDir string) (n int) {
 	t.Helper()
 	err := filepath.WalkDir(filepath.Join(dataDir, "media"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && filepath.Ext(path) != ".attrs" {
 			n++
 		}
-		if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
+		if errors.Is(err, fs.ErrNotExist) { // removed concurrently
 			return nil
 		}
 		return err

@@ -17,61 +17,61 @@ import (
 	"github.com/freshet/freshet/internal/intake"
 )
 
-// Bounds of one upload request. A request is small enough to be repeated
-// cheaply, and large enough that its overhead does not count.
+// Bounds of one upload request. A request is small enough to be repeated cheaply, and large enough
+// that its overhead is negligible.
 const (
-	// maxLines is as many rejections as the server lists for one request, so
-	// that none goes unexplained.
+	// maxLines is the number of rejections that the server lists for one request, so that each
+	// rejection is explained.
 	maxLines = 1_000
 	maxBytes = 8 << 20 // before compression
-	// maxLine is a line longer than any item the server takes; a longer one is
-	// passed over without ever being held in memory.
+	// maxLine is longer than any item the server accepts; longer lines are skipped without being held
+	// in memory.
 	maxLine = 1 << 20
 )
 
 const (
-	// longestStay is how long a line waits for others to be sent with: a live pipe may give
-	// few.
+	// longestStay is how long a line waits for others to be sent with it: a live pipe may deliver few
+	// lines.
 	longestStay = time.Second
-	// lastWait is how long a canceled upload may take to send what was read.
+	// lastWait is how long a canceled upload may take to send the lines already read.
 	lastWait = 10 * time.Second
 )
 
 // Summary counts an upload. Empty lines are not counted as items.
 type Summary struct {
 	Accepted int `json:"accepted"`
-	Replaced int `json:"replaced,omitempty"` // of the accepted: items that a later one of the same request has replaced
-	Kept     int `json:"kept,omitempty"`     // of the accepted: items that were not newer than the stored ones, see [Client.IngestNewer]
+	Replaced int `json:"replaced,omitempty"` // of the accepted: items replaced by a later one in the same request
+	Kept     int `json:"kept,omitempty"`     // of the accepted: items not newer than the stored ones, see [Client.IngestNewer]
 	Rejected int `json:"rejected"`
 	Requests int `json:"requests"`
 }
 
-// Ingest uploads items, one JSON object a line, gzipped or not, in requests of at most 1,000
-// lines and 8 MiB, one after the other: of two items with one id the later line wins. Every
-// rejected line is given to reject, in no particular order within a request. The summary is
-// right also beside an error; uploading again is harmless, because an item replaces itself.
+// Ingest uploads items, one JSON object per line, optionally gzipped, in requests of at most 1,000
+// lines and 8 MiB, one after the other: of two items with the same id the later line wins. Every
+// rejected line is passed to reject, in no particular order within a request. The summary is valid
+// even with an error; uploading again is harmless, because an item replaces itself.
 //
-// What a slow pipe gives is sent within some two seconds. Where ctx is canceled, what was
-// read is sent and counted within 10 s. A read of r that has begun may end later.
+// Lines from a slow pipe are sent within about two seconds. If ctx is canceled, the lines already
+// read are sent and counted within 10 s. A pending read of r may end later.
 func (c *Client) Ingest(ctx context.Context, r io.Reader, reject func(Rejection)) (Summary, error) {
 	return c.upload(ctx, "/v1/items", onlyObjects, r, reject)
 }
 
-// IngestNewer is [Client.Ingest], but stores no item whose update_time is not later than that
-// of the stored one with its id. They count as kept.
+// IngestNewer is like [Client.Ingest], but does not store items with an update_time that is not
+// later than that of the stored item with the same id. They count as kept.
 func (c *Client) IngestNewer(ctx context.Context, r io.Reader, reject func(Rejection)) (Summary, error) {
 	return c.upload(ctx, "/v1/items?if_newer=true", onlyObjects, r, reject)
 }
 
-// IngestCounts uploads likes and comments of stored items, {"id","likes","comments"} a line,
-// as [Client.Ingest] uploads items. They are absolute; one that is left out stays. Lines about
-// items that are not stored, and about posts, are rejected.
+// IngestCounts uploads likes and comments of stored items, one {"id","likes","comments"} per line,
+// as [Client.Ingest] uploads items. Counts are absolute; omitted counts are not changed. Lines for
+// posts and for items that are not stored are rejected.
 func (c *Client) IngestCounts(ctx context.Context, r io.Reader, reject func(Rejection)) (Summary, error) {
 	return c.upload(ctx, "/v1/items/counts", onlyObjects, r, reject)
 }
 
-// onlyObjects takes lines as they are. Sent on, a line that begins with [ would
-// make the server take the whole request for one JSON array.
+// onlyObjects returns lines unchanged. A line that begins with [ must not be sent: the server would
+// parse the whole request as one JSON array.
 func onlyObjects(line []byte) ([]byte, error) {
 	if line[0] != '{' {
 		return nil, errors.New("the line is not a JSON object")
@@ -79,8 +79,8 @@ func onlyObjects(line []byte) ([]byte, error) {
 	return line, nil
 }
 
-// upload sends the lines of r to a route. convert makes a JSON object of a line; nil passes
-// it over, an error rejects it.
+// upload sends the lines of r to a route. convert returns a JSON object for a line; nil skips it,
+// an error rejects it.
 func (c *Client) upload(ctx context.Context, path string, convert func(line []byte) ([]byte, error), r io.Reader, reject func(Rejection)) (Summary, error) {
 	sending, cancel := outliving(ctx)
 	defer cancel()
@@ -99,8 +99,8 @@ func (c *Client) upload(ctx context.Context, path string, convert func(line []by
 	return u.sum, err
 }
 
-// outliving is the context of requests: it outlives a cancellation of ctx by lastWait, so
-// that what was read is stored and counted.
+// outliving returns the context of requests: it outlives a cancellation of ctx by lastWait, so that
+// the lines already read are stored and counted.
 func outliving(ctx context.Context) (context.Context, context.CancelFunc) {
 	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	if until, ok := ctx.Deadline(); ok {
@@ -117,16 +117,16 @@ func outliving(ctx context.Context) (context.Context, context.CancelFunc) {
 // upload is the [intake.Batch] that collects lines into a compressed body.
 type upload struct {
 	client  *Client
-	sending context.Context // of requests
+	sending context.Context // for requests
 	path    string
 	convert func(line []byte) ([]byte, error)
 	reject  func(Rejection)
 	sum     Summary
-	failed  error // why nothing is sent any more
+	failed  error // why sending has stopped
 
 	zip     *gzip.Writer
-	body    bytes.Buffer // what zip has written
-	came    time.Time    // when the first line of the body came
+	body    bytes.Buffer // output of zip
+	came    time.Time    // when the first line of the body was read
 	numbers []int        // file line of each line in the body
 }
 
@@ -159,7 +159,7 @@ func (*upload) TooBig([]byte) (string, error) {
 // Put implements [intake.Batch].
 func (u *upload) Put(context.Context) ([]error, error) { return nil, u.flush() }
 
-// flush sends what was collected, unless that has failed before.
+// flush sends the collected lines, unless sending has failed before.
 func (u *upload) flush() error {
 	if u.failed == nil && len(u.numbers) > 0 {
 		u.failed = u.send()
@@ -167,7 +167,7 @@ func (u *upload) flush() error {
 	return u.failed
 }
 
-// flushSlow sends what was read where too little comes for a whole request.
+// flushSlow sends the collected lines if they have waited for longestStay.
 func (u *upload) flushSlow() error {
 	if len(u.numbers) == 0 || time.Since(u.came) < longestStay {
 		return nil
@@ -187,7 +187,7 @@ func (u *upload) send() error {
 		Repeatable: true, // an item replaces itself, a count is absolute, an event is applied once
 	})
 	if refused := (*Error)(nil); errors.As(err, &refused) {
-		_ = json.Unmarshal(refused.Data, &report) // what was done nevertheless; mostly nothing
+		_ = json.Unmarshal(refused.Data, &report) // partial result, usually empty
 	}
 	if accountErr := u.account(report); err == nil {
 		err = cmp.Or(accountErr, u.complete(report))
@@ -200,7 +200,7 @@ func (u *upload) send() error {
 	return nil
 }
 
-// account adds the server's report; its line numbers are those of the request.
+// account adds the server's report. Its line numbers are relative to the request.
 func (u *upload) account(report api.Upload) error {
 	u.sum.Accepted += report.Accepted
 	u.sum.Replaced += report.Replaced
@@ -216,7 +216,7 @@ func (u *upload) account(report api.Upload) error {
 	return nil
 }
 
-// complete checks that the report is about every line that was sent.
+// complete checks that the report covers every line that was sent.
 func (u *upload) complete(report api.Upload) error {
 	if n := report.Accepted + report.Rejected; n != len(u.numbers) {
 		return fmt.Errorf("the server reported %d lines, but %d were sent", n, len(u.numbers))
@@ -224,10 +224,10 @@ func (u *upload) complete(report api.Upload) error {
 	return nil
 }
 
-// IngestGraph uploads events of other systems, as [Client.Ingest] uploads items. A line is an
-// event as JSON, or a follow in two columns, follower and author, with a tab between them, as
-// of at; the zero time is now. Uploading again is harmless: an event changes nothing the
-// second time, and what has been undone since its time stays undone.
+// IngestGraph uploads events of other systems, as [Client.Ingest] uploads items. A line is an event
+// as JSON, or a follow in two tab-separated columns, follower and author, dated at; the zero time
+// means now. Uploading again is harmless: an event is applied once, and anything undone since its
+// time stays undone.
 func (c *Client) IngestGraph(ctx context.Context, r io.Reader, at time.Time, reject func(Rejection)) (Summary, error) {
 	if at.IsZero() {
 		at = time.Now()
@@ -236,13 +236,13 @@ func (c *Client) IngestGraph(ctx context.Context, r io.Reader, at time.Time, rej
 	return c.upload(ctx, "/v1/graph/events", f.event, r, reject)
 }
 
-// followLines makes events of lines.
+// followLines converts lines to events.
 type followLines struct {
 	at  time.Time
 	buf bytes.Buffer
 }
 
-// event returns the line as an event, good until the next call; nil is none.
+// event returns the line as an event, valid until the next call; nil for the header line.
 func (f *followLines) event(line []byte) ([]byte, error) {
 	if line[0] == '{' {
 		return line, nil

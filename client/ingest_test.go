@@ -25,12 +25,12 @@ import (
 	"github.com/freshet/freshet/client"
 )
 
-// itemServer is the receiving edge: it unpacks requests, keeps what came and
-// rejects the lines that hold "bad".
+// itemServer is a fake server: it decompresses requests, stores the lines and rejects those that
+// contain "bad".
 type itemServer struct {
 	mu       sync.Mutex
-	requests [][]string // lines of each request
-	failures int        // requests to answer 503 before the next success
+	requests [][]string // the lines of each request
+	failures int        // number of requests to answer with 503 before the next success
 }
 
 func (s *itemServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -174,7 +174,7 @@ func TestIngestReadsWhatPeopleHave(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := &itemServer{}
-			// Bytes that arrive one by one, as from a slow pipe.
+			// Bytes arrive one at a time, as from a slow pipe.
 			sum, rejected, err := ingest(t, s, iotest.OneByteReader(bytes.NewReader(tt.file)))
 			require.NoError(t, err)
 			assert.Empty(t, rejected)
@@ -259,7 +259,8 @@ func TestIngestStopsAndSaysWhere(t *testing.T) {
 	}
 }
 
-// TestIngestCountsWhatWasStoredBeforeItGaveUp, of the last answer: others are repeated.
+// TestIngestCountsWhatWasStoredBeforeItGaveUp checks that only the counts of the last answer are
+// used: earlier ones are for tries of the same lines.
 func TestIngestCountsWhatWasStoredBeforeItGaveUp(t *testing.T) {
 	t.Parallel()
 	const down = `{"code":50301,"msg":"the catalog is unavailable","data":{"accepted":1,"rejected":1,"errors":[{"line":2,"id":"b","reason":"title is missing"}]}}`
@@ -322,7 +323,7 @@ func TestIngestRefusesAReportThatDoesNotAddUp(t *testing.T) {
 	}
 }
 
-// TestIngestOfASlowPipe: what it gave is stored while it goes on, and at a signal.
+// TestIngestOfASlowPipe checks that lines are stored while the pipe is still open, and at a signal.
 func TestIngestOfASlowPipe(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -359,7 +360,7 @@ func TestIngestOfASlowPipe(t *testing.T) {
 	})
 }
 
-// TestIngestThatIsCanceledWaitsForTheLastAnswer, but not for ever.
+// TestIngestThatIsCanceledWaitsForTheLastAnswer checks that it waits for a limited time.
 func TestIngestThatIsCanceledWaitsForTheLastAnswer(t *testing.T) {
 	t.Parallel()
 	for took, want := range map[time.Duration]client.Summary{8 * time.Second: {Accepted: 1, Requests: 1}, time.Hour: {}} {
@@ -408,7 +409,7 @@ func BenchmarkIngest(b *testing.B) {
 	}
 }
 
-// countingServer accepts whatever comes, at little cost of its own.
+// countingServer accepts every line at little cost.
 type countingServer struct{}
 
 func (countingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -11,14 +11,14 @@ import (
 	"github.com/freshet/freshet/internal/gunzip"
 )
 
-// live is a file, gzipped or not, that is read in the background: a read that waits holds
-// up neither the end of ctx nor what came before.
+// live reads a file, gzipped or not, in the background: a pending read delays neither the end of
+// ctx nor the data read before.
 type live struct {
 	ctx    context.Context
 	chunks chan chunk
-	rest   chunk        // what is left of the last one
-	look   *time.Ticker // when slow is called
-	slow   func() error // sends what has waited long enough
+	rest   chunk        // unread part of the last chunk
+	look   *time.Ticker // interval of the calls of slow
+	slow   func() error // sends lines that have waited long enough
 }
 
 type chunk struct {
@@ -26,15 +26,15 @@ type chunk struct {
 	err  error // after the data
 }
 
-// readLive reads r until ctx ends, and calls slow again and again while nothing comes.
+// readLive reads r until ctx ends, and calls slow periodically while no data arrives.
 func readLive(ctx context.Context, r io.Reader, slow func() error) *live {
 	l := &live{ctx: ctx, chunks: make(chan chunk), look: time.NewTicker(longestStay / 2), slow: slow}
 	go l.fetch(r)
 	return l
 }
 
-// fetch hands chunks on. Who asks for the next one is done with the one before, so there are
-// two buffers.
+// fetch sends chunks to Read. Read asks for the next chunk only when it is done with the previous
+// one, so two buffers suffice.
 func (l *live) fetch(packed io.Reader) {
 	r, err := unzip(packed)
 	var bufs [2][64 << 10]byte
@@ -80,7 +80,7 @@ func (l *live) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// unzip looks for the two bytes every gzip file starts with.
+// unzip detects gzip by its first two bytes and decompresses it.
 func unzip(r io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReader(r)
 	head, err := buffered.Peek(2)

@@ -7,18 +7,18 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// Server is the author whom nobody is: who follows it gets every public post.
+// Server is a pseudo-author: its followers get every public post.
 const Server = "@server"
 
-// Follow calls PUT /v1/agents/{agent_id}/following/{author} and reports whether anything
-// changed. [ErrForbidden] while one of the two blocks the other, and where only the app may
-// do it; [ErrUnprocessable] where the agent follows as many as one may.
+// Follow calls PUT /v1/agents/{agent_id}/following/{author} and reports whether anything changed.
+// It returns [ErrForbidden] if either blocks the other or if only the app may do it, and
+// [ErrUnprocessable] if the agent follows the maximum number of authors.
 func (c *Client) Follow(ctx context.Context, agent, author string) (changed bool, err error) {
 	return c.change(ctx, http.MethodPut, v1("agents", agent, "following", author))
 }
 
 // FollowMany calls POST /v1/agents/{agent_id}/following: it adds up to 100 authors to those that
-// the agent follows. The answer lists those that were refused, and why.
+// the agent follows. The result lists the refused ones with reasons.
 func (c *Client) FollowMany(ctx context.Context, agent string, authors ...string) (Followed, error) {
 	in := map[string][]string{"authors": authors}
 	return send[Followed](ctx, c, Request{Method: http.MethodPost, Path: v1("agents", agent, "following"), Repeatable: true}, in)
@@ -29,8 +29,8 @@ func (c *Client) Unfollow(ctx context.Context, agent, author string) (changed bo
 	return c.change(ctx, http.MethodDelete, v1("agents", agent, "following", author))
 }
 
-// Block calls PUT /v1/agents/{agent_id}/blocked/{agent}: it ends the follows of
-// both, and neither sees the other's posts.
+// Block calls PUT /v1/agents/{agent_id}/blocked/{agent}: it ends the follows in both directions,
+// and neither sees the other's posts.
 func (c *Client) Block(ctx context.Context, agent, other string) (changed bool, err error) {
 	return c.change(ctx, http.MethodPut, v1("agents", agent, "blocked", other))
 }
@@ -40,8 +40,8 @@ func (c *Client) Unblock(ctx context.Context, agent, other string) (changed bool
 	return c.change(ctx, http.MethodDelete, v1("agents", agent, "blocked", other))
 }
 
-// change makes a call that answers whether it changed something. After a retry
-// the try before may have been what did.
+// change makes a call and returns whether it changed something. After a retry, an earlier attempt
+// may have made the change.
 func (c *Client) change(ctx context.Context, method, path string) (bool, error) {
 	done, err := call[struct {
 		Changed bool `json:"changed"`
@@ -49,28 +49,28 @@ func (c *Client) change(ctx context.Context, method, path string) (bool, error) 
 	return done.Changed, err
 }
 
-// Following calls GET /v1/agents/{agent_id}/following: whom the agent follows.
-// after is the NextAfter of the page before, "" for the first; limit is 1 to
-// 1,000, 0 for the server's 100.
+// Following calls GET /v1/agents/{agent_id}/following: the authors that the agent follows. after is
+// the NextAfter of the previous page, "" for the first; limit is 1 to 1,000, 0 for the server's
+// default of 100.
 func (c *Client) Following(ctx context.Context, agent, after string, limit int) (AgentPage, error) {
 	return c.agents(ctx, v1("agents", agent, "following"), after, limit)
 }
 
-// Suggestions calls GET /v1/agents/{agent_id}/suggestions: authors to follow, the best
-// first. limit is 1 to 100, 0 for the server's 20.
+// Suggestions calls GET /v1/agents/{agent_id}/suggestions: authors to follow, best first. limit is
+// 1 to 100, 0 for the server's default of 20.
 func (c *Client) Suggestions(ctx context.Context, agent string, limit int) ([]Suggestion, error) {
 	path := withQuery(v1("agents", agent, "suggestions"), nil, map[string]int64{"limit": int64(limit)})
 	list, err := call[api.Suggestions](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 	return list.Authors, err
 }
 
-// Followers calls GET /v1/agents/{agent_id}/followers: who follows the agent,
-// paged as [Client.Following].
+// Followers calls GET /v1/agents/{agent_id}/followers: the agent's followers, paged as in
+// [Client.Following].
 func (c *Client) Followers(ctx context.Context, agent, after string, limit int) (AgentPage, error) {
 	return c.agents(ctx, v1("agents", agent, "followers"), after, limit)
 }
 
-// Blocked calls GET /v1/agents/{agent_id}/blocked: whom the agent blocks, paged as
+// Blocked calls GET /v1/agents/{agent_id}/blocked: the agents that the agent blocks, paged as in
 // [Client.Following].
 func (c *Client) Blocked(ctx context.Context, agent, after string, limit int) (AgentPage, error) {
 	return c.agents(ctx, v1("agents", agent, "blocked"), after, limit)
@@ -80,32 +80,32 @@ func (c *Client) agents(ctx context.Context, path, after string, limit int) (Age
 	return call[AgentPage](ctx, c, Request{Method: http.MethodGet, Path: withPage(path, "after", after, limit), Repeatable: true})
 }
 
-// Author calls GET /v1/authors/{id}. [ErrNotFound] where nothing is known of
-// them, and where they block the caller. Of whom the caller blocks only IsBlocked is told.
+// Author calls GET /v1/authors/{id}. It returns [ErrNotFound] if the author is unknown or blocks
+// the caller. If the caller blocks the author, only IsBlocked is set.
 func (c *Client) Author(ctx context.Context, id string) (Author, error) {
 	return call[Author](ctx, c, Request{Method: http.MethodGet, Path: v1("authors", id), Repeatable: true})
 }
 
-// PutAuthor calls PUT /v1/authors/{id}: the card replaces the one before.
+// PutAuthor calls PUT /v1/authors/{id}: the card replaces the previous one.
 func (c *Client) PutAuthor(ctx context.Context, id string, card AuthorCard) error {
 	_, err := send[struct{}](ctx, c, Request{Method: http.MethodPut, Path: v1("authors", id), Repeatable: true}, card)
 	return err
 }
 
-// DeleteAuthor calls DELETE /v1/authors/{id}: card, posts and followers are erased.
+// DeleteAuthor calls DELETE /v1/authors/{id}, which erases the card, posts and followers.
 func (c *Client) DeleteAuthor(ctx context.Context, id string) error {
 	return c.run(ctx, http.MethodDelete, v1("authors", id))
 }
 
-// AuthorPosts calls GET /v1/authors/{id}/posts: those that the caller may see,
-// paged as [Client.Timeline].
+// AuthorPosts calls GET /v1/authors/{id}/posts: the posts that the caller may see, paged as in
+// [Client.Timeline].
 func (c *Client) AuthorPosts(ctx context.Context, id, cursor string, limit int) (PostPage, error) {
 	path := withPage(v1("authors", id, "posts"), "cursor", cursor, limit)
 	return call[PostPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
-// AuthorGrid calls GET /v1/authors/{id}/posts?view=grid: the first thumbnail and the counts of
-// each post of [Client.AuthorPosts]. limit 0 is the server's 10.
+// AuthorGrid calls GET /v1/authors/{id}/posts?view=grid: the first thumbnail and the counts of each
+// post of [Client.AuthorPosts]. limit 0 is the server's default of 10.
 func (c *Client) AuthorGrid(ctx context.Context, id, cursor string, limit int) (TilePage, error) {
 	path := withQuery(v1("authors", id, "posts"), map[string]string{"view": "grid", "cursor": cursor}, map[string]int64{"limit": int64(limit)})
 	return call[TilePage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
@@ -114,35 +114,35 @@ func (c *Client) AuthorGrid(ctx context.Context, id, cursor string, limit int) (
 // TilePage is a page of an author's grid.
 type TilePage struct {
 	Items      []Tile   `json:"items"`       // newest first
-	NextCursor string   `json:"next_cursor"` // for the next page; "": there was nothing
+	NextCursor string   `json:"next_cursor"` // for the next page; "" if the page is empty
 	HasMore    bool     `json:"has_more"`
-	Degraded   []string `json:"degraded"` // what the server had to do without
+	Degraded   []string `json:"degraded"` // features that were unavailable
 
 	asSent
 }
 
-// DeleteAgent calls DELETE /v1/agents/{agent_id}: everything that is kept of the
-// agent, and what they made, is erased.
+// DeleteAgent calls DELETE /v1/agents/{agent_id}: all data about the agent, and everything the
+// agent created, is erased.
 func (c *Client) DeleteAgent(ctx context.Context, agent string) error {
 	return c.run(ctx, http.MethodDelete, v1("agents", agent))
 }
 
-// PutCircle calls PUT /v1/circles/{id}: it makes a circle, a group or an event of the
-// caller's, or changes it. [ErrForbidden] where it is another agent's, [ErrUnprocessable]
-// where it would have too many members.
+// PutCircle calls PUT /v1/circles/{id}: it creates or changes a circle, group or event of the
+// caller. It returns [ErrForbidden] if it belongs to another agent, and [ErrUnprocessable] if it
+// would have too many members.
 func (c *Client) PutCircle(ctx context.Context, id string, change CircleChange) (Circle, error) {
 	return send[Circle](ctx, c, Request{Method: http.MethodPut, Path: v1("circles", id), Repeatable: true}, change)
 }
 
-// Circle calls GET /v1/circles/{id}. Circles are for their owner and admins, groups and
-// events also for their members and who is invited; for others [ErrNotFound].
+// Circle calls GET /v1/circles/{id}. Circles are visible to their owner and admins, groups and
+// events also to members and invited agents; for others it returns [ErrNotFound].
 func (c *Client) Circle(ctx context.Context, id string) (Circle, error) {
 	return call[Circle](ctx, c, Request{Method: http.MethodGet, Path: v1("circles", id), Repeatable: true})
 }
 
-// Circles calls GET /v1/circles, paged as [Client.Following]. of is "owned", or "", for the
-// caller's own; "joined" for groups and events of others that the caller is in; "invited" for
-// those that the caller may join.
+// Circles calls GET /v1/circles, paged as in [Client.Following]. of is "owned", or "", for the
+// caller's own; "joined" for groups and events of others that the caller is a member of; "invited"
+// for those that the caller may join.
 func (c *Client) Circles(ctx context.Context, of, after string, limit int) (CirclePage, error) {
 	path := withQuery("/v1/circles", map[string]string{"of": of, "after": after}, map[string]int64{"limit": int64(limit)})
 	return call[CirclePage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
@@ -153,7 +153,7 @@ func (c *Client) DeleteCircle(ctx context.Context, id string) error {
 	return c.run(ctx, http.MethodDelete, v1("circles", id))
 }
 
-// Members calls GET /v1/circles/{id}/members, paged as [Client.Following].
+// Members calls GET /v1/circles/{id}/members, paged as in [Client.Following].
 func (c *Client) Members(ctx context.Context, id, after string, limit int) (AgentPage, error) {
 	return c.agents(ctx, v1("circles", id, "members"), after, limit)
 }

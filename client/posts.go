@@ -17,90 +17,90 @@ import (
 // NewPost is a post to be published.
 type NewPost struct {
 	Caption  string    `json:"caption"`
-	Tags     []string  `json:"tags,omitempty"`     // beside the caption's hashtags
-	Audience *Audience `json:"audience,omitempty"` // nil: everybody
-	Mentions []string  `json:"mentions,omitempty"` // agents who may see it whatever the audience
-	ReplyTo  string    `json:"reply_to,omitempty"` // the post that it answers; then Audience and Reply are left out
+	Tags     []string  `json:"tags,omitempty"`     // in addition to the caption's hashtags
+	Audience *Audience `json:"audience,omitempty"` // nil means everyone
+	Mentions []string  `json:"mentions,omitempty"` // agents who may see it regardless of the audience
+	ReplyTo  string    `json:"reply_to,omitempty"` // the post that it replies to; then omit Audience and Reply
 	Reply    string    `json:"reply,omitempty"`    // "public" (or ""), "followers", "audience" or "none"
 	React    string    `json:"react,omitempty"`    // the same
 	// Images are sent with the post, in their order: up to 10.
 	Images []NewImage `json:"-"`
-	// Key makes the server answer the same post again for 24 hours; "" takes a
-	// random one where the client retries, so that a lost answer does not make two.
+	// Key makes the server return the same post again for 24 hours. If it is "", a client with retries
+	// uses a random one, so that a lost response does not create a duplicate.
 	Key string `json:"-"`
 }
 
-// NewImage is an image to be published: JPEG, PNG, GIF or WebP, at most 5 MiB and
-// 50 megapixels. The server removes where and with what it was taken.
+// NewImage is an image to be published: JPEG, PNG, GIF or WebP, at most 5 MiB and 50 megapixels.
+// The server removes the location and camera metadata.
 type NewImage struct {
 	Data []byte
-	Alt  string // what can be seen, for who cannot see it
+	Alt  string // description for readers who cannot see it
 }
 
 // Post is a post as the caller sees it.
 type Post struct {
 	ID         string     `json:"id"`
 	CreatedAt  int64      `json:"created_at"` // Unix seconds
-	EditedAt   int64      `json:"edited_at"`  // 0: never
+	EditedAt   int64      `json:"edited_at"`  // 0 if never edited
 	Caption    string     `json:"caption"`
 	Tags       []string   `json:"tags"`
 	Images     []Image    `json:"images"`
 	Audience   Audience   `json:"audience"`
 	Mentions   []string   `json:"mentions"`
-	ReplyTo    string     `json:"reply_to"` // of a reply: the post, or reply, that it answers
-	Root       string     `json:"root"`     // of a reply: the post that it stands under
+	ReplyTo    string     `json:"reply_to"` // of a reply: the post or reply that it replies to
+	Root       string     `json:"root"`     // of a reply: the post at the top of its thread
 	Reply      string     `json:"reply"`
 	React      string     `json:"react"`
-	Origin     string     `json:"origin"` // the system it came from; "": this one
+	Origin     string     `json:"origin"` // the system it came from; "" for this one
 	URL        string     `json:"url"`
 	ObjectType string     `json:"object_type"`
 	Author     PostAuthor `json:"author"`
 	Likes      int64      `json:"likes"`
 	Comments   int64      `json:"comments"`
-	InFeed     *InFeed    `json:"in_feed"`  // nil: the call named no agent
-	Degraded   []string   `json:"degraded"` // of a post that was read by itself, what the server had to do without
+	InFeed     *InFeed    `json:"in_feed"`  // nil if the call had no agent
+	Degraded   []string   `json:"degraded"` // of a single post: features that were unavailable
 }
 
-// PostAuthor is who wrote a post.
+// PostAuthor is the author of a post.
 type PostAuthor struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
 	ImageURL string `json:"image_url"`
 }
 
-// InFeed holds the fields of a post that depend on its reader. An item has no more of them
-// than Source, Trend, IsPromoted, Why and ShownBefore.
+// InFeed holds the fields of a post that depend on its reader. An item has only Source, Trend,
+// IsPromoted, Why and ShownBefore.
 type InFeed struct {
-	Source     string `json:"source"` // what brought it, such as "following" or "explore"; "": of an item its score, of a post that it is not in their timeline
-	Trend      string `json:"trend"`  // of what trends: hot, warm or ""
-	Reason     string `json:"reason"` // why it is there: self, follow, domain, audience or mention
+	Source     string `json:"source"` // its source, such as "following" or "explore"; "" means an item's score, or that a post is not in the reader's timeline
+	Trend      string `json:"trend"`  // of trending ones: hot, warm or ""
+	Reason     string `json:"reason"` // the reason for including it: self, follow, domain, audience or mention
 	HasLiked   bool   `json:"has_liked"`
 	CanReply   bool   `json:"can_reply"`
 	CanReact   bool   `json:"can_react"`
 	IsPromoted bool   `json:"is_promoted"`
-	// Why tells, where [Ask.Why] asked, what the score is made of, what adds most
-	// first, three reasons at most.
+	// Why lists the reasons for the score if [Ask.Why] was set: at most three, the largest
+	// contribution first.
 	Why []api.Reason `json:"why"`
-	// ShownBefore says that the reader was given it before, and is again because nothing
-	// unseen was left (dedup.when_exhausted: oldest).
+	// ShownBefore means that the reader has been shown it before, and is again because no unseen items
+	// were left (dedup.when_exhausted: oldest).
 	ShownBefore bool `json:"shown_before"`
 }
 
 // PostPage is a page of posts.
 type PostPage struct {
 	Items      []Post   `json:"items"`       // newest first
-	NextCursor string   `json:"next_cursor"` // the last place examined, for the next page; "": there was none
-	HasMore    bool     `json:"has_more"`    // also of a short or empty page: ask on
-	NewReader  bool     `json:"new_reader"`  // the timeline is empty, and no refresh of its reader had ended before
-	Degraded   []string `json:"degraded"`    // what the server had to do without
+	NextCursor string   `json:"next_cursor"` // the last position examined, for the next page; "" if there was none
+	HasMore    bool     `json:"has_more"`    // may be true even if the page is short or empty
+	NewReader  bool     `json:"new_reader"`  // the timeline is empty, and no refresh of its reader had finished before
+	Degraded   []string `json:"degraded"`    // features that were unavailable
 
 	asSent
 }
 
-// CreatePost calls POST /v1/posts: the agent that calls publishes. With the key
-// of a post of before it returns that one. [ErrUnprocessable] says which rule the
-// post or an image breaks, [ErrConflict] that the key was used for another one. An
-// image that is too large or of another type is an [*Error] with status 413 or 415.
+// CreatePost calls POST /v1/posts: the calling agent publishes a post. With the key of an earlier
+// post it returns that one. [ErrUnprocessable] names the rule that the post or an image breaks;
+// [ErrConflict] means that the key was used for another post. An image that is too large or of
+// another type is an [*Error] with status 413 or 415.
 func (c *Client) CreatePost(ctx context.Context, p NewPost) (Post, error) {
 	if p.Key == "" && c.tries > 1 {
 		p.Key = rand.Text()
@@ -120,7 +120,7 @@ func (c *Client) CreatePost(ctx context.Context, p NewPost) (Post, error) {
 	return call[Post](ctx, c, r)
 }
 
-// form is the post with its images as multipart/form-data.
+// form returns the post with its images as multipart/form-data.
 func (p NewPost) form() (body []byte, kind string, err error) {
 	type described struct {
 		Alt string `json:"alt"`
@@ -150,14 +150,14 @@ func (p NewPost) form() (body []byte, kind string, err error) {
 	return b.Bytes(), w.FormDataContentType(), err
 }
 
-// Post calls GET /v1/posts/{id}. [ErrNotFound] where there is no such post, or
-// none that the caller may see.
+// Post calls GET /v1/posts/{id}. It returns [ErrNotFound] if there is no such post, or none that
+// the caller may see.
 func (c *Client) Post(ctx context.Context, id string) (Post, error) {
 	return call[Post](ctx, c, Request{Method: http.MethodGet, Path: v1("posts", id), Repeatable: true})
 }
 
-// Replies calls GET /v1/posts/{id}/replies: those that the caller may see, flat, the newest
-// or the oldest first. The cursor is used as in [Client.Timeline].
+// Replies calls GET /v1/posts/{id}/replies: the replies that the caller may see, flat, newest or
+// oldest first. The cursor works as in [Client.Timeline].
 func (c *Client) Replies(ctx context.Context, id string, oldest bool, cursor string, limit int) (PostPage, error) {
 	query := map[string]string{"cursor": cursor}
 	if oldest {
@@ -167,13 +167,13 @@ func (c *Client) Replies(ctx context.Context, id string, oldest bool, cursor str
 	return call[PostPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
-// EditPost calls PATCH /v1/posts/{id} and returns the post as it is now. An author may edit
-// their own; an admin all, but gets the zero Post for one that is not public.
+// EditPost calls PATCH /v1/posts/{id} and returns the edited post. Authors may edit their own
+// posts, admins all; for a post that is not public, an admin gets the zero Post.
 func (c *Client) EditPost(ctx context.Context, id string, e PostEdit) (Post, error) {
 	return send[Post](ctx, c, Request{Method: http.MethodPatch, Path: v1("posts", id), Repeatable: true}, e)
 }
 
-// DeletePost calls DELETE /v1/posts/{id}: nobody is shown it any more.
+// DeletePost calls DELETE /v1/posts/{id}: no reader is shown the post any more.
 func (c *Client) DeletePost(ctx context.Context, id string) error {
 	return c.run(ctx, http.MethodDelete, v1("posts", id))
 }
@@ -183,18 +183,18 @@ func (c *Client) LikePost(ctx context.Context, id string) (Likes, error) {
 	return call[Likes](ctx, c, Request{Method: http.MethodPut, Path: v1("posts", id, "like"), Repeatable: true})
 }
 
-// UnlikePost calls DELETE /v1/posts/{id}/like. Of a post that the agent may not
-// see any more, or that does not exist, it returns 0 likes.
+// UnlikePost calls DELETE /v1/posts/{id}/like. For a post that the agent may no longer see, or that
+// does not exist, it returns 0 likes.
 func (c *Client) UnlikePost(ctx context.Context, id string) (Likes, error) {
 	return call[Likes](ctx, c, Request{Method: http.MethodDelete, Path: v1("posts", id, "like"), Repeatable: true})
 }
 
-// withPage adds to a path where a page begins, under its name, and how long it is.
+// withPage adds the start of a page, with the given parameter name, and its length to a path.
 func withPage(path, name, from string, limit int) string {
 	return withQuery(path, map[string]string{name: from}, map[string]int64{"limit": int64(limit)})
 }
 
-// withQuery adds to a path the texts and numbers that are given: not "" and not 0.
+// withQuery adds the non-empty texts and non-zero numbers to a path as its query.
 func withQuery(path string, texts map[string]string, numbers map[string]int64) string {
 	query := url.Values{}
 	for name, text := range texts {

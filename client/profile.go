@@ -9,8 +9,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Profile calls GET /v1/agents/{agent_id}/profile. An agent may read its own,
-// an admin everyone's; [ErrNotFound] where the agent has none.
+// Profile calls GET /v1/agents/{agent_id}/profile. An agent may read its own, an admin every
+// agent's; it returns [ErrNotFound] if there is none.
 func (c *Client) Profile(ctx context.Context, agent string) (AgentProfile, error) {
 	return profileOf(c.Do(ctx, Request{Method: http.MethodGet, Path: v1("agents", agent, "profile"), Repeatable: true}))
 }
@@ -26,15 +26,16 @@ func profileOf(res Response, err error) (p AgentProfile, _ error) {
 	return p, nil
 }
 
-// PutProfile calls PUT /v1/agents/{agent_id}/profile and returns the profile
-// as it is stored. Changed mutes end the agent's session.
+// PutProfile calls PUT /v1/agents/{agent_id}/profile and returns the stored profile. Changing the
+// mutes ends the agent's session.
 func (c *Client) PutProfile(ctx context.Context, agent string, p feed.Profile) (feed.Profile, error) {
 	return send[feed.Profile](ctx, c, Request{Method: http.MethodPut, Path: v1("agents", agent, "profile"), Repeatable: true}, p)
 }
 
-// PutProfileOf is PutProfile where the stored profile is still the one that the tag is of
-// ([AgentProfile]); [ErrPrecondition] where another one is, or none: read it, and decide
-// again. It is not repeated: that would fail where the first try has stored it.
+// PutProfileOf is like PutProfile, but only if the stored profile still has the tag
+// ([AgentProfile]). It returns [ErrPrecondition] if there is another one, or none: read it and
+// decide again. It is not repeated: a repetition would fail if the first attempt has stored the
+// profile.
 func (c *Client) PutProfileOf(ctx context.Context, agent, tag string, p feed.Profile) (AgentProfile, error) {
 	body, err := json.Marshal(p)
 	if err != nil {
@@ -43,9 +44,9 @@ func (c *Client) PutProfileOf(ctx context.Context, agent, tag string, p feed.Pro
 	return profileOf(c.Do(ctx, Request{Method: http.MethodPut, Path: v1("agents", agent, "profile"), Body: body, Header: http.Header{"If-Match": {tag}}}))
 }
 
-// PatchProfile calls PATCH /v1/agents/{agent_id}/profile with a JSON merge patch
-// (RFC 7396), which is encoded as JSON, and returns the profile as it is stored. What the
-// patch does not name stays.
+// PatchProfile calls PATCH /v1/agents/{agent_id}/profile with a JSON merge patch (RFC 7396), which
+// it encodes as JSON, and returns the stored profile. Fields that the patch does not contain
+// remain.
 func (c *Client) PatchProfile(ctx context.Context, agent string, patch any) (AgentProfile, error) {
 	body, err := json.Marshal(patch)
 	if err != nil {
@@ -54,7 +55,7 @@ func (c *Client) PatchProfile(ctx context.Context, agent string, patch any) (Age
 	return profileOf(c.Do(ctx, Request{Method: http.MethodPatch, Path: v1("agents", agent, "profile"), Body: body, Repeatable: true}))
 }
 
-// Muted is a list of what a profile mutes.
+// Muted names a list of a profile's mutes.
 type Muted string
 
 // The lists.
@@ -64,8 +65,8 @@ const (
 	MutedItems   Muted = "items" // and groups
 )
 
-// Mute calls PUT /v1/agents/{agent_id}/muted/…: one step, beside which those of other
-// devices stay. It reports whether anything changed.
+// Mute calls PUT /v1/agents/{agent_id}/muted/…, which is atomic and does not overwrite changes from
+// other devices. It reports whether anything changed.
 func (c *Client) Mute(ctx context.Context, agent string, list Muted, value string) (changed bool, err error) {
 	return c.change(ctx, http.MethodPut, v1("agents", agent, "muted", string(list), value))
 }
@@ -75,8 +76,8 @@ func (c *Client) Unmute(ctx context.Context, agent string, list Muted, value str
 	return c.change(ctx, http.MethodDelete, v1("agents", agent, "muted", string(list), value))
 }
 
-// ForgetLearned calls DELETE /v1/agents/{agent_id}/learned: what was learned of the
-// agent is deleted, if anything was, and the profile stays.
+// ForgetLearned calls DELETE /v1/agents/{agent_id}/learned: data learned about the agent, if any,
+// is deleted; the rest of the profile remains.
 func (c *Client) ForgetLearned(ctx context.Context, agent string) error {
 	return c.run(ctx, http.MethodDelete, v1("agents", agent, "learned"))
 }

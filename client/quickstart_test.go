@@ -14,7 +14,7 @@ import (
 	"github.com/freshet/freshet/client"
 )
 
-// The lines in docs/quickstart.md are a program's that does what is said of it.
+// The program in docs/quickstart.md must compile and do what the page says.
 func TestTheLinesInTheQuickStartRun(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/quickstart.md")

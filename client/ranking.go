@@ -12,35 +12,34 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// RankingChange says what shall become of the live ranking, and who says so.
+// RankingChange is a change of the live ranking, with its author and reason.
 type RankingChange struct {
-	Ranking *feed.Ranking `json:"ranking,omitempty"` // nil: as it is
-	// Experiments is the whole list of those that shall run; empty ends all, nil
-	// leaves them as they are.
+	Ranking *feed.Ranking `json:"ranking,omitempty"` // nil leaves it unchanged
+	// Experiments is the complete list of experiments to run; empty ends all, nil leaves them
+	// unchanged.
 	Experiments []Experiment `json:"experiments,omitzero"`
-	By          string       `json:"by,omitempty"` // "": admin
+	By          string       `json:"by,omitempty"` // "" is admin
 	Why         string       `json:"why,omitempty"`
 }
 
-// AnyVersion lets a change be made whichever version of the ranking is the
-// newest.
+// AnyVersion allows a change whatever the newest version of the ranking is.
 const AnyVersion = -1
 
-// Ranking calls GET /v1/ranking: the newest version. It needs the admin token,
-// as all calls of the ranking do.
+// Ranking calls GET /v1/ranking: the newest version. It needs the admin token, as do all calls for
+// the ranking.
 func (c *Client) Ranking(ctx context.Context) (RankingVersion, error) {
 	return call[RankingVersion](ctx, c, Request{Method: http.MethodGet, Path: "/v1/ranking", Repeatable: true})
 }
 
-// PutRanking calls PUT /v1/ranking and returns the version it made. onlyIf is the version
-// that must be the newest, or [AnyVersion]; [ErrPrecondition] where another one is.
+// PutRanking calls PUT /v1/ranking and returns the new version. onlyIf is the version that must be
+// the newest, or [AnyVersion]; otherwise it returns [ErrPrecondition].
 func (c *Client) PutRanking(ctx context.Context, onlyIf int, change RankingChange) (RankingVersion, error) {
 	return send[RankingVersion](ctx, c, Request{Method: http.MethodPut, Path: "/v1/ranking", Header: ifVersion(onlyIf)}, change)
 }
 
-// RevertRanking calls POST /v1/ranking/revert and returns the version it made,
-// equal to version to; 0 is the configuration's. onlyIf is as for
-// PutRanking. A version that never was is [ErrNotFound].
+// RevertRanking calls POST /v1/ranking/revert and returns the new version, which equals version to;
+// 0 is that of the configuration. onlyIf is as for PutRanking. If version to never existed, it
+// returns [ErrNotFound].
 func (c *Client) RevertRanking(ctx context.Context, onlyIf, to int, by, why string) (RankingVersion, error) {
 	body := struct {
 		Version int    `json:"version"`
@@ -50,8 +49,8 @@ func (c *Client) RevertRanking(ctx context.Context, onlyIf, to int, by, why stri
 	return send[RankingVersion](ctx, c, Request{Method: http.MethodPost, Path: "/v1/ranking/revert", Header: ifVersion(onlyIf)}, body)
 }
 
-// RankingHistory calls GET /v1/ranking/history: the newest versions, newest
-// first, at most limit (1 to 100). Where there is room, version 0 comes last.
+// RankingHistory calls GET /v1/ranking/history: the newest versions, newest first, at most limit (1
+// to 100). If fewer exist, version 0 comes last.
 func (c *Client) RankingHistory(ctx context.Context, limit int) ([]RankingVersion, error) {
 	list, err := call[api.RankingHistory](ctx, c, Request{Method: http.MethodGet, Path: "/v1/ranking/history?limit=" + strconv.Itoa(limit), Repeatable: true})
 	return list.Versions, err
@@ -64,23 +63,23 @@ func ifVersion(version int) http.Header {
 	return http.Header{"If-Match": {`"` + strconv.Itoa(version) + `"`}}
 }
 
-// Report calls GET /v1/ranking/report for today and the days before it, 1 to 90
-// in all; 0 is a week. It needs the admin token.
+// Report calls GET /v1/ranking/report for today and the days before it, 1 to 90 in total; 0 is a
+// week. It needs the admin token.
 func (c *Client) Report(ctx context.Context, days int) (Report, error) {
 	path := withQuery("/v1/ranking/report", nil, map[string]int64{"days": int64(days)})
 	return call[Report](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
-// ExplainAsk asks what a refresh would do.
+// ExplainAsk is a request to explain a refresh.
 type ExplainAsk struct {
 	Agent string    `json:"agent_id"`
-	Feed  feed.Name `json:"feed,omitempty"`  // "": [feed.ForYou]
-	Limit int       `json:"limit,omitempty"` // items of the page, 1 to 100; 0: the server's 20
-	Item  string    `json:"item,omitempty"`  // say of this one why it is where it is
-	// Ranking changes the parameters the agent is ranked by: an object that
-	// names those that change. [feed.ChangesJSON] writes one.
+	Feed  feed.Name `json:"feed,omitempty"`  // "" is [feed.ForYou]
+	Limit int       `json:"limit,omitempty"` // items of the page, 1 to 100; 0 is the server's default of 20
+	Item  string    `json:"item,omitempty"`  // explain the position of this item
+	// Ranking changes the ranking parameters: an object with the parameters to change.
+	// [feed.ChangesJSON] writes one.
 	Ranking json.RawMessage `json:"ranking,omitempty"`
-	At      time.Time       `json:"at,omitzero"` // the moment of the refresh; zero: now
+	At      time.Time       `json:"at,omitzero"` // time of the refresh; zero means now
 }
 
 // Explanation describes the result of a refresh and the reasons for it.
@@ -89,23 +88,23 @@ type Explanation struct {
 	asSent
 }
 
-// Explain calls POST /v1/explain, as an admin: what a refresh of an agent
-// would do. It changes nothing.
+// Explain calls POST /v1/explain, as an admin. It returns what a refresh of an agent would do and
+// changes nothing.
 func (c *Client) Explain(ctx context.Context, ask ExplainAsk) (Explanation, error) {
 	return send[Explanation](ctx, c, Request{Method: http.MethodPost, Path: "/v1/explain", Repeatable: true}, ask)
 }
 
-// CompareRequest asks how far two rankings differ. A and B are changes to the
-// live ranking, such as "scale=72h,offset=2h"; "" is the live ranking itself.
+// CompareRequest is a request to compare two rankings. A and B are changes to the live ranking,
+// such as "scale=72h,offset=2h"; "" is the live ranking itself.
 type CompareRequest struct {
 	A      string     `json:"a"`
 	B      string     `json:"b"`
 	Agents []string   `json:"agents,omitempty"` // up to 200; or
-	Sample int        `json:"sample,omitempty"` // how many to draw of those with a profile
-	Seed   int64      `json:"seed,omitempty"`   // the same seed draws the same
-	At     *time.Time `json:"at,omitempty"`     // nil: now
+	Sample int        `json:"sample,omitempty"` // number to draw from the agents with a profile
+	Seed   int64      `json:"seed,omitempty"`   // the same seed draws the same agents
+	At     *time.Time `json:"at,omitempty"`     // nil means now
 	K      int        `json:"k,omitempty"`      // items compared, 1 to 100; 0: 20
-	Lists  bool       `json:"lists,omitempty"`  // the two lists, too; for one agent
+	Lists  bool       `json:"lists,omitempty"`  // also return the two lists; for one agent
 }
 
 // Compare calls POST /v1/compare. It needs the admin token.
@@ -113,12 +112,12 @@ func (c *Client) Compare(ctx context.Context, r CompareRequest) (offline.Compari
 	return send[offline.Comparison](ctx, c, Request{Method: http.MethodPost, Path: "/v1/compare", Repeatable: true, Timeout: longestTimeout}, r)
 }
 
-// ReplayRequest asks where rankings would have placed what was clicked. The
-// rankings are changes to the live one, as in [CompareRequest].
+// ReplayRequest asks which positions rankings would have given to clicked items. The rankings are
+// changes to the live one, as in [CompareRequest].
 type ReplayRequest struct {
 	Clicks   []offline.Click `json:"clicks"`          // up to 200
 	Rankings []string        `json:"rankings"`        // up to 40
-	Depth    int             `json:"depth,omitempty"` // how far is ranked; 0: 500
+	Depth    int             `json:"depth,omitempty"` // number of items ranked; 0: 500
 }
 
 // Replay calls POST /v1/replay. It needs the admin token.

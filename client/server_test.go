@@ -25,7 +25,7 @@ import (
 
 const adminToken = "an-admin-token-for-the-client"
 
-// embedded starts a whole server, embedded, and returns its handler.
+// embedded starts a complete embedded server and returns its handler.
 func embedded(change func(*configs.Config), options ...app.Option) (h http.Handler, stop func()) {
 	dir, err := os.MkdirTemp("", "freshet-client")
 	if err != nil {
@@ -33,7 +33,7 @@ func embedded(change func(*configs.Config), options ...app.Option) (h http.Handl
 	}
 	cfg := configs.Default()
 	cfg.DataDir, cfg.Auth.AdminToken = dir, adminToken
-	if cfg.Ranking, err = cfg.Ranking.With("curves=single"); err != nil { // whatever is the default
+	if cfg.Ranking, err = cfg.Ranking.With("curves=single"); err != nil { // independent of the default
 		panic(err)
 	}
 	change(&cfg)
@@ -46,7 +46,7 @@ func embedded(change func(*configs.Config), options ...app.Option) (h http.Handl
 	}
 }
 
-// newPair is a client of a real server, and the admin's.
+// newPair returns two clients of a real server, a reader's and the admin's.
 func newPair(t *testing.T, change func(*configs.Config), options ...app.Option) (reader, admin *client.Client) {
 	t.Helper()
 	h, stop := embedded(change, options...)
@@ -106,7 +106,7 @@ func TestReadsTheFeedOfARealServer(t *testing.T) {
 	require.NoError(t, reader.Seen(ctx, "news", "post/1"))
 }
 
-// The set is computed when a server starts, so this one starts twice.
+// The set is computed when a server starts, so the test starts it twice.
 func TestReadsTheGuestFeedOfARealServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -247,7 +247,7 @@ func TestErrorsOfARealServer(t *testing.T) {
 	require.NotErrorIs(t, err, client.ErrUnavailable)
 }
 
-// cutting answers the first calls and drops their answers on the way.
+// cutting executes the first calls and drops their responses.
 type cutting struct {
 	next  http.Handler
 	drops atomic.Int32
@@ -263,7 +263,7 @@ func (c *cutting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.next.ServeHTTP(w, r)
 }
 
-// A page whose answer was lost comes again, and none is missed.
+// A page whose response was lost is returned again, and none is skipped.
 func TestALostAnswerCostsNoPage(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -295,7 +295,8 @@ func TestALostAnswerCostsNoPage(t *testing.T) {
 		require.Equal(t, fmt.Sprintf("post/%d", 39-i), id, "newest first, without a gap")
 	}
 
-	// Without an id nobody knows what has been done, so the client does not try.
+	// Without a request id it is unknown whether the call was executed, so the client does not
+	// retry.
 	once := connect(t, server.URL, client.WithAgent("u_1"), client.WithRetries(5, time.Millisecond))
 	lossy.drops.Store(1)
 	lossy.calls.Store(0)
@@ -304,7 +305,7 @@ func TestALostAnswerCostsNoPage(t *testing.T) {
 	require.EqualValues(t, 1, lossy.calls.Load())
 }
 
-// A token must not follow a redirect to whoever it names.
+// A token must not be sent to the target of a redirect.
 func TestDoesNotFollowRedirects(t *testing.T) {
 	t.Parallel()
 	var told atomic.Bool
@@ -319,7 +320,7 @@ func TestDoesNotFollowRedirects(t *testing.T) {
 	require.False(t, told.Load())
 }
 
-// An answer without an end does not fill the memory.
+// An endless response must not fill the memory.
 func TestAnswersAreBounded(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {

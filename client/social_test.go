@@ -168,7 +168,7 @@ func TestFollowsOnARealServer(t *testing.T) {
 	require.ErrorIs(t, err, client.ErrNotFound)
 }
 
-// A post whose answer was lost is published once.
+// A post whose response was lost is published only once.
 func TestALostAnswerPublishesOnce(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

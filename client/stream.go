@@ -18,29 +18,28 @@ import (
 )
 
 const (
-	// streamSilence is how long a stream may be silent. A server sends something every
-	// 15 s.
+	// streamSilence is how long a stream may be silent. A server sends something every 15 s.
 	streamSilence = time.Minute
-	// longestStreamWait is the longest wait for a new try, whatever the server asks for.
+	// longestStreamWait is the longest wait before reconnecting, even if the server asks for more.
 	longestStreamWait = time.Hour
-	// longestLine is the most of a line of a stream that is read.
+	// longestLine is the maximum length of a line of a stream.
 	longestLine = 64 << 10
 )
 
 // News is an event of a stream.
 type News struct {
-	// ID is the position of the stream: give it to a later [Client.Stream].
+	// ID is the position in the stream; pass it to a later [Client.Stream].
 	ID string `json:"-"`
-	// Count is how many posts are new in the timeline since the news before, 99 for that many
-	// or more. 0: the stream has begun, or has begun again.
+	// Count is the number of new posts in the timeline since the previous event, 99 for that many or
+	// more. 0 means that the stream has started, or restarted.
 	Count int `json:"count"`
 }
 
-// Stream calls GET /v1/stream and yields what it tells: that the agent's timeline has
-// something new. last is the ID of the latest news that the caller knows of; "": from
-// now on. When the stream ends, or the server cannot be reached or is busy, it
-// connects again, where it has been; [WithRetryNotice] tells of that. It goes on until
-// ctx ends or the server refuses the call, which the last error says.
+// Stream calls GET /v1/stream and yields an event whenever the agent's timeline has new posts. last
+// is the ID of the latest event that the caller has; "" starts now. When the stream ends, or the
+// server is unreachable or busy, Stream reconnects and resumes at the same position, after
+// notifying [WithRetryNotice]. It continues until ctx ends or the server refuses the call, which
+// the last error reports.
 func (c *Client) Stream(ctx context.Context, last string) iter.Seq2[News, error] {
 	return func(yield func(News, error) bool) {
 		s := &stream{client: c, last: last, pause: time.Second}
@@ -72,11 +71,11 @@ func (c *Client) Stream(ctx context.Context, last string) iter.Seq2[News, error]
 type stream struct {
 	client *Client
 	last   string
-	pause  time.Duration // as the server asks for
-	left   bool          // the caller wants no more
+	pause  time.Duration // as requested by the server
+	left   bool          // the caller has stopped iterating
 }
 
-// wait waits until it is time to connect again.
+// wait waits until the next attempt to connect.
 func (s *stream) wait(ctx context.Context, cause error, least time.Duration) error {
 	wait := max(least, s.pause)
 	var refused *Error
@@ -90,8 +89,8 @@ func (s *stream) wait(ctx context.Context, cause error, least time.Duration) err
 	return sleep(ctx, wait)
 }
 
-// connect yields what one connection tells. The error says why it ended; began is
-// true where it had been accepted.
+// connect yields the events of one connection. The error is the reason why it ended; began reports
+// whether the server had accepted it.
 func (s *stream) connect(ctx context.Context, yield func(News, error) bool) (began bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -125,7 +124,7 @@ func (s *stream) connect(ctx context.Context, yield func(News, error) bool) (beg
 	return true, s.read(res.Body, func() { silence.Reset(streamSilence) }, yield)
 }
 
-// read yields the blocks of a stream until it ends.
+// read yields the events of a stream until it ends.
 func (s *stream) read(body io.Reader, heard func(), yield func(News, error) bool) error {
 	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, longestLine)
@@ -150,7 +149,7 @@ func (s *stream) read(body io.Reader, heard func(), yield func(News, error) bool
 		if lines.Text() != "" {
 			continue
 		}
-		if id != "" { // the block is whole
+		if id != "" { // the block is complete
 			s.last = id
 		}
 		news, ok, err := s.news(event, data, began)
@@ -169,7 +168,7 @@ func (s *stream) read(body io.Reader, heard func(), yield func(News, error) bool
 	return fmt.Errorf("%w: it has ended the stream", ErrUnreachable)
 }
 
-// news decodes a block; false: it holds no event, such as a heartbeat.
+// news decodes a block. It returns false if the block contains no event, such as a heartbeat.
 func (s *stream) news(event, data string, began bool) (News, bool, error) {
 	news := News{ID: s.last}
 	if event != "new" {

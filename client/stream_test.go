@@ -17,7 +17,7 @@ import (
 	"github.com/freshet/freshet/client"
 )
 
-// scripted answers one call after the other, and keeps what was asked.
+// scripted answers calls with a sequence of handlers and records the requests' headers.
 type scripted struct {
 	mu      sync.Mutex
 	answers []http.HandlerFunc
@@ -84,7 +84,7 @@ func TestStreamGoesOnWhereItWas(t *testing.T) {
 	})
 }
 
-// TestAStreamWaitsAnHourAtMost, whatever it asks for.
+// TestAStreamWaitsAnHourAtMost checks the limit of the server's retry time.
 func TestAStreamWaitsAnHourAtMost(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[string]time.Duration{
@@ -111,8 +111,8 @@ func TestAStreamWaitsAnHourAtMost(t *testing.T) {
 	}
 }
 
-// TestASilentStreamIsLeft: a server says something every 15 seconds, and a client that
-// has heard nothing for a minute connects again, where it has been.
+// TestASilentStreamIsLeft: a server sends something every 15 seconds. A client that received
+// nothing for a minute reconnects and resumes where it was.
 func TestASilentStreamIsLeft(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,9 +1,9 @@
-// Package configs is the configuration: its keys with their defaults in Go,
-// the rules they must keep, and the annotated YAML files that people copy.
+// Package configs defines the configuration: its keys with their defaults in Go, the rules for
+// their values, and the annotated YAML files for users to copy.
 //
-// [Load] reads a file, then the environment, then flags, each over the one before. A key is
-// a struct field with its tags and its default; file key, environment variable and flag
-// follow from it. Each layer is read by itself, so that an error names it and the nearest key.
+// [Load] reads a file, then the environment, then flags; each overrides the previous one. A key is
+// a struct field with its tags and its default; file key, environment variable and flag are derived
+// from it. Each layer is read separately, so that an error names it and the nearest key.
 package configs
 
 import (
@@ -15,34 +15,34 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// The configuration files that ship with Freshet, comments included.
+// The configuration files that ship with Freshet, including comments.
 var (
 	//go:embed freshet.yaml
 	Embedded []byte // every key with its default: one process, no services
 	//go:embed services.yaml
-	Services []byte // what differs with Redis and Elasticsearch
+	Services []byte // the differences with Redis and Elasticsearch
 )
 
-// Values of the keys that choose between implementations.
+// Values of the keys that select implementations.
 const (
 	ModeHeader = "header" // auth.mode: X-Agent-ID set by a trusted gateway
 	ModeJWT    = "jwt"    // auth.mode: a verified Bearer token
 
 	GroupByNone = "none" // catalog.group_by: an item without group_id is its own group
-	GroupByURL  = "url"  // catalog.group_by: it is of the group of its link
+	GroupByURL  = "url"  // catalog.group_by: it belongs to the group of its link
 
-	FailOpen   = "open"   // dedup.on_failure: answer degraded
-	FailClosed = "closed" // dedup.on_failure: answer 503
+	FailOpen   = "open"   // dedup.on_failure: return a degraded response
+	FailClosed = "closed" // dedup.on_failure: return 503
 
-	ExhaustedStop   = "stop"   // dedup.when_exhausted: a page holds what is unseen, and may be empty
-	ExhaustedOldest = "oldest" // dedup.when_exhausted: what was shown longest ago fills it
+	ExhaustedStop   = "stop"   // dedup.when_exhausted: a page contains only unseen items, and may be empty
+	ExhaustedOldest = "oldest" // dedup.when_exhausted: the items shown longest ago fill it
 
-	OnServed = "served" // impressions.on: what was delivered counts
-	OnSeen   = "seen"   // impressions.on: what the client reports counts
+	OnServed = "served" // impressions.on: deliveries count
+	OnSeen   = "seen"   // impressions.on: items that the client reports count
 )
 
-// Config is the whole configuration. The zero Config is not usable; start from
-// [Default] or [Load].
+// Config is the complete configuration. The zero Config is not usable; start from [Default] or
+// [Load].
 type Config struct {
 	Server        Server        `key:"server"`
 	DataDir       string        `key:"data_dir" help:"directory of the catalog file and the impression journals"`
@@ -63,13 +63,13 @@ type Config struct {
 	Jobs          Jobs          `key:"jobs"`
 	Log           Log           `key:"log"`
 
-	// Files are the files that values were read from, by key, as variables …_FILE name
-	// them. It is no setting.
+	// Files maps keys to the files that their values were read from, as named by variables …_FILE. It
+	// is not a setting.
 	Files map[string]string `key:"-"`
 }
 
-// Server is the HTTP server. A request takes less than the minute after which another refresh
-// records what it has claimed and not delivered yet.
+// Server configures the HTTP server. A request takes less than a minute: after that time another
+// refresh records the items that it has claimed and not yet delivered.
 type Server struct {
 	Addr            string        `key:"addr" help:"address to listen on, host:port"`
 	RequestTimeout  time.Duration `key:"request_timeout" help:"longest time one request may take" range:"1ms to 30s"`
@@ -80,7 +80,7 @@ type Server struct {
 	CORSOrigins     []string      `key:"cors.origins" help:"origins whose pages may call the server from a browser, such as https://app.example.com; *: all"`
 }
 
-// Auth says who may call what.
+// Auth configures authentication and authorization.
 type Auth struct {
 	Mode           string `key:"mode" help:"how agents are known: header (X-Agent-ID from a gateway) or jwt (Bearer token)" oneof:"header,jwt"`
 	TrustedGateway bool   `key:"trusted_gateway" help:"only a gateway that sets X-Agent-ID can reach this server: allow header mode on an address that is not loopback"`
@@ -88,7 +88,7 @@ type Auth struct {
 	JWT            JWT    `key:"jwt"`
 }
 
-// JWT says how Bearer tokens of agents are verified.
+// JWT configures the verification of agents' Bearer tokens.
 type JWT struct {
 	Secret   string `key:"secret" help:"secret of HS256 tokens" secret:"true"`
 	JWKS     string `key:"jwks" help:"file with the public keys (JWKS) of RS256 and ES256 tokens"`
@@ -97,18 +97,18 @@ type JWT struct {
 	Claim    string `key:"claim" help:"claim of a token that names the agent"`
 }
 
-// Catalog keeps items and profiles.
+// Catalog configures the storage of items and profiles.
 type Catalog struct {
 	GroupBy   string        `key:"group_by" help:"what gives an item without group_id one when it comes in: url (its link) or none" oneof:"none,url"`
 	Retention time.Duration `key:"retention" help:"how long after their update_time items are kept; 0: for ever"`
 }
 
-// Recall finds candidates.
+// Recall configures the search for candidates.
 type Recall struct {
 	N int `key:"n" help:"candidates of a refresh's first round of recall" range:"1 to 10000"` // Elasticsearch's index.max_result_window
 }
 
-// Dedup remembers what agents were shown.
+// Dedup configures how impressions are remembered.
 type Dedup struct {
 	WindowDays        int     `key:"window_days" help:"days an item is not shown again, today included" range:"1 to 60"`
 	FalsePositiveRate float64 `key:"false_positive_rate" help:"chance that an unseen item is taken for seen, over the whole window"`
@@ -118,17 +118,17 @@ type Dedup struct {
 	OnFailure         string  `key:"on_failure" help:"when Redis is down: open (answer degraded) or closed (answer 503)" oneof:"open,closed"`
 }
 
-// Sessions keep the rest of each agent's last refresh.
+// Sessions configures the stored rest of each agent's last refresh.
 type Sessions struct {
 	TTL time.Duration `key:"ttl" help:"life of a session after its refresh" range:"1s to 168h"`
 }
 
-// Impressions says what counts as shown.
+// Impressions configures which items count as shown.
 type Impressions struct {
 	On string `key:"on" help:"what counts as shown: served or seen" oneof:"served,seen"`
 }
 
-// Redis keeps the dedup filters and the sessions where its URL is given.
+// Redis configures the store of the dedup filters and the sessions. It is used if the URL is set.
 type Redis struct {
 	URL          string `key:"url" help:"redis://user:password@host:port/db, rediss:// with TLS; ?addr=host:port for more nodes of a cluster, ?master_name= for Sentinels; empty: no Redis"`
 	Password     string `key:"password" help:"password, where the URL has none" secret:"true"`
@@ -139,7 +139,7 @@ type Redis struct {
 	WaitReplicas int    `key:"wait_replicas" help:"replicas that must have what is handed out before it is; 0: do not wait" range:"0 to 10"`
 }
 
-// Elasticsearch keeps the items and profiles where its addresses are given.
+// Elasticsearch configures the store of items and profiles. It is used if addresses are set.
 type Elasticsearch struct {
 	Addresses   []string `key:"addresses" help:"URLs of the nodes, https://user@host:port; empty: no Elasticsearch"`
 	Password    string   `key:"password" help:"password of the user in the addresses" secret:"true"`
@@ -152,7 +152,7 @@ type Elasticsearch struct {
 	Fields      Fields   `key:"fields"`
 }
 
-// URLs are the addresses, each with the password of its user.
+// URLs returns the addresses, each with the password of its user.
 func (e Elasticsearch) URLs() []string {
 	urls := slices.Clone(e.Addresses)
 	for i, addr := range urls {
@@ -168,8 +168,8 @@ func (e Elasticsearch) URLs() []string {
 	return urls
 }
 
-// Fields names the fields of the index. An empty name says that the index has
-// no such field; id, title and update_time it must have.
+// Fields names the fields of the index. An empty name means that the index has no such field; id,
+// title and update_time are required.
 type Fields struct {
 	ID         string `key:"id" help:"index field of the item's id: a keyword field, or _id"`
 	GroupID    string `key:"group_id" help:"index field of the group id"`
@@ -185,14 +185,14 @@ type Fields struct {
 	Comments   string `key:"comments" help:"index field of the number of comments"`
 }
 
-// Log says what is logged, and how.
+// Log configures logging.
 type Log struct {
 	Level  string `key:"level" help:"least level logged: debug, info, warn or error" oneof:"debug,info,warn,error"`
 	Format string `key:"format" help:"text or json" oneof:"text,json"`
 }
 
-// Default is the embedded configuration: one process on loopback, everything
-// in the data directory, no services.
+// Default returns the embedded configuration: one process on loopback, everything in the data
+// directory, no services.
 func Default() Config {
 	return Config{
 		Server:  Server{Addr: "127.0.0.1:8080", RequestTimeout: 5 * time.Second, Drain: 5 * time.Second, ShutdownTimeout: 15 * time.Second, MaxInFlight: 1000},
@@ -217,7 +217,7 @@ func Default() Config {
 	}
 }
 
-// defaultFields are the names in an index that Freshet creates.
+// defaultFields returns the names in an index that Freshet creates.
 func defaultFields() Fields {
 	return Fields{
 		ID: "id", GroupID: "group_id", Title: "title", Summary: "summary", URL: "url", ImageURL: "image_url",
@@ -226,22 +226,22 @@ func defaultFields() Fields {
 	}
 }
 
-// PendingGrace is how long an id stays exactly filtered after its filter write was
-// confirmed. It must be longer than a request: else an item could be shown twice by a
-// refresh that checked the filters just before the item got into one.
+// PendingGrace returns how long an id stays in the exact pending set after its filter write was
+// confirmed. It must be longer than a request: otherwise a refresh that checked the filters just
+// before the item was added to one could show it twice.
 func (c Config) PendingGrace() time.Duration { return 2 * c.Server.RequestTimeout }
 
-// WaitTimeout is the longest wait for replicas of Redis; then the request fails.
+// WaitTimeout returns the longest wait for replicas of Redis; after that the request fails.
 func (c Config) WaitTimeout() time.Duration { return c.Server.RequestTimeout / 20 }
 
-// PendingTTL is how long a delivered item that was not reported stays filtered, with
-// impressions.on seen: as long as its session.
+// PendingTTL returns how long a delivered item that was not reported stays filtered with
+// impressions.on: seen. It is the lifetime of its session, or longer.
 func (c Config) PendingTTL() time.Duration { return max(c.Sessions.TTL, 2*c.PendingGrace()) }
 
 // FailsOpen reports whether the server answers while Redis is down.
 func (c Config) FailsOpen() bool { return c.UsesRedis() && c.Dedup.OnFailure == FailOpen }
 
-// PopularityOff says why clicks and likes change no ranking; "": they do.
+// PopularityOff returns the reason why clicks and likes do not affect the ranking; "" if they do.
 func (c Config) PopularityOff() string {
 	if c.UsesElasticsearch() && !c.UsesRedis() {
 		return "with Elasticsearch it needs Redis (redis.url) to count what readers click and like"
@@ -249,8 +249,8 @@ func (c Config) PopularityOff() string {
 	return ""
 }
 
-// Credentials reports whether the pages of other origins may send cookies along, for a
-// gateway that knows readers by them.
+// Credentials reports whether the pages of other origins may send cookies, for a gateway that
+// identifies readers by them.
 func (c Config) Credentials() bool {
 	return c.Auth.Mode == ModeHeader && len(c.Server.CORSOrigins) > 0 && !slices.Contains(c.Server.CORSOrigins, "*")
 }

@@ -28,7 +28,7 @@ func TestShippedFileEqualsDefaults(t *testing.T) {
 	c, err := configs.Parse("freshet.yaml", configs.Embedded)
 	require.NoError(t, err)
 	want := configs.Default()
-	// An empty list in YAML and no list in Go mean the same.
+	// An empty list in YAML and a nil list in Go mean the same.
 	want.Elasticsearch.Addresses = c.Elasticsearch.Addresses
 	assert.Empty(t, c.Elasticsearch.Addresses)
 	if diff := cmp.Diff(want, c); diff != "" {
@@ -36,8 +36,8 @@ func TestShippedFileEqualsDefaults(t *testing.T) {
 	}
 }
 
-// Every key must be in the shipped file, in the order of the struct, and have
-// a comment of its own or share that of the keys above it.
+// Every key must be in the shipped file, in the order of the struct, and have its own comment or
+// share that of the keys above it.
 func TestShippedFileHasEveryKey(t *testing.T) {
 	var doc yaml.Node
 	require.NoError(t, yaml.Unmarshal(configs.Embedded, &doc))
@@ -148,8 +148,8 @@ elasticsearch: {addresses: ["http://a:1", "http://b:2"], fields: {title: headlin
 	}
 }
 
-// TestServicesAreUsedWhereTheirURLsAreGiven: posts are in SQLite only where everything
-// else is embedded.
+// TestServicesAreUsedWhereTheirURLsAreGiven: posts are stored in SQLite only if everything else is
+// embedded.
 func TestServicesAreUsedWhereTheirURLsAreGiven(t *testing.T) {
 	redis, elastic, postgres := "--redis.url=redis://h", "--elasticsearch.addresses=http://h:9200", "--postgres.url=postgres://h/db"
 	for _, test := range []struct {
@@ -208,7 +208,7 @@ func TestElasticsearchURLs(t *testing.T) {
 	assert.Equal(t, []string{"https://elastic:p%2Fw@a:9200", "https://u:own@b:9200", "http://c:9200"}, e.URLs())
 }
 
-// TestPopularityNeedsSomewhereToCount: with recall in Elasticsearch that is Redis.
+// TestPopularityNeedsSomewhereToCount: if recall is in Elasticsearch, counting requires Redis.
 func TestPopularityNeedsSomewhereToCount(t *testing.T) {
 	cfg := configs.Default()
 	assert.Empty(t, cfg.PopularityOff())
@@ -218,7 +218,8 @@ func TestPopularityNeedsSomewhereToCount(t *testing.T) {
 	assert.Empty(t, cfg.PopularityOff())
 }
 
-// TestListsRedisStandsInForTheOther, with nothing of it but what all clients share.
+// TestListsRedisStandsInForTheOther checks that only the settings common to all clients are taken
+// from the other Redis.
 func TestListsRedisStandsInForTheOther(t *testing.T) {
 	cfg := configs.Default()
 	cfg.Redis.URL, cfg.Redis.Password, cfg.Redis.KeyPrefix, cfg.Redis.WaitReplicas = "redis://a:1", "word", "p:", 1
@@ -241,7 +242,7 @@ func TestEmptySectionsAndValuesKeepDefaults(t *testing.T) {
 func TestVariablesThatAreNotSettings(t *testing.T) {
 	c, err := configs.Load(configs.Options{Environ: []string{
 		"FRESHET_TEST_REDIS=redis://x", "FRESHET_ADMIN_TOKEN=t", "FRESHET_SERVER=http://server",
-		// An empty variable is one that is not set.
+		// An empty variable counts as unset.
 		"FRESHET_DEDUP_SHARDS=",
 	}})
 	require.NoError(t, err)

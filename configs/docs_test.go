@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestConfigurationInTheDocumentsLoads reads each YAML example of the way to
-// production as a configuration file.
+// TestConfigurationInTheDocumentsLoads loads each YAML example of docs/production.md as a
+// configuration file.
 func TestConfigurationInTheDocumentsLoads(t *testing.T) {
 	doc, err := os.ReadFile("../docs/production.md")
 	require.NoError(t, err)

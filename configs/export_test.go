@@ -1,7 +1,7 @@
 package configs
 
-// Parse reads one YAML document over the defaults and validates the result;
-// errors call it name.
+// Parse applies one YAML document to the defaults and validates the result; errors refer to it as
+// name.
 func Parse(name string, data []byte) (Config, error) {
 	c := Default()
 	return c.finish(applyFile(&c, name, data))

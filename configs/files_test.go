@@ -16,15 +16,15 @@ import (
 	"github.com/freshet/freshet/configs"
 )
 
-// file writes a file of the test.
+// file writes a temporary file and returns its path.
 func file(t *testing.T, content string) string {
 	path := filepath.Join(t.TempDir(), "value")
 	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
-// TestEveryValueMayBeInAFile, every secret among them, and line ends at the end of the
-// file are no part of it.
+// TestEveryValueMayBeInAFile checks that every value, including every secret, can be read from a
+// file, without the line ends at the end of the file.
 func TestEveryValueMayBeInAFile(t *testing.T) {
 	base := []string{
 		"FRESHET_REDIS_URL=redis://a:1", "FRESHET_ELASTICSEARCH_ADDRESSES=http://u@a:1",
@@ -47,7 +47,7 @@ func TestEveryValueMayBeInAFile(t *testing.T) {
 		c, err := configs.Load(configs.Options{Environ: []string{
 			configs.EnvName(key) + "_FILE=" + file(t, url+"\n"), "FRESHET_REDIS_KEY_PREFIX=x",
 		}})
-		if err != nil { // of the others that it needs
+		if err != nil { // other required settings may be missing
 			assert.NotContains(t, err.Error(), "_FILE", key)
 			assert.NotContains(t, err.Error(), "pw", key)
 			continue
@@ -72,7 +72,7 @@ func TestBadFilesOfValues(t *testing.T) {
 	assert.Equal(t, "x", c.Auth.AdminToken)
 }
 
-// TestNoSecretHasWhiteSpaceAround, wherever it comes from.
+// TestNoSecretHasWhiteSpaceAround checks that a secret with surrounding white space is refused.
 func TestNoSecretHasWhiteSpaceAround(t *testing.T) {
 	for _, key := range []string{"auth.admin_token", "auth.jwt.secret", "redis.password", "elasticsearch.password", "elasticsearch.api_key"} {
 		for _, value := range []string{"secret-value\n", "secret-value\r\n", " secret-value", "secret-value\t"} {
@@ -84,7 +84,8 @@ func TestNoSecretHasWhiteSpaceAround(t *testing.T) {
 	}
 }
 
-// TestFilesAreReadAgain within a second, and one that cannot be used changes nothing.
+// TestFilesAreReadAgain checks that a changed file is read within a second, and that an unusable
+// one changes nothing.
 func TestFilesAreReadAgain(t *testing.T) {
 	path := file(t, "first-token\n")
 	loaded, err := configs.Load(configs.Options{Environ: []string{"FRESHET_AUTH_ADMIN_TOKEN_FILE=" + path}})
@@ -116,7 +117,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 	})
 }
 
-// TestAFlagIsNotReadAgain: it overrides the file.
+// TestAFlagIsNotReadAgain: a flag overrides the file.
 func TestAFlagIsNotReadAgain(t *testing.T) {
 	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	configs.AddFlags(fs)

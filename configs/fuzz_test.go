@@ -7,7 +7,8 @@ import (
 	"github.com/freshet/freshet/configs"
 )
 
-// What loads must be valid, and print as something that loads to the same.
+// A configuration that loads must be valid, and its printed form must load as the same
+// configuration.
 func FuzzParse(f *testing.F) {
 	f.Add(configs.Embedded)
 	f.Add(configs.Services)

@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/configs"
 )
 
-// TestServicesOfKubernetes loads a configuration beside services of many names: none of
-// the variables that Kubernetes sets for them is taken for a setting.
+// TestServicesOfKubernetes loads a configuration in a pod next to services of many names: none of
+// the variables that Kubernetes sets for them may be taken for a setting.
 func TestServicesOfKubernetes(t *testing.T) {
 	for _, service := range []string{
 		"freshet", "freshet-api", "freshet-server", "freshet-worker", "freshet-headless", "freshet-2", "freshet-v2-canary",
@@ -30,7 +30,8 @@ func TestServicesOfKubernetes(t *testing.T) {
 	}
 }
 
-// kubernetesVariables are those that Kubernetes sets for a service with two named ports.
+// kubernetesVariables returns the variables that Kubernetes sets for a service with two named
+// ports.
 func kubernetesVariables(service, proto, address string) []string {
 	name, upper, host := strings.ToUpper(strings.ReplaceAll(service, "-", "_")), strings.ToUpper(proto), address
 	if strings.Contains(address, ":") {
@@ -48,7 +49,8 @@ func kubernetesVariables(service, proto, address string) []string {
 	return vars
 }
 
-// TestMistypedVariablesAreNoServices, although they look like their variables.
+// TestMistypedVariablesAreNoServices checks that mistyped settings are reported although they look
+// like Kubernetes variables.
 func TestMistypedVariablesAreNoServices(t *testing.T) {
 	for variable, nearest := range map[string]string{
 		"FRESHET_SERVER_PORT=8080":                "FRESHET_SERVER_",

@@ -20,16 +20,16 @@ const (
 	delimiter = "."
 )
 
-// Options says where a configuration comes from.
+// Options specifies the sources of a configuration.
 type Options struct {
-	Path    string         // YAML file; "": none
-	Environ []string       // as os.Environ gives it; nil: no environment
-	Flags   *pflag.FlagSet // parsed flags of [AddFlags]; nil: none
+	Path    string         // YAML file; "" for none
+	Environ []string       // in the format of os.Environ; nil for no environment
+	Flags   *pflag.FlagSet // parsed flags of [AddFlags]; nil for none
 }
 
-// Load reads the file over the defaults, the environment over the file and
-// the flags over both, and validates the result. The error is a [Problems]
-// with everything that is wrong, except where the file cannot be read at all.
+// Load applies the file to the defaults, then the environment, then the flags, and validates the
+// result. The error is a [Problems] with everything that is wrong, unless the file cannot be read
+// at all.
 func Load(o Options) (Config, error) {
 	c := Default()
 	var all Problems
@@ -47,7 +47,7 @@ func Load(o Options) (Config, error) {
 	return c.finish(all)
 }
 
-// finish validates the whole, unless values could not be read: rules on top of those
+// finish validates the whole, unless values could not be parsed: rule violations caused by those
 // would only confuse.
 func (c Config) finish(all Problems) (Config, error) {
 	if len(all) == 0 {
@@ -76,7 +76,7 @@ func applyFile(c *Config, name string, data []byte) Problems {
 	return apply(c, layer, func(string) string { return name })
 }
 
-// readYAML reads one document, and refuses a second one.
+// readYAML parses one document, and rejects a second one.
 func readYAML(data []byte) (sections map[string]any, err error) {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(&sections); err != nil && !errors.Is(err, io.EOF) {
@@ -88,8 +88,8 @@ func readYAML(data []byte) (sections map[string]any, err error) {
 	return sections, nil
 }
 
-// flatten calls set with each value, its dotted key, and whether one of its names has dots,
-// which only parameters of the ranking may have. An empty section is a value.
+// flatten calls set with each value, its dotted key, and whether one of its names contains dots,
+// which only parameters of the ranking may. An empty section is a value.
 func flatten(prefix string, section map[string]any, set func(key string, value any, dotted bool)) {
 	for _, name := range slices.Sorted(maps.Keys(section)) {
 		value := section[name]
@@ -112,8 +112,8 @@ func flatten(prefix string, section map[string]any, set func(key string, value a
 	}
 }
 
-// apply sets every value of one layer. An empty value or an empty section
-// leaves what was there.
+// apply sets every value of one layer. An empty value or an empty section leaves the previous
+// value.
 func apply(c *Config, layer map[string]any, source func(key string) string) Problems {
 	changes, all := cutRanking(layer, source)
 	if changes != "" {
@@ -149,9 +149,9 @@ func unknown(key string, raw any) string {
 	return "is a section: it holds keys such as " + schema[first].key
 }
 
-// applyEnv takes the variables of the known keys, whose names have underscores themselves, and
-// the files that variables …_FILE name. An empty variable counts as not set, as compose files
-// and init systems hand them on.
+// applyEnv reads the variables of the known keys, whose names contain underscores themselves, and
+// the files named by variables …_FILE. An empty variable counts as not set, because compose files
+// and init systems pass on empty ones.
 func applyEnv(c *Config, environ []string) (all Problems) {
 	vars := map[string]string{}
 	for _, variable := range environ {
@@ -190,24 +190,24 @@ func applyEnv(c *Config, environ []string) (all Problems) {
 	return append(all, apply(c, layer, EnvName)...)
 }
 
-// reserved reports whether a variable begins like ours but is not part of the
-// configuration: what client commands read, what tests look for, and what Kubernetes sets.
+// reserved reports whether a variable has Freshet's prefix without being part of the configuration:
+// variables that client commands or tests read, and those that Kubernetes sets.
 func reserved(name, value string) bool {
 	return name == EnvAdminToken || name == EnvServer || strings.HasPrefix(name, "FRESHET_TEST_") || serviceVariable.MatchString(name+"="+value)
 }
 
-// serviceVariable matches what Kubernetes sets in every pod beside a service whose name is
-// freshet or begins with freshet-, such as freshet-redis, in names and in values: a value
-// that somebody took for a setting, FRESHET_REDIS_PORT=6379, has another form.
+// serviceVariable matches the names and values of the variables that Kubernetes sets in every pod
+// for a service called freshet or freshet-…, such as freshet-redis. A value mistaken for a setting,
+// such as FRESHET_REDIS_PORT=6379, has another form.
 var serviceVariable = regexp.MustCompile(`^FRESHET(_[A-Z0-9_]+)?_(` +
 	`SERVICE_HOST=[^\s/]+|SERVICE_PORT(_[A-Z0-9_]+)?=\d+|` +
 	`PORT=(tcp|udp|sctp)://\S+|` +
 	`PORT_\d+_(TCP|UDP|SCTP)(=(tcp|udp|sctp)://\S+|_PROTO=(tcp|udp|sctp)|_PORT=\d+|_ADDR=[^\s/]+))$`)
 
-// Environment variables of client commands. They are no keys.
+// Environment variables of client commands. They are not configuration keys.
 const (
-	EnvServer     = "FRESHET_SERVER"      // the address that they call
-	EnvAdminToken = "FRESHET_ADMIN_TOKEN" // the token that they send; the server's own is auth.admin_token
+	EnvServer     = "FRESHET_SERVER"      // the server's address
+	EnvAdminToken = "FRESHET_ADMIN_TOKEN" // the token to send; the server's own is auth.admin_token
 )
 
 // AddFlags adds one flag per key to the set.
@@ -221,7 +221,7 @@ func AddFlags(fs *pflag.FlagSet) {
 	}
 }
 
-// flagValue checks a flag with the same rules as the other layers.
+// flagValue checks a flag by the same rules as the other layers.
 type flagValue struct {
 	field field
 	text  string
@@ -244,7 +244,7 @@ func applyFlags(c *Config, fs *pflag.FlagSet) Problems {
 	fs.Visit(func(f *pflag.Flag) {
 		if v, ok := f.Value.(*flagValue); ok {
 			layer[f.Name] = v.text
-			delete(c.Files, f.Name) // its value is not in force
+			delete(c.Files, f.Name) // its value is overridden
 		}
 	})
 	return apply(c, layer, func(key string) string { return "--" + key })

@@ -12,12 +12,12 @@ import (
 
 const masked = "******"
 
-// passwordParam is a password among the parameters of a URL, sslpassword of PostgreSQL
-// among them.
+// passwordParam matches a password among the parameters of a URL, including PostgreSQL's
+// sslpassword.
 var passwordParam = regexp.MustCompile(`([?&]\w*password=)[^&]+`)
 
-// mask hides user and password in an address. They reach up to the last @,
-// because a password may hold any character.
+// mask hides user and password in an address. They end at the last @, because a password may
+// contain any character.
 func mask(s string) string {
 	s = passwordParam.ReplaceAllString(s, "${1}"+masked)
 	end := strings.LastIndex(s, "@")
@@ -51,7 +51,7 @@ func Print(w io.Writer, c Config) error {
 	return enc.Close()
 }
 
-// child finds or adds the map under a name.
+// child returns the map under a name, adding it if necessary.
 func child(parent *yaml.Node, name string) *yaml.Node {
 	for i := 0; i < len(parent.Content); i += 2 {
 		if parent.Content[i].Value == name {
@@ -69,7 +69,7 @@ func scalar(text string) *yaml.Node {
 	return node
 }
 
-// node is the field's value as YAML.
+// node returns the field's value as YAML.
 func (f field) node(c *Config) *yaml.Node {
 	value := f.value(c)
 	switch v := value.(type) {

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Problem is one thing wrong with a configuration.
+// Problem is one error in a configuration.
 type Problem struct {
-	Key     string // dotted key, "" when it is about a whole file
-	Source  string // where the value came from, "" when it may be any or several places
-	Message string // what is wrong and what to do; it follows the key in a sentence
+	Key     string // dotted key; "" for a whole file
+	Source  string // where the value came from; "" if unknown or from several places
+	Message string // what is wrong and how to fix it; it follows the key in a sentence
 }
 
-// String writes the problem as a sentence. Secrets are never part of it.
+// String returns the problem as a sentence. It never contains secrets.
 func (p Problem) String() string {
 	s := p.Message
 	if p.Key != "" {
@@ -24,11 +24,10 @@ func (p Problem) String() string {
 	return s
 }
 
-// Problems is the error of [Load] and [Config.Validate]: everything that is
-// wrong, at once.
+// Problems is the error of [Load] and [Config.Validate]: all problems at once.
 type Problems []Problem
 
-// Error writes one problem in a line, several in a list.
+// Error returns one problem on one line, several as a list.
 func (p Problems) Error() string {
 	if len(p) == 1 {
 		return "configuration: " + p[0].String()
@@ -45,7 +44,7 @@ func (p *Problems) add(key, format string, args ...any) {
 	*p = append(*p, Problem{Key: key, Message: fmt.Sprintf(format, args...)})
 }
 
-// err is nil when there is no problem.
+// err returns nil if there is no problem.
 func (p Problems) err() error {
 	if len(p) == 0 {
 		return nil
@@ -53,9 +52,8 @@ func (p Problems) err() error {
 	return p
 }
 
-// Nearest is the known key that is most like the one given. A name without a
-// section is also compared with the last parts of the keys, so that "addr"
-// finds server.addr.
+// Nearest returns the known key that is most similar to the given one. A name without a section is
+// also compared with the last parts of the keys, so that "addr" finds server.addr.
 func Nearest(key string) string {
 	bare := !strings.Contains(key, delimiter)
 	return nearest(func(f field) int {
@@ -77,8 +75,9 @@ func nearest(distance func(f field) int) field {
 	return best
 }
 
-// distance is the least number of deletions and insertions that turns a into b. Replacing counts as both, so that a key with a part left out
-// (dedup.capacity) is nearer to the whole one than to another short word.
+// distance returns the minimum number of deletions and insertions that turns a into b. A
+// replacement counts as two, so that a key with a missing part (dedup.capacity) is nearer to the
+// complete one than to another short word.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -13,11 +13,12 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// The ranking is a section of the names that [feed.Ranking.With] reads, or one text of
-// them: in a variable or a flag.
+// The ranking is a section with the names that [feed.Ranking.With] reads, or, in a variable or a
+// flag, a single text with all of them.
 const rankingKey = "ranking"
 
-// cutRanking takes the parameters of the ranking out of a layer, as a list of changes.
+// cutRanking removes the parameters of the ranking from a layer and returns them as a list of
+// changes.
 func cutRanking(layer map[string]any, source func(string) string) (changes string, all Problems) {
 	var list []string
 	for _, key := range slices.Sorted(maps.Keys(layer)) {
@@ -37,7 +38,7 @@ func cutRanking(layer map[string]any, source func(string) string) (changes strin
 		case inSection:
 			change = name + "=" + change
 		}
-		if name == "curves" { // what is set beside a preset is set after it
+		if name == "curves" { // settings given together with a preset are applied after it
 			list = slices.Insert(list, 0, change)
 		} else {
 			list = append(list, change)
@@ -46,7 +47,7 @@ func cutRanking(layer map[string]any, source func(string) string) (changes strin
 	return strings.Join(slices.DeleteFunc(list, func(one string) bool { return one == "" }), ","), all
 }
 
-// changeOf writes a value of the section as lists of changes have it, if there is one.
+// changeOf converts a value of the section to the syntax of change lists, if there is one.
 func changeOf(raw any) (change string, is bool, err error) {
 	switch v := raw.(type) {
 	case nil:
@@ -65,7 +66,7 @@ func changeOf(raw any) (change string, is bool, err error) {
 	return "", true, fmt.Errorf("must be a number, a duration or curves, not %v", raw)
 }
 
-// setRanking changes the ranking as a layer says.
+// setRanking applies a layer's changes to the ranking.
 func setRanking(c *Config, changes, source string) Problems {
 	changed, err := c.Ranking.With(changes)
 	if err != nil {
@@ -75,8 +76,8 @@ func setRanking(c *Config, changes, source string) Problems {
 	return nil
 }
 
-// rankingProblem turns an error about a parameter of the ranking into a problem. The error
-// names the parameter as JSON has it.
+// rankingProblem converts an error about a parameter of the ranking to a problem. The error uses
+// the parameter's JSON name.
 func rankingProblem(err error, source string) Problem {
 	text := mask(strings.TrimPrefix(err.Error(), "bad ranking parameters: "))
 	if path, message, ok := strings.Cut(text, " must "); ok && !strings.Contains(path, " ") {
@@ -95,7 +96,7 @@ func rankingProblem(err error, source string) Problem {
 	return Problem{Key: rankingKey, Source: source, Message: "cannot be used: " + text}
 }
 
-// rankingNode is the ranking as YAML.
+// rankingNode returns the ranking as YAML.
 func rankingNode(r feed.Ranking) *yaml.Node {
 	section := &yaml.Node{Kind: yaml.MappingNode}
 	for _, change := range r.All() {

@@ -24,13 +24,13 @@ ranking:
 	curvesJSON = `[{"shape":"exp","scale":"12m","weight":0.6},{"shape":"gauss","scale":"120h","offset":"1h","decay":0.3,"weight":0.4},{"shape":"constant","weight":0.02}]`
 )
 
-// TestRankingFromEveryLayer: each changes the parameters that it names, as "freshet ranking
+// TestRankingFromEveryLayer: each layer changes only the parameters it names, as "freshet ranking
 // set" does.
 func TestRankingFromEveryLayer(t *testing.T) {
 	file := func(text string) string { return write(t, text) }
 	for name, tt := range map[string]struct {
 		options configs.Options
-		want    string // changes to the default
+		want    string // changes from the default
 	}{
 		"nothing":                      {configs.Options{}, ""},
 		"a list in the file":           {configs.Options{Path: file(curvesYAML)}, "curves=" + curvesJSON},

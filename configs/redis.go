@@ -10,21 +10,20 @@ import (
 	"strings"
 )
 
-// RedisServer is where a Redis is: one server, a master that Sentinels watch, or
-// a cluster.
+// RedisServer is the location of a Redis: one server, a master that Sentinels watch, or a cluster.
 type RedisServer struct {
 	Addrs      []string // host:port of the server, of the Sentinels, or of some cluster nodes
 	Username   string
 	Password   string
 	DB         int
 	TLS        bool
-	MasterName string // that the Sentinels watch; "": no Sentinels
-	// The Sentinels have users of their own.
+	MasterName string // name of the master that the Sentinels watch; "" for no Sentinels
+	// The Sentinels have separate users.
 	SentinelUsername string
 	SentinelPassword string
 }
 
-// Server is where the URL, which is valid, says that the Redis is.
+// Server returns the location of the Redis from the URL, which must be valid.
 func (r Redis) Server() RedisServer {
 	s, _ := parseRedisURL(r.URL)
 	s.Password = cmp.Or(s.Password, r.Password)
@@ -37,11 +36,11 @@ const (
 	maxDB        = 16383
 )
 
-// inUsers says how a user or password is written in a URL.
+// inUsers explains how to escape a user or password in a URL.
 const inUsers = "characters such as @ : / ? # % are written %40 and so on"
 
-// lateUser reports whether a URL has an @ after its host: then a user or password is not
-// written as one, and is taken for a host and a path.
+// lateUser reports whether a URL has an @ after its host: then a user or password is not escaped
+// and was parsed as a host and a path.
 func lateUser(u *url.URL) bool {
 	return strings.Contains(u.Path, "@") || strings.Contains(u.RawQuery, "@") || strings.Contains(u.Fragment, "@")
 }
@@ -49,10 +48,10 @@ func lateUser(u *url.URL) bool {
 // redisParams are the parameters of a Redis URL.
 var redisParams = []string{"addr", "master_name", "username", "password"}
 
-// parseRedisURL reads redis://user:password@host:port/db, and rediss:// for TLS. Each addr
-// is one more node of a cluster or one more Sentinel. With master_name the host is a
-// Sentinel and so is the user, and username and password are those of the master. The
-// problem follows the key in a sentence and shows no secret; "": there is none.
+// parseRedisURL parses redis://user:password@host:port/db, and rediss:// for TLS. Each addr is an
+// additional node of a cluster or an additional Sentinel. With master_name, host and user are those
+// of a Sentinel, and username and password those of the master. The problem follows the key in a
+// sentence and contains no secret; "" means there is none.
 func parseRedisURL(text string) (s RedisServer, problem string) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" || u.Fragment != "" || lateUser(u) {
@@ -96,7 +95,7 @@ func parseRedisURL(text string) (s RedisServer, problem string) {
 	return s, s.database(strings.Trim(u.Path, "/"))
 }
 
-// database reads the number of the database.
+// database parses the number of the database.
 func (s *RedisServer) database(text string) (problem string) {
 	if text == "" {
 		return ""

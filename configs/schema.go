@@ -10,21 +10,21 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// A field is one key of the configuration, read off the struct tags.
+// A field is one key of the configuration, derived from the struct tags.
 type field struct {
 	key         string // dotted, e.g. dedup.daily_capacity
 	help        string
 	secret      bool
-	oneof       []string // allowed values, nil: any
-	least, most any      // allowed range, both ends included; nil: any
-	index       []int    // where it is in Config, for reflect
+	oneof       []string // allowed values; nil for any
+	least, most any      // allowed range, both ends included; nil for any
+	index       []int    // position in Config, for reflect
 	kind        kind
 }
 
 // kind is a type of values.
 type kind struct {
-	name string // in the help of the flag
-	form string // says what a value looks like
+	name string // as shown in the help of the flag
+	form string // description of valid values
 	read func(text string) (any, error)
 }
 
@@ -38,7 +38,7 @@ var kinds = map[reflect.Type]kind{
 	reflect.TypeFor[feed.Ranking]():  {name: "changes"},
 }
 
-// schema lists every key in the order of the struct; byKey finds one.
+// schema lists every key in the order of the struct; byKey is an index of it.
 var (
 	schema = fieldsOf(reflect.TypeFor[Config](), "", nil)
 	byKey  = func() map[string]field {
@@ -86,13 +86,13 @@ func Keys() []string {
 	return keys
 }
 
-// EnvName is the environment variable of a key: dedup.daily_capacity is
-// FRESHET_DEDUP_DAILY_CAPACITY.
+// EnvName returns the environment variable of a key: FRESHET_DEDUP_DAILY_CAPACITY for
+// dedup.daily_capacity.
 func EnvName(key string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// set stores a value as YAML, an environment variable or a flag gives it.
+// set stores a value from YAML, an environment variable or a flag.
 func (f field) set(c *Config, raw any) error {
 	if f.kind.name == "changes" {
 		return setRanking(c, fmt.Sprint(raw), "").err()
@@ -121,7 +121,7 @@ func (f field) parse(raw any) (value any, ok bool) {
 		return parseList(raw)
 	}
 	switch raw.(type) {
-	case int, float64, bool: // YAML reads 1e6 as a float
+	case int, float64, bool: // YAML parses 1e6 as a float
 		written = text(raw)
 	case string:
 	default:
@@ -154,7 +154,7 @@ func parseList(raw any) (any, bool) {
 	return list, true
 }
 
-// text writes a value as people write it in the file.
+// text formats a value as it is written in the file.
 func text(value any) string {
 	switch v := value.(type) {
 	case time.Duration:

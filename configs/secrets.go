@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// leastSecret is the least length of a secret that is masked in what is
-// printed. Shorter ones would be found in ordinary words.
+// leastSecret is the minimum length of a secret that is masked in output. Shorter ones would match
+// parts of ordinary words.
 const leastSecret = 4
 
-// Masking returns a writer that passes on to w what it is given, with every
-// secret of the configuration masked, those that files have got since included. Errors of
-// services may repeat what they were sent: a Redis that does not know HELLO answers with
-// its arguments, the password among them. A secret that is split over two writes is not
-// found, so each must hold whole lines, as those of a logger do.
+// Masking returns a writer that passes its input on to w with every secret of the configuration
+// masked, including new values of secret files. Error messages of services may repeat their input:
+// a Redis that does not know HELLO replies with its arguments, including the password. A secret
+// that is split over two writes is not found, so each write must contain whole lines, as those of a
+// logger do.
 func Masking(w io.Writer, c Config) io.Writer {
 	m := &maskingWriter{w: w, fresh: c.Fresh()}
 	m.add(c)
@@ -37,12 +37,12 @@ type maskingWriter struct {
 	fresh func() Config
 
 	mu      sync.Mutex
-	files   bool     // there may be other secrets than there are forms of
-	forms   []string // of all secrets there have been, the longest first
+	files   bool     // secrets may change: some are in files
+	forms   []string // of all secrets so far, longest first
 	replace *strings.Replacer
 }
 
-// add masks the secrets of a configuration, too.
+// add also masks the secrets of a configuration.
 func (m *maskingWriter) add(c Config) {
 	m.files = c.FromFiles()
 	known := len(m.forms)
@@ -75,17 +75,17 @@ func (m *maskingWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// inJSON is a text as it stands within the quotes of JSON.
+// inJSON returns a text in the form it has within the quotes of JSON.
 func inJSON(text string) string {
 	data, err := json.Marshal(text)
-	if err != nil { // a string has none
+	if err != nil { // never happens for a string
 		return text
 	}
 	return string(data[1 : len(data)-1])
 }
 
-// secretForms are the secrets as they may turn up, the longest first, so that
-// no part of one is left.
+// secretForms returns the secrets in all forms in which they may appear, longest first, so that no
+// part of one remains.
 func (c Config) secretForms() []string {
 	var forms []string
 	add := func(secret string) {
@@ -124,12 +124,12 @@ func (c Config) secretForms() []string {
 	return forms
 }
 
-// fileSuffix ends the name of a variable that names a file with the value of a setting:
-// FRESHET_REDIS_PASSWORD_FILE has that of FRESHET_REDIS_PASSWORD.
+// fileSuffix is the suffix of a variable that names a file with the value of a setting:
+// FRESHET_REDIS_PASSWORD_FILE names the file with the value of FRESHET_REDIS_PASSWORD.
 const fileSuffix = "_FILE"
 
-// readValue reads the value of a setting from a file. Editors and echo end a file with a
-// newline, which is no part of the value.
+// readValue reads the value of a setting from a file, without the final newline that editors and
+// echo add.
 func readValue(path string) (string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -142,7 +142,7 @@ func readValue(path string) (string, error) {
 	return value, nil
 }
 
-// fromFile notes that the value of a key is in a file.
+// fromFile records that the value of a key is in a file.
 func (c *Config) fromFile(key, path string) {
 	if c.Files == nil {
 		c.Files = map[string]string{}
@@ -150,9 +150,10 @@ func (c *Config) fromFile(key, path string) {
 	c.Files[key] = path
 }
 
-// Fresh returns a function that returns the configuration with what the files of the
-// variables …_FILE say by now, read again once a second at most. A file that cannot be
-// read, or makes the configuration wrong, changes nothing. It is safe for concurrent use.
+// Fresh returns a function that returns the configuration with the current contents of the files
+// named by variables …_FILE, read at most once a second. If a file cannot be read or makes the
+// configuration invalid, the configuration does not change. The function is safe for concurrent
+// use.
 func (c Config) Fresh() func() Config {
 	if len(c.Files) == 0 {
 		return func() Config { return c }
@@ -169,7 +170,7 @@ func (c Config) Fresh() func() Config {
 	}
 }
 
-// FromFiles reports whether any value is in a file that a variable names.
+// FromFiles reports whether any value is in a file named by a variable.
 func (c Config) FromFiles() bool { return len(c.Files) > 0 }
 
 func (c Config) reread() Config {

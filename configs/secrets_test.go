@@ -50,7 +50,7 @@ func TestMaskingFindsSecretsInEveryForm(t *testing.T) {
 func TestMaskingLeavesTheRest(t *testing.T) {
 	var b bytes.Buffer
 	c := Default()
-	c.Redis.Password = "abc" // too short to be told from words
+	c.Redis.Password = "abc" // too short to distinguish from words
 	n, err := fmt.Fprint(Masking(&b, c), "abc is the alphabet")
 	require.NoError(t, err)
 	require.Equal(t, 19, n)
@@ -58,8 +58,8 @@ func TestMaskingLeavesTheRest(t *testing.T) {
 	require.Same(t, &b, Masking(&b, Default()), "nothing to mask costs nothing")
 }
 
-// TestEverySecretIsReadAgain from the file that a variable names: each setting that is one, or
-// an address that has one.
+// TestEverySecretIsReadAgain checks that every secret setting, and every address that can contain
+// one, is reread from the file that a variable names.
 func TestEverySecretIsReadAgain(t *testing.T) {
 	const redis, elastic, postgres = "redis://u:%s@h:1", "http://u:%s@h:1", "postgres://u:%s@h/d"
 	services := []string{"FRESHET_REDIS_URL=redis://h:1", "FRESHET_ELASTICSEARCH_ADDRESSES=http://u@h:1"}

@@ -9,73 +9,73 @@ import (
 
 // Values of social.follows.
 const (
-	FollowsOpen = "open" // social.follows: agents follow and unfollow by themselves
+	FollowsOpen = "open" // social.follows: agents follow and unfollow themselves
 	FollowsApp  = "app"  // social.follows: only admin calls and events do
 )
 
-// Social keeps posts, follows, circles and likes.
+// Social configures posts, follows, circles and likes.
 type Social struct {
 	Off     bool   `key:"off" help:"a feed of items alone, without posts, follows and timelines"`
 	Follows string `key:"follows" help:"who makes follows: open (agents themselves) or app (only admin calls and events)" oneof:"open,app"`
 }
 
-// Timeline keeps the lists that timelines are read from: in this process, or in Redis
-// where posts are in PostgreSQL.
+// Timeline configures the lists that timelines are read from: in this process, or in Redis if posts
+// are in PostgreSQL.
 type Timeline struct {
 	Cap         int    `key:"cap" help:"posts of one agent's list; older ones are read from the database" range:"20 to 5000"`
 	CelebrityAt int    `key:"celebrity.at" help:"followers from which on an author's posts are pulled from one outbox when a timeline is read, not pushed into every list" range:"1 to 1000000"`
 	RedisURL    string `key:"redis_url" help:"Redis of the lists and the kept cards, as redis.url; empty: that one"`
 }
 
-// Home says how home is blended.
+// Home configures the mix of the home feed.
 type Home struct {
 	Pattern string `key:"pattern" help:"whose each position of home is: five_percent or every_tenth (of 20 or 10 positions the 9th is promoted), or one letter a position, repeated: C (posts by whom the reader follows), T (in turn what is trending and what is discovered), P (what is promoted)"`
 }
 
-// Media keeps the images of posts.
+// Media configures the storage of posts' images.
 type Media struct {
 	URL    string `key:"url" help:"where images are kept: s3://bucket?region=… or file:///folder; empty: in data_dir, or nowhere with PostgreSQL"`
 	Memory int    `key:"memory" help:"MiB that images may take while they are decoded, all together; an image that needs more is refused" range:"64 to 1048576"`
 }
 
-// Positions is the pattern of home, which is valid.
+// Positions returns the pattern of home, which must be valid.
 func (h Home) Positions() feed.Pattern {
 	p, _ := feed.ParsePattern(h.Pattern)
 	return p
 }
 
-// Postgres keeps posts, follows, circles and likes where its URL is given.
+// Postgres configures the store of posts, follows, circles and likes. It is used if the URL is set.
 type Postgres struct {
 	URL string `key:"url" help:"postgres://user:password@host:port/database; empty: no PostgreSQL"`
 }
 
-// Jobs are the workers that derive lists and items from posts and follows.
+// Jobs configures the workers that derive lists and items from posts and follows.
 type Jobs struct {
 	Workers int `key:"workers" help:"jobs that one server works on at once; 0: it only serves" range:"0 to 1000"`
 }
 
-// CelebrityUntil is the number of followers below which an author who was pulled is pushed
-// again: a tenth less, so that nobody goes back and forth.
+// CelebrityUntil returns the number of followers below which an author's posts are pushed again
+// instead of pulled: a tenth less than the threshold, to prevent flapping.
 func (t Timeline) CelebrityUntil() int { return t.CelebrityAt - t.CelebrityAt/10 }
 
-// UsesRedis reports whether dedup filters and sessions are in Redis, not in this process.
+// UsesRedis reports whether dedup filters and sessions are in Redis instead of this process.
 func (c Config) UsesRedis() bool { return c.Redis.URL != "" }
 
-// UsesElasticsearch reports whether items and profiles are in Elasticsearch, and recalled
-// from there, not in SQLite.
+// UsesElasticsearch reports whether items and profiles are stored in Elasticsearch, and recalled
+// from there, instead of SQLite.
 func (c Config) UsesElasticsearch() bool { return len(c.Elasticsearch.Addresses) > 0 }
 
-// UsesPostgres reports whether posts and follows are in PostgreSQL, not in SQLite.
+// UsesPostgres reports whether posts and follows are in PostgreSQL instead of SQLite.
 func (c Config) UsesPostgres() bool { return c.Postgres.URL != "" && !c.Social.Off }
 
-// SocialOn reports whether there are posts, follows and timelines: in PostgreSQL, or in
-// SQLite where everything else is embedded, too. SQLite is private to one process and
-// cannot be shared by several servers as Redis and Elasticsearch are.
+// SocialOn reports whether there are posts, follows and timelines: in PostgreSQL, or in SQLite if
+// everything else is embedded too. SQLite is private to one process and cannot be shared by several
+// servers as Redis and Elasticsearch are.
 func (c Config) SocialOn() bool {
 	return c.UsesPostgres() || !c.Social.Off && !c.UsesRedis() && !c.UsesElasticsearch()
 }
 
-// Stores says where items are, impressions (with sessions) and posts.
+// Stores returns the names of the stores of items, impressions (with sessions) and posts.
 func (c Config) Stores() (items, impressions, posts string) {
 	items, impressions, posts = "sqlite", "memory", "off"
 	if c.UsesElasticsearch() {
@@ -92,8 +92,8 @@ func (c Config) Stores() (items, impressions, posts string) {
 	return items, impressions, posts
 }
 
-// WithListsRedis returns the configuration with the Redis of the lists in the place of the
-// other. Lists only propose, so nothing waits until replicas have them.
+// WithListsRedis returns the configuration with the Redis of the lists in place of the main one. It
+// waits for no replicas, because lists only propose items.
 func (c Config) WithListsRedis() Config {
 	c.Redis.URL, c.Redis.Password, c.Redis.WaitReplicas = c.Timeline.RedisURL, "", 0
 	file, ok := c.Files["timeline.redis_url"]
@@ -135,7 +135,7 @@ func (c Config) checkPostgres(p *Problems) {
 	}
 }
 
-// checkMedia holds the rules about where images are kept.
+// checkMedia checks the location of images.
 func (c Config) checkMedia(p *Problems) {
 	if c.Media.URL == "" {
 		return
@@ -151,7 +151,7 @@ func (c Config) checkMedia(p *Problems) {
 	}
 }
 
-// checkListsRedis holds the rules about a Redis of the lists' own.
+// checkListsRedis checks the separate Redis of the lists.
 func (c Config) checkListsRedis(p *Problems) {
 	if c.Timeline.RedisURL == "" {
 		return

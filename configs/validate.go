@@ -13,9 +13,8 @@ import (
 	"unicode"
 )
 
-// Validate checks every key's range and the rules between keys. The error is
-// a [Problems] with everything that is wrong; it names the keys and says what
-// to do.
+// Validate checks every key's range and the rules between keys. The error is a [Problems] with
+// everything that is wrong; it names the keys and explains what to do.
 func (c Config) Validate() error { return c.problems().err() }
 
 func (c Config) problems() Problems {
@@ -41,8 +40,8 @@ func (c Config) problems() Problems {
 	return p
 }
 
-// values checks each value by itself: that it is one of those allowed, or within its range, and
-// that a secret has no white space around it: whoever sends it, or signs with it, has it without.
+// values checks each value separately: that it is allowed or within its range, and that a secret
+// has no leading or trailing white space, because clients and signers use it without.
 func (p *Problems) values(c *Config) {
 	for _, f := range schema {
 		v := f.value(c)
@@ -58,7 +57,7 @@ func (p *Problems) values(c *Config) {
 	}
 }
 
-// number is the number that a value is.
+// number returns a numeric value as a float64.
 func number(v any) float64 {
 	r := reflect.ValueOf(v)
 	if r.CanInt() {
@@ -67,7 +66,7 @@ func number(v any) float64 {
 	return r.Float()
 }
 
-// certificates checks the files that connections to a service are secured with.
+// certificates checks the combination of certificate files for connections to a service.
 func (p *Problems) certificates(section, ca, cert, key string, secure bool, where string) {
 	if (cert == "") != (key == "") {
 		p.add(section+".client_cert", "and %s.client_key belong together: give both or none", section)
@@ -82,10 +81,10 @@ func orList(values []string) string {
 	return strings.Join(values[:last], ", ") + " or " + values[last]
 }
 
-// minRetention keeps a slip of the pen, 72 for 72h, from emptying a catalog.
+// minRetention prevents a typing error, such as 72 instead of 72h, from emptying a catalog.
 const minRetention = time.Hour
 
-// OwnsItems reports whether the items are in an index, or a file, that is Freshet's: others
+// OwnsItems reports whether the items are in a file or an index that belongs to Freshet: others
 // write and delete in theirs.
 func (c Config) OwnsItems() bool {
 	return !c.UsesElasticsearch() || c.Elasticsearch.ManageIndex && c.Elasticsearch.Fields == defaultFields()
@@ -118,8 +117,8 @@ func (s Server) check(p *Problems) {
 	}
 }
 
-// hostPort says what is wrong with an address; listening allows an empty host
-// (every address) and port 0 (any free one).
+// hostPort returns what is wrong with an address, or ""; listen allows an empty host (every
+// address) and port 0 (any free one).
 func hostPort(addr string, listen bool) string {
 	form := "must be host:port, such as 127.0.0.1:6379, not " + strconv.Quote(mask(addr))
 	host, port, err := net.SplitHostPort(addr)
@@ -133,7 +132,7 @@ func hostPort(addr string, listen bool) string {
 	return ""
 }
 
-// Loopback reports whether only this machine can reach the address.
+// Loopback reports whether the address is reachable only from this machine.
 func Loopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -143,10 +142,10 @@ func Loopback(addr string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// tokenForm is the form by which the gateway of docs/production.md recognizes the token of a reader.
+// tokenForm is the pattern by which the gateway of docs/production.md recognizes a reader's token.
 var tokenForm = regexp.MustCompile(`^[\w-]+\.[\w-]+\.[\w-]+$`)
 
-// leastHS256 is the least length of a secret of HS256 tokens, in bytes: that of its hash (RFC
+// leastHS256 is the minimum length of a secret of HS256 tokens, in bytes: that of its hash (RFC
 // 7518, section 3.2).
 const leastHS256 = 32
 
@@ -220,8 +219,8 @@ func (e Elasticsearch) check(p *Problems) {
 	}
 }
 
-// indexName holds Elasticsearch's rules for index names, and leaves room for
-// the "-agents" of the profile index.
+// indexName checks Elasticsearch's rules for index names, leaving space for the "-agents" of the
+// profile index.
 func indexName(name string) string {
 	switch {
 	case name == "" || len(name) > 240:
@@ -234,8 +233,8 @@ func indexName(name string) string {
 	return ""
 }
 
-// badOrigin says what is wrong with an origin: browsers send it without a path
-// and without the port that the scheme stands for, and it is compared as a whole.
+// badOrigin returns what is wrong with an origin, or "". Browsers send origins without a path and
+// without the scheme's default port, and origins are compared as a whole.
 func badOrigin(origin string) string {
 	u, err := url.Parse(origin)
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// held is a writer that fails until it is let go.
+// held is a writer that fails until it is released.
 type held struct{ free atomic.Bool }
 
 func (h *held) Record(_ context.Context, batch []Impression, _ time.Time) ([]Impression, error) {
@@ -26,8 +26,8 @@ func (h *held) Record(_ context.Context, batch []Impression, _ time.Time) ([]Imp
 
 func (h *held) Settle(context.Context, []Impression) error { return nil }
 
-// TestTheOldestUnrecordedImpressionIsKnown holds a writer up: what was
-// delivered first is the one that the metric reports, until it is recorded.
+// TestTheOldestUnrecordedImpressionIsKnown blocks a writer and checks that the metric reports the
+// time of the oldest delivery until it is recorded.
 func TestTheOldestUnrecordedImpressionIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &held{}
@@ -56,7 +56,7 @@ func TestTheOldestUnrecordedImpressionIsKnown(t *testing.T) {
 	})
 }
 
-// longestPause is the longest of the pauses between two tries, with its jitter.
+// longestPause is the maximum pause between two retries, including jitter.
 const longestPause = 3 * backoff.DefaultMaxInterval / 2
 
 func TestTheOldestOfSeveralBatchesCounts(t *testing.T) {

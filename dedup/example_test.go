@@ -7,12 +7,11 @@ import (
 	"github.com/freshet/freshet/dedup"
 )
 
-// The configured rate is that of the whole window, so each day's filter has to
-// be stricter.
+// The configured rate applies to the whole window, so each day's filter needs a stricter rate.
 func ExampleConfig_FilterRate() {
 	cfg := dedup.Config{WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000}
 	p := cfg.FilterRate()
-	bits := -math.Log2(p) / math.Ln2 // of an optimal filter, for each impression
+	bits := -math.Log2(p) / math.Ln2 // for each impression, in an optimal filter
 	fmt.Printf("window %.2f %%, each of %d filters %.3f %%, %.1f bits an impression\n",
 		100*cfg.FalsePositiveRate, cfg.WindowDays, 100*p, bits)
 	fmt.Printf("%.1f MB a day for %d impressions\n", bits*float64(cfg.DailyCapacity)/8/1e6, cfg.DailyCapacity)

@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// Days are labelled by how many days ago they were, not by date, so that a
-// series stays for as long as the server runs and an alert can name today.
+// Days are labelled by their age in days and not by date, so that a series exists for as long as
+// the server runs and an alert can refer to today.
 var (
 	filterFill = promauto.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "freshet_dedup_filter_fill_ratio",
@@ -26,21 +26,21 @@ var (
 	})
 )
 
-// FilterState is the state of one day's filters as the metrics report it. The zero state is
-// that of a day without impressions.
+// FilterState is the state of one day's filters as reported by the metrics. The zero value is a day
+// without impressions.
 type FilterState struct {
-	Fill           float64 // impressions relative to what the filter is sized for; the fullest shard
+	Fill           float64 // impressions relative to the capacity of the filter; of the fullest shard
 	FalsePositives float64 // probability; the worst shard
 	Bytes          float64 // of all shards
 }
 
-// Add adds a shard to its day.
+// Add merges a shard's state into the state of its day.
 func (s *FilterState) Add(shard FilterState) {
 	s.Fill, s.FalsePositives = max(s.Fill, shard.Fill), max(s.FalsePositives, shard.FalsePositives)
 	s.Bytes += shard.Bytes
 }
 
-// filterSeries are one day's gauges, resolved once.
+// filterSeries holds one day's gauges, resolved once.
 type filterSeries struct{ fill, bytes prometheus.Gauge }
 
 var series struct {
@@ -48,9 +48,8 @@ var series struct {
 	days []filterSeries
 }
 
-// PublishFilters updates the metrics of the window's filters, today's first;
-// rate is the configured false-positive rate of the window. A process publishes
-// for one store.
+// PublishFilters updates the metrics of the window's filters, with today's first; rate is the
+// window's configured false-positive rate. Each process may publish for one store only.
 func PublishFilters(window []FilterState, rate float64) {
 	series.mu.Lock()
 	defer series.mu.Unlock()
@@ -74,15 +73,15 @@ var recordOldest = promauto.NewGauge(prometheus.GaugeOpts{
 	Help: "When the oldest impression that is not recorded yet was delivered, in Unix time; 0 when all are recorded.",
 })
 
-// backlog measures how long the oldest impression has waited. Batches are taken from
-// a queue in order, so what is in the queue is younger than every batch that is
-// open; the queue itself need not be looked into.
+// backlog tracks the age of the oldest unrecorded impression. Batches are taken from a queue in
+// order, so everything in the queue is younger than every open batch, and the queue need not be
+// inspected.
 type backlog struct {
 	mu   sync.Mutex
-	open []time.Time // when the oldest impression of each batch that is not finished was delivered
+	open []time.Time // delivery time of the oldest impression of each unfinished batch
 }
 
-// begin opens a batch whose oldest impression was delivered at since.
+// begin opens a batch with an oldest impression delivered at since.
 func (b *backlog) begin(since time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -98,7 +97,7 @@ func (b *backlog) end(since time.Time) {
 	b.publish()
 }
 
-// publish updates the metric; mu is held.
+// publish updates the metric. mu must be held.
 func (b *backlog) publish() {
 	if len(b.open) == 0 {
 		recordOldest.Set(0)

@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	// recentBeyond is how much longer than the grace a delivery is remembered.
-	// A store that fails over has had what left the pending sets before that.
+	// recentBeyond is how much longer than the grace period a delivery is stored. Anything that left
+	// the pending sets earlier than that has reached the replica that a failover promotes.
 	recentBeyond = 5 * time.Second
-	// recentMost bounds the impressions that are remembered.
+	// recentMost bounds the number of impressions stored.
 	recentMost = 2_000_000
-	// reclaims is how many agents are reclaimed for at once.
+	// reclaims is the number of agents processed concurrently.
 	reclaims = 16
 )
 
-// recent holds the latest deliveries, oldest first.
+// recent holds the most recent deliveries, oldest first.
 type recent struct {
 	mu         sync.Mutex
 	deliveries []delivery
 	groups     int
 }
 
-// add remembers a delivery, and forgets those older than keep.
+// add stores a delivery, and drops those older than keep.
 func (q *recent) add(d delivery, keep time.Duration) {
 	d.done = nil
 	q.mu.Lock()
@@ -42,7 +42,7 @@ func (q *recent) add(d delivery, keep time.Duration) {
 	}
 }
 
-// since are the groups delivered at a time or later, by agent.
+// since returns the groups delivered at the given time or later, by agent.
 func (q *recent) since(t time.Time) map[string][]string {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -55,15 +55,13 @@ func (q *recent) since(t time.Time) map[string][]string {
 	return groups
 }
 
-// Withdraw makes what an agent was shown pending, and takes it out of what is
-// going to be shown. It is that of a session store, or [Claimer.Hold] where
-// sessions are elsewhere.
+// Withdraw makes groups that an agent was shown pending and removes them from the pages still to be
+// shown. It is the method of a session store, or [Claimer.Hold] if sessions are elsewhere.
 type Withdraw func(ctx context.Context, agent string, groups []string, at time.Time) error
 
-// Reclaim repairs a store that has lost its last writes in a failover: what was
-// delivered since then, at most a grace period and five seconds ago, is withdrawn
-// and then recorded again. After an error, where that failed, nothing is recorded;
-// calling again is harmless.
+// Reclaim repairs a store that has lost its last writes in a failover: everything delivered since
+// then, at most a grace period and five seconds ago, is withdrawn and then recorded again. If a
+// withdrawal fails, nothing is recorded; Reclaim may be retried.
 func (r *Recorder) Reclaim(ctx context.Context, withdraw Withdraw, since time.Time) error {
 	lost := r.recent.since(since)
 	var withdrawn errgroup.Group

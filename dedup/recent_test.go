@@ -13,8 +13,8 @@ import (
 	"github.com/freshet/freshet/dedup"
 )
 
-// TestReclaim has a store that lost its last writes: what was delivered within
-// the grace and a little before is withdrawn and recorded again, nothing else is.
+// TestReclaim has a store that lost its last writes: deliveries since a given time, at most the
+// grace and five seconds ago, are withdrawn and recorded again; older ones are not.
 func TestReclaim(t *testing.T) {
 	t.Parallel()
 	w, start := newFlaky(), time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)

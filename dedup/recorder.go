@@ -28,23 +28,23 @@ var (
 	})
 )
 
-// errDeferred says that an impression could not be recorded now. What was
-// served stays in the pending set, is filtered exactly, and is recorded later.
+// errDeferred means that an impression could not be recorded now. Groups that were served stay in
+// the pending set, are filtered exactly, and are recorded later.
 var errDeferred = feed.Errorf(ErrUnavailable, "impressions could not be recorded now; report them again")
 
-// RecorderConfig tunes a Recorder. Zero values mean the defaults.
+// RecorderConfig configures a Recorder. Zero values mean the defaults.
 type RecorderConfig struct {
-	Batch   int           // impressions collected before a write; 1000, what a write is given, but for a larger delivery
-	Linger  time.Duration // longest wait for a batch to fill; 5ms, which a caller of Confirm does not notice
+	Batch   int           // impressions collected before a write; a larger delivery makes a larger write; 1000
+	Linger  time.Duration // longest wait for a batch to fill; 5ms, which callers of Confirm do not notice
 	Workers int           // concurrent writes; 8, so that round trips overlap
 	Queue   int           // deliveries that may wait; 8192
 	Grace   time.Duration // wait between confirmation and leaving the pending set; 10s
 	GiveUp  time.Duration // how long a failing batch is retried before it is deferred; 30s
 	Timeout time.Duration // deadline of one write; 5s
-	Logger  *slog.Logger  // nil: nothing is logged
+	Logger  *slog.Logger  // nil disables logging
 }
 
-// WithDefaults fills the zero values in.
+// WithDefaults replaces zero values with the defaults.
 func (c RecorderConfig) WithDefaults() RecorderConfig {
 	c.Batch = cmp.Or(c.Batch, 1000)
 	c.Linger = cmp.Or(c.Linger, 5*time.Millisecond)
@@ -57,14 +57,15 @@ func (c RecorderConfig) WithDefaults() RecorderConfig {
 	return c
 }
 
-// Totals counts the outcomes of the impressions handed to a recorder. After Close,
-// Recorded + Deferred = Delivered.
+// Totals counts the outcomes of the impressions handed to a recorder. After Close, Recorded +
+// Deferred = Delivered.
 type Totals struct {
 	Delivered, Recorded, Deferred uint64
 }
 
-// Recorder writes impressions to the filters off the request path, in batches over all agents,
-// retries what fails, and takes what is confirmed out of the pending sets after the grace.
+// Recorder writes impressions to the filters off the request path, in batches over all agents. It
+// retries failed writes, and removes confirmed impressions from the pending sets after the grace
+// period.
 type Recorder struct {
 	w       Writer
 	clock   feed.Clock
@@ -72,7 +73,7 @@ type Recorder struct {
 	ctx     context.Context // ends when Close gives up draining
 	abandon context.CancelFunc
 
-	mu     sync.RWMutex // held to send on queue, so that Close may close it
+	mu     sync.RWMutex // held while sending on queue, so that Close may close it
 	closed bool
 	queue  chan delivery
 
@@ -91,11 +92,11 @@ type delivery struct {
 	agent  string
 	groups []string
 	at     time.Time  // when it was handed over
-	done   chan error // nil, or receives whether they were recorded
+	done   chan error // nil, or receives the result of recording
 }
 
-// NewRecorder starts a recorder; Close ends it. The clock decides the day that
-// is written to. ctx's values are kept, its cancellation is ignored.
+// NewRecorder starts a recorder; Close ends it. The clock determines which day is written to. The
+// recorder uses ctx's values and ignores its cancellation.
 func NewRecorder(ctx context.Context, w Writer, clock feed.Clock, cfg RecorderConfig) (*Recorder, error) {
 	cfg = cfg.WithDefaults()
 	pool, err := ants.NewPool(cfg.Workers)
@@ -113,18 +114,17 @@ func NewRecorder(ctx context.Context, w Writer, clock feed.Clock, cfg RecorderCo
 	return r, nil
 }
 
-// Deliver hands over what an agent was given. It never blocks: where the
-// queue is full the groups are deferred, that is, they stay in the pending set
-// until a later refresh of the agent hands them over again. The recorder keeps
-// groups.
+// Deliver hands over groups that an agent was given. It never blocks: if the queue is full the
+// groups are deferred, that is, they stay in the pending set until a later refresh of the agent
+// hands them over again. The recorder retains groups.
 func (r *Recorder) Deliver(agent string, groups []string) {
 	if len(groups) > 0 {
 		r.remember(delivery{agent: agent, groups: groups})
 	}
 }
 
-// Confirm hands over and waits until the groups are in a filter. The error
-// wraps [ErrUnavailable] when they could not be written, or is the context's.
+// Confirm hands over groups and waits until they are in a filter. The error wraps [ErrUnavailable]
+// if they could not be written, or is the context's.
 func (r *Recorder) Confirm(ctx context.Context, agent string, groups []string) error {
 	if len(groups) == 0 {
 		return nil
@@ -139,7 +139,7 @@ func (r *Recorder) Confirm(ctx context.Context, agent string, groups []string) e
 	}
 }
 
-// remember enqueues a delivery that may have to be made again ([Recorder.Reclaim]).
+// remember enqueues a delivery and stores it in case it must be repeated ([Recorder.Reclaim]).
 func (r *Recorder) remember(d delivery) {
 	d.at = r.clock()
 	r.recent.add(d, r.cfg.Grace+recentBeyond)
@@ -191,7 +191,7 @@ func (r *Recorder) collect() {
 				break fill
 			}
 		}
-		// Submit waits for a free worker; meanwhile the queue takes what comes.
+		// Submit waits for a free worker; meanwhile the queue accepts deliveries.
 		r.writes.Add(1)
 		if err := r.pool.Submit(func() { r.write(batch, members) }); err != nil {
 			r.writes.Done()
@@ -201,7 +201,7 @@ func (r *Recorder) collect() {
 	}
 }
 
-// write writes one batch. A panic defers it.
+// write writes one batch. If it panics, the batch is deferred.
 func (r *Recorder) write(batch []delivery, members int) {
 	defer r.writes.Done()
 	defer r.backlog.end(batch[0].at)
@@ -211,8 +211,8 @@ func (r *Recorder) write(batch []delivery, members int) {
 	}
 }
 
-// record records one batch, again and again with growing pauses until it is
-// confirmed, given up on, or the drain's deadline has passed.
+// record records one batch, retrying with exponential backoff until it is confirmed, GiveUp has
+// elapsed, or the deadline of Close has passed.
 func (r *Recorder) record(batch []delivery, members int) {
 	left := make([]Impression, 0, members)
 	for _, d := range batch {
@@ -243,8 +243,8 @@ func (r *Recorder) record(batch []delivery, members int) {
 	}
 }
 
-// finish counts a batch and answers its waiters. A batch that failed in part
-// has failed for all of them: recording twice is harmless.
+// finish counts a batch's outcome and notifies its waiters. If part of a batch failed, all its
+// waiters get the error: recording twice is harmless.
 func (r *Recorder) finish(batch []delivery, members int, unconfirmed []Impression, err error) {
 	lost := 0
 	if err != nil {
@@ -263,14 +263,14 @@ func (r *Recorder) finish(batch []delivery, members int, unconfirmed []Impressio
 	}
 }
 
-// Totals returns what has become of the impressions so far.
+// Totals returns the outcomes of the impressions so far.
 func (r *Recorder) Totals() Totals {
 	return Totals{Delivered: r.delivered.Load(), Recorded: r.recorded.Load(), Deferred: r.deferred.Load()}
 }
 
-// Close takes no more, writes what is queued and returns the totals. It does
-// not wait for the grace: what is confirmed but not settled leaves the pending
-// set at the agent's next refresh. When ctx ends first, the rest is deferred.
+// Close accepts no further deliveries, writes what is queued and returns the totals. It does not
+// wait for the grace period: impressions that are confirmed but not settled leave the pending set
+// at the agent's next refresh. When ctx ends first, the rest is deferred.
 func (r *Recorder) Close(ctx context.Context) Totals {
 	r.mu.Lock()
 	if r.closed {
@@ -283,7 +283,7 @@ func (r *Recorder) Close(ctx context.Context) Totals {
 	stop := context.AfterFunc(ctx, r.abandon)
 	defer stop()
 	<-r.collected
-	r.writes.Wait() // short once ctx has ended, for then every write fails at once
+	r.writes.Wait() // returns soon after ctx has ended, because then every write fails at once
 	r.abandon()
 	<-r.settler.ended
 	r.pool.Release()

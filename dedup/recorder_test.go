@@ -16,14 +16,14 @@ import (
 	"github.com/freshet/freshet/dedup/deduptest"
 )
 
-// flaky is a writer at the edge: a store that can be held up and made to fail.
+// flaky is a writer that can be blocked and made to fail.
 type flaky struct {
 	mu       sync.Mutex
 	recorded map[dedup.Impression]int
 	settled  map[dedup.Impression]bool
 	batches  int
 	fail     func(batch []dedup.Impression) ([]dedup.Impression, error)
-	gate     chan struct{} // when set, Record waits for it
+	gate     chan struct{} // if set, Record waits for it
 }
 
 func newFlaky() *flaky {
@@ -99,15 +99,15 @@ func TestRecorderBatchesOverAgents(t *testing.T) {
 	})
 }
 
-// TestRecorderLingers delivers less than a batch: it is written when the first delivery
-// has waited for the linger.
+// TestRecorderLingers delivers less than a batch and checks that it is written when the oldest
+// delivery has waited for the linger time.
 func TestRecorderLingers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFlaky()
 		r := start(t, f, dedup.RecorderConfig{Linger: 100 * time.Millisecond})
 		defer r.Close(t.Context())
-		time.Sleep(time.Minute) // an idle recorder lingers no less
+		time.Sleep(time.Minute) // time spent idle does not count toward the linger
 		r.Deliver("u_1", []string{"a"})
 		time.Sleep(60 * time.Millisecond)
 		r.Deliver("u_2", []string{"b", "c"})
@@ -143,8 +143,8 @@ func TestRecorderRetriesOnlyWhatIsUnconfirmed(t *testing.T) {
 	})
 }
 
-// TestRecorderGivesUp: what cannot be written for half a minute is deferred, and what
-// comes after it is written.
+// TestRecorderGivesUp checks that a batch is deferred after failing for half a minute, and that
+// later ones are written.
 func TestRecorderGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestRecorderNeverBlocksAnAnswer(t *testing.T) {
 			r.Deliver("u_1", []string{"a"})
 			synctest.Wait()
 		}
-		for range 998 { // returns although nothing can be written
+		for range 998 { // returns although no write succeeds
 			r.Deliver("u_1", []string{"a"})
 		}
 		assert.Equal(t, dedup.Totals{Delivered: 1000, Deferred: 1000 - 4 - 2}, r.Totals(), "all but the queue and what is in flight is deferred")

@@ -11,20 +11,19 @@ import (
 )
 
 const (
-	// settleTicks is how many ticks the grace is divided into. An entry waits
-	// for two ticks more, so never for less than the whole grace: it may come late in
-	// a tick, and the tick after a slow call comes early. While calls are quick it
-	// waits for 9/8 of the grace at most.
+	// settleTicks is the number of ticks that the grace period is divided into. An entry waits two
+	// ticks longer, so that it never waits less than the whole grace period: it may be added late in a
+	// tick, and the tick after a slow call comes early. If calls are quick, it waits at most 9/8 of
+	// the grace period.
 	settleTicks   = 16
-	settleBuckets = settleTicks + 3 // one for each tick that an entry waits, and the one that is filled
-	// settleMost bounds what waits for its grace. Beyond it, entries simply
-	// stay pending until their agent's next refresh.
+	settleBuckets = settleTicks + 3 // one for each tick that an entry waits, and the one being filled
+	// settleMost bounds the number of waiting impressions. Further ones stay pending until their
+	// agent's next refresh.
 	settleMost = 2_000_000
-	settleStep = 1000 // members of one call
+	settleStep = 1000 // members per call
 )
 
-// settler takes confirmed impressions out of the pending sets after the
-// grace.
+// settler removes confirmed impressions from the pending sets after the grace period.
 type settler struct {
 	w       Writer
 	timeout time.Duration
@@ -65,8 +64,8 @@ func (s *settler) add(confirmed []Impression) {
 	s.buckets[s.now] = append(s.buckets[s.now], confirmed)
 }
 
-// turn moves on by one tick and takes out the bucket that has waited for the
-// whole grace: the oldest, which the new tick is going to fill next time round.
+// turn advances by one tick and removes the bucket that has waited for the whole grace period: the
+// oldest, which the next tick will fill.
 func (s *settler) turn() [][]Impression {
 	s.mu.Lock()
 	defer s.mu.Unlock()

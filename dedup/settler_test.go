@@ -12,8 +12,8 @@ import (
 	"github.com/freshet/freshet/dedup"
 )
 
-// TestRecorderSettlesAfterTheGrace confirms just after a tick of the settler, within
-// one, and just before one.
+// TestRecorderSettlesAfterTheGrace confirms just after a tick of the settler, between two ticks,
+// and just before one.
 func TestRecorderSettlesAfterTheGrace(t *testing.T) {
 	t.Parallel()
 	const grace, tick, linger = 800 * time.Millisecond, 50 * time.Millisecond, time.Millisecond
@@ -39,7 +39,7 @@ func TestRecorderSettlesAfterTheGrace(t *testing.T) {
 	}
 }
 
-// slowSettling holds up the first call of Settle.
+// slowSettling delays the first call of Settle.
 type slowSettling struct {
 	*flaky
 	began chan struct{}
@@ -55,8 +55,8 @@ func (s *slowSettling) Settle(ctx context.Context, batch []dedup.Impression) err
 	return s.flaky.Settle(ctx, batch)
 }
 
-// TestRecorderKeepsTheGraceAfterASlowCall confirms at the end of a slow call, when one
-// tick of the settler is late and the next one is about to come.
+// TestRecorderKeepsTheGraceAfterASlowCall confirms at the end of a slow Settle call, when one tick
+// of the settler is late and the next is imminent.
 func TestRecorderKeepsTheGraceAfterASlowCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Validate says which value is unusable.
+// Validate returns an error that names the invalid value.
 func (c Config) Validate() error {
 	switch {
 	case c.WindowDays < 1 || c.WindowDays > 60:
@@ -22,32 +22,31 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// FilterRate is the false-positive probability p each daily filter may have so
-// that the union of all days stays at the configured rate:
+// FilterRate returns the false-positive probability p that each daily filter may have so that the
+// union of all days stays at the configured rate:
 //
 //	p = 1 − (1 − rate)^(1/days)
 //
-// since an unseen item passes the window only if it passes every filter.
+// because an unseen item is reported as unseen only if every filter reports so.
 func (c Config) FilterRate() float64 {
 	return 1 - math.Pow(1-c.FalsePositiveRate, 1/float64(c.WindowDays))
 }
 
-// ShardCapacity is the number of impressions one of shards filters of a day is
-// sized for.
+// ShardCapacity returns the number of impressions that each of a day's shards is sized for.
 func (c Config) ShardCapacity(shards int) int {
 	return (c.DailyCapacity + shards - 1) / shards
 }
 
 // FilterSize is the size of one Bloom filter, or of the first layer of one that grows.
 type FilterSize struct {
-	Capacity int     // impressions it is made for
+	Capacity int     // impressions it is sized for
 	Rate     float64 // false-positive probability at capacity
 	Bits     uint64  // m
 	Hashes   int     // k, bits set for each impression
 }
 
-// Layers are those of a filter that holds n impressions, this one first: each is for
-// twice as many as the one before, at half its rate.
+// Layers returns the layers of a filter that holds n impressions, starting with this one: each has
+// twice the capacity of the previous one, at half its rate.
 func (f FilterSize) Layers(n float64) []FilterSize {
 	layers := []FilterSize{f}
 	for n > float64(f.Capacity) {
@@ -58,16 +57,15 @@ func (f FilterSize) Layers(n float64) []FilterSize {
 	return layers
 }
 
-// Bytes is the memory of the filter's bits.
+// Bytes returns the memory of the filter's bits.
 func (f FilterSize) Bytes() uint64 { return (f.Bits + 63) / 64 * 8 }
 
-// FalsePositives is the probability that the filter takes an impression it
-// does not hold for one it does, when it holds n. For each layer that is (B. H. Bloom
-// 1970, as it is usually approximated)
+// FalsePositives returns the probability that a filter with n impressions reports one that it does
+// not hold. For each layer that is (B. H. Bloom 1970, in the usual approximation)
 //
 //	(1 − e^(−kn/m))^k
 //
-// of the n that the layer holds.
+// where n is the number in that layer.
 func (f FilterSize) FalsePositives(n float64) float64 {
 	var layers []float64
 	for _, l := range f.Layers(n) {
@@ -78,19 +76,18 @@ func (f FilterSize) FalsePositives(n float64) float64 {
 	return WindowFalsePositives(layers)
 }
 
-// MemoryFilter is the size of the first layer of a day's filter in process. It has half
-// the rate of [Config.FilterRate], because further layers may follow.
+// MemoryFilter returns the size of the first layer of a day's in-process filter. It has half the
+// rate of [Config.FilterRate], because further layers may follow.
 func (c Config) MemoryFilter() FilterSize { return SizeFilter(c.DailyCapacity, c.FilterRate()/2) }
 
-// RedisFilter is the size of one of shards filters of a day in RedisBloom,
-// while it has a single layer. RedisBloom gives the first layer of a filter
-// that may grow half the error it was asked for.
+// RedisFilter returns the size of one of a day's shards in RedisBloom while it has a single layer.
+// RedisBloom gives the first layer of a growing filter half the requested error rate.
 func (c Config) RedisFilter(shards int) FilterSize {
 	return SizeFilter(c.ShardCapacity(shards), c.FilterRate()/2)
 }
 
-// SizeFilter is the size of a Bloom filter for n impressions at the
-// false-positive rate p, as bits-and-blooms and RedisBloom choose it:
+// SizeFilter returns the size of a Bloom filter for n impressions at the false-positive rate p, as
+// bits-and-blooms and RedisBloom compute it:
 //
 //	m = ⌈−n ln p / (ln 2)²⌉,  k = ⌈m/n · ln 2⌉
 func SizeFilter(n int, p float64) FilterSize {
@@ -98,8 +95,8 @@ func SizeFilter(n int, p float64) FilterSize {
 	return FilterSize{Capacity: n, Rate: p, Bits: uint64(m), Hashes: int(math.Ceil(m / float64(n) * math.Ln2))}
 }
 
-// WindowFalsePositives is the probability that any of the filters, or layers of one,
-// takes an unseen impression for seen, each having the probability given.
+// WindowFalsePositives returns the probability that at least one of the filters, or of the layers
+// of one filter, reports an unseen impression as seen, given the probability of each.
 func WindowFalsePositives(filters []float64) float64 {
 	unseen := 1.0
 	for _, p := range filters {

@@ -10,8 +10,8 @@ import (
 	"github.com/freshet/freshet/dedup/deduptest"
 )
 
-// TestFilterSizes compares with the library the filters in process are sized
-// by, and with what the promise of the window is.
+// TestFilterSizes compares the sizes with the library that computes those of the in-process
+// filters, and with the configured rate of the window.
 func TestFilterSizes(t *testing.T) {
 	t.Parallel()
 	for _, capacity := range []int{1, 1000, 50_000, 1_000_000, 3_141_592} {

@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/dedup/deduptest"
 )
 
-// size writes bytes as people do.
+// size formats bytes for the table.
 func size(bytes uint64) string {
 	for _, unit := range []struct {
 		name  string
@@ -26,7 +26,7 @@ func size(bytes uint64) string {
 	return fmt.Sprintf("%.1f KiB", float64(bytes)/1024)
 }
 
-// thousands writes 1234567 as 1,234,567.
+// thousands formats 1234567 as 1,234,567.
 func thousands(n int) string {
 	if n < 1000 {
 		return fmt.Sprint(n)
@@ -34,7 +34,7 @@ func thousands(n int) string {
 	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
-// TestSizingTable keeps the table of docs/capacity.md equal to the formulas.
+// TestSizingTable checks that the table of docs/capacity.md matches the formulas.
 func TestSizingTable(t *testing.T) {
 	t.Parallel()
 	var table strings.Builder
@@ -45,7 +45,7 @@ func TestSizingTable(t *testing.T) {
 		cfg := deduptest.DefaultConfig()
 		cfg.DailyCapacity = c.readers * c.items
 		days := uint64(cfg.WindowDays)
-		shards := 1 // the least of which one filter is small enough
+		shards := 1 // the smallest number with a small enough filter
 		for cfg.RedisFilter(shards).Bytes() > 128<<20 {
 			shards++
 		}

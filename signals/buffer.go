@@ -1,5 +1,5 @@
-// Package signals hands what readers do from requests to where it is kept. The kinds of
-// signals are in the folders below.
+// Package signals passes readers' actions from requests to the stores that count them or learn from
+// them. Each kind of signal has a subpackage.
 package signals
 
 import (
@@ -14,26 +14,26 @@ import (
 	"github.com/freshet/freshet/internal/guard"
 )
 
-// Waits between two tries to reach a store.
+// Waits between two attempts to reach a store.
 const (
 	firstWait = 100 * time.Millisecond
 	mostWait  = 5 * time.Second
-	// closingWait is how long Close bears with a store that fails: one that fails over is back
-	// in moments, a disk that is full stays full.
+	// closingWait is how long Close retries a failing store: a failover takes moments, a full disk
+	// stays full.
 	closingWait = time.Second
 )
 
-// batchMost is how many entries are handled together, at most.
+// batchMost is the maximum number of entries handled together.
 const batchMost = 1000
 
-// Config tunes a Buffer. Zero values stand for the defaults.
+// Config configures a Buffer. Zero values mean the defaults.
 type Config struct {
 	Queue   int           // entries waiting to be handled; 8192
-	Timeout time.Duration // deadline of one try; 5s
-	Logger  *slog.Logger  // nil: nothing is logged
+	Timeout time.Duration // deadline of one attempt; 5s
+	Logger  *slog.Logger  // nil disables logging
 }
 
-// WithDefaults fills the zero values in.
+// WithDefaults replaces zero values with the defaults.
 func (c Config) WithDefaults() Config {
 	c.Queue = cmp.Or(c.Queue, 8192)
 	c.Timeout = cmp.Or(c.Timeout, 5*time.Second)
@@ -41,30 +41,30 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
-// Buffer takes entries without ever blocking, and handles them in the background, in their
-// order: one batch after the other, each as soon as the one before is done. A process that
-// is killed loses the entries that wait, and nothing else. It is safe for concurrent use.
+// Buffer accepts entries without blocking and handles them in the background, in order: one batch
+// after the other, each as soon as the previous one is done. A process that is killed loses only
+// the entries that wait. It is safe for concurrent use.
 type Buffer[E any] struct {
 	cfg     Config
 	handle  func(entries []E)
 	ctx     context.Context // ends when Close gives up
 	abandon context.CancelFunc
 	queue   chan item[E]
-	batch   []E           // what is handled now, for the next batch to use again
+	batch   []E           // the current batch; its memory is reused
 	quit    chan struct{} // closed by Close
-	late    chan struct{} // closed when Close has borne with a store for long enough
-	done    chan struct{} // closed when all is handled or given up
+	late    chan struct{} // closed when Close has retried for closingWait
+	done    chan struct{} // closed when everything is handled or given up
 }
 
-// item is an entry, or the wish to know when all before is handled.
+// item is an entry, or a request to be notified when all earlier entries are handled.
 type item[E any] struct {
 	entry   E
-	handled chan struct{} // nil: an entry
+	handled chan struct{} // nil for an entry
 }
 
-// New starts a buffer; Close ends it. handle is given what waits, 1,000 entries at most, in
-// a list that it must not keep; what it writes it writes by [Buffer.Try]. One that panics is
-// logged, and its batch is lost. ctx's cancellation is ignored.
+// New starts a buffer; Close ends it. handle gets at most 1,000 waiting entries, in a slice that it
+// must not retain; it must write through [Buffer.Try]. If handle panics, the panic is logged and
+// the batch is lost. The buffer ignores cancellation of ctx.
 func New[E any](ctx context.Context, cfg Config, handle func(entries []E)) *Buffer[E] {
 	cfg = cfg.WithDefaults()
 	ctx, abandon := context.WithCancel(context.WithoutCancel(ctx))
@@ -76,7 +76,7 @@ func New[E any](ctx context.Context, cfg Config, handle func(entries []E)) *Buff
 	return b
 }
 
-// Put takes an entry; false says that there is no room at the moment and nothing was taken.
+// Put adds an entry. It returns false if the queue is full and nothing was added.
 func (b *Buffer[E]) Put(e E) bool {
 	select {
 	case b.queue <- item[E]{entry: e}:
@@ -86,7 +86,7 @@ func (b *Buffer[E]) Put(e E) bool {
 	}
 }
 
-// Flush returns when all that was put before is handled.
+// Flush returns when all entries that were put before are handled.
 func (b *Buffer[E]) Flush(ctx context.Context) error {
 	handled := make(chan struct{})
 	select {
@@ -102,8 +102,8 @@ func (b *Buffer[E]) Flush(ctx context.Context) error {
 	}
 }
 
-// Close handles what is left. Writes that fail it tries again for a second, until ctx ends at
-// the latest. Nothing may be put any more.
+// Close handles the remaining entries. It retries failing writes for a second, and until ctx ends
+// at most. Nothing may be put afterwards.
 func (b *Buffer[E]) Close(ctx context.Context) {
 	close(b.quit)
 	defer time.AfterFunc(closingWait, func() { close(b.late) }).Stop()
@@ -112,7 +112,7 @@ func (b *Buffer[E]) Close(ctx context.Context) {
 	b.abandon()
 }
 
-// run handles until Close, and then what is still queued.
+// run handles entries until Close, and then those still queued.
 func (b *Buffer[E]) run() {
 	defer close(b.done)
 	for {
@@ -128,7 +128,7 @@ func (b *Buffer[E]) run() {
 	}
 }
 
-// next handles an entry together with what waits behind it.
+// next handles an entry together with those queued after it.
 func (b *Buffer[E]) next(i item[E]) {
 	for i.handled == nil {
 		b.batch = append(b.batch, i.entry)
@@ -153,11 +153,11 @@ func (b *Buffer[E]) handled(batch []E) {
 	}
 }
 
-// Try calls write until it succeeds, or fails with an error that does not pass, with longer
-// and longer waits, and returns that error. A deadline that has passed passes. With Close it
-// tries at once, begins with short waits again, and ends a second later with a last try, whose
-// error it returns. down is called with the first error that passes, and up when a write
-// succeeds after that; nil: nobody is told.
+// Try calls write until it succeeds or fails with a permanent error, which it returns; waits
+// between attempts grow. passes reports whether an error is temporary; an exceeded deadline always
+// is. On Close it retries at once, starts again with short waits, and makes a last attempt after a
+// second, returning its error. down is called with the first temporary error, and up when a later
+// write succeeds; both may be nil.
 func (b *Buffer[E]) Try(write func(ctx context.Context) error, passes func(error) bool, down func(error), up func()) error {
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval = firstWait, mostWait
@@ -183,11 +183,11 @@ func (b *Buffer[E]) Try(write func(ctx context.Context) error, passes func(error
 			quit = nil
 			waits.Reset()
 		case <-late:
-			late = nil // once more
+			late = nil // one more attempt
 		case <-b.ctx.Done():
 		}
 	}
 }
 
-// Ended reports whether Close has given up: then nothing can be written any more.
+// Ended reports whether Close has given up, after which nothing can be written.
 func (b *Buffer[E]) Ended() bool { return b.ctx.Err() != nil }

@@ -18,7 +18,8 @@ var errAway = errors.New("the store is away")
 
 func away(err error) bool { return errors.Is(err, errAway) }
 
-// TestBufferHandlesWhatWaitsTogether, in order, and has no room for more than its queue.
+// TestBufferHandlesWhatWaitsTogether checks that waiting entries are handled in one batch, in
+// order, and that the queue is bounded.
 func TestBufferHandlesWhatWaitsTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		held, got := make(chan struct{}), [][]int{}
@@ -27,7 +28,7 @@ func TestBufferHandlesWhatWaitsTogether(t *testing.T) {
 			got = append(got, slices.Clone(entries))
 		})
 		require.True(t, b.Put(1))
-		synctest.Wait() // it is being handled
+		synctest.Wait() // entry 1 is being handled
 		for n := 2; n <= 4; n++ {
 			require.True(t, b.Put(n))
 		}
@@ -41,7 +42,7 @@ func TestBufferHandlesWhatWaitsTogether(t *testing.T) {
 	})
 }
 
-// TestBufferSurvivesAPanic: the batch is lost, what comes after it is not.
+// TestBufferSurvivesAPanic: only the batch that panicked is lost.
 func TestBufferSurvivesAPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got := []string{}
@@ -60,7 +61,7 @@ func TestBufferSurvivesAPanic(t *testing.T) {
 	})
 }
 
-// TestTry tries again while the error passes, with longer waits, and says so once.
+// TestTry checks that a temporary error is retried with growing pauses and reported once.
 func TestTry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := signals.New(t.Context(), signals.Config{Timeout: time.Minute}, func([]int) {})
@@ -81,7 +82,7 @@ func TestTry(t *testing.T) {
 		calls = 0
 		require.NoError(t, b.Try(func(ctx context.Context) error {
 			if calls++; calls == 1 {
-				<-ctx.Done() // its deadline
+				<-ctx.Done() // until the deadline
 				return ctx.Err()
 			}
 			return nil
@@ -89,7 +90,8 @@ func TestTry(t *testing.T) {
 	})
 }
 
-// TestCloseTriesAgain for a second, and until its context ends at the latest.
+// TestCloseTriesAgain checks that Close keeps retrying for a second, and waits for a call no longer
+// than until its context ends.
 func TestCloseTriesAgain(t *testing.T) {
 	for name, patience := range map[string]time.Duration{"an error": time.Hour, "no answer": 3 * time.Second} {
 		t.Run(name, func(t *testing.T) {

@@ -10,8 +10,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// calls are a call with a request id and one without; again says whether its
-// steps may be run again.
+// calls returns a call with a request id and, if env.RunsAgain is set, one without.
 func calls(env Env, action string) map[string]cache.Call {
 	all := map[string]cache.Call{"with a request id": retryOf("r1", action)}
 	if env.RunsAgain {
@@ -20,7 +19,7 @@ func calls(env Env, action string) map[string]cache.Call {
 	return all
 }
 
-// eachCall runs a test on a store of its own for each kind of call.
+// eachCall runs a test for each kind of call, each on a separate store.
 func eachCall(t *testing.T, open Open, action string, test func(t *testing.T, env Env, call cache.Call)) {
 	for name := range calls(Env{RunsAgain: true}, action) {
 		t.Run(name, func(t *testing.T) {
@@ -32,7 +31,7 @@ func eachCall(t *testing.T, open Open, action string, test func(t *testing.T, en
 	}
 }
 
-// requireFirst says that a page is a first delivery.
+// requireFirst checks that a page is a first delivery.
 func requireFirst(t *testing.T, want []feed.Ref, more bool, got cache.Page) {
 	t.Helper()
 	requirePage(t, want, more, got)
@@ -60,8 +59,8 @@ func runAgain(t *testing.T, open Open) {
 	})
 }
 
-// runAgainAsRefresh: a load_more whose pop was made, but not answered, goes on
-// to refresh.
+// runAgainAsRefresh checks that a load_more can continue as a refresh after a pop that was executed
+// but got no reply.
 func runAgainAsRefresh(t *testing.T, open Open) {
 	eachCall(t, open, "load_more", func(t *testing.T, env Env, call cache.Call) {
 		replace(t, env.A, 5, refs(0, 12))
@@ -93,8 +92,8 @@ func runLaterAgain(t *testing.T, open Open) {
 	})
 }
 
-// runAgainBesideRetry: while the answer of a step is on its way, the client
-// retries. Both have the same page, one of them as a first delivery.
+// runAgainBesideRetry checks a client's retry while the reply to a step is in transit: both get the
+// same page, one of them as a first delivery.
 func runAgainBesideRetry(t *testing.T, open Open) {
 	env := open(t, TTL)
 	call := retryOf("r1", "load_more")
@@ -106,7 +105,7 @@ func runAgainBesideRetry(t *testing.T, open Open) {
 	requirePage(t, refs(5, 10), true, page)
 	requireFirst(t, refs(5, 10), true, popWith(t, env.A, call, 5))
 
-	// What fills the page up is the same for both, whoever comes first.
+	// Both get the same further items, whichever call comes first.
 	retry.Step, call.Step = page.Next, page.Next
 	requirePage(t, refs(10, 12), true, popWith(t, env.B, retry, 2))
 	requirePage(t, refs(10, 12), true, popWith(t, env.A, call, 2))
@@ -116,7 +115,7 @@ func runAgainBesideRetry(t *testing.T, open Open) {
 func abandon(t *testing.T, open Open) {
 	eachCall(t, open, "load_more", func(t *testing.T, env Env, call cache.Call) {
 		if !env.RunsAgain {
-			return // no answer is ever lost
+			return // no reply is ever lost
 		}
 		story := feed.Ref{Group: "story", ID: "doc"}
 		replace(t, env.A, 5, append(refs(0, 9), story, ref("last")))
@@ -152,7 +151,7 @@ func abandonLater(t *testing.T, open Open) {
 	})
 }
 
-// abandonFirst: a step that comes after its call was given up does nothing.
+// abandonFirst checks that a step that arrives after its call was abandoned does nothing.
 func abandonFirst(t *testing.T, open Open) {
 	env := open(t, TTL)
 	if !env.RunsAgain {

@@ -1,5 +1,4 @@
-// Package cachetest is the conformance suite of [cache.Sessions]: what every
-// backend must promise before a feed may page from it.
+// Package cachetest is the conformance suite of [cache.Sessions]. Every backend must pass it.
 package cachetest
 
 import (
@@ -16,38 +15,37 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Env is a store under test, empty, with what the suite needs around it. A
-// pending entry counts for seven days in it.
+// Env is an empty store under test with the helpers that the suite needs. Its pending entries count
+// for seven days.
 type Env struct {
-	// A and B are two servers on one store; the same one twice where the
-	// store lives in one process.
+	// A and B are two servers that share one store; an in-process store is used as both.
 	A, B cache.Sessions
-	// Seen reads and changes the pending set that the sessions claim in.
+	// Seen reads and changes the pending set that the sessions use.
 	Seen Seen
-	// RunsAgain says that a step without a request id may be run again with the
-	// same [cache.Call], because its answer can get lost.
+	// RunsAgain means that a step without a request id may be run again with the same [cache.Call],
+	// because its reply can get lost.
 	RunsAgain bool
-	// Advance lets time pass for everything that has a TTL.
+	// Advance advances the clock for everything that has a TTL.
 	Advance func(d time.Duration)
 }
 
-// Seen is a dedup store, whose pending set takes what sessions hand out.
+// Seen is a dedup store with the pending set that sessions add to.
 type Seen interface {
 	dedup.Checker
-	// Claim puts groups into the pending set, as another server serving them does.
+	// Claim adds groups to the pending set, as another server does that serves them.
 	Claim(ctx context.Context, agent string, groups []string, now time.Time) error
-	// Forget is that of [dedup.Store].
+	// Forget is the method of [dedup.Store].
 	Forget(ctx context.Context, agent string) error
 }
 
-// Open gives a test a store of its own whose sessions live for ttl; the opener
-// closes it by t.Cleanup.
+// Open returns a separate store for a test with sessions that live for ttl; the opener closes it
+// with t.Cleanup.
 type Open func(t *testing.T, ttl time.Duration) Env
 
-// TTL is the time to live that most tests open a store with.
+// TTL is the session TTL that most tests use.
 const TTL = 30 * time.Minute
 
-// Start is the first now the suite passes.
+// Start is the first now that the suite passes.
 var Start = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
 const agent = "u_10086"
@@ -140,7 +138,7 @@ func Run(t *testing.T, open func(t *testing.T, ttl time.Duration) Env) {
 	}
 }
 
-// refs makes the refs doc_from … doc_(to−1).
+// refs returns the refs doc_from … doc_(to−1).
 func refs(from, to int) []feed.Ref {
 	list := make([]feed.Ref, 0, to-from)
 	for i := from; i < to; i++ {
@@ -167,7 +165,7 @@ func pop(t *testing.T, s cache.Sessions, limit int) cache.Page {
 	return page
 }
 
-// requirePage compares without telling an empty list from none.
+// requirePage compares pages; an empty list equals a nil one.
 func requirePage(t *testing.T, want []feed.Ref, more bool, got cache.Page) {
 	t.Helper()
 	if len(want) == 0 {
@@ -178,7 +176,7 @@ func requirePage(t *testing.T, want []feed.Ref, more bool, got cache.Page) {
 	require.Equal(t, more, got.HasMore, "has_more")
 }
 
-// pending tells for each ref whether it is in the pending set at now.
+// pending reports for each ref whether it is in the pending set at now.
 func pending(t *testing.T, env Env, now time.Time, list ...feed.Ref) []bool {
 	t.Helper()
 	checked, err := env.Seen.Check(t.Context(), agent, Groups(list), now)
@@ -190,7 +188,7 @@ func pending(t *testing.T, env Env, now time.Time, list ...feed.Ref) []bool {
 	return held
 }
 
-// hold puts groups into the pending set, as another server serving them does.
+// hold adds groups to the pending set, as another server does that serves them.
 func hold(t *testing.T, env Env, now time.Time, list ...feed.Ref) {
 	t.Helper()
 	require.NotContains(t, pending(t, env, now, list...), true)
@@ -347,7 +345,7 @@ func agentsApart(t *testing.T, open Open) {
 	}
 }
 
-// groupChanged: what was handed out under one group is known under the next.
+// groupChanged checks that an item handed out under one group is recognized under another.
 func groupChanged(t *testing.T, open Open) {
 	env := open(t, TTL)
 	alone, grouped, regrouped := ref("doc"), feed.Ref{Group: "story", ID: "doc"}, feed.Ref{Group: "other", ID: "doc"}
@@ -386,7 +384,7 @@ func forgetSession(t *testing.T, open Open) {
 	assert.Equal(t, []bool{true, true, false}, pending(t, env, Start, refs(0, 3)...), "it is no part of the session")
 }
 
-// Groups are the groups of refs, in order.
+// Groups returns the groups of refs, in order.
 func Groups(refs []feed.Ref) (groups []string) {
 	for _, r := range refs {
 		groups = append(groups, r.Group)

@@ -14,7 +14,7 @@ import (
 
 const callers = 64
 
-// handed notes who was handed out what, and complains of twice.
+// handed records which caller was handed out each ref, and reports duplicates.
 type handed struct {
 	mu sync.Mutex
 	by map[string]int
@@ -31,7 +31,7 @@ func (o *handed) add(t *testing.T, caller int, list []feed.Ref) {
 	}
 }
 
-// atOnce runs call by 64 goroutines, half of them on each server.
+// atOnce runs call in 64 goroutines, half of them on each server.
 func atOnce(env Env, call func(i int, s cache.Sessions)) {
 	var wg sync.WaitGroup
 	begin := make(chan struct{})

@@ -85,7 +85,7 @@ func restoreKeepsTTL(t *testing.T, open Open) {
 	requirePage(t, nil, false, pop(t, env.A, 5))
 }
 
-// cancelled: a call that ends before it began has taken nothing.
+// cancelled checks that a call with a cancelled context takes nothing.
 func cancelled(t *testing.T, open Open) {
 	env := open(t, TTL)
 	replace(t, env.A, 2, refs(0, 10))

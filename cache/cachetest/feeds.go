@@ -11,13 +11,13 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// homePage is a step of home, under a request id.
+// homePage returns a call of the home feed with a request id.
 func homePage(requestID, owner, action string, limit int) cache.Call {
 	return cache.Call{RequestID: requestID, Owner: owner, Feed: feed.HomeFeed, Action: action, Limit: limit}
 }
 
-// feedsApart: each feed of an agent has a session, retries and a time of the last
-// refresh of its own.
+// feedsApart checks that each feed of an agent has a separate session, retry records and time of
+// the last refresh.
 func feedsApart(t *testing.T, open Open) {
 	env := open(t, TTL)
 	ctx := t.Context()
@@ -51,7 +51,7 @@ func feedsApart(t *testing.T, open Open) {
 	requirePage(t, refs(3, 6), false, pop(t, env.A, 9))
 }
 
-// feedsSharePending: what one feed has handed out, the other does not.
+// feedsSharePending checks that a feed does not hand out refs that the other feed has handed out.
 func feedsSharePending(t *testing.T, open Open) {
 	env := open(t, TTL)
 	ctx := t.Context()
@@ -66,8 +66,8 @@ func feedsSharePending(t *testing.T, open Open) {
 	requirePage(t, refs(6, 8), false, page)
 }
 
-// feedsEndTogether: what ends an agent's session, or takes something out of it, does
-// so in each feed.
+// feedsEndTogether checks that deleting an agent's session, or withdrawing from it, affects both
+// feeds.
 func feedsEndTogether(t *testing.T, open Open) {
 	env := open(t, TTL)
 	ctx := t.Context()

@@ -11,16 +11,16 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// firstRefresh: the first refresh of an agent is told from later ones, in all steps of its
-// call, its retries and what they find in the record.
+// firstRefresh checks that the first refresh of an agent is distinguished from later ones, in all
+// steps of its call, in its retries and in their answers from the record.
 func firstRefresh(t *testing.T, open Open) {
 	for _, of := range []struct {
 		name  string
 		first bool
 		known bool
-		// before has the agent call for-you.
+		// before makes earlier calls as the agent.
 		before func(t *testing.T, env Env)
-		passed time.Duration // since then
+		passed time.Duration // time since before ran
 	}{
 		{name: "nothing before", first: true},
 		{name: "known from elsewhere", known: true},

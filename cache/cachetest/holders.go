@@ -14,14 +14,14 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// further is a step of a call.
+// further returns call with the given step.
 func further(call cache.Call, step int) cache.Call {
 	call.Step = step
 	return call
 }
 
-// held are checks of refs that several equal calls hold: who gives them back, and when they
-// go back. Each begins with a session of doc_5 … doc_19.
+// held lists checks of refs that several equal calls hold: which call returns them, and when they
+// are restored. Each begins with a session of doc_5 … doc_19.
 var held = map[string]func(t *testing.T, env Env, first, second, third cache.Call){
 	"a step of the second, restored by the first": func(t *testing.T, env Env, first, second, _ cache.Call) {
 		popWith(t, env.A, first, 5)
@@ -131,15 +131,15 @@ func holders(t *testing.T, open Open) {
 	}
 }
 
-// holding is the model of [holdersAtRandom]: where each ref is.
+// holding is the model of [holdersAtRandom]: the session and the holders of each ref.
 type holding struct {
 	session []feed.Ref
-	by      map[feed.Ref]map[string]bool // the calls that hold it; empty: nobody, and it was not restored
+	by      map[feed.Ref]map[string]bool // the calls that hold each ref; empty if none does and it was not restored
 	list    []cache.Call
 }
 
-// holdersAtRandom has calls of three request ids take steps, read each other's and give back
-// what they hold, in any order and twice, and compares with the model.
+// holdersAtRandom lets calls with three request ids take steps, replay each other's and return the
+// refs they hold, in random order and repeatedly, and compares the store with the model.
 func holdersAtRandom(t *testing.T, open Open) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -213,7 +213,7 @@ func (m *holding) giveBack(t *testing.T, s cache.Sessions, restore bool, back []
 	}
 }
 
-// compare: what somebody holds is pending, nothing else is, and the session is the model's.
+// compare checks that exactly the held refs are pending and that the session equals the model's.
 func (m *holding) compare(t *testing.T, env Env) {
 	t.Helper()
 	left, err := env.A.Next(t.Context(), agent, "", 100)

@@ -11,7 +11,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// next: what is left of a session can be read, by each feed, and stays there.
+// next checks that each feed's remaining session can be read without changing it.
 func next(t *testing.T, open Open) {
 	env := open(t, TTL)
 	left := func(name feed.Name, n int) []feed.Ref {

@@ -15,8 +15,7 @@ import (
 
 var owners atomic.Int64
 
-// retryOf is a call of its own under a request id: the first with the id, or a
-// retry by the client.
+// retryOf returns a new call with a request id: the first with that id, or a client's retry.
 func retryOf(id, action string) cache.Call {
 	return cache.Call{RequestID: id, Owner: strconv.FormatInt(owners.Add(1), 10), Action: action, Limit: 5}
 }
@@ -35,7 +34,7 @@ func popWith(t *testing.T, s cache.Sessions, call cache.Call, limit int) cache.P
 	return page
 }
 
-// requireReplay asks as a retry by the client does.
+// requireReplay checks the response to a client's retry.
 func requireReplay(t *testing.T, s cache.Sessions, call cache.Call, want []feed.Ref, more bool) {
 	t.Helper()
 	page, ok, err := s.Replay(t.Context(), agent, retryOf(call.RequestID, call.Action))
@@ -92,7 +91,7 @@ func retryConflict(t *testing.T, open Open) {
 		require.ErrorIs(t, err, cache.ErrConflict, name)
 		require.False(t, ok)
 	}
-	requirePage(t, refs(5, 10), true, pop(t, env.A, 5)) // nothing was taken, nothing replaced
+	requirePage(t, refs(5, 10), true, pop(t, env.A, 5)) // nothing was taken or replaced
 
 	page, err := env.A.Pop(ctx, cache.Pop{
 		Agent: "u_2", Limit: 5, Now: Start, Call: cache.Call{RequestID: "r1", Action: "load_more", Limit: 5},
@@ -143,7 +142,7 @@ func retryExtend(t *testing.T, open Open) {
 	requirePage(t, refs(20, 23), false, page)
 	requireReplay(t, env.B, call, append(refs(5, 12), refs(20, 23)...), false)
 
-	// A call whose first step found nothing begins its record with a later one.
+	// If the first step of a call found nothing, its record begins with a later step.
 	later := retryOf("r2", "load_more")
 	later.Step = 1
 	requirePage(t, refs(30, 35), true, refreshWith(t, env.A, later, refs(30, 40)))
@@ -192,7 +191,7 @@ func replayChangesNothing(t *testing.T, open Open) {
 	page, _, err := env.A.Replay(t.Context(), agent, call)
 	require.NoError(t, err)
 	clear(page.Refs)
-	requireReplay(t, env.B, call, refs(0, 5), true) // the caller's slice is its own
+	requireReplay(t, env.B, call, refs(0, 5), true) // the caller has a separate copy of the slice
 	requirePage(t, refs(5, 10), true, pop(t, env.A, 5))
 	assert.Equal(t, []bool{false, false}, pending(t, env, Start, refs(10, 12)...))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// sources: a session and a call's record keep what gave an item its position and that
-// it was shown before, and the pending set knows it by its group and id alone.
+// sources checks that a session and a call's record store an item's source and whether it was shown
+// before, and that the pending set contains only its group and id.
 func sources(t *testing.T, open Open) {
 	env := open(t, TTL)
 	drawn := feed.Ref{Group: "alone", ID: "alone", Source: feed.SourceExplore}
@@ -32,8 +32,8 @@ func sources(t *testing.T, open Open) {
 	requirePage(t, []feed.Ref{ref("new")}, false, replace(t, env.A, 5, []feed.Ref{late, story, drawn, ref("new"), ref("doc_0")}))
 }
 
-// givenOut: what gave an item out is pending as long as the item is, for what comes back
-// on it at once.
+// givenOut checks that the source that an item was served from is pending for as long as the item
+// is, so that feedback on the item can be attributed at once.
 func givenOut(t *testing.T, open Open) {
 	list := []feed.Ref{
 		ref("plain"), ref("post:1"),

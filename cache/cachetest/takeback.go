@@ -38,8 +38,8 @@ func restorePart(t *testing.T, open Open) {
 	requirePage(t, list[3:], false, pop(t, env.A, 5))
 }
 
-// restoreAfterRetry: the first try fails after the second was given its page.
-// The page stays with the second one, or it would be shown twice.
+// restoreAfterRetry checks a first attempt that fails after a retry got its page. The page must
+// stay with the retry, or it would be shown twice.
 func restoreAfterRetry(t *testing.T, open Open) {
 	for name, again := range map[string]func(t *testing.T, s cache.Sessions, call cache.Call){
 		"replay": func(t *testing.T, s cache.Sessions, call cache.Call) { requireReplay(t, s, call, refs(5, 10), true) },
@@ -64,8 +64,8 @@ func restoreAfterRetry(t *testing.T, open Open) {
 	}
 }
 
-// restoreByAll: of equal calls none could deliver anything, and what they were handed out
-// goes back when the last of them says so. Each says it as often as it likes.
+// restoreByAll checks equal calls none of which could deliver its page: the refs are restored when
+// the last of them returns them. Each may return them repeatedly.
 func restoreByAll(t *testing.T, open Open) {
 	for name, order := range map[string]string{
 		"the first first": "first second third", "the first last": "second third first", "in between": "second first third",
@@ -98,7 +98,7 @@ func restoreByAll(t *testing.T, open Open) {
 	}
 }
 
-// restoreByOne: one of the equal calls has delivered the page.
+// restoreByOne checks equal calls one of which has delivered the page.
 func restoreByOne(t *testing.T, open Open) {
 	env := open(t, TTL)
 	replace(t, env.A, 5, refs(0, 20))
@@ -115,7 +115,7 @@ func restoreByOne(t *testing.T, open Open) {
 	requireReplay(t, env.A, retryOf("r1", "load_more"), refs(5, 10), true)
 }
 
-// restoreUnanswered: what no equal call was answered with goes back at once.
+// restoreUnanswered checks that refs that no equal call received are restored at once.
 func restoreUnanswered(t *testing.T, open Open) {
 	env := open(t, TTL)
 	replace(t, env.A, 5, refs(0, 20))
@@ -132,7 +132,7 @@ func restoreUnanswered(t *testing.T, open Open) {
 	requirePage(t, refs(5, 11), true, pop(t, env.A, 6))
 }
 
-// restoreParts: each of the equal calls has delivered a part of the page.
+// restoreParts checks equal calls that have each delivered a part of the page.
 func restoreParts(t *testing.T, open Open) {
 	env := open(t, TTL)
 	replace(t, env.A, 5, refs(0, 20))
@@ -150,7 +150,7 @@ func restoreParts(t *testing.T, open Open) {
 	requirePage(t, append(refs(6, 7), refs(8, 12)...), true, pop(t, env.A, 5))
 }
 
-// restoreAndGoOn: the first has delivered a part, and another step.
+// restoreAndGoOn checks that the first call can deliver a part and another step.
 func restoreAndGoOn(t *testing.T, open Open) {
 	env := open(t, TTL)
 	replace(t, env.A, 5, refs(0, 20))
@@ -168,7 +168,7 @@ func restoreAndGoOn(t *testing.T, open Open) {
 	requireReplay(t, env.A, retryOf("r1", "load_more"), append(refs(5, 7), refs(10, 12)...), true)
 }
 
-// replayTo says what a call is answered with that another one made.
+// replayTo checks the response to a call with the request id of an earlier call.
 func replayTo(t *testing.T, s cache.Sessions, call cache.Call, want []feed.Ref, more bool) {
 	t.Helper()
 	page, ok, err := s.Replay(t.Context(), agent, call)
@@ -178,8 +178,8 @@ func replayTo(t *testing.T, s cache.Sessions, call cache.Call, want []feed.Ref, 
 	requirePage(t, want, more, page)
 }
 
-// restoreTwice: the client sends a script again whose answer it did not get,
-// when what it gave back may be somebody else's already.
+// restoreTwice checks that a client may resend a script after losing the reply, even if the refs
+// that it returned have been handed out again meanwhile.
 func restoreTwice(t *testing.T, open Open) {
 	for name, call := range map[string]cache.Call{
 		"with a request id": retryOf("r1", "refresh"),

@@ -11,15 +11,15 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// eachOrder runs a test with for-you's session paged after home's pages, and the
-// other way round.
+// eachOrder runs a test once for each order of the two feeds: one hands out pages, then the other's
+// session is paged.
 func eachOrder(t *testing.T, open Open, test func(t *testing.T, env Env, shows, waits feed.Name)) {
 	for _, shows := range []feed.Name{feed.HomeFeed, feed.ForYou} {
 		t.Run(string(shows), func(t *testing.T) { test(t, open(t, TTL), shows, shows.Other()) })
 	}
 }
 
-// fill gives a feed a session of which nothing is handed out.
+// fill creates a session for a feed without handing out any of it.
 func fill(t *testing.T, s cache.Sessions, name feed.Name, ranked []feed.Ref) {
 	t.Helper()
 	page, err := s.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: ranked, Now: Start, Call: cache.Call{Feed: name}})
@@ -34,15 +34,15 @@ func popOf(t *testing.T, s cache.Sessions, call cache.Call, limit int) cache.Pag
 	return page
 }
 
-// graceOver takes everything out of the pending set, as when it is in a filter and
-// the grace is over.
+// graceOver empties the pending set, as happens once everything is in a filter and the grace period
+// is over.
 func graceOver(t *testing.T, env Env) {
 	t.Helper()
 	require.NoError(t, env.Seen.Forget(t.Context(), agent))
 }
 
-// leavesOtherFeed: what a step of one feed hands out, the other does not either, also
-// when nothing of it is pending any more.
+// leavesOtherFeed checks that refs handed out by one feed are not handed out by the other, even
+// when they are no longer pending.
 func leavesOtherFeed(t *testing.T, open Open) {
 	eachOrder(t, open, func(t *testing.T, env Env, shows, waits feed.Name) {
 		all := refs(0, 12)
@@ -58,8 +58,8 @@ func leavesOtherFeed(t *testing.T, open Open) {
 	})
 }
 
-// leavesOtherFeedByKeys: it is the same by its group or by its id, whichever source
-// proposed it.
+// leavesOtherFeedByKeys checks that items with the same group or id count as the same, whichever
+// source proposed them.
 func leavesOtherFeedByKeys(t *testing.T, open Open) {
 	eachOrder(t, open, func(t *testing.T, env Env, shows, waits feed.Name) {
 		left := feed.Ref{Group: "story_9", ID: "doc_9", Source: feed.SourceTrending}
@@ -82,7 +82,7 @@ func leavesOtherFeedByKeys(t *testing.T, open Open) {
 	})
 }
 
-// leavesOtherFeedWhole: the other session keeps its TTL, and ends where nothing is left.
+// leavesOtherFeedWhole checks that the other session keeps its TTL, and ends when it becomes empty.
 func leavesOtherFeedWhole(t *testing.T, open Open) {
 	eachOrder(t, open, func(t *testing.T, env Env, shows, waits feed.Name) {
 		all := refs(0, 8)
@@ -104,8 +104,8 @@ func leavesOtherFeedWhole(t *testing.T, open Open) {
 	})
 }
 
-// givenBackToItsFeed: what is restored is in its own feed again and in no other; what
-// is discarded is in none. A step that is answered from its record takes nothing.
+// givenBackToItsFeed checks that restored refs return only to the feed they came from, that
+// discarded ones return to none, and that a step answered from its record takes nothing.
 func givenBackToItsFeed(t *testing.T, open Open) {
 	eachOrder(t, open, func(t *testing.T, env Env, shows, waits feed.Name) {
 		all := refs(0, 6)
@@ -124,8 +124,8 @@ func givenBackToItsFeed(t *testing.T, open Open) {
 	})
 }
 
-// withdrawnStays: what a step holds and is withdrawn meanwhile, because something else
-// has shown it, stays pending and comes back in no session, however the step ends.
+// withdrawnStays checks that an item withdrawn while a step holds it, because it was shown
+// elsewhere, stays pending and returns to no session, however the step ends.
 func withdrawnStays(t *testing.T, open Open) {
 	story := feed.Ref{Group: "story", ID: "doc"}
 	for name, giveBack := range map[string]func(t *testing.T, s cache.Sessions, page []feed.Ref, call cache.Call){
@@ -160,9 +160,9 @@ func withdrawnStays(t *testing.T, open Open) {
 	}
 }
 
-// concurrentFeeds: the agent reads both feeds at once on two servers, and what they
-// are shown elsewhere is withdrawn meanwhile, all with an endless grace that is over
-// at once: nothing pending keeps a page from repeating another.
+// concurrentFeeds pages both feeds of an agent concurrently on two servers and empties the pending
+// set after each page, as if the grace period were over at once: no page may repeat another's refs
+// although nothing is pending.
 func concurrentFeeds(t *testing.T, open Open) {
 	env := open(t, TTL)
 	all := refs(0, 700)

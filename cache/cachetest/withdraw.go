@@ -10,8 +10,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// withdraw: what was handed out without the store is in no session any more,
-// by its group or by its id, and is pending.
+// withdraw checks that groups shown without the session store are removed from the sessions, by
+// group or by id, and are pending.
 func withdraw(t *testing.T, open Open) {
 	env := open(t, TTL)
 	story := feed.Ref{Group: "story", ID: "doc_of_a_story"}
@@ -20,7 +20,7 @@ func withdraw(t *testing.T, open Open) {
 	replace(t, env.A, 2, list)
 	groups := []string{"doc_3", "doc_5", "story", "doc_2_of_a_story", "doc_unheard_of"}
 	require.NoError(t, env.B.Withdraw(t.Context(), agent, groups, Start.Add(-time.Minute)))
-	for range 2 { // again, as after an answer that was lost
+	for range 2 { // again, as after a lost reply
 		require.NoError(t, env.A.Withdraw(t.Context(), agent, groups, Start.Add(-time.Minute)))
 	}
 	assert.NotContains(t, pending(t, env, Start, ref("doc_3"), ref("doc_5"), story, ref("doc_2_of_a_story"), ref("doc_unheard_of")), false)
@@ -29,8 +29,8 @@ func withdraw(t *testing.T, open Open) {
 	requirePage(t, []feed.Ref{list[6], list[7]}, false, pop(t, env.B, 5))
 }
 
-// withdrawLate: what was handed out so long ago that it is not pending any more is in no
-// session either.
+// withdrawLate checks that groups shown so long ago that they are no longer pending are also
+// removed from the sessions.
 func withdrawLate(t *testing.T, open Open) {
 	env := open(t, TTL)
 	replace(t, env.A, 2, refs(0, 8))
@@ -59,8 +59,8 @@ func withdrawKeepsTTL(t *testing.T, open Open) {
 	requirePage(t, nil, false, pop(t, env.A, 2))
 }
 
-// withdrawBeforeReplace: a refresh whose list was made before drops what was
-// withdrawn, and the time it was handed out counts for as long as any does.
+// withdrawBeforeReplace checks that a refresh drops withdrawn groups from a list that was made
+// earlier, and that they stay pending for the whole time that entries count.
 func withdrawBeforeReplace(t *testing.T, open Open) {
 	env := open(t, TTL)
 	at := Start.Add(-time.Hour)

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// sweepEvery is how often a shard looks for what has expired.
+	// sweepEvery is the interval at which a shard removes expired data.
 	sweepEvery = time.Minute
-	// mostBack is how far the clock may go back until sessions are dropped: they were checked
-	// against the window of another day, and would live until the clock is there again.
+	// mostBack is how far the clock may go back before sessions are dropped: they were checked against
+	// the window of another day, and would live until the clock has caught up.
 	mostBack = time.Hour
 )
 
-// agents holds the states, spread over shards so that agents seldom wait for
-// one another: the lock of an agent's shard is held for the whole call.
+// agents holds the states of all agents, spread over shards to reduce contention: the lock of an
+// agent's shard is held for the whole call.
 type agents struct {
 	seed   maphash.Seed
 	shards [64]shard
@@ -37,7 +37,7 @@ type shard struct {
 // state is the state of one agent.
 type state struct{ forYou, home session }
 
-// of is the agent's session of a feed.
+// of returns the agent's session of a feed.
 func (a *state) of(name feed.Name) *session {
 	if name == feed.HomeFeed {
 		return &a.home
@@ -45,7 +45,7 @@ func (a *state) of(name feed.Name) *session {
 	return &a.forYou
 }
 
-// strike takes what is known by one of the keys, groups and ids, out of a session.
+// strike removes refs with a group or id in keys from a session.
 func (a *session) strike(keys []string) {
 	if len(a.refs) == 0 || len(keys) == 0 {
 		return
@@ -54,7 +54,7 @@ func (a *session) strike(keys []string) {
 	for _, key := range keys {
 		out[key] = struct{}{}
 	}
-	// In place: a page that shares the session's memory is before it.
+	// In place: a page that shares the session's memory precedes it.
 	a.refs = slices.DeleteFunc(a.refs, func(ref feed.Ref) bool {
 		_, hit := out[ref.Group]
 		if !hit && ref.ID != ref.Group {
@@ -64,34 +64,34 @@ func (a *session) strike(keys []string) {
 	})
 }
 
-// session is one feed of an agent.
+// session is the state of one feed of an agent.
 type session struct {
-	refs      []feed.Ref // what is left to page
+	refs      []feed.Ref // refs left to page
 	ends      time.Time
 	refreshed time.Time
 	records   map[string]*record
 }
 
-// record holds the answer to a call with a request id.
+// record holds the response to a call with a request id.
 type record struct {
 	action, owner string
 	limit         int
 	steps         []step
 	more, first   bool
 	ends          time.Time
-	others        []string // the other calls that were answered with it
+	others        []string // the other calls that it was returned to
 }
 
-// held are the calls that hold a ref: a bit for each, the first for the call that made the
+// held is the set of calls that hold a ref, one bit each; the first bit is the call that made the
 // record. See [cache.Sessions].
 type held uint32
 
 const (
 	maker  held = 1
-	beyond held = 1 << cache.MaxCalls // the calls that are not told apart, which give nothing back
+	beyond held = 1 << cache.MaxCalls // the calls beyond MaxCalls, which cannot return anything
 )
 
-// bit stands for a call; 0: it holds nothing.
+// bit returns the bit of a call; 0 if it holds nothing.
 func (r *record) bit(owner string) held {
 	if owner == r.owner {
 		return maker
@@ -99,7 +99,7 @@ func (r *record) bit(owner string) held {
 	return maker << (1 + slices.Index(r.others, owner)) &^ maker
 }
 
-// join is the bit of a call that is answered with a step.
+// join adds a call that receives a step from the record and returns its bit.
 func (r *record) join(owner string) held {
 	if b := r.bit(owner); b != 0 {
 		return b
@@ -115,15 +115,15 @@ func (r *record) join(owner string) held {
 type step struct {
 	number int
 	refs   []feed.Ref
-	held   []held // by whom each ref is
+	held   []held // the holders of each ref
 }
 
 func (s *agents) of(agent string) *shard {
 	return &s.shards[maphash.String(s.seed, agent)%uint64(len(s.shards))]
 }
 
-// lock returns the agent's state, and holds its shard's lock. It also does the sweeping:
-// memory grows only by calls, so calls may as well shrink it.
+// lock returns the agent's state with its shard locked. It also sweeps expired data: memory grows
+// only through calls, so sweeping during calls is sufficient.
 func (s *agents) lock(agent string, now time.Time) *state {
 	sh := s.of(agent)
 	sh.mu.Lock()
@@ -141,7 +141,7 @@ func (s *agents) lock(agent string, now time.Time) *state {
 	return a
 }
 
-// unlock ends the call, and deletes a state that is empty.
+// unlock unlocks the shard, after deleting the state if it is empty.
 func (s *agents) unlock(agent string, a *state) {
 	sh := s.of(agent)
 	if a.empty() {
@@ -188,8 +188,7 @@ func (a *session) expire(now time.Time) {
 	}
 }
 
-// replay answers a step from the call's record; ok is false where that does not
-// have it.
+// replay answers a step from the call's record; ok is false if the record does not contain it.
 func (a *session) replay(call cache.Call, now time.Time) (page cache.Page, ok bool, err error) {
 	r, found := a.records[call.RequestID]
 	if !found || call.RequestID == "" || !now.Before(r.ends) {
@@ -223,10 +222,9 @@ func (a *session) replay(call cache.Call, now time.Time) (page cache.Page, ok bo
 	return page, true, nil
 }
 
-// remember makes the page of what was handed out and adds it to the call's
-// record, if it has a request id: a step in this process is never run again, so
-// other calls need none. A step after the first that handed out nothing changes
-// only has_more.
+// remember returns the page for the refs handed out and adds it to the call's record, if the call
+// has a request id. Other calls need no record, because an in-process step is never run again. A
+// step after the first that handed out nothing changes only has_more.
 func (a *session) remember(call cache.Call, refs []feed.Ref, first bool, now time.Time) cache.Page {
 	page := cache.Page{Refs: refs, HasMore: len(a.refs) > 0, Next: call.Step + 1, First: first}
 	if len(refs) == 0 && call.Step > 0 {
@@ -254,8 +252,8 @@ func (a *session) remember(call cache.Call, refs []feed.Ref, first bool, now tim
 	return page
 }
 
-// only returns those of the refs that the call's record lists and that no other call holds;
-// all where the call has no record.
+// only returns those of the refs that the call's record lists and that no other call holds; all of
+// them if the call has no request id.
 func (a *session) only(call cache.Call, refs []feed.Ref) []feed.Ref {
 	if call.RequestID == "" {
 		return refs
@@ -276,8 +274,8 @@ func (a *session) only(call cache.Call, refs []feed.Ref) []feed.Ref {
 	return out
 }
 
-// letGo takes the call's hold off refs, and those that nobody holds then out of the record;
-// omit takes them out whoever else holds them. A record that is restored to nothing is
+// letGo removes the call's hold on refs, and removes from the record those that are then unheld;
+// omit removes them even if others hold them. If restoring leaves a record without refs, it is
 // deleted.
 func (a *session) letGo(call cache.Call, refs []feed.Ref, restore, omit bool) {
 	r, found := a.records[call.RequestID]
@@ -310,11 +308,12 @@ func (a *session) letGo(call cache.Call, refs []feed.Ref, restore, omit bool) {
 	}
 }
 
-// contractError gives an error of the pending set the sentinel a caller of sessions
-// looks for.
+// contractError wraps an error of the pending set in the sentinel that callers of sessions test
+// for.
 func contractError(err error) error {
 	if errors.Is(err, dedup.ErrUnavailable) {
-		// Its own outage comes first in the error, because it is the one to tell callers.
+		// The session store's outage comes first in the error, because it is the one to report to
+		// callers.
 		return fmt.Errorf("%[2]w: %[1]w", err, cache.ErrUnavailable)
 	}
 	return fmt.Errorf("sessions: %w", err)

@@ -1,5 +1,5 @@
-// Package memory keeps sessions in this process. They end with it; the next
-// call of an agent then refreshes.
+// Package memory stores sessions in this process. They end with it; the agent's next call then
+// refreshes.
 package memory
 
 import (
@@ -13,13 +13,13 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// refreshedFor is how long the time of an agent's last refresh is remembered.
+// refreshedFor is how long the time of an agent's last refresh is stored.
 const refreshedFor = 8 * 24 * time.Hour
 
-// Sessions implements [cache.Sessions] for one server. What a page hands out
-// is claimed in the pending set of the dedup store before the session changes,
-// and one lock per agent spans both. It does not use [cache.Replace.CheckedAt]:
-// a request that is shorter than the grace cannot be too late.
+// Sessions implements [cache.Sessions] for one server. A page is claimed in the pending set of the
+// dedup store before the session changes, and one lock per agent covers both.
+// [cache.Replace.CheckedAt] is ignored: a request that is shorter than the grace period cannot be
+// too late.
 type Sessions struct {
 	claimer dedup.Claimer
 	ttl     time.Duration
@@ -29,8 +29,8 @@ type Sessions struct {
 
 var _ cache.Sessions = (*Sessions)(nil)
 
-// New makes sessions that live for ttl after their refresh by the clock and
-// claim what they hand out from claimer, of which nothing else claims.
+// New returns sessions that live for ttl after their refresh, by the given clock, and claim the
+// refs they hand out in claimer. Nothing else may claim in it.
 func New(claimer dedup.Claimer, ttl time.Duration, clock feed.Clock) *Sessions {
 	s := &Sessions{claimer: claimer, ttl: ttl, clock: clock}
 	s.agents.seed = maphash.MakeSeed()
@@ -101,8 +101,8 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 	return a.remember(p.Call, page, false, now), nil
 }
 
-// notHeld returns the refs of which nothing is pending. Where those are all, they share
-// the memory of refs.
+// notHeld returns the refs that are not pending. If that is all of them, the result shares the
+// memory of refs.
 func (s *Sessions) notHeld(ctx context.Context, agent string, refs []feed.Ref, now time.Time) ([]feed.Ref, error) {
 	if len(refs) == 0 {
 		return nil, nil
@@ -192,7 +192,7 @@ func (s *Sessions) takeBack(ctx context.Context, agent string, refs []feed.Ref, 
 	if a.letGo(call, refs, restore, false); !restore || len(free) == 0 {
 		return nil
 	}
-	// What is pending all the same was shown elsewhere meanwhile.
+	// Refs that are still pending were shown elsewhere meanwhile.
 	free, err := s.notHeld(ctx, agent, free, now)
 	if err != nil {
 		return err
@@ -212,8 +212,8 @@ func (s *Sessions) Omit(_ context.Context, agent string, refs []feed.Ref, call c
 	return nil
 }
 
-// Abandon implements [cache.Sessions]. The answer of a step in this process is
-// never lost, so there is nothing to take back.
+// Abandon implements [cache.Sessions]. It does nothing, because the reply of an in-process step is
+// never lost.
 func (s *Sessions) Abandon(context.Context, string, cache.Call) error { return nil }
 
 // Delete implements [cache.Sessions].
@@ -234,8 +234,8 @@ func (s *Sessions) Forget(_ context.Context, agent string) error {
 	return nil
 }
 
-// Withdraw implements [cache.Withdrawer]. The pending set comes first, so that
-// a failure leaves the session to be withdrawn from again.
+// Withdraw implements [cache.Withdrawer]. It changes the pending set first, so that Withdraw can be
+// retried after a failure.
 func (s *Sessions) Withdraw(ctx context.Context, agent string, groups []string, at time.Time) error {
 	if len(groups) == 0 {
 		return nil

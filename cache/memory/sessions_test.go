@@ -19,7 +19,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// handClock is a clock that a test moves.
+// handClock is a clock that the test sets.
 type handClock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -51,7 +51,7 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	cachetest.Run(t, func(t *testing.T, ttl time.Duration) cachetest.Env {
 		clock := newClock()
-		// The pending set keeps to the suite's own now, whatever the sessions' clock says.
+		// The pending set uses the suite's fixed time, independent of the sessions' clock.
 		seen := inProcess(t, newClock().Now)
 		s := New(seen, ttl, clock.Now)
 		return cachetest.Env{A: s, B: s, Seen: seen, Advance: clock.Advance}
@@ -67,10 +67,10 @@ func refs(from, to int) []feed.Ref {
 	return list
 }
 
-// faulty is a claimer whose calls begin to fail after a while.
+// faulty is a claimer whose calls fail after the first ok calls.
 type faulty struct {
 	dedup.Claimer
-	ok  int // calls that still succeed
+	ok  int // number of calls that still succeed
 	err error
 }
 
@@ -115,7 +115,8 @@ func TestAFailedClaimLeavesTheOldSession(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, ok)
 
-	// A pop that looks twice, because something is pending, and fails at any of its calls.
+	// A pop that reads the session twice, because something is pending, and fails at any of its
+	// calls.
 	require.NoError(t, claimer.Claim(ctx, "u_1", []string{"doc_3"}, clock.Now()))
 	for calls := range 3 {
 		broken.ok = calls
@@ -187,7 +188,7 @@ func TestNothingIsKeptOfAskingAlone(t *testing.T) {
 	}
 }
 
-// BenchmarkPop is the session step of a load_more without its claim's journal.
+// BenchmarkPop measures the session step of a load_more without the claim's journal.
 func BenchmarkPop(b *testing.B) {
 	clock := newClock()
 	s := New(inProcess(b, clock.Now), time.Hour, clock.Now)
@@ -197,7 +198,7 @@ func BenchmarkPop(b *testing.B) {
 		agent := "u_" + strings.Repeat("x", n/1000%100)
 		if n%1000 == 0 {
 			b.StopTimer()
-			clock.Advance(8 * 24 * time.Hour) // nothing counts as pending any more
+			clock.Advance(8 * 24 * time.Hour) // nothing is pending anymore
 			_, err := s.Replace(b.Context(), cache.Replace{Agent: agent, Ranked: all, Limit: 0, Now: clock.Now()})
 			require.NoError(b, err)
 			b.StartTimer()

@@ -22,7 +22,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// seen is a dedup store whose pending set is written past the sessions.
+// seen is a dedup store that writes to the pending set directly, without the sessions.
 type seen struct {
 	*redisbloom.Store
 	client redis.UniversalClient
@@ -38,7 +38,8 @@ func (s seen) Claim(ctx context.Context, agent string, groups []string, now time
 	return errors.Join(s.client.ZAdd(ctx, key, members...).Err(), s.client.Expire(ctx, key, time.Hour).Err())
 }
 
-// env is the suite's store on a client, and on a second one of the same kind.
+// env returns the suite's environment: a store on a client and another on a second client of the
+// same kind.
 func env(t *testing.T, client, other redis.UniversalClient, prefix string, cfg Config) cachetest.Env {
 	t.Helper()
 	t.Cleanup(func() { _ = other.Close() })
@@ -68,8 +69,7 @@ func TestConformanceWaitingForReplicas(t *testing.T) {
 	})
 }
 
-// TestTooFewReplicas asks for more replicas than there are: no page is handed
-// out, and none is lost.
+// TestTooFewReplicas requires more replicas than exist: no page is handed out, and none is lost.
 func TestTooFewReplicas(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.RedisCluster(t)
@@ -88,7 +88,7 @@ func TestTooFewReplicas(t *testing.T) {
 
 	call := cache.Call{RequestID: "r1", Action: "load_more", Limit: 1}
 	pop := cache.Pop{Agent: "u_1", Limit: 1, Now: noon, Call: call}
-	for range 2 { // the second time from the record
+	for range 2 { // the second answer comes from the record
 		_, err = few.Pop(ctx, pop)
 		require.ErrorIs(t, err, cache.ErrUnavailable)
 	}
@@ -107,7 +107,7 @@ func TestTooFewReplicas(t *testing.T) {
 	assert.Positive(t, ttl)
 }
 
-// TestFollowsAKeyThatMoved gives the client a stale idea of where keys are.
+// TestFollowsAKeyThatMoved gives the client a stale slot map.
 func TestFollowsAKeyThatMoved(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.RedisCluster(t)
@@ -121,7 +121,7 @@ func TestFollowsAKeyThatMoved(t *testing.T) {
 		}
 		shift := 0
 		if stale.Swap(false) {
-			shift = 1 // the first time, the masters change places
+			shift = 1 // on the first load, swap the masters
 		}
 		var slots []redis.ClusterSlot
 		for i, shard := range shards {

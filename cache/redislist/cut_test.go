@@ -19,7 +19,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
 
-// cutStep is a method that is cut off from Redis once, after what was before.
+// cutStep is a method call during which the connection to Redis is cut once, and the calls made
+// before it.
 type cutStep struct {
 	name   string
 	before func(ctx context.Context, s *Sessions, agent string, call cache.Call) error
@@ -29,7 +30,7 @@ type cutStep struct {
 func cutReplace(ctx context.Context, s *Sessions, agent string, call cache.Call) (any, error) {
 	call.Action = "refresh"
 	page, err := s.Replace(ctx, cache.Replace{Agent: agent, Ranked: refs("a", "b", "c", "d", "e", "f", "g"), Limit: 2, Now: noon, Call: call})
-	page.Again = false // it is true where the command was sent twice
+	page.Again = false // true if the command was sent twice
 	return page, err
 }
 
@@ -40,7 +41,7 @@ func cutPop(ctx context.Context, s *Sessions, agent string, call cache.Call) (an
 	return page, err
 }
 
-// earlier is another call than the one that is cut.
+// earlier returns a different call than the one that is cut.
 func earlier(call cache.Call) cache.Call {
 	call.Owner += "before"
 	if call.RequestID != "" {
@@ -49,13 +50,13 @@ func earlier(call cache.Call) cache.Call {
 	return call
 }
 
-// session has the agent refresh before.
+// session makes a refresh for the agent beforehand.
 func session(ctx context.Context, s *Sessions, agent string, call cache.Call) error {
 	_, err := cutReplace(ctx, s, agent, earlier(call))
 	return err
 }
 
-// popped has the call take its page before.
+// popped makes the call take its page beforehand.
 func popped(ctx context.Context, s *Sessions, agent string, call cache.Call) error {
 	if err := session(ctx, s, agent, call); err != nil {
 		return err
@@ -104,9 +105,9 @@ var cutSteps = []cutStep{
 	}},
 }
 
-// TestCutOnce cuts the connection of each method once, before Redis has the
-// command, after it, and within the reply. The client sends the command again;
-// the answer and the contents of Redis are the same as without a fault.
+// TestCutOnce cuts the connection of each method once: before Redis receives the command, after it,
+// and within the reply. The client sends the command again; the answer and the contents of Redis
+// must be the same as without a fault.
 func TestCutOnce(t *testing.T) {
 	t.Parallel()
 	t.Run("one server", func(t *testing.T) {
@@ -141,7 +142,7 @@ func cutOnce(t *testing.T, p *faultproxy.Proxy, direct, client redis.UniversalCl
 				arm()
 				got, err := step.make(ctx, s, agent, call)
 				require.NoError(t, err)
-				if page, ok := got.(cache.Page); ok { // that it is the record's is no difference
+				if page, ok := got.(cache.Page); ok { // an answer from the record is as good
 					page.Again = false
 					got = page
 				}
@@ -150,7 +151,7 @@ func cutOnce(t *testing.T, p *faultproxy.Proxy, direct, client redis.UniversalCl
 			agent := fmt.Sprint("u_", i, strings.Fields(name)[0])
 			want, left := run(t, calm, agent+"_calm", func() {})
 			if step.name == "replay" && call.RequestID == "" {
-				continue // nothing is asked
+				continue // nothing is sent
 			}
 			for _, kind := range []faultproxy.Kind{faultproxy.Before, faultproxy.After, faultproxy.Within} {
 				t.Run(fmt.Sprint(step.name, " ", name, ", cut ", kind), func(t *testing.T) {
@@ -168,7 +169,7 @@ func cutOnce(t *testing.T, p *faultproxy.Proxy, direct, client redis.UniversalCl
 	}
 }
 
-// stored is all that Redis has of an agent, as text.
+// stored returns everything that Redis stores for an agent, as text.
 func stored(t *testing.T, client redis.UniversalClient, prefix, agent string) string {
 	t.Helper()
 	ctx := t.Context()
@@ -204,9 +205,9 @@ func stored(t *testing.T, client redis.UniversalClient, prefix, agent string) st
 	return b.String()
 }
 
-// TestASecondCopyOfAStepComesAfterItWasAbandoned: a client that has waited in
-// vain sends a step again, gives up on both, and Redis sees the second copy
-// last. What that one would hand out, nobody would hear of.
+// TestASecondCopyOfAStepComesAfterItWasAbandoned: a client whose step timed out sends it again and
+// gives up on both, and Redis executes the second copy last. Nobody would receive the refs that it
+// hands out.
 func TestASecondCopyOfAStepComesAfterItWasAbandoned(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
@@ -215,7 +216,7 @@ func TestASecondCopyOfAStepComesAfterItWasAbandoned(t *testing.T) {
 	ctx := t.Context()
 	require.NoError(t, popped(ctx, s, "u_1", call))
 	before := stored(t, client, prefix, "u_1")
-	_, err := cutPop(ctx, s, "u_1", call) // while the first one's record is there
+	_, err := cutPop(ctx, s, "u_1", call) // while the record of the first one exists
 	require.NoError(t, err)
 	assert.Equal(t, before, stored(t, client, prefix, "u_1"))
 

@@ -14,8 +14,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestSessionsOfOtherVersions reads what an older server stored, which knew no marks,
-// and what a newer one may store.
+// TestSessionsOfOtherVersions reads sessions stored by an older server, without marks, and by a
+// possible newer one.
 func TestSessionsOfOtherVersions(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(t *testing.T) (redis.UniversalClient, string){
@@ -52,8 +52,8 @@ func TestSessionsOfOtherVersions(t *testing.T) {
 	}
 }
 
-// TestOlderServersReadRecords: an older server reads the record of a first refresh, too: the
-// mark stands where it takes it for a part of the owner.
+// TestOlderServersReadRecords: older servers must also be able to read the record of a first
+// refresh, so its mark is in a place that they read as part of the owner.
 func TestOlderServersReadRecords(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
@@ -68,7 +68,7 @@ func TestOlderServersReadRecords(t *testing.T) {
 	require.NoError(t, err)
 	assert.Regexp(t, `^\S+ \S+ \S+ [01] ~0 a b$`, text)
 
-	// It writes the record again, with a call of its own.
+	// The older server rewrites the record with its own call.
 	require.NoError(t, client.Set(ctx, key, "!o2 "+strings.Replace(text, "~0 a b", "~0 ^3^a ^3^b", 1), time.Minute).Err())
 	for _, owner := range []string{"o1", "o2", "o3"} {
 		call.Owner = owner

@@ -18,24 +18,24 @@ import (
 //	KEYS[3]   the time of the agent's last refresh
 //	KEYS[4]   the session of the agent's other feed
 //	KEYS[5]   the time of the last refresh of that feed
-//	KEYS[6]   the call's record; only where one is kept
-//	ARGV[1]   now, ms: the score of what is handed out
+//	KEYS[6]   the call's record, if it has one
+//	ARGV[1]   now, ms: the score of the refs handed out
 //	ARGV[2]   newest score that no longer counts, ms
-//	ARGV[3]   how many to hand out
+//	ARGV[3]   number of refs to hand out
 //	ARGV[4]   TTL of the session, ms
 //	ARGV[5]   TTL of the pending set, s
 //	ARGV[6]   TTL of the time of the last refresh, s
-//	ARGV[7]   server time of the check the list was made from, ms; 0: none
-//	ARGV[8]   age of the check from which on it is too old, ms
+//	ARGV[7]   server time of the check the list is based on, ms; 0: none
+//	ARGV[8]   age at which the check is too old, ms
 //	ARGV[9]   action and limit of the call
 //	ARGV[10]  owner of the call
 //	ARGV[11]  number of the step
 //	ARGV[12]  TTL of the record, s
-//	ARGV[13]  1 where the agent has refreshed before, else 0
+//	ARGV[13]  1 if the agent has refreshed before, else 0
 //	ARGV[14…] the refs, best first
-//	reply     {"old", the record} | {"void", ""} | {"late", ""} | {"new", the page}
+//	reply     {"old", the record} | {"void", ""} | {"late", ""} | {"new" or "shared", the page}
 //
-// Everything is decided before anything is written.
+// All decisions are made before the first write.
 var replaceScript = redis.NewScript(keysLua + pendingLua + claimedLua + claimLua + strikeLua + recordLua + touchLua + answerLua + rememberLua + `
 local before = recorded(KEYS[6], ARGV[9], ARGV[10], ARGV[11])
 if before then return before end
@@ -85,7 +85,7 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 		head(r.Call), owner(r.Call), r.Call.Step, seconds(s.recordTTL(r.Call)), known)
 	for i, ref := range r.Ranked {
 		refs[i] = ref.String()
-		args = append(args, &refs[i]) // the client writes a *string as the string; a string would be allocated anew
+		args = append(args, &refs[i]) // the client writes a *string as the string; passing a string would allocate
 	}
 	keys := s.keysOf(r.Agent, r.Call, s.keys.Session(r.Agent, r.Call.Feed), s.keys.Pending(r.Agent),
 		s.keys.Refreshed(r.Agent, r.Call.Feed), s.keys.Session(r.Agent, r.Call.Feed.Other()),
@@ -98,10 +98,10 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 //	KEYS[1]  the agent's session
 //	KEYS[2]  the agent's pending set
 //	KEYS[3]  the session of the agent's other feed
-//	KEYS[4]  the call's record; only where one is kept
-//	ARGV[1]  now, ms: the score of what is handed out
+//	KEYS[4]  the call's record, if it has one
+//	ARGV[1]  now, ms: the score of the refs handed out
 //	ARGV[2]  newest score that no longer counts, ms
-//	ARGV[3]  how many to hand out
+//	ARGV[3]  number of refs to hand out
 //	ARGV[4]  TTL of the pending set, s
 //	ARGV[5]  action and limit of the call
 //	ARGV[6]  owner of the call
@@ -109,9 +109,8 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 //	ARGV[8]  TTL of the record, s
 //	reply    {"old", the record} | {"void", ""} | {"new" or "shared", the page}
 //
-// What is pending is popped and dropped, and more is popped in its place. What is
-// handed out leaves the other session, too: by the time that is paged it may not be
-// pending any more.
+// Pending refs are popped and dropped, and others popped in their place. Refs that are handed out
+// are also removed from the other session: by the time that is paged they may no longer be pending.
 var popScript = redis.NewScript(keysLua + pendingLua + claimedLua + claimLua + strikeLua + recordLua + touchLua + answerLua + rememberLua + `
 local before = recorded(KEYS[4], ARGV[5], ARGV[6], ARGV[7])
 if before then return before end
@@ -146,17 +145,15 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 	return page, err
 }
 
-// undoTimeout bounds giving back a page that replicas did not confirm.
+// undoTimeout bounds the time for returning a page that replicas did not confirm.
 const undoTimeout = time.Second
 
-// confirmed reads what a page script replied. A page that too few replicas
-// have is not handed out: after a failover it could be handed out again. The
-// error wraps [cache.ErrUnavailable].
+// confirmed reads the reply of a page script. A page that too few replicas have is not handed out:
+// after a failover it could be handed out again. The error wraps [cache.ErrUnavailable].
 //
-// What becomes of it depends on who can still get it. Under a request id it
-// stays taken, and the retry is answered with it as soon as replicas have it;
-// giving it back could cross with that retry's answer. Without one no call will
-// ask for it, so it goes back to the head of the session.
+// With a request id the page stays taken, and the retry gets it as soon as replicas have it;
+// returning it to the session could race with the response to that retry. Without a request id no
+// call will ask for it again, so it returns to the head of the session.
 func (s *Sessions) confirmed(ctx context.Context, step, agent string, cmd *redis.Cmd, call cache.Call) (cache.Page, error) {
 	short := cmd.Err()
 	if !errors.Is(short, rediskeys.ErrReplicas) {
@@ -179,7 +176,7 @@ func (s *Sessions) confirmed(ctx context.Context, step, agent string, cmd *redis
 	return cache.Page{}, contractError(step, short)
 }
 
-// lookupScript reads a record so that waiting for replicas covers it.
+// lookupScript reads a record and notes the call in it, so that waiting for replicas covers it.
 //
 //	KEYS[1]  the call's record
 //	ARGV[1]  action and limit of the call

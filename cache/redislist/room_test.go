@@ -12,8 +12,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestAtMaxmemory has a Redis without room: a page step is refused as a whole,
-// since what it hands out has to be remembered, and giving back is not.
+// TestAtMaxmemory has a Redis that is out of memory: a page step is refused as a whole, since the
+// handed-out refs must be recorded; giving refs back succeeds.
 func TestAtMaxmemory(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: testenv.StartRedis(t).Addr})
 	defer func() { _ = client.Close() }()

@@ -8,11 +8,11 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// The scripts are put together from these functions.
+// The scripts are assembled from these functions.
 
-// keysLua lists what refs first to last are remembered by in the pending set:
-// the group of each and, where it differs, its id; and for each of these keys
-// the number of its ref. A third part, the source, is not remembered.
+// keysLua lists the keys of refs first to last in the pending set: the group of each and, if it
+// differs, its id; and for each key the index of its ref. A third part, the source, is not stored
+// there.
 const keysLua = `
 local function keysof(refs, first, last)
   local keys, of = {}, {}
@@ -31,9 +31,9 @@ local function keysof(refs, first, last)
 end
 `
 
-// pendingLua reports for each ref whether it is pending: one of its keys is in
-// the set KEYS[2] with a score above expired. ZMSCORE is given at most 1,000
-// members at once, since a Lua call takes only so many arguments.
+// pendingLua reports for each ref whether it is pending: one of its keys is in the set KEYS[2] with
+// a score above expired. ZMSCORE gets at most 1,000 members at once, because a Lua call takes a
+// limited number of arguments.
 const pendingLua = `
 local function pending(refs, expired)
   local held = {}
@@ -48,8 +48,8 @@ local function pending(refs, expired)
 end
 `
 
-// claimedLua lists what refs first to last are remembered by in the pending set once they
-// are handed out: their keys and what gave each out, as [feed.ClaimKeys] lists them.
+// claimedLua lists the keys that refs first to last have in the pending set once they are handed
+// out: their own keys and those of the sources that gave them out, as [feed.ClaimKeys] lists them.
 var claimedLua = func() string {
 	var letters strings.Builder
 	for _, s := range feed.GivenSources {
@@ -73,7 +73,7 @@ end
 `)
 }()
 
-// claimLua puts a page into the pending set KEYS[2].
+// claimLua adds a page to the pending set KEYS[2].
 const claimLua = `
 local function claim(page, now, ttl)
   for from = 1, #page, 250 do
@@ -87,10 +87,9 @@ local function claim(page, now, ttl)
 end
 `
 
-// strikeLua takes what was handed out, a set of groups and ids, out of a session,
-// where it is under its group or its id, and answers how many refs that were. What
-// is struck is overwritten and then removed in one pass: that needs no memory, and
-// the session keeps its TTL.
+// strikeLua removes refs with a group or id in a set from a session, and returns the number of refs
+// removed. They are overwritten and then removed in one pass: that needs no memory, and the session
+// keeps its TTL.
 const strikeLua = `
 local function strike(session, out)
   local refs, gone = redis.call('LRANGE', session, 0, -1), 0
@@ -120,9 +119,8 @@ local function setof(list, first, step)
 end
 `
 
-// letGoLua takes groups[first] to groups[last] out of the pending set key, unless
-// one of them is held: then it leaves all of them. It answers whether any was taken
-// out. They are at most 1,000.
+// letGoLua removes groups[first] to groups[last] from the pending set key, unless one of them is
+// held: then it leaves all of them. It returns whether any was removed. There may be at most 1,000.
 const letGoLua = `
 local function letgo(key, groups, first, last)
   local scores = redis.call('ZMSCORE', key, unpack(groups, first, last))
@@ -133,17 +131,17 @@ local function letgo(key, groups, first, last)
 end
 `
 
-// A call's record is text, words with a blank between them:
+// A call's record is text, consisting of words separated by spaces:
 //
 //	<action> <limit> <owner> <1 or 0 for has_more> ~<step> <ref…> ~<step> <ref…>
 //
-// or "x" where the call was abandoned before its first step came. A "!" after the owner says
-// that the call holds the agent's first refresh; older servers take it for a part of the
-// owner. Before the record stands a word of "!" and the other calls that were answered with
-// it, with commas. A ref that others hold than the record's owner alone has "^", a number and
-// "^" before it: the sum of 1 for the owner, 2 for the first other call, 4 for the second and
-// so on, and 2^17 for all beyond [cache.MaxCalls]. A page travels as a record of one step. No
-// word can hold a blank, no ref one of these signs.
+// or "x" if the call was abandoned before its first step came. A "!" after the owner means that the
+// call contains the agent's first refresh; older servers read it as a part of the owner. If the
+// record was returned to other calls, it is preceded by a word that consists of "!" and their
+// owners, separated by commas. A ref that is not held by the record's owner alone is preceded by
+// "^", a number and "^". The number is the sum of 1 for the owner, 2 for the first other call, 4
+// for the second and so on, and 2^17 for all beyond [cache.MaxCalls]. A page is encoded as a record
+// of one step. No word can contain a space, and no ref one of these signs.
 
 // recordLua reads and writes records.
 const recordLua = `
@@ -201,15 +199,15 @@ local function joined(words)
 end
 `
 
-// touchLua keeps a record for a while longer. It is the first write of its scripts and needs
-// no memory: at maxmemory Redis allows what comes after it.
+// touchLua extends the TTL of a record. It is the first write of its scripts and needs no memory:
+// at maxmemory Redis allows the writes that follow it.
 var touchLua = fmt.Sprintf(`
 local function touch(key) redis.call('PEXPIRE', key, math.max(redis.call('PTTL', key), %d)) end
 `, cache.AnsweredTTL.Milliseconds())
 
-// answerLua answers a step from the record of its call, if that has it, and notes that
-// this call holds it now, too. It writes each time: the first try may have failed because
-// replicas did not have the record, and waiting for them now needs a write to wait for.
+// answerLua answers a step from the record of its call, if the record has that step, and records
+// that this call now holds the refs too. It writes every time: the first attempt may have failed
+// because replicas did not have the record, and waiting for replicas requires a write.
 const answerLua = `
 local function recorded(key, head, owner, step)
   if not key then return end
@@ -233,9 +231,9 @@ local function recorded(key, head, owner, step)
 end
 `
 
-// rememberLua writes what a step handed out as the text of a page and adds it to
-// the record, where there is one to keep. A step after the first that handed
-// out nothing changes only has_more. Its reply is that of the page step.
+// rememberLua writes the refs that a step handed out as the text of a page and adds it to the
+// record, if there is one. A step after the first that handed out nothing changes only has_more.
+// The reply is that of the page step.
 const rememberLua = `
 local function remember(key, head, owner, step, ttl, page, more, first)
   local refs = #page > 0 and ' ' .. table.concat(page, ' ') or ''
@@ -258,11 +256,10 @@ local function remember(key, head, owner, step, ttl, page, more, first)
 end
 `
 
-// roomLua ends a page step that Redis has no room for before it has changed
-// anything. At maxmemory Redis refuses a command that may need memory only until
-// a script has made its first write; LPOP and DEL need none, so the step would go
-// on writing, beyond the limit and unnoticed. This ZADD may need memory
-// and changes nothing: it updates a member that no set has.
+// roomLua fails a page step before it has changed anything if Redis is out of memory. At maxmemory
+// Redis refuses a command that may need memory only until a script has made its first write; LPOP
+// and DEL need none, so the step would continue to write beyond the limit, unnoticed. This ZADD may
+// need memory and changes nothing: it updates a member that no set has.
 //
 // The pending set is KEYS[2].
 const roomLua = `

@@ -1,6 +1,6 @@
-// Package redislist keeps sessions in Redis: one list per agent, paged by
-// scripts that change the session, the agent's pending set and the retry
-// record in one step. It needs Redis 6.2 or newer.
+// Package redislist stores sessions in Redis: one list per agent and feed, paged by scripts that
+// change the session, the agent's pending set and the retry record atomically. It requires Redis
+// 6.2 or newer.
 package redislist
 
 import (
@@ -20,21 +20,21 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-// Config tunes Sessions. Zero values mean the defaults.
+// Config configures Sessions. Zero values mean the defaults.
 type Config struct {
-	KeyPrefix  string        // goes before every key
+	KeyPrefix  string        // prepended to every key
 	TTL        time.Duration // how long a session lives after its refresh; 30m
-	PendingTTL time.Duration // a pending entry older than this no longer counts; 7 days
-	// Grace is how long a served group stays pending after it was confirmed
-	// in a filter; a page chosen from a check that long ago is refused; 10s.
+	PendingTTL time.Duration // pending entries older than this no longer count; 7 days
+	// Grace is how long a served group stays pending after it was confirmed in a filter; a page based
+	// on a check older than that is refused; 10s.
 	Grace time.Duration
-	// Replicas must have a page's entries before the page is handed out;
-	// the zero value waits for none.
+	// Replicas is the number of replicas that must have a page's entries before the page is handed
+	// out; the zero value waits for none.
 	Replicas rediskeys.Replicas
-	Logger   *slog.Logger // nil: nothing is logged
+	Logger   *slog.Logger // nil disables logging
 }
 
-// WithDefaults fills the zero values in.
+// WithDefaults replaces zero values with the defaults.
 func (c Config) WithDefaults() Config {
 	c.TTL = cmp.Or(c.TTL, 30*time.Minute)
 	c.PendingTTL = cmp.Or(c.PendingTTL, 7*24*time.Hour)
@@ -43,8 +43,8 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
-// Sessions implements [cache.Sessions] on Redis. It is safe for concurrent
-// use, by any number of servers at once.
+// Sessions implements [cache.Sessions] on Redis. It is safe for concurrent use, by any number of
+// servers at once.
 type Sessions struct {
 	client redis.Cmdable
 	writes redis.Scripter // client, waiting for the replicas
@@ -54,7 +54,7 @@ type Sessions struct {
 
 var _ cache.Sessions = (*Sessions)(nil)
 
-// New makes sessions kept behind client; it does not talk to the server.
+// New returns sessions stored through client; it does not contact the server.
 func New(client redis.Cmdable, cfg Config) *Sessions {
 	return &Sessions{
 		client: client, writes: cfg.Replicas.Scripts(client),
@@ -121,7 +121,7 @@ func (s *Sessions) Forget(ctx context.Context, agent string) error {
 	return contractError("forget", s.client.Del(ctx, keys...).Err())
 }
 
-// head begins the text of a page.
+// head returns the beginning of a page's text.
 func head(call cache.Call) string {
 	if call.Action == "" {
 		return "- 0"
@@ -129,11 +129,11 @@ func head(call cache.Call) string {
 	return call.Action + " " + strconv.Itoa(call.Limit)
 }
 
-// owner is the word for the call's owner in a record.
+// owner returns the word for the call's owner in a record.
 func owner(call cache.Call) string { return cmp.Or(call.Owner, "-") }
 
-// recordTTL is how long a call's record is kept: for retries, or just for as
-// long as the call itself may take, which is shorter than the grace.
+// recordTTL returns the lifetime of a call's record: long enough for retries, or, without a request
+// id, for the call itself, which is shorter than the grace period.
 func (s *Sessions) recordTTL(call cache.Call) time.Duration {
 	if call.RequestID != "" {
 		return cache.RetryTTL
@@ -141,7 +141,7 @@ func (s *Sessions) recordTTL(call cache.Call) time.Duration {
 	return max(time.Second, s.cfg.Grace)
 }
 
-// record is the text of a record, read.
+// record is a parsed record.
 type record struct {
 	head, owner string
 	more, first bool
@@ -193,7 +193,7 @@ func parseRecord(text string) (record, error) {
 	return r, nil
 }
 
-// page returns the page that a record holds for a step of a call.
+// page returns the page that a record contains for a step of a call.
 func (r record) page(call cache.Call) (cache.Page, error) {
 	if r.head != head(call) {
 		return cache.Page{}, fmt.Errorf("%w (it was %s, this is %s)", cache.ErrConflict, r.head, head(call))
@@ -207,8 +207,7 @@ func (r record) page(call cache.Call) (cache.Page, error) {
 	return page, nil
 }
 
-// answer reads what the page scripts reply: what kind of answer it is, and the
-// page or the record.
+// answer reads the reply of the page scripts: the kind of answer, and the page or the record.
 func answer(what string, cmd *redis.Cmd, call cache.Call) (cache.Page, error) {
 	reply, err := cmd.StringSlice()
 	if err != nil {
@@ -253,8 +252,7 @@ func contractError(step string, err error) error {
 	return fmt.Errorf("%s: %w", step, err)
 }
 
-// keysOf lists the keys of a script, that of the record last and only where one
-// is kept.
+// keysOf appends the key of the call's record, if it has one, to the keys of a script.
 func (s *Sessions) keysOf(agent string, call cache.Call, keys ...string) []string {
 	if !call.None() {
 		keys = append(keys, s.keys.Page(agent, call.Feed, call.Record()))
@@ -262,7 +260,7 @@ func (s *Sessions) keysOf(agent string, call cache.Call, keys ...string) []strin
 	return keys
 }
 
-// expired is the newest score that no longer counts as pending.
+// expired returns the newest score that no longer counts as pending.
 func (s *Sessions) expired(now time.Time) int64 {
 	return now.Add(-s.cfg.PendingTTL).UnixMilli() - 1
 }

@@ -37,8 +37,7 @@ func open(t testing.TB) (*Sessions, redis.UniversalClient) {
 	return New(client, Config{KeyPrefix: prefix}), client
 }
 
-// advance shortens the life of every key under the prefix: for them, time has
-// passed.
+// advance simulates the passing of time by shortening the TTL of every key under the prefix.
 func advance(t *testing.T, client redis.UniversalClient, prefix string, d time.Duration) {
 	t.Helper()
 	err := testenv.EachMaster(t.Context(), client, func(ctx context.Context, c *redis.Client) error {
@@ -122,7 +121,7 @@ func TestWhatIsWritten(t *testing.T) {
 	}
 }
 
-// trips counts what goes to the server, greetings of new connections aside.
+// trips counts round trips to the server, except the handshakes of new connections.
 type trips struct{ n atomic.Int64 }
 
 func (h *trips) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -147,7 +146,7 @@ func TestRoundTrips(t *testing.T) {
 	page := refs("a", "b", "c")
 	for round, agent := range []string{"u_1", "u_2"} {
 		if round == 1 {
-			client.AddHook(&h) // by now the server has the scripts
+			client.AddHook(&h) // the scripts are loaded by now
 		}
 		_, err := s.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: page, Limit: 1, Now: noon, Call: call})
 		require.NoError(t, err)
@@ -205,16 +204,14 @@ func FuzzParseRecord(f *testing.F) {
 	})
 }
 
-// BenchmarkPop is the session step of a load_more: 20 refs are popped, made
-// pending and remembered under a request id. Now and then the session is
-// filled again, outside the measurement.
+// BenchmarkPop measures the session step of a load_more: 20 refs are popped, made pending and
+// recorded under a request id. The session is refilled from time to time, outside the measurement.
 func BenchmarkPop(b *testing.B) {
 	s, _ := open(b)
 	benchmarkPop(b, s)
 }
 
-// BenchmarkPopOnCluster is the same on a cluster, and with a replica to wait
-// for.
+// BenchmarkPopOnCluster is BenchmarkPop on a cluster, without and with waiting for a replica.
 func BenchmarkPopOnCluster(b *testing.B) {
 	for replicas := range 2 {
 		b.Run("replicas="+strconv.Itoa(replicas), func(b *testing.B) {
@@ -236,7 +233,7 @@ func benchmarkPop(b *testing.B, s *Sessions) {
 	for b.Loop() {
 		if left < 20 {
 			b.StopTimer()
-			now = now.AddDate(0, 0, 8) // nothing counts as pending any more
+			now = now.AddDate(0, 0, 8) // nothing is pending anymore
 			if _, err := s.Replace(b.Context(), cache.Replace{Agent: "u_1", Ranked: all, Limit: 0, Now: now}); err != nil {
 				b.Fatal(err)
 			}
@@ -253,9 +250,9 @@ func benchmarkPop(b *testing.B, s *Sessions) {
 	}
 }
 
-// BenchmarkTwoFeeds is a pop of 20 refs, and the withdrawal of 20 that a timeline shows,
-// by readers without other sessions and with some of 480 refs of which none or all are
-// struck; the last one shows the same again. It also tells the CPU time of Redis.
+// BenchmarkTwoFeeds measures popping 20 refs, and withdrawing 20 that a timeline shows. The agents
+// have no other sessions, or sessions of 480 refs of which none or all are affected; the last run
+// withdraws the same groups twice. It also reports the CPU time of Redis.
 func BenchmarkTwoFeeds(b *testing.B) {
 	own := testenv.StartRedis(b)
 	client := redis.NewClient(&redis.Options{Addr: own.Addr})
@@ -288,7 +285,7 @@ func BenchmarkTwoFeeds(b *testing.B) {
 	} {
 		b.Run(run.name, func(b *testing.B) {
 			const readers = 200
-			cpu := redisCPU(b, client) // before, and what filling takes
+			cpu := redisCPU(b, client) // used so far, including by refills
 			b.ReportAllocs()
 			for n := 0; b.Loop(); n++ {
 				if n%readers == 0 {
@@ -318,7 +315,7 @@ func fillBoth(b *testing.B, s *Sessions, agent string, forYou, home []feed.Ref) 
 	}
 }
 
-// redisCPU is how many seconds the thread of Redis that runs commands has taken.
+// redisCPU returns the CPU seconds used by the Redis thread that runs commands.
 func redisCPU(b *testing.B, client redis.UniversalClient) (seconds float64) {
 	b.Helper()
 	info, err := client.Info(b.Context(), "cpu").Result()
@@ -333,7 +330,7 @@ func redisCPU(b *testing.B, client redis.UniversalClient) (seconds float64) {
 	return seconds
 }
 
-// BenchmarkReplace is the page step of a refresh with 500 candidates.
+// BenchmarkReplace measures the page step of a refresh with 500 candidates.
 func BenchmarkReplace(b *testing.B) {
 	s, _ := open(b)
 	all := make([]feed.Ref, 500)
@@ -351,7 +348,7 @@ func BenchmarkReplace(b *testing.B) {
 	}
 }
 
-// TestRestoreSentTwice: the client sends a script again whose answer it lost.
+// TestRestoreSentTwice: the client sends a script again if it lost the reply.
 func TestRestoreSentTwice(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)

@@ -12,21 +12,21 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-// takeBackScript takes back what a call was handed out.
+// takeBackScript takes back refs that a call was handed out.
 //
 //	KEYS[1]  the agent's session
 //	KEYS[2]  the agent's pending set
-//	KEYS[3]  the call's record; only where one is kept
+//	KEYS[3]  the call's record, if it has one
 //	ARGV[1]  owner of the call
 //	ARGV[2]  "restore": back to the head of the session; "discard"; "omit": they stay pending
 //	ARGV[3]  TTL of a session that had ended, ms
 //	ARGV[4…] the refs, best first
-//	reply    how many refs were taken back
+//	reply    number of refs taken back
 //
-// What the record does not list, or the call does not hold, or what is not pending where
-// there is no record, has been taken back before: the client sends a script again whose
-// answer it did not get. What other calls hold stays where it is. What is withdrawn was
-// shown elsewhere meanwhile: it stays pending and goes nowhere.
+// Refs that the record does not list, or that the call does not hold, or, without a record, that
+// are not pending, have been taken back before: a client resends a script whose reply was lost.
+// Refs that other calls hold are not changed. Withdrawn refs were shown elsewhere meanwhile: they
+// stay pending and are not restored.
 var takeBackScript = redis.NewScript(keysLua + claimedLua + letGoLua + recordLua + touchLua + strikeLua + `
 local restore, omit = ARGV[2] == 'restore', ARGV[2] == 'omit'
 local taken, free, r, left, none = 0, nil, nil, {}, true
@@ -98,17 +98,16 @@ func (s *Sessions) takeBack(ctx context.Context, step, agent string, refs []feed
 	return contractError(step, takeBackScript.Run(ctx, s.client, keys, args...).Err())
 }
 
-// abandonScript discards what a call was handed out from a step on.
+// abandonScript discards the refs that a call was handed out from a step on.
 //
 //	KEYS[1]  the agent's pending set
 //	KEYS[2]  the call's record
 //	ARGV[1]  owner of the call
 //	ARGV[2]  number of the first step that is discarded
-//	ARGV[3]  TTL of the mark that keeps the call's first step from coming yet, s; 0: no mark
-//	reply    how many refs were discarded
+//	ARGV[3]  TTL of the mark that stops a late first step of the call, s; 0: no mark
+//	reply    number of refs discarded
 //
-// What is withdrawn was shown elsewhere meanwhile, and stays pending; so does what other
-// calls hold.
+// Withdrawn refs were shown elsewhere meanwhile and stay pending, as do refs that other calls hold.
 var abandonScript = redis.NewScript(keysLua + claimedLua + letGoLua + recordLua + touchLua + `
 local function clear()
   if ARGV[3] == '0' then redis.call('DEL', KEYS[2]) else redis.call('SET', KEYS[2], 'x', 'EX', ARGV[3]) end
@@ -145,8 +144,8 @@ if #left == 0 then clear() else write(KEYS[2], r, 'KEEPTTL') end
 return gone
 `)
 
-// Abandon implements [cache.Sessions] in one round trip. A request id is not
-// marked, because its retry may come to any server.
+// Abandon implements [cache.Sessions] in one round trip. A request id gets no mark, because its
+// retry may reach any server.
 func (s *Sessions) Abandon(ctx context.Context, agent string, call cache.Call) error {
 	if call.None() {
 		return nil
@@ -159,18 +158,18 @@ func (s *Sessions) Abandon(ctx context.Context, agent string, call cache.Call) e
 	return contractError("abandon", abandonScript.Run(ctx, s.client, keys, owner(call), call.Step, mark).Err())
 }
 
-// withdrawScript takes what was handed out elsewhere out of the agent's sessions.
+// withdrawScript removes groups that were shown elsewhere from the agent's sessions.
 //
 //	KEYS[1]  the agent's pending set
 //	KEYS[2…] the agent's sessions
 //	ARGV[1]  TTL of the pending set, s
-//	ARGV[2…] for each group when it was handed out, ms, and a half, and the group
+//	ARGV[2…] for each group: when it was shown, ms, plus 0.5; and the group
 //
-// The half millisecond says that the group is held: a page that had claimed it before and is
-// given back leaves it in the pending set. Of two times the later one stays, and is held then.
+// The half millisecond marks the group as held: returning a page that had claimed it before leaves
+// it in the pending set. Of two times the later one counts, and is then held.
 //
-// The pending set comes first, because it needs memory: where there is none, nothing changes.
-// ZADD is given 500 groups at most, since a Lua call takes only so many arguments.
+// The pending set is changed first, because that needs memory: if Redis has none, nothing changes.
+// ZADD gets at most 500 groups, because a Lua call takes a limited number of arguments.
 var withdrawScript = redis.NewScript(strikeLua + `
 for from = 2, #ARGV, 1000 do
   local to = math.min(from + 999, #ARGV)

@@ -11,7 +11,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// b is in the group "a", the item a in the group g: their keys meet in one list.
+// b is in group "a", and a is an item in group "g": both have the key "a".
 func TestWithdrawStrikesWhatIsPending(t *testing.T) {
 	client, prefix := testenv.Redis(t)
 	s := New(client, Config{KeyPrefix: prefix})
@@ -20,16 +20,16 @@ func TestWithdrawStrikesWhatIsPending(t *testing.T) {
 	p, err := s.Replace(ctx, cache.Replace{Agent: "u", Ranked: []feed.Ref{b, a, {ID: "z", Group: "z"}}, Limit: 1, Now: now, Call: cache.Call{}})
 	require.NoError(t, err)
 	require.Equal(t, []feed.Ref{b}, p.Refs)
-	// the client reports b: engine.Seen withdraws its keys
+	// The client reports b: engine.Seen withdraws its keys.
 	require.NoError(t, s.Withdraw(ctx, "u", []string{"a", "b"}, now))
-	// recorded and, after the grace, settled
+	// b is recorded and, after the grace, settled.
 	require.NoError(t, client.ZRem(ctx, s.keys.Pending("u"), "a", "b").Err())
 	p, err = s.Pop(ctx, cache.Pop{Agent: "u", Limit: 5, Now: now.Add(time.Minute)})
 	require.NoError(t, err)
 	require.Equal(t, []feed.Ref{{ID: "z", Group: "z"}}, p.Refs, "Withdraw takes every ref whose group or id is one of groups out")
 }
 
-// Its first call struck nothing in one of the sessions.
+// The first call fails because of one of the sessions, so it must not count as made.
 func TestWithdrawAgainAfterAnError(t *testing.T) {
 	client, prefix := testenv.Redis(t)
 	s := New(client, Config{KeyPrefix: prefix})

@@ -18,7 +18,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// call sends a request as it is and returns status and envelope.
+// call sends a request unmodified and returns the status, the code and the data of the envelope.
 func (p *process) call(t *testing.T, method, path string, header map[string]string, body io.Reader) (status, code int, data map[string]any) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, p.url+path, body)
@@ -39,8 +39,8 @@ func (p *process) call(t *testing.T, method, path string, header map[string]stri
 	return res.StatusCode, envelope.Code, envelope.Data
 }
 
-// TestBadInput does the wrong things on purpose to a real server: each gets
-// its documented code, and the server goes on.
+// TestBadInput sends invalid requests to a real server: each gets its documented code, and the
+// server keeps running.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	p := start(t, settings(t, "embedded"))
@@ -107,7 +107,7 @@ func TestBadInput(t *testing.T) {
 		zw := gzip.NewWriter(&bomb)
 		_, _ = io.WriteString(zw, strings.ReplaceAll(good, "good", "before-the-bomb"))
 		chunk := bytes.Repeat([]byte(strings.Repeat(" ", 1023)+"\n"), 2<<10)
-		for range 40 { // 80 MiB of nothing, where 64 are allowed
+		for range 40 { // 80 MiB of white space; the limit is 64
 			_, _ = zw.Write(chunk)
 		}
 		require.NoError(t, zw.Close())
@@ -124,8 +124,8 @@ func TestBadInput(t *testing.T) {
 
 var linesFlag = flag.Int("ingest.lines", 100_000, "lines that TestManyLines ingests, in requests of 1,000; a million take half a minute")
 
-// TestManyLines ingests lines, some of them bad, from standard input through the
-// command: the good ones are in, the bad ones are named.
+// TestManyLines ingests lines from standard input through the command, some of them bad: the good
+// ones are stored, the bad ones are reported.
 func TestManyLines(t *testing.T) {
 	t.Parallel()
 	p := start(t, settings(t, "embedded"))

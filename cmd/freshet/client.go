@@ -18,22 +18,22 @@ import (
 	"github.com/freshet/freshet/internal/cli"
 )
 
-// callWait is how long a call of a command may take; the server gives up sooner.
+// callWait is the time limit of a call by a command; the server gives up sooner.
 const callWait = time.Minute
 
-// call holds the common parts of commands that ask a server: the server, who asks, and how
-// the answer is printed.
+// call holds the common parts of commands that call a server: the server, the caller, and the
+// output format.
 type call struct {
 	cmd    *cobra.Command
 	server func() string
 	token  func() string
 	json   *bool
-	does   string  // the role of the agent that calls; "": an admin calls, or anybody
-	caller *string // the agent
+	does   string  // the role of the calling agent; "" if an admin or anyone may call
+	caller *string // the agent's id
 }
 
-// newAdminCall adds the flags of a command for admins; what names the output. The
-// environment is read when the command runs, so that help never shows a token.
+// newAdminCall adds the flags of a command for admins; what describes the output. The environment
+// is read when the command runs, so that help never shows a token.
 func newAdminCall(cmd *cobra.Command, what string) *call {
 	server := configs.EnvName("auth.admin_token")
 	token := cmd.Flags().String("token", "", fmt.Sprintf("admin token; also by %s, or the server's own %s", configs.EnvAdminToken, server))
@@ -43,8 +43,8 @@ func newAdminCall(cmd *cobra.Command, what string) *call {
 	}
 }
 
-// newAgentCall adds the flags of a command that calls as an app would; does describes the
-// agent's role.
+// newAgentCall adds the flags of a command that calls as an app does; does describes the agent's
+// role.
 func newAgentCall(cmd *cobra.Command, does string) *call {
 	token := cmd.Flags().String("token", "", "Bearer token of the agent, for a server in jwt mode (instead of --agent)")
 	return &call{
@@ -53,7 +53,7 @@ func newAgentCall(cmd *cobra.Command, does string) *call {
 	}
 }
 
-// serverFlag is shared by the commands that call a server.
+// serverFlag adds the --server flag, which all commands that call a server share.
 func serverFlag(cmd *cobra.Command) func() string {
 	server := cmd.Flags().String("server", "http://127.0.0.1:8080", "URL of the server; also by "+configs.EnvServer)
 	return func() string {
@@ -64,7 +64,7 @@ func serverFlag(cmd *cobra.Command) func() string {
 	}
 }
 
-// connect makes the client, which is to be closed, or says what is wrong with the flags.
+// connect returns a client, which the caller must close, or a usage error.
 func (r *call) connect(options ...client.Option) (*client.Client, error) {
 	options = append(options, client.WithToken(r.token()))
 	if r.does != "" {
@@ -85,12 +85,12 @@ func (r *call) connect(options ...client.Option) (*client.Client, error) {
 	return c, nil
 }
 
-// do makes the call of a command.
+// do makes a command's single call.
 func (r *call) do(do func(ctx context.Context, c *client.Client) error) error {
 	return r.times(1, func(ctx context.Context, c *client.Client, _ int) error { return do(ctx, c) })
 }
 
-// times makes n calls, one after the other, up to the first that fails.
+// times makes n calls, one after the other, and stops at the first error.
 func (r *call) times(n int, do func(ctx context.Context, c *client.Client, i int) error) error {
 	c, err := r.connect()
 	if err != nil {
@@ -105,7 +105,7 @@ func (r *call) times(n int, do func(ctx context.Context, c *client.Client, i int
 	return err
 }
 
-// show prints what a command asks for.
+// show calls ask and prints the result.
 func show[T any](r *call, ask func(ctx context.Context, c *client.Client) (T, error), text func(io.Writer, T) error) error {
 	return r.do(func(ctx context.Context, c *client.Client) error {
 		v, err := ask(ctx, c)
@@ -116,7 +116,7 @@ func show[T any](r *call, ask func(ctx context.Context, c *client.Client) (T, er
 	})
 }
 
-// each does something with each of the arguments, and prints the line that it returns.
+// each calls do for each of the arguments, and prints the line that it returns.
 func (r *call) each(args []string, what string, do func(ctx context.Context, c *client.Client, arg string) (line string, err error)) error {
 	return r.times(len(args), func(ctx context.Context, c *client.Client, i int) error {
 		line, err := do(ctx, c, args[i])
@@ -128,7 +128,7 @@ func (r *call) each(args []string, what string, do func(ctx context.Context, c *
 	})
 }
 
-// answer prints v as text, or as JSON where that is wanted: the data of an answer as it came.
+// answer prints v as text, or as JSON with --json: the data of a response as received.
 func answer[T any](r *call, v T, text func(io.Writer, T) error) error {
 	w := r.cmd.OutOrStdout()
 	raw, came := any(v).(json.RawMessage)
@@ -144,7 +144,7 @@ func answer[T any](r *call, v T, text func(io.Writer, T) error) error {
 
 func (r *call) usage(err error) error { return &usageError{r.cmd.CommandPath(), err} }
 
-// terminalWidth is the number of columns of a terminal; 0: w is not a terminal.
+// terminalWidth returns the number of columns of a terminal; 0 if w is not a terminal.
 func terminalWidth(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// documents reads every Markdown file of the repository, by its path from here.
+// documents returns the text of every Markdown file of the repository by its relative path.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -45,8 +45,8 @@ var (
 	link      = regexp.MustCompile(`\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"`)
 )
 
-// anchors are the names that links find in a document: those GitHub gives the headings, and
-// those that stand there.
+// anchors returns the link targets in a document: those that GitHub generates for the headings, and
+// explicit ones.
 func anchors(text string) map[string]bool {
 	names := map[string]bool{"": true}
 	for _, a := range anchor.FindAllStringSubmatch(text, -1) {
@@ -58,8 +58,8 @@ func anchors(text string) map[string]bool {
 	return names
 }
 
-// TestLinksLeadSomewhere follows each relative link of the documents, to the
-// place where it names one.
+// TestLinksLeadSomewhere checks that the target of each relative link in the documents exists,
+// including its anchor.
 func TestLinksLeadSomewhere(t *testing.T) {
 	docs := documents(t)
 	links := 0
@@ -86,7 +86,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 }
 
 var (
-	// A command, at the start of a line or after what may come before one there.
+	// A command at the start of a line, or after a shell construct that may precede it.
 	invocation = regexp.MustCompile(`(?m)(?:^|[|&;(] *|then |until |while |\$ )(?:[A-Z_]+=\S+ +)*(?:go run \./cmd/freshet|freshet)((?: +[^\s|&;<>()]+)+)`)
 	quoted     = regexp.MustCompile(`"[^"]*"|'[^']*'`)
 	inline     = regexp.MustCompile("`(freshet [^`]+)`")

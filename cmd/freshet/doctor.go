@@ -34,8 +34,8 @@ func newDoctorCommand() *cobra.Command {
 	})
 }
 
-// inCell writes tabs and line ends as Go does. Within a cell they would end it, and a
-// secret that has one would be masked no more.
+// inCell escapes tabs and line ends as Go does. Unescaped they would end the cell, and a secret
+// that contains one would no longer be masked.
 var inCell = strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`, "\v", `\v`, "\f", `\f`)
 
 func printFindings(w io.Writer, findings []doctor.Finding, asJSON bool) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/freshet/freshet/internal/doctor"
 )
 
-// TestFindingsStayInTheirCells: a tab in a secret does not keep it from being masked.
+// TestFindingsStayInTheirCells checks that a secret that contains a tab is still masked.
 func TestFindingsStayInTheirCells(t *testing.T) {
 	t.Parallel()
 	cfg := configs.Default()

@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestSignalsAndTheDrain: SIGTERM drains, Ctrl-C does not, and neither does a worker or a
-// server that is told so. A second signal ends a server that drains.
+// TestSignalsAndTheDrain: a server drains on SIGTERM, but not on Ctrl-C or with a drain time of 0.
+// A second signal stops a draining server.
 func TestSignalsAndTheDrain(t *testing.T) {
 	t.Parallel()
 	status := func(p *process) int {

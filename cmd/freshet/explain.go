@@ -81,7 +81,7 @@ func (f *explainFlags) check() (err error) {
 		return fmt.Errorf("--feed: %w", err)
 	}
 	if f.ask.Feed == feed.ForYou {
-		f.ask.Feed = "" // a server from before there was another one does not know the field
+		f.ask.Feed = "" // servers of versions with only one feed do not know the field
 	}
 	if f.ask.Item != "" {
 		if err := feed.CheckItemID(f.ask.Item); err != nil {

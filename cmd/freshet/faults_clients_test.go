@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	writers     = 4 // clients who write and look at what they did
-	onlyReaders = 6 // who follow everybody and scroll
+	writers     = 4 // clients that write and check the results
+	onlyReaders = 6 // clients that follow everybody and scroll
 	coldReaders = 30
-	// soon is how long a post may take to its readers' lists while nothing is wrong.
+	// soon is the maximum time for a post to reach its readers' lists in the absence of faults.
 	soon = 2 * time.Second
-	// eventually is longer than a lease of a job whose worker died.
+	// eventually is longer than the lease of a job whose worker died.
 	eventually = 90 * time.Second
 )
 
@@ -33,26 +33,26 @@ func reader(i int) string { return fmt.Sprint("reader", i) }
 func cold(i int) string   { return fmt.Sprint("cold", i) }
 func fan(i int) string    { return fmt.Sprint("fan", i) }
 
-// known is a post that was accepted.
+// known is an accepted post.
 type known struct {
 	author            string
 	at                int64
 	accepted          time.Time
-	deleting, deleted time.Time // asked for; answered
+	deleting, deleted time.Time // times of the request and of the answer
 }
 
-// seen counts what readers saw.
+// seen counts the pages that readers received.
 type seen struct {
 	pages, failed, degraded, lacking int
-	last                             time.Time // of a page that failed, was degraded or lacked something
+	last                             time.Time // time of the last page that failed, was degraded or lacked a post
 }
 
-// model holds the writes that were accepted, as clients know them.
+// model holds the accepted writes, as clients know them.
 type model struct {
 	posts   map[string]*known
-	follows map[[2]string]bool // answered; missing: it is not known
+	follows map[[2]string]bool // answered; a missing pair is unknown
 	saw     seen
-	equal   time.Time // a timeline was wrong last, nobody writing; zero: none was
+	equal   time.Time // when a timeline was last wrong after writing ended; zero: never
 	stop    chan struct{}
 	wait    sync.WaitGroup
 }
@@ -77,14 +77,14 @@ type entries struct {
 
 var caller = &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
-// call sends one call to a server.
+// call sends one request to a server.
 func (w *stage) call(ctx context.Context, server int, method, path, agent, body string, data any) error {
 	req, err := http.NewRequestWithContext(ctx, method, w.process(server).url+path, strings.NewReader(body))
 	if err != nil {
 		return err
 	}
 	req.Header.Set("X-Agent-ID", agent)
-	if key, rest, ok := strings.Cut(body, "\x00"); ok { // of a call that is repeated
+	if key, rest, ok := strings.Cut(body, "\x00"); ok { // for a call that may be repeated
 		req.Header.Set("Idempotency-Key", key)
 		req.Body, req.ContentLength = io.NopCloser(strings.NewReader(rest)), int64(len(rest))
 	}
@@ -108,7 +108,8 @@ func (w *stage) call(ctx context.Context, server int, method, path, agent, body 
 	return json.Unmarshal(envelope.Data, data)
 }
 
-// people makes the accounts, and their lists but for those of the cold ones.
+// people creates the follows and first posts, and builds the lists of all followers and readers
+// except the cold ones.
 func (w *stage) people() {
 	for i := range writers {
 		w.publish(0, author(i))
@@ -139,7 +140,7 @@ func (w *stage) people() {
 	group.Wait()
 }
 
-// publish repeats a post until it is accepted.
+// publish retries a post until it is accepted.
 func (w *stage) publish(server int, by string) {
 	key := fmt.Sprint(rand.Uint64())
 	var p struct {
@@ -155,7 +156,7 @@ func (w *stage) publish(server int, by string) {
 	w.posts[p.ID] = &known{author: by, at: p.CreatedAt, accepted: time.Now()}
 }
 
-// follow begins or ends a follow, and reports whether that was answered.
+// follow starts or ends a follow, and reports whether the server answered.
 func (w *stage) follow(server int, agent, other string, begin bool) bool {
 	method, pair := http.MethodPut, [2]string{agent, other}
 	if !begin {
@@ -199,7 +200,8 @@ func (w *stage) client(do func(n int), pause time.Duration) {
 // end stops the clients.
 func (w *stage) end() { close(w.stop); w.wait.Wait() }
 
-// write is one turn of a client who writes: posts that they deleted are not in their next page.
+// write performs one step of a writing client. Posts that the client deleted must not be in its
+// next page.
 func (w *stage) write(i, n int) {
 	server, other := (i+n)%2, author(rand.IntN(writers))
 	switch n % 5 {
@@ -232,7 +234,7 @@ func (w *stage) hides(server int, agent, other string) {
 func (w *stage) block(server int, agent, other string) {
 	path := "/v1/agents/" + agent + "/blocked/" + other
 	w.mu.Lock()
-	delete(w.follows, [2]string{agent, other}) // it ends a follow
+	delete(w.follows, [2]string{agent, other}) // a block ends a follow
 	w.mu.Unlock()
 	if w.call(w.Context(), server, http.MethodPut, path, agent, "", nil) == nil {
 		w.hides(1-server, agent, other)
@@ -262,7 +264,7 @@ func (w *stage) remove(server int, by string) {
 	}
 }
 
-// scroll is one turn of a client who reads.
+// scroll performs one step of a reading client.
 func (w *stage) scroll(i, n int) {
 	began := time.Now()
 	var page entries
@@ -288,7 +290,7 @@ func (w *stage) scroll(i, n int) {
 	}
 }
 
-// lacks compares a first page with what was accepted before it was asked for.
+// lacks compares a first page with the posts accepted before it was requested.
 func (w *stage) lacks(page entries, began time.Time) bool {
 	has, oldest := map[string]bool{}, int64(0)
 	for _, e := range page.Items {
@@ -306,8 +308,8 @@ func (w *stage) lacks(page entries, began time.Time) bool {
 	return false
 }
 
-// compare waits until every timeline by HTTP, of either server, agrees with the
-// database, and compares that with the writes that were accepted.
+// compare waits until every timeline, read by HTTP from either server, matches the database, and
+// compares the database with the accepted writes.
 func (w *stage) compare() {
 	agents := []string{}
 	for i := range writers {
@@ -339,7 +341,7 @@ func (w *stage) compare() {
 	w.accepted(db)
 }
 
-// wrong names a timeline that is not what the database says.
+// wrong describes a timeline that differs from the database, if there is one.
 func (w *stage) wrong(db *pgx.Conn, agents []string) string {
 	for _, agent := range agents {
 		rows, _ := db.Query(w.Context(), `SELECT p.id FROM posts p WHERE p.gone = 0 AND (p.author = $1 OR p.author IN
@@ -377,7 +379,7 @@ func (w *stage) whole(server int, agent string) (ids []string, degraded string) 
 	}
 }
 
-// accepted looks for everything that was, in the database.
+// accepted checks the database for every accepted write.
 func (w *stage) accepted(db *pgx.Conn) {
 	for id, p := range w.posts {
 		if p.deleting.IsZero() || !p.deleted.IsZero() {

@@ -21,18 +21,18 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// How much TestFaults does; scripts/faults.sh does all of it.
+// These flags configure TestFaults; scripts/faults.sh runs all of it.
 var (
 	faultsAll       = flag.Bool("faults.all", false, "all faults, not the few that CI has time for")
 	faultsAge       = flag.Duration("faults.age", 3*time.Second, "how old the snapshot is that Redis is restored from")
 	faultsFollowers = flag.Int("faults.followers", 200, "followers of the author in whose fan-out servers die")
 )
 
-// fault is something that happens to the system, from which it recovers by itself:
-// do returns when whatever was stopped runs again.
+// fault is a failure from which the system recovers without intervention. do returns when
+// everything that it stopped runs again.
 type fault struct {
 	name    string
-	short   bool // CI has time for it
+	short   bool // runs in CI
 	cluster bool // the lists are in a cluster
 	do      func(w *stage)
 }
@@ -83,9 +83,9 @@ var faults = []fault{
 	}},
 }
 
-// TestFaults runs servers, a worker and their services as processes, and ends some
-// of them while clients write and read. Nothing that was accepted is lost, nobody
-// is shown what they may not see, and timelines become right by themselves.
+// TestFaults runs servers, a worker and their services as processes, and kills some of them while
+// clients write and read. No accepted write may be lost, nobody may be shown a post that is hidden
+// from them, and timelines must become right again without intervention.
 func TestFaults(t *testing.T) {
 	testenv.Full(t, "kills")
 	if testing.Short() {
@@ -98,7 +98,7 @@ func TestFaults(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			w := newStage(t, f.cluster)
 			w.begin()
-			time.Sleep(2 * time.Second) // of ordinary traffic
+			time.Sleep(2 * time.Second) // of normal traffic
 			w.happens()
 			f.do(w)
 			restored := time.Now()
@@ -110,13 +110,13 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// stage is the processes, and what clients know.
+// stage holds the processes and the clients' model.
 type stage struct {
 	*testing.T
 	settings map[string]string
-	redis    *testenv.OwnRedis // nil: a cluster
+	redis    *testenv.OwnRedis // nil for a cluster
 	postgres *testenv.OwnPostgres
-	nodes    string // directory of the cluster's
+	nodes    string // directory of the cluster's nodes
 	addrs    []string
 	began    time.Time
 
@@ -146,10 +146,10 @@ func newStage(t *testing.T, cluster bool) *stage {
 	return w
 }
 
-// startCluster starts a cluster of the stage's own.
+// startCluster starts a separate cluster for the stage.
 func (w *stage) startCluster() {
-	testenv.RedisClusterAddrs(w.T)                  // skips where clusters are not wanted
-	dir, err := os.MkdirTemp("", "freshet-faults-") // short, and without what names of tests have
+	testenv.RedisClusterAddrs(w.T)                  // skips if the tests run without clusters
+	dir, err := os.MkdirTemp("", "freshet-faults-") // a short path, without special characters from the test's name
 	require.NoError(w, err)
 	w.nodes = dir
 	args := []string{"-p", strconv.Itoa(20000 + os.Getpid()%900*6), "-d", w.nodes}
@@ -164,7 +164,7 @@ func (w *stage) startCluster() {
 	w.addrs = strings.Split(list, ",")
 }
 
-// killMaster kills the process of a master and waits until the cluster has another.
+// killMaster kills a master's process and waits until the cluster has promoted another.
 func (w *stage) killMaster() {
 	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: w.addrs, ClusterStateReloadInterval: 100 * time.Millisecond})
 	defer func() { _ = client.Close() }()
@@ -193,7 +193,7 @@ func (w *stage) process(i int) *process {
 
 func (w *stage) kill(i int) { w.process(i).kill(w.T) }
 
-// restart starts a process in the place of one that is gone.
+// restart replaces a process that has ended.
 func (w *stage) restart(i int) {
 	command, s := "serve", map[string]string{}
 	for name, value := range w.settings {
@@ -209,14 +209,14 @@ func (w *stage) restart(i int) {
 	w.processes[i] = p
 }
 
-// fanOut publishes to many, and returns while that is delivered.
+// fanOut publishes posts to many followers and returns while they are being delivered.
 func (w *stage) fanOut() {
 	for range 5 {
 		w.publish(1, "big")
 	}
 }
 
-// buildMany has lists built that do not exist, and returns while they are.
+// buildMany requests lists that do not exist and returns while they are being built.
 func (w *stage) buildMany() {
 	for i := range coldReaders {
 		go func() {
@@ -226,14 +226,14 @@ func (w *stage) buildMany() {
 	time.Sleep(20 * time.Millisecond)
 }
 
-// happens says that the fault begins: what readers saw before does not count.
+// happens marks the beginning of the fault and resets the counts of pages.
 func (w *stage) happens() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.began, w.saw = time.Now(), seen{}
 }
 
-// report prints a line of the table of docs/reliability.md.
+// report logs a row of the table in docs/reliability.md.
 func (w *stage) report(name string, restored time.Time) {
 	s := &w.saw
 	until, right := "-", "at the first look"

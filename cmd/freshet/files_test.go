@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestConfigCheckReadsFiles of keys and certificates.
+// TestConfigCheckReadsFiles checks files of keys and certificates.
 func TestConfigCheckReadsFiles(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bad.pem")
 	require.NoError(t, os.WriteFile(bad, []byte("nothing"), 0o600))

@@ -15,7 +15,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// smallDisk mounts a disk of a few megabytes.
+// smallDisk mounts a file system of 8 MB.
 func smallDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -28,7 +28,7 @@ func smallDisk(t *testing.T) string {
 	return dir
 }
 
-// fillUp leaves no byte of the disk free.
+// fillUp fills the disk completely.
 func fillUp(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -41,7 +41,7 @@ func fillUp(t *testing.T, path string) {
 	}
 }
 
-// ready asks whether the server is ready and returns what it says.
+// ready returns the status and the body of /readyz.
 func (p *process) ready(t *testing.T) (int, string) {
 	t.Helper()
 	res, err := http.Get(p.url + "/readyz")
@@ -52,9 +52,9 @@ func (p *process) ready(t *testing.T) (int, string) {
 	return res.StatusCode, string(body)
 }
 
-// TestAFullDisk: an embedded server that cannot write down what it hands out is
-// not ready, and says why, until there is room; stopped like that it ends at
-// once, says what it could not write, and has lost nothing.
+// TestAFullDisk: an embedded server that cannot store impressions is not ready, and says why, until
+// space is available. If it is stopped in that state it ends at once, reports what it could not
+// write, and loses nothing.
 func TestAFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := smallDisk(t)
@@ -67,7 +67,7 @@ func TestAFullDisk(t *testing.T) {
 
 	for range 2 {
 		fillUp(t, filler)
-		r.read(t.Context(), p, 1000) // until each has been refused
+		r.read(t.Context(), p, 1000) // until each reader has been refused
 		status, says := p.ready(t)
 		require.Equal(t, http.StatusServiceUnavailable, status)
 		assert.Contains(t, says, `"data_dir":{"state":"down","error":"no space left on device"}`)
@@ -79,10 +79,10 @@ func TestAFullDisk(t *testing.T) {
 	fillUp(t, filler)
 	r.read(t.Context(), p, 1000)
 	p.signal(syscall.SIGTERM)
-	p.ended(t) // it does not take the hour that it may
+	p.ended(t) // without waiting for the shutdown timeout of an hour
 	assert.Zero(t, p.cmd.ProcessState.ExitCode(), "log:\n%s", p.log)
 	assert.Contains(t, p.log.String(), "could not be folded into a filter file. Nothing is lost")
 	require.NoError(t, os.Remove(filler))
 	p = start(t, s)
-	r.read(t.Context(), p, 20) // complains about what comes twice
+	r.read(t.Context(), p, 20) // fails the test if an item is delivered twice
 }

@@ -32,7 +32,7 @@ func picture(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// stored lists what is in a store of images, that which was being written included.
+// stored lists the contents of an image store, including files being written.
 func stored(t *testing.T, address string) (keys []string) {
 	t.Helper()
 	at, err := url.Parse(address)
@@ -54,9 +54,9 @@ func stored(t *testing.T, address string) (keys []string) {
 	return keys
 }
 
-// TestKill9WhileImagesAreStored kills a server while posts with images come in:
-// every post is there with all its images, whether its author was told or not, and
-// of the rest nothing is after the jobs that are left.
+// TestKill9WhileImagesAreStored kills a server while posts with images are uploaded: every stored
+// post has all its images, whether or not its author got an answer, and no other files are left
+// once the remaining jobs have run.
 func TestKill9WhileImagesAreStored(t *testing.T) {
 	t.Parallel()
 	for name, place := range map[string]func(t *testing.T, dataDir string) (setting, address string){
@@ -120,7 +120,7 @@ func TestKill9WhileImagesAreStored(t *testing.T) {
 	}
 }
 
-// sweep runs the jobs of images that would run an hour later, and waits for them.
+// sweep runs the image jobs that are due an hour later, and waits for them.
 func sweep(t *testing.T, admin *client.Client) {
 	t.Helper()
 	ask := client.JobFilter{Kind: "images", Limit: 1000}
@@ -137,8 +137,8 @@ func sweep(t *testing.T, admin *client.Client) {
 	}, "the jobs of images")
 }
 
-// checkPosts reads all images of an author's posts, takes the posts out of those
-// that were answered, and returns how many files they have.
+// checkPosts reads all images of an author's posts, removes the posts from answered, and returns
+// the number of their files.
 func checkPosts(t *testing.T, url, author string, answered map[string]client.Post) (files int) {
 	t.Helper()
 	c, err := client.New(url, client.WithAgent(author))

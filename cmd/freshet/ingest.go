@@ -20,13 +20,13 @@ import (
 	"github.com/freshet/freshet/internal/cli"
 )
 
-// An upload may outlast a restart of the server: about a minute of waiting.
+// Retries of an upload cover a restart of the server: about a minute of waiting.
 const (
 	ingestTries = 12
 	ingestPause = 500 * time.Millisecond
 )
 
-// shownRejections is how many rejected lines are shown without --all.
+// shownRejections is the number of rejected lines shown without --all.
 const shownRejections = 20
 
 type ingestFlags struct {
@@ -118,7 +118,7 @@ func (f *ingestFlags) ingest(path string) error {
 	if err != nil {
 		return err
 	}
-	if summary.Accepted+summary.Rejected == 0 && !f.graph { // the server refuses an upload without entries, too
+	if summary.Accepted+summary.Rejected == 0 && !f.graph { // the server also refuses an upload without entries
 		return fmt.Errorf("%s has nothing in it to upload", path)
 	}
 	if summary.Rejected > 0 && !f.allowRejected {
@@ -129,8 +129,8 @@ func (f *ingestFlags) ingest(path string) error {
 
 type input struct {
 	io.ReadCloser
-	size    int64     // -1: not known
-	changed time.Time // when it was last changed; zero: not known, or it lies ahead
+	size    int64     // -1 if unknown
+	changed time.Time // modification time; zero if unknown or in the future
 }
 
 func open(in io.Reader, path string) (input, error) {
@@ -152,7 +152,7 @@ func open(in io.Reader, path string) (input, error) {
 	return source, err
 }
 
-// progress is a bar of what is done of size, invisible where w is not a terminal.
+// progress returns a progress bar for size, invisible if w is not a terminal.
 func progress(w io.Writer, size int64, doing string, unit progressbar.Option) *progressbar.ProgressBar {
 	return progressbar.NewOptions64(size,
 		progressbar.OptionSetWriter(w),
@@ -169,7 +169,7 @@ type ingestReport struct {
 	client.Summary
 	Errors []client.Rejection `json:"errors"`
 
-	most int // rejections kept; -1: all
+	most int // rejections stored; -1 for all
 }
 
 func (r *ingestReport) add(rejection client.Rejection) {
@@ -178,7 +178,7 @@ func (r *ingestReport) add(rejection client.Rejection) {
 	}
 }
 
-// notStored says how many of the accepted lines are not what is stored.
+// notStored describes how many of the accepted lines were not stored or have been replaced.
 func (r *ingestReport) notStored() string {
 	var parts []string
 	if r.Replaced > 0 {
@@ -194,7 +194,7 @@ func (r *ingestReport) notStored() string {
 }
 
 func (r *ingestReport) write(w io.Writer, asJSON bool) error {
-	// Lines refused here are known before those that the server refuses.
+	// Lines rejected by the client are known before those that the server rejects.
 	slices.SortFunc(r.Errors, func(a, b client.Rejection) int { return cmp.Compare(a.Line, b.Line) })
 	if asJSON {
 		if r.Errors == nil {
@@ -253,7 +253,7 @@ func newItemsListCommand() *cobra.Command {
 	return cmd
 }
 
-// parseSince reads a duration before now, or Unix seconds; "" is 0.
+// parseSince parses a duration before now, or Unix seconds; "" is 0.
 func parseSince(text string, now time.Time) (int64, error) {
 	if text == "" {
 		return 0, nil

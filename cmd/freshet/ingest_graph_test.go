@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestIngestGraph imports a file of follows into a real server, twice, with an
-// unfollow between, which is not undone.
+// TestIngestGraph imports a file of follows into a real server twice. An unfollow between the
+// imports is not undone.
 func TestIngestGraph(t *testing.T) {
 	t.Parallel()
 	p := start(t, map[string]string{"DATA_DIR": t.TempDir()})

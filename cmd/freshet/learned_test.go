@@ -17,17 +17,16 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// Readers of [TestLearnedSurvives], and items that each acts on: their tags are all among
-// the features that a profile shows.
+// Number of readers in [TestLearnedSurvives], and of items that each acts on: few enough that all
+// tags are among the features that a profile shows.
 const (
 	learners    = 6
 	learnerActs = 40
 )
 
-// TestLearnedSurvives kills a server while readers act, and stops it while they do: after
-// a stop each act that was acknowledged is learned, after a kill each that a profile has
-// shown; none counts twice. Acting so again makes up for what was lost, and changes
-// nothing else.
+// TestLearnedSurvives kills and stops a server while readers act. After a stop every acknowledged
+// act must be learned, after a kill every act that a profile has shown; none may count twice.
+// Repeating all acts restores the lost ones and changes nothing else.
 func TestLearnedSurvives(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"embedded", "services"} {
@@ -62,7 +61,7 @@ func TestLearnedSurvives(t *testing.T) {
 					}
 				}
 				t.Logf("%s: %d acts acknowledged, %d learned", how, w.count(w.acknowledged()), w.count(got))
-				w.acked = got // what was lost is done again in the end
+				w.acked = got // lost acts are repeated at the end
 			}
 			w.again()
 			whole := map[string]map[string]int{}
@@ -79,19 +78,19 @@ func TestLearnedSurvives(t *testing.T) {
 
 func learner(i int) string { return fmt.Sprint("learner_", i) }
 
-// taught is the tag of the n-th item of a reader.
+// taught returns the tag of a reader's n-th item.
 func taught(i, n int) string { return fmt.Sprintf("tag-%d-%d", i, n) }
 
-// school is a server, and what its readers did.
+// school is a server with the acts of its readers.
 type school struct {
 	*testing.T
 	p     *process
 	mu    sync.Mutex
-	next  [learners]int // item to act on
+	next  [learners]int // next item to act on
 	acked map[string]map[string]int
 }
 
-// open brings the items in and says that each reader has seen theirs.
+// open ingests the items and reports each reader's items as seen.
 func (w *school) open() {
 	w.acked = map[string]map[string]int{}
 	var body strings.Builder
@@ -120,8 +119,8 @@ func (w *school) seen() {
 	}
 }
 
-// acts lets each reader click on their next items, at once with the others, until the
-// server is gone. What is not acknowledged is not done again here.
+// acts makes all readers concurrently click on their next items, until the server stops answering.
+// Unacknowledged acts are not retried.
 func (w *school) acts(most int) {
 	var all sync.WaitGroup
 	for i := range learners {
@@ -155,7 +154,7 @@ func (w *school) click(i, n int) error {
 	return err
 }
 
-// again does everything once more.
+// again repeats all acts.
 func (w *school) again() {
 	w.seen()
 	for i := range learners {
@@ -185,14 +184,14 @@ func (w *school) count(of map[string]map[string]int) (n int) {
 	return n
 }
 
-// await waits until the profiles show as much, and returns what they show.
+// await waits until the profiles show as many clicks as want, and returns them.
 func (w *school) await(want map[string]map[string]int) (got map[string]map[string]int) {
 	w.Helper()
 	testenv.WaitFor(w, func() bool { got = w.profiles(); return w.count(got) >= w.count(want) }, "what is learned to be shown")
 	return got
 }
 
-// profiles are the clicks on each tag that the readers' profiles show.
+// profiles returns the clicks on each tag in the readers' profiles.
 func (w *school) profiles() map[string]map[string]int {
 	all := map[string]map[string]int{}
 	for i := range learners {

@@ -16,12 +16,12 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// startLogging starts a server whose log goes to the file.
+// startLogging starts a server that logs to the file.
 func startLogging(t *testing.T, log *os.File) *process {
 	t.Helper()
 	path, err := binary()
 	require.NoError(t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0") // the server's log may not tell where it listens
+	l, err := net.Listen("tcp", "127.0.0.1:0") // the address cannot be read from the server's log
 	require.NoError(t, err)
 	addr := l.Addr().String()
 	require.NoError(t, l.Close())
@@ -35,7 +35,7 @@ func startLogging(t *testing.T, log *os.File) *process {
 	return p
 }
 
-// status is the status of a GET; 0 where there is no answer.
+// status returns the status of a GET, or 0 without a response.
 func (p *process) status(path string) int {
 	res, err := http.Get(p.url + path)
 	if err != nil {
@@ -45,7 +45,7 @@ func (p *process) status(path string) int {
 	return res.StatusCode
 }
 
-// refreshes makes calls that each write a line to the log.
+// refreshes makes n calls, each of which logs a line.
 func (p *process) refreshes(t *testing.T, n int) {
 	t.Helper()
 	for range n {
@@ -53,7 +53,7 @@ func (p *process) refreshes(t *testing.T, n int) {
 	}
 }
 
-// fillPipe writes until the pipe takes no more, as a log that nobody has read for long.
+// fillPipe writes until the pipe is full, like a log that has not been read for a long time.
 func fillPipe(t *testing.T, w *os.File) (n int) {
 	t.Helper()
 	conn, err := w.SyscallConn()
@@ -68,19 +68,19 @@ func fillPipe(t *testing.T, w *os.File) (n int) {
 	return n - 1
 }
 
-// TestALogThatNobodyReads serves, tells of the lines it dropped, and stops, though
-// the reader of its log has stalled.
+// TestALogThatNobodyReads checks that a server whose log reader has stalled keeps serving, reports
+// the number of lines dropped, and stops.
 func TestALogThatNobodyReads(t *testing.T) {
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = r.Close() })
 	full := fillPipe(t, w)
 	p := startLogging(t, w)
-	require.NoError(t, w.Close()) // the server has the other end
+	require.NoError(t, w.Close()) // the server holds the other copy
 	p.refreshes(t, 10)
 	assert.Equal(t, http.StatusOK, p.status("/livez"))
 
-	// The reader comes back: every line that was queued is there.
+	// When the reader resumes, it gets every queued line.
 	_, err = io.CopyN(io.Discard, r, int64(full))
 	require.NoError(t, err)
 	p.signal(syscall.SIGTERM)
@@ -92,7 +92,8 @@ func TestALogThatNobodyReads(t *testing.T) {
 	assert.Contains(t, string(log), "msg=stopped")
 }
 
-// TestStopsThoughNobodyReadsTheLog ends with the last lines unwritten.
+// TestStopsThoughNobodyReadsTheLog checks that the server stops although its last lines cannot be
+// written.
 func TestStopsThoughNobodyReadsTheLog(t *testing.T) {
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
@@ -105,7 +106,7 @@ func TestStopsThoughNobodyReadsTheLog(t *testing.T) {
 	assert.Zero(t, p.cmd.ProcessState.ExitCode())
 }
 
-// TestAReaderOfTheLogThatEnds does not end the server.
+// TestAReaderOfTheLogThatEnds checks that the server survives the end of its log reader.
 func TestAReaderOfTheLogThatEnds(t *testing.T) {
 	r, w, err := os.Pipe()
 	require.NoError(t, err)

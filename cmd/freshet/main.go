@@ -1,5 +1,5 @@
-// Command freshet is the whole of Freshet: the server, and the commands around
-// it. Run it without arguments for a list.
+// Command freshet contains all of Freshet: the server and the commands to operate it. Run it
+// without arguments for a list.
 package main
 
 import (
@@ -24,7 +24,7 @@ import (
 const (
 	exitOK    = 0
 	exitError = 1
-	exitUsage = 2 // the command line itself is wrong
+	exitUsage = 2 // the command line is invalid
 )
 
 var commands = []func() *cobra.Command{
@@ -39,13 +39,13 @@ func main() {
 	os.Exit(code)
 }
 
-// untilSignal returns a context that the first signal ends; the next one ends the process
-// at once.
+// untilSignal returns a context that the first signal cancels; the next signal kills the process at
+// once.
 func untilSignal() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		signal.Notify(signals, syscall.SIGHUP) // the terminal is closed, or a log is rotated
 	}
 	go func() {
@@ -60,7 +60,7 @@ func untilSignal() (context.Context, func()) {
 	return ctx, func() { signal.Stop(signals); cancel(nil) }
 }
 
-// run is main with everything it touches as a parameter.
+// run is main with all its dependencies as parameters.
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	root := newRootCommand()
 	root.SetArgs(args)
@@ -68,7 +68,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	root.SetOut(out)
 	root.SetErr(errs)
 	err := root.ExecuteContext(ctx)
-	errs = root.ErrOrStderr() // which masks secrets by now
+	errs = root.ErrOrStderr() // by now it masks secrets
 	defer flush(ctx, errs)
 	if err == nil {
 		return exitOK
@@ -101,8 +101,8 @@ func newRootCommand() *cobra.Command {
 	return root
 }
 
-// newGroup is a command that only holds others: alone it prints its help, and
-// with an unknown name it suggests the nearest one.
+// newGroup returns a command that only contains others: without arguments it prints its help, and
+// for an unknown name it suggests the nearest one.
 func newGroup(name, short string, below ...*cobra.Command) *cobra.Command {
 	group := &cobra.Command{
 		Use:                        name,
@@ -132,8 +132,8 @@ type usageError struct {
 
 func (u *usageError) Unwrap() error { return u.error }
 
-// usageErrors makes what the argument checks of a command and those below it
-// complain about usage errors.
+// usageErrors converts errors of the argument checks of a command and its subcommands to usage
+// errors.
 func usageErrors(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -148,7 +148,7 @@ func usageErrors(cmd *cobra.Command) {
 	}
 }
 
-// flagError names the nearest configuration key for an unknown flag.
+// flagError adds the nearest configuration key to the error for an unknown flag.
 func flagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	if errors.As(err, &missing) && cmd.Flags().Lookup(configs.Keys()[0]) != nil && missing.GetSpecifiedName() != "" {
@@ -158,8 +158,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return &usageError{cmd.CommandPath(), err}
 }
 
-// withConfig adds --config and a flag for every key, and has run called with the
-// configuration. By then the command's output masks the secrets in it.
+// withConfig adds --config and a flag for every key, and calls run with the configuration. By then
+// the command's output masks the configuration's secrets.
 func withConfig(cmd *cobra.Command, run func(cmd *cobra.Command, cfg configs.Config) error) *cobra.Command {
 	path := cmd.Flags().String("config", "", "configuration file (YAML)")
 	configs.AddFlags(cmd.Flags())

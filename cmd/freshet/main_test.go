@@ -28,7 +28,7 @@ type result struct {
 func freshet(t *testing.T, in string, args ...string) result {
 	t.Helper()
 	var out, errs bytes.Buffer
-	args = append([]string{}, args...) // nil would be those of the test
+	args = append([]string{}, args...) // nil would mean the arguments of the test
 	code := run(context.Background(), args, strings.NewReader(in), &out, &errs)
 	return result{code, out.String(), errs.String()}
 }
@@ -115,7 +115,7 @@ func TestVersion(t *testing.T) {
 	assert.Equal(t, want, freshet(t, "", "--version").out)
 }
 
-// answering serves one answer to every call and keeps the last request.
+// answering serves the same response to every call and records the last request.
 func answering(t *testing.T, status int, body string) (url string, last *http.Request) {
 	t.Helper()
 	last = new(http.Request)

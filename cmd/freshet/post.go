@@ -64,7 +64,7 @@ func (f *postFlags) publish() error {
 		}
 		f.post.Images = append(f.post.Images, image)
 	}
-	if f.visible.Followers || len(f.visible.Circles) > 0 || len(f.post.Mentions) > 0 { // else everybody may see it
+	if f.visible.Followers || len(f.visible.Circles) > 0 || len(f.post.Mentions) > 0 { // otherwise everyone may see it
 		f.post.Audience = &f.visible
 	}
 	return show(f.call, func(ctx context.Context, c *client.Client) (client.Post, error) { return c.CreatePost(ctx, f.post) },

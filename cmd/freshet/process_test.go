@@ -27,20 +27,20 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// The tests of this file run the real binary as a process of its own, and stop
-// and kill it as an operator would.
+// The tests of this file run the real binary as a separate process, and stop and kill it as an
+// operator would.
 
 const adminToken = "a-token-for-tests"
 
-// asCommand is set for processes of this test: its binary is freshet then.
+// asCommand is set in the environment of child processes; it makes the test binary run as freshet.
 const asCommand = "TEST_FRESHET_AS_COMMAND"
 
-// diskDir is where temporary files would be that are no test's.
+// diskDir is the directory for temporary files before testenv.FilesInMemory changes it.
 var diskDir = os.TempDir()
 
-// binary is the executable that tests run as processes: this very file, which saves
-// building another one. With the race detector it is freshet without, since these tests are about
-// processes that die.
+// binary is the executable that tests run as processes: the test binary itself, which saves a
+// build. With the race detector it is a separate build without it, since these tests are about
+// killed processes.
 var binary = sync.OnceValues(func() (string, error) {
 	if !testenv.Slow() {
 		return os.Executable()
@@ -60,9 +60,9 @@ var binary = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
-		main() // it does not return
+		main() // does not return
 	}
-	_ = os.Setenv(asCommand, "1") // for the processes
+	_ = os.Setenv(asCommand, "1") // for child processes
 	testenv.FilesInMemory()
 	code := testenv.Reuse(m).Run()
 	if path, err := binary(); err == nil && testenv.Slow() {
@@ -96,14 +96,14 @@ func (b *buffer) String() string {
 	return b.b.String()
 }
 
-// start runs the server with these settings (FRESHET_… without the prefix) and
-// flags, and waits until it is ready.
+// start runs the server with these settings (names without FRESHET_) and flags, and waits until it
+// is ready.
 func start(t *testing.T, settings map[string]string, args ...string) *process {
 	t.Helper()
 	return startCommand(t, "serve", settings, args...)
 }
 
-// startCommand is start for another command that serves.
+// startCommand is like start, for another command that serves.
 func startCommand(t *testing.T, command string, settings map[string]string, args ...string) *process {
 	t.Helper()
 	settings = maps.Clone(settings)
@@ -121,10 +121,10 @@ func startCommand(t *testing.T, command string, settings map[string]string, args
 	return p
 }
 
-// serving matches the line, text or JSON, that a server logs when it has an address.
+// serving matches the line, as text or JSON, that a server logs with its address.
 var serving = regexp.MustCompile(`msg"?[=:]"?serving"?[ ,]"?addr"?[=:]"?([\d.:]+)`)
 
-// launch runs a server and waits until it listens, on a port that the system chooses.
+// launch runs a server on a free port and waits until it listens.
 func launch(t *testing.T, command string, settings map[string]string, args ...string) *process {
 	t.Helper()
 	path, err := binary()
@@ -146,7 +146,7 @@ func launch(t *testing.T, command string, settings map[string]string, args ...st
 	return p
 }
 
-// environ is this test's environment with settings of freshet.
+// environ returns the test's environment plus freshet's settings.
 func environ(settings map[string]string, more ...string) []string {
 	env := append(os.Environ(), more...)
 	for name, value := range settings {
@@ -155,7 +155,7 @@ func environ(settings map[string]string, more ...string) []string {
 	return env
 }
 
-// stillThere fails the test where the process has ended.
+// stillThere fails the test if the process has ended.
 func (p *process) stillThere(t *testing.T) {
 	t.Helper()
 	select {
@@ -217,7 +217,7 @@ func (p *process) post(ctx context.Context, client *http.Client, path, agent, bo
 	return json.Unmarshal(envelope.Data, data)
 }
 
-// fill ingests n items that are all in the past.
+// fill ingests n items with times in the past.
 func (p *process) fill(t *testing.T, n int) {
 	t.Helper()
 	var body strings.Builder
@@ -231,8 +231,8 @@ func (p *process) fill(t *testing.T, n int) {
 	require.Zero(t, report.Rejected)
 }
 
-// readers are agents that read as fast as they can, and complain when they are
-// given an item twice.
+// readers simulates agents that read as fast as they can and fail the test if an item is delivered
+// twice.
 type readers struct {
 	t         *testing.T
 	n         int
@@ -249,8 +249,8 @@ func newReaders(t *testing.T, n int) *readers {
 	return r
 }
 
-// read lets every agent make calls until the process is gone, ctx ends, or the
-// agent has made most calls. It returns when all have stopped.
+// read makes every agent call the server until the server stops, ctx ends, or the agent has made
+// most calls. It returns when all agents have stopped.
 func (r *readers) read(ctx context.Context, p *process, most int) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: r.n}}
 	defer client.CloseIdleConnections()
@@ -265,7 +265,7 @@ func (r *readers) read(ctx context.Context, p *process, most int) {
 				var page struct{ Items []struct{ ID string } }
 				err := p.post(ctx, client, "/v1/feed", fmt.Sprintf("u_%d", agent), `{"action":"`+action+`","limit":5}`, &page)
 				if err != nil {
-					return // killed or stopped: what was not answered was not delivered
+					return // killed or stopped: without a response nothing was delivered
 				}
 				r.mu.Lock()
 				for _, it := range page.Items {
@@ -282,12 +282,12 @@ func (r *readers) read(ctx context.Context, p *process, most int) {
 	wg.Wait()
 }
 
-// settings are the two modes' configurations, each over a place of its own.
+// settings returns the configuration of a mode, with separate storage for each call.
 func settings(t *testing.T, mode string) map[string]string {
 	s := map[string]string{
 		"DATA_DIR": t.TempDir(),
-		// A call to Redis may take a share of it. On a machine that is busy
-		// with other tests a healthy Redis must not pass for a dead one.
+		// Calls to Redis get a share of this timeout. On a machine busy with other tests, a healthy
+		// Redis must not be taken for a dead one.
 		"SERVER_REQUEST_TIMEOUT": "20s",
 	}
 	if mode == "embedded" {
@@ -304,7 +304,7 @@ func settings(t *testing.T, mode string) map[string]string {
 	return s
 }
 
-// searchable waits until the index shows what was ingested.
+// searchable waits until the ingested items can be found.
 func searchable(t *testing.T, p *process) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
@@ -314,8 +314,8 @@ func searchable(t *testing.T, p *process) {
 	}, "items that can be found")
 }
 
-// TestKill9 kills a server under load and starts it again: nothing that was
-// delivered is delivered again, in either mode.
+// TestKill9 kills a server under load and restarts it: nothing that was delivered is delivered
+// again, in either mode.
 func TestKill9(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"embedded", "services"} {
@@ -341,8 +341,8 @@ func TestKill9(t *testing.T) {
 	}
 }
 
-// TestSIGTERM stops a server under load: what it delivered is recorded or
-// deferred, and it says so.
+// TestSIGTERM stops a server under load: its deliveries are recorded or deferred, and the log says
+// so.
 func TestSIGTERM(t *testing.T) {
 	t.Parallel()
 	for mode, end := range map[string]syscall.Signal{"embedded": syscall.SIGTERM, "services": syscall.SIGTERM, "embedded, by SIGHUP": syscall.SIGHUP} {
@@ -350,7 +350,7 @@ func TestSIGTERM(t *testing.T) {
 			mode, _, _ := strings.Cut(mode, ",")
 			s := settings(t, mode)
 			caught := make(chan os.Signal, 1)
-			signal.Notify(caught, end) // under nohup the server would inherit that SIGHUP is ignored
+			signal.Notify(caught, end) // under nohup the server would otherwise inherit an ignored SIGHUP
 			defer signal.Stop(caught)
 			p := start(t, s)
 			p.fill(t, 3000)
@@ -368,7 +368,7 @@ func TestSIGTERM(t *testing.T) {
 			assert.Equal(t, r.delivered.Load(), delivered, "what the server says it delivered is what the readers got")
 
 			p = start(t, s)
-			r.read(t.Context(), p, 20) // complains about what comes twice
+			r.read(t.Context(), p, 20) // fails the test if an item is delivered twice
 		})
 	}
 }

@@ -49,7 +49,7 @@ func newPromotePutCommand() *cobra.Command {
 	return cmd
 }
 
-// setTimes reads from when until when a promotion runs.
+// setTimes parses the start and end of a promotion.
 func setTimes(change *client.PromotionChange, from, until string, length time.Duration, now time.Time) (err error) {
 	change.From.Time = now.UTC().Truncate(time.Second)
 	if from != "" {

@@ -17,7 +17,8 @@ import (
 	"github.com/freshet/freshet/internal/cli"
 )
 
-// historyMost is the longest history a server answers; reportMost is how many days are kept.
+// historyMost is the longest history that a server returns; reportMost is the number of days that
+// counts are stored.
 const historyMost, reportMost = 100, 90
 
 func newRankingCommand() *cobra.Command {
@@ -68,8 +69,8 @@ func newRankingChange(cmd *cobra.Command) *rankingChange {
 
 func (r *rankingChange) who() string { return cmp.Or(*r.by, os.Getenv("USER"), "admin") }
 
-// change reads the ranking and has it changed, if no other call has changed it
-// meanwhile. What was done is said in a sentence.
+// change reads the ranking and calls do, which changes it unless another call has changed it
+// meanwhile. do returns a sentence that describes the change.
 func (r *rankingChange) change(do func(ctx context.Context, c *client.Client, was client.RankingVersion, onlyIf int) (now client.RankingVersion, said string, err error)) error {
 	return r.do(func(ctx context.Context, c *client.Client) error {
 		was, err := c.Ranking(ctx)
@@ -78,7 +79,7 @@ func (r *rankingChange) change(do func(ctx context.Context, c *client.Client, wa
 		}
 		onlyIf := was.Version
 		if *r.onlyIf != client.AnyVersion {
-			onlyIf = *r.onlyIf // which the server checks, and explains
+			onlyIf = *r.onlyIf // the server checks it and explains a mismatch
 		}
 		now, said, err := do(ctx, c, was, onlyIf)
 		if err != nil {
@@ -92,12 +93,12 @@ func (r *rankingChange) change(do func(ctx context.Context, c *client.Client, wa
 	})
 }
 
-// followed says what has changed, and when it is in force.
+// followed describes the change and when it takes effect.
 func followed(what string, was, now client.RankingVersion) string {
 	return fmt.Sprintf("%s: %s; every server follows within two seconds.", what, cli.RankingChange(was, now))
 }
 
-// put changes the ranking to what edit makes of it.
+// put replaces the ranking by the result of edit.
 func (r *rankingChange) put(edit func(v client.RankingVersion) (client.RankingChange, error)) error {
 	return r.change(func(ctx context.Context, c *client.Client, was client.RankingVersion, onlyIf int) (client.RankingVersion, string, error) {
 		change, err := edit(was)
@@ -141,7 +142,7 @@ func newRankingHistoryCommand() *cobra.Command {
 			return r.usage(fmt.Errorf("--limit must be 1 to %d, not %d", historyMost, *limit))
 		}
 		return r.do(func(ctx context.Context, c *client.Client) error {
-			// One more, to tell what the oldest one has changed.
+			// One more, to show the changes of the oldest one.
 			list, err := c.RankingHistory(ctx, min(*limit+1, historyMost))
 			if err != nil {
 				return err
@@ -187,7 +188,7 @@ func newRankingRevertCommand() *cobra.Command {
 	return cmd
 }
 
-// experiment is where the experiment of a name stands in the list.
+// experiment returns the index of the named experiment in the list.
 func experiment(v client.RankingVersion, name string) (int, error) {
 	i := slices.IndexFunc(v.Experiments, func(x client.Experiment) bool { return x.Name == name })
 	if i >= 0 {

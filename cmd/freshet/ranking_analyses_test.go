@@ -27,8 +27,7 @@ var updateGolden = flag.Bool("update", false, "write the golden files anew")
 
 const tunedAt = "2026-03-06T12:00:00Z"
 
-// startTuned runs a server with a catalog of one moment, which follows from a
-// seed alone.
+// startTuned runs a server with a catalog that depends only on a seed and a fixed time.
 func startTuned(t *testing.T) *process {
 	t.Helper()
 	now, err := time.Parse(time.RFC3339, tunedAt)
@@ -71,8 +70,8 @@ func golden(t *testing.T, name, got string) {
 	assert.Equal(t, string(want), got, "run the test with -update if this is meant")
 }
 
-// TestRankingAnalyses runs the three commands against a real server: what they
-// print follows from the catalog and the moment.
+// TestRankingAnalyses runs the three commands against a real server: their output depends only on
+// the catalog and the time.
 func TestRankingAnalyses(t *testing.T) {
 	t.Parallel()
 	p := startTuned(t)
@@ -171,7 +170,7 @@ func testReplay(t *testing.T, p *process) {
 	cl, err := client.New(p.url, client.WithToken(adminToken))
 	require.NoError(t, err)
 	defer cl.Close()
-	for i := range 60 { // more than fit into one call with eight rankings
+	for i := range 60 { // more than fit in one call with eight rankings
 		agent := fmt.Sprintf("u_%d", i%8+1)
 		moment := at.Add(-time.Duration(i) * time.Hour)
 		lists, err := cl.Compare(t.Context(), client.CompareRequest{B: "scale=96h", Agents: []string{agent}, At: &moment, Lists: true, K: 9})

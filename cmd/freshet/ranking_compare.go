@@ -15,7 +15,7 @@ import (
 	"github.com/freshet/freshet/internal/tuning"
 )
 
-// analysisFlags say for whom, when and how deep rankings are compared.
+// analysisFlags specify the agents, the time and the depth of a comparison of rankings.
 type analysisFlags struct {
 	*call
 	request    client.CompareRequest
@@ -37,8 +37,8 @@ func addStudyFlags(cmd *cobra.Command) *analysisFlags {
 	return f
 }
 
-// open checks the flags, and makes the client, which is to be closed. What is
-// wrong with the flags is a usage error.
+// open checks the flags and returns a client, which the caller must close. Invalid flags are usage
+// errors.
 func (f *analysisFlags) open() (*tuning.Analysis, *client.Client, error) {
 	if err := f.check(); err != nil {
 		return nil, nil, f.usage(err)
@@ -76,7 +76,7 @@ func (f *analysisFlags) check() error {
 	return f.named()
 }
 
-// named reads and checks the agents that the flags name; a sample is drawn where they name none.
+// named reads and checks the agents given by the flags; without any, a sample is drawn.
 func (f *analysisFlags) named() error {
 	r, from := &f.request, "--agents"
 	if f.agentsFile != "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/internal/tuning"
 )
 
-// maxDepth is how far a server ranks for a replay.
+// maxDepth is the maximum number of items that a server ranks for a replay.
 const maxDepth = 2000
 
 type replayFlags struct {

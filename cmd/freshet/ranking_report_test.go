@@ -16,8 +16,8 @@ import (
 	"github.com/freshet/freshet/client"
 )
 
-// TestReportAfterSIGTERM reads, clicks and stops the server at once, in either
-// mode: the report of the next one has it all.
+// TestReportAfterSIGTERM reads, clicks and stops the server at once, in either mode: the report of
+// the next process includes everything.
 func TestReportAfterSIGTERM(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"embedded", "services"} {

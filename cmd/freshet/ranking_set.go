@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/internal/cli"
 )
 
-// parametersHelp lists the parameters, what each does, takes and is in a new system.
+// parametersHelp lists the parameters with their effect, bounds and default.
 func parametersHelp() string {
 	var text strings.Builder
 	for i := range feed.Parameters {
@@ -64,10 +64,10 @@ func newRankingSetCommand() *cobra.Command {
 type wantedSetting struct {
 	changes string
 	as      string
-	share   *float64 // nil: as it is
+	share   *float64 // nil leaves it unchanged
 }
 
-// check reads the share and says what cannot be meant.
+// check parses the share and rejects invalid combinations.
 func (s *wantedSetting) check(share string) error {
 	switch {
 	case s.as == "" && share != "":
@@ -135,8 +135,8 @@ func newRankingDropCommand() *cobra.Command {
 		func(change *client.RankingChange, x client.Experiment) { change.Why = "end " + x.Name })
 }
 
-// endExperiment is a command that ends the experiment it is given; complete
-// says what else becomes of it.
+// endExperiment returns a command that ends the named experiment; complete adds its further
+// changes.
 func endExperiment(name, short string, complete func(*client.RankingChange, client.Experiment)) *cobra.Command {
 	cmd := &cobra.Command{Use: name + " NAME", Short: short, Args: oneExperiment}
 	r := newRankingChange(cmd)
@@ -146,7 +146,7 @@ func endExperiment(name, short string, complete func(*client.RankingChange, clie
 			if err != nil {
 				return client.RankingChange{}, err
 			}
-			// Not nil, which would leave them as they are.
+			// Not nil, which would leave them unchanged.
 			change := client.RankingChange{Experiments: slices.Delete(append([]client.Experiment{}, v.Experiments...), at, at+1)}
 			complete(&change, v.Experiments[at])
 			return change, nil

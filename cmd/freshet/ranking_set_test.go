@@ -18,8 +18,8 @@ var (
 	anySpaces = regexp.MustCompile(` +\n`)
 )
 
-// TestRankingLive walks through an experiment: tried on a tenth, grown, made
-// live, and taken back.
+// TestRankingLive runs an experiment from start to end: a variant with a tenth of the agents, a
+// larger share, live, and rolled back.
 func TestRankingLive(t *testing.T) {
 	t.Setenv("USER", "ana")
 	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING": "curves=single"})
@@ -75,7 +75,7 @@ func TestRankingLive(t *testing.T) {
 	require.Len(t, list, next.Version+1)
 }
 
-// TestRankingCurves sets curves, and one Gaussian in their place.
+// TestRankingCurves sets curves, then replaces them by a single Gaussian.
 func TestRankingCurves(t *testing.T) {
 	t.Parallel()
 	p := start(t, map[string]string{"DATA_DIR": t.TempDir(), "RANKING": "curves=single"})
@@ -146,7 +146,7 @@ func TestRankingLiveBadUse(t *testing.T) {
 	}
 }
 
-// TestServeRanksByItsConfiguration: flags and environment go before the file.
+// TestServeRanksByItsConfiguration checks that flags and environment override the file.
 func TestServeRanksByItsConfiguration(t *testing.T) {
 	t.Parallel()
 	path := write(t, "freshet.yaml", "ranking:\n  scale: 12h\n  offset: 9h\n  base: 0.2\n")

@@ -56,8 +56,8 @@ func (f *sweepFlags) sweep() error {
 		_, err := f.run(analysis, axes)
 		return err
 	}
-	// Before the work, which would be lost otherwise. Its name is there whole or
-	// not at all.
+	// Create the file before the work, whose result would be lost if that failed later. It gets
+	// its final name only when complete.
 	drawing, err := os.CreateTemp(filepath.Dir(f.svg), filepath.Base(f.svg)+".*")
 	if err != nil {
 		return err

@@ -26,23 +26,23 @@ import (
 	"github.com/freshet/freshet/social/socialtest"
 )
 
-// The rights matrix of the commands: what each may print of the posts of
-// [socialtest.Network]. That of the routes is in the package handler.
+// This file has the rights matrix of the commands: which posts of [socialtest.Network] each may
+// print. That of the routes is in the package handler.
 
-// shows is how a command can print a post: its arguments, and which kinds of
-// posts a reader may find in the output. {agent} is the reader's id.
+// shows describes how a command can print a post: its arguments, and the posts that a reader may
+// find in the output. {agent} is replaced by the reader's id.
 type shows struct {
 	args []string
 	want func(kind, reader string, p socialtest.RightsPost) bool
 }
 
-// showsNone says why a command cannot print a post.
+// showsNone is the reason why a command cannot print a post.
 type showsNone string
 
 func commandMatrix(dir string) map[string]any {
 	read := func(_, reader string, p socialtest.RightsPost) bool { return p.Listed(reader) }
 	feed := func(kind, reader string, p socialtest.RightsPost) bool {
-		return kind == "public" && p.Visible(reader) && reader != "muter" && reader != "author" // one's own is in no feed of one's own
+		return kind == "public" && p.Visible(reader) && reader != "muter" && reader != "author" // no feed shows the reader's own posts
 	}
 	public := func(kind, _ string, _ socialtest.RightsPost) bool { return kind == "public" }
 	none := func(_, _ string, _ socialtest.RightsPost) bool { return false }
@@ -85,7 +85,7 @@ func commandMatrix(dir string) map[string]any {
 	}
 }
 
-// leaves are the commands below one that do something, by their path.
+// leaves returns the paths of the commands below cmd that have no subcommands.
 func leaves(cmd *cobra.Command, path ...string) []string {
 	if !cmd.HasSubCommands() {
 		return []string{strings.Join(path, " ")}
@@ -97,7 +97,7 @@ func leaves(cmd *cobra.Command, path ...string) []string {
 	return list
 }
 
-// startNetwork runs a server in this process with the posts of [socialtest.Network].
+// startNetwork runs an in-process server with the posts of [socialtest.Network].
 func startNetwork(t *testing.T, dir string) string {
 	t.Helper()
 	cfg := configs.Default()
@@ -140,7 +140,7 @@ func TestRightsOfCommands(t *testing.T) {
 	defer c.Close()
 	_, err = c.PutProfile(t.Context(), "muter", feed.Profile{MutedAuthors: []string{"author"}})
 	require.NoError(t, err)
-	// The feed shows a post once, so it comes before the timeline.
+	// The feed shows a post only once, so it is tested before the timeline.
 	for _, path := range slices.Sorted(maps.Keys(matrix)) {
 		if s, ok := matrix[path].(shows); ok {
 			t.Run(path, func(t *testing.T) { s.look(t, url) })
@@ -148,7 +148,7 @@ func TestRightsOfCommands(t *testing.T) {
 	}
 }
 
-// look runs the command, for each reader where it is one's own.
+// look runs the command, once for each reader if its output depends on the reader.
 func (s shows) look(t *testing.T, url string) {
 	readers := []string{"admin"}
 	if slices.Contains(s.args, "{agent}") {

@@ -23,7 +23,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// The secrets of these tests, each easy to find in whatever is printed.
+// The secrets of these tests, easy to find in any output.
 const (
 	secretAdmin   = "S3CRET-admin-token-0123456789"
 	secretJWT     = "S3CRET-of-the-tokens-0123456789-0123456789"
@@ -31,8 +31,8 @@ const (
 	secretElastic = "S3CRET-elastic-0123456789"
 )
 
-// tellTales are the texts that must not be printed: the secrets, and the forms in which
-// they travel.
+// tellTales returns the texts that must not be printed: the secrets, and the forms in which they
+// are transmitted.
 func tellTales(token string) []string {
 	return []string{
 		"S3CRET", secretAdmin[:16], base64.StdEncoding.EncodeToString([]byte("elastic:" + secretElastic)),
@@ -40,8 +40,8 @@ func tellTales(token string) []string {
 	}
 }
 
-// talkativeRedis hangs up at once until it is up, and then answers every command with
-// an error that repeats it, as a Redis does that does not know the command.
+// talkativeRedis closes connections at once until up is set. Then it answers every command with an
+// error that repeats it, as Redis does with unknown commands.
 func talkativeRedis(t *testing.T) (addr string, up *atomic.Bool) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -90,8 +90,8 @@ func repeatCommands(conn net.Conn) {
 	}
 }
 
-// talkativeElastic passes calls on until it is broken, and then repeats the
-// headers of each in an error.
+// talkativeElastic forwards calls until broken is set; then it repeats the headers of each in an
+// error.
 func talkativeElastic(t *testing.T, address string) (proxied string, broken *atomic.Bool) {
 	t.Helper()
 	broken = &atomic.Bool{}
@@ -110,9 +110,9 @@ func talkativeElastic(t *testing.T, address string) (proxied string, broken *ato
 	return srv.URL, broken
 }
 
-// TestNoSecretIsPrinted runs a real server with secrets of every kind, at the
-// most talkative level, with a Redis and an Elasticsearch that repeat
-// credentials in their errors, and looks for them in all that comes out.
+// TestNoSecretIsPrinted runs a real server with secrets of every kind, at the most verbose log
+// level, with a Redis and an Elasticsearch that repeat credentials in their errors, and searches
+// all output for them.
 func TestNoSecretIsPrinted(t *testing.T) {
 	t.Parallel()
 	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "u_1", "exp": time.Now().Add(time.Hour).Unix()}).SignedString([]byte(secretJWT))
@@ -121,7 +121,7 @@ func TestNoSecretIsPrinted(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			address, index := testenv.Elastic(t)
 			elastic, broken := talkativeElastic(t, address)
-			redis, up := talkativeRedis(t) // a server starts without it, but not with one that refuses it
+			redis, up := talkativeRedis(t) // a server starts without Redis, but not with one that refuses its commands
 			s := map[string]string{
 				"DATA_DIR": t.TempDir(), "LOG_LEVEL": "debug", "LOG_FORMAT": format,
 				"AUTH_MODE": "jwt", "AUTH_ADMIN_TOKEN": secretAdmin, "AUTH_JWT_SECRET": secretJWT,
@@ -130,7 +130,7 @@ func TestNoSecretIsPrinted(t *testing.T) {
 				"ELASTICSEARCH_PASSWORD": secretElastic,
 			}
 			var said strings.Builder
-			p := launch(t, "serve", s) // it is never ready
+			p := launch(t, "serve", s) // it never becomes ready
 			provoke(t, p, token, &said)
 			broken.Store(true)
 			up.Store(true)
@@ -149,8 +149,7 @@ func TestNoSecretIsPrinted(t *testing.T) {
 	}
 }
 
-// provoke makes many calls that fail, and some that do not, and keeps what is
-// answered.
+// provoke makes many calls, most of which fail, and collects the answers.
 func provoke(t *testing.T, p *process, token string, said io.Writer) {
 	t.Helper()
 	half := token[:len(token)/2]
@@ -191,8 +190,8 @@ func provoke(t *testing.T, p *process, token string, said io.Writer) {
 	}
 }
 
-// printed returns the output of the commands that show the configuration, also of one
-// that is wrong beside a secret.
+// printed returns the output of the commands that show the configuration, including an invalid one
+// that contains a secret.
 func printed(t *testing.T, settings map[string]string) string {
 	t.Helper()
 	path, err := binary()

@@ -34,12 +34,11 @@ func newServeCommand() *cobra.Command {
 	})
 }
 
-// serve opens the system and serves it; shape changes it before it does.
+// serve opens the system and serves it; shape may modify the system in between.
 func serve(cmd *cobra.Command, cfg configs.Config, demo bool, shape func(*app.App)) error {
 	ctx, log := cmd.Context(), serverLog(cmd, cfg.Log)
 	slog.SetDefault(log)
-	// Listening first: a second server on the same address ends before it
-	// touches the data directory.
+	// Listen first: a second server on the same address ends before it touches the data directory.
 	var lc net.ListenConfig
 	listener, err := lc.Listen(ctx, "tcp", cfg.Server.Addr)
 	if err != nil {
@@ -74,12 +73,12 @@ func newWorkerCommand() *cobra.Command {
 		case cfg.Jobs.Workers == 0:
 			return errors.New("jobs.workers is 0: set it to how many jobs this worker works on at once")
 		}
-		cfg.Server.Drain = 0 // nobody sends it calls
+		cfg.Server.Drain = 0 // a worker has no clients
 		return serve(cmd, cfg, false, onlyProbes)
 	})
 }
 
-// onlyProbes leaves of the routes what those ask that watch a process.
+// onlyProbes removes all routes except those for monitoring.
 func onlyProbes(a *app.App) {
 	all := a.Handler
 	mux := http.NewServeMux()
@@ -89,12 +88,12 @@ func onlyProbes(a *app.App) {
 	a.Handler = mux
 }
 
-// flushWait is how long a process that ends waits until its last lines are written.
+// flushWait is how long a process waits at its end for its last lines to be written.
 const flushWait = time.Second
 
-// serverLog returns the logger of a process that serves. Its log may be a pipe whose
-// reader stalls or ends: neither must stop the process, so lines are queued, and what
-// the command itself prints goes the same way.
+// serverLog returns the logger of a server process. Its log may be a pipe whose reader stalls or
+// exits: neither may stop the process, so lines are queued, and the command's own output uses the
+// same queue.
 func serverLog(cmd *cobra.Command, cfg configs.Log) *slog.Logger {
 	// Without this, a write to a closed standard error ends the process.
 	signal.Ignore(syscall.SIGPIPE)
@@ -107,7 +106,7 @@ func serverLog(cmd *cobra.Command, cfg configs.Log) *slog.Logger {
 	return newLogger(queue, cfg)
 }
 
-// flush writes what is still queued, where the output is a queue.
+// flush writes the lines that are still queued, if the output is a queue.
 func flush(ctx context.Context, errs io.Writer) {
 	queue, ok := errs.(*logqueue.Writer)
 	if !ok {
@@ -115,12 +114,12 @@ func flush(ctx context.Context, errs io.Writer) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushWait)
 	defer cancel()
-	_ = queue.Flush(ctx) // who does not read the log cannot be told
+	_ = queue.Flush(ctx) // if nobody reads the log, the error cannot be reported
 }
 
 func newLogger(w io.Writer, cfg configs.Log) *slog.Logger {
 	var level slog.Level
-	_ = level.UnmarshalText([]byte(cfg.Level)) // one of the values the configuration allows
+	_ = level.UnmarshalText([]byte(cfg.Level)) // the configuration allows only valid levels
 	options := &slog.HandlerOptions{Level: level}
 	if cfg.Format == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))
@@ -146,7 +145,7 @@ func newHealthCommand() *cobra.Command {
 	return cmd
 }
 
-// health prints the answer: it names each dependency and its state.
+// health prints the response, which lists each dependency and its state.
 func health(ctx context.Context, out io.Writer, server string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(server, "/")+"/readyz", nil)
 	if err != nil {

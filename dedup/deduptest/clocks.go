@@ -10,8 +10,8 @@ import (
 	"github.com/freshet/freshet/dedup"
 )
 
-// clocksApart has two servers around midnight, one of whose clocks is ahead. What
-// either writes the other finds, at every moment, whichever day it is for whom.
+// clocksApart runs two servers around midnight, one with a clock that is ahead. Each must find the
+// other's writes at every moment, whatever day it is by either clock.
 func clocksApart(t *testing.T, open Open) {
 	for _, ahead := range []time.Duration{5 * time.Second, 2 * time.Minute} {
 		t.Run(ahead.String(), func(t *testing.T) {

@@ -1,5 +1,4 @@
-// Package deduptest is the conformance suite of [dedup.Store]: what every
-// backend must promise before a feed may rely on it.
+// Package deduptest is the conformance suite of [dedup.Store]. Every backend must pass it.
 package deduptest
 
 import (
@@ -14,9 +13,9 @@ import (
 	"github.com/freshet/freshet/dedup"
 )
 
-// Start is the first now the suite passes, noon of a day; later ones lie up to
-// nine days after it. A store with a clock of its own is opened with one that
-// reads Start, so that nothing it expires by that clock goes too early.
+// Start is the first now that the suite passes, noon of a day; later ones are up to nine days after
+// it. A store with its own clock is opened with one that reads Start, so that nothing expires too
+// early by that clock.
 var Start = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
 // Store is a backend as the suite uses it.
@@ -26,12 +25,11 @@ type Store interface {
 	Claim(ctx context.Context, agent string, groups []string, now time.Time) error
 }
 
-// Open gives a test a store of its own, empty, with the configuration; the
-// opener closes it by t.Cleanup.
+// Open returns an empty store with the given configuration for one test; the opener closes it with
+// t.Cleanup.
 type Open func(t *testing.T, cfg dedup.Config) Store
 
-// Run runs the suite. The stores it opens are small; the big measurement is
-// [FalsePositives].
+// Run runs the suite. Its stores are small; the large measurement is [FalsePositives].
 func Run(t *testing.T, open func(t *testing.T, cfg dedup.Config) Store) {
 	for _, test := range []struct {
 		name string
@@ -65,21 +63,21 @@ func Run(t *testing.T, open func(t *testing.T, cfg dedup.Config) Store) {
 	}
 }
 
-// DefaultConfig is the product's default configuration.
+// DefaultConfig returns the product's default configuration.
 func DefaultConfig() dedup.Config {
 	return dedup.Config{
 		WindowDays: 7, FalsePositiveRate: 0.01, DailyCapacity: 1_000_000, Shards: 1, PendingTTL: 7 * 24 * time.Hour, Served: true,
 	}
 }
 
-// config is the default one with a capacity that keeps the tests small.
+// config returns the default configuration with a capacity that keeps the tests small.
 func config() dedup.Config {
 	cfg := DefaultConfig()
 	cfg.DailyCapacity = 20_000
 	return cfg
 }
 
-// days is Start moved on by a number of days.
+// days returns Start plus n days.
 func days(n int) time.Time { return Start.AddDate(0, 0, n) }
 
 func names(prefix string, n int) []string {
@@ -173,7 +171,7 @@ func shorterWindow(t *testing.T, open Open) {
 func dayOfWriting(t *testing.T, open Open) {
 	s := open(t, config())
 	midnight := days(1).Truncate(24 * time.Hour)
-	// Claimed before midnight, recorded after it: the day of writing counts.
+	// The claim is made before midnight and recorded after it: the day of the write counts.
 	claim(t, s, midnight.Add(-2*time.Second), "u_1", "across")
 	record(t, s, midnight.Add(-time.Second), impressions("u_1", "before"))
 	record(t, s, midnight, impressions("u_1", "at", "across"))
@@ -192,7 +190,7 @@ func recordedAgain(t *testing.T, open Open) {
 	assert.Equal(t, []dedup.Verdict{dedup.SeenDaysAgo(0)}, check(t, s, days(3), "u_1", "doc_1"), "the latest day counts")
 	assert.Equal(t, []dedup.Verdict{dedup.SeenDaysAgo(2)}, check(t, s, days(5), "u_1", "doc_1"))
 	assert.Equal(t, []dedup.Verdict{dedup.SeenDaysAgo(5)}, check(t, s, days(8), "u_1", "doc_1"))
-	// A server whose clock is ahead records it for the day that is about to begin.
+	// A server whose clock is ahead records it for the next day.
 	midnight := days(9).Truncate(24 * time.Hour)
 	record(t, s, midnight, impressions("u_1", "doc_1"))
 	assert.Equal(t, []dedup.Verdict{dedup.SeenDaysAgo(0)}, check(t, s, midnight.Add(-time.Second), "u_1", "doc_1"))
@@ -238,8 +236,8 @@ func checkIsReadOnly(t *testing.T, open Open) {
 	}
 }
 
-// anotherTime asks what was, and what will be, in the window of another day.
-// Neither must change what is true now.
+// anotherTime checks with the window of an earlier or later day. Neither check may affect the
+// results for the current day.
 func anotherTime(t *testing.T, open Open) {
 	cfg := config()
 	cfg.Shards = 3

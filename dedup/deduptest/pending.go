@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// forget takes all of one agent out, and nothing that a filter has.
+// forget checks that Forget clears one agent's pending set and leaves the filters unchanged.
 func forget(t *testing.T, open Open) {
 	for _, served := range []bool{true, false} {
 		t.Run(fmt.Sprintf("served=%t", served), func(t *testing.T) {

@@ -27,8 +27,7 @@ func recordAll(t *testing.T, s Store, day int, all []dedup.Impression) {
 	}
 }
 
-// countSeen asks for the groups of one agent and counts those that are not
-// Unseen.
+// countSeen checks the groups of one agent and returns how many are not Unseen.
 func countSeen(t *testing.T, s Store, day int, agent string, groups []string) int {
 	t.Helper()
 	seen := 0
@@ -79,8 +78,8 @@ func atCapacity(t *testing.T, open Open) {
 		wrong += countSeen(t, s, 0, agent, others)
 	}
 	assert.Equal(t, agents*each, found, "what was recorded is never Unseen")
-	// One full day has a seventh of the window's rate; the factor two is more
-	// than five standard deviations of the count.
+	// One full day accounts for a seventh of the window's rate; the factor of two is more than five
+	// standard deviations of the count.
 	assert.LessOrEqual(t, float64(wrong)/(agents*each), 2*cfg.FilterRate(), "false positives of one full day")
 }
 
@@ -108,8 +107,8 @@ func shards(t *testing.T, open Open) {
 	}
 }
 
-// concurrentUse lets agents go through the whole life of an impression at
-// once, over a midnight, as the goroutines of a server do.
+// concurrentUse runs the whole life cycle of impressions for several agents concurrently, across a
+// midnight, as the goroutines of a server do.
 func concurrentUse(t *testing.T, open Open) {
 	s := open(t, config())
 	var wg sync.WaitGroup
@@ -167,10 +166,10 @@ func oneLife(t *testing.T, s Store, agent string, round int) error {
 	return nil
 }
 
-// FalsePositives fills a window of seven days with 50,000 impressions a day, which is 1
-// to 10 times the capacity, and measures, at the default rate of 1 % for the whole
-// window, how many of 200,000 pairs nobody was given are taken for seen, and that none
-// of 200,000 that were given is taken for unseen.
+// FalsePositives fills a window of seven days with 50,000 impressions a day, 1 to 10 times the
+// capacity. At the default rate of 1 % for the whole window it counts how many of 200,000 pairs
+// that were never shown are reported as seen, and checks that none of 200,000 shown pairs is
+// reported as unseen.
 func FalsePositives(t *testing.T, open func(t *testing.T, cfg dedup.Config) Store) {
 	for _, times := range []float64{1, 2, 4.5, 10} {
 		t.Run(fmt.Sprintf("%g times the capacity", times), func(t *testing.T) {
@@ -184,7 +183,7 @@ func FalsePositives(t *testing.T, open func(t *testing.T, cfg dedup.Config) Stor
 
 const (
 	agentsOfDay = 100
-	perDay      = 500 // impressions of an agent
+	perDay      = 500 // impressions per agent
 )
 
 func falsePositives(t *testing.T, s Store, cfg dedup.Config) {

@@ -1,19 +1,18 @@
-// Package journal keeps impressions in an append-only file, so that what was
-// delivered survives a process that is killed. A file is an eight-byte header
-// and then frames:
+// Package journal stores impressions in an append-only file, so that deliveries survive when the
+// process is killed. A file is an eight-byte header followed by frames:
 //
 //	length  uint32, little endian, of the payload; 1 to MaxFrame
 //	crc     uint32, little endian, CRC-32C of the payload
 //	payload kind uint8, time int64 (Unix ms, little endian),
 //	        agent and then one or more groups, each a uvarint length and bytes
 //
-// An append is one write, so a killed process loses at most the append it was
-// in, and that one had not been acknowledged. The file is synced to the disk
-// once a second: a power cut costs at most that last second.
+// An append is one write, so a killed process loses at most the append in progress, which had not
+// been acknowledged. The file is synced to the disk once a second: a power cut loses at most that
+// last second.
 //
-// [Recover] reads a file back and repairs it. A tail that was not written
-// whole is cut off. Damage with good frames behind it is something else: the
-// good beginning is kept, all the rest is set aside in a file of its own.
+// [Recover] reads a file back and repairs it. An incompletely written tail is cut off. If good
+// frames follow the damage, the good beginning is kept and everything else is moved to a separate
+// file.
 package journal
 
 import (
@@ -23,19 +22,19 @@ import (
 	"hash/crc32"
 )
 
-// Kind says what an entry reports.
+// Kind is the type of event an entry reports.
 type Kind uint8
 
 const (
 	Seen     Kind = 1 // recorded as an impression
 	Served   Kind = 2 // delivered, and delivering is the impression
-	Offered  Kind = 3 // delivered, but only what the client reports is an impression
-	Released Kind = 4 // taken back: an earlier Served or Offered did not happen
+	Offered  Kind = 3 // delivered, but it becomes an impression only when the client reports it
+	Released Kind = 4 // taken back: cancels an earlier Served or Offered
 )
 
 func (k Kind) valid() bool { return k >= Seen && k <= Released }
 
-// Entry is one thing that happened to some groups of one agent.
+// Entry is one event that happened to some groups of one agent.
 type Entry struct {
 	Kind   Kind
 	At     int64 // Unix milliseconds
@@ -43,20 +42,19 @@ type Entry struct {
 	Groups []string
 }
 
-// MaxFrame is the largest payload of a frame, in bytes. An entry with more
-// groups than fit becomes several frames.
+// MaxFrame is the largest payload of a frame, in bytes. An entry with more groups is split into
+// several frames.
 const MaxFrame = 1 << 20
 
-// maxPart is the longest agent or group; far beyond what an id may have, far
-// below what a frame holds.
+// maxPart is the maximum length of an agent or group, in bytes: far more than an id may have, far
+// less than a frame holds.
 const maxPart = 64 << 10
 
 const frameHeader = 8
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// appendEntry encodes the entry as one or more frames. An entry without groups
-// says nothing and has no frame.
+// appendEntry encodes the entry as one or more frames. An entry without groups has no frames.
 func appendEntry(buf []byte, e Entry) ([]byte, error) {
 	if !e.Kind.valid() {
 		return buf, fmt.Errorf("journal entry of unknown kind %d", e.Kind)
@@ -94,8 +92,8 @@ func appendPart(buf []byte, s string) []byte {
 	return append(buf, s...)
 }
 
-// frameLength reads the payload length a frame at the start of b claims, and
-// whether a frame of that length may be there and fits in size bytes.
+// frameLength returns the payload length that the frame at the start of b declares, and whether
+// that length is valid and the frame fits in size bytes.
 func frameLength(b []byte, size int64) (int, bool) {
 	if len(b) < frameHeader {
 		return 0, false
@@ -104,8 +102,8 @@ func frameLength(b []byte, size int64) (int, bool) {
 	return int(n), n > 0 && n <= MaxFrame && n <= size-frameHeader
 }
 
-// decodeFrame reads the frame at the start of b and returns how many bytes it
-// takes. Every length is checked against what is there before it is used.
+// decodeFrame reads the frame at the start of b and returns the number of bytes it takes. Every
+// length is checked against the available bytes before it is used.
 func decodeFrame(b []byte) (Entry, int, error) {
 	n, ok := frameLength(b, int64(len(b)))
 	if !ok {

@@ -15,10 +15,10 @@ import (
 // header opens every file; its last byte is the version of the format.
 const header = "FRSHJNL\x01"
 
-// keepBuffer is the largest encoding buffer kept between appends.
+// keepBuffer is the largest encoding buffer reused between appends.
 const keepBuffer = 1 << 20
 
-// file is the part of a file that a journal uses; tests replace it by one that fails.
+// file is the part of a file that a journal uses; tests substitute one that fails.
 type file interface {
 	WriteAt(b []byte, off int64) (int, error)
 	Truncate(size int64) error
@@ -30,15 +30,15 @@ type file interface {
 type Journal struct {
 	path  string
 	file  file
-	is    os.FileInfo // tells the file from another at its path
+	is    os.FileInfo // identifies the file if its path is reused
 	log   *slog.Logger
 	every time.Duration // between syncs
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	size   int64      // end of the last whole append
-	ragged bool       // a failed write may have left bytes behind size
+	ragged bool       // a failed write may have left bytes after size
 	dirty  bool       // something was written since the last sync
-	moved  error      // the file is not at its path any more; nil: it is
+	moved  error      // the file is no longer at its path; nil if it is
 	closed bool
 	buf    []byte
 
@@ -47,8 +47,8 @@ type Journal struct {
 	done    chan struct{}
 }
 
-// Open opens the journal at path for appending, repaired as [Recover] does, or creates it
-// (mode 0600). The log gets repairs and failed syncs. The caller closes the journal.
+// Open opens the journal at path for appending, repairing it as [Recover] does, or creates it (mode
+// 0600). Repairs and failed syncs are logged. The caller must close the journal.
 func Open(path string, log *slog.Logger) (*Journal, error) { return open(path, log, time.Second) }
 
 func open(path string, log *slog.Logger, every time.Duration) (*Journal, error) {
@@ -72,8 +72,8 @@ func open(path string, log *slog.Logger, every time.Duration) (*Journal, error) 
 	return j, nil
 }
 
-// begin writes the header into an empty file and makes the new name last; it
-// returns the file's size.
+// begin writes the header into an empty file and syncs its directory entry; it returns the file's
+// size.
 func begin(f *os.File) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -91,11 +91,10 @@ func begin(f *os.File) (int64, error) {
 	return int64(len(header)), SyncDir(filepath.Dir(f.Name()))
 }
 
-// Append writes the entries in one write. When it returns nil they survive the
-// death of the process; they reach the disk with the next sync. It fails within a
-// second of when the file was removed or replaced by another. On an error
-// none of them counts: whatever reached the file is cut off again before the
-// next append, or by the next recovery if it is not whole.
+// Append writes the entries in one write. When it returns nil they survive the death of the
+// process; they reach the disk with the next sync. If the file is removed or replaced, Append fails
+// within a second. After an error none of the entries counts: any part that reached the file is cut
+// off before the next append, or by the next recovery if it is incomplete.
 func (j *Journal) Append(entries ...Entry) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -129,8 +128,7 @@ func (j *Journal) write(buf []byte) error {
 		j.ragged = false
 	}
 	if _, err := j.file.WriteAt(buf, j.size); err != nil {
-		// Cut at once: a restart must not find frames of an append that has
-		// returned an error.
+		// Truncate at once: a restart must not find frames of an append that returned an error.
 		j.ragged = j.file.Truncate(j.size) != nil
 		return fmt.Errorf("journal %s: append: %w", j.path, err)
 	}
@@ -138,12 +136,12 @@ func (j *Journal) write(buf []byte) error {
 	return nil
 }
 
-// probeBytes is the room that [Journal.Probe] asks for: a block, which is more than
-// most appends take.
+// probeBytes is the space that [Journal.Probe] tests for: one block, which is more than most
+// appends take.
 const probeBytes = 4 << 10
 
-// Probe reports whether an append would succeed now, by writing a block behind
-// the journal's end and cutting it off again.
+// Probe reports whether an append would succeed now, by writing a block after the journal's end and
+// truncating it again.
 func (j *Journal) Probe() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -159,14 +157,14 @@ func (j *Journal) Probe() error {
 	return nil
 }
 
-// Size is the length of the file in bytes, the header included.
+// Size returns the length of the file in bytes, including the header.
 func (j *Journal) Size() int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.size
 }
 
-// Sync brings everything appended before it to the disk.
+// Sync flushes everything appended before the call to the disk.
 func (j *Journal) Sync() error {
 	j.syncing.Lock()
 	defer j.syncing.Unlock()
@@ -226,10 +224,10 @@ func (j *Journal) Close() error {
 	return nil
 }
 
-// SyncDir makes the creation, renaming and deletion of files in dir last.
+// SyncDir makes the creation, renaming and deletion of files in dir durable.
 func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
-		return nil // a directory cannot be synced there; renames are journaled by NTFS
+		return nil // a directory cannot be synced on Windows; NTFS journals renames
 	}
 	d, err := os.Open(dir)
 	if err != nil {
@@ -242,8 +240,8 @@ func SyncDir(dir string) error {
 	return nil
 }
 
-// look records whether the file is still at its path. If it is not, a restart would not find
-// what is appended.
+// look records whether the file is still at its path. If it is not, a restart would not find new
+// entries.
 func (j *Journal) look() {
 	var moved error
 	if there, err := os.Stat(j.path); errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(j.is, there) {

@@ -32,8 +32,8 @@ var sample = []Entry{
 
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
-// write makes a journal with the entries, one append each, and returns the
-// size of the file after each append.
+// write creates a journal with the entries, one append each, and returns the size of the file after
+// each append.
 func write(t *testing.T, path string, entries []Entry) []int64 {
 	t.Helper()
 	j, err := Open(path, quiet())
@@ -47,7 +47,7 @@ func write(t *testing.T, path string, entries []Entry) []int64 {
 	return ends
 }
 
-// reopen recovers the journal and returns what it held.
+// reopen recovers the journal and returns its entries.
 func reopen(t *testing.T, path string) []Entry {
 	t.Helper()
 	var got []Entry
@@ -217,7 +217,7 @@ func TestRecoverStopsAtErrors(t *testing.T) {
 	assert.Equal(t, before, after, "nothing is repaired that was not read to its end")
 }
 
-// brokenFile is a disk that fails: writes stop half way, cuts and syncs fail.
+// brokenFile simulates a failing disk: a write stops one byte short, truncations and syncs fail.
 type brokenFile struct {
 	*os.File
 	failWrite, failTruncate bool
@@ -312,7 +312,8 @@ func TestSync(t *testing.T) {
 	assert.EqualValues(t, 2, disk.syncs.Load(), "closing syncs")
 }
 
-// TestSyncsEverySecond syncs what was appended since, and tries again what failed.
+// TestSyncsEverySecond checks that new appends are synced once a second and that a failed sync is
+// retried.
 func TestSyncsEverySecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -394,7 +395,7 @@ func FuzzDecodeFrame(f *testing.F) {
 			require.NoError(t, err)
 			require.Equal(t, e, back)
 		}
-		// The payload decoder must hold its own without the checksum's help.
+		// The payload decoder must be safe even when the checksum did not filter its input.
 		_, _ = decodePayload(b)
 	})
 }

@@ -10,15 +10,14 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// LockName is the file in a directory that [LockDir] locks.
+// LockName is the name of the file in a directory that [LockDir] locks.
 const LockName = "lock"
 
-// errLocked is wrapped by the error of locking a directory that another
-// process uses.
+// errLocked is wrapped by the error for locking a directory that another process uses.
 var errLocked = errors.New("the directory is in use by another process; stop it, or give this one a data_dir of its own")
 
-// LockDir makes this process the only user of the directory until the lock is closed. The
-// kernel drops it with the process, however that dies.
+// LockDir gives this process exclusive use of the directory until the lock is closed. The kernel
+// releases the lock when the process dies, for any reason.
 func LockDir(dir string) (io.Closer, error) {
 	lock := flock.New(filepath.Join(dir, LockName), flock.SetFlag(os.O_RDWR|os.O_CREATE), flock.SetPermissions(0o600))
 	switch locked, err := lock.TryLock(); {

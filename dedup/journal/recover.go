@@ -12,12 +12,10 @@ import (
 	"path/filepath"
 )
 
-// ErrVersion is wrapped by the error about a file in a format this version
-// does not know.
+// ErrVersion is wrapped by the error for a file in a format that this version does not know.
 var ErrVersion = errors.New("the journal was written by another version of Freshet")
 
-// Empty reports whether the journal at path holds nothing: it has at most its
-// header.
+// Empty reports whether the journal at path contains at most its header.
 func Empty(path string) (bool, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -26,11 +24,11 @@ func Empty(path string) (bool, error) {
 	return info.Size() <= int64(len(header)), nil
 }
 
-// Recover gives each entry of the journal at path to fn, in the order they were appended, and
-// then repairs the file, so that it ends with its last good frame: a torn tail is cut off; if
-// good frames follow the damage, everything from the damage on is kept in a new file beside it
-// whose name ends in ".corrupt". Both are logged. It stops at fn's error and returns it; fn may
-// be nil. A missing file is [fs.ErrNotExist].
+// Recover passes each entry of the journal at path to fn, in the order they were appended, and then
+// repairs the file so that it ends with its last good frame. A torn tail is cut off; if good frames
+// follow the damage, everything from the damage on is moved to a new file with a name that ends in
+// ".corrupt". Both are logged. If fn returns an error, Recover stops and returns it; fn may be nil.
+// For a missing file it returns [fs.ErrNotExist].
 func Recover(path string, fn func(Entry) error, log *slog.Logger) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -51,8 +49,8 @@ func Recover(path string, fn func(Entry) error, log *slog.Logger) error {
 	return nil
 }
 
-// scan reads the frames of a journal of size bytes. good is where the last
-// good one ends, bad says what is wrong there; nil: the journal ends there.
+// scan reads the frames of a journal of size bytes. It returns the end of the last good frame and
+// the defect found there; bad is nil if the journal ends there.
 func scan(f io.Reader, size int64, fn func(Entry) error) (good int64, bad, err error) {
 	if size == 0 {
 		return 0, nil, nil
@@ -72,7 +70,7 @@ func scan(f io.Reader, size int64, fn func(Entry) error) (good int64, bad, err e
 		if !ok {
 			return good, errors.New("bad frame: it is cut short or its length is out of bounds"), nil
 		}
-		// The length is bounded by MaxFrame and by what the file still has.
+		// The length is bounded by MaxFrame and by the remaining size of the file.
 		if need := frameHeader + n; cap(frame) < need {
 			frame = make([]byte, need)
 		}
@@ -132,14 +130,14 @@ func repair(f *os.File, good, size int64, bad error, log *slog.Logger) error {
 	return f.Sync()
 }
 
-// isTorn distinguishes an append that was cut short from damage: nothing readable
-// comes after it. good is where the rest begins; at 0 even the header is bad.
+// isTorn reports whether the rest is an incomplete append, that is, no readable frame follows, and
+// not damage. good is where the rest begins; at 0 even the header is bad.
 func isTorn(rest []byte, good int64) bool {
 	if good == 0 && len(rest) >= len(header) && len(bytes.Trim(rest, "\x00")) > 0 {
-		return false // not a journal of ours: never deleted
+		return false // not a Freshet journal: never deleted
 	}
 	for i := 1; i+frameHeader < len(rest); i++ {
-		// The kind is looked at first, since a checksum at every offset is dear.
+		// The kind is checked first, because a checksum at every offset is expensive.
 		if !Kind(rest[i+frameHeader]).valid() {
 			continue
 		}
@@ -153,8 +151,8 @@ func isTorn(rest []byte, good int64) bool {
 	return true
 }
 
-// setAside writes the rest into a file of its own and makes it last before
-// the caller cuts it off the journal.
+// setAside writes the rest into a separate file and syncs it before the caller cuts it off the
+// journal.
 func setAside(path string, rest []byte) (string, error) {
 	for i := 0; ; i++ {
 		aside := path + ".corrupt"

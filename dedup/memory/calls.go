@@ -13,9 +13,9 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Check implements [dedup.Checker]. It takes no lock but that of the agent's
-// pending set. Stale is only reported where delivering is the impression:
-// elsewhere what the client did not report must not be recorded.
+// Check implements [dedup.Checker]. It takes only the lock of the agent's pending set. Stale is
+// reported only if a delivery is an impression: otherwise, groups that the client did not report
+// must not be recorded.
 func (s *Store) Check(ctx context.Context, agent string, groups []string, now time.Time) (dedup.Checked, error) {
 	if err := ctx.Err(); err != nil {
 		return dedup.Checked{}, err
@@ -26,19 +26,19 @@ func (s *Store) Check(ctx context.Context, agent string, groups []string, now ti
 		}
 	}
 	out := dedup.Checked{Verdicts: make([]dedup.Verdict, len(groups))}
-	// Pending first: an impression enters a filter before it leaves the
-	// pending set, so in this order it cannot slip between the two.
+	// Check pending first: an impression enters a filter before it leaves the pending set, so in this
+	// order it cannot be missed in between.
 	s.pending.check(agent, groups, now.UnixMilli(), s.cfg.Served, &out)
 
 	s.checkFilters(agent, groups, feed.DayOf(now), s.past(now), out.Verdicts)
 	return out, nil
 }
 
-// past reports whether a check asks about an earlier moment, as opposed to one
-// after the clock was set back or one that took long.
+// past reports whether a check is about an earlier moment, as opposed to one after the clock was
+// set back or one that took long.
 func (s *Store) past(now time.Time) bool { return s.clock().Sub(now) > time.Minute }
 
-// scratch holds temporary data of a check of the filters.
+// scratch holds temporary data for checking the filters.
 type scratch struct {
 	member []byte
 	probes []probe
@@ -48,8 +48,8 @@ type scratch struct {
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// checkFilters fills in the verdicts of groups that are still Unseen, from the
-// newest filter to the oldest.
+// checkFilters sets the verdicts of groups that are still Unseen, from the newest filter to the
+// oldest.
 func (s *Store) checkFilters(agent string, groups []string, today feed.Day, past bool, verdicts []dedup.Verdict) {
 	sc := scratches.Get().(*scratch)
 	defer scratches.Put(sc)
@@ -113,8 +113,8 @@ func (s *Store) Hold(ctx context.Context, agent string, groups []string, at time
 	return s.take(ctx, agent, groups, s.clock(), at, true)
 }
 
-// take makes groups pending that were served at a time. What counts and is in the present
-// journal already is not written there again.
+// take makes groups pending that were served at the given time. Entries that still count and are in
+// the current journal are not written to it again.
 func (s *Store) take(ctx context.Context, agent string, groups []string, now, at time.Time, held bool) error {
 	if err := ctx.Err(); err != nil || len(groups) == 0 {
 		return err
@@ -132,7 +132,7 @@ func (s *Store) take(ctx context.Context, agent string, groups []string, now, at
 			fresh = append(fresh, g)
 		}
 	}
-	// Before the set changes, so that a failure changes nothing.
+	// Journal before changing the set, so that a failure changes nothing.
 	if err := s.append(journal.Entry{Kind: s.kind, At: ms, Agent: agent, Groups: fresh}); err != nil {
 		return err
 	}
@@ -143,8 +143,8 @@ func (s *Store) take(ctx context.Context, agent string, groups []string, now, at
 	return nil
 }
 
-// Release implements [dedup.Claimer]. It is carried out even when ctx is done:
-// what was not delivered must not count as seen.
+// Release implements [dedup.Claimer]. It ignores cancellation of ctx: groups that were not
+// delivered must not count as seen.
 func (s *Store) Release(_ context.Context, agent string, groups []string) error {
 	return s.release(agent, func(set map[string]since) (noted, silent []string) {
 		noted = make([]string, 0, len(groups))
@@ -152,8 +152,8 @@ func (s *Store) Release(_ context.Context, agent string, groups []string) error 
 			switch served, ok := set[g]; {
 			case !ok || served.held:
 			case s.cfg.Served && served.day != s.today:
-				// Its claim is in an earlier journal: in this one the release would take
-				// back the next claim.
+				// Its claim is in an earlier journal: in the current one, the release would cancel the next
+				// claim.
 				silent = append(silent, g)
 			default:
 				noted = append(noted, g)
@@ -163,8 +163,8 @@ func (s *Store) Release(_ context.Context, agent string, groups []string) error 
 	})
 }
 
-// Forget implements [dedup.Store]. Where delivering is the impression, the journal
-// is left alone: it would take back what is in the filter at the next start.
+// Forget implements [dedup.Store]. If a delivery is an impression, the journal is not changed: at
+// the next start, a release would remove impressions that are in the filter.
 func (s *Store) Forget(_ context.Context, agent string) error {
 	return s.release(agent, func(set map[string]since) (noted, silent []string) {
 		all := slices.Collect(maps.Keys(set))
@@ -175,8 +175,8 @@ func (s *Store) Forget(_ context.Context, agent string) error {
 	})
 }
 
-// release takes those groups of the agent out of the pending set that are chosen of
-// what is held; of them it notes the first list in the journal.
+// release removes the groups that choose selects from the agent's pending set, and writes the first
+// of its two lists to the journal.
 func (s *Store) release(agent string, choose func(set map[string]since) (noted, silent []string)) error {
 	s.gate.RLock()
 	defer s.gate.RUnlock()
@@ -194,8 +194,8 @@ func (s *Store) release(agent string, choose func(set map[string]since) (noted, 
 	return nil
 }
 
-// Record implements [dedup.Writer]. Impressions whose claim is in the present journal
-// already are not written there again.
+// Record implements [dedup.Writer]. Impressions with a claim in the current journal are not written
+// to it again.
 func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.Time) ([]dedup.Impression, error) {
 	if err := ctx.Err(); err != nil {
 		return batch, err
@@ -222,8 +222,8 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 	return nil, nil
 }
 
-// split separates the impressions that are in the journal from those that are
-// not, of which it makes entries: one for each run of an agent's.
+// split separates the impressions that are in the journal from those that are not, and makes one
+// journal entry for each run of the latter with the same agent.
 func (s *Store) split(batch []dedup.Impression, ms int64) (covered, open []dedup.Impression, entries []journal.Entry) {
 	covered = make([]dedup.Impression, 0, len(batch))
 	for len(batch) > 0 {
@@ -248,7 +248,7 @@ func (s *Store) split(batch []dedup.Impression, ms int64) (covered, open []dedup
 	return covered, open, entries
 }
 
-// runOf is the longest beginning of the batch with one agent.
+// runOf returns the longest prefix of the batch with one agent.
 func runOf(batch []dedup.Impression) []dedup.Impression {
 	n := 1
 	for n < len(batch) && batch[n].Agent == batch[0].Agent {
@@ -257,7 +257,7 @@ func runOf(batch []dedup.Impression) []dedup.Impression {
 	return batch[:n]
 }
 
-// add puts impressions into today's filter; the gate is held.
+// add adds impressions to today's filter. The gate must be held.
 func (s *Store) add(batch []dedup.Impression) {
 	f := s.current
 	var buf []byte

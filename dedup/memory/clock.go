@@ -15,56 +15,54 @@ import (
 	"github.com/freshet/freshet/internal/guard"
 )
 
-// After one jump of the clock it is unknown whether it was wrong before or is
-// wrong now. So the clock is not trusted until it has run forward for a while, and
-// meanwhile nothing is forgotten:
+// After a jump of the clock it is unknown whether it was wrong before or is wrong now. Therefore
+// the clock is not trusted until it has run forward for a while. Until then nothing is forgotten:
 //
 //   - the files of days that leave the window are not deleted, and count again
-//     when the clock comes back to them;
-//   - days of the future count as today does;
-//   - impressions go to the newest day there is, so that they are in the window
+//     if the clock returns to them;
+//   - days in the future count as today;
+//   - impressions go to the newest existing day, so that they are in the window
 //     whichever of the two times is right.
 //
-// Then the clock is trusted: what has left the window is deleted, and impressions go to
-// the clock's own day. Days of the future are kept until the store has run for
-// a whole window, for by then they would have left it by any clock.
+// Once the clock is trusted, days that have left the window are deleted, and impressions go to the
+// clock's own day. Days in the future are kept until the store has run for a whole window, because
+// by then they would have left it by any clock.
 const (
-	mostForward = 24 * time.Hour // by more between two looks the clock has jumped
-	mostBack    = time.Hour      // the same backwards; below it, requests overtake each other and clocks are adjusted
-	trustAfter  = 24 * time.Hour // of running forward, counted by looks
+	mostForward = 24 * time.Hour // a larger forward difference between two checks is a jump
+	mostBack    = time.Hour      // the same backwards; smaller ones come from overtaking requests and clock adjustments
+	trustAfter  = 24 * time.Hour // of running forward, measured between checks
 	lookEvery   = time.Minute
 	saveEvery   = 10 * time.Minute
 	clockName   = "clock.json"
 )
 
-// jump is the state of the clock, which is stored for the next start. Times are Unix ms.
+// jump is the state of the clock, stored for the next start. Times are Unix ms.
 type jump struct {
-	Seen    int64 `json:"seen_ms"`           // the last time it was looked at; only in the file
-	Suspect bool  `json:"doubted,omitempty"` // it has jumped; the rest is about that
+	Seen    int64 `json:"seen_ms"`           // time of the last check; used only in the file
+	Suspect bool  `json:"doubted,omitempty"` // the clock has jumped; the fields below describe the jump
 	From    int64 `json:"from_ms,omitempty"`
 	To      int64 `json:"to_ms,omitempty"`
-	Ran     int64 `json:"ran_ms,omitempty"` // how long it has run forward since, in ms
+	Ran     int64 `json:"ran_ms,omitempty"` // time it has run forward since the jump, in ms
 }
 
 func (s *Store) jumped(now time.Time) bool {
 	return s.dir != "" && now.UnixMilli()-s.seen.Load() > mostForward.Milliseconds() || s.wentBack(now)
 }
 
-// wentBack reports whether the clock has jumped back. A late call, or one about
-// an earlier time, is no jump: the store's own clock must say the same. In RAM
-// there is nothing to take back.
+// wentBack reports whether the clock has jumped back. A late call, or one about an earlier time, is
+// not a jump: the store's own clock must agree. A store without a directory has nothing to correct.
 func (s *Store) wentBack(now time.Time) bool {
 	seen := s.seen.Load()
 	back := func(t time.Time) bool { return seen-t.UnixMilli() > mostBack.Milliseconds() }
 	return s.dir != "" && back(now) && back(s.clock())
 }
 
-// untrusted reports whether the clock has jumped and has not run forward for long enough since;
-// rolling is held.
+// untrusted reports whether the clock has jumped and has not yet run forward for trustAfter.
+// rolling must be held.
 func (s *Store) untrusted() bool { return s.jump.Suspect && s.jump.Ran < trustAfter.Milliseconds() }
 
-// follow takes the store to now: it notes a jump of the clock, and makes now's
-// day the present one if it is later.
+// follow advances the store to now: it records a jump of the clock, and makes now's day the current
+// one if it is later.
 func (s *Store) follow(now time.Time) error {
 	s.rolling.Lock()
 	defer s.rolling.Unlock()
@@ -82,7 +80,7 @@ func (s *Store) follow(now time.Time) error {
 	return nil
 }
 
-// noteJump notes that the clock has jumped to now; rolling is held.
+// noteJump records that the clock has jumped to now. rolling must be held.
 func (s *Store) noteJump(now time.Time) error {
 	from := s.seen.Load()
 	s.gate.Lock()
@@ -92,7 +90,7 @@ func (s *Store) noteJump(now time.Time) error {
 	}
 	at := now.UnixMilli()
 	s.clampPending(at)
-	s.keepPending(s.current, func(since) bool { return true }) // whenever it was served: the clock may have jumped since
+	s.keepPending(s.current, func(since) bool { return true }) // whatever the time of serving: the clock may have jumped since
 	if at < from {
 		if err := s.load(now); err != nil {
 			return err
@@ -112,7 +110,7 @@ func (s *Store) clampPending(now int64) {
 	})
 }
 
-// sayBack logs that the clock has gone back, and which days count again by that.
+// sayBack logs that the clock has gone back and which days count again.
 func (s *Store) sayBack(from, to int64) {
 	var days []feed.Day
 	for _, f := range *s.window.Load() {
@@ -138,8 +136,8 @@ func (s *Store) watch() {
 	}
 }
 
-// look follows the clock and counts how long it has run forward: at most the
-// time between two looks, by the process's own time, however far the clock moved.
+// look checks the clock and measures how long it has run forward: by the process's own time, at
+// most the interval between two checks, however far the clock moved.
 func (s *Store) look() {
 	now := s.clock()
 	if err := s.follow(now); err != nil {
@@ -168,8 +166,8 @@ func (s *Store) look() {
 	}
 }
 
-// trust ends what a jump has begun: it goes back to the clock's day, and deletes days of
-// the future when the store has run for a window beyond; rolling is held.
+// trust ends the handling of a jump: it returns to the clock's day, and deletes days in the future
+// once the store has run for another window. rolling must be held.
 func (s *Store) trust(now time.Time) error {
 	if s.today > feed.DayOf(now) {
 		if s.today.Start().Sub(now) <= mostBack {
@@ -196,8 +194,8 @@ func (s *Store) trust(now time.Time) error {
 	return nil
 }
 
-// recallClock judges by the last run's file how far the clock has moved since, and
-// reports whether it has jumped. Without a file it takes the start of the newest day.
+// recallClock compares the clock with the last run's file and reports whether it has jumped since.
+// If the file is missing, it uses the start of the newest day instead.
 func (s *Store) recallClock(files []dayFile, now time.Time) (jumped bool) {
 	last := jump{Seen: now.UnixMilli()}
 	if len(files) > 0 {
@@ -224,8 +222,8 @@ func (s *Store) recallClock(files []dayFile, now time.Time) (jumped bool) {
 	return jumped
 }
 
-// saveClock writes the file for the next start. If that fails the next start
-// finds the clock of an earlier look, and at worst does not trust it.
+// saveClock writes the file for the next start. If that fails, the next start reads the time of an
+// earlier check; in the worst case it does not trust the clock.
 func (s *Store) saveClock() {
 	s.saved = s.seen.Load()
 	s.jump.Seen = s.saved

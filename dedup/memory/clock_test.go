@@ -17,8 +17,8 @@ import (
 
 const aDay = 24 * time.Hour
 
-// TestNothingIsForgottenWhenTheClockJumps takes the clock away from the right
-// time and back to it, in a running store and over restarts.
+// TestNothingIsForgottenWhenTheClockJumps moves the clock away from the right time and back, in a
+// running store and across restarts.
 func TestNothingIsForgottenWhenTheClockJumps(t *testing.T) {
 	year := 365 * aDay
 	for _, jumps := range [][]time.Duration{
@@ -75,7 +75,8 @@ func TestNothingIsForgottenWhenTheClockJumps(t *testing.T) {
 	}
 }
 
-// TestWhatWasShownInAJumpStaysForTheWindow, and at most for that of its own day.
+// TestWhatWasShownInAJumpStaysForTheWindow checks that an item shown during a clock jump is
+// remembered for the whole window, and at most until its recorded day leaves the window.
 func TestWhatWasShownInAJumpStaysForTheWindow(t *testing.T) {
 	t.Parallel()
 	for _, jump := range []time.Duration{8 * aDay, 365 * aDay} {
@@ -107,8 +108,8 @@ func TestWhatWasShownInAJumpStaysForTheWindow(t *testing.T) {
 	}
 }
 
-// TestAsideUntilTheClockIsTrusted: a jump is not told from three weeks without a
-// process, so files are kept for 24 hours of running, over restarts too.
+// TestAsideUntilTheClockIsTrusted: a store cannot distinguish a clock jump from three weeks without
+// a running process, so it keeps old files for 24 hours of running time, counted across restarts.
 func TestAsideUntilTheClockIsTrusted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,9 +124,9 @@ func TestAsideUntilTheClockIsTrusted(t *testing.T) {
 			assert.Contains(t, l.log.String(), part)
 		}
 		l.run(14 * time.Hour)
-		l.restart(true) // the file says so every ten minutes
+		l.restart(true) // the running time is saved every ten minutes
 		l.run(8 * time.Hour)
-		l.jump(l.now.Add(12 * time.Hour)) // no jump, but no time that the process ran either
+		l.jump(l.now.Add(12 * time.Hour)) // too small for a jump, but not counted as running time
 		l.run(2*time.Hour - lookEvery)
 		require.Len(t, l.aside(), 7, "the clock is still not trusted")
 		l.run(lookEvery)
@@ -133,7 +134,7 @@ func TestAsideUntilTheClockIsTrusted(t *testing.T) {
 		assert.Contains(t, l.log.String(), "are deleted")
 		l.log.Reset()
 
-		// From here on a day that leaves the window is deleted as it leaves.
+		// From here on a day is deleted as soon as it leaves the window.
 		for range 8 {
 			l.show()
 			l.run(aDay)
@@ -193,8 +194,8 @@ func TestAnIdleDayIsNoJump(t *testing.T) {
 	})
 }
 
-// TestOfferedOverAJump: what was offered at a time that turns out to be in the
-// future is held for as long as anything else.
+// TestOfferedOverAJump checks that an item offered at a time that turns out to be in the future is
+// held no longer than any other.
 func TestOfferedOverAJump(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -255,7 +256,8 @@ func TestADamagedFileThatWasAside(t *testing.T) {
 	})
 }
 
-// TestFilesThatAnEarlierVersionSetAside has them under the names that it gave them.
+// TestFilesThatAnEarlierVersionSetAside checks files under the names that an earlier version gave
+// to the files it set aside.
 func TestFilesThatAnEarlierVersionSetAside(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

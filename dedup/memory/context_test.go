@@ -2,5 +2,5 @@ package memory
 
 import "context"
 
-// cleanupContext outlives the test it cleans up after.
+// cleanupContext returns a context that outlives the test, for its cleanups.
 func cleanupContext() context.Context { return context.Background() }

@@ -17,18 +17,19 @@ import (
 const (
 	journalSuffix = ".journal"
 	filterSuffix  = ".filter"
-	asideSuffix   = ".aside" // after the others: as earlier versions named days outside the window
-	tempSuffix    = ".tmp"   // after the others: not written to its end
+	asideSuffix   = ".aside" // appended to the others; earlier versions marked days outside the window with it
+	tempSuffix    = ".tmp"   // appended to the others: not completely written
 )
 
 // dayFile is one file of a day.
 type dayFile struct {
 	name   string
 	day    feed.Day
-	suffix string // what it is
+	suffix string // the kind of file
 }
 
-// parseName returns which day's file a name is; false: it is not ours, or half-written.
+// parseName returns the day and kind of the file with that name. It returns false if it is not a
+// data file of the store, or an incomplete one.
 func parseName(name string) (dayFile, bool) {
 	f := dayFile{name: name, suffix: filepath.Ext(name)}
 	if f.suffix != journalSuffix && f.suffix != filterSuffix {
@@ -39,8 +40,7 @@ func parseName(name string) (dayFile, bool) {
 	return f, err == nil
 }
 
-// listFiles reads which files the directory has of which days, the oldest day
-// first.
+// listFiles returns the directory's files of days, the oldest day first.
 func listFiles(dir string) ([]dayFile, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -56,8 +56,8 @@ func listFiles(dir string) ([]dayFile, error) {
 	return files, nil
 }
 
-// sweepFiles deletes what a crash left half-written, and empty journals: a start
-// without requests leaves no day behind. Days that an earlier version set aside get their
+// sweepFiles deletes incomplete files left by a crash, and empty journals, so that a start without
+// requests leaves no file for its day. Days that an earlier version set aside get their original
 // names back.
 func sweepFiles(dir string) error {
 	entries, err := os.ReadDir(dir)
@@ -69,7 +69,7 @@ func sweepFiles(dir string) error {
 		switch name, suffix := cutSuffix(e.Name()); suffix {
 		case asideSuffix:
 			name = filepath.Join(dir, name)
-			if _, taken := os.Lstat(name); taken != nil { // else the file of that name counts
+			if _, taken := os.Lstat(name); taken != nil { // otherwise the existing file takes precedence
 				err = os.Rename(path, name)
 			}
 		case tempSuffix:
@@ -84,13 +84,13 @@ func sweepFiles(dir string) error {
 			return false
 		}
 		empty, err := journal.Empty(filepath.Join(dir, f.name))
-		return err == nil && empty // what cannot be read is reported when it is needed
+		return err == nil && empty // an unreadable file is reported when it is needed
 	})
 	return err
 }
 
-// cutSuffix returns the name of a day's file without what was put behind it, and that; "": the
-// file is of no day, or nothing is behind its name.
+// cutSuffix splits the name of a day's file from an aside or temp suffix. suffix is "" if the file
+// belongs to no day or has no such suffix.
 func cutSuffix(file string) (name, suffix string) {
 	for _, suffix := range []string{asideSuffix, tempSuffix} {
 		name, found := strings.CutSuffix(file, suffix)
@@ -101,11 +101,11 @@ func cutSuffix(file string) (name, suffix string) {
 	return file, ""
 }
 
-// left reports whether a day has left the window at present.
+// left reports whether day is outside the window that ends at present.
 func (s *Store) left(day, present feed.Day) bool { return int(present-day) >= s.cfg.WindowDays }
 
-// retire deletes the files of days that have left the window, once the clock is trusted.
-// rolling is held.
+// retire deletes the files of days that have left the window, if the clock is trusted. rolling must
+// be held.
 func (s *Store) retire(present feed.Day) error {
 	left := func(f dayFile) bool { return s.left(f.day, present) && s.waits(f.day) < 0 }
 	if !s.untrusted() {
@@ -129,7 +129,7 @@ func (s *Store) retire(present feed.Day) error {
 	return err
 }
 
-// removeFiles deletes the files that goes chooses, and returns their days.
+// removeFiles deletes the files that goes selects and returns their days.
 func removeFiles(dir string, goes func(dayFile) bool) ([]feed.Day, error) {
 	files, err := listFiles(dir)
 	if err != nil {
@@ -144,7 +144,7 @@ func removeFiles(dir string, goes func(dayFile) bool) ([]feed.Day, error) {
 	return daysOf(files), nil
 }
 
-// daysOf are the days that files are of, the oldest first.
+// daysOf returns the distinct days of the files, the oldest first.
 func daysOf(files []dayFile) (days []feed.Day) {
 	for _, f := range files {
 		days = append(days, f.day)
@@ -152,13 +152,13 @@ func daysOf(files []dayFile) (days []feed.Day) {
 	return slices.Compact(days)
 }
 
-// waits is the index of a day among those that are not folded; −1: it is not one of them.
+// waits returns the index of the day in s.unfolded, or −1.
 func (s *Store) waits(day feed.Day) int {
 	return slices.IndexFunc(s.unfolded, func(f *filter) bool { return f.day == day })
 }
 
-// load adds to the window those days of the directory that it lacks, from the
-// first of the window at now on.
+// load adds to the window the days of the directory that it lacks, starting with the first day of
+// the window at now.
 func (s *Store) load(now time.Time) error {
 	files, err := listFiles(s.dir)
 	if err != nil {
@@ -191,7 +191,7 @@ func (s *Store) load(now time.Time) error {
 
 func newestFirst(a, b *filter) int { return cmp.Compare(b.day, a.day) }
 
-// loadDay reads one day from its filter and its journal, of which one may be missing, and
+// loadDay reads one day from its filter and its journal, either of which may be missing, and
 // reports whether there is a journal.
 func (s *Store) loadDay(day feed.Day) (f *filter, journaled bool, err error) {
 	f, err = loadFilter(s.filterPath(day), day)

@@ -30,7 +30,7 @@ func TestADayThatCannotBeDeleted(t *testing.T) {
 		l.jump(l.now.AddDate(0, 0, 21))
 		l.show()
 		l.run(foldAfter + lookEvery)
-		// os.Remove of a directory that is not empty fails, also for root
+		// os.Remove fails for a directory that is not empty, even for root.
 		p := filepath.Join(l.dir, "20260301.filter")
 		require.NoError(t, os.Remove(p))
 		require.NoError(t, os.MkdirAll(filepath.Join(p, "x"), 0o700))

@@ -9,19 +9,19 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// filter is the Bloom filter of one day. It grows by layers, as a scalable Bloom filter
-// does (P. S. Almeida et al. 2007): a full layer is followed by one of twice the capacity and
-// half the rate. The first has half the day's rate p, so that p/2 + p/4 + … stays at p.
+// filter is the Bloom filter of one day. It grows by layers, as a scalable Bloom filter does (P. S.
+// Almeida et al. 2007): when a layer is full, one with twice the capacity and half the rate is
+// added. The first has half the day's rate p, so that the total p/2 + p/4 + … does not exceed p.
 type filter struct {
 	day    feed.Day
 	layers atomic.Pointer[[]*layer] // replaced, never changed, and never empty
-	grows  sync.Mutex               // held to replace layers
+	grows  sync.Mutex               // held while replacing layers
 	warned atomic.Bool              // passing the capacity has been logged
-	ended  time.Time                // when the day ended, where its journal is still there
+	ended  time.Time                // when the day ended; set while its journal still exists
 }
 
-// newFilter makes a filter that begins with a layer for n members, and takes a member it
-// does not hold for one it does with probability p at most.
+// newFilter returns a filter with a first layer for n members. Its probability of reporting a
+// member that it does not hold is at most p.
 func newFilter(day feed.Day, n uint64, p float64) *filter {
 	return layered(day, newLayer(n, p/2))
 }
@@ -32,7 +32,7 @@ func layered(day feed.Day, layers ...*layer) *filter {
 	return f
 }
 
-// end ends the day, at now or earlier.
+// end sets the end of the day: midnight, or now if that is earlier.
 func (f *filter) end(now time.Time) {
 	if f.ended = (f.day + 1).Start(); f.ended.After(now) {
 		f.ended = now
@@ -41,7 +41,7 @@ func (f *filter) end(now time.Time) {
 
 func (f *filter) all() []*layer { return *f.layers.Load() }
 
-// add adds the member and reports whether it was not there before.
+// add adds the member and reports whether it was new.
 func (f *filter) add(p probe) bool {
 	layers := f.all()
 	last := len(layers) - 1
@@ -56,8 +56,8 @@ func (f *filter) add(p probe) bool {
 	return layers[last].add(p)
 }
 
-// grow adds a layer behind the one that is full, unless another call has, and returns
-// the last one.
+// grow adds a layer after the full one, unless another call already has, and returns the last
+// layer.
 func (f *filter) grow(full *layer) *layer {
 	f.grows.Lock()
 	defer f.grows.Unlock()
@@ -85,7 +85,7 @@ func (f *filter) count() (n int64) {
 	return n
 }
 
-// capacity is the number of members that the first layer is sized for.
+// capacity returns the number of members that the first layer is sized for.
 func (f *filter) capacity() uint64 { return f.all()[0].capacity }
 
 func (f *filter) fill() float64 { return float64(f.count()) / float64(f.capacity()) }

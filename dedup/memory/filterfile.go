@@ -19,9 +19,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// A filter file is a header, and then each layer of the filter: its own header, and its
-// bits in the binary form of bits-and-blooms. Numbers are little endian, but for that
-// form's:
+// A filter file is a header followed by the layers of the filter: for each, its own header and its
+// bits in the binary format of bits-and-blooms. Numbers outside that format are little endian:
 //
 //	magic    8 bytes, "FRSHBLM" and the version, which implies the hash
 //	day      int32, days since 1 January 1970
@@ -43,8 +42,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// save writes the filter to path so that a crash leaves the old file or the
-// new one. Nothing may be added meanwhile.
+// save writes the filter to path so that after a crash there is either the old file or the new one.
+// Nothing may be added during the call.
 func (f *filter) save(path string) error {
 	sum := crc32.New(castagnoli)
 	if err := f.write(sum); err != nil {
@@ -66,7 +65,7 @@ func (f *filter) save(path string) error {
 		err = file.Sync()
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
-		_ = os.Remove(temp) // useless now
+		_ = os.Remove(temp) // no longer of use
 		return fmt.Errorf("store filter: %w", err)
 	}
 	if err := os.Rename(temp, path); err != nil {
@@ -91,8 +90,8 @@ func (f *filter) write(w io.Writer) error {
 	return nil
 }
 
-// loadFilter reads the filter of a day. A missing file is [os.ErrNotExist]; a
-// damaged one is an error that says what to do.
+// loadFilter reads the filter of a day. A missing file is [os.ErrNotExist]; for a damaged one, the
+// error explains what to do.
 func loadFilter(path string, day feed.Day) (*filter, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -109,8 +108,7 @@ func loadFilter(path string, day feed.Day) (*filter, error) {
 	return f, nil
 }
 
-// decodeFilter reads a stored filter. The lengths inside are used only after the
-// checksum has vouched for them.
+// decodeFilter reads a stored filter. It uses the lengths inside only after verifying the checksum.
 func decodeFilter(data []byte) (*filter, error) {
 	if len(data) < filterHeader {
 		return nil, errors.New("it is too short to be a filter")
@@ -137,7 +135,7 @@ func decodeFilter(data []byte) (*filter, error) {
 	return layered(feed.Day(int32(binary.LittleEndian.Uint32(data[8:]))), layers...), nil
 }
 
-// decodeLayers reads the layers, of which there is one at least.
+// decodeLayers reads one or more layers.
 func decodeLayers(data []byte) (layers []*layer, err error) {
 	for len(layers) == 0 || len(data) > 0 {
 		if len(data) < layerHeader {
@@ -185,8 +183,8 @@ func decodeLayer(head, body []byte) (*layer, error) {
 // bodyHeader is the length of the library's header before the words.
 const bodyHeader = 24
 
-// checkBody compares the sizes the library's form claims (bits, probes, bits
-// again; big endian) with the bytes that are there.
+// checkBody compares the sizes declared in the library's header (bits, probes, bits again; big
+// endian) with the actual number of bytes.
 func checkBody(body []byte) error {
 	if len(body) < bodyHeader {
 		return io.ErrUnexpectedEOF

@@ -16,8 +16,8 @@ import (
 // midnight is the end of the first day of a bench.
 var midnight = deduptest.Start.Truncate(24*time.Hour).AddDate(0, 0, 1)
 
-// TestAStepBackAfterMidnight: a day that ended in the future, by the clock that was set back,
-// keeps its journal for as long as any other.
+// TestAStepBackAfterMidnight checks that a day that ended in the future, according to a clock since
+// set back, keeps its journal as long as any other day.
 func TestAStepBackAfterMidnight(t *testing.T) {
 	t.Parallel()
 	for _, step := range []time.Duration{4 * time.Minute, 50 * time.Minute, 3 * time.Hour} {
@@ -34,7 +34,7 @@ func TestAStepBackAfterMidnight(t *testing.T) {
 					b.now = midnight.Add(-step)
 					s.look()
 					assert.Equal(t, []string{"20260306.journal", "20260307.journal"}, b.files())
-					if step < mostBack { // after a jump nothing is forgotten
+					if step < mostBack { // a larger step is a jump, after which nothing is forgotten
 						require.NoError(t, s.Release(t.Context(), "u_1", []string{"released"}))
 						assert.Equal(t, []dedup.Verdict{unseen}, b.verdicts(s, "released"))
 					}
@@ -54,8 +54,8 @@ func TestAStepBackAfterMidnight(t *testing.T) {
 	}
 }
 
-// TestWhatIsGivenBackAfterAStepBack was claimed by a clock that is before the journal's
-// beginning: the journal has both the claim and the release.
+// TestWhatIsGivenBackAfterAStepBack releases a group that was claimed while the clock was before
+// the journal's beginning: the journal has both the claim and the release.
 func TestWhatIsGivenBackAfterAStepBack(t *testing.T) {
 	t.Parallel()
 	for _, step := range []time.Duration{2 * time.Minute, 50 * time.Minute, 2 * time.Hour, 8 * aDay} {
@@ -99,8 +99,8 @@ func TestAFoldedDaysJournalMayBeGone(t *testing.T) {
 	})
 }
 
-// TestAFoldKeepsTheDaysOwn: what stays pending enters the filter of the day whose journal
-// has it and of no other, whatever time it was claimed at.
+// TestAFoldKeepsTheDaysOwn checks that pending groups are folded into the filter of the day whose
+// journal has them and into no other, regardless of their claim times.
 func TestAFoldKeepsTheDaysOwn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

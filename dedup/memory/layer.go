@@ -9,13 +9,13 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// maxProbes bounds the bits set for a member. The best number for a rate p is
-// −log₂ p, so the bound only matters for rates below one in four billion.
+// maxProbes bounds the number of bits set for a member. The best number for a rate p is −log₂ p, so
+// the bound matters only for rates below one in four billion.
 const maxProbes = 32
 
-// layer is a Bloom filter of fixed size. Sizing and stored form are those of
-// bits-and-blooms; its words are read and set atomically, so that a check never waits for
-// a batch being recorded, and a member is hashed once for all days, whatever their sizes.
+// layer is a Bloom filter of fixed size. It uses the sizing and stored format of bits-and-blooms.
+// Words are read and set atomically, so that a check never waits for a batch being recorded. A
+// member is hashed once for all days, whatever their sizes.
 type layer struct {
 	capacity uint64  // members it is sized for
 	rate     float64 // false-positive probability at capacity
@@ -23,7 +23,7 @@ type layer struct {
 	m        uint64 // bits in use
 	k        uint64 // probes per member
 
-	count atomic.Int64 // members that were not in it before
+	count atomic.Int64 // members added that were new
 	ones  atomic.Int64 // bits set
 }
 
@@ -34,7 +34,7 @@ func newLayer(n uint64, p float64) *layer {
 	return &layer{capacity: n, rate: p, words: make([]uint64, (uint64(m)+63)/64), m: uint64(m), k: uint64(k)}
 }
 
-// probe is a member's hash, from which all its bits follow.
+// probe is a member's hash, from which all its bits are derived.
 type probe struct{ start, step uint64 }
 
 // hashMember hashes a member once. The second half is the finalizer of
@@ -48,18 +48,18 @@ func hashMember(member []byte) probe {
 	return probe{start: h, step: s ^ s>>31 | 1}
 }
 
-// locate maps a point of the 64-bit circle to one of m bits: ⌊x·m / 2⁶⁴⌋, a
-// multiplication where a remainder would be a division.
+// locate maps a point of the 64-bit circle to one of m bits: ⌊x·m / 2⁶⁴⌋, which needs a
+// multiplication where a remainder would need a division.
 func (l *layer) locate(x uint64) (word uint64, mask uint64) {
 	at, _ := bits.Mul64(x, l.m)
 	return at >> 6, 1 << (at & 63)
 }
 
-// sift returns, of the members whose indices are in alive, those the layer
-// may hold; alive is overwritten. It takes one probe of all members before the
-// next probe of any, and keeps survivors without a branch: the loads of a
-// round do not depend on each other, so their cache misses overlap. (Member by
-// member, every second probe is a mispredicted branch and a miss waited for.)
+// sift returns those of the members with indices in alive that the layer may hold; alive is
+// overwritten. It does one probe of all members before the next probe of any, and selects survivors
+// without a branch: the loads of a round do not depend on each other, so their cache misses
+// overlap. (Member by member, every second probe is a mispredicted branch and waits for a cache
+// miss.)
 func (l *layer) sift(probes []probe, alive []int32) []int32 {
 	for round := uint64(0); round < l.k && len(alive) > 0; round++ {
 		n := 0
@@ -74,7 +74,7 @@ func (l *layer) sift(probes []probe, alive []int32) []int32 {
 	return alive
 }
 
-// add adds the member and reports whether it was not there before.
+// add adds the member and reports whether it was new.
 func (l *layer) add(p probe) bool {
 	fresh := int64(0)
 	x := p.start
@@ -108,8 +108,8 @@ func (l *layer) has(p probe) bool {
 
 func (l *layer) full() bool { return uint64(l.count.Load()) >= l.capacity }
 
-// falsePositives estimates the layer's present false-positive probability: the share of
-// set bits to the power of the number of probes.
+// falsePositives estimates the layer's current false-positive probability: the share of set bits to
+// the power of the number of probes.
 func (l *layer) falsePositives() float64 {
 	return math.Pow(float64(l.ones.Load())/float64(l.m), float64(l.k))
 }

@@ -1,17 +1,16 @@
-// Package memory is the dedup store of a process that has no Redis: one Bloom
-// filter a day behind a rolling window, and each agent's exact pending set
-// beside them. Everything is answered from RAM. What must not be forgotten is
-// appended to the day's journal before the answer leaves, and a day's journal
-// is folded into a stored filter soon after the day has ended, and where delivering is the
-// impression also at a clean stop:
+// Package memory is the dedup store of a process that has no Redis: a rolling window of one Bloom
+// filter per day, and each agent's exact pending set. All reads are served from RAM. Everything
+// that must not be forgotten is appended to the day's journal before the call returns. The journal
+// is folded into a stored filter soon after the day has ended; if a delivery is an impression, also
+// at a clean shutdown:
 //
-//	<dir>/20260306.journal  what happened on that day
+//	<dir>/20260306.journal  the events of that day
 //	<dir>/20260306.filter   the filter of that day, as of its last fold
-//	<dir>/clock.json        when the clock was last looked at
+//	<dir>/clock.json        when the clock was last checked
 //	<dir>/lock              held by the process that uses the directory
 //
-// So a killed process forgets nothing it delivered; a power cut costs at most
-// the last second, and a clock that jumps costs nothing, see clock.go.
+// A killed process forgets nothing it delivered, a power cut loses at most the last second, and a
+// jump of the clock loses nothing (see clock.go).
 package memory
 
 import (
@@ -31,38 +30,38 @@ import (
 
 // Store is the in-process [dedup.Store].
 type Store struct {
-	dir   string // "": nothing on disk
+	dir   string // "" stores nothing on disk
 	cfg   dedup.Config
 	clock feed.Clock
 	log   *slog.Logger
-	kind  journal.Kind // what a claim is in the journal
+	kind  journal.Kind // journal kind of a claim
 	lock  io.Closer
 
-	// gate is held for reading to change today's filter or journal, and for
-	// writing to replace them.
+	// gate is held for reading to change today's filter or journal, and for writing to replace either
+	// of them.
 	gate    sync.RWMutex
 	closed  bool
 	today   feed.Day
-	current *filter          // today's, one of the window
-	journal *journal.Journal // nil without a dir
+	current *filter          // today's, part of the window
+	journal *journal.Journal // nil without a directory
 
-	// rolling is held to move the store to another day or to judge the clock. It
-	// is taken before the gate.
+	// rolling is held to move the store to another day or to evaluate the clock. It must be acquired
+	// before the gate.
 	rolling  sync.Mutex
-	unfolded []*filter // of days that have ended, whose journals are still there
+	unfolded []*filter // of days that have ended and still have a journal
 	jump     jump
-	aside    []feed.Day    // that have left the window and are kept, because the clock has jumped
-	looked   int64         // when look last looked, Unix ms
-	saved    int64         // what the file says of that
-	seen     atomic.Int64  // the same, calls included
+	aside    []feed.Day    // days that have left the window and are kept because the clock has jumped
+	looked   int64         // time of the last call of look, Unix ms
+	saved    int64         // time of the last check as saved in the file
+	seen     atomic.Int64  // time of the last check, including by calls
 	quit     chan struct{} // closed to end watch
 	watched  chan struct{} // closed when watch has ended
 
-	// window lists the filters, newest first. The list is replaced, never
-	// changed, so that checks read it without a lock.
+	// window lists the filters, newest first. The list is replaced, never modified, so that checks
+	// read it without a lock.
 	window  atomic.Pointer[[]*filter]
 	pending *pending
-	failing atomic.Bool // the last change could not be written
+	failing atomic.Bool // the last write failed
 }
 
 var (
@@ -70,18 +69,18 @@ var (
 	_ dedup.Claimer = (*Store)(nil)
 )
 
-// Option changes how a store behaves.
+// Option configures a store.
 type Option func(*Store)
 
-// WithLogger sets where the store logs; by default nothing is logged.
+// WithLogger sets the store's logger; by default nothing is logged.
 func WithLogger(log *slog.Logger) Option { return func(s *Store) { s.log = log } }
 
-// Open opens the store in dir, creating the directory if need be, and brings
-// back what it held. An empty dir keeps everything in RAM, for tests. The
-// clock decides the day at the start; afterwards each call passes its own now. The caller closes the store.
+// Open opens the store in dir, creating the directory if necessary, and restores its contents. An
+// empty dir keeps everything in RAM, for tests. The clock determines the day at the start;
+// afterwards each call passes its own now. The caller must close the store.
 //
-// Errors: another process uses the directory; a
-// stored filter is damaged; both with a sentence on what to do.
+// It fails if another process uses the directory or a stored filter is damaged; both errors explain
+// what to do.
 func Open(dir string, cfg dedup.Config, clock feed.Clock, opts ...Option) (*Store, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -136,8 +135,8 @@ func (s *Store) filterPath(day feed.Day) string {
 	return filepath.Join(s.dir, day.String()+filterSuffix)
 }
 
-// enter holds the gate for a change at now, having followed the clock to now.
-// The caller releases the gate.
+// enter acquires the gate for a change at now, after following the clock to now. The caller must
+// release the gate.
 func (s *Store) enter(now time.Time) error {
 	day, at := feed.DayOf(now), now.UnixMilli()
 	for {
@@ -146,8 +145,8 @@ func (s *Store) enter(now time.Time) error {
 			s.gate.RUnlock()
 			return fmt.Errorf("%w: the dedup store is closed", dedup.ErrUnavailable)
 		}
-		// A clock that was set back over midnight goes on writing to the
-		// newer day: past days never change.
+		// If the clock was set back over midnight, writes still go to the newer day: past days never
+		// change.
 		if day <= s.today && !s.jumped(now) {
 			if at-s.seen.Load() > lookEvery.Milliseconds() {
 				s.seen.Store(at)

@@ -17,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The package ants, which the recorder uses, keeps a pool of its own.
+	// The package ants, which the recorder uses, has a global pool.
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreAnyFunction("github.com/panjf2000/ants/v2.(*poolCommon).purgeStaleWorkers"),
 		goleak.IgnoreAnyFunction("github.com/panjf2000/ants/v2.(*poolCommon).ticktock"))
@@ -27,7 +27,7 @@ func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)
 
 func atStart() time.Time { return deduptest.Start }
 
-// opener opens a store in RAM or in a directory of the test's own.
+// opener opens a store in RAM or in a temporary directory.
 func opener(onDisk bool) func(t *testing.T, cfg dedup.Config) deduptest.Store {
 	return func(t *testing.T, cfg dedup.Config) deduptest.Store {
 		dir := ""
@@ -36,7 +36,7 @@ func opener(onDisk bool) func(t *testing.T, cfg dedup.Config) deduptest.Store {
 		}
 		s, err := Open(dir, cfg, atStart, WithLogger(quiet()))
 		require.NoError(t, err)
-		// The test's own context is done by the time of its cleanups.
+		// The test's context is already canceled when cleanups run.
 		t.Cleanup(func() { require.NoError(t, s.Close(cleanupContext())) })
 		return s
 	}
@@ -48,8 +48,8 @@ func TestStore(t *testing.T) {
 	t.Run("on disk", func(t *testing.T) { deduptest.Run(t, opener(true)) })
 }
 
-// TestHold: what is held is pending, whatever was, and a claim that is given back leaves it
-// there.
+// TestHold checks that a held group is pending regardless of its earlier state, and that releasing
+// a claim does not end the hold.
 func TestHold(t *testing.T) {
 	t.Parallel()
 	for _, served := range []bool{true, false} {
@@ -103,7 +103,7 @@ func groupNames(n int) []string {
 	return list
 }
 
-// BenchmarkCheck asks for a refresh's 500 candidates in seven full filters.
+// BenchmarkCheck checks the 500 candidates of a refresh against seven full filters.
 func BenchmarkCheck(b *testing.B) {
 	cfg := deduptest.DefaultConfig()
 	s, err := Open("", cfg, atStart)
@@ -178,7 +178,7 @@ func BenchmarkRecord(b *testing.B) {
 	}
 }
 
-// TestBytesPerImpression holds the sizing to its promise at the default rate.
+// TestBytesPerImpression checks the documented size per impression at the default rate.
 func TestBytesPerImpression(t *testing.T) {
 	t.Parallel()
 	cfg := deduptest.DefaultConfig()

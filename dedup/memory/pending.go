@@ -9,25 +9,25 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// pendingShards spreads agents over locks; a power of two.
+// pendingShards is the number of locks that agents are spread over; a power of two.
 const pendingShards = 1024
 
-// maxSweepGap is how long expired entries may lie about, in milliseconds.
+// maxSweepGap is the maximum time between two sweeps of expired entries, in milliseconds.
 const maxSweepGap = int64(time.Minute / time.Millisecond)
 
-// mostStale bounds how many stale groups one check hands back; the next check
-// of the agent hands back more.
+// mostStale bounds the number of stale groups that one check returns; the agent's next check
+// returns more.
 const mostStale = 1000
 
-// since is when a group was served, in Unix milliseconds, which day's journal has it, and
-// whether it is held: then a release does not take it out.
+// since records when a group was served, in Unix milliseconds, the day whose journal contains it,
+// and whether it is held, so that a release does not remove it.
 type since struct {
 	at   int64
-	day  feed.Day // not at's day where the call was late or the clock was set back
+	day  feed.Day // differs from at's day if the call was late or the clock was set back
 	held bool
 }
 
-// pending holds every agent's exact set of what was served lately.
+// pending holds every agent's exact set of recently served groups.
 type pending struct {
 	seed   maphash.Seed
 	ttl    int64 // milliseconds
@@ -48,7 +48,7 @@ func newPending(ttl time.Duration) *pending {
 	return p
 }
 
-// of is the shard of an agent.
+// of returns the shard of an agent.
 func (p *pending) of(agent string) *shard {
 	return &p.shards[maphash.String(p.seed, agent)%pendingShards]
 }
@@ -60,12 +60,12 @@ func (p *pending) lock(agent string) *shard {
 	return s
 }
 
-// counts reports whether an entry served at a time still counts at now. One
-// from the future counts: the clock was set back.
+// counts reports whether an entry served at the given time still counts at now. An entry from the
+// future counts: the clock was set back.
 func (p *pending) counts(at, now int64) bool { return now-at <= p.ttl }
 
-// sweep drops the shard's expired entries, now and then, so that agents who
-// never come back do not fill the memory. The shard is locked.
+// sweep periodically drops the shard's expired entries, so that agents who never return do not fill
+// the memory. The shard must be locked.
 func (p *pending) sweep(s *shard, now int64) {
 	if now < s.nextSweep && s.nextSweep-now <= maxSweepGap {
 		return
@@ -83,12 +83,12 @@ func (p *pending) sweep(s *shard, now int64) {
 	}
 }
 
-// put enters a group; the shard is locked.
+// put adds a group. The shard must be locked.
 func (s *shard) put(agent, group string, served since) {
 	s.of(agent)[group] = served
 }
 
-// of is the agent's set; the shard is locked.
+// of returns the agent's set, creating it if necessary. The shard must be locked.
 func (s *shard) of(agent string) map[string]since {
 	groups := s.agents[agent]
 	if groups == nil {
@@ -98,7 +98,7 @@ func (s *shard) of(agent string) map[string]since {
 	return groups
 }
 
-// drop removes groups; the shard is locked.
+// drop removes groups. The shard must be locked.
 func (s *shard) drop(agent string, groups []string) {
 	held := s.agents[agent]
 	for _, g := range groups {
@@ -109,8 +109,8 @@ func (s *shard) drop(agent string, groups []string) {
 	}
 }
 
-// check marks the groups that are pending. With stale it also lists those
-// that have waited to be recorded for too long.
+// check marks the groups that are pending. If stale is set it also lists those that have waited too
+// long to be recorded.
 func (p *pending) check(agent string, groups []string, now int64, stale bool, out *dedup.Checked) {
 	s := p.lock(agent)
 	defer s.mu.Unlock()
@@ -136,7 +136,7 @@ func (p *pending) check(agent string, groups []string, now int64, stale bool, ou
 	}
 }
 
-// each gives every entry to fn, which returns what it is to be.
+// each replaces every entry by the result of fn.
 func (p *pending) each(fn func(agent, group string, served since) since) {
 	for i := range p.shards {
 		s := &p.shards[i]

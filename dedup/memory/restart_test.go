@@ -23,8 +23,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// bench is a directory with a clock, in which stores are opened, killed and
-// opened again.
+// bench is a directory with a clock, in which stores are opened, killed and reopened.
 type bench struct {
 	t   *testing.T
 	dir string
@@ -55,8 +54,7 @@ func (b *bench) close(s *Store) {
 	require.NoError(b.t, s.Close(b.t.Context()))
 }
 
-// kill leaves the files as a process killed with -9 does. The bench continues with a
-// copy of them.
+// kill leaves the files as they are after a kill -9. The bench continues with a copy of them.
 func (b *bench) kill() {
 	b.t.Helper()
 	b.dir = copyDir(b.t, b.dir)
@@ -105,7 +103,7 @@ func (b *bench) verdicts(s *Store, groups ...string) []dedup.Verdict {
 	return c.Verdicts
 }
 
-// files lists what the directory has of days.
+// files lists the days' files in the directory.
 func (b *bench) files() []string {
 	b.t.Helper()
 	entries, err := os.ReadDir(b.dir)
@@ -133,7 +131,7 @@ func TestRestart(t *testing.T) {
 		name   string
 		served bool
 		kill   bool
-		want   []dedup.Verdict // recorded, claimed, released, settled, never given
+		want   []dedup.Verdict // recorded, claimed, released, settled, never shown
 	}{
 		{"served, stopped", true, false, []dedup.Verdict{today, today, unseen, today, unseen}},
 		{"served, killed", true, true, []dedup.Verdict{today, today, unseen, today, unseen}},
@@ -348,8 +346,8 @@ func TestFilterFile(t *testing.T) {
 	}
 }
 
-// TestFilterFileOfTheFirstFormat reads a filter that has one layer of the day's whole
-// rate, and goes on with it.
+// TestFilterFileOfTheFirstFormat reads a filter with a single layer at the day's whole rate, and
+// continues to add to it.
 func TestFilterFileOfTheFirstFormat(t *testing.T) {
 	t.Parallel()
 	day := feed.DayOf(deduptest.Start)
@@ -384,8 +382,8 @@ func TestFilterFileOfTheFirstFormat(t *testing.T) {
 	}
 }
 
-// TestAFilterGrowsWhileItIsAdded adds members from many goroutines: none is lost, and a
-// layer is made once.
+// TestAFilterGrowsWhileItIsAdded adds members from many goroutines: none is lost, and each layer is
+// created once.
 func TestAFilterGrowsWhileItIsAdded(t *testing.T) {
 	t.Parallel()
 	f := newFilter(1, 100, 0.01)
@@ -426,7 +424,7 @@ func FuzzDecodeFilter(f *testing.F) {
 				l.sift([]probe{hashMember([]byte("x"))}, []int32{0})
 			}
 		}
-		if len(data) > filterHeader { // without the checksum's help
+		if len(data) > filterHeader { // the decoder must also be safe on input with a wrong checksum
 			_, _ = decodeLayers(data[filterHeader:])
 		}
 	})
@@ -514,8 +512,8 @@ func TestStaleIsBounded(t *testing.T) {
 	})
 }
 
-// TestConcurrency lets everything happen at once over several midnights, then
-// looks whether a kill and a stop both remember all of it.
+// TestConcurrency runs all operations concurrently over several midnights, then checks that nothing
+// is lost by a kill or a stop.
 func TestConcurrency(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// restore brings the window and the pending sets back from the directory,
-// folds past days that were left unfolded, and opens today's journal.
+// restore loads the window and the pending sets from the directory, folds past days that were not
+// folded yet, and opens today's journal.
 func (s *Store) restore() error {
 	if err := sweepFiles(s.dir); err != nil {
 		return err
@@ -33,13 +33,13 @@ func (s *Store) restore() error {
 		return err
 	}
 	s.fold(now, false)
-	s.saveClock() // before anything is set aside: the next start must know why
+	s.saveClock() // before anything is set aside: the next start must know the reason
 	return s.retire(present)
 }
 
-// replay adds a day's journal to its filter and to the pending sets. It reads
-// the journal twice, the first time for the releases: a filter cannot forget,
-// so each release takes back one delivery before that is added.
+// replay adds a day's journal to its filter and to the pending sets. It reads the journal twice,
+// first for the releases: an entry cannot be removed from a filter, so each release cancels one
+// delivery before that is added.
 func (s *Store) replay(path string, f *filter) error {
 	released := map[dedup.Impression]int{}
 	err := journal.Recover(path, func(e journal.Entry) error {
@@ -75,8 +75,8 @@ func (s *Store) replay(path string, f *filter) error {
 	}, s.log)
 }
 
-// replayPending enters or removes what was offered, by the journal of a day; what was
-// offered too long ago is left out.
+// replayPending adds or removes offered groups, as recorded in the journal of day. It skips groups
+// that were offered too long ago.
 func (s *Store) replayPending(e journal.Entry, day feed.Day, now int64) {
 	sh := s.pending.lock(e.Agent)
 	defer sh.mu.Unlock()

@@ -14,13 +14,13 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// foldAfter is how long at least a day that has ended keeps its journal: until what was
-// handed out on it has been recorded or given back.
+// foldAfter is the minimum time that a day keeps its journal after it has ended: until all groups
+// handed out on it have been recorded or released.
 const foldAfter = 10 * time.Minute
 
-// rollOver makes day the present one: a new filter and a new journal. The day
-// that ended keeps its journal until it is folded. On an error the old day
-// stays. rolling is held.
+// rollOver makes day the current one, with a new filter and a new journal. The previous day keeps
+// its journal until it is folded. After an error the previous day stays current. rolling must be
+// held.
 func (s *Store) rollOver(day feed.Day, now time.Time) error {
 	var next *journal.Journal
 	if s.dir != "" {
@@ -33,7 +33,7 @@ func (s *Store) rollOver(day feed.Day, now time.Time) error {
 	if s.closed {
 		s.gate.Unlock()
 		if next != nil {
-			_ = next.Close() // enter says why; the next start deletes the file
+			_ = next.Close() // enter returns the error; the next start deletes the file
 		}
 		return nil
 	}
@@ -54,9 +54,8 @@ func (s *Store) rollOver(day feed.Day, now time.Time) error {
 	return nil
 }
 
-// setToday makes day the one that is written to, with its own filter if the
-// window has it already, else with a new one. Days before the window at present
-// leave it.
+// setToday makes day the one that is written to, with its filter from the window if there is one,
+// otherwise with a new filter. Days that are outside the window at present are removed from it.
 func (s *Store) setToday(day, present feed.Day) {
 	s.today, s.current = day, nil
 	var window []*filter
@@ -77,9 +76,9 @@ func (s *Store) setToday(day, present feed.Day) {
 	s.window.Store(&window)
 }
 
-// fold stores the filters of days that have ended and deletes their journals: of all days, or
-// of those of which nothing is pending that only their journals have. A day that cannot be
-// stored keeps its journal and is tried again. rolling is held.
+// fold stores the filters of days that have ended and deletes their journals: of all days, or only
+// of those whose journal is no longer needed for pending groups. A day that cannot be stored keeps
+// its journal and is retried. rolling must be held.
 func (s *Store) fold(now time.Time, all bool) {
 	keep := foldAfter
 	if !s.cfg.Served {
@@ -100,8 +99,8 @@ func (s *Store) fold(now time.Time, all bool) {
 	})
 }
 
-// foldDay folds one day: the filter is on the disk, with what is still pending of the day
-// where delivering is the impression, before the journal goes.
+// foldDay folds one day. The filter must be on disk before the journal is removed; if a delivery is
+// an impression, it includes the day's pending groups.
 func (s *Store) foldDay(f *filter) error {
 	s.keepPending(f, func(served since) bool { return served.day == f.day })
 	if err := s.store(f); err != nil {
@@ -113,8 +112,7 @@ func (s *Store) foldDay(f *filter) error {
 	return journal.SyncDir(s.dir)
 }
 
-// store saves a day's filter, unless there is nothing in it: a day on which
-// nothing happened leaves no file.
+// store saves a day's filter unless it is empty, so that a day without impressions leaves no file.
 func (s *Store) store(f *filter) error {
 	if f.empty() {
 		return nil
@@ -122,7 +120,7 @@ func (s *Store) store(f *filter) error {
 	return f.save(s.filterPath(f.day))
 }
 
-// keepPending puts what is pending and belongs to a filter into it, where delivering is the
+// keepPending adds the pending groups that belong to a filter to it, if a delivery is an
 // impression.
 func (s *Store) keepPending(f *filter, belongs func(since) bool) {
 	if !s.cfg.Served {
@@ -142,11 +140,10 @@ func (s *Store) sayUnfolded(day feed.Day, err error) {
 		"day", day.String(), "dir", s.dir, "error", err)
 }
 
-// Close ends the store and releases the directory. Where delivering is the impression it
-// folds the journals into filters first, for which it waits as long as ctx allows. What
-// cannot be folded is no error, only logged: it is in the journals, which the
-// next start reads. An error says that a journal did not reach the disk.
-// Closing twice is harmless.
+// Close stops the store and releases the directory. If a delivery is an impression, it first folds
+// the journals into filters, waiting as long as ctx allows. A failed fold is not an error and is
+// only logged: the next start reads the journals. An error means that a journal did not reach the
+// disk. Closing twice is harmless.
 func (s *Store) Close(ctx context.Context) error {
 	s.gate.Lock()
 	closed := s.closed
@@ -160,7 +157,7 @@ func (s *Store) Close(ctx context.Context) error {
 	case <-s.watched:
 	case <-ctx.Done():
 		s.sayUnfolded(s.today, ctx.Err())
-		// The lock stays with what is still running.
+		// The lock is released only when the background goroutine has ended.
 		go func() {
 			<-s.watched
 			_ = s.lock.Close()
@@ -171,7 +168,7 @@ func (s *Store) Close(ctx context.Context) error {
 	defer s.rolling.Unlock()
 	now := s.clock()
 	if !s.jumped(now) {
-		s.seen.Store(now.UnixMilli()) // else the next start has to notice
+		s.seen.Store(now.UnixMilli()) // otherwise the next start must detect the jump
 	}
 	s.saveClock()
 	err := s.journal.Close()

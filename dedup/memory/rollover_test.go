@@ -60,8 +60,8 @@ func TestFilesLeaveWithTheWindow(t *testing.T) {
 	})
 }
 
-// TestACrashInAFoldLosesNothing starts from each state of the directory that a fold at the
-// end of a day, and at a stop, goes through.
+// TestACrashInAFoldLosesNothing starts from each intermediate state of the directory during a fold,
+// at the end of a day and at a stop.
 func TestACrashInAFoldLosesNothing(t *testing.T) {
 	t.Parallel()
 	for _, served := range []bool{true, false} {
@@ -86,7 +86,7 @@ func TestACrashInAFoldLosesNothing(t *testing.T) {
 						b.now = b.now.Add(foldAfter)
 						if !served {
 							b.now = b.now.Add(b.cfg.PendingTTL)
-							lasts = lasts[:2] // what was only offered may come again by now
+							lasts = lasts[:2] // items that were only offered may be shown again by now
 						}
 						s.look()
 						require.Equal(t, []string{"20260306.filter", "20260307.journal"}, b.files())
@@ -101,7 +101,7 @@ func TestACrashInAFoldLosesNothing(t *testing.T) {
 					for step, dir := range copies {
 						crashed := *b
 						crashed.dir = dir
-						for range 2 { // recovering is itself safe to repeat
+						for range 2 { // recovery must be repeatable
 							s := crashed.open()
 							got := crashed.verdicts(s, lasts...)
 							require.NotContains(t, got, unseen, "after %q", step)
@@ -116,8 +116,8 @@ func TestACrashInAFoldLosesNothing(t *testing.T) {
 	}
 }
 
-// TestCallsBeforeADayIsFolded makes every kind of call after midnight, and looks what a
-// crash leaves of it before and after the day before is folded.
+// TestCallsBeforeADayIsFolded makes every kind of call after midnight, and checks the state after a
+// crash before and after the previous day is folded.
 func TestCallsBeforeADayIsFolded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

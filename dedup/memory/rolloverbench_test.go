@@ -12,9 +12,9 @@ import (
 	"github.com/freshet/freshet/dedup/deduptest"
 )
 
-// BenchmarkRollOver begins a day with two million pending while claims go on,
-// and tells the longest that one of them took, beside the longest of idleClaims
-// while nothing else happens: that is the machine.
+// BenchmarkRollOver begins a day with two million pending groups while claims continue. It reports
+// the longest claim and, as a baseline of the machine, the longest of idleClaims claims while
+// nothing else happens.
 func BenchmarkRollOver(b *testing.B) {
 	const agents, each = 100_000, 20
 	now := deduptest.Start
@@ -47,8 +47,8 @@ func BenchmarkRollOver(b *testing.B) {
 // idleClaims is the number of claims that each claimer makes in about a second.
 const idleClaims = 5000
 
-// claimDuring claims for single readers until work is done and each of them has made
-// some claims, and returns the longest time a claim took.
+// claimDuring makes claims for new agents until work is done and each claimer has made at least the
+// given number of claims. It returns the duration of the longest claim.
 func claimDuring(b *testing.B, s *Store, now time.Time, claims int, work func()) time.Duration {
 	var longest atomic.Int64
 	var wg sync.WaitGroup
@@ -72,7 +72,7 @@ func claimDuring(b *testing.B, s *Store, now time.Time, claims int, work func())
 					}
 				default:
 				}
-				time.Sleep(100 * time.Microsecond) // the pace of readers, not a wait for something
+				time.Sleep(100 * time.Microsecond) // the pace of readers, not a wait for a condition
 			}
 		})
 	}

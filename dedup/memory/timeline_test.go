@@ -16,18 +16,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// timeline is a bench in a bubble, whose clock runs with the bubble's and jumps; it
-// knows what was shown.
+// timeline is a bench in a synctest bubble. Its clock advances with the bubble's and can jump; it
+// records the groups that were shown.
 type timeline struct {
 	*bench
 	s     *Store
-	skew  atomic.Int64 // of the clock, from the bubble's
+	skew  atomic.Int64 // of the clock, relative to the bubble's
 	shown []string
 	log   bytes.Buffer
 }
 
-// newTimeline is a store that has run for a week, with an impression a day and
-// one more that is only claimed yet.
+// newTimeline returns a store that has run for a week, with one impression a day and one more group
+// that is only claimed.
 func newTimeline(t *testing.T) *timeline {
 	l := &timeline{bench: newBench(t, true)}
 	l.jump(l.now.AddDate(0, 0, -6))
@@ -59,14 +59,14 @@ func (l *timeline) jump(to time.Time) {
 	l.skew.Store(int64(time.Until(to)))
 }
 
-// kill goes on in a copy of the directory, in which the store does not look any more.
+// kill continues in a copy of the directory and stops the old store.
 func (l *timeline) kill() {
 	l.t.Helper()
 	l.bench.kill()
 	l.close(l.s)
 }
 
-// show hands out and records something new.
+// show claims and records a new group.
 func (l *timeline) show() {
 	l.t.Helper()
 	group := fmt.Sprintf("shown_%d", len(l.shown))
@@ -77,9 +77,9 @@ func (l *timeline) show() {
 	l.shown = append(l.shown, group)
 }
 
-// run lets the clock run, and the store look at it each minute.
+// run lets time pass; the store checks the clock every minute.
 func (l *timeline) run(d time.Duration) {
-	l.jump(l.now) // for the race detector: all that the test has done comes before the looks
+	l.jump(l.now) // for the race detector: everything the test has done happens before the store's checks
 	time.Sleep(d)
 	synctest.Wait()
 	l.now = l.now.Add(d)
@@ -103,7 +103,7 @@ func (l *timeline) remembers(when string, shown ...string) {
 	}
 }
 
-// aside lists the files from before the window.
+// aside lists the files that are older than the window.
 func (l *timeline) aside() (names []string) {
 	for _, name := range l.files() {
 		if f, ok := parseName(name); ok && l.s.left(f.day, feed.DayOf(l.now)) {

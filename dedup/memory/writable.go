@@ -11,7 +11,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// append journals entries; without a directory there is nothing to do.
+// append writes entries to the journal; without a directory it does nothing.
 func (s *Store) append(entries ...journal.Entry) error {
 	says := func(e journal.Entry) bool { return len(e.Groups) > 0 }
 	if s.journal == nil || !slices.ContainsFunc(entries, says) {
@@ -27,9 +27,9 @@ func (s *Store) append(entries ...journal.Entry) error {
 	return nil
 }
 
-// Writable reports whether the journal can be written. It costs nothing until a
-// write has failed; then each call tries, so that a server that gets no requests
-// any more notices when the disk has room again.
+// Writable reports whether the journal can be written. It does no I/O until a write has failed;
+// from then on each call tries to write, so that a server without requests notices when the disk
+// has space again.
 func (s *Store) Writable(ctx context.Context) error {
 	if !s.failing.Load() {
 		return nil
@@ -50,8 +50,8 @@ func (s *Store) Writable(ctx context.Context) error {
 	return nil
 }
 
-// observe publishes the state of the window and warns, once a day, when the
-// day has more impressions than its filter's first layer was sized for.
+// observe publishes the state of the window and logs a warning, once a day, if the day has more
+// impressions than its filter's first layer was sized for.
 func (s *Store) observe() {
 	today := feed.DayOf(time.UnixMilli(s.seen.Load()))
 	states := make([]dedup.FilterState, s.cfg.WindowDays)
@@ -60,7 +60,7 @@ func (s *Store) observe() {
 		if ago >= len(states) {
 			continue
 		}
-		if ago > 0 || f == s.current { // days of the future are checked, but are not today
+		if ago > 0 || f == s.current { // days in the future are checked, but are not today
 			states[ago] = dedup.FilterState{Fill: f.fill(), FalsePositives: f.falsePositives(), Bytes: float64(f.bytes())}
 		}
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/freshet/freshet/dedup/journal"
 )
 
-// TestWritable: a claim that cannot be written makes the store say so until one
-// could be again, whoever asks.
+// TestWritable checks that after a claim that could not be written, Writable returns an error until
+// a write would succeed again. Reads do not change that.
 func TestWritable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestWritable(t *testing.T) {
 		require.NoError(t, s.Writable(t.Context()))
 		b.claim(s, "a")
 
-		// So does a day that cannot begin.
+		// The same holds for a day that cannot begin.
 		b.now = b.now.AddDate(0, 0, 1)
 		blocked := filepath.Join(b.dir, "20260307.journal")
 		require.NoError(t, os.Mkdir(blocked, 0o700))
@@ -52,8 +52,8 @@ func TestWritable(t *testing.T) {
 	})
 }
 
-// TestAStopThatCannotFoldLosesNothing: what is in the journal need not be in a
-// filter, so it is told, but no error.
+// TestAStopThatCannotFoldLosesNothing: the journal still has everything, so a failed fold is logged
+// and is no error.
 func TestAStopThatCannotFoldLosesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestAStopOutOfTimeLosesNothing(t *testing.T) {
 		b.claim(s, "claimed")
 		synctest.Wait()
 		watched := s.watched
-		s.watched = make(chan struct{}) // a fold that takes long
+		s.watched = make(chan struct{}) // simulates a slow fold
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		begin := time.Now()

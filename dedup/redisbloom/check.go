@@ -14,20 +14,20 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-// clockSkew is how far apart the clocks of servers may be at midnight. The
-// doctor and the readiness probe warn long before.
+// clockSkew is the maximum difference between the clocks of servers that midnight handling
+// tolerates. The doctor and the readiness probe warn long before.
 const clockSkew = 5 * time.Minute
 
-// mostStale bounds how many stale groups one check hands back.
+// mostStale bounds the number of stale groups that one check returns.
 const mostStale = 1000
 
-// lookSource reads the pending set and changes nothing.
+// lookSource is the script that reads the pending set. It changes nothing.
 //
 //	KEYS[1]  the agent's pending set
 //	ARGV[1]  newest score that no longer counts, ms
 //	ARGV[2]  scores below it are stale, ms
-//	ARGV[3]  most stale groups to list; 0: none
-//	ARGV[4…] the groups asked for
+//	ARGV[3]  maximum number of stale groups to list; 0 for none
+//	ARGV[4…] the groups to check
 //	reply    {server time in ms, one 0 or 1 per group (or none for all 0), stale group…}
 const lookSource = `
 local t = redis.call('TIME')
@@ -52,25 +52,24 @@ return reply
 
 var lookHash = redis.NewScript(lookSource).Hash()
 
-// question is one check on its way through a pipeline.
+// question is one check in a pipeline.
 type question struct {
 	agent   string
 	groups  []string
 	members []string
-	filters bool       // only the filters are asked, not the pending set
-	days    []feed.Day // of the window, today first, and maybe tomorrow after them
+	filters bool       // only the filters are checked, not the pending set
+	days    []feed.Day // of the window, today first, and possibly tomorrow at the end
 	now     time.Time
-	shards  []int // the count each day is asked with
+	shards  []int // the assumed shard count of each day
 }
 
-// Check implements [dedup.Checker] with one pipeline: the pending script, a
-// BF.MEXISTS per day and, where a day's shard count is not known yet, a GET of
-// it. Only a count that differs from the configured one, or a server that has
-// lost the script, costs a second round trip.
+// Check implements [dedup.Checker] with one pipeline: the pending script, a BF.MEXISTS per day and,
+// for days with an unknown shard count, a GET of it. A second round trip is needed only if a count
+// differs from the configured one or the server has lost the script.
 //
-// The script goes first: what leaves the pending set after it was read had
-// been confirmed a grace period before, so the page script sees by
-// [dedup.Checked.At] whether the filters were read too long ago.
+// The script goes first. Groups that leave the pending set after it was read had been confirmed a
+// grace period earlier, so the page script can detect by [dedup.Checked.At] that the filters were
+// read too long ago.
 func (s *Store) Check(ctx context.Context, agent string, groups []string, now time.Time) (dedup.Checked, error) {
 	if len(groups) == 0 {
 		return dedup.Checked{}, nil
@@ -86,8 +85,8 @@ func (s *Store) Check(ctx context.Context, agent string, groups []string, now ti
 	return out, nil
 }
 
-// Recorded reports for each group whether a filter of the window has it, pending or
-// not, as [Store.Check] asks the filters.
+// Recorded reports for each group whether a filter of the window contains it, whether it is pending
+// or not. It reads the filters as [Store.Check] does.
 func (s *Store) Recorded(ctx context.Context, agent string, groups []string, now time.Time) ([]bool, error) {
 	if len(groups) == 0 {
 		return nil, nil
@@ -105,9 +104,9 @@ func (s *Store) Recorded(ctx context.Context, agent string, groups []string, now
 	return recorded, nil
 }
 
-// notAsked gives an error of a question the sentinel a caller looks for. A key of somebody
-// else's in the place of a filter or of the pending set is no answer, either; the log names
-// it, once a minute at most.
+// notAsked wraps the error of a check in the sentinel that callers test for. A key of another
+// application in place of a filter or the pending set also counts as unavailable; it is logged at
+// most once a minute.
 func (s *Store) notAsked(ctx context.Context, step, agent string, now time.Time, err error) error {
 	if !rediskeys.Foreign(err) {
 		return contractError(step, err)
@@ -124,9 +123,9 @@ func (s *Store) question(agent string, groups []string, now time.Time) *question
 	return &question{agent: agent, groups: groups, members: members(agent, groups), days: s.daysAsked(now), now: now}
 }
 
-// daysAsked is the window and, shortly before midnight, tomorrow: a server whose
-// clock is ahead writes to its filter already. What a server writes whose clock
-// is behind goes to yesterday, which every window has.
+// daysAsked returns the days of the window and, shortly before midnight, tomorrow: a server whose
+// clock is ahead already writes to its filter. A server whose clock is behind writes to yesterday,
+// which every window includes.
 func (s *Store) daysAsked(now time.Time) []feed.Day {
 	days := feed.Window(now, s.cfg.WindowDays)
 	if tomorrow := feed.DayOf(now.Add(clockSkew)); tomorrow > days[0] {
@@ -135,7 +134,7 @@ func (s *Store) daysAsked(now time.Time) []feed.Day {
 	return days
 }
 
-// members writes agent:group for each group, all into one buffer.
+// members returns agent:group for each group, all in one buffer.
 func members(agent string, groups []string) []string {
 	size := len(groups) * (len(agent) + 1)
 	for _, g := range groups {
@@ -193,8 +192,8 @@ func (s *Store) ask(ctx context.Context, q *question, whole bool) (dedup.Checked
 	return out, err
 }
 
-// look builds the script call. Groups and members go in by pointer, which the
-// client writes as the string, because a string in an any is an allocation.
+// look builds the script call. Groups and members are passed by pointer, which the client writes as
+// the string, because converting a string to an any allocates.
 func (s *Store) look(ctx context.Context, free *[]any, q *question, whole bool) *redis.Cmd {
 	start, list := len(*free), 0
 	if s.cfg.Served {
@@ -219,8 +218,8 @@ func exists(ctx context.Context, free *[]any, key string, members []string) *red
 	return cmd
 }
 
-// appendPointers completes the arguments that begin at start and returns them,
-// capped so that the next command's cannot be appended into them.
+// appendPointers completes the arguments that begin at start and returns them, with a capacity
+// limit so that the next command's arguments cannot be appended to them.
 func appendPointers(free *[]any, start int, list []string) []any {
 	for i := range list {
 		*free = append(*free, &list[i])
@@ -228,8 +227,7 @@ func appendPointers(free *[]any, start int, list []string) []any {
 	return (*free)[start:len(*free):len(*free)]
 }
 
-// guessShards fills in the shard counts to ask with, and asks for those that
-// are not known.
+// guessShards sets the shard counts to assume, and queues a GET for those that are not known.
 func (s *Store) guessShards(ctx context.Context, pipe redis.Pipeliner, q *question) []*redis.StringCmd {
 	q.shards = make([]int, len(q.days))
 	var metas []*redis.StringCmd
@@ -246,8 +244,8 @@ func (s *Store) guessShards(ctx context.Context, pipe redis.Pipeliner, q *questi
 	return metas
 }
 
-// correctShards asks again, together, the days whose shard count turned out to
-// be another one.
+// correctShards repeats the check, in one pipeline, for the days whose shard count turned out to
+// differ.
 func (s *Store) correctShards(ctx context.Context, q *question, metas []*redis.StringCmd, hits []*redis.BoolSliceCmd) error {
 	var again redis.Pipeliner
 	for i, meta := range metas {

@@ -17,7 +17,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// trips counts what goes to the server, greetings of new connections aside.
+// trips counts round trips to the server, except the handshakes of new connections.
 type trips struct{ n atomic.Int64 }
 
 func (h *trips) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -52,12 +52,12 @@ func TestRoundTrips(t *testing.T) {
 	s, client := open(t, nil)
 	var h trips
 	client.AddHook(&h)
-	// The server may not have the script yet; the first check brings it there.
+	// The server may not have the script yet; the first check loads it.
 	verdicts(t, s, noon, "u_0", "a")
 
 	groups := groupNames(0, 500)
 	assert.EqualValues(t, 1, h.during(func() { verdicts(t, s, noon, "u_1", groups...) }), "check, shard counts unknown")
-	record(t, s, noon, given("u_1", groups[:20]...)) // also looks at the filter's fill, not again soon
+	record(t, s, noon, given("u_1", groups[:20]...)) // also checks the filter's fill, which is not repeated soon
 	assert.EqualValues(t, 1, h.during(func() { verdicts(t, s, noon, "u_1", groups...) }), "check, shard counts known")
 
 	var batch []dedup.Impression
@@ -68,10 +68,10 @@ func TestRoundTrips(t *testing.T) {
 	assert.EqualValues(t, 1, h.during(func() { require.NoError(t, s.Settle(t.Context(), batch)) }), "settle over 50 agents")
 }
 
-// Not parallel: it changes the hash that every store of the process asks for.
+// Not parallel: it changes the script hash, which all stores of the process share.
 func TestCheckBringsTheScriptToTheServer(t *testing.T) {
 	s, client := open(t, nil)
-	// As after a restart: no server knows this hash.
+	// As after a restart, the server does not know this hash.
 	known := lookHash
 	lookHash = "0000000000000000000000000000000000000000"
 	t.Cleanup(func() { lookHash = known })

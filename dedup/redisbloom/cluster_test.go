@@ -14,8 +14,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// On a cluster the suite runs with a day spread over 16 filters, except where
-// a test wants a number of its own.
+// On a cluster the suite runs with a day spread over 16 filters, except where a test sets its own
+// number.
 func TestConformanceOnCluster(t *testing.T) {
 	t.Parallel()
 	deduptest.Run(t, func(t *testing.T, cfg dedup.Config) deduptest.Store {
@@ -40,7 +40,7 @@ func TestConformanceWaitingForReplicas(t *testing.T) {
 	})
 }
 
-// TestTooFewReplicas asks for more replicas than there are.
+// TestTooFewReplicas requires more replicas than exist.
 func TestTooFewReplicas(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.RedisCluster(t)
@@ -55,8 +55,7 @@ func TestTooFewReplicas(t *testing.T) {
 	assert.Equal(t, batch, unconfirmed, "they stay pending")
 }
 
-// A key of another type in the way of a filter refuses what is written to it, as it does
-// without replicas.
+// A key of another type in a filter's place refuses writes just as it does without replicas.
 func TestRefusedWriteWaitingForReplicas(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.RedisCluster(t)
@@ -80,7 +79,7 @@ func TestConformanceThroughSentinel(t *testing.T) {
 	})
 }
 
-// TestShardsLieOnAllMasters: shards exist to spread filters over a cluster.
+// TestShardsLieOnAllMasters checks that shards spread the filters over the masters of a cluster.
 func TestShardsLieOnAllMasters(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.RedisCluster(t)

@@ -16,8 +16,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
 
-// cutCall is a method that is cut off from Redis once, after three groups have
-// been claimed.
+// cutCall is a method call during which the connection to Redis is cut once, after three groups
+// have been claimed.
 type cutCall struct {
 	name string
 	make func(ctx context.Context, s *Store, agent string) (any, error)
@@ -36,8 +36,7 @@ var cutCalls = []cutCall{
 	}},
 }
 
-// recordAll does what the recorder does: what is not confirmed is recorded
-// again.
+// recordAll retries unconfirmed impressions, as the recorder does.
 func recordAll(ctx context.Context, s *Store, batch []dedup.Impression) (any, error) {
 	for {
 		left, err := s.Record(ctx, batch, noon)
@@ -51,9 +50,9 @@ func recordAll(ctx context.Context, s *Store, batch []dedup.Impression) (any, er
 	}
 }
 
-// TestCutOnce cuts the connection at each command of each method once, before
-// Redis has the command, after it, and within the reply. The answer, and what
-// is pending and in the filters afterwards, are the same as without a fault.
+// TestCutOnce cuts the connection once at each command of each method: before Redis receives the
+// command, after it, and within the reply. The answer, the pending set and the filters must be the
+// same as without a fault.
 func TestCutOnce(t *testing.T) {
 	t.Parallel()
 	t.Run("one server", func(t *testing.T) {
@@ -85,14 +84,14 @@ func cutOnce(t *testing.T, p *faultproxy.Proxy, direct, client redis.UniversalCl
 			for _, z := range direct.ZRangeWithScores(ctx, calm.keys.Pending(agent), 0, -1).Val() {
 				pending = append(pending, fmt.Sprint(z.Member, " ", z.Score))
 			}
-			require.NoError(t, calm.Settle(ctx, given(agent, groupNames(0, 6)...))) // so that filters show
+			require.NoError(t, calm.Settle(ctx, given(agent, groupNames(0, 6)...))) // otherwise pending would hide the filters
 			out, err := calm.Check(ctx, agent, groupNames(0, 6), noon)
 			require.NoError(t, err)
 			return got, pending, out.Verdicts
 		}
 		agent := fmt.Sprint("u_", i)
 		want, pending, verdicts := run(t, calm, agent+"_calm", func() {})
-		// The shards' counts and scripts are known to the store before.
+		// The store learns the shard counts and loads the scripts beforehand.
 		run(t, s, agent+"_warm", func() {})
 		list := p.Record(func() { run(t, s, agent+"_list", func() {}) })
 		for nth, cmd := range list {
@@ -103,7 +102,7 @@ func cutOnce(t *testing.T, p *faultproxy.Proxy, direct, client redis.UniversalCl
 						fault = p.Arm(faultproxy.Fault{Kind: kind, Nth: nthNamed(list, nth), Match: func(c faultproxy.Command) bool { return c.Name() == cmd.Name() }})
 					})
 					p.Disarm(fault)
-					if cmd.Name() != "bf.info" { // asked now and then
+					if cmd.Name() != "bf.info" { // sent only occasionally
 						assert.True(t, fault.Fired())
 					}
 					assert.Equal(t, want, got)
@@ -115,7 +114,7 @@ func cutOnce(t *testing.T, p *faultproxy.Proxy, direct, client redis.UniversalCl
 	}
 }
 
-// nthNamed is which of the commands of its name a command is, from 1.
+// nthNamed returns the position of command i among the commands of the same name, starting at 1.
 func nthNamed(list []faultproxy.Command, i int) (n int) {
 	for _, c := range list[:i+1] {
 		if c.Name() == list[i].Name() {

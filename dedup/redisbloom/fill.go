@@ -16,7 +16,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// infoEvery is the least time between two looks at the filters.
+// infoEvery is the minimum time between two inspections of the filters.
 const infoEvery = 10 * time.Second
 
 var vanishedTotal = promauto.NewCounter(prometheus.CounterOpts{
@@ -24,14 +24,14 @@ var vanishedTotal = promauto.NewCounter(prometheus.CounterOpts{
 	Help: "Filters of the window that were there and are gone: evicted, deleted, or lost with the server's data.",
 })
 
-// filterStates keeps which filters of the window this process has seen, to report one that
-// is gone, because to a check it looks like a filter without impressions; and what their
-// metrics are made of.
+// filterStates stores the filters of the window that this process has seen, with the data for their
+// metrics. It reports a filter that has vanished, because to a check it looks like a filter without
+// impressions.
 type filterStates struct {
 	mu     sync.Mutex
 	looked time.Time
-	known  map[string]*filterState // by key, those that are there
-	warned feed.Day                // the last day that has outgrown its capacity
+	known  map[string]*filterState // existing filters by key
+	warned feed.Day                // the last day that exceeded its capacity
 }
 
 type filterState struct {
@@ -39,9 +39,9 @@ type filterState struct {
 	dedup.FilterState
 }
 
-// observe looks at the filters of the window in one pipeline, at most every ten seconds of
-// the caller's clock. It runs on the recorder's goroutines, not on a request's; a failure
-// only delays it.
+// observe reads the state of the window's filters in one pipeline, at most every ten seconds of the
+// caller's clock. It runs on the recorder's goroutines, not on a request's; a failure only delays
+// it.
 func (s *Store) observe(ctx context.Context, now time.Time) {
 	if !s.fill.due(now) {
 		return
@@ -49,7 +49,7 @@ func (s *Store) observe(ctx context.Context, now time.Time) {
 	window := feed.Window(now, s.cfg.WindowDays)
 	pipe := s.client.Pipeline()
 	days, infos := map[string]feed.Day{}, map[string]*redis.BFInfoCmd{}
-	for _, day := range window { // of those whose number of shards is known
+	for _, day := range window { // only those with a known number of shards
 		shards, _ := s.shards.get(day, now)
 		for shard := range shards {
 			key := s.keys.Filter(day, shard, shards)
@@ -77,8 +77,8 @@ func (s *Store) observe(ctx context.Context, now time.Time) {
 	}
 }
 
-// state reads a filter's BF.INFO. The capacity there is that of all layers,
-// each of them twice the one before; the first is the capacity that the filter was sized for.
+// state converts a filter's BF.INFO. The capacity there is the sum over all layers, each twice the
+// size of the previous one; the first layer has the capacity that the filter was sized for.
 func (s *Store) state(v redis.BFInfo) dedup.FilterState {
 	capacity := float64(v.Capacity) / (math.Exp2(float64(max(v.Filters, 1))) - 1)
 	first := dedup.SizeFilter(max(int(capacity), 1), s.rate/2) // as [dedup.Config.RedisFilter]
@@ -89,7 +89,7 @@ func (s *Store) state(v redis.BFInfo) dedup.FilterState {
 	}
 }
 
-// due reports whether the filters have to be looked at, and notes that they are.
+// due reports whether the filters are due for inspection, and if so records the time.
 func (f *filterStates) due(now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -100,7 +100,7 @@ func (f *filterStates) due(now time.Time) bool {
 	return true
 }
 
-// there notes that a filter is there, and its state, where that was looked at.
+// there records that a filter exists, and its state unless that is nil.
 func (f *filterStates) there(key string, day feed.Day, is *dedup.FilterState) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -129,8 +129,8 @@ func (s *Store) gone(ctx context.Context, key string) {
 	}
 }
 
-// window sums the filters up by day, in the order of the days, and forgets
-// those that have left the window.
+// window sums the filters by day, in the order of the days, and drops those that have left the
+// window.
 func (f *filterStates) window(days []feed.Day) []dedup.FilterState {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -147,7 +147,7 @@ func (f *filterStates) window(days []feed.Day) []dedup.FilterState {
 	return out
 }
 
-// outgrown reports that the day has passed its capacity, once a day.
+// outgrown reports whether the day has exceeded its capacity; it returns true once a day.
 func (f *filterStates) outgrown(day feed.Day, fill float64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

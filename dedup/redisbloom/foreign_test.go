@@ -15,8 +15,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestAKeyOfSomebodyElse in the place of a pending set: no verdict, and one line of the log
-// a minute names it. What was pending there is settled.
+// TestAKeyOfSomebodyElse has a foreign key in the place of a pending set: checks fail, and one log
+// line a minute names the key. Impressions pending there can be settled.
 func TestAKeyOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)

@@ -9,12 +9,11 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-// leaveScript makes or renews a server's note. Which notes stand follows from
-// Redis's clock alone.
+// leaveScript creates or renews a server's note. Notes expire by Redis's clock alone.
 //
 //	KEYS[1]  the notes
 //	ARGV[1]  the server
-//	ARGV[2]  how long the note stands, ms
+//	ARGV[2]  lifetime of the note, ms
 var leaveScript = redis.NewScript(`
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
@@ -24,7 +23,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
 `)
 
-// anyScript counts the notes that stand.
+// anyScript counts the notes that have not expired.
 //
 //	KEYS[1]  the notes
 var anyScript = redis.NewScript(`
@@ -40,7 +39,7 @@ type Notes struct {
 
 var _ dedup.Notes = (*Notes)(nil)
 
-// NewNotes makes notes kept behind client; keyPrefix goes before their key.
+// NewNotes returns notes stored through client; keyPrefix is prepended to their key.
 func NewNotes(client redis.Cmdable, keyPrefix string) *Notes {
 	return &Notes{client: client, key: rediskeys.For(client, keyPrefix).Notes()}
 }

@@ -41,7 +41,7 @@ func TestNotes(t *testing.T) {
 			assert.Positive(t, ttl)
 			assert.LessOrEqual(t, ttl, dedup.NoteTTL)
 
-			// As if the other server had not renewed it for a minute.
+			// As if the other server had not renewed its note for a minute.
 			require.NoError(t, client.ZIncrBy(ctx, n.key, -float64(dedup.NoteTTL.Milliseconds()), "b").Err())
 			assert.False(t, stands())
 			require.NoError(t, n.Leave(ctx, "c"))

@@ -18,18 +18,18 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-// writers is how many filters of one batch are written at once, so that their
-// round trips overlap.
+// writers is the number of filters of one batch that are written concurrently, so that their round
+// trips overlap.
 const writers = 8
 
-// part is the portion of a batch that one filter gets.
+// part is the portion of a batch for one filter.
 type part struct {
 	key   string
 	batch []dedup.Impression
 }
 
-// Record implements [dedup.Writer]: one round trip that fixes the day's shard
-// count, then another per filter, several filters at once.
+// Record implements [dedup.Writer]. It needs one round trip to set the day's shard count, then
+// another per filter, several filters concurrently.
 func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.Time) ([]dedup.Impression, error) {
 	if len(batch) == 0 {
 		return nil, nil
@@ -56,7 +56,7 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 			return nil
 		}))
 	}
-	if err := group.Wait(); err != nil { // a panic: it is not known what was written
+	if err := group.Wait(); err != nil { // a panic: it is unknown which parts were written
 		return batch, fmt.Errorf("record: %w", err)
 	}
 	if len(errs) > 0 {
@@ -66,9 +66,8 @@ func (s *Store) Record(ctx context.Context, batch []dedup.Impression, now time.T
 	return nil, nil
 }
 
-// filterTTL is the time until the day of now has left the window by every
-// server's clock, in whole seconds rounded up. It is relative, because now need
-// not be Redis's.
+// filterTTL returns the time until the day of now has left the window by every server's clock, in
+// whole seconds rounded up. It is relative, because now may differ from Redis's clock.
 func (s *Store) filterTTL(now time.Time) time.Duration {
 	end := (feed.DayOf(now) + feed.Day(s.cfg.WindowDays)).Start().Add(clockSkew)
 	return (end.Sub(now) + time.Second - 1).Truncate(time.Second)
@@ -93,8 +92,8 @@ func (s *Store) split(batch []dedup.Impression, day feed.Day, shards int) []part
 	return parts
 }
 
-// write adds a part to its filter with BF.INSERT, which makes one that is not there, new or
-// vanished meanwhile, with its size: BF.MADD would make a tiny one that grows layer on layer.
+// write adds a part to its filter with BF.INSERT, which creates a missing filter (new or vanished)
+// with the right size: BF.MADD would create a tiny one that grows layer by layer.
 func (s *Store) write(ctx context.Context, p part, day feed.Day, shards int, ttl time.Duration) error {
 	members := make([]string, len(p.batch))
 	args := make([]any, 0, 9+len(members))
@@ -117,7 +116,7 @@ func (s *Store) write(ctx context.Context, p part, day feed.Day, shards int, ttl
 	if err == nil && len(added) != len(members) {
 		err = fmt.Errorf("%w: %d values for %d members", errAnswer, len(added), len(members))
 	}
-	if err = cmp.Or(err, expire.Err()); err != nil { // without a TTL it would never expire; writing again sets it
+	if err = cmp.Or(err, expire.Err()); err != nil { // without a TTL the filter would never expire; a retry sets it
 		return fmt.Errorf("add to %s: %w", p.key, err)
 	}
 	if there.Err() == nil && there.Val() == 0 { // new today, or vanished
@@ -127,8 +126,9 @@ func (s *Store) write(ctx context.Context, p part, day feed.Day, shards int, ttl
 	return nil
 }
 
-// together sends commands on one key in one round trip, which counts once the replicas have
-// them. Each command has its own error; the one returned says that they cannot be relied on.
+// together sends commands on one key in one round trip and waits for the required number of
+// replicas. Each command has its own error; the returned error means that none of them can be
+// relied on.
 func (s *Store) together(ctx context.Context, key string, cmds ...redis.Cmder) error {
 	for _, cmd := range cmds {
 		cmd.SetFirstKeyPos(1)
@@ -146,11 +146,11 @@ func (s *Store) together(ctx context.Context, key string, cmds ...redis.Cmder) e
 	return nil
 }
 
-// chunk is the most members a ZREM is given.
+// chunk is the maximum number of members of a ZREM.
 const chunk = 1000
 
-// addresses makes arguments of groups. The client writes a *string as the string; a
-// string would be allocated anew.
+// addresses converts groups to arguments. The client writes a *string as the string; passing a
+// string would allocate.
 func addresses(groups []string) []any {
 	args := make([]any, len(groups))
 	for i := range groups {
@@ -183,7 +183,7 @@ func (s *Store) Settle(ctx context.Context, batch []dedup.Impression) error {
 	if !rediskeys.Foreign(err) {
 		return contractError("settle", err)
 	}
-	for _, cmd := range cmds { // in a set that is somebody else's nothing is pending
+	for _, cmd := range cmds { // another application's key holds no pending groups
 		if err := cmd.Err(); err != nil && !rediskeys.Foreign(err) {
 			return contractError("settle", err)
 		}

@@ -18,8 +18,9 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// requireTTL allows for the seconds the test itself takes. want is until the day
-// leaves the window; a server whose clock is behind still asks for it then.
+// requireTTL checks a key's TTL, allowing for the time the test itself takes. want is the time
+// until the day leaves the window; the key lives clockSkew longer, for servers whose clock is
+// behind.
 func requireTTL(t *testing.T, client redis.UniversalClient, key string, want time.Duration) {
 	t.Helper()
 	want += clockSkew
@@ -139,8 +140,8 @@ func TestRecordNamesWhatIsNotConfirmed(t *testing.T) {
 	}
 }
 
-// filterMetrics reads what a process publishes of the filter of so many days ago, and
-// of all the window's false positives.
+// filterMetrics returns the published metrics of the filter of the given number of days ago, and
+// the false-positive rate of the whole window.
 func filterMetrics(t *testing.T, ago int) (fill, falsePositives, bytes float64) {
 	t.Helper()
 	families, err := prometheus.DefaultGatherer.Gather()
@@ -197,10 +198,10 @@ func TestFillMetrics(t *testing.T) {
 	_, _, bytes = filterMetrics(t, 1)
 	assert.Zero(t, bytes, "nothing was shown on that day")
 
-	// A server that has just been started learns of the past days too.
+	// A server that has just started also learns the state of past days.
 	other := openAt(t, client, prefix, cfg)
 	dedup.PublishFilters(make([]dedup.FilterState, 7), cfg.FalsePositiveRate)
-	verdicts(t, other, now.AddDate(0, 0, 2), "u_1", "a") // a check learns the days' shards
+	verdicts(t, other, now.AddDate(0, 0, 2), "u_1", "a") // a check learns the days' shard counts
 	record(t, other, now.AddDate(0, 0, 2), given("u_1", "b"))
 	fill, _, _ = filterMetrics(t, 2)
 	assert.InDelta(t, 1.2, fill, 0.02)

@@ -15,25 +15,23 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// absentFor is how long a past day is taken to have no shard count once the
-// server had none: nothing is written to past days, but a count that was set
-// just before midnight may not have been seen here.
+// absentFor is how long a missing shard count of a past day is cached. Nothing is written to past
+// days, but a count that was set just before midnight may not be visible yet.
 const absentFor = time.Minute
 
-// shardCounts remembers how many shards a day has, so that a check asks for it
-// only once a day.
+// shardCounts caches the number of shards of each day, so that checks read it only once a day.
 type shardCounts struct {
 	mu   sync.RWMutex
 	days map[feed.Day]shardCount
 }
 
 type shardCount struct {
-	shards      int       // 0: the server had none
-	from, until time.Time // when an absence counts; before and after it is looked up again
+	shards      int       // 0 if the server had none
+	from, until time.Time // validity of an absence; outside it the count is read again
 }
 
-// get returns a day's count; known is false where the server must be asked.
-// The count of a known absence is 0.
+// get returns a day's count; known is false if the server must be queried. The count of a cached
+// absence is 0.
 func (c *shardCounts) get(day feed.Day, now time.Time) (shards int, known bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -41,7 +39,7 @@ func (c *shardCounts) get(day feed.Day, now time.Time) (shards int, known bool) 
 	return n.shards, ok && (n.shards > 0 || !now.Before(n.from) && now.Before(n.until))
 }
 
-// set remembers a day's count and forgets the days before oldest.
+// set stores a day's count and drops the days before oldest.
 func (c *shardCounts) set(day, oldest feed.Day, n shardCount) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,9 +54,8 @@ func (c *shardCounts) set(day, oldest feed.Day, n shardCount) {
 	c.days[day] = n
 }
 
-// learn stores and returns what the server answered for a day's count; 0 where
-// it has none. Today's absence is not remembered, because any server may
-// set a count of its own any moment.
+// learn stores and returns a day's count from the server's reply; 0 if it has none. The absence of
+// today's count is not cached, because any server may set one at any moment.
 func (s *Store) learn(reply *redis.StringCmd, day feed.Day, now time.Time) (int, error) {
 	today := feed.DayOf(now)
 	oldest := min(day, today-feed.Day(s.cfg.WindowDays))
@@ -79,7 +76,7 @@ func (s *Store) learn(reply *redis.StringCmd, day feed.Day, now time.Time) (int,
 	return shards, err
 }
 
-// ParseShards reads the shard count that Redis keeps under key.
+// ParseShards parses the shard count that Redis stores under key.
 func ParseShards(key, text string) (int, error) {
 	shards, err := strconv.Atoi(text)
 	if err != nil || shards < 1 {
@@ -88,17 +85,16 @@ func ParseShards(key, text string) (int, error) {
 	return shards, nil
 }
 
-// fixShards makes sure that today's shard count stands in Redis and returns
-// it. It does so with every batch, so that a count that vanished comes back as
-// it was.
+// fixShards ensures that today's shard count is set in Redis and returns it. It does so with every
+// batch, so that a lost count is restored to its previous value.
 func (s *Store) fixShards(ctx context.Context, now time.Time, ttl time.Duration) (int, error) {
 	day := feed.DayOf(now)
 	want, _ := s.shards.get(day, now)
 	want = cmp.Or(want, s.cfg.Shards)
 	key := s.keys.Shards(day)
 	pipe := s.client.Pipeline()
-	// A refused SET NX answers nil, which is no error here; a real one shows
-	// in the GET too or leaves the key unset.
+	// A refused SET NX returns nil, which is not an error here; a real error also shows in the GET or
+	// leaves the key unset.
 	pipe.SetArgs(ctx, key, want, redis.SetArgs{Mode: "NX", TTL: ttl})
 	get := pipe.Get(ctx, key)
 	if _, err := pipe.Exec(ctx); err != nil && !isReply(err) {
@@ -111,7 +107,7 @@ func (s *Store) fixShards(ctx context.Context, now time.Time, ttl time.Duration)
 	return shards, err
 }
 
-// ShardOf is the shard an agent's impressions go to.
+// ShardOf returns the shard of an agent's impressions.
 func ShardOf(agent string, shards int) int {
 	if shards <= 1 {
 		return 0

@@ -13,8 +13,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestTomorrowIsAskedWithItsOwnShards has a server with another configuration
-// and a clock that is ahead write to tomorrow's filters.
+// TestTomorrowIsAskedWithItsOwnShards lets a server with another shard count and a fast clock write
+// to tomorrow's filters.
 func TestTomorrowIsAskedWithItsOwnShards(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
@@ -30,7 +30,7 @@ func TestTomorrowIsAskedWithItsOwnShards(t *testing.T) {
 	assert.NotContains(t, verdicts(t, behind, before, "u_1", groups...), dedup.SeenDaysAgo(0), "that tomorrow has no count yet is not remembered")
 	record(t, ahead, after, given("u_1", groups...))
 	for _, s := range []*Store{behind, ahead} {
-		for range 2 { // the count is learnt, and known then
+		for range 2 { // the count is unknown the first time and known the second
 			for _, v := range verdicts(t, s, before, "u_1", groups...) {
 				require.Equal(t, dedup.SeenDaysAgo(0), v)
 			}
@@ -40,33 +40,33 @@ func TestTomorrowIsAskedWithItsOwnShards(t *testing.T) {
 		assert.NotContains(t, seen[:20], false)
 		assert.False(t, seen[20])
 	}
-	// The day comes for the other server, too: it writes where the first one did.
+	// When the day begins for the other server, it writes to the same filters as the first one.
 	record(t, behind, after, given("u_1", "late"))
 	assert.Equal(t, []dedup.Verdict{dedup.SeenDaysAgo(0)}, verdicts(t, ahead, after, "u_1", "late"))
 }
 
-// TestTheLastDayIsThereForAClockThatIsBehind asks for the oldest day when it has
-// left the window of the server that wrote it.
+// TestTheLastDayIsThereForAClockThatIsBehind checks the oldest day, which has left the window of
+// the server that wrote it, on a server with a slow clock.
 func TestTheLastDayIsThereForAClockThatIsBehind(t *testing.T) {
 	t.Parallel()
 	s, client := open(t, nil)
 	record(t, s, noon, given("u_1", "a"))
 	key := s.keys.Filter(feed.DayOf(noon), 0, 1)
 	left := feed.DayOf(noon).Start().AddDate(0, 0, s.cfg.WindowDays)
-	// As if all the time until then had passed.
+	// As if that much time had passed.
 	ttl := client.PTTL(t.Context(), key).Val()
 	require.True(t, client.PExpire(t.Context(), key, ttl-left.Sub(noon)).Val())
 	assert.Equal(t, []dedup.Verdict{dedup.SeenDaysAgo(6)}, verdicts(t, s, left.Add(-time.Second), "u_1", "a"))
 	assert.Equal(t, []dedup.Verdict{dedup.Unseen}, verdicts(t, s, left, "u_1", "a"), "each server forgets it by its own clock")
 }
 
-// TestOneRoundTripAtMidnight: tomorrow is asked in the same pipeline.
+// TestOneRoundTripAtMidnight checks that tomorrow's filters are read in the same pipeline.
 func TestOneRoundTripAtMidnight(t *testing.T) {
 	t.Parallel()
 	s, client := open(t, nil)
 	var h trips
 	client.AddHook(&h)
 	midnight := feed.DayOf(noon).Start().AddDate(0, 0, 1)
-	verdicts(t, s, noon, "u_0", "a") // brings the script to the server
+	verdicts(t, s, noon, "u_0", "a") // loads the script
 	assert.EqualValues(t, 1, h.during(func() { verdicts(t, s, midnight.Add(-time.Second), "u_1", "a", "b") }))
 }

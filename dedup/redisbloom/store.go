@@ -1,6 +1,6 @@
-// Package redisbloom keeps impressions in RedisBloom: one Bloom filter a day,
-// or several shards of one, and beside them each agent's pending set. It needs
-// Redis 6.2 or newer with the Bloom filter type.
+// Package redisbloom stores impressions in RedisBloom: one Bloom filter per day, optionally split
+// into shards, and each agent's pending set. It requires Redis 6.2 or newer with the Bloom filter
+// type.
 package redisbloom
 
 import (
@@ -20,16 +20,16 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-// errAnswer is wrapped by errors about an answer that makes no sense: the
-// server could be asked, so they are not [dedup.ErrUnavailable].
+// errAnswer is wrapped by errors for an invalid reply: the server was reachable, so they do not
+// wrap [dedup.ErrUnavailable].
 var errAnswer = errors.New("unexpected answer")
 
-// Config tunes a Store. Zero values mean the defaults.
+// Config configures a Store. Zero values mean the defaults.
 type Config struct {
-	KeyPrefix string       // goes before every key
-	Logger    *slog.Logger // nil: nothing is logged
-	// Replicas must have an impression before it is confirmed; the zero value waits
-	// for none.
+	KeyPrefix string       // prepended to every key
+	Logger    *slog.Logger // nil disables logging
+	// Replicas is the number of replicas that must have an impression before it is confirmed; the zero
+	// value waits for none.
 	Replicas rediskeys.Replicas
 }
 
@@ -41,7 +41,7 @@ type Store struct {
 	rate   float64 // error rate of one filter
 	copies rediskeys.Replicas
 	log    *slog.Logger
-	// foreign is when the log last named a key of another type, in seconds since 1970.
+	// foreign is when the log last reported a key of another type, in seconds since 1970.
 	foreign atomic.Int64
 	shards  shardCounts
 	fill    filterStates
@@ -50,8 +50,8 @@ type Store struct {
 
 var _ dedup.Store = (*Store)(nil)
 
-// New makes a store; it does not talk to the server yet (see [Store.Verify]).
-// The error says which value of cfg is unusable.
+// New returns a store; it does not contact the server yet (see [Store.Verify]). The error names the
+// invalid value of cfg.
 func New(client redis.Cmdable, cfg dedup.Config, tuning Config) (*Store, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -64,8 +64,8 @@ func New(client redis.Cmdable, cfg dedup.Config, tuning Config) (*Store, error) 
 	return s, nil
 }
 
-// Verify asks the server whether it can keep filters. The error says where it does not know
-// them or refuses this client, and wraps [dedup.ErrUnavailable] where it could not be asked.
+// Verify checks that the server supports Bloom filters. The error says whether it lacks them or
+// refuses this client, and wraps [dedup.ErrUnavailable] if it could not be reached.
 func (s *Store) Verify(ctx context.Context) error {
 	err := s.client.BFMExists(ctx, s.keys.FilterProbe(), "probe").Err()
 	switch {
@@ -77,9 +77,9 @@ func (s *Store) Verify(ctx context.Context) error {
 	return fmt.Errorf("verify: Redis refuses this user; correct redis.url and redis.password, or the user's rights: %w", err)
 }
 
-// TakesWrites reports whether the server that has [rediskeys.Keys.FilterProbe] takes writes: a
-// replica, a master that lacks replicas, one that cannot save, or a user without the right
-// answers reads alone. It changes nothing.
+// TakesWrites reports whether the server that holds [rediskeys.Keys.FilterProbe] accepts writes: a
+// replica, a master that lacks replicas or cannot save, or a user without write permission serves
+// only reads. It changes nothing.
 func (s *Store) TakesWrites(ctx context.Context) error {
 	return contractError("write", s.client.Unlink(ctx, s.keys.FilterProbe()).Err())
 }
@@ -94,14 +94,14 @@ func contractError(step string, err error) error {
 	return fmt.Errorf("%s: %w", step, err)
 }
 
-// isReply reports whether the error is an answer to one command, so that the
-// other commands of its pipeline have answers of their own.
+// isReply reports whether the error is the reply to a single command, so that the other commands of
+// its pipeline have their own replies.
 func isReply(err error) bool {
 	var reply redis.Error
 	return errors.As(err, &reply)
 }
 
-// expired is the newest score that no longer counts as pending.
+// expired returns the newest score that no longer counts as pending.
 func (s *Store) expired(now time.Time) int64 {
 	return now.Add(-s.cfg.PendingTTL).UnixMilli() - 1
 }

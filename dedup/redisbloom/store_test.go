@@ -19,7 +19,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// noon is the middle of a day, so that hours added to it stay on it.
+// noon is the middle of a day, so adding a few hours stays within the day.
 var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
 func openAt(t testing.TB, client redis.UniversalClient, prefix string, cfg dedup.Config) *Store {
@@ -70,7 +70,7 @@ func verdicts(t testing.TB, s *Store, now time.Time, agent string, groups ...str
 	return c.Verdicts
 }
 
-// claiming claims as sessions do in Redis.
+// claiming implements Claim as the Redis sessions do.
 type claiming struct{ *Store }
 
 func (s claiming) Claim(ctx context.Context, agent string, groups []string, now time.Time) error {
@@ -121,7 +121,7 @@ func TestVerify(t *testing.T) {
 	require.NoError(t, s.Verify(t.Context()))
 }
 
-// refuse makes every command fail as on a server without the module.
+// refuse makes every command fail, as on a server without the Bloom filter module.
 type refuse struct{}
 
 type unknownCommand string
@@ -236,10 +236,9 @@ func TestConcurrentFilters(t *testing.T) {
 	assert.Greater(t, used, 8, "forty agents spread over the shards")
 }
 
-// TestAQuestionAboutLaterDoesNotBlindTheDaysBefore asks a store that has never
-// met a day what will be in the window days after it. That the day had no
-// shard count then must not be believed when the day has come, and another
-// server has set one.
+// TestAQuestionAboutLaterDoesNotBlindTheDaysBefore checks a future date on a store that does not
+// know the days in its window yet. It must not cache that a day had no shard count: by the time the
+// day begins, another server may have set one.
 func TestAQuestionAboutLaterDoesNotBlindTheDaysBefore(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)

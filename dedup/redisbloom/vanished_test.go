@@ -18,8 +18,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestVanishedFiltersAreNoticed deletes today's filter, a past day's, and all
-// of them as a server that restarts empty does.
+// TestVanishedFiltersAreNoticed deletes today's filter, a past day's, and all of them, as when a
+// server restarts empty.
 func TestVanishedFiltersAreNoticed(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
@@ -58,7 +58,7 @@ func TestVanishedFiltersAreNoticed(t *testing.T) {
 	assert.Equal(t, 2, warnings(), "what has left the window may go")
 }
 
-// withoutExists answers EXISTS as a server where the user has no right to it.
+// withoutExists answers EXISTS as a server does when the user lacks the permission.
 type withoutExists struct{ refuse }
 
 type noPermission struct{ unknownCommand }
@@ -83,7 +83,8 @@ func (withoutExists) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.P
 	}
 }
 
-// TestAUserWithoutExists: whether a filter was there is not known, so nothing has vanished.
+// TestAUserWithoutExists: without that permission it is unknown whether a filter existed, so none
+// is reported as vanished.
 func TestAUserWithoutExists(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)

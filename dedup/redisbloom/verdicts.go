@@ -9,8 +9,8 @@ import (
 	"github.com/freshet/freshet/dedup"
 )
 
-// verdict is that of a hit in the filter of one of the days asked.
-// Tomorrow's is today's, by the clock of the server that wrote it.
+// verdict returns the verdict for a hit in the filter of the i-th day checked. A hit in tomorrow's
+// filter counts as today's: it is today by the clock of the server that wrote it.
 func (q *question) verdict(i int) dedup.Verdict {
 	return dedup.SeenDaysAgo(max(0, int(q.days[0]-q.days[i])))
 }
@@ -43,8 +43,8 @@ func pendingVerdicts(look *redis.Cmd, out *dedup.Checked) error {
 	return nil
 }
 
-// filterVerdicts marks what a day's filter holds. The latest day wins, in whatever order
-// they come: tomorrow's is asked last.
+// filterVerdicts marks the groups found in the filters. The latest day wins regardless of order:
+// tomorrow's filter is checked last.
 func filterVerdicts(verdicts []dedup.Verdict, hits []*redis.BoolSliceCmd, q *question) error {
 	for i, cmd := range hits {
 		if err := markHits(verdicts, q.verdict(i), cmd); err != nil {
@@ -54,9 +54,8 @@ func filterVerdicts(verdicts []dedup.Verdict, hits []*redis.BoolSliceCmd, q *que
 	return nil
 }
 
-// markHits reads what Redis answered for one day. A filter that does not
-// exist answers zeros, nothing, or an error that says so, depending on the
-// server's version.
+// markHits applies the reply for one day. For a filter that does not exist the reply is zeros,
+// empty, or an error, depending on the server's version.
 func markHits(verdicts []dedup.Verdict, is dedup.Verdict, cmd *redis.BoolSliceCmd) error {
 	found, err := cmd.Result()
 	if err != nil && strings.Contains(err.Error(), "not found") {
@@ -69,7 +68,7 @@ func markHits(verdicts []dedup.Verdict, is dedup.Verdict, cmd *redis.BoolSliceCm
 		return fmt.Errorf("%w: %d values for %d members from BF.MEXISTS", errAnswer, len(found), len(verdicts))
 	}
 	for i, hit := range found {
-		if hit && (verdicts[i] == dedup.Unseen || is < verdicts[i]) { // what is pending stays so
+		if hit && (verdicts[i] == dedup.Unseen || is < verdicts[i]) { // pending groups stay pending
 			verdicts[i] = is
 		}
 	}

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	batch  = 1000 // impressions recorded at once
-	atOnce = 64   // entries of a batch
+	batch  = 1000 // impressions recorded per write
+	atOnce = 64   // concurrent entries of a batch
 )
 
 func (s *Spool) run(ctx context.Context) {
@@ -27,9 +27,9 @@ func (s *Spool) run(ctx context.Context) {
 	})
 }
 
-// pass is one attempt to record what is on disk. The note is there for as long as anything
-// is, and for a grace after that: requests that began before may not know of it yet. Two
-// passes may come early after one that took long, so they do not count.
+// pass is one attempt to record the impressions on disk. The note lasts for as long as there are
+// any, and for a grace period after that, because requests that began earlier may not know of it
+// yet. Two passes may follow early after a slow one, so they do not count toward the grace period.
 func (s *Spool) pass(ctx context.Context) {
 	var err error
 	switch waits := s.waiting(); {
@@ -42,7 +42,7 @@ func (s *Spool) pass(ctx context.Context) {
 		s.idle++
 		err = s.note(ctx, time.Duration(s.idle-2)*s.cfg.Every < s.cfg.Grace)
 	}
-	// That the store is down, or does not answer in time, is logged elsewhere.
+	// An unavailable or slow store is logged elsewhere.
 	down := errors.Is(err, dedup.ErrUnavailable) || errors.Is(err, cache.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 	if err != nil && ctx.Err() == nil && !down {
 		s.cfg.Logger.WarnContext(ctx, "impressions on disk cannot be recorded yet", "error", err)
@@ -56,7 +56,7 @@ func (s *Spool) note(ctx context.Context, leave bool) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	if leave {
-		s.noted = true // even after an error it may have been made
+		s.noted = true // it may exist even after an error
 		return s.cfg.Notes.Leave(ctx, s.cfg.Server)
 	}
 	err := s.cfg.Notes.Remove(ctx, s.cfg.Server)
@@ -64,8 +64,8 @@ func (s *Spool) note(ctx context.Context, leave bool) error {
 	return err
 }
 
-// drain records segment after segment, oldest first, until none is left or the
-// store refuses. What cannot be read is out of the way then.
+// drain records all segments, oldest first, until none is left or the store fails. Unreadable
+// segments are skipped or set aside.
 func (s *Spool) drain(ctx context.Context) error {
 	for _, seg := range s.toRecord() {
 		n, failed, unread := s.record(ctx, seg)
@@ -86,8 +86,8 @@ func (s *Spool) drain(ctx context.Context) error {
 	return nil
 }
 
-// toRecord lists the segments to record. The current one is closed for it only
-// where there is no other: while the store is down there would be many.
+// toRecord lists the segments to record. It closes the current one only if there is no other:
+// otherwise there would be many while the store is down.
 func (s *Spool) toRecord() []*segment {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,12 +97,12 @@ func (s *Spool) toRecord() []*segment {
 	return slices.Clone(s.closed)
 }
 
-// putOff skips a segment that cannot be read: it is renamed where it never will
-// be readable, and tried again in the next pass where the disk may be at fault.
+// putOff skips a segment that cannot be read. If it is permanently unreadable it is renamed; if the
+// disk may be at fault, the next pass tries again.
 func (s *Spool) putOff(ctx context.Context, seg *segment, why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if seg.gone { // dropped meanwhile, to make room
+	if seg.gone { // deleted meanwhile to free space
 		return
 	}
 	if unreadable(why) {
@@ -116,10 +116,9 @@ func (s *Spool) putOff(ctx context.Context, seg *segment, why error) {
 	}
 }
 
-// record writes a segment's impressions to the store, but for those that are
-// too old to matter; recorded does not count those that were only offered. failed is the
-// store's error, unread that of the file.
-// Recording some of them twice, because a later write failed, is harmless.
+// record writes a segment's impressions to the store, except those that are too old to matter;
+// recorded excludes those that were only offered. failed is an error of the store, unread one of
+// the file. Recording some impressions twice, because a later write failed, is harmless.
 func (s *Spool) record(ctx context.Context, seg *segment) (recorded int, failed, unread error) {
 	var waiting []journal.Entry
 	var groups, old int
@@ -153,7 +152,7 @@ func (s *Spool) record(ctx context.Context, seg *segment) (recorded int, failed,
 	return recorded, failed, unread
 }
 
-// read gives each entry of a segment to fn and repairs the file.
+// read passes each entry of a segment to fn and repairs the file.
 func (s *Spool) read(seg *segment, fn func(journal.Entry) error) error {
 	path := s.path(seg.serial)
 	if _, err := regular(path); err != nil {
@@ -162,9 +161,9 @@ func (s *Spool) read(seg *segment, fn func(journal.Entry) error) error {
 	return journal.Recover(path, fn, s.cfg.Logger)
 }
 
-// write takes entries out of the sessions and adds them to a filter. The order
-// matters: what is in a filter and not pending could be in the list of a refresh
-// that has asked the filter before, and be put into a session after.
+// write removes entries from the sessions and then adds them to a filter. The order matters: a
+// group that is in a filter and not pending could be in the list of a refresh that checked the
+// filter earlier, and be added to a session afterwards.
 func (s *Spool) write(ctx context.Context, list []journal.Entry) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
@@ -175,7 +174,7 @@ func (s *Spool) write(ctx context.Context, list []journal.Entry) error {
 			if err := s.withdraw(ctx, e); err != nil || e.Kind == journal.Offered {
 				return err
 			}
-			if ctx.Err() != nil { // confirm would hand it over all the same, again in each pass
+			if ctx.Err() != nil { // confirm would enqueue it regardless of ctx, again in each pass
 				return ctx.Err()
 			}
 			return s.confirm(ctx, e.Agent, e.Groups)
@@ -189,7 +188,7 @@ func (s *Spool) withdraw(ctx context.Context, e journal.Entry) error {
 		return nil
 	}
 	err := s.cfg.Sessions.Withdraw(ctx, e.Agent, e.Groups, time.UnixMilli(e.At))
-	if errors.Is(err, cache.ErrForeign) { // it must not hold up what others were shown
+	if errors.Is(err, cache.ErrForeign) { // one foreign key must not block other agents' impressions
 		s.cfg.Logger.WarnContext(ctx, "what was shown is recorded, and stays in the agent's sessions", "agent", e.Agent, "error", err)
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 )
 
-// gated is a store that is down until it is let up.
+// gated is a store that is unavailable until up is set.
 type gated struct{ up atomic.Bool }
 
 func (g *gated) Record(_ context.Context, batch []dedup.Impression, _ time.Time) ([]dedup.Impression, error) {
@@ -26,7 +26,8 @@ func (g *gated) Record(_ context.Context, batch []dedup.Impression, _ time.Time)
 
 func (g *gated) Settle(context.Context, []dedup.Impression) error { return nil }
 
-// TestWhatWaitsOnDiskIsKnown keeps impressions, restarts, and lets the store up.
+// TestWhatWaitsOnDiskIsKnown checks the metrics while impressions are spooled, after a restart, and
+// once the store is available.
 func TestWhatWaitsOnDiskIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		noon := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
@@ -37,7 +38,7 @@ func TestWhatWaitsOnDiskIsKnown(t *testing.T) {
 		defer recorder.Close(context.Background())
 		s, err := Open(t.Context(), dir, recorder.Confirm, clock, Config{})
 		require.NoError(t, err)
-		synctest.Wait() // there was nothing to do
+		synctest.Wait() // the first pass finds nothing to do
 		assert.Zero(t, testutil.ToFloat64(spoolBytes))
 
 		require.NoError(t, s.Keep("u_1", []string{"a", "b"}, noon))

@@ -22,8 +22,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// others is a store and the sessions over it that write down what the spool
-// does with them, and the notes it leaves.
+// others is a store with sessions that logs the spool's calls and holds the notes that the spool
+// leaves.
 type others struct {
 	*memorydedup.Store
 	sessions *memory.Sessions
@@ -33,7 +33,7 @@ type others struct {
 	notes map[string]bool
 	fails string // the call that fails
 
-	takes time.Duration // of a recording
+	takes time.Duration // duration of a recording
 }
 
 func newOthers(t *testing.T) *others {
@@ -140,7 +140,7 @@ func (o *others) seen(t *testing.T, group string) bool {
 	return ok
 }
 
-// pop pages on in a session.
+// pop returns the next page of the session.
 func (o *others) pop(t *testing.T, limit int) []string {
 	t.Helper()
 	page, err := o.sessions.Pop(t.Context(), cache.Pop{Agent: "u_1", Limit: limit, Now: noon})
@@ -148,7 +148,7 @@ func (o *others) pop(t *testing.T, limit int) []string {
 	return feed.Keys(page.Refs)
 }
 
-// session gives u_1 a session of names, of which the first is handed out.
+// session creates a session of names for u_1; the first one is already handed out.
 func (o *others) session(t *testing.T, names ...string) {
 	t.Helper()
 	refs := make([]feed.Ref, len(names))
@@ -159,8 +159,8 @@ func (o *others) session(t *testing.T, names ...string) {
 	require.NoError(t, err)
 }
 
-// TestTheOthersAreToldFirst keeps what a session still has: a note comes before
-// the session, and that before the filter.
+// TestTheOthersAreToldFirst spools groups that are still in a session: the note is left before the
+// session is changed, and the session before the filter.
 func TestTheOthersAreToldFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestTheOthersAreToldFirst(t *testing.T) {
 		assert.True(t, o.noted())
 		pass(2)
 		assert.False(t, o.noted())
-		time.Sleep(time.Minute) // until the recorder has settled it
+		time.Sleep(time.Minute) // until the recorder has settled the impression
 		synctest.Wait()
 		calls := slices.Compact(slices.DeleteFunc(o.done(), func(c string) bool { return c == "note" }))
 		assert.Equal(t, []string{"withdraw", "record", "settle"}, calls)
@@ -186,8 +186,8 @@ func TestTheOthersAreToldFirst(t *testing.T) {
 	})
 }
 
-// TestWhatIsNotWrittenIsNoted lets each step fail: the note stands until all of
-// them have been made, and nothing comes out of the session meanwhile.
+// TestWhatIsNotWrittenIsNoted makes each step fail: the note stays until all steps succeed, and the
+// session hands out nothing meanwhile.
 func TestWhatIsNotWrittenIsNoted(t *testing.T) {
 	t.Parallel()
 	for _, step := range []string{"withdraw", "record"} {
@@ -216,8 +216,8 @@ func TestWhatIsNotWrittenIsNoted(t *testing.T) {
 	}
 }
 
-// TestRecordedStaysPendingForTheGrace: a refresh that asked the filters before
-// the impression was recorded still meets it in the pending set.
+// TestRecordedStaysPendingForTheGrace: a refresh that checked the filters before the impression was
+// recorded must still find it in the pending set.
 func TestRecordedStaysPendingForTheGrace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -241,8 +241,8 @@ func TestRecordedStaysPendingForTheGrace(t *testing.T) {
 	})
 }
 
-// TestTheNoteStandsBeforeAStart: what an earlier process has left is told of
-// before the first request.
+// TestTheNoteStandsBeforeAStart checks that the note for impressions left by an earlier process is
+// set before the first request.
 func TestTheNoteStandsBeforeAStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -260,8 +260,8 @@ func TestTheNoteStandsBeforeAStart(t *testing.T) {
 	})
 }
 
-// TestWhatWasOnlyOfferedIsNotRecorded: where only what a reader has seen is an
-// impression, what was handed out becomes pending, from the time it was.
+// TestWhatWasOnlyOfferedIsNotRecorded: if only items the reader has seen are impressions, spooled
+// items become pending, as of the time they were handed out.
 func TestWhatWasOnlyOfferedIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -281,7 +281,7 @@ func TestWhatWasOnlyOfferedIsNotRecorded(t *testing.T) {
 	})
 }
 
-// foreign are sessions in which a key of one agent is somebody else's.
+// foreign is a store of sessions in which one agent's key belongs to another application.
 type foreign struct{ *others }
 
 func (f foreign) Withdraw(ctx context.Context, agent string, groups []string, at time.Time) error {
@@ -291,7 +291,7 @@ func (f foreign) Withdraw(ctx context.Context, agent string, groups []string, at
 	return f.others.Withdraw(ctx, agent, groups, at)
 }
 
-// TestOneAgentsForeignKeyHoldsNobodyUp: what everybody was shown is recorded.
+// TestOneAgentsForeignKeyHoldsNobodyUp checks that the impressions of all agents are recorded.
 func TestOneAgentsForeignKeyHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOthers(t)

@@ -14,24 +14,24 @@ import (
 	"github.com/freshet/freshet/dedup/journal"
 )
 
-// suffix ends the names of the segments: <serial>.spool, oldest lowest.
+// suffix is the suffix of segment names: <serial>.spool; the oldest has the lowest serial.
 const suffix = ".spool"
 
-// asideSuffix ends the names of what looked like a segment and cannot be read.
+// asideSuffix is the suffix of files that were named as segments and cannot be read.
 const asideSuffix = ".unreadable"
 
-// segment is a closed one. The mutex of the spool guards all but its serial.
+// segment is a closed segment. The spool's mutex guards all fields except serial.
 type segment struct {
 	serial     uint64
 	size       int64
-	gone       bool // forgotten, dropped or set aside
-	unreadable bool // it could not be read once, and the log says so
+	gone       bool // forgotten, deleted or set aside
+	unreadable bool // reading it failed before, which has been logged
 }
 
-// errNotAFile is the error of a directory, a pipe or the like.
+// errNotAFile is the error for a directory, a pipe or the like.
 var errNotAFile = errors.New("it is not a regular file")
 
-// find lists the segments an earlier process has left.
+// find lists the segments that an earlier process left.
 func (s *Spool) find() error {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -65,7 +65,7 @@ func regular(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// publish updates the metric of what is on disk. mu is held.
+// publish updates the metric of the size on disk. mu must be held.
 func (s *Spool) publish() {
 	size := s.bytes
 	if s.current != nil {
@@ -84,7 +84,7 @@ func (s *Spool) waiting() bool {
 	return s.current != nil || len(s.closed) > 0
 }
 
-// rotate closes the current segment, so that it may be recorded. mu is held.
+// rotate closes the current segment so that it can be recorded. mu must be held.
 func (s *Spool) rotate() {
 	if s.current == nil {
 		return
@@ -98,7 +98,7 @@ func (s *Spool) rotate() {
 	s.bytes += size
 }
 
-// drop deletes a closed segment and says what was in it. mu is held.
+// drop deletes a closed segment and logs how many impressions it contained. mu must be held.
 func (s *Spool) drop(seg *segment, why string) {
 	n := 0
 	if err := s.read(seg, func(e journal.Entry) error { n += len(e.Groups); return nil }); unreadable(err) {
@@ -111,7 +111,7 @@ func (s *Spool) drop(seg *segment, why string) {
 	s.delete(seg)
 }
 
-// delete ends a closed segment with its file. mu is held.
+// delete removes a closed segment and its file. mu must be held.
 func (s *Spool) delete(seg *segment) {
 	if err := os.Remove(s.path(seg.serial)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.cfg.Logger.Warn("a segment of the impression spool cannot be deleted; the next start will record it again", "error", err)
@@ -119,7 +119,7 @@ func (s *Spool) delete(seg *segment) {
 	s.forget(seg)
 }
 
-// forget ends a closed segment, whatever became of its file. mu is held.
+// forget removes a closed segment from the list, regardless of its file. mu must be held.
 func (s *Spool) forget(seg *segment) {
 	if seg.gone {
 		return
@@ -130,8 +130,8 @@ func (s *Spool) forget(seg *segment) {
 	s.publish()
 }
 
-// unreadable reports whether an error says that a segment will never be readable
-// as it is. Others, as of a full disk, may pass.
+// unreadable reports whether an error means that a segment will never be readable as it is. Other
+// errors, such as a full disk, may be temporary.
 func unreadable(err error) bool {
 	for _, never := range []error{fs.ErrNotExist, fs.ErrPermission, journal.ErrVersion, errNotAFile} {
 		if errors.Is(err, never) {
@@ -141,8 +141,8 @@ func unreadable(err error) bool {
 	return false
 }
 
-// setAside renames a segment that cannot be read, so that it is neither read
-// again nor lost, and logs it.
+// setAside renames a segment that cannot be read, so that it is neither read again nor lost, and
+// logs it.
 func (s *Spool) setAside(path string, why error) {
 	const lost = "impressions in it may be shown again"
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {

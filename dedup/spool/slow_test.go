@@ -16,7 +16,7 @@ import (
 	"github.com/freshet/freshet/dedup/spool"
 )
 
-// TestTheGraceIsWholeAfterASlowPass: two passes may come one right after the other then.
+// TestTheGraceIsWholeAfterASlowPass: after a slow pass the next one may start immediately.
 func TestTheGraceIsWholeAfterASlowPass(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -27,15 +27,15 @@ func TestTheGraceIsWholeAfterASlowPass(t *testing.T) {
 		pass(3)
 		assert.Contains(t, o.done(), "record")
 		pass(9)
-		time.Sleep(every / 2) // still less than the grace since the pass ended
+		time.Sleep(every / 2) // the pass ended less than the grace period ago
 		assert.True(t, o.noted())
 		pass(1)
 		assert.False(t, o.noted())
 	})
 }
 
-// TestAStoreThatDoesNotAnswerIsDown: it is no news in each pass, and what waits does not
-// pile up in the recorder.
+// TestAStoreThatDoesNotAnswerIsDown checks that a timeout is not logged anew in each pass, and that
+// waiting impressions do not pile up in the recorder.
 func TestAStoreThatDoesNotAnswerIsDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestAStoreThatDoesNotAnswerIsDown(t *testing.T) {
 	})
 }
 
-// TestWhatWasOnlyOfferedIsNotSaidToBeRecorded in the log.
+// TestWhatWasOnlyOfferedIsNotSaidToBeRecorded checks the log.
 func TestWhatWasOnlyOfferedIsNotSaidToBeRecorded(t *testing.T) {
 	t.Parallel()
 	for _, offered := range []bool{true, false} {

@@ -1,10 +1,9 @@
-// Package spool keeps on disk what is handed out while the dedup store is down,
-// and records it when the store is back. What it keeps survives a process that
-// is killed. It is bounded by size and age: the oldest impressions are dropped,
-// and their number is logged.
+// Package spool stores impressions on disk that are served while the dedup store is down, and
+// records them when the store is back. They survive when the process is killed. The spool is
+// bounded by size and age: the oldest impressions are dropped, and their number is logged.
 //
-// Other servers do not know of these impressions. So the spool leaves a note for them
-// ([dedup.Notes]), moves them from the sessions to the pending sets, and then records them.
+// Other servers do not know of these impressions. Therefore the spool leaves a note for them
+// ([dedup.Notes]), moves the groups from the sessions to the pending sets, and then records them.
 package spool
 
 import (
@@ -36,30 +35,30 @@ var (
 	})
 )
 
-// Config tunes a Spool. Zero values mean the defaults.
+// Config configures a Spool. Zero values mean the defaults.
 type Config struct {
-	MaxBytes     int64         // all segments together; 64 MiB, some two million impressions
-	SegmentBytes int64         // a segment is closed when it is larger; MaxBytes / 16
+	MaxBytes     int64         // all segments together; 64 MiB, about two million impressions
+	SegmentBytes int64         // size at which a segment is closed; MaxBytes / 16
 	MaxAge       time.Duration // older impressions are dropped; 7 days
 	Every        time.Duration // pause between attempts to record; 1s
 	Timeout      time.Duration // deadline of one write to the store; 5s
-	Logger       *slog.Logger  // nil: nothing is logged
+	Logger       *slog.Logger  // nil disables logging
 
-	// OfferedOnly says that what was handed out is not an impression yet
-	// (impressions.on: seen): it becomes pending and is not recorded.
+	// OfferedOnly means that a delivery is not yet an impression (impressions.on: seen): it becomes
+	// pending and is not recorded.
 	OfferedOnly bool
-	// Grace is how long the note stands after everything was recorded.
+	// Grace is how long the note lasts after everything was recorded.
 	Grace time.Duration
-	// Sessions may still hold what was handed out without them; nil: there
-	// are none that outlive the store being down.
+	// Sessions may still contain groups that were served without them. Nil means that no sessions
+	// survive an outage of the store.
 	Sessions cache.Withdrawer
-	// Notes warn the other servers, under the name Server, that something waits
-	// here; nil: there are no others.
+	// Notes warn the other servers, under the name Server, that impressions wait here. Nil means there
+	// are no other servers.
 	Notes  dedup.Noter
 	Server string
 }
 
-// WithDefaults fills the zero values in.
+// WithDefaults replaces zero values with the defaults.
 func (c Config) WithDefaults() Config {
 	c.MaxBytes = cmp.Or(c.MaxBytes, 64<<20)
 	c.SegmentBytes = cmp.Or(c.SegmentBytes, c.MaxBytes/16)
@@ -70,19 +69,19 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
-// Spool keeps impressions in segments, journals of bounded size. It is safe
-// for concurrent use.
+// Spool stores impressions in segments, which are journals of bounded size. It is safe for
+// concurrent use.
 type Spool struct {
 	dir     string
 	confirm Confirm
 	clock   feed.Clock
 	cfg     Config
 	lock    io.Closer
-	noted   bool // the note of this process may stand; only run uses it
+	noted   bool // the note of this process may exist; only run uses it
 	idle    int  // passes since there was something to record; only run uses it
 
 	mu      sync.Mutex
-	current *journal.Journal // nil: nothing kept since the last rotation
+	current *journal.Journal // nil if nothing was stored since the last rotation
 	serial  uint64           // of the current segment, or of the last one
 	closed  []*segment       // the other segments, oldest first
 	bytes   int64            // of the closed segments
@@ -91,12 +90,13 @@ type Spool struct {
 	ended chan struct{}
 }
 
-// Confirm records what an agent was shown, and waits for it, as [dedup.Recorder.Confirm] does.
+// Confirm records the groups that an agent was shown and waits for the result, as
+// [dedup.Recorder.Confirm] does.
 type Confirm func(ctx context.Context, agent string, groups []string) error
 
-// Open opens the spool in a directory, which it makes and locks, and begins to
-// record what an earlier process has left there, after a note to the other
-// servers. ctx's cancellation is ignored: Close ends the spool.
+// Open opens the spool in a directory, which it creates and locks, leaves a note for the other
+// servers, and begins to record the impressions that an earlier process left there. It ignores
+// cancellation of ctx: Close ends the spool.
 func Open(ctx context.Context, dir string, confirm Confirm, clock feed.Clock, cfg Config) (*Spool, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("impression spool: %w", err)
@@ -117,8 +117,8 @@ func Open(ctx context.Context, dir string, confirm Confirm, clock feed.Clock, cf
 	return s, nil
 }
 
-// Keep puts an agent's impressions on disk. When it returns nil they survive
-// the death of the process.
+// Keep stores an agent's impressions on disk. When it returns nil they survive the death of the
+// process.
 func (s *Spool) Keep(agent string, groups []string, now time.Time) error {
 	if len(groups) == 0 {
 		return nil
@@ -149,7 +149,7 @@ func (s *Spool) Keep(agent string, groups []string, now time.Time) error {
 	return nil
 }
 
-// begin opens a segment to append to, if there is none. mu is held.
+// begin opens a segment to append to if there is none. mu must be held.
 func (s *Spool) begin() error {
 	if s.current != nil {
 		return nil
@@ -163,8 +163,8 @@ func (s *Spool) begin() error {
 	return nil
 }
 
-// Close ends recording and closes the files; what is not recorded stays on
-// disk for the next Open.
+// Close stops recording and closes the files; unrecorded impressions stay on disk for the next
+// Open.
 func (s *Spool) Close(context.Context) error {
 	s.stop()
 	<-s.ended

@@ -24,16 +24,16 @@ import (
 
 var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
-// every is the time between two passes of the spools in these tests.
+// every is the time between two passes of a spool in these tests.
 const every = time.Second
 
-// pass waits until a spool that was opened a whole number of passes ago has made n more.
+// pass waits for n more passes of a spool that was opened a whole number of passes ago.
 func pass(n int) {
 	time.Sleep(time.Duration(n) * every)
 	synctest.Wait()
 }
 
-// store is a real store behind a switch.
+// store is a real store that can be switched off.
 type store struct {
 	*memory.Store
 	mu   sync.Mutex
@@ -70,7 +70,7 @@ func (s *store) seen(t *testing.T, agent, group string) bool {
 	return out.Verdicts[0] != dedup.Unseen
 }
 
-// confirm records through a recorder of its own.
+// confirm returns the Confirm of a separate recorder.
 func confirm(t *testing.T, w dedup.Writer, grace time.Duration) spool.Confirm {
 	t.Helper()
 	r, err := dedup.NewRecorder(t.Context(), w, func() time.Time { return noon }, dedup.RecorderConfig{Grace: cmp.Or(grace, 100*time.Millisecond)})
@@ -119,7 +119,7 @@ func TestRecordedWhenTheStoreIsBack(t *testing.T) {
 	})
 }
 
-// TestSurvivesAKill opens a copy of the files of a spool that was never closed.
+// TestSurvivesAKill opens a copy of the files of a spool that was not closed.
 func TestSurvivesAKill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

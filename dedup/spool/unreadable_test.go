@@ -16,7 +16,7 @@ import (
 	"github.com/freshet/freshet/dedup/spool"
 )
 
-// logged is a log that may be read while it is written.
+// logged is a log buffer that is safe for concurrent use.
 type logged struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -36,11 +36,11 @@ func (l *logged) String() string {
 
 func (l *logged) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
 
-// damage makes a segment unreadable.
+// damage is a way to make a segment unreadable.
 type damage struct {
 	name  string
 	do    func(t *testing.T, path string)
-	aside bool // whether there is anything to keep under another name
+	aside bool // whether a file remains to be set aside
 }
 
 var damages = []damage{
@@ -61,7 +61,7 @@ var damages = []damage{
 	}, true},
 }
 
-// threeSegments keeps a0 to a2, each in a segment of its own.
+// threeSegments spools a0 to a2, each in a separate segment.
 func threeSegments(t *testing.T, sp *spool.Spool, dir string) []string {
 	t.Helper()
 	for _, g := range []string{"a0", "a1", "a2"} {
@@ -80,8 +80,8 @@ func requireAside(t *testing.T, path string, want bool) {
 	assert.ErrorIs(t, err, os.ErrNotExist, "its place is free")
 }
 
-// TestAnUnreadableSegmentIsSetAside makes the middle one of three segments
-// unreadable under a running spool, and under one that is started again.
+// TestAnUnreadableSegmentIsSetAside makes the second of three segments unreadable, in a running
+// spool and before a restart.
 func TestAnUnreadableSegmentIsSetAside(t *testing.T) {
 	t.Parallel()
 	for _, damage := range damages {
@@ -99,7 +99,7 @@ func TestAnUnreadableSegmentIsSetAside(t *testing.T) {
 
 func setAside(t *testing.T, damage damage, restart bool) {
 	s, dir := newOthers(t), t.TempDir()
-	s.set("note") // nobody reads a segment while it is being damaged
+	s.set("note") // no segment is read while it is being damaged
 	var log logged
 	cfg := spool.Config{SegmentBytes: 1, Logger: log.logger()}
 	sp := s.open(t, dir, cfg)
@@ -118,7 +118,7 @@ func setAside(t *testing.T, damage damage, restart bool) {
 	assert.True(t, s.seen(t, "a0"))
 	assert.False(t, s.seen(t, "a1"))
 	assert.True(t, s.seen(t, "a2"))
-	if damage.aside || !restart { // of what was deleted while nobody looked nobody knows
+	if damage.aside || !restart { // a deletion between two runs cannot be noticed
 		assert.Equal(t, 1, strings.Count(log.String(), "level=WARN"), "one warning: %s", log.String())
 	}
 
@@ -132,8 +132,7 @@ func setAside(t *testing.T, damage damage, restart bool) {
 	}
 }
 
-// TestAnUnreadableSegmentGivesWay fills the spool while its oldest segment
-// cannot be read.
+// TestAnUnreadableSegmentGivesWay fills the spool while its oldest segment is unreadable.
 func TestAnUnreadableSegmentGivesWay(t *testing.T) {
 	t.Parallel()
 	for _, damage := range damages {
@@ -167,7 +166,7 @@ func givesWay(t *testing.T, damage damage) {
 	assert.True(t, s.seen(t, "a"))
 }
 
-// TestAnUnreadableNameIsTakenTwice sets two segments aside under one name.
+// TestAnUnreadableNameIsTakenTwice sets aside two segments that have the same name.
 func TestAnUnreadableNameIsTakenTwice(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,6 +1,6 @@
-// Command app shows what an app does with Freshet: it refreshes when the
-// reader pulls down, loads more as the reader scrolls, and asks in the
-// background whether to show a "new" badge. It keeps no cursor.
+// Command app shows how an app uses Freshet: it refreshes when the reader pulls down, loads more as
+// the reader scrolls, and checks in the background whether to show a "new" badge. It stores no
+// cursor.
 //
 //	go run ./examples/app -server http://127.0.0.1:8080 -agent u_1
 package main
@@ -58,9 +58,8 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	// In production a gateway names the agent, or client.WithToken does. With
-	// retries each call has a request id, so that trying it again after a lost
-	// answer gets the same page, not the next.
+	// In production a gateway identifies the agent, or client.WithToken does. With retries each call
+	// has a request id, so that a retry after a lost response gets the same page, not the next.
 	c, err := client.New(*server, client.WithAgent(*agent), client.WithRetries(3, 500*time.Millisecond))
 	if err == nil {
 		err = run(ctx, c, os.Stdout, *pages)

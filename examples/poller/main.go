@@ -1,7 +1,6 @@
-// Command poller is the simplest client there is: every so often it sends a
-// plain refresh and hands the items on. It needs no state and no silent calls,
-// because a refresh never answers what an earlier one has answered. What it
-// does not read is simply replaced by the next refresh.
+// Command poller is the simplest possible client: it periodically sends a plain refresh and outputs
+// the items. It needs no state and no silent calls, because a refresh never returns items that an
+// earlier one has returned. Items that it does not read are replaced by the next refresh.
 //
 //	go run ./examples/poller -agent u_2 -every 5s -times 3
 package main
@@ -18,7 +17,7 @@ import (
 	"github.com/freshet/freshet/client"
 )
 
-// patience is how long one poll may take.
+// patience is the time limit of one poll.
 const patience = 10 * time.Second
 
 func poll(ctx context.Context, c *client.Client, out io.Writer) error {
@@ -52,7 +51,7 @@ func main() {
 	tick := time.NewTicker(*every)
 	defer tick.Stop()
 	for n := 1; ; n++ {
-		// A failed poll is tried again at the next tick; nothing is lost by it.
+		// A failed poll is retried at the next tick; nothing is lost.
 		if err := poll(ctx, c, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}

@@ -25,8 +25,7 @@ func TestAgeBuckets(t *testing.T) {
 	}
 }
 
-// TestMedian compares with the median of the ages themselves, for ages of
-// every kind.
+// TestMedian compares with the exact median, for several distributions of ages.
 func TestMedian(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for name, age := range map[string]func() float64{

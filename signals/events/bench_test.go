@@ -9,8 +9,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// BenchmarkSums measures the cost of counting a page of twenty items, off the request
-// path.
+// BenchmarkSums measures the cost of counting a page of twenty items, which is done outside the
+// request path.
 func BenchmarkSums(b *testing.B) {
 	now := time.Unix(1_772_798_400, 0)
 	docs := make([]feed.Doc, 20)

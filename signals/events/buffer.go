@@ -17,25 +17,25 @@ import (
 	"github.com/freshet/freshet/signals"
 )
 
-// BufferConfig tunes a Buffer. Zero values stand for the defaults.
+// BufferConfig configures a Buffer. Zero values mean the defaults.
 type BufferConfig struct {
-	signals.Config               // its queue is of deliveries and acts waiting to be counted
+	signals.Config               // its queue holds deliveries and acts to be counted
 	Every          time.Duration // between two writes; 1s
-	Members        int           // agents, authors and events kept while the store is down, a click as two; 200000, of some 100 bytes at most
+	Members        int           // agents, authors and events stored while the store is down, clicks counted twice; 200000, of at most about 100 bytes each
 }
 
-// Buffer counts what is shown and done, off the request path. It adds up in
-// memory and writes to the store every second, acts a second later; while the store is
-// down it goes on adding up and tries again. A process that is killed loses what it
-// counted since its last write, of acts since the one before, and nothing else.
+// Buffer counts impressions and acts, off the request path. It sums them in memory and writes to
+// the store every second, acts a second later; while the store is down it keeps summing and
+// retries. A process that is killed loses only the counts since its last write, and acts since the
+// write before that.
 type Buffer struct {
 	store   Store
 	cfg     BufferConfig
 	entries *signals.Buffer[entry]
-	writes  *signals.Buffer[struct{}] // a wish to write what was added up
+	writes  *signals.Buffer[struct{}] // a request to write the sums
 	stop    context.CancelFunc        // of the ticks
 
-	mu   sync.Mutex // held for a moment
+	mu   sync.Mutex // held only briefly
 	sums *sums
 }
 
@@ -48,8 +48,7 @@ type entry struct {
 	now            time.Time
 }
 
-// NewBuffer starts a buffer in front of a store; Close ends it. ctx's
-// cancellation is ignored.
+// NewBuffer starts a buffer in front of a store; Close ends it. It ignores cancellation of ctx.
 func NewBuffer(ctx context.Context, store Store, cfg BufferConfig) *Buffer {
 	cfg.Config = cfg.WithDefaults()
 	cfg.Every, cfg.Members = cmp.Or(cfg.Every, time.Second), cmp.Or(cfg.Members, 200_000)
@@ -61,9 +60,9 @@ func NewBuffer(ctx context.Context, store Store, cfg BufferConfig) *Buffer {
 	return b
 }
 
-// Delivered counts what an agent was shown; of refs it takes what exploration and the
-// sources of home gave; promoted lists what promotions have shown of it. It never blocks and
-// keeps the lists, which must not be changed any more.
+// Delivered counts the docs that an agent was shown. Of refs it counts those from exploration and
+// from the sources of home; promoted lists the events for items shown by promotions. It never
+// blocks and retains the slices, which must not be changed afterwards.
 func (b *Buffer) Delivered(variant, agent string, docs []feed.Doc, refs []feed.Ref, promoted []Event, now time.Time) {
 	if len(docs) > 0 && !b.entries.Put(entry{variant: variant, agent: agent, docs: docs, refs: refs, events: promoted, now: now}) {
 		metrics.DroppedImpressions.Add(float64(len(docs)))
@@ -71,13 +70,13 @@ func (b *Buffer) Delivered(variant, agent string, docs []feed.Doc, refs []feed.R
 	}
 }
 
-// Acted counts what an agent did. It never blocks and keeps the list; false says that there
-// is no room at the moment and nothing was taken.
+// Acted counts an agent's acts. It never blocks and retains the slice. It returns false if the
+// queue is full and nothing was added.
 func (b *Buffer) Acted(variant string, acts []Event, now time.Time) bool {
 	return b.entries.Put(entry{variant: variant, events: acts, now: now})
 }
 
-// Flush returns when all that was handed over before is in the store.
+// Flush returns when everything handed over before is in the store.
 func (b *Buffer) Flush(ctx context.Context) error {
 	if err := b.entries.Flush(ctx); err != nil {
 		return err
@@ -86,9 +85,8 @@ func (b *Buffer) Flush(ctx context.Context) error {
 	return b.writes.Flush(ctx)
 }
 
-// Close writes what is left, trying again for a second where the store fails, until ctx ends
-// at the latest; what is not written then is dropped, and counted as that. Nothing may be handed
-// over any more.
+// Close writes the remaining counts. It retries a failing store for a second, and until ctx ends at
+// most; unwritten counts are dropped and counted as dropped. Nothing may be handed over afterwards.
 func (b *Buffer) Close(ctx context.Context) {
 	b.stop()
 	b.entries.Close(ctx)
@@ -96,7 +94,7 @@ func (b *Buffer) Close(ctx context.Context) {
 	b.writes.Close(ctx)
 }
 
-// add adds entries up; one that cannot be is lost alone.
+// add sums entries; an entry that fails is lost without affecting the others.
 func (b *Buffer) add(entries []entry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -109,17 +107,17 @@ func (b *Buffer) add(entries []entry) {
 	}
 }
 
-// tick adds up what was held, and wishes for a write where there is something to write.
+// tick sums the held acts and requests a write if there is something to write.
 func (b *Buffer) tick() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.sums.tick()
 	if len(b.sums.bySlot) > 0 {
-		b.writes.Put(struct{}{}) // without room there are other wishes, and the next takes all
+		b.writes.Put(struct{}{}) // if the queue is full, the next write takes everything
 	}
 }
 
-// all adds up all that is held, for the next write.
+// all sums all held acts, for the next write.
 func (b *Buffer) all() {
 	b.tick()
 	b.tick()
@@ -131,7 +129,7 @@ func (b *Buffer) take() []*Batch {
 	return b.sums.take()
 }
 
-// write writes what was added up, and tries again what fails, until Close gives up.
+// write writes the sums and retries failures until Close gives up.
 func (b *Buffer) write(ctx context.Context) {
 	batches := b.take()
 	err := b.writes.Try(func(ctx context.Context) (err error) {
@@ -149,9 +147,9 @@ func (b *Buffer) write(ctx context.Context) {
 	b.cfg.Logger.WarnContext(ctx, "stopped before all events were counted; reports miss them", slog.Any("error", err))
 }
 
-// try writes each batch once and returns those to try again, with the first error. After a
-// failure the later ones of its variant and day wait too: the store would take a batch
-// for one it has had that comes after a later one.
+// try writes each batch once and returns those to retry, with the first error. After a failure,
+// later batches of the same variant and day wait too: the store would reject a batch that arrives
+// after a later one as a duplicate.
 func (b *Buffer) try(ctx context.Context, batches []*Batch) (failed []*Batch, first error) {
 	stuck := map[slot]bool{}
 	for _, batch := range batches {
@@ -175,12 +173,12 @@ func (b *Buffer) try(ctx context.Context, batches []*Batch) (failed []*Batch, fi
 	return failed, first
 }
 
-// passing reports whether trying again may help.
+// passing reports whether a retry may help.
 func passing(err error) bool {
 	return errors.Is(err, ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// drop counts a batch that is lost.
+// drop counts a lost batch.
 func drop(b *Batch) {
 	metrics.DroppedImpressions.Add(float64(b.Impressions))
 	metrics.DroppedMembers.Add(float64(len(b.Agents) + len(b.Authors)))

@@ -23,12 +23,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// flaky is a network that breaks: a store that fails as long as it is told to,
-// before or after it has counted.
+// flaky is a store that can be made to fail, before or after it has counted.
 type flaky struct {
 	mu     sync.Mutex
 	err    error
-	lost   bool // the batch arrives, the answer does not
+	lost   bool // the batch is counted, but the answer is lost
 	counts map[string]*events.Totals
 	acts   map[string]bool
 	seqs   map[string]uint64
@@ -115,7 +114,7 @@ func flush(t *testing.T, b *events.Buffer) {
 	require.NoError(t, b.Flush(t.Context()))
 }
 
-// dropped reads what the metric says, by what was dropped.
+// dropped returns the metric's value for what.
 func dropped(t *testing.T, what string) float64 {
 	t.Helper()
 	families, err := prometheus.DefaultGatherer.Gather()
@@ -172,8 +171,8 @@ func TestBufferCounts(t *testing.T) {
 	})
 }
 
-// TestBufferWritesByItself: what was shown is written with the next tick, what was done
-// one tick later.
+// TestBufferWritesByItself checks that impressions are written at the next tick and acts one tick
+// later.
 func TestBufferWritesByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFlaky()

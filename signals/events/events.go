@@ -1,8 +1,7 @@
-// Package events counts what readers were shown and did, per
-// variant of the ranking and UTC day: the [Store] the counts are kept in, the
-// [Buffer] that collects them off the request path, and the statistics that
-// compare variants. The backends are in events/redis and events/sqlite, the
-// conformance suite in events/eventstest.
+// Package events counts what readers were shown and did, per ranking variant and UTC day. It
+// contains the [Store] for the counts, the [Buffer] that collects them off the request path, and
+// the statistics that compare variants. The backends are events/redis and events/sqlite; the
+// conformance suite is events/eventstest.
 package events
 
 import (
@@ -13,17 +12,16 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// ErrUnavailable is wrapped by errors that say the store could not be asked
-// at all; asking again later may help.
+// ErrUnavailable is wrapped by errors that mean the store could not be reached; a retry may
+// succeed.
 var ErrUnavailable = &feed.Outage{Text: "the event store is unavailable", Shown: "events cannot be counted or read now; try again later"}
 
-// KeepDays is how many days counts are kept, the day of the last change
-// included.
+// KeepDays is the number of days that counts are stored, including the day of the last change.
 const KeepDays = 90
 
-// OnceDays is how many days a store remembers who did what on a day, so that
-// doing it again does not count. Longer than a day, because a server may hold
-// its counts back while the store is down.
+// OnceDays is the number of days that a store remembers each day's acts, so that repetitions are
+// not counted. It is more than a day, because a server may delay its counts while the store is
+// down.
 const OnceDays = 3
 
 // Kind is the kind of a reader's action on an item.
@@ -37,10 +35,10 @@ const (
 	Hide    Kind = "hide" // also mutes the item for the reader
 )
 
-// Kinds lists them all, in the order of their counts.
+// Kinds lists all kinds, in the order of their counts.
 var Kinds = [...]Kind{Click, Like, Dislike, Hide}
 
-// ParseKind reads a kind; the error wraps [feed.ErrInvalid].
+// ParseKind parses a kind; the error wraps [feed.ErrInvalid].
 func ParseKind(s string) (Kind, error) {
 	for _, k := range Kinds {
 		if s == string(k) {
@@ -50,19 +48,19 @@ func ParseKind(s string) (Kind, error) {
 	return "", feed.Errorf(feed.ErrInvalid, "bad event type: %.40q; send click, like, dislike or hide", s)
 }
 
-// Event is something that counts once for a variant on a day, whichever batch it is in: an
-// act, or what exploration or a promotion has shown.
+// Event is something that counts once for a variant on a day, in whichever batch it is: an act, or
+// an impression from exploration or a promotion.
 type Event struct {
-	Hash  uint64 // of what it is, the agent and the group
-	Field string // the name that it is counted under
-	Also  string // another one; "": none
-	// After is the hash of an event without which this one does not count and is not
-	// remembered: it must have counted within the last [OnceDays]. 0: there is none.
+	Hash  uint64 // of the kind of event, the agent and the group
+	Field string // name of its count
+	Also  string // another one; "" for none
+	// After is the hash of an event that this one requires: without it, this one is neither counted
+	// nor remembered. It must have been counted within the last [OnceDays]. 0 means none.
 	After uint64
 }
 
-// Acted lists what counts of an agent's act on a group that a source of home, exploration or
-// neither has shown. Whether a click is on what exploration has shown the store knows.
+// Acted returns the events for an agent's act on a group, with the source that showed it. The store
+// knows whether a click is on a group shown by exploration.
 func Acted(kind Kind, agent, group string, source feed.Source) []Event {
 	act := Event{Hash: hashOf(string(kind), agent, group), Field: string(kind)}
 	if kind != Click {
@@ -75,17 +73,18 @@ func Acted(kind Kind, agent, group string, source feed.Source) []Event {
 	return []Event{act, onExplored}
 }
 
-// Explored is that exploration has shown an agent a group.
+// Explored returns the event that exploration showed a group to an agent.
 func Explored(agent, group string) Event {
 	return Event{Hash: hashOf("explored", agent, group), Field: exploredShown}
 }
 
-// Promoted is that a promotion has shown an agent a group.
+// Promoted returns the event that a promotion showed a group to an agent.
 func Promoted(promotion, agent, group string) Event {
 	return Event{Hash: hashOf("promoted by "+promotion, agent, group), Field: promotedShown + promotion}
 }
 
-// PromotedAct is an agent's click or like of a group, for a promotion that may have shown it.
+// PromotedAct returns the event of an agent's click on or like of a group, for a promotion that may
+// have shown it.
 func PromotedAct(kind Kind, promotion, agent, group string) Event {
 	field := promotedClicked
 	if kind == Like {
@@ -97,53 +96,51 @@ func PromotedAct(kind Kind, promotion, agent, group string) Event {
 	}
 }
 
-// hashOf stands for an event of an agent and a group. Events of 64 bits are not told apart
-// from others once in 2⁶⁴ comparisons, which counts cannot show.
+// hashOf returns the hash of an event of an agent and a group. Two events collide once in 2⁶⁴
+// comparisons, which does not affect counts.
 func hashOf(what, agent, group string) uint64 {
-	return xxhash.Sum64String(what + ":" + agent + ":" + group) // no agent has a colon
+	return xxhash.Sum64String(what + ":" + agent + ":" + group) // agent ids contain no colon
 }
 
 // Batch holds one server's additions to the counts of one variant on one day.
 type Batch struct {
-	Variant string // its run, as [feed.VariantOf] reads it
+	Variant string // the variant's run, as parsed by [feed.VariantOf]
 	Day     feed.Day
 
-	// Sender and Seq name the batch: a server's own name since its start, and a
-	// number that grows with each of its batches. They keep a batch
-	// that is sent again from counting twice.
+	// Sender and Seq identify the batch: a server's name, unique to its start, and a number that
+	// increases with each of its batches. They prevent a batch that is sent again from being counted
+	// twice.
 	Sender string
 	Seq    uint64
 
 	Impressions int64
-	Ages        Ages     // of the items shown; one for each impression whose age is known
-	Agents      []uint64 // hashes of the agents they were shown to, each once
-	Authors     []uint64 // hashes of their authors, each once
+	Ages        Ages     // of the items shown; one for each impression with a known age
+	Agents      []uint64 // distinct hashes of the agents who were shown the items
+	Authors     []uint64 // distinct hashes of their authors
 
-	Sources map[feed.Source]int64 // of the impressions, those of home, by source; nil: none
-	Events  []Event               // each once, and behind those that it counts after
+	Sources map[feed.Source]int64 // impressions of home by source; nil for none
+	Events  []Event               // distinct, and each after the events that it requires
 }
 
-// Totals are the counts of one variant over some days.
+// Totals holds the counts of one variant over some days.
 type Totals struct {
-	Variant string           // its run
-	Counts  map[string]int64 // by the names that stores count under, but for ages
+	Variant string           // the variant's run
+	Counts  map[string]int64 // by the names that stores use, except ages
 	Ages    Ages
-	Agents  int64 // different ones over all the days, estimated within about 1 %
-	Authors int64 // the same
+	Agents  int64 // distinct agents over all the days, estimated within about 1 %
+	Authors int64 // distinct authors, estimated likewise
 }
 
-// Store keeps the counts.
+// Store stores the counts.
 //
-// Add counts a batch, all of it or nothing, and remembers its name for
-// [OnceDays] days: the same batch again, or one of the same sender, variant and
-// day with a lower Seq, changes nothing, so that a batch may be sent again when
-// it is unknown whether it was stored. An event counts once for its variant and day,
-// whichever batch it is in, and is remembered for [OnceDays] days.
-// Batches of several servers add up.
+// Add counts a batch, all of it or nothing, and remembers its name for [OnceDays] days: the same
+// batch again, or one of the same sender, variant and day with a lower Seq, changes nothing. So a
+// batch may be sent again when it is unknown whether it was stored. An event counts once for its
+// variant and day, in whichever batch it is, and is remembered for [OnceDays] days. Batches of
+// several servers are added.
 //
-// Read sums up the days from and to and those between, for every variant that
-// was counted on one of them, in the order of the names. Counts live for
-// [KeepDays] days.
+// Read returns the sums over the days from and to and those between, for every variant that was
+// counted on one of them, sorted by name. Counts live for [KeepDays] days.
 //
 // Errors wrap [ErrUnavailable], or are the context's.
 type Store interface {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// The names that stores count under, beside the kinds of acts. Behind those that end with a
-// colon is the id of a promotion or the name of a source of home, and behind that of ages the
-// number of a bucket.
+// Names of counts in stores, in addition to the kinds of acts. Names ending with a colon are
+// followed by the id of a promotion or the name of a source of home, the name of ages by the number
+// of a bucket.
 const (
 	impressionsField = "impressions"
 	ageField         = "a"
@@ -21,8 +21,7 @@ const (
 	sourceClicked    = "source_click:"
 )
 
-// Counts yields what the batch adds whatever was counted before, and the names to count it
-// under.
+// Counts yields the batch's unconditional additions and the names of their counts.
 func (b *Batch) Counts() iter.Seq2[string, int64] {
 	return func(yield func(string, int64) bool) {
 		if b.Impressions > 0 && !yield(impressionsField, b.Impressions) {
@@ -41,7 +40,7 @@ func (b *Batch) Counts() iter.Seq2[string, int64] {
 	}
 }
 
-// Add adds what a store has counted under a name.
+// Add adds a count that a store has under a name.
 func (t *Totals) Add(field string, n int64) {
 	if bucket, ok := strings.CutPrefix(field, ageField); ok {
 		if i, err := strconv.Atoi(bucket); err == nil && i >= 0 && i < AgeBuckets {

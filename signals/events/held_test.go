@@ -10,8 +10,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// TestActsWaitForWhatWasShown: an act is written one tick later than what another server
-// has shown until then, and a batch has what was shown first.
+// TestActsWaitForWhatWasShown checks that acts are written one tick later, after the impressions of
+// other servers, and that impressions come first in a batch.
 func TestActsWaitForWhatWasShown(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_772_798_400, 0)

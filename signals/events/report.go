@@ -11,19 +11,18 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// MaxReportDays bounds a report: older days are not kept.
+// MaxReportDays bounds the days of a report: older counts are not stored.
 const MaxReportDays = KeepDays
 
 // Verdicts on a difference.
 const (
 	Significant    = "significant"     // p < [Significance]
-	NotSignificant = "not significant" // the variants may well be alike
-	TooFew         = "too few"         // see [Enough]: not tested
+	NotSignificant = "not significant" // the variants may well be equal
+	TooFew         = "too few"         // not tested, see [Enough]
 )
 
-// NewReport makes the report of the days from and to and those between: a row
-// for each variant that is live or was counted. What was counted of an earlier run of a
-// name is left out.
+// NewReport returns the report of the days from and to and those between: a row for each variant
+// that is live or was counted. Counts of earlier runs of a variant name are omitted.
 func NewReport(live *feed.Live, counted []Totals, from, to feed.Day) api.Report {
 	r := api.Report{From: from.String(), To: to.String(), Days: int(to-from) + 1, Promotions: promotedRows(counted)}
 	shares := map[string]float64{feed.Control: 1}
@@ -33,7 +32,7 @@ func NewReport(live *feed.Live, counted []Totals, from, to feed.Day) api.Report 
 		shares[feed.Control] -= v.Share
 		names = append(names, v.Name)
 	}
-	// What is left of 1 by subtraction is a whole number of buckets.
+	// The result of the subtractions from 1 is a whole number of buckets.
 	shares[feed.Control] = math.Round(shares[feed.Control]*feed.Buckets) / feed.Buckets
 	totals := totalsOf(live, counted)
 	for name := range totals {
@@ -62,8 +61,8 @@ func NewReport(live *feed.Live, counted []Totals, from, to feed.Day) api.Report 
 	return r
 }
 
-// totalsOf finds each variant's totals, by name: those of the run of now, or of the last one
-// where it has ended.
+// totalsOf returns each variant's totals by name: those of the current run, or of the last one if
+// it has ended.
 func totalsOf(live *feed.Live, counted []Totals) map[string]*Totals {
 	totals, latest := map[string]*Totals{}, map[string]int{}
 	for i := range counted {
@@ -111,10 +110,10 @@ func compare(t, control *Totals) *api.ReportDifference {
 	return d
 }
 
-// homeSources are the sources of home, in the order of reports.
+// homeSources lists the sources of home, in the order of reports.
 var homeSources = [...]feed.Source{feed.SourceFollowing, feed.SourceTrending, feed.SourceDiscovery, feed.SourcePromoted}
 
-// sourceRows are the sources of which something was shown; nil: home was not read.
+// sourceRows returns rows for the sources with impressions; nil if home was not read.
 func sourceRows(counts map[string]int64) (rows []api.ReportSource) {
 	for _, s := range homeSources {
 		if n, k := counts[sourceShown+s.String()], counts[sourceClicked+s.String()]; n > 0 {
@@ -124,7 +123,7 @@ func sourceRows(counts map[string]int64) (rows []api.ReportSource) {
 	return rows
 }
 
-// promotedRows sums up what was counted of promotions, by their ids.
+// promotedRows sums the counts of promotions, sorted by id.
 func promotedRows(counted []Totals) (rows []api.ReportPromotion) {
 	sums := map[string]int64{}
 	ids := map[string]bool{}

@@ -91,8 +91,8 @@ func TestReport(t *testing.T) {
 	assert.Equal(t, 1.0, r.Variants[0].Share)
 }
 
-// TestReportOfANameThatIsUsedAgain: what was counted before a name was used again is of
-// other readers and perhaps other parameters, and is in no row.
+// TestReportOfANameThatIsUsedAgain: counts from before a variant name was reused belong to other
+// agents and perhaps other parameters, and must appear in no row.
 func TestReportOfANameThatIsUsedAgain(t *testing.T) {
 	live := &feed.Live{Variants: []feed.Variant{{Name: "slow", Run: "slow@9", Share: 0.2}, {Name: "old", Share: 0.1}, {Name: "new", Run: "new@12", Share: 0.1}}}
 	to := feed.DayOf(noon)

@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// TestWilson compares with R. G. Newcombe, "Two-Sided Confidence Intervals for
-// the Single Proportion", Statistics in Medicine 17, 1998, table I, method 3.
+// TestWilson compares with R. G. Newcombe, "Two-Sided Confidence Intervals for the Single
+// Proportion", Statistics in Medicine 17, 1998, table I, method 3.
 func TestWilson(t *testing.T) {
 	for _, c := range []struct {
 		k, n      int64
@@ -32,8 +32,8 @@ func TestWilson(t *testing.T) {
 	assert.Equal(t, events.Wilson(7, 7), events.Wilson(9, 7), "more clicks than impressions")
 }
 
-// TestDifferenceInterval compares with the examples of Newcombe's second paper
-// of that year, table II, method 10.
+// TestDifferenceInterval compares with the examples in Newcombe's second paper of that year, table
+// II, method 10.
 func TestDifferenceInterval(t *testing.T) {
 	for _, c := range []struct {
 		k1, n1, k2, n2 int64
@@ -51,10 +51,9 @@ func TestDifferenceInterval(t *testing.T) {
 	assert.Equal(t, api.Interval{Low: -1, High: 1}, events.DifferenceInterval(0, 0, 1, 2))
 }
 
-// TestTwoProportions compares with examples of text books: 351 of 605 against
-// 41 of 195 is the poll on cigarette taxes of Pennsylvania State University's
-// STAT 415, lesson 9.4, with z = 8.99. The square of z is the χ² of the 2×2
-// table, here of Pearson's own formula.
+// TestTwoProportions compares with textbook examples: 351 of 605 against 41 of 195 is the poll on
+// cigarette taxes in Pennsylvania State University's STAT 415, lesson 9.4, with z = 8.99. The
+// square of z is the χ² of the 2×2 table, here by Pearson's formula.
 func TestTwoProportions(t *testing.T) {
 	z, p := events.TwoProportions(351, 605, 41, 195)
 	assert.InDelta(t, 8.99, z, 0.005)
@@ -72,7 +71,7 @@ func TestTwoProportions(t *testing.T) {
 		assert.InDelta(t, -z, back, 1e-9)
 		assert.InDelta(t, p, same, 1e-12)
 	}
-	// The quantiles everybody knows: |z| = 1.96 and 2.576.
+	// The well-known quantiles |z| = 1.96 and 2.576.
 	for want, z := range map[float64]float64{0.05: 1.959964, 0.01: 2.575829} {
 		assert.InDelta(t, want, math.Erfc(z/math.Sqrt2), 1e-6)
 	}
@@ -83,8 +82,8 @@ func TestTwoProportions(t *testing.T) {
 	}
 }
 
-// TestFalseAlarms draws two variants that are alike, over and over: at 0.05,
-// one in twenty is called different. The seed is fixed.
+// TestFalseAlarms repeatedly draws two identical variants: at 0.05, one in twenty pairs is reported
+// as different. The seed is fixed.
 func TestFalseAlarms(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	const rounds, n, rate = 2000, 2000, 0.05

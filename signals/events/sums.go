@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/internal/metrics"
 )
 
-// batchMembers is how many agents, authors and events each one batch holds: a store does a
-// batch in one step, and nothing else meanwhile.
+// batchMembers is the maximum number of agents, of authors and of events in one batch: a store adds
+// a batch atomically, blocking everything else.
 const batchMembers = 5000
 
 // slot is the key of one sum.
@@ -31,19 +31,19 @@ type sum struct {
 	events      map[Event]struct{}
 }
 
-// sums adds up. Its size does not depend on how much is counted, but for the
-// sets, whose members are bounded.
+// sums accumulates counts. Its size does not depend on the number of impressions and acts, except
+// for the sets, which are bounded.
 type sums struct {
 	sender  string
 	seq     uint64
-	most    int // members of all sets together
+	most    int // maximum number of members of all sets together
 	members int
 	bySlot  map[slot]*sum
 
-	// Acts wait for one write of all servers: those on what exploration or a promotion has
-	// shown count only where the store knows that it has, and another server may have shown
-	// it a moment ago.
-	newer, older []entry // since the last tick, and between that and the one before
+	// Acts are held until all servers have written once: acts on items shown by exploration or a
+	// promotion count only if the store knows of the impression, and another server may have shown the
+	// item a moment ago.
+	newer, older []entry // since the last tick, and between that and the previous one
 }
 
 func newSums(sender string, most int) *sums {
@@ -79,7 +79,7 @@ func (s *sums) add(e entry) {
 	for _, doc := range e.docs {
 		author, at, err := doc.Origin()
 		if err != nil {
-			continue // it was shown, whatever it is
+			continue // the impression counts nevertheless
 		}
 		to.ages.Count(now - at)
 		if len(author) > 0 && !member(s, to.authors, xxhash.Sum64(author)) {
@@ -94,7 +94,7 @@ func (s *sums) addEvent(to *sum, e Event) {
 	}
 }
 
-// dropped counts an event that is lost.
+// dropped counts a lost event.
 func dropped(e Event) {
 	if slices.Contains(Kinds[:], Kind(e.Field)) {
 		metrics.DroppedActs.Inc()
@@ -103,7 +103,7 @@ func dropped(e Event) {
 	}
 }
 
-// member puts m into a set; false: there is no room.
+// member adds m to a set. It returns false if there is no space.
 func member[M comparable](s *sums, set map[M]struct{}, m M) bool {
 	if _, ok := set[m]; ok {
 		return true
@@ -116,19 +116,19 @@ func member[M comparable](s *sums, set map[M]struct{}, m M) bool {
 	return true
 }
 
-// hold adds acts up with the second tick from now.
+// hold queues acts to be added at the second tick from now.
 func (s *sums) hold(acts entry) { s.newer = append(s.newer, acts) }
 
-// tick adds up what was held at the last tick.
+// tick adds the acts that were held at the last tick.
 func (s *sums) tick() {
 	for _, e := range s.older {
 		s.add(e)
 	}
-	clear(s.older) // it is used again
+	clear(s.older) // its memory is reused
 	s.older, s.newer = s.newer, s.older[:0]
 }
 
-// take makes batches of the sums and begins anew.
+// take converts the sums to batches and resets them.
 func (s *sums) take() (batches []*Batch) {
 	for at, from := range s.bySlot {
 		first := s.batch(at)
@@ -142,7 +142,7 @@ func (s *sums) take() (batches []*Batch) {
 	return batches
 }
 
-// conditional puts events that count after others last.
+// conditional sorts events that require others last.
 func conditional(a, b Event) int { return cmp.Compare(min(a.After, 1), min(b.After, 1)) }
 
 func (s *sums) batch(at slot) *Batch {
@@ -150,8 +150,7 @@ func (s *sums) batch(at slot) *Batch {
 	return &Batch{Variant: at.variant, Day: at.day, Sender: s.sender, Seq: s.seq}
 }
 
-// fill puts members into the last batch and, where they are too many for one, into further
-// ones.
+// fill adds members to the last batch, and to further ones if they are too many for one.
 func fill[M any](s *sums, batches []*Batch, at slot, all []M, put func(*Batch, []M)) []*Batch {
 	for i := 0; i < len(all); i += batchMembers {
 		if i > 0 {

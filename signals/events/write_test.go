@@ -14,8 +14,8 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// TestBufferOutage counts on while the store is down, and twice nothing that
-// arrived without an answer.
+// TestBufferOutage keeps counting while the store is down; a batch that was counted although its
+// answer was lost must not count twice.
 func TestBufferOutage(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		t.Run(fmt.Sprint("answer lost ", lost), func(t *testing.T) {
@@ -26,7 +26,7 @@ func TestBufferOutage(t *testing.T) {
 				for i := range 50 {
 					b.Delivered("control", fmt.Sprint("u_", i), page(3, 0), nil, nil, noon)
 					require.True(t, b.Acted("control", []events.Event{{Hash: uint64(i), Field: "click"}}, noon))
-					time.Sleep(time.Second / 2) // over several writes
+					time.Sleep(time.Second / 2) // spans several writes
 				}
 				f.fail(nil, false)
 				begin := time.Now()
@@ -42,10 +42,10 @@ func TestBufferOutage(t *testing.T) {
 	}
 }
 
-// longestWait is the longest wait between two tries, with its jitter.
+// longestWait is the longest wait between two tries, including jitter.
 const longestWait = 5 * time.Second * 3 / 2
 
-// TestBufferSplitsLargeBatches keeps them in order while some of them fail.
+// TestBufferSplitsLargeBatches checks that the parts stay in order while some of them fail.
 func TestBufferSplitsLargeBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFlaky()
@@ -71,8 +71,8 @@ func TestBufferSplitsLargeBatches(t *testing.T) {
 	})
 }
 
-// TestBufferIsBounded closes a buffer while the store is down: of what was handed over
-// the store gets nothing, and all that was taken is counted as dropped.
+// TestBufferIsBounded closes a buffer while the store is down: the store receives nothing, and
+// everything that was accepted is counted as dropped.
 func TestBufferIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFlaky()
@@ -102,8 +102,8 @@ func TestBufferIsBounded(t *testing.T) {
 	})
 }
 
-// TestClosingDoesNotWaitForAStoreThatFails: a disk that is full stays full. Close bears
-// with it for a second, or until its context ends.
+// TestClosingDoesNotWaitForAStoreThatFails: a full disk stays full. Close retries for one second,
+// or until its context ends.
 func TestClosingDoesNotWaitForAStoreThatFails(t *testing.T) {
 	for _, most := range []time.Duration{time.Second, 300 * time.Millisecond} {
 		t.Run(most.String(), func(t *testing.T) {
@@ -128,7 +128,8 @@ func TestClosingDoesNotWaitForAStoreThatFails(t *testing.T) {
 	}
 }
 
-// TestClosingOutlastsAShortFailure, as of a Redis that fails over, be it new or old.
+// TestClosingOutlastsAShortFailure covers for example a Redis failover, whether it has just begun
+// or began earlier.
 func TestClosingOutlastsAShortFailure(t *testing.T) {
 	for _, since := range []time.Duration{0, time.Minute} {
 		t.Run(since.String(), func(t *testing.T) {
@@ -151,7 +152,8 @@ func TestClosingOutlastsAShortFailure(t *testing.T) {
 	}
 }
 
-// TestBufferGivesUpWhatCannotBeCounted does not hold up the rest for it.
+// TestBufferGivesUpWhatCannotBeCounted checks that an entry that can never be counted does not
+// delay the rest.
 func TestBufferGivesUpWhatCannotBeCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFlaky()

@@ -1,6 +1,6 @@
-// Package learning learns of readers by what they do with what they were shown:
-// in the background, a [Buffer] adds acts to what is remembered of an agent
-// ([feed.Learning]) and has it stored with the agent's profile.
+// Package learning learns readers' interests from their acts on items they were shown. A [Buffer]
+// adds acts in the background to the learned data of an agent ([feed.Learning]) and stores it with
+// the agent's profile.
 package learning
 
 import (
@@ -20,41 +20,40 @@ import (
 	"github.com/freshet/freshet/signals"
 )
 
-// atOnce is how many agents' acts are stored at the same time.
+// atOnce is the number of agents whose acts are stored concurrently.
 const atOnce = 8
 
-// Act is an agent's action on an item, with the item as it was then.
+// Act is an agent's action on an item, with the item as it was at that time.
 type Act struct {
 	Kind  feed.ActKind
 	Group string
 	Doc   feed.Doc
 }
 
-// Store is the part of [catalog.Profiles] that keeps what is learned.
+// Store is the part of [catalog.Profiles] that stores learned data.
 type Store interface {
 	Learn(ctx context.Context, agent string, change func(*feed.Learning) bool) error
 }
 
-// Config tunes a Buffer. Zero values stand for the defaults.
+// Config configures a Buffer. Zero values mean the defaults.
 type Config struct {
 	signals.Config
-	Bytes int        // of the items whose acts wait, as JSON; 64 MiB
-	Clock feed.Clock // that acts are stamped by; time.Now
+	Bytes int        // of the items of waiting acts, as JSON; 64 MiB
+	Clock feed.Clock // clock for timestamps of acts; time.Now
 }
 
-// Buffer hands what agents do to the store, as soon as what came before is stored:
-// in milliseconds while all is well, and the acts of one agent together. While the
-// store is unavailable it holds the acts, as many as it has room for, and tries again. A process that is killed
-// loses the acts that wait, and nothing else.
+// Buffer passes agents' acts to the store as soon as earlier ones are stored: normally within
+// milliseconds, and the acts of one agent together. While the store is unavailable it holds as many
+// acts as it has space for, and retries. A process that is killed loses only the acts that wait.
 type Buffer struct {
 	*signals.Buffer[entry]
 	store   Store
 	cfg     Config
-	waiting atomic.Int64 // bytes of what was taken and is not learned
-	rarity  rarity       // only of learn
+	waiting atomic.Int64 // bytes accepted and not yet learned
+	rarity  rarity       // used only by learn
 }
 
-// entry are the acts of one call.
+// entry holds the acts of one call.
 type entry struct {
 	agent    string
 	halfLife time.Duration
@@ -63,8 +62,7 @@ type entry struct {
 	at       time.Time
 }
 
-// NewBuffer starts a buffer in front of store; Close ends it. ctx's cancellation is
-// ignored.
+// NewBuffer starts a buffer in front of store; Close ends it. It ignores cancellation of ctx.
 func NewBuffer(ctx context.Context, store Store, cfg Config) *Buffer {
 	cfg.Config = cfg.WithDefaults()
 	cfg.Bytes = cmp.Or(cfg.Bytes, 64<<20)
@@ -76,12 +74,12 @@ func NewBuffer(ctx context.Context, store Store, cfg Config) *Buffer {
 	return b
 }
 
-// Acted learns from an agent's acts on items that they were shown, with a half-life
-// (0: the default). It never blocks; false says that there is no room at the moment
-// and nothing was taken.
+// Acted learns from an agent's acts on items that they were shown, with a half-life (0 for the
+// default). It never blocks. It returns false if there is no space and nothing was added.
 func (b *Buffer) Acted(agent string, halfLife time.Duration, acts []Act, now time.Time) bool {
 	e := entry{agent: agent, halfLife: halfLife, acts: acts, bytes: bytesOf(acts), at: now}
-	// One call may be larger than there is room for in all: it has to be learned, too.
+	// A single call larger than the whole limit is accepted if nothing else waits: it has to be
+	// learned, too.
 	if waiting := b.waiting.Add(e.bytes); waiting > int64(b.cfg.Bytes) && waiting > e.bytes {
 		b.waiting.Add(-e.bytes)
 		return false
@@ -93,7 +91,7 @@ func (b *Buffer) Acted(agent string, halfLife time.Duration, acts []Act, now tim
 	return taken
 }
 
-// actOverhead is about what an act takes beside the item's JSON.
+// actOverhead is the approximate size of an act in addition to the item's JSON.
 const actOverhead = 128
 
 func bytesOf(acts []Act) int64 {
@@ -104,7 +102,7 @@ func bytesOf(acts []Act) int64 {
 	return int64(n)
 }
 
-// learn learns entries, those of one agent together.
+// learn learns from entries, grouped by agent.
 func (b *Buffer) learn(ctx context.Context, entries []entry) {
 	byAgent := map[string]*lesson{}
 	taken := int64(0)
@@ -128,7 +126,7 @@ func (b *Buffer) learn(ctx context.Context, entries []entry) {
 	}
 }
 
-// deliver learns from an agent's acts, and tries again while the store is unavailable.
+// deliver learns from an agent's acts and retries while the store is unavailable.
 func (b *Buffer) deliver(ctx context.Context, agent string, l *lesson) {
 	change := func(known *feed.Learning) bool { return known.Add(l.acts, l.halfLife, b.cfg.Clock()) }
 	err := b.Try(func(ctx context.Context) error { return b.store.Learn(ctx, agent, change) },
@@ -142,14 +140,13 @@ func (b *Buffer) deliver(ctx context.Context, agent string, l *lesson) {
 	}
 }
 
-// lesson holds the acts of an agent that are learned from together.
+// lesson holds an agent's acts that are learned together.
 type lesson struct {
 	halfLife time.Duration
 	acts     []feed.LearningAct
 }
 
-// read adds an entry to its agent's lesson. An item that cannot be read has nothing
-// to be learned.
+// read adds an entry to its agent's lesson. Items that cannot be parsed are skipped.
 func (b *Buffer) read(byAgent map[string]*lesson, e entry) {
 	l := byAgent[e.agent]
 	if l == nil {

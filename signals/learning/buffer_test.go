@@ -19,13 +19,13 @@ import (
 	"github.com/freshet/freshet/signals/learning"
 )
 
-// memory remembers, or fails.
+// memory is a learning store that can be made to fail.
 type memory struct {
 	mu      sync.Mutex
 	of      map[string]*feed.Learning
 	failing error
-	fails   int           // how many calls fail; < 0: all
-	held    chan struct{} // where not nil, each call waits for it
+	fails   int           // number of calls that fail; negative: all
+	held    chan struct{} // if not nil, each call waits for it
 	called  chan struct{}
 }
 
@@ -135,8 +135,9 @@ func TestBufferFull(t *testing.T) {
 	})
 }
 
-// TestBufferIsBounded hands over acts on large items while the store is away: what waits
-// takes no more room than there is, and one call more than all of that goes alone.
+// TestBufferIsBounded adds acts on large items while the store is blocked: waiting acts take no
+// more than the configured bytes, except that a single call larger than that is accepted when
+// nothing else waits.
 func TestBufferIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -167,8 +168,8 @@ func TestBufferIsBounded(t *testing.T) {
 	})
 }
 
-// TestBufferAfterAnErase erases an agent while an act of theirs is tried again: it does
-// not count, and what they do later does.
+// TestBufferAfterAnErase erases an agent while one of their acts is being retried: it must not
+// count, but their later acts must.
 func TestBufferAfterAnErase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -189,7 +190,7 @@ func TestBufferAfterAnErase(t *testing.T) {
 	})
 }
 
-// TestBufferGivesUp closes while the store is down.
+// TestBufferGivesUp closes the buffer while the store is down.
 func TestBufferGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

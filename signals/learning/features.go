@@ -14,15 +14,15 @@ import (
 	"github.com/freshet/freshet/feed/words"
 )
 
-// Features of one item that count, at most, of those it may have many of.
+// Maximum number of features of each kind taken from one item.
 const (
 	maxTagFeatures  = 8
 	maxWordFeatures = 8
-	leastWord       = 3 // characters; a word with a sign in it, such as c#, may have fewer
+	leastWord       = 3 // characters; a word that contains a symbol, such as c#, may have fewer
 )
 
-// features lists what can be learned from an act on the item: its first tags, its
-// author, its language and the rarest words of its title, which count by their rarity.
+// features returns the features that an act on the item contributes to: its first tags, its author,
+// its language and the rarest words of its title, weighted by their rarity.
 func (r *rarity) features(it *feed.Item) []feed.WeightedFeature {
 	var all []feed.WeightedFeature
 	add := func(kind feed.FeatureKind, value string, weight float64) {
@@ -48,9 +48,8 @@ func (r *rarity) features(it *feed.Item) []feed.WeightedFeature {
 	return all
 }
 
-// tellingWords are the words of a title that tell what it is about, each once: no
-// stop words and no numbers. Of scripts whose words are not marked, two characters
-// that follow each other are a word.
+// tellingWords returns the distinct informative words of a title, without stop words and numbers.
+// In scripts that do not separate words, each pair of adjacent characters is a word.
 func tellingWords(title string) []string {
 	tokens := words.Of(title)
 	var found []string
@@ -89,19 +88,19 @@ func telling(token string) bool {
 }
 
 const (
-	rarityCounters = 1 << 14 // that words share by hash
-	rarityLeast    = 100     // titles, before which all words are alike
-	rarityMost     = 1 << 16 // titles, at which all counts are halved, so that they follow what is read
+	rarityCounters = 1 << 14 // shared by words with the same hash
+	rarityLeast    = 100     // number of titles below which all words count the same
+	rarityMost     = 1 << 16 // number of titles at which all counts are halved, so that they follow current reading
 )
 
-// rarity tells how rare words are in the titles that readers act on. What everybody
-// reads says little of one reader: an item counts as often as it is acted on.
+// rarity estimates how rare words are in the titles that readers act on. Words that everybody reads
+// say little about one reader; an item counts as often as it is acted on.
 type rarity struct {
 	titles float64
 	counts [rarityCounters]float32
 }
 
-// add counts the words of a title, each once.
+// add counts the words of a title, which must be distinct.
 func (r *rarity) add(words []string) {
 	if r.titles >= rarityMost {
 		r.titles /= 2
@@ -115,7 +114,7 @@ func (r *rarity) add(words []string) {
 	}
 }
 
-// of is 1 of a word that was never met, 0 of one that is in every title:
+// of returns 1 for a word that was never counted, 0 for one that is in every title:
 // log(titles / titles with the word) / log(titles).
 func (r *rarity) of(word string) float64 {
 	if r.titles < rarityLeast {

@@ -42,8 +42,8 @@ func TestFeatures(t *testing.T) {
 	assert.Len(t, new(rarity).features(&feed.Item{Title: "x", Tags: strings.Fields("a b c d e f g h i j")}), 8)
 }
 
-// TestRarity learns of many titles: a word that all of them have counts nothing, one
-// that none had counts whole, and the rarest are kept.
+// TestRarity learns from many titles: a word in all of them has weight 0, a word in none has weight
+// 1, and only the rarest words of a title are used.
 func TestRarity(t *testing.T) {
 	t.Parallel()
 	var r rarity

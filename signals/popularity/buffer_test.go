@@ -17,12 +17,12 @@ import (
 	"github.com/freshet/freshet/signals/popularity"
 )
 
-// ledger counts what it is given, or fails.
+// ledger is a store that records its calls and can be made to fail.
 type ledger struct {
 	mu      sync.Mutex
 	acts    []popularity.Act
-	failing int           // how many calls fail; < 0: all
-	held    chan struct{} // where not nil, each call waits for it
+	failing int           // number of calls that fail; negative: all
+	held    chan struct{} // if not nil, each call waits for it
 	called  chan struct{}
 }
 
@@ -100,8 +100,8 @@ func TestBufferTriesAgain(t *testing.T) {
 	})
 }
 
-// TestBufferDropsWhatIsRefused: an act that can never be counted keeps no other one
-// from it.
+// TestBufferDropsWhatIsRefused checks that an act that can never be counted does not block the
+// others.
 func TestBufferDropsWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestBufferFull(t *testing.T) {
 	})
 }
 
-// TestBufferGivesUp closes while the store is down.
+// TestBufferGivesUp closes the buffer while the store is down.
 func TestBufferGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -150,8 +150,7 @@ func TestBufferGivesUp(t *testing.T) {
 	})
 }
 
-// TestBufferForgets erases an agent while an act of it waits behind a store that is
-// down.
+// TestBufferForgets erases an agent while one of their acts waits for an unavailable store.
 func TestBufferForgets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

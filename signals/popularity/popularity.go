@@ -1,10 +1,8 @@
-// Package popularity counts what readers click and like, per item, so that a feed
-// follows what is read at the moment: where acts are counted ([Counter]) and the
-// [Buffer] that hands acts to it in the background. The counts themselves are
-// [feed.Counts]; a recall source ranks by them ([recall.Counter]). In one process
-// they are in a [Store] (popularity/sqlite). Several servers share them in Redis
-// (popularity/redis), and a [Publisher] writes what has changed to the index that
-// recall searches.
+// Package popularity counts readers' clicks and likes per item, so that a feed follows current
+// interest. A [Counter] counts acts; the [Buffer] passes acts to it in the background. The counts
+// themselves are [feed.Counts]; a recall source ranks by them ([recall.Counter]). In a single
+// process they are in a [Store] (popularity/sqlite). Several servers share them in Redis
+// (popularity/redis), and a [Publisher] writes changed counts to the index that recall searches.
 package popularity
 
 import (
@@ -22,12 +20,13 @@ import (
 	"github.com/freshet/freshet/signals"
 )
 
-// ErrUnavailable is wrapped by errors that say the store could not be asked at
-// all; asking again later may help.
+// ErrUnavailable is wrapped by errors that mean the store could not be reached; a retry may
+// succeed.
 var ErrUnavailable = &feed.Outage{Text: "the store of live popularity is unavailable", Shown: "what the agent has clicked and liked cannot be forgotten now; try again later"}
 
-// RememberDays is how many days a store remembers that an agent has acted on an
-// item, the day of the act included. Until then acting on it again does not count.
+// RememberDays is the number of days that a store remembers that an agent has acted on an item,
+// including the day of the act. During that time further acts of the agent on the item do not
+// count.
 const RememberDays = 90
 
 // Act is a reader's click or like.
@@ -37,32 +36,30 @@ type Act struct {
 	At    int64  // Unix seconds
 }
 
-// Agent stands for an agent in an [Act].
+// Agent returns the hash of an agent's id for an [Act].
 func Agent(id string) uint64 { return xxhash.Sum64String(id) }
 
 // Counter counts acts.
 //
-// Count counts acts: one of each agent and item in [RememberDays] days, whatever
-// comes again. Counting the same acts again, also where it failed, changes nothing.
+// Count counts one act of each agent and item in [RememberDays] days and ignores repetitions.
+// Counting the same acts again, even after a failure, changes nothing.
 //
-// Forget forgets what an agent, by its [Agent] hash, has acted on. What it added to
-// counts stays: they do not say whose acts they are of.
+// Forget deletes the record of the items that an agent, by its [Agent] hash, has acted on. The
+// agent's contributions to counts remain: counts do not identify agents.
 type Counter interface {
 	Count(ctx context.Context, acts []Act) error
 	Forget(ctx context.Context, agent uint64) error
 }
 
-// Store keeps the counts of items.
+// Store stores the counts of items.
 //
-// Add counts acts, all of them or none: one of each agent and item in
-// [RememberDays] days, whatever comes again, and none of an item that the catalog
-// does not have. It returns the counts that have changed; zero ones are those of
-// items whose counts have become negligible and are forgotten. Adding the same acts
-// again changes nothing.
+// Add counts acts, all of them or none: one of each agent and item in [RememberDays] days, ignoring
+// repetitions, and none of items that the catalog does not have. It returns the counts that have
+// changed; zero counts are those of items with negligible counts that were deleted. Adding the same
+// acts again changes nothing.
 //
-// Read returns the counts of all items that have some. An item that is deleted
-// from the catalog loses its counts and is forgotten by those who acted on it.
-// Forget is that of a [Counter].
+// Read returns the counts of all items that have some. When an item is deleted from the catalog,
+// its counts and the records of who acted on it are deleted. Forget is as for [Counter].
 //
 // Errors wrap [ErrUnavailable], or are the context's.
 type Store interface {
@@ -71,21 +68,19 @@ type Store interface {
 	Forget(ctx context.Context, agent uint64) error
 }
 
-// batchActs is how many acts a store is given at once, at most.
+// batchActs is the maximum number of acts passed to a store at once.
 const batchActs = 5000
 
-// Buffer hands acts to where they are counted, one batch after the other, each as
-// soon as the one before is done: in milliseconds while all is well. While counting
-// fails it holds the acts and tries again. A process that is killed loses the acts
-// that wait, and nothing else.
+// Buffer passes acts to a counter, one batch after the other, each as soon as the previous one is
+// done: normally within milliseconds. While counting fails it holds the acts and retries. A process
+// that is killed loses only the acts that wait.
 type Buffer struct {
 	*signals.Buffer[[]Act]
 	counter Counter
 	log     *slog.Logger
 }
 
-// NewBuffer starts a buffer in front of a counter; Close ends it. ctx's cancellation
-// is ignored.
+// NewBuffer starts a buffer in front of a counter; Close ends it. It ignores cancellation of ctx.
 func NewBuffer(ctx context.Context, counter Counter, cfg signals.Config) *Buffer {
 	cfg = cfg.WithDefaults()
 	b := &Buffer{counter: counter, log: cfg.Logger}
@@ -97,8 +92,8 @@ func NewBuffer(ctx context.Context, counter Counter, cfg signals.Config) *Buffer
 	return b
 }
 
-// Acted counts an agent's clicks and likes. It never blocks; false says that there
-// is no room at the moment and nothing was taken.
+// Acted counts an agent's clicks and likes. It never blocks. It returns false if the queue is full
+// and nothing was added.
 func (b *Buffer) Acted(agent string, items []string, now time.Time) bool {
 	acts := make([]Act, len(items))
 	for i, item := range items {
@@ -107,8 +102,7 @@ func (b *Buffer) Acted(agent string, items []string, now time.Time) bool {
 	return b.Put(acts)
 }
 
-// Forget makes an agent's acts forgotten, by the agent's id: those that wait are
-// counted before.
+// Forget deletes the record of an agent's acts, by the agent's id, after counting waiting acts.
 func (b *Buffer) Forget(ctx context.Context, agent string) error {
 	if err := b.Flush(ctx); err != nil {
 		return fmt.Errorf("%w: acts that wait are not counted: %w", ErrUnavailable, err)
@@ -120,8 +114,8 @@ func passes(err error) bool {
 	return errors.Is(err, ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// deliver counts a batch, and tries again while the store is unavailable. What the store
-// refuses is dropped, and nothing else of the batch.
+// deliver counts a batch and retries while the store is unavailable. Acts that the store rejects
+// are dropped, without the rest of the batch.
 func (b *Buffer) deliver(ctx context.Context, acts []Act) {
 	err := b.Try(func(ctx context.Context) error { return b.counter.Count(ctx, acts) }, passes, func(err error) {
 		b.log.WarnContext(ctx, "live popularity cannot be counted now; clicks and likes are kept and tried again", slog.Any("error", err))

@@ -18,22 +18,22 @@ var waitingItems = promauto.NewGauge(prometheus.GaugeOpts{
 	Name: "freshet_popularity_waiting", Help: "Items whose live popularity is yet to be written to the index, of all servers together.",
 })
 
-// Bounds of what is written: all servers together write atOnce items each
-// publishEvery, 12,000 a minute. What a server has taken and not written, because it
-// was killed or the index is down, another takes after the lease.
+// Bounds of writes: all servers together write atOnce items per publishEvery, 12,000 a minute. If a
+// server has taken items and does not write them, because it was killed or the index is down,
+// another server takes them after the lease.
 const (
 	publishEvery  = 5 * time.Second
 	publishAtOnce = 1000
 	publishLease  = 30 * time.Second
 )
 
-// Queue is the items whose counts have changed and are to be written to an index,
-// shared by servers. An item is on it once, however often it changes.
+// Queue holds the items with changed counts that are to be written to an index; servers share it.
+// An item is on it once, however often it changes.
 //
-// Changed puts items on it. Take takes those that are on it longest, n at most, for
-// a lease; within a turn only one of all servers gets any, unless turn is 0. Done
-// takes items off that have not changed since they were taken. Drop forgets the
-// counts of items and who acted on them: they are deleted.
+// Changed adds items to it. Take returns up to n items that have been on it longest, for the
+// duration of a lease; within a turn only one of all servers gets any, unless turn is 0. Done
+// removes items that have not changed since they were taken. Drop deletes the counts of deleted
+// items and the records of who acted on them.
 type Queue interface {
 	Changed(ctx context.Context, items []string) error
 	Take(ctx context.Context, n int, lease, turn time.Duration) (Taken, error)
@@ -41,31 +41,31 @@ type Queue interface {
 	Drop(ctx context.Context, items []string) error
 }
 
-// Taken are items that a server has taken off a [Queue] for a while.
+// Taken is a set of items that a server has leased from a [Queue].
 type Taken struct {
 	Items   []string
-	Counts  map[string]feed.Counts // of those that have some
+	Counts  map[string]feed.Counts // of the items that have counts
 	Until   string                 // for Done
-	Waiting int64                  // how many items the queue has
+	Waiting int64                  // number of items in the queue
 }
 
-// Index is where a recall source finds live popularity. SetCounts replaces the
-// counts of items. unknown are those that the index does not have, again those that
-// are to be tried once more; the error says why. All others are done.
+// Index is the index in which a recall source finds live popularity. SetCounts replaces the counts
+// of items. unknown lists items that the index does not have, again those to retry; the error gives
+// the reason. All other items are done.
 type Index interface {
 	SetCounts(ctx context.Context, counts map[string]feed.Counts) (unknown, again []string, err error)
 }
 
-// Publisher writes the counts that have changed from a queue to an index, some every
-// few seconds. Any number of servers may have one each.
+// Publisher writes changed counts from a queue to an index, a batch every few seconds. Each of any
+// number of servers may have one.
 type Publisher struct {
 	queue   Queue
 	index   Index
 	cfg     signals.Config
-	running chan struct{} // has a value while a round runs
+	running chan struct{} // holds a value while a round runs
 }
 
-// NewPublisher returns a publisher that does nothing until it is told to. The timeout is
+// NewPublisher returns a publisher that does nothing until Run or Flush is called. The timeout is
 // that of one round.
 func NewPublisher(queue Queue, index Index, cfg signals.Config) *Publisher {
 	return &Publisher{queue: queue, index: index, cfg: cfg.WithDefaults(), running: make(chan struct{}, 1)}
@@ -80,7 +80,7 @@ func (p *Publisher) Run(ctx context.Context) {
 	})
 }
 
-// Flush publishes all that is on the queue and not taken by other servers, at once.
+// Flush publishes at once all items in the queue that other servers have not taken.
 func (p *Publisher) Flush(ctx context.Context) error {
 	for {
 		n, err := p.round(ctx, 0)
@@ -90,7 +90,7 @@ func (p *Publisher) Flush(ctx context.Context) error {
 	}
 }
 
-// round publishes what it can take, and answers how many items it took.
+// round publishes the items that it can take, and returns their number.
 func (p *Publisher) round(ctx context.Context, turn time.Duration) (int, error) {
 	select {
 	case p.running <- struct{}{}:
@@ -111,8 +111,8 @@ func (p *Publisher) round(ctx context.Context, turn time.Duration) (int, error) 
 	}
 	unknown, again, err := p.index.SetCounts(ctx, taken.Counts)
 	if err != nil {
-		// For the next turn; where this fails, for when the lease ends. The index may have
-		// taken all of the round's time.
+		// Retry them in the next turn, or, if this fails too, when the lease ends. The index may have
+		// used up the time of the round, so this gets a new timeout.
 		back, cancel := context.WithTimeout(context.WithoutCancel(whole), p.cfg.Timeout)
 		_ = p.queue.Changed(back, again)
 		cancel()

@@ -23,7 +23,8 @@ import (
 	"github.com/freshet/freshet/signals/popularity/redis"
 )
 
-// shelf is an index that knows some items, and may be down or be written meanwhile.
+// shelf is an index with a fixed set of items. It can be down, and some items can be busy with
+// concurrent writes.
 type shelf struct {
 	mu    sync.Mutex
 	items map[string]feed.Counts
@@ -60,8 +61,8 @@ func (s *shelf) of(id string) feed.Counts {
 	return s.items[id]
 }
 
-// TestPublisher brings counts into an index: those of items it has, and again what it
-// could not take.
+// TestPublisher writes counts to an index: only those of items that it has, and again those that it
+// could not accept.
 func TestPublisher(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
@@ -88,14 +89,14 @@ func TestPublisher(t *testing.T) {
 	count("v", "a")
 	require.ErrorIs(t, p.Flush(t.Context()), index.down)
 	assert.Equal(t, once, index.items["a"])
-	index.down = nil // what failed need not wait until its lease ends, nor what changes again
+	index.down = nil // a failed item need not wait for its lease to end, nor does one that changes again
 	count("w", "busy")
 	require.NoError(t, p.Flush(t.Context()))
 	assert.Equal(t, once.Add(noon.Unix()), index.items["a"])
 	assert.Equal(t, once.Add(noon.Unix()), index.items["busy"])
 }
 
-// TestPublisherRuns waits for what two servers count and either of them publishes.
+// TestPublisherRuns checks that the acts counted by two servers are published by either of them.
 func TestPublisherRuns(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
@@ -114,13 +115,13 @@ func TestPublisherRuns(t *testing.T) {
 	servers.Wait()
 }
 
-// line is a queue in memory, of one item.
+// line is an in-memory queue of one item.
 type line struct {
 	popularity.Queue
 	mu      sync.Mutex
 	waiting int64
 	leased  bool     // until Changed or Done
-	asked   []string // the leases and turns
+	asked   []string // the lease and turn of each Take
 }
 
 func (l *line) Take(_ context.Context, _ int, lease, turn time.Duration) (popularity.Taken, error) {
@@ -184,7 +185,7 @@ func TestPublisherTriesEveryFiveSeconds(t *testing.T) {
 	})
 }
 
-// slow is an index whose first answer takes all the time it has.
+// slow is an index whose first call blocks until its deadline.
 type slow struct {
 	shelf
 	awake bool
@@ -199,8 +200,8 @@ func (s *slow) SetCounts(ctx context.Context, counts map[string]feed.Counts) (un
 	return s.shelf.SetCounts(ctx, counts)
 }
 
-// TestPublisherGivesBackWhatTimedOut waits for no lease to end after the index took all
-// of a round's time, and Flush for a round of its own server that runs.
+// TestPublisherGivesBackWhatTimedOut: when the index used up a round's time, the item is retried
+// without waiting for its lease to end. Flush waits for a running round of its own server.
 func TestPublisherGivesBackWhatTimedOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -17,10 +17,10 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// Today is the day most batches of the suite are of.
+// Today is the day of most batches in the suite.
 var Today = feed.DayOf(time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC))
 
-// Open gives a test an empty store of its own.
+// Open returns a separate empty store for a test.
 type Open func(t *testing.T) events.Store
 
 // Run runs the suite.
@@ -60,7 +60,7 @@ func read(t *testing.T, s events.Store, from, to feed.Day) []events.Totals {
 	return got
 }
 
-// one reads the totals of the only variant there is.
+// one reads the totals of the only variant.
 func one(t *testing.T, s events.Store, from, to feed.Day) events.Totals {
 	t.Helper()
 	got := read(t, s, from, to)
@@ -68,12 +68,12 @@ func one(t *testing.T, s events.Store, from, to feed.Day) events.Totals {
 	return got[0]
 }
 
-// act is an act without what it may count after.
+// act returns an act without the event for a click on an explored group.
 func act(kind events.Kind, agent, group string) events.Event {
 	return events.Acted(kind, agent, group, feed.SourceScore)[0]
 }
 
-// members are hashes of the numbers from … to−1.
+// members returns hashes of the numbers from … to−1.
 func members(from, to int) []uint64 {
 	list := make([]uint64, 0, to-from)
 	for i := from; i < to; i++ {
@@ -202,7 +202,7 @@ func explored(t *testing.T, s events.Store) {
 		Variant: "control", Day: Today, Sender: "s", Seq: 1, Impressions: 20,
 		Events: slices.Concat(shown, click("u_1", "a"), click("u_1", "other"), click("u_3", "a")),
 	})
-	for i := range 2 { // a second server, which says the same twice
+	for i := range 2 { // a second server, which sends the same twice
 		add(t, s, events.Batch{
 			Variant: "control", Day: Today, Sender: "t", Seq: uint64(i + 1), Impressions: 10,
 			Events: slices.Concat(shown[:1], click("u_1", "a"), click("u_2", "a"), []events.Event{act(events.Like, "u_1", "b"), act(events.Click, "u_1", "b")}),
@@ -235,7 +235,7 @@ func promoted(t *testing.T, s events.Store) {
 			clicked, events.PromotedAct(events.Like, "p:x", "u_1", "a"), events.PromotedAct(events.Click, "q", "u_1", "a"),
 		},
 	})
-	for i := range 2 { // a second server, which says the same twice
+	for i := range 2 { // a second server, which sends the same twice
 		add(t, s, events.Batch{
 			Variant: "control", Day: Today, Sender: "t", Seq: uint64(i + 1),
 			Events: []events.Event{one, two, clicked, events.PromotedAct(events.Click, "q", "u_2", "a"), events.PromotedAct(events.Click, "q", "u_3", "a")},
@@ -271,7 +271,7 @@ func sources(t *testing.T, s events.Store) {
 			act(events.Click, "u_1", "other"), from(feed.SourceTrending, events.Like, "u_1", "c"),
 		},
 	})
-	for i := range 2 { // a second server, which says the same twice
+	for i := range 2 { // a second server, which sends the same twice
 		add(t, s, events.Batch{
 			Variant: "control", Day: Today, Sender: "t", Seq: uint64(i + 1), Impressions: 5,
 			Sources: map[feed.Source]int64{feed.SourceFollowing: 5}, Events: []events.Event{first, from(feed.SourceDiscovery, events.Click, "u_1", "d")},

@@ -1,6 +1,5 @@
-// Package redis keeps the counts of events in Redis, for any number of servers
-// at once: a hash of counts and two HyperLogLogs for each variant and day. It
-// needs Redis 6.2 or newer.
+// Package redis stores the counts of events in Redis, for any number of servers at once: a hash of
+// counts and two HyperLogLogs for each variant and day. It requires Redis 6.2 or newer.
 package redis
 
 import (
@@ -33,31 +32,31 @@ type Store struct {
 
 var _ events.Store = (*Store)(nil)
 
-// New makes a store behind client; keyPrefix goes before every key. It does not
-// talk to the server.
+// New returns a store that uses client; keyPrefix is prepended to every key. It does not contact
+// the server.
 func New(client redis.Cmdable, keyPrefix string) *Store {
 	return &Store{client: client, keys: rediskeys.For(client, keyPrefix)}
 }
 
-// addScript adds a batch in one step, unless it has been added before.
+// addScript adds a batch atomically, unless it has been added before.
 //
 //	KEYS[1]  counts
 //	KEYS[2]  agents
 //	KEYS[3]  authors
 //	KEYS[4]  once
 //	KEYS[5]  senders
-//	KEYS[6…] once, of the days before
+//	KEYS[6…] once, of the previous days
 //	ARGV[1]  sender
 //	ARGV[2]  number of the batch
 //	ARGV[3]  TTL of the first three keys, seconds
 //	ARGV[4]  TTL of the others, seconds
-//	ARGV[5…] lists, each its length first: fields and what to add to them in turn; agents;
-//	         authors; then the hashes of events, behind the two fields (the second may be
-//	         empty) that those of the list are counted under; an empty field; and of events
-//	         that count after others the hash of the other, their own and the field in turn
+//	ARGV[5…] lists, each preceded by its length: fields and increments, alternating; agents;
+//	         authors; then, for each pair of fields (the second may be empty), the pair and the
+//	         hashes of the events counted in them; an empty field; and, for events that require
+//	         another, the hash of the other, their own hash and the field, alternating
 //	reply    1, or 0 if the batch was added before
 //
-// Lists go to Redis in parts: unpack takes some 8,000 values at most.
+// Lists are passed to Redis in parts: unpack takes at most about 8,000 values.
 var addScript = redis.NewScript(`
 local last = redis.call('HGET', KEYS[5], ARGV[1])
 if last and tonumber(last) >= tonumber(ARGV[2]) then
@@ -112,7 +111,8 @@ return 1
 
 // Add implements [events.Store].
 func (s *Store) Add(ctx context.Context, b *events.Batch) error {
-	// First, so that nothing is counted that cannot be found. It is in another slot.
+	// Update the list of variants first, so that no counts are stored that cannot be found. Its key is
+	// in another slot.
 	_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		key, score := s.keys.EventVariants(), float64(b.Day)
 		p.ZAddArgs(ctx, key, redis.ZAddArgs{GT: true, Members: []redis.Z{{Score: score, Member: b.Variant}}})
@@ -168,7 +168,7 @@ func arguments(b *events.Batch) []any {
 }
 
 func contractError(step string, err error) error {
-	if rediskeys.Foreign(err) { // asking again does not help
+	if rediskeys.Foreign(err) { // a retry does not help
 		return fmt.Errorf("%s: %w", step, err)
 	}
 	return rediskeys.Failed(events.ErrUnavailable, step, err)
@@ -212,7 +212,7 @@ func (s *Store) Read(ctx context.Context, from, to feed.Day) ([]events.Totals, e
 // reading holds the pending reads of one variant.
 type reading struct {
 	variant         string
-	counts          []*redis.MapStringStringCmd // a day each
+	counts          []*redis.MapStringStringCmd // one per day
 	agents, authors *redis.IntCmd
 }
 

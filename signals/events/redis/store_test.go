@@ -27,8 +27,7 @@ func TestConformanceOnCluster(t *testing.T) {
 	})
 }
 
-// TestTTL checks that nothing stays for ever, and for how long what does not
-// count twice is remembered.
+// TestTTL checks that every key expires, and for how long acts are deduplicated.
 func TestTTL(t *testing.T) {
 	client, prefix := testenv.Redis(t)
 	s := New(client, prefix)
@@ -52,7 +51,7 @@ func TestTTL(t *testing.T) {
 	}
 }
 
-// TestUnavailable tells a Redis that is not there from a count that is none.
+// TestUnavailable distinguishes an unreachable Redis from a malformed count.
 func TestUnavailable(t *testing.T) {
 	client, prefix := testenv.Redis(t)
 	s := New(client, prefix)

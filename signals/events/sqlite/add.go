@@ -39,7 +39,7 @@ func (s *Store) Add(ctx context.Context, b *events.Batch) error {
 	return failed(ctx, "count events", err)
 }
 
-// prune deletes what is older than it is kept.
+// prune deletes expired counts and memberships.
 func prune(tx *sqlitefile.Tx, day feed.Day) {
 	for table, days := range map[string]int{
 		"counts": events.KeepDays, "sketches": events.KeepDays, "acts": events.OnceDays, "senders": events.OnceDays,
@@ -48,13 +48,13 @@ func prune(tx *sqlitefile.Tx, day feed.Day) {
 	}
 }
 
-// adding is one batch on its way in.
+// adding is a transaction that adds one batch.
 type adding struct {
 	*sqlitefile.Tx
 	b *events.Batch
 }
 
-// register notes the batch as the sender's last, and reports whether it is new.
+// register stores the batch as the sender's last, and reports whether it is new.
 func (a *adding) register() bool {
 	return a.Do(`INSERT INTO senders (day, variant, sender, seq) VALUES (?, ?, ?, ?)
 		ON CONFLICT (day, variant, sender) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > seq`,
@@ -83,15 +83,15 @@ func (a *adding) fresh() map[string]int64 {
 	return fresh
 }
 
-// remember puts an event among those of the day; 0: it is there already, or what it counts
-// after is on none of the [events.OnceDays].
+// remember adds an event to those of the day. It returns 0 if it was there already, or if the event
+// that it requires is on none of the last [events.OnceDays] days.
 func (a *adding) remember(e events.Event) (added int64) {
 	return a.Do(`INSERT INTO acts (day, variant, hash) SELECT ?1, ?2, ?3
 		WHERE ?4 = 0 OR EXISTS (SELECT 1 FROM acts WHERE day IN (?1, ?1 - 1, ?1 - 2) AND variant = ?2 AND hash = ?4)
 		ON CONFLICT DO NOTHING`, int(a.b.Day), a.b.Variant, int64(e.Hash), int64(e.After))
 }
 
-// sketch puts members into a HyperLogLog of the day.
+// sketch adds members to a HyperLogLog of the day.
 func (a *adding) sketch(what string, members []uint64) {
 	if len(members) == 0 {
 		return

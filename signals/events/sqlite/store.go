@@ -1,9 +1,7 @@
-// Package sqlite keeps the counts of events in one SQLite file: the event store
-// of embedded mode.
+// Package sqlite stores the counts of events in one SQLite file: the event store of embedded mode.
 //
-// The file is in WAL mode with synchronous=NORMAL: a killed process loses
-// nothing of what Add has answered, a power cut perhaps the last counts, but
-// never part of a batch.
+// The file is in WAL mode with synchronous=NORMAL: a killed process loses nothing after Add has
+// returned; a power cut may lose the last batches, but never part of a batch.
 package sqlite
 
 import (
@@ -20,10 +18,10 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// What is in counts is named as in Redis: impressions, the kinds of events, and
-// a0 … a119 for the buckets of ages, explored, explored_clicks, and promoted:,
-// promoted_click: and promoted_like: before the ids of promotions. In acts is also what
-// exploration and promotions have shown. A day is a number of days since 1970.
+// Names in counts are the same as in Redis: impressions, the kinds of events, a0 … a119 for the
+// buckets of ages, explored, explored_clicks, and promoted:, promoted_click: and promoted_like:
+// followed by the id of a promotion. acts also contains the impressions from exploration and
+// promotions. Days are counted from 1970.
 const tables = `
 CREATE TABLE counts (variant TEXT NOT NULL, day INTEGER NOT NULL, what TEXT NOT NULL, n INTEGER NOT NULL,
 	PRIMARY KEY (variant, day, what)) WITHOUT ROWID;
@@ -34,7 +32,7 @@ CREATE TABLE acts (day INTEGER NOT NULL, variant TEXT NOT NULL, hash INTEGER NOT
 CREATE TABLE senders (day INTEGER NOT NULL, variant TEXT NOT NULL, sender TEXT NOT NULL, seq INTEGER NOT NULL,
 	PRIMARY KEY (day, variant, sender)) WITHOUT ROWID;`
 
-// Schema is the file's. Its id is the letters "frev".
+// Schema is the schema of the file. Its id is the letters "frev".
 var Schema = sqlitefile.Schema{What: "store of events", ID: 0x66726576, Oldest: 1, Migrations: []string{tables}}
 
 // FileName is the name of the file in the data directory.
@@ -46,16 +44,15 @@ type Store struct {
 	file *sqlitefile.File
 
 	mu     sync.Mutex
-	pruned feed.Day // older days are gone up to here
+	pruned feed.Day // data that expired by this day has been deleted
 }
 
 var _ events.Store = (*Store)(nil)
 
-// Open opens the file at path, and makes it and its directory where they do not
-// exist.
+// Open opens the file at path, creating it and its directory if necessary.
 func Open(ctx context.Context, path string) (*Store, error) {
-	// Writes come once a second and reads when somebody looks: the connection that writes
-	// does, and needs no lock of SQLite's.
+	// Writes come once a second and reads are rare: a single connection suffices, and needs no lock of
+	// SQLite's.
 	file, err := Schema.Open(ctx, path, "synchronous(NORMAL)", "cache_size(-2000)")
 	if err != nil {
 		return nil, err
@@ -70,7 +67,7 @@ func failed(ctx context.Context, what string, err error) error {
 	return sqlitefile.Failed(ctx, events.ErrUnavailable, what, err)
 }
 
-// Read implements [events.Store], from one state of the file.
+// Read implements [events.Store] on a single snapshot of the file.
 func (s *Store) Read(ctx context.Context, from, to feed.Day) ([]events.Totals, error) {
 	all := map[string]*events.Totals{}
 	err := sqlitefile.InTx(ctx, s.file.Writer, func(tx *sqlitefile.Tx) {

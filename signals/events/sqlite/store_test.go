@@ -26,7 +26,7 @@ func TestConformance(t *testing.T) {
 	eventstest.Run(t, func(t *testing.T) events.Store { return open(t, filepath.Join(t.TempDir(), "made", "events.db")) })
 }
 
-// TestAFileOfTheNextVersion has columns and a table that this version does not know.
+// TestAFileOfTheNextVersion uses a file with columns and a table that this version does not know.
 func TestAFileOfTheNextVersion(t *testing.T) {
 	eventstest.Run(t, func(t *testing.T) events.Store {
 		path := filepath.Join(t.TempDir(), "events.db")
@@ -59,7 +59,7 @@ func TestReopened(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// TestPruned checks that each table forgets, and not too soon.
+// TestPruned checks that rows are deleted from each table, and not too soon.
 func TestPruned(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "events.db"))
 	b := batch()
@@ -80,7 +80,7 @@ func TestPruned(t *testing.T) {
 	assert.Equal(t, 5, n, "all but the first day")
 }
 
-// TestPrunedAfterAFailure: a day on which deleting has failed is not done.
+// TestPrunedAfterAFailure checks that a failed deletion is retried on the same day.
 func TestPrunedAfterAFailure(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "events.db"))
 	b := batch()

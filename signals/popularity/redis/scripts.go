@@ -2,17 +2,17 @@ package redis
 
 import "github.com/redis/go-redis/v9"
 
-// countScript counts the acts on one item in one step, as feed.Counts.Add does.
+// countScript counts the acts on one item atomically, as feed.Counts.Add does.
 //
 //	KEYS[1]  the item's counts
-//	KEYS[2]  who has acted on it
-//	ARGV[1]  days an agent is remembered
+//	KEYS[2]  the agents who have acted on it
+//	ARGV[1]  days that an agent is remembered
 //	ARGV[2]  half-life of the first sum, seconds
 //	ARGV[3]  half-life of the second sum
 //	ARGV[4]  length of an epoch, half-lives
 //	ARGV[5]  how much later the latest act may be, seconds
 //	ARGV[6…] acts: the agent's hash, Unix seconds
-//	reply    1 where any of them is new
+//	reply    1 if any of them is new
 var countScript = redis.NewScript(`
 local c = redis.call('HMGET', KEYS[1], 'last', 'sum_2h', 'sum_2d')
 local last, half = tonumber(c[1] or 0), {tonumber(ARGV[2]), tonumber(ARGV[3])}
@@ -48,18 +48,18 @@ end
 return new
 `)
 
-// now is the server's time in milliseconds, so that the clocks of Freshet's servers
-// do not matter.
+// now computes the server's time in milliseconds, so that the clocks of Freshet's servers do not
+// matter.
 const now = `local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 `
 
-// changedScript puts items down as changed. One that a server has taken can be taken
-// again, because that server may have read its counts before.
+// changedScript marks items as changed. An item that a server has leased can then be taken again,
+// because that server may have read its counts before the change.
 //
 //	KEYS[1]  the changed items
 //	ARGV[1]  TTL, seconds
-//	ARGV[2]  how long they are not taken yet, ms
+//	ARGV[2]  how long before they may be taken, ms
 //	ARGV[3…] items
 var changedScript = redis.NewScript(now + `
 local from = string.format('%.0f', now + tonumber(ARGV[2]))
@@ -69,15 +69,15 @@ end
 return redis.call('EXPIRE', KEYS[1], ARGV[1])
 `)
 
-// takeScript takes the items that have been changed longest, for a while: what is
-// not done by then can be taken again. One server takes at a time.
+// takeScript leases the items that have been marked as changed longest; items that are not done by
+// the end of the lease can be taken again. One server takes at a time.
 //
 //	KEYS[1]  the changed items
 //	KEYS[2]  the turn
-//	ARGV[1]  items, at most
-//	ARGV[2]  how long they are taken for, ms
-//	ARGV[3]  how long nobody else takes any, ms; 0: as if nobody had
-//	reply    how many are changed, the end of the while, the items
+//	ARGV[1]  maximum number of items
+//	ARGV[2]  length of the lease, ms
+//	ARGV[3]  how long no other server takes any, ms; 0 ignores turns
+//	reply    number of changed items, end of the lease, the items
 var takeScript = redis.NewScript(now + `
 local waiting = redis.call('ZCARD', KEYS[1])
 if ARGV[3] ~= '0' and not redis.call('SET', KEYS[2], '1', 'NX', 'PX', ARGV[3]) then
@@ -91,10 +91,10 @@ end
 return {waiting, till, items}
 `)
 
-// doneScript takes items off the list that have not changed since they were taken.
+// doneScript removes items from the list that have not changed since they were taken.
 //
 //	KEYS[1]  the changed items
-//	ARGV[1]  the end of the while they were taken for
+//	ARGV[1]  end of their lease
 //	ARGV[2…] items
 var doneScript = redis.NewScript(`
 for i = 2, #ARGV do

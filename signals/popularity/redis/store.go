@@ -1,6 +1,6 @@
-// Package redis keeps live popularity in Redis, for any number of servers at once:
-// the counts of items, who has acted on them, and which of them an index does not
-// have yet. It needs Redis 6.2 or newer.
+// Package redis stores live popularity in Redis, for any number of servers at once: the counts of
+// items, the agents who have acted on them, and the items that an index does not have yet. It
+// requires Redis 6.2 or newer.
 package redis
 
 import (
@@ -19,15 +19,15 @@ import (
 	"github.com/freshet/freshet/signals/popularity"
 )
 
-// keep is how long counts and acts are kept after the last act. By then the counts
-// of a million readers are far below what anybody would see.
+// keep is how long counts and acts are stored after the last act. By then the counts of a million
+// readers have decayed far below a visible value.
 const keep = popularity.RememberDays * 24 * time.Hour
 
-// countsWithin is longer than counting one batch takes: who takes an item after it
-// finds the new counts.
+// countsWithin is longer than counting one batch takes: a server that takes an item after it finds
+// the new counts.
 const countsWithin = 10 * time.Second
 
-// atOnce is how many items go into one round trip.
+// atOnce is the number of items per round trip.
 const atOnce = 1000
 
 // Store implements [popularity.Counter] and [popularity.Queue]. It is safe for
@@ -42,16 +42,16 @@ var (
 	_ popularity.Queue   = (*Store)(nil)
 )
 
-// New makes a store behind client; keyPrefix goes before every key. It does not
-// talk to the server.
+// New returns a store that uses client; keyPrefix is prepended to every key. It does not contact
+// the server.
 func New(client redis.Cmdable, keyPrefix string) *Store {
 	return &Store{client: client, keys: rediskeys.For(client, keyPrefix)}
 }
 
-// Count implements [popularity.Counter]. First it is noted what each agent has acted
-// on, so that nothing is remembered that cannot be erased; then the acts on each item
-// are one step. Items are put down as changed after that, and before, for a while
-// later: a server may be killed in between.
+// Count implements [popularity.Counter]. It first records the items that each agent has acted on,
+// so that everything that is stored can be erased; then it counts the acts on each item atomically.
+// Items are marked as changed afterwards, and also before with a delay, in case the server is
+// killed in between.
 func (s *Store) Count(ctx context.Context, acts []popularity.Act) error {
 	if len(acts) == 0 {
 		return nil
@@ -80,7 +80,7 @@ func (s *Store) Count(ctx context.Context, acts []popularity.Act) error {
 
 func member(agent uint64) string { return string(binary.BigEndian.AppendUint64(nil, agent)) }
 
-// noteActs notes what each agent has acted on.
+// noteActs records the items that each agent has acted on.
 func (s *Store) noteActs(ctx context.Context, acts []popularity.Act) error {
 	_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for _, a := range acts {
@@ -94,7 +94,7 @@ func (s *Store) noteActs(ctx context.Context, acts []popularity.Act) error {
 	return err
 }
 
-// countItems counts the acts on some items, and answers whose counts have changed.
+// countItems counts the acts on some items, and returns the items with changed counts.
 func (s *Store) countItems(ctx context.Context, items []string, acts map[string][]any) (changed []string, err error) {
 	replies := make([]*redis.Cmd, len(items))
 	_ = rediskeys.RunEach(countScript, replies, func(run rediskeys.Run, which []int) error {
@@ -120,7 +120,7 @@ func (s *Store) countItems(ctx context.Context, items []string, acts map[string]
 	return changed, nil
 }
 
-// each sends a command for each item, so many at once.
+// each sends a command for each item, atOnce items per round trip.
 func (s *Store) each(ctx context.Context, step string, items []string, send func(p redis.Pipeliner, item string)) error {
 	for part := range slices.Chunk(items, atOnce) {
 		_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -157,7 +157,7 @@ func (s *Store) Drop(ctx context.Context, items []string) error {
 	})
 }
 
-// Counts returns the counts of those items that have some.
+// Counts returns the counts of those of the items that have some.
 func (s *Store) Counts(ctx context.Context, items []string) (map[string]feed.Counts, error) {
 	replies := make([]*redis.SliceCmd, 0, len(items))
 	err := s.each(ctx, "read counts", items, func(p redis.Pipeliner, item string) {
@@ -186,12 +186,12 @@ func (s *Store) Counts(ctx context.Context, items []string) (map[string]feed.Cou
 // Changed implements [popularity.Queue].
 func (s *Store) Changed(ctx context.Context, items []string) error { return s.changed(ctx, items, 0) }
 
-// changed puts items down as changed, to be taken after a while.
+// changed marks items as changed, to be taken after a delay.
 func (s *Store) changed(ctx context.Context, items []string, after time.Duration) error {
 	return s.run(ctx, changedScript, "note changed items", items, int64(keep/time.Second), after.Milliseconds())
 }
 
-// run runs a script of the changed items, so many at once, behind its other arguments.
+// run runs a script on the changed items, atOnce items per call, with args before the items.
 func (s *Store) run(ctx context.Context, script *redis.Script, step string, items []string, args ...any) error {
 	for part := range slices.Chunk(items, atOnce) {
 		all := slices.Clone(args)

@@ -47,7 +47,7 @@ func counts(t *testing.T, s *Store, items ...string) map[string]feed.Counts {
 	return all
 }
 
-// taken takes all that there is, and says so.
+// taken takes all waiting items, marks them as done, and returns them.
 func taken(t *testing.T, s *Store) []string {
 	t.Helper()
 	got, err := s.Take(t.Context(), 1000, time.Minute, 0)
@@ -57,8 +57,8 @@ func taken(t *testing.T, s *Store) []string {
 	return got.Items
 }
 
-// TestCountsAsFeedCounts adds acts of two years, in and out of order, and compares
-// with the definition.
+// TestCountsAsFeedCounts adds acts of two years, in and out of order, and compares with
+// feed.Counts.
 func TestCountsAsFeedCounts(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
@@ -87,7 +87,7 @@ func TestCountsAsFeedCounts(t *testing.T) {
 	})
 }
 
-// TestOnce repeats acts, in one batch, later, and from another server.
+// TestOnce repeats acts: in one batch, later, and from another server.
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
@@ -109,7 +109,8 @@ func TestOnce(t *testing.T) {
 	})
 }
 
-// TestAServerWithoutTheScript counts each act once, as others do.
+// TestAServerWithoutTheScript counts on a server that does not have the script loaded: each act
+// counts once.
 func TestAServerWithoutTheScript(t *testing.T) {
 	t.Parallel()
 	client := redis.NewClient(&redis.Options{Addr: testenv.StartRedis(t).Addr})
@@ -119,7 +120,7 @@ func TestAServerWithoutTheScript(t *testing.T) {
 	assert.Equal(t, map[string]feed.Counts{"a": once, "b": once}, counts(t, s, "a", "b"))
 }
 
-// TestForget erases an agent: nothing under its hash is left, and it may act anew.
+// TestForget erases an agent: nothing under its hash remains, and new acts count.
 func TestForget(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
@@ -143,8 +144,8 @@ func TestForget(t *testing.T) {
 	})
 }
 
-// TestQueue hands items to one server at a time, gives back those that change
-// meanwhile, and hands out again what is not done in time.
+// TestQueue checks that each item is leased to one server at a time, queued again if it changes
+// meanwhile, and leased again if it is not done in time.
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, client redis.UniversalClient, prefix string) {
@@ -180,9 +181,9 @@ func TestQueue(t *testing.T) {
 	})
 }
 
-// failing lets calls fail: before Redis has them, or after.
+// failing makes calls fail, before or after Redis executes them.
 type failing struct {
-	at    string // a command
+	at    string // part of the command
 	after bool
 }
 
@@ -221,8 +222,8 @@ func (f *failing) hits(cmd redis.Cmder) bool {
 
 var errLost error = &net.OpError{Op: "read", Err: errors.New("connection reset")}
 
-// TestFailures loses the request or the reply of each step. What the caller tries
-// again counts once and reaches the index.
+// TestFailures loses the request or the reply of each step. Retried acts count once and reach the
+// index.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	for _, step := range []string{"popularity:acts", "popularity:counts", "popularity:changed"} {
@@ -245,8 +246,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// comeToTheIndex waits until some items are to be written, which is within the time that
-// counting may take.
+// comeToTheIndex waits until the items are ready to be published, which takes at most the time
+// allowed for counting.
 func comeToTheIndex(t *testing.T, s *Store, items ...string) {
 	t.Helper()
 	latest := s.client.Time(t.Context()).Val().Add(countsWithin).UnixMilli()
@@ -263,8 +264,8 @@ func comeToTheIndex(t *testing.T, s *Store, items ...string) {
 	}, "%v are to be written", items)
 }
 
-// TestKilledAfterCounting loses a server that has counted and has not said that the
-// counts have changed: they come to the index all the same.
+// TestKilledAfterCounting loses a server after it counted and before it marked the counts as
+// changed: they must still reach the index.
 func TestKilledAfterCounting(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
@@ -278,8 +279,8 @@ func TestKilledAfterCounting(t *testing.T) {
 	comeToTheIndex(t, other, "a")
 }
 
-// TestClockAhead counts with a clock months ahead, and then at the true time: acts count,
-// each once.
+// TestClockAhead counts with a clock that is months ahead, and then at the true time: each act
+// counts once.
 func TestClockAhead(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
@@ -297,7 +298,7 @@ func TestClockAhead(t *testing.T) {
 	assert.InEpsilon(t, want.Long, got.Long, 1e-9)
 }
 
-// TestTTL checks that nothing stays for ever.
+// TestTTL checks that every key expires.
 func TestTTL(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)

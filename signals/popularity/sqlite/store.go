@@ -1,5 +1,5 @@
-// Package sqlite keeps live popularity in the SQLite file of embedded mode, beside
-// the items: one that is deleted takes its counts along, in the same transaction.
+// Package sqlite stores live popularity in the SQLite file of embedded mode, together with the
+// items: deleting an item deletes its counts in the same transaction.
 package sqlite
 
 import (
@@ -19,7 +19,7 @@ type Store struct {
 	file *sqlitefile.File
 
 	mu     sync.Mutex
-	pruned feed.Day // what was to be forgotten by this day is
+	pruned feed.Day // data that expired by this day has been deleted
 }
 
 var _ popularity.Store = (*Store)(nil)
@@ -27,7 +27,7 @@ var _ popularity.Store = (*Store)(nil)
 // New returns the store in an open file, which the caller closes.
 func New(file *sqlitefile.File) *Store { return &Store{file: file} }
 
-// Add implements [popularity.Store]: the acts are one transaction.
+// Add implements [popularity.Store]. The acts are one transaction.
 func (s *Store) Add(ctx context.Context, acts []popularity.Act) (map[string]feed.Counts, error) {
 	if len(acts) == 0 {
 		return nil, nil
@@ -54,13 +54,13 @@ func (s *Store) Add(ctx context.Context, acts []popularity.Act) (map[string]feed
 	return changed, nil
 }
 
-// adding is one batch on its way in.
+// adding is a transaction that adds one batch.
 type adding struct {
 	*sqlitefile.Tx
 	changed map[string]feed.Counts
 }
 
-// act counts one act, if it is new and its item is there.
+// act counts one act if it is new and its item exists.
 func (a *adding) act(act popularity.Act) {
 	day := feed.DayOf(time.Unix(act.At, 0))
 	if a.Do(`INSERT INTO popularity_agents (item, agent, day)
@@ -84,8 +84,7 @@ func (a *adding) write() {
 	}
 }
 
-// prune forgets, once for each new day, who acted too long ago and what counts
-// nothing any more.
+// prune deletes, once for each new day, expired acts and negligible counts.
 func (a *adding) prune(day feed.Day) {
 	a.Do(`DELETE FROM popularity_agents WHERE day <= ?`, int(day)-popularity.RememberDays)
 	all := map[string]feed.Counts{}
@@ -108,7 +107,7 @@ func (s *Store) Read(ctx context.Context) (map[string]feed.Counts, error) {
 
 const counts = `SELECT item, last, sum_2h, sum_2d FROM popularity`
 
-// into reads rows of counts.
+// into returns a function that reads rows of counts.
 func into(all map[string]feed.Counts) func(*sql.Rows) error {
 	return func(rows *sql.Rows) error {
 		var item string

@@ -16,7 +16,7 @@ import (
 
 const now = int64(1_772_798_400) // 2026-03-06 12:00
 
-// open is a store beside a catalog that has some items.
+// open returns a store in a catalog file that has the given items.
 func open(t *testing.T, path string, items ...string) (*sqlite.Store, *sqlitefile.File) {
 	t.Helper()
 	file, err := sqlitefile.Catalog.Open(t.Context(), path)
@@ -64,7 +64,7 @@ func TestAdd(t *testing.T) {
 	assert.Equal(t, want, stored(t, s))
 }
 
-// TestRemembered acts again day by day: it counts again after 90 days.
+// TestRemembered repeats an act daily: it counts again after 90 days.
 func TestRemembered(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, filepath.Join(t.TempDir(), "c.db"), "a")
@@ -77,8 +77,8 @@ func TestRemembered(t *testing.T) {
 	assert.Equal(t, map[string]feed.Counts{"a": feed.Counts{}.Add(now + 90*86_400)}, add(t, s, act("u", "a", now+90*86_400)))
 }
 
-// TestForgotten lets counts become negligible, and finds them gone on the next day
-// on which anything is counted.
+// TestForgotten lets counts become negligible, and checks that they are deleted on the next day on
+// which anything is counted.
 func TestForgotten(t *testing.T) {
 	t.Parallel()
 	s, file := open(t, filepath.Join(t.TempDir(), "c.db"), "a", "b")
@@ -96,7 +96,8 @@ func TestForgotten(t *testing.T) {
 	assert.Equal(t, 1, n, "who acted too long ago is forgotten")
 }
 
-// TestGoesWithItsItem replaces an item, and deletes it.
+// TestGoesWithItsItem checks that counts survive the replacement of their item and are deleted with
+// it.
 func TestGoesWithItsItem(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "c.db")
