@@ -62,12 +62,13 @@ func asJSON(t *testing.T, v any) string {
 	return string(data)
 }
 
-// untrusted serves a system that admins have a token for.
+// untrusted serves a system that admins have a token for. Its clock stands still, so that a
+// retry is within the minute for which its page is kept, however busy the machine is.
 func untrusted(t *testing.T, cfg configs.Config) (*App, outsider) {
 	t.Helper()
 	cfg.Auth.AdminToken = testAdmin
 	cfg.Server.RequestTimeout = 30 * time.Second // who asks for much waits, and is answered
-	a := open(t, cfg)
+	a := open(t, cfg, WithClock(at(time.Now()).Now))
 	srv := httptest.NewServer(a.Handler)
 	t.Cleanup(srv.Close)
 	n := 0
