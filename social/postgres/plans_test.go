@@ -1,13 +1,16 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -16,6 +19,7 @@ import (
 
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/socialtest"
 )
 
@@ -118,6 +122,12 @@ func TestShortListsArePlannedOnce(t *testing.T) {
 	fill(t, s)
 	const calls, anew = 12, 5
 	ctx := t.Context()
+	var n atomic.Int64 // so that each call writes something
+	post := func(p social.Post) (social.Post, error) {
+		p.Author, p.Caption = "x1", "x"
+		p, _, err := s.CreatePost(ctx, p, social.Creation{})
+		return p, err
+	}
 	for name, read := range map[string]func() error{
 		"card":           func() error { return last(s.Cards(ctx, "x1", []social.Known{{ID: "post:x1"}})) },
 		"card of many":   func() error { return last(s.CardsOf(ctx, []social.Asked{{Reader: "x1", ID: "post:x1"}})) },
@@ -127,6 +137,36 @@ func TestShortListsArePlannedOnce(t *testing.T) {
 		"grid":           func() error { return last(s.Grid(ctx, "x1", "x2", social.Position{}, 20)) },
 		"newest of one":  func() error { return last(s.Newest(ctx, []string{"x2"}, social.Position{}, 20)) },
 		"pair of agents": func() error { return last(s.PairEntries(ctx, "x2", "x1", social.Position{}, 20)) },
+		"posts":          func() error { return last(s.PostsByID(ctx, []string{"post:x1"})) },
+		"post":           func() error { return last(post(social.Post{Audience: social.Audience{Public: true}})) },
+		"post to a circle": func() error {
+			return last(post(social.Post{Audience: social.Audience{Circles: []string{"cx1"}}, Mentions: []string{"x3"}}))
+		},
+		"reply": func() error { return last(post(social.Post{ReplyTo: "post:x2003"})) },
+		"edit": func() error {
+			caption := fmt.Sprint("edit ", n.Add(1))
+			return last(s.EditPost(ctx, "post:x1", "x1", social.Edit{Caption: &caption}, time.Time{}))
+		},
+		"delete": func() error {
+			p, err := post(social.Post{Audience: social.Audience{Public: true}})
+			return cmp.Or(err, s.DeletePost(ctx, p.ID, p.Author, time.Time{}))
+		},
+		"like": func() error {
+			_, _, err := s.Like(ctx, fmt.Sprint("l", n.Add(1)), "post:x2")
+			return err
+		},
+		"follow": func() error { return last(s.Follow(ctx, fmt.Sprint("f", n.Add(1)), "x2", time.Time{})) },
+		"member": func() error { return last(s.AddMember(ctx, "cx1", fmt.Sprint("m", n.Add(1)), "x1", time.Time{})) },
+		"job": func() error {
+			if err := s.Mark(ctx, jobs.Dirty{Kind: "k", Key: fmt.Sprint("j", n.Add(1))}); err != nil {
+				return err
+			}
+			list, err := s.Lease(ctx, 1, time.Minute, "k")
+			if err != nil {
+				return err
+			}
+			return last(s.Done(ctx, list...))
+		},
 	} {
 		s.db.pool.Reset() // forces a new connection, without prepared statements
 		for range calls {

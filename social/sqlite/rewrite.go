@@ -21,6 +21,7 @@ var (
 	parameter = regexp.MustCompile(`\$\d+`)
 	oneOf     = regexp.MustCompile(`= ANY \((\$\d+)\)`)
 	unnest    = regexp.MustCompile(`unnest\(('[^']*'|[$@]\w+)::\w+\[\](, \$\d+::\w+\[\])*\)( WITH ORDINALITY)? (\w+) \(([^)]*)\)(\s+JOIN)?`)
+	ofList    = regexp.MustCompile(`= ANY \(\(SELECT (\$\d+)::text\[\]\)::text\[\]\)`)
 	selected  = regexp.MustCompile(`\(SELECT ([$@]\w+::\w+\[\])\)`)
 	among     = regexp.MustCompile(`(?s)ctid = ANY \(ARRAY\(SELECT x\.ctid FROM (\w+)( x .*?) FOR UPDATE OF x SKIP LOCKED\)\)`)
 	// keys are the primary keys of tables without a column id.
@@ -51,7 +52,8 @@ func rewrite(text string) forms {
 	if f, ok := known.Load(text); ok {
 		return f.(forms)
 	}
-	many := selected.ReplaceAllString(text, "$1")
+	many := ofList.ReplaceAllString(text, "= ANY ($1)")
+	many = selected.ReplaceAllString(many, "$1")
 	many = among.ReplaceAllStringFunc(unnest.ReplaceAllStringFunc(many, rows), amongKeys)
 	for _, r := range rules {
 		many = r.from.ReplaceAllString(many, r.to)

@@ -30,6 +30,13 @@ type agent struct {
 	cardAt int64
 }
 
+// ofList and ofList2 match the elements of the list $1 or $2. The subquery hides the list's length
+// from PostgreSQL, which otherwise plans the statement again in each call if there are few elements.
+const (
+	ofList  = `= ANY ((SELECT $1::text[])::text[])`
+	ofList2 = `= ANY ((SELECT $2::text[])::text[])`
+)
+
 // agents locks the rows of agents and returns them. It creates missing rows so that they can be
 // locked. A second call in one transaction must not ask for other agents.
 func (t *Tx) agents(mode lock, ids ...string) map[string]*agent {
@@ -46,7 +53,7 @@ func (t *Tx) agents(mode lock, ids ...string) map[string]*agent {
 		out[id] = a
 		return err
 	}, Statement{`SELECT id, followers, following, delivery, card_at, erased, erased_agent
-		FROM authors WHERE id = ANY ($1) ORDER BY id` + locks[mode], []any{ids}})
+		FROM authors WHERE id ` + ofList + ` ORDER BY id` + locks[mode], []any{ids}})
 	if !t.d.OneWriter && len(out) < len(ids) {
 		t.fail(fmt.Errorf("%w: an agent was purged", ErrRaced))
 	}
@@ -79,6 +86,6 @@ func (t *Tx) lockRows(table string, ids ...string) {
 		if table == "posts" {
 			order = lockOrder
 		}
-		t.exec(`SELECT 1 FROM `+table+` p WHERE id = ANY ($1) ORDER BY `+order+locks[changing], ids)
+		t.exec(`SELECT 1 FROM `+table+` p WHERE id `+ofList+` ORDER BY `+order+locks[changing], ids)
 	}
 }

@@ -88,8 +88,8 @@ func errBlocked(agent, other string) error {
 // the owner, so that a concurrent block waits: it would miss the change that follows.
 func (t *Tx) across(owner string, agents []string) []string {
 	t.lockAgents(changing, owner)
-	return t.texts(`SELECT other FROM blocks WHERE agent = $1 AND other = ANY ($2)
-		UNION SELECT agent FROM blocks WHERE other = $1 AND agent = ANY ($2) ORDER BY 1`, owner, agents)
+	return t.texts(`SELECT other FROM blocks WHERE agent = $1 AND other `+ofList2+`
+		UNION SELECT agent FROM blocks WHERE other = $1 AND agent `+ofList2+` ORDER BY 1`, owner, agents)
 }
 
 // joined removes the invitations of agents who become members of a group. It fails if one of them

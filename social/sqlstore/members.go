@@ -156,7 +156,7 @@ func (t *Tx) members(c *circle, ids []string) map[string]place {
 		k.kept = k.Register
 		out[agent] = k
 		return err
-	}, `SELECT agent, at, gone, incarnation, since FROM members WHERE circle = $1 AND agent = ANY ($2)`, c.ID, ids)
+	}, `SELECT agent, at, gone, incarnation, since FROM members WHERE circle = $1 AND agent `+ofList2, c.ID, ids)
 	for id, a := range agents {
 		k := out[id]
 		if k.On = k.On && k.At > a.ErasedAgent; !k.On {

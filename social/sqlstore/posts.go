@@ -161,7 +161,7 @@ func (t *Tx) checkCircles(p *social.Post, erased int64) {
 		return err
 	}, `SELECT `+circleColumns+`, c.id,
 		coalesce((SELECT m.at FROM members m WHERE m.circle = c.id AND m.agent = $2 AND m.gone = 0), 0) > $3
-		FROM circles c WHERE c.id = ANY ($1) AND c.gone = 0 AND c.put > `+erasedAgent("c.owner"), p.Audience.Circles, p.Author, erased)
+		FROM circles c WHERE c.id `+ofList+` AND c.gone = 0 AND c.put > `+erasedAgent("c.owner"), p.Audience.Circles, p.Author, erased)
 	for _, id := range p.Audience.Circles {
 		if err, there := takes[id]; there {
 			t.fail(err)
@@ -179,7 +179,7 @@ func (t *Tx) published(p *social.Post, followers int64) {
 	}
 	if len(p.Audience.Circles) > 0 {
 		var members int64
-		t.row(into(&members), `SELECT coalesce(sum(size), 0) FROM circles WHERE id = ANY ($1)`, p.Audience.Circles)
+		t.row(into(&members), `SELECT coalesce(sum(size), 0) FROM circles WHERE id `+ofList, p.Audience.Circles)
 		receivers += members
 	}
 	t.mark(jobs.Dirty{Kind: jobs.Deliver, Key: p.ID, Priority: jobs.PriorityFor(receivers)})

@@ -85,7 +85,7 @@ func (q *Query) records(mode lock, ids []string) map[string]*record {
 		}
 		return err
 	}, `SELECT `+recordColumns+`, ARRAY(SELECT c.circle FROM post_circles c WHERE c.post = p.id ORDER BY c.circle)
-		FROM posts p WHERE p.id = ANY ($1) ORDER BY `+lockOrder+locks[mode], ids)
+		FROM posts p WHERE p.id `+ofList+` ORDER BY `+lockOrder+locks[mode], ids)
 	return list
 }
 
@@ -146,7 +146,7 @@ func (t *Tx) address(r *record, before, here bool) {
 	if len(p.Audience.Circles) > 0 {
 		t.later(`INSERT INTO post_circles (post, circle, author, created_at, incarnation)
 			SELECT $1, j.value, $3, $4, coalesce((SELECT CASE WHEN $6 THEN c.put ELSE 0 END FROM circles c
-				WHERE c.id = j.value AND ($6 OR c.gone = 0 AND NOT c.told AND c.owner <> $3)), $5) FROM unnest($2::text[]) j (value)`,
+				WHERE c.id = j.value AND ($6 OR c.gone = 0 AND NOT c.told AND c.owner <> $3)), $5) FROM unnest((SELECT $2::text[])) j (value)`,
 			p.ID, p.Audience.Circles, p.Author, p.CreatedAt, r.Times.Created, here)
 	}
 	if len(p.Mentions) > 0 {

@@ -81,8 +81,8 @@ func (t *Tx) addComment(r *record, by int) {
 // authors. A reply takes its locks in the same order.
 func (t *Tx) lockRoots(replies ...string) {
 	if !t.d.OneWriter {
-		t.exec(`SELECT 1 FROM posts p WHERE p.id = ANY (SELECT r.root FROM posts r WHERE r.id = ANY ($1) AND r.root <> '') AND p.gone = 0
-			AND EXISTS (SELECT 1 FROM posts r WHERE r.id = ANY ($1) AND r.root = p.id AND r.root_life > p.deleted) ORDER BY p.id`+locks[changing], replies)
+		t.exec(`SELECT 1 FROM posts p WHERE p.id = ANY (SELECT r.root FROM posts r WHERE r.id `+ofList+` AND r.root <> '') AND p.gone = 0
+			AND EXISTS (SELECT 1 FROM posts r WHERE r.id `+ofList+` AND r.root = p.id AND r.root_life > p.deleted) ORDER BY p.id`+locks[changing], replies)
 	}
 }
 
