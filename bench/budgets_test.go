@@ -72,7 +72,7 @@ func TestBudgets(t *testing.T) {
 	}, got)
 }
 
-// TestReportFields holds the names that programs rely on.
+// TestReportFields checks the field names that programs rely on.
 func TestReportFields(t *testing.T) {
 	r := Report{
 		Results: []Result{{

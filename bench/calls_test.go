@@ -13,11 +13,10 @@ import (
 	"github.com/freshet/freshet/engine"
 )
 
-// The benchmarks here are for comparing two versions of the code with
-// benchstat; they go through the engine in process. What is promised is
-// measured by the freshet-bench command.
+// These benchmarks compare two versions of the code with benchstat; they call the engine in
+// process. The published figures are measured by the freshet-bench command.
 
-// started is a system with items, its session step and its recorder at work.
+// started is a system with items and a running session store and recorder.
 func started(b *testing.B, mode string, n int) *system {
 	b.Helper()
 	o := embeddedOptions()
@@ -92,8 +91,8 @@ func call(b *testing.B, s *system, r engine.Request) {
 	}
 }
 
-// BenchmarkWhy is a page that says why its items are there against one that does
-// not. The two take turns, and "ratio" is the median of the ratios of neighbours.
+// BenchmarkWhy compares pages with and without the reasons for their items. The two take turns, and
+// "ratio" is the median of the ratios of neighbours.
 func BenchmarkWhy(b *testing.B) {
 	for _, mode := range []string{Embedded, Services} {
 		for _, r := range []engine.Request{refresh(""), loadMore("")} {

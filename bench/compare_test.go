@@ -49,7 +49,7 @@ func TestPercentiles(t *testing.T) {
 }
 
 func TestRatioIsWithinARound(t *testing.T) {
-	// The machine is half as fast in the second round: no ratio sees it.
+	// In the second round the machine is half as fast, which must not affect the ratios.
 	r := ratio(total{name: "a", rates: []float64{100, 50, 120}}, total{name: "b", rates: []float64{200, 100, 200}})
 	assert.Equal(t, Ratio{Of: "a", To: "b", Median: 0.5, Min: 0.5, Max: 0.6, Rounds: []float64{0.5, 0.5, 0.6}}, r)
 }
@@ -62,8 +62,8 @@ func TestUsage(t *testing.T) {
 	assert.Equal(t, usage{cpu: map[string]time.Duration{"a": 6}, mallocs: 10, allocated: 60}, usage{}.plus(spent).plus(spent))
 }
 
-// TestSidesTakeTurns: each round begins with the next side, and what is not
-// measured is not counted.
+// TestSidesTakeTurns checks that each round begins with the next side, and that unmeasured steps do
+// not count.
 func TestSidesTakeTurns(t *testing.T) {
 	b := &bench{meter: &meter{}}
 	var order string

@@ -14,16 +14,15 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// Of whom the readers of home follow each.
+// Size of the community in the benchmarks of home: each reader follows all authors.
 const (
 	homeReaders = 100
 	homeAuthors = 100
 	homePosts   = 800 // more than a list holds
 )
 
-// BenchmarkHome is a refresh of home against one of for-you, of readers who follow a
-// hundred authors and have a full list. The two take turns, and "ratio" is the median of
-// the ratios of neighbours.
+// BenchmarkHome compares refreshes of home and for-you, for readers who follow a hundred authors
+// and have a full list. The two take turns, and "ratio" is the median of the ratios of neighbours.
 func BenchmarkHome(b *testing.B) {
 	for _, mode := range []string{Embedded, Services} {
 		b.Run(mode, func(b *testing.B) {
@@ -50,7 +49,7 @@ func BenchmarkHome(b *testing.B) {
 	}
 }
 
-// withHome is a system whose home has something from every source but promoted.
+// withHome returns a system whose home feed gets items from every source except promoted.
 func withHome(b *testing.B, mode string) *system {
 	b.Helper()
 	o := embeddedOptions()
@@ -92,13 +91,13 @@ func withHome(b *testing.B, mode string) *system {
 		require.NoError(b, err)
 	}
 	require.NoError(b, run.idle(b.Context(), s))
-	for i := range homeReaders { // so that lists and caches are there
+	for i := range homeReaders { // fills lists and caches
 		warm(b, s, reader(i))
 	}
 	return s
 }
 
-// warm refreshes home, once everything has something in it.
+// warm refreshes home until the trending and following sources both contribute.
 func warm(b *testing.B, s *system, agent string) {
 	b.Helper()
 	require.Eventually(b, func() bool {

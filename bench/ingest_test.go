@@ -18,7 +18,7 @@ import (
 	api "github.com/freshet/freshet/client"
 )
 
-// receiver is a system that takes uploads, and its client.
+// receiver returns a system that accepts uploads, and a client for it.
 func receiver(t testing.TB, b *bench) (*system, *api.Client) {
 	t.Helper()
 	cfg := b.embeddedConfig(filepath.Join(t.TempDir(), "data"))
@@ -40,8 +40,7 @@ func shortRun(t testing.TB) *bench {
 	return b
 }
 
-// TestUploadParts reads the file in its parts: they are all of it, line by
-// line.
+// TestUploadParts checks that the parts of the file together are the whole file, line by line.
 func TestUploadParts(t *testing.T) {
 	b, now := shortRun(t), time.Now()
 	u, err := b.writeItems(1003, now)
@@ -62,7 +61,7 @@ func TestUploadParts(t *testing.T) {
 	assert.EqualValues(t, len(whole), next)
 }
 
-// TestWhatIsLostIsFound takes an item away behind the back of the count.
+// TestWhatIsLostIsFound removes an item without updating the count.
 func TestWhatIsLostIsFound(t *testing.T) {
 	b, now := shortRun(t), time.Now()
 	u, err := b.writeItems(1000, now)
@@ -83,8 +82,8 @@ func TestWhatIsLostIsFound(t *testing.T) {
 	}, b.report.Impossible)
 }
 
-// TestFlowCountsWaiting holds the first answers back: those that were due
-// meanwhile were late, and are told so.
+// TestFlowCountsWaiting delays the first answers: the requests due meanwhile are late, and their
+// waiting time must count.
 func TestFlowCountsWaiting(t *testing.T) {
 	const pause = 100 * time.Millisecond
 	body := strings.Repeat("x", leastAnswer)
@@ -99,8 +98,8 @@ func TestFlowCountsWaiting(t *testing.T) {
 	f := &flow{addr: server.Listener.Addr().String(), rate: 10 * refreshRate, agents: 10}
 	turn, err := f.during(t.Context(), func(ctx context.Context) error { return sleep(ctx, pause) })
 	require.NoError(t, err)
-	// More than there are connections had to wait, and for longer than half of
-	// the pause those of its first half.
+	// More requests than connections had to wait, and those due in the first half of the pause for
+	// longer than half of it.
 	assert.Greater(t, turn.times.TotalCount(), int64(clients))
 	assert.EqualValues(t, f.asked, turn.times.TotalCount(), "each that was due was answered")
 	assert.GreaterOrEqual(t, turn.times.Max(), int64(pause/2))
@@ -131,8 +130,7 @@ func TestFlowEndsWithAnError(t *testing.T) {
 	require.ErrorIs(t, err, broken)
 }
 
-// BenchmarkIngest uploads 50,000 items to an empty system. Its profile tells
-// where an upload goes, the client's part included.
+// BenchmarkIngest uploads 50,000 items to an empty system. Its profile includes the client's part.
 func BenchmarkIngest(b *testing.B) {
 	run := shortRun(b)
 	u, err := run.writeItems(100_000, time.Now())

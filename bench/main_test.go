@@ -9,9 +9,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestMain fails the package when a run has left goroutines behind. Idle
-// connections are none: they end by themselves. Nor does the pool that a library makes
-// for itself before the tests.
+// TestMain fails the package if a run leaves goroutines behind, except those of idle connections,
+// which end later, and of a pool that a library creates before the tests.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreCurrent(),
@@ -20,12 +19,12 @@ func TestMain(m *testing.M) {
 	)
 }
 
-// embeddedOptions is a short run without services.
+// embeddedOptions returns the options of a short run without services.
 func embeddedOptions(only ...string) Options {
 	return Options{Config: configs.Default(), Only: only, Short: true}.WithDefaults()
 }
 
-// withServices is a short run with the real ones, under this test's prefix.
+// withServices returns the options of a short run with the real services, under this test's prefix.
 func withServices(t testing.TB, only ...string) Options {
 	t.Helper()
 	o := embeddedOptions(only...)
@@ -34,7 +33,7 @@ func withServices(t testing.TB, only ...string) Options {
 	address, _ := testenv.Elastic(t)
 	o.Config.Elasticsearch.Addresses = []string{address}
 	o.Config.Postgres.URL = testenv.PostgresURL(t)
-	// A call to Redis may take a share of it, on a machine that is busy.
+	// Calls to Redis get a share of this timeout, and the machine may be busy.
 	o.Config.Server.RequestTimeout = 20e9
 	return o
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// stopper ends a run when its progress says so.
+// stopper cancels a run when its progress output contains a text.
 type stopper struct {
 	at   string
 	stop context.CancelFunc
@@ -33,8 +33,8 @@ func (s *stopper) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestARunThatIsInterruptedCleansUp ends runs in each part, with a key and an
-// index beside theirs that must stay.
+// TestARunThatIsInterruptedCleansUp interrupts runs in several parts: their keys, indices and files
+// are removed, another key is not.
 func TestARunThatIsInterruptedCleansUp(t *testing.T) {
 	for _, p := range parts {
 		if p.mode != Services || !slices.Contains([]string{"load_more", "refresh", "dedup"}, p.name) {
@@ -53,7 +53,7 @@ func TestARunThatIsInterruptedCleansUp(t *testing.T) {
 				require.NoError(t, err)
 				prefix, name := b.prefix(), b.name
 				require.True(t, strings.HasPrefix(prefix, o.Config.Redis.KeyPrefix), "what users may touch begins with their prefix")
-				if !early { // in the middle: after as many commands as a part begins with
+				if !early { // after as many pipelines as a part begins with
 					b.services.redis.AddHook(&countdown{left: 3, then: cancel})
 				}
 				client, own := testenv.Redis(t)
@@ -71,7 +71,7 @@ func TestARunThatIsInterruptedCleansUp(t *testing.T) {
 	}
 }
 
-// countdown calls then after some pipelines.
+// countdown calls then after a number of pipelines.
 type countdown struct {
 	left int
 	then func()
@@ -100,7 +100,7 @@ func keysBelow(t *testing.T, client redis.UniversalClient, prefix string) (keys 
 	return keys
 }
 
-// indicesLike lists the indices that a pattern matches.
+// indicesLike lists the indices that match a pattern.
 func indicesLike(t *testing.T, address, pattern string) string {
 	t.Helper()
 	res, err := http.Get(address + "/_cat/indices/" + pattern + "?h=index&expand_wildcards=all")
@@ -111,8 +111,8 @@ func indicesLike(t *testing.T, address, pattern string) string {
 	return string(list)
 }
 
-// TestNothingElseIsRemoved: a prefix of somebody else is refused, and a prefix
-// with characters of a pattern matches itself alone.
+// TestNothingElseIsRemoved: a prefix that the bench did not create is refused, and one with pattern
+// characters matches only literally.
 func TestNothingElseIsRemoved(t *testing.T) {
 	client, own := testenv.Redis(t)
 	keep := own + "keep"

@@ -20,10 +20,10 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// BenchmarkRefreshPosts is a refresh over real posts, for two versions of the code to
-// be compared with: embedded, in the default configuration, with impressions in every
-// filter. Readers have four interests; as many have in addition as much learned of them
-// as can count. "p50-µs" is the median of the refreshes.
+// BenchmarkRefreshPosts measures refreshes over real posts, to compare two versions of the code:
+// embedded, in the default configuration, with impressions in every filter. Readers have four
+// interests; a second group has in addition the maximum number of learned features. "p50-µs" is the
+// median of the refreshes.
 func BenchmarkRefreshPosts(b *testing.B) {
 	for _, n := range []int{100_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -39,9 +39,9 @@ func BenchmarkRefreshPosts(b *testing.B) {
 	}
 }
 
-// BenchmarkSearchPosts is the search that a refresh sends to Elasticsearch, for the
-// same items and readers, sent by itself. "took-ms" is the median of what Elasticsearch
-// says it took, "p50-µs" that of the calls.
+// BenchmarkSearchPosts measures the search that a refresh sends to Elasticsearch, for the same
+// items and readers, without the engine. "took-ms" is the median of the times that Elasticsearch
+// reports, "p50-µs" that of the calls.
 func BenchmarkSearchPosts(b *testing.B) {
 	const asked = 100
 	run, err := begin(b.Context(), withServices(b))
@@ -60,8 +60,8 @@ func BenchmarkSearchPosts(b *testing.B) {
 	}
 }
 
-// posted is a system with n items, and twice as many readers with interests, of the
-// second half of whom much is learned.
+// posted returns a system with n items and 2*half readers with interests; the second half also have
+// learned features.
 func posted(b *testing.B, run *bench, cfg configs.Config, n, half int, options ...app.Option) *system {
 	posts := testenv.Posts(b)
 	s, err := run.serve(b.Context(), cfg, options...)
@@ -78,7 +78,7 @@ func posted(b *testing.B, run *bench, cfg configs.Config, n, half int, options .
 	return s
 }
 
-// benchmarkSearches sends the searches in turns.
+// benchmarkSearches sends the searches in turn.
 func benchmarkSearches(b *testing.B, run *bench, searches [][]byte) {
 	var calls, took []float64
 	for i := 0; b.Loop(); i++ {
@@ -94,9 +94,9 @@ func benchmarkSearches(b *testing.B, run *bench, searches [][]byte) {
 	b.ReportMetric(median(took), "took-ms")
 }
 
-// benchmarkReaders refreshes for the readers from first on in turns.
+// benchmarkReaders refreshes in turn for the readers starting at first.
 func benchmarkReaders(b *testing.B, s *system, first int) {
-	for i := range readers { // so that their profiles are in memory
+	for i := range readers { // loads their profiles into memory
 		_, _ = s.Catalog.Profile(b.Context(), reader(first+i))
 	}
 	b.ReportAllocs()
@@ -109,9 +109,8 @@ func benchmarkReaders(b *testing.B, s *system, first int) {
 	b.ReportMetric(median(took), "p50-µs")
 }
 
-// multiplied makes n items of fewer posts. They keep the posts' distances in time, up
-// to an hour from now. What tells the same comes at another time, so that it is no
-// neighbour of what it repeats.
+// multiplied returns n items made from fewer posts. They keep the posts' distances in time, up to
+// an hour from now. Copies of a post are dated at different times, so they are not neighbours.
 func multiplied(posts []feed.Item, n int, now time.Time) []feed.Item {
 	items := make([]feed.Item, n)
 	shift := now.Add(time.Hour).Unix() - posts[len(posts)-1].UpdateTime
@@ -125,7 +124,7 @@ func multiplied(posts []feed.Item, n int, now time.Time) []feed.Item {
 	return items
 }
 
-// commonTags are the tags that most posts have.
+// commonTags returns the most frequent tags of the posts.
 func commonTags(posts []feed.Item) []string {
 	count := map[string]int{}
 	for i := range posts {
@@ -146,7 +145,7 @@ func commonTags(posts []feed.Item) []string {
 	return tags[:40]
 }
 
-// interested is the profile of the i-th reader; no two are equal.
+// interested returns the profile of the i-th reader; all are different.
 func interested(tags []string, i int) feed.Profile {
 	p := feed.Profile{Interests: map[string]float64{}}
 	for k := range 4 {
@@ -155,7 +154,7 @@ func interested(tags []string, i int) feed.Profile {
 	return p
 }
 
-// teach has a reader click forty posts, and dislike some.
+// teach makes a reader act on forty posts: mostly clicks, some dislikes.
 func teach(b *testing.B, s *system, posts []feed.Item, agent string, i int) {
 	now := time.Now()
 	require.NoError(b, s.Catalog.Learn(b.Context(), agent, func(l *feed.Learning) bool {

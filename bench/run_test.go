@@ -16,8 +16,8 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// TestWhatIsMeasured names what each service brings; scripts/bench.sh --short measures
-// it all.
+// TestWhatIsMeasured checks the measurements that each service enables; scripts/bench.sh --short
+// runs them all.
 func TestWhatIsMeasured(t *testing.T) {
 	some := meter{redis: (*redis.Client)(nil), elastic: struct{ esindex.Client }{}}
 	all := some
@@ -46,7 +46,7 @@ func TestWhatIsMeasured(t *testing.T) {
 	}
 }
 
-// looksRight reads the JSON back, every field known, and prints the tables.
+// looksRight parses the JSON, refusing unknown fields, and prints the tables.
 func looksRight(t *testing.T, r *Report) {
 	t.Helper()
 	var out bytes.Buffer
@@ -73,8 +73,8 @@ func assertEmpty(t *testing.T, dir string) {
 	assert.Empty(t, left, "a run leaves nothing behind")
 }
 
-// TestEmbeddedRun measures for real what is measured without services, but for uploads,
-// which have tests of their own, and streams, which wait for seconds.
+// TestEmbeddedRun runs the measurements that need no services, except uploads, which have separate
+// tests, and streams, which wait for seconds.
 func TestEmbeddedRun(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	var said strings.Builder

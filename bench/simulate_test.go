@@ -29,7 +29,7 @@ func TestSimulation(t *testing.T) {
 				o := o(t)
 				o.Short = false
 				o.Config.Dedup.Shards = shards
-				// Agents are spread by a hash, so some shards get more than others.
+				// Agents are spread by hash, so some shards get more than others.
 				traffic := Traffic{Agents: 500, Impressions: 10_000, Capacity: 10_000, Items: 20_000, Seed: 3}
 				if shards > 1 {
 					traffic.Capacity += traffic.Capacity / 2
@@ -56,8 +56,7 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// TestOverfullFilters: with more impressions than the filters are made for they grow,
-// and the rate holds.
+// TestOverfullFilters: with more impressions than their capacity, filters grow and the rate holds.
 func TestOverfullFilters(t *testing.T) {
 	o := embeddedOptions()
 	o.Short = false
@@ -73,7 +72,7 @@ func TestOverfullFilters(t *testing.T) {
 	assert.InEpsilon(t, last.Memory.Expected, last.Memory.Measured, 0.01)
 }
 
-// forgetful is a store that answers wrongly now and then.
+// forgetful is a store that occasionally returns wrong verdicts.
 type forgetful struct {
 	dedup.Store
 	verdict func(dedup.Verdict) dedup.Verdict
@@ -87,7 +86,7 @@ func (f forgetful) Check(ctx context.Context, agent string, groups []string, now
 	return c, err
 }
 
-// TestWrongAnswersAreFound plays with stores that are broken.
+// TestWrongAnswersAreFound simulates with broken stores.
 func TestWrongAnswersAreFound(t *testing.T) {
 	calls := 0
 	for name, c := range map[string]struct {
@@ -150,7 +149,7 @@ func TestTrafficThatCannotBe(t *testing.T) {
 		change(&bad)
 		require.ErrorContains(t, bad.Validate(), says)
 	}
-	// One agent cannot be shown more than there is.
+	// One agent cannot be shown more items than exist.
 	o := embeddedOptions()
 	o.Short = false
 	b, err := begin(t.Context(), o)
@@ -167,7 +166,7 @@ func TestBounds(t *testing.T) {
 	assert.True(t, Compared{Expected: 1, Measured: 5}.possible(), "without a bound nothing is impossible")
 }
 
-// TestTimeOfDay goes through the whole day, forwards.
+// TestTimeOfDay checks that the time increases over the whole day.
 func TestTimeOfDay(t *testing.T) {
 	last := time.Duration(-1)
 	for i := range 1001 {

@@ -9,8 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestWhatOverlapsCountsOnce: two calls at the same time, one after them, and
-// one that is somebody else's.
+// TestWhatOverlapsCountsOnce has two overlapping calls, a later one, and one of another context.
 func TestWhatOverlapsCountsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWatch()
@@ -25,12 +24,12 @@ func TestWhatOverlapsCountsOnce(t *testing.T) {
 		first()
 		time.Sleep(time.Second)
 		second()
-		time.Sleep(time.Second) // our own
+		time.Sleep(time.Second) // spent in our own code
 		third := w.time(ctx, &w.redis)
 		time.Sleep(time.Second)
 		third()
 		other()
-		w.onWire(time.Now().Add(-time.Second)) // nobody's
+		w.onWire(time.Now().Add(-time.Second)) // outside any watched call
 		got := w.since(before, 6*time.Second)
 		assert.Equal(t, spent{
 			total: 6 * time.Second, busy: 5 * time.Second, redis: 4 * time.Second, elastic: 2 * time.Second, wire: time.Second,

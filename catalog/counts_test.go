@@ -19,7 +19,7 @@ func TestCounts(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, body string
-		a, b       [2]int64 // likes and comments afterwards; before them 1, 2 and 3, 4
+		a, b       [2]int64 // likes and comments afterwards; before: 1, 2 and 3, 4
 		rejected   []string // beginnings of "line id: reason"
 	}{
 		{name: "lines", body: `{"id":"a","likes":10,"comments":20}` + "\n" + `{"id":"b","likes":0,"comments":0}`, a: [2]int64{10, 20}},
@@ -74,7 +74,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestCountsThatCannotBeStored has a catalog that cannot be asked.
+// TestCountsThatCannotBeStored has an unavailable catalog.
 func TestCountsThatCannotBeStored(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, countsThatCannotBeStored)

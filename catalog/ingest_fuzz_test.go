@@ -17,9 +17,8 @@ import (
 	"github.com/freshet/freshet/internal/intake"
 )
 
-// FuzzIngest feeds bodies of any shape. The report agrees with the store,
-// however the body is cut into reads, and every good array and every
-// line is accounted for.
+// FuzzIngest ingests bodies of any shape. The report must match the stored items regardless of how
+// the body is split into reads, and account for every good array and every line.
 func FuzzIngest(f *testing.F) {
 	for _, seed := range []string{
 		"", " \n", "\ufeff" + line("a"), line("a") + "\r\n" + line("b"), "[" + line("a") + ",\n" + line("b") + "]", `[1,"a,]",{"b":[{}]},null]`,

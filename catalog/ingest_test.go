@@ -23,7 +23,7 @@ import (
 	"github.com/freshet/freshet/internal/intake"
 )
 
-// shelf is a writer that keeps what is put, in order, and fails on demand.
+// shelf is a writer that records the items in order and fails on demand.
 type shelf struct {
 	items   []feed.Item
 	batches []int
@@ -70,13 +70,13 @@ func (s *shelf) ids() string {
 
 func line(id string) string { return fmt.Sprintf(`{"id":%q,"title":"T","update_time":1}`, id) }
 
-// big is an item of exactly n bytes.
+// big returns an item of exactly n bytes.
 func big(id string, n int) string {
 	l := line(id)
 	return l[:len(l)-1] + `,"x":"` + strings.Repeat("x", n-len(l)-7) + `"}`
 }
 
-// told is a report as tests write it: a number and a text per rejection.
+// told formats a report for comparison: a line number, an id and a reason per rejection.
 func told(r api.Upload) []string {
 	out := []string{}
 	for _, e := range r.Errors {
@@ -301,7 +301,7 @@ func TestIngestEndsWithItsContext(t *testing.T) {
 	require.Equal(t, 3, report.Accepted)
 }
 
-// endless is a body that never ends a line.
+// endless is a body whose line never ends.
 type endless struct{ left int }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -324,8 +324,8 @@ func TestIngestDoesNotHoldABigLine(t *testing.T) {
 			})
 		}
 		small, large := read(1<<20), read(5<<20)
-		// Holding the line, or reading it by 64 KiB, would be 64 more. A few more or
-		// less come from pools, which a garbage collection empties.
+		// Storing the line, or reading it in chunks of 64 KiB, would add 64 allocations. A few may
+		// vary because garbage collections empty pools.
 		require.InDelta(t, small, large, 16, "allocations do not grow with the line")
 	}
 }
@@ -339,7 +339,7 @@ func TestIngestIntoSQLite(t *testing.T) {
 		fmt.Fprintf(&body, `{"id":"i%d","title":"Title %d","update_time":%d,"price":%d.50}`+"\n", i, i, i+1, i)
 	}
 	in := catalog.NewIngest(c, catalog.IngestConfig{})
-	for range 2 { // the same body again is safe
+	for range 2 { // sending the same body again is safe
 		report, err := in.Read(t.Context(), strings.NewReader(body.String()))
 		require.NoError(t, err)
 		require.Equal(t, api.Upload{Accepted: 3000, Errors: []api.Rejection{}}, report)
@@ -359,7 +359,7 @@ func TestReportJSON(t *testing.T) {
 	require.JSONEq(t, `{"accepted":1,"rejected":2,"errors":[{"line":3,"id":"a","reason":"r"},{"line":4,"reason":"s"}]}`, string(data))
 }
 
-// Items that link to one page are a group, unless they name one.
+// Items that link to the same page form a group, unless they name one.
 func TestItemsAreGroupedByTheirLinks(t *testing.T) {
 	body := `{"id":"a","title":"A","update_time":1,"url":"https://www.example.com/x/?utm_source=feed"}
 {"id":"b","title":"B","update_time":1,"url":"http://example.com/x#top"}

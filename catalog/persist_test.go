@@ -17,9 +17,9 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// busy is a writer that refuses what is in its plan: a word for each try, with a letter for
-// each entry of it, s for stored, u for unavailable and r for refused. W stands for a try
-// that fails as a whole, B for one that fails for another reason. After the plan all is stored.
+// busy is a writer with a planned outcome for each try: a word with one letter per entry, s for
+// stored, u for unavailable and r for refused. W is a try in which the whole call is unavailable, B
+// one that fails for another reason. After the plan everything is stored.
 type busy struct {
 	shelf
 	plan  []string
@@ -84,14 +84,15 @@ func (b *busy) Update(_ context.Context, ids []string, change func(feed.Item) (f
 	return all, nil
 }
 
-// TestWhatIsRefusedForNowIsTriedAgain, and only that; what stays refused is no bad line.
+// TestWhatIsRefusedForNowIsTriedAgain checks that only such items are retried, and that items still
+// unavailable at the end are not reported as bad lines.
 func TestWhatIsRefusedForNowIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	always := func(outcome string) []string { return slices.Repeat([]string{outcome}, 100) }
 	for name, tt := range map[string]struct {
 		ids   string
 		plan  []string
-		tries string // those that are sure
+		tries string // the first tries
 		want  api.Upload
 		fails bool
 	}{
@@ -140,7 +141,8 @@ func TestWhatIsRefusedForNowIsTriedAgain(t *testing.T) {
 	}
 }
 
-// TestAnEarlierLineIsNotStoredOverALaterOne of the same id, because it was refused for now.
+// TestAnEarlierLineIsNotStoredOverALaterOne checks that retrying a line does not overwrite a later
+// line with the same id.
 func TestAnEarlierLineIsNotStoredOverALaterOne(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -173,7 +175,7 @@ func TestAnEarlierLineIsNotStoredOverALaterOne(t *testing.T) {
 	}
 }
 
-// TestAnUploadThatIsGivenUpEndsAtOnce while it waits for another try.
+// TestAnUploadThatIsGivenUpEndsAtOnce cancels the upload while it waits for a retry.
 func TestAnUploadThatIsGivenUpEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

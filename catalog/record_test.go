@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// TestParseRecordDamaged: a part that was learned and cannot be read takes neither
-// the declared profile nor the other part with it.
+// TestParseRecordDamaged: an unreadable learned part must not affect the declared profile or the
+// other part.
 func TestParseRecordDamaged(t *testing.T) {
 	t.Parallel()
 	const weights = `{"at":5,"features":[{"kind":"tag","value":"go","evidence":1}]}`
@@ -45,8 +45,8 @@ func TestParseRecordDamaged(t *testing.T) {
 	}
 }
 
-// TestParseRecordOfANewerVersion: fields that this version does not know are left out,
-// wherever they are.
+// TestParseRecordOfANewerVersion: fields that this version does not know are ignored at every
+// level.
 func TestParseRecordOfANewerVersion(t *testing.T) {
 	t.Parallel()
 	r, err := catalog.ParseRecord([]byte(`{"interests":{"go":2},"keywords":["raft",{"term":"etcd","weight":2,"lang":"en"}],` +

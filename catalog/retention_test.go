@@ -79,7 +79,8 @@ func TestRetention(t *testing.T) {
 	})
 }
 
-// TestRetentionGoesOnPastDamage: one document that cannot be read keeps no older item.
+// TestRetentionGoesOnPastDamage: a document that cannot be read does not stop the removal of other
+// items.
 func TestRetentionGoesOnPastDamage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -99,8 +100,8 @@ func TestRetentionGoesOnPastDamage(t *testing.T) {
 	})
 }
 
-// TestRetentionTakesTurns has a turn that is another's, one that cannot be asked for, and
-// its own.
+// TestRetentionTakesTurns has a turn that belongs to another server, one whose check fails, and one
+// of its own.
 func TestRetentionTakesTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

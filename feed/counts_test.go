@@ -14,7 +14,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// direct is the definition: each act counts 2^(−age/half-life).
+// direct computes the counts by definition: each act counts 2^(−age/half-life).
 func direct(acts []int64, moment int64, halfLife time.Duration) (n float64) {
 	for _, at := range acts {
 		n += math.Pow(2, -float64(moment-at)/halfLife.Seconds())
@@ -22,8 +22,8 @@ func direct(acts []int64, moment int64, halfLife time.Duration) (n float64) {
 	return n
 }
 
-// TestCountsOverMonths compares with the definition while the clock goes on by
-// years, over many epochs of both half-lives, with pauses up to months.
+// TestCountsOverMonths compares with the definition while time advances by years, over many epochs
+// of both half-lives, with pauses of up to months.
 func TestCountsOverMonths(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
@@ -46,8 +46,8 @@ func TestCountsOverMonths(t *testing.T) {
 	}
 }
 
-// TestCountsNeverVanish acts once a month for ten years: a day later the act still
-// counts, which it would not if a factor had underflowed.
+// TestCountsNeverVanish acts once a month for ten years: each act must still count a day later,
+// which it would not if a factor had underflowed.
 func TestCountsNeverVanish(t *testing.T) {
 	t.Parallel()
 	var c feed.Counts
@@ -85,8 +85,8 @@ func TestCountsAtTheEdges(t *testing.T) {
 	assert.Equal(t, c.Last, late.Last)
 }
 
-// TestCountsOfAClockAhead: an act that came in with a clock months ahead does not keep
-// those of the true time from counting, and what was counted stays.
+// TestCountsOfAClockAhead: an act recorded while a clock was months ahead must not keep later acts
+// at the true time from counting, and earlier counts must be preserved.
 func TestCountsOfAClockAhead(t *testing.T) {
 	t.Parallel()
 	const now, day = 1_772_798_400, 86_400
@@ -110,8 +110,8 @@ func TestCountsOfAClockAhead(t *testing.T) {
 	}
 }
 
-// TestCountsProperties: finite, not negative, falling with time, rising with acts,
-// for whatever times.
+// TestCountsProperties: counts are finite and not negative, fall with time and rise with acts, for
+// any times.
 func TestCountsProperties(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))

@@ -19,7 +19,7 @@ var fastAndSlow = feed.Curves{
 	{Shape: feed.Constant, Weight: 0.02},
 }
 
-// TestCurveFigures holds each shape against figures worked out by hand.
+// TestCurveFigures checks each shape against values calculated by hand.
 func TestCurveFigures(t *testing.T) {
 	t.Parallel()
 	hour := time.Hour.Seconds()
@@ -60,14 +60,14 @@ func TestCurveFigures(t *testing.T) {
 	assert.InDeltaSlice(t, []float64{0.5}, defaultDecay.Func().Parts(25*hour), 1e-12)
 }
 
-// validate says what is wrong with a decay in a ranking.
+// validate validates a ranking with the decay.
 func validate(d feed.Decay) error {
 	r := feed.DefaultRanking()
 	r.Decay = d
 	return r.Validate()
 }
 
-// TestLegalDecaysFallAndAreFinite draws parameters between their bounds.
+// TestLegalDecaysFallAndAreFinite draws random valid parameters.
 func TestLegalDecaysFallAndAreFinite(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(3, 12))
@@ -185,7 +185,8 @@ func TestCurvesJSON(t *testing.T) {
 
 const fiveConstants = `{"shape":"constant"},{"shape":"constant"},{"shape":"constant"},{"shape":"constant"},{"shape":"constant"}`
 
-// TestOneGaussianAndCurvesReplaceEachOther, written as a list and as JSON.
+// TestOneGaussianAndCurvesReplaceEachOther checks both directions, as a list of changes and as
+// JSON.
 func TestOneGaussianAndCurvesReplaceEachOther(t *testing.T) {
 	t.Parallel()
 	single, err := feed.Preset(feed.PresetSingle)

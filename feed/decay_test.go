@@ -12,9 +12,8 @@ import (
 
 var defaultDecay = feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}
 
-// TestDecayFigures holds the curve against figures worked out by hand from
-// Elasticsearch's formula: with x = distance − offset in units of scale, the
-// factor is decay^(x²).
+// TestDecayFigures checks the curve against values calculated by hand from Elasticsearch's formula:
+// with x = distance − offset in units of scale, the factor is decay^(x²).
 func TestDecayFigures(t *testing.T) {
 	t.Parallel()
 	hour := time.Hour.Seconds()

@@ -24,7 +24,7 @@ func TestDiversityJSON(t *testing.T) {
 	want.Diversity.Site.Decay, want.Diversity.SameStory = 0.7, 0
 	assert.Equal(t, want, changed, "what is not named stays")
 
-	var old feed.Ranking // as it was stored before there was diversity
+	var old feed.Ranking // as stored before diversity existed
 	require.NoError(t, json.Unmarshal([]byte(`{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":0},"popularity":{"weight":0},"base":0.1}`), &old))
 	require.NoError(t, old.Validate())
 	assert.False(t, old.Diversity.On())

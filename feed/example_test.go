@@ -7,7 +7,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// The default decay: full for an hour, half a day later.
+// The default decay: 1 for the first hour, 0.5 a day later.
 func ExampleDecay() {
 	decay := feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}
 	curve := decay.Func()

@@ -54,7 +54,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// FuzzHead compares the short reading with the whole one.
+// FuzzHead compares the partial parser with the full one.
 func FuzzHead(f *testing.F) {
 	f.Add([]byte(`{"id":"a","group_id":"g","title":"t","update_time":7,"x":{"group_id":"h"}}`))
 	f.Add([]byte("{\"id\":\"a\",\"group_id\":\"\xf0\",\"title\":\"t\",\"update_time\":7}"))

@@ -10,7 +10,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// TestHomeScore compares with numbers that were worked out by hand.
+// TestHomeScore compares with values calculated by hand.
 func TestHomeScore(t *testing.T) {
 	t.Parallel()
 	half := feed.Home{Decay: 0.01, Following: 2, Trending: 3, Promoted: 4, Affinity: 1}
@@ -52,7 +52,7 @@ func TestHomeScore(t *testing.T) {
 	assert.Equal(t, 7*days, feed.Home{AffinityDays: 7}.AffinityFor())
 }
 
-// TestNamedPatterns: where promoted has its positions, counted from 1.
+// TestNamedPatterns checks the positions of promoted items, counted from 1.
 func TestNamedPatterns(t *testing.T) {
 	t.Parallel()
 	for name, every := range map[string]int{"five_percent": 20, "every_tenth": 10, "CCCTCCCTPC": 10} {
@@ -65,7 +65,7 @@ func TestNamedPatterns(t *testing.T) {
 	}
 }
 
-// TestPatternShares: 70, 25 and 5 of a hundred by default, and what is promoted once in 20.
+// TestPatternShares: by default 70, 25 and 5 of a hundred, with one promoted item in 20.
 func TestPatternShares(t *testing.T) {
 	t.Parallel()
 	p, err := feed.ParsePattern(feed.DefaultPattern)

@@ -26,7 +26,7 @@ func TestIDs(t *testing.T) {
 		{"tag:blogger.com,1999:blog-1.post-2", false, true, false},
 		{"urn:uuid:1225c695-cfb8-4ebb-aaaa-80da344efa6a", false, true, false},
 		{"http://[2001:db8::1]/~ann/a%20b;v=1.0/(x)*!$+'y'", false, true, false},
-		{"~post:abc", false, false, false}, // the key of what a feed gave out
+		{"~post:abc", false, false, false}, // the form of the key of a delivered post
 		{"", false, false, false},
 		{"a\"b", false, false, false},
 		{"a<b>", false, false, false},

@@ -37,7 +37,7 @@ func TestParseItemNullIsAnAbsentOptionalField(t *testing.T) {
 	require.Equal(t, "a", it.Group())
 }
 
-// with is a good item whose field is replaced, or added.
+// with returns a valid item in which one field is replaced or added.
 func with(field string) string {
 	all := map[string]string{"id": `"id":"a"`, "title": `"title":"T"`, "update_time": `"update_time":1`}
 	name := field[1 : 1+strings.IndexByte(field[1:], '"')]
@@ -111,7 +111,7 @@ func TestParseItemRefuses(t *testing.T) {
 	}
 }
 
-// What is reserved cannot come in, but what is made here may have it.
+// Reserved names are refused in uploads, but items created by Freshet may have them.
 func TestParseItemRefusesReservedNames(t *testing.T) {
 	t.Parallel()
 	for in, says := range map[string]string{
@@ -178,8 +178,8 @@ func TestItemDoesNotAliasItsSource(t *testing.T) {
 	}, it)
 }
 
-// FuzzParseItem holds the walk over the document against encoding/json: what
-// is accepted means the same to both, and comes back the same.
+// FuzzParseItem compares the parser with encoding/json: an accepted document means the same to
+// both, and is unchanged when written again.
 func FuzzParseItem(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":"a","title":"T","update_time":1}`,
@@ -195,7 +195,7 @@ func FuzzParseItem(f *testing.F) {
 		if err != nil {
 			return
 		}
-		type plain feed.Item // no methods: encoding/json reads the known fields
+		type plain feed.Item // without methods, so encoding/json reads the known fields
 		var want plain
 		require.NoError(t, json.Unmarshal(data, &want))
 		var all map[string]any

@@ -27,7 +27,7 @@ func lesson(kind feed.ActKind, group string, at int64, words ...string) feed.Lea
 	return a
 }
 
-// learn adds acts at the time of the latest of all.
+// learn adds acts at the time of the latest act.
 func learn(l *feed.Learning, acts []feed.LearningAct, halfLife time.Duration) bool {
 	now := time.Unix(l.At, 0)
 	for _, a := range acts {
@@ -77,10 +77,10 @@ func TestLearning(t *testing.T) {
 	assert.False(t, learned.IsZero())
 }
 
-// TestActsAreRemembered acts again day by day: it counts again after 90 days.
+// TestActsAreRemembered repeats an act daily: it counts again after 90 days.
 func TestActsAreRemembered(t *testing.T) {
 	t.Parallel()
-	for _, start := range []int64{learnedAt, 16_383 * 86_400, 16_384*86_400 - 40*86_400} { // where the days begin anew, too
+	for _, start := range []int64{learnedAt, 16_383 * 86_400, 16_384*86_400 - 40*86_400} { // including times at which the stored day numbers wrap around
 		var l feed.Learning
 		require.True(t, learn(&l, []feed.LearningAct{lesson(feed.Clicked, "a", start, "go")}, 0))
 		for day := int64(1); day < feed.RememberActsDays; day++ {
@@ -91,8 +91,8 @@ func TestActsAreRemembered(t *testing.T) {
 	}
 }
 
-// TestLearningWhileTheClockWasWrong acts while the clock is ahead, and then at the true
-// time: what is stamped later than now counts as of now, and acts count as ever.
+// TestLearningWhileTheClockWasWrong acts while the clock is ahead, and then at the true time: acts
+// dated in the future count as of now, and later acts count as usual.
 func TestLearningWhileTheClockWasWrong(t *testing.T) {
 	t.Parallel()
 	const day, month = 24 * time.Hour, 30 * 24 * time.Hour
@@ -106,16 +106,18 @@ func TestLearningWhileTheClockWasWrong(t *testing.T) {
 			var l feed.Learning
 			require.True(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "before", wrong.Unix(), "old")}, month, wrong))
 
-			// Back at the true time, the next act counts in full, beside what there was.
+			// Back at the true time, the next act counts in full, and earlier evidence is
+			// preserved.
 			require.True(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "a", begin.Unix(), "new")}, month, begin))
 			assert.Equal(t, map[string]float64{"old": 1, "new": 1}, evidence(l.Features))
 			assert.Equal(t, begin.Unix(), l.At)
 			assert.False(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "before", begin.Unix(), "old")}, month, begin), "it has counted")
-			// An act that was taken before the clock was set back, and is learned after it.
+			// An act that was recorded before the clock was set back, and learned afterwards.
 			require.True(t, l.Add([]feed.LearningAct{lesson(feed.Liked, "a", wrong.Unix(), "new")}, month, begin))
 			assert.Equal(t, map[string]float64{"old": 1, "new": 2}, evidence(l.Features))
 
-			// Time goes on as ever: what was learned is forgotten, and acts count again.
+			// From then on everything is as usual: evidence decays, and acts count again after 90
+			// days.
 			later := begin.Add(month)
 			require.True(t, l.Add([]feed.LearningAct{lesson(feed.Clicked, "b", later.Unix(), "third")}, month, later))
 			assert.Equal(t, map[string]float64{"old": 0.5, "new": 1, "third": 1}, evidence(l.Features))
@@ -126,8 +128,8 @@ func TestLearningWhileTheClockWasWrong(t *testing.T) {
 	}
 }
 
-// TestErasedLearning erases a reader while acts of theirs are on their way: those from
-// before do not count, whenever they come in, those from after do.
+// TestErasedLearning erases an agent while acts of theirs are pending: acts from before never
+// count, however late they arrive; later acts do.
 func TestErasedLearning(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(learnedAt, 0)
@@ -159,8 +161,8 @@ func TestErasedLearning(t *testing.T) {
 	assert.Equal(t, 1, l.Features[0].Clicks)
 }
 
-// TestLearningFromManyActs learns 4,000 acts on items with 20 tags at once and one by
-// one: the same, of bounded size.
+// TestLearningFromManyActs learns 4,000 acts on items with 20 tags, at once and one at a time: the
+// results are equal and of bounded size.
 func TestLearningFromManyActs(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
@@ -170,7 +172,7 @@ func TestLearningFromManyActs(t *testing.T) {
 		for n := range 20 {
 			value := fmt.Sprint("common", n)
 			if n > 2 {
-				value = strings.Repeat("é", feed.MaxTermLength-8) + fmt.Sprint(i*20+n) // no two alike
+				value = strings.Repeat("é", feed.MaxTermLength-8) + fmt.Sprint(i*20+n) // all different
 			}
 			act.Features = append(act.Features, feed.WeightedFeature{Feature: feed.Feature{Kind: feed.FeatureTag, Value: value}, Weight: 1})
 		}
@@ -193,8 +195,7 @@ func TestLearningFromManyActs(t *testing.T) {
 	assert.Less(t, len(text), 512<<10)
 }
 
-// TestLearningIsBounded learns from more than there is room for, and reads back what
-// is written.
+// TestLearningIsBounded learns more than fits, and reads back the stored form.
 func TestLearningIsBounded(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
@@ -245,7 +246,7 @@ func TestLearningInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestEffects compares with numbers worked out on paper.
+// TestEffects compares with values calculated by hand.
 func TestEffects(t *testing.T) {
 	t.Parallel()
 	l := feed.Learned{At: learnedAt, Features: []feed.LearnedFeature{
@@ -311,7 +312,7 @@ func TestLearnedWeightsText(t *testing.T) {
 	}
 }
 
-// TestLearnedIsNotDeclared puts back what was read.
+// TestLearnedIsNotDeclared writes back a profile as it was read: its learned part must be ignored.
 func TestLearnedIsNotDeclared(t *testing.T) {
 	t.Parallel()
 	p, err := feed.ParseProfile([]byte(`{"interests":{"go":1},"learned":[{"kind":"tag","value":"go","score":0.05,"clicks":6}]}`))
@@ -322,7 +323,7 @@ func TestLearnedIsNotDeclared(t *testing.T) {
 	assert.Equal(t, "{}", string(text))
 }
 
-// TestATagIsLearnedInEachSpelling: what was stored of several spellings becomes one feature.
+// TestATagIsLearnedInEachSpelling: stored features for several spellings of a tag are merged.
 func TestATagIsLearnedInEachSpelling(t *testing.T) {
 	t.Parallel()
 	feature := func(kind feed.FeatureKind, value string) feed.Feature { return feed.Feature{Kind: kind, Value: value} }

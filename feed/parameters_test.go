@@ -14,9 +14,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// TestParameters holds each parameter of the table: it takes its bounds and what is within
-// them, in a list of changes and in JSON, and nothing else; and it is the only one that
-// the change changes.
+// TestParameters checks each parameter of the table, in a list of changes and in JSON: it accepts
+// its bounds and values between them, and no others, and a change of it changes no other parameter.
 func TestParameters(t *testing.T) {
 	t.Parallel()
 	single, err := feed.DefaultRanking().With("curves=single")
@@ -64,7 +63,7 @@ func TestParameters(t *testing.T) {
 	assert.Equal(t, len(names), len(single.All()), "no parameter is written that is not in the table")
 }
 
-// nested is the JSON of one parameter.
+// nested returns the JSON that sets one parameter.
 func nested(p *feed.Parameter, value float64) string {
 	text := p.Text(value)
 	if p.IsDuration() {

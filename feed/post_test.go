@@ -10,8 +10,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// A page of a feed has posts among its items. Who decodes it as items gets what
-// a post has of one, and the rest beside it.
+// A page of a feed has posts among its items. Decoding a post as an item yields the fields that
+// items have, and the others as business fields.
 func TestAPostIsReadAsAnItem(t *testing.T) {
 	t.Parallel()
 	const doc = `{"id":"post:1","created_at":1772791200,"caption":"\n Snow on the pass \nMore of it","tags":["ski"],"url":"https://a.example/1",` +
@@ -41,7 +41,7 @@ func TestAPostIsReadAsAnItem(t *testing.T) {
 	assert.Equal(t, "A lake", it.Title)
 	require.NoError(t, json.Unmarshal([]byte(`{"id":"post:3","created_at":1,"caption":"","author":{"id":"ann"}}`), &it))
 	assert.Equal(t, "Photo", it.Title)
-	// What is indexed of a post is an item.
+	// The indexed form of a post is an item.
 	require.NoError(t, json.Unmarshal([]byte(`{"id":"post:4","title":"T","update_time":5}`), &it))
 	assert.Equal(t, feed.Item{ID: "post:4", Title: "T", UpdateTime: 5}, feed.Item{ID: it.ID, Title: it.Title, UpdateTime: it.UpdateTime})
 }

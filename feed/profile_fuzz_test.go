@@ -9,8 +9,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// FuzzParseProfile: what is accepted is within the bounds, and reads the same
-// after it was written.
+// FuzzParseProfile checks that an accepted profile is within the bounds and is unchanged when
+// written and read again.
 func FuzzParseProfile(f *testing.F) {
 	f.Add([]byte(`{"interests":{"go":3,"c++":0.5},"keywords":["bloom filter"],"langs":["en"],"muted_authors":["x"],"muted_tags":["y"]}`))
 	f.Add([]byte(`{"keywords":[{"term":"C++","weight":2.5},{"term":"x"},"y"]}`))

@@ -42,8 +42,8 @@ func TestRankingJSON(t *testing.T) {
 	}
 }
 
-// TestRankingOfANewerVersion reads what a newer version may store: fields that this one
-// does not know are left out, which a proposal may not have.
+// TestRankingOfANewerVersion reads rankings as a newer version may store them: unknown fields are
+// ignored, although a proposed ranking must not have any.
 func TestRankingOfANewerVersion(t *testing.T) {
 	t.Parallel()
 	curves := standard

@@ -69,8 +69,8 @@ func TestURLGroup(t *testing.T) {
 	}
 }
 
-// TestCheckURL takes links that browsers open by HTTP, and no others, however these are
-// written: browsers leave out tabs, line ends and what stands before a scheme.
+// TestCheckURL accepts links that browsers open by HTTP, and no others in any spelling: browsers
+// ignore tabs, line ends and characters before a scheme.
 func TestCheckURL(t *testing.T) {
 	t.Parallel()
 	for _, link := range []string{

@@ -29,14 +29,14 @@ func TestLikeness(t *testing.T) {
 		{"one two three", "one two three four", 0.75},
 		{"one two three", "four five six", 0},
 		{"one one two three", "three two one", 1},
-		{"one two", "one two", 0}, // too short to tell
+		{"one two", "one two", 0}, // too short to compare
 		{"", "", 0},
-		{"Straße im Winter", "STRASSE IM WINTER", 0.5}, // lower case, not folded
+		{"Straße im Winter", "STRASSE IM WINTER", 0.5}, // lowercased, not case-folded
 		{"天空和气球", "天空和气球", 1},
 		{"天空和气球", "天空和大海", 2.0 / 6},
 		{"C++ and C# and go", "c and go", 1},
 		{"it's 3.14 now", "it s 3 14 now", 1},
-		{"cr\u00e8me br\u00fbl\u00e9e today", "cre\u0300me bru\u0302le\u0301e today", 1}, // accents apart, as some systems write them
+		{"cr\u00e8me br\u00fbl\u00e9e today", "cre\u0300me bru\u0302le\u0301e today", 1}, // accents as separate characters, as some systems write them
 		{"Ｎｅｗ ｐｈｏｎｅ ２０１６", "New phone 2016", 1},
 		{"Acme™ opens a shop", "Acme opens a shop", 1},
 	} {
@@ -55,8 +55,8 @@ func TestSketchStaysWhatItIs(t *testing.T) {
 	}
 }
 
-// Long titles are known by a part of their words, which tells about how alike they
-// are; and AtLeast agrees with a comparison where it makes none.
+// Long titles are represented by a sample of their words, which estimates their similarity. AtLeast
+// must agree with the estimate even when it skips the comparison.
 func TestLikenessOfLongTitles(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
@@ -75,7 +75,7 @@ func TestLikenessOfLongTitles(t *testing.T) {
 		}
 		exact, got := float64(shared)/float64(2*words-shared), likeness(a.String(), b.String())
 		if words < 12 {
-			require.InDelta(t, exact, got, 0.1, "%d words", words) // hashes collide
+			require.InDelta(t, exact, got, 0.1, "%d words", words) // hashes may collide
 		}
 		sum, n = sum+got-exact, n+1
 		x, y := feed.ReadStory(feed.Sketch(a.String())), feed.ReadStory(feed.Sketch(b.String()))

@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// TestSums holds what a store makes of sums and epochs equal to the counts, over
-// two years in steps that fall into every part of an epoch.
+// TestSums checks that sums and epochs, evaluated as a store does, equal the counts, over two years
+// in steps that reach every part of an epoch.
 func TestSums(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC).Unix()
@@ -30,7 +30,7 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestLiveEpochs checks that a factor is never one that a float32 makes 0 or infinite.
+// TestLiveEpochs checks that no factor becomes 0 or infinite as a float32.
 func TestLiveEpochs(t *testing.T) {
 	t.Parallel()
 	for half := int64(0); half < 1000; half++ {

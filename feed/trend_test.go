@@ -19,14 +19,14 @@ func TestTrend(t *testing.T) {
 		mark      string
 	}{
 		{0, 0, 0, ""},
-		{5, 0, 5, "warm"}, // above, not at
+		{5, 0, 5, "warm"}, // the threshold must be exceeded
 		{5.01, 0, 5.01, "hot"},
 		{20, time.Hour, 5, "warm"},
 		{8, time.Hour, 2, ""},
 		{100, 3 * time.Hour, 6.25, "hot"},
 		{90, 5 * time.Hour, 2.5, "warm"},
 		{10, 30 * time.Minute, 10 / 2.25, "warm"},
-		{3, -time.Hour, 3, "warm"}, // dated ahead
+		{3, -time.Hour, 3, "warm"}, // dated in the future
 		{1000, feed.TrendWindow, 1000 / (169. * 169), ""},
 	} {
 		got := feed.TrendOf(c.reactions, c.age)

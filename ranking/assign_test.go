@@ -16,7 +16,7 @@ import (
 
 var someRanking = feed.Ranking{Decay: feed.Decay{Scale: 1e9 * 3600, Decay: 0.5}, Base: 0.1}
 
-// wants are variants "name=share,…".
+// wants returns the variants listed in text as "name=share name=share …".
 func wants(t testing.TB, text string) []feed.Variant {
 	t.Helper()
 	var list []feed.Variant
@@ -30,8 +30,8 @@ func wants(t testing.TB, text string) []feed.Variant {
 	return list
 }
 
-// owners is the variant of each bucket, "" for the control group, after the
-// checks that hold for every assignment.
+// owners returns the variant of each bucket, "" for the control group, and checks the properties of
+// every assignment.
 func owners(t testing.TB, variants []feed.Variant) [feed.Buckets]string {
 	t.Helper()
 	live := feed.Live{Ranking: someRanking, Variants: variants}
@@ -65,8 +65,8 @@ func assign(t testing.TB, current, wanted []feed.Variant) []feed.Variant {
 	return got
 }
 
-// TestAssignKeepsItsPromises changes shares at random, many times over, with
-// fixed seeds, and checks each step against the one before.
+// TestAssignKeepsItsPromises changes shares at random many times, with fixed seeds, and checks each
+// step against the previous one.
 func TestAssignKeepsItsPromises(t *testing.T) {
 	t.Parallel()
 	names := []string{"a", "b", "slow", "half-life", "pop_02", "x9"}
@@ -117,7 +117,7 @@ func sum(list []feed.Variant) (total float64) {
 	return total
 }
 
-// grown is by how much the variants that grow do, together.
+// grown returns the total growth of the variants that grow.
 func grown(from, to []feed.Variant) (total float64) {
 	for _, v := range to {
 		total += max(0, v.Share-share(from, v.Name))
@@ -168,7 +168,7 @@ func TestExperimentsThatFollowOneAnotherMix(t *testing.T) {
 		require.Less(t, both, feed.Buckets/10, "pair %d: half of the agents of one are those of the other", i)
 		total += both
 	}
-	// Two independent fifths share a twenty-fifth of all.
+	// Two independent fifths share a twenty-fifth of all agents.
 	require.InDelta(t, 0.04, float64(total)/pairs/feed.Buckets, 0.005)
 }
 

@@ -21,12 +21,12 @@ import (
 	"github.com/freshet/freshet/ranking/sqlite"
 )
 
-// wire is a real store that tests can cut, or step in before.
+// wire is a real store that can be disconnected, with a hook before the next append.
 type wire struct {
 	ranking.Store
 	mu     sync.Mutex
 	cut    bool
-	other  ranking.Store // what it leads to by now; nil: Store
+	other  ranking.Store // replaces Store; nil if not replaced
 	before func()        // called once, before the next append
 }
 
@@ -87,7 +87,7 @@ var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
 var configured = feed.Ranking{Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, Base: 0.1}
 
-// syncLog is a log that may be read while it is written.
+// syncLog is a log buffer that is safe for concurrent use.
 type syncLog struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -105,7 +105,7 @@ func (l *syncLog) count(text string) int {
 	return strings.Count(l.b.String(), text)
 }
 
-// gauge is the value of a metric.
+// gauge returns the value of a metric.
 func gauge(t *testing.T, name string) float64 {
 	t.Helper()
 	families, err := prometheus.DefaultGatherer.Gather()
@@ -119,7 +119,7 @@ func gauge(t *testing.T, name string) float64 {
 	return 0
 }
 
-// openLive is a server's ranking over a store, which it follows every second.
+// openLive returns a server's ranking over a store, which it polls every second.
 func openLive(t *testing.T, store ranking.Store) (*ranking.Live, *syncLog) {
 	t.Helper()
 	log := &syncLog{}
@@ -135,7 +135,7 @@ func openLive(t *testing.T, store ranking.Store) (*ranking.Live, *syncLog) {
 	return l, log
 }
 
-// with is an edit as the command line writes it.
+// with returns an edit in the form of the command line.
 func with(changes string) ranking.Edit {
 	return func(r *feed.Ranking) (err error) {
 		*r, err = r.With(changes)
@@ -151,7 +151,7 @@ func change(t *testing.T, l *ranking.Live, c ranking.Change) ranking.Version {
 	return v
 }
 
-// current is the number of the newest version, as a server answers it.
+// current returns the number of the newest version, as a server reports it.
 func current(t *testing.T, l *ranking.Live) int {
 	t.Helper()
 	v, err := l.Current(t.Context())
@@ -159,13 +159,13 @@ func current(t *testing.T, l *ranking.Live) int {
 	return v.Version
 }
 
-// look waits for the next look of all servers: none of them looks before.
+// look waits until all servers have polled the store; none polls earlier.
 func look() {
 	time.Sleep(time.Second)
 	synctest.Wait()
 }
 
-// reaches waits for a version that comes with the next look.
+// reaches checks that a version comes into force with the next poll and not before.
 func reaches(t *testing.T, l *ranking.Live, version int) {
 	t.Helper()
 	time.Sleep(time.Second - 1)

@@ -87,9 +87,8 @@ func inParts(parts []feed.Part, bucket int) bool {
 	return false
 }
 
-// TestAnExperimentKeepsItsParameters: what is counted of an experiment is of the parameters
-// that it began with. Other ones are refused while it runs, and a name that is used again
-// is another run.
+// TestAnExperimentKeepsItsParameters: an experiment's counts must all be for the parameters that it
+// began with. Changes to them are refused while it runs, and reusing its name starts a new run.
 func TestAnExperimentKeepsItsParameters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := openLive(t, newStore(t))
@@ -117,8 +116,8 @@ func TestAnExperimentKeepsItsParameters(t *testing.T) {
 	})
 }
 
-// TestRunsOfStoredVersions reads versions from before runs had names, in which parameters
-// could be changed under a name.
+// TestRunsOfStoredVersions reads versions stored before runs had names, when the parameters of a
+// name could change.
 func TestRunsOfStoredVersions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newStore(t)
@@ -138,8 +137,8 @@ func TestRunsOfStoredVersions(t *testing.T) {
 	})
 }
 
-// TestVersionsOfANewerFreshet: a server of before an upgrade goes on with the ranking that
-// one of after it has stored, without what it does not know.
+// TestVersionsOfANewerFreshet: during an upgrade an older server must accept rankings stored by a
+// newer one, ignoring unknown fields.
 func TestVersionsOfANewerFreshet(t *testing.T) {
 	v, err := ranking.ParseVersion([]byte(`{"version":3,"at":"2026-03-06T12:00:00Z","by":"ana","why":"","approved_by":"bob","live":{` +
 		`"ranking":{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":0.000001,"x":1},"popularity":{"weight":0.25},"base":0.1,"mood":{"y":2}},` +
@@ -177,8 +176,7 @@ func TestWhatIsWrongIsRefusedAndTheOldOneStays(t *testing.T) {
 	})
 }
 
-// TestChangesAtOnce has someone else change the ranking between a change's read
-// and its write.
+// TestChangesAtOnce changes the ranking on another server between a change's read and its write.
 func TestChangesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newStore(t)

@@ -41,8 +41,8 @@ func TestAStoreThatCannotBeRead(t *testing.T) {
 	})
 }
 
-// TestAStoreThatWasNeverRead: a server that starts without its store does not
-// pass its configuration off as the newest version.
+// TestAStoreThatWasNeverRead: a server that starts without its store must not report its
+// configuration as the newest version.
 func TestAStoreThatWasNeverRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newStore(t)
@@ -61,7 +61,7 @@ func TestAStoreThatWasNeverRead(t *testing.T) {
 	})
 }
 
-// TestTheStoreWentBack has a store that was replaced by an older state.
+// TestTheStoreWentBack replaces the store by an older state.
 func TestTheStoreWentBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &wire{Store: newStore(t)}
@@ -74,8 +74,7 @@ func TestTheStoreWentBack(t *testing.T) {
 	})
 }
 
-// hanging is a store that, once it is stuck, answers no read before hang is
-// closed.
+// hanging is a store that, once it is stuck, blocks reads until hang is closed.
 type hanging struct {
 	ranking.Store
 	stuck       atomic.Bool
@@ -99,8 +98,8 @@ func (h *hanging) Newest(ctx context.Context) (ranking.Version, error) {
 	}
 }
 
-// While one call waits for a store that hangs, the others end with their own
-// deadlines, not one after the other with those of all before them.
+// While one call waits for a hanging store, the others end at their own deadlines instead of
+// waiting in line.
 func TestNobodyWaitsForAnothersRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stuck := &hanging{Store: newStore(t), asked: make(chan struct{}), hang: make(chan struct{})}
@@ -121,7 +120,7 @@ func TestNobodyWaitsForAnothersRead(t *testing.T) {
 	})
 }
 
-// TestALookAtAStoreThatHangsEnds, and the next one comes.
+// TestALookAtAStoreThatHangsEnds checks that a hanging poll is aborted and the next one starts.
 func TestALookAtAStoreThatHangsEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newStore(t)

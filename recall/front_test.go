@@ -19,7 +19,7 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// source answers its how-manieth question it was.
+// source answers a query with its ordinal number.
 type source struct {
 	asked atomic.Int64
 	do    func(ctx context.Context, nth int64) error
@@ -98,7 +98,7 @@ func TestSharedIsBounded(t *testing.T) {
 	require.Equal(t, "4", recalled(t, s, q), "the oldest is not")
 }
 
-// long answers as many candidates as were asked for.
+// long returns as many candidates as requested.
 type long struct{ source }
 
 func (s *long) Recall(ctx context.Context, q feed.Query) (recall.Result, error) {
@@ -107,8 +107,8 @@ func (s *long) Recall(ctx context.Context, q feed.Query) (recall.Result, error) 
 	return r, err
 }
 
-// Answers to readers who have seen much are long: what is kept is bounded by
-// what the answers hold, too.
+// Answers for readers who have seen much are long, so the cache is also bounded by the number of
+// candidates.
 func TestSharedIsBoundedInCandidates(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	s := recall.NewFront(&long{}, func() time.Time { return now }, recall.FrontConfig{Share: time.Hour, Candidates: 100_000})
@@ -122,7 +122,7 @@ func TestSharedIsBoundedInCandidates(t *testing.T) {
 	assert.Equal(t, "100", recalled(t, s, q), "the newest is kept")
 	assert.Less(t, held, int64(16<<20), "a hundred of them would hold 128 MB")
 
-	for range 20 { // asked anew, it takes its own place
+	for range 20 { // a new answer replaces the expired one
 		now = now.Add(time.Hour)
 		recalled(t, s, q)
 	}
@@ -134,7 +134,7 @@ func TestSharedIsBoundedInCandidates(t *testing.T) {
 	assert.NotEqual(t, asked, recalled(t, s, q), "one that alone is too much is not kept")
 }
 
-// TestSharedTellsQueriesApart changes every field of a query in its turn.
+// TestSharedTellsQueriesApart changes each field of a query in turn.
 func TestSharedTellsQueriesApart(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	s := recall.NewFront(&source{}, func() time.Time { return now }, recall.FrontConfig{Share: time.Second, Answers: 1000})
@@ -147,7 +147,7 @@ func TestSharedTellsQueriesApart(t *testing.T) {
 	}
 	var walk func(name string, v reflect.Value, q *feed.Query)
 	walk = func(name string, v reflect.Value, q *feed.Query) {
-		if name == "Query.Agent" || name == "Query.Ranking.Home" { // of sources of home alone
+		if name == "Query.Agent" || name == "Query.Ranking.Home" { // only used by sources of home
 			return
 		}
 		old := reflect.New(v.Type()).Elem()
@@ -173,7 +173,7 @@ func TestSharedTellsQueriesApart(t *testing.T) {
 			}
 			v.Set(reflect.ValueOf([]feed.LearnedFeature{{Feature: at[0].Feature, Evidence: at[0].Evidence / 2}}))
 		case bool:
-			return // that there is nothing else does not matter to what is recalled
+			return // Alone does not affect the recalled items
 		case []string:
 			v.Set(reflect.ValueOf(append([]string{"new"}, at...)))
 		default:
@@ -204,7 +204,7 @@ func TestSharedTellsQueriesApart(t *testing.T) {
 	q := query()
 	walk("Query", reflect.ValueOf(&q).Elem(), &q)
 
-	// What moves from one list to the next, or between two words.
+	// Values moved from one list to the next, and text moved between two words.
 	q = query()
 	q.Profile.Keywords, q.Profile.Langs = feed.Keywords("a", "b", "en"), nil
 	differs("lists", q)

@@ -14,7 +14,7 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// list is a source at the edge that answers with its items, or fails.
+// list is a source that returns its items or fails.
 type list struct {
 	items []feed.Item
 	err   error
@@ -30,7 +30,7 @@ func (l *list) Recall(context.Context, feed.Query) (recall.Result, error) {
 	return result, l.err
 }
 
-// docs reads the contents of the source's items.
+// docs returns the contents of the source's items.
 func (l *list) docs(_ context.Context, ids []string) ([]feed.Doc, error) {
 	out := make([]feed.Doc, len(ids))
 	for i, id := range ids {
@@ -69,7 +69,7 @@ func TestStandbyStandsIn(t *testing.T) {
 		err   error
 		after time.Duration
 		ask   feed.Query
-		want  []string // nil: the error
+		want  []string // nil means the error
 	}{
 		{"anybody", down, 9 * time.Minute, query(feed.Profile{Interests: map[string]float64{"go": 1}}), []string{"a", "b", "c", "d"}},
 		{"an author muted", down, 0, query(feed.Profile{MutedAuthors: []string{"kim"}}), []string{"b", "c", "d"}},
@@ -111,7 +111,8 @@ func TestStandbyStandsIn(t *testing.T) {
 	}
 }
 
-// What the content of items does not tell keeps all of them from a reader, and no post.
+// If the content does not tell whether a profile excludes an item, every item is excluded, but no
+// post.
 func TestTells(t *testing.T) {
 	told := recall.Tells(func(p *feed.Profile) bool { return len(p.MutedTags) == 0 })
 	tags, author := &feed.Profile{MutedTags: []string{"go"}}, &feed.Profile{MutedAuthors: []string{"kim"}}
@@ -162,8 +163,7 @@ func TestStandbyFollowsWrites(t *testing.T) {
 	assert.Empty(t, ids(), "nothing stands in before the first renewal")
 	assert.Zero(t, s.Left())
 
-	// A write that comes while contents are read: which of the two was first
-	// is not known.
+	// A write while contents are being read: the order of the two is unknown.
 	require.NoError(t, s.Renew(t.Context(), q, func(ctx context.Context, ids []string) ([]feed.Doc, error) {
 		s.Delete("b")
 		return source.docs(ctx, ids)

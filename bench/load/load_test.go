@@ -15,8 +15,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }
 
-// TestWhatFailsARun asks a server that gives every reader the same item again, and one
-// that only has errors. That a good server passes is tested with the command.
+// TestWhatFailsARun loads a server that repeats the same item, and one that only returns errors.
+// The test of the command covers a good server.
 func TestWhatFailsARun(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
@@ -25,7 +25,7 @@ func TestWhatFailsARun(t *testing.T) {
 	}{
 		"an item again": {
 			http.StatusOK, `{"code":0,"msg":"success","data":{"items":[{"id":"a"}],"has_more":true}}`,
-			[]string{`\nload_more +\d+ +0 +[1-9]\d* `, `\nsilent +\d+ +0 +0 `}, // a badge shows nothing
+			[]string{`\nload_more +\d+ +0 +[1-9]\d* `, `\nsilent +\d+ +0 +0 `}, // silent requests show nothing
 		},
 		"errors": {
 			http.StatusServiceUnavailable, `{"code":50301,"msg":"come back later"}`,

@@ -72,7 +72,7 @@ func TestLoadReaders(t *testing.T) {
 	want := map[string]bool{"u_1": true, "u_2": true}
 	for _, lines := range [][]string{
 		{"u_1", "u_2", "", "u_1"},
-		{act(1, "u_2", "click", "a"), act(2, "u_1", "like", "b")}, // its items need not be known
+		{act(1, "u_2", "click", "a"), act(2, "u_1", "like", "b")}, // its items may be unknown
 	} {
 		got, err := LoadReaders(file(t, "readers", lines...))
 		require.NoError(t, err)
@@ -86,8 +86,7 @@ func TestLoadReaders(t *testing.T) {
 	assert.ErrorContains(t, err, "there is no reader in it")
 }
 
-// The hashes are those of the test vectors of FNV's authors: a 0xe40c292c,
-// b 0xe70c2de5, foobar 0xbf9cf968.
+// The hashes are the test vectors of FNV's authors: a 0xe40c292c, b 0xe70c2de5, foobar 0xbf9cf968.
 func TestHalves(t *testing.T) {
 	t.Parallel()
 	for reader, odd := range map[string]bool{"a": false, "b": true, "foobar": false} {

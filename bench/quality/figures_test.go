@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// three readers and two rankings. By "most recent" u_1 finds what they read at
-// ranks 1 and 3, u_2 at 7, u_3 nowhere. By "default" it is 1, 1, 2 and nowhere.
+// handMade has three readers and two rankings. "Most recent" ranks the items that u_1 reads 1 and
+// 3, u_2's 7, and u_3's nowhere. With "default" it is 1, 1, 2 and nowhere.
 func handMade(t *testing.T) (*replay, *Report) {
 	t.Helper()
 	d := dataOf(make([]int64, 25)...)
@@ -25,7 +25,7 @@ func handMade(t *testing.T) (*replay, *Report) {
 		return list
 	}
 	r := &replay{board: newBoard(d, []contender{{name: mostRecent}, {name: byDefault}})}
-	all := &moment{candidates: upTo(0, 24)} // u_3 reads 24, which is too old
+	all := &moment{candidates: upTo(0, 24)} // u_3 reads item 24, which is too old
 	r.board.add(&event{at: 10, reader: "u_1", item: 0}, all, [][]int{upTo(0, 24), upTo(0, 24)})
 	r.board.add(&event{at: 20, reader: "u_1", item: 2}, all, [][]int{upTo(0, 3), {2, 0, 1}})
 	r.board.add(&event{at: 20, reader: "u_2", item: 6}, all, [][]int{upTo(0, 7), {0, 6}})
@@ -47,8 +47,8 @@ func TestFiguresByHand(t *testing.T) {
 		"mrr":                      {((1+1.0/3)/2 + 1.0/7) / 3, (1 + 0.5) / 3},
 		"hr5":                      {1.0 / 3, 2.0 / 3},
 		"hr20":                     {2.0 / 3, 2.0 / 3},
-		"coverage":                 {20.0 / 24, 20.0 / 24}, // each shows u_1 items 0 to 19
-		"sites_per_page":           {2, (2 + 1 + 1) / 3.0}, // a and b; u_2 is shown only a, by default u_3 too
+		"coverage":                 {20.0 / 24, 20.0 / 24}, // each ranking shows u_1 items 0 to 19
+		"sites_per_page":           {2, (2 + 1 + 1) / 3.0}, // a and b; u_2 is shown only a, and by default so is u_3
 		"ndcg20_minus_most_recent": {0, (1 - (1+rank3)/2 + 1/math.Log2(3) - rank7) / 3},
 		"mrr_minus_default":        {((1+1.0/3)/2 + 1.0/7 - 1.5) / 3, 0},
 		"hr5_minus_most_recent":    {0, 1.0 / 3},
@@ -96,8 +96,8 @@ func TestReportIsWritten(t *testing.T) {
 	assert.Contains(t, out.String(), `"sites_per_page":null,"sites_per_page_low":null,"sites_per_page_high":null`)
 }
 
-// The interval of a mean over many readers is that of the normal distribution;
-// the same readers always get the same one.
+// The interval of a mean over many readers is that of the normal distribution, and is deterministic
+// for the same readers.
 func TestInterval(t *testing.T) {
 	t.Parallel()
 	const n = 500
@@ -117,14 +117,14 @@ func TestInterval(t *testing.T) {
 
 	assert.Equal(t, Estimate{0.25, 0.25, 0.25}, estimate(mean([]float64{0.25}), 1, draws(1), 0, 1), "one reader tells nothing of others")
 	for i := range values {
-		values[i] = float64(i / (n - 1)) // of one reader
+		values[i] = float64(i / (n - 1)) // only one reader has a value
 	}
 	got = estimate(mean(values), n, all, 0, 1)
 	assert.GreaterOrEqual(t, got.Low, 0.0, "no less than there can be")
 }
 
-// A share of items that anybody is shown is within its interval, although each
-// resample has fewer readers who could be shown any.
+// The share of items shown to anyone lies within its interval, although each resample has fewer
+// distinct readers.
 func TestIntervalOfCoverage(t *testing.T) {
 	t.Parallel()
 	const n, items = 100, 400

@@ -15,10 +15,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }
 
-// start is when the made-up communities begin.
+// start is the time at which the generated communities begin.
 const start = 1_700_000_000
 
-// file writes lines to a file of the test's.
+// file writes lines to a temporary file and returns its path.
 func file(t testing.TB, name string, lines ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -26,17 +26,17 @@ func file(t testing.TB, name string, lines ...string) string {
 	return path
 }
 
-// item is a line of a file of items.
+// item returns a line of an items file.
 func item(id string, at int64, more string) string {
 	return fmt.Sprintf(`{"id":%q,"title":"About %[1]s","update_time":%d%s}`, id, at, more)
 }
 
-// act is a line of a file of events.
+// act returns a line of an events file.
 func act(at int64, reader, kind, id string) string {
 	return fmt.Sprintf("%d\t%s\t%s\t%s", at, reader, kind, id)
 }
 
-// dataOf are items with these update times, called i0, i1, …
+// dataOf returns items i0, i1, … with these update times.
 func dataOf(times ...int64) *Data {
 	d := &Data{byID: map[string]int{}}
 	for i, at := range times {

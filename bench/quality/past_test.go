@@ -37,7 +37,7 @@ func TestOrders(t *testing.T) {
 	for i, reader := range []string{"a", "b", "a", "c"} { // a reads item 0 twice
 		p.add(&event{at: 101 + int64(i), reader: reader, kind: events.Click})
 	}
-	p.add(&event{at: 104, reader: "b", kind: events.Dislike, item: 3}) // is no read
+	p.add(&event{at: 104, reader: "b", kind: events.Dislike, item: 3}) // does not count as a read
 	m := p.moment("z", 200)
 	assert.Equal(t, []int{3, 2, 1, 0}, newestFirst(m))
 	assert.Equal(t, []int{0, 2, 3, 1}, mostReadFirst(m), "three readers, one, none; then the newest")

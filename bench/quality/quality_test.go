@@ -17,9 +17,9 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// made is a community in which each reader reads what choose picks of the
-// candidates, newest first, with how many have read each within a day. An item
-// comes every half an hour for two days, a read every four minutes.
+// made generates a community in which each reader reads the item that choose picks from the unread
+// ones, newest first; reads has the number of reads of each item within a day. An item is published
+// every half hour for two days, and one is read every four minutes.
 func made(t testing.TB, choose func(candidates, reads []int) int) *Data {
 	t.Helper()
 	random := rand.New(rand.NewPCG(7, 7))
@@ -65,7 +65,7 @@ func mostRead(candidates, reads []int) int {
 		if reads[a] != reads[b] {
 			return reads[a] - reads[b]
 		}
-		return a - b // the newer
+		return a - b // the newer one
 	})
 }
 
@@ -84,8 +84,8 @@ func figure(t *testing.T, r *Report, ranking, name string) Estimate {
 	return Estimate{}
 }
 
-// Whose readers take the newest is best served by the newest, and the engine's
-// decay alone does as well; whose readers follow each other by what they follow.
+// If readers take the newest item, newest first is the best ranking, and the engine's decay alone
+// is as good; if they follow each other, the most popular is.
 func TestBestRankingIsFound(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
@@ -136,11 +136,11 @@ func TestSameReport(t *testing.T) {
 	assert.Contains(t, reports[0].String(), `"ranking":"scale=2h,offset=0s"`)
 }
 
-// sameCandidates measures, and checks at every read that the engine ranks exactly
-// what the baselines do.
+// sameCandidates measures, and checks at every read that the engine ranks exactly the candidates
+// that the baselines rank.
 func sameCandidates(t *testing.T, d *Data, o Options) *Report {
 	t.Helper()
-	o.Config.Ranking.Diversity.SameStory = 0 // else a page leaves out what is told twice
+	o.Config.Ranking.Diversity.SameStory = 0 // otherwise a page leaves out similar stories
 	var r *replay
 	compared := 0
 	probe := contender{name: "probe", order: func(m *moment) []int {
@@ -155,7 +155,7 @@ func sameCandidates(t *testing.T, d *Data, o Options) *Report {
 	}}
 	all, err := contenders(o.Config.Ranking, nil)
 	require.NoError(t, err)
-	// One that the engine ranks by is enough: all have the same candidates.
+	// One of the engine's rankings is enough: all have the same candidates.
 	list := slices.DeleteFunc(all, func(c contender) bool { return c.order == nil && c.name != byDefault })
 	r, err = begin(t.Context(), d, o, append(list, probe))
 	require.NoError(t, err)
@@ -175,20 +175,20 @@ func TestEngineRanksTheCandidates(t *testing.T) {
 	sameCandidates(t, made(t, mostRead), o)
 }
 
-// What is measured: first reads after the item's own time, by readers who count,
-// within the time asked for.
+// Measured are the first reads after the item's own time, by the readers that count, within the
+// given time.
 func TestWhatIsMeasured(t *testing.T) {
 	t.Parallel()
 	const hour = 3600
 	items := file(t, "items", item("a", start, ""), item("b", start+hour, ""), item("c", start+2*hour, ""))
 	acts := file(t, "events",
-		act(start, "u_1", "click", "a"),        // its first reader
-		act(start+hour, "b", "click", "a"),     // measured, as b was not there before
-		act(start+hour, "u_1", "like", "a"),    // again
-		act(start+hour, "u_1", "click", "b"),   // its first reader
+		act(start, "u_1", "click", "a"),        // the item's first reader
+		act(start+hour, "b", "click", "a"),     // measured: b had not read before
+		act(start+hour, "u_1", "like", "a"),    // a repeated read
+		act(start+hour, "u_1", "click", "b"),   // the item's first reader
 		act(start+2*hour, "b", "click", "b"),   // measured
-		act(start+2*hour, "b", "like", "b"),    // at the same moment: once
-		act(start+3*hour, "b", "dislike", "c"), // is no read
+		act(start+2*hour, "b", "like", "b"),    // at the same time: counts once
+		act(start+3*hour, "b", "dislike", "c"), // does not count as a read
 		act(start+3*hour, "a", "bookmark", "c"),
 		act(start+9*24*hour, "u_1", "click", "c"), // too old to be a candidate
 	)
@@ -241,7 +241,7 @@ func TestMeasureRefuses(t *testing.T) {
 	}
 }
 
-// A run leaves nothing behind, also when it is interrupted.
+// A run leaves nothing behind, even when it is interrupted.
 func TestInterrupted(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
@@ -256,9 +256,8 @@ func TestInterrupted(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// TestRealReaders replays the first month of a real board. How many reads of how
-// many readers there are to measure, and what the newest first comes to, was
-// computed by another program from the same files.
+// TestRealReaders replays the first month of a real board. The expected numbers of readers and
+// reads, and the figures of newest first, were computed by a separate program from the same files.
 func TestRealReaders(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()

@@ -23,7 +23,7 @@ import (
 
 const noon = 1_772_798_400
 
-// counts are those of items, behind a network that may fail.
+// counts is a store of item counts that can be made to fail.
 type counts struct {
 	of      map[string]feed.Counts
 	changed []string
@@ -55,7 +55,7 @@ func (c *counts) Drop(_ context.Context, items []string) error {
 	return c.err
 }
 
-// open opens a catalog over an index of the test's own, and what reads the live popularity
+// open opens a catalog over a separate index, and returns a function that reads the live popularity
 // of a document.
 func open(t *testing.T, c *counts) (counted.Catalog, func(id string) float64) {
 	t.Helper()
@@ -91,8 +91,8 @@ func put(t *testing.T, c catalog.Writer, ids ...string) {
 	require.NoError(t, errors.Join(append(errs, err)...))
 }
 
-// TestItemsKeepTheirCounts when they are put again, and what was counted meanwhile is written
-// after that.
+// TestItemsKeepTheirCounts checks that a put writes an item's counts and marks them as changed, so
+// acts counted meanwhile are written later.
 func TestItemsKeepTheirCounts(t *testing.T) {
 	t.Parallel()
 	of := &counts{of: map[string]feed.Counts{"a": feed.Counts{}.Add(noon)}}
@@ -103,7 +103,8 @@ func TestItemsKeepTheirCounts(t *testing.T) {
 	assert.Equal(t, []string{"a"}, of.changed)
 }
 
-// TestAPutThatIsGivenUp may have stored some of the items, so their counts are written.
+// TestAPutThatIsGivenUp: a canceled put may have stored some of the items, so their counts must be
+// written.
 func TestAPutThatIsGivenUp(t *testing.T) {
 	t.Parallel()
 	of := &counts{of: map[string]feed.Counts{"a": feed.Counts{}.Add(noon)}}
@@ -115,7 +116,7 @@ func TestAPutThatIsGivenUp(t *testing.T) {
 	assert.Equal(t, []string{"a"}, of.changed)
 }
 
-// TestCountsGoWithTheirItems, and with nothing else.
+// TestCountsGoWithTheirItems checks that the counts of removed items are deleted, and no others.
 func TestCountsGoWithTheirItems(t *testing.T) {
 	t.Parallel()
 	of := &counts{of: map[string]feed.Counts{}}
@@ -146,7 +147,7 @@ func TestCountsGoWithTheirItems(t *testing.T) {
 	assert.Equal(t, []string{"c"}, left(), "a removal that was repeated forgets what the first one left")
 }
 
-// TestCountsThatCannotBeRead are the catalog's being out of reach, for whoever writes.
+// TestCountsThatCannotBeRead checks that unreadable counts are reported as an unavailable catalog.
 func TestCountsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	of := &counts{err: fmt.Errorf("%w: no connection", popularity.ErrUnavailable)}

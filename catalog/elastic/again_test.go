@@ -13,8 +13,8 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// TestTheIndexOfProfilesIsMadeAgain has somebody delete the index of profiles under a
-// running server: what is written next is written into one as it is meant to be.
+// TestTheIndexOfProfilesIsMadeAgain deletes the index of profiles while the catalog is in use: the
+// next write must recreate it with the right mapping.
 func TestTheIndexOfProfilesIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)

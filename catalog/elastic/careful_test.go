@@ -14,8 +14,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestListsInACarefulCluster: items are told from posts also where Elasticsearch may not look at
-// how ids begin, however many posts are between.
+// TestListsInACarefulCluster: items are distinguished from posts even if Elasticsearch refuses
+// prefix queries on ids, however many posts are in between.
 func TestListsInACarefulCluster(t *testing.T) {
 	t.Parallel()
 	client, name := connect(t)

@@ -21,7 +21,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// mapped are the names of an index that somebody else designed.
+// mapped are the field names of an external index.
 var mapped = esindex.Fields{
 	ID: "doc_id", GroupID: "story", Title: "headline", UpdateTime: "published_at", Tags: "topics", Popularity: "hits",
 	AuthorID: "meta.author", Lang: "meta.lang",
@@ -47,7 +47,7 @@ func clientOf(t testing.TB, address string) esindex.Client {
 	return client
 }
 
-// own opens a catalog over an index of our own without a document.
+// own opens a catalog over an empty index of Freshet's own.
 func own(t *testing.T) *elastic.Catalog {
 	t.Helper()
 	address, index := testenv.ReusedElastic(t, "")
@@ -57,7 +57,7 @@ func own(t *testing.T) *elastic.Catalog {
 	return elastic.New(client, elastic.Config{Index: index})
 }
 
-// existing opens a catalog over an index with mapped names.
+// existing opens a catalog over an external index with mapped names.
 func existing(t *testing.T, names esindex.Fields, timeField string) (*elastic.Catalog, esindex.Client, string) {
 	t.Helper()
 	address, index := testenv.ReusedElastic(t, names.ID+timeField)
@@ -107,7 +107,7 @@ func refreshed(t *testing.T, c catalogtest.Listed) {
 	require.NoError(t, c.(*elastic.Catalog).Refresh(t.Context()))
 }
 
-// put writes a document as somebody else would.
+// put writes a document as another application would.
 func put(t *testing.T, client esindex.Client, index, id, doc string) {
 	t.Helper()
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index+"/_doc/"+id, "refresh=true", []byte(doc), nil))
@@ -192,7 +192,7 @@ func TestDocumentsOfOthers(t *testing.T) {
 	require.True(t, docs[1].Missing())
 	require.JSONEq(t, `{"id": "b", "title": "B", "update_time": 1700000000}`, string(docs[2].JSON))
 
-	// Putting such an item replaces it where it is.
+	// Putting such an item replaces its existing document.
 	_, err = c.Put(t.Context(), []feed.Item{{ID: "a", Title: "New", UpdateTime: 1700000001}})
 	require.NoError(t, err)
 	require.Equal(t, "New", raw(t, client, index, "row-1")["headline"])
@@ -204,7 +204,8 @@ func TestDocumentsOfOthers(t *testing.T) {
 	require.True(t, docs[0].Missing())
 }
 
-// TestListPassesOverDocumentsWithoutID: what has no id is no item, and no page ends there.
+// TestListPassesOverDocumentsWithoutID: a document without an id is not an item, and does not end a
+// page.
 func TestListPassesOverDocumentsWithoutID(t *testing.T) {
 	c, client, index := existing(t, mapped, `{"type": "date"}`)
 	for i, id := range []string{`"a"`, "null", `"b"`, "null"} {
@@ -225,8 +226,8 @@ func TestListPassesOverDocumentsWithoutID(t *testing.T) {
 	require.Equal(t, []string{"b", "a"}, ids)
 }
 
-// TestForgedCursors: whatever a cursor says, it is answered or refused, and is no failure
-// of Elasticsearch.
+// TestForgedCursors: any cursor is either accepted or refused as invalid; none causes an error in
+// Elasticsearch.
 func TestForgedCursors(t *testing.T) {
 	c := own(t)
 	for _, values := range []string{
@@ -239,7 +240,7 @@ func TestForgedCursors(t *testing.T) {
 	}
 }
 
-// TestUpdateRemovesNoNewerItem puts an item again between the look at it and its removal.
+// TestUpdateRemovesNoNewerItem puts an item again between its read and its removal.
 func TestUpdateRemovesNoNewerItem(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) *elastic.Catalog{
 		"own index":    own,
@@ -359,8 +360,8 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-// TestBusinessNames: the upload refuses the names that Elasticsearch would, so that
-// an item that one catalog has taken fits into the other.
+// TestBusinessNames: the upload refuses the field names that Elasticsearch refuses, so an item
+// accepted by one catalog can be moved to the other.
 func TestBusinessNames(t *testing.T) {
 	c := own(t)
 	for name, fits := range map[string]bool{

@@ -17,7 +17,7 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// liveOf reads the fields of live popularity of a document.
+// liveOf reads the live popularity fields of a document.
 func liveOf(t *testing.T, client esindex.Client, index, id string) (short, long feed.Sum) {
 	t.Helper()
 	var doc struct {
@@ -45,8 +45,8 @@ func assertCounts(t *testing.T, client esindex.Client, index, id string, want fe
 	assert.Equal(t, wantLong, long)
 }
 
-// someCounts are counts of weeks: small sums, large ones, and such that JSON writes with an
-// exponent.
+// someCounts returns counts over weeks: with small sums, large ones, and ones that JSON writes with
+// an exponent.
 func someCounts() []feed.Counts {
 	const noon = 1_772_798_400
 	var all []feed.Counts
@@ -57,7 +57,7 @@ func someCounts() []feed.Counts {
 	return all
 }
 
-// numbered makes items whose titles have their number and version.
+// numbered returns items whose titles contain their number and version.
 func numbered(from, to, version int) []feed.Item {
 	items := make([]feed.Item, 0, to-from)
 	for i := from; i < to; i++ {
@@ -76,7 +76,7 @@ func putAll(t *testing.T, c *elastic.Catalog, items []feed.Item) {
 	require.Nil(t, errs)
 }
 
-// found counts the items whose tokens have the phrase.
+// found returns the number of items whose tokens match the phrase.
 func found(t *testing.T, client esindex.Client, index, field, phrase string) int {
 	t.Helper()
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPost, "/"+index+"/_refresh", "", nil, nil))
@@ -87,7 +87,7 @@ func found(t *testing.T, client esindex.Client, index, field, phrase string) int
 	return answer.Count
 }
 
-// broken is a client that fails at one request.
+// broken is a client on which requests to one path fail.
 type broken struct {
 	esindex.Client
 	at string
@@ -100,7 +100,7 @@ func (b broken) Perform(req *http.Request) (*http.Response, error) {
 	return b.Client.Perform(req)
 }
 
-// TestSetCounts changes counts and nothing else of a document.
+// TestSetCounts checks that only the counts of a document change.
 func TestSetCounts(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
@@ -138,7 +138,8 @@ func TestSetCounts(t *testing.T) {
 	assert.Equal(t, []string{it.ID}, unknown, "a deleted item is not brought back")
 }
 
-// TestSetCountsOfADocumentEditedByHand writes it and the others of the call.
+// TestSetCountsOfADocumentEditedByHand checks that such a document is written, and the others of
+// the call too.
 func TestSetCountsOfADocumentEditedByHand(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
@@ -161,7 +162,7 @@ func TestSetCountsOfADocumentEditedByHand(t *testing.T) {
 	assert.Contains(t, string(docs[0].JSON), `"price":1.50`)
 }
 
-// between lets something happen between reading and writing.
+// between runs a hook once between reading and writing.
 type between struct {
 	esindex.Client
 	do func()
@@ -176,7 +177,8 @@ func (b *between) Perform(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// TestSetCountsLosesToWriters writes or deletes items while their counts are on the way.
+// TestSetCountsLosesToWriters writes or deletes items between the read and the write of their
+// counts.
 func TestSetCountsLosesToWriters(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
@@ -209,7 +211,7 @@ func TestSetCountsLosesToWriters(t *testing.T) {
 	assertCounts(t, client, index, "i0", counts["i0"])
 }
 
-// TestUpdateKeepsCounts writes counts of live popularity while an item is changed.
+// TestUpdateKeepsCounts writes live popularity counts while an item is being updated.
 func TestUpdateKeepsCounts(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
@@ -242,7 +244,8 @@ func TestUpdateKeepsCounts(t *testing.T) {
 	}
 }
 
-// TestSetCountsWhileDown fails at the write, and says what is left to do.
+// TestSetCountsWhileDown fails at the read or the write, and checks that the remaining items are
+// returned.
 func TestSetCountsWhileDown(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
@@ -261,8 +264,8 @@ func TestSetCountsWhileDown(t *testing.T) {
 	require.ErrorIs(t, err, failing, "an item is not put without the counts it has")
 }
 
-// TestSetCountsOfOthers writes into an index of somebody else, under the names it was
-// given, and nothing where it was given none.
+// TestSetCountsOfOthers writes counts into an external index under the configured field names, and
+// nothing if none are configured.
 func TestSetCountsOfOthers(t *testing.T) {
 	t.Parallel()
 	named := mapped

@@ -21,9 +21,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestNoWriteGuessesAnIndex: indices are deleted between all kinds of writes. Whatever
-// the order, an index that is there afterwards has the mapping that Freshet gives it,
-// and items that are put then are kept.
+// TestNoWriteGuessesAnIndex deletes indices between all kinds of writes. Whatever the order, an
+// index that exists afterwards must have Freshet's mapping, and items put then must be stored.
 func TestNoWriteGuessesAnIndex(t *testing.T) {
 	client, index := connect(t)
 	c := elastic.New(client, elastic.Config{Index: index, Own: &esindex.Fields{}})
@@ -77,7 +76,7 @@ func TestNoWriteGuessesAnIndex(t *testing.T) {
 	stop()
 	writers.Wait()
 
-	// The shards of an index that is made anew may not answer at once.
+	// The shards of a recreated index may take a moment to answer.
 	answers := func(do func() error) {
 		t.Helper()
 		var err error
@@ -105,7 +104,7 @@ func TestNoWriteGuessesAnIndex(t *testing.T) {
 	assertOwn(t, client, esindex.Agents(index))
 }
 
-// assertOwn fails the test where an index has fields that its documents brought.
+// assertOwn fails the test if an index has fields that were added by its documents.
 func assertOwn(t *testing.T, client esindex.Client, name string) {
 	t.Helper()
 	var found map[string]struct {

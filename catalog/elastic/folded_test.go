@@ -15,8 +15,8 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// TestFoldedFieldsAreNotTheItems: what is written for comparing is cut off again, whatever the
-// item holds.
+// TestFoldedFieldsAreNotTheItems checks that the folded fields are removed on reading, whatever the
+// item contains.
 func TestFoldedFieldsAreNotTheItems(t *testing.T) {
 	t.Parallel()
 	c := own(t)
@@ -44,8 +44,9 @@ func TestFoldedFieldsAreNotTheItems(t *testing.T) {
 	}
 }
 
-// TestServersThatKnowNoFoldedTags cut off what stands behind them, and write them as fields of
-// the item: nobody is shown those, and the item can be changed on.
+// TestServersThatKnowNoFoldedTags: servers that do not know the folded fields treat them as fields
+// of the item and write them back among those. They must not be shown, and the item must remain
+// editable.
 func TestServersThatKnowNoFoldedTags(t *testing.T) {
 	t.Parallel()
 	client, name := connect(t)
@@ -67,7 +68,7 @@ func TestServersThatKnowNoFoldedTags(t *testing.T) {
 	require.Regexp(t, `^,"freshet_tag_keys":\[[^]]*\],"freshet_lang_keys":\[[^]]*\]$`, folded)
 
 	for _, written := range []string{
-		strings.Replace(string(own), `"price"`, folded[1:]+`,"price"`, 1), // by such a server
+		strings.Replace(string(own), `"price"`, folded[1:]+`,"price"`, 1), // as such a server writes it
 		string(own),
 	} {
 		doc := strings.TrimSuffix(written, "}") + `,"` + esindex.DefaultSite + `":` + end
@@ -85,7 +86,8 @@ func TestServersThatKnowNoFoldedTags(t *testing.T) {
 	}
 }
 
-// TestFoldingWhatAnOlderVersionWrote: documents get the fields once, and stay what they are.
+// TestFoldingWhatAnOlderVersionWrote checks that documents get the folded fields once, and that the
+// items do not change.
 func TestFoldingWhatAnOlderVersionWrote(t *testing.T) {
 	t.Parallel()
 	client, name := connect(t)

@@ -19,13 +19,13 @@ import (
 	recallelastic "github.com/freshet/freshet/recall/elastic"
 )
 
-// othersDocument is a document of somebody else's index.
+// othersDocument is a document of an external index.
 type othersDocument struct{ id, routing, source string }
 
-// othersIndices are indices that tell other things of a document than its source, or keep
-// it elsewhere than under its item's id. Each has eight items.
+// othersIndices are external indices in which indexed values differ from the source, or documents
+// are not stored under their item's id. Each has eight items.
 var othersIndices = map[string]struct {
-	properties string // beside id, title and update_time
+	properties string // in addition to id, title and update_time
 	mappings   string
 	document   func(n int) othersDocument
 }{
@@ -104,9 +104,9 @@ func documentWith(n int, more string) othersDocument {
 	return othersDocument{id: fmt.Sprintf("d-%d", n), source: fmt.Sprintf(`{"id": "d-%d", "title": "T", "update_time": %d, %s}`, n, 1000+n, more)}
 }
 
-// TestWhatRecallProposesCanBeRead: in whatever way others keep their documents, each
-// candidate can be read, and is of the id, the group and the time by which it was proposed.
-// It can be listed, changed and removed. No search may ask for doc values.
+// TestWhatRecallProposesCanBeRead: however an external index stores its documents, each candidate
+// can be read, with the id, group and time of the proposal, and can be listed, changed and removed.
+// Searches must not request doc values.
 func TestWhatRecallProposesCanBeRead(t *testing.T) {
 	t.Parallel()
 	for name, index := range othersIndices {
@@ -198,7 +198,7 @@ func checkRead(t *testing.T, c *elastic.Catalog, source *recallelastic.Source) {
 	}
 }
 
-// TestManyDocumentsOfOneItem push no other item out of an answer.
+// TestManyDocumentsOfOneItem checks that they do not displace other items from an answer.
 func TestManyDocumentsOfOneItem(t *testing.T) {
 	t.Parallel()
 	c, client, index := existing(t, mapped, `{"type": "date"}`)
@@ -218,7 +218,7 @@ func TestManyDocumentsOfOneItem(t *testing.T) {
 	}
 }
 
-// TestTagsInTwoForms of one document are all its tags.
+// TestTagsInTwoForms: if a document has tags in two forms, the item has all of them.
 func TestTagsInTwoForms(t *testing.T) {
 	t.Parallel()
 	names := mapped
@@ -232,7 +232,7 @@ func TestTagsInTwoForms(t *testing.T) {
 	require.ElementsMatch(t, []string{"dogs", "cats", "birds"}, it.Tags)
 }
 
-// TestPuttingAnItemReplacesNoOther: a document of another item has its id as _id.
+// TestPuttingAnItemReplacesNoOther puts an item while another item's document has its id as _id.
 func TestPuttingAnItemReplacesNoOther(t *testing.T) {
 	t.Parallel()
 	c, client, index := existing(t, mapped, `{"type": "date"}`)
@@ -253,8 +253,8 @@ func TestPuttingAnItemReplacesNoOther(t *testing.T) {
 	require.True(t, docs[1].Missing())
 }
 
-// TestAnItemThatIsPutTwice before a refresh has one document, also where ids have a
-// normalizer.
+// TestAnItemThatIsPutTwice puts an item twice before a refresh: it must have one document, even if
+// ids have a normalizer.
 func TestAnItemThatIsPutTwice(t *testing.T) {
 	t.Parallel()
 	client, at := connect(t)

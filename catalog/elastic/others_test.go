@@ -17,8 +17,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestSeveralIndices reads items through an alias of one index that a second joins,
-// and through a pattern: of an item that stands in both the latest document.
+// TestSeveralIndices reads items through an alias for one index that a second one joins, and
+// through a pattern: if an item is in both, the latest document counts.
 func TestSeveralIndices(t *testing.T) {
 	t.Parallel()
 	for _, names := range []esindex.Fields{mapped, {ID: esindex.MetaID, GroupID: "story", Title: "headline", UpdateTime: "published_at"}} {
@@ -66,8 +66,7 @@ func TestSeveralIndices(t *testing.T) {
 	}
 }
 
-// TestOneDocumentStopsNoOther: Elasticsearch takes comments in a document, and dates
-// in a list.
+// TestOneDocumentStopsNoOther: Elasticsearch accepts comments in documents and lists of dates.
 func TestOneDocumentStopsNoOther(t *testing.T) {
 	t.Parallel()
 	c, client, index := existing(t, mapped, `{"type": "date"}`)
@@ -125,7 +124,8 @@ func TestOneDocumentStopsNoOther(t *testing.T) {
 	require.Contains(t, string(docs[1].JSON), "mended")
 }
 
-// TestABrokenProfile is an error of its reader alone until it is put again.
+// TestABrokenProfile checks that an unreadable profile is an error for its reader only, until it is
+// put again.
 func TestABrokenProfile(t *testing.T) {
 	t.Parallel()
 	c, client, index := existing(t, mapped, `{"type": "date"}`)
@@ -142,8 +142,8 @@ func TestABrokenProfile(t *testing.T) {
 	require.Equal(t, []string{"ads"}, p.MutedTags)
 }
 
-// TestDatesThatOnlyElasticsearchReads are those of the index, also where the item is
-// changed.
+// TestDatesThatOnlyElasticsearchReads checks that such dates are read as the index reads them, also
+// after the item is changed.
 func TestDatesThatOnlyElasticsearchReads(t *testing.T) {
 	t.Parallel()
 	c, client, index := existing(t, mapped, `{"type": "date", "format": "dd MMM yyyy||epoch_second"}`)
@@ -180,9 +180,9 @@ func TestDatesThatOnlyElasticsearchReads(t *testing.T) {
 	dates(docs)
 }
 
-// TestAChangeKeepsWhatItDoesNotName: of a document that others write an update changes
-// the fields that are another in the item, and nothing else: not the lists of which the
-// item has one value, nor dates in another form, ids, popularity and objects.
+// TestAChangeKeepsWhatItDoesNotName: in an external document an update changes only the fields
+// whose values differ in the item. It keeps lists of which the item has one value, dates in another
+// form, ids, popularity and objects.
 func TestAChangeKeepsWhatItDoesNotName(t *testing.T) {
 	t.Parallel()
 	names := mapped
@@ -232,7 +232,7 @@ func TestAChangeKeepsWhatItDoesNotName(t *testing.T) {
 	require.ErrorIs(t, err, feed.ErrInvalid, "an author would lie in it")
 }
 
-// TestListsOfObjects: the field of an object in a list has a value in each of them.
+// TestListsOfObjects: a field of objects in a list has a value in each of them.
 func TestListsOfObjects(t *testing.T) {
 	t.Parallel()
 	names := mapped

@@ -10,11 +10,12 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// TestWhereTheFieldsOfOursBegin: the item's own JSON is all before them, whatever it holds.
+// TestWhereTheFieldsOfOursBegin checks that the fields added by Freshet are found after the item's
+// own JSON, whatever it contains.
 func TestWhereTheFieldsOfOursBegin(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		own, ours string // "" of ours: none is found
+		own, ours string // ours is "" if none must be found
 	}{
 		{`{"id":"a","title":"A","update_time":1`, `,"freshet_popularity":0}`},
 		{`{"id":"a","title":",\"freshet_popularity\":0}\\"`, `,"freshet_tag_keys":["x","\"]"],"freshet_site":"a\\","freshet_popularity":-1}`},
@@ -24,7 +25,8 @@ func TestWhereTheFieldsOfOursBegin(t *testing.T) {
 		{`{"id":"a","freshet_other":1`, `,"freshet_popularity":0}`},
 		{`{"id":"a","freshet_tag_keys":["x"],"price":1,"freshet_site":"x","freshet_popularity":0}`, ""}, // rewritten by a server that does not know folded tags
 		{`{"freshet_popularity":0,"id":"a"}`, ""},
-		// Written by hand: over lines, or with other fields of ours than Freshet writes.
+		// Edited by hand: formatted differently, or with a combination of added fields that Freshet
+		// does not write.
 		{"{\n  \"id\": \"a\",\n  \"freshet_popularity\": 0\n}", ""},
 		{`{"id" : "a","freshet_popularity":0}`, ""},
 		{`{"id":"a","x":[1, 2],"freshet_popularity":0}`, ""},
@@ -52,7 +54,8 @@ func TestWhereTheFieldsOfOursBegin(t *testing.T) {
 	}
 }
 
-// TestCountsAreTheLastFields, which other counts replace.
+// TestCountsAreTheLastFields checks that counts are at the end of a document and can be replaced
+// there.
 func TestCountsAreTheLastFields(t *testing.T) {
 	t.Parallel()
 	s := esindex.OwnSchema(esindex.Fields{})

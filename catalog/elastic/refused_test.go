@@ -18,7 +18,8 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// TestAnIndexThatTakesNoWritesForNow says so of each item, beside those that are bad.
+// TestAnIndexThatTakesNoWritesForNow checks that each item is reported as unavailable until the
+// block on writes is removed.
 func TestAnIndexThatTakesNoWritesForNow(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
@@ -47,8 +48,8 @@ func TestAnIndexThatTakesNoWritesForNow(t *testing.T) {
 	}
 }
 
-// TestAnIndexThatWaitsForCopies that are on no node has Elasticsearch refuse each write, and say
-// why, before the call is over.
+// TestAnIndexThatWaitsForCopies: Elasticsearch refuses writes because replicas are not assigned to
+// a node; the error must give the reason before the call's deadline.
 func TestAnIndexThatWaitsForCopies(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
@@ -76,7 +77,7 @@ func TestAnIndexThatWaitsForCopies(t *testing.T) {
 	}
 }
 
-// bulkless answers bulk requests itself, unless it answers nothing.
+// bulkless answers bulk requests itself unless answer returns neither a response nor an error.
 type bulkless struct {
 	esindex.Client
 	answer func() (*http.Response, error)
@@ -91,7 +92,8 @@ func (b bulkless) Perform(req *http.Request) (*http.Response, error) {
 	return b.Client.Perform(req)
 }
 
-// TestAPutThatEndsEarlyTellsWhatIsStored: of many items some requests are done.
+// TestAPutThatEndsEarlyTellsWhatIsStored: if only some of a put's requests succeed, the errors say
+// which items are stored.
 func TestAPutThatEndsEarlyTellsWhatIsStored(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
@@ -122,8 +124,8 @@ func TestAPutThatEndsEarlyTellsWhatIsStored(t *testing.T) {
 	}
 }
 
-// TestWhatAPipelineRefusesIsABadItem, whatever status Elasticsearch gives it; everything
-// that is not about the item passes.
+// TestWhatAPipelineRefusesIsABadItem, regardless of the status that Elasticsearch returns; errors
+// that are not about the item are temporary.
 func TestWhatAPipelineRefusesIsABadItem(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// twoIndices are two indices behind one alias, of which the second is written to. Their
-// documents have the same _id and the same sequence numbers.
+// twoIndices returns a catalog over two indices behind one alias; the second is the write index.
+// Their documents have the same _ids and sequence numbers.
 func twoIndices(t *testing.T) (c *elastic.Catalog, titles func() [4]string) {
 	t.Helper()
 	client, name := connect(t)
@@ -59,8 +59,8 @@ func twoIndices(t *testing.T) (c *elastic.Catalog, titles func() [4]string) {
 	}
 }
 
-// TestADocumentIsWrittenWhereItWasRead: of several indices behind an alias one is written
-// to, which may have another item's document under the same _id.
+// TestADocumentIsWrittenWhereItWasRead: the write index of an alias may have another item's
+// document under the same _id.
 func TestADocumentIsWrittenWhereItWasRead(t *testing.T) {
 	t.Parallel()
 	c, titles := twoIndices(t)
@@ -81,7 +81,7 @@ func TestADocumentIsWrittenWhereItWasRead(t *testing.T) {
 	require.Equal(t, [4]string{"old 1 counted", "", "new 1", "new 2"}, titles())
 }
 
-// TestAnItemOfSeveralDocumentsIsRemoved: none of them is left to bring it back.
+// TestAnItemOfSeveralDocumentsIsRemoved checks that all of its documents are deleted.
 func TestAnItemOfSeveralDocumentsIsRemoved(t *testing.T) {
 	t.Parallel()
 	c, client, index := existing(t, mapped, `{"type": "date"}`)
@@ -95,7 +95,8 @@ func TestAnItemOfSeveralDocumentsIsRemoved(t *testing.T) {
 	require.ErrorIs(t, c.Remove(t.Context(), "b"), feed.ErrNotFound)
 }
 
-// TestDocumentsThatAreNotKeptWhole are not changed: what is not kept would leave the index.
+// TestDocumentsThatAreNotKeptWhole: documents whose source is incomplete are not changed, because
+// the missing fields would be lost from the index.
 func TestDocumentsThatAreNotKeptWhole(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
@@ -117,7 +118,8 @@ func TestDocumentsThatAreNotKeptWhole(t *testing.T) {
 	require.True(t, docs[0].Missing())
 }
 
-// TestAnItemHasOneOfSeveralIDs, the least one, in whichever way it is read or written.
+// TestAnItemHasOneOfSeveralIDs checks that an item has the smallest of its document's ids, in every
+// kind of read and write.
 func TestAnItemHasOneOfSeveralIDs(t *testing.T) {
 	t.Parallel()
 	c, client, index := existing(t, mapped, `{"type": "date"}`)
@@ -141,8 +143,8 @@ func TestAnItemHasOneOfSeveralIDs(t *testing.T) {
 	require.Equal(t, []string{"X", "", "Z"}, titles())
 }
 
-// TestNamesInEachForm: an inner field has a name of dots, of objects, or of both; and two of
-// the item's fields may be one of the document's.
+// TestNamesInEachForm: an inner field may be written with dots, as nested objects, or both, and two
+// fields of the item may be the same field of the document.
 func TestNamesInEachForm(t *testing.T) {
 	t.Parallel()
 	names := mapped
@@ -172,8 +174,8 @@ func TestNamesInEachForm(t *testing.T) {
 	}
 }
 
-// TestARefusedIndexKeepsNoProfileBack: the items' index may be refused while profiles, which
-// are in an index of Freshet's own, can be read.
+// TestARefusedIndexKeepsNoProfileBack: if the items' index is refused, profiles must still be
+// readable, since they are in an index of Freshet's own.
 func TestARefusedIndexKeepsNoProfileBack(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)

@@ -20,11 +20,11 @@ import (
 	popularitysqlite "github.com/freshet/freshet/signals/popularity/sqlite"
 )
 
-// index is a recall index that keeps what it is told.
+// index is a recall index that records its writes.
 type index struct {
-	items  map[string]string // titles
+	items  map[string]string // titles by id
 	counts map[string]feed.Counts
-	told   []int // how many items at once
+	told   []int // number of items in each call
 }
 
 func newIndex() *index { return &index{items: map[string]string{}, counts: map[string]feed.Counts{}} }
@@ -52,7 +52,7 @@ func file(t *testing.T) *sqlite.Catalog {
 	return c
 }
 
-// refusing is a catalog that stores no item whose id is bad.
+// refusing is a catalog that refuses the item "bad".
 type refusing struct{ *sqlite.Catalog }
 
 func (c refusing) Put(ctx context.Context, items []feed.Item) ([]error, error) {
@@ -87,7 +87,7 @@ func put(t *testing.T, c catalog.Writer, items ...feed.Item) {
 	require.NoError(t, errors.Join(append(errs, err)...))
 }
 
-// TestEachWriteIsIndexed: the index has at any time what the catalog has.
+// TestEachWriteIsIndexed checks that the index always has the same items as the catalog.
 func TestEachWriteIsIndexed(t *testing.T) {
 	t.Parallel()
 	x := newIndex()
@@ -126,8 +126,8 @@ func TestEachWriteIsIndexed(t *testing.T) {
 	assert.Equal(t, map[string]string{"c": "C", "d": "D"}, x.items, "what failed changes nothing")
 }
 
-// TestOpenBuildsTheIndex of all that was stored before, and of the counts, in parts that take
-// little memory.
+// TestOpenBuildsTheIndex checks that the index gets all stored items and counts, in batches that
+// use little memory.
 func TestOpenBuildsTheIndex(t *testing.T) {
 	t.Parallel()
 	items := file(t)

@@ -38,13 +38,12 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// watched counts the reads that come through, and lets a test step in between
-// a read and its answer.
+// watched counts the reads that reach it, and can run a hook between a read and its answer.
 type watched struct {
 	catalog.Catalog
 	docs, profiles int
-	read           func() // after a read, before its answer
-	wrote          func() // within a write, after it took effect
+	read           func() // runs after a read, before its answer
+	wrote          func() // runs within a write, after it took effect
 	err            error
 }
 
@@ -77,7 +76,7 @@ func (w *watched) EditProfile(ctx context.Context, agent string, change func(*fe
 	return p, errors.Join(err, w.err)
 }
 
-// call steps in once.
+// call runs a hook once.
 func (w *watched) call(step *func()) {
 	if fn := *step; fn != nil {
 		*step = nil
@@ -133,8 +132,8 @@ func TestReadsOnce(t *testing.T) {
 	require.Equal(t, 2, w.profiles)
 }
 
-// TestAnOldValueIsNotKept steps a write in between the read of the old value
-// and the moment it would be kept.
+// TestAnOldValueIsNotKept runs a write between the read of the old value and the time at which it
+// would be cached.
 func TestAnOldValueIsNotKept(t *testing.T) {
 	w := &watched{Catalog: store(t)}
 	c := lru.New(w, lru.Config{})
@@ -162,9 +161,8 @@ func TestAnOldValueIsNotKept(t *testing.T) {
 	require.True(t, docs[0].Missing())
 }
 
-// A reader who has missed the item just before it was kept, and then reads it
-// from the catalog while it is written, has the new one; nobody may have the old
-// one after that.
+// A read that misses the cache while the item is being written gets the new value from the catalog;
+// after that no read may return the old one.
 func TestTheOldValueIsGoneWhenTheWriteBegins(t *testing.T) {
 	w := &watched{Catalog: store(t)}
 	c := lru.New(w, lru.Config{})
@@ -176,8 +174,8 @@ func TestTheOldValueIsGoneWhenTheWriteBegins(t *testing.T) {
 	require.Equal(t, []string{"v2", "v2"}, during)
 }
 
-// TestNothingIsKeptDuringAWrite reads while a write has taken effect but has
-// not returned: another read may have the older value in hand.
+// TestNothingIsKeptDuringAWrite reads while a write has taken effect but not returned: a concurrent
+// read may still have the older value.
 func TestNothingIsKeptDuringAWrite(t *testing.T) {
 	w := &watched{Catalog: store(t)}
 	c := lru.New(w, lru.Config{})
@@ -192,7 +190,7 @@ func TestNothingIsKeptDuringAWrite(t *testing.T) {
 	require.Equal(t, "v2", title(t, c))
 }
 
-// TestAWriteThatFailedMayHaveHappened fails a write after it took effect.
+// TestAWriteThatFailedMayHaveHappened returns an error from a write that took effect.
 func TestAWriteThatFailedMayHaveHappened(t *testing.T) {
 	w := &watched{Catalog: store(t)}
 	c := lru.New(w, lru.Config{})
@@ -276,8 +274,8 @@ func TestBounds(t *testing.T) {
 	require.Less(t, w.profiles-before, 200)
 }
 
-// countMisses asks for the newest first, so that asking throws out only what
-// was asked for already.
+// countMisses reads the newest ids first, so that its reads evict only entries that were already
+// counted.
 func countMisses(read func(...string) int, ids []string) (n int) {
 	for i := range ids {
 		n += read(ids[len(ids)-1-i])
@@ -315,8 +313,7 @@ func BenchmarkDocs20Hits(b *testing.B) {
 	})
 }
 
-// Ids come from recall, as parts of a text with many others: what is kept holds
-// none of it.
+// Recall's ids are substrings of a text with many others: cached ids must not retain it.
 func TestWhatIsKeptHoldsNoOtherIDs(t *testing.T) {
 	const items, others = 50, 200 << 10
 	next := store(t)

@@ -43,7 +43,7 @@ func TestPostsComeFromTheStore(t *testing.T) {
 	t.Parallel()
 	c, store := open(t)
 	p, closed := publish(t, store, social.Audience{Public: true}), publish(t, store, social.Audience{Followers: true})
-	// The item of a post only makes it found.
+	// The item of a post only makes it findable; its content comes from the store.
 	_, err := c.Put(t.Context(), []feed.Item{{ID: p.ID, Title: "stale", UpdateTime: p.CreatedAt}})
 	require.NoError(t, err)
 	ids := []string{"a", p.ID, "nothing", closed.ID, "b", p.ID}
@@ -60,7 +60,7 @@ func TestPostsComeFromTheStore(t *testing.T) {
 	assert.Equal(t, p.CreatedAt, at)
 	it, err := docs[1].Item()
 	require.NoError(t, err)
-	it.Business = nil // the post's own fields
+	it.Business = nil // has the post's own fields
 	assert.Equal(t, feed.Item{
 		ID: p.ID, Title: "Snow on the pass", Summary: "Snow on the pass\n#ski", UpdateTime: p.CreatedAt, AuthorID: "ann", Tags: []string{"ski"},
 	}, it)
@@ -84,7 +84,7 @@ func TestPostsComeFromTheStore(t *testing.T) {
 	require.NoError(t, c.Remove(t.Context(), "a"))
 }
 
-// down is a side that cannot be asked.
+// down is a catalog whose reads fail.
 type down struct{ catalog.Catalog }
 
 var errDown = errors.New("refused")
@@ -111,7 +111,7 @@ func TestOneSideIsDown(t *testing.T) {
 	assert.True(t, docs[1].Missing())
 }
 
-// itemsAhead and cardsAhead note what they are asked ahead.
+// itemsAhead and cardsAhead record the ids they prefetch.
 type itemsAhead struct {
 	catalog.Catalog
 	asked []string
@@ -136,7 +136,8 @@ func (a *cardsAhead) KeepAhead(_ context.Context, ids []string) error {
 	return a.err
 }
 
-// TestPrefetch: each id is for its own side to read, where that side keeps anything.
+// TestPrefetch checks that each id is prefetched by the side that stores it, if that side has a
+// cache.
 func TestPrefetch(t *testing.T) {
 	t.Parallel()
 	ids := []string{"a", "post:1", "b", "post:2"}

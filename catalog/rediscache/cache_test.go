@@ -23,13 +23,12 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// gate is a catalog whose calls a test counts, fails, and acts in the middle
-// of: the hooks run after the catalog has done its part and before the caller
-// learns of it.
+// gate is a catalog that counts calls and can make them fail. Its hooks run when the catalog has
+// finished a call, before the caller gets the result.
 type gate struct {
 	catalog.Catalog
 	docs, profiles atomic.Int64
-	ids            atomic.Int64 // that were asked for by Docs
+	ids            atomic.Int64 // number of ids requested from Docs
 	err            error
 	afterDocs      func()
 	afterProfile   func()
@@ -38,7 +37,7 @@ type gate struct {
 
 func run(hook *func()) {
 	if f := *hook; f != nil {
-		*hook = nil // once, and not within itself
+		*hook = nil // once, and not recursively
 		f()
 	}
 }
@@ -106,7 +105,7 @@ func put(t testing.TB, c catalog.Catalog, items ...feed.Item) {
 	require.Nil(t, perItem)
 }
 
-// titles reads items and returns their titles, "" for those that are missing.
+// titles reads items and returns their titles, "" for missing ones.
 func titles(t testing.TB, c catalog.Reader, ids ...string) []string {
 	t.Helper()
 	docs, err := c.Docs(t.Context(), ids)
@@ -129,7 +128,7 @@ func titlesOf(t testing.TB, docs []feed.Doc) []string {
 	return list
 }
 
-// expire makes a tombstone or a mark run out.
+// expire deletes a tombstone or a mark, as if it had expired.
 func expire(t testing.TB, client redis.UniversalClient, key string) {
 	t.Helper()
 	require.NoError(t, client.Del(t.Context(), key).Err())
@@ -160,7 +159,7 @@ func TestReadThrough(t *testing.T) {
 	assert.LessOrEqual(t, ttl, 10*time.Minute)
 }
 
-// trips counts what goes to the server, greetings of new connections aside.
+// trips counts round trips to the server, except the handshakes of new connections.
 type trips struct{ n atomic.Int64 }
 
 func (h *trips) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -236,8 +235,8 @@ func TestAReaderCannotPutAnOldItemBack(t *testing.T) {
 	}
 }
 
-// An agent who hides an item while the catalog is down keeps their feed: the
-// profile that was cached stays, with the item muted.
+// A reader who hides an item while the catalog is down keeps their feed: the cached profile stays,
+// with the item muted.
 func TestHidingWhileTheCatalogIsDown(t *testing.T) {
 	down := fmt.Errorf("%w: gone", catalog.ErrUnavailable)
 	for name, before := range map[string]*feed.Profile{
@@ -292,8 +291,8 @@ func TestAReaderCannotPutAnOldProfileBack(t *testing.T) {
 	t.Run("read in the middle of a put", func(t *testing.T) {
 		c, g, _ := open(t)
 		require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", old))
-		// The catalog has the new one, the cache is not told yet; then a reader
-		// who has the old one comes late.
+		// The catalog has the new profile but the cache does not; then a slow reader tries to cache
+		// the old one.
 		g.afterPut = func() {
 			assert.Equal(t, changed, read(c))
 			c.fill(t.Context(), nil, &knownProfile{agent: "u_1", profile: old})
@@ -312,8 +311,8 @@ func TestAReaderCannotPutAnOldProfileBack(t *testing.T) {
 	})
 	t.Run("two writers", func(t *testing.T) {
 		c, g, client := open(t)
-		// The other write ends in the catalog after this one, but its caller
-		// caches it before: only a fresh read tells who was last.
+		// The other write is the later one in the catalog, but is cached first: only a fresh read
+		// shows which was last.
 		g.afterPut = func() { require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", changed)) }
 		require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", old))
 		assert.Equal(t, changed, read(c))
@@ -330,7 +329,7 @@ func TestAReaderCannotPutAnOldProfileBack(t *testing.T) {
 	})
 }
 
-// cut is a Redis that can be disconnected and put back.
+// cut returns a Redis client that can be disconnected and reconnected.
 func cut(t *testing.T) (client redis.UniversalClient, prefix string, h *cutHook) {
 	t.Helper()
 	real, prefix := testenv.Redis(t)
@@ -344,7 +343,7 @@ func cut(t *testing.T) (client redis.UniversalClient, prefix string, h *cutHook)
 	return c, prefix, h
 }
 
-// cutHook refuses calls while it is off, and counts the pipelines it refused.
+// cutHook refuses calls while it is off, and counts the refused pipelines.
 type cutHook struct {
 	off     atomic.Bool
 	refused atomic.Int64

@@ -17,7 +17,7 @@ func TestConformanceOnCluster(t *testing.T) {
 	})
 }
 
-// TestReadThroughOnCluster reads items of many slots at once.
+// TestReadThroughOnCluster reads items in several slots at once.
 func TestReadThroughOnCluster(t *testing.T) {
 	client, prefix := testenv.RedisCluster(t)
 	g := store(t)

@@ -26,7 +26,8 @@ func onEach(t *testing.T, test func(t *testing.T, c *Cache, g *gate, client redi
 	})
 }
 
-// prefetch reads ahead, and returns how many items that asked the catalog behind for.
+// prefetch prefetches ids and returns the number of items that it requested from the underlying
+// catalog.
 func prefetch(t *testing.T, c *Cache, g *gate, ids ...string) (asked int64) {
 	t.Helper()
 	before := g.ids.Load()
@@ -47,7 +48,7 @@ func TestPrefetchReadsWhatIsNotCached(t *testing.T) {
 		require.EqualValues(t, 2, g.docs.Load())
 
 		g.err = nil
-		put(t, g.Catalog, item("a", "A2")) // by somebody who does not tell the cache
+		put(t, g.Catalog, item("a", "A2")) // bypasses the cache
 		require.NoError(t, client.PExpire(t.Context(), c.keys.Item("a"), itemTTL/2-time.Second).Err())
 		require.EqualValues(t, 1, prefetch(t, c, g, "a", "b"), "what is about to expire is read again")
 		require.Equal(t, []string{"A2", "B"}, titles(t, c, "a", "b"))
@@ -58,8 +59,7 @@ func TestPrefetchReadsWhatIsNotCached(t *testing.T) {
 	})
 }
 
-// TestPrefetchBringsNothingOldBack changes and deletes items before, between the read
-// and the write of a prefetch, and after it.
+// TestPrefetchBringsNothingOldBack changes and deletes items before, during and after a prefetch.
 func TestPrefetchBringsNothingOldBack(t *testing.T) {
 	onEach(t, func(t *testing.T, c *Cache, g *gate, _ redis.UniversalClient) {
 		put(t, g.Catalog, item("a", "A"), item("b", "B"))
@@ -91,7 +91,7 @@ func TestPrefetchFails(t *testing.T) {
 	away := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
 	t.Cleanup(func() { _ = away.Close() })
 	c = New(g, away, Config{})
-	for range 2 { // asked, and not asked again for a second
+	for range 2 { // tried once, then not again for a second
 		require.ErrorIs(t, c.Prefetch(t.Context(), []string{"a"}), catalog.ErrUnavailable)
 	}
 }

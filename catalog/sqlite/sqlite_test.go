@@ -45,7 +45,7 @@ func newer(t *testing.T) *sqlite.Catalog {
 	return open(t, path)
 }
 
-// TestAFileOfTheNextVersion has columns and a table that this version does not know.
+// TestAFileOfTheNextVersion uses a file with columns and a table that this version does not know.
 func TestAFileOfTheNextVersion(t *testing.T) {
 	catalogtest.Run(t, func(t *testing.T) catalog.Catalog { return newer(t) })
 	catalogtest.RunScanner(t, func(t *testing.T) catalog.Catalog { return newer(t) })
@@ -54,7 +54,7 @@ func TestAFileOfTheNextVersion(t *testing.T) {
 }
 
 func TestReopenKeepsEverything(t *testing.T) {
-	// The path has every character that means something in a file: URI.
+	// The path has every character with a meaning in a file: URI.
 	path := filepath.Join(t.TempDir(), "new dir", "50% #1?mode=ro&x.db")
 	c, err := sqlite.Open(t.Context(), path)
 	require.NoError(t, err)
@@ -64,8 +64,8 @@ func TestReopenKeepsEverything(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, catalogtest.PutProfile(t.Context(), c, "u_1", p))
 
-	// A second handle sees what the first wrote without its closing: a killed
-	// process loses nothing.
+	// A second handle sees the writes of the first although it is not closed: a killed process
+	// loses nothing.
 	for range 2 {
 		again := open(t, path)
 		docs, err := again.Docs(t.Context(), []string{"a"})
@@ -114,7 +114,8 @@ func TestClosedIsUnavailable(t *testing.T) {
 	require.ErrorIs(t, err, catalog.ErrUnavailable)
 }
 
-// TestAChangeOfAProfileThatCannotBeRead is none of one that is missing.
+// TestAChangeOfAProfileThatCannotBeRead checks that an unreadable profile is not treated as
+// missing.
 func TestAChangeOfAProfileThatCannotBeRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.db")
 	c := open(t, path)

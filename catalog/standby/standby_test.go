@@ -21,7 +21,7 @@ import (
 
 var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
-// cut is a catalog behind a network that may be cut, before or after it was asked.
+// cut is a catalog that can be disconnected before or after it executes a call.
 type cut struct {
 	catalog.Catalog
 	before, after bool
@@ -62,7 +62,7 @@ func (c *cut) Remove(ctx context.Context, id string) error {
 	return err
 }
 
-// some is a source that recalls these items for everybody.
+// some is a source that recalls the same items for everyone.
 type some []string
 
 func (some) Name() string { return "some" }
@@ -83,7 +83,7 @@ func store(t *testing.T) *cut {
 	return &cut{Catalog: c}
 }
 
-// kept is a catalog of a, b, c and d whose list has a, b and c.
+// kept returns a catalog of a, b, c and d, with a standby list of a, b and c.
 func kept(t *testing.T) (*cut, standby.Catalog) {
 	t.Helper()
 	under := store(t)
@@ -101,7 +101,7 @@ func put(t *testing.T, c catalog.Writer, id, title string) {
 	require.NoError(t, errors.Join(append(errs, err)...))
 }
 
-// titles are those of documents; "" stands for one that is missing.
+// titles returns the titles of documents, "" for missing ones.
 func titles(t *testing.T, docs []feed.Doc) []string {
 	t.Helper()
 	out := make([]string, len(docs))
@@ -122,7 +122,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestTheListFillsWhatTheCatalogCannotAnswer, and the error stays where something is missing.
+// TestTheListFillsWhatTheCatalogCannotAnswer checks that the error remains only if an item is
+// missing.
 func TestTheListFillsWhatTheCatalogCannotAnswer(t *testing.T) {
 	t.Parallel()
 	under, c := kept(t)
@@ -144,12 +145,13 @@ func TestTheListFillsWhatTheCatalogCannotAnswer(t *testing.T) {
 	assert.Equal(t, []string{"", "b"}, titles(t, docs), "the catalog answers that it is not there")
 }
 
-// TestTheListIsToldWhatIsWritten, so that it shows nothing that was deleted or corrected.
+// TestTheListIsToldWhatIsWritten checks that writes update the list, so it shows nothing deleted or
+// outdated.
 func TestTheListIsToldWhatIsWritten(t *testing.T) {
 	t.Parallel()
 	under, c := kept(t)
 	put(t, c, "a", "A2")
-	put(t, c, "d", "D2") // which is not in the list
+	put(t, c, "d", "D2") // not in the list
 	_, err := c.Update(t.Context(), []string{"b", "c"}, func(it feed.Item) (feed.Item, error) {
 		if it.ID == "b" {
 			return it, catalog.RemoveItem
@@ -166,7 +168,8 @@ func TestTheListIsToldWhatIsWritten(t *testing.T) {
 	assert.Equal(t, []string{"A2", "", "C2", ""}, titles(t, docs))
 }
 
-// TestWhatMayBeDeletedIsNotShown: the reply alone may have been lost.
+// TestWhatMayBeDeletedIsNotShown: a removal that failed may have succeeded, with only its reply
+// lost.
 func TestWhatMayBeDeletedIsNotShown(t *testing.T) {
 	t.Parallel()
 	under, c := kept(t)

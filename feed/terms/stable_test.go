@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// TestStableCharacters: folding leaves all that the fast path passes over.
+// TestStableCharacters checks that folding does not change the characters that the fast path skips.
 func TestStableCharacters(t *testing.T) {
 	t.Parallel()
 	for i, of := range stable {

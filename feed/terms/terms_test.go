@@ -21,7 +21,7 @@ func TestFold(t *testing.T) {
 		{"οδοσ", "ΟΔΟΣ", "οδος", "οδοσ"},
 		{"ι", "\u1fbe", "Ι", "\u0345"},
 		{"i\u0307stanbul", "İstanbul", "I\u0307STANBUL"},
-		{"ısparta", "ısparta"}, // a letter of its own: the upper case of i is I
+		{"ısparta", "ısparta"}, // a separate letter: I is the upper case of i
 		{"isparta", "Isparta"},
 		{"한국", "\u1112\u1161\u11ab\u1100\u116e\u11a8"},
 		{"ガ", "ｶﾞ", "カ\u3099"},
@@ -32,7 +32,7 @@ func TestFold(t *testing.T) {
 		{"میخواهم", "می\u200cخواهم"},
 		{"שלום", "\u202bשלום\u202c"},
 		{"لا", "ﻻ"},
-		{"عـربي", "عـربي"}, // the tatweel is a letter that is written, and stays
+		{"عـربي", "عـربي"}, // the tatweel is a written letter and is preserved
 		{"عربي"},
 		{"❤", "❤\ufe0f", "❤\ufe0e"},
 		{"👩💻", "👩\u200d💻"},

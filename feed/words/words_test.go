@@ -20,7 +20,7 @@ func TestTokens(t *testing.T) {
 		"!!! --- ___": "",
 		"Show HN: a Foo's v2.0_beta, 1,000.5 e-mails": "show|hn|a|foo|s|v2.0_beta|1|000.5|e|mails",
 
-		// Names with signs are words of their own, sentences end.
+		// Names with signs are separate words; a full stop ends a sentence.
 		"C++ and C# or C, F#.":               "c++|and|c#|or|c|f#",
 		"C++17, Notepad++; x+y=a+b, 1+1":     "c++|17|notepad++|x|y|a|b|1|1",
 		"wow+++ ### C##x #golang issue #5":   "wow|c|x|golang|issue|5",
@@ -34,14 +34,14 @@ func TestTokens(t *testing.T) {
 		"_a_ b__c snake_case d____e":         "a|b|c|snake_case|d|e",
 		"100+ tips, 50% Disney+":             "100|tips|50|disney+",
 
-		// One form for what looks alike.
+		// Equivalent characters have one form.
 		"Ｆｕｌｌ Ⅷ ﬁne Linux™ ® 5㎏":                   "full|viii|fine|linux|5kg",
 		"Cafe\u0301 café STRASSE Straße":           "café|café|strasse|straße",
 		"ΟΔΟΣ οδος οδοσ":                           "οδοσ|οδοσ|οδοσ",
 		"soft\u00adware \u202bשלום\u202c a\u200bb": "software|שלום|a|b",
 		"Привет, МИР":                              "привет|мир",
 
-		// Scripts without spaces, by character.
+		// Scripts without spaces are split into characters.
 		"天气预报 iPhone的屏幕":         "天|气|预|报|iphone|的|屏|幕",
 		"漢字とカタカナー ｶﾞ":            "漢|字|と|カ|タ|カ|ナ|ー|ガ",
 		"한국어 \u1112\u1161\u11ab": "한|국|어|한",
@@ -79,8 +79,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// FuzzEach: tokens have the form that the index and the comparison need, and
-// there is no more of them than the text can have.
+// FuzzEach checks that tokens have the form that the index and the comparison require, and that
+// their number and size are bounded by the text.
 func FuzzEach(f *testing.F) {
 	for _, text := range []string{"C++ & C#, .NET; node.js", "天气 ｶﾞ 한글", "a\xff\u200d🚀\ufe0f", "\ufdfa", strings.Repeat("._-+#", 50), "e\u0301", "\xc5\xc5\x06\xc5\x01\xf3\u0140"} {
 		f.Add(text)

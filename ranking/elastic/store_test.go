@@ -32,7 +32,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// Somebody deletes the index while servers run, or restores an older state.
+// Someone deletes the index while servers run, or restores an older state.
 func TestTheIndexIsMadeAgain(t *testing.T) {
 	address, index := testenv.Elastic(t)
 	client := connect(t, address)
@@ -63,7 +63,7 @@ func TestTheIndexIsMadeAgain(t *testing.T) {
 	require.Empty(t, mapping[esindex.Rankings(index)].Mappings.Properties, "Elasticsearch made a field of what it was given")
 }
 
-// gone deletes the index before the second read, as somebody may.
+// gone deletes the index before the second read.
 type gone struct {
 	esindex.Client
 	reads  int

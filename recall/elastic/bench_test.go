@@ -14,7 +14,8 @@ import (
 	"github.com/freshet/freshet/recall/elastic"
 )
 
-// recorder keeps the last request's body, to send it again without us.
+// recorder stores the body of the last request, so that the benchmark can repeat it without the
+// source.
 type recorder struct{ body []byte }
 
 func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -28,9 +29,9 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(req)
 }
 
-// BenchmarkRecall500 is a recall of 500 real posts beside the same request
-// sent by itself, its answer thrown away: by one Gaussian, by several curves that
-// never come down to the floor, and by curves that do.
+// BenchmarkRecall500 measures a recall of 500 real posts, and for comparison the same request alone
+// with its answer discarded: with one Gaussian, with several curves that never reach the floor, and
+// with curves that do.
 func BenchmarkRecall500(b *testing.B) {
 	posts := testenv.Posts(b)
 	s, client, name := open(b, posts)

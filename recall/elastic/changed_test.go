@@ -16,8 +16,8 @@ import (
 	"github.com/freshet/freshet/recall/elastic"
 )
 
-// TestAnAnswerThatDoesNotFit: the alias moves to another index. Answers that cannot be
-// of the mapping that was read have it read again, and the question is asked once more.
+// TestAnAnswerThatDoesNotFit moves the alias to another index. An answer that does not fit the
+// known mapping makes the source reread the mapping and repeat the request once.
 func TestAnAnswerThatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	epoch := func(at time.Time) any { return at.Unix() }
@@ -66,8 +66,8 @@ func TestAnAnswerThatDoesNotFit(t *testing.T) {
 			require.Equal(t, []string{"a", "b"}, ids(recalled(t, s, ask(feed.Profile{}))))
 			require.Equal(t, 1, looks)
 
-			// It moves again before the next look is due: nothing is shown that may be
-			// tagged under another name.
+			// It moves again before another reread is allowed: no item may be shown whose tags may
+			// be in a field of another name.
 			move(name + "-1")
 			result, err := s.Recall(t.Context(), ask(feed.Profile{}))
 			require.Empty(t, result.Candidates)
@@ -84,8 +84,8 @@ func TestAnAnswerThatDoesNotFit(t *testing.T) {
 
 const epochSeconds = `{"type":"date","format":"epoch_second"}`
 
-// TestAnIndexMadeAnewWithoutAField that readers refuse items by, under the same name:
-// a search by that field fails, and has the mapping read.
+// TestAnIndexMadeAnewWithoutAField recreates the index under the same name without a field that
+// profiles exclude items by: a search by that field fails and makes the source reread the mapping.
 func TestAnIndexMadeAnewWithoutAField(t *testing.T) {
 	t.Parallel()
 	epoch := func(at time.Time) any { return at.Unix() }
@@ -95,7 +95,7 @@ func TestAnIndexMadeAnewWithoutAField(t *testing.T) {
 		meta   = `"meta": {"properties": {"author": {"type": "keyword"}, "lang": {"type": "keyword"}}}`
 	)
 	for _, test := range []struct {
-		name, field, before, after string // what stands in the mapping, and in its place
+		name, field, before, after string // a part of the mapping, and its replacements before and after
 		refuses                    feed.Profile
 	}{
 		{"tags", topics, topics, `"other": {"type": "keyword"}`, feed.Profile{MutedTags: []string{"New York"}}},

@@ -10,8 +10,8 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// FuzzCursor: a cursor that is accepted is one search_after value and nothing
-// more, so it cannot add to the query it is put into.
+// FuzzCursor checks that an accepted cursor is exactly one search_after value, so it cannot add
+// anything else to the query.
 func FuzzCursor(f *testing.F) {
 	f.Add(`|[1.5,1700000000,"a"]`)
 	f.Add(`|[1.5,1700000000,"a","g"]`)

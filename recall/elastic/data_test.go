@@ -23,16 +23,15 @@ const dataMapping = `{"settings": {"number_of_shards": 3}, "mappings": {"propert
 	"published_at": {"type": "date"}, "hits": {"type": "double"}, "meta": {"properties": {"author": {"type": "keyword"}}},
 	"clicks": {"properties": {"s2": {"type": "double", "index": false}, "e2": {"type": "keyword"}, "s48": {"type": "double", "index": false}, "e48": {"type": "keyword"}}}}}}`
 
-// dataNames are those of an index of which everything is used that recall computes
-// with.
+// dataNames returns the field names of an index that has all the data recall uses.
 func dataNames() esindex.Fields {
 	names := mapped
 	names.Sum2h, names.Epoch2h, names.Sum2d, names.Epoch2d = "clicks.s2", "clicks.e2", "clicks.s48", "clicks.e48"
 	return names
 }
 
-// TestUnusableDocuments: whatever stands in an index of somebody else's costs no
-// other item its place. What cannot be used is left out in every round.
+// TestUnusableDocuments: unusable documents in an external index must not displace other items.
+// They are left out in every round.
 func TestUnusableDocuments(t *testing.T) {
 	t.Parallel()
 	at := func(age time.Duration) string { return time.Unix(origin, 0).Add(-age).UTC().Format(time.RFC3339) }
@@ -103,8 +102,9 @@ func TestUnusableDocuments(t *testing.T) {
 	require.Equal(t, "good", lists[0][0].ID)
 }
 
-// TestOfSeveralDocumentsTheLatestCounts, whatever group and score the others have; each of
-// those of one time is proposed, and its content tells.
+// TestOfSeveralDocumentsTheLatestCounts checks that only an item's latest document is proposed,
+// whatever the group and score of the others. If several have the same time all are proposed, and
+// reading the item decides.
 func TestOfSeveralDocumentsTheLatestCounts(t *testing.T) {
 	t.Parallel()
 	client, name := connect(t)
@@ -133,7 +133,7 @@ func TestOfSeveralDocumentsTheLatestCounts(t *testing.T) {
 	require.ElementsMatch(t, []string{"new|a", "b|b", "s|c", "t|c", "ancient|ancient"}, got)
 }
 
-// TestTryTellsWhatIsLeftOut: the reasons are those of docs/own-index.md.
+// TestTryTellsWhatIsLeftOut: the reasons are those in docs/own-index.md.
 func TestTryTellsWhatIsLeftOut(t *testing.T) {
 	t.Parallel()
 	client, name := connect(t)
@@ -154,7 +154,7 @@ func TestTryTellsWhatIsLeftOut(t *testing.T) {
 	require.Equal(t, "2 for their id, 1 for their group_id, 1 for their update_time", left)
 }
 
-// requests keeps where requests went.
+// requests records the URLs of requests.
 type requests struct{ urls []*url.URL }
 
 func (r *requests) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -162,8 +162,8 @@ func (r *requests) RoundTrip(req *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(req)
 }
 
-// TestMetaIDLeavesNothingOpen: a round that nobody goes on after must not cost the
-// cluster a search context.
+// TestMetaIDLeavesNothingOpen: a round without a following one must not leave a search context open
+// in the cluster.
 func TestMetaIDLeavesNothingOpen(t *testing.T) {
 	t.Parallel()
 	names := mapped
@@ -173,7 +173,7 @@ func TestMetaIDLeavesNothingOpen(t *testing.T) {
 	report, err := esindex.Inspect(t.Context(), client, name, names)
 	require.NoError(t, err)
 	var bulk []byte
-	for i := range 40 { // all are alike: every page ends among documents with one number in three shards
+	for i := range 40 { // all are equal: every page ends between documents with the same number in three shards
 		bulk = fmt.Appendf(bulk, "{\"index\":{\"_id\":\"d %d\"}}\n{\"published_at\":%d}\n", i, int64(origin)*1000)
 		bulk = fmt.Appendf(bulk, "{\"index\":{\"_id\":\"d%d\"}}\n{\"published_at\":%d}\n", i, int64(origin)*1000)
 	}
@@ -208,7 +208,7 @@ func TestMetaIDLeavesNothingOpen(t *testing.T) {
 		require.NotEmpty(t, r.Next)
 	}
 	require.NotEmpty(t, sent.urls)
-	for _, u := range sent.urls { // counted by Elasticsearch, a plain search is open until a moment after its answer
+	for _, u := range sent.urls { // checked by URL: Elasticsearch's count of open contexts includes plain searches until just after their answers
 		require.Equal(t, "/"+name+"/_search", u.Path, "no point in time")
 		require.Empty(t, u.Query()["scroll"])
 	}

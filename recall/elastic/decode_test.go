@@ -100,7 +100,7 @@ func TestDecode(t *testing.T) {
 	require.Less(t, len(err.Error()), 400, "it does not repeat the answer")
 }
 
-// What a document holds cannot be told from the mapping, and is no error.
+// The mapping does not guarantee the contents of documents, so unusable ones are no error.
 func TestDecodeLeavesOut(t *testing.T) {
 	t.Parallel()
 	own := esindex.OwnSchema(esindex.Fields{})
@@ -119,21 +119,21 @@ func TestDecodeLeavesOut(t *testing.T) {
 	}
 }
 
-// TestADecodedAnswerHoldsLittle measures what an answer keeps in memory: caches
-// hold hundreds of them.
+// TestADecodedAnswerHoldsLittle measures the memory that an answer retains, since caches hold
+// hundreds of them.
 func TestADecodedAnswerHoldsLittle(t *testing.T) {
-	story := func(hits int) []byte { // all of one group
+	story := func(hits int) []byte { // all in one group
 		return bytes.ReplaceAll(answerOf(hits), []byte("null]"), []byte(`"story"]`))
 	}
 	for _, c := range []struct {
 		name string
 		data []byte
-		most int64 // bytes of one answer
+		most int64 // maximum bytes of one answer
 	}{
 		{"nothing found, though much was asked for", []byte(`{}`), 1 << 10},
 		{"three hits", answerOf(3), 2 << 10},
 		{"one group", story(10_000), 2 << 10},
-		{"500 hits", answerOf(500), 80 << 10}, // 128 bytes a candidate, and the ids
+		{"500 hits", answerOf(500), 80 << 10}, // 128 bytes per candidate, plus the ids
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			schema := esindex.OwnSchema(esindex.Fields{})
@@ -144,7 +144,7 @@ func TestADecodedAnswerHoldsLittle(t *testing.T) {
 					var err error
 					kept[i], err = decode(bytes.Clone(c.data), 10_000, &schema, math.MaxInt64)
 					require.NoError(t, err)
-					kept[i].last = nil // becomes the cursor
+					kept[i].last = nil // replaced by the cursor
 				}
 			})
 			runtime.KeepAlive(kept)
@@ -154,8 +154,8 @@ func TestADecodedAnswerHoldsLittle(t *testing.T) {
 	}
 }
 
-// FuzzDecode checks that no answer makes the decoder panic, and that it agrees
-// with a general one on what is valid.
+// FuzzDecode checks that no answer makes the decoder panic, and that it agrees with a general JSON
+// decoder on valid answers.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(twoHits))
 	f.Add([]byte(`{"hits":{"hits":[{"sort":[1,2,"\u00e9\\",null]}]}}`))

@@ -16,8 +16,8 @@ import (
 	"github.com/freshet/freshet/recall/elastic"
 )
 
-// mapped are the names of an index that somebody else designed: with an inner
-// object and with keywords as sub-fields of texts.
+// mapped are the field names of an external index, with an inner object and with keywords as
+// sub-fields of texts.
 var mapped = esindex.Fields{
 	ID: "doc_id", GroupID: "story", Title: "headline", UpdateTime: "published_at", Tags: "topics.keyword", Popularity: "hits",
 	AuthorID: "meta.author", Lang: "meta.lang",
@@ -40,7 +40,7 @@ func openExisting(t *testing.T, names esindex.Fields, timeField string, docs []m
 	return elastic.New(client, elastic.Config{Index: name, Schema: esindex.Known(report.Schema)})
 }
 
-// story is a document of the existing index, dated age before the origin.
+// story returns a document of the external index, dated age before the origin.
 func story(id string, age time.Duration, date func(time.Time) any) map[string]any {
 	return map[string]any{
 		"doc_id": id, "headline": "about " + id, "published_at": date(time.Unix(origin, 0).Add(-age).UTC()), "topics": []string{"New York"},
@@ -116,8 +116,8 @@ func TestExistingIndexTimes(t *testing.T) {
 	}
 }
 
-// TestMetaID recalls in rounds where the id is the document's _id: ties fall
-// to the document, and what is written meanwhile neither hides nor repeats another.
+// TestMetaID recalls in rounds from an index where the item id is the document's _id: ties are
+// broken per document, and concurrent writes neither hide nor repeat other documents.
 func TestMetaID(t *testing.T) {
 	t.Parallel()
 	names := mapped
@@ -152,7 +152,7 @@ func TestMetaID(t *testing.T) {
 			require.Equal(t, 3, round)
 			break
 		}
-		put("anew", "a-group") // a later round goes on after it
+		put("anew", "a-group") // later rounds continue after it
 	}
 	require.Len(t, groups, 10)
 	require.False(t, seen["anew"])
@@ -175,8 +175,8 @@ func TestMetaID(t *testing.T) {
 	require.ErrorIs(t, err, recall.ErrBadCursor)
 }
 
-// What an index of somebody else has of what pages are varied by: a site where one
-// is named, the author, and of the tags the first in their order.
+// The traits used to vary pages, in an external index: the site if its field is named, the author,
+// and the alphabetically first tags.
 func TestExistingIndexTraits(t *testing.T) {
 	t.Parallel()
 	names := mapped
@@ -206,8 +206,8 @@ func TestExistingIndexTraits(t *testing.T) {
 	require.Equal(t, feed.Traits{Author: "ann", Tag: "new york"}, recalled(t, s, ask(feed.Profile{})).Candidates[0].Traits)
 }
 
-// TestASmallWindow: an index may give fewer hits for a search than are recalled. They come
-// in rounds.
+// TestASmallWindow: if an index limits hits per search to fewer than N, candidates are returned in
+// several rounds.
 func TestASmallWindow(t *testing.T) {
 	t.Parallel()
 	client, name := connect(t)

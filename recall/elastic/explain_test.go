@@ -13,8 +13,8 @@ import (
 	"github.com/freshet/freshet/recall/elastic"
 )
 
-// TestExplainExisting explains items of an index that somebody else designed:
-// fields that some documents or the whole index lack count for nothing.
+// TestExplainExisting explains items of an external index: fields that some documents or the whole
+// index lack count as absent.
 func TestExplainExisting(t *testing.T) {
 	t.Parallel()
 	date := func(at time.Time) any { return at.UnixMilli() }
@@ -23,7 +23,7 @@ func TestExplainExisting(t *testing.T) {
 	for name, names := range map[string]esindex.Fields{"all fields": mapped, "few fields": bare} {
 		t.Run(name, func(t *testing.T) {
 			docs := stories(date)
-			docs[1]["hits"] = 999.5 // an integer field takes it as 999
+			docs[1]["hits"] = 999.5 // an integer field indexes it as 999
 			s := openExisting(t, names, `{"type": "date"}`, docs)
 			q := ask(feed.Profile{Interests: map[string]float64{"New York": 1.9, "rust": 3}, Keywords: feed.Keywords("about", "c")})
 			q.Ranking.PopularityWeight = 1
@@ -53,8 +53,7 @@ func TestExplainExisting(t *testing.T) {
 	}
 }
 
-// TestExplainMetaID explains items whose id is the document's _id, more of
-// them than one search takes.
+// TestExplainMetaID explains items whose id is the document's _id, more than fit in one search.
 func TestExplainMetaID(t *testing.T) {
 	t.Parallel()
 	names := mapped

@@ -17,13 +17,13 @@ import (
 	"github.com/freshet/freshet/recall/elastic"
 )
 
-// counting is a source together with what writes items and counts into its index, as
-// servers do: what it was given is searchable at once.
+// counting is a source with a catalog that writes items and counts into the same index, as servers
+// do. Written items are searchable at once.
 type counting struct {
 	*elastic.Source
 	t       testing.TB
 	catalog *catalog.Catalog
-	counts  map[string]feed.Counts // of the items that are in the index
+	counts  map[string]feed.Counts // of the items in the index
 }
 
 var (
@@ -63,7 +63,7 @@ func (c *counting) Delete(id string) {
 	require.NoError(c.t, c.catalog.Refresh(c.t.Context()))
 }
 
-// spy keeps what the last search asked.
+// spy records the body of the last search.
 type spy struct {
 	esindex.Client
 	asked []byte
@@ -78,8 +78,8 @@ func (s *spy) Perform(req *http.Request) (*http.Response, error) {
 	return s.Client.Perform(req)
 }
 
-// TestLivePopularityCostsNothingUnused looks at the query: a function for each weight
-// and live epoch, and none without.
+// TestLivePopularityCostsNothingUnused checks the query: it has a function for each weight and live
+// epoch, and none if live popularity is unused.
 func TestLivePopularityCostsNothingUnused(t *testing.T) {
 	t.Parallel()
 	_, client, index := open(t, []feed.Item{item("a", 0, "a")})

@@ -13,12 +13,12 @@ import (
 	"github.com/freshet/freshet/recall/elastic"
 )
 
-// TestRefused answers, where only the index knows, what a recall with the same profile
-// leaves out.
+// TestRefused checks that Refused reports the items that a recall with the same profile excludes,
+// for fields whose values only the index knows.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		properties, document string // the document of every other item
+		properties, document string // fields of every second document
 		refuses              feed.Profile
 	}{
 		"tags with a normalizer": {`"tags": {"type": "keyword", "normalizer": "lower"}`, `"tags": "CATS"`, feed.Profile{MutedTags: []string{"cats"}}},

@@ -17,8 +17,8 @@ import (
 	"github.com/freshet/freshet/recall/elastic"
 )
 
-// TestSettingsOfOthers: an index of somebody else's with low limits, in a cluster that refuses
-// what takes long, gives what one without does.
+// TestSettingsOfOthers: an external index with low limits, in a cluster that refuses expensive
+// queries, returns the same items as one without limits.
 func TestSettingsOfOthers(t *testing.T) {
 	t.Parallel()
 	many := make([]string, 40)
@@ -73,8 +73,8 @@ func TestSettingsOfOthers(t *testing.T) {
 	}
 }
 
-// TestLanguagesThatAreNotListed: without doc values only the content tells, and where the index
-// knows more than the content, languages are found by their codes.
+// TestLanguagesThatAreNotListed: without doc values languages are judged by the content alone. If
+// the index knows more than the content, they are found by their codes.
 func TestLanguagesThatAreNotListed(t *testing.T) {
 	t.Parallel()
 	for field, want := range map[string][]string{

@@ -52,7 +52,7 @@ func clientOf(t testing.TB, address string) esindex.Client {
 	return client
 }
 
-// index stores documents under random _ids and makes them searchable.
+// index writes documents with random _ids and makes them searchable.
 func index[D any](t testing.TB, client esindex.Client, name string, docs []D) {
 	t.Helper()
 	for part := range slices.Chunk(docs, 5000) {
@@ -72,7 +72,7 @@ func index[D any](t testing.TB, client esindex.Client, name string, docs []D) {
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPost, "/"+name+"/_refresh", "", nil, nil))
 }
 
-// stored is an item as the catalog stores it.
+// stored is an item in the form in which the catalog stores it.
 type stored struct{ feed.Item }
 
 func (w stored) MarshalJSON() ([]byte, error) {
@@ -95,7 +95,7 @@ func (w stored) MarshalJSON() ([]byte, error) {
 	return it.MarshalJSON()
 }
 
-// open puts the items into an index of ours.
+// open creates one of Freshet's own indices with the items.
 func open(t testing.TB, items []feed.Item) (*elastic.Source, esindex.Client, string) {
 	t.Helper()
 	address, name := testenv.ReusedElastic(t, "")
@@ -142,8 +142,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestScoreIsTheFormula computes every score a second time, from the
-// definitions.
+// TestScoreIsTheFormula computes every score a second time, from its definition.
 func TestScoreIsTheFormula(t *testing.T) {
 	t.Parallel()
 	items := []feed.Item{
@@ -243,7 +242,7 @@ func TestGroupsAndRounds(t *testing.T) {
 	t.Parallel()
 	var items []feed.Item
 	for i := range 60 {
-		it := item(fmt.Sprintf("i%02d", i), time.Duration(i/4)*time.Hour, "x") // ties of four, and all within the offset at first
+		it := item(fmt.Sprintf("i%02d", i), time.Duration(i/4)*time.Hour, "x") // ties of four; the first ones are within the offset
 		if i%3 == 0 {
 			it.GroupID = fmt.Sprintf("g%d", i/12)
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// TestSpellingsInAnIndexOfOthers: interests find tags as they are written, mutes also the
-// folded form, and a language all that may be in it. Whatever else is refused the content
-// tells.
+// TestSpellingsInAnIndexOfOthers: interests match tags as written, mutes also match the folded
+// form, and a language matches all values that may mean it. Other exclusions are judged by the
+// content.
 func TestSpellingsInAnIndexOfOthers(t *testing.T) {
 	t.Parallel()
 	epoch := func(at time.Time) any { return at.Unix() }

@@ -13,9 +13,8 @@ import (
 	"github.com/freshet/freshet/recall/memory"
 )
 
-// synthetic makes items like real posts: about nine words a title out of a
-// large vocabulary in which few words are common, one to three of 500 tags,
-// spread over 90 days, in random order of time.
+// synthetic returns items like real posts: about nine words per title from a large vocabulary with
+// few common words, one to three of 500 tags, spread over 90 days, in random order of time.
 func synthetic(n int) []feed.Item {
 	rnd := rand.New(rand.NewPCG(7, 7))
 	words := rand.NewZipf(rnd, 1.1, 8, 60_000)
@@ -42,15 +41,15 @@ type profile struct {
 	name       string
 	popularity float64
 	profile    feed.Profile
-	later      time.Duration       // how long after the newest item the query is
-	live       float64             // 1: live popularity counts
-	learned    feed.LearnedWeights // of what was learned, in the profile
+	later      time.Duration       // time from the newest item to the query
+	live       float64             // weight of live popularity
+	learned    feed.LearnedWeights // of the features learned in the profile
 }
 
 var profiles = []profile{
 	{name: "no-profile"},
-	// Nothing is fresh any more: all items are on the decay's floor, and only
-	// relevance or popularity tells them apart.
+	// Nothing is fresh: all items are on the decay's floor, and only relevance or popularity
+	// distinguishes them.
 	{name: "all-stale", later: 1000 * time.Hour, profile: feed.Profile{
 		Interests: map[string]float64{"tag3": 3, "tag10": 2, "tag25": 1, "tag60": 1, "tag200": 0.5},
 		Keywords:  feed.Keywords("word20", "word500", "word4000"),
@@ -74,8 +73,8 @@ var profiles = []profile{
 	}},
 }
 
-// decays are one Gaussian over a day, and a fast and a slow curve, whose tail is
-// what a walk back in time finds hard.
+// decays are one Gaussian over a day, and pairs of a fast and a slow curve, whose long tails are
+// hard for a search that walks back in time.
 var decays = []struct {
 	name  string
 	decay feed.Decay
@@ -93,7 +92,7 @@ func twoCurves(shape feed.Shape) feed.Decay {
 	}}
 }
 
-// lively are the profiles again, with live popularity.
+// lively returns the profiles with live popularity.
 func lively() []profile {
 	out := slices.Clone(profiles)
 	for i := range out {
@@ -102,8 +101,8 @@ func lively() []profile {
 	return out
 }
 
-// taught are readers of whom as much was learned as can count, with a profile and
-// without, for alone and for and against.
+// taught returns profiles with the maximum number of learned features, with and without declared
+// interests, positive only and mixed with negative ones.
 func taught() []profile {
 	learned := func(against int) (l feed.Learned) {
 		l.At = now.Unix()
@@ -136,8 +135,8 @@ func taught() []profile {
 	return out
 }
 
-// clicked are the counts of what a busy community reads: one item in a hundred, and
-// of those of the last three days every fifth.
+// clicked returns the counts of a busy community: one item in a hundred, and every fifth of the
+// last three days, is popular.
 func clicked(items []feed.Item) map[string]feed.Counts {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	counts := map[string]feed.Counts{}

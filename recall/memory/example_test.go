@@ -10,7 +10,7 @@ import (
 	"github.com/freshet/freshet/recall/memory"
 )
 
-// What an interest is worth against freshness: relevance × decay.
+// An interest against freshness: relevance × decay.
 func Example() {
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 	item := func(id, tag string, age time.Duration) feed.Item {

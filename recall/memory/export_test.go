@@ -1,10 +1,9 @@
 package memory
 
-// LookForUnusedTerms makes the next Upsert drop unused terms however few terms
-// there are.
+// LookForUnusedTerms makes the next Upsert drop unused terms, even if there are few terms.
 func (s *Source) LookForUnusedTerms() { s.vacuums = 0 }
 
-// Terms returns the number of terms the dictionaries hold.
+// Terms returns the number of terms in the dictionaries.
 func (s *Source) Terms() int {
 	return s.dictionaries[tagDictionary].len() + s.dictionaries[wordDictionary].len()
 }
@@ -12,7 +11,7 @@ func (s *Source) Terms() int {
 // Segments returns the number of segments.
 func (s *Source) Segments() int { return len(s.views) }
 
-// Len is the number of items that are alive.
+// Len returns the number of live items.
 func (s *Source) Len() (n int) {
 	for i := range s.views {
 		n += s.views[i].live()

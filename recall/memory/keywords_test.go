@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestKeywordsOnRealPosts reads the first page of readers who have interests beside
-// keywords, over a year of real posts: no keyword decides a page alone, whatever
-// its rarity, and phrases match as phrases only.
+// TestKeywordsOnRealPosts checks the first page of readers with interests and keywords, over a year
+// of real posts: no keyword dominates a page, however rare it is, and phrases match only as
+// phrases.
 func TestKeywordsOnRealPosts(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
@@ -47,8 +47,8 @@ func TestKeywordsOnRealPosts(t *testing.T) {
 	}
 }
 
-// assertPhrase checks what the keyword adds to each of the candidates, by the words
-// of their titles, and returns how many of them it is in.
+// assertPhrase checks the keyword's part of each candidate's score against the words of its title,
+// and returns the number of matches.
 func assertPhrase(t *testing.T, s *memory.Source, q feed.Query, phrase string) (matched int) {
 	t.Helper()
 	r, err := s.Recall(context.Background(), q)
@@ -73,7 +73,7 @@ func assertPhrase(t *testing.T, s *memory.Source, q feed.Query, phrase string) (
 	return matched
 }
 
-// plain has one space around each word of a title.
+// plain returns a title's words, each surrounded by single spaces.
 func plain(title string) string {
 	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(title), "++", "++ "), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("+#.", r)

@@ -20,18 +20,18 @@ import (
 
 var now = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
-// world makes random items, profiles and rankings from small vocabularies, so
-// that matches, ties and groups are common.
+// world generates random items, profiles and rankings from small vocabularies, so that matches,
+// ties and groups are common.
 type world struct {
 	*rand.Rand
-	ids  int           // how many different ids there are
-	span time.Duration // how far items go back
+	ids  int           // number of different ids
+	span time.Duration // maximum age of an item
 }
 
 func (w *world) words(most int) string {
 	var b strings.Builder
 	for range w.IntN(most + 1) {
-		// Some words are everywhere, most are rare.
+		// Some words are common, most are rare.
 		if w.IntN(8) == 0 {
 			b.WriteString("the ")
 		}
@@ -62,7 +62,7 @@ func (w *world) item() feed.Item {
 		Tags:       w.some("t", 4, 9), AuthorID: w.one("a", 5), Lang: w.one("l", 3),
 	}
 	if w.IntN(4) == 0 {
-		it.UpdateTime -= it.UpdateTime % 36_000 // many of one second
+		it.UpdateTime -= it.UpdateTime % 36_000 // many with the same time
 	}
 	if w.IntN(3) == 0 {
 		it.GroupID = fmt.Sprint("i", w.IntN(w.ids/3+1))
@@ -76,8 +76,8 @@ func (w *world) item() feed.Item {
 	return it
 }
 
-// acts makes some items popular of late, and says what was counted. Most acts are
-// about as old as the items they are on; some are months ago.
+// acts changes the counts of some items, in the source and in k. Acts are up to an hour, four days
+// or seven months old.
 func (w *world) acts(s *memory.Source, k *keep) {
 	changed := map[string]feed.Counts{}
 	for range w.IntN(1 + len(k.items)/4) {
@@ -141,7 +141,7 @@ func (w *world) query() feed.Query {
 	return q
 }
 
-// curves are some of every shape, from minutes to the whole span.
+// curves returns curves of every shape, with scales from seconds to the whole span.
 func (w *world) curves() (curves feed.Curves) {
 	for i := range curves[:1+w.IntN(len(curves))] {
 		scale := time.Duration(math.Exp(w.Float64()*math.Log(w.span.Seconds()))) * time.Second
@@ -202,8 +202,8 @@ func (w *world) learned() (weights feed.LearnedWeights, l feed.Learned) {
 	return weights, l
 }
 
-// check compares one round, and now and then all rounds, with the reference:
-// ids, scores and order are exactly equal.
+// check compares one round, and occasionally all rounds, with the reference: ids, scores and order
+// must be equal.
 func check(t *testing.T, w *world, s *memory.Source, k *keep) {
 	t.Helper()
 	q := w.query()
@@ -227,7 +227,7 @@ func check(t *testing.T, w *world, s *memory.Source, k *keep) {
 	}
 }
 
-// checkRounds compares each round with the reference over what lies behind its
+// checkRounds compares each round with the reference, restricted to the candidates after its
 // cursor.
 func checkRounds(t *testing.T, s *memory.Source, q feed.Query, ranked []feed.Candidate) {
 	t.Helper()
@@ -250,7 +250,7 @@ func checkRounds(t *testing.T, s *memory.Source, q feed.Query, ranked []feed.Can
 	}
 }
 
-// keep holds the items that a catalog would have after the same writes.
+// keep holds the items that a catalog has after the same writes.
 type keep struct {
 	at     map[string]int
 	items  []feed.Item
@@ -279,8 +279,7 @@ func (k *keep) remove(id string) {
 	}
 }
 
-// TestEqualsReference writes at random to small catalogs and compares after
-// every few writes.
+// TestEqualsReference makes random writes to small catalogs and compares after every few of them.
 func TestEqualsReference(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
@@ -309,8 +308,8 @@ func TestEqualsReference(t *testing.T) {
 	}
 }
 
-// TestEqualsReferenceInBlocks does the same on catalogs of many blocks, where
-// bounds, jumps and skips come into play.
+// TestEqualsReferenceInBlocks is TestEqualsReference on catalogs of many blocks, which use bounds,
+// jumps and skips.
 func TestEqualsReferenceInBlocks(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
@@ -332,8 +331,8 @@ func TestEqualsReferenceInBlocks(t *testing.T) {
 	}
 }
 
-// TestPopularFarBehind hides one popular item behind many blocks of others
-// that cannot get in.
+// TestPopularFarBehind hides one popular item behind many blocks of others that cannot be among the
+// results.
 func TestPopularFarBehind(t *testing.T) {
 	t.Parallel()
 	items := make([]feed.Item, 5000)
@@ -352,8 +351,8 @@ func TestPopularFarBehind(t *testing.T) {
 	assert.Equal(t, []string{"0", "4500"}, []string{r.Candidates[0].ID, r.Candidates[1].ID})
 }
 
-// TestUnusedTermsAreDropped fills a catalog with words, replaces them and
-// looks at what is left.
+// TestUnusedTermsAreDropped fills a catalog with words, replaces them, and checks the remaining
+// terms.
 func TestUnusedTermsAreDropped(t *testing.T) {
 	t.Parallel()
 	s := memory.New()
@@ -379,7 +378,7 @@ func TestUnusedTermsAreDropped(t *testing.T) {
 	assert.InEpsilon(t, 0.2, r.Candidates[0].Score, 1e-6)
 }
 
-// TestSegmentsStayFew writes items one by one.
+// TestSegmentsStayFew writes items one at a time.
 func TestSegmentsStayFew(t *testing.T) {
 	t.Parallel()
 	s := memory.New()
@@ -395,8 +394,8 @@ func TestSegmentsStayFew(t *testing.T) {
 	assert.Zero(t, s.Segments())
 }
 
-// TestReadersSeeWholeBatches reads while items are replaced: every answer is
-// that of one moment, and a write is visible when it returns.
+// TestReadersSeeWholeBatches reads while items are replaced: every answer is a consistent snapshot,
+// and a write is visible when it returns.
 func TestReadersSeeWholeBatches(t *testing.T) {
 	t.Parallel()
 	s := memory.New()
@@ -440,8 +439,8 @@ func TestReadersSeeWholeBatches(t *testing.T) {
 	}
 }
 
-// TestReadersWhileCountsChange reads while items become popular and are replaced:
-// every answer has every item once.
+// TestReadersWhileCountsChange reads while items become popular and are replaced: every answer
+// contains every item once.
 func TestReadersWhileCountsChange(t *testing.T) {
 	t.Parallel()
 	s := memory.New()

@@ -25,7 +25,7 @@ import (
 
 var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
-// rig is a source over real stores, each of which can be taken away.
+// rig is a source over real stores, each of which can be made to fail.
 type rig struct {
 	*promotion.Source
 	t     *testing.T
@@ -69,7 +69,7 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-// item stores an item of the last hour.
+// item stores an item that is an hour old.
 func (r *rig) item(id string, change func(*feed.Item)) {
 	r.t.Helper()
 	it := feed.Item{ID: id, Title: "About " + id, UpdateTime: noon.Add(-time.Hour).Unix()}
@@ -80,8 +80,8 @@ func (r *rig) item(id string, change func(*feed.Item)) {
 	require.NoError(r.t, errors.Join(append(errs, err)...))
 }
 
-// promote stores a promotion that runs for an hour from now on, of an item that has
-// its name where it has no other.
+// promote stores a promotion that starts now and runs for an hour, unless it has other times.
+// Without an item id it promotes a new item with the promotion's id.
 func (r *rig) promote(p social.Promotion) {
 	r.t.Helper()
 	if p.ItemID == "" {
@@ -102,7 +102,7 @@ func (r *rig) refresh() {
 	require.NoError(r.t, r.Refresh(r.t.Context()))
 }
 
-// query asks for everything for an agent.
+// query returns a query for all promotions for an agent.
 func (r *rig) query(agent string, p feed.Profile) feed.Query {
 	return feed.Query{Agent: agent, Profile: p, Origin: r.now, N: 1000}
 }
@@ -114,7 +114,7 @@ func (r *rig) propose(q feed.Query) recall.Proposals {
 	return got
 }
 
-// sorted is the ids of what is proposed to a reader.
+// sorted returns the sorted ids of the items proposed for a profile.
 func (r *rig) sorted(p feed.Profile) []string {
 	r.t.Helper()
 	list := ids(r.propose(r.query("u_1", p)).Proposals)
@@ -169,7 +169,7 @@ func TestAPromotionRunsFromItsFirstSecondToBeforeItsEnd(t *testing.T) {
 	r := newRig(t)
 	at := noon.Unix()
 	r.promote(social.Promotion{ID: "a", From: at + 2, Until: at + 4})
-	r.refresh() // before it begins: nobody refreshes exactly then
+	r.refresh() // before it begins, since no refresh happens exactly at that time
 	for after, want := range map[time.Duration]int{
 		0: 0, 2*time.Second - 1: 0, 2 * time.Second: 1, 4*time.Second - 1: 1, 4 * time.Second: 0,
 	} {
@@ -282,8 +282,8 @@ func TestWhatIsKnownGoesOnWhileAStoreIsDown(t *testing.T) {
 	assert.Equal(t, []string{"b"}, r.sorted(feed.Profile{}))
 }
 
-// Over many agents each is drawn first in proportion to its weight. Agents and origin
-// are fixed, so this says the same each time; the bound is 5 standard deviations.
+// Over many agents, each item is drawn first in proportion to its weight. Agents and origin are
+// fixed, so the result is deterministic; the bound is 5 standard deviations.
 func TestItemsAreDrawnByTheirWeights(t *testing.T) {
 	r := newRig(t)
 	weights := map[string]float64{"a": 1, "b": 2, "c": 3.5, "d": 0.5, "e": 1e-9}
@@ -356,7 +356,7 @@ func TestOneRequestSeesOneOrderInAllItsRounds(t *testing.T) {
 			break
 		}
 		require.Len(t, got.Proposals, 4)
-		r.refresh() // it may come at any moment
+		r.refresh() // a refresh may happen at any time
 	}
 	assert.Equal(t, ids(all.Proposals), paged)
 	q.After, q.N, q.Origin = "", 1000, q.Origin.Add(time.Second)
@@ -439,7 +439,7 @@ func BenchmarkPropose(b *testing.B) {
 	}
 }
 
-// fixed is a list of promotions and the items of them.
+// fixed is a constant list of promotions with its items.
 type fixed struct {
 	list []social.Promotion
 }

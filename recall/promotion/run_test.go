@@ -17,8 +17,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// asked is a list of no promotions that notes when it is read. While it hangs, a read
-// ends with its context only.
+// asked is an empty list of promotions that records the times of reads. While hangs is set, a read
+// blocks until its context ends.
 type asked struct {
 	fixed
 	begin time.Time
@@ -55,7 +55,7 @@ func (a *asked) PromotionsUntil(ctx context.Context, _ time.Time) ([]social.Prom
 	return nil, err
 }
 
-// syncLog is a log that may be read while it is written.
+// syncLog is a log buffer that is safe for concurrent use.
 type syncLog struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -73,7 +73,8 @@ func (l *syncLog) count(text string) int {
 	return strings.Count(l.b.String(), text)
 }
 
-// TestRunRefreshesEveryFiveSeconds, and leaves a read that hangs after half a minute.
+// TestRunRefreshesEveryFiveSeconds also checks that a hanging read is abandoned after half a
+// minute.
 func TestRunRefreshesEveryFiveSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -20,14 +20,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// both puts the items into a fresh index of one shard and into memory.
+// both writes the items to a new index with one shard and to memory.
 func both(t *testing.T, items []feed.Item) (inElastic, inMemory recall.Source) {
 	t.Helper()
 	inElastic, inMemory, _ = bothCounting(t, items)
 	return inElastic, inMemory
 }
 
-// bothCounting also returns what sets the counts of items in both.
+// bothCounting also returns a function that sets the counts of items in both.
 func bothCounting(t *testing.T, items []feed.Item) (inElastic, inMemory recall.Source, set func(map[string]feed.Counts)) {
 	t.Helper()
 	address, index := testenv.Elastic(t)
@@ -65,7 +65,7 @@ func TestParity(t *testing.T) {
 		recalltest.ExplainParity(t, inMemory, inElastic, now.AddDate(0, 0, -10))
 	})
 
-	// A sparse reader far from the posts: everything is on the floor.
+	// A sparse profile long after the posts: everything is on the floor.
 	t.Run("years later", func(t *testing.T) {
 		recalltest.Parity(t, inElastic, inMemory, now.AddDate(2, 0, 0))
 	})
@@ -74,9 +74,8 @@ func TestParity(t *testing.T) {
 	})
 }
 
-// TestLiveParity lets many readers act on real posts of the days before, and compares
-// the sources then, at the end of an epoch of the short count, after it, and months
-// later.
+// TestLiveParity lets many readers act on real posts of the preceding days, and compares the
+// sources at that time, at and after the end of an epoch of the short count, and months later.
 func TestLiveParity(t *testing.T) {
 	t.Parallel()
 	posts := testenv.Posts(t)
@@ -98,7 +97,7 @@ func TestLiveParity(t *testing.T) {
 	}
 }
 
-// byHand works one post's score out on paper and finds it in both sources.
+// byHand checks one post's score in both sources against a calculation by hand.
 func byHand(t *testing.T, sources []recall.Source) {
 	// {"id":"hn_10248191","title":"Memspector: Inspect memory usage of Python functions",
 	//  "tags":["github.com"],"update_time":1442782980,"likes":27,"comments":1}
@@ -106,8 +105,8 @@ func byHand(t *testing.T, sources []recall.Source) {
 		id, updated = "hn_10248191", 1442782980
 		popularity  = 27 + 2*1
 	)
-	// 13 hours old: 12 beyond the offset, half the scale, so the exponent of
-	// 0.5 is (1/2)².
+	// 13 hours old: 12 beyond the offset, which is half the scale, so the exponent of 0.5 is
+	// (1/2)².
 	want := (0.1 + 2 + 1 + 0.75) * math.Pow(0.5, 0.25) * (1 + 0.5*math.Log10(1+popularity))
 
 	q := feed.Query{

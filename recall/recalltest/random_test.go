@@ -14,8 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// vocabulary are words that a tokenizer, an analyzer or a query could treat each in
-// its own way.
+// vocabulary has words that a tokenizer, an analyzer or a query could treat differently.
 var vocabulary = []string{
 	"go", "Go", "GO", "C++", "c", "C#", ".NET", ".NET.", "Node.js", "node", "js.", "objective-c", "xC++x", "C++17",
 	"AT&T", "o'reilly", "the", "of", "a", "天气", "天空", "カタカナー", "한국어", "ｶﾞ", "Ⅷ", "ﬁne", "café", "cafe\u0301", "Straße",
@@ -32,9 +31,9 @@ func randomText(rnd *rand.Rand, most int) string {
 	return strings.Join(text, []string{" ", " ", "", ", "}[rnd.IntN(4)])
 }
 
-// TestRandomParity compares both sources on catalogs of odd texts in which many
-// items have one score and time, to the end of their pages: the same items with
-// the same scores, and ties in the same order.
+// TestRandomParity compares both sources on catalogs of unusual texts in which many items have the
+// same score and time, to the end of their pages: the items, scores and the order of ties must be
+// equal.
 func TestRandomParity(t *testing.T) {
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 	for seed := range uint64(3) {

@@ -38,7 +38,7 @@ func (s shelf) Docs(_ context.Context, ids []string) ([]feed.Doc, error) {
 	return docs, nil
 }
 
-// library is an index and a catalog of the same items.
+// library returns an index and a catalog of the same items.
 func library(items []feed.Item) (*memory.Source, shelf) {
 	index, s := memory.New(), shelf{}
 	index.Upsert(items)
@@ -48,7 +48,7 @@ func library(items []feed.Item) (*memory.Source, shelf) {
 	return index, s
 }
 
-// straight scores every item.
+// straight computes the set by scoring every item.
 func straight(items []feed.Item, at time.Time, n int) []trending.Entry {
 	var all []trending.Entry
 	for _, it := range items {
@@ -74,7 +74,7 @@ func straight(items []feed.Item, at time.Time, n int) []trending.Entry {
 	return all[:min(n, len(all))]
 }
 
-// made are items whose ages and reactions are drawn.
+// made returns items with random ages and reactions.
 func made(seed uint64, n int, age func(*rand.Rand) time.Duration, likes func(*rand.Rand) int64) []feed.Item {
 	draw := rand.New(rand.NewPCG(seed, 1))
 	items := make([]feed.Item, n)
@@ -91,7 +91,7 @@ func made(seed uint64, n int, age func(*rand.Rand) time.Duration, likes func(*ra
 	return items
 }
 
-// alone puts each item into a group of its own.
+// alone puts each item into a separate group.
 func alone(items []feed.Item) []feed.Item {
 	for i := range items {
 		items[i].GroupID = ""
@@ -99,8 +99,8 @@ func alone(items []feed.Item) []feed.Item {
 	return items
 }
 
-// TestComputeIsStraight compares with scoring every item, where ages and reactions
-// are as they may be, and where they are made to hide the best behind others.
+// TestComputeIsStraight compares with scoring every item, for typical ages and reactions and for
+// ones that hide the best items behind others.
 func TestComputeIsStraight(t *testing.T) {
 	t.Parallel()
 	week := func(r *rand.Rand) time.Duration { return time.Duration(r.Int64N(int64(9*24*time.Hour))) - 12*time.Hour }
@@ -110,7 +110,7 @@ func TestComputeIsStraight(t *testing.T) {
 		"few":      made(1, 12, week, few),
 		"a week":   made(2, 6000, week, few),
 		"lopsided": made(3, 6000, week, func(r *rand.Rand) int64 { return int64(1 / (r.Float64() + 1e-6)) }),
-		// All in one bucket: those with the most reactions are its oldest.
+		// All in one bucket: the oldest items have the most reactions.
 		"one bucket": made(4, 3000, func(r *rand.Rand) time.Duration {
 			return 150*time.Hour + time.Duration(r.Int64N(int64(18*time.Hour)))
 		}, func(r *rand.Rand) int64 { return 900 + r.Int64N(200) }),
@@ -134,7 +134,8 @@ func TestComputeIsStraight(t *testing.T) {
 	}
 }
 
-// TestComputeLeavesOutWhatIsGone reads contents after the index, which may be late.
+// TestComputeLeavesOutWhatIsGone: contents are read after the index, which may lag behind
+// deletions.
 func TestComputeLeavesOutWhatIsGone(t *testing.T) {
 	t.Parallel()
 	items := made(1, 10, func(*rand.Rand) time.Duration { return time.Hour }, func(r *rand.Rand) int64 { return 1 + r.Int64N(9) })
@@ -146,7 +147,7 @@ func TestComputeLeavesOutWhatIsGone(t *testing.T) {
 	require.False(t, slices.ContainsFunc(got.Entries, func(e trending.Entry) bool { return e.ID == "i00003" }))
 }
 
-// broken fails as a store that is down does.
+// broken fails like an unavailable store.
 type broken struct{}
 
 func (broken) Popular(context.Context, []recall.Span, int) ([][]recall.PopularItem, error) {
@@ -187,7 +188,7 @@ func TestEncode(t *testing.T) {
 	assert.Empty(t, trending.RevisionOf([]byte("2 a 5\n[]")))
 }
 
-// FuzzDecode reads whatever may lie in Redis.
+// FuzzDecode decodes arbitrary values, as may be stored in Redis.
 func FuzzDecode(f *testing.F) {
 	f.Add(trending.NewSet(5, []trending.Entry{{ID: "a", Group: "g", Story: []byte{1}, Tags: []string{"t"}}}).Encode())
 	f.Add([]byte("1 a 5\nnull"))
@@ -202,7 +203,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// BenchmarkCompute computes over 200,000 items of a week, in this process.
+// BenchmarkCompute computes the set over 200,000 items of a week, in memory.
 func BenchmarkCompute(b *testing.B) {
 	week := func(r *rand.Rand) time.Duration { return time.Duration(r.Int64N(int64(feed.TrendWindow))) }
 	index, docs := library(made(1, 200_000, week, func(r *rand.Rand) int64 { return int64(1 / (r.Float64() + 1e-6)) }))

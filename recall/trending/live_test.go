@@ -21,19 +21,19 @@ import (
 	"github.com/freshet/freshet/recall/trending/trendingtest"
 )
 
-// clock is a server's clock in a bubble: it runs with the bubble's.
+// clock is a server's clock in a synctest bubble: it advances with the bubble's.
 type clock struct{ ahead time.Duration }
 
-// at is a clock by which it is a certain time now.
+// at returns a clock that currently shows t.
 func at(t time.Time) clock { return clock{time.Until(t)} }
 
 func (c clock) Now() time.Time { return time.Now().Add(c.ahead) }
 
-// counting counts how often it is asked, and waits where it is told to.
+// counting counts calls, and blocks them while held is set.
 type counting struct {
 	index recall.Popular
 	asked atomic.Int64
-	held  chan struct{} // nil: it does not wait
+	held  chan struct{} // nil: calls do not wait
 }
 
 func (c *counting) Popular(ctx context.Context, spans []recall.Span, n int) ([][]recall.PopularItem, error) {
@@ -48,7 +48,7 @@ func (c *counting) Popular(ctx context.Context, spans []recall.Span, n int) ([][
 	return c.index.Popular(ctx, spans, n)
 }
 
-// flaky is a store that may be down.
+// flaky is a store that can be down.
 type flaky struct {
 	trending.Store
 	mu   sync.Mutex
@@ -109,7 +109,7 @@ func TestOneServerComputes(t *testing.T) {
 	})
 }
 
-// TestAServerAloneComputes what it shows, without a store.
+// TestAServerAloneComputes checks that a server without a store computes the set itself.
 func TestAServerAloneComputes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -126,7 +126,8 @@ func TestAServerAloneComputes(t *testing.T) {
 	})
 }
 
-// TestAnotherTakesOver kills the server that computes: its lease has to run out.
+// TestAnotherTakesOver kills the server that computes: another takes over when its lease has
+// expired.
 func TestAnotherTakesOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -176,7 +177,7 @@ func TestTheLastSetStays(t *testing.T) {
 	})
 }
 
-// TestASetFromTheFuture: a server whose clock was wrong has left one.
+// TestASetFromTheFuture: a server with a wrong clock has stored a set from the future.
 func TestASetFromTheFuture(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -191,7 +192,7 @@ func TestASetFromTheFuture(t *testing.T) {
 	})
 }
 
-// TestRunLooks every five seconds, at a store that is down at first.
+// TestRunLooks checks the store every five seconds; the store is down at first.
 func TestRunLooks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/recall/trending"
 )
 
-// fixed is a set that does not change.
+// fixed is a constant set.
 type fixed struct {
 	set   *trending.Set
 	stale bool

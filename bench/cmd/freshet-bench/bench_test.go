@@ -17,10 +17,10 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// asCommand is set in the environment of a process that is the command.
+// asCommand is set in the environment of a child process that runs as the command.
 const asCommand = "BENCH_TEST_AS_COMMAND"
 
-// TestMain makes the binary of the tests the command, which saves building it.
+// TestMain lets the test binary run as the command, which saves a build.
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		main()
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// buffer may be read while it is written.
+// buffer is safe for concurrent use.
 type buffer struct {
 	mu sync.Mutex
 	b  strings.Builder
@@ -69,7 +69,7 @@ func TestBenchUsage(t *testing.T) {
 	assert.Contains(t, errs.String(), "--zipf must be above 1")
 }
 
-// TestReportAsJSON has the report in a file, beside the tables, and alone on standard
+// TestReportAsJSON writes the report to a file in addition to the tables, and alone to standard
 // output.
 func TestReportAsJSON(t *testing.T) {
 	temp := t.TempDir()
@@ -95,8 +95,7 @@ func TestReportAsJSON(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// TestBenchQuality measures a community of two: u_1 reads the newest, u_2 the
-// older of two items.
+// TestBenchQuality measures a community of two: u_1 reads the newer of two items, u_2 the older.
 func TestBenchQuality(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -121,7 +120,7 @@ func TestBenchQuality(t *testing.T) {
 	assert.Zero(t, code, said)
 	text, err := os.ReadFile(report)
 	require.NoError(t, err)
-	said, code = ask("--json") // nothing behind it
+	said, code = ask("--json") // without a file name
 	assert.Zero(t, code)
 	assert.Equal(t, string(text), said)
 	rows := strings.Split(strings.TrimSpace(said), "\n")
@@ -147,8 +146,7 @@ func TestBenchQuality(t *testing.T) {
 	assert.Contains(t, said, "there is no read to measure")
 }
 
-// TestBenchInterrupted presses Ctrl-C: nothing stays, neither a file nor a
-// server.
+// TestBenchInterrupted presses Ctrl-C: no file and no server must be left.
 func TestBenchInterrupted(t *testing.T) {
 	temp := t.TempDir()
 	var said buffer

@@ -21,9 +21,8 @@ import (
 
 const adminToken = "a-token-for-tests"
 
-// TestLoad drives a server for some seconds in both modes: no error, no repeat, and
-// all that was delivered is accounted for. The long run is by hand; see
-// docs/reliability.md.
+// TestLoad loads a server for some seconds in both modes: no errors, no repeats, and every delivery
+// is accounted for. The long run is manual; see docs/reliability.md.
 func TestLoad(t *testing.T) {
 	for mode, configure := range map[string]func(*testing.T, *configs.Config){
 		"embedded": func(*testing.T, *configs.Config) {}, "services": inServices,
@@ -31,7 +30,7 @@ func TestLoad(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			cfg := configs.Default()
 			cfg.DataDir, cfg.Auth.AdminToken = t.TempDir(), adminToken
-			// A call to Redis may take a share of it, on a machine that is busy.
+			// Calls to Redis get a share of this timeout, and the machine may be busy.
 			cfg.Server.RequestTimeout = 20 * time.Second
 			configure(t, &cfg)
 			a, address, stop := serve(t, cfg)
@@ -52,7 +51,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// inServices keeps everything in the real services, under names of this test's own.
+// inServices configures the real services, with names unique to this test.
 func inServices(t *testing.T, cfg *configs.Config) {
 	cfg.Redis.URL = testenv.RedisURL(t)
 	_, cfg.Redis.KeyPrefix = testenv.Redis(t)
@@ -60,7 +59,7 @@ func inServices(t *testing.T, cfg *configs.Config) {
 	cfg.Elasticsearch.Addresses, cfg.Elasticsearch.Index = []string{address}, index
 }
 
-// serve serves Freshet as the serve command does. stop ends it.
+// serve runs Freshet as the serve command does. stop ends it.
 func serve(t *testing.T, cfg configs.Config) (a *app.App, address string, stop func() error) {
 	t.Helper()
 	cfg.Server.Drain = 0
@@ -77,7 +76,7 @@ func serve(t *testing.T, cfg configs.Config) (a *app.App, address string, stop f
 	return a, "http://" + l.Addr().String(), stop
 }
 
-// fill stores n items that are all in the past, and waits until recall has them.
+// fill stores n items with times in the past, and waits until recall finds them.
 func fill(t *testing.T, a *app.App, n int) {
 	t.Helper()
 	now := time.Now().Unix()

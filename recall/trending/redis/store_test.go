@@ -28,7 +28,7 @@ func TestConformanceOnACluster(t *testing.T) {
 	})
 }
 
-// What another version has written stays, and is no set here.
+// A set written by another version is left in place and is an error here.
 func TestAnotherFormat(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
