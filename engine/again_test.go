@@ -14,10 +14,10 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// showsAgain makes an engine fill pages with what was shown longest ago.
+// showsAgain makes an engine fill pages with already shown items, longest ago first.
 func showsAgain(_ *engine.Stores, cfg *engine.Config) { cfg.ShowAgain = true }
 
-// wantsAgain is wants of a page whose items from the given one on were shown before.
+// wantsAgain is wants for a page with items that were shown before, from index from on.
 func (r *rig) wantsAgain(t *testing.T, q engine.Request, ids []string, from int, more bool) {
 	t.Helper()
 	a := r.ask(t, q)
@@ -34,8 +34,8 @@ func (r *rig) wantsAgain(t *testing.T, q engine.Request, ids []string, from int,
 	assert.Equal(t, marks, shownBefore(a), "shown_before")
 }
 
-// yesterday is a rig of 30 items, the first ten of which u_1 was shown two days ago and
-// the next ten yesterday.
+// yesterday returns a rig of 30 items, of which u_1 was shown the first ten two days ago and the
+// next ten yesterday.
 func yesterday(t *testing.T, change func(*engine.Stores, *engine.Config)) *rig {
 	t.Helper()
 	r := newRig(t, 30, func(s *engine.Stores, cfg *engine.Config) {
@@ -63,7 +63,7 @@ func TestNeverEmpty(t *testing.T) {
 			r.wantsAgain(t, named(refresh(15), "r1"), append(run(20, 30), run(0, 5)...), 10, true)
 			r.wantsAgain(t, named(loadMore(10), "r2"), append(run(5, 10), run(10, 15)...), 0, true)
 			r.wantsAgain(t, loadMore(10), run(15, 20), 0, false)
-			r.wants(t, loadMore(10), []string{}, false) // all of it is pending
+			r.wants(t, loadMore(10), []string{}, false) // all items are pending
 			r.settled(t)
 			r.put(t, feed.Item{ID: "new", Title: "New", UpdateTime: r.clock().Add(time.Minute).Unix()})
 			r.advance(2 * time.Minute)
@@ -72,13 +72,13 @@ func TestNeverEmpty(t *testing.T) {
 			assert.Equal(t, 1, badge.NewCount)
 			assert.Nil(t, badge.Refs)
 			r.remove(t, "new")
-			r.wantsAgain(t, refresh(5), run(0, 5), 0, true) // all shown today: the best comes first
+			r.wantsAgain(t, refresh(5), run(0, 5), 0, true) // all were shown today: the best comes first
 		})
 	}
 }
 
-// A reader who scrolls on comes to an end, also behind the end of a session: of
-// load_more nothing comes again that was shown today.
+// A reader who keeps scrolling reaches an end, also beyond the end of a session: load_more repeats
+// no item that was shown today.
 func TestScrollingEnds(t *testing.T) {
 	t.Parallel()
 	r := yesterday(t, func(_ *engine.Stores, cfg *engine.Config) { cfg.N = 12 })
@@ -96,7 +96,7 @@ func TestScrollingEnds(t *testing.T) {
 	r.wantsAgain(t, refresh(5), run(0, 5), 0, true)
 }
 
-// What is shown again is the newest shown: the latest day that has an item counts.
+// For an item that was shown on several days the latest day counts.
 func TestShownAgainIsShownLatest(t *testing.T) {
 	t.Parallel()
 	r := yesterday(t, nil)
@@ -108,8 +108,8 @@ func TestShownAgainIsShownLatest(t *testing.T) {
 	r.wantsAgain(t, loadMore(20), run(25, 30), 0, false)
 }
 
-// With impressions.on: seen what was delivered and not reported waits in the pending set
-// and does not come again; what was reported does.
+// With impressions.on: seen, delivered items that are not reported stay pending and are not shown
+// again. Reported ones are.
 func TestWhatWasReportedComesAgain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 6, func(s *engine.Stores, cfg *engine.Config) {
@@ -133,7 +133,7 @@ func TestPagesStopWithoutShownAgain(t *testing.T) {
 	r.wantsAgain(t, refresh(10), []string{}, 0, false)
 }
 
-// What was hidden or disliked does not come again, nor what is gone, muted or pending.
+// Hidden, disliked, deleted, muted and pending items are not shown again.
 func TestWhatDoesNotComeAgain(t *testing.T) {
 	t.Parallel()
 	r := yesterday(t, nil)
@@ -155,7 +155,7 @@ func TestWhatDoesNotComeAgain(t *testing.T) {
 	}
 }
 
-// A page is filled only where it is known that nothing unseen is left.
+// A page is filled with shown items only when it is certain that no unseen item is left.
 func TestNothingComesAgain(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -183,7 +183,8 @@ func TestNothingComesAgain(t *testing.T) {
 	}
 }
 
-// An item that was put into another group was shown when either was, the later counts.
+// An item that moved to another group counts as shown when the item or its new group was last
+// shown.
 func TestShownBeforeUnderAGroup(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 0, showsAgain)
@@ -194,7 +195,7 @@ func TestShownBeforeUnderAGroup(t *testing.T) {
 	r.wantsAgain(t, refresh(1), []string{"c"}, 1, true)
 	r.settled(t)
 	r.advance(24 * time.Hour)
-	r.put(t, aged("c", "story", 3*time.Hour)) // story is older, c itself newer
+	r.put(t, aged("c", "story", 3*time.Hour)) // story was shown earlier, c itself later
 	r.removeBehind(t, "b")
 	r.index.Delete("b")
 	r.wantsAgain(t, refresh(5), []string{"a", "c"}, 0, false)
@@ -218,7 +219,7 @@ func TestExplainTellsWhatComesAgain(t *testing.T) {
 	r.wantsAgain(t, refresh(15), page, 10, true)
 }
 
-// An explanation lists only so many that are seen, and yet all that come again.
+// An explanation bounds the list of seen items, but lists all that are shown again.
 func TestExplainListsAllThatComeAgain(t *testing.T) {
 	t.Parallel()
 	const n = 2100

@@ -9,8 +9,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// What is forgotten of an agent is the profile and the session, whatever there
-// is of them.
+// Forget deletes an agent's profile and sessions, and succeeds when there are none.
 func TestForget(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 30, nil)
@@ -40,7 +39,8 @@ func TestForget(t *testing.T) {
 	require.ErrorIs(t, r.Forget(t.Context(), "u_1"), cache.ErrUnavailable)
 }
 
-// TestAMuteWithoutSessions holds on the next page, of the session that could not be ended.
+// TestAMuteWithoutSessions checks that a mute applies to the next page of a session that could not
+// be ended.
 func TestAMuteWithoutSessions(t *testing.T) {
 	r := newRig(t, 40, nil)
 	r.wants(t, refresh(5), run(0, 5), true)

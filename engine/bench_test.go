@@ -12,7 +12,7 @@ import (
 	memoryrecall "github.com/freshet/freshet/recall/memory"
 )
 
-// benchmarked is an engine over 2,000 items in this process.
+// benchmarked returns an engine over 2,000 items with in-process stores.
 func benchmarked(b *testing.B, change func(*engine.Stores, *engine.Config)) *engine.Engine {
 	b.Helper()
 	clock := func() time.Time { return rankedAt }
@@ -38,7 +38,7 @@ func benchmarked(b *testing.B, change func(*engine.Stores, *engine.Config)) *eng
 	return e
 }
 
-// diverse varies pages by everything there is.
+// diverse enables every kind of diversity.
 func diverse(_ *engine.Stores, cfg *engine.Config) {
 	r := dayLong()
 	r.Diversity = varied()
@@ -51,7 +51,6 @@ func ask(b *testing.B, e *engine.Engine, agent string, action engine.Action, sil
 	}
 }
 
-// BenchmarkRefresh is a refresh of a reader who has seen nothing.
 func BenchmarkRefresh(b *testing.B) {
 	for name, change := range map[string]func(*engine.Stores, *engine.Config){
 		"closed": nil, "closed, diverse": diverse, "open": func(s *engine.Stores, _ *engine.Config) { s.Fallback = nowhere{} },
@@ -66,7 +65,6 @@ func BenchmarkRefresh(b *testing.B) {
 	}
 }
 
-// BenchmarkLoadMore is a page of a session.
 func BenchmarkLoadMore(b *testing.B) {
 	e := benchmarked(b, func(s *engine.Stores, _ *engine.Config) { s.Fallback = nowhere{} })
 	b.ReportAllocs()
@@ -80,7 +78,6 @@ func BenchmarkLoadMore(b *testing.B) {
 	}
 }
 
-// BenchmarkPeek is a silent refresh.
 func BenchmarkPeek(b *testing.B) {
 	e := benchmarked(b, nil)
 	b.ReportAllocs()
@@ -89,7 +86,6 @@ func BenchmarkPeek(b *testing.B) {
 	}
 }
 
-// BenchmarkExplain is an explanation.
 func BenchmarkExplain(b *testing.B) {
 	e := benchmarked(b, nil)
 	b.ReportAllocs()

@@ -64,8 +64,8 @@ func TestBlendByThePattern(t *testing.T) {
 	}
 }
 
-// TestPromotedPositions: by default promoted items stand on positions 9, 29, 49 and
-// nowhere else.
+// TestPromotedPositions checks that by default promoted items have positions 9, 29 and 49 and no
+// others.
 func TestPromotedPositions(t *testing.T) {
 	t.Parallel()
 	from := slices.Concat(queueOf(feed.SourcePromoted, 50), queueOf(feed.SourceFollowing, 90), queueOf(feed.SourceTrending, 90), queueOf(feed.SourceDiscovery, 90))
@@ -78,9 +78,10 @@ func TestPromotedPositions(t *testing.T) {
 	assert.Equal(t, []int{9, 29, 49}, at)
 }
 
-// TestBlendAnySources blends sources of any length by any pattern: whoever has the right
-// to a position and has something left fills it, else the first that it hands on to; each
-// source comes best first, what is promoted as it was drawn; nothing is lost or comes twice.
+// TestBlendAnySources blends sources of any length by any pattern. The source that the pattern
+// names for a position fills it, or if that is exhausted the first of its substitutes that is not.
+// Each source is ordered best first, except promoted, which retains its drawn order. No item is
+// lost or repeated.
 func TestBlendAnySources(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -128,15 +129,15 @@ func TestBlendAnySources(t *testing.T) {
 	}
 }
 
-// TestBlendTakesTurns: authors take turns over all sources, and no page tells a story
-// twice, whichever sources it comes from.
+// TestBlendTakesTurns checks that authors take turns across all sources, and that no page has two
+// items with the same story, whatever their sources.
 func TestBlendTakesTurns(t *testing.T) {
 	t.Parallel()
 	from := slices.Concat(queueOf(feed.SourceFollowing, 6), queueOf(feed.SourceTrending, 4))
 	for i := range from {
 		from[i].Author = "ann"
 	}
-	from[2].Author, from[2].Score = "bob", 0.9 // the third of whom the reader follows
+	from[2].Author, from[2].Score = "bob", 0.9 // the third item of following
 	from[6].Story, from[0].Story = feed.Sketch("Rust is loved by all"), feed.Sketch("Rust is loved by all")
 	got := blended(t, "CT", feed.Diversity{Author: feed.Spread{Decay: 0.1}, SameStory: 0.9}, 4, 10, from)
 	assert.Equal(t, []string{"following_0", "trending_1", "following_2", "trending_2"}, feed.IDs(got[:4]))

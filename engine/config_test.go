@@ -46,8 +46,7 @@ func TestConfigIsChecked(t *testing.T) {
 	}
 }
 
-// Each request, and each attempt to take back what one was handed out, is asked
-// for with a context of its own.
+// Each request gets a context from Begin, and so does each attempt to take back a page.
 func TestEachRequestBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var begun atomic.Int32
@@ -66,7 +65,7 @@ func TestEachRequestBegins(t *testing.T) {
 	})
 }
 
-// The origin is rounded down, so that recalls of the same moment are equal.
+// The origin is rounded down, so that recall queries of the same period are equal.
 func TestTheOriginIsRoundedDown(t *testing.T) {
 	for step, want := range map[time.Duration]time.Time{
 		0: rankedAt.Add(89 * time.Second), time.Minute: rankedAt.Add(time.Minute),
@@ -103,7 +102,7 @@ func TestStagesAreTraced(t *testing.T) {
 	assert.Len(t, last.Events(), 1, "the error")
 }
 
-// The engine logs where it is told to, and nowhere else.
+// The engine logs to its configured logger and to no other.
 func TestTheLoggerIsPassedIn(t *testing.T) {
 	var log bytes.Buffer
 	std := slog.Default()

@@ -19,12 +19,11 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// Each store is taken away from a reader who has been given a page, and the
-// feed is asked in each way.
+// A reader has been given a page. Then one store fails, and each kind of request is made.
 func TestOneStoreIsDown(t *testing.T) {
 	for name, c := range map[string]struct {
 		down   func(*rig)
-		open   map[string]string // degraded, or the error
+		open   map[string]string // degraded parts, or the error
 		closed map[string]string
 	}{
 		"recall": {
@@ -74,7 +73,7 @@ func TestOneStoreIsDown(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%s/%s", name, mode, action), func(t *testing.T) {
 					r := newRig(t, 30, map[string]func(*engine.Stores, *engine.Config){"closed": closed}[mode])
 					r.wants(t, refresh(5), run(0, 5), true)
-					r.catalog.cached = run(0, 8) // so that of the next page of five two are missing
+					r.catalog.cached = run(0, 8) // two items of the next page of five are missing
 					c.down(r)
 					q := map[string]engine.Request{
 						"refresh": refresh(5), "load_more": loadMore(5), "silent": silent(5), "newcomer": refresh(5),
@@ -104,15 +103,15 @@ func TestOneStoreIsDown(t *testing.T) {
 	}
 }
 
-// A stale recall is one that the answer has to do with.
+// A stale recall is reported only by answers that depend on it.
 func TestAStaleRecallIsSaid(t *testing.T) {
 	r := newRig(t, 10, nil)
 	r.recall.stale = true
 	assert.Equal(t, []string{"recall"}, r.ask(t, refresh(5)).Degraded)
 }
 
-// A stale recall is a list for all readers: what is left of the session comes before it,
-// as far as it can be read.
+// A stale recall has the same list for all readers: the rest of the session comes before it, as far
+// as it can be read.
 func TestTheSessionComesBeforeAStaleRecall(t *testing.T) {
 	r := newRig(t, 40, func(_ *engine.Stores, c *engine.Config) { c.N = 10 })
 	r.wants(t, refresh(4), run(0, 4), true)
@@ -135,7 +134,7 @@ func TestTheSessionComesBeforeAStaleRecall(t *testing.T) {
 	assert.ElementsMatch(t, slices.DeleteFunc(run(8, 40), func(id string) bool { return slices.Contains(docIDs(a), id) }), docIDs(rest), "nothing is lost, nor comes twice")
 }
 
-// A further round of recall fails: what the first has brought is a page.
+// When a further round of recall fails, the result of the first is a page.
 func TestAFurtherRoundFails(t *testing.T) {
 	r := newRig(t, 40, func(_ *engine.Stores, c *engine.Config) { c.N = 10 })
 	r.recall.set(rule{err: recall.ErrUnavailable, skip: 1})
@@ -148,14 +147,14 @@ func TestAFurtherRoundFails(t *testing.T) {
 	r.wants(t, refresh(20), run(10, 30), true)
 }
 
-// Of two equal calls at once neither can read anything: all goes back.
+// When neither of two concurrent equal calls can read content, all items return to the session.
 func TestEqualCallsThatReadNothing(t *testing.T) {
 	r := newRig(t, 40, nil)
 	r.wants(t, refresh(5), run(0, 5), true)
 	r.catalog.down(catalog.ErrUnavailable, "Hydrate")
 	var second error
 	asked := false
-	r.catalog.before(func(method string) { // the first has its page, and reads it now
+	r.catalog.before(func(method string) { // the first call has its page and now reads the content
 		if method == "Hydrate" && !asked {
 			asked = true
 			_, second = r.Feed(t.Context(), named(loadMore(5), "twice"))
@@ -168,8 +167,8 @@ func TestEqualCallsThatReadNothing(t *testing.T) {
 	r.wants(t, loadMore(40), run(5, 40), false)
 }
 
-// Pages are handed out while both stores are down: nothing comes twice then or
-// after it, and the impressions are on disk.
+// Pages are delivered while both stores are down. No item is repeated then or afterwards, and the
+// impressions are on disk.
 func TestPagesWithoutTheStores(t *testing.T) {
 	r := newRig(t, 40, nil)
 	r.wants(t, refresh(5), run(0, 5), true)
@@ -186,12 +185,12 @@ func TestPagesWithoutTheStores(t *testing.T) {
 
 	r.seen.up()
 	r.sessions.up()
-	r.wants(t, loadMore(5), run(20, 25), true) // the session still held what was handed out meanwhile
+	r.wants(t, loadMore(5), run(20, 25), true) // the session still contained the items delivered meanwhile
 	r.wants(t, refresh(5), run(25, 30), true)
 }
 
-// A server that does not record what it delivers forgets it when it is not
-// pending any more, but not what it alone knows of.
+// A server that does not record deliveries forgets an item when it is no longer pending, except
+// items that only this server knows to be delivered.
 func TestPagesWithoutTheStoresBeforeTheyAreSeen(t *testing.T) {
 	r := newRig(t, 40, func(_ *engine.Stores, c *engine.Config) { c.RecordServed = false })
 	r.wants(t, refresh(5), run(0, 5), true)
@@ -206,8 +205,8 @@ func TestPagesWithoutTheStoresBeforeTheyAreSeen(t *testing.T) {
 	r.wants(t, refresh(10), append(run(0, 5), run(10, 15)...), true)
 }
 
-// The page under a request id is the answer to a retry on this server, while the
-// stores are down and after.
+// A retry on this server gets the page stored under its request id, while the stores are down and
+// afterwards.
 func TestARetryWithoutTheStores(t *testing.T) {
 	r := newRig(t, 40, nil)
 	r.wants(t, named(refresh(5), "before"), run(0, 5), true)
@@ -231,7 +230,7 @@ func TestARetryWithoutTheStores(t *testing.T) {
 	assert.Equal(t, run(9, 13), docIDs(r.ask(t, named(loadMore(4), "meanwhile"))), "a minute later it is another call")
 }
 
-// Without a request id, or failing closed, no page is kept.
+// No page is stored for a call without a request id, or when failing closed.
 func TestFailingClosedRemembersNoPage(t *testing.T) {
 	r := newRig(t, 40, closed)
 	r.wants(t, named(refresh(5), "r1"), run(0, 5), true)
@@ -240,7 +239,7 @@ func TestFailingClosedRemembersNoPage(t *testing.T) {
 	require.ErrorIs(t, err, cache.ErrUnavailable)
 }
 
-// Content that cannot be read of a page without a store may come again.
+// Items of a page without a session may come again when their content could not be read.
 func TestAPageWithoutTheStoresThatCannotBeRead(t *testing.T) {
 	r := newRig(t, 40, nil)
 	r.sessions.down(cache.ErrUnavailable)
@@ -252,7 +251,7 @@ func TestAPageWithoutTheStoresThatCannotBeRead(t *testing.T) {
 	assert.Equal(t, run(0, 5), docIDs(r.ask(t, refresh(5))))
 }
 
-// A request that has ended is not answered: the store may be well.
+// A canceled request is not answered without the store, which may well be up.
 func TestARequestThatHasEndedIsNotAnswered(t *testing.T) {
 	r := newRig(t, 40, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -270,8 +269,7 @@ func TestADiskThatIsFullFailsNothing(t *testing.T) {
 	assert.Equal(t, run(0, 5), docIDs(r.ask(t, refresh(5))))
 }
 
-// A store that a failover has set back does not make this process repeat what it
-// handed out.
+// This process does not repeat delivered items when a failover has reset a store to an older state.
 func TestAFailoverIsRemembered(t *testing.T) {
 	for name, change := range map[string]func(*engine.Stores, *engine.Config){
 		"failing open": nil,
@@ -289,11 +287,11 @@ func TestAFailoverIsRemembered(t *testing.T) {
 	}
 	r := newRig(t, 40, func(s *engine.Stores, c *engine.Config) {
 		closed(s, c)
-		s.Recorder = lost{s.Recorder} // the filters are set back, too
+		s.Recorder = lost{s.Recorder} // the filters are reset, too
 	})
 	r.wants(t, refresh(5), run(0, 5), true)
 	r.forget(t, run(0, 5)...)
-	r.wants(t, refresh(5), run(0, 5), true) // told nothing, it remembers nothing
+	r.wants(t, refresh(5), run(0, 5), true) // it has no reason to remember anything
 }
 
 // lost is a recorder whose impressions never reach a filter.
@@ -301,22 +299,22 @@ type lost struct{ engine.Recorder }
 
 func (lost) Deliver(string, []string) {}
 
-// forget has the stores lose what u_1 was given, as a replica that has not got it
-// yet does: it is back in the session and not pending.
+// forget makes the stores lose the delivery of items to u_1, as a failover to a lagging replica
+// does: the items are back in the session and not pending.
 func (r *rig) forget(t *testing.T, groups ...string) {
 	t.Helper()
 	require.NoError(t, r.seen.Release(t.Context(), "u_1", groups))
 	require.NoError(t, r.stores.Sessions.Restore(t.Context(), "u_1", refsOf(groups...), cache.Call{}))
 }
 
-// While the stores recover, a page is checked against the filters once more.
+// While the stores recover, a page is checked against the filters again.
 func TestAPageIsCheckedAgainWhileRecovering(t *testing.T) {
 	r := newRig(t, 40, nil)
 	story := aged("i011", "story", time.Hour+11*time.Minute)
 	r.put(t, story)
 	r.wants(t, refresh(5), run(0, 5), true)
 	r.recovery.recorded = []string{"i006", "story"}
-	r.wants(t, loadMore(3), run(5, 8), true) // nothing was down
+	r.wants(t, loadMore(3), run(5, 8), true) // no store was down
 
 	r.recovery.recovering, r.recovery.recorded = true, []string{"i009", "i011"}
 	assert.Equal(t, []string{"dedup"}, r.ask(t, silent(5)).Degraded)
@@ -333,7 +331,7 @@ func TestAPageIsCheckedAgainWhileRecovering(t *testing.T) {
 	assert.Equal(t, []string{"dedup"}, a.Degraded)
 }
 
-// What only leaves out what was shown, and nothing else, refreshes too.
+// When a session has nothing left but items that were shown, load_more refreshes.
 func TestASessionOfWhatWasShownIsRefreshed(t *testing.T) {
 	r := newRig(t, 8, nil)
 	r.wants(t, refresh(5), run(0, 5), true)

@@ -18,8 +18,8 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// meeting is a catalog in which a change of a profile takes a second. Changes that meet
-// would have to be made again.
+// meeting is a catalog in which an update of a profile takes a second. Concurrent updates would
+// have to be repeated.
 type meeting struct {
 	catalog.Catalog
 	made, underWay, met atomic.Int32
@@ -44,9 +44,8 @@ func (m *meeting) MuteItems(ctx context.Context, agent string, groups []string) 
 	return m.Catalog.MuteItems(ctx, agent, groups)
 }
 
-// TestHidesOfOneAgentWaitForEachOther counts the changes of an agent's profile: as many
-// as calls, not as many as it takes when all of them start over each time that one gets
-// through.
+// TestHidesOfOneAgentWaitForEachOther checks that concurrent updates of one agent's profile run one
+// after the other: there is one update per call, instead of many repeated ones.
 func TestHidesOfOneAgentWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

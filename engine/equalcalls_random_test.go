@@ -25,9 +25,9 @@ import (
 	memoryrecall "github.com/freshet/freshet/recall/memory"
 )
 
-// TestEqualCallsAtRandom has a reader of three servers repeat calls, up to three equal ones
-// at once, while contents and profiles cannot be read now and then, items are deleted and requests end early.
-// Nothing is delivered under two request ids, and in the end everything was delivered.
+// TestEqualCallsAtRandom has one reader repeat calls to three servers, up to three equal ones at
+// once, while some contents and profiles cannot be read, items are deleted and requests end early.
+// No item is delivered under two request ids, and in the end all items have been delivered.
 func TestEqualCallsAtRandom(t *testing.T) {
 	t.Parallel()
 	for name, mode := range map[string]equalMode{
@@ -47,10 +47,9 @@ func TestEqualCallsAtRandom(t *testing.T) {
 
 const (
 	equalItems = 60
-	tick       = time.Millisecond // of the pauses between steps
+	tick       = time.Millisecond // the unit of the pauses between steps
 )
 
-// dice is a source of randomness for many goroutines.
 type dice struct {
 	mu sync.Mutex
 	r  *rand.Rand
@@ -64,10 +63,10 @@ func (d *dice) n(n int) int {
 
 func (d *dice) pause(most int) { time.Sleep(time.Duration(d.n(most)) * tick) }
 
-// percent is true that often.
+// percent returns true with a probability of p percent.
 func (d *dice) percent(p int) bool { return d.n(100) < p }
 
-// slowSessions takes its time before and after each step.
+// slowSessions pauses before and after each step.
 type slowSessions struct {
 	cache.Sessions
 	*dice
@@ -101,7 +100,7 @@ func (s slowSessions) Discard(ctx context.Context, agent string, refs []feed.Ref
 	return s.Sessions.Discard(ctx, agent, refs, c)
 }
 
-// patchy is a catalog of which a part cannot be read.
+// patchy is a catalog with randomly unreadable items.
 type patchy struct {
 	catalog.Catalog
 	*dice
@@ -131,21 +130,21 @@ func (c patchy) Profile(ctx context.Context, agent string) (feed.Profile, error)
 	return c.Catalog.Profile(ctx, agent)
 }
 
-// equalMode is what happens beside contents that cannot be read.
+// equalMode selects the faults in addition to unreadable contents.
 type equalMode struct{ deletes, ends, refreshes bool }
 
-// equalCalls is one play.
+// equalCalls is the state of one run.
 type equalCalls struct {
 	equalMode
 	rand *dice
 
 	engines    []*engine.Engine
-	unreadable []int // percent, of each server's catalog
+	unreadable []int // percentage, for the catalog of each server
 	shelf      *shelf
 	index      *memoryrecall.Source
 
 	mu        sync.Mutex
-	delivered map[string]map[string]bool // ids by request id
+	delivered map[string]map[string]bool // set of ids by request id
 	deleted   map[string]bool
 }
 
@@ -213,7 +212,6 @@ func (w *equalCalls) open(t *testing.T) {
 	})
 }
 
-// ask notes what a call is answered with.
 func (w *equalCalls) ask(ctx context.Context, server int, r engine.Request) (some bool, err error) {
 	a, err := w.engines[server].Feed(ctx, r)
 	if err != nil {
@@ -230,8 +228,8 @@ func (w *equalCalls) ask(ctx context.Context, server int, r engine.Request) (som
 	return len(a.Docs) > 0, nil
 }
 
-// client repeats a call until it is answered, or gives up. A call whose answer may have got
-// lost is never given up: what it was handed out is its retry's.
+// client repeats a call until it is answered or the client gives up. It never gives up a call with
+// a possibly lost answer, because the page of that call is left to the retry.
 func (w *equalCalls) client(ctx context.Context, id string) {
 	r := named(loadMore(2+w.rand.n(4)), id)
 	if w.refreshes || w.rand.percent(25) {
@@ -273,7 +271,6 @@ func (w *equalCalls) remove() {
 	_ = w.shelf.Remove(context.Background(), id)
 }
 
-// drain reads all that is left.
 func (w *equalCalls) drain(t *testing.T) {
 	for i, empty := 0, 0; empty < 2; i++ {
 		require.Less(t, i, 2*equalItems, "%v", slices.Sorted(maps.Keys(w.delivered)))

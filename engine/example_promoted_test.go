@@ -15,12 +15,12 @@ import (
 	memoryrecall "github.com/freshet/freshet/recall/memory"
 )
 
-// campaigns decides itself what is promoted to whom. It takes the place of what the server
-// reads of its database: anything that implements [recall.Proposer] can.
+// campaigns chooses the items that are promoted to each agent. It replaces the source that reads
+// promotions from the server's database; any [recall.Proposer] can.
 type campaigns map[string][]feed.Item // by agent
 
-// Propose answers what is promoted to q.Agent, in the order in which it is to come. What the
-// agent has been shown is left out by the engine.
+// Propose returns the items promoted to q.Agent, in display order. The engine removes those already
+// shown.
 func (c campaigns) Propose(_ context.Context, q feed.Query) (recall.Proposals, error) {
 	var out recall.Proposals
 	for _, it := range c[q.Agent] {
@@ -34,8 +34,8 @@ func (c campaigns) Propose(_ context.Context, q feed.Query) (recall.Proposals, e
 	return out, nil
 }
 
-// A program with a source of promotions of its own: home gives it the positions that the
-// pattern says, here the second of every three.
+// A program with its own source of promotions. The pattern of home gives it the second of every
+// three positions.
 func ExampleHome_promoted() {
 	ctx := context.Background()
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)

@@ -17,8 +17,8 @@ import (
 	memoryrecall "github.com/freshet/freshet/recall/memory"
 )
 
-// An engine in one's own program, over the backends that need no service: what
-// was answered once does not come again, and no cursor is kept.
+// An engine embedded in a program, with the backends that need no service: answered items are not
+// repeated, and the client stores no cursor.
 func Example() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "freshet")

@@ -14,10 +14,10 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// explainedAt is the time of these tests, two days after that of a new rig.
+// explainedAt is the time of these tests, two days after the time of a new rig.
 var explainedAt = time.Date(2026, 3, 8, 12, 0, 0, 0, time.UTC)
 
-// explain asks for an explanation and checks what holds of every one.
+// explain returns an explanation after checking the invariants of all explanations.
 func (r *rig) explain(t *testing.T, q engine.ExplainRequest) api.Explanation {
 	t.Helper()
 	if q.Limit == 0 {
@@ -40,7 +40,7 @@ func (r *rig) explain(t *testing.T, q engine.ExplainRequest) api.Explanation {
 	return x
 }
 
-// withOutcome are the ids of the candidates that came to this, in the order of their places.
+// withOutcome returns the ids of the candidates with an outcome, ordered by place.
 func withOutcome(x api.Explanation, outcome api.Outcome) []string {
 	list := slices.DeleteFunc(slices.Clone(x.Candidates), func(c api.Explained) bool { return c.Outcome != outcome })
 	slices.SortStableFunc(list, func(a, b api.Explained) int {
@@ -56,14 +56,14 @@ func withOutcome(x api.Explanation, outcome api.Outcome) []string {
 	return out
 }
 
-// see puts an item into today's filter and nowhere else.
+// see adds an item to today's filter only.
 func (r *rig) see(t *testing.T, id string) {
 	t.Helper()
 	require.NoError(t, r.Seen(t.Context(), "u_1", []string{id}))
 	require.NoError(t, r.stores.Seen.(dedup.Store).Settle(t.Context(), []dedup.Impression{{Agent: "u_1", Group: id}}))
 }
 
-// told is an item that is so many minutes old an hour after explainedAt.
+// told returns an item that is the given number of minutes old an hour after explainedAt.
 func told(id string, minutes int, change func(*feed.Item)) feed.Item {
 	it := feed.Item{ID: id, Title: "Title of " + id, UpdateTime: explainedAt.Add(time.Hour - time.Duration(minutes)*time.Minute).Unix()}
 	if change != nil {
@@ -72,7 +72,7 @@ func told(id string, minutes int, change func(*feed.Item)) feed.Item {
 	return it
 }
 
-// outcomes is a rig in which each candidate of u_1 comes to something else.
+// outcomes returns a rig in which the candidates of u_1 have different outcomes.
 func outcomes(t *testing.T) *rig {
 	t.Helper()
 	r := newRig(t, 0, func(_ *engine.Stores, cfg *engine.Config) { cfg.N = 4 })
@@ -101,7 +101,8 @@ func outcomes(t *testing.T) *rig {
 	return r
 }
 
-// TestExplainOutcomes: recall finds items that the catalog says are deleted or muted by now.
+// TestExplainOutcomes has a recall that returns items which are by now deleted or muted in the
+// catalog.
 func TestExplainOutcomes(t *testing.T) {
 	t.Parallel()
 	r := outcomes(t)
@@ -118,7 +119,7 @@ func TestExplainOutcomes(t *testing.T) {
 		"seen": api.OutcomeSeen, "pending": api.OutcomePending, "paged-1": api.OutcomePaged, "story-1": api.OutcomePaged,
 		"gone": api.OutcomeGone, "muted": api.OutcomeMuted, "story-2": api.OutcomeGroup, "paged-3": api.OutcomePaged,
 		"kept": api.OutcomeKept, "paged-4": api.OutcomeKept, "x-1": api.OutcomeKept, "x-2": api.OutcomeKept,
-		"outside": api.OutcomeKept, // the second round is four times the first
+		"outside": api.OutcomeKept, // the second round is four times as large as the first
 	}, got)
 	require.Equal(t, api.ExplainCounts{
 		Rounds: 2, Recalled: 13, Seen: 1, Pending: 1, Muted: 1, Gone: 1, Group: 1, Paged: 3, Kept: 5,
@@ -133,7 +134,6 @@ func TestExplainOutcomes(t *testing.T) {
 	require.Equal(t, withOutcome(x, api.OutcomePaged), docIDs(r.ask(t, refresh(3))))
 }
 
-// TestExplainItem asks for single items, candidates and others.
 func TestExplainItem(t *testing.T) {
 	t.Parallel()
 	r := outcomes(t)
@@ -180,7 +180,6 @@ func TestExplainItem(t *testing.T) {
 	require.Contains(t, outside.Reason, "in the agent's pending set, too")
 }
 
-// TestExplainOverrides proposes other parameters, and another time.
 func TestExplainOverrides(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 0, nil)
@@ -217,7 +216,7 @@ func TestExplainOverrides(t *testing.T) {
 	require.Equal(t, yesterday.At, x.Origin)
 	require.Equal(t, int64(3600), x.Candidates[0].Age)
 
-	// What is given out today is in no filter of yesterday's window.
+	// An item delivered today is in no filter of yesterday's window.
 	r.see(t, "liked")
 	require.Equal(t, []string{"liked"}, withOutcome(r.explain(t, engine.ExplainRequest{}), api.OutcomeSeen))
 	require.Equal(t, []string{"popular", "liked"}, order(yesterday))

@@ -15,7 +15,7 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// unexplained is a source that cannot tell what its scores are made of.
+// unexplained is a source that cannot explain its scores.
 type unexplained struct{ from recall.Source }
 
 func (unexplained) Name() string { return "unexplained" }
@@ -28,12 +28,12 @@ func (s unexplained) Recall(ctx context.Context, q feed.Query) (recall.Result, e
 	return r, err
 }
 
-// An explanation builds the page that a refresh does, also where recall finds what
-// is gone, or content cannot be read.
+// An explanation builds the same page as a refresh, also when recall returns deleted items or
+// content cannot be read.
 func TestExplainDealsAsARefreshDoes(t *testing.T) {
 	for name, c := range map[string]struct {
 		gone   []string
-		cached []string // nil: the catalog is up
+		cached []string // nil means the catalog is up
 		blind  bool     // the dedup store is down
 		want   []string
 	}{

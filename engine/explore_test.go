@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// exploring is a rig over n items that explores a share of positions.
+// exploring returns a rig over n items that explores a share of the positions.
 func exploring(t *testing.T, share float64, n int) *rig {
 	t.Helper()
 	return newRig(t, n, func(_ *engine.Stores, cfg *engine.Config) {
@@ -23,7 +23,7 @@ func exploring(t *testing.T, share float64, n int) *rig {
 	})
 }
 
-// drawnOf is the positions of an answer's drawn items, from 0, and their ids.
+// drawnOf returns the positions, from 0, and the ids of the explored items of an answer.
 func drawnOf(a engine.Answer) (at []int, ids []string) {
 	for i, ref := range a.Refs {
 		if ref.Source == feed.SourceExplore {

@@ -1,4 +1,4 @@
 package engine
 
-// NoteWith has what timelines show noted.
+// NoteWith sets the recorder of the items that timelines show.
 func (t *Timelines) NoteWith(s Showing) { t.showing = s }

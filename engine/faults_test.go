@@ -14,7 +14,7 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// fault makes calls of one store fail, and counts them.
+// fault makes calls to one store fail, and counts them.
 type fault struct {
 	mu    sync.Mutex
 	rule  rule
@@ -22,13 +22,12 @@ type fault struct {
 	calls map[string]int      // by method
 }
 
-// rule says which calls fail.
 type rule struct {
 	err   error
-	only  []string // methods; nil: all
-	after bool     // the call is made, and its answer lost
-	skip  int      // calls that do not fail yet
-	times int      // calls that fail; 0: all
+	only  []string // methods; nil means all
+	after bool     // the call is made and its answer is lost
+	skip  int      // the number of calls that succeed first
+	times int      // the number of calls that fail; 0 means all
 }
 
 func (f *fault) set(r rule) {
@@ -37,19 +36,18 @@ func (f *fault) set(r rule) {
 	f.rule = r
 }
 
-// down makes methods fail, or all where none is named, until up.
+// down makes the given methods fail, or all if none is given, until up is called.
 func (f *fault) down(err error, methods ...string) { f.set(rule{err: err, only: methods}) }
 
 func (f *fault) up() { f.set(rule{}) }
 
-// before calls fn before each call.
 func (f *fault) before(fn func(method string)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.hook = fn
 }
 
-// of counts a call and tells how it fails, and whether only its answer is lost.
+// of counts a call and returns its error, and whether only the answer is lost.
 func (f *fault) of(method string) (after bool, err error) {
 	f.mu.Lock()
 	if f.calls == nil {
@@ -84,7 +82,7 @@ func (f *fault) count(method string) int {
 	return f.calls[method]
 }
 
-// with makes a call that the fault may spoil.
+// with makes a call that may fail by the rule.
 func with[T any](f *fault, method string, call func() (T, error)) (T, error) {
 	var none T
 	after, err := f.of(method)
@@ -98,7 +96,7 @@ func with[T any](f *fault, method string, call func() (T, error)) (T, error) {
 	return got, failed
 }
 
-// alone is with for calls that answer nothing.
+// alone is with for calls that return only an error.
 func alone(f *fault, method string, call func() error) error {
 	_, err := with(f, method, func() (struct{}, error) { return struct{}{}, call() })
 	return err
@@ -108,7 +106,7 @@ type faultySource struct {
 	recall.Source
 	fault
 	stale bool
-	asked feed.Query // for last
+	asked feed.Query // the last query
 }
 
 func (s *faultySource) Recall(ctx context.Context, q feed.Query) (recall.Result, error) {
@@ -195,15 +193,14 @@ func (s *faultySessions) Abandon(ctx context.Context, agent string, call cache.C
 	})
 }
 
-// calls of Abandon that were answered.
+// takenBack returns the calls of Abandon that succeeded.
 func (s *faultySessions) takenBack() []cache.Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.abandoned)
 }
 
-// faultyCatalog is a catalog behind a cache: while it is down, what is cached is
-// read.
+// faultyCatalog is a catalog behind a cache: while it is down, only cached items can be read.
 type faultyCatalog struct {
 	catalog.Catalog
 	fault

@@ -15,8 +15,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// alike are titles of things that come in a row: each rule but that of stories is met by
-// what the test gives the items beside them.
+// alike makes series of similar titles. The items' authors, sites and tags decide which rules of
+// variety apply, in addition to the rule about stories.
 var alike = map[string]func(n int) string{
 	"episodes": func(n int) string { return fmt.Sprintf("The Long Talk Show episode %d", n) },
 	"releases": func(n int) string {
@@ -29,7 +29,7 @@ var alike = map[string]func(n int) string{
 	"one word":  func(int) string { return "Hello" },
 }
 
-// inARow are n items with such titles, all of one author, site and tag where that is asked.
+// inARow returns n items with such titles; with one, they all have the same author, site and tag.
 func inARow(name string, n int, one bool) (items []feed.Item, ids []string) {
 	for i := range n {
 		site, author, tag := fmt.Sprintf("s%d.example", i), fmt.Sprint("author", i), fmt.Sprint("tag", i)
@@ -42,7 +42,7 @@ func inARow(name string, n int, one bool) (items []feed.Item, ids []string) {
 	return items, ids
 }
 
-// through pages on to the end of the session, whose pages are full but for the last.
+// through reads all pages to the end of the session, and checks that all but the last are full.
 func (r *rig) through(t *testing.T, of feed.Name, limit int) (pages [][]string) {
 	t.Helper()
 	q := refresh(limit)
@@ -57,7 +57,7 @@ func (r *rig) through(t *testing.T, of feed.Name, limit int) (pages [][]string) 
 	return pages
 }
 
-// Whatever rule of variety they meet: all of the items are reached, on full pages.
+// All items are reached on full pages, whichever rules of variety apply to them.
 func TestVarietyHidesNothing(t *testing.T) {
 	t.Parallel()
 	for name := range alike {
@@ -79,8 +79,8 @@ func TestVarietyHidesNothing(t *testing.T) {
 	}
 }
 
-// Where there is something else, that comes before what tells a story again, whichever
-// ranks higher; and of several stories each page has each, as long as they last.
+// Items with other stories come before items that repeat a story, whatever their rank. Of several
+// stories each page has each, as long as there are items.
 func TestWhatIsSetAsideComesBehindAllElse(t *testing.T) {
 	t.Parallel()
 	var items []feed.Item
@@ -106,7 +106,7 @@ func TestWhatIsSetAsideComesBehindAllElse(t *testing.T) {
 	}
 }
 
-// newFriends makes n friends of u_1, each of whom has just posted one of the captions.
+// newFriends adds n friends of u_1, each with one recent post with one of the captions.
 func (h *homeRig) newFriends(n int, caption func(n int) string) (ids []string) {
 	h.Helper()
 	for i := range n {
@@ -123,7 +123,7 @@ func (h *homeRig) newFriends(n int, caption func(n int) string) (ids []string) {
 	return ids
 }
 
-// All ten greetings of ten friends come on the first two pages of home, whatever else it has.
+// All ten greetings of ten friends come on the first two pages of home, whatever else home has.
 func TestGreetingsOfFriends(t *testing.T) {
 	t.Parallel()
 	for name, caption := range alike {

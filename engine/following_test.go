@@ -14,8 +14,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// posted makes posts of somebody whom the reader follows, a second apart, the newest of that
-// age.
+// posted creates n posts of an author whom the reader follows, one second apart, the newest of the
+// given age.
 func (h *homeRig) posted(author string, n int, age time.Duration) {
 	h.Helper()
 	h.net.follow("reader", author)
@@ -28,16 +28,16 @@ func (h *homeRig) posted(author string, n int, age time.Duration) {
 	}
 }
 
-// Following reads on past authors who have most of what it has read, so that one with few
-// and older posts is on the first page; and nothing of what they have is lost. It is not
-// read where that would change little.
+// Following continues to read when a few authors dominate a round, so that an author with few and
+// older posts is on the first page. No post of the dominating authors is lost. It reads no further
+// when that would change little.
 func TestABusyAuthorCrowdsNobodyOut(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		busy  map[int]int // posts → authors with so many
+		busy  map[int]int // number of posts → number of authors with that many
 		reads int
 		fails int
-		late  bool // the quiet one is not on the first page
+		late  bool // the quiet author is not on the first page
 	}{
 		"as many as a round":         {busy: map[int]int{190: 1}, reads: 1},
 		"somewhat more":              {busy: map[int]int{210: 1}, reads: 2},

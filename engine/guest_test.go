@@ -20,20 +20,19 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// lobby is the guest feed of a test.
 type lobby struct {
 	set       *trending.Set
 	stale     bool
 	docs      map[string]feed.Item
 	down      error
-	cached    []string // what is answered beside the error
+	cached    []string // the items returned together with the error
 	newest    []feed.Candidate
 	newDown   error
 	newStale  bool
-	recalled  int // times
+	recalled  int // number of calls
 	ads       []recall.Proposal
 	adsDown   error
-	asked     int // ids
+	asked     int // number of ids
 	now       time.Time
 	diversity feed.Diversity
 }
@@ -62,7 +61,7 @@ func (l *lobby) Recall(_ context.Context, q feed.Query) (recall.Result, error) {
 	return recall.Result{Candidates: l.newest[:min(q.N, len(l.newest))], Stale: l.newStale}, l.newDown
 }
 
-// addNewest has n items f1, f2, … of an author each, the first the newest.
+// addNewest adds n items f1, f2, … of one author each, newest first.
 func (l *lobby) addNewest(n int) {
 	for i := range n {
 		id, at := fmt.Sprint("f", i+1), rankedAt.Add(-time.Duration(i)*time.Minute).Unix()
@@ -75,7 +74,7 @@ func (l *lobby) Propose(_ context.Context, q feed.Query) (recall.Proposals, erro
 	return recall.Proposals{Proposals: l.ads[:min(q.N, len(l.ads))]}, l.adsDown
 }
 
-// newLobby has n trending items t1, t2, … of an author each, the first the best, and
+// newLobby returns a lobby with n trending items t1, t2, … of one author each, best first, and
 // three promoted ones.
 func newLobby(n int) *lobby {
 	l := &lobby{docs: map[string]feed.Item{}, now: rankedAt}
@@ -141,7 +140,7 @@ func TestGuestPage(t *testing.T) {
 	}
 }
 
-// numbered are the ids t<from> to t<to>.
+// numbered returns the ids t<from> to t<to>.
 func numbered(from, to int) (ids []string) {
 	for i := from; i <= to; i++ {
 		ids = append(ids, fmt.Sprint("t", i))
@@ -149,7 +148,7 @@ func numbered(from, to int) (ids []string) {
 	return ids
 }
 
-// TestGuestOrder has an older item whose higher trend counts for less.
+// TestGuestOrder has an older item with a higher trend, which counts for less.
 func TestGuestOrder(t *testing.T) {
 	t.Parallel()
 	l := newLobby(0)
@@ -183,8 +182,8 @@ func TestGuestIsVaried(t *testing.T) {
 	assert.Equal(t, []string{"t1", "t4", "t3", "t2"}, ids)
 }
 
-// TestGuestFilledWithTheNewest: a page that too little trends for goes on with the newest,
-// each once, varied as any page.
+// TestGuestFilledWithTheNewest checks that a page with too few trending items continues with the
+// newest items, each once and varied like any page.
 func TestGuestFilledWithTheNewest(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -319,7 +318,7 @@ func TestGuestWhileSomethingIsDown(t *testing.T) {
 	require.ErrorIs(t, err, trending.ErrUnavailable)
 }
 
-// TestGuestWhileTheSocialStoreIsDown shows posts as they were kept beside items.
+// TestGuestWhileTheSocialStoreIsDown checks that a page has the items that can still be read.
 func TestGuestWhileTheSocialStoreIsDown(t *testing.T) {
 	t.Parallel()
 	l := newLobby(3)

@@ -24,24 +24,24 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// TestMain keeps the files of tests in memory: nothing here is about the disk.
+// TestMain holds the test files in memory: no test here depends on the disk.
 func TestMain(m *testing.M) {
 	testenv.FilesInMemory()
 	m.Run()
 }
 
-// storesOf are stores in this process, with this source.
+// storesOf returns in-process stores with this source.
 func storesOf(t testing.TB, clock feed.Clock, source recall.Source) engine.Stores {
 	return storesWith(t, clock, deduptest.DefaultConfig(), source)
 }
 
 func storesWith(t testing.TB, clock feed.Clock, cfg dedup.Config, source recall.Source) engine.Stores {
 	t.Helper()
-	cfg.FalsePositiveRate, cfg.DailyCapacity = 1e-9, 10_000 // nothing is taken for seen by mistake
+	cfg.FalsePositiveRate, cfg.DailyCapacity = 1e-9, 10_000 // no false positives
 	seen, err := memorydedup.Open("", cfg, clock)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, seen.Close(context.Background())) })
-	recorder, err := dedup.NewRecorder(t.Context(), seen, clock, dedup.RecorderConfig{Workers: 1}) // in order, for recorded
+	recorder, err := dedup.NewRecorder(t.Context(), seen, clock, dedup.RecorderConfig{Workers: 1}) // one worker writes in order, as recorded requires
 	require.NoError(t, err)
 	t.Cleanup(func() { recorder.Close(context.Background()) })
 	return engine.Stores{
@@ -50,10 +50,10 @@ func storesWith(t testing.TB, clock feed.Clock, cfg dedup.Config, source recall.
 	}
 }
 
-// rig is an engine over stores in this process, each of which can be taken away.
+// rig is an engine over in-process stores, each of which can be made to fail.
 type rig struct {
 	*engine.Engine
-	stores   engine.Stores // as they are, without faults
+	stores   engine.Stores // without faults
 	recall   *faultySource
 	seen     *faultySeen
 	sessions *faultySessions
@@ -66,8 +66,8 @@ type rig struct {
 	now      atomic.Pointer[time.Time]
 }
 
-// newRig is an engine that fails open, over n items as items makes them, with
-// what change makes of it. Failing closed is to have no Fallback.
+// newRig returns an engine that fails open, over n items as items makes them, after change has
+// adapted it. To fail closed, set no Fallback.
 func newRig(t testing.TB, n int, change func(*engine.Stores, *engine.Config)) *rig {
 	t.Helper()
 	r := &rig{index: memoryrecall.New(), tally: &tally{}, disk: &disk{}, recovery: &recovery{}}
@@ -96,10 +96,10 @@ func newRig(t testing.TB, n int, change func(*engine.Stores, *engine.Config)) *r
 	return r
 }
 
-// closed makes an engine fail closed, and remember nothing.
+// closed makes an engine fail closed and remember no page.
 func closed(s *engine.Stores, _ *engine.Config) { s.Fallback = nil }
 
-// items are n items, one a minute, the newest first: i000, i001, …
+// items returns n items i000, i001, …, one per minute, newest first.
 func items(n int) []feed.Item {
 	out := make([]feed.Item, n)
 	for i := range out {
@@ -108,7 +108,7 @@ func items(n int) []feed.Item {
 	return out
 }
 
-// run is the ids of items from to to.
+// run returns the ids of the items from index from up to, but not including, to.
 func run(from, to int) []string {
 	out := make([]string, 0, to-from)
 	for i := from; i < to; i++ {
@@ -124,7 +124,6 @@ func (r *rig) advance(d time.Duration) {
 	r.now.Store(&later)
 }
 
-// put stores items and makes them recallable.
 func (r *rig) put(t testing.TB, items ...feed.Item) {
 	t.Helper()
 	errs, err := r.stores.Catalog.Put(t.Context(), items)
@@ -133,7 +132,7 @@ func (r *rig) put(t testing.TB, items ...feed.Item) {
 	r.index.Upsert(items)
 }
 
-// remove deletes items. Recall still finds those that were said to be behind.
+// remove deletes items. Recall still returns those passed to removeBehind.
 func (r *rig) remove(t *testing.T, ids ...string) {
 	t.Helper()
 	r.removeBehind(t, ids...)
@@ -142,7 +141,7 @@ func (r *rig) remove(t *testing.T, ids ...string) {
 	}
 }
 
-// removeBehind deletes items that recall goes on to find.
+// removeBehind deletes items that recall continues to return.
 func (r *rig) removeBehind(t *testing.T, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
@@ -150,8 +149,8 @@ func (r *rig) removeBehind(t *testing.T, ids ...string) {
 	}
 }
 
-// recorded returns when what was delivered is in a filter. A recorder with one worker
-// writes in order, so it is enough to wait for an impression that comes last.
+// recorded waits until all deliveries are in a filter. A recorder with one worker writes in order,
+// so it is enough to wait for a last impression.
 func recorded(t *testing.T, recorder engine.Recorder) {
 	t.Helper()
 	require.NoError(t, recorder.Confirm(t.Context(), "comes-last", []string{"last"}))
@@ -159,15 +158,15 @@ func recorded(t *testing.T, recorder engine.Recorder) {
 	require.Equal(t, totals.Delivered, totals.Recorded)
 }
 
-// settled waits until what was delivered is in a filter, and takes it out of the
-// pending sets as if the grace were over.
+// settled waits until all deliveries are in a filter, and removes them from the pending sets as if
+// the grace period were over.
 func (r *rig) settled(t *testing.T) {
 	t.Helper()
 	recorded(t, r.stores.Recorder)
 	require.NoError(t, r.seen.Settle(t.Context(), r.recorder.all()))
 }
 
-// verdicts tells what the dedup store says of u_1's groups.
+// verdicts returns the dedup store's verdicts for groups of u_1.
 func (r *rig) verdicts(t *testing.T, groups ...string) []dedup.Verdict {
 	t.Helper()
 	checked, err := r.stores.Seen.Check(t.Context(), "u_1", groups, r.clock())
@@ -192,7 +191,6 @@ func named(r engine.Request, id string) engine.Request {
 	return r
 }
 
-// ask calls the feed and fails the test on an error.
 func (r *rig) ask(t *testing.T, q engine.Request) engine.Answer {
 	t.Helper()
 	a, err := r.Feed(t.Context(), q)
@@ -200,7 +198,7 @@ func (r *rig) ask(t *testing.T, q engine.Request) engine.Answer {
 	return a
 }
 
-// wants asks for a page that is to have these ids, and nothing missing.
+// wants requests a page, which must have these ids and be complete.
 func (r *rig) wants(t *testing.T, q engine.Request, ids []string, more bool) {
 	t.Helper()
 	a := r.ask(t, q)
@@ -209,12 +207,12 @@ func (r *rig) wants(t *testing.T, q engine.Request, ids []string, more bool) {
 	assert.Nil(t, a.Degraded)
 }
 
-// sources are those of an answer's items; nil: all are there for their scores.
+// sources returns the sources of an answer's items; nil means all items are ranked by their scores.
 func sources(a engine.Answer) []feed.Source {
 	return marks(a, func(r feed.Ref) feed.Source { return r.Source })
 }
 
-// shownBefore tells of each item of an answer whether it was shown before; nil: none was.
+// shownBefore returns for each item of an answer whether it was shown before; nil means none was.
 func shownBefore(a engine.Answer) []bool {
 	return marks(a, func(r feed.Ref) bool { return r.ShownBefore })
 }
@@ -245,7 +243,7 @@ func refsOf(groups ...string) []feed.Ref {
 	return out
 }
 
-// noted is a recorder that remembers what it was given.
+// noted is a recorder that remembers its impressions.
 type noted struct {
 	*dedup.Recorder
 	mu    sync.Mutex
@@ -276,7 +274,6 @@ func (n *noted) all() []dedup.Impression {
 	return slices.Clone(n.given)
 }
 
-// groups are the groups u_1 was recorded, in order.
 func (n *noted) groups() []string {
 	out := []string{}
 	for _, i := range n.all() {
@@ -287,7 +284,7 @@ func (n *noted) groups() []string {
 	return out
 }
 
-// disk is a fallback that remembers what it was given.
+// disk is a fallback that remembers its impressions.
 type disk struct {
 	kept []string
 	err  error
@@ -298,14 +295,14 @@ func (d *disk) Keep(_ string, groups []string, _ time.Time) error {
 	return d.err
 }
 
-// tally counts what was delivered.
+// tally counts delivered items.
 type tally struct {
 	delivered []string
 	explored  []string
 	promoted  []events.Event
 	acts      int
-	sources   []string       // of home, that the acts count for, too
-	after     []events.Event // that count after what was shown
+	sources   []string       // the sources of home that the acts also count for
+	after     []events.Event // events that count after the delivery
 	full      bool
 }
 
@@ -336,7 +333,7 @@ func (c *tally) Acted(_ string, acts []events.Event, _ time.Time) bool {
 	return true
 }
 
-// recovery says that the stores were down, and what filters have by now.
+// recovery states whether the stores were down, and what the filters have by now.
 type recovery struct {
 	recovering bool
 	recorded   []string

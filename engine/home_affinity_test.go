@@ -14,7 +14,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestAffinityOfHome: likes, replies and clicks count, and turned off none of them is read.
+// TestAffinityOfHome checks that likes, replies and clicks count, and that none of them is read
+// when the affinity is off.
 func TestAffinityOfHome(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -58,7 +59,7 @@ func TestAffinityOfHome(t *testing.T) {
 	}
 }
 
-// learnedProfiles has one profile, of which this was learned.
+// learnedProfiles has one profile, with these learned features.
 type learnedProfiles struct {
 	catalog.Catalog
 	learned feed.Learned

@@ -21,16 +21,15 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// sourceFor is how long a source of home may take: longer than it does on any machine.
-// Where one takes all of it, the test runs in a bubble.
+// sourceFor is the time limit of a source of home: longer than any source takes on any machine.
+// Tests in which a source uses it up run in a synctest bubble.
 const sourceFor = time.Hour
 
-// condition is how a source of home is.
 type condition string
 
 const (
 	healthySource condition = "healthy"
-	slowSource    condition = "slow" // it answers when it is not waited for any more
+	slowSource    condition = "slow" // answers only when the context ends
 	failingSource condition = "failing"
 	emptySource   condition = "empty"
 )
@@ -47,7 +46,7 @@ func (c condition) pass(ctx context.Context, failing error) error {
 	return nil
 }
 
-// homeRig is an engine with a home whose sources are as the test says.
+// homeRig is an engine with a home feed and sources under the control of the test.
 type homeRig struct {
 	*testing.T
 	engine *engine.Engine
@@ -55,11 +54,10 @@ type homeRig struct {
 	net    *network
 	are    map[feed.Source]condition
 
-	truths int // queries of following for what posts are
-	fails  int // the one of them that fails; 0: none
+	truths int // number of following's queries for the entries of posts
+	fails  int // which of these queries fails; 0 means none
 }
 
-// listed proposes items.
 type listed struct {
 	home   *homeRig
 	source feed.Source
@@ -78,7 +76,7 @@ func (l *listed) Propose(ctx context.Context, _ feed.Query) (recall.Proposals, e
 	return out, nil
 }
 
-// conditioned is discovery.
+// conditioned is the source of discovery.
 type conditioned struct {
 	recall.Source
 	recall.Explainer
@@ -93,7 +91,7 @@ func (s conditioned) Recall(ctx context.Context, q feed.Query) (recall.Result, e
 	return s.Source.Recall(ctx, q)
 }
 
-// conditionedLists are where following reads first.
+// conditionedLists are the lists that following reads first.
 type conditionedLists struct {
 	timeline.Lists
 	home *homeRig
@@ -125,14 +123,14 @@ func (p conditionedPosts) Cards(ctx context.Context, reader string, posts []soci
 	return p.TimelinePosts.Cards(ctx, reader, posts)
 }
 
-// newHome has 40 posts by whom u_1 follows, 40 items that trend, 5 that are promoted
-// and 60 to be discovered.
+// newHome returns a home with 40 posts of an author whom u_1 follows, 40 trending items, 5 promoted
+// ones and 60 for discovery.
 func newHome(t *testing.T, changes ...func(*engine.Stores, *engine.Config)) *homeRig {
 	return homeOf(t, newestLast("trend", 40), newestLast("promo", 5), changes...)
 }
 
-// homeOf is a home in which these trend and are promoted. Those that are to be discovered
-// may be among them.
+// homeOf returns a home with these trending and promoted items, which may include items for
+// discovery.
 func homeOf(t *testing.T, trends, promoted []feed.Item, changes ...func(*engine.Stores, *engine.Config)) *homeRig {
 	h := &homeRig{T: t, net: newNetwork(t), are: map[feed.Source]condition{}}
 	h.net.advance(rankedAt.Sub(h.net.now()))
@@ -176,7 +174,7 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// newestLast makes n items of one source.
+// newestLast returns n items of one source, oldest first.
 func newestLast(name string, n int) []feed.Item {
 	out := make([]feed.Item, n)
 	for i := range out {
@@ -189,7 +187,7 @@ func (h *homeRig) ask(action engine.Action, limit int) (engine.Answer, error) {
 	return h.engine.Feed(h.Context(), engine.Request{Agent: "u_1", Feed: feed.HomeFeed, Action: action, Limit: limit})
 }
 
-// without are the sources of the first positions where one source has nothing.
+// without returns the sources of the first positions when one source has nothing.
 func without(missing feed.Source, n int) []feed.Source {
 	pattern := must(feed.ParsePattern(feed.DefaultPattern))
 	want := make([]feed.Source, n)
@@ -200,8 +198,8 @@ func without(missing feed.Source, n int) []feed.Source {
 	return want
 }
 
-// TestASourceOfHomeIsSlowFailingOrEmpty: the page comes from the others, in the documented
-// order, and says what it lacks.
+// TestASourceOfHomeIsSlowFailingOrEmpty checks that the other sources fill the page in the
+// documented order, and that the answer names the missing source.
 func TestASourceOfHomeIsSlowFailingOrEmpty(t *testing.T) {
 	t.Parallel()
 	for _, source := range []feed.Source{feed.SourceFollowing, feed.SourceTrending, feed.SourceDiscovery, feed.SourcePromoted} {
@@ -251,8 +249,9 @@ func refs(a engine.Answer) []feed.Ref {
 	return out
 }
 
-// TestNoSourceOfHomeAnswers: an empty page would say that there is nothing. What is
-// promoted fills no page by itself, so that it answers does not count.
+// TestNoSourceOfHomeAnswers checks that the call fails: an empty page would claim that there is
+// nothing. An answer of the promoted source does not count, because promoted items alone fill no
+// page.
 func TestNoSourceOfHomeAnswers(t *testing.T) {
 	t.Parallel()
 	for _, is := range []condition{slowSource, failingSource} {
@@ -290,7 +289,7 @@ func TestNoSourceOfHomeAnswers(t *testing.T) {
 	}
 }
 
-// endsEarly proposes some items, and fails when it is asked for more.
+// endsEarly proposes some items, and fails when asked for more.
 type endsEarly []feed.Item
 
 func (e endsEarly) Propose(_ context.Context, q feed.Query) (recall.Proposals, error) {
@@ -304,8 +303,8 @@ func (e endsEarly) Propose(_ context.Context, q feed.Query) (recall.Proposals, e
 	return out, nil
 }
 
-// TestTheLastSourceOfHomeEndsEarly: what it has answered is a page, although it fails when
-// it is asked for more.
+// TestTheLastSourceOfHomeEndsEarly checks that the items proposed so far make a page, although the
+// source fails when asked for more.
 func TestTheLastSourceOfHomeEndsEarly(t *testing.T) {
 	t.Parallel()
 	trends := newestLast("trend", 5)
@@ -330,7 +329,8 @@ func TestEverySourceOfHomeIsEmpty(t *testing.T) {
 	assert.Nil(t, page.Degraded)
 }
 
-// TestWhatIsPromotedComesAsDrawn: the source has drawn by weights; no score changes that.
+// TestWhatIsPromotedComesAsDrawn checks that promoted items retain the order in which the source
+// has drawn them by weight, whatever their scores.
 func TestWhatIsPromotedComesAsDrawn(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -347,9 +347,9 @@ func TestWhatIsPromotedComesAsDrawn(t *testing.T) {
 	assert.Equal(t, "promo_00 promo_01 promo_02 promo_03 promo_04", strings.Join(got, " "))
 }
 
-// TestNothingComesTwiceFromTwoSources: what several sources propose belongs to the first of
-// following, trending and discovery, or is promoted. To promote something takes it from
-// nobody who would find it anyway.
+// TestNothingComesTwiceFromTwoSources checks that an item proposed by several sources belongs to
+// the first of following, trending and discovery, or is promoted. Promoting an item removes it for
+// no reader who would get it anyway.
 func TestNothingComesTwiceFromTwoSources(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -404,7 +404,8 @@ func TestNothingComesTwiceFromTwoSources(t *testing.T) {
 	}
 }
 
-// TestAllIsPromoted: pages are full, and promoted has no more than its positions.
+// TestAllIsPromoted checks that pages are full, and that promoted items have no more than their
+// positions.
 func TestAllIsPromoted(t *testing.T) {
 	t.Parallel()
 	h := homeOf(t, nil, items(60))
@@ -425,7 +426,8 @@ func TestAllIsPromoted(t *testing.T) {
 	}
 }
 
-// TestWhatIsPromotedComesAgainOnce: nor does it come twice where what was shown comes again.
+// TestWhatIsPromotedComesAgainOnce checks that promoted items are not repeated on a page of items
+// that were shown before.
 func TestWhatIsPromotedComesAgainOnce(t *testing.T) {
 	t.Parallel()
 	h := homeOf(t, nil, slices.Concat(newestLast("promo", 5), items(30)), showsAgain)
@@ -446,8 +448,8 @@ func TestWhatIsPromotedComesAgainOnce(t *testing.T) {
 	require.Equal(t, slices.Compact(slices.Clone(ids)), ids)
 }
 
-// TestWhatComesAgainHasItsSource: so it is said, and posts by whom the reader has unfollowed
-// do not come again.
+// TestWhatComesAgainHasItsSource checks that items shown again have their source, and that posts of
+// unfollowed authors are not shown again.
 func TestWhatComesAgainHasItsSource(t *testing.T) {
 	t.Parallel()
 	h := homeOf(t, nil, nil, showsAgain)

@@ -67,8 +67,7 @@ func TestDegradedAnswersAreCountedByPart(t *testing.T) {
 	assert.Equal(t, before["catalog"], value("catalog"))
 }
 
-// Each ask of a source of home counts once for what came of it, and what nobody waits for
-// any more for nothing.
+// Each query of a source of home counts once, by its result; a canceled one does not count.
 func TestSourcesAreCountedByResult(t *testing.T) {
 	some := func(context.Context, feed.Query) (recall.Proposals, parts, error) {
 		return recall.Proposals{Proposals: make([]recall.Proposal, 7)}, 0, nil
@@ -92,7 +91,7 @@ func TestSourcesAreCountedByResult(t *testing.T) {
 		ctx     context.Context
 		source  feed.Source
 		propose proposeFunc
-		want    []float64 // ok, late, error
+		want    []float64 // figures for ok, late and error
 	}{
 		{t.Context(), feed.SourceFollowing, some, []float64{1, 0, 0}},
 		{t.Context(), feed.SourceTrending, hang, []float64{0, 1, 0}},
@@ -102,7 +101,7 @@ func TestSourcesAreCountedByResult(t *testing.T) {
 		before := value(c.source)
 		l := &sourceQueue{source: c.source, propose: c.propose}
 		h := &homeSupply{home: &Home{SourceFor: time.Hour}, stages: &stages{counted: true}, queues: []*sourceQueue{l}}
-		synctest.Test(t, func(*testing.T) { h.round(c.ctx, l, feed.Query{}) }) // the hour is over at once
+		synctest.Test(t, func(*testing.T) { h.round(c.ctx, l, feed.Query{}) }) // the bubble's hour passes at once
 		for i, after := range value(c.source) {
 			assert.Equal(t, before[i]+c.want[i], after, "%s, figure %d", c.source, i)
 		}
@@ -129,7 +128,6 @@ func TestShownAndClickedAreCountedBySource(t *testing.T) {
 	}
 }
 
-// BenchmarkCountAnswer measures the cost of counting an answer.
 func BenchmarkCountAnswer(b *testing.B) {
 	r, a := Request{Action: ActionLoadMore}, Answer{Docs: make([]feed.Doc, 20)}
 	b.ReportAllocs()

@@ -15,7 +15,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// The answers of a reader say that they are new until the first refresh has ended.
+// The answers to a reader have the new-reader mark until the first refresh has ended.
 func TestNewReader(t *testing.T) {
 	t.Parallel()
 	type ask struct {
@@ -66,7 +66,7 @@ func TestNewReader(t *testing.T) {
 	}
 }
 
-// learned stores something that was learned of an agent.
+// learned stores a learned feature for an agent.
 func (r *rig) learned(agent string) {
 	shelf := r.stores.Catalog.(*shelf)
 	shelf.mu.Lock()
@@ -74,7 +74,7 @@ func (r *rig) learned(agent string) {
 	shelf.profiles[agent] = feed.Profile{Learned: feed.Learned{At: 1, Alone: true, Features: []feed.LearnedFeature{{Evidence: 1}}}}
 }
 
-// An answer that lacks something does not say that its reader is new.
+// A degraded answer does not have the new-reader mark.
 func TestADegradedAnswerHasNoNewReader(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(r *rig){
@@ -96,7 +96,7 @@ func TestADegradedAnswerHasNoNewReader(t *testing.T) {
 	}
 }
 
-// Who is known, or has a page, costs no call more.
+// The check costs no additional call for known readers and for pages of a session.
 func TestWhoIsNewIsAskedOnlyOfNewcomers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 30, nil)
@@ -106,11 +106,11 @@ func TestWhoIsNewIsAskedOnlyOfNewcomers(t *testing.T) {
 	assert.Equal(t, 1, r.sessions.count("Refreshed"))
 }
 
-// A timeline says that its reader is new where it is empty from the newest on.
+// A timeline has the new-reader mark when it is empty from the newest post on.
 func TestATimelineOfANewReader(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		isNew  bool // no refresh is known
+		isNew  bool // no refresh is recorded
 		before func(n *network)
 		below  bool
 		want   bool
@@ -144,7 +144,7 @@ func TestATimelineOfANewReader(t *testing.T) {
 	}
 }
 
-// An engine knows whether a feed has shown an agent anything.
+// IsNew reports whether no feed has shown anything to an agent.
 func TestIsNew(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -16,7 +16,6 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// by makes an author that of items.
 func by(author string, items []feed.Item) []feed.Item {
 	for i := range items {
 		items[i].AuthorID = author
@@ -24,12 +23,12 @@ func by(author string, items []feed.Item) []feed.Item {
 	return items
 }
 
-// What an agent has posted is in none of their feeds, whichever source proposes it, and not
-// counted by a badge; another agent gets it.
+// An agent's own items are in none of their feeds, whichever source proposes them, and a badge does
+// not count them. Other agents get them.
 func TestOnesOwnIsInNoFeed(t *testing.T) {
 	t.Parallel()
 	for _, of := range []feed.Name{feed.ForYou, feed.HomeFeed} {
-		for _, n := range []int{3, 300} { // few, and all of a round
+		for _, n := range []int{3, 300} { // a few, and a whole round
 			t.Run(fmt.Sprint(of, " ", n), func(t *testing.T) {
 				t.Parallel()
 				trends, promoted := newestLast("trend", 10), newestLast("promo", 10)
@@ -41,9 +40,9 @@ func TestOnesOwnIsInNoFeed(t *testing.T) {
 				p, _, err := h.net.store.CreatePost(t.Context(), social.Post{ID: "post:own", Author: "u_1", Caption: "Mine", CreatedAt: rankedAt.Unix(), Audience: toAll}, social.Creation{At: rankedAt})
 				require.NoError(t, err)
 				h.net.push(h.net.lists, "u_1", p)
-				others := 60 // to be discovered
+				others := 60 // for discovery
 				if of == feed.HomeFeed {
-					others += 40 + 7 + 1 // of ann, trending, and promoted on position 9 of the first page
+					others += 40 + 7 + 1 // of ann, trending, and promoted at position 9 of the first page
 				}
 				ask := func(agent string, q engine.Request) engine.Answer {
 					q.Agent, q.Feed = agent, of
@@ -74,7 +73,7 @@ func TestOnesOwnIsInNoFeed(t *testing.T) {
 	}
 }
 
-// item is an item of the catalog; a post has none of its own.
+// item returns an item of the catalog. The post post:own has no item there.
 func (r *rig) item(t *testing.T, id string) (it feed.Item) {
 	t.Helper()
 	docs, err := r.stores.Catalog.Docs(t.Context(), []string{id})
@@ -102,7 +101,7 @@ func TestExplainTellsOnesOwn(t *testing.T) {
 	assert.Len(t, lists[0], 5)
 }
 
-// Of what several have written, each of them is an author.
+// Each of several authors of an item counts as its author.
 func TestWhatOnesCoauthorHasPutIsOnesOwn(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 5, nil)
@@ -126,7 +125,7 @@ func TestWhatOnesCoauthorHasPutIsOnesOwn(t *testing.T) {
 	assert.Contains(t, x.Item.Reason, "bob", "the author that is muted is named, not the first one")
 }
 
-// An act on one's own counts as one, and raises nothing.
+// An agent's act on an own item is accepted, but raises no popularity.
 func TestOnesOwnActsRaiseNothing(t *testing.T) {
 	t.Parallel()
 	for name, own := range map[string]feed.Item{
@@ -152,7 +151,8 @@ func TestOnesOwnActsRaiseNothing(t *testing.T) {
 	}
 }
 
-// One's own posts are in one's timeline, whatever one has muted, and no news of a stream.
+// An agent's own posts are in their timeline, whatever they have muted, and do not count as news of
+// a stream.
 func TestOnesOwnStandInOnesTimeline(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, 0)

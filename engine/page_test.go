@@ -19,7 +19,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// What was delivered is recorded and counted once, and pending until then.
+// Delivered items are recorded and counted once, and are pending until then.
 func TestAPageIsRecordedAndCounted(t *testing.T) {
 	r := newRig(t, 30, nil)
 	r.wants(t, refresh(5), run(0, 5), true)
@@ -45,7 +45,7 @@ func TestOnlyWhatIsReportedIsRecorded(t *testing.T) {
 	assert.Equal(t, []string{"i001"}, r.recorder.groups())
 }
 
-// An item that one report names twice, or two of one group, is one impression.
+// An item named twice in one report counts as one impression, and so do two items of one group.
 func TestAReportCountsEachImpressionOnce(t *testing.T) {
 	r := newRig(t, 0, nil)
 	r.put(t, aged("a", "story", time.Hour), aged("b", "story", time.Hour))
@@ -53,8 +53,8 @@ func TestAReportCountsEachImpressionOnce(t *testing.T) {
 	assert.ElementsMatch(t, []string{"story", "a", "b", "x"}, r.recorder.groups())
 }
 
-// What has been pending for too long is recorded by the next refresh: whoever
-// served it never got to.
+// Impressions that have been pending for too long are recorded by the next refresh: the server that
+// delivered them failed to.
 func TestStaleImpressionsAreRecordedAgain(t *testing.T) {
 	r := newRig(t, 10, nil)
 	err := r.seen.Claim(t.Context(), "u_1", []string{"i000", "i001"}, rankedAt)
@@ -77,8 +77,8 @@ func unique(ids []string) []string {
 	return out
 }
 
-// Candidates that are handed out elsewhere between the check and the page make a
-// refresh go deeper instead of telling the reader that there is nothing.
+// When another call takes the candidates between the check and the page, a refresh reads deeper
+// instead of answering that there is nothing.
 func TestCandidatesStolenMeanwhile(t *testing.T) {
 	for _, id := range []string{"", "r1"} {
 		r := newRig(t, 20, func(_ *engine.Stores, c *engine.Config) { c.N = 5 })
@@ -128,7 +128,7 @@ func TestARetryIsAnsweredTheSamePage(t *testing.T) {
 	r.wants(t, named(refresh(5), "r1"), run(12, 17), true)
 }
 
-// A retry is answered what the first answer left out of its page, too.
+// The answer to a retry also omits the items that the first answer left out of its page.
 func TestARetryLeavesOutWhatTheFirstAnswerDid(t *testing.T) {
 	r := newRig(t, 30, nil)
 	r.wants(t, refresh(1), run(0, 1), true)
@@ -139,7 +139,7 @@ func TestARetryLeavesOutWhatTheFirstAnswerDid(t *testing.T) {
 	r.wants(t, refresh(3), []string{"i001", "i003", "i007"}, true) // they were not shown
 }
 
-// overtaken are sessions whose first pop is answered only when something else is done.
+// overtaken has sessions that answer their first pop only after another action.
 type overtaken struct {
 	cache.Sessions
 	meanwhile func()
@@ -154,8 +154,8 @@ func (o *overtaken) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 	return page, err
 }
 
-// Of two equal calls at once, the one that makes the page may be answered last: what the
-// other was answered with is no reason to leave it out.
+// Of two concurrent equal calls, the one that builds the page may be answered last. That the other
+// call was answered with the same items must not make it omit them.
 func TestEqualCallsAreAnsweredAlike(t *testing.T) {
 	for name, change := range map[string]func(*engine.Stores, *engine.Config){
 		"failing open":   func(*engine.Stores, *engine.Config) {},
@@ -184,8 +184,8 @@ func TestEqualCallsAreAnsweredAlike(t *testing.T) {
 	}
 }
 
-// Two equal calls at once fill their page up from one record, also where the second one
-// lacks more of it than the first: no page is longer than was asked for.
+// Two concurrent equal calls top up their page from one record, also when the second call lacks
+// more items than the first: no page exceeds the limit.
 func TestEqualCallsFillUpToTheLimit(t *testing.T) {
 	r := newRig(t, 60, nil)
 	r.wants(t, refresh(10), run(0, 10), true)
@@ -196,7 +196,7 @@ func TestEqualCallsFillUpToTheLimit(t *testing.T) {
 		if method == "Pop" {
 			steps++
 		}
-		if steps == 2 && method == "Pop" { // the first call fills up
+		if steps == 2 && method == "Pop" { // the first call tops up its page
 			r.removeBehind(t, "i012")
 			second = r.ask(t, call)
 		}
@@ -207,8 +207,8 @@ func TestEqualCallsFillUpToTheLimit(t *testing.T) {
 	assert.Equal(t, run(13, 23), docIDs(r.ask(t, call)))
 }
 
-// Recall may go on to propose what is gone, as much as a round and more: an empty page
-// means that there is nothing.
+// Recall may continue to propose deleted items, a whole round of them and more. An empty page must
+// mean that there is nothing.
 func TestAPageIsFilledPastARoundOfWhatIsGone(t *testing.T) {
 	for name, c := range map[string]struct {
 		request engine.Request
@@ -237,8 +237,8 @@ func TestAPageIsFilledPastARoundOfWhatIsGone(t *testing.T) {
 	}
 }
 
-// A page that loses items is filled up twice; one of which nothing is left goes
-// on to the end of the session, and then refreshes.
+// A page that loses some items is topped up at most twice. A page that loses all its items reads on
+// to the end of the session, and then refreshes.
 func TestTopUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		gone  []string
@@ -280,7 +280,7 @@ func TestTopUp(t *testing.T) {
 	}
 }
 
-// What is not as it was when it was ranked is not shown for it.
+// An item that has changed since it was ranked is not shown in its old place.
 func TestWhatChangedIsNotShown(t *testing.T) {
 	for name, change := range map[string]func(*rig){
 		"deleted":           func(r *rig) { r.removeBehind(t, "i001") },
@@ -302,8 +302,8 @@ func TestWhatChangedIsNotShown(t *testing.T) {
 	}
 }
 
-// profile changes u_1's profile behind the engine, which would end the session,
-// and gives i001 an author and a language.
+// profile changes u_1's profile without the engine, which would end the session, and gives i001 an
+// author and a language.
 func (r *rig) profile(t *testing.T, p feed.Profile, author string) {
 	t.Helper()
 	it := items(2)[1]
@@ -312,8 +312,8 @@ func (r *rig) profile(t *testing.T, p feed.Profile, author string) {
 	require.NoError(t, catalogtest.PutProfile(t.Context(), r.stores.Catalog, "u_1", p))
 }
 
-// What was shown stays known by its id when it gets another group, in a filter
-// alone too.
+// A shown item is still recognized by its id after it has moved to another group, also when only a
+// filter has it.
 func TestWhatWasShownIsKnownInAnotherGroup(t *testing.T) {
 	r := newRig(t, 5, closed)
 	r.wants(t, refresh(2), run(0, 2), true)
@@ -322,8 +322,7 @@ func TestWhatWasShownIsKnownInAnotherGroup(t *testing.T) {
 	r.wants(t, refresh(5), []string{"i002", "i004"}, false)
 }
 
-// A page whose content cannot be read goes back to the head of the session, and
-// comes the next time.
+// A page with unreadable content returns to the head of the session, and is the next page.
 func TestAPageThatCannotBeReadIsGivenBack(t *testing.T) {
 	for _, id := range []string{"", "r1"} {
 		r := newRig(t, 30, nil)
@@ -344,8 +343,7 @@ func TestAPageThatCannotBeReadIsGivenBack(t *testing.T) {
 	}
 }
 
-// What cannot be read at the head of the session does not keep from the reader
-// what can be read behind it.
+// Unreadable items at the head of the session do not block the readable ones after them.
 func TestAPageIsReadPastWhatCannotBeRead(t *testing.T) {
 	for _, id := range []string{"", "r1"} {
 		r := newRig(t, 30, nil)
@@ -366,7 +364,7 @@ func TestAPageIsReadPastWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A refresh does the same, in the session it has just made.
+// A refresh does the same in the session it has just created.
 func TestARefreshIsReadPastWhatCannotBeRead(t *testing.T) {
 	r := newRig(t, 30, nil)
 	r.catalog.down(catalog.ErrUnavailable, "Docs", "Hydrate")
@@ -377,7 +375,7 @@ func TestARefreshIsReadPastWhatCannotBeRead(t *testing.T) {
 	r.wants(t, loadMore(8), []string{"i000", "i001", "i002", "i003", "i004", "i005", "i006", "i008"}, true)
 }
 
-// The request may have ended when its page is given back.
+// A page is returned to the session even if the request has ended.
 func TestGivingBackOutlivesTheRequest(t *testing.T) {
 	r := newRig(t, 30, nil)
 	r.wants(t, refresh(5), run(0, 5), true)
@@ -389,7 +387,7 @@ func TestGivingBackOutlivesTheRequest(t *testing.T) {
 	r.wants(t, loadMore(5), run(5, 10), true)
 }
 
-// A top-up that fails does not fail the page, which says what it lacks.
+// A failed top-up does not fail the page, which reports what it lacks.
 func TestATopUpMayFail(t *testing.T) {
 	pop := func(r *rig) { r.sessions.set(rule{err: cache.ErrUnavailable, only: []string{"Pop"}, skip: 1}) }
 	content := func(err error) func(*rig) {
@@ -419,8 +417,8 @@ func TestATopUpMayFail(t *testing.T) {
 	}
 }
 
-// Where nothing of the page is left and the session cannot be asked for more, it
-// counts as ended.
+// When no item of the page is left and the session cannot be read further, the session counts as
+// ended.
 func TestATopUpOfNothingMayFail(t *testing.T) {
 	r := newRig(t, 30, nil)
 	r.wants(t, refresh(1), run(0, 1), true)
@@ -429,7 +427,7 @@ func TestATopUpOfNothingMayFail(t *testing.T) {
 	r.wants(t, loadMore(4), run(5, 9), true)
 }
 
-// holdFirstRecall has the first call of recall wait until what it returns is closed.
+// holdFirstRecall blocks the first call of recall until the returned channel is closed.
 func (r *rig) holdFirstRecall() (go_ chan struct{}) {
 	go_ = make(chan struct{})
 	var once sync.Once
@@ -437,8 +435,8 @@ func (r *rig) holdFirstRecall() (go_ chan struct{}) {
 	return go_
 }
 
-// A refresh that waits for another one of its agent pages from the session that
-// one builds, if it is young enough.
+// A refresh that waits for another one of its agent pages from the session that one has built, if
+// it is recent enough.
 func TestRefreshesAtOnceAreCoalesced(t *testing.T) {
 	for name, c := range map[string]struct {
 		coalesce time.Duration
@@ -462,7 +460,7 @@ func TestRefreshesAtOnceAreCoalesced(t *testing.T) {
 	}
 }
 
-// A refresh that waited for one which found nothing, or which failed, refreshes.
+// A refresh that waited for one that found nothing or failed does its own refresh.
 func TestRefreshesFollowOnlyASession(t *testing.T) {
 	for name, c := range map[string]struct {
 		n     int

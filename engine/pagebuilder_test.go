@@ -13,9 +13,9 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// plainly places as a page builder's comment says, without any thought of speed. told is of
-// each one that was set aside on its last page which item there told its story; proper is
-// how many come before what was set aside is taken up.
+// plainly is a plain implementation of the order that the page builder's comment defines, without
+// regard to speed. told maps each item that was set aside on its last page to the item there with
+// the same story. proper is the number of items placed before those set aside are used.
 func plainly(from []feed.Candidate, by feed.Diversity, size, most int) (ranked []feed.Ref, told map[string]string, proper int) {
 	told, proper = map[string]string{}, -1
 	rest, aside := slices.Clone(from), []feed.Candidate(nil)
@@ -61,7 +61,7 @@ func plainly(from []feed.Candidate, by feed.Diversity, size, most int) (ranked [
 	return ranked, told, proper
 }
 
-// plainlyBest is where the one is that a page takes next.
+// plainlyBest returns the index of the item that a page takes next.
 func plainlyBest(rest, page []feed.Candidate, by feed.Diversity) (best int) {
 	traits := func(c feed.Candidate) [3]string { return [3]string{c.Author, c.Site, c.Tag} }
 	highest := math.Inf(-1)
@@ -94,7 +94,7 @@ func randomCandidates(r *rand.Rand, n, values int) []feed.Candidate {
 	for i := range out {
 		score := float32(r.Float64())
 		if r.IntN(3) == 0 {
-			score = float32(r.IntN(4)) / 4 // equal ones, and 0
+			score = float32(r.IntN(4)) / 4 // with equal scores, and scores of 0
 		}
 		title := fmt.Sprintf("w%d w%d w%d w%d", r.IntN(6), 10+r.IntN(6), 20+r.IntN(6), 30+r.IntN(6))
 		out[i] = feed.Candidate{
@@ -114,8 +114,8 @@ func randomCandidates(r *rand.Rand, n, values int) []feed.Candidate {
 	return out
 }
 
-// A list is ordered as the plain way orders it: a permutation of what goes in, but for what
-// was set aside and is behind the most that a list has.
+// The page builder orders a list as the plain implementation does: the result is a permutation of
+// the input, except for items that were set aside and exceed the maximal length.
 func TestDealsAsDefined(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 11))
@@ -170,8 +170,8 @@ func TestDealsInOrderWhereNothingIsAsked(t *testing.T) {
 	}
 }
 
-// A page's counts are those of the formula: where all scores are equal but for
-// their order, one site of many gets one place in each round.
+// The counts of a page follow the formula: when scores differ only in order, the site with many
+// items gets one place in each round.
 func TestDealsSitesInTurn(t *testing.T) {
 	t.Parallel()
 	var from []feed.Candidate
@@ -197,7 +197,7 @@ func TestDealsSitesInTurn(t *testing.T) {
 	assert.Equal(t, feed.Ref{ID: "9", Group: "9"}, got[9], "a floor bounds how much an item is set back")
 }
 
-// title is one of eight words, two of which are common.
+// title returns eight words, two of them from a small set of common ones.
 func title(r *rand.Rand) (text string) {
 	for i := range 8 {
 		n := r.IntN(3000)
@@ -217,7 +217,7 @@ func BenchmarkDeal(b *testing.B) {
 	for _, c := range []struct {
 		name   string
 		n      int
-		values int // of each kind
+		values int // of each trait
 	}{{"500 of 100 sites", 500, 100}, {"500 of 2 sites", 500, 2}, {"500 of one site", 500, 1}, {"2000 of 100 sites", 2000, 100}} {
 		b.Run(c.name, func(b *testing.B) {
 			from := make([]feed.Candidate, c.n)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A silent refresh tells what is new since the last refresh, and changes nothing.
+// A silent refresh reports what is new since the last refresh, and changes nothing.
 func TestPeek(t *testing.T) {
 	r := newRig(t, 30, nil)
 	r.wants(t, refresh(5), run(0, 5), true)
@@ -39,11 +39,11 @@ func TestPeek(t *testing.T) {
 	assert.Equal(t, []string{"new-2"}, docIDs(r.ask(t, silent(5))))
 }
 
-// A reader who has never refreshed is told what is younger than a day, and of
-// that 99 at most.
+// For a reader who has never refreshed, items younger than a day count as new, and at most 99 of
+// them.
 func TestPeekOfANewcomer(t *testing.T) {
 	for name, c := range map[string]struct {
-		young, old, limit int // items
+		young, old, limit int // numbers of items
 		count, docs       int
 		more              bool
 	}{
@@ -71,7 +71,6 @@ func TestPeekOfANewcomer(t *testing.T) {
 	}
 }
 
-// calls are the steps that change sessions.
 func (r *rig) calls() map[string]int {
 	out := map[string]int{}
 	for _, m := range []string{"Replace", "Pop", "Restore", "Discard", "Omit", "Delete", "Abandon"} {
@@ -80,8 +79,8 @@ func (r *rig) calls() map[string]int {
 	return out
 }
 
-// What is posted in the very second of the refresh, after it, is new: items are dated in
-// whole seconds, a refresh is not.
+// An item posted after the refresh but in the same second is new: items are dated in whole seconds,
+// a refresh is not.
 func TestABadgeCountsTheSecondOfTheRefresh(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 5, nil)

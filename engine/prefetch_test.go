@@ -21,28 +21,27 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// ahead is a catalog and the sessions in front of it: it notes what is read ahead, and
-// holds it up while held is set.
+// ahead is a catalog with sessions. It records the prefetched items, and blocks reads until held is
+// closed.
 type ahead struct {
 	catalog.Catalog
 	cache.Sessions
 	mu    sync.Mutex
 	read  []string
 	calls int
-	now   int // reads that are under way
-	most  int // at once
+	now   int // running reads
+	most  int // the most at once
 	held  chan struct{}
 	err   error
 }
 
-// counts are the reads that began, and those that are under way.
 func (a *ahead) counts() [2]int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return [2]int{a.calls, a.now}
 }
 
-// Next answers an entry for each wanted one: agent, feed, number.
+// Next returns n entries with an id made of the agent and the feed.
 func (a *ahead) Next(_ context.Context, agent string, name feed.Name, n int) (refs []feed.Ref, err error) {
 	for range n {
 		refs = append(refs, feed.Ref{ID: agent + string(name), Group: agent})
@@ -79,7 +78,7 @@ func (a *ahead) all() []string {
 	return slices.Sorted(slices.Values(a.read))
 }
 
-// What a prefetcher has of workers and room.
+// The number of workers and of waiting pages of a prefetcher.
 const workers, room = 4, 1024
 
 func prefetcher(t *testing.T, a *ahead) *engine.Prefetcher {
@@ -87,15 +86,15 @@ func prefetcher(t *testing.T, a *ahead) *engine.Prefetcher {
 	return engine.NewPrefetcher(t.Context(), a, a, time.Hour, slog.New(slog.DiscardHandler))
 }
 
-// TestPrefetchIsBounded holds up what reads: callers do not wait, what is too much is
-// dropped, and of one session one page waits.
+// TestPrefetchIsBounded blocks reads: callers do not wait, excess pages are dropped, and at most
+// one page per session waits.
 func TestPrefetchIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := &ahead{held: make(chan struct{})}
 		p := prefetcher(t, a)
 		want := []string{"a", "afor_you afor_you afor_you", "ahome"}
-		for i := range workers { // they are busy with these
+		for i := range workers { // keeps all workers busy
 			agent := string(rune('a' + i))
 			p.After(agent, feed.ForYou, 1)
 			if i > 0 {
@@ -103,7 +102,7 @@ func TestPrefetchIsBounded(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		p.After("a", feed.ForYou, 1) // its page before is being read, this one is another
+		p.After("a", feed.ForYou, 1) // its first page is being read, this is another one
 		p.After("a", feed.ForYou, 3)
 		p.After("a", feed.ForYou, 2)
 		p.After("a", feed.HomeFeed, 1)
@@ -113,7 +112,7 @@ func TestPrefetchIsBounded(t *testing.T) {
 			want = append(want, agent)
 		}
 		for range 10 {
-			p.After("e", feed.ForYou, 1) // there is no room
+			p.After("e", feed.ForYou, 1) // the queue is full
 		}
 		close(a.held)
 		synctest.Wait()
@@ -127,7 +126,7 @@ func TestPrefetchIsBounded(t *testing.T) {
 	})
 }
 
-// normal drops the feed's name of single entries of for-you.
+// normal removes the feed's name from single entries of for-you.
 func normal(list []string) []string {
 	for i, s := range list {
 		if !strings.Contains(s, " ") {
@@ -138,7 +137,7 @@ func normal(list []string) []string {
 	return list
 }
 
-// TestPrefetchEnds: closing ends what is being read and gives up what waits.
+// TestPrefetchEnds checks that Close cancels running reads and discards waiting pages.
 func TestPrefetchEnds(t *testing.T) {
 	t.Parallel()
 	a := &ahead{held: make(chan struct{})}
@@ -157,7 +156,8 @@ func TestPrefetchEnds(t *testing.T) {
 	none.Close()
 }
 
-// TestPagesAreReadAhead: after every page behind which there is more, and no other.
+// TestPagesAreReadAhead checks that there is a read after every page that has more after it, and
+// after no other.
 func TestPagesAreReadAhead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -181,7 +181,8 @@ func TestPagesAreReadAhead(t *testing.T) {
 	})
 }
 
-// TestReadingAheadTakesNoLonger than its bound, which a request has, too.
+// TestReadingAheadTakesNoLonger checks that a read ends at the time limit, which is that of a
+// request.
 func TestReadingAheadTakesNoLonger(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -201,7 +202,6 @@ func TestReadingAheadTakesNoLonger(t *testing.T) {
 	})
 }
 
-// TestAPageThatCannotBeReadAhead hurts nobody.
 func TestAPageThatCannotBeReadAhead(t *testing.T) {
 	t.Parallel()
 	a := &ahead{err: errors.New("away")}

@@ -10,7 +10,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// The pages that follow equal the preview, to the end of the session. It leaves no trace.
+// The pages that follow equal the preview, to the end of the session, and the preview has no side
+// effect.
 func TestPreviewIsWhatIsHandedOut(t *testing.T) {
 	r := newRig(t, 50, nil)
 	r.wants(t, refresh(10), run(0, 10), true)
@@ -18,7 +19,7 @@ func TestPreviewIsWhatIsHandedOut(t *testing.T) {
 	recorded := len(r.recorder.all())
 
 	var seen [][]string
-	for range 2 { // asking changes nothing
+	for range 2 { // a preview changes nothing
 		lists, err := r.Preview(t.Context(), "u_1", 10, time.Time{}, dayLong())
 		require.NoError(t, err)
 		require.Len(t, lists, 1)
@@ -27,7 +28,7 @@ func TestPreviewIsWhatIsHandedOut(t *testing.T) {
 	assert.Equal(t, [][]string{run(10, 50), run(10, 50)}, seen)
 	assert.Len(t, r.recorder.all(), recorded)
 	assert.Len(t, r.tally.delivered, 10)
-	r.wants(t, loadMore(5), run(10, 15), true) // the session is still the first one
+	r.wants(t, loadMore(5), run(10, 15), true) // of the first session still
 
 	got := docIDs(r.ask(t, refresh(20)))
 	for more := true; more; {

@@ -15,7 +15,6 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// promotions are one for each of some items, until a time.
 type promotions struct {
 	byItem map[string][]string
 	until  time.Time
@@ -50,7 +49,7 @@ func TestWhatPromotionsShowIsCountedForThem(t *testing.T) {
 	assert.Equal(t, shown, r.tally.promoted, "a page that is answered again is not counted again")
 	assert.Equal(t, []string{"u_1", "u_1"}, p.agents, "only what is there because it is promoted")
 
-	acts := func() []events.Event { // for promotions
+	acts := func() []events.Event { // returns the events of promotions
 		return slices.DeleteFunc(slices.Clone(r.tally.after), func(e events.Event) bool { return !strings.HasPrefix(e.Field, "promoted") })
 	}
 	_, err := r.react(t, events.Click, "i001", "i003", "i020")

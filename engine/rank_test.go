@@ -22,7 +22,7 @@ func dayLong() feed.Ranking {
 	return feed.Ranking{Base: 0.1, Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}}
 }
 
-// ranker is an engine over a source, at rankedAt.
+// ranker returns an engine over a source, at rankedAt.
 func ranker(t *testing.T, source recall.Source) *engine.Engine {
 	t.Helper()
 	clock := func() time.Time { return rankedAt }
@@ -50,8 +50,8 @@ func idsOf(list []feed.Candidate) []string {
 	return out
 }
 
-// Of a story with two items the better one stands for both, and the list is as long as
-// was asked for all the same.
+// Of two items of one group only the better one is in the list, which still has the requested
+// length.
 func TestRankHasOneOfAGroup(t *testing.T) {
 	e := ranker(t, source(
 		aged("a1", "a", 2*time.Hour), aged("b1", "b", 3*time.Hour), aged("old", "", 90*time.Hour, "go"),
@@ -81,7 +81,7 @@ func TestRankHasOneOfAGroup(t *testing.T) {
 	assert.InDelta(t, 1.1, factors[0].Relevance, 1e-9)
 }
 
-// twoRounds answers its first round from one source, its second from another.
+// twoRounds answers the first round from one source and the second from another.
 type twoRounds struct{ first, second recall.Source }
 
 func (twoRounds) Name() string { return "two rounds" }
@@ -98,7 +98,7 @@ func (s twoRounds) Recall(ctx context.Context, q feed.Query) (recall.Result, err
 
 func TestRankGoesOnOverRounds(t *testing.T) {
 	var first, second []feed.Item
-	for i := range 30 { // nearly all that the second round has, the first has better
+	for i := range 30 { // nearly all groups of the second round have a better item in the first
 		first = append(first, aged(fmt.Sprintf("x%02d", i), fmt.Sprintf("g%d", i), time.Duration(61+i)*time.Minute))
 		second = append(second, aged(fmt.Sprintf("y%02d", i), fmt.Sprintf("g%d", i), time.Duration(62+i)*time.Minute))
 	}
@@ -112,7 +112,7 @@ func TestRankGoesOnOverRounds(t *testing.T) {
 	assert.Len(t, lists[0], 31, "all there are")
 }
 
-// TestRankExplores draws only where rankings differ in that.
+// TestRankExplores checks that exploration is applied only when the rankings differ in it.
 func TestRankExplores(t *testing.T) {
 	var items []feed.Item
 	for i := range 60 {

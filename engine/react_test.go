@@ -29,8 +29,8 @@ func (r *rig) react(t *testing.T, kind events.Kind, ids ...string) (api.EventsTa
 	return r.React(t.Context(), "u_1", acts)
 }
 
-// Acts on what the agent was shown count, be it known in a filter, in the pending
-// set, or by this process alone.
+// Acts on items that the agent was shown count, whether a filter, the pending set or only this
+// process knows of them.
 func TestReact(t *testing.T) {
 	r := newRig(t, 30, nil)
 	r.wants(t, refresh(5), run(0, 5), true)
@@ -55,7 +55,7 @@ func TestReact(t *testing.T) {
 	require.ErrorIs(t, err, feed.ErrBadID)
 }
 
-// raised notes the acts that raise live popularity.
+// raised records the acts that raise live popularity.
 type raised struct {
 	items []string
 	full  bool
@@ -79,8 +79,7 @@ func (r *raised) Acted(agent string, items []string, _ time.Time) bool {
 	return true
 }
 
-// Clicks and likes on what the agent was shown raise live popularity, nothing else
-// does.
+// Clicks and likes on shown items raise live popularity, and nothing else does.
 func TestReactRaises(t *testing.T) {
 	live := &raised{}
 	r := newRig(t, 30, func(s *engine.Stores, _ *engine.Config) { s.Popularity = live })
@@ -101,14 +100,14 @@ func TestReactRaises(t *testing.T) {
 	require.ErrorIs(t, err, events.ErrUnavailable)
 }
 
-// A timeline shows posts that no ranking has placed: what is done with those is learned
-// from, and is not counted for a variant. What for-you has given out counts, whether
-// timelines show it too or not.
+// A timeline shows posts that were not ranked: acts on these teach the learner, but do not count
+// for a variant. Acts on posts that for-you has delivered count, whether a timeline has also shown
+// them or not.
 func TestReactCountsWhatForYouGaveOut(t *testing.T) {
 	posts := []feed.Item{aged("post:1", "", time.Hour), aged("post:2", "", 2*time.Hour), aged("post:3", "", 3*time.Hour)}
 	for name, c := range map[string]struct {
 		served bool // impressions.on
-		down   bool // the sessions, while for-you answers
+		down   bool // the sessions, during the answer of for-you
 	}{
 		"impressions when served": {served: true},
 		"impressions when seen":   {},
@@ -129,7 +128,7 @@ func TestReactCountsWhatForYouGaveOut(t *testing.T) {
 			assert.Equal(t, []string{"post:2"}, docIDs(r.ask(t, refresh(1))))
 			r.sessions.up()
 			require.NoError(t, r.Seen(t.Context(), "u_1", []string{"post:2", "post:3"}))
-			r.recorder.Deliver("u_1", []string{"post:2"}) // a timeline shows it too
+			r.recorder.Deliver("u_1", []string{"post:2"}) // a timeline also shows it
 			r.settled(t)
 
 			taken, err := r.react(t, events.Click, "post:1", "post:2", "post:3", "post:4")
@@ -142,8 +141,8 @@ func TestReactCountsWhatForYouGaveOut(t *testing.T) {
 	}
 }
 
-// A click counts for the source of home that has shown what it is on, in whichever way
-// impressions are recorded, and a post that home gave out is one that a feed gave out.
+// A click counts for the source of home that has shown the item, whichever way impressions are
+// recorded, and a post shown by home counts as delivered by a feed.
 func TestReactKnowsTheSourceOfHome(t *testing.T) {
 	for name, served := range map[string]bool{"impressions when served": true, "impressions when seen": false} {
 		t.Run(name, func(t *testing.T) {
@@ -176,7 +175,7 @@ func TestReactKnowsTheSourceOfHome(t *testing.T) {
 	}
 }
 
-// While the dedup store is down, all acts count: what for-you gave out cannot be told.
+// While the dedup store is down, all acts count, because it is unknown what for-you has delivered.
 func TestReactCountsPostsWithoutDedup(t *testing.T) {
 	r := newRig(t, 0, nil)
 	r.seen.down(dedup.ErrUnavailable)
@@ -186,8 +185,8 @@ func TestReactCountsPostsWithoutDedup(t *testing.T) {
 	assert.Equal(t, 1, r.tally.acts)
 }
 
-// The impressions of a server that died before it recorded them are recorded by the next
-// refresh, and so is that for-you gave them out.
+// The next refresh records the impressions of a server that died before it recorded them, and that
+// for-you delivered them.
 func TestReactCountsWhatADeadServerGaveOut(t *testing.T) {
 	r := newRig(t, 3, nil)
 	r.put(t, aged("post:1", "", 2*time.Minute))
@@ -202,7 +201,7 @@ func TestReactCountsWhatADeadServerGaveOut(t *testing.T) {
 	assert.Equal(t, 1, r.tally.acts)
 }
 
-// learner notes the acts that an agent is learned from.
+// learner records the acts to learn from.
 type learner struct {
 	acts     []string
 	halfLife time.Duration
@@ -226,8 +225,8 @@ func (l *learner) Flush(context.Context) error {
 	return nil
 }
 
-// Every kind of act on what the agent was shown teaches, by the half-life of the
-// agent's ranking; one on an item that is gone does not.
+// Every kind of act on a shown item is passed to the learner with the half-life of the agent's
+// ranking, except acts on deleted items.
 func TestReactTeaches(t *testing.T) {
 	l := &learner{}
 	ranking := feed.Ranking{Base: 0.1, Decay: feed.Decay{Scale: time.Hour, Decay: 0.5}, Learned: feed.LearnedWeights{HalfLife: 5 * time.Hour}}
@@ -254,8 +253,8 @@ func TestReactTeaches(t *testing.T) {
 	require.ErrorIs(t, r.ForgetLearned(t.Context(), "u:1"), feed.ErrBadID)
 }
 
-// What is refused for want of room, and sent again, counts once in the counts of
-// reports, which know it again for a day only: they come last.
+// Acts that were refused because a store was full, and are sent again, count once in the counts of
+// reports. These recognize a repetition for only one day, so they are updated last.
 func TestReactAgain(t *testing.T) {
 	l, live := &learner{}, &raised{}
 	r := newRig(t, 30, func(s *engine.Stores, _ *engine.Config) { s.Learner, s.Popularity = l, live })
@@ -285,7 +284,7 @@ func TestReactWithoutDedup(t *testing.T) {
 	require.ErrorIs(t, err, dedup.ErrUnavailable)
 }
 
-// What is hidden is out of the session's pages, and counts where it was shown.
+// A hidden item is removed from the pages of the session, and the act counts if the item was shown.
 func TestHide(t *testing.T) {
 	r := newRig(t, 30, nil)
 	r.wants(t, refresh(5), run(0, 5), true)

@@ -18,8 +18,8 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// anew is a source that answers as one over a network does: each time from
-// memory of its own, all ids in one text.
+// anew is a source that allocates each answer anew, as a source over a network does, with all ids
+// in one string.
 type anew struct{ recall.Source }
 
 func (s anew) Recall(ctx context.Context, q feed.Query) (recall.Result, error) {
@@ -39,15 +39,15 @@ func (s anew) Recall(ctx context.Context, q feed.Query) (recall.Result, error) {
 	return r, err
 }
 
-// nowhere takes impressions and keeps none.
+// nowhere accepts impressions and stores none.
 type nowhere struct{}
 
 func (nowhere) Keep(string, []string, time.Time) error { return nil }
 
-// While Redis is down, what a server remembers of its pages does not hold the
-// answers of recall they were chosen from.
+// While Redis is down, the pages that a server remembers must not retain the recall answers they
+// were chosen from.
 func TestSessionlessPagesHoldNoAnswers(t *testing.T) {
-	const n, idBytes, pages = 2000, 200, 100 // an answer's ids: 400 kB
+	const n, idBytes, pages = 2000, 200, 100 // the ids of an answer take 400 kB
 	items := make([]feed.Item, n)
 	for i := range items {
 		items[i] = aged(fmt.Sprintf("%0*d", idBytes, i), "", time.Hour+time.Duration(i)*time.Minute)
@@ -63,7 +63,7 @@ func TestSessionlessPagesHoldNoAnswers(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, a.Docs, 20)
 	}
-	ask(0) // what the first call makes stays anyway
+	ask(0) // allocations of the first call stay in any case
 	held := testenv.Retained(func() {
 		for i := range pages {
 			ask(1 + i)

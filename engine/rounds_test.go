@@ -17,12 +17,12 @@ import (
 	memoryrecall "github.com/freshet/freshet/recall/memory"
 )
 
-// slowly is a source whose rounds take time by a clock that tests set.
+// slowly is a source with rounds that take time on a clock that tests set.
 type slowly struct {
 	*memoryrecall.Source
 	takes time.Duration
 	now   *time.Time
-	sizes []int // of the rounds asked for
+	sizes []int // of the requested rounds
 }
 
 func (s *slowly) Recall(ctx context.Context, q feed.Query) (recall.Result, error) {
@@ -31,8 +31,8 @@ func (s *slowly) Recall(ctx context.Context, q feed.Query) (recall.Result, error
 	return s.Source.Recall(ctx, q)
 }
 
-// longRead is an engine with rounds of 10 over n items, the newest first, of
-// which u_1 has seen the first.
+// longRead returns an engine with rounds of 10 over n items, newest first, the first of which u_1
+// has seen.
 func longRead(t *testing.T, n, seen int, takes, roundsFor time.Duration) (*engine.Engine, *slowly) {
 	t.Helper()
 	now := rankedAt
@@ -63,7 +63,7 @@ func TestRoundsEnd(t *testing.T) {
 		seen             int
 		takes, roundsFor time.Duration
 		sizes            []int
-		first            string // of the page; "": it is empty
+		first            string // first item of the page; "" means the page is empty
 	}{
 		"with a full page":                   {seen: 0, roundsFor: time.Second, sizes: []int{10}, first: "i0000"},
 		"with a page that a later one fills": {seen: 69, roundsFor: time.Second, sizes: []int{10, 40, 160}, first: "i0069"},
@@ -94,8 +94,7 @@ func TestRoundsEnd(t *testing.T) {
 	}
 }
 
-// What a large round has found is checked a portion at a time, and a session is
-// not filled with more than one has.
+// The result of a large round is checked in portions, and a session gets no more than one portion.
 func TestALargeRoundIsCheckedInPortions(t *testing.T) {
 	e, source := longRead(t, 6000, 900, 0, time.Second)
 	x, err := e.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 5})
@@ -104,7 +103,7 @@ func TestALargeRoundIsCheckedInPortions(t *testing.T) {
 	assert.Equal(t, api.ExplainCounts{Rounds: 5, Recalled: 850 + 2000, Seen: 900, Paged: 5, Kept: 1945}, x.Counts)
 }
 
-// A silent refresh looks at one round: it is bounded to what is new.
+// A silent refresh makes one round: its query is limited to new items.
 func TestPeekIsOneRound(t *testing.T) {
 	e, source := longRead(t, 300, 50, 0, time.Second)
 	_, err := e.Feed(t.Context(), engine.Request{Agent: "u_1", Action: engine.ActionRefresh, Silent: true, Limit: 5})
@@ -112,7 +111,7 @@ func TestPeekIsOneRound(t *testing.T) {
 	assert.Equal(t, []int{10}, source.sizes)
 }
 
-// Of a reader who has seen thousands, an explanation lists what matters.
+// For a reader with thousands of seen items, an explanation lists only a part of them.
 func TestExplainIsBounded(t *testing.T) {
 	e, _ := longRead(t, 6000, 2900, 0, time.Second)
 	ask := engine.ExplainRequest{Agent: "u_1", Limit: 5, Item: "i2800"}

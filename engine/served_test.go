@@ -57,14 +57,14 @@ func TestServedForgetsInTime(t *testing.T) {
 
 func TestServedIsBounded(t *testing.T) {
 	s := newServed()
-	for from := 0; from < 5*servedKeys; from += 50 { // of one agent, by number
+	for from := 0; from < 5*servedKeys; from += 50 { // the limit on the number of one agent's keys
 		s.add("u_0", numbered(from, from+50), false, noon)
 	}
 	left := s.unknown("u_0", []feed.Ref{refOf("doc_0"), refOf(fmt.Sprintf("doc_%d", 4*servedKeys)), refOf(fmt.Sprintf("doc_%d", 5*servedKeys-1))}, true, noon)
 	assert.Equal(t, []feed.Ref{refOf("doc_0")}, left, "the latest are known")
 	assert.LessOrEqual(t, s.bytes, servedAgent+2*8*2*servedKeys)
 
-	s.most = 100_000 // of all agents, by bytes
+	s.most = 100_000 // the limit on the bytes of all agents
 	for i := range 500 {
 		s.add(fmt.Sprintf("u_%d", i), numbered(0, 100), false, noon)
 	}
@@ -76,7 +76,6 @@ func TestServedIsBounded(t *testing.T) {
 	assert.Empty(t, s.unknown("u_499", doc, true, noon))
 }
 
-// requireBooks compares what is counted with what there is.
 func requireBooks(t *testing.T, s *served) {
 	t.Helper()
 	sum := 0
@@ -86,8 +85,8 @@ func requireBooks(t *testing.T, s *served) {
 	require.Equal(t, sum, s.bytes, "the books are right")
 }
 
-// TestServedOverMidnight: what was handed out a moment ago is known, however much that is and
-// whatever the clock says.
+// TestServedOverMidnight checks that recently delivered items are known, whatever their number and
+// the time of day.
 func TestServedOverMidnight(t *testing.T) {
 	s := newServed()
 	now := noon.Add(12*time.Hour - 10*time.Second)
@@ -99,8 +98,8 @@ func TestServedOverMidnight(t *testing.T) {
 	require.Empty(t, s.unknown("u_1", last, true, now.Add(20*time.Second)))
 }
 
-// TestStepsAnsweredToOtherCalls: of a page of several steps, those that a call was answered
-// with before are not delivered anew, wherever they stand.
+// TestStepsAnsweredToOtherCalls checks that items which another call was already answered with do
+// not count as first deliveries, at any position of a page of several steps.
 func TestStepsAnsweredToOtherCalls(t *testing.T) {
 	step := func(own bool, ids ...string) hydrated {
 		var h hydrated
@@ -131,18 +130,17 @@ func TestStepsAnsweredToOtherCalls(t *testing.T) {
 	}
 }
 
-// TestServedKeepsItsBooksForWeeks: generations that have had their time give their bytes
-// back, whichever call finds that. So as many readers as there is room for stay known,
-// however long the process runs.
+// TestServedKeepsItsBooksForWeeks checks that expired generations free their bytes, whichever call
+// finds them. So as many readers as fit remain known, however long the process runs.
 func TestServedKeepsItsBooksForWeeks(t *testing.T) {
 	const readers, keys = 40, 50
 	s := newServed()
-	s.most = readers * (servedAgent + 2*8*2*keys) // room for all, two generations each
+	s.most = readers * (servedAgent + 2*8*2*keys) // fits all readers with two generations each
 	agent := func(i int) string { return fmt.Sprintf("u_%d", i) }
 	for round := range 60 { // a month
 		now := noon.Add(time.Duration(round) * servedFor)
 		for i := range readers {
-			switch i % 4 { // who finds a generation over
+			switch i % 4 { // the call that finds an expired generation
 			case 1:
 				s.unknown(agent(i), []feed.Ref{refOf("x")}, true, now)
 			case 2:
@@ -159,7 +157,7 @@ func TestServedKeepsItsBooksForWeeks(t *testing.T) {
 			require.Empty(t, s.unknown(agent(i), latest, true, now), "%s is forgotten in round %d", agent(i), round)
 		}
 	}
-	later := noon.Add(100 * servedFor) // all of it is over
+	later := noon.Add(100 * servedFor) // all generations have expired
 	for i := range readers {
 		s.unknown(agent(i), nil, true, later)
 	}

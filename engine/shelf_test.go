@@ -9,9 +9,9 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// shelf is a catalog in two maps: the engine's tests open hundreds.
+// shelf is a catalog in two maps, which is cheap: the engine's tests open hundreds.
 type shelf struct {
-	catalog.Catalog // what an engine does not ask for
+	catalog.Catalog // the methods that an engine does not call
 
 	mu       sync.Mutex
 	docs     map[string]feed.Doc
@@ -53,7 +53,7 @@ func (s *shelf) Put(_ context.Context, items []feed.Item) ([]error, error) {
 }
 
 func (s *shelf) Update(context.Context, []string, func(feed.Item) (feed.Item, error)) ([]catalog.Updated, error) {
-	return nil, catalog.ErrUnavailable // the engine changes no items
+	return nil, catalog.ErrUnavailable // the engine does not change items
 }
 
 func (s *shelf) Remove(_ context.Context, id string) error {

@@ -15,18 +15,18 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// ofHome asks for home what r asks of for-you.
 func ofHome(r engine.Request) engine.Request {
 	r.Feed = feed.HomeFeed
 	return r
 }
 
-// twoFeeds has home show what for-you does, and nothing but the stores remember it.
+// twoFeeds makes home show the same items as for-you, with the stores as the only memory of
+// deliveries.
 func twoFeeds(s *engine.Stores, _ *engine.Config) {
 	s.Fallback, s.Home.Pattern = nil, must(feed.ParsePattern(feed.DefaultPattern))
 }
 
-// shownOnce fails the test where an answer holds what an earlier one had.
+// shownOnce fails the test if an answer repeats an item of an earlier one.
 type shownOnce map[string]string
 
 func (s shownOnce) add(t *testing.T, where string, ids []string) {
@@ -39,8 +39,8 @@ func (s shownOnce) add(t *testing.T, where string, ids []string) {
 	}
 }
 
-// Two feeds page from sessions that were made of the same items, one after the other and
-// after the grace of what the other has shown.
+// Two feeds page from sessions with the same items, one after the other, also after the grace
+// period of the items that the other has shown.
 func TestNothingIsInTwoFeeds(t *testing.T) {
 	t.Parallel()
 	for _, first := range []feed.Name{feed.ForYou, feed.HomeFeed} {
@@ -75,8 +75,8 @@ func TestNothingIsInTwoFeeds(t *testing.T) {
 	}
 }
 
-// What a page without a session shows is in no page of a session any more: not when it is
-// pending, and not when it is in a filter.
+// Items shown by a page without a session are in no later page of a session, neither while they are
+// pending nor when they are in a filter.
 func TestWhatWasShownElsewhere(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 30, twoFeeds)
@@ -97,8 +97,8 @@ func TestWhatWasShownElsewhere(t *testing.T) {
 	assert.True(t, noted)
 }
 
-// With impressions.on: seen it is held back as what a feed has delivered: for as long as
-// it is pending.
+// With impressions.on: seen these items are withheld like delivered ones: as long as they are
+// pending.
 func TestWhatWasShownElsewhereAndNotReported(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 10, func(s *engine.Stores, cfg *engine.Config) { s.Fallback, cfg.RecordServed = nil, false })
@@ -110,8 +110,8 @@ func TestWhatWasShownElsewhereAndNotReported(t *testing.T) {
 	assert.Equal(t, []dedup.Verdict{dedup.Pending}, r.verdicts(t, "i002"))
 }
 
-// Without the session store a page is shown all the same, says so, and what it shows is
-// kept for when the store is back. This process leaves it out meanwhile.
+// Without the session store a page is still shown and reports it. The shown items are saved for
+// when the store is back, and this process omits them until then.
 func TestShownWithoutTheStores(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 30, nil)
@@ -144,8 +144,8 @@ func TestShownWithoutTheStores(t *testing.T) {
 	require.ErrorIs(t, err, ctx.Err())
 }
 
-// What a client reports is in no session of any feed either, also what has been in a
-// filter for long and is to come again.
+// Items that a client reports are removed from the sessions of all feeds, including old items of a
+// filter that are due to be shown again.
 func TestWhatWasReportedIsInNoSession(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 30, twoFeeds)
@@ -165,8 +165,8 @@ func TestWhatWasReportedIsInNoSession(t *testing.T) {
 	again.wantsAgain(t, loadMore(3), []string{"i001", "i003", "i004"}, 0, true)
 }
 
-// A page that is read while a timeline shows some of it, and then cannot be delivered,
-// does not bring that back.
+// A timeline shows items of a page while that page is being read. The page then cannot be
+// delivered, and returning it to the session must not bring those items back.
 func TestAPageIsShownElsewhereWhileItIsRead(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 10, closed)
@@ -184,8 +184,8 @@ func TestAPageIsShownElsewhereWhileItIsRead(t *testing.T) {
 	r.wants(t, loadMore(8), append([]string{"i002"}, run(4, 10)...), false)
 }
 
-// A timeline that is a part of an engine's home has what it shows noted by that engine, the
-// latest that was made over it.
+// The items that timelines show are recorded by the engine that has the timelines as a part of
+// home, or by the latest of several such engines.
 func TestTimelinesAreNotedByTheirEngine(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
@@ -200,7 +200,7 @@ func TestTimelinesAreNotedByTheirEngine(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, page.Posts, 1)
 	}
-	read(alone) // nobody notes it
+	read(alone) // no engine records it
 	for range 2 {
 		r := newRig(t, 10, func(s *engine.Stores, _ *engine.Config) { s.Home.Following = alone })
 		assert.Equal(t, []dedup.Verdict{dedup.Unseen}, r.verdicts(t, p.ID))

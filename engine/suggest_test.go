@@ -17,12 +17,12 @@ import (
 	"github.com/freshet/freshet/social/sqlite"
 )
 
-// oneSet always answers the same trending items.
+// oneSet always returns the same trending items.
 type oneSet struct{ set *trending.Set }
 
 func (s oneSet) Set() (*trending.Set, bool) { return s.set, false }
 
-// testProfile is everybody's.
+// testProfile returns the same profile for every agent.
 type testProfile struct {
 	catalog.Profiles
 	is feed.Profile

@@ -12,11 +12,11 @@ import (
 	"github.com/freshet/freshet/cache"
 )
 
-// errUnheard is that of a step that was made and whose answer was lost.
+// errUnheard is the error of a step that took effect and lost its answer.
 var errUnheard = fmt.Errorf("%w: %w", cache.ErrUnavailable, cache.ErrUncertain)
 
-// What a call may have been handed out without learning of it is taken back as
-// soon as the store answers.
+// A page that a call may have been given without getting the answer is taken back as soon as the
+// store answers.
 func TestAnUnheardPageIsTakenBack(t *testing.T) {
 	t.Parallel()
 	lost := rule{err: errUnheard, after: true, only: []string{"Replace", "Pop"}}
@@ -25,13 +25,12 @@ func TestAnUnheardPageIsTakenBack(t *testing.T) {
 		r.sessions.set(lost)
 		a := r.ask(t, refresh(5))
 		assert.Equal(t, []string{"session"}, a.Degraded)
-		synctest.Wait() // and no time passes
+		synctest.Wait() // no time passes
 		require.Len(t, r.sessions.takenBack(), 1)
 		assert.Zero(t, r.sessions.takenBack()[0].Step)
 	})
 
-	// Failing closed, the call fails; what it was handed out with a request id
-	// is its retry's.
+	// When failing closed, the call fails. Its page is left to the retry if it has a request id.
 	for id, abandoned := range map[string]int{"": 1, "r1": 0} {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, 40, closed)
@@ -47,12 +46,11 @@ func TestAnUnheardPageIsTakenBack(t *testing.T) {
 	}
 }
 
-// takenBackFor is how long the store is asked to take a page back.
+// takenBackFor is how long an engine tries to take a page back.
 const takenBackFor = time.Minute
 
-// It waits while the store is down, and no longer than a minute. The pauses grow to two
-// seconds, each up to half of it longer or shorter, so that servers do not ask at the
-// same time.
+// An engine retries for at most a minute while the store is down. The pauses grow to two seconds,
+// each with a jitter of up to half, so that servers do not retry at the same time.
 func TestTakingBackWaitsForTheStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -90,7 +88,7 @@ func TestTakingBackWaitsForTheStore(t *testing.T) {
 	})
 }
 
-// It waits no longer than the engine.
+// The retries end when the engine closes.
 func TestTakingBackEndsWithTheEngine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -112,7 +110,7 @@ func TestTakingBackEndsWithTheEngine(t *testing.T) {
 	})
 }
 
-// What could neither be delivered nor given back is taken back from the first
+// A page that can be neither delivered nor returned to the session is taken back from its first
 // step on.
 func TestAPageThatCannotBeGivenBackIsTakenBack(t *testing.T) {
 	t.Parallel()

@@ -24,8 +24,8 @@ import (
 	timelinememory "github.com/freshet/freshet/social/timeline/memory"
 )
 
-// network is a small social store with lists that this test builds and pushes
-// into itself, so that it can also leave that out.
+// network is a small social store with lists. The test builds the lists and pushes to them, so it
+// can also leave that out.
 type network struct {
 	*testing.T
 	store           *socialsqlite.Store
@@ -35,8 +35,8 @@ type network struct {
 	shown           []string
 	listCap         int
 	outboxCap       int
-	unnoted         bool // what is shown cannot be noted
-	isNew           bool // none of the agents has refreshed
+	unnoted         bool // shown items cannot be recorded
+	isNew           bool // no agent has refreshed
 	timelines       *engine.Timelines
 
 	mu sync.Mutex
@@ -140,7 +140,7 @@ func (n *network) Outbox(ctx context.Context, authors []string) error {
 	return nil
 }
 
-// push adds a post to a list as it is now.
+// push adds a post to the current version of a list.
 func (n *network) push(lists timeline.Lists, name string, p social.Post) {
 	n.Helper()
 	heads, err := lists.Heads(n.Context(), []string{name})
@@ -149,14 +149,13 @@ func (n *network) push(lists timeline.Lists, name string, p social.Post) {
 	require.NoError(n, err)
 }
 
-// post creates a post and puts it into lists and outboxes, as the deliver job
-// does.
+// post creates a post and adds it to lists and outboxes, as the deliver job does.
 func (n *network) post(author string, a social.Audience) social.Post {
 	n.Helper()
 	return n.postAs(social.Post{Author: author, Caption: "#tag of " + author, Audience: a})
 }
 
-// postAs is post of a given post.
+// postAs is post with a given post.
 func (n *network) postAs(p social.Post) social.Post {
 	n.Helper()
 	p, _, err := n.store.CreatePost(n.Context(), p, social.Creation{})
@@ -182,7 +181,7 @@ func (n *network) follow(agent string, authors ...string) {
 	}
 }
 
-// deliver changes how an author's posts get to followers.
+// deliver changes how an author's posts reach followers.
 func (n *network) deliver(author string, from, to social.Delivery) {
 	n.Helper()
 	_, err := n.store.SetDelivery(n.Context(), author, from, to)
@@ -196,7 +195,6 @@ func (n *network) page(agent string, below social.Position, limit int) engine.Ti
 	return p
 }
 
-// scroll reads all pages.
 func (n *network) scroll(agent string, limit int) (ids []string) {
 	n.Helper()
 	below := social.Position{}
@@ -219,7 +217,7 @@ func postIDs(p engine.TimelinePage) []string {
 	return ids
 }
 
-// truth returns the timeline that is expected.
+// truth returns the expected timeline.
 func (n *network) truth(agent string) (ids []string) {
 	n.Helper()
 	list, err := n.store.Pull(n.Context(), social.PullQuery{Reader: agent, N: 10_000, Whole: true})
@@ -232,8 +230,8 @@ func (n *network) truth(agent string) (ids []string) {
 
 var toAll, toFollowers = social.Audience{Public: true}, social.Audience{Followers: true}
 
-// TestTimelineEqualsPull scrolls through lists, outboxes and store, whatever of
-// them is there, and compares with the store's own answer.
+// TestTimelineEqualsPull scrolls through lists, outboxes and the store, some of which may be
+// missing, and compares the result with a query of the store.
 func TestTimelineEqualsPull(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(testenv.Schedules(40)) {
@@ -282,8 +280,8 @@ func TestTimelineEqualsPull(t *testing.T) {
 	}
 }
 
-// TestTimelineRefills: what is gone or muted is replaced from deeper, and a
-// short page says that there is more.
+// TestTimelineRefills checks that deleted and muted posts are replaced with older ones, and that a
+// short page has has_more.
 func TestTimelineRefills(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
@@ -309,7 +307,8 @@ func TestTimelineRefills(t *testing.T) {
 	assert.Len(t, n.shown, 30, "what was shown is noted, nothing else")
 }
 
-// TestPagesNoteWhatTheyShow, to whoever has a name, and say where that was not possible.
+// TestPagesNoteWhatTheyShow checks that pages record the shown posts of signed-in readers, and
+// report when they could not.
 func TestPagesNoteWhatTheyShow(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
@@ -386,7 +385,7 @@ func TestTimelineEdges(t *testing.T) {
 	assert.Equal(t, timeline.Ready, heads[0].State)
 }
 
-// unreachable lists are those of a Redis that is down.
+// unreachable has the lists of a Redis that is down.
 type unreachable struct{ timeline.Reader }
 
 func (unreachable) Read(context.Context, string, timeline.Position, int) (timeline.Page, error) {

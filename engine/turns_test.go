@@ -20,7 +20,7 @@ var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 func TestTurnsTellWhoMayPage(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		arrives time.Duration // after the first started
+		arrives time.Duration // after the start of the first
 		built   bool
 		want    bool
 	}{
@@ -65,7 +65,7 @@ func TestTurnsOneAfterTheOther(t *testing.T) {
 		wg.Go(func() {
 			tk, err := all.enter(t.Context(), turnOf{agent: "u_1"}, noon, 0)
 			if assert.NoError(t, err) {
-				running++ // the race detector watches this
+				running++ // the race detector checks this
 				assert.Equal(t, 1, running)
 				running--
 				tk.leave()
@@ -136,7 +136,7 @@ func TestAReleasedScratchHoldsNothing(t *testing.T) {
 	}
 }
 
-// A refresh that has begun takes back that the one before it left a session.
+// When a refresh begins, the mark that the previous one left a session is cleared.
 func TestATurnBeginsWithoutASession(t *testing.T) {
 	tk, err := newTurns().enter(t.Context(), turnOf{agent: "u_1"}, noon, time.Second)
 	require.NoError(t, err)

@@ -12,7 +12,8 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// twice recalls i001 also as a document of another group, which others have put beside it.
+// twice also returns i001 as a document of another group, which another program has added to the
+// index.
 type twice struct {
 	recall.Source
 	before bool
@@ -33,7 +34,8 @@ func (s twice) Recall(ctx context.Context, q feed.Query) (recall.Result, error) 
 	return r, err
 }
 
-// TestAnItemOfTwoDocumentsIsShownOnce: what is not shown of it does not make it unseen.
+// TestAnItemOfTwoDocumentsIsShownOnce checks that the document that was not shown does not make the
+// item unseen.
 func TestAnItemOfTwoDocumentsIsShownOnce(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		for _, limit := range []int{1, 2, 3, 10} {
@@ -52,7 +54,7 @@ func TestAnItemOfTwoDocumentsIsShownOnce(t *testing.T) {
 				}
 			}
 			want := map[string]int{"i000": 1, "i001": 1, "i002": 1, "i003": 1, "i004": 1}
-			if before && limit == 1 { // the page that is filled up for the other one holds both
+			if before && limit == 1 { // the page that is topped up for the other document has both
 				delete(want, "i001")
 			}
 			assert.Equal(t, want, shown, "%d at a time, the other one first: %t", limit, before)

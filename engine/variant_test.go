@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// moving puts an agent into another variant each time it is asked.
+// moving assigns an agent to a different variant on each call.
 type moving struct{ asked []string }
 
 func (m *moving) For(string) (string, feed.Ranking) {
@@ -20,7 +20,7 @@ func (m *moving) For(string) (string, feed.Ranking) {
 	return m.asked[len(m.asked)-1], dayLong()
 }
 
-// tallied notes the variants that pages and acts were counted for.
+// tallied records the variants that pages and acts were counted for.
 type tallied struct{ variants, acted []string }
 
 func (t *tallied) Delivered(variant, _ string, _ []feed.Doc, _ []feed.Ref, _ []events.Event, _ time.Time) {
@@ -32,8 +32,8 @@ func (t *tallied) Acted(variant string, _ []events.Event, _ time.Time) bool {
 	return true
 }
 
-// A version of the ranking may come into force while a refresh runs: its page
-// counts for the variant it was ranked by.
+// When a new version of the ranking takes effect during a refresh, the page counts for the variant
+// it was ranked by.
 func TestAPageCountsForTheVariantThatRankedIt(t *testing.T) {
 	clock := func() time.Time { return rankedAt }
 	items := []feed.Item{aged("a", "", time.Hour), aged("b", "", 2*time.Hour), aged("c", "", 3*time.Hour)}
@@ -57,7 +57,7 @@ func TestAPageCountsForTheVariantThatRankedIt(t *testing.T) {
 	assert.Equal(t, "c", x.Variant)
 }
 
-// half puts one agent into an experiment.
+// half assigns one agent to an experiment.
 type half struct{}
 
 func (half) For(agent string) (string, feed.Ranking) {
@@ -67,7 +67,7 @@ func (half) For(agent string) (string, feed.Ranking) {
 	return feed.Control, dayLong()
 }
 
-// An act counts for the variant of who acts, whoever ranked what it is on.
+// An act counts for the variant of the acting agent, whichever variant ranked the item.
 func TestAnActCountsForTheVariantOfTheAgent(t *testing.T) {
 	tally := &tallied{}
 	r := newRig(t, 2, func(s *engine.Stores, cfg *engine.Config) { s.Tally, cfg.Rankings = tally, half{} })

@@ -17,10 +17,9 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// varied is the diversity that is configured by default.
 func varied() feed.Diversity { return feed.DefaultRanking().Diversity }
 
-// newVaried is a rig whose pages are varied by it, over these items.
+// newVaried returns a rig over these items that varies pages by the given diversity.
 func newVaried(t *testing.T, by feed.Diversity, items ...feed.Item) *rig {
 	t.Helper()
 	r := newRig(t, 0, func(_ *engine.Stores, cfg *engine.Config) {
@@ -32,7 +31,7 @@ func newVaried(t *testing.T, by feed.Diversity, items ...feed.Item) *rig {
 	return r
 }
 
-// linked is an item that was the n-th newest, of a site, an author and a tag.
+// linked returns the n-th newest item, with a site, an author and a tag.
 func linked(n int, site, author, tag, title string) feed.Item {
 	it := aged(fmt.Sprintf("i%03d", n), "", time.Hour+time.Duration(n)*time.Minute)
 	it.Title, it.AuthorID, it.Tags = title, author, []string{tag, "common"}
@@ -40,7 +39,7 @@ func linked(n int, site, author, tag, title string) feed.Item {
 	return it
 }
 
-// sitesOf are i000 to i005 of one site and i006 to i011 of others.
+// sitesOf returns i000 to i005 of one site and i006 to i011 of different ones.
 func sitesOf() []feed.Item {
 	items := make([]feed.Item, 12)
 	for i := range items {
@@ -53,8 +52,8 @@ func sitesOf() []feed.Item {
 	return items
 }
 
-// The pages of a session are built when it is made: load_more goes on in it, and neither a
-// retry nor another limit changes its order.
+// The pages of a session are built when it is created. load_more continues in it, and neither a
+// retry nor another limit changes the order.
 func TestSessionsAreBuiltInAdvance(t *testing.T) {
 	t.Parallel()
 	r := newVaried(t, feed.Diversity{Site: feed.Spread{Decay: 0.5}}, sitesOf()...)
@@ -74,9 +73,9 @@ func TestPeekIsVaried(t *testing.T) {
 	assert.Equal(t, 12, a.NewCount)
 }
 
-// Of titles that are nearly the same, the first comes where it ranks, the others behind all
-// else, as far as a session goes. What it has no room for is not recorded, and a later
-// refresh has it.
+// Of items with nearly the same title, the first has the place of its rank and the others come
+// after all other items, as far as the session goes. Items that do not fit are not recorded, and a
+// later refresh has them.
 func TestSameStoriesComeLater(t *testing.T) {
 	t.Parallel()
 	stories := []feed.Item{
@@ -108,7 +107,7 @@ func TestSameStoriesComeLater(t *testing.T) {
 	small.wants(t, loadMore(20), []string{"i002", "i003"}, false)
 }
 
-// On another page the same story may stand.
+// Another page may have the same story.
 func TestAStoryIsToldOnceAPage(t *testing.T) {
 	t.Parallel()
 	r := newVaried(t, feed.Diversity{SameStory: 0.6},
@@ -119,7 +118,7 @@ func TestAStoryIsToldOnceAPage(t *testing.T) {
 	r.wants(t, loadMore(2), []string{"i002", "i003"}, false)
 }
 
-// Stories that are left out do not leave a page short while recall has more.
+// Items set aside for their story do not make a page short while recall has more.
 func TestSameStoriesAreMadeUpFor(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 0, func(_ *engine.Stores, cfg *engine.Config) {
@@ -171,8 +170,8 @@ func TestExplainTellsWhatAPageIsVariedBy(t *testing.T) {
 	assert.True(t, found)
 }
 
-// The page and the order of an explanation are those of the refresh and of the
-// pages after it, also where items of it are gone.
+// The page and the order of an explanation equal those of the refresh and the pages after it, also
+// when some items have been deleted.
 func TestExplainPlacesAsARefreshDoes(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []int{3, 7, 20} {
@@ -201,7 +200,7 @@ func TestExplainPlacesAsARefreshDoes(t *testing.T) {
 	}
 }
 
-// typical are readers of the posts, and what they care for.
+// typical has profiles of typical readers of the posts.
 var typical = map[string]feed.Profile{
 	"nobody known":        {},
 	"a programmer":        {Interests: map[string]float64{"github.com": 2, "show-hn": 1}, Keywords: feed.Keywords("go", "rust")},
@@ -211,8 +210,8 @@ var typical = map[string]feed.Profile{
 	"a lover of one site": {Interests: map[string]float64{"medium.com": 3}},
 }
 
-// TestPagesOfPosts (without diversity up to 20 are of one site) holds the defaults to what they are chosen for: of twenty real
-// posts at most six are of one site, and no two tell one story.
+// TestPagesOfPosts checks the purpose of the default diversity: of twenty real posts at most six
+// are of one site, and no two have the same story. Without diversity up to 20 are of one site.
 func TestPagesOfPosts(t *testing.T) {
 	testenv.WithoutRace(t)
 	posts := testenv.Posts(t)
@@ -221,7 +220,7 @@ func TestPagesOfPosts(t *testing.T) {
 		now := last.AddDate(0, 0, -days)
 		r := newRig(t, 0, func(_ *engine.Stores, cfg *engine.Config) {
 			ranking := feed.DefaultRanking()
-			if days%60 == 0 { // nothing falls much for days, so that one site has more to offer
+			if days%60 == 0 { // scores decay little, so one site has more candidates
 				ranking.Decay = feed.Decay{Scale: 120 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}
 			}
 			cfg.Rankings = &feed.Live{Ranking: ranking}
@@ -246,7 +245,7 @@ func TestPagesOfPosts(t *testing.T) {
 				}
 				stories = append(stories, story)
 			}
-			delete(sites, "") // posts that link nowhere
+			delete(sites, "") // posts without a link
 			most := slices.Max(slices.Collect(maps.Values(sites)))
 			t.Logf("%d days before the last post, %s: at most %d of one site, %d sites", days, name, most, len(sites))
 			assert.LessOrEqual(t, most, 6, "%s: %v", name, sites)

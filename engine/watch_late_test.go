@@ -10,8 +10,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// arrive is a post that comes into a timeline now, dated so long ago, whose id is less than
-// those of posts of the same second.
+// arrive adds a post to a timeline now. It has the given age, and an id that is lower than those of
+// other posts of the same second.
 func (w *watching) arrive(author string, ago time.Duration) social.Post {
 	w.Helper()
 	w.arrived++
@@ -21,8 +21,8 @@ func (w *watching) arrive(author string, ago time.Duration) social.Post {
 	})
 }
 
-// TestAWatchIsToldWhatComesLate: a post below what was told already is new where it is dated
-// lately: the clock of another server may be behind, and ids of one second are in no order.
+// TestAWatchIsToldWhatComesLate checks that a post below the last reported one counts as new if its
+// date is recent: the clock of another server may be behind, and ids of one second have no order.
 func TestAWatchIsToldWhatComesLate(t *testing.T) {
 	t.Parallel()
 	for name, source := range map[string]func(w *watching) (author string){

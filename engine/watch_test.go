@@ -17,13 +17,13 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// watching is a network with a watcher, whose calls it counts and can refuse.
+// watching is a network with a watcher. It counts the watcher's calls and can make them fail.
 type watching struct {
 	*network
 	watcher *engine.Watcher
 	posts   *countedPosts
 	lists   *countedLists
-	arrived int // posts that came late
+	arrived int // number of late posts
 }
 
 type countedPosts struct {
@@ -86,7 +86,6 @@ func newWatching(t *testing.T, most int) *watching {
 	return w
 }
 
-// watch watches until the test ends.
 func (w *watching) watch(agent string, since ...social.Position) *engine.Watch {
 	w.Helper()
 	var from *social.Position
@@ -99,14 +98,14 @@ func (w *watching) watch(agent string, since ...social.Position) *engine.Watch {
 	return watch
 }
 
-// publish posts a second after the post before.
+// publish creates a post one second after the previous one.
 func (w *watching) publish(author string, a social.Audience) social.Post {
 	w.Helper()
 	w.advance(time.Second)
 	return w.post(author, a)
 }
 
-// told looks, and checks what the watch is told then.
+// told runs a check and verifies what the watch reports.
 func (w *watching) told(watch *engine.Watch, count int, newest social.Post) {
 	w.Helper()
 	w.watcher.Look(w.Context())
@@ -121,7 +120,7 @@ func (w *watching) silent(watch *engine.Watch) {
 	require.Empty(w, watch.Ready())
 }
 
-// celebrity makes an author one whose posts are pulled.
+// celebrity makes an author's posts pulled.
 func (w *watching) celebrity(author string) {
 	w.Helper()
 	require.NoError(w, w.store.PutAuthor(w.Context(), social.Author{ID: author}, time.Time{}))
@@ -172,7 +171,8 @@ func TestAWatchIsToldWhatIsNew(t *testing.T) {
 	})
 }
 
-// TestTheWatcherLooksAgainAndAgain until it ends, and waits for no look for long.
+// TestTheWatcherLooksAgainAndAgain checks that the watcher polls until it ends, and that a hanging
+// check does not block it for long.
 func TestTheWatcherLooksAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -220,12 +220,12 @@ func TestAWatchOfAnEmptyTimeline(t *testing.T) {
 	require.Zero(t, watch.Start())
 	w.silent(watch)
 	w.publish("r", public)
-	w.silent(watch) // their own is no news
+	w.silent(watch) // the reader's own posts are not news
 	w.follow("r", "a")
 	w.told(watch, 1, w.publish("a", public))
 }
 
-// TestWatchesOfWhatIsPulled watches authors whose posts are in no list.
+// TestWatchesOfWhatIsPulled watches authors with posts in no list.
 func TestWatchesOfWhatIsPulled(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, 0)
@@ -237,7 +237,7 @@ func TestWatchesOfWhatIsPulled(t *testing.T) {
 	w.told(watch, 1, w.publish("star", followers))
 	w.silent(late)
 
-	// A follow changes the list, which says that it is to be asked again.
+	// A follow changes the version of the list, which triggers a new query of the follows.
 	for agent, author := range map[string]string{"late": "star", "s": social.Server} {
 		w.follow(agent, author)
 		require.NoError(t, w.lists.ClearToken(t.Context(), []string{agent}))
@@ -261,7 +261,7 @@ func TestWatchesOfWhatIsPulled(t *testing.T) {
 	w.publish("stranger", followers)
 	w.silent(server)
 
-	// An author who becomes pulled is noticed in time without a change of the list.
+	// An author who becomes pulled is noticed in time even if the list does not change.
 	w.follow("r", "rising")
 	require.NoError(t, w.lists.ClearToken(t.Context(), []string{"r"}))
 	w.silent(watch)
@@ -270,8 +270,7 @@ func TestWatchesOfWhatIsPulled(t *testing.T) {
 	w.told(watch, 1, w.publish("rising", public))
 }
 
-// TestAWatchOmitsWhatTheAgentDoesNotSee looks at posts that lists still have, each
-// only once.
+// TestAWatchOmitsWhatTheAgentDoesNotSee checks posts that lists still contain, each only once.
 func TestAWatchOmitsWhatTheAgentDoesNotSee(t *testing.T) {
 	t.Parallel()
 	for name, hide := range map[string]func(w *watching, p social.Post) error{
@@ -342,7 +341,7 @@ func TestWatchesWhileSomethingIsDown(t *testing.T) {
 	w.lists.down.Store(false)
 	w.posts.down.Store(false)
 
-	// Nothing is pushed into a list that has expired, so it is made again.
+	// No post is pushed to an expired list, so the list is rebuilt.
 	require.NoError(t, w.lists.Drop(t.Context(), []string{"r"}))
 	w.advance(time.Second)
 	_, _, err = w.store.CreatePost(t.Context(), social.Post{Author: "a", Caption: "x", Audience: public}, social.Creation{})
@@ -351,12 +350,12 @@ func TestWatchesWhileSomethingIsDown(t *testing.T) {
 	require.Equal(t, 1, watch.Take().Count)
 }
 
-// TestStreamsOfOneAgentAreToldEachTheirOwn: of two streams of an agent one begins with an
-// older post, which its first look could not read. The other one's position is not its own.
+// TestStreamsOfOneAgentAreToldEachTheirOwn has two streams of one agent. One resumes at an older
+// post, and its first check failed: it must not use the position of the other.
 func TestStreamsOfOneAgentAreToldEachTheirOwn(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, 0)
-	agents := []string{"r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8"} // streams are looked at in any order
+	agents := []string{"r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8"} // streams are checked in any order
 	for _, r := range agents {
 		w.follow(r, "a")
 	}
@@ -364,7 +363,7 @@ func TestStreamsOfOneAgentAreToldEachTheirOwn(t *testing.T) {
 	for range 20 {
 		w.publish("a", public)
 	}
-	w.advance(time.Hour) // so that none of them comes late
+	w.advance(time.Hour) // none of the posts counts as late
 	var late, current []*engine.Watch
 	for _, r := range agents {
 		current = append(current, w.watch(r))
@@ -414,7 +413,7 @@ func TestBoundsOfWatches(t *testing.T) {
 	require.ErrorIs(t, err, feed.ErrBusy)
 }
 
-// TestALookCostsNoQueryPerWatch counts what a look at many agents asks.
+// TestALookCostsNoQueryPerWatch counts the queries of one check of many agents.
 func TestALookCostsNoQueryPerWatch(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, 0)
@@ -434,7 +433,7 @@ func TestALookCostsNoQueryPerWatch(t *testing.T) {
 	count := func() [5]int64 {
 		return [5]int64{w.lists.heads.Load(), w.posts.followed.Load(), w.posts.public.Load(), w.posts.cards.Load(), w.posts.pulls.Load()}
 	}
-	w.watcher.Look(t.Context()) // asks once again whom they all follow
+	w.watcher.Look(t.Context()) // queries once more whom the agents follow
 	before := count()
 	w.watcher.Look(t.Context())
 	after := count()
@@ -448,7 +447,7 @@ func TestALookCostsNoQueryPerWatch(t *testing.T) {
 	assert.Equal(t, int64(3), count()[1]-before[1], "500 agents a statement")
 }
 
-// TestOnePostForManyWatches: the store is asked by the hundreds, not for each agent.
+// TestOnePostForManyWatches checks that the store is queried for hundreds of agents at once.
 func TestOnePostForManyWatches(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, 0)
@@ -468,7 +467,7 @@ func TestOnePostForManyWatches(t *testing.T) {
 	w.advance(time.Second)
 	p, _, err := w.store.CreatePost(t.Context(), social.Post{Author: "a", Caption: "x", Audience: followers}, social.Creation{})
 	require.NoError(t, err)
-	for i := range agents { // the list of r7 has it although it must not
+	for i := range agents { // the list of r7 has the post although r7 may not see it
 		w.push(w.lists, fmt.Sprint("r", i), p)
 	}
 	w.watcher.Look(t.Context())

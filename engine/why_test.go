@@ -30,7 +30,7 @@ func because(types ...api.ReasonType) []api.Reason {
 	return out
 }
 
-// likes are reasons of one type, in order.
+// likes returns reasons of one type, in order.
 func likes(t api.ReasonType, values ...string) []api.Reason {
 	out := []api.Reason{}
 	for _, v := range values {
@@ -63,9 +63,9 @@ func TestWhy(t *testing.T) {
 	goes := interests(map[string]float64{"go": 1})
 	for name, tt := range map[string]struct {
 		profile feed.Profile
-		ranking string // changes
+		ranking string // changes of the ranking
 		items   []feed.Item
-		want    map[string][]api.Reason // of each item of the page
+		want    map[string][]api.Reason // by item of the page
 	}{
 		"an interest": {
 			profile: goes, items: []feed.Item{tagged("a", old, "go", "web")},
@@ -133,7 +133,8 @@ func TestWhy(t *testing.T) {
 			items:   []feed.Item{func() feed.Item { it := titled("a", "About Rust", ""); it.Tags = []string{"rust"}; return it }()},
 			want:    map[string][]api.Reason{"a": both(likes(api.ReasonInterest, "rust"), likes(api.ReasonKeyword, "about"))},
 		},
-		// A day old: 0.529. Fresh from 1.5 times that on, to an age of 14.8 hours.
+		// An item a day old has a decay of 0.529. From 1.5 times that on an item is fresh, up to an
+		// age of 14.8 hours.
 		"fresh against an item a day old": {
 			items: []feed.Item{tagged("a", 14*time.Hour), tagged("b", 16*time.Hour)},
 			want:  map[string][]api.Reason{"a": because(api.ReasonFresh), "b": {}},
@@ -191,7 +192,7 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// whys are the reasons of an answer by item; none at all where it has none.
+// whys returns the reasons of an answer by item, or nil if it has none.
 func whys(t *testing.T, a engine.Answer) map[string][]api.Reason {
 	t.Helper()
 	if a.Why == nil {
@@ -205,7 +206,7 @@ func whys(t *testing.T, a engine.Answer) map[string][]api.Reason {
 	return out
 }
 
-// Every way to a page tells why its items are there, if it is asked to.
+// Every kind of page has the reasons for its items if the request asks for them.
 func TestWhyOfEveryPage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 0, nil)
@@ -238,7 +239,8 @@ func TestWhyOfEveryPage(t *testing.T) {
 	assert.Equal(t, 6, r.recall.count("Explain"))
 }
 
-// Who does not ask gets what they got, and no source is asked.
+// A request that does not ask for reasons gets the same page without them, and no source is queried
+// for them.
 func TestWithoutWhy(t *testing.T) {
 	t.Parallel()
 	asked, plain := newRig(t, 5, nil), newRig(t, 5, nil)
@@ -254,7 +256,7 @@ func TestWithoutWhy(t *testing.T) {
 
 var errDown = errors.New("down")
 
-// hanging is a source that does not tell what its scores are made of.
+// hanging is a source whose explanations never come.
 type hanging struct{ recall.Source }
 
 func (hanging) Explain(ctx context.Context, _ feed.Query, _ []string) ([]recall.Factors, error) {
@@ -262,7 +264,7 @@ func (hanging) Explain(ctx context.Context, _ feed.Query, _ []string) ([]recall.
 	return nil, context.Cause(ctx)
 }
 
-// Reasons that cannot be told cost no page and no item of it.
+// Missing reasons cost neither a page nor an item of it.
 func TestWhyIsDoneWithout(t *testing.T) {
 	t.Parallel()
 	for name, source := range map[string]func(recall.Source) recall.Source{
@@ -306,7 +308,7 @@ func TestWhyIsDoneWithout(t *testing.T) {
 	}
 }
 
-// While recall is down the page is of the session of before, and both are said.
+// While recall is down the page is from the previous session, and both degradations are reported.
 func TestWhyWhileRecallIsDown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 10, nil)

@@ -115,8 +115,8 @@ func TestDemoOpensAdminRoutesToThisMachineOnly(t *testing.T) {
 	}
 }
 
-// TestPagesOfOtherSites sends what a form or a script of another site can send, with the
-// agent that a gateway knows by a cookie.
+// TestPagesOfOtherSites sends requests that a form or a script of another site can send, for an
+// agent that a gateway identifies by a cookie.
 func TestPagesOfOtherSites(t *testing.T) {
 	t.Parallel()
 	const listed = "https://app.example.com"
@@ -134,10 +134,10 @@ func TestPagesOfOtherSites(t *testing.T) {
 		{"PUT", "/v1/agents/u_1/following/a_1", "", ""},
 		{"POST", "/v1/agents/u_1/following", "text/plain", `{"authors":["a_1"]}`},
 		{"POST", "/v1/timeline/warm", "", ""},
-		{"POST", "/v1/items", "text/plain", "[]"}, // where the gateway knows admins by a cookie
+		{"POST", "/v1/items", "text/plain", "[]"}, // for a gateway that identifies admins by a cookie
 		{"POST", "/v1/ranking/revert", "text/plain", `{"version":1}`},
 		{"DELETE", "/v1/items/doc_1", "", ""},
-		{"GET", "/v1/timeline", "", ""}, // what it answers counts as shown
+		{"GET", "/v1/timeline", "", ""}, // the posts in its answer count as shown
 		{"GET", "/v1/authors/a_1/posts", "", ""},
 	}
 	for _, tt := range []struct {
@@ -183,7 +183,8 @@ func TestPagesOfOtherSites(t *testing.T) {
 	}
 }
 
-// TestTokensOfOtherSites are sent by nobody but the app that has them.
+// TestTokensOfOtherSites checks that requests with a bearer token are not refused for their origin:
+// only the app that holds the token can send it.
 func TestTokensOfOtherSites(t *testing.T) {
 	t.Parallel()
 	f := newJWTFixture(t, JWT{Secret: hmacSecret})

@@ -48,7 +48,7 @@ func BenchmarkAppendPage(b *testing.B) {
 	}
 }
 
-// discard is a response that costs nothing.
+// discard is a response writer without cost.
 type discard struct {
 	h http.Header
 	n int
@@ -62,10 +62,10 @@ type rewound struct{ strings.Reader }
 
 func (*rewound) Close() error { return nil }
 
-// BenchmarkPostFeed is everything but the network and the engine, with the log
-// line written.
+// BenchmarkPostFeed measures the whole request except for the network and the engine, including the
+// log line.
 //
-// It runs for clients that take the answer as it is, and compressed.
+// It runs for clients that accept the plain answer, and for compressed ones.
 func BenchmarkPostFeed(b *testing.B) {
 	for _, encoding := range []string{"identity", "gzip", "zstd"} {
 		b.Run(encoding, func(b *testing.B) { benchmarkPostFeed(b, encoding) })

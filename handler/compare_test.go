@@ -20,7 +20,7 @@ import (
 	"github.com/freshet/freshet/ranking"
 )
 
-// liveRanking is a ranking that is in force and stays so.
+// liveRanking is a ranking in force that never changes.
 type liveRanking struct {
 	Rankings
 	ranking feed.Ranking
@@ -32,7 +32,7 @@ func (l liveRanking) Current(context.Context) (ranking.Version, error) {
 
 var tuned = feed.Ranking{Decay: feed.Decay{Scale: 24 * time.Hour, Offset: time.Hour, Decay: 0.5, Floor: 1e-6}, Base: 0.1}
 
-// fakeOffline ranks one item for everybody, and keeps what it was asked.
+// fakeOffline ranks the same item for every agent, and records its calls.
 type fakeOffline struct {
 	agents []string
 	rank   func(ctx context.Context) error
@@ -188,7 +188,7 @@ func TestOfflineRoutesAreForAdmins(t *testing.T) {
 	}
 }
 
-// A few comparisons at once are let in; readers have a gate of their own.
+// The number of concurrent comparisons is limited. Readers have a separate limit.
 func TestOfflineWorkIsBounded(t *testing.T) {
 	t.Parallel()
 	inside, release := make(chan struct{}), make(chan struct{})
@@ -215,7 +215,7 @@ func TestOfflineWorkIsBounded(t *testing.T) {
 	}
 }
 
-// Whoever hangs up gives the place back, and the work ends.
+// A client that hangs up frees its slot, and its work ends.
 func TestOfflineWorkEndsWithItsClient(t *testing.T) {
 	t.Parallel()
 	for path, body := range map[string]string{
@@ -231,7 +231,7 @@ func TestOfflineWorkEndsWithItsClient(t *testing.T) {
 				return ctx.Err()
 			}})
 			p := openPipes(t, &http.Server{Handler: f.handler})
-			for n := range int64(offlineAtOnce + 1) { // more than there are places
+			for n := range int64(offlineAtOnce + 1) { // more than there are slots
 				conn := p.send(adminPost(path, body))
 				synctest.Wait()
 				require.Equal(t, n+1, begun.Load(), path)
@@ -244,7 +244,6 @@ func TestOfflineWorkEndsWithItsClient(t *testing.T) {
 	}
 }
 
-// adminPost is an admin's call as it is sent.
 func adminPost(path, body string) string {
 	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nX-Admin-Token: %s\r\nContent-Length: %d\r\n\r\n%s", path, adminToken, len(body), body)
 }

@@ -19,8 +19,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// served is a real server around a fixture, and what it answers to a client that
-// does not unpack anything by itself.
+// served is a real server around a fixture, with a client that does not decompress answers.
 type served struct {
 	t   *testing.T
 	url string
@@ -158,7 +157,7 @@ func TestTagsOfCompressedAnswers(t *testing.T) {
 				assert.Equal(t, 412, late.StatusCode)
 			}
 		}
-		if path != "/v1/ranking" { // whose version changed in between
+		if path != "/v1/ranking" { // the version of its answer changed in between
 			assert.GreaterOrEqual(t, len(tags), 2, "encodings have tags of their own: %v", tags)
 		}
 		head, _ := s.call("HEAD", strings.Replace(path, "/v1/ranking", "/livez", 1), "", "Accept-Encoding: gzip")
@@ -167,7 +166,6 @@ func TestTagsOfCompressedAnswers(t *testing.T) {
 	}
 }
 
-// TestAnEmptyAnswerStaysEmpty: nothing is compressed that has no body.
 func TestAnEmptyAnswerStaysEmpty(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(c *Config, _ *Deps) { c.CORS = CORS{Origins: []string{app}} })
@@ -180,7 +178,8 @@ func TestAnEmptyAnswerStaysEmpty(t *testing.T) {
 	require.Empty(t, body)
 }
 
-// TestWhatTakesGzip by RFC 9110: a coding may have a weight, and 0 refuses it.
+// TestWhatTakesGzip checks Accept-Encoding by RFC 9110: a coding may have a weight, and 0 refuses
+// it.
 func TestWhatTakesGzip(t *testing.T) {
 	t.Parallel()
 	s := serveCompressed(t, nil)

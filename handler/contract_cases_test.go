@@ -10,11 +10,10 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// contractRoute is how one route is provoked. What anyway provokes needs no
-// case of its own.
+// contractRoute has the calls that test one route. Calls that anyway generates need no case here.
 type contractRoute struct {
-	good []exchange       // valid calls; the first is the one that is spoilt
-	bad  map[int]exchange // by the code they are refused with
+	good []exchange       // valid calls; the first is the one that is altered
+	bad  map[int]exchange // by the code of the refusal
 }
 
 func (contractRoute) described(c *contract, op string) *openapi3.Operation {
@@ -27,7 +26,7 @@ const (
 	bearer  = "Authorization: Bearer " + contractToken
 )
 
-// contractCases are all routes, by method and path as they are described.
+// contractCases returns the cases of all routes, by method and described path.
 func contractCases() map[string]contractRoute {
 	stored := func(ids ...string) []exchange {
 		var items strings.Builder
@@ -103,9 +102,9 @@ func profileCases(stored func(...string) []exchange) map[string]contractRoute {
 	patch := exchange{path: of, headers: []string{asAgent}, body: `{"interests":{"space":null,"water":1},"muted_items":null,"langs":["de"]}`}
 	bad := map[string]string{"agent_id": "u:1"}
 	unknown := map[string]string{"agent_id": "without_one"}
-	// Nothing in memory knows this one, so the catalog must be asked.
+	// No cache has this profile, so the catalog must be queried.
 	late := exchange{path: map[string]string{"agent_id": "of_old"}, headers: []string{asAdmin}, late: true}
-	// Forgetting waits until what was done before is learned, of everybody.
+	// Forgetting first waits until earlier acts of all agents are learned.
 	const learned = "/v1/agents/{agent_id}/learned"
 	fan := "X-Agent-ID: fan"
 	forget := exchange{op: "DELETE " + learned, path: map[string]string{"agent_id": "nobody"}, headers: []string{asAdmin}}
@@ -149,7 +148,7 @@ func profileCases(stored func(...string) []exchange) map[string]contractRoute {
 	}
 }
 
-// mutedCases are the single steps of what a profile mutes.
+// mutedCases are the routes that mute or unmute one value.
 func mutedCases(func(...string) []exchange) map[string]contractRoute {
 	const agent = "/v1/agents/{agent_id}/"
 	cases := map[string]contractRoute{}
@@ -178,7 +177,7 @@ func mutedCases(func(...string) []exchange) map[string]contractRoute {
 	return cases
 }
 
-// many are as many ids as a profile may mute.
+// many yields as many ids as a profile may mute.
 func many(yield func(string) bool) {
 	for i := range feed.MaxMutes {
 		if !yield(fmt.Sprint("x", i)) {

@@ -18,11 +18,11 @@ import (
 	"github.com/freshet/freshet/social/media/folder"
 )
 
-// seedSocial stores what the cases of the social routes are about.
+// seedSocial stores the data that the cases of the social routes refer to.
 func seedSocial(t *testing.T, store social.Store) {
 	t.Helper()
 	ctx := t.Context()
-	for i := range 3 { // the jobs 1 to 3, which nobody runs: they are not due
+	for i := range 3 { // the jobs 1 to 3, which never run because they are not due
 		require.NoError(t, store.(jobs.Queue).Mark(ctx, jobs.Dirty{Kind: jobs.Deliver, Key: fmt.Sprint("post:later", i), After: 24 * time.Hour}))
 	}
 	create := func(id, author, key string, change func(*social.Post)) {
@@ -51,11 +51,11 @@ func seedSocial(t *testing.T, store social.Store) {
 		require.NoError(t, store.PutCircle(ctx, social.Circle{ID: id, Owner: "u_1", Name: "Friends"}, []string{"u_2", "u_4"}, time.Time{}))
 	}
 	require.NoError(t, store.PutCircle(ctx, social.Circle{ID: "full", Owner: "u_1"}, names(social.MaxCircleMembers), time.Time{}))
-	for i := range social.MaxPromotions { // as many as there may be
+	for i := range social.MaxPromotions { // as many as are allowed
 		p := social.Promotion{ID: fmt.Sprintf("p%d", i), ItemID: "post:mine", From: 1, Until: 4e9, Weight: 1}
 		require.NoError(t, store.PutPromotion(ctx, p))
 	}
-	for _, id := range []string{"d0", "d1"} { // they have ended
+	for _, id := range []string{"d0", "d1"} { // already over
 		require.NoError(t, store.PutPromotion(ctx, social.Promotion{ID: id, ItemID: "never", From: 1, Until: 2, Weight: 1}))
 	}
 	edges := make([]social.Edge, social.MaxFollowees)
@@ -85,10 +85,8 @@ func names(n int) []string {
 	return list
 }
 
-// photoKey names an image of a public post.
 const photoKey = "0123456789abcdef0123456789abcdef"
 
-// seedImage stores the image that photoKey names.
 func seedImage(t *testing.T, store social.Store, dataDir string) {
 	t.Helper()
 	files, err := folder.Open(filepath.Join(dataDir, "media"))
@@ -102,7 +100,6 @@ func seedImage(t *testing.T, store social.Store, dataDir string) {
 	require.NoError(t, err)
 }
 
-// tinyPNG is one red pixel.
 var tinyPNG = func() string {
 	var b strings.Builder
 	p := image.NewRGBA(image.Rect(0, 0, 1, 1))
@@ -113,7 +110,7 @@ var tinyPNG = func() string {
 	return b.String()
 }()
 
-// withFile is a form with a post and a file.
+// withFile returns a call with a form of a post and a file.
 func withFile(post, file string) exchange {
 	const line = "--x\r\nContent-Disposition: form-data; name="
 	return exchange{
@@ -123,7 +120,7 @@ func withFile(post, file string) exchange {
 	}
 }
 
-// at is a path with one parameter.
+// at returns the path parameters of a route with an id.
 func at(id string) map[string]string { return map[string]string{"id": id} }
 
 func postCases(func(...string) []exchange) map[string]contractRoute {
@@ -238,7 +235,7 @@ func authorCases(func(...string) []exchange) map[string]contractRoute {
 	erase := func(id, header string) exchange {
 		return exchange{path: map[string]string{"agent_id": id}, headers: []string{header}}
 	}
-	// Nobody else's cases are about these.
+	// No other case uses these agents.
 	const own = "X-Agent-ID: u_own"
 	blocked := of("u_9", "", own)
 	blocked.before = []exchange{{
@@ -444,7 +441,7 @@ func promotionCases(func(...string) []exchange) map[string]contractRoute {
 	}
 }
 
-// jobCases are of the jobs that seedSocial leaves.
+// jobCases use the jobs that seedSocial creates.
 func jobCases(func(...string) []exchange) map[string]contractRoute {
 	of := func(id string) exchange { return exchange{path: at(id), headers: []string{asAdmin}} }
 	listed := func(query string) exchange { return exchange{query: query, headers: []string{asAdmin}} }

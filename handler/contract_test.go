@@ -32,31 +32,28 @@ import (
 	"github.com/freshet/freshet/internal/app"
 )
 
-// The contract: a real system, embedded, answers every route as its OpenAPI
-// description says, with every status and code the description lists and none
-// that it does not.
+// The contract: a real embedded system answers every route as its OpenAPI description states, with
+// every status and code that the description lists and no other.
 
 const contractToken = "an-admin-token-for-the-contract"
 
-// exchange is one call of a route.
 type exchange struct {
 	before  []exchange // calls that must succeed first
-	op      string     // of those: which route; else that of the table
+	op      string     // of the calls in before: the route; the others have the route of the table
 	path    map[string]string
 	query   string
 	headers []string
-	kind    string // Content-Type; "": application/json, where there is a body
+	kind    string // Content-Type; "" means application/json if there is a body
 	body    string
-	late    bool // its time is over
+	late    bool // its deadline has passed
 }
 
-// with is the call with other headers.
 func (e exchange) with(headers ...string) exchange {
 	e.headers = headers
 	return e
 }
 
-// contract is one running system and what it promises.
+// contract is one running system and its description.
 type contract struct {
 	spec   *openapi3.T
 	server http.Handler
@@ -86,7 +83,6 @@ func openLogged(t *testing.T, log *slog.Logger, change func(*configs.Config)) *c
 	return c
 }
 
-// operations are all that are described, by method and path.
 func (c *contract) operations() map[string]*routers.Route {
 	all := map[string]*routers.Route{}
 	for path, item := range c.spec.Paths.Map() {
@@ -99,7 +95,7 @@ func (c *contract) operations() map[string]*routers.Route {
 	return all
 }
 
-// request makes the HTTP request of a call. Each has its own body.
+// request returns the HTTP request of a call. Each has a body of its own.
 func (e exchange) request(t *testing.T, op string) *http.Request {
 	t.Helper()
 	method, path, _ := strings.Cut(op, " ")
@@ -122,19 +118,18 @@ func (e exchange) request(t *testing.T, op string) *http.Request {
 	return r
 }
 
-// answered is the response.
 type answered struct {
 	status int
-	code   int // of the envelope; 0 where there is none
+	code   int // of the envelope; 0 if there is none
 	header http.Header
 	body   []byte
 }
 
-// taken is an answer whose connection may be taken, by a stream. Then the client reads
-// its beginning and leaves.
+// taken records an answer. A stream may hijack its connection: then the client reads the beginning
+// of the stream and disconnects.
 type taken struct {
 	*httptest.ResponseRecorder
-	begun chan []byte // nil: it was not taken
+	begun chan []byte // nil if the connection was not hijacked
 }
 
 func (a *taken) Hijack() (net.Conn, *bufio.ReadWriter, error) {
@@ -149,7 +144,7 @@ func (a *taken) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return server, nil, nil
 }
 
-// wait takes in what was sent over the connection, where it was taken.
+// wait adds the data sent over a hijacked connection to the answer.
 func (a *taken) wait(t *testing.T, r *http.Request) {
 	t.Helper()
 	if a.begun == nil {
@@ -163,7 +158,7 @@ func (a *taken) wait(t *testing.T, r *http.Request) {
 	require.NoError(t, err)
 }
 
-// call makes the call and holds the answer against the description.
+// call makes a call and validates the answer against the description.
 func (c *contract) call(t *testing.T, op string, e exchange, changes ...func(*http.Request) *http.Request) answered {
 	t.Helper()
 	for _, b := range e.before {
@@ -205,7 +200,6 @@ func (c *contract) call(t *testing.T, op string, e exchange, changes ...func(*ht
 	return got
 }
 
-// valid holds the request against the description.
 func (c *contract) valid(t *testing.T, op string, e exchange) {
 	t.Helper()
 	in := &openapi3filter.RequestValidationInput{
@@ -215,7 +209,7 @@ func (c *contract) valid(t *testing.T, op string, e exchange) {
 	require.NoError(t, openapi3filter.ValidateRequest(t.Context(), in), op)
 }
 
-// presents reports whether the request has what a security scheme wants.
+// presents reports whether a request has the credentials of a security scheme.
 func presents(_ context.Context, in *openapi3filter.AuthenticationInput) error {
 	h := in.RequestValidationInput.Request.Header
 	scheme := in.SecurityScheme
@@ -226,8 +220,8 @@ func presents(_ context.Context, in *openapi3filter.AuthenticationInput) error {
 	return errors.New("the request lacks " + in.SecuritySchemeName)
 }
 
-// codesOf are the codes a route lists, as the names of the examples of its
-// refusals, by status.
+// codesOf returns the codes that a route lists, by status. They are the names of the examples of
+// its error responses.
 func codesOf(op *openapi3.Operation) map[int][]int {
 	codes := map[int][]int{}
 	for name, response := range op.Responses.Map() {
@@ -244,8 +238,7 @@ func codesOf(op *openapi3.Operation) map[int][]int {
 	return codes
 }
 
-// lines decodes NDJSON, which the validator does not know: every line must be
-// an item, so it is held against the schema of one in a JSON array.
+// lines decodes NDJSON, which the validator does not support, and checks that every line is JSON.
 func lines(body io.Reader, _ http.Header, _ *openapi3.SchemaRef, _ openapi3filter.EncodingFn) (any, error) {
 	data, err := io.ReadAll(body)
 	for line := range bytes.Lines(data) {
@@ -256,27 +249,27 @@ func lines(body io.Reader, _ http.Header, _ *openapi3.SchemaRef, _ openapi3filte
 	return string(data), err
 }
 
-// late is a call whose time is over: what it needs does not answer in time.
+// late returns a request past its deadline, as if a dependency had not answered in time.
 func late(r *http.Request) *http.Request {
 	ctx, cancel := context.WithDeadline(r.Context(), time.Now().Add(-time.Second))
 	context.AfterFunc(r.Context(), cancel)
 	return r.WithContext(ctx)
 }
 
-// faulty breaks the route where it turns to its work.
+// faulty makes a route panic when it reads its deadline.
 type faulty struct{ context.Context }
 
 func (faulty) Deadline() (time.Time, bool) { panic("a fault of the route") }
 
 func broken(r *http.Request) *http.Request { return r.WithContext(faulty{r.Context()}) }
 
-// heavy announces more than any route takes.
+// heavy sets a Content-Length above the limit of every route.
 func heavy(r *http.Request) *http.Request {
 	r.ContentLength = 65 << 20
 	return r
 }
 
-// form sends what the route takes by the type of a form with files.
+// form sends the body with the type of a form with files.
 func form(r *http.Request) *http.Request {
 	if r.URL.Path != "/v1/posts" {
 		r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
@@ -284,13 +277,13 @@ func form(r *http.Request) *http.Request {
 	return r
 }
 
-// elsewhere is a call that a page of another site makes in a browser.
+// elsewhere turns a request into one made by a page of another site in a browser.
 func elsewhere(r *http.Request) *http.Request {
 	r.Header.Set("Sec-Fetch-Site", "cross-site")
 	return r
 }
 
-// conditioned is a change that is meant for another version than there is.
+// conditioned makes a change conditional on a different version than the current one.
 func conditioned(r *http.Request) *http.Request {
 	if r.Method != http.MethodGet {
 		r.Header.Set("If-Match", `"another"`)
@@ -298,12 +291,12 @@ func conditioned(r *http.Request) *http.Request {
 	return r
 }
 
-// anyway are refusals that are provoked in the same way on every route. Where a
-// route answers otherwise, that must be described.
+// anyway has the refusals that every route can be made to give in the same way. A route that
+// answers differently must describe that.
 var anyway = []struct {
 	code    int
-	headers []string // nil: those of the good call
-	body    string   // "": that of the good call
+	headers []string // nil means those of the valid call
+	body    string   // "" means that of the valid call
 	change  func(*http.Request) *http.Request
 }{
 	{code: 40001, body: `{"no_such_field":1}`},
@@ -342,7 +335,7 @@ func TestContract(t *testing.T) {
 		t.Run(op, func(t *testing.T) {
 			route, ok := cases[op]
 			require.True(t, ok, "described, but there is no case")
-			seen := map[int]map[int]bool{} // status, code
+			seen := map[int]map[int]bool{} // by status and code
 			note := func(got answered) {
 				if seen[got.status] == nil {
 					seen[got.status] = map[int]bool{}
@@ -396,8 +389,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// The guest feed has something in it when the server starts with items that are
-// liked.
+// The guest feed has items if the server starts with items that have likes.
 func TestContractOfTheGuestFeed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -429,8 +421,7 @@ func TestContractOfTheGuestFeed(t *testing.T) {
 	require.Equal(t, "no-store", late.header.Get("Cache-Control"), "an error is nobody's to keep")
 }
 
-// Routes and description name the same operations. HEAD is as good as
-// described by GET.
+// The routes and the description have the same operations. HEAD counts as described by GET.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Parallel()
 	c := openContract(t, func(*configs.Config) {})
@@ -446,7 +437,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 			}
 		}
 		path := strings.Join(parts, "/")
-		if strings.HasPrefix(path, "/debug/pprof/") { // net/http/pprof's, for go tool pprof
+		if strings.HasPrefix(path, "/debug/pprof/") { // of net/http/pprof, for go tool pprof
 			continue
 		}
 		routed[r.Method+" "+path] = true
@@ -462,7 +453,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	}
 }
 
-// Wherever one calls, a refusal is in the envelope.
+// A refusal has the envelope on every path, also where there is no route.
 func TestWhatIsNoRouteIsRefusedInTheEnvelope(t *testing.T) {
 	t.Parallel()
 	c := openContract(t, func(*configs.Config) {})
@@ -485,7 +476,7 @@ func byTokens(cfg *configs.Config) {
 	cfg.Auth.Mode, cfg.Auth.JWT.Secret = configs.ModeJWT, strings.Repeat("secret", 8)
 }
 
-// A server that takes tokens refuses in the same shapes, and names the scheme.
+// A server that requires tokens refuses with the same response shapes, and names the scheme.
 func TestContractOfTokens(t *testing.T) {
 	t.Parallel()
 	c := openContract(t, byTokens)

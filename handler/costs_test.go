@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEachRouteSaysWhatItReads walks the routes of the description: each is in one row of
-// the table of docs/security.md, with the most rows that a call reads.
+// TestEachRouteSaysWhatItReads checks that each route of the description is in one row of the table
+// in docs/security.md, with the maximal number of rows that a call reads.
 func TestEachRouteSaysWhatItReads(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../docs/security.md")

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAServerThatIsAboutToStop is not ready, says why, and answers all the same.
+// TestAServerThatIsAboutToStop checks that a draining server is not ready, gives the reason, and
+// still answers requests.
 func TestAServerThatIsAboutToStop(t *testing.T) {
 	t.Parallel()
 	drain := NewDrain()
@@ -35,8 +36,8 @@ func TestAServerThatIsAboutToStop(t *testing.T) {
 	}
 }
 
-// TestStreamsEndOneAfterTheOther while the server drains, those that begin meanwhile
-// too, and go on until then.
+// TestStreamsEndOneAfterTheOther checks that a drain ends all streams spread over its duration,
+// including those that begin meanwhile.
 func TestStreamsEndOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

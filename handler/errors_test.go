@@ -32,7 +32,7 @@ func TestErrorsTakeTheirStatusAndCode(t *testing.T) {
 		name         string
 		err          error
 		status, code int
-		hides        bool // the cause must stay in the log
+		hides        bool // the cause must appear only in the log
 	}{
 		{"bad id", fmt.Errorf("x: %w", feed.ErrBadID), 400, 40004, false},
 		{"bad action", feed.ErrBadAction, 400, 40002, false},
@@ -79,7 +79,7 @@ func TestErrorsTakeTheirStatusAndCode(t *testing.T) {
 			if tt.hides {
 				require.NotContains(t, got.body, "10.0.0.7")
 			}
-			// What is shed is counted instead.
+			// Requests that were shed are counted instead of logged.
 			require.Equal(t, tt.status >= 500 && !errors.Is(tt.err, feed.ErrBusy), strings.Contains(f.log.String(), `"error":"`), f.log.String())
 		})
 	}
@@ -151,7 +151,7 @@ func TestAClientThatLeavesIsNoServerError(t *testing.T) {
 	require.NotContains(t, f.log.String(), "recall is broken")
 }
 
-// brokenPipe is a response whose client has hung up.
+// brokenPipe is a response to a client that has hung up.
 type brokenPipe struct{ *httptest.ResponseRecorder }
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }

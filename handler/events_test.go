@@ -20,7 +20,6 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// fakeReactions remembers what it was told.
 type fakeReactions struct {
 	err  error
 	acts []engine.Act
@@ -43,7 +42,6 @@ func (f countsFunc) Read(_ context.Context, from, to feed.Day) ([]events.Totals,
 	return f(from, to)
 }
 
-// plainRanking has no experiments.
 type plainRanking struct{ Rankings }
 
 func (plainRanking) Current(context.Context) (ranking.Version, error) {
@@ -167,8 +165,8 @@ func TestReport(t *testing.T) {
 	require.Equal(t, 50301, f.do(t, "GET", "/v1/ranking/report", "", asAdmin).Code)
 }
 
-// TestPutProfileTellsWhatStays answers the muted items that a profile without
-// them keeps.
+// TestPutProfileTellsWhatStays checks that the answer has the muted items that the profile retains
+// because the request has none.
 func TestPutProfileTellsWhatStays(t *testing.T) {
 	t.Parallel()
 	keeping := &mapProfiles{all: map[string]feed.Profile{"u_1": {MutedItems: []string{"x"}}}}

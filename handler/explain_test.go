@@ -21,10 +21,10 @@ import (
 // noExplain is for tests of other routes.
 type noExplain struct{ Explainer }
 
-// fakeExplain remembers what it was asked and ranks u_v in a variant.
+// fakeExplain records its request, and ranks u_v in a variant.
 type fakeExplain struct {
 	last engine.ExplainRequest
-	work func(context.Context) error // nil: none
+	work func(context.Context) error // nil means none
 }
 
 func (f *fakeExplain) Explain(ctx context.Context, r engine.ExplainRequest) (api.Explanation, error) {
@@ -137,8 +137,8 @@ func TestExplainIsForAdmins(t *testing.T) {
 	require.Equal(t, 40501, f.do(t, http.MethodGet, "/v1/explain", "", "X-Admin-Token: "+adminToken).Code)
 }
 
-// Explanations have places of their own, which readers do not miss, and give
-// them back when their clients leave.
+// Explanations have their own slots, separate from those of readers, and free them when the client
+// disconnects.
 func TestExplanationsAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

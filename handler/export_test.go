@@ -9,8 +9,7 @@ import (
 	"github.com/freshet/freshet/ranking"
 )
 
-// NewUnready is a server that cannot do without what is down, and has never
-// reached it.
+// NewUnready returns a server with a required dependency that is down and was never reached.
 func NewUnready(t testing.TB, token string) http.Handler {
 	return newFixture(t, func(cfg *Config, d *Deps) {
 		cfg.Auth.AdminToken = token
@@ -24,7 +23,7 @@ func NewUnready(t testing.TB, token string) http.Handler {
 	}).handler
 }
 
-// unread is the ranking of a server that has not read any.
+// unread is the ranking of a server that has not loaded any.
 type unread struct{ Rankings }
 
 func (unread) Current(context.Context) (ranking.Version, error) {

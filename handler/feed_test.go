@@ -380,8 +380,8 @@ func TestAHugePageIsAnsweredWhole(t *testing.T) {
 	}
 }
 
-// FuzzFeedBody holds the decoder against encoding/json: what it accepts is one
-// JSON object that says the same there.
+// FuzzFeedBody checks the decoder against encoding/json: a body that it accepts is one JSON object
+// with the same meaning there.
 func FuzzFeedBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"action":"refresh"}`, `{"action":"load_more","limit":100,"request_id":"a","silent":false,"why":true}`,

@@ -14,7 +14,6 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// kind is the type of a field.
 type kind int
 
 const (
@@ -30,7 +29,7 @@ const (
 	aChange // an object or a string
 )
 
-// wrong has, for each kind, values it does not take and what is said of them.
+// wrong has, for each kind, rejected values and a part of the error message.
 var wrong = map[kind]map[string]string{
 	aText:     {`7`: "must be a string, not a number", `{}`: "must be a string, not an object", `true`: "must be a string, not a boolean"},
 	aWhole:    {`"7"`: "must be a whole number, not a string", `1.5`: "must be a whole number, not 1.5", `[7]`: "must be a whole number, not an array", `1e300`: "must be a whole number, not 1e300"},
@@ -44,27 +43,25 @@ var wrong = map[kind]map[string]string{
 	aChange:   {`[]`: "must be an object as in GET /v1/ranking, or a list", `7`: "must be an object as in GET /v1/ranking, or a list"},
 }
 
-// right has other ways of writing a value: they mean the same.
+// right has alternative notations of the same value.
 var right = map[kind][]string{
 	aWhole: {`1.0`, `1e0`, `10e-1`},
 	aTime:  {`1772798400`, `1772798400.0`, `1.7727984e9`, `1772798400.25`, `"2026-03-06T12:00:00Z"`, `"2026-03-06T13:00:00.5+01:00"`},
 }
 
-// field is one field of a route's body.
 type field struct {
 	name     string
 	kind     kind
-	code     int // of a wrong value
+	code     int // for a wrong value
 	required bool
 }
 
-// described is a route with a body: every field it takes, and one that it
-// accepts.
+// described is a route with a body: an accepted body, and every field it may have.
 type described struct {
 	op     string
 	body   string
 	fields []field
-	within string // the path of the object that has the fields, "%s" for that object in body
+	within string // the path of the object with the fields; "%s" marks that object in body
 }
 
 var withBodies = []described{
@@ -144,14 +141,14 @@ var withBodies = []described{
 	}},
 }
 
-// objects are those that %s stands for.
+// objects has the objects that replace %s.
 var objects = map[string]string{
 	"audience":  `{}`,
 	"events[0]": `{"type":"click","id":"a"}`, "decay": `{}`, "popularity": `{}`, "keywords": `{}`, "learned": `{}`,
 	"experiments[0]": `{"name":"x","share":0.1}`, "clicks[0]": `{"agent_id":"u_1","id":"a","at":1772798400}`,
 }
 
-// with is the body with one field written so; "" leaves it out.
+// with returns the body with one field set to this JSON; "" omits the field.
 func (d described) with(t *testing.T, name, value string) string {
 	t.Helper()
 	object := d.body
@@ -186,7 +183,7 @@ func fieldsFixture(t *testing.T, op string) *fixture {
 		return f
 	case strings.Contains(op, "/ranking"):
 		f := rankingFixture(t)
-		require.Zero(t, f.do(t, "PUT", "/v1/ranking", `{"ranking":{"base":1}}`, asAdmin).Code) // there is a version to go back to
+		require.Zero(t, f.do(t, "PUT", "/v1/ranking", `{"ranking":{"base":1}}`, asAdmin).Code) // creates a version to revert to
 		return f
 	case strings.HasSuffix(op, "/compare"), strings.HasSuffix(op, "/replay"):
 		return offlineFixture(t, &fakeOffline{agents: []string{"u_1", "u_2"}})
@@ -194,9 +191,9 @@ func fieldsFixture(t *testing.T, op string) *fixture {
 	return newFixture(t, nil)
 }
 
-// TestEveryFieldOfEveryBody holds all routes to one set of rules: null is a
-// field that is not there, whole numbers may be written 1.0, and a wrong value,
-// an unknown field and a duplicate one are refused with the field's path.
+// TestEveryFieldOfEveryBody checks the same rules on all routes: null is the same as a missing
+// field, whole numbers may be written 1.0, and a wrong value, an unknown field or a duplicate one
+// is refused with the path of the field.
 func TestEveryFieldOfEveryBody(t *testing.T) {
 	t.Parallel()
 	for _, d := range withBodies {
@@ -214,7 +211,7 @@ func TestEveryFieldOfEveryBody(t *testing.T) {
 				}
 				for value, says := range wrong[x.kind] {
 					code := x.code
-					if code == 0 { // an array of ids: the array is 40001, an id in it 40004
+					if code == 0 { // for an array of ids, a wrong array gives 40001 and a wrong id in it 40004
 						if code = 40001; strings.HasPrefix(says, "[") {
 							code = 40004
 						}
@@ -277,8 +274,7 @@ func TestQueriesAreReadAsBodiesAre(t *testing.T) {
 	}
 }
 
-// TestEveryFieldOfAnItem: the same rules hold for items, whose refusals are in
-// the report.
+// TestEveryFieldOfAnItem checks the same rules for items, for which the report lists the errors.
 func TestEveryFieldOfAnItem(t *testing.T) {
 	t.Parallel()
 	item := described{body: `{"id":"a","title":"T","update_time":1}`}

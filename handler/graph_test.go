@@ -17,7 +17,6 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// tell sends events over a real connection.
 func tell(t *testing.T, url string, body io.Reader, headers ...string) reply {
 	t.Helper()
 	r, err := http.NewRequest("POST", url+"/v1/graph/events", body)
@@ -88,7 +87,7 @@ func TestGraphEventsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// downAfter is a store that can be told a few things and then no more.
+// downAfter is a store that becomes unavailable after a few events.
 type downAfter struct {
 	Graph
 	report api.Upload
@@ -109,8 +108,8 @@ func TestGraphEventsWhileTheStoreIsDown(t *testing.T) {
 	require.NotContains(t, got.body, "disk")
 }
 
-// TestAnEventSaysWhatACallSays sends the same fields by POST /v1/posts and as an
-// event, and compares what is stored.
+// TestAnEventSaysWhatACallSays sends the same fields by POST /v1/posts and as an event, and
+// compares the stored posts.
 func TestAnEventSaysWhatACallSays(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, nil)

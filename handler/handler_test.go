@@ -26,13 +26,13 @@ import (
 
 const adminToken = "an-admin-token-for-tests"
 
-// TestMain keeps the files of tests in memory: nothing here is about the disk.
+// TestMain holds the test files in memory: no test here depends on the disk.
 func TestMain(m *testing.M) {
 	testenv.FilesInMemory()
 	m.Run()
 }
 
-// fakeFeed answers what it is told to and remembers what it was asked.
+// fakeFeed gives configured answers and records its requests.
 type fakeFeed struct {
 	answer func(ctx context.Context, r engine.Request) (engine.Answer, error)
 	seen   func(agent string, ids []string) error
@@ -124,7 +124,7 @@ func (m mapItems) Docs(_ context.Context, ids []string) ([]feed.Doc, error) {
 	return docs, nil
 }
 
-// Put makes mapItems the writer the real intake stores into.
+// Put makes mapItems the catalog that the real intake writes to.
 func (m mapItems) Put(_ context.Context, items []feed.Item) ([]error, error) {
 	for _, it := range items {
 		data, err := json.Marshal(it)
@@ -178,10 +178,10 @@ func (m mapItems) Remove(_ context.Context, id string) error {
 // noRankings is for tests of other routes.
 type noRankings struct{ Rankings }
 
-// noOffline is, too.
+// noOffline is for tests of other routes.
 type noOffline struct{ offline.Source }
 
-// noGuest is, too.
+// noGuest is for tests of other routes.
 type noGuest struct{ Guest }
 
 type intakeFunc func(ctx context.Context, r io.Reader) (api.Upload, error)
@@ -202,7 +202,7 @@ type healthFunc func(ctx context.Context) map[string]Dependency
 
 func (f healthFunc) Check(ctx context.Context) map[string]Dependency { return f(ctx) }
 
-// syncBuffer is a log that may be read while it is written.
+// syncBuffer is a log that may be read and written concurrently.
 type syncBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -220,7 +220,7 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
-// fixture is a handler with fakes around it.
+// fixture is a handler over fakes.
 type fixture struct {
 	handler  http.Handler
 	feed     *fakeFeed
@@ -250,7 +250,6 @@ func newFixture(t testing.TB, change func(*Config, *Deps)) *fixture {
 	return f
 }
 
-// reply is an answer, decoded.
 type reply struct {
 	status int
 	header http.Header
@@ -260,7 +259,7 @@ type reply struct {
 	Data   json.RawMessage `json:"data"`
 }
 
-// do calls the handler; headers are "Name: value".
+// do calls the handler; headers have the form "Name: value".
 func (f *fixture) do(t testing.TB, method, target, body string, headers ...string) reply {
 	t.Helper()
 	r := httptest.NewRequest(method, target, strings.NewReader(body))

@@ -14,8 +14,8 @@ import (
 	"github.com/freshet/freshet/configs"
 )
 
-// HEAD is GET without the body (RFC 9110, 9.3.2), wherever there is a GET: the same
-// status, the same headers, also where it is refused, and it ends at once.
+// HEAD is GET without the body (RFC 9110, 9.3.2) on every route with a GET: it has the same status
+// and headers, also when refused, and ends at once.
 func TestHeadAnswersAsGet(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -59,7 +59,7 @@ func TestHeadAnswersAsGet(t *testing.T) {
 	require.Equal(t, 429, ask(t, limited, "GET", cases[op].good[0].request(t, op)).StatusCode, "HEAD counts as GET does")
 }
 
-// ask makes a call over the network, and leaves without reading what a stream sends.
+// ask makes a call over the network, and closes it without reading a stream.
 func ask(t *testing.T, srv *httptest.Server, method string, like *http.Request) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, srv.URL+like.URL.RequestURI(), nil)
@@ -71,8 +71,8 @@ func ask(t *testing.T, srv *httptest.Server, method string, like *http.Request) 
 	return res
 }
 
-// A body in a form that no route reads is refused by its type; a form's, which curl -d
-// sends, and those that JSON is sent by are taken.
+// A body of a type that no route reads is refused. A form's type, which curl -d sends, is accepted,
+// and so are the types used for JSON.
 func TestTypesOfBodies(t *testing.T) {
 	t.Parallel()
 	c := openContract(t, func(*configs.Config) {})

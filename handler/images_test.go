@@ -30,7 +30,7 @@ import (
 	"github.com/freshet/freshet/social/sqlite"
 )
 
-// gallery is a handler with a store of posts and one of images.
+// gallery is a handler with a store of posts and a store of images.
 type gallery struct {
 	*fixture
 	store  *sqlite.Store
@@ -38,7 +38,7 @@ type gallery struct {
 	images *brokenImages
 }
 
-// brokenImages are real images, whose stores a test may break.
+// brokenImages are real images with stores that a test can make fail.
 type brokenImages struct {
 	*media.Processor
 	*media.Files
@@ -58,7 +58,7 @@ func newGallery(t *testing.T) *gallery {
 	var err error
 	g.folder, err = folder.Open(t.TempDir())
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = g.folder.Close() }) // a test may have closed it
+	t.Cleanup(func() { _ = g.folder.Close() }) // the test may have closed it already
 	g.fixture, g.store = socialFixture(t, func(_ *Config, d *Deps) {
 		g.images = &brokenImages{Processor: media.NewProcessor(media.Config{}), Files: media.NewFiles(g.folder, d.Social.Store, time.Minute)}
 		d.Social.Images = g.images
@@ -66,7 +66,6 @@ func newGallery(t *testing.T) *gallery {
 	return g
 }
 
-// blobs counts what is stored.
 func (g *gallery) blobs(t *testing.T) int {
 	t.Helper()
 	keys, err := g.folder.Keys(t.Context(), 1000)
@@ -88,13 +87,13 @@ func jpegOf(t testing.TB, w, h int) []byte {
 	return b.Bytes()
 }
 
-// form is a body with the fields of a post. post "" leaves that field out.
+// form returns a form with the fields of a post; with post "" it omits that field.
 func form(t testing.TB, post string, files ...[]byte) (body, kind string) {
 	t.Helper()
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
 	for i, file := range files {
-		h := textproto.MIMEHeader{"Content-Disposition": {fmt.Sprintf(`form-data; name="image"; filename="%d.svg"`, i)}, "Content-Type": {"image/svg+xml"}} // nobody believes it
+		h := textproto.MIMEHeader{"Content-Disposition": {fmt.Sprintf(`form-data; name="image"; filename="%d.svg"`, i)}, "Content-Type": {"image/svg+xml"}} // the declared type is ignored
 		part, err := w.CreatePart(h)
 		require.NoError(t, err)
 		_, err = part.Write(file)
@@ -113,7 +112,6 @@ func (g *gallery) post(t testing.TB, agent, post string, files [][]byte, headers
 	return g.do(t, "POST", "/v1/posts", body, append(headers, as(agent), kind)...)
 }
 
-// get reads an image.
 func (g *gallery) get(t testing.TB, method, url string, headers ...string) (*http.Response, []byte) {
 	t.Helper()
 	r := httptest.NewRequest(method, url, nil)
@@ -298,8 +296,8 @@ func TestPostsWithBadImagesLeaveNothing(t *testing.T) {
 	g.leftNothing(t)
 }
 
-// TestFormsThatAreCutArePostsOfNobody cuts a form at every place, as a client or a proxy
-// does that ends its transfer well.
+// TestFormsThatAreCutArePostsOfNobody truncates a form at every position, as a client or a proxy
+// does that ends the transfer regularly. None may create a post.
 func TestFormsThatAreCutArePostsOfNobody(t *testing.T) {
 	t.Parallel()
 	g := newGallery(t)
@@ -385,7 +383,7 @@ func TestServerWithoutImages(t *testing.T) {
 func TestUploadsAreBounded(t *testing.T) {
 	t.Parallel()
 	g := newGallery(t)
-	// Clients that send no more hold their places.
+	// Clients that stop sending hold their slots.
 	slow := func(agent string) {
 		r, w := io.Pipe()
 		t.Cleanup(func() { assert.NoError(t, w.Close()) })
@@ -393,7 +391,7 @@ func TestUploadsAreBounded(t *testing.T) {
 		req.Header.Set("X-Agent-Id", agent)
 		req.Header.Set("Content-Type", "multipart/form-data; boundary=x")
 		go g.handler.ServeHTTP(httptest.NewRecorder(), req)
-		_, err := w.Write([]byte("--x\r\nContent-Disposition: form-data; name=image\r\n\r\n\x89")) // returns when it is read
+		_, err := w.Write([]byte("--x\r\nContent-Disposition: form-data; name=image\r\n\r\n\x89")) // returns when the server has read it
 		require.NoError(t, err)
 	}
 	small := [][]byte{pngOf(t, 8, 8)}

@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/engine"
 )
 
-// TestInFlight keeps the oldest call at the front, whichever ends first.
+// TestInFlight checks that the oldest call stays at the front, whichever call ends first.
 func TestInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f inFlight
@@ -40,7 +40,7 @@ func TestInFlight(t *testing.T) {
 	})
 }
 
-// TestCallsAreInFlight counts a call while it is answered, and no longer.
+// TestCallsAreInFlight checks that a call counts exactly while it is being answered.
 func TestCallsAreInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		idle, _ := flying.look()

@@ -24,7 +24,6 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// line is one item of NDJSON.
 const line = `{"id":"a","title":"A","update_time":1}` + "\n"
 
 func gzipped(t testing.TB, parts ...[]byte) []byte {
@@ -40,7 +39,6 @@ func gzipped(t testing.TB, parts ...[]byte) []byte {
 	return b.Bytes()
 }
 
-// upload sends over a real connection.
 func upload(t *testing.T, url string, body io.Reader, headers ...string) reply {
 	t.Helper()
 	r, err := http.NewRequest("POST", url+"/v1/items", body)
@@ -68,7 +66,7 @@ func TestUploads(t *testing.T) {
 	lines := []byte(strings.Repeat(line, 1000))
 	packed := gzipped(t, lines)
 	damaged := bytes.Clone(gzipped(t, lines))
-	damaged[len(damaged)-6] ^= 0xff // in the checksum
+	damaged[len(damaged)-6] ^= 0xff // of the checksum
 	for _, tt := range []struct {
 		name, encoding string
 		body           []byte
@@ -118,7 +116,7 @@ func TestATruncatedGzipIsReportedWithWhatWasRead(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(newFixture(t, nil).handler)
 	defer srv.Close()
-	// Random text keeps the compressed body long, so that half of it holds lines.
+	// Random text compresses badly, so half of the compressed body contains lines.
 	var lines bytes.Buffer
 	for range 5000 {
 		fmt.Fprintf(&lines, "{\"id\":%q,\"title\":\"A\",\"update_time\":1}\n", rand.Text())
@@ -136,7 +134,7 @@ func TestAGzipBombIsStoppedAtTheLimit(t *testing.T) {
 	var read int64
 	f := newFixture(t, func(_ *Config, d *Deps) {
 		d.Intake = intakeFunc(func(_ context.Context, r io.Reader) (report api.Upload, err error) {
-			// An intake that hides the reader's error must not hide the limit.
+			// The limit must be reported even if the intake hides the read error.
 			read, err = io.Copy(io.Discard, r)
 			if err != nil {
 				err = feed.Errorf(feed.ErrInvalid, "the body is neither NDJSON nor a JSON array of items: could not read on")
@@ -257,12 +255,11 @@ func TestTooManyUploadsAtOnce(t *testing.T) {
 	require.Equal(t, 0, (<-first).Code)
 }
 
-// uploadHead begins an upload of this length.
 func uploadHead(length int) string {
 	return fmt.Sprintf("POST /v1/items HTTP/1.1\r\nHost: x\r\nX-Admin-Token: %s\r\nContent-Length: %d\r\n\r\n", adminToken, length)
 }
 
-// TestUploadsOutlastTheServersTimeouts: one whose lines come one every second.
+// TestUploadsOutlastTheServersTimeouts sends one line per second.
 func TestUploadsOutlastTheServersTimeouts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestKeysAreReadAgain: a key that is removed from the file opens nothing two seconds
-// later, one that is added does, and a file that cannot be read changes nothing.
+// TestKeysAreReadAgain checks that two seconds after a change of the file a removed key is rejected
+// and an added one accepted, and that an unreadable file changes nothing.
 func TestKeysAreReadAgain(t *testing.T) {
 	t.Parallel()
 	k := keyring()
@@ -33,7 +33,7 @@ func TestKeysAreReadAgain(t *testing.T) {
 		}
 		for _, step := range []struct {
 			name, content string
-			opens         [2]bool // whether the token of one does, and that of other
+			opens         [2]bool // whether the tokens of the keys one and other are accepted
 		}{
 			{"as at the start", set(one), [2]bool{true, false}},
 			{"both", set(one, other), [2]bool{true, true}},
@@ -58,7 +58,6 @@ func TestKeysAreReadAgain(t *testing.T) {
 	})
 }
 
-// TestSecretsOfCallersMayChange while the server runs.
 func TestSecretsOfCallersMayChange(t *testing.T) {
 	t.Parallel()
 	now := Secrets{Admin: "first-admin", JWT: hmacSecret}

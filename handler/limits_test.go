@@ -23,7 +23,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// handClock is a clock that tests move.
+// handClock is a clock that tests advance.
 type handClock struct{ now atomic.Int64 }
 
 func (c *handClock) Now() time.Time          { return testNow.Add(time.Duration(c.now.Load())) }
@@ -79,7 +79,7 @@ func TestEveryRouteOfAnAgentCountsForItsRate(t *testing.T) {
 	}
 }
 
-// So does every route of the social half, whether it needs an agent or not.
+// So does every social route, whether it requires an agent or not.
 func TestEverySocialRouteOfAnAgentCountsForItsRate(t *testing.T) {
 	t.Parallel()
 	for _, call := range [][2]string{
@@ -197,7 +197,7 @@ func TestBucketsOfAgentsAreBounded(t *testing.T) {
 	require.Error(t, l.take("u_99999"), "a clock that is set back gives nothing")
 }
 
-// stuck is a fixture whose one place is taken by a call that ends with release.
+// stuck returns a fixture with its only slot taken by a call that ends with release.
 func stuck(t *testing.T) (f *fixture, release func()) {
 	t.Helper()
 	inside, end := make(chan struct{}), make(chan struct{})
@@ -250,8 +250,8 @@ func TestAFullServerShedsAgentsOnly(t *testing.T) {
 	require.Equal(t, 0, f.do(t, "POST", "/v1/feed", refresh, asAgent).Code, "the place is free again")
 }
 
-// A client may take as long as the server's timeouts allow to send its body or
-// to take its answer. It must not keep others out meanwhile.
+// A client may use all the time that the server's timeouts allow to send its body or to read its
+// answer. It must not block others meanwhile.
 func TestASlowClientHoldsNoPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -276,12 +276,12 @@ func TestASlowClientHoldsNoPlace(t *testing.T) {
 		}
 		sender := p.send(head("sender") + refresh[:5])
 		reader := p.send(head("reader") + refresh)
-		synctest.Wait() // its answer is more than the server buffers
+		synctest.Wait() // its answer exceeds the server's buffers
 		require.True(t, answered.Load())
 		for range 2 {
 			require.Equal(t, 200, answer(p.send(head("other")+refresh)).StatusCode)
 		}
-		// Nobody else hung up first.
+		// Check that no connection was closed meanwhile.
 		_, err := io.WriteString(sender, refresh[5:])
 		require.NoError(t, err)
 		require.Equal(t, 200, answer(sender).StatusCode)

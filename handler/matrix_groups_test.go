@@ -14,8 +14,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestRightsInGroups asks every route of circles about a circle, and groups of each kind,
-// as everybody who can stand to them in some way.
+// TestRightsInGroups calls every route of circles on a circle and on groups of each kind, as every
+// kind of caller.
 func TestRightsInGroups(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, testRightsInGroups)
@@ -63,7 +63,7 @@ func testRightsInGroups(t *testing.T, change func(*configs.Config)) {
 	}
 }
 
-// seedGroup makes a circle with somebody in each part.
+// seedGroup creates a circle with an agent in each role.
 func seedGroup(t *testing.T, store social.Store, c social.Circle) {
 	t.Helper()
 	ctx := t.Context()
@@ -83,7 +83,7 @@ func seedGroup(t *testing.T, store social.Store, c social.Circle) {
 	}
 }
 
-// partIn is somebody's part in the circle.
+// partIn returns the role of a caller in the circle.
 func partIn(c *social.Circle, who string) string {
 	switch {
 	case who == "nobody" || who == "admin" || who == "owner":
@@ -98,10 +98,10 @@ func partIn(c *social.Circle, who string) string {
 
 type groupCall struct {
 	method, path, body string
-	want               map[string]int // by part; 0: it is not asked
+	want               map[string]int // by role; 0 means the call is not made
 }
 
-// groupCalls are the calls in an order in which none changes what the next ones answer.
+// groupCalls returns the calls in an order in which none affects the answers of later ones.
 func groupCalls(c *social.Circle) []groupCall {
 	all := func(owner, member, invited, none int) map[string]int {
 		return map[string]int{"owner": owner, "admin": owner, "member": member, "invited": invited, "none": none, "nobody": 401}

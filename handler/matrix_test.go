@@ -24,28 +24,27 @@ import (
 	"github.com/freshet/freshet/social/socialtest"
 )
 
-// The rights matrix: every kind of post, every reader, every route that a server
-// has. The commands are in cmd/freshet.
+// The rights matrix: every kind of post, every reader, every route of a server. The commands are in
+// cmd/freshet.
 
-// shown is the answer of a route to a reader about a post.
+// shown defines how a route answers each reader about a post.
 type shown struct {
 	method, path, body string
 	want               func(kind, reader string, p socialtest.RightsPost) int
 }
 
-// What a route may answer beside an HTTP status: always 200.
+// Expected answers other than an HTTP status; the status is always 200.
 const (
 	among200   = 0  // with the post among others
 	without200 = -1 // without it
-	idsOnly    = -2 // perhaps with its id, but without content unless it is public
+	idsOnly    = -2 // possibly with its id, but without content unless it is public
 )
 
-// noPost says why a route of the table cannot show a post.
+// noPost is the reason why a route of the table cannot show a post.
 type noPost string
 
-// matrixRoutes is every route of a server: how it can show a post, or why it
-// cannot. {post} is the post's id.
-// A route that answers in another form has a row for that, with its query.
+// matrixRoutes lists every route of a server, with how it can show a post or why it cannot. {post}
+// is the post's id. A route with another form of answer has an additional row with the query.
 func matrixRoutes() map[string]any {
 	status := func(ok bool, not int) int {
 		if ok {
@@ -83,7 +82,7 @@ func matrixRoutes() map[string]any {
 		}
 		return status(p.Likeable(kind, reader), 403)
 	}
-	// Removing a like tells nothing of a post that the reader may not see.
+	// The answer to removing a like reveals nothing about a post that the reader may not see.
 	unliked := func(_, reader string, _ socialtest.RightsPost) int { return status(agent(reader), 401) }
 	timeline := func(_, reader string, p socialtest.RightsPost) int {
 		if !agent(reader) {
@@ -91,8 +90,8 @@ func matrixRoutes() map[string]any {
 		}
 		return page(p.Listed(reader))
 	}
-	// The feed shows what is public, to whom no block or mute keeps it from, and to others than
-	// who has posted it.
+	// The feed shows public posts to readers other than the author, unless a block or a mute
+	// prevents it.
 	feed := func(kind, reader string, p socialtest.RightsPost) int {
 		if !agent(reader) {
 			return 401
@@ -113,12 +112,12 @@ func matrixRoutes() map[string]any {
 			return not
 		}
 	}
-	// What a reader may not see is answered as what they were not shown.
+	// A post that a reader may not see is answered like one they were not shown.
 	acted := func(_, reader string, _ socialtest.RightsPost) int { return status(agent(reader), 401) }
 	item := func(kind, reader string, p socialtest.RightsPost) int {
 		return admins(status(p.All && p.Post.ReplyTo == "", 404))(kind, reader, p)
 	}
-	// Ids of public posts, which may be deleted meanwhile, but no content of others.
+	// Ids of public posts, which may have been deleted meanwhile, but no content of others.
 	explained := admins(idsOnly)
 	const static, own = noPost("the same for everybody"), noPost("answers what the caller has sent, or nothing")
 	return map[string]any{
@@ -213,7 +212,7 @@ func matrixRoutes() map[string]any {
 	}
 }
 
-// tableOf is every route that a server has, as the matrix names them.
+// tableOf returns every route of a server, in the notation of the matrix.
 func tableOf(t *testing.T, server http.Handler) map[string]bool {
 	t.Helper()
 	engine, ok := server.(interface{ Routes() gin.RoutesInfo })
@@ -234,7 +233,7 @@ func tableOf(t *testing.T, server http.Handler) map[string]bool {
 	return table
 }
 
-// settled waits until everything is derived that is to be.
+// settled waits until all derived data is up to date.
 func settled(t *testing.T, store app.SocialStore) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
@@ -254,7 +253,7 @@ func TestRights(t *testing.T) {
 	inBothModes(t, testRights)
 }
 
-// inBothModes runs a test embedded and over Redis and PostgreSQL.
+// inBothModes runs a test embedded, and over Redis and PostgreSQL.
 func inBothModes(t *testing.T, test func(t *testing.T, change func(*configs.Config))) {
 	t.Helper()
 	t.Run("embedded", func(t *testing.T) {
@@ -267,7 +266,7 @@ func inBothModes(t *testing.T, test func(t *testing.T, change func(*configs.Conf
 		url, images := testenv.Postgres(t), t.TempDir()
 		test(t, func(cfg *configs.Config) {
 			cfg.Redis.URL, cfg.Redis.KeyPrefix, cfg.Postgres.URL, cfg.Media.URL = testenv.RedisURL(t), prefix, url, "file://"+images
-			cfg.Server.RequestTimeout = 20 * time.Second // on a busy machine a healthy service is not down
+			cfg.Server.RequestTimeout = 20 * time.Second // avoids that a healthy service counts as down on a busy machine
 		})
 	})
 }
@@ -290,8 +289,8 @@ func testRights(t *testing.T, change func(*configs.Config)) {
 	socialtest.Network(t, store)
 	settled(t, store)
 	require.NoError(t, store.DeletePost(t.Context(), "post:deleted", "", time.Time{}))
-	// The feed shows a post once, so it comes before what else shows it; what
-	// changes posts comes last.
+	// The feed shows a post only once, so it comes before other routes that show posts. Routes that
+	// change posts come last.
 	turn := func(op string) int {
 		switch op {
 		case "POST /v1/feed":
@@ -312,8 +311,7 @@ func testRights(t *testing.T, change func(*configs.Config)) {
 	m.silent(&log)
 }
 
-// silent looks for the content of posts where there is to be none: in the log, the
-// metrics and the queue.
+// silent checks that the log, the metrics and the queue contain no content of posts.
 func (m *rights) silent(log *lockedBuffer) {
 	for what, text := range map[string]string{
 		"the log":     log.String(),
@@ -332,7 +330,6 @@ func (m *rights) silent(log *lockedBuffer) {
 	}
 }
 
-// lockedBuffer is a buffer that several goroutines write to.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -371,8 +368,8 @@ func (m *rights) ask(reader, method, path, body string) *httptest.ResponseRecord
 	return w
 }
 
-// about asks a route about one post. Acts count for what was seen, so the reader
-// claims that first.
+// about calls a route for one post. Acts count only for shown posts, so the reader first reports an
+// impression of it.
 func (m *rights) about(reader string, r shown, id string) *httptest.ResponseRecorder {
 	if strings.Contains(r.body, "{post}") {
 		m.ask(reader, "POST", "/v1/impressions", `{"ids":["`+id+`"]}`)
@@ -380,7 +377,7 @@ func (m *rights) about(reader string, r shown, id string) *httptest.ResponseReco
 	return m.ask(reader, r.method, strings.ReplaceAll(r.path, "{post}", id), strings.ReplaceAll(r.body, "{post}", id))
 }
 
-// route asks for every post, or once for all of them, as every reader.
+// route makes a call for every post, or one call for all of them, as every reader.
 func (m *rights) route(op string, r shown) {
 	posts := socialtest.RightsPosts()
 	for _, reader := range socialtest.Readers {
@@ -402,7 +399,7 @@ func (m *rights) route(op string, r shown) {
 	}
 }
 
-// one asks for one post, and puts it back where it was deleted.
+// one makes a call for one post, and uses a copy if the route deletes the post.
 func (m *rights) one(op string, r shown, kind, reader string, p socialtest.RightsPost) *httptest.ResponseRecorder {
 	m.t.Helper()
 	id := "post:" + kind
@@ -437,7 +434,7 @@ func (m *rights) one(op string, r shown, kind, reader string, p socialtest.Right
 	return got
 }
 
-// page looks for a post in an answer with several.
+// page searches an answer with several posts for one.
 func (m *rights) page(op, reader, kind string, want int, got *httptest.ResponseRecorder) {
 	m.t.Helper()
 	status := want

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the descriptions in openapi/ anew")
 
-// A server sends the descriptions that the files openapi/*.yaml make together.
+// The server sends the description merged from the files openapi/*.yaml.
 func TestTheDescriptionIsBuilt(t *testing.T) {
 	for name, social := range map[string]bool{"openapi/posts.json": true, "openapi/items.json": false} {
 		want, err := buildDescription(social)
@@ -33,13 +33,13 @@ func TestTheDescriptionIsBuilt(t *testing.T) {
 	}
 }
 
-// openapiParts are the files of the description, in the order of its paths.
+// openapiParts lists the files of the description, in the order of its paths.
 var openapiParts = []string{
 	"openapi", "feed", "guest", "events", "timeline", "stream", "posts", "content-posts", "content-items", "authors", "follows", "circles", "graph",
 	"profiles", "items", "explain", "ranking", "compare", "promotions", "jobs", "pages", "operations", "shared",
 }
 
-// socialParts are those that hold with Deps.Social only, otherParts without.
+// socialParts apply only with Deps.Social, otherParts only without.
 var (
 	socialParts = []string{"timeline", "stream", "posts", "content-posts", "authors", "follows", "circles", "graph", "promotions", "jobs"}
 	otherParts  = []string{"content-items"}
@@ -119,7 +119,6 @@ func mergeYAML(into, from *yaml.Node) error {
 	return nil
 }
 
-// dropUnusedTags leaves out the tags that no operation has.
 func dropUnusedTags(whole *yaml.Node) {
 	used := map[string]bool{}
 	for _, path := range member(whole, "paths").Content {
@@ -133,7 +132,7 @@ func dropUnusedTags(whole *yaml.Node) {
 	tags.Content = slices.DeleteFunc(tags.Content, func(tag *yaml.Node) bool { return !used[member(tag, "name").Value] })
 }
 
-// member is a member of a mapping, or an empty node.
+// member returns a member of a mapping, or an empty node.
 func member(n *yaml.Node, name string) *yaml.Node {
 	if n.Kind == yaml.MappingNode {
 		for i := 0; i < len(n.Content); i += 2 {
@@ -145,8 +144,8 @@ func member(n *yaml.Node, name string) *yaml.Node {
 	return &yaml.Node{}
 }
 
-// writeJSON writes a YAML node as JSON. Members keep the order of the files, which
-// the page /docs shows.
+// writeJSON writes a YAML node as JSON. Members retain the order of the files, which the page /docs
+// shows.
 func writeJSON(to *jsontext.Encoder, n *yaml.Node) error {
 	begin, end := jsontext.BeginObject, jsontext.EndObject
 	switch n.Kind {
@@ -163,7 +162,7 @@ func writeJSON(to *jsontext.Encoder, n *yaml.Node) error {
 	}
 	err := to.WriteToken(begin)
 	for i, entry := range n.Content {
-		if n.Kind == yaml.MappingNode && i%2 == 0 { // a name, also where YAML has a number
+		if n.Kind == yaml.MappingNode && i%2 == 0 { // a key must be a string, also if YAML has a number
 			err = errors.Join(err, to.WriteToken(jsontext.String(entry.Value)))
 		} else {
 			err = errors.Join(err, writeJSON(to, entry))
@@ -172,16 +171,16 @@ func writeJSON(to *jsontext.Encoder, n *yaml.Node) error {
 	return errors.Join(err, to.WriteToken(end))
 }
 
-// naming gives objects that stand inside of others names of their own. Generators of
-// clients make a class of each, and without a name each makes up another one.
+// naming gives nested objects names of their own. Generators of clients create a class for each,
+// and invent a different name for each if it has none.
 type naming struct {
 	schemas *yaml.Node
 	taken   map[string]bool
 }
 
-// nameSchemas names the objects of a description: <operation>Answer and
-// <operation>Request for those of a call, <schema><property> for one inside a schema, and
-// with Entry behind it for the entries of a list.
+// nameSchemas names the objects of a description: <operation>Answer and <operation>Request for the
+// bodies of a call, <schema><property> for an object inside a schema, and with the suffix Entry for
+// the entries of a list.
 func nameSchemas(whole *yaml.Node) {
 	components := member(whole, "components")
 	n := &naming{schemas: member(components, "schemas"), taken: map[string]bool{}}
@@ -200,7 +199,7 @@ func nameSchemas(whole *yaml.Node) {
 			each(member(operation, "responses"), func(status string, response *yaml.Node) {
 				name := call + "Answer"
 				if n.taken[name] {
-					name += status // a call with two kinds of success
+					name += status // a call with two success responses
 				}
 				n.content(response, name)
 			})
@@ -208,15 +207,15 @@ func nameSchemas(whole *yaml.Node) {
 	})
 }
 
-// content names the schema of a body, of whichever type the body is.
+// content names the schema of a body of any type.
 func (n *naming) content(body *yaml.Node, name string) {
 	each(member(body, "content"), func(_ string, media *yaml.Node) { n.name(member(media, "schema"), name) })
 }
 
-// name makes an object with properties a component, and a reference of what it was.
+// name turns an object with properties into a component, and the node into a reference to it.
 func (n *naming) name(schema *yaml.Node, name string) {
 	if schema.Kind != yaml.MappingNode {
-		return // there is none
+		return // the node is missing
 	}
 	n.within(schema, name)
 	if len(member(schema, "properties").Content) == 0 || n.taken[name] {
@@ -229,7 +228,7 @@ func (n *naming) name(schema *yaml.Node, name string) {
 	*schema = yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{text("$ref"), text("#/components/schemas/" + name)}}
 }
 
-// within names what a schema is made of.
+// within names the objects inside a schema.
 func (n *naming) within(schema *yaml.Node, name string) {
 	each(member(schema, "properties"), func(property string, value *yaml.Node) { n.name(value, name+camel(property)) })
 	n.name(member(schema, "items"), name+"Entry")
@@ -238,11 +237,10 @@ func (n *naming) within(schema *yaml.Node, name string) {
 		n.name(option, name+"Object")
 	}
 	for _, part := range member(schema, "allOf").Content {
-		n.within(part, name) // parts are merged, so they are none by themselves
+		n.within(part, name) // parts are merged, so they get no name
 	}
 }
 
-// each calls do with the members of a mapping.
 func each(mapping *yaml.Node, do func(name string, value *yaml.Node)) {
 	if mapping.Kind != yaml.MappingNode {
 		return
@@ -256,7 +254,7 @@ func text(value string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
 }
 
-// camel writes a name as classes are named: next_cursor is NextCursor.
+// camel returns a name in the style of a class: next_cursor becomes NextCursor.
 func camel(name string) string {
 	var b strings.Builder
 	upper := true

@@ -13,9 +13,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Generators of clients need a type beside every enum and const, a width for every
-// number, and a name for every object: without them they write untyped values, 32-bit
-// times, and classes called InlineObject1.
+// Generators of clients need a type with every enum and const, a width for every number, and a name
+// for every object. Otherwise they create untyped values, 32-bit times, and classes called
+// InlineObject1.
 func TestTheDescriptionSuitsGenerators(t *testing.T) {
 	t.Parallel()
 	for _, social := range []bool{false, true} {
@@ -60,8 +60,8 @@ func TestTheRulesForGeneratorsFindWhatBreaksThem(t *testing.T) {
 	}
 }
 
-// Some generators know only the first type of a body: of lines and a JSON array, the
-// array must be the one.
+// Some generators use only the first type of a body: if it can be lines or a JSON array, the array
+// must be first.
 func TestJSONIsTheFirstOfTheTypesThatABodyOfLinesHas(t *testing.T) {
 	t.Parallel()
 	var doc yaml.Node
@@ -95,7 +95,7 @@ func TestNamesThatGeneratorsWriteAlikeClash(t *testing.T) {
 	}, clashingNames(doc))
 }
 
-// brokenRules lists the schemas below a node that break the rules, by their path.
+// brokenRules lists the schemas below a node that violate the rules, by path.
 func brokenRules(where string, node any) []string {
 	var broken []string
 	switch node := node.(type) {
@@ -158,7 +158,7 @@ func brokenBySchema(where string, schema map[string]any) []string {
 	return broken
 }
 
-// nested finds an object with properties that stands inside another schema.
+// nested reports an object with properties inside another schema.
 func nested(where string, node any) []string {
 	if schema, ok := node.(map[string]any); ok && schema["properties"] != nil {
 		return []string{where + ": an object inside another, without a name"}
@@ -166,8 +166,8 @@ func nested(where string, node any) []string {
 	return nil
 }
 
-// clashingNames lists the names of schemas and of operations that are one name once
-// a generator has put them in its language's case.
+// clashingNames lists the names of schemas and operations that become the same when a generator
+// converts their case.
 func clashingNames(doc map[string]any) []string {
 	components, _ := doc["components"].(map[string]any)
 	schemas, _ := components["schemas"].(map[string]any)

@@ -23,7 +23,7 @@ func loadDescription(t *testing.T, social bool) *openapi3.T {
 	return doc
 }
 
-// The validator also holds every example against its schema.
+// The validator also checks every example against its schema.
 func TestTheDescriptionIsValid(t *testing.T) {
 	t.Parallel()
 	doc := loadDescription(t, true)
@@ -46,7 +46,7 @@ func TestTheDescriptionIsValid(t *testing.T) {
 	}
 }
 
-// Whatever is described is used: what nothing refers to is a leftover.
+// Every described component is referenced somewhere.
 func TestTheDescriptionHasNoLeftovers(t *testing.T) {
 	t.Parallel()
 	for _, social := range []bool{false, true} {
@@ -69,7 +69,7 @@ func withoutLeftovers(t *testing.T, social bool) {
 	}
 }
 
-// A server without the social half does not describe it.
+// The description of a server without the social routes omits them.
 func TestTheDescriptionWithoutTheSocialHalf(t *testing.T) {
 	t.Parallel()
 	doc := loadDescription(t, false)
@@ -81,7 +81,7 @@ func TestTheDescriptionWithoutTheSocialHalf(t *testing.T) {
 	require.NotNil(t, loadDescription(t, true).Tags.Get("Posts"))
 }
 
-// A refusal's code begins with its status.
+// The code of an error begins with its status.
 func TestCodesBeginWithTheStatus(t *testing.T) {
 	t.Parallel()
 	for path, item := range loadDescription(t, true).Paths.Map() {

@@ -132,7 +132,8 @@ func TestADependencysGoingDownIsLoggedOnce(t *testing.T) {
 	require.NotContains(t, log, "p@ss")
 }
 
-// TestAProbeThatHangsUpTellsNothing: its checks fail because it has gone.
+// TestAProbeThatHangsUpTellsNothing checks that checks canceled by the end of a probe do not count
+// as failures of a dependency.
 func TestAProbeThatHangsUpTellsNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(_ *Config, d *Deps) {
@@ -194,7 +195,6 @@ func TestOneLogLinePerRequest(t *testing.T) {
 	require.NotContains(t, lines[1], "abcd")
 }
 
-// logLines decodes what has been logged.
 func logLines(t *testing.T, f *fixture) []map[string]any {
 	t.Helper()
 	var lines []map[string]any
@@ -280,8 +280,8 @@ func TestTheLogTakesNoLongMethods(t *testing.T) {
 	require.Equal(t, strings.Repeat("A", maxMethod), line["method"])
 }
 
-// BenchmarkMeter measures the cost of counting a request; the baseline looks the
-// label up each time.
+// BenchmarkMeter measures the cost of counting a request. The baseline looks up the label each
+// time.
 func BenchmarkMeter(b *testing.B) {
 	m := newMeter("GET /bench")
 	b.Run("resolved", func(b *testing.B) {

@@ -25,8 +25,8 @@ func get(t *testing.T, f *fixture, path string, headers ...string) *httptest.Res
 
 var loaded = regexp.MustCompile(`(?:src|href)="([^"#]+)"`)
 
-// Whatever a page loads is there, comes from this server, and has the type a
-// browser insists on.
+// Every file that a page loads exists, comes from this server, and has a type that browsers
+// require.
 func TestPagesLoadOnlyWhatIsServedHere(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

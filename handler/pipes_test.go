@@ -10,15 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pipes is an HTTP server whose connections are pipes in this process, without a
-// buffer on the way: in a bubble its time is the test's.
+// pipes is an HTTP server with in-process pipes as connections, without buffers: in a synctest
+// bubble it runs on the bubble's clock.
 type pipes struct {
 	*testing.T
 	server *http.Server
 	accept listener
 }
 
-// listener hands over connections until it is closed.
+// listener accepts connections from a channel until it is closed.
 type listener chan net.Conn
 
 func (l listener) Accept() (net.Conn, error) {
@@ -33,7 +33,7 @@ func (l listener) Close() error { close(l); return nil }
 
 func (listener) Addr() net.Addr { return &net.TCPAddr{} }
 
-// openPipes runs a server until the test ends. It must be called within a bubble.
+// openPipes runs a server until the test ends. It must be called within a synctest bubble.
 func openPipes(t *testing.T, server *http.Server) *pipes {
 	p := &pipes{T: t, server: server, accept: make(listener)}
 	go func() { assert.ErrorIs(t, server.Serve(p.accept), http.ErrServerClosed) }()
@@ -41,7 +41,7 @@ func openPipes(t *testing.T, server *http.Server) *pipes {
 	return p
 }
 
-// dial opens a connection, which the test's end closes.
+// dial opens a connection that is closed when the test ends.
 func (p *pipes) dial() net.Conn {
 	client, server := net.Pipe()
 	p.Cleanup(func() { _ = client.Close() })
@@ -49,7 +49,7 @@ func (p *pipes) dial() net.Conn {
 	return client
 }
 
-// send opens a connection that sends what is given and nothing more.
+// send opens a connection and sends this text.
 func (p *pipes) send(text string) net.Conn {
 	p.Helper()
 	conn := p.dial()

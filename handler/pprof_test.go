@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// profile asks for a path, with one header or none.
 func (f *fixture) profile(path, header string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, path, nil)
 	if name, value, ok := strings.Cut(header, ": "); ok {

@@ -19,8 +19,9 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// TestNoRouteIgnoresIfMatch calls every described route that writes with the tag of
-// another version: it is refused, by the condition or because the route knows none.
+// TestNoRouteIgnoresIfMatch calls every described route that writes with the tag of another
+// version. It must be refused, because the version differs or because the route supports no
+// conditions.
 func TestNoRouteIgnoresIfMatch(t *testing.T) {
 	t.Parallel()
 	c := openContract(t, func(*configs.Config) {})
@@ -41,7 +42,8 @@ func TestNoRouteIgnoresIfMatch(t *testing.T) {
 	assert.Equal(t, []string{"PATCH /v1/agents/{agent_id}/profile", "PUT /v1/agents/{agent_id}/profile"}, honoured, "the ranking's tags are numbers, so it takes no other")
 }
 
-// TestWhatIsNoRouteSaysSo, with a condition or without.
+// TestWhatIsNoRouteSaysSo checks that an unknown route or method gives its error with a condition,
+// too.
 func TestWhatIsNoRouteSaysSo(t *testing.T) {
 	t.Parallel()
 	c := openContract(t, func(*configs.Config) {})
@@ -50,7 +52,7 @@ func TestWhatIsNoRouteSaysSo(t *testing.T) {
 	}
 }
 
-// TestMutesThatNobodyCanHave are refused when they are taken back, too.
+// TestMutesThatNobodyCanHave checks that an invalid value is refused when it is unmuted, too.
 func TestMutesThatNobodyCanHave(t *testing.T) {
 	t.Parallel()
 	c := openContract(t, func(*configs.Config) {})
@@ -61,7 +63,6 @@ func TestMutesThatNobodyCanHave(t *testing.T) {
 	}
 }
 
-// device calls as u_1.
 func device(c *contract, method, path, body string, headers ...string) answered {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set("X-Agent-ID", "u_1")
@@ -74,7 +75,6 @@ func device(c *contract, method, path, body string, headers ...string) answered 
 	return answered{status: w.Code, header: w.Header(), body: w.Body.Bytes()}
 }
 
-// profileOf reads u_1's profile and its tag.
 func profileOf(t *testing.T, c *contract) (feed.Profile, string) {
 	t.Helper()
 	got := device(c, "GET", "/v1/agents/u_1/profile", "")
@@ -86,8 +86,8 @@ func profileOf(t *testing.T, c *contract) (feed.Profile, string) {
 	return p, got.header.Get("ETag")
 }
 
-// TestProfileConditions: of two devices that write what they have read, the second one
-// is told so and nothing of the first one is lost.
+// TestProfileConditions checks that of two devices that write after reading the same version the
+// second one is refused, and the change of the first one stays.
 func TestProfileConditions(t *testing.T) {
 	t.Parallel()
 	c := openContract(t, func(*configs.Config) {})
@@ -117,7 +117,6 @@ func TestProfileConditions(t *testing.T) {
 	}
 }
 
-// TestPatchProfile patches a profile as RFC 7396 says.
 func TestPatchProfile(t *testing.T) {
 	t.Parallel()
 	c := openContract(t, func(*configs.Config) {})
@@ -141,8 +140,8 @@ func TestPatchProfile(t *testing.T) {
 	require.Equal(t, feed.Profile{}, p)
 }
 
-// TestDevicesMuteAtOnce: single steps of several devices at once are all kept, and each
-// is undone by its own.
+// TestDevicesMuteAtOnce checks that concurrent changes of several devices to single values all take
+// effect, and can be undone in the same way.
 func TestDevicesMuteAtOnce(t *testing.T) {
 	t.Parallel()
 	c := openContract(t, func(*configs.Config) {})

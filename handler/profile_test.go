@@ -74,7 +74,6 @@ func TestProfileOfAMalformedAgent(t *testing.T) {
 	}
 }
 
-// learnedProfiles has learned something of everybody.
 type learnedProfiles struct {
 	Profiles
 	gains []feed.LearnedGain
@@ -84,7 +83,8 @@ func (p learnedProfiles) Learned(string, *feed.Profile) []feed.LearnedGain {
 	return slices.Clone(p.gains)
 }
 
-// TestLearnedIsRounded shows figures with four significant digits. A factor stays one.
+// TestLearnedIsRounded checks that numbers have four significant digits, and that a factor below
+// one is not rounded up to one.
 func TestLearnedIsRounded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(_ *Config, d *Deps) {

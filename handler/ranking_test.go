@@ -18,13 +18,12 @@ import (
 	sqliteranking "github.com/freshet/freshet/ranking/sqlite"
 )
 
-// rankingFixture is a handler over a live ranking that a real file keeps.
+// rankingFixture returns a handler over a live ranking stored in a real file.
 func rankingFixture(t *testing.T) *fixture {
 	t.Helper()
 	return newFixture(t, func(_ *Config, d *Deps) { d.Rankings = newRankings(t) })
 }
 
-// newRankings is the live ranking over a real store.
 func newRankings(t *testing.T) Rankings {
 	t.Helper()
 	store, err := sqlitefile.Catalog.Open(t.Context(), filepath.Join(t.TempDir(), "c.db"))
@@ -40,7 +39,6 @@ func newRankings(t *testing.T) Rankings {
 
 const configuredJSON = `{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5}}`
 
-// scaled is the ranking with another scale.
 func scaled(scale string) string {
 	return strings.Replace(configuredJSON, `"24h"`, `"`+scale+`"`, 1)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/freshet/freshet/social/timeline/memory"
 )
 
-// storeTimelines are timelines that are read from the store, without lists.
+// storeTimelines are timelines read from the store, without lists.
 type storeTimelines struct{ store social.Store }
 
 func (s storeTimelines) Timeline(ctx context.Context, r engine.TimelineRequest) (engine.TimelinePage, error) {
@@ -56,13 +56,11 @@ func (s storeTimelines) Warm(ctx context.Context, agent string) error {
 	return err
 }
 
-// noLists makes none.
 type noLists struct{}
 
 func (noLists) Build(context.Context, string) error    { return timeline.ErrUnavailable }
 func (noLists) Outbox(context.Context, []string) error { return timeline.ErrUnavailable }
 
-// noProfiles has none.
 type noProfiles struct{ catalog.Profiles }
 
 func (noProfiles) Profile(context.Context, string) (feed.Profile, error) {
@@ -73,12 +71,11 @@ func (noProfiles) ProfilesOf(_ context.Context, agents []string) ([]feed.Profile
 	return make([]feed.Profile, len(agents)), nil
 }
 
-// noTrends knows no set.
 type noTrends struct{}
 
 func (noTrends) Set() (*trending.Set, bool) { return nil, false }
 
-// storeWatcher asks the store what a timeline has, because there are no lists.
+// storeWatcher returns a watcher that queries the store, because there are no lists.
 func storeWatcher(store *sqlite.Store) Watcher {
 	lists := memory.New(memory.Config{Cap: timeline.Cap, Clock: time.Now})
 	return engine.NewWatcher(engine.WatchStores{
@@ -86,7 +83,6 @@ func storeWatcher(store *sqlite.Store) Watcher {
 	}, 0, engine.Config{Clock: time.Now})
 }
 
-// socialFixture is a fixture with a real store of posts.
 func socialFixture(t testing.TB, change func(*Config, *Deps)) (*fixture, *sqlite.Store) {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{KeepJobs: true})
@@ -101,7 +97,7 @@ func socialFixture(t testing.TB, change func(*Config, *Deps)) (*fixture, *sqlite
 	}), store
 }
 
-// publish stores a post, with a caption and for everybody where it does not say.
+// publish stores a post. By default it has a caption and is public.
 func publish(t testing.TB, store social.Store, p social.Post) social.Post {
 	t.Helper()
 	if p.Caption == "" {

@@ -26,7 +26,6 @@ import (
 
 func as(agent string) string { return "X-Agent-ID: " + agent }
 
-// data decodes the data of a success.
 func data[T any](t testing.TB, r reply) T {
 	t.Helper()
 	require.Zero(t, r.Code, r.body)
@@ -35,7 +34,6 @@ func data[T any](t testing.TB, r reply) T {
 	return out
 }
 
-// entry is a post as a test reads it.
 type entry struct {
 	ID      string `json:"id"`
 	Caption string `json:"caption"`
@@ -72,7 +70,7 @@ func TestWithoutTheSocialHalfItsRoutesDoNotExist(t *testing.T) {
 	}
 }
 
-// An entry is the stored content, byte for byte, and what is told beside it.
+// An entry is the stored content, byte for byte, followed by the fields added to it.
 func TestAnEntryIsTheStoredContent(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, nil)
@@ -95,7 +93,7 @@ func TestAnEntryIsTheStoredContent(t *testing.T) {
 	}
 }
 
-// A grid has the first thumbnail and the counts of each post, and nothing else.
+// A grid has only the first thumbnail and the counts of each post.
 func TestAGridHasTiles(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, nil)
@@ -148,7 +146,7 @@ func TestPublishing(t *testing.T) {
 	require.Equal(t, 42201, f.do(t, "POST", "/v1/posts", `{"caption":"x","reply":"friends"}`, asAgent).Code)
 }
 
-// The largest post, however it is escaped, is within the bound of the body.
+// The largest valid post fits the limit of the body, however it is escaped.
 func TestTheLargestPostFits(t *testing.T) {
 	t.Parallel()
 	f, _ := socialFixture(t, nil)
@@ -182,8 +180,8 @@ func TestEditing(t *testing.T) {
 	require.Contains(t, f.do(t, "PATCH", "/v1/posts/post:p", `{}`, asAgent).Msg, "send caption, tags or alts")
 }
 
-// What is deleted, or not for the caller, is answered as what never was, byte
-// for byte, on every route that names a post.
+// The answer for a post that is deleted, or not visible to the caller, is byte for byte that for a
+// post that never existed, on every route that names a post.
 func TestWhatMayNotBeSeenIsNotThere(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, nil)
@@ -283,7 +281,7 @@ func TestTimelinePages(t *testing.T) {
 	require.Equal(t, 40101, f.do(t, "GET", "/v1/timeline", "", asAdmin).Code)
 }
 
-// A page says what it lacks, and where to go on although it is short.
+// A page reports what it lacks, and has a cursor even if it is short.
 func TestAShortAndDegradedTimeline(t *testing.T) {
 	t.Parallel()
 	f, _ := socialFixture(t, func(_ *Config, d *Deps) { d.Social.Timelines = shortTimelines{} })
@@ -380,8 +378,8 @@ func TestFollowsAndBlocks(t *testing.T) {
 	require.Equal(t, 40001, f.do(t, "PUT", "/v1/agents/u_1/following/u_1", "", asAgent).Code)
 }
 
-// Several authors are followed at once: each is taken or refused alone, and the timeline has
-// them in the next call.
+// When several authors are followed in one call, each is accepted or refused separately, and the
+// next call of the timeline has their posts.
 func TestFollowingSeveral(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, nil)
@@ -448,7 +446,7 @@ func TestCircles(t *testing.T) {
 	for _, call := range [][3]string{
 		{"GET", "c1", ""}, {"PUT", "c1", "{}"}, {"DELETE", "c1", ""}, {"GET", "c1/members", ""}, {"PUT", "c1/members/u_2", ""}, {"DELETE", "c1/members/u_4", ""},
 	} {
-		want := 40401 // as where there is none, for members, too
+		want := 40401 // as if the circle did not exist, also for members
 		if call[0] == "PUT" && call[1] == "c1" {
 			want = 40301
 		}
@@ -465,7 +463,7 @@ func TestCircles(t *testing.T) {
 	require.Contains(t, circle("GET", "c1", "", asAgent), "not found: there is nothing under this id")
 }
 
-// TestGroups is a group from its making to its end, as its members and others see it.
+// TestGroups follows a group from creation to deletion, as its members and others see it.
 func TestGroups(t *testing.T) {
 	t.Parallel()
 	f, _ := socialFixture(t, nil)
@@ -522,14 +520,14 @@ func TestErasingAnAgent(t *testing.T) {
 	publish(t, store, social.Post{ID: "post:p", Author: "u_1"})
 	f.profiles.all["u_1"] = feed.Profile{Langs: []string{"en"}}
 	require.Equal(t, 40301, f.do(t, "DELETE", "/v1/agents/u_1", "", as("u_2")).Code)
-	for range 2 { // the second time nothing is left, and that is no error
+	for range 2 { // the second deletion finds nothing and is no error
 		require.Zero(t, f.do(t, "DELETE", "/v1/agents/u_1", "", asAgent).Code)
 	}
 	require.Empty(t, f.profiles.all)
 	require.Equal(t, 40401, f.do(t, "GET", "/v1/posts/post:p", "", asAgent).Code)
 }
 
-// Ids may have every character of their alphabet, written as it is or escaped.
+// Ids may have every allowed character, literal or escaped.
 func TestIdsOfTheSocialHalf(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, nil)
@@ -562,7 +560,7 @@ func TestIdsOfTheSocialHalf(t *testing.T) {
 	}
 }
 
-// A personal answer may be kept by nobody, and says whose it is.
+// A personal answer must not be cached, and names in Vary the headers that identify the caller.
 func TestPersonalAnswersAreNotKept(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, nil)
@@ -575,8 +573,8 @@ func TestPersonalAnswersAreNotKept(t *testing.T) {
 	require.Equal(t, "no-store", f.do(t, "POST", "/v1/feed", refresh, asAgent).header.Get("Cache-Control"))
 }
 
-// A demo takes everybody on its machine for an admin; who names an agent there
-// is that agent all the same.
+// A demo treats every caller on its machine as an admin, but a call with an agent id is that
+// agent's call.
 func TestInADemoAnAgentIsAnAgent(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, func(c *Config, _ *Deps) { c.Auth = Auth{Demo: true} })
@@ -596,8 +594,8 @@ func TestInADemoAnAgentIsAnAgent(t *testing.T) {
 	require.Zero(t, ask("PUT", "/v1/authors/u_1", `{}`, "u_1").Code)
 }
 
-// Where tokens say who calls, one that does not verify is refused even where
-// none is needed, and the admin's names no reader.
+// In token mode an invalid token is refused even where none is needed, and the admin's token
+// identifies no reader.
 func TestReadersByToken(t *testing.T) {
 	t.Parallel()
 	f, store := socialFixture(t, func(c *Config, _ *Deps) {
@@ -619,7 +617,7 @@ func TestReadersByToken(t *testing.T) {
 	require.Zero(t, f.do(t, "DELETE", "/v1/posts/post:q", "", "Authorization: Bearer "+adminToken).Code)
 }
 
-// Readers who are nobody pass the gate of agents; admins do not need to.
+// Anonymous readers are limited like agents; admins are not.
 func TestTheGateOfTheSocialHalf(t *testing.T) {
 	t.Parallel()
 	inside, leave := make(chan struct{}), make(chan struct{})

@@ -23,7 +23,7 @@ import (
 	"github.com/freshet/freshet/social/timeline/memory"
 )
 
-// oneAuthor is a store where everybody sees every post, which is of now.
+// oneAuthor is a store in which everybody sees every post, dated now.
 type oneAuthor struct{}
 
 func (oneAuthor) Pull(context.Context, social.PullQuery) ([]social.Entry, error) { return nil, nil }
@@ -40,7 +40,7 @@ func (oneAuthor) CardsOf(_ context.Context, asked []social.Asked) ([]social.Card
 	return cards, nil
 }
 
-// emptyLists makes lists with nothing in them.
+// emptyLists builds lists without entries.
 type emptyLists struct{ lists timeline.Lists }
 
 func (e emptyLists) Outbox(context.Context, []string) error { return nil }
@@ -52,7 +52,7 @@ func (e emptyLists) Build(ctx context.Context, agent string) error {
 	return err
 }
 
-// streams is a server of streams whose time is the test's.
+// streams is a server of streams that runs on the test's clock.
 type streams struct {
 	*pipes
 	watcher *engine.Watcher
@@ -60,7 +60,7 @@ type streams struct {
 	drain   *Drain
 }
 
-// openStreams must be called within a bubble.
+// openStreams must be called within a synctest bubble.
 func openStreams(t *testing.T, change ...func(*Config)) *streams {
 	s := &streams{lists: memory.New(memory.Config{Cap: 10, Clock: time.Now}), drain: NewDrain()}
 	s.watcher = engine.NewWatcher(engine.WatchStores{
@@ -75,18 +75,18 @@ func openStreams(t *testing.T, change ...func(*Config)) *streams {
 			Store: struct{ social.Store }{}, Timelines: storeTimelines{}, Watcher: s.watcher, Queue: struct{ jobs.Queue }{}, Graph: struct{ Graph }{},
 		}
 	})
-	// As serve.go has it, much shorter.
+	// The timeouts of serve.go, much shortened.
 	s.pipes = openPipes(t, &http.Server{Handler: f.handler, ReadTimeout: time.Second, WriteTimeout: time.Second, ReadHeaderTimeout: time.Second})
 	s.server.RegisterOnShutdown(s.watcher.End)
 	return s
 }
 
-// get opens a stream on a connection of its own, without a buffer on the way.
+// get opens a stream on a new, unbuffered connection.
 func (s *streams) get(agent string) (conn net.Conn, body *bufio.Reader, res *http.Response) {
 	return s.getAs("X-Agent-ID: " + agent)
 }
 
-// getAs is get with the header that says who calls.
+// getAs is get with the header that identifies the caller.
 func (s *streams) getAs(header string) (conn net.Conn, body *bufio.Reader, res *http.Response) {
 	conn = s.send("GET /v1/stream HTTP/1.1\r\nHost: x\r\n" + header + "\r\nAccept-Encoding: gzip, zstd\r\n\r\n")
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -94,7 +94,7 @@ func (s *streams) getAs(header string) (conn net.Conn, body *bufio.Reader, res *
 	return conn, bufio.NewReader(res.Body), res
 }
 
-// push delivers a post of now.
+// push delivers a post dated now.
 func (s *streams) push(agent, id string) {
 	heads, err := s.lists.Heads(s.Context(), []string{agent})
 	require.NoError(s, err)
@@ -103,7 +103,7 @@ func (s *streams) push(agent, id string) {
 	s.watcher.Look(s.Context())
 }
 
-// block reads up to an empty line.
+// block reads to the next empty line.
 func block(t testing.TB, body *bufio.Reader) string {
 	t.Helper()
 	var b strings.Builder
@@ -117,8 +117,7 @@ func block(t testing.TB, body *bufio.Reader) string {
 	}
 }
 
-// TestAStreamLastsAndEndsWell reads one stream to its end, past the timeouts of the
-// server.
+// TestAStreamLastsAndEndsWell reads a stream to its regular end, beyond the timeouts of the server.
 func TestAStreamLastsAndEndsWell(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -145,8 +144,8 @@ func TestAStreamLastsAndEndsWell(t *testing.T) {
 	})
 }
 
-// TestAStreamEndsWithItsToken: who reads on must have a token that is taken, and the time
-// that clocks may differ is counted as everywhere.
+// TestAStreamEndsWithItsToken checks that a stream ends when its token expires, with the same
+// leeway for clock differences as everywhere.
 func TestAStreamEndsWithItsToken(t *testing.T) {
 	t.Parallel()
 	for _, left := range []time.Duration{time.Minute, -10 * time.Second, time.Hour} {
@@ -171,12 +170,12 @@ func TestAStreamEndsWithItsToken(t *testing.T) {
 	}
 }
 
-// TestAClientThatDoesNotRead is cut off, and nobody waits for it.
+// TestAClientThatDoesNotRead checks that such a client is disconnected and delays no other.
 func TestAClientThatDoesNotRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := openStreams(t)
-		_, _, _ = s.get("stuck") // nothing more is read of its connection
+		_, _, _ = s.get("stuck") // the client does not read from this connection any more
 		_, body, _ := s.get("r")
 		block(t, body)
 		s.push("stuck", "post:1")
@@ -200,7 +199,8 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 	})
 }
 
-// TestALeaverFreesTheirPlace closes connections while the server has nothing to send.
+// TestALeaverFreesTheirPlace closes connections while the server has nothing to send. Their slots
+// must become free.
 func TestALeaverFreesTheirPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -235,14 +235,15 @@ func TestLastEventID(t *testing.T) {
 	}
 }
 
-// brokenWatcher gives out watches that panic when they are waited for.
+// brokenWatcher returns watches that panic when waited for.
 type brokenWatcher struct{}
 
 func (brokenWatcher) Watch(context.Context, string, *social.Position) (*engine.Watch, error) {
 	return new(engine.Watch), nil
 }
 
-// TestAStreamThatPanicsEndsAlone: it runs outside of any route, and the process goes on.
+// TestAStreamThatPanicsEndsAlone checks that a panic in a stream, which runs outside of any route,
+// does not end the process.
 func TestAStreamThatPanicsEndsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, func(_ *Config, d *Deps) {

@@ -24,10 +24,10 @@ import (
 
 const hmacSecret = "a secret of more than thirty-two bytes"
 
-// testNow is when every token of these tests is checked.
+// testNow is the time at which all tokens of these tests are checked.
 var testNow = time.Unix(1_770_000_000, 0)
 
-// keyring is made once: RSA keys are slow to make.
+// keyring is created once, because generating RSA keys is slow.
 var keyring = sync.OnceValue(func() (k struct {
 	rsa, otherRSA, smallRSA *rsa.PrivateKey
 	ec, otherEC, p384       *ecdsa.PrivateKey
@@ -102,7 +102,6 @@ func raw(parts ...string) string {
 	return strings.Join(parts, ".")
 }
 
-// signRaw signs a payload as it stands.
 func signRaw(t testing.TB, payload string) string {
 	t.Helper()
 	text := raw(`{"alg":"HS256"}`, payload)
@@ -164,7 +163,7 @@ func TestTokensSignedWithTheSecret(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newJWTFixture(t, JWT{Secret: hmacSecret})
-			// The header of the other mode must count for nothing.
+			// The header of the other mode must be ignored.
 			got := f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, "X-Agent-ID: u_9", "Authorization: "+tt.auth)
 			if tt.ok {
 				require.Equal(t, 0, got.Code, got.body)
@@ -187,7 +186,7 @@ func TestWhomATokenNames(t *testing.T) {
 	for _, tt := range []struct {
 		name, claim string
 		claims      jwt.MapClaims
-		agent       string // "": refused
+		agent       string // "" means refused
 	}{
 		{"an agent id", "", claimsWith("sub", "u_1"), "u_1"},
 		{"another alphabet", "", claimsWith("sub", auth0), "sub.MWbbK5Zp17vDiVSi23ttOejVD9ltIBoU_eE-6WAbvNY"},
@@ -367,8 +366,8 @@ func TestWhyATokenIsRefusedIsInTheLogOnly(t *testing.T) {
 	}
 }
 
-// FuzzToken holds every token the verifier takes against the signature computed
-// here: nothing passes that the secret has not signed.
+// FuzzToken compares the verifier with a signature computed here: it accepts no token that was not
+// signed with the secret.
 func FuzzToken(f *testing.F) {
 	good := sign(f, jwt.SigningMethodHS256, []byte(hmacSecret), goodClaims(), nil)
 	for _, seed := range []string{good, good + "=", "a.b.c", "..", raw(`{"alg":"none"}`, `{"sub":"u_1"}`) + ".", "Bearer " + good, raw(`null`, `null`, ``)} {

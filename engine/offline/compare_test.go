@@ -21,14 +21,13 @@ import (
 
 var now = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
-// shelf is a real recall over items and profiles in memory.
 type shelf struct {
 	index    *memory.Source
 	items    map[string]feed.Item
 	profiles map[string]feed.Profile
-	fail     error // of the next Rank
+	fail     error // returned by Rank
 	inside   atomic.Int64
-	most     atomic.Int64 // calls of Rank at once
+	most     atomic.Int64 // the most concurrent calls of Rank
 }
 
 func newShelf(items ...feed.Item) *shelf {
@@ -94,8 +93,8 @@ func post(id string, age time.Duration, tags ...string) feed.Item {
 	return feed.Item{ID: id, Title: "About " + id, UpdateTime: now.Add(-age).Unix(), Tags: tags}
 }
 
-// On this shelf the old items are on topic: a short scale shows the new ones, a
-// long one the old.
+// The old items of this shelf match the interests: with a short scale the new ones rank first, with
+// a long scale the old ones.
 func topical() *shelf {
 	s := newShelf(
 		post("new_1", 1*time.Hour), post("new_2", 2*time.Hour), post("new_3", 3*time.Hour),
@@ -134,12 +133,12 @@ func TestCompareByHand(t *testing.T) {
 		return out
 	}
 	assert.Equal(t, []string{"new_1 4 down", "new_2 5 down", "new_3 6 down"}, places(got.Lists.A))
-	// Below the floor of the decay relevance decides alone, so old_2 is fourth by A.
+	// Below the floor of the decay only relevance counts, so old_2 is fourth by A.
 	assert.Equal(t, []string{"old_2 4 up", "old_1 5 up", "old_3 6 up"}, places(got.Lists.B))
 	assert.Equal(t, "About old_2", got.Lists.B[0].Title)
 }
 
-// Two documents of one group are one story, whichever of them is the better.
+// Two documents of one group are one story, whichever of them ranks higher.
 func TestCompareKnowsGroups(t *testing.T) {
 	a, b := post("a", time.Hour), post("b", 30*time.Hour, "go")
 	a.GroupID, b.GroupID = "story", "story"
@@ -260,13 +259,13 @@ func TestReplayByHand(t *testing.T) {
 	short, long := ranking(t, "scale=6h"), ranking(t, "scale=240h")
 	got, err := offline.Replay(t.Context(), s, []offline.Click{
 		{Agent: "u_1", ID: "old_1", At: moment(now)},
-		{Agent: "u_1", ID: "old_1", At: moment(now.Add(-39 * time.Hour))}, // before the new ones were there
+		{Agent: "u_1", ID: "old_1", At: moment(now.Add(-39 * time.Hour))}, // before the new ones existed
 		{Agent: "u_1", ID: "new_1", At: moment(now)},
 		{Agent: "u_1", ID: "deleted", At: moment(now)},
 		{Agent: "u_1", ID: "new_1", At: moment(now.Add(-2 * time.Hour))},
 		{Agent: "u_1", ID: "muted", At: moment(now)},
 		{Agent: "u_1", ID: "unindexed", At: moment(now)},
-		{Agent: "u_2", ID: "new_2", At: moment(now)}, // of whom nothing is known
+		{Agent: "u_2", ID: "new_2", At: moment(now)}, // an agent without a profile
 	}, 4, []feed.Ranking{short, long})
 	require.NoError(t, err)
 	assert.Equal(t, []offline.Outcome{

@@ -49,8 +49,8 @@ func TestOverlap(t *testing.T) {
 	assert.Equal(t, 1.0, NewShare(nil, letters("a")))
 }
 
-// The values are those that the authors' own program computes, to the digits it
-// gives, as the test data of the crate rbo has them (uneven_abc.json).
+// The values are those that the authors' own program computes, in its precision, from the test data
+// of the crate rbo (uneven_abc.json).
 func TestRBOOfTheAuthors(t *testing.T) {
 	for _, tt := range []struct {
 		a, b string
@@ -94,9 +94,9 @@ func TestKendallTau(t *testing.T) {
 	}{
 		{"abcd", "abcd", 1},
 		{"abcd", "dcba", -1},
-		{"abcd", "bacd", 2.0 / 3},     // one of six pairs is turned round: (5−1)/6
-		{"axbyc", "abc", 1},           // what is in one list only does not count
-		{"abcxyz", "uvcab", -1.0 / 3}, // of ab, ac, bc two are turned round
+		{"abcd", "bacd", 2.0 / 3},     // one of six pairs is reversed: (5−1)/6
+		{"axbyc", "abc", 1},           // items in only one list do not count
+		{"abcxyz", "uvcab", -1.0 / 3}, // of the pairs ab, ac and bc two are reversed
 	} {
 		got, ok := KendallTau(letters(tt.a), letters(tt.b))
 		assert.True(t, ok)
@@ -141,7 +141,7 @@ func TestTagCoverage(t *testing.T) {
 	}
 }
 
-// The properties hold for lists of any lengths with any part in common.
+// The properties hold for lists of any length and any overlap.
 func TestListProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	draw := func() []string {
@@ -179,11 +179,11 @@ func TestListProperties(t *testing.T) {
 	}
 }
 
-// A longer look can only add: the weights of the ranks sum to 1.
+// Greater depth can only add to the value: the weights of the ranks sum to 1.
 func TestRBOIsTopHeavy(t *testing.T) {
 	base := letters("abcdefghij")
 	last := 0.0
-	for i := range len(base) - 1 { // swapping lower pairs costs less
+	for i := range len(base) - 1 { // swapping lower pairs has less effect
 		swapped := slices.Clone(base)
 		swapped[i], swapped[i+1] = swapped[i+1], swapped[i]
 		got := RBO(base, swapped, 0.9)
@@ -195,8 +195,8 @@ func TestRBOIsTopHeavy(t *testing.T) {
 
 func TestHitAndReciprocalRank(t *testing.T) {
 	assert.Equal(t, []float64{1, 1, 0, 0, 0}, []float64{Hit(1, 10), Hit(10, 10), Hit(11, 10), Hit(0, 10), Hit(-1, 10)})
-	// The example of "Mean reciprocal rank" in Wikipedia: the answers to cat,
-	// torus and virus stand at 3, 2 and 1; (1/3 + 1/2 + 1)/3 = 11/18.
+	// Wikipedia's example of "Mean reciprocal rank": the answers to cat, torus and virus have the
+	// ranks 3, 2 and 1; (1/3 + 1/2 + 1)/3 = 11/18.
 	assert.InDelta(t, 11.0/18, (ReciprocalRank(3)+ReciprocalRank(2)+ReciprocalRank(1))/3, 1e-15)
 	assert.Equal(t, 0.0, ReciprocalRank(0))
 }
@@ -216,7 +216,7 @@ func TestNDCG(t *testing.T) {
 	}
 }
 
-// The quantiles of Student's t are those of any table of it.
+// The quantiles of Student's t are those of any published table.
 func TestMarginUsesStudentsT(t *testing.T) {
 	for nu, want := range map[float64]float64{4: 2.776, 5: 2.571, 9: 2.262, 29: 2.045, 120: 1.980} {
 		assert.InDelta(t, want, t95(nu), 2e-3, "%v degrees of freedom", nu)
@@ -226,7 +226,7 @@ func TestMarginUsesStudentsT(t *testing.T) {
 func TestPaired(t *testing.T) {
 	var p Paired
 	assert.Equal(t, 0.0, p.Mean())
-	// One click each: the margin is that of the plain t-test, t·s/√n.
+	// With one click each, the margin is that of the plain t-test, t·s/√n.
 	values := []float64{1, 2, 3, 4, 5}
 	for i, v := range values {
 		_, ok := p.Margin()
@@ -238,7 +238,7 @@ func TestPaired(t *testing.T) {
 	assert.Equal(t, 3.0, p.Mean())
 	assert.InDelta(t, 2.776*math.Sqrt(2.5)/math.Sqrt(5), margin, 2e-3)
 
-	// The same clicks over and over again tell nothing new.
+	// Repeating the same clicks adds no information.
 	for range 9 {
 		for i, v := range values {
 			p.Add(string(rune('a'+i)), v)
@@ -250,8 +250,8 @@ func TestPaired(t *testing.T) {
 }
 
 func TestSummaries(t *testing.T) {
-	// 2, 4, 4, 4, 5, 5, 7, 9: Wikipedia's example of a standard deviation, whose
-	// sum of squares is 32.
+	// 2, 4, 4, 4, 5, 5, 7, 9: Wikipedia's example of a standard deviation, with a sum of squares of
+	// 32.
 	got := spreadOf([]float64{9, 2, 4, 5, 4, 7, 4, 5})
 	assert.Equal(t, Spread{N: 8, Mean: 5, SD: math.Sqrt(32.0 / 7), Min: 2, Median: 4.5, Max: 9}, got)
 	assert.Equal(t, Spread{N: 1, Mean: 3, Min: 3, Median: 3, Max: 3}, spreadOf([]float64{3}))

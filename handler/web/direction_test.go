@@ -10,15 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// elements are those of a page that show or take a person's text: fields of text, and
+// elements matches the elements of a page that show or take text by users: text fields, and
 // headings, paragraphs and summaries that scripts fill.
 var elements = regexp.MustCompile(`<textarea[^>]*>|<input[^>]*>|<(?:h2|p|summary)(?: [^>]*)?></(?:h2|p|summary)>|<h2[^>]*><a [^>]*></a></h2>`)
 
-// filled have only texts of Freshet's own, or elements that scripts make.
+// filled matches elements that have only Freshet's own texts, or elements created by scripts.
 var filled = regexp.MustCompile(`type="|class="(?:meta soft|tags|counts|said)"|id="(?:end|act-note|curves-help)"`)
 
-// TestTextRunsInItsDirection: whatever shows or takes a person's text has dir="auto", so that
-// Arabic and Hebrew run from right to left.
+// TestTextRunsInItsDirection checks that every element that shows or takes text by users has
+// dir="auto", so that Arabic and Hebrew run from right to left.
 func TestTextRunsInItsDirection(t *testing.T) {
 	t.Parallel()
 	found := 0
@@ -34,7 +34,7 @@ func TestTextRunsInItsDirection(t *testing.T) {
 	}
 	assert.Greater(t, found, 15)
 
-	// Scripts make elements with make, which does so.
+	// Scripts create elements with make, which sets dir="auto".
 	require.NoError(t, fs.WalkDir(Files, ".", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".js") || strings.HasPrefix(path, "docs/") {
 			return err

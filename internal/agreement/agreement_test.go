@@ -22,7 +22,7 @@ func services() configs.Config {
 	return cfg
 }
 
-// TestStores has settings kept, compared and replaced.
+// TestStores stores, compares and replaces settings in each kind of store.
 func TestStores(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(t *testing.T) agreement.Store{
@@ -77,7 +77,7 @@ func TestStores(t *testing.T) {
 	}
 }
 
-// TestWhatMustAgree changes settings one by one.
+// TestWhatMustAgree changes settings one at a time.
 func TestWhatMustAgree(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

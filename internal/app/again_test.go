@@ -14,8 +14,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestNeverEmpty has a reader see all there is: then what was shown longest ago comes
-// again, marked, and of posts what they may still see.
+// TestNeverEmpty checks that a reader who has seen all items gets those shown longest ago again,
+// marked, and of posts only those they may still see.
 func TestNeverEmpty(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
@@ -40,14 +40,13 @@ func TestNeverEmpty(t *testing.T) {
 	s.wants(`{"action":"refresh","limit":3}`, []string{"b"}, []string{"a", "post:1"}, false)
 }
 
-// againSystem is a system that time goes by in.
 type againSystem struct {
 	keptSystem
 	clock *clock
 }
 
-// nextDay waits until what u_1 was given is in a filter, ends its grace, and goes on by
-// a day.
+// nextDay waits until the items given to u_1 are in a filter, ends their grace period, and advances
+// the clock by a day.
 func (s *againSystem) nextDay(given ...string) {
 	s.Helper()
 	recorded(s.T, s.a)
@@ -59,7 +58,7 @@ func (s *againSystem) nextDay(given ...string) {
 	s.clock.Advance(24 * time.Hour)
 }
 
-// wants asks for a page with those items, of which some were shown before.
+// wants requests a page, which must have the unseen items followed by the shown ones.
 func (s *againSystem) wants(body string, unseen, shown []string, more bool) {
 	s.Helper()
 	answer := s.call("u_1", "POST", "/v1/feed", body)

@@ -10,8 +10,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestServersThatDisagree start over some of the same stores with other settings: each store
-// that they share tells.
+// TestServersThatDisagree checks that a server with different settings does not start over a store
+// that it shares with others, whichever store that is.
 func TestServersThatDisagree(t *testing.T) {
 	t.Parallel()
 	withoutRedis := func(t testing.TB) configs.Config {
@@ -53,7 +53,7 @@ func TestServersThatDisagree(t *testing.T) {
 	}
 }
 
-// onlyRedis is a server that shares its Redis and nothing else.
+// onlyRedis returns the configuration of a server that shares only its Redis.
 func onlyRedis(t testing.TB) configs.Config {
 	_, prefix := testenv.Redis(t)
 	cfg := embedded(t)
@@ -61,8 +61,8 @@ func onlyRedis(t testing.TB) configs.Config {
 	return cfg
 }
 
-// TestServersThatDisagreeLater: a server that starts while the shared store is down compares
-// when it comes back, and says in /readyz what differs.
+// TestServersThatDisagreeLater checks that a server that starts while the shared store is down
+// compares the settings when the store is back, and reports the differences in /readyz.
 func TestServersThatDisagreeLater(t *testing.T) {
 	t.Parallel()
 	r := testenv.StartRedis(t)

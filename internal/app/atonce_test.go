@@ -17,8 +17,8 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// clicksAtOnce are the calls after whose answer a reader clicks on all that it shows. What
-// a ranking placed is counted for it.
+// clicksAtOnce has the calls after which a reader clicks on everything in the answer. With ranked,
+// the clicks also count for the ranking.
 var clicksAtOnce = []struct {
 	reader, feed, action string // of POST /v1/feed
 	path                 string // of GET
@@ -32,8 +32,8 @@ var clicksAtOnce = []struct {
 	{reader: "of_author", path: "/v1/authors/bob/posts?limit=20"},
 }
 
-// TestActsSentAtOnce clicks on everything that a page shows as soon as it is answered, on
-// another server, in every feed: each click is accepted, and counts for what has shown it.
+// TestActsSentAtOnce clicks on every item of a page right after the answer, on another server, in
+// every feed. Each click must be accepted, and count for the feed that has shown the item.
 func TestActsSentAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, m := range networks {
@@ -95,7 +95,7 @@ func TestActsSentAtOnce(t *testing.T) {
 	}
 }
 
-// clicksOf are the counts of all servers, once they have written.
+// clicksOf returns the counts of all servers after they have written them.
 func clicksOf(t *testing.T, all ...*App) events.Totals {
 	t.Helper()
 	for _, a := range all {
@@ -112,7 +112,6 @@ func clicksOf(t *testing.T, all ...*App) events.Totals {
 	return events.Totals{}
 }
 
-// callJSON makes a call as an agent and reads its answer.
 func callJSON(t *testing.T, a *App, method, path, agent, body string, answer any) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))

@@ -10,8 +10,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestAServerThatStartsKnowsWhatListsLack: the first page that it answers says so, too. The
-// servers of before ended with a post in hand, which another one delivers in time.
+// TestAServerThatStartsKnowsWhatListsLack checks that already the first page of a new server
+// reports a timeline as incomplete while a post of an earlier server waits for its delivery.
 func TestAServerThatStartsKnowsWhatListsLack(t *testing.T) {
 	t.Parallel()
 	clock, cfg := at(noon), withPostgres(t)

@@ -11,8 +11,9 @@ import (
 	"github.com/freshet/freshet/configs"
 )
 
-// TestWhatIsOpenedLastIsClosedFirst, after what is to be drained, and once. What runs in the
-// background has ended before what was opened before it is closed.
+// TestWhatIsOpenedLastIsClosedFirst checks that a close drains first, then closes the parts once
+// and in reverse order. Background work ends before the parts that were opened before it are
+// closed.
 func TestWhatIsOpenedLastIsClosedFirst(t *testing.T) {
 	t.Parallel()
 	b := newBuilder(configs.Default(), nil)
@@ -30,7 +31,6 @@ func TestWhatIsOpenedLastIsClosedFirst(t *testing.T) {
 	assert.Equal(t, []string{"drained", "cache", "work", "store"}, order)
 }
 
-// TestWorkInTheBackgroundOutlivesTheStart, whose context ends.
 func TestWorkInTheBackgroundOutlivesTheStart(t *testing.T) {
 	t.Parallel()
 	b := newBuilder(configs.Default(), nil)

@@ -12,8 +12,8 @@ import (
 	"github.com/freshet/freshet/dedup"
 )
 
-// TestAClockThatJumps: a server that runs, or is started, while the clock is
-// wrong by more than the window repeats nothing once it is right again.
+// TestAClockThatJumps checks that a server that runs or starts while its clock is off by more than
+// the window repeats nothing after the clock is corrected.
 func TestAClockThatJumps(t *testing.T) {
 	const day = 24 * time.Hour
 	t.Parallel()
@@ -35,7 +35,7 @@ func TestAClockThatJumps(t *testing.T) {
 						shown := ids(ask(t, a, refresh("u_1", 50)))
 						require.Len(t, shown, 50)
 						recorded(t, a)
-						for _, group := range shown { // the grace is over
+						for _, group := range shown { // the grace period is over
 							require.NoError(t, a.stores.dedup.Settle(t.Context(), []dedup.Impression{{Agent: "u_1", Group: group}}))
 						}
 						move(jump)
@@ -44,7 +44,7 @@ func TestAClockThatJumps(t *testing.T) {
 							_ = ask(t, a, refresh("u_2", 10))
 							recorded(t, a)
 						}
-						if paged { // of a session that is ranked by the wrong clock
+						if paged { // of a session that was ranked by the wrong clock
 							_ = ask(t, a, refresh("u_1", 1))
 							then = loadMore("u_1", 50)
 						}

@@ -19,14 +19,14 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestAPartThatHangsStopsNobodyElse closes a system of which parts hang: the others close
-// with time to do so, all of it in time, and the log names what hung.
+// TestAPartThatHangsStopsNobodyElse closes a system with hanging parts. The other parts must have
+// time to close, the close must end in time, and the log or the error must name what hung.
 func TestAPartThatHangsStopsNobodyElse(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string
 		hangs func(b *builder, forever <-chan struct{})
-		fails string // in the error of close; "": it has none
+		fails string // part of the error of close; "" means none
 	}{
 		{"work in the background", func(b *builder, forever <-chan struct{}) {
 			b.background(context.Background(), "the part", func(context.Context) { <-forever })
@@ -54,7 +54,7 @@ func TestAPartThatHangsStopsNobodyElse(t *testing.T) {
 				b := newBuilder(configs.Default(), []Option{WithLogger(slog.New(slog.NewTextHandler(&log, nil)))})
 				forever := make(chan struct{})
 				defer close(forever)
-				var left time.Duration // for the part that is closed last
+				var left time.Duration // for the part closed last
 				b.onClose("last", func(ctx context.Context) error {
 					end, ok := ctx.Deadline()
 					assert.True(t, ok)
@@ -81,7 +81,8 @@ func TestAPartThatHangsStopsNobodyElse(t *testing.T) {
 	}
 }
 
-// TestACollectorThatHangsIsNotWaitedFor at a stop, whose result it does not change.
+// TestACollectorThatHangsIsNotWaitedFor checks that a hanging trace collector neither blocks the
+// stop nor makes it fail.
 func TestACollectorThatHangsIsNotWaitedFor(t *testing.T) {
 	forever := make(chan struct{})
 	asked := make(chan struct{}, 100)
@@ -104,8 +105,8 @@ func TestACollectorThatHangsIsNotWaitedFor(t *testing.T) {
 	assert.Contains(t, log.String(), "msg=stopped delivered=")
 }
 
-// TestAServerDrainsBeforeItStops: told to stop, it is not ready and answers as before for
-// server.drain, unless it is to stop at once.
+// TestAServerDrainsBeforeItStops checks that a stopping server is not ready, but still answers for
+// server.drain. A server that must stop at once does not drain.
 func TestAServerDrainsBeforeItStops(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
@@ -150,7 +151,8 @@ func TestAServerThatStopsAtOnceDoesNotDrain(t *testing.T) {
 	assert.ErrorIs(t, ErrAtOnce, context.Canceled, "commands tell by that that they were interrupted")
 }
 
-// TestWorkThatPanicsBeginsAgain and ends with the system.
+// TestWorkThatPanicsBeginsAgain checks that background work restarts after a panic, and ends with
+// the system.
 func TestWorkThatPanicsBeginsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBuilder(configs.Default(), nil)

@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// onRedis keeps impressions and sessions in Redis and all else in process.
+// onRedis has impressions and sessions in Redis and everything else in process.
 func onRedis(t *testing.T, prefix string, addrs ...string) configs.Config {
 	cfg := embedded(t)
 	cfg.Server.RequestTimeout = 20 * time.Second // as in servicesAt
@@ -49,8 +49,8 @@ func pair(t *testing.T, cfg configs.Config, n int) []*App {
 	return apps
 }
 
-// TestTwoServersOnACluster has concurrent calls of several agents over two
-// servers, with nothing and with replicas to wait for, and through Sentinels.
+// TestTwoServersOnACluster makes concurrent calls of several agents to two servers, without and
+// with replicas to wait for, and through Sentinels.
 func TestTwoServersOnACluster(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -68,7 +68,7 @@ func TestTwoServersOnACluster(t *testing.T) {
 			cfg.Redis.WaitReplicas = test.wait
 			apps := pair(t, cfg, 600)
 			var wg sync.WaitGroup
-			for agent := range 6 { // their keys lie on different masters
+			for agent := range 6 { // their keys are on different masters
 				seen, name := newOnce(), fmt.Sprintf("u_%d", agent)
 				for i := range 16 {
 					a, r := apps[i%2], refresh(name, 10)
@@ -92,7 +92,7 @@ func TestTwoServersOnACluster(t *testing.T) {
 	}
 }
 
-// TestOneAddressOfACluster: a server that is given one node uses all of them.
+// TestOneAddressOfACluster checks that a server with the address of one node uses all nodes.
 func TestOneAddressOfACluster(t *testing.T) {
 	cfg := onCluster(t)
 	cfg.Redis.URL = testenv.RedisAt(testenv.RedisClusterAddrs(t)[:1])
@@ -101,7 +101,7 @@ func TestOneAddressOfACluster(t *testing.T) {
 	assert.Len(t, ask(t, apps[0], refresh("u_1", 20)).Docs, 20)
 }
 
-// TestOpenRefuses: a server that shall not answer without Redis does not start without it.
+// TestOpenRefuses checks that a server that fails closed does not start without Redis.
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	_, err := Open(t.Context(), onRedis(t, "", "127.0.0.1:1"))

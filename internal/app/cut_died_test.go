@@ -17,11 +17,10 @@ import (
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
 
-// TestServerDiesInAStep has a server die at each script of a step, before and
-// after Redis has run it, and the reader go on with another server. The same
-// call under a request id is answered with the page that was due. Without one
-// nobody can ask for the page: either it was not handed out, or it counts as
-// shown.
+// TestServerDiesInAStep kills a server at each script of a step, before and after Redis has run it,
+// and the reader continues on another server. A retry with a request id must get the page that was
+// due. Without a request id the page is lost to the reader: either it was not handed out, or it
+// counts as shown.
 func TestServerDiesInAStep(t *testing.T) {
 	testenv.Full(t, "cuts")
 	t.Parallel()
@@ -34,7 +33,7 @@ func TestServerDiesInAStep(t *testing.T) {
 		{"load_more", cutBegin, loadMore},
 		{"load_more without a session", cutEndSession, loadMore},
 	}
-	for _, place := range cutPlaces[1:] { // those in which each server has its own catalog
+	for _, place := range cutPlaces[1:] { // those with a separate catalog per server
 		t.Run(place.name, func(t *testing.T) {
 			cfg := place.config(t)
 			other := newCutServer(t, place, cfg, "heir", false)
@@ -60,7 +59,7 @@ func TestServerDiesInAStep(t *testing.T) {
 							l, r, request := dying(t)
 							l.die(t, r, request, c)
 							r.inherit(t, other, request)
-							l.proxy.Up() // it ends sooner so
+							l.proxy.Up() // lets the server close sooner
 						})
 					}
 				}
@@ -69,7 +68,7 @@ func TestServerDiesInAStep(t *testing.T) {
 	}
 }
 
-// scripts are the scripts that a call runs for its reader.
+// scripts returns the scripts that a call runs for its reader.
 func (l *cutServer) scripts(t *testing.T, r *cutReader, request engine.Request) (labels []string) {
 	t.Helper()
 	commands := l.proxy.Record(func() { ask(t, l.App, request) })
@@ -82,7 +81,7 @@ func (l *cutServer) scripts(t *testing.T, r *cutReader, request engine.Request) 
 	return labels
 }
 
-// deaths are the moments to die in: before and after each script.
+// deaths returns the points at which the server dies: before and after each script.
 func deaths(scripts []string) (all []cutCase) {
 	seen := map[string]int{}
 	for _, label := range scripts {
@@ -94,8 +93,7 @@ func deaths(scripts []string) (all []cutCase) {
 	return all
 }
 
-// die makes a call in which the server is cut off from Redis for good. What it
-// answers, nobody hears.
+// die makes a call during which the server loses Redis for good. The answer reaches no client.
 func (l *cutServer) die(t *testing.T, r *cutReader, request engine.Request, c cutCase) {
 	t.Helper()
 	fault := l.proxy.Arm(faultproxy.Fault{
@@ -117,13 +115,13 @@ func (l *cutServer) die(t *testing.T, r *cutReader, request engine.Request, c cu
 	<-ended
 }
 
-// inherit goes on with the server that is left.
+// inherit continues on the remaining server.
 func (r *cutReader) inherit(t *testing.T, l *cutServer, request engine.Request) {
 	t.Helper()
 	page := slices.Clone(r.due[:cutPage])
 	checked, err := l.stores.dedup.Check(t.Context(), r.agent, page, l.clock.Now())
 	require.NoError(t, err)
-	var lost []string // handed out by the dead one
+	var lost []string // handed out by the dead server
 	for i, v := range checked.Verdicts {
 		if v == dedup.Pending {
 			lost = append(lost, page[i])
@@ -140,7 +138,8 @@ func (r *cutReader) inherit(t *testing.T, l *cutServer, request engine.Request) 
 	r.readOn(t, l)
 	assert.Equal(t, lost, append([]string(nil), r.due...), "never given")
 
-	// What nobody recorded is recorded by whoever meets it a minute later.
+	// Impressions that no server recorded are recorded by the next server that finds them a minute
+	// later.
 	l.clock.Advance(dedup.StaleAfter + time.Second)
 	assert.Empty(t, ids(ask(t, l.App, refresh(r.agent, cutPage))), "after the end")
 	r.settle(t, l, slices.Concat(r.given, lost))

@@ -15,29 +15,29 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// cutReader is a reader and what it must yet be given, best first.
+// cutReader is a reader with the items that are still to be delivered, best first.
 type cutReader struct {
 	agent   string
 	due     []string
 	given   []string
-	seen    []string // reported by the client, without having been given
+	seen    []string // reported by the client without having been delivered
 	removed []string // from the catalog
-	refused bool     // Redis cannot be reached for a while
+	refused bool     // Redis is unreachable for a while
 
-	asked    engine.Request // the call, where it had a request id
-	answered engine.Answer  // and what it was answered
+	asked    engine.Request // the call, if it had a request id
+	answered engine.Answer  // its answer
 }
 
 func (l *cutServer) reader() *cutReader {
 	l.agents++
-	r := &cutReader{agent: fmt.Sprintf("%s_%04d", l.name, l.agents)} // no name begins another
+	r := &cutReader{agent: fmt.Sprintf("%s_%04d", l.name, l.agents)} // no name is a prefix of another
 	for _, it := range madeItems(cutItems) {
 		r.due = append(r.due, it.ID)
 	}
 	return r
 }
 
-// take enters a page that the reader was given for the first time.
+// take records a page whose items must be new to the reader.
 func (r *cutReader) take(t *testing.T, where string, answer engine.Answer) {
 	t.Helper()
 	for _, id := range ids(answer) {
@@ -51,7 +51,7 @@ func (r *cutReader) take(t *testing.T, where string, answer engine.Answer) {
 	}
 }
 
-// drop takes ids out of what is due.
+// drop removes ids from those due.
 func (r *cutReader) drop(ids []string) []string {
 	ids = slices.Clone(ids)
 	r.due = slices.DeleteFunc(r.due, func(id string) bool { return slices.Contains(ids, id) })
@@ -72,9 +72,8 @@ func hiding(ids []string) []engine.Act {
 	return acts
 }
 
-// finish pages to the end and checks what is left behind: everything that was
-// due has been given, all of it is counted and in a filter, and nothing else is
-// pending.
+// finish pages to the end and checks the final state: every due item has been delivered, is counted
+// and in a filter, and no other item is pending.
 func (r *cutReader) finish(t *testing.T, l *cutServer) {
 	t.Helper()
 	r.readOn(t, l)
@@ -85,8 +84,8 @@ func (r *cutReader) finish(t *testing.T, l *cutServer) {
 	r.settle(t, l, slices.Concat(r.given, r.seen))
 }
 
-// settle checks that these ids and no others are in a filter or pending, and
-// takes them out of the pending set.
+// settle checks that exactly these ids are in a filter or pending, and removes them from the
+// pending set.
 func (r *cutReader) settle(t *testing.T, l *cutServer, shown []string) {
 	t.Helper()
 	recorded(t, l.App)
@@ -95,22 +94,22 @@ func (r *cutReader) settle(t *testing.T, l *cutServer, shown []string) {
 		all = append(all, dedup.Impression{Agent: r.agent, Group: id})
 	}
 	require.NoError(t, l.stores.dedup.Settle(t.Context(), all))
-	testenv.WaitFor(t, func() bool { // what was given without Redis waits on disk for a moment
+	testenv.WaitFor(t, func() bool { // items delivered without Redis wait on disk for a moment
 		missing, err := l.unrecorded(t.Context(), r.agent, shown)
 		return err == nil && len(missing) == 0
 	}, "what %s was shown to be in a filter", r.agent)
 	left, err := l.clients.redis.ZRange(t.Context(), keysOf(l.App).Pending(r.agent), 0, -1).Result()
 	require.NoError(t, err)
-	if r.refused { // what is gone stays pending where it cannot be released
+	if r.refused { // removed items stay pending if they cannot be released
 		left = slices.DeleteFunc(left, func(id string) bool { return slices.Contains(r.removed, id) })
 	}
 	assert.Empty(t, left, "pending, and never given")
 }
 
-// polls is the most pages that are read on.
+// polls is the maximal number of further pages.
 const polls = 400
 
-// readOn pages until there is nothing more.
+// readOn pages until nothing is left.
 func (r *cutReader) readOn(t *testing.T, l *cutServer) {
 	t.Helper()
 	for range polls {
@@ -126,7 +125,7 @@ func (r *cutReader) readOn(t *testing.T, l *cutServer) {
 	assert.Fail(t, "the feed does not end")
 }
 
-// unrecorded are the groups that are not in today's filter.
+// unrecorded returns the groups that are not in today's filter.
 func (l *cutServer) unrecorded(ctx context.Context, agent string, groups []string) (missing []string, err error) {
 	checked, err := l.stores.dedup.Check(ctx, agent, groups, l.clock.Now())
 	for i, v := range checked.Verdicts {

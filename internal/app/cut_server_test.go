@@ -16,16 +16,16 @@ import (
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
 
-// cutServers is how many servers are cut off at once. Most of the time they wait.
+// cutServers is the number of servers tested in parallel. Most of the time they wait.
 const cutServers = 16
 
-// cutPlace is where a server keeps its impressions and sessions.
+// cutPlace is a place where servers store impressions and sessions.
 type cutPlace struct {
 	name   string
 	config func(t *testing.T) configs.Config
-	nodes  func(t *testing.T) []string // what the proxy stands in front of
-	// half is which cases are made with the race detector: the even ones, the odd
-	// ones, or all. So each is made on a cluster and on one server.
+	nodes  func(t *testing.T) []string // the nodes behind the proxy
+	// half selects the cases that run with the race detector: the even ones, the odd ones, or all.
+	// So each case runs on a cluster and on one single server.
 	half func(i int) bool
 }
 
@@ -47,19 +47,19 @@ func oneRedis(t *testing.T) []string {
 	return []string{u.Host}
 }
 
-// cutServer is a server behind a network of its own.
+// cutServer is a server with a separate network link to Redis.
 type cutServer struct {
 	*App
 	clock   *clock
 	proxy   *faultproxy.Proxy
 	half    func(i int) bool // of its place
-	name    string           // begins the agents' names, since servers may share a catalog
+	name    string           // prefix of the agents' names, as servers may share a catalog
 	agents  int
-	hurt    bool  // by the case before
+	hurt    bool  // by the previous case
 	counted int64 // impressions in the report so far
 }
 
-// newCutServer opens one. filled says that the catalog has the items already.
+// newCutServer opens a server. filled means that the catalog already has the items.
 func newCutServer(t *testing.T, place cutPlace, cfg configs.Config, name string, filled bool) *cutServer {
 	t.Helper()
 	l := &cutServer{name: name, half: place.half, clock: at(noon), proxy: faultproxy.Start(t, place.nodes(t)...)}
@@ -76,15 +76,15 @@ func newCutServer(t *testing.T, place cutPlace, cfg configs.Config, name string,
 // cutConfig is a configuration with the times of these tests.
 func cutConfig(cfg configs.Config) configs.Config {
 	cfg.Server.RequestTimeout = 10 * time.Second
-	// Dozens of readers share a filter: none must be taken for another.
+	// Dozens of readers share a filter: there must be no false positives.
 	cfg.Dedup.FalsePositiveRate, cfg.Dedup.DailyCapacity = 1e-9, 10_000
 	return cfg
 }
 
-// warm has scripts loaded, shard counts known and contents cached.
+// warm makes the server load scripts, learn shard counts and cache contents.
 func (l *cutServer) warm(t *testing.T) {
 	t.Helper()
-	if l.cfg.UsesElasticsearch() { // writes leave marks that keep readers from caching
+	if l.cfg.UsesElasticsearch() { // writes leave marks that prevent caching
 		for _, it := range madeItems(cutItems) {
 			require.NoError(t, l.clients.redis.Del(t.Context(), keysOf(l.App).Item(it.ID)).Err())
 		}
@@ -99,7 +99,7 @@ func (l *cutServer) warm(t *testing.T) {
 	l.hurt = true
 }
 
-// label says what a command does to which kind of key, without whose it is.
+// label returns the command with the kinds of its keys, without the agent.
 func (l *cutServer) label(cmd faultproxy.Command) string {
 	words := []string{cmd.Name()}
 	if strings.HasPrefix(words[0], "eval") {
@@ -114,12 +114,12 @@ func (l *cutServer) label(cmd faultproxy.Command) string {
 	return strings.Join(words, " ")
 }
 
-// sendsScript reports whether a command sends Redis the source of a script, which
-// happens once in the life of a Redis.
+// sendsScript reports whether a command sends the source of a script, which happens once for each
+// Redis.
 func sendsScript(label string) bool { return strings.HasPrefix(label, "eval ") }
 
-// loadScripts has every Redis know the scripts that one of them was sent, so that
-// the same call sends the same commands again.
+// loadScripts loads the scripts that one Redis was sent into all of them, so that the same call
+// sends the same commands again.
 func (l *cutServer) loadScripts(t *testing.T, commands []faultproxy.Command) {
 	t.Helper()
 	for _, cmd := range commands {
@@ -132,7 +132,7 @@ func (l *cutServer) loadScripts(t *testing.T, commands []faultproxy.Command) {
 	}
 }
 
-// healthy waits until nothing goes around Redis any more.
+// healthy waits until no call bypasses Redis any more.
 func (l *cutServer) healthy(t *testing.T) {
 	t.Helper()
 	if !l.hurt {
@@ -146,14 +146,14 @@ func (l *cutServer) healthy(t *testing.T) {
 		return
 	}
 	asked := func(cmd faultproxy.Command) bool { return cmd.Mentions("feed:profile") }
-	testenv.WaitFor(t, func() bool { // the cache of contents goes around Redis for a second
+	testenv.WaitFor(t, func() bool { // the cache of contents bypasses Redis for a second
 		return slices.ContainsFunc(l.proxy.Record(func() { _, _ = l.Catalog.Profile(t.Context(), "u_probe") }), asked)
 	}, "contents to be looked up in Redis again")
 }
 
-// recovered waits until answers do not say any more that Redis was down lately. Until then
-// the server asks Redis for other things, not whether a reader is new, for instance. That
-// lasts for a pending grace after a look at the notes that was refused.
+// recovered waits until answers no longer report a recent outage of Redis. Until then the server
+// sends different commands: for example, it does not query whether a reader is new. This lasts for
+// a pending grace period after a failed check of the notes.
 func (l *cutServer) recovered(t *testing.T) {
 	t.Helper()
 	if l.stores.recovery != nil {
@@ -161,7 +161,7 @@ func (l *cutServer) recovered(t *testing.T) {
 	}
 }
 
-// quiet waits until nothing is left to be done for what has been answered.
+// quiet waits until all work for previous answers is done.
 func (l *cutServer) quiet(t *testing.T) {
 	t.Helper()
 	recorded(t, l.App)
@@ -173,12 +173,12 @@ func (l *cutServer) concerns(s cutStep, r *cutReader, cmd faultproxy.Command) bo
 	if cmd.Mentions("events:") {
 		return s.part == cutCount
 	}
-	if cmd.Mentions("bf:global:probe") { // whether Redis takes writes is asked in the background
+	if cmd.Mentions("bf:global:probe") { // a background check whether Redis accepts writes
 		return false
 	}
 	records := s.part == cutRecord || s.part == cutAll
 	switch cmd.Name() {
-	case "bf.info": // asked now and then
+	case "bf.info": // sent occasionally
 		return false
 	case "mget":
 		return s.part == cutAnswer || s.part == cutAll

@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-// cutPart is which of a step's commands are cut.
+// cutPart selects the commands of a step to cut.
 type cutPart int
 
 const (
@@ -22,16 +22,15 @@ const (
 	cutAll                   // the first two
 )
 
-// cutStep is one call of a reader.
 type cutStep struct {
 	name      string
 	part      cutPart
-	requestID bool // made with and without one
+	requestID bool // made both with and without one
 	before    func(t *testing.T, l *cutServer, r *cutReader, requestID string)
 	call      func(t *testing.T, l *cutServer, r *cutReader, requestID string)
 }
 
-// cutSteps begin with the one that takes longest.
+// cutSteps begins with the slowest step.
 var cutSteps = []cutStep{
 	{name: "impressions", part: cutAll, before: cutBegin, call: cutSeen},
 	{name: "first refresh", requestID: true, call: cutRefresh},
@@ -64,7 +63,7 @@ func (s cutStep) prepare(t *testing.T, l *cutServer, r *cutReader, requestID str
 	require.False(t, t.Failed(), "before the step")
 }
 
-// tidy puts back what a step has taken out of the catalog.
+// tidy restores the items that a step has removed from the catalog.
 func (s cutStep) tidy(t *testing.T, l *cutServer, r *cutReader) {
 	t.Helper()
 	if l.cfg.UsesElasticsearch() {
@@ -83,8 +82,8 @@ func (s cutStep) tidy(t *testing.T, l *cutServer, r *cutReader) {
 
 func keysOf(a *App) rediskeys.Keys { return rediskeys.For(a.clients.redis, a.cfg.Redis.KeyPrefix) }
 
-// cutAsk calls the feed and checks the page: the next of what is due, whatever
-// went wrong. The same call under a request id is the same page, again.
+// cutAsk calls the feed and checks that the page has the next due items, whatever the fault. A
+// later call with the same request id must return the same page.
 func cutAsk(t *testing.T, l *cutServer, r *cutReader, request engine.Request) {
 	t.Helper()
 	want := append([]string{}, r.due[:cutPage]...)
@@ -92,7 +91,7 @@ func cutAsk(t *testing.T, l *cutServer, r *cutReader, request engine.Request) {
 	defer cancel()
 	answer, err := l.Engine.Feed(ctx, request)
 	require.NoError(t, err, "the call fails")
-	if r.refused && len(r.removed) > 0 { // it may be short: it could not be topped up
+	if r.refused && len(r.removed) > 0 { // the page may be short if it could not be topped up
 		want = want[:min(len(want), len(answer.Docs))]
 		assert.NotEmpty(t, want)
 	}
@@ -104,7 +103,7 @@ func cutAsk(t *testing.T, l *cutServer, r *cutReader, request engine.Request) {
 	}
 }
 
-// repeat sends the call once more, if it had a request id.
+// repeat repeats the call if it had a request id.
 func (r *cutReader) repeat(t *testing.T, l *cutServer) {
 	t.Helper()
 	if r.asked.RequestID == "" {
@@ -116,8 +115,7 @@ func (r *cutReader) repeat(t *testing.T, l *cutServer) {
 	r.takeOther(t, again)
 }
 
-// takeOther enters what a repetition has shown beyond the first answer, which
-// is a failure already.
+// takeOther records items that only the repetition has shown, which is already a failure.
 func (r *cutReader) takeOther(t *testing.T, again engine.Answer) {
 	t.Helper()
 	again.Docs = slices.DeleteFunc(slices.Clone(again.Docs), func(d feed.Doc) bool { return slices.Contains(ids(r.answered), d.ID) })
@@ -129,8 +127,7 @@ func cutBegin(t *testing.T, l *cutServer, r *cutReader, _ string) {
 	r.take(t, "the page before", ask(t, l.App, refresh(r.agent, cutPage)))
 }
 
-// cutRemove has three items of the next page deleted, or hidden where all
-// servers have the same catalog.
+// cutRemove deletes three items of the next page, or hides them if all servers share a catalog.
 func cutRemove(t *testing.T, l *cutServer, r *cutReader, _ string) {
 	t.Helper()
 	cutBegin(t, l, r, "")
@@ -164,7 +161,7 @@ func cutLoadMore(t *testing.T, l *cutServer, r *cutReader, requestID string) {
 	cutAsk(t, l, r, request)
 }
 
-// cutFirstTry makes the call that is then sent again.
+// cutFirstTry makes the first of two equal calls.
 func cutFirstTry(request func(string, int) engine.Request) func(*testing.T, *cutServer, *cutReader, string) {
 	return func(t *testing.T, l *cutServer, r *cutReader, _ string) {
 		t.Helper()
@@ -194,7 +191,7 @@ func cutPeek(t *testing.T, l *cutServer, r *cutReader, _ string) {
 	request.Silent = true
 	answer, err := l.Engine.Feed(ctx, request)
 	require.NoError(t, err, "the call fails")
-	if answer.Degraded == nil { // else nobody knows what is new
+	if answer.Degraded == nil { // otherwise it is unknown which items are new
 		assert.Equal(t, r.due[:cutPage], ids(answer))
 	}
 }

@@ -14,25 +14,22 @@ import (
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
 
-// The tests of the files cut_… put a network that loses things between a server and a
-// real Redis. Each step of the feed is made once without a fault, which tells
-// the commands it sends, and then once for each command and each way to lose
-// it.
+// The tests of the files cut_… put a lossy network between a server and a real Redis. Each step of
+// the feed runs once without a fault, which yields its commands, and then once for each command and
+// each kind of loss.
 
 const (
 	cutItems = 60
 	cutPage  = 10
-	// cutStall is longer than the client waits for a reply, which is a tenth of
-	// the request's time.
+	// cutStall exceeds the client's read timeout, which is a tenth of the request timeout.
 	cutStall = 1200 * time.Millisecond
-	// cutRefused is how long nobody can connect, in the worst cut.
+	// cutRefused is how long connections are refused in the worst case.
 	cutRefused = 300 * time.Millisecond
 )
 
-// cutCase is one fault at one command of a step.
 type cutCase struct {
-	command string // as label writes it
-	nth     int    // of the commands that read so
+	command string // as returned by label
+	nth     int    // among the commands with this label
 	kind    faultproxy.Kind
 	refuse  time.Duration
 }
@@ -48,13 +45,12 @@ func (c cutCase) String() string {
 	return text
 }
 
-// cutReads are the commands that change nothing: whether they are lost or their
-// reply, all of it or a part, and whether one can connect again at once, is the
-// same to them.
+// cutReads are the commands that change nothing. For them it makes no difference whether the
+// command or all or part of its reply is lost, or whether a reconnect succeeds at once.
 var cutReads = []string{"get", "mget", "bf.mexists"}
 
-// cutCases lists what can go wrong, given the commands of a run without fault. Of
-// commands that read the same, the first and the last stand for all.
+// cutCases returns the faults to test, given the commands of a run without faults. Of equal
+// commands it has only the first and the last.
 func cutCases(labels []string) []cutCase {
 	last := map[string]int{}
 	for _, label := range labels {
@@ -88,8 +84,8 @@ func cutCases(labels []string) []cutCase {
 	return all
 }
 
-// TestCuts is the table: each step, each of its commands, each fault, with and
-// without a request id, on one server and on a cluster.
+// TestCuts runs the whole table: each step, each of its commands and each fault, with and without a
+// request id, on one server and on a cluster.
 func TestCuts(t *testing.T) {
 	testenv.Full(t, "cuts")
 	free := make(chan struct{}, cutServers)
@@ -100,7 +96,7 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// cutTable makes all steps on servers of one place, each when there is a free place.
+// cutTable runs all steps on servers of one place, each when a slot is free.
 func cutTable(t *testing.T, place cutPlace, free chan struct{}) {
 	cfg := place.config(t)
 	shared := cfg.UsesElasticsearch()
@@ -124,7 +120,7 @@ func cutTable(t *testing.T, place cutPlace, free chan struct{}) {
 	}
 }
 
-// table makes a step with each fault that can happen to it.
+// table runs a step with each of its faults.
 func (l *cutServer) table(t *testing.T, s cutStep, requestID string) {
 	l.healthy(t)
 	labels := l.scout(t, s, requestID)
@@ -141,7 +137,7 @@ func (l *cutServer) table(t *testing.T, s cutStep, requestID string) {
 	}
 }
 
-// scout makes a step without a fault and returns the commands it sends.
+// scout runs a step without a fault and returns its commands.
 func (l *cutServer) scout(t *testing.T, s cutStep, requestID string) (labels []string) {
 	t.Helper()
 	l.recovered(t)
@@ -163,8 +159,8 @@ func (l *cutServer) scout(t *testing.T, s cutStep, requestID string) (labels []s
 	return labels
 }
 
-// one makes a step with one fault. A server that has just been refused passes
-// Redis by for a moment, or recovers, and may not send the command at all: then once more.
+// one runs a step with one fault. A server that was just refused bypasses Redis for a moment, or is
+// recovering, and may not send the command at all: then the step is repeated.
 func (l *cutServer) one(t *testing.T, s cutStep, c cutCase, requestID string) {
 	for range 3 {
 		if l.try(t, s, c, requestID) {
@@ -176,7 +172,7 @@ func (l *cutServer) one(t *testing.T, s cutStep, c cutCase, requestID string) {
 	require.Fail(t, "the command was not sent")
 }
 
-// try reports whether the fault has met its command.
+// try reports whether the fault hit its command.
 func (l *cutServer) try(t *testing.T, s cutStep, c cutCase, requestID string) bool {
 	t.Helper()
 	l.healthy(t)
@@ -193,7 +189,7 @@ func (l *cutServer) try(t *testing.T, s cutStep, c cutCase, requestID string) bo
 	s.call(t, l, r, requestID)
 	l.quiet(t)
 	if fault.Fired() {
-		<-fault.Over() // what was late is there
+		<-fault.Over() // all late commands have arrived
 	}
 	r.repeat(t, l)
 	r.finish(t, l)

@@ -14,7 +14,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestADataDirBesideRedis is looked at, too: it holds the catalog.
+// TestADataDirBesideRedis checks that a server with Redis also watches its data directory, which
+// has the catalog.
 func TestADataDirBesideRedis(t *testing.T) {
 	t.Parallel()
 	cfg, _ := redisAlone(t)
@@ -24,8 +25,8 @@ func TestADataDirBesideRedis(t *testing.T) {
 	assert.Equal(t, 503, asReader(t, a, "GET", "/readyz", ""))
 }
 
-// TestADataDirThatIsTakenAway from a running server: nothing is accepted that nobody would find
-// after a restart, and the server is not ready.
+// TestADataDirThatIsTakenAway removes the data directory of a running server: the server accepts
+// nothing that would be lost with a restart, and is not ready.
 func TestADataDirThatIsTakenAway(t *testing.T) {
 	t.Parallel()
 	for name, take := range map[string]func(t *testing.T, dir string){
@@ -48,7 +49,7 @@ func TestADataDirThatIsTakenAway(t *testing.T) {
 			cfg := embedded(t)
 			cfg.DataDir = filepath.Join(t.TempDir(), "data")
 			require.NoError(t, os.MkdirAll(cfg.DataDir, 0o700))
-			unused := filepath.Join(cfg.DataDir, "unused.db") // a copy, as somebody made it for themselves
+			unused := filepath.Join(cfg.DataDir, "unused.db") // a copy, as a person may make it
 			require.NoError(t, os.WriteFile(unused, nil, 0o600))
 			a := open(t, cfg)
 			put(t, a, madeItems(30)...)
@@ -61,7 +62,7 @@ func TestADataDirThatIsTakenAway(t *testing.T) {
 			assert.Equal(t, 503, asReader(t, a, "PUT", "/v1/agents/u_1/profile", `{"muted_tags":["x"]}`))
 			assert.Equal(t, 503, asReader(t, a, "GET", "/readyz", ""))
 			assert.Contains(t, []int{200, 503}, asReader(t, a, "GET", "/v1/timeline", ""), "read by an open connection, or by a new one that finds no file")
-			if name == "backups in the files' places" { // the journal of what was shown is where it was
+			if name == "backups in the files' places" { // the journal of impressions is still in its place
 				return
 			}
 			readers := 0

@@ -17,8 +17,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestOneProcessADataDir: whatever lies in the data directory, one process at a
-// time uses it, and others only look. The first serves on, whatever keeps what.
+// TestOneProcessADataDir checks that only one process at a time uses a data directory, whatever it
+// contains, and that others can only read it. The first process is not affected.
 func TestOneProcessADataDir(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]func(t *testing.T) configs.Config{
@@ -26,12 +26,12 @@ func TestOneProcessADataDir(t *testing.T) {
 		"services": func(t *testing.T) configs.Config { return services(t) },
 		"items here, all else in Redis": func(t *testing.T) configs.Config {
 			_, prefix := testenv.Redis(t)
-			return onRedis(t, prefix, oneRedis(t)...) // fail closed: no spool, which is locked too
+			return onRedis(t, prefix, oneRedis(t)...) // failing closed there is no spool, which is also locked
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := config(t)
-			// Nothing gets into a filter, so that what is pending must be known to all.
+			// Nothing is recorded in a filter, so all servers must know the pending items.
 			a := open(t, cfg, WithClock(at(noon).Now), WithRecorder(dedup.RecorderConfig{Linger: time.Hour}))
 			put(t, a, madeItems(100)...)
 			_, err := Open(t.Context(), cfg, WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))

@@ -10,7 +10,8 @@ import (
 	"github.com/freshet/freshet/recall/trending"
 )
 
-// TestPostsOfTheDemoTrend from the start, so that its first new reader is suggested their authors.
+// TestPostsOfTheDemoTrend checks that posts trend from the start, so that the first new reader gets
+// suggestions of their authors.
 func TestPostsOfTheDemoTrend(t *testing.T) {
 	t.Parallel()
 	set, _ := open(t, embedded(t), WithDemo()).trending.Set()

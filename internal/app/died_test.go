@@ -15,8 +15,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// TestServerDiedBeforeRecording: what a server delivered and never recorded is
-// filtered exactly by the one that takes over, and recorded by it.
+// TestServerDiedBeforeRecording checks that items which a server delivered but never recorded are
+// filtered and recorded by its successor.
 func TestServerDiedBeforeRecording(t *testing.T) {
 	t.Parallel()
 	for _, m := range modes {
@@ -42,7 +42,7 @@ func TestServerDiedBeforeRecording(t *testing.T) {
 			assert.Len(t, last, 10)
 			assert.Empty(t, common(append(given, next...), last), "an answer a minute later")
 			recorded(t, b)
-			for _, group := range slices.Concat(given, next, last) { // the grace is over
+			for _, group := range slices.Concat(given, next, last) { // the grace period is over
 				require.NoError(t, b.stores.dedup.Settle(t.Context(), []dedup.Impression{{Agent: "u_1", Group: group}}))
 			}
 			checked, err := b.stores.dedup.Check(t.Context(), "u_1", given, clock.Now())
@@ -58,8 +58,8 @@ func TestServerDiedBeforeRecording(t *testing.T) {
 	}
 }
 
-// successor is the configuration of the server that takes over: one that
-// shares the services, or one on what the dead one has left on its disk.
+// successor returns the configuration of the server that takes over: it shares the services, or
+// uses a copy of the dead server's disk.
 func successor(t *testing.T, cfg configs.Config) configs.Config {
 	t.Helper()
 	from := cfg.DataDir

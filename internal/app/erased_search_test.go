@@ -19,15 +19,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ofOthers are the places in the social store that name somebody who is erased because
-// others say so, and that stay until those change it; and that they were erased.
+// ofOthers are the places in the social store that name an erased agent because of another agent,
+// and remain until that agent changes them; and the mark of the erasure.
 var ofOthers = []string{"social blocks.other", "social authors.id"}
 
-// perKey is the beginning of keys of which there is one for each post or request.
+// perKey matches keys that exist once per post or request.
 var perKey = regexp.MustCompile(`^(feed:post:|feed:page:<agent>:).*`)
 
-// told checks that the documentation says of each place that still names the agent what it
-// is for and until when.
+// told checks that the documentation gives the purpose and the lifetime of each place that still
+// names the agent.
 func (e *erased) told() {
 	text, err := os.ReadFile("../../docs/security.md")
 	require.NoError(e, err)
@@ -40,9 +40,9 @@ func (e *erased) told() {
 	}
 }
 
-// remains searches every store for the agent: each table and column of PostgreSQL and of
-// the SQLite files, each key and value of Redis, each document of Elasticsearch, and the
-// other files of the data directory. It returns the places, by what kind they are.
+// remains searches every store for the agent: each table and column of PostgreSQL and of the SQLite
+// files, each key and value of Redis, each document of Elasticsearch, and the other files of the
+// data directory. It counts the hits by kind of place.
 func (e *erased) remains() map[string]int {
 	places := map[string]int{}
 	if e.cfg.UsesPostgres() {
@@ -114,7 +114,7 @@ func (e *erased) searchRedis(places map[string]int) {
 func (e *erased) searchElasticsearch(places map[string]int) {
 	url := e.cfg.Elasticsearch.Addresses[0] + "/" + e.cfg.Elasticsearch.Index + "*/"
 	for _, step := range []string{"_refresh", "_search?size=10000"} {
-		req, err := http.NewRequestWithContext(e.Context(), http.MethodGet, url+step, nil) // sent again where an idle connection has ended
+		req, err := http.NewRequestWithContext(e.Context(), http.MethodGet, url+step, nil) // a retry is allowed if an idle connection has closed
 		require.NoError(e, err)
 		res, err := http.DefaultClient.Do(req)
 		require.NoError(e, err)

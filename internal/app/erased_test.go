@@ -22,8 +22,8 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// TestAnAgentIsErased erases an agent over HTTP who has everything that one can have:
-// nothing is left, with posts and without, wherever they are kept.
+// TestAnAgentIsErased erases over HTTP an agent who has every kind of data. No data may be left,
+// with and without posts, in each mode.
 func TestAnAgentIsErased(t *testing.T) {
 	t.Parallel()
 	alone := func(t testing.TB) configs.Config {
@@ -69,7 +69,7 @@ func TestAnAgentIsErased(t *testing.T) {
 				require.NoError(t, err)
 			}
 			for place := range e.remains() {
-				if strings.HasPrefix(place, "social ") && place != "social jobs.key" { // the queue has upkeep of its own
+				if strings.HasPrefix(place, "social ") && place != "social jobs.key" { // the queue is cleaned up separately
 					assert.Contains(t, ofOthers, place, "after the tombstones")
 				}
 			}
@@ -77,14 +77,13 @@ func TestAnAgentIsErased(t *testing.T) {
 	}
 }
 
-// erased is a system, and who is erased from it.
 type erased struct {
 	*testing.T
 	*App
 	agent string
 }
 
-// lives does what an agent can do.
+// lives performs everything that an agent can do.
 func (e *erased) lives() {
 	ctx := e.Context()
 	require.NoError(e, e.Engine.PutProfile(ctx, e.agent, feed.Profile{Interests: map[string]float64{subject(1): 1}, MutedTags: []string{"mud"}}))
@@ -122,7 +121,6 @@ func (e *erased) lives() {
 	settled(e.T, e.App)
 }
 
-// gone checks that nothing is left.
 func (e *erased) gone() {
 	ctx := e.Context()
 	_, err := e.Engine.Profile(ctx, e.agent)
@@ -145,7 +143,7 @@ func (e *erased) gone() {
 	require.NoError(e, err)
 	assert.NotContains(e, checked.Verdicts, dedup.Pending)
 	assert.Empty(e, e.keys())
-	testenv.WaitFor(e, func() bool { // once the index has refreshed
+	testenv.WaitFor(e, func() bool { // after a refresh of the index
 		ids, err := e.stores.agents.Agents(ctx, 1000, 1)
 		return err == nil && !slices.Contains(ids, e.agent)
 	}, "them to be no reader to be sampled")
@@ -170,8 +168,8 @@ func (e *erased) gone() {
 	assert.Empty(e, queue)
 }
 
-// keys are the keys in Redis that name the agent, but for those of pages and counts,
-// which end by themselves.
+// keys returns the keys in Redis that name the agent, except those of pages and counts, which
+// expire.
 func (e *erased) keys() (names []string) {
 	if !e.cfg.UsesRedis() {
 		at, err := e.stores.sessions.Refreshed(e.Context(), e.agent, feed.ForYou)
@@ -188,7 +186,7 @@ func (e *erased) keys() (names []string) {
 		key := strings.TrimPrefix(all.Val(), e.cfg.Redis.KeyPrefix)
 		value := client.Get(e.Context(), all.Val()).Val()
 		ends := strings.HasPrefix(key, "feed:page:") || strings.HasPrefix(key, "feed:erased:") ||
-			strings.HasPrefix(key, "feed:profile:") && value == "null" // there is none
+			strings.HasPrefix(key, "feed:profile:") && value == "null" // it has no profile
 		if !ends {
 			names = append(names, key)
 		}

@@ -19,8 +19,8 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// totals returns the counts in the store for the days around noon, by variant, once
-// the server has written.
+// totals returns the stored counts of the days around noon by variant, after the server has written
+// them.
 func totals(t *testing.T, a *App) map[string]events.Totals {
 	t.Helper()
 	require.NoError(t, a.tally.Flush(t.Context()))
@@ -43,7 +43,7 @@ func react(t *testing.T, a *App, agent string, acts ...engine.Act) api.EventsTak
 
 func act(kind events.Kind, id string) engine.Act { return engine.Act{Kind: kind, ID: id} }
 
-// authored are items of five authors, an hour old.
+// authored returns n items of five authors, an hour old.
 func authored(n int) []feed.Item {
 	all := madeItems(n)
 	for i := range all {
@@ -53,14 +53,14 @@ func authored(n int) []feed.Item {
 	return all
 }
 
-// closeApp closes a system as a SIGTERM does, with time to drain.
+// closeApp closes a system as a SIGTERM does, including the drain.
 func closeApp(t *testing.T, a *App) {
 	t.Helper()
 	require.NoError(t, a.Close(t.Context()))
 }
 
-// TestActsOutlastTheServer stops a server right after it has answered: the next one
-// finds what was counted and what is hidden.
+// TestActsOutlastTheServer stops a server right after an answer: the next server has its counts and
+// the hidden items.
 func TestActsOutlastTheServer(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
@@ -77,7 +77,6 @@ func TestActsOutlastTheServer(t *testing.T) {
 	assert.NotContains(t, left, "doc_0025")
 }
 
-// TestHide hides items in every place they could come back from.
 func TestHide(t *testing.T) {
 	t.Parallel()
 	clock := at(noon)
@@ -91,7 +90,7 @@ func TestHide(t *testing.T) {
 	seen := newOnce()
 	seen.add(t, "first", ids(page))
 
-	// One that was shown, and two that wait in the session.
+	// Hide one item that was shown, and two that are still in the session.
 	hidden := []string{page.Docs[2].ID, all[10].ID, all[20].ID}
 	for _, id := range hidden {
 		react(t, a, "u_1", act(events.Hide, id))
@@ -116,7 +115,7 @@ func TestHide(t *testing.T) {
 	assert.Equal(t, 37, total, "everything but three groups of two, one and one, the first of which was shown")
 	recorded(t, a)
 
-	// A profile that does not name them keeps them.
+	// A profile without muted items retains them.
 	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"tag-3": 2}}))
 	for _, days := range []int{1, 8, 30} {
 		clock.Advance(time.Duration(days) * 24 * time.Hour)
@@ -124,22 +123,22 @@ func TestHide(t *testing.T) {
 		for _, id := range append(hidden, all[30].ID) {
 			assert.NotContains(t, ids(answer), id, "after %d days", days)
 		}
-		recorded(t, a) // what was pending for long is recorded again, on the day that it is written
+		recorded(t, a) // long pending impressions are recorded again, on the day of that write
 		if days == 8 {
 			assert.Len(t, answer.Docs, 36, "all the others are back")
 		}
 	}
-	// Nobody else misses them.
+	// The items are still shown to others.
 	assert.Len(t, ask(t, a, refresh("u_2", 100)).Docs, 39)
 
-	// Naming none brings them back.
+	// An empty list unmutes them.
 	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{MutedItems: []string{}}))
 	answer := ids(ask(t, a, refresh("u_1", 100)))
 	assert.Contains(t, answer, all[10].ID)
 	assert.Contains(t, answer, all[20].ID)
 }
 
-// TestEventsOutlastRedis counts on while Redis is frozen.
+// TestEventsOutlastRedis checks that counting goes on while Redis is frozen.
 func TestEventsOutlastRedis(t *testing.T) {
 	t.Parallel()
 	cfg, r := ownRedis(t)
@@ -167,14 +166,13 @@ func TestEventsOutlastRedis(t *testing.T) {
 	r.Thaw()
 	asked(t, a)
 	got := totals(t, a)[feed.Control]
-	probes := got.Counts["impressions"] - int64(shown) // those of asked, one item each
+	probes := got.Counts["impressions"] - int64(shown) // the pages of asked, with one item each
 	assert.GreaterOrEqual(t, probes, int64(1))
 	assert.LessOrEqual(t, probes, int64(200), "none of the items twice")
 	assert.EqualValues(t, clicks, got.Counts["click"])
 	assert.EqualValues(t, 2, got.Agents)
 }
 
-// TestEventsOverHTTP goes the way of a client.
 func TestEventsOverHTTP(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
@@ -202,8 +200,8 @@ func TestEventsOverHTTP(t *testing.T) {
 	assert.Contains(t, call("PUT", "/v1/agents/u_1/profile", `{"keywords":["k"]}`), fmt.Sprintf(`"muted_items":[%q]`, page.Docs[1].ID))
 }
 
-// TestAnExperimentsNameUsedAgain begins an experiment, ends it and uses its name again: the
-// report has nothing of the first one.
+// TestAnExperimentsNameUsedAgain starts an experiment, ends it and reuses its name: the report has
+// no data of the first one.
 func TestAnExperimentsNameUsedAgain(t *testing.T) {
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {

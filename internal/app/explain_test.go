@@ -38,11 +38,11 @@ func explain(t *testing.T, a *App, r engine.ExplainRequest) api.Explanation {
 	x, err := a.Engine.Explain(t.Context(), r)
 	require.NoError(t, err)
 	assertSums(t, x)
-	x.Times = api.ExplainTimes{} // no two are the same
+	x.Times = api.ExplainTimes{} // they differ with every call
 	return x
 }
 
-// assertSums checks what holds of every explanation.
+// assertSums checks the invariants of all explanations.
 func assertSums(t *testing.T, x api.Explanation) {
 	t.Helper()
 	n := x.Counts
@@ -58,7 +58,7 @@ func assertSums(t *testing.T, x api.Explanation) {
 	}
 }
 
-// withOutcome are the ids of the candidates that came to this, in order.
+// withOutcome returns the ids of the candidates with an outcome, in order.
 func withOutcome(x api.Explanation, outcome api.Outcome) []string {
 	list := slices.DeleteFunc(slices.Clone(x.Candidates), func(c api.Explained) bool { return c.Outcome != outcome })
 	slices.SortStableFunc(list, func(a, b api.Explained) int {
@@ -74,9 +74,9 @@ func withOutcome(x api.Explanation, outcome api.Outcome) []string {
 	return out
 }
 
-// state is everything of a system that a feed could come out of differently,
-// and what counts its answers. Caches of content are not in it, nor what
-// refreshes before count of events, and what trends, off the path of requests.
+// state returns all state of a system that can affect a feed, and the counts of its answers. It
+// excludes caches of content, and the event counts and trending data of earlier refreshes, which
+// are written in the background.
 func state(t *testing.T, a *App) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -87,7 +87,7 @@ func state(t *testing.T, a *App) map[string]string {
 			key := iter.Val()
 			name := strings.TrimPrefix(key, a.cfg.Redis.KeyPrefix)
 			if strings.HasPrefix(name, "feed:item:") || strings.HasPrefix(name, "feed:post:") || strings.HasPrefix(name, "feed:profile:") || strings.HasPrefix(name, "events:") || strings.HasPrefix(name, "feed:trending") ||
-				name == "popularity:changed:turn" || strings.Contains(name, ":~") { // who publishes, and records of calls: they expire by the clock
+				name == "popularity:changed:turn" || strings.Contains(name, ":~") { // the turn to publish, and the records of calls: they expire by the clock
 				continue
 			}
 			out[key] = valueOf(t, client, key)
@@ -130,12 +130,12 @@ func valueOf(t *testing.T, client redis.UniversalClient, key string) string {
 	return fmt.Sprint(kind, client.BFInfo(ctx, key).Val())
 }
 
-// TestExplainIsTheRefresh goes through a reader's day: whatever explain says is
-// paged is the page of the refresh after it, and asking changes nothing.
+// TestExplainIsTheRefresh follows a reader through a day: the page of an explanation always equals
+// the page of the next refresh, and an explanation changes nothing.
 func TestExplainIsTheRefresh(t *testing.T) {
 	clock := at(explainedAt)
 	cfg := embedded(t)
-	cfg.Recall.N = 60 // so that later refreshes need several rounds
+	cfg.Recall.N = 60 // small enough that later refreshes need several rounds
 	a := open(t, cfg, WithClock(clock.Now))
 	put(t, a, demo.Generate(1, 400, explainedAt)...)
 	profile := feed.Profile{Interests: map[string]float64{"go": 3, "music": 2, "space": 1}, Keywords: feed.Keywords("opens", "new")}
@@ -160,7 +160,7 @@ func TestExplainIsTheRefresh(t *testing.T) {
 		rounds = max(rounds, x.Counts.Rounds)
 		kept := withOutcome(x, api.OutcomeKept)
 
-		x = explain(t, a, r) // it does not touch the session that was just built
+		x = explain(t, a, r) // an explanation does not affect the session that was just created
 		for _, id := range ids(answer) {
 			require.NotContains(t, append(withOutcome(x, api.OutcomePaged), withOutcome(x, api.OutcomeKept)...), id)
 		}
@@ -173,8 +173,7 @@ func TestExplainIsTheRefresh(t *testing.T) {
 	assert.Greater(t, rounds, 1)
 }
 
-// assertClientReads checks that the client package has a field for everything
-// there is in an answer, and no other.
+// assertClientReads checks that the client package has exactly the fields of the answer.
 func assertClientReads(t *testing.T, data string) {
 	t.Helper()
 	var x feedclient.Explanation
@@ -184,7 +183,6 @@ func assertClientReads(t *testing.T, data string) {
 	require.JSONEq(t, data, string(again))
 }
 
-// TestExplainOverHTTP asks a whole system as an admin.
 func TestExplainOverHTTP(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)

@@ -15,8 +15,7 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// feedPage is a page as POST /v1/feed answers it: its ids, and of them those that
-// are marked as explored.
+// feedPage returns the ids of a page of POST /v1/feed, and those marked as explored.
 func feedPage(t *testing.T, a *App, body string) (ids, explored []string) {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, "/v1/feed", strings.NewReader(body))
@@ -45,8 +44,8 @@ func feedPage(t *testing.T, a *App, body string) (ids, explored []string) {
 	return ids, explored
 }
 
-// TestExploration goes from the configuration to the pages: a refresh, the page
-// after it and a retry of each mark the items that were drawn, as explain says.
+// TestExploration checks, from the configuration to the pages, that a refresh, the page after it
+// and a retry of each mark the explored items, and that an explanation names the same ones.
 func TestExploration(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
@@ -66,8 +65,7 @@ func TestExploration(t *testing.T) {
 	assert.EqualValues(t, 3, got.Counts["click"])
 }
 
-// explores asks for two pages, each twice, and returns the first item and all that were
-// drawn.
+// explores requests two pages, each twice, and returns the first item and all explored ones.
 func explores(t *testing.T, a *App, drawn int) (first string, all []string) {
 	x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 20})
 	require.NoError(t, err)

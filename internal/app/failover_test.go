@@ -24,7 +24,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// ownCluster is a cluster whose nodes a test may kill.
+// ownCluster is a cluster with nodes that a test may kill.
 type ownCluster struct {
 	t     *testing.T
 	dir   string
@@ -32,16 +32,16 @@ type ownCluster struct {
 	addrs []string
 }
 
-// startCluster starts one beside the shared one, on other ports.
+// startCluster starts a cluster separate from the shared one, on other ports.
 func startCluster(t *testing.T) *ownCluster {
-	testenv.RedisClusterAddrs(t) // skips where clusters are not wanted
+	testenv.RedisClusterAddrs(t) // skips the test if clusters are not wanted
 	c := &ownCluster{t: t, dir: t.TempDir(), port: 12000 + os.Getpid()%900*6}
 	t.Cleanup(func() { c.t = t; c.script("down") })
 	c.up()
 	return c
 }
 
-// up starts what does not run and waits until the cluster is whole.
+// up starts the nodes that are down and waits until the cluster is complete.
 func (c *ownCluster) up() {
 	out := c.script("up", "--", "--cluster-node-timeout", "2000")
 	_, list, ok := strings.Cut(strings.TrimSpace(out), "FRESHET_TEST_REDIS_CLUSTER=")
@@ -57,7 +57,6 @@ func (c *ownCluster) script(args ...string) string {
 	return string(out)
 }
 
-// signal sends a signal to the node's process.
 func (c *ownCluster) signal(addr string, sig syscall.Signal) {
 	_, port, _ := strings.Cut(addr, ":")
 	text, err := os.ReadFile(filepath.Join(c.dir, port+".pid"))
@@ -67,7 +66,7 @@ func (c *ownCluster) signal(addr string, sig syscall.Signal) {
 	require.NoError(c.t, syscall.Kill(pid, sig))
 }
 
-// holders are the master and the replica that hold an agent's keys.
+// holders returns the master and the replica with an agent's keys.
 func (c *ownCluster) holders(agent string) (master, replica string) {
 	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.addrs})
 	defer func() { _ = client.Close() }()
@@ -82,13 +81,13 @@ func (c *ownCluster) holders(agent string) (master, replica string) {
 	return m.Options().Addr, "127.0.0.1:" + port
 }
 
-// readers are clients that page on and on, and send a call that failed again.
+// readers are clients that page on and on, and repeat failed calls.
 type readers struct {
 	answers, failures atomic.Int64
-	longest           atomic.Int64 // ms until a call was answered
+	longest           atomic.Int64 // milliseconds until a call was answered
 
 	mu      sync.Mutex
-	seen    map[string]map[string]int // agent → id → times
+	seen    map[string]map[string]int // agent → id → number of times
 	repeats int
 	stop    chan struct{}
 	wg      sync.WaitGroup
@@ -120,7 +119,7 @@ func startReaders(t *testing.T, apps []*App, run string) *readers {
 	return r
 }
 
-// call asks until there is an answer, now this server, now that.
+// call repeats a call on alternating servers until it is answered.
 func (r *readers) call(t *testing.T, apps []*App, n int, q engine.Request) {
 	begin := time.Now()
 	for try := 0; t.Context().Err() == nil; try++ {
@@ -148,14 +147,13 @@ func (r *readers) call(t *testing.T, apps []*App, n int, q engine.Request) {
 	t.Errorf("%s %s was not answered", q.Agent, q.RequestID)
 }
 
-// more waits until so many more calls were answered.
 func (r *readers) more(t *testing.T, n int64) {
 	t.Helper()
 	from := r.answers.Load()
 	testenv.WaitFor(t, func() bool { return r.answers.Load() >= from+n }, "%d more pages", n)
 }
 
-// end stops the readers and tells how often an item was shown again.
+// end stops the readers and returns how often an item was shown again.
 func (r *readers) end(t *testing.T, what string) int {
 	close(r.stop)
 	r.wg.Wait()
@@ -164,8 +162,8 @@ func (r *readers) end(t *testing.T, what string) int {
 	return r.repeats
 }
 
-// failing is a system whose grace is short, but longer than a failover takes:
-// what was recorded just before leaves the pending sets just after.
+// failing returns a system with a short grace period that is still longer than a failover:
+// impressions recorded just before it leave the pending sets just after.
 func failing(t *testing.T, c *ownCluster, wait int) []*App {
 	cfg := onRedis(t, testenv.Unique()+":", c.addrs...)
 	cfg.Server.RequestTimeout = 2 * time.Second
@@ -173,7 +171,7 @@ func failing(t *testing.T, c *ownCluster, wait int) []*App {
 	return pair(t, cfg, 4000)
 }
 
-// TestFailover lets a cluster change and lose masters under load.
+// TestFailover switches and kills masters of a cluster under load.
 func TestFailover(t *testing.T) {
 	testenv.Full(t, "failover")
 	t.Parallel()
@@ -196,15 +194,15 @@ func TestFailover(t *testing.T) {
 			c.t = t
 			c.up()
 			repeats := killMaster(t, c, wait)
-			if wait > 0 { // else each server gives back what it has delivered, which takes a moment
+			if wait > 0 { // without it each server restores its deliveries, which takes a moment
 				assert.Zero(t, repeats)
 			}
 		})
 	}
 }
 
-// killMaster kills a master whose replica is some pages behind, and goes on
-// until what was confirmed before has left the pending sets.
+// killMaster kills a master that is some pages ahead of its replica, and continues until the
+// impressions acknowledged before have left the pending sets.
 func killMaster(t *testing.T, c *ownCluster, wait int) int {
 	run := fmt.Sprintf("kill%d", wait)
 	apps := failing(t, c, wait)
@@ -214,7 +212,7 @@ func killMaster(t *testing.T, c *ownCluster, wait int) int {
 	node := redis.NewClient(&redis.Options{Addr: replica})
 	defer func() { _ = node.Close() }()
 	has := offset(t, node)
-	// Stopping the replica is not enough: what is in its socket reaches it yet.
+	// Stopping the replica is not enough: it would still read the data in its socket.
 	c.signal(replica, syscall.SIGSTOP)
 	dying := redis.NewClient(&redis.Options{Addr: master})
 	require.NoError(t, dying.ClientKillByFilter(t.Context(), "TYPE", "replica").Err())
@@ -224,12 +222,12 @@ func killMaster(t *testing.T, c *ownCluster, wait int) int {
 	c.signal(master, syscall.SIGKILL)
 	c.signal(replica, syscall.SIGCONT)
 	becomesMaster(t, node)
-	// Without waiting for replicas, the dead one stays dead: nobody at its
-	// address tells the clients who has replaced it.
+	// Without waiting for replicas, the dead master stays down, so no server at its address tells
+	// the clients about its successor.
 	if wait > 0 {
-		c.up() // with what was killed as a replica, or there is none to wait for
-		// Once the grace is over, the filters stand alone for what was recorded in the
-		// last moments of the master.
+		c.up() // the killed node restarts as a replica, without which no write is acknowledged
+		// After the grace period only the filters know the impressions recorded in the last moments
+		// of the master.
 		graceOver(t, apps)
 	}
 	r.more(t, 500)
@@ -244,8 +242,8 @@ func becomesMaster(t *testing.T, node *redis.Client) {
 	}, "the replica to take over")
 }
 
-// graceOver waits until what the servers have recorded so far has left the pending sets:
-// when its grace is over, in the order of recording.
+// graceOver waits until the impressions recorded so far have left the pending sets. They leave in
+// the order of recording, at the end of their grace period.
 func graceOver(t *testing.T, apps []*App) {
 	t.Helper()
 	agents := make([]string, len(apps))
@@ -264,7 +262,7 @@ func graceOver(t *testing.T, apps []*App) {
 	}
 }
 
-// offset is how much of the replication stream a server has.
+// offset returns the position of a server in the replication stream.
 func offset(t *testing.T, node *redis.Client) int {
 	info, err := connect.Info(t.Context(), node, "replication")
 	require.NoError(t, err)

@@ -12,8 +12,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestARedisWithoutFilters takes over: the feed goes on without them, and readiness and the
-// metric say so although that Redis answers.
+// TestARedisWithoutFilters replaces Redis with one that does not support filters: the feed works
+// without them, and readiness and the metric report it although that Redis answers.
 func TestARedisWithoutFilters(t *testing.T) {
 	t.Parallel()
 	cfg, r := ownRedis(t)
@@ -36,8 +36,8 @@ func TestARedisWithoutFilters(t *testing.T) {
 	require.NoError(t, a.checks.Check(t.Context())["redis"].Err)
 }
 
-// TestARedisThatTakesNoWrites answers reads: readiness and the metric say so, and no more once
-// it takes them again.
+// TestARedisThatTakesNoWrites checks that readiness and the metric report a Redis that only answers
+// reads, until it accepts writes again.
 func TestARedisThatTakesNoWrites(t *testing.T) {
 	t.Parallel()
 	cfg, r := ownRedis(t)
@@ -68,8 +68,9 @@ func TestARedisThatTakesNoWrites(t *testing.T) {
 	}
 }
 
-// TestAKeyOfSomebodyElse is in the place of one of a reader's: they are answered without it,
-// degraded, and nobody else is concerned. Once it is gone all is as before.
+// TestAKeyOfSomebodyElse puts a value of another program in the place of a reader's key. That
+// reader gets degraded answers and no other is affected. After its deletion everything works as
+// before.
 func TestAKeyOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	cfg, r := ownRedis(t)

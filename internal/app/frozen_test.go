@@ -20,8 +20,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// feedCall is a call of the feed over HTTP, within the server's own deadline.
-// It returns the status and the body.
+// feedCall makes a call of the feed over HTTP with the server's own deadline. It returns the status
+// and the body.
 func feedCall(ctx context.Context, a *App, agent, body string) (int, string) {
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/feed", strings.NewReader(body))
 	r.Header.Set("X-Agent-ID", agent)
@@ -36,11 +36,11 @@ var feedBodies = map[string]string{
 	"silent":    `{"action":"refresh","silent":true,"limit":10}`,
 }
 
-// tripsOf is where the calls of one request are written down.
+// tripsOf is the context key of a request's [trips].
 type tripsOf struct{}
 
-// tripsHook writes down the calls of requests that have a [trips]. Greeting the server
-// on a new connection is a part of a call.
+// tripsHook records the calls of requests that have [trips]. The handshake of a new connection is a
+// part of a call.
 type tripsHook struct{}
 
 func (tripsHook) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -63,13 +63,13 @@ func (tripsHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 	}
 }
 
-// asked waits until the server asks Redis again and holds no call back. Answers may say for
-// as long as the grace that it was down (see healthy).
+// asked waits until the server sends all calls to Redis again. Answers may still report the outage
+// during the grace period (see healthy).
 func asked(t *testing.T, a *App) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
 		answer, err := a.Engine.Feed(t.Context(), refresh("u_probe", 1))
-		// While the breaker lets a few calls try, it refuses those beside them.
+		// While the half-open breaker lets a few calls through, it refuses concurrent ones.
 		return err == nil && !sessionless(answer) && a.clients.breaker.State() == gobreaker.StateClosed
 	}, "Redis to be asked")
 }
@@ -81,7 +81,7 @@ func TestARequestAsksAFrozenRedisOnce(t *testing.T) {
 	cfg, r := ownRedis(t)
 	a := open(t, cfg, WithClock(at(noon).Now))
 	put(t, a, madeItems(600)...)
-	a.clients.redis.AddHook(tripsHook{}) // behind the breaker: what it refuses does not come here
+	a.clients.redis.AddHook(tripsHook{}) // after the breaker: calls it refuses do not get here
 	t.Cleanup(r.Thaw)                    // closing would wait for it
 	for _, cached := range []bool{false, true} {
 		if cached {
@@ -110,12 +110,12 @@ func TestARequestAsksAFrozenRedisOnce(t *testing.T) {
 	}
 }
 
-// TestNobodyWaitsInVainForAFrozenRedis sends many requests at once, the first
-// of which find out that Redis is frozen: none runs out of time.
+// TestNobodyWaitsInVainForAFrozenRedis sends many concurrent requests, the first of which find out
+// that Redis is frozen. None may run out of time.
 func TestNobodyWaitsInVainForAFrozenRedis(t *testing.T) {
 	t.Parallel()
 	cfg, r := ownRedis(t)
-	cfg.Server.RequestTimeout = 10 * time.Second // what is to be slow is Redis, not a busy machine
+	cfg.Server.RequestTimeout = 10 * time.Second // only Redis may be slow, not a busy machine
 	a := open(t, cfg, WithClock(at(noon).Now))
 	put(t, a, madeItems(600)...)
 	const agents = 3 * breaker.LeastCalls // by three actions
@@ -126,7 +126,7 @@ func TestNobodyWaitsInVainForAFrozenRedis(t *testing.T) {
 	recorded(t, a)
 	r.Freeze()
 	t.Cleanup(r.Thaw)
-	for round := range 2 { // in the second the breaker is open
+	for round := range 2 { // in the second round the breaker is open
 		var wg sync.WaitGroup
 		for i := range agents {
 			for action, body := range feedBodies {
@@ -142,8 +142,8 @@ func TestNobodyWaitsInVainForAFrozenRedis(t *testing.T) {
 	asked(t, a)
 }
 
-// TestACutConnectionIsNoReasonToGiveUp cuts what is idle: the client's retry
-// heals it, and the request goes on with Redis.
+// TestACutConnectionIsNoReasonToGiveUp cuts idle connections: the client's retry succeeds, and the
+// request uses Redis.
 func TestACutConnectionIsNoReasonToGiveUp(t *testing.T) {
 	t.Parallel()
 	k := newLink(t, oneRedis(t)[0])

@@ -20,7 +20,6 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// clock is a clock that tests set.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -52,7 +51,7 @@ func embedded(t testing.TB) configs.Config {
 	cfg := configs.Default()
 	cfg.DataDir, cfg.Server.Drain = t.TempDir(), 0
 	var err error
-	cfg.Ranking, err = cfg.Ranking.With("curves=single,explore.share=0") // whatever is the default; tests compare orders
+	cfg.Ranking, err = cfg.Ranking.With("curves=single,explore.share=0") // independent of the defaults, because tests compare orders
 	require.NoError(t, err)
 	return cfg
 }
@@ -67,25 +66,23 @@ func services(t testing.TB) configs.Config {
 	return cfg
 }
 
-// servicesAt is services at these addresses, whatever is there.
+// servicesAt returns the configuration of services at these addresses, whether they exist or not.
 func servicesAt(t testing.TB, redisAddr, elastic string) configs.Config {
 	cfg := embedded(t)
-	// A call to Redis may take a share of it. On a machine that is busy
-	// with other tests a healthy Redis must not pass for a dead one.
+	// A call to Redis may take a share of the request timeout. On a busy machine a healthy Redis
+	// must not count as down.
 	cfg.Server.RequestTimeout = 20 * time.Second
 	cfg.Redis.URL = "redis://" + redisAddr
 	cfg.Elasticsearch.Addresses = []string{elastic}
 	return cfg
 }
 
-// ownIndices gives a system indices that nobody has made yet, which the test may make in
-// its own way.
+// ownIndices gives a system indices that do not exist yet and that the test may create.
 func ownIndices(t testing.TB, cfg *configs.Config) { _, cfg.Elasticsearch.Index = testenv.Elastic(t) }
 
-// brief sets the timeouts of tests in which a service fails. Each call that gets no
-// answer costs a share of a request's time, so that is short; what is left must do
-// for the healthy services, on a busy machine too. Answers say for as long as the
-// grace that Redis was down.
+// brief sets short timeouts for tests in which a service fails. Each unanswered call takes a share
+// of the request timeout, so that must be short, but long enough for the healthy services on a busy
+// machine. During the grace period answers report that Redis was down.
 func brief(cfg *configs.Config) {
 	cfg.Server.RequestTimeout = 6 * time.Second
 }
@@ -96,7 +93,7 @@ func open(t testing.TB, cfg configs.Config, options ...Option) *App {
 	require.NoError(t, cfg.Validate())
 	options = append([]Option{
 		WithLogger(testenv.Logger(t)),
-		WithRecallCache(0, staleFor), // tests change the catalog and expect to see it
+		WithRecallCache(0, staleFor), // tests expect to see changes of the catalog at once
 	}, options...)
 	a, err := Open(t.Context(), cfg, options...)
 	require.NoError(t, err)
@@ -110,8 +107,8 @@ func open(t testing.TB, cfg configs.Config, options ...Option) *App {
 	return a
 }
 
-// put stores items and makes them recallable. On a busy machine Elasticsearch may
-// not have answered in time when the system was opened.
+// put stores items and makes them recallable. On a busy machine Elasticsearch may not have answered
+// when the system was opened.
 func put(t testing.TB, a *App, items ...feed.Item) {
 	t.Helper()
 	if e := a.clients.index; e != nil {
@@ -119,7 +116,7 @@ func put(t testing.TB, a *App, items ...feed.Item) {
 	}
 	for batch := range slices.Chunk(items, 1000) {
 		var errs []error
-		// On a busy machine a service may miss its deadline; putting again is safe.
+		// On a busy machine a service may miss its deadline; the put is idempotent and is retried.
 		testenv.WaitFor(t, func() bool {
 			var err error
 			if errs, err = a.Catalog.Put(t.Context(), batch); errors.Is(err, catalog.ErrUnavailable) {
@@ -135,7 +132,7 @@ func put(t testing.TB, a *App, items ...feed.Item) {
 	refreshIndex(t, a)
 }
 
-// refreshIndex makes Elasticsearch's writes searchable now.
+// refreshIndex makes writes to Elasticsearch searchable.
 func refreshIndex(t testing.TB, a *App) {
 	t.Helper()
 	if !a.cfg.UsesElasticsearch() {
@@ -147,7 +144,7 @@ func refreshIndex(t testing.TB, a *App) {
 	require.Equal(t, http.StatusOK, res.StatusCode)
 }
 
-// recorded waits until everything delivered is in a filter.
+// recorded waits until all deliveries are in a filter.
 func recorded(t *testing.T, a *App) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
@@ -164,7 +161,6 @@ func loadMore(agent string, limit int) engine.Request {
 	return engine.Request{Agent: agent, Action: engine.ActionLoadMore, Limit: limit}
 }
 
-// ask calls the feed and fails the test on an error.
 func ask(t *testing.T, a *App, r engine.Request) engine.Answer {
 	t.Helper()
 	answer, err := a.Engine.Feed(t.Context(), r)
@@ -172,7 +168,6 @@ func ask(t *testing.T, a *App, r engine.Request) engine.Answer {
 	return answer
 }
 
-// ids are the ids of an answer, in order.
 func ids(answer engine.Answer) []string {
 	out := make([]string, len(answer.Docs))
 	for i, d := range answer.Docs {
@@ -181,7 +176,6 @@ func ids(answer engine.Answer) []string {
 	return out
 }
 
-// items decodes an answer.
 func items(t *testing.T, answer engine.Answer) []feed.Item {
 	t.Helper()
 	out := make([]feed.Item, len(answer.Docs))
@@ -191,7 +185,6 @@ func items(t *testing.T, answer engine.Answer) []feed.Item {
 	return out
 }
 
-// once fails the test when an id is seen a second time.
 type once struct {
 	mu   sync.Mutex
 	seen map[string]string
@@ -217,5 +210,5 @@ func (o *once) len() int {
 	return len(o.seen)
 }
 
-// undealt leaves pages in the order of their scores.
+// undealt orders pages by score only.
 var undealt = feed.Diversity{Author: feed.Spread{Decay: 1}, Site: feed.Spread{Decay: 1}, Tag: feed.Spread{Decay: 1}}

@@ -13,9 +13,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// BenchmarkRefreshOfHeavyReaders is a refresh of readers who have seen so many
-// of the real posts, the best of them first. The clock stands still, so that no
-// refresh runs out of time.
+// BenchmarkRefreshOfHeavyReaders measures a refresh of readers who have seen the given number of
+// real posts, the best ones first. The clock stands still, so that no refresh runs out of time.
 func BenchmarkRefreshOfHeavyReaders(b *testing.B) {
 	posts := testenv.Posts(b)
 	now := time.Unix(posts[len(posts)-1].UpdateTime, 0).Add(time.Hour)
@@ -48,7 +47,6 @@ func BenchmarkRefreshOfHeavyReaders(b *testing.B) {
 	}
 }
 
-// haveSeen records that the agent has been shown these.
 func haveSeen(b *testing.B, a *App, agent string, list []feed.Candidate, now time.Time) {
 	for part := range slices.Chunk(list, 1000) {
 		batch := make([]dedup.Impression, len(part))

@@ -16,13 +16,13 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// cutHome is a system of which each service can be cut off, with something in each source
-// of home. Two readers follow ann and bob.
+// cutHome is a system with services that can each be cut off, and entries in each source of home.
+// Two readers follow ann and bob.
 type cutHome struct {
 	*keptSystem
 	clock *clock
 	links map[string]*link
-	met   map[string]bool // by u
+	met   map[string]bool // ids shown to u
 }
 
 func newCutHome(t *testing.T) *cutHome {
@@ -40,7 +40,7 @@ func newCutHome(t *testing.T) *cutHome {
 			require.NoError(t, err)
 		}
 	}
-	for _, reader := range []string{"u", "v", "w"} { // so that there are lists
+	for _, reader := range []string{"u", "v", "w"} { // builds their lists
 		h.call(reader, "GET", "/v1/timeline?limit=1", "")
 	}
 	require.NoError(t, h.a.Engine.PutProfile(t.Context(), "w", feed.Profile{Interests: map[string]float64{"rare": 1}}))
@@ -80,8 +80,7 @@ func (h *cutHome) cutsPostgres(t *testing.T, cfg *configs.Config) {
 	cfg.Postgres.URL = u.String()
 }
 
-// page asks for a page of home, of which nothing may be new to the reader that they have
-// seen.
+// page requests a page of home, which must not repeat an item to the reader.
 func (h *cutHome) page(action string, limit int) homeAnswer {
 	h.Helper()
 	page := home(h.T, h.a, "u", action, limit)
@@ -92,13 +91,12 @@ func (h *cutHome) page(action string, limit int) homeAnswer {
 	return page
 }
 
-// secret reports whether an id is that of a post for followers.
 func secret(id string) bool {
 	return strings.HasPrefix(id, "post:") && (id[len(id)-1]-'0')%2 == 1
 }
 
-// TestHomeWithoutAService cuts one service after the other off: pages come, and say what
-// they lack; when the service is back they lack nothing.
+// TestHomeWithoutAService cuts off one service after the other: pages are delivered and report what
+// they lack. When the service is back they lack nothing.
 func TestHomeWithoutAService(t *testing.T) {
 	t.Parallel()
 	for name, check := range map[string]func(*cutHome){"redis": (*cutHome).withoutRedis, "postgres": (*cutHome).withoutPostgres, "elasticsearch": (*cutHome).withoutElastic} {
@@ -113,7 +111,7 @@ func TestHomeWithoutAService(t *testing.T) {
 			check(h)
 			h.links[name].set(false)
 			testenv.WaitFor(t, func() bool {
-				h.clock.Advance(time.Second) // answers say for a while what was down
+				h.clock.Advance(time.Second) // answers report an outage for a while afterwards
 				page, err := askHome(t.Context(), h.a, "v", "refresh", 1)
 				return err == nil && page.Data.Degraded == nil
 			}, "home to lack nothing")
@@ -121,7 +119,8 @@ func TestHomeWithoutAService(t *testing.T) {
 	}
 }
 
-// withoutRedis: posts are proposed by the store, and only this process knows what was shown.
+// withoutRedis checks home while the store proposes the posts and only this process knows the
+// impressions.
 func (h *cutHome) withoutRedis() {
 	for _, action := range []string{"load_more", "refresh", "load_more"} {
 		page := h.page(action, 10)
@@ -135,13 +134,13 @@ func (h *cutHome) withoutRedis() {
 	assert.Equal(h, "ffftfffdpfffftfffdtf", page.sources())
 }
 
-// withoutPostgres: what is kept of public posts is shown, and nothing is said of the reader.
+// withoutPostgres checks that cached public posts are shown, without fields about the reader.
 func (h *cutHome) withoutPostgres() {
 	for _, reader := range []string{"u", "u", "u", "v", "w", "stranger"} {
 		action := []string{"load_more", "refresh"}[len(h.met)%2]
 		page := home(h.T, h.a, reader, action, 20)
 		assert.NotEmpty(h, page.Data.Items, reader)
-		if reader == "stranger" { // of whom nobody knows whom they follow
+		if reader == "stranger" { // it is unknown whom this reader follows
 			assert.Equal(h, []string{"social", "following"}, page.Data.Degraded)
 		} else {
 			assert.Equal(h, []string{"social"}, page.Data.Degraded, reader)
@@ -156,8 +155,8 @@ func (h *cutHome) withoutPostgres() {
 	}
 }
 
-// withoutElastic: what is discovered is of the list for all readers, and items are shown
-// whose content is cached or in that list.
+// withoutElastic checks that discovery uses the list for all readers, and that items are shown if
+// their content is cached or in that list.
 func (h *cutHome) withoutElastic() {
 	for _, action := range []string{"load_more", "refresh"} {
 		page := h.page(action, 20)

@@ -16,7 +16,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// What the readers of a real network read.
+// The size of the network that readers read.
 const (
 	homeAccounts = 1500
 	homePosts    = 300
@@ -24,16 +24,15 @@ const (
 	homeReaders  = 100
 )
 
-// homeSociety is a network with items beside its posts, and readers who have muted
-// authors.
+// homeSociety is a network with items in addition to its posts, and readers who have muted authors.
 type homeSociety struct {
 	*society
 	items map[string]feed.Item
 	mutes map[string][]string // reader → authors
 }
 
-// TestReadersPageHomeToItsEnd: of real posts in a real network every reader gets all that
-// is for them, each once, and nothing else.
+// TestReadersPageHomeToItsEnd checks with real posts in a real network that every reader gets
+// everything addressed to them exactly once, and nothing else.
 func TestReadersPageHomeToItsEnd(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
@@ -41,10 +40,10 @@ func TestReadersPageHomeToItsEnd(t *testing.T) {
 	posts = posts[len(posts)-homePosts-homeItems:]
 	cfg := embedded(t)
 	cfg.Server.RequestTimeout = 30 * time.Second // no source of home is late on a busy machine
-	cfg.Dedup.FalsePositiveRate = 1e-9           // nothing is taken for seen
-	cfg.Timeline.Cap = 100                       // so that readers go past their lists
-	cfg.Timeline.CelebrityAt = 100               // some are pulled
-	cfg.Ranking.Diversity.SameStory = 0          // every edited post tells the same
+	cfg.Dedup.FalsePositiveRate = 1e-9           // no false positives
+	cfg.Timeline.Cap = 100                       // readers read beyond their lists
+	cfg.Timeline.CelebrityAt = 100               // some authors are pulled
+	cfg.Ranking.Diversity.SameStory = 0          // all edited posts have the same text
 	now := at(time.Unix(posts[0].UpdateTime, 0))
 	w := &homeSociety{
 		society: &society{
@@ -66,8 +65,8 @@ func TestReadersPageHomeToItsEnd(t *testing.T) {
 	w.phase("reading", func() { w.readAll(names) })
 }
 
-// addItems puts posts in as items of the same authors. Every tenth is of the group of the
-// one before.
+// addItems adds posts as items of the same authors. Every tenth item has the group of the previous
+// one.
 func (w *homeSociety) addItems(posts []feed.Item) {
 	items := slices.Clone(posts)
 	for i := range items {
@@ -81,7 +80,7 @@ func (w *homeSociety) addItems(posts []feed.Item) {
 	put(w.T, w.app, items...)
 }
 
-// refuse has readers block and mute authors who have something to read.
+// refuse has readers block and mute authors with posts.
 func (w *homeSociety) refuse(names []string) {
 	wrote := map[string]int{}
 	for _, x := range w.posts {
@@ -104,7 +103,7 @@ func (w *homeSociety) refuse(names []string) {
 	}
 }
 
-// promote promotes some of what is there, and has what trends computed.
+// promote promotes some of the posts and items, and has the trending set computed.
 func (w *homeSociety) promote() {
 	refreshIndex(w.T, w.app)
 	n := 0
@@ -129,8 +128,8 @@ func (w *homeSociety) firstItem() string {
 	return ""
 }
 
-// groupsFor are the groups that a reader is to find in home: what their timeline has shown
-// is not among them, nor what is their own.
+// groupsFor returns the groups that a reader must find in home, without their own and those that
+// their timeline has shown.
 func (w *homeSociety) groupsFor(reader string) map[string]bool {
 	groups := map[string]bool{}
 	for id, x := range w.posts {
@@ -172,7 +171,7 @@ func (w *homeSociety) readAll(names []string) {
 	w.Logf("%d readers were given %d posts and items", len(names), found)
 }
 
-// readHome pages home to its end and compares with the groups that are for the reader.
+// readHome pages home to its end and checks that it has exactly the given groups.
 func (w *homeSociety) readHome(ctx context.Context, reader string, want map[string]bool) error {
 	met := map[string]bool{}
 	for action := "refresh"; ; action = "load_more" {

@@ -16,14 +16,14 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// reacted is a post or an item as the formula of its score knows it.
+// reacted has the inputs of the score of a post or an item.
 type reacted struct {
 	id, author      string
 	at              time.Time
 	likes, comments int64
 }
 
-// scoring is the formula of the scores of home, with parts that can be left out.
+// scoring is the formula of the scores of home, with parts that can be omitted.
 type scoring struct{ decay, reactions, affinity float64 }
 
 var wholeScore = scoring{1, 1, 1}
@@ -34,7 +34,7 @@ func (s scoring) of(p reacted, base float64, now time.Time, liked map[string]int
 		(1 + s.reactions*math.Log10(float64(p.likes+2*p.comments)+1)) * (1 + 0.5*s.affinity*n/(n+5))
 }
 
-// order are the ids by their scores, the highest first.
+// order returns the ids by descending score.
 func (s scoring) order(list []reacted, base float64, now time.Time, liked map[string]int) []string {
 	sorted := slices.SortedFunc(slices.Values(list), func(a, b reacted) int {
 		return cmp.Compare(s.of(b, base, now, liked), s.of(a, base, now, liked))
@@ -46,8 +46,8 @@ func (s scoring) order(list []reacted, base float64, now time.Time, liked map[st
 	return ids
 }
 
-// scored is a system whose reader u follows ann, bob and cid. They have liked four posts of
-// ann's lately, one of cid's, and six of bob's too long ago.
+// scored is a system with a reader u who follows ann, bob and cid. u has recently liked four posts
+// of ann and one of cid, and six of bob too long ago.
 type scored struct {
 	*testing.T
 	a      *App
@@ -75,7 +75,7 @@ func newScored(t *testing.T) *scored {
 	return s
 }
 
-// likes has u like posts, which are deleted then: their outcome does not matter.
+// likes has u like posts and deletes them afterwards, which does not affect the likes.
 func (s *scored) likes(author string, n int) {
 	for i := range n {
 		p := s.post(reacted{id: fmt.Sprintf("post:old_%s_%d", author, i), author: author, at: s.clock.Now()})
@@ -93,14 +93,14 @@ func (s *scored) post(p reacted) reacted {
 	if p.likes == 0 {
 		return p
 	}
-	// One of the likes is given here, the others are told by another system.
+	// One like is given here, the others are reported by another system.
 	_, _, err = s.a.Social.Like(s.Context(), p.author, p.id)
 	require.NoError(s, err)
 	require.NoError(s, s.a.Social.SetCounts(s.Context(), p.id, social.Counts{Likes: p.likes - 1, Comments: p.comments}, s.clock.Now()))
 	return p
 }
 
-// some makes things of these authors that the parts of the formula order differently.
+// some returns posts or items of these authors that the parts of the formula order differently.
 func (s *scored) some(name string, n int, authors ...string) []reacted {
 	list := make([]reacted, n)
 	for i := range list {
@@ -113,8 +113,8 @@ func (s *scored) some(name string, n int, authors ...string) []reacted {
 	return list
 }
 
-// ordered checks that these came in the order of their scores, and that each part of the
-// formula has a say in it.
+// ordered checks that the ids are ordered by score, and that each part of the formula affects the
+// order.
 func (s *scored) ordered(list []reacted, base float64, got []string) {
 	s.Helper()
 	now := s.clock.Now()
@@ -124,7 +124,7 @@ func (s *scored) ordered(list []reacted, base float64, got []string) {
 	}
 }
 
-// TestScoresOfHome compares the order of each source with scores that are computed here.
+// TestScoresOfHome compares the order of each source with independently computed scores.
 func TestScoresOfHome(t *testing.T) {
 	t.Parallel()
 	s := newScored(t)
@@ -138,7 +138,7 @@ func TestScoresOfHome(t *testing.T) {
 	}
 	put(t, s.a, items...)
 	settled(t, s.a)
-	s.clock.Advance(5 * time.Minute) // a set may have been computed before there were items
+	s.clock.Advance(5 * time.Minute) // a set may have been computed before the items existed
 	due(t, s.a)
 	liked, err := s.a.Social.Affinities(t.Context(), "u", noon.Add(-30*24*time.Hour))
 	require.NoError(t, err)
@@ -160,8 +160,8 @@ func TestScoresOfHome(t *testing.T) {
 	s.promotions(items)
 }
 
-// promotions checks the scores of what is promoted, and that weights, not scores, decide
-// what is shown.
+// promotions checks the scores of promoted items, and that weights, not scores, decide which are
+// shown.
 func (s *scored) promotions(items []feed.Item) {
 	now := s.clock.Now()
 	worst := slices.MinFunc(items, func(a, b feed.Item) int { return cmp.Compare(a.UpdateTime, b.UpdateTime) })

@@ -18,7 +18,6 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// homeAnswer is a page of home.
 type homeAnswer struct {
 	Code int    `json:"code"`
 	Msg  string `json:"msg"`
@@ -35,7 +34,7 @@ type homeAnswer struct {
 	} `json:"data"`
 }
 
-// sources are the sources of the page, one letter a position.
+// sources returns the sources of the page, as one letter per position.
 func (h *homeAnswer) sources() string {
 	var b strings.Builder
 	for _, it := range h.Data.Items {
@@ -52,7 +51,6 @@ func (h *homeAnswer) ids() []string {
 	return ids
 }
 
-// home asks for a page of home.
 func home(t *testing.T, a *App, agent, action string, limit int) homeAnswer {
 	t.Helper()
 	answer, err := askHome(t.Context(), a, agent, action, limit)
@@ -64,7 +62,6 @@ func askHome(ctx context.Context, a *App, agent, action string, limit int) (home
 	return askFeed(ctx, a, agent, "home", action, limit)
 }
 
-// askFeed asks for a page of a feed.
 func askFeed(ctx context.Context, a *App, agent, name, action string, limit int) (answer homeAnswer, err error) {
 	body := fmt.Sprintf(`{"feed":%q,"action":%q,"limit":%d}`, name, action, limit)
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/feed", strings.NewReader(body))
@@ -77,8 +74,8 @@ func askFeed(ctx context.Context, a *App, agent, name, action string, limit int)
 	return answer, err
 }
 
-// fillHome makes 40 items, of 40 stories, and 30 posts of ann and of bob each, public and for followers
-// in turn, both followed by u.
+// fillHome creates 40 items with 40 stories, and 30 posts each of ann and bob, alternately public
+// and for followers. u follows both.
 func fillHome(t *testing.T, a *App) {
 	t.Helper()
 	now := a.clock()
@@ -104,8 +101,8 @@ func fillHome(t *testing.T, a *App) {
 	refreshIndex(t, a)
 }
 
-// TestHome pages a reader's home to its end: the pattern holds while there is something,
-// nothing comes twice, what is not public only to whom it is for.
+// TestHome pages a reader's home to its end. The pattern holds as long as its sources have entries,
+// nothing is repeated, and posts that are not public are shown only to their audience.
 func TestHome(t *testing.T) {
 	t.Parallel()
 	a := open(t, embedded(t))
@@ -130,7 +127,7 @@ func TestHome(t *testing.T) {
 	assert.Equal(t, strings.Repeat("d", 70), page.sources(), "who follows nobody discovers what is public")
 }
 
-// turningAway is how a reader gets rid of something, with what is never to be shown
+// turningAway is an action that hides things from a reader, and a check of what must never be shown
 // afterwards.
 type turningAway struct {
 	name string
@@ -168,8 +165,8 @@ var turningsAway = []turningAway{
 	}, func(id, _, _ string) bool { return strings.HasPrefix(id, "post:bob") }},
 }
 
-// TestTheNextPageKnows turns a reader away from something between two pages of one
-// session: the next page knows, in both feeds, on every server.
+// TestTheNextPageKnows has a reader hide, mute or unfollow between two pages of one session. The
+// next page must reflect it, in both feeds and on every server.
 func TestTheNextPageKnows(t *testing.T) {
 	t.Parallel()
 	for _, m := range networks {
@@ -200,8 +197,8 @@ func TestTheNextPageKnows(t *testing.T) {
 	}
 }
 
-// check builds a session on one server, turns away there, and reads on: on another server
-// and on this one, to the end.
+// check creates a session on one server, performs the action there, and reads to the end,
+// alternately on another server and on this one.
 func (away *turningAway) check(t *testing.T, one, two *App, reader, name string) {
 	ctx, met := t.Context(), 0
 	page, err := askFeed(ctx, one, reader, name, "refresh", 5)

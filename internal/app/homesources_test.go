@@ -14,12 +14,12 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestExplainOfHomeIsTheRefresh explains home before each of several refreshes: what is
-// paged is the page, each position has the source that fills it and the one whose it is,
-// and asking changes nothing.
+// TestExplainOfHomeIsTheRefresh explains home before each of several refreshes. The page of the
+// explanation must equal the page of the refresh, each position must have the source that fills it
+// and the one it belongs to, and an explanation changes nothing.
 func TestExplainOfHomeIsTheRefresh(t *testing.T) {
 	cfg := embedded(t)
-	cfg.Recall.N = 90 // less than there is to show, so that the session is full
+	cfg.Recall.N = 90 // less than could be shown, so the session is full
 	a := open(t, cfg, WithClock(at(noon).Now))
 	fillHome(t, a)
 	promote(t, a, "doc_3", "post:bob_28")
@@ -37,7 +37,7 @@ func TestExplainOfHomeIsTheRefresh(t *testing.T) {
 		x.Times = api.ExplainTimes{}
 		return x
 	}
-	explained() // lists may be built for it
+	explained() // may build lists
 	for step := range 3 {
 		if step == 2 {
 			_, err := store.Unfollow(t.Context(), "u", "bob", time.Time{})
@@ -67,7 +67,7 @@ func TestExplainOfHomeIsTheRefresh(t *testing.T) {
 	}
 }
 
-// promote promotes items to everybody, now.
+// promote starts promotions of items to everybody.
 func promote(t *testing.T, a *App, items ...string) {
 	t.Helper()
 	for i, id := range items {
@@ -78,8 +78,8 @@ func promote(t *testing.T, a *App, items ...string) {
 	require.NoError(t, a.network.promotions.Refresh(t.Context()))
 }
 
-// assertHomeScores checks that the parts of each score make it, and that each source's
-// candidates are ranked by themselves.
+// assertHomeScores checks that the parts of each score give the score, and that the candidates of
+// each source are ranked separately.
 func assertHomeScores(t *testing.T, x api.Explanation) {
 	t.Helper()
 	ranks, most := map[string]int{}, 0.0
@@ -98,7 +98,6 @@ func assertHomeScores(t *testing.T, x api.Explanation) {
 	require.InDelta(t, 5, most, 0)
 }
 
-// TestExplainedItemOfHome asks for single items.
 func TestExplainedItemOfHome(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
@@ -133,8 +132,8 @@ func TestExplainedItemOfHome(t *testing.T) {
 	}
 }
 
-// TestGuestPromoted has what is promoted to everybody on its positions of the guest feed,
-// in the same bytes for all, and counts it for no promotion.
+// TestGuestPromoted checks that items promoted to everybody have their positions in the guest feed,
+// in the same bytes for all callers, and that no promotion counts them.
 func TestGuestPromoted(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)

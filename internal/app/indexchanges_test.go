@@ -22,14 +22,14 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// versionOfIndex is an index of somebody else's, as the next version of it may be.
+// versionOfIndex is an external index, in its mapping before or after a change.
 type versionOfIndex struct {
 	name   string
 	time   string // the mapping of the time field
 	write  func(t time.Time) any
-	tags   string // the name of that field
-	id     string // and of this one
-	reason string // part of what /readyz says; "": it fits
+	tags   string // the name of the tags field
+	id     string // the name of the id field
+	reason string // part of the error in /readyz; "" means the mapping is usable
 }
 
 func epoch(t time.Time) any  { return t.Unix() }
@@ -42,27 +42,27 @@ const (
 	otherIndex = "-2"
 )
 
-// make creates the index under a name, with three items of different tags.
+// make creates the index under a name, with three items with different tags.
 func (v *versionOfIndex) make(send func(method, path, body string), name string, now time.Time) {
 	send(http.MethodPut, "/"+name, fmt.Sprintf(
 		`{"mappings":{"properties":{%q:{"type":"keyword"},"title":{"type":"text"},%q:{"type":"keyword"},"published":%s}}}`, v.id, v.tags, v.time))
 	for i, tag := range []string{"go", "cats", "rust"} {
-		doc, _ := json.Marshal(map[string]any{ // of values that can be encoded
+		doc, _ := json.Marshal(map[string]any{ // all values can be encoded
 			v.id: fmt.Sprintf("%s-%d", strings.ReplaceAll(v.name, " ", "-"), i), "title": "About " + tag, v.tags: tag, "published": v.write(now.Add(-time.Duration(i) * time.Hour)),
 		})
 		send(http.MethodPut, fmt.Sprintf("/%s/_doc/%d?refresh=true", name, i), string(doc))
 	}
 }
 
-// withoutCats are the items of a version without the one that is tagged "cats".
+// withoutCats returns the items of a version except the one tagged "cats".
 func (v *versionOfIndex) withoutCats() []string {
 	name := strings.ReplaceAll(v.name, " ", "-")
 	return []string{name + "-0", name + "-2"}
 }
 
-// TestAnIndexChangesUnderARunningServer: an alias moves to an index that is mapped in
-// another way. What fits is used by the next answer. With what does not, answers come
-// from before and say so, and readiness says why. A muted tag is never shown.
+// TestAnIndexChangesUnderARunningServer moves an alias to an index with another mapping. If the
+// mapping is usable, the next answer uses it. Otherwise answers come from earlier recalls and say
+// so, and readiness reports why. A muted tag is never shown.
 func TestAnIndexChangesUnderARunningServer(t *testing.T) {
 	before := versionOfIndex{name: "before", time: epochDate, write: epoch, tags: "tags", id: "id"}
 	for _, after := range []versionOfIndex{
@@ -120,8 +120,9 @@ func TestAnIndexChangesUnderARunningServer(t *testing.T) {
 	}
 }
 
-// TestAnIndexIsMadeAnewUnderItsName, without the field that muted tags are read from. The
-// first search by it fails and has the mapping read, and what was recalled before stands in.
+// TestAnIndexIsMadeAnewUnderItsName recreates the index without the field of the muted tags. The
+// first search fails and makes the server read the mapping again, and the previous recall is used
+// instead.
 func TestAnIndexIsMadeAnewUnderItsName(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
@@ -157,8 +158,8 @@ func TestAnIndexIsMadeAnewUnderItsName(t *testing.T) {
 	assert.Empty(t, answer.Degraded)
 }
 
-// TestAnIndexJoinsThatLacksAField: an alias stands for one more index, in which readers'
-// languages cannot be told. It maps the other fields alike.
+// TestAnIndexJoinsThatLacksAField adds an index to an alias that lacks the language field; the
+// other fields have the same mapping.
 func TestAnIndexJoinsThatLacksAField(t *testing.T) {
 	t.Parallel()
 	cfg, send := othersIndex(t)
@@ -181,8 +182,8 @@ func TestAnIndexJoinsThatLacksAField(t *testing.T) {
 	assert.Contains(t, ready(t, a).error, "fields.lang (lang)")
 }
 
-// TestOthersUnderOurNames: an index of somebody else's has the very fields that Freshet's
-// own has, and documents under ids of their own.
+// TestOthersUnderOurNames has an external index with exactly the fields of Freshet's own index, and
+// documents with other ids.
 func TestOthersUnderOurNames(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
@@ -206,7 +207,7 @@ func TestOthersUnderOurNames(t *testing.T) {
 	assert.True(t, docs[0].Missing())
 }
 
-// sender sends requests to the Elasticsearch of a configuration.
+// sender returns a function that sends requests to the Elasticsearch of a configuration.
 func sender(t *testing.T, cfg configs.Config) func(method, path, body string) {
 	t.Helper()
 	return func(method, path, body string) {
@@ -221,7 +222,7 @@ func askElastic(t *testing.T, cfg configs.Config, method, path, body string) (st
 	req, err := http.NewRequestWithContext(t.Context(), method, cfg.Elasticsearch.Addresses[0]+path, strings.NewReader(body))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
-	req.Header["Idempotency-Key"] = nil // it may be sent again where a connection that was kept has ended
+	req.Header["Idempotency-Key"] = nil // allows a retry if a kept-alive connection has closed
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
 	defer func() { _ = res.Body.Close() }()
@@ -230,9 +231,9 @@ func askElastic(t *testing.T, cfg configs.Config, method, path, body string) (st
 	return res.StatusCode, string(data)
 }
 
-// TestTheIndexIsDeletedOrClosed, to restore a snapshot of it or by mistake, while a
-// server runs: that is an outage like others. Nothing that readers do creates an
-// index; items that are put make Freshet's own, with its mapping.
+// TestTheIndexIsDeletedOrClosed deletes or closes the index of a running server, as happens before
+// a restore of a snapshot or by mistake. It counts as an outage. No call by readers creates an
+// index; a put of items creates Freshet's own, with its mapping.
 func TestTheIndexIsDeletedOrClosed(t *testing.T) {
 	for _, test := range []struct{ name, method, path, reason string }{
 		{"deleted", http.MethodDelete, "", "there is no index"},

@@ -17,8 +17,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// waysAway are the ways in which PostgreSQL can be out of reach: what takes it away,
-// and what brings it back.
+// waysAway are the ways in which PostgreSQL can become unreachable; each returns a function that
+// restores it.
 var waysAway = map[string]func(t *testing.T, p *testenv.OwnPostgres) (back func()){
 	"stopped": func(_ *testing.T, p *testenv.OwnPostgres) func() {
 		p.Crash()
@@ -31,8 +31,7 @@ var waysAway = map[string]func(t *testing.T, p *testenv.OwnPostgres) (back func(
 	},
 }
 
-// keptSystem is a whole system over a PostgreSQL of its own, and a network of all
-// kinds of posts.
+// keptSystem is a whole system over its own PostgreSQL, with a network of all kinds of posts.
 type keptSystem struct {
 	*testing.T
 	a *App
@@ -82,7 +81,7 @@ func (s *keptSystem) call(reader, method, path, body string) (answer keptAnswer)
 	return answer
 }
 
-// scroll reads a timeline page by page, until it ends or is refused.
+// scroll reads a timeline page by page, until its end or an error.
 func (s *keptSystem) scroll(reader string, limit string) (ids []string, last keptAnswer) {
 	s.Helper()
 	cursor := ""
@@ -99,7 +98,7 @@ func (s *keptSystem) scroll(reader string, limit string) (ids []string, last kep
 	}
 }
 
-// cached waits until these posts are kept.
+// cached waits until the cards of these posts are cached.
 func (s *keptSystem) cached(want ...string) {
 	s.Helper()
 	testenv.WaitFor(s, func() bool {
@@ -126,7 +125,7 @@ func (s *keptSystem) publish(p social.Post) string {
 	return p.ID
 }
 
-// fill makes a network: what "reader" follows, in every audience.
+// fill creates a network: what "reader" follows, with posts for every audience.
 func (s *keptSystem) fill() (public []string) {
 	s.Helper()
 	ctx, store := s.Context(), s.a.network.fanout.Store()
@@ -137,7 +136,7 @@ func (s *keptSystem) fill() (public []string) {
 	require.NoError(s, store.PutCircle(ctx, social.Circle{ID: "c1", Owner: "ann"}, []string{"reader"}, time.Time{}))
 	require.NoError(s, store.PutAuthor(ctx, social.Author{ID: "ann", Name: "Ann"}, time.Time{}))
 	everybody, at := social.Audience{Public: true}, time.Now().Unix()-100
-	s.call("reader", "GET", "/v1/timeline", "") // so that there is a list
+	s.call("reader", "GET", "/v1/timeline", "") // builds a list
 	for i, p := range []social.Post{
 		{ID: "post:public1", Author: "ann", Audience: everybody},
 		{ID: "post:followers", Author: "ann", Audience: social.Audience{Followers: true}},
@@ -159,8 +158,8 @@ func (s *keptSystem) fill() (public []string) {
 	return []string{"post:public3", "post:public2", "post:public1"}
 }
 
-// TestReadingWithoutTheSocialStore takes PostgreSQL away from a system: who reads
-// goes on with the public posts that are kept, and with nothing else.
+// TestReadingWithoutTheSocialStore makes PostgreSQL unreachable: readers get the cached public
+// posts, and nothing else.
 func TestReadingWithoutTheSocialStore(t *testing.T) {
 	t.Parallel()
 	for name, take := range waysAway {
@@ -176,7 +175,7 @@ func TestReadingWithoutTheSocialStore(t *testing.T) {
 			require.Equal(t, 200, s.call("ann", "DELETE", "/v1/posts/post:deleted", "").status)
 			require.Equal(t, 200, s.call("eve", "DELETE", "/v1/authors/eve", "").status)
 			require.Len(t, before, 10, "all but the muted one")
-			for _, id := range append(before, "post:muted") { // every reader's way to each
+			for _, id := range append(before, "post:muted") { // each reader reads each post
 				s.call("reader", "GET", "/v1/posts/"+id, "")
 			}
 			refreshIndex(t, s.a)
@@ -185,7 +184,7 @@ func TestReadingWithoutTheSocialStore(t *testing.T) {
 			want, _ := s.scroll("reader", "3")
 
 			back := take(t, p)
-			for range 20 { // forty pages; those of a frozen one come in time
+			for range 20 { // forty pages; those of a frozen PostgreSQL must be answered in time
 				ids, last := s.scroll("reader", "2")
 				require.Equal(t, public, ids, "%s", last.body)
 				require.Equal(t, 200, last.status, last.body)
@@ -200,7 +199,8 @@ func TestReadingWithoutTheSocialStore(t *testing.T) {
 			s.writesAreRefused()
 
 			back()
-			// On a busy machine a page or two more may come without PostgreSQL, and says so.
+			// On a busy machine one or two more pages may be served without PostgreSQL; they say
+			// so.
 			testenv.WaitFor(t, func() bool {
 				got, _ := s.scroll("reader", "3")
 				return slices.Equal(want, got)
@@ -211,7 +211,7 @@ func TestReadingWithoutTheSocialStore(t *testing.T) {
 	}
 }
 
-// onlyPublicIsKept looks at everything that Redis has.
+// onlyPublicIsKept checks all cards in Redis.
 func (s *keptSystem) onlyPublicIsKept(public []string) {
 	s.Helper()
 	ctx, client := s.Context(), s.a.clients.redis
@@ -227,7 +227,6 @@ func (s *keptSystem) onlyPublicIsKept(public []string) {
 	}
 }
 
-// others reads by every other route that shows posts.
 func (s *keptSystem) others(public []string) {
 	s.Helper()
 	for _, id := range append([]string{
@@ -249,7 +248,7 @@ func (s *keptSystem) others(public []string) {
 		require.Equal(s, 503, s.call("reader", "GET", path, "").status, path)
 	}
 	require.Equal(s, 503, s.call("nobody-reads-this", "GET", "/v1/timeline", "").status, "there is nothing to show")
-	for _, reader := range []string{"stranger", "ann"} { // whom no timeline has shown any
+	for _, reader := range []string{"stranger", "ann"} { // no timeline has shown them any
 		got := s.call(reader, "POST", "/v1/feed", `{"action":"refresh","limit":50}`)
 		require.Equal(s, 200, got.status, got.body)
 		require.Contains(s, got.Data.Degraded, "social")
@@ -279,8 +278,8 @@ func (s *keptSystem) writesAreRefused() {
 	require.Contains(s, got.body, "secret of post:public1", "nothing is half done")
 }
 
-// TestNoCardsOfOlderData: in a snapshot of Redis there are cards of posts that were
-// deleted since. They are not shown, neither while PostgreSQL is down nor after.
+// TestNoCardsOfOlderData restores a snapshot of Redis with cards of posts that have since been
+// deleted. They must not be shown, neither while PostgreSQL is down nor afterwards.
 func TestNoCardsOfOlderData(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)

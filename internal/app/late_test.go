@@ -12,8 +12,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestTimelinesAfterAnOutage reads on while Redis comes back from not answering:
-// what was accepted meanwhile never disappears.
+// TestTimelinesAfterAnOutage reads while Redis recovers from an outage: posts accepted meanwhile
+// never disappear.
 func TestTimelinesAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	cfg := withPostgres(t)
@@ -24,8 +24,8 @@ func TestTimelinesAfterAnOutage(t *testing.T) {
 	store := a.network.fanout.Store()
 	read := func() (ids []string) {
 		page, err := a.network.timelines.Timeline(t.Context(), engine.TimelineRequest{Agent: "u", Limit: 100})
-		// On a busy machine PostgreSQL may not answer in time. Such a page says so, and
-		// has only posts whose cards are kept.
+		// On a busy machine PostgreSQL may not answer in time. Such a page says so, and has only
+		// posts with cached cards.
 		for try := 0; try < 20 && err == nil && slices.Contains(page.Degraded, "social"); try++ {
 			page, err = a.network.timelines.Timeline(t.Context(), engine.TimelineRequest{Agent: "u", Limit: 100})
 		}
@@ -63,8 +63,8 @@ func TestTimelinesAfterAnOutage(t *testing.T) {
 	require.ElementsMatch(t, want, read())
 }
 
-// TestNobodyWorksOnTheQueue: a post is accepted by a server that runs no jobs, and nobody else
-// does. The timelines of its followers, who have lists, say that they lack something.
+// TestNobodyWorksOnTheQueue checks that, when no server runs jobs, the timelines of the followers
+// who have lists report that they are incomplete.
 func TestNobodyWorksOnTheQueue(t *testing.T) {
 	t.Parallel()
 	cfg := withPostgres(t)
@@ -76,8 +76,8 @@ func TestNobodyWorksOnTheQueue(t *testing.T) {
 		return page.Degraded
 	}
 	testenv.WaitFor(t, func() bool {
-		// A call runs the job of the follow itself, but on a busy machine gives up soon. Nobody
-		// else runs it: it is called again.
+		// The call runs the job of the follow itself, but gives up soon on a busy machine. No
+		// worker runs it, so the call is repeated.
 		_, err := a.network.fanout.Store().Follow(t.Context(), "u", "ann", time.Time{})
 		require.NoError(t, err)
 		return len(read("u")) == 0

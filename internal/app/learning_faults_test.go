@@ -23,7 +23,7 @@ import (
 	"github.com/freshet/freshet/signals/popularity"
 )
 
-// subjects are items with a tag each that no other has.
+// subjects returns items, each with a tag that no other item has.
 func subjects(n int) []feed.Item {
 	all := madeItems(n)
 	for i := range all {
@@ -34,7 +34,6 @@ func subjects(n int) []feed.Item {
 
 func subject(i int) string { return fmt.Sprint("subject-", i) }
 
-// known reads what is remembered of an agent.
 func known(t *testing.T, a *App, agent string) feed.Learning {
 	t.Helper()
 	var all feed.Learning
@@ -45,7 +44,6 @@ func known(t *testing.T, a *App, agent string) feed.Learning {
 	return all
 }
 
-// clicks are the clicks that were learned of, by tag.
 func clicks(l feed.Learning) map[string]int {
 	all := map[string]int{}
 	for _, f := range l.Features {
@@ -56,8 +54,8 @@ func clicks(l feed.Learning) map[string]int {
 	return all
 }
 
-// TestActsAtOnceAreLearned sends acts of one reader from several clients at once, some of
-// them twice: the learned evidence is the sum of the acts.
+// TestActsAtOnceAreLearned sends acts of one reader from several concurrent clients, some of them
+// twice: the learned evidence is the sum of the distinct acts.
 func TestActsAtOnceAreLearned(t *testing.T) {
 	t.Parallel()
 	a := open(t, embedded(t), WithClock(at(noon).Now))
@@ -96,7 +94,7 @@ func TestActsAtOnceAreLearned(t *testing.T) {
 	}
 }
 
-// unreachable is a catalog that one server may be cut off from.
+// unreachable is a catalog that can be made unreachable for one server.
 type unreachable struct {
 	learning.Store
 	away atomic.Bool
@@ -109,9 +107,8 @@ func (u *unreachable) Learn(ctx context.Context, agent string, change func(*feed
 	return u.Store.Learn(ctx, agent, change)
 }
 
-// TestErasedWhileActsAreHeld erases an agent while another server holds acts of theirs,
-// because it cannot reach the catalog: they do not come back. What the agent does
-// afterwards is learned anew.
+// TestErasedWhileActsAreHeld erases an agent while another server buffers acts of the agent because
+// it cannot reach the catalog: these acts are not learned later. Acts after the erasure are.
 func TestErasedWhileActsAreHeld(t *testing.T) {
 	t.Parallel()
 	for name, erase := range map[string]func(a *App, ctx context.Context, agent string) error{
@@ -159,16 +156,16 @@ func TestErasedWhileActsAreHeld(t *testing.T) {
 	}
 }
 
-// flushed is known once all that the server was told of is learned.
+// flushed returns the learning of an agent after the server has written all accepted acts.
 func flushed(t *testing.T, a *App, agent string) feed.Learning {
 	t.Helper()
 	testenv.WaitFor(t, func() bool { return a.learner.Flush(t.Context()) == nil }, "what was accepted to be learned")
 	return known(t, a, agent)
 }
 
-// TestActsWhileServicesAreDown acts while Elasticsearch is away, and then while Redis is:
-// what was accepted is learned, and counts for popularity, once they are back. Sending all
-// of it again changes nothing that was learned.
+// TestActsWhileServicesAreDown sends acts while Elasticsearch is down, and then while Redis is:
+// accepted acts are learned and count for popularity when the service is back. Sending all acts
+// again does not change the learning.
 func TestActsWhileServicesAreDown(t *testing.T) {
 	t.Parallel()
 	cfg, own := ownRedis(t)
@@ -179,7 +176,7 @@ func TestActsWhileServicesAreDown(t *testing.T) {
 	a := open(t, cfg, WithClock(at(noon).Now), quick)
 	const agent, n = "u_1", 12
 	items := subjects(n + 1)
-	read := items[n].ID // by others
+	read := items[n].ID // by other readers
 	put(t, a, items...)
 	var seen []string
 	for _, it := range items[:n] {
@@ -219,7 +216,7 @@ func TestActsWhileServicesAreDown(t *testing.T) {
 	own.Kill()
 	acts(8, n)
 	require.True(t, a.popular.Acted("p_2", []string{read}, noon), "the server holds it")
-	brief, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // it would wait for as long as it may
+	brief, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // a flush would wait for its full timeout
 	defer cancel()
 	require.ErrorIs(t, a.popular.Forget(brief, "p_2"), popularity.ErrUnavailable)
 	own.Start()
@@ -239,8 +236,8 @@ func TestActsWhileServicesAreDown(t *testing.T) {
 	require.Len(t, got.Acts, n)
 }
 
-// livesWithItsItem: what one reader's click counted outlasts a newer version of the item,
-// and goes with the item.
+// livesWithItsItem checks that a click counted for an item survives a newer version of the item,
+// but not its deletion.
 func livesWithItsItem(t *testing.T, a *App, it feed.Item) {
 	t.Helper()
 	it.Title = "A newer version"
@@ -255,8 +252,8 @@ func livesWithItsItem(t *testing.T, a *App, it feed.Item) {
 	countsByItself(t, a, it.ID, 0.5)
 }
 
-// cached has Redis keep the contents of items. Writes leave marks that keep readers from
-// caching for a while.
+// cached waits until Redis has cached the contents of items. It deletes the marks that writes
+// leave, which prevent caching for a while.
 func cached(t *testing.T, a *App, ids []string) {
 	t.Helper()
 	client := a.clients.redis
@@ -276,8 +273,8 @@ func cached(t *testing.T, a *App, ids []string) {
 	}, "the items to be cached")
 }
 
-// TestLearningIsCut loses each request to Redis by which a profile is changed, before it
-// is executed, after it, or within its reply: the act counts once.
+// TestLearningIsCut cuts each request to Redis that changes a profile, before it is executed, after
+// it, or within its reply: the act counts once.
 func TestLearningIsCut(t *testing.T) {
 	t.Parallel()
 	direct, err := url.Parse(testenv.RedisURL(t))

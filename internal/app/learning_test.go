@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// lessons are items of equal age, two of each subject.
+// lessons returns items of the same age, two for each subject.
 func lessons() []feed.Item {
 	var all []feed.Item
 	for i, subject := range []string{"astronomy", "beekeeping", "chemistry", "drawing", "economics"} {
@@ -27,7 +27,6 @@ func lessons() []feed.Item {
 	return all
 }
 
-// learned returns the interests inferred for an agent, by kind and value.
 func learned(t *testing.T, a *App, agent string) map[string]feed.LearnedGain {
 	t.Helper()
 	require.NoError(t, a.Flush(t.Context()))
@@ -40,8 +39,8 @@ func learned(t *testing.T, a *App, agent string) map[string]feed.LearnedGain {
 	return all
 }
 
-// TestLearning goes the way of acts: into the next refresh of who acted, and of
-// nobody else, on every server, over a restart, past the profile, and out.
+// TestLearning follows acts into the next refresh of the acting agent, and of no other, on every
+// server, across a restart and a change of the profile, until they are forgotten.
 func TestLearning(t *testing.T) {
 	t.Parallel()
 	cfg, now := embedded(t), at(noon)
@@ -53,7 +52,7 @@ func TestLearning(t *testing.T) {
 	require.Equal(t, []string{"astronomy-0", "astronomy-1", "beekeeping-0", "beekeeping-1"}, first)
 
 	require.NoError(t, a.Engine.Seen(t.Context(), agent, []string{"economics-0", "drawing-0", "chemistry-0"}))
-	for range 3 { // an act counts once
+	for range 3 { // a repeated act counts once
 		require.Equal(t, 2, react(t, a, agent, act(events.Click, "economics-0"), act(events.Like, "economics-0")).Accepted)
 	}
 	require.Equal(t, 1, react(t, a, agent, act(events.Dislike, "chemistry-0")).Accepted)

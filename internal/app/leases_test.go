@@ -12,8 +12,8 @@ import (
 	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
-// TestJobsOfAProcessThatDied do not wait for leases to run out: nobody else works on them
-// where everything is embedded.
+// TestJobsOfAProcessThatDied checks that in embedded mode leases of a dead process are not waited
+// for: no other process can hold one.
 func TestJobsOfAProcessThatDied(t *testing.T) {
 	t.Parallel()
 	clock, cfg := at(noon), embedded(t)

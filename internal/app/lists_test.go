@@ -12,8 +12,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestListsInARedisOfTheirOwn: lists and cards are kept there and nowhere else, and
-// a page does without it.
+// TestListsInARedisOfTheirOwn checks that lists and cards are stored only in that Redis, and that
+// pages work without it.
 func TestListsInARedisOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	cfg := withPostgres(t)

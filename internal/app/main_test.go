@@ -9,13 +9,13 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// waiting is how many tests run at once. Most of the time they wait: for a service
-// to fail, to come back, to be asked again.
+// waiting is the number of tests that run in parallel. Most of the time they wait: for a service to
+// fail, to recover, or to be queried again.
 const waiting = "4"
 
-// TestMain fails the package when a system that was closed has left goroutines
-// behind. Idle connections do not count: they end by themselves. Nor does what runs
-// before the tests, which is a pool that a library makes.
+// TestMain fails the package if closed systems have left goroutines behind. It ignores idle
+// connections, which end on their own, and goroutines that exist before the tests, namely a pool
+// created by a library.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", waiting); err != nil {

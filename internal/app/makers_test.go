@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestMakersSeeWhatTheyDidOnOtherServers in their next call, though the server that has
-// accepted it does not reach the lists, and nobody works on the queue.
+// TestMakersSeeWhatTheyDidOnOtherServers checks that agents see their change in the next call on
+// another server, although the server that accepted it cannot reach the lists and no worker runs.
 func TestMakersSeeWhatTheyDidOnOtherServers(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(k *link) (restore func()){
@@ -44,7 +44,7 @@ func TestMakersSeeWhatTheyDidOnOtherServers(t *testing.T) {
 			require.NoError(t, s.PutCircle(t.Context(), social.Circle{ID: "c", Owner: "ann"}, []string{"kim"}, time.Time{}))
 			public := publish("ann", social.Audience{Public: true})
 			for _, agent := range []string{"publisher", "follower", "importer", "kim", "lee"} {
-				_ = read(agent) // which makes their list
+				_ = read(agent) // builds their list
 			}
 			t.Cleanup(lose(k))
 

@@ -20,8 +20,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestARestartedRedisIsToldWhatWasDelivered: a Redis that comes back empty
-// while the server runs on knows what was delivered just before.
+// TestARestartedRedisIsToldWhatWasDelivered checks that a Redis that restarts empty under a running
+// server gets the latest deliveries again.
 func TestARestartedRedisIsToldWhatWasDelivered(t *testing.T) {
 	t.Parallel()
 	cfg, r := redisAlone(t)
@@ -35,7 +35,7 @@ func TestARestartedRedisIsToldWhatWasDelivered(t *testing.T) {
 	accounted(t, a, ids(shown))
 }
 
-// ownSentinels are a master, a replica and Sentinels of one test's own.
+// ownSentinels is a master, a replica and Sentinels for one test.
 type ownSentinels struct {
 	name  string
 	addrs []string
@@ -43,7 +43,7 @@ type ownSentinels struct {
 
 func startSentinels(t *testing.T) ownSentinels {
 	t.Helper()
-	testenv.RedisSentinelAddrs(t) // skips where Sentinels are not wanted
+	testenv.RedisSentinelAddrs(t) // skips the test if Sentinels are not wanted
 	args := []string{"-p", strconv.Itoa(18000 + os.Getpid()%1000*5), "-d", t.TempDir()}
 	script := func(action string) string {
 		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "../../scripts/redis-sentinel", append(args, action)...)
@@ -58,15 +58,15 @@ func startSentinels(t *testing.T) ownSentinels {
 	return ownSentinels{name, strings.Split(addrs, ",")}
 }
 
-// master asks the first Sentinel.
+// master returns the current master, from the first Sentinel.
 func (s ownSentinels) master(t *testing.T, c *redis.SentinelClient) string {
 	addr, err := c.GetMasterAddrByName(t.Context(), s.name).Result()
 	require.NoError(t, err)
 	return net.JoinHostPort(addr[0], addr[1])
 }
 
-// settled waits until nothing is pending any more of what the readers have been shown
-// until now: the filters stand alone for it.
+// settled waits until none of the items shown to the readers so far is pending: only the filters
+// know them.
 func (r *readers) settled(t *testing.T, a *App) {
 	t.Helper()
 	r.mu.Lock()
@@ -83,8 +83,8 @@ func (r *readers) settled(t *testing.T, a *App) {
 	}
 }
 
-// TestSentinelFailover replaces a master that is well under the load of two
-// servers. It takes writes for a second after its successor stopped following.
+// TestSentinelFailover replaces a healthy master under the load of two servers. The old master
+// accepts writes for a second after its successor stopped replicating.
 func TestSentinelFailover(t *testing.T) {
 	testenv.Full(t, "failover")
 	t.Parallel()
@@ -102,9 +102,9 @@ func TestSentinelFailover(t *testing.T) {
 	require.NoError(t, sentinel.Failover(t.Context(), s.name).Err())
 	testenv.WaitFor(t, func() bool { return s.master(t, sentinel) != before }, "another master")
 	r.more(t, 200)
-	r.settled(t, apps[0]) // also what was recorded in the last moments of the master of before
+	r.settled(t, apps[0]) // including impressions recorded in the last moments of the old master
 	r.more(t, 200)
-	// None, unless this machine stops a server for a second at that moment, which
-	// costs some 70. Of servers that do not notice, some 500 are shown again.
+	// None is shown again, unless this machine pauses a server for a second at that moment, which
+	// costs about 70. With servers that do not notice, about 500 would be.
 	assert.Less(t, r.end(t, "Sentinel failover"), 200)
 }

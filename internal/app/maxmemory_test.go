@@ -11,9 +11,8 @@ import (
 	"github.com/freshet/freshet/engine"
 )
 
-// TestAtMaxmemory has Redis reach its maxmemory: answers go on without the
-// session, impressions wait on disk, and when there is room again everything is
-// recorded and nothing comes twice.
+// TestAtMaxmemory fills Redis to its maxmemory: answers work without the session, and impressions
+// wait on disk. When there is memory again, everything is recorded and nothing is repeated.
 func TestAtMaxmemory(t *testing.T) {
 	t.Parallel()
 	cfg, r := ownRedis(t)

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// askedTimes counts what a Redis client is asked.
 type askedTimes struct{ n atomic.Int64 }
 
 func (h *askedTimes) DialHook(next redis.DialHook) redis.DialHook {
@@ -30,8 +29,8 @@ func (h *askedTimes) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.P
 	return func(ctx context.Context, cmds []redis.Cmder) error { h.n.Add(1); return next(ctx, cmds) }
 }
 
-// TestMetricsAnswerWhileRedisDoesNot takes Redis away: reading the metrics asks
-// nobody, and tells that it is down.
+// TestMetricsAnswerWhileRedisDoesNot stops Redis: reading the metrics makes no call to it, and
+// reports it as down.
 func TestMetricsAnswerWhileRedisDoesNot(t *testing.T) {
 	cfg, r := redisAlone(t)
 	h := &askedTimes{}
@@ -53,7 +52,7 @@ func TestMetricsAnswerWhileRedisDoesNot(t *testing.T) {
 	assert.Equal(t, before, h.n.Load(), "who reads the metrics would wait for Redis")
 }
 
-// metricOf is the value of a gauge whose one label has this value.
+// metricOf returns the gauge whose only label has this value.
 func metricOf(t *testing.T, name, label string) float64 {
 	t.Helper()
 	families, err := prometheus.DefaultGatherer.Gather()

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	modelTimeout = 3 * time.Second        // of a request; a call to Redis may take a tenth
+	modelTimeout = 3 * time.Second        // of a request; a call to Redis may take a tenth of it
 	modelStall   = 450 * time.Millisecond // longer than that
 	modelRefused = 100 * time.Millisecond
 )
 
-// behind puts a network that loses things between a server and Redis.
+// behind puts a lossy network between a server and Redis.
 func (w *world) behind(t *testing.T, cfg *configs.Config) *faultproxy.Proxy {
 	t.Helper()
 	if w.mode.name != "services" {
@@ -35,17 +35,16 @@ func (w *world) behind(t *testing.T, cfg *configs.Config) *faultproxy.Proxy {
 	return p
 }
 
-// trouble has, now and then, one thing go wrong between a server and Redis in
-// the call that follows; how much goes wrong is up to worst. What it returns
-// ends that.
+// trouble occasionally arms one fault between a server and Redis for the next call, at most as
+// severe as worst. The returned function ends it.
 func (w *world) trouble(s *server, worst trouble) (over func()) {
-	// A server that loses what it delivers has no disk to fall back to.
+	// A server that loses its deliveries has no disk as a fallback.
 	if s.proxy == nil || s.lossy || w.rnd.IntN(5) > 0 {
 		return func() {}
 	}
 	f := faultproxy.Fault{Nth: 1 + w.rnd.IntN(14), For: modelStall}
 	f.Kind = []faultproxy.Kind{faultproxy.Before, faultproxy.After, faultproxy.Within}[w.rnd.IntN(3)]
-	if w.rnd.IntN(2) == 0 { // the scripts are where pages are handed out
+	if w.rnd.IntN(2) == 0 { // pages are handed out by scripts
 		f.Nth = 1 + w.rnd.IntN(3)
 		f.Match = func(c faultproxy.Command) bool { return c.Name() == "evalsha" }
 	}
@@ -56,7 +55,7 @@ func (w *world) trouble(s *server, worst trouble) (over func()) {
 		case 1:
 			f.Kind = faultproxy.Stall
 		case 2:
-			if w.cfg.Dedup.OnFailure == configs.FailOpen { // else the call may fail
+			if w.cfg.Dedup.OnFailure == configs.FailOpen { // otherwise the call may fail
 				f.Refuse = modelRefused
 			}
 		}
@@ -71,16 +70,16 @@ func (w *world) trouble(s *server, worst trouble) (over func()) {
 	}
 }
 
-// trouble is how much may go wrong.
+// trouble is the severity of a fault.
 type trouble int
 
 const (
-	aCut       trouble = iota // and Redis can be reached again at once
-	anyTrouble                // delays and refused connections too
+	aCut       trouble = iota // and Redis is reachable again at once
+	anyTrouble                // also delays and refused connections
 )
 
-// settleDown waits until nothing that was sent is still on its way: the clock
-// is about to jump, and what is under way for hours is not meant.
+// settleDown waits until no command is in transit, before the clock jumps: the model has no
+// commands that are in transit for hours.
 func (w *world) settleDown() {
 	for _, f := range w.faults {
 		<-f.Over()
@@ -88,13 +87,12 @@ func (w *world) settleDown() {
 	w.faults = nil
 }
 
-// recover is called after an answer that had to do without Redis. The server that
-// gave it keeps the impressions until it can write them; until then other
-// servers do not know of them.
+// recover is called after an answer without Redis. The server retains the impressions until it can
+// write them, and other servers do not know them until then.
 func (w *world) recover(t *testing.T, s *server, agent string, answer engine.Answer) {
 	t.Helper()
 	w.say("  it was degraded: %v", answer.Degraded)
-	if !sessionless(answer) { // the server only says that it looks twice for a while
+	if !sessionless(answer) { // the server only reports that it checks twice for a while
 		return
 	}
 	for _, other := range w.apps {
@@ -115,7 +113,7 @@ func (w *world) recover(t *testing.T, s *server, agent string, answer engine.Ans
 	}, "what was shown without Redis is recorded")
 }
 
-// asksRedis waits until an answer is not handed out without Redis.
+// asksRedis waits until a page is served with Redis again.
 func asksRedis(t *testing.T, a *App) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
@@ -124,8 +122,8 @@ func asksRedis(t *testing.T, a *App) {
 	}, "the server asks Redis again")
 }
 
-// mayBlindly reports whether the item may be shown by a server that could not
-// ask what others have shown: it knows only its own latest pages.
+// mayBlindly reports whether the item may be shown by a server that could not query the impressions
+// of other servers: it knows only its own latest pages.
 func (w *world) mayBlindly(s *server, r *reader, it feed.Item) bool {
 	for _, key := range keys(it) {
 		if at, was := r.shown[key].by[s]; was && w.clock.Now().Sub(at) < 12*time.Hour {
@@ -135,5 +133,5 @@ func (w *world) mayBlindly(s *server, r *reader, it feed.Item) bool {
 	return true
 }
 
-// sessionless reports whether a page was handed out without the session store.
+// sessionless reports whether a page was served without the session store.
 func sessionless(answer engine.Answer) bool { return slices.Contains(answer.Degraded, "session") }

@@ -29,11 +29,10 @@ var (
 	modelSteps = flag.Int("model.steps", 150, "steps of one run of the model test")
 )
 
-// TestModel takes readers, editors and operators through random steps and
-// compares every answer with an exact model of what may be shown to whom. In
-// services mode connections to Redis are cut, late and refused meanwhile. A
-// failure names its seed and lists the steps; run it again with -model.seed and
-// -model.seeds 1. The seeds are the same every time, unless asked otherwise.
+// TestModel runs random steps of readers, editors and operators, and compares every answer with an
+// exact model of what each reader may be shown. In services mode, connections to Redis are cut,
+// delayed and refused meanwhile. A failure names its seed and lists the steps; to repeat it, run
+// with -model.seed and -model.seeds 1. By default the seeds are always the same.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	first, count := *modelSeed, *modelSeeds
@@ -61,7 +60,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// world is the system and, beside it, the model.
+// world is the system and its model.
 type world struct {
 	mode     mode
 	cfg      configs.Config
@@ -70,9 +69,9 @@ type world struct {
 	apps     []*server
 	coalesce time.Duration
 	steps    []string // for the report of a failure
-	calls    int      // numbers request ids
+	calls    int      // number of calls, for request ids
 
-	faults []*faultproxy.Armed // that have happened; what they delay may be under way
+	faults []*faultproxy.Armed // faults that fired; the commands they delay may still be in transit
 
 	items   map[string]feed.Item
 	readers map[string]*reader
@@ -81,17 +80,16 @@ type world struct {
 // server is one running process.
 type server struct {
 	*App
-	feed    *engine.Engine // the app's own, or one with a lossy recorder
+	feed    *engine.Engine // the app's engine, or one with a lossy recorder
 	proxy   *faultproxy.Proxy
 	lossy   bool
 	stopped bool
-	// confirmed holds the impressions that will be in a filter once this server's recorder
-	// has nothing left to do.
+	// confirmed are the impressions that will be in a filter once this server's recorder is idle.
 	confirmed []dedup.Impression
 }
 
-// lossy is the recorder of a server that is going to die before it records:
-// deliveries get no further than the pending set.
+// lossy is the recorder of a server that will die before it records: its deliveries get only into
+// the pending set.
 type lossy struct{ *dedup.Recorder }
 
 func (lossy) Deliver(string, []string) {}
@@ -127,7 +125,7 @@ func newWorld(t *testing.T, m mode, seed uint64) *world {
 	return w
 }
 
-// tried has what could not be recorded tried again at once.
+// tried makes the server retry failed recordings at once.
 func tried(s *settings) { s.pauses.spool, s.pauses.notes = 20*time.Millisecond, 20*time.Millisecond }
 
 func (w *world) start(t *testing.T, cfg configs.Config) *server {
@@ -144,7 +142,7 @@ func (w *world) start(t *testing.T, cfg configs.Config) *server {
 	return s
 }
 
-// stop closes the server, once.
+// stop closes the server; further calls do nothing.
 func (s *server) stop(t *testing.T) {
 	t.Helper()
 	if s.stopped {
@@ -154,8 +152,8 @@ func (s *server) stop(t *testing.T) {
 	assert.NoError(t, s.Close(context.WithoutCancel(t.Context())))
 }
 
-// copyData copies what is on the disk. The journals come first: a day that is folded
-// meanwhile is in its journal or in its filter.
+// copyData copies the data on disk, journals first: a day that is folded meanwhile is in its
+// journal or in its filter.
 func (w *world) copyData(t *testing.T, to string) {
 	t.Helper()
 	journals := map[string][]byte{}
@@ -184,8 +182,8 @@ func (w *world) tell(t *testing.T) {
 	}
 }
 
-// newItem makes an item of a few groups and authors, or a newer version of one
-// that exists.
+// newItem returns an item of one of a few groups and authors, or a newer version of an existing
+// item.
 func (w *world) newItem(age time.Duration) feed.Item {
 	id := fmt.Sprintf("doc_%d", len(w.items))
 	if len(w.items) > 0 && w.rnd.IntN(5) == 0 {
@@ -197,7 +195,7 @@ func (w *world) newItem(age time.Duration) feed.Item {
 	if w.rnd.IntN(3) == 0 {
 		it.GroupID = fmt.Sprintf("story_%d", w.rnd.IntN(12))
 	}
-	w.items[id] = it // so that the next one has another id
+	w.items[id] = it // so that the next one gets another id
 	return it
 }
 
@@ -227,7 +225,7 @@ func (w *world) put(t *testing.T, items ...feed.Item) {
 	w.changed()
 }
 
-// changed notes that items which sessions hold may be gone now.
+// changed notes that items of existing sessions may now be hidden or deleted.
 func (w *world) changed() {
 	for _, r := range w.readers {
 		r.more, r.changed = false, true
@@ -292,8 +290,7 @@ func (w *world) profile(t *testing.T) {
 	r.more, r.changed = false, true
 }
 
-// report has a client say that it has shown some items, known to Freshet as
-// delivered or not.
+// report has a client report items as shown, including items that Freshet has not delivered.
 func (w *world) report(t *testing.T) {
 	agent, r := w.anyReader()
 	s := w.anyServer()
@@ -322,8 +319,8 @@ func (w *world) report(t *testing.T) {
 	r.more, r.changed = false, true
 }
 
-// advance moves the clock on as time does: what was delivered is recorded by
-// then, and what was recorded has left the pending sets.
+// advance moves the clock as the passing of time does: deliveries are recorded first, and recorded
+// impressions leave the pending sets.
 func (w *world) advance(t *testing.T, d time.Duration) {
 	t.Helper()
 	w.settleDown()
@@ -338,8 +335,7 @@ func (w *world) advance(t *testing.T, d time.Duration) {
 	w.say("%s later", d)
 }
 
-// lose makes a server one that is about to die: it serves, but what it
-// delivers is never recorded by it.
+// lose turns a server into one that is about to die: it answers, but never records its deliveries.
 func (w *world) lose(t *testing.T) {
 	s := w.anyServer()
 	i := slices.Index(w.apps, s)
@@ -355,8 +351,8 @@ func (w *world) lose(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// restart replaces a server by a new one on the same data. The old one has
-// stopped in good order, or, abruptly, not at all: nobody hears of it again.
+// restart replaces a server with a new one on the same data. The old one either stops regularly or,
+// abruptly, is no longer used.
 func (w *world) restart(t *testing.T) {
 	i := w.rnd.IntN(len(w.apps))
 	old := w.apps[i]
@@ -364,7 +360,7 @@ func (w *world) restart(t *testing.T) {
 	w.say("server %d starts anew, abruptly: %t", i, abrupt)
 	cfg := w.cfg
 	if w.mode.name == "embedded" && abrupt {
-		// A killed process leaves the state of the disk at this moment.
+		// A killed process leaves the current state of the disk.
 		cfg.DataDir = filepath.Join(t.TempDir(), "copy")
 		w.copyData(t, cfg.DataDir)
 	} else {
@@ -373,7 +369,7 @@ func (w *world) restart(t *testing.T) {
 	}
 	w.cfg = cfg
 	w.apps[i] = w.start(t, cfg)
-	if w.mode.name == "services" { // what it recorded is in a filter all the same
+	if w.mode.name == "services" { // its recorded impressions are in a filter all the same
 		w.apps[i].confirmed = old.confirmed
 		return
 	}

@@ -20,8 +20,7 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// The size of the real network that is replayed; scripts/network.sh replays the
-// whole.
+// The size of the replayed part of the real network; scripts/network.sh replays all of it.
 var (
 	networkAccounts = flag.Int("network.accounts", 800, "accounts with numbers below this one")
 	networkPosts    = flag.Int("network.posts", 300, "posts that are replayed")
@@ -29,9 +28,9 @@ var (
 	networkSeed     = flag.Uint64("network.seed", 1, "of what happens between the posts")
 )
 
-// TestRealNetwork replays real posts over a real network while people follow,
-// unfollow, block, edit, delete and change circles, and compares timelines with a
-// model that only knows what was done.
+// TestRealNetwork replays real posts over a real network, while agents follow, unfollow, block,
+// edit, delete and change circles. It compares timelines with a model that knows only these
+// actions.
 func TestRealNetwork(t *testing.T) {
 	testenv.Full(t, "models")
 	testenv.WithoutRace(t)
@@ -43,8 +42,8 @@ func TestRealNetwork(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			cfg := m.config(t)
-			cfg.Timeline.Cap = 100         // so that readers scroll past it
-			cfg.Timeline.CelebrityAt = 100 // so that some cross it
+			cfg.Timeline.Cap = 100         // readers scroll beyond it
+			cfg.Timeline.CelebrityAt = 100 // some authors exceed it
 			now := at(time.Unix(posts[0].UpdateTime, 0).Add(-time.Hour))
 			w := &society{
 				T: t, app: open(t, cfg, WithClock(now.Now)), clock: now, random: rand.New(rand.NewPCG(*networkSeed, 0)),
@@ -59,17 +58,16 @@ func TestRealNetwork(t *testing.T) {
 	}
 }
 
-// written is a post as the model knows it.
 type written struct {
 	social.Position
 	author   string
 	reach    social.Reach
-	circle   bool // of the author's
+	circle   bool // addressed to the author's circle
 	mentions string
 	deleted  bool
 }
 
-// society is a system and the model of what was done to it.
+// society is a system and the model of the actions on it.
 type society struct {
 	*testing.T
 	app     *App
@@ -80,13 +78,13 @@ type society struct {
 	names   []string          // of all accounts
 	follows map[[2]string]bool
 	blocks  map[[2]string]bool
-	members map[[2]string]bool // author, member of their one circle
+	members map[[2]string]bool // author, member of the author's only circle
 	posts   map[string]*written
 	latest  []string
-	shown   map[[2]string]bool // agent, post: in a timeline that was read; nil: nobody asks
+	shown   map[[2]string]bool // agent, post: in a timeline that was read; nil means it is not recorded
 }
 
-// phase says how long a part took: that of a whole network takes long.
+// phase logs the duration of a part, which is long for a whole network.
 func (w *society) phase(name string, do func()) {
 	start := time.Now()
 	do()
@@ -95,7 +93,7 @@ func (w *society) phase(name string, do func()) {
 
 func account(n int) string { return fmt.Sprintf("u%d", n) }
 
-// people imports the network. Whoever has posted most is the account with most
+// people imports the network. The author with the most posts becomes the account with the most
 // followers, and so on.
 func (w *society) people(edges [][2]int, posts []feed.Item) {
 	followers, wrote := map[string]int{}, map[string]int{}
@@ -125,21 +123,21 @@ func (w *society) people(edges [][2]int, posts []feed.Item) {
 	}
 }
 
-// byRank are the names by their numbers, the greatest first.
 func byRank(n map[string]int) []string {
 	return slices.SortedFunc(maps.Keys(n), func(a, b string) int { return cmp.Or(n[b]-n[a], cmp.Compare(a, b)) })
 }
 
 func (w *society) somebody() string { return w.names[w.random.IntN(len(w.names))] }
 
-// popular is an author whose posts many follow.
+// popular returns an author with many followers.
 func (w *society) popular() string {
 	return w.names[int(float64(min(len(w.names), 200))*w.random.Float64()*w.random.Float64())]
 }
 
 func (w *society) replay(posts []feed.Item) {
 	for _, p := range posts {
-		// As they follow on each other, but faster: leases go by this clock, too.
+		// The posts keep their order, but with shorter intervals, because leases use this clock,
+		// too.
 		if w.random.IntN(4) > 0 {
 			w.clock.Advance(time.Second)
 		}
@@ -176,7 +174,7 @@ func (w *society) publish(author string, p feed.Item) {
 	}
 }
 
-// happen lets somebody do something.
+// happen makes a random agent act.
 func (w *society) happen() {
 	ctx, agent, author := w.Context(), w.somebody(), w.popular()
 	pair := [2]string{agent, author}
@@ -223,7 +221,6 @@ func (w *society) membership(owner, agent string) {
 	w.members[key] = !w.members[key]
 }
 
-// change edits or deletes a post.
 func (w *society) change(id string) {
 	x := w.posts[id]
 	if x.deleted {
@@ -239,7 +236,7 @@ func (w *society) change(id string) {
 	x.deleted = true
 }
 
-// due reports whether a post belongs into an agent's timeline.
+// due reports whether a post belongs in an agent's timeline.
 func (w *society) due(agent string, x *written) bool {
 	if x.deleted || w.blocks[[2]string{agent, x.author}] || w.blocks[[2]string{x.author, agent}] {
 		return false
@@ -248,7 +245,7 @@ func (w *society) due(agent string, x *written) bool {
 		x.reach >= social.ToFollowers && w.follows[[2]string{agent, x.author}]
 }
 
-// read reads a page: what is on it must belong there, whatever lists say.
+// read reads a page. Its posts must belong there, whatever the lists contain.
 func (w *society) read(agent string) engine.TimelinePage {
 	page, err := w.app.network.timelines.Timeline(w.Context(), engine.TimelineRequest{Agent: agent, Limit: 20})
 	require.NoError(w, err)
@@ -261,7 +258,7 @@ func (w *society) read(agent string) engine.TimelinePage {
 	return page
 }
 
-// settle lets time pass until the queue is empty.
+// settle advances time until the queue is empty.
 func (w *society) settle() {
 	var stats jobs.Stats
 	defer func() {
@@ -284,7 +281,7 @@ func (w *society) settle() {
 	}, "the queue is empty, and lists are answered from")
 }
 
-// comparing is how many timelines are compared at once.
+// comparing is the number of timelines that are compared concurrently.
 const comparing = 8
 
 func (w *society) compare() {
@@ -310,7 +307,7 @@ func (w *society) compare() {
 	w.Logf("%d accounts, %d posts; %d timelines with %d entries are right", len(w.names), len(w.posts), len(readers), entries)
 }
 
-// proposals are the posts that may be due to an agent, for each.
+// proposals returns, for each agent, the posts that may be due.
 func (w *society) proposals() map[string][]*written {
 	wrote, out := map[string][]*written{}, map[string][]*written{}
 	for _, x := range w.posts {
@@ -331,7 +328,7 @@ func (w *society) proposals() map[string][]*written {
 	return out
 }
 
-// timeline returns those of some posts that are due to an agent, newest first.
+// timeline returns the posts due to an agent, newest first.
 func (w *society) timeline(agent string, from []*written) []social.Position {
 	var due []social.Position
 	for _, x := range from {
@@ -343,7 +340,6 @@ func (w *society) timeline(agent string, from []*written) []social.Position {
 	return slices.Compact(due)
 }
 
-// scroll reads a timeline to its end, page by page.
 func (w *society) scroll(agent string, want []social.Position, limit int) error {
 	r := engine.TimelineRequest{Agent: agent, Limit: limit}
 	for n := 0; ; n++ {

@@ -13,7 +13,6 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// saysNew makes a call as an agent and reads new_reader of its answer.
 func saysNew(t *testing.T, a *App, method, path, agent, body string) bool {
 	t.Helper()
 	var answer struct {
@@ -31,7 +30,7 @@ func saysNew(t *testing.T, a *App, method, path, agent, body string) bool {
 	return true
 }
 
-// TestANewReader goes with a reader from their first call on.
+// TestANewReader follows a reader from their first call on.
 func TestANewReader(t *testing.T) {
 	t.Parallel()
 	const (
@@ -82,8 +81,8 @@ func TestANewReader(t *testing.T) {
 	}
 }
 
-// TestSuggestionsAreFollowed goes from whom people follow to suggestions, and from there to
-// following several at once.
+// TestSuggestionsAreFollowed goes from follows to suggestions, and from these to following several
+// authors in one call.
 func TestSuggestionsAreFollowed(t *testing.T) {
 	t.Parallel()
 	for _, m := range networks {
@@ -97,7 +96,7 @@ func TestSuggestionsAreFollowed(t *testing.T) {
 					callJSON(t, a, http.MethodPut, "/v1/agents/"+agent+"/following/"+author, agent, "", new(any))
 				}
 			}
-			for i := range 6 { // whom three of six follow may be suggested, whom two or four do not
+			for i := range 6 { // an author followed by three of six is suggested, by two or four is not
 				friend := fmt.Sprint("friend_", i)
 				follow("reader", friend)
 				follow(friend, "somebody_"+friend)

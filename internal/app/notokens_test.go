@@ -14,8 +14,8 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// plainIndex makes the index of a configuration with the fields of Freshet's own,
-// except for those that Freshet fills in, with its time kept like this.
+// plainIndex creates the index of a configuration with the fields of Freshet's own index, except
+// for the fields that Freshet fills in, and with the given mapping of the time.
 func plainIndex(t *testing.T, cfg configs.Config, kept string) (mapping func() string) {
 	t.Helper()
 	client, err := connect.Elastic(cfg, slog.New(slog.DiscardHandler))
@@ -31,12 +31,12 @@ func plainIndex(t *testing.T, cfg configs.Config, kept string) (mapping func() s
 	}
 }
 
-// inSeconds is how Freshet's own index keeps its time.
+// inSeconds is the mapping of the time in Freshet's own index.
 const inSeconds = `{"type":"date","format":"epoch_second"}`
 
-// TestAnUnusableIndexIsRefused: no server starts over an index that is Freshet's and has
-// no fields of tokens, nor over one of yours whose time cannot be decayed. It is left as
-// it is.
+// TestAnUnusableIndexIsRefused checks that a server does not start over an index managed by Freshet
+// that has no token fields, nor over an external one with a time that cannot be decayed. The index
+// is not changed.
 func TestAnUnusableIndexIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -75,7 +75,8 @@ func TestAnUnusableIndexIsRefused(t *testing.T) {
 	}
 }
 
-// TestAnIndexWithoutTokensOfYours is used by its own analyzer.
+// TestAnIndexWithoutTokensOfYours checks that an external index without token fields is used with
+// its own analyzer.
 func TestAnIndexWithoutTokensOfYours(t *testing.T) {
 	t.Parallel()
 	t.Run("not Freshet's", func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/freshet/freshet/internal/demo"
 )
 
-// studied opens a system with the demo catalog as of a moment.
+// studied opens a system with the demo catalog as of a time.
 func studied(t *testing.T, now time.Time) *App {
 	cfg := embedded(t)
 	cfg.Auth.AdminToken = "a-token-for-tests"
@@ -28,7 +28,6 @@ func studied(t *testing.T, now time.Time) *App {
 	return a
 }
 
-// callAdmin calls a route with the admin token and decodes its data.
 func callAdmin[T any](t *testing.T, a *App, path, body string) T {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
@@ -43,9 +42,8 @@ func callAdmin[T any](t *testing.T, a *App, path, body string) T {
 
 var studiedAt = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
-// TestCompareChangesNothing asks for comparisons between two pages: they are
-// those that come anyway. It is the ranking that is asked for which is compared, and
-// replayed, with those who have a profile.
+// TestCompareChangesNothing makes comparisons between two pages, which must be the same as without
+// them. The requested rankings are compared and replayed, for the agents with profiles.
 func TestCompareChangesNothing(t *testing.T) {
 	t.Parallel()
 	a := studied(t, studiedAt)

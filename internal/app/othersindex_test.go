@@ -20,8 +20,8 @@ import (
 
 const othersMapping = `{"mappings":{"properties":{"id":{"type":"keyword"},"title":{"type":"text"},"published":{"type":"date"},"votes":{"type":"integer"},"freshet_popularity":{"type":"alias","path":"votes"}}}}`
 
-// othersIndex is a configuration over an index of somebody else's, whose name is an
-// alias of one index, and what sends that Elasticsearch a request.
+// othersIndex returns a configuration over an external index, with a name that is an alias of one
+// index, and a function that sends requests to that Elasticsearch.
 func othersIndex(t *testing.T) (configs.Config, func(method, path, body string)) {
 	t.Helper()
 	cfg := services(t)
@@ -36,15 +36,15 @@ func othersIndex(t *testing.T) (configs.Config, func(method, path, body string))
 	return cfg, send
 }
 
-// document is one of the index; rest are its other fields.
+// document adds a document to the index; rest has its other fields.
 func document(send func(method, path, body string), index, id, rest string) {
 	send(http.MethodPut, "/"+index+"/_doc/"+id+"?refresh=true", fmt.Sprintf(`{"title":%q,"published":%d%s}`, "About "+id, noon.UnixMilli(), rest))
 }
 
-// TestOthersDocuments: no document and no index behind the alias keeps a server from
-// answering, or from starting; the doctor says what is left out. Where an index with another
-// mapping joins the alias, Elasticsearch itself answers, and so do the servers, with what
-// they recalled before; /readyz tells it.
+// TestOthersDocuments checks that no document and no index behind the alias prevents a server from
+// answering or starting; the doctor reports what is skipped. When an index with another mapping
+// joins the alias, Elasticsearch fails the searches, and servers answer with their earlier recall
+// and report the error in /readyz.
 func TestOthersDocuments(t *testing.T) {
 	t.Parallel()
 	cfg, send := othersIndex(t)
@@ -61,7 +61,7 @@ func TestOthersDocuments(t *testing.T) {
 	send(http.MethodPut, "/"+index+"-2/_alias/"+index, "")
 	reader := 1
 	testenv.WaitFor(t, func() bool {
-		reader++ // who has seen nothing yet
+		reader++ // a reader without impressions
 		return len(ids(ask(t, running, refresh(fmt.Sprint("u_", reader), 10)))) == 3
 	}, "the running server shows what can be used")
 	cfg.DataDir = t.TempDir()
@@ -78,7 +78,7 @@ func TestOthersDocuments(t *testing.T) {
 	send(http.MethodPut, "/"+index+"-3/_mapping", `{"properties":{"id":{"type":"text"}}}`)
 	send(http.MethodPut, "/"+index+"-3/_alias/"+index, "")
 	var state readiness
-	// First it knows that a search is refused, and then why.
+	// First the server knows that a search failed, and then why.
 	testenv.WaitFor(t, func() bool {
 		state = ready(t, running)
 		return strings.Contains(state.error, "map the fields differently")
@@ -96,8 +96,8 @@ func TestOthersDocuments(t *testing.T) {
 	assert.Empty(t, answer.Degraded)
 }
 
-// TestItemsOfSeveralAuthors: what trends, what is promoted and what an earlier answer
-// has is read by its id, not searched. The document tells all authors and languages.
+// TestItemsOfSeveralAuthors checks items that are read by id instead of searched: trending and
+// promoted ones, and those of an earlier answer. The document has all authors and languages.
 func TestItemsOfSeveralAuthors(t *testing.T) {
 	t.Parallel()
 	cfg, send := othersIndex(t)
@@ -135,8 +135,8 @@ func TestItemsOfSeveralAuthors(t *testing.T) {
 	}
 }
 
-// TestMutesThatOnlyTheIndexKnows: tags that copy_to fills are in no document. While the
-// index cannot be searched nothing stands in for a reader who mutes one.
+// TestMutesThatOnlyTheIndexKnows has tags filled by copy_to, which are in no document. While the
+// index cannot be searched, a reader who mutes a tag gets no substitute.
 func TestMutesThatOnlyTheIndexKnows(t *testing.T) {
 	t.Parallel()
 	cfg, send := othersIndex(t)
@@ -165,7 +165,7 @@ func TestMutesThatOnlyTheIndexKnows(t *testing.T) {
 	require.ErrorIs(t, err, recall.ErrUnavailable, "whether they mute an item is not known")
 }
 
-// recallOf is what the doctor says of recall.
+// recallOf returns the doctor's finding about recall.
 func recallOf(t *testing.T, cfg configs.Config) doctor.Finding {
 	t.Helper()
 	var found []doctor.Finding

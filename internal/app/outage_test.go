@@ -27,10 +27,10 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// The tests of this file take dependencies away from a running system: a real
-// Redis that is killed or frozen, and the connections to a real Elasticsearch.
+// The tests of this file make dependencies of a running system fail: a real Redis that is killed or
+// frozen, and the connections to a real Elasticsearch.
 
-// ownRedis is services mode over a Redis of this test's own.
+// ownRedis returns services mode with a Redis for this test only.
 func ownRedis(t *testing.T) (configs.Config, *testenv.OwnRedis) {
 	t.Helper()
 	r := testenv.StartRedis(t)
@@ -40,8 +40,8 @@ func ownRedis(t *testing.T) (configs.Config, *testenv.OwnRedis) {
 	return cfg, r
 }
 
-// redisAlone is embedded, but for filters, pending sets and sessions: they are in a
-// Redis of this test's own. Each server has a catalog of its own.
+// redisAlone returns embedded mode with filters, pending sets and sessions in a Redis for this test
+// only. Each server has its own catalog.
 func redisAlone(t *testing.T) (configs.Config, *testenv.OwnRedis) {
 	t.Helper()
 	r := testenv.StartRedis(t)
@@ -51,8 +51,8 @@ func redisAlone(t *testing.T) (configs.Config, *testenv.OwnRedis) {
 	return cfg, r
 }
 
-// quick shortens the pauses of the work in the background. Calls of one reader must not
-// overlap: what is recorded stays pending for less time than a request may take.
+// quick shortens the pauses of background work. Calls of one reader must not overlap, because
+// recorded impressions stay pending for less time than a request may take.
 func quick(s *settings) {
 	s.pauses = pauses{
 		settle: 50 * time.Millisecond, notes: 20 * time.Millisecond, spool: 20 * time.Millisecond, watch: 20 * time.Millisecond,
@@ -60,8 +60,7 @@ func quick(s *settings) {
 	}
 }
 
-// trip has a breaker take its dependency for dead, as it does after some calls that
-// cost their timeout each.
+// trip opens a breaker as calls that time out do.
 func trip(t *testing.T, b *breaker.Breaker, kind string) {
 	t.Helper()
 	for b.State() == gobreaker.StateClosed {
@@ -71,9 +70,9 @@ func trip(t *testing.T, b *breaker.Breaker, kind string) {
 	}
 }
 
-// link is a network between this process and a server that can be cut.
+// link is a network link between this process and a server that can be cut.
 type link struct {
-	still sync.RWMutex // held for as long as requests go nowhere; see hold
+	still sync.RWMutex // locked while requests are held; see hold
 	to    string
 	l     net.Listener
 	mu    sync.Mutex
@@ -119,7 +118,7 @@ func (k *link) keep(conns ...net.Conn) bool {
 	return true
 }
 
-// set cuts the link, with every connection on it, or restores it.
+// set cuts the link and all its connections, or restores it.
 func (k *link) set(cut bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -130,14 +129,14 @@ func (k *link) set(cut bool) {
 	}
 }
 
-// hold keeps all requests from the server, on connections that stay open, until the link is
+// hold withholds all requests from the server, on connections that stay open, until the link is
 // released.
 func (k *link) hold() (release func()) {
 	k.still.Lock()
 	return sync.OnceFunc(k.still.Unlock)
 }
 
-// held is the far end of a link.
+// held is the server's end of a link.
 type held struct {
 	io.Writer
 	link *link
@@ -149,12 +148,12 @@ func (w held) Write(b []byte) (int, error) {
 	return w.Writer.Write(b)
 }
 
-// healthy waits until a refresh of an agent of its own is answered in full.
+// healthy waits until a refresh of a probe agent is answered completely.
 func healthy(t *testing.T, a *App) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
 		answer, err := a.Engine.Feed(t.Context(), refresh("u_probe", 1))
-		// While the breaker lets a few calls try, it refuses those beside them.
+		// While the half-open breaker lets a few calls through, it refuses concurrent ones.
 		closed := a.clients.redis == nil || a.clients.breaker.State() == gobreaker.StateClosed
 		return err == nil && answer.Degraded == nil && closed
 	}, "the system recovers")
@@ -169,17 +168,16 @@ func accounted(t *testing.T, a *App, groups []string) {
 	}, "what was handed out is in a filter, or pending")
 }
 
-// TestRedisDown kills and freezes Redis under a reader: the feed goes on,
-// repeats nothing this process remembers, and what it delivered meanwhile is in
-// a filter once Redis is back, even an empty one. Calls that are sent again, meanwhile or
-// after, are answered the same page.
+// TestRedisDown kills and freezes Redis during a session. The feed continues and repeats nothing
+// that this process remembers. Its deliveries meanwhile are in a filter once Redis is back, even an
+// empty one. A retry gets the same page, during the outage and after it.
 func TestRedisDown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name       string
 		config     func(*testing.T) (configs.Config, *testenv.OwnRedis)
 		down, back func(*testenv.OwnRedis)
-		forgets    bool // what was recorded before it went down
+		forgets    bool // impressions recorded before the outage
 	}{
 		{"killed, back empty", redisAlone, (*testenv.OwnRedis).Kill, (*testenv.OwnRedis).Start, true},
 		{"frozen", ownRedis, (*testenv.OwnRedis).Freeze, (*testenv.OwnRedis).Thaw, false},
@@ -196,7 +194,7 @@ func TestRedisDown(t *testing.T) {
 
 			c.down(r)
 			seen := newOnce()
-			seen.add(t, "before", ids(before)) // this process remembers
+			seen.add(t, "before", ids(before)) // this process remembers them
 			firstWithoutRedis(t, a, seen)
 			retries.whileDown(t, a)
 			withoutRedis(t, a, seen)
@@ -205,7 +203,7 @@ func TestRedisDown(t *testing.T) {
 			assert.True(t, state.Optional, "failing open, the server stays ready")
 
 			c.back(r)
-			if !c.forgets { // the old session is back, and holds what was handed out without it
+			if !c.forgets { // the old session is back, with the items delivered without it
 				testenv.WaitFor(t, func() bool { return a.clients.redis.Ping(t.Context()).Err() == nil }, "Redis is asked again")
 				testenv.WaitFor(t, func() bool {
 					answer := ask(t, a, loadMore("u_1", 10))
@@ -231,7 +229,8 @@ func TestRedisDown(t *testing.T) {
 	}
 }
 
-// firstWithoutRedis is answered within its time, although it waits for Redis.
+// firstWithoutRedis checks that the first call is answered within its deadline, although it waits
+// for Redis.
 func firstWithoutRedis(t *testing.T, a *App, seen *once) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), a.cfg.Server.RequestTimeout)
@@ -242,7 +241,7 @@ func firstWithoutRedis(t *testing.T, a *App, seen *once) {
 	seen.add(t, "the first call", ids(first))
 }
 
-// withoutRedis reads on while Redis is down.
+// withoutRedis continues to read while Redis is down.
 func withoutRedis(t *testing.T, a *App, seen *once) {
 	t.Helper()
 	trip(t, a.clients.breaker.Breaker, "command")
@@ -262,7 +261,7 @@ func withoutRedis(t *testing.T, a *App, seen *once) {
 	assert.NotNil(t, badge.Degraded)
 }
 
-// TestRedisDownClosed refuses to answer without dedup, when told so.
+// TestRedisDownClosed checks that a server that fails closed refuses calls without dedup.
 func TestRedisDownClosed(t *testing.T) {
 	t.Parallel()
 	cfg, r := redisAlone(t)
@@ -284,7 +283,7 @@ func TestRedisDownClosed(t *testing.T) {
 	seen.add(t, "after", ids(ask(t, a, loadMore("u_1", 10))))
 }
 
-// cutOff is services mode with a link to Elasticsearch that can be cut.
+// cutOff returns services mode with a link to Elasticsearch that can be cut.
 func cutOff(t *testing.T) (configs.Config, *link) {
 	t.Helper()
 	cfg := services(t)
@@ -347,8 +346,7 @@ func TestElasticsearchDown(t *testing.T) {
 	seen.add(t, "after", ids(answer))
 }
 
-// cacheAll reads every item once the marks of its ingest are gone, so that all
-// contents are in the cache.
+// cacheAll deletes the marks of the ingest and reads every item, so that all contents are cached.
 func cacheAll(t *testing.T, a *App) {
 	t.Helper()
 	forget(t, a, "item")
@@ -357,7 +355,7 @@ func cacheAll(t *testing.T, a *App) {
 		all = append(all, it.ID)
 	}
 	testenv.WaitFor(t, func() bool {
-		// What a Redis that has just come back does not take is lost until it is read again.
+		// Contents that a recovering Redis does not accept are missing until they are read again.
 		_, err := a.Catalog.Docs(t.Context(), all)
 		require.NoError(t, err)
 		keys, err := a.clients.redis.Keys(t.Context(), a.cfg.Redis.KeyPrefix+"feed:item:*").Result()

@@ -17,8 +17,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestOwnIndexExample runs the example of somebody's own index as it stands in
-// examples/own-index, but for the address and the name.
+// TestOwnIndexExample runs the example of an external index in examples/own-index, changing only
+// the address and the name.
 func TestOwnIndexExample(t *testing.T) {
 	t.Parallel()
 	const dir = "../../examples/own-index/"
@@ -45,7 +45,7 @@ func TestOwnIndexExample(t *testing.T) {
 	send(http.MethodPost, "/_bulk?refresh=true", "application/x-ndjson", read("posts.ndjson"))
 
 	for _, f := range doctor.Check(t.Context(), cfg, doctor.Options{Fix: true}) {
-		if strings.HasPrefix(f.What, "index ") { // the tests' Elasticsearch is a single node
+		if strings.HasPrefix(f.What, "index ") { // the test Elasticsearch is a single node
 			assert.Equal(t, doctor.OK, f.Level, "%s: %s", f.What, f.Detail)
 		}
 	}

@@ -15,11 +15,11 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// guest is who names no agent.
+// guest is a caller without an agent id.
 const guest = ""
 
-// glance looks at once, after a step: what must not be seen is not, whatever waits in the
-// queue, and who asks for a post by its id gets the right answer.
+// glance checks right after a step that nothing hidden is visible, whatever jobs are pending, and
+// that a request of a post by its id gets the right answer.
 func (p *people) glance() {
 	p.Helper()
 	reader, author := p.anybody(), p.anybody()
@@ -40,14 +40,14 @@ func (p *people) glance() {
 	}
 }
 
-// asked is an answer to a reader, who is now shown what it lists.
+// asked makes a call as a reader, and returns the answer and its ids.
 func (p *people) asked(reader, method, path, body string) (keptAnswer, []string) {
 	p.Helper()
 	got := p.call(reader, method, path, body)
 	return got, got.ids()
 }
 
-// within reads a list that may lack what waits in the queue.
+// within reads a list that may lack posts with pending jobs.
 func (p *people) within(reader, path string, want []string) {
 	p.Helper()
 	got, ids := p.asked(reader, "GET", path, "")
@@ -58,11 +58,11 @@ func (p *people) within(reader, path string, want []string) {
 	}
 }
 
-// listed reads a list that lacks nothing.
+// listed reads a list that must be complete.
 func (p *people) listed(reader, path string, want []string) {
 	p.Helper()
 	got, ids := p.asked(reader, "GET", path, "")
-	if len(want) == 0 && got.status == 404 { // an author of whom the reader sees nothing
+	if len(want) == 0 && got.status == 404 { // an author without posts visible to the reader
 		return
 	}
 	require.Equal(p, 200, got.status, got.body)
@@ -73,7 +73,6 @@ func (p *people) listed(reader, path string, want []string) {
 	}
 }
 
-// one asks for a post by its id.
 func (p *people) one(reader string, x *ruledPost) {
 	p.Helper()
 	p.looked++
@@ -100,7 +99,7 @@ func (p *people) one(reader string, x *ruledPost) {
 	}
 }
 
-// replies reads what stands under a post, in both orders.
+// replies reads the replies to a post, in both orders.
 func (p *people) replies(reader string, x *ruledPost) {
 	p.Helper()
 	path := "/v1/posts/" + x.id + "/replies?limit=100"
@@ -114,7 +113,7 @@ func (p *people) replies(reader string, x *ruledPost) {
 	p.listed(reader, path+"&order=oldest", want)
 }
 
-// feed reads a page of a feed; silent is the badge.
+// feed reads a page of a feed; silent reads the badge.
 func (p *people) feed(reader, name, action string, silent bool) []string {
 	p.Helper()
 	got, ids := p.asked(reader, "POST", "/v1/feed", fmt.Sprintf(`{"feed":%q,"action":%q,"limit":20,"silent":%t}`, name, action, silent))
@@ -132,7 +131,7 @@ func (p *people) feed(reader, name, action string, silent bool) []string {
 	return ids
 }
 
-// drained reads a feed to its end: what is due must have been shown by now.
+// drained reads a feed to its end: every due post must have been shown by then.
 func (p *people) drained(reader, name string) {
 	p.Helper()
 	for action := "refresh"; ; action = "load_more" {
@@ -145,7 +144,7 @@ func (p *people) drained(reader, name string) {
 	}
 }
 
-// told counts what a stream tells whose reader has seen nothing yet.
+// told checks the count of a stream for a reader who has seen nothing yet.
 func (p *people) told(reader string) {
 	p.Helper()
 	watch, err := p.a.network.watcher.Watch(p.Context(), reader, &social.Position{})
@@ -155,7 +154,6 @@ func (p *people) told(reader string) {
 	require.Equal(p, len(p.news(reader)), watch.Take().Count, "the stream of %s counts %v", reader, p.news(reader))
 }
 
-// suggested reads whom somebody may want to follow.
 func (p *people) suggested(reader string) {
 	p.Helper()
 	got := p.call(reader, "GET", "/v1/agents/"+reader+"/suggestions?limit=100", "")
@@ -168,7 +166,7 @@ func (p *people) suggested(reader string) {
 	}
 }
 
-// counted reads how many posts an author has, for somebody.
+// counted checks the post count of an author, as a reader gets it.
 func (p *people) counted(reader, author string) {
 	p.Helper()
 	got := p.call(reader, "GET", "/v1/authors/"+author, "")
@@ -184,7 +182,7 @@ func (p *people) counted(reader, author string) {
 	require.Equal(p, p.blocks[[2]string{reader, author}], card.Data.IsBlocked, "%q and %s", reader, author)
 }
 
-// circlesOf reads in which circles somebody has which part.
+// circlesOf checks an agent's circles by role.
 func (p *people) circlesOf(reader string) {
 	p.Helper()
 	for of, role := range map[string]string{"owned": "owner", "joined": "member", "invited": "invited"} {
@@ -207,7 +205,7 @@ func (p *people) circlesOf(reader string) {
 	}
 }
 
-// rest lets time pass until nothing waits.
+// rest advances time until no job is pending.
 func (p *people) rest() {
 	p.Helper()
 	testenv.WaitFor(p, func() bool {
@@ -228,7 +226,7 @@ func (p *people) rest() {
 	p.now = p.clock.Now().Unix()
 }
 
-// lookAround asks some readers, and a guest, about everything. What feeds show comes once, so
+// lookAround checks every route as some readers and as a guest. Feeds show a post only once, so
 // they are read before the lists.
 func (p *people) lookAround(readers []string) {
 	p.Helper()
@@ -259,7 +257,7 @@ func (p *people) lookAround(readers []string) {
 	p.listedToGuests()
 }
 
-// listedToGuests reads what everybody is shown.
+// listedToGuests checks the feeds for guests.
 func (p *people) listedToGuests() {
 	p.Helper()
 	_, ids := p.asked(guest, "GET", "/v1/feed/guest?limit=50", "")

@@ -22,12 +22,11 @@ var (
 	peopleSteps = flag.Int("people.steps", 150, "steps of one run")
 )
 
-// TestWhoSeesWhat lets people follow, block, mute, post, reply, edit and delete, found
-// groups and events, invite, join and leave, over HTTP and at random, and asks after it for
-// each of them where each post is: by its id, in timeline, home and for-you, on its
-// author's page and grid, under the post that it answers, in the badge and in the stream.
-// A model that only knows what was done says where it has to be. A failure names its seed and
-// lists the steps.
+// TestWhoSeesWhat performs random calls over HTTP: people follow, block, mute, post, reply, edit
+// and delete, create groups and events, invite, join and leave. After them it checks, as each
+// person, where each post appears: by its id, in the timeline, home and for-you, on its author's
+// page and grid, among the replies to its root, in the badge and in the stream. The expected places
+// come from a model that knows only the actions. A failure names its seed and lists the steps.
 func TestWhoSeesWhat(t *testing.T) {
 	t.Parallel()
 	first := *peopleSeed
@@ -62,14 +61,14 @@ func TestWhoSeesWhat(t *testing.T) {
 	}
 }
 
-// people are a system, the people who use it, and the model of what they did.
+// people is a system, its users, and the model of their actions.
 type people struct {
 	keptSystem
 	rules
 	rnd    *rand.Rand
 	clock  *clock
 	names  []string
-	shown  map[[2]string]bool // reader, post: what a feed or a list has shown
+	shown  map[[2]string]bool // reader, post: shown by a feed or a list
 	steps  []string
 	serial int
 	looked int
@@ -110,7 +109,6 @@ func (p *people) anyPost() *ruledPost {
 	return p.posts[p.rnd.IntN(len(p.posts))]
 }
 
-// anyCircle is one that there is, or nil.
 func (p *people) anyCircle() *ruledCircle {
 	if len(p.circles) == 0 {
 		return nil
@@ -118,7 +116,7 @@ func (p *people) anyCircle() *ruledCircle {
 	return p.circles[slices.Sorted(maps.Keys(p.circles))[p.rnd.IntN(len(p.circles))]]
 }
 
-// does has somebody make a call, which must be answered with a status.
+// does makes a call, which must be answered with the status.
 func (p *people) does(who, method, path, body string, status int) keptAnswer {
 	p.Helper()
 	got := p.call(who, method, path, body)
@@ -127,7 +125,6 @@ func (p *people) does(who, method, path, body string, status int) keptAnswer {
 	return got
 }
 
-// either is one status or another.
 func either(is bool, one, other int) int {
 	if is {
 		return one
@@ -138,7 +135,7 @@ func either(is bool, one, other int) int {
 func (p *people) step() {
 	p.Helper()
 	p.serial++
-	p.clock.Advance(time.Second) // what a group shows depends on what was first
+	p.clock.Advance(time.Second) // what a group shows depends on the order of events
 	p.now = p.clock.Now().Unix()
 	switch n := p.rnd.IntN(100); {
 	case n < 27:
@@ -174,7 +171,7 @@ func (p *people) step() {
 	p.glance()
 }
 
-// text is a caption of words that no other post has.
+// text returns a caption of words that no other post has.
 func (p *people) text() string { return fmt.Sprintf("w%[1]da w%[1]db w%[1]dc", p.serial) }
 
 func (p *people) publish() {
@@ -235,7 +232,7 @@ func (p *people) answer() {
 	}
 }
 
-// mayChange is the answer to who changes a post.
+// mayChange returns the status for an attempt to change a post.
 func (p *people) mayChange(who string, x *ruledPost) int {
 	return either(p.sees(who, x), either(who == x.author, 200, 403), 404)
 }

@@ -5,24 +5,23 @@ import (
 	"strings"
 )
 
-// rules is the model of who may see what: what people did, and the promises of
-// docs/timelines.md about it, written down once more, so that nothing of it comes from the
-// code that is tested.
+// rules is the model of who may see which post. It restates the rules of docs/timelines.md for the
+// actions so far, without using code under test.
 type rules struct {
 	follows, blocks, mutes map[[2]string]bool
 	circles                map[string]*ruledCircle
 	posts                  []*ruledPost // oldest first
-	now                    int64        // seconds; no two things happen in one
+	now                    int64        // seconds; no two events share one
 }
 
 type ruledCircle struct {
 	id, owner string
 	group     bool
-	all       bool // members see what was posted before they joined
-	ownerOnly bool // who posts
+	all       bool // members also see posts from before they joined
+	ownerOnly bool // only the owner may post
 	until     int64
-	over      bool             // it was deleted
-	members   map[string]int64 // since when
+	over      bool             // deleted
+	members   map[string]int64 // time of joining
 	invited   map[string]bool
 }
 
@@ -30,7 +29,7 @@ type ruledPost struct {
 	id, author        string
 	at                int64
 	public, followers bool
-	circles           []*ruledCircle // those of then: one that is made again is another
+	circles           []*ruledCircle // as of the creation of the post; a recreated circle is a different one
 	mentions          []string
 	reply             string
 	root              *ruledPost
@@ -38,18 +37,18 @@ type ruledPost struct {
 	caption           string
 }
 
-// apart reports whether one of two blocks the other.
+// apart reports whether either of two agents blocks the other.
 func (r *rules) apart(a, b string) bool {
 	return r.blocks[[2]string{a, b}] || r.blocks[[2]string{b, a}]
 }
 
-// reads reports whether the posts of an author are addressed to a member.
+// reads reports whether a post is addressed to an agent as a member of the circle.
 func (c *ruledCircle) reads(agent string, p *ruledPost) bool {
 	since, in := c.members[agent]
 	return in && !c.over && (c.group && (c.all || p.at > since) || !c.group && c.owner == p.author)
 }
 
-// takes reports whether somebody may address a post to the circle now.
+// takes reports whether an author may currently address a post to the circle.
 func (r *rules) takes(c *ruledCircle, author string) bool {
 	_, in := c.members[author]
 	return (c.owner == author || c.group && in && !c.ownerOnly) && (c.until == 0 || r.now < c.until)
@@ -59,7 +58,7 @@ func (p *ruledPost) addressed(reader string) bool {
 	return slices.ContainsFunc(p.circles, func(c *ruledCircle) bool { return c.reads(reader, p) })
 }
 
-// due reports whether a post is in somebody's timeline, muted or not.
+// due reports whether a post is in an agent's timeline, regardless of mutes.
 func (r *rules) due(reader string, p *ruledPost) bool {
 	switch {
 	case p.gone || p.root != nil || reader == "" || r.apart(reader, p.author):
@@ -72,7 +71,7 @@ func (r *rules) due(reader string, p *ruledPost) bool {
 	return (p.public || p.followers) && r.follows[[2]string{reader, p.author}]
 }
 
-// sees reports whether somebody, "" for a guest, may see a post.
+// sees reports whether a reader, "" for a guest, may see a post.
 func (r *rules) sees(reader string, p *ruledPost) bool {
 	switch {
 	case p.gone || r.apart(reader, p.author):
@@ -83,7 +82,7 @@ func (r *rules) sees(reader string, p *ruledPost) bool {
 	return p.public || r.due(reader, p)
 }
 
-// answers reports whether somebody who sees a post may reply to it.
+// answers reports whether a reader who sees a post may reply to it.
 func (r *rules) answers(reader string, p *ruledPost) bool {
 	if p.root != nil {
 		p = p.root
@@ -91,18 +90,17 @@ func (r *rules) answers(reader string, p *ruledPost) bool {
 	switch p.reply {
 	case "followers":
 		return p.author == reader || r.follows[[2]string{reader, p.author}]
-	case "audience": // without circles the same as public
+	case "audience": // the same as public if there are no circles
 		return p.author == reader || len(p.circles) == 0 || p.addressed(reader)
 	}
 	return p.reply != "none"
 }
 
-// hides reports whether somebody has muted an author, who is not themself.
+// hides reports whether a reader has muted an author other than themself.
 func (r *rules) hides(reader, author string) bool {
 	return reader != author && r.mutes[[2]string{reader, author}]
 }
 
-// list are the ids of the posts that fit, newest first.
 func (r *rules) list(fits func(*ruledPost) bool) []string {
 	ids := []string{}
 	for _, p := range slices.Backward(r.posts) {
@@ -113,43 +111,40 @@ func (r *rules) list(fits func(*ruledPost) bool) []string {
 	return ids
 }
 
-// timeline are the posts of somebody's timeline.
 func (r *rules) timeline(reader string) []string {
 	return r.list(func(p *ruledPost) bool { return r.due(reader, p) && !r.hides(reader, p.author) })
 }
 
-// news are those that a badge and a stream count.
+// news returns the posts that a badge and a stream count.
 func (r *rules) news(reader string) []string {
 	return r.list(func(p *ruledPost) bool {
 		return r.due(reader, p) && p.author != reader && !r.hides(reader, p.author)
 	})
 }
 
-// feeds are the posts that home and for-you may show.
+// feeds returns the posts that home and for-you may show.
 func (r *rules) feeds(reader string, home bool) []string {
 	return r.list(func(p *ruledPost) bool {
 		return p.author != reader && !r.hides(reader, p.author) && (p.public && r.sees(reader, p) && p.root == nil || home && r.due(reader, p))
 	})
 }
 
-// page are the posts on an author's page, for somebody.
+// page returns the posts on an author's page, as a reader gets it.
 func (r *rules) page(reader, author string) []string {
 	return r.list(func(p *ruledPost) bool {
 		return p.author == author && r.sees(reader, p) && (p.root == nil || p.root.public || reader == author)
 	})
 }
 
-// under are the replies that somebody sees under a post.
+// under returns the replies to a post that a reader sees.
 func (r *rules) under(reader string, root *ruledPost) []string {
 	return r.list(func(p *ruledPost) bool { return p.root == root && r.sees(reader, p) && !r.hides(reader, p.author) })
 }
 
-// comments counts the replies to a post.
 func (r *rules) comments(root *ruledPost) int {
 	return len(r.list(func(p *ruledPost) bool { return p.root == root && !p.gone }))
 }
 
-// block has somebody block another.
 func (r *rules) block(agent, other string) {
 	r.blocks[[2]string{agent, other}] = true
 	delete(r.follows, [2]string{agent, other})
@@ -175,7 +170,6 @@ func (r *rules) drop(c *ruledCircle) {
 	delete(r.circles, c.id)
 }
 
-// remove deletes a post, with what stands under it.
 func (r *rules) remove(p *ruledPost) {
 	p.gone = true
 	for _, other := range r.posts {
@@ -185,7 +179,6 @@ func (r *rules) remove(p *ruledPost) {
 	}
 }
 
-// erase erases somebody with all that they made.
 func (r *rules) erase(agent string) {
 	for _, p := range r.posts {
 		if p.author == agent {
@@ -213,7 +206,7 @@ func (r *rules) erase(agent string) {
 	}
 }
 
-// kind names what a post is, for the report of a failure.
+// kind describes a post in the report of a failure.
 func (p *ruledPost) kind() string {
 	var b strings.Builder
 	for name, is := range map[string]bool{"public ": p.public, "followers ": p.followers, "reply ": p.root != nil, "gone ": p.gone} {

@@ -28,7 +28,7 @@ func (p *people) follow() {
 	}
 }
 
-// followMany follows several at once; whom a block separates is left out.
+// followMany follows several authors in one call; those separated by a block are skipped.
 func (p *people) followMany(agent string) {
 	some := slices.DeleteFunc(slices.Clone(p.names[:4]), func(name string) bool { return name == agent })
 	p.does(agent, "POST", "/v1/agents/"+agent+"/following", fmt.Sprintf(`{"authors":["%s"]}`, strings.Join(some, `","`)), 200)
@@ -63,7 +63,7 @@ func (p *people) muteOrNot() {
 	p.mutes[[2]string{agent, other}] = true
 }
 
-// found makes a circle, a group or an event, or changes its members.
+// found creates a circle, a group or an event, or changes its members.
 func (p *people) found() {
 	owner, id := p.anybody(), fmt.Sprint("c", p.rnd.IntN(5))
 	var members []string
@@ -79,7 +79,7 @@ func (p *people) found() {
 		owner = c.owner
 		blocked = slices.ContainsFunc(members, func(m string) bool { return p.apart(owner, m) })
 	}
-	if p.rnd.IntN(4) > 0 { // mostly somebody is added
+	if p.rnd.IntN(4) > 0 { // mostly adds a member
 		members = append(members, slices.Sorted(maps.Keys(c.members))...)
 	}
 	status := either(c.owner != owner || blocked, 403, 200)
@@ -105,7 +105,7 @@ func (p *people) found() {
 	}
 }
 
-// terms draws what a new circle is.
+// terms chooses the properties of a new circle at random.
 func (c *ruledCircle) terms(p *people) string {
 	n := p.rnd.IntN(5)
 	if n == 0 {
@@ -126,7 +126,7 @@ func (c *ruledCircle) terms(p *people) string {
 	return b
 }
 
-// roleOf says the part of somebody in a circle, as far as they know it.
+// roleOf returns an agent's role in a circle, as the agent can see it.
 func (c *ruledCircle) roleOf(who string) string {
 	_, in := c.members[who]
 	switch {
@@ -140,7 +140,7 @@ func (c *ruledCircle) roleOf(who string) string {
 	return ""
 }
 
-// refused is the answer to who is not the owner.
+// refused returns the status for agents other than the owner.
 func (c *ruledCircle) refused(who string) int { return either(c.roleOf(who) == "", 404, 403) }
 
 func (p *people) invite() {
@@ -166,7 +166,7 @@ func (p *people) invite() {
 	}
 }
 
-// joinOrDecline has somebody who is invited, or another who tries, join or decline.
+// joinOrDecline has an agent, mostly an invited one, join or decline.
 func (p *people) joinOrDecline() {
 	c := p.anyCircle()
 	if c == nil {
@@ -204,7 +204,7 @@ func (p *people) leave() {
 	}
 }
 
-// ownerChanges has the owner add somebody, remove them, or delete the circle.
+// ownerChanges has the owner add or remove a member, or delete the circle.
 func (p *people) ownerChanges() {
 	c := p.anyCircle()
 	if c == nil {

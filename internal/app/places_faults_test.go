@@ -23,14 +23,14 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// flaky makes stores of a server fail: contents, of which some or none are there, and, in
-// one process, sessions.
+// flaky makes stores of a server fail: reads of contents return some or none of them, and steps of
+// in-process sessions fail.
 type flaky struct {
-	unread atomic.Int64 // contents of the next so many reads
-	broken atomic.Int64 // the so-manieth step of sessions from now; 0: none
+	unread atomic.Int64 // number of reads to come with missing contents
+	broken atomic.Int64 // which of the next steps of sessions fails; 0 means none
 }
 
-// makeFlaky puts an engine over stores that fail in the place of a server's own.
+// makeFlaky replaces a server's engine with one over stores that can fail.
 func makeFlaky(t *testing.T, a *App) *flaky {
 	t.Helper()
 	f := &flaky{}
@@ -59,8 +59,7 @@ func makeFlaky(t *testing.T, a *App) *flaky {
 	return f
 }
 
-// spoil has, now and then, one thing go wrong in what a server does next. What it returns
-// ends that.
+// spoil occasionally arms one fault for the next action of a server. The returned function ends it.
 func (p *places) spoil(s *server, worst trouble) (over func()) {
 	f := p.flaky[s]
 	if f == nil {
@@ -96,8 +95,8 @@ func (p *places) mayFail(t *testing.T, err error) bool {
 	return true
 }
 
-// written waits until a server has written what it has shown without Redis: until then
-// nobody else knows.
+// written waits until a server has written its impressions from an outage of Redis: other servers
+// do not know them before.
 func (p *places) written(t *testing.T, s *server, reader string, keys []string) {
 	t.Helper()
 	store, shared := s.stores.dedup.(*redisbloom.Store)
@@ -122,7 +121,7 @@ type flakyCatalog struct {
 	*flaky
 }
 
-// read leaves out some of what was read, or all, while contents cannot be read.
+// read drops some or all of the contents while reads are to fail.
 func (c flakyCatalog) read(docs []feed.Doc, err error) ([]feed.Doc, error) {
 	left := c.unread.Add(-1)
 	if err != nil || left < 0 {
@@ -151,7 +150,7 @@ type flakySessions struct {
 	*flaky
 }
 
-// step is the error of a step, if it is the one that fails.
+// step returns the error of a step, if it is the one to fail.
 func (s flakySessions) step() error {
 	if s.broken.Add(-1) == 0 {
 		return cache.ErrUnavailable

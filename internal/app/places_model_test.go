@@ -16,27 +16,25 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// sighting is when and how a reader was last shown something.
+// sighting is the time and the way in which a reader was last shown something.
 type sighting struct {
-	counted time.Time // as an impression, for a window; zero: never
-	offered time.Time // not reported yet, for sessions.ttl; zero: never
-	turn    int       // of which it was
-	listed  bool      // on a page that comes from no session, or in a report
-	unnoted bool      // that page said that a feed may show it again
+	counted time.Time // as an impression, for a window; zero means never
+	offered time.Time // not reported yet, for sessions.ttl; zero means never
+	turn    int       // the step
+	listed  bool      // on a page without a session, or in a report
+	unnoted bool      // the page announced that a feed may show it again
 }
 
-// askedBefore is a call with a request id.
 type askedBefore struct {
 	request  engine.Request
-	keys     []string // of what it was answered
+	keys     []string // of the answer
 	answered bool
 	turn     int
 	at       time.Time
 	real     time.Time
 }
 
-// heldBack returns when the reader was shown what has the keys, if that must not be shown
-// again.
+// heldBack returns the last sighting of any of the keys, and whether it must not be shown again.
 func (p *places) heldBack(reader string, keys []string) (sighting, bool) {
 	now := p.clock.Now()
 	for _, key := range keys {
@@ -48,8 +46,7 @@ func (p *places) heldBack(reader string, keys []string) (sighting, bool) {
 	return sighting{}, false
 }
 
-// show enters what a reader is shown, as an impression or, with impressions.on: seen, as
-// an offer.
+// show records what a reader is shown, as an impression or, with impressions.on: seen, as an offer.
 func (p *places) show(reader string, keys []string, as sighting, counts bool) {
 	for _, key := range keys {
 		if counts {
@@ -57,7 +54,7 @@ func (p *places) show(reader string, keys []string, as sighting, counts bool) {
 		}
 		before := p.shownTo[reader][key]
 		if _, held := p.heldBack(reader, []string{key}); held && !before.unnoted && as.unnoted {
-			continue // what was noted before holds it back as long as it did
+			continue // the earlier record holds it back as long as before
 		}
 		next := as
 		next.turn, next.counted, next.offered = p.turn, before.counted, before.offered
@@ -72,7 +69,6 @@ func (p *places) show(reader string, keys []string, as sighting, counts bool) {
 
 func (p *places) served() bool { return p.cfg.Impressions.On == configs.OnServed }
 
-// feed makes a call of a feed and checks its answer.
 func (p *places) feed(t *testing.T, s *server, r engine.Request) {
 	t.Helper()
 	over := p.spoil(s, anyTrouble)
@@ -81,8 +77,8 @@ func (p *places) feed(t *testing.T, s *server, r engine.Request) {
 	p.enter(t, s, r, answer, err, nil)
 }
 
-// enter checks an answer of a feed against what the reader was shown. first is the call
-// that this one repeats.
+// enter checks an answer of a feed against the sightings of the reader. first is the call that this
+// one repeats.
 func (p *places) enter(t *testing.T, s *server, r engine.Request, answer engine.Answer, err error, first *askedBefore) {
 	t.Helper()
 	p.say("%s %s %s of %d %s: %v, again %v, degraded %v, %v", r.Agent, r.Feed, r.Action, r.Limit, r.RequestID, ids(answer), answer.Refs, answer.Degraded, err)
@@ -109,21 +105,21 @@ func (p *places) enter(t *testing.T, s *server, r engine.Request, answer engine.
 	}
 }
 
-// check holds one entry of an answer against the model.
+// check checks one entry of an answer against the model.
 func (p *places) check(t *testing.T, r engine.Request, keys []string, answer engine.Answer, marked bool, first *askedBefore) {
 	t.Helper()
 	if marked {
 		p.tolerated++
 		assert.Equal(t, configs.ExhaustedOldest, p.cfg.Dedup.WhenExhausted, "%v says that it was shown before", keys)
 		was := slices.ContainsFunc(keys, func(key string) bool { _, was := p.shownTo[r.Agent][key]; return was })
-		assert.True(t, was || p.withFaults, "%v was not shown before", keys) // what a failing call could not give back counts as shown
+		assert.True(t, was || p.withFaults, "%v was not shown before", keys) // items of a failed call that could not be restored count as shown
 		return
 	}
 	was, held := p.heldBack(r.Agent, keys)
 	switch {
 	case !held:
 	case was.unnoted, sessionless(answer):
-		p.tolerated++ // that page, or this one, says so
+		p.tolerated++ // that page, or this one, announced it
 	case first != nil && slices.Contains(first.keys, keys[len(keys)-1]):
 		p.given-- // the same page
 	case first != nil && !first.answered && was.listed && was.turn > first.turn:
@@ -151,7 +147,7 @@ func (p *places) again(t *testing.T) {
 	p.enter(t, s, first.request, answer, err, first)
 }
 
-// timeline reads a page of a timeline, from the newest or below the one before.
+// timeline reads a page of a timeline, from the newest post or below the previous page.
 func (p *places) timeline(t *testing.T, s *server, reader string) {
 	t.Helper()
 	over := p.spoil(s, anyTrouble)
@@ -168,7 +164,7 @@ func (p *places) nextOf(reader string) engine.TimelineRequest {
 	return r
 }
 
-// author reads a page of an author, now and then as nobody.
+// author reads a page of an author, sometimes without being signed in.
 func (p *places) author(t *testing.T, s *server, reader string) {
 	t.Helper()
 	r := engine.AuthorRequest{Reader: reader, Author: p.anyOf(p.authors), Limit: 1 + p.rnd.IntN(6)}
@@ -181,7 +177,7 @@ func (p *places) author(t *testing.T, s *server, reader string) {
 	p.list(t, s, r.Reader, "author", page, err)
 }
 
-// list enters a page that comes from no session. It may show what was shown before.
+// list records a page without a session. It may repeat posts.
 func (p *places) list(t *testing.T, s *server, reader, what string, page engine.TimelinePage, err error) {
 	t.Helper()
 	var keys []string
@@ -207,7 +203,7 @@ func (p *places) list(t *testing.T, s *server, reader, what string, page engine.
 	p.show(reader, keys, sighting{listed: true, unnoted: unnoted}, p.served())
 }
 
-// report has a client say what it has shown.
+// report has a client report what it has shown.
 func (p *places) report(t *testing.T, s *server, reader string) {
 	t.Helper()
 	var list []string
@@ -226,8 +222,8 @@ func (p *places) report(t *testing.T, s *server, reader string) {
 	}
 }
 
-// looks changes nothing: a badge shows what is new, an explanation what would come, the
-// guest feed what everybody gets.
+// looks makes calls without side effects: a badge counts new items, an explanation lists the next
+// ones, and the guest feed is the same for everybody.
 func (p *places) looks(t *testing.T, s *server, reader string) {
 	t.Helper()
 	r := engine.Request{Agent: reader, Feed: p.ask(reader).Feed, Action: engine.ActionRefresh, Silent: true, Limit: 10}
@@ -244,7 +240,7 @@ func (p *places) looks(t *testing.T, s *server, reader string) {
 	(&keptSystem{t, s.App}).call(reader, "GET", "/v1/feed/guest?limit=10", "")
 }
 
-// devices has one reader call from several devices at once, over all servers.
+// devices has one reader make concurrent calls from several devices to all servers.
 func (p *places) devices(t *testing.T, reader string) {
 	t.Helper()
 	type call struct {
@@ -275,8 +271,8 @@ func (p *places) devices(t *testing.T, reader string) {
 		wg.Go(func() { l.page, l.err = l.server.network.timelines.Timeline(t.Context(), r) })
 	}
 	wg.Wait()
-	// In an order that would be right one after the other: a timeline may show what a feed
-	// has shown, and a page without the stores what another server has.
+	// The order in which the answers would be valid one after the other: a timeline may repeat a
+	// feed's items, and a page without the stores may repeat those of another server.
 	slices.SortStableFunc(calls, func(a, b call) int { return order(sessionless(a.answer), sessionless(b.answer)) })
 	for _, c := range calls {
 		p.enter(t, c.server, c.request, c.answer, c.err, nil)

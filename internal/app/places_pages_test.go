@@ -16,8 +16,8 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// TestAnAuthorsPageIsNotRepeated reads an author's posts by HTTP: what somebody was shown
-// there is in no feed, and acts on it count; readers who are not signed in were shown nothing.
+// TestAnAuthorsPageIsNotRepeated reads an author's posts over HTTP: no feed repeats a post shown
+// there, and acts on it count. For readers who are not signed in nothing is recorded.
 func TestAnAuthorsPageIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	a := open(t, embedded(t), WithClock(at(noon).Now))
@@ -48,9 +48,9 @@ func TestAnAuthorsPageIsNotRepeated(t *testing.T) {
 	require.Equal(t, api.EventsTaken{NotShown: 1}, react(t, a, "nobody", act(events.Click, public[5])))
 }
 
-// TestAFailoverLeavesNoOldSession: the session that a new master has may be from before
-// the last pages. A server that has delivered them takes them out, so that no other one
-// pages them when they are not pending any more.
+// TestAFailoverLeavesNoOldSession has a new master with a session from before the last pages. The
+// server that delivered those pages removes their items, so that no other server delivers them
+// again when they are no longer pending.
 func TestAFailoverLeavesNoOldSession(t *testing.T) {
 	cfg := services(t)
 	clock := at(noon)
@@ -62,7 +62,7 @@ func TestAFailoverLeavesNoOldSession(t *testing.T) {
 	lost := ids(ask(t, a, loadMore("u_1", 10)))
 	recorded(t, a)
 
-	// What the new master has: the session without the last pop, and nothing of it pending.
+	// The state of the new master: the session without the last pop, and none of its items pending.
 	var batch []dedup.Impression
 	refs := make([]feed.Ref, len(lost))
 	for i, id := range lost {
@@ -77,7 +77,7 @@ func TestAFailoverLeavesNoOldSession(t *testing.T) {
 	withdraw := a.withdrawAgain(a.clients.masters.Client())
 	require.NoError(t, a.stores.recorder.Reclaim(t.Context(), withdraw, time.Time{}))
 	recorded(t, a)
-	require.NoError(t, a.stores.dedup.Settle(t.Context(), batch)) // the grace is over
+	require.NoError(t, a.stores.dedup.Settle(t.Context(), batch)) // the grace period is over
 	again := ask(t, other, loadMore("u_1", 20))
 	require.Len(t, again.Docs, 20)
 	for _, id := range ids(again) {
@@ -85,8 +85,8 @@ func TestAFailoverLeavesNoOldSession(t *testing.T) {
 	}
 }
 
-// TestATimelineSaysWhatItCouldNotNote, by HTTP, while the disk of a system in one process is
-// full.
+// TestATimelineSaysWhatItCouldNotNote checks the pages over HTTP while the disk of an embedded
+// system is full.
 func TestATimelineSaysWhatItCouldNotNote(t *testing.T) {
 	t.Parallel()
 	a := open(t, embedded(t), WithClock(at(noon).Now))

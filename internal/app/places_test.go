@@ -23,17 +23,17 @@ var (
 	placesGiven = flag.Int("places.given", 800, "how many items and posts its readers are given, in each mode, without faults and with them")
 )
 
-// placesPerWorld is how much the readers of one system are given before a new one, with
-// other settings, begins.
+// placesPerWorld is the number of items that the readers of one system are given before the next
+// system, with other settings, begins.
 const placesPerWorld = 400
 
-// TestNothingTwiceInAnyPlace has readers read for-you, home, timelines and authors' pages
-// in random turns, on several devices and servers at once, with pauses beyond the grace,
-// retries, reports and much that changes meanwhile; once without faults and once with
-// them. Whatever has shown something, no feed shows it again: not within the window,
-// unless it says so. A failure names its seed and lists the steps.
+// TestNothingTwiceInAnyPlace has readers read for-you, home, timelines and authors' pages in random
+// order, on several devices and servers at once, with pauses beyond the grace period, retries,
+// reports and many changes meanwhile; once without faults and once with them. No feed may repeat
+// within the window what any of them has shown, unless it says so. A failure names its seed and
+// lists the steps.
 //
-// scripts/places.sh runs it until readers were given 20,000 in each.
+// scripts/places.sh runs it until readers were given 20,000 items in each.
 func TestNothingTwiceInAnyPlace(t *testing.T) {
 	t.Parallel()
 	first := *placesSeed
@@ -43,7 +43,7 @@ func TestNothingTwiceInAnyPlace(t *testing.T) {
 	for _, m := range networks {
 		for name, faults := range map[string]bool{"no fault": false, "faults": true} {
 			t.Run(m.name+"/"+name, func(t *testing.T) {
-				m.config(t) // skips here without the services, not in each seed for ever
+				m.config(t) // skips the test here if services are missing, instead of in each seed
 				given, tolerated := 0, 0
 				for seed := first; given < testenv.Schedules(*placesGiven) && !t.Failed(); seed++ {
 					t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -61,17 +61,17 @@ func TestNothingTwiceInAnyPlace(t *testing.T) {
 	}
 }
 
-// places is a system with several feeds and timelines and, beside it, the model of what
-// its readers were shown.
+// places is a system with several feeds and timelines, and the model of what its readers were
+// shown.
 type places struct {
 	*world
 	withFaults bool
-	flaky      map[*server]*flaky // with faults
+	flaky      map[*server]*flaky // if there are faults
 
 	all      []string // readers
 	authors  []string
-	shownTo  map[string]map[string]sighting // by reader, and group or id
-	cursors  map[string]social.Position     // where a reader's timeline goes on
+	shownTo  map[string]map[string]sighting // by reader, and by group or id
+	cursors  map[string]social.Position     // position in a reader's timeline
 	asked    []*askedBefore
 	turn     int                // number of the step
 	recorded []dedup.Impression // shown since the last pause
@@ -105,14 +105,14 @@ func newPlaces(t *testing.T, m mode, seed uint64, faults bool) *places {
 		cfg.Impressions.On, cfg.Dedup.WhenExhausted, cfg.Recall.N, cfg.Dedup.OnFailure)
 	p.apps = append(p.apps, p.begin(t))
 	p.fill(t)
-	if m.name == "services" { // not before the first one's index can be searched
+	if m.name == "services" { // waits until the index of the first one can be searched
 		p.apps = append(p.apps, p.begin(t))
 	}
 	p.look(t)
 	return p
 }
 
-// begin starts a server. With faults its engine asks stores that fail.
+// begin starts a server. With faults its engine uses stores that can fail.
 func (p *places) begin(t *testing.T) *server {
 	t.Helper()
 	s := p.start(t, p.cfg)
@@ -123,7 +123,7 @@ func (p *places) begin(t *testing.T) *server {
 	return s
 }
 
-// fill has readers who follow, and enough for them to read.
+// fill creates readers with follows, and enough for them to read.
 func (p *places) fill(t *testing.T) {
 	t.Helper()
 	for i := range 4 {
@@ -159,8 +159,8 @@ func (p *places) fill(t *testing.T) {
 	due(t, p.apps[0].App)
 }
 
-// look has all servers know what is promoted and what trends, which they look for now and
-// then.
+// look makes all servers load the promotions and the trending set, which they otherwise do
+// periodically.
 func (p *places) look(t *testing.T) {
 	t.Helper()
 	for _, s := range p.apps {
@@ -173,7 +173,6 @@ func (p *places) store() social.Store { return p.apps[0].network.fanout.Store() 
 
 func (p *places) anyOf(names []string) string { return names[p.rnd.IntN(len(names))] }
 
-// post has an author publish something.
 func (p *places) post(t *testing.T, age time.Duration) {
 	t.Helper()
 	id := fmt.Sprint("post:", p.posts)
@@ -186,15 +185,15 @@ func (p *places) post(t *testing.T, age time.Duration) {
 	require.NoError(t, err)
 }
 
-// published waits until what was written can be found.
+// published waits until all writes are searchable.
 func (p *places) published(t *testing.T) {
 	t.Helper()
 	settled(t, p.apps[0].App)
 	refreshIndex(t, p.apps[0].App)
 }
 
-// pause moves the clock on as time does: what was delivered is recorded by then, and
-// beyond the grace it has left the pending sets.
+// pause moves the clock as the passing of time does: deliveries are recorded first, and after the
+// grace period they leave the pending sets.
 func (p *places) pause(t *testing.T, d time.Duration) {
 	t.Helper()
 	p.settleDown()
@@ -209,7 +208,6 @@ func (p *places) pause(t *testing.T, d time.Duration) {
 	p.say("%s later", d)
 }
 
-// step is one turn of somebody.
 func (p *places) step(t *testing.T) {
 	t.Helper()
 	p.turn++
@@ -240,12 +238,12 @@ func (p *places) step(t *testing.T) {
 	}
 }
 
-// change is something that has nothing to do with reading.
+// change performs a random change other than reading.
 func (p *places) change(t *testing.T, s *server, reader string) {
 	t.Helper()
 	switch p.rnd.IntN(6) {
 	case 0, 1:
-		it := p.newItem(time.Duration(p.rnd.IntN(3600)) * time.Second) // or an edit, in another group
+		it := p.newItem(time.Duration(p.rnd.IntN(3600)) * time.Second) // or an edit, with another group
 		p.items[it.ID] = it
 		p.say("put %s of group %s", it.ID, it.Group())
 		put(t, s.App, it)
@@ -278,7 +276,7 @@ func (p *places) change(t *testing.T, s *server, reader string) {
 	}
 }
 
-// anew replaces a server by a new one on the same data, once all is quiet.
+// anew replaces a server with a new one on the same data, when nothing is in progress.
 func (p *places) anew(t *testing.T) {
 	t.Helper()
 	i := p.rnd.IntN(len(p.apps))
@@ -291,7 +289,7 @@ func (p *places) anew(t *testing.T) {
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// ask is a call of a feed. Mostly it pages on: a session is to be old before it ends.
+// ask returns a call of a feed, mostly load_more, so that sessions get old before they end.
 func (p *places) ask(reader string) engine.Request {
 	r := p.request(reader)
 	if p.rnd.IntN(2) == 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// popular returns the numbers of an item's readers.
+// popular returns the numbers of readers of an item.
 func popular(t *testing.T, a *App, id string) (readers2h, readers2d float64) {
 	t.Helper()
 	require.NoError(t, a.Flush(t.Context()))
@@ -34,14 +34,14 @@ func popular(t *testing.T, a *App, id string) (readers2h, readers2d float64) {
 	return readers2h, readers2d
 }
 
-// firstFor is the first item for somebody who has seen nothing.
+// firstFor returns the first item for a reader without impressions.
 func firstFor(t *testing.T, a *App, agent string) string {
 	t.Helper()
 	return ask(t, a, refresh(agent, 3)).Docs[0].ID
 }
 
-// TestLivePopularity goes the way of a click: into the next refresh of others,
-// over a restart, through a newer version, out with its item.
+// TestLivePopularity follows a click into the next refresh of other readers, across a restart and a
+// newer version of the item, to the deletion of the item.
 func TestLivePopularity(t *testing.T) {
 	t.Parallel()
 	now, cfg := at(noon), embedded(t)
@@ -104,14 +104,14 @@ func TestLivePopularity(t *testing.T) {
 	again, _ = popular(t, a, read)
 	assert.InDelta(t, 1, again, 1e-9, "and is forgotten by those who acted on it")
 
-	// Nobody has to flush: what is counted reaches recall by itself.
+	// Counts reach recall without an explicit flush.
 	require.NoError(t, a.Engine.Seen(t.Context(), "u_2", []string{read}))
 	require.Equal(t, 1, react(t, a, "u_2", act(events.Click, read)).Accepted)
 	countsByItself(t, a, read, 1.5)
 }
 
-// countsByItself waits until more than so many readers of an item are known to recall,
-// where nobody flushes.
+// countsByItself waits, without a flush, until recall knows more than the given number of readers
+// of an item.
 func countsByItself(t *testing.T, a *App, id string, more float64) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
@@ -123,8 +123,8 @@ func countsByItself(t *testing.T, a *App, id string, more float64) {
 	}, "the click counts")
 }
 
-// TestErasedAgentsActs erases an agent over HTTP: nothing is remembered of what it has
-// clicked and liked, and what it added to counts stays.
+// TestErasedAgentsActs erases an agent over HTTP: their clicks and likes are forgotten, and their
+// contributions to counts remain.
 func TestErasedAgentsActs(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
@@ -152,7 +152,7 @@ func TestErasedAgentsActs(t *testing.T) {
 	click("u_1")
 	require.InDelta(t, 3, readers(), 1e-9, "nobody knows any more that it has clicked")
 	click("u_3")
-	erase("u_3") // while its click waits to be counted
+	erase("u_3") // while its click is not yet counted
 	click("u_3")
 	require.InDelta(t, 5, readers(), 1e-9)
 	erase("nobody")

@@ -13,15 +13,15 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestPostsToTheLast reads on until nothing is left: a reader who has seen
-// thousands still gets full pages, until all has been seen.
+// TestPostsToTheLast reads to the end: a reader who has seen thousands of posts still gets full
+// pages, until all are seen.
 func TestPostsToTheLast(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
 	posts := testenv.Posts(t)
 	now := time.Unix(posts[len(posts)-1].UpdateTime, 0).Add(time.Hour)
 	cfg := embedded(t)
-	cfg.Dedup.FalsePositiveRate = 1e-9 // so that none is taken for seen
+	cfg.Dedup.FalsePositiveRate = 1e-9 // no false positives
 	a := open(t, cfg, WithClock(at(now).Now))
 	put(t, a, posts...)
 	seen, short := newOnce(), 0
@@ -39,8 +39,8 @@ func TestPostsToTheLast(t *testing.T) {
 	assert.LessOrEqual(t, short, len(posts)/cfg.Recall.N, "only the last page of a session may be short")
 }
 
-// TestPostsWholeSession reads real posts as a reader would: a refresh, then
-// load_more until nothing is left, then again.
+// TestPostsWholeSession reads real posts like a reader: a refresh, load_more until nothing is left,
+// and again.
 func TestPostsWholeSession(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()

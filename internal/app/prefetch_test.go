@@ -17,7 +17,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// forget takes all contents out of the cache, and the marks of their ingest.
+// forget removes all contents from the cache, and the marks of their ingest.
 func forget(t testing.TB, a *App, kinds ...string) {
 	t.Helper()
 	for _, kind := range kinds {
@@ -29,8 +29,8 @@ func forget(t testing.TB, a *App, kinds ...string) {
 	}
 }
 
-// readAhead waits until the contents of the next n of a session are cached, of posts
-// those that are public, and returns what these n are.
+// readAhead waits until the contents of a session's next n entries are cached, of posts only the
+// public ones, and returns the ids of these entries.
 func readAhead(t testing.TB, a *App, agent string, name feed.Name, n int, public func(id string) bool) (next []string) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
@@ -59,9 +59,9 @@ func readAhead(t testing.TB, a *App, agent string, name feed.Name, n int, public
 	return next
 }
 
-// TestTheNextPageIsThereWithoutElasticsearch takes Elasticsearch away after a page: the
-// next one is full if it was read ahead, and only then. Where nothing
-// stands in for a recall, and the server is ready all the same.
+// TestTheNextPageIsThereWithoutElasticsearch stops Elasticsearch after a page: the next page is
+// full if it was prefetched, and only then. Recall has no substitute here, and the server is ready
+// all the same.
 func TestTheNextPageIsThereWithoutElasticsearch(t *testing.T) {
 	t.Parallel()
 	cfg, es := cutOff(t)
@@ -97,21 +97,19 @@ func TestTheNextPageIsThereWithoutElasticsearch(t *testing.T) {
 	require.ErrorIs(t, err, catalog.ErrUnavailable)
 }
 
-// publicPost tells of the posts of [fillHome].
 func publicPost(id string) bool {
 	return strings.HasSuffix(id, "0") || strings.HasSuffix(id, "2") || strings.HasSuffix(id, "4") || strings.HasSuffix(id, "6") || strings.HasSuffix(id, "8")
 }
 
-// TestTheNextPageWithoutTheSocialStore stops PostgreSQL after a page: the next one has
-// the items and the public posts of it, which only the prefetch has kept, and nothing
-// that is not public.
+// TestTheNextPageWithoutTheSocialStore stops PostgreSQL after a page: the next page has its items
+// and its public posts, which only the prefetch has cached, and nothing that is not public.
 func TestTheNextPageWithoutTheSocialStore(t *testing.T) {
 	t.Parallel()
 	p, s := keptConfig(t)
 	fillHome(t, s.a)
 	cfg := s.a.cfg
 	cfg.DataDir, cfg.Jobs.Workers = t.TempDir(), 0
-	a := open(t, cfg) // which has not kept anything lately
+	a := open(t, cfg) // this server has not cached anything yet
 	put(t, a)         // waits for Elasticsearch
 	forget(t, a, "item", "post")
 	sessions := []struct {
@@ -159,8 +157,7 @@ func TestTheNextPageWithoutTheSocialStore(t *testing.T) {
 	}
 }
 
-// TestNothingIsReadAheadInProcess: where content is in this process there is nothing to
-// prefetch.
+// TestNothingIsReadAheadInProcess checks that there is no prefetch when content is in process.
 func TestNothingIsReadAheadInProcess(t *testing.T) {
 	t.Parallel()
 	a := open(t, embedded(t))

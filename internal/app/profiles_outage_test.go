@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asReader sends a request of u_1 and returns the status.
 func asReader(t *testing.T, a *App, method, path, body string) int {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
@@ -24,7 +23,6 @@ func asReader(t *testing.T, a *App, method, path, body string) int {
 	return w.Code
 }
 
-// profileChanges are the ways to mute something.
 var profileChanges = []struct{ method, path, body string }{
 	{"PUT", "/v1/agents/u_1/profile", `{"muted_tags":["tag-1"]}`},
 	{"PATCH", "/v1/agents/u_1/profile", `{"muted_tags":["tag-1"]}`},
@@ -33,8 +31,8 @@ var profileChanges = []struct{ method, path, body string }{
 	{"DELETE", "/v1/agents/u_1/profile", ""},
 }
 
-// TestAMuteThatOtherServersWouldNotSee is refused: a server that cannot reach Redis cannot take
-// the old profile out of its cache, which others read. Nothing of it is stored.
+// TestAMuteThatOtherServersWouldNotSee checks that such a mute is refused and not stored: a server
+// that cannot reach Redis cannot delete the old profile from the cache that other servers read.
 func TestAMuteThatOtherServersWouldNotSee(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
@@ -71,8 +69,8 @@ func TestAMuteThatOtherServersWouldNotSee(t *testing.T) {
 	}
 }
 
-// TestAMuteWithoutSessions holds on the next page, which comes of the session that could not be
-// ended: nothing but sessions and filters is in Redis.
+// TestAMuteWithoutSessions checks that a mute applies to the next page of a session that could not
+// be ended. Only sessions and filters are in Redis.
 func TestAMuteWithoutSessions(t *testing.T) {
 	t.Parallel()
 	cfg, r := redisAlone(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// askAdmin calls a route as an admin and as an agent, and returns the data of its answer.
+// askAdmin makes a call as an admin and as an agent, and returns the data of its answer.
 func askAdmin[T any](t *testing.T, a *App, method, path, body string) (data T) {
 	t.Helper()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
@@ -34,8 +34,8 @@ func askAdmin[T any](t *testing.T, a *App, method, path, body string) (data T) {
 	return data
 }
 
-// TestPromotions goes from PUT /v1/promoted to the source of home, from a page with
-// what it has proposed to the report.
+// TestPromotions follows a promotion from PUT /v1/promoted to the source of home, and from a page
+// with its item to the report.
 func TestPromotions(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
@@ -73,7 +73,7 @@ func TestPromotions(t *testing.T) {
 	for _, p := range proposed.Proposals {
 		refs = append(refs, feed.Ref{ID: p.ID, Group: p.Group, Source: feed.SourcePromoted})
 	}
-	// What a refresh of home does: its first page is taken, the rest is the session.
+	// As a refresh of home does: the first page is popped, the rest is the session.
 	ranked := append([]feed.Ref{{ID: items[2].ID, Group: items[2].ID}}, refs...)
 	_, err = a.stores.sessions.Replace(t.Context(), cache.Replace{Agent: "u_1", Ranked: ranked, Limit: 1, Now: clock.Now()})
 	require.NoError(t, err)
@@ -104,7 +104,7 @@ func TestPromotions(t *testing.T) {
 		{ID: "two", Shown: api.Shown{Impressions: 1, CTRInterval: events.Wilson(0, 1)}, Likes: 1},
 	}, report())
 
-	// An item that is deleted while it is promoted is not shown, and the list says so.
+	// A promoted item that is deleted is not shown, and the list reports it.
 	require.NoError(t, a.Catalog.Remove(t.Context(), items[0].ID))
 	require.NoError(t, a.Social.DeletePost(t.Context(), post.ID, "", noon))
 	list := askAdmin[struct{ Promotions []view }](t, a, "GET", "/v1/promoted", "").Promotions

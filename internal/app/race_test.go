@@ -16,7 +16,7 @@ import (
 
 var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
-// madeItems makes n items, one a minute before noon.
+// madeItems returns n items, one per minute before noon.
 func madeItems(n int) []feed.Item {
 	out := make([]feed.Item, n)
 	for i := range out {
@@ -28,7 +28,7 @@ func madeItems(n int) []feed.Item {
 	return out
 }
 
-// servers opens one system embedded, or two that share their services.
+// servers opens one embedded system, or two that share their services.
 func servers(t *testing.T, m mode, change func(*configs.Config), options ...Option) []*App {
 	t.Helper()
 	cfg := m.config(t)
@@ -45,7 +45,6 @@ func servers(t *testing.T, m mode, change func(*configs.Config), options ...Opti
 	return all
 }
 
-// TestRaceOneAgent has 64 concurrent calls of one agent.
 func TestRaceOneAgent(t *testing.T) {
 	t.Parallel()
 	for _, coalesce := range []time.Duration{0, time.Second} {
@@ -73,8 +72,8 @@ func TestRaceOneAgent(t *testing.T) {
 	}
 }
 
-// TestRefreshRightAfterRefresh holds the recorder up, so that nothing reaches
-// a filter: the pending set alone keeps the answers disjoint.
+// TestRefreshRightAfterRefresh delays the recorder, so that no impression reaches a filter: only
+// the pending set keeps the answers disjoint.
 func TestRefreshRightAfterRefresh(t *testing.T) {
 	t.Parallel()
 	a := open(t, embedded(t), WithClock(at(noon).Now), WithRecorder(dedup.RecorderConfig{Linger: time.Hour}))

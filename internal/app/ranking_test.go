@@ -17,10 +17,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// rankingSecret opens the admin routes of the systems of this file.
 const rankingSecret = "a-token-for-ranking"
 
-// ranked is how a version is answered.
 type ranked struct {
 	Version     int
 	By, Why     string
@@ -32,7 +30,6 @@ type ranked struct {
 	}
 }
 
-// rank calls a route of the ranking.
 func rank(t testing.TB, a *App, method, path, body, ifMatch string) (v ranked, status int, msg string) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
@@ -59,14 +56,13 @@ func putRanking(t *testing.T, a *App, body string) ranked {
 	return v
 }
 
-// inForce waits until a server has a version in force.
 func inForce(t *testing.T, a *App, version int) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool { return a.ranking.InForce().Version == version }, "version %d is in force", version)
 }
 
-// contest are two items: by the configuration's ranking the new one comes
-// first, by one with a weight of popularity the liked one.
+// contest returns two items: the configured ranking prefers the new one, a ranking with a weight of
+// popularity the liked one.
 func contest() []feed.Item {
 	return []feed.Item{
 		{ID: "new", Title: "New", UpdateTime: noon.Add(-2 * time.Hour).Unix()},
@@ -76,15 +72,14 @@ func contest() []feed.Item {
 
 var newcomers atomic.Int64
 
-// first is the item that somebody who was shown nothing yet gets first.
+// first returns the first item for a reader without impressions.
 func first(t *testing.T, a *App) string {
 	t.Helper()
 	return ids(ask(t, a, refresh(fmt.Sprint("somebody_", newcomers.Add(1)), 2)))[0]
 }
 
-// adminServers are servers whose admin routes are open. Recalls are shared and
-// the clock stands still, so that a kept recall is never too old: a change of
-// the ranking must be seen all the same.
+// adminServers opens servers with open admin routes. Recalls are cached and the clock stands still,
+// so a cached recall never expires: a change of the ranking must take effect all the same.
 func adminServers(t *testing.T, m mode, cfg *configs.Config) []*App {
 	t.Helper()
 	return servers(t, m, func(c *configs.Config) {
@@ -93,8 +88,8 @@ func adminServers(t *testing.T, m mode, cfg *configs.Config) []*App {
 	}, WithRecallCache(time.Minute, staleFor))
 }
 
-// TestRankingReachesEveryServer changes the ranking on one server: the next
-// refresh on each is ranked by it, and it survives a restart.
+// TestRankingReachesEveryServer changes the ranking on one server: the next refresh on each server
+// uses it, and it survives a restart.
 func TestRankingReachesEveryServer(t *testing.T) {
 	t.Parallel()
 	for _, m := range modes {
@@ -117,7 +112,7 @@ func TestRankingReachesEveryServer(t *testing.T) {
 			require.Equal(t, "ana", v.By)
 			require.Equal(t, "weight=5", v.Ranking.Changes(cfg.Ranking))
 
-			// The other server is asked to go back; the first one follows.
+			// The revert is sent to the other server; the first one follows.
 			v, status, msg := rank(t, b, http.MethodPost, "/v1/ranking/revert", `{"version":0,"by":"bob"}`, `"1"`)
 			require.Equal(t, http.StatusOK, status, msg)
 			require.Equal(t, 2, v.Version)
@@ -140,8 +135,8 @@ func TestRankingReachesEveryServer(t *testing.T) {
 	}
 }
 
-// TestRankingWhileTheCatalogIsDown keeps the ranking, experiments included, and
-// refuses changes until the catalog is back.
+// TestRankingWhileTheCatalogIsDown checks that the ranking and its experiments stay in force, and
+// that changes are refused until the catalog is back.
 func TestRankingWhileTheCatalogIsDown(t *testing.T) {
 	cfg, es := cutOff(t)
 	cfg.Auth.AdminToken = rankingSecret
@@ -182,7 +177,6 @@ func TestRankingWhileTheCatalogIsDown(t *testing.T) {
 	healthy(t, a)
 }
 
-// scrape returns the metrics that the server exports.
 func scrape(t *testing.T, a *App) string {
 	t.Helper()
 	w := httptest.NewRecorder()

@@ -18,24 +18,24 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// reader is the model's state of an agent.
+// reader is the model of an agent.
 type reader struct {
 	profile feed.Profile
 	shown   map[string]shown // by group and by id
 	last    []string         // the last page
 	asked   []answered       // calls with a request id
-	more    bool             // the last answer said has_more, and nothing has changed since
+	more    bool             // the last answer had has_more, and nothing has changed since
 	changed bool             // items or mutes changed since the last page
 }
 
-// shown is when a group, or an item, was last shown.
+// shown is the last time a group, or an item, was shown.
 type shown struct {
 	at          time.Time
 	seen        bool // recorded as an impression, or going to be
-	fuzzy       bool // by a server that may die first: recorded again nobody knows when
-	sessionless bool // only the server that has shown it knows, and it is not to be recorded
+	fuzzy       bool // by a server that may die first: the time of its recording is unknown
+	sessionless bool // only the server that has shown it knows, and it will not be recorded
 
-	by map[*server]time.Time // whom it was shown by
+	by map[*server]time.Time // the servers that have shown it, and when
 }
 
 type answered struct {
@@ -49,10 +49,10 @@ type answered struct {
 
 func newReader() *reader { return &reader{shown: map[string]shown{}} }
 
-// keys returns the keys that an item is remembered by.
+// keys returns the dedup keys of an item.
 func keys(it feed.Item) []string { return feed.Keys([]feed.Ref{{ID: it.ID, Group: it.Group()}}) }
 
-// may reports whether the item may be shown at now.
+// may reports whether the item may be shown now.
 func (w *world) may(r *reader, it feed.Item) bool {
 	now := w.clock.Now()
 	for _, key := range keys(it) {
@@ -68,14 +68,14 @@ func (w *world) may(r *reader, it feed.Item) bool {
 	return true
 }
 
-// unsure reports whether it is not known if the item may be shown: a server has
-// shown it that may die before it has recorded it, or alone knows of it.
+// unsure reports whether it is unknown if the item may be shown: it was shown by a server that may
+// die before it records it, or that alone knows of it.
 func (r *reader) unsure(it feed.Item) bool {
 	return slices.ContainsFunc(keys(it), func(key string) bool { return r.shown[key].fuzzy || r.shown[key].sessionless })
 }
 
-// due are the groups that a reader must be given sooner or later. Of a group that
-// has got a member which was shown before, recall may propose that one.
+// due returns the groups that the reader must eventually be given. Of a group that now has a member
+// which was shown before, recall may propose that member.
 func (w *world) due(r *reader) map[string]string {
 	out := map[string]string{}
 	shown := map[string]bool{}
@@ -91,7 +91,6 @@ func (w *world) due(r *reader) map[string]string {
 	return out
 }
 
-// shows reports whether the item itself may be shown.
 func (w *world) shows(r *reader, it feed.Item) bool {
 	return it.UpdateTime <= w.clock.Now().Unix() && !r.profile.Refuses(&it)
 }
@@ -108,7 +107,6 @@ func (w *world) request(agent string) engine.Request {
 	return r
 }
 
-// call makes one call and checks its answer.
 func (w *world) call(t *testing.T, s *server, r engine.Request) engine.Answer {
 	t.Helper()
 	who := w.readers[r.Agent]
@@ -137,7 +135,7 @@ func (w *world) call(t *testing.T, s *server, r engine.Request) engine.Answer {
 	return answer
 }
 
-// take checks an answer's items against the model and enters them.
+// take checks the items of an answer against the model and records them.
 func (w *world) take(t *testing.T, s *server, r engine.Request, answer engine.Answer) {
 	t.Helper()
 	who := w.readers[r.Agent]
@@ -204,7 +202,7 @@ func (w *world) retry(t *testing.T) {
 	require.NoError(t, err)
 	w.say("%s again %s: %v, more %t", agent, first.request.RequestID, ids(answer), answer.HasMore)
 	want := []string{}
-	for i, id := range first.ids { // what is in another group by now would be chosen anew for what it is
+	for i, id := range first.ids { // an item that changed its group would be newly chosen
 		if it, ok := w.items[id]; ok && w.shows(who, it) && it.Group() == first.groups[i] {
 			want = append(want, id)
 		}
@@ -214,7 +212,7 @@ func (w *world) retry(t *testing.T) {
 		assert.Equal(t, first.more, answer.HasMore)
 		return
 	}
-	// What has gone since is filled up, as on a first delivery.
+	// Items deleted since are replaced, as on the first delivery.
 	if assert.GreaterOrEqual(t, len(answer.Docs), len(want)) && assert.Equal(t, want, ids(answer)[:len(want)], "the same request_id") {
 		answer.Docs = answer.Docs[len(want):]
 		w.take(t, s, engine.Request{Agent: agent, Limit: first.request.Limit}, answer)
@@ -222,7 +220,7 @@ func (w *world) retry(t *testing.T) {
 	who.more, who.changed = false, true
 }
 
-// silent looks twice: it must see the same, and only what is due.
+// silent makes the same silent refresh twice: both must be equal, and have only due items.
 func (w *world) silent(t *testing.T) {
 	t.Helper()
 	agent, who := w.anyReader()
@@ -243,7 +241,7 @@ func (w *world) silent(t *testing.T) {
 	}
 }
 
-// burst has calls of two readers at once, over all servers.
+// burst makes concurrent calls of two readers to all servers.
 func (w *world) burst(t *testing.T) {
 	t.Helper()
 	type done struct {
@@ -272,12 +270,12 @@ func (w *world) burst(t *testing.T) {
 			w.recover(t, d.server, d.request.Agent, d.answer)
 		}
 	}
-	for _, agent := range []string{"u_0", "u_1"} { // whose answer came last is not known
+	for _, agent := range []string{"u_0", "u_1"} { // it is unknown whose answer was last
 		w.readers[agent].more, w.readers[agent].changed = false, true
 	}
 }
 
-// drain pages to the end: then everything that was due has been delivered.
+// drain pages to the end: then every due item has been delivered.
 func (w *world) drain(t *testing.T, agent string) {
 	t.Helper()
 	w.say("%s reads everything", agent)

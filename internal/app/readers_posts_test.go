@@ -17,8 +17,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// realReaders are readers of the real posts whose keywords have led to bad pages in
-// feeds that split phrases, rank by rarity or match stop words.
+// realReaders are readers of real posts with keywords that produce bad pages in feeds that split
+// phrases, rank by rarity or match stop words.
 var realReaders = map[string]feed.Profile{
 	"phrase":     {Interests: map[string]float64{"github.com": 2, "medium.com": 1, "show-hn": 1}, Keywords: feed.Keywords("machine learning")},
 	"place":      {Interests: map[string]float64{"nytimes.com": 2, "theguardian.com": 1}, Keywords: feed.Keywords("new york")},
@@ -30,10 +30,9 @@ var realReaders = map[string]feed.Profile{
 	"nobody":     {},
 }
 
-// TestRealReaders reads pages of real posts as the defaults make them: a keyword
-// gains its weight where its words stand and nothing elsewhere, and does not fill
-// the page of a reader with interests; at most 6 of 20 are of one site, and each
-// story comes once.
+// TestRealReaders reads pages of real posts with the default settings. A keyword adds its weight
+// exactly to titles that contain its words, and does not fill the page of a reader with interests.
+// At most 6 of 20 items are of one site, and each story appears once.
 func TestRealReaders(t *testing.T) {
 	testenv.WithoutRace(t)
 	t.Parallel()
@@ -62,8 +61,7 @@ func TestRealReaders(t *testing.T) {
 	}
 }
 
-// checkGains compares what keywords add, to all candidates, with the words of
-// their titles.
+// checkGains compares the gains from keywords of all candidates with the words of their titles.
 func checkGains(t *testing.T, name string, p feed.Profile, x *api.Explanation, posts map[string]feed.Item) {
 	t.Helper()
 	if name == "stop_words" {
@@ -97,7 +95,6 @@ func checkGains(t *testing.T, name string, p feed.Profile, x *api.Explanation, p
 	assert.LessOrEqual(t, matched, 10, "%s: keywords have most of the page", name)
 }
 
-// checkVariety counts the sites and stories of a page.
 func checkVariety(t *testing.T, name string, page []feed.Item) {
 	t.Helper()
 	require.Len(t, page, 20, name)
@@ -117,7 +114,7 @@ func checkVariety(t *testing.T, name string, page []feed.Item) {
 	}
 }
 
-// stands reports whether the words of a term follow one another in a title.
+// stands reports whether a title contains the words of a term in sequence.
 func stands(term, title string) bool {
 	fields := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(title), "++", "++ "), func(r rune) bool { return strings.ContainsRune(" -–—,;:!?()[]{}\"'’‘“”/|&", r) })
 	for i, word := range fields {
@@ -126,7 +123,7 @@ func stands(term, title string) bool {
 	return strings.Contains(" "+strings.Join(fields, " ")+" ", " "+strings.ToLower(term)+" ")
 }
 
-// overlap is the part of the words of two titles that both have.
+// overlap returns the share of words that two titles have in common.
 func overlap(a, b string) float64 {
 	of := func(title string) []string {
 		all := words.Of(title)
@@ -141,7 +138,7 @@ func overlap(a, b string) float64 {
 		}
 	}
 	if len(first) < 3 || len(second) < 3 {
-		return 0 // nobody can say that they tell one story
+		return 0 // it is unknown whether they have the same story
 	}
 	return float64(both) / float64(len(first)+len(second)-both)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// outage is two servers on one Redis of the test's own, which knows a session
-// of u_1 and is then out of reach while the first server goes on.
+// outage returns two servers on a Redis of this test. Redis has a session of u_1 and is
+// unreachable, while the first server has delivered pages without it; back restores Redis.
 func outage(t *testing.T, change func(*configs.Config)) (a, b *App, seen *once, sessionless []string, back func()) {
 	t.Helper()
 	cfg, r := redisAlone(t)
@@ -47,7 +47,7 @@ func outage(t *testing.T, change func(*configs.Config)) (a, b *App, seen *once, 
 	return a, b, seen, sessionless, r.Thaw
 }
 
-// inFilters waits until groups of u_1 are in a filter and not pending any more.
+// inFilters waits until groups of u_1 are in a filter and no longer pending.
 func inFilters(t *testing.T, a *App, groups []string) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
@@ -56,7 +56,7 @@ func inFilters(t *testing.T, a *App, groups []string) {
 	}, "what was handed out is in a filter, and settled")
 }
 
-// pageOn pages on six times in the session that Redis had kept.
+// pageOn reads six more pages of the session that Redis had retained.
 func pageOn(t *testing.T, a *App, seen *once) {
 	t.Helper()
 	for range 6 {
@@ -66,8 +66,8 @@ func pageOn(t *testing.T, a *App, seen *once) {
 	}
 }
 
-// TestAnOutageIsNotRepeated hands out what the session in Redis still holds, and pages
-// on in that session once Redis is back.
+// TestAnOutageIsNotRepeated delivers items that are still in the session in Redis, and pages on in
+// that session once Redis is back.
 func TestAnOutageIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	t.Run("elsewhere", notRepeatedElsewhere)
@@ -83,7 +83,7 @@ func notRepeatedElsewhere(t *testing.T) {
 	trip(t, b.clients.breaker.Breaker, "command")
 	testenv.WaitFor(t, b.stores.recovery.Recovering, "the other server notices too")
 	back()
-	// So that this does not end before it is looked at.
+	// A third server's note keeps the recovery from ending before it is checked.
 	notes := redisbloom.NewNotes(b.clients.redis, b.cfg.Redis.KeyPrefix)
 	testenv.WaitFor(t, func() bool { return notes.Leave(t.Context(), "a third server") == nil }, "a note can be left")
 	testenv.WaitFor(t, func() bool {
@@ -96,8 +96,8 @@ func notRepeatedElsewhere(t *testing.T) {
 	healthy(t, b)
 }
 
-// notRepeatedBeforeItIsSeen does so where being handed
-// out is no impression: it stays pending.
+// notRepeatedBeforeItIsSeen is the same for servers on which a delivery is no impression: the items
+// stay pending.
 func notRepeatedBeforeItIsSeen(t *testing.T) {
 	t.Parallel()
 	_, b, seen, sessionless, back := outage(t, func(cfg *configs.Config) { cfg.Impressions.On = configs.OnSeen })
@@ -110,13 +110,12 @@ func notRepeatedBeforeItIsSeen(t *testing.T) {
 	healthy(t, b)
 }
 
-// notRepeatedAfterARestart pages on on the same server, which has died meanwhile and
-// remembers nothing.
+// notRepeatedAfterARestart pages on on the same server, which has restarted and lost its memory.
 func notRepeatedAfterARestart(t *testing.T) {
 	t.Parallel()
 	a, _, seen, sessionless, back := outage(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // no time to drain anything
+	cancel() // leaves no time to drain
 	require.NoError(t, a.Close(ctx))
 	back()
 	unhurried := func(s *settings) { s.pauses.spool, s.pauses.notes = time.Hour, time.Hour }
@@ -124,7 +123,7 @@ func notRepeatedAfterARestart(t *testing.T) {
 	assert.NotEmpty(t, ask(t, a, loadMore("u_2", 1)).Degraded, "what was handed out before the start is not everywhere yet")
 	closeApp(t, a)
 	a = open(t, a.cfg, WithClock(at(noon).Now), quick)
-	testenv.WaitFor(t, func() bool { // what the server before recorded stays pending until the next refresh
+	testenv.WaitFor(t, func() bool { // impressions of the previous server stay pending until the next refresh
 		out, err := a.stores.dedup.Check(t.Context(), "u_1", sessionless, noon)
 		return err == nil && !slices.Contains(out.Verdicts, dedup.Unseen)
 	}, "what was handed out is pending or in a filter")
@@ -132,8 +131,8 @@ func notRepeatedAfterARestart(t *testing.T) {
 	healthy(t, a)
 }
 
-// notRepeatedByAnother cuts one of two servers off from Redis: the other cannot notice
-// by itself.
+// notRepeatedByAnother cuts off one of two servers from Redis: the other server cannot notice that
+// without a note.
 func notRepeatedByAnother(t *testing.T) {
 	t.Parallel()
 	cfg, _ := redisAlone(t)
@@ -141,7 +140,7 @@ func notRepeatedByAnother(t *testing.T) {
 	put(t, b, madeItems(300)...)
 	k := newLink(t, cfg.Redis.Server().Addrs[0])
 	cfg.Redis.URL, cfg.DataDir = "redis://"+k.l.Addr().String(), t.TempDir()
-	// Its note stands for many looks of the other.
+	// The note must exist for several checks by the other server.
 	unhurried := func(s *settings) { s.pauses.settle = 500 * time.Millisecond }
 	a := open(t, cfg, WithClock(at(noon).Now), quick, unhurried)
 	put(t, a, madeItems(300)...)

@@ -11,9 +11,8 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// TestAnItemKeepsItsReadersWhenItsGroupChanges: a clustering job assigns groups
-// later, changes them, and takes them away. What was shown, reported or hidden
-// under the one is not shown under the other.
+// TestAnItemKeepsItsReadersWhenItsGroupChanges has a clustering job assign, change and remove
+// groups later. An item that was shown, reported or hidden in one group is not shown in the other.
 func TestAnItemKeepsItsReadersWhenItsGroupChanges(t *testing.T) {
 	t.Parallel()
 	a := open(t, embedded(t), WithClock(at(noon).Now))

@@ -18,7 +18,7 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// restored is two servers over a Redis that may come back as it was before.
+// restored has two servers over a Redis that may be reset to an earlier state.
 type restored struct {
 	*testing.T
 	clock *clock
@@ -36,7 +36,7 @@ func startRestored(t *testing.T) *restored {
 	cfg.Timeline.CelebrityAt = 3
 	o.a = open(t, cfg, WithClock(o.clock.Now))
 	cfg.DataDir = t.TempDir()
-	cfg.Jobs.Workers = 0 // it serves only
+	cfg.Jobs.Workers = 0 // this server runs no jobs
 	o.b = open(t, cfg, WithClock(o.clock.Now))
 	o.store = o.a.network.fanout.Store()
 	return o
@@ -57,7 +57,7 @@ func (o *restored) publish(author string, n int) {
 	}
 }
 
-// stage waits until the author is delivered so; the way there takes its time.
+// stage waits until the author's delivery is d; a change of delivery takes time.
 func (o *restored) stage(author string, d social.Delivery) {
 	testenv.WaitFor(o, func() bool {
 		o.clock.Advance(time.Second)
@@ -66,7 +66,7 @@ func (o *restored) stage(author string, d social.Delivery) {
 	}, "%s is delivered by %v", author, d)
 }
 
-// read is a timeline as a server answers it.
+// read returns a timeline as a server answers it.
 func (o *restored) read(a *App, agent string) (ids []string) {
 	page, err := a.network.timelines.Timeline(o.Context(), engine.TimelineRequest{Agent: agent, Limit: 100})
 	require.NoError(o, err)
@@ -76,8 +76,8 @@ func (o *restored) read(a *App, agent string) (ids []string) {
 	return ids
 }
 
-// right reports whether an agent's own list and the outboxes have all that they
-// should have: nobody looks at the store here.
+// right reports whether an agent's list and the outboxes contain everything that is due, without
+// the store as a fallback.
 func (o *restored) right(agent string) bool {
 	n := o.a.network
 	want, err := n.store.Pull(o.Context(), social.PullQuery{Reader: agent, N: 1000, Whole: true})
@@ -123,8 +123,8 @@ func (o *restored) allRight(when string) {
 	}
 }
 
-// TestARedisThatComesBackOlder restarts Redis from a snapshot that lacks much: posts,
-// deletions, follows, own posts, and authors who are delivered another way since.
+// TestARedisThatComesBackOlder restarts Redis from a snapshot that lacks posts, deletions, follows,
+// own posts, and changes of authors' delivery.
 func TestARedisThatComesBackOlder(t *testing.T) {
 	t.Parallel()
 	o := startRestored(t)
@@ -138,11 +138,11 @@ func TestARedisThatComesBackOlder(t *testing.T) {
 		o.publish(author, 3)
 	}
 	settled(t, o.a)
-	for _, r := range restoredReaders { // builds lists, and outboxes
+	for _, r := range restoredReaders { // builds lists and outboxes
 		o.read(o.a, r)
 	}
-	// One more who was pulled before: the snapshot has an outbox of that time, which
-	// misses what was pushed since.
+	// Another author who was pulled earlier: the snapshot has an outbox of that time, without the
+	// posts pushed since.
 	_, err := o.store.Unfollow(t.Context(), "r3", "again", time.Time{})
 	require.NoError(t, err)
 	o.stage("again", social.Push)
@@ -176,8 +176,8 @@ func TestARedisThatComesBackOlder(t *testing.T) {
 	o.allRight("restored")
 }
 
-// noticed waits until both servers know the data that Redis has now and have delivered
-// again what it lacks, which takes a second where no call fails meanwhile.
+// noticed waits until both servers know the state of the data in Redis and have delivered what it
+// lacks. That takes a second if no call fails meanwhile.
 func (o *restored) noticed() {
 	for _, a := range []*App{o.a, o.b} {
 		testenv.WaitFor(o, func() bool {
@@ -187,9 +187,9 @@ func (o *restored) noticed() {
 	}
 }
 
-// TestListsOfAnUnknownTimeAreDropped: what is older than the queue remembers, or has
-// no stamp, is built again. A Redis that lets nobody see which data it has is taken as
-// it is, also after it could not be reached.
+// TestListsOfAnUnknownTimeAreDropped checks that lists older than the queue's history, or without a
+// stamp, are rebuilt. A Redis that does not permit to identify its data is used as it is, also
+// after an outage.
 func TestListsOfAnUnknownTimeAreDropped(t *testing.T) {
 	t.Parallel()
 	o := startRestored(t)
@@ -217,7 +217,7 @@ func TestListsOfAnUnknownTimeAreDropped(t *testing.T) {
 		"a stamp of the day before yesterday": func() { o.redis.Save(); o.clock.Advance(48 * time.Hour) },
 		"a stamp of tomorrow": func() {
 			o.clock.Advance(24 * time.Hour)
-			// A server that read the clock before may stamp after another one.
+			// A server that read the clock earlier may write its stamp after another one.
 			for saved := false; !saved; saved = o.stamped(client, stamp) {
 				o.restamped(client, stamp)
 				require.NoError(t, client.Save(t.Context()).Err())
@@ -226,7 +226,7 @@ func TestListsOfAnUnknownTimeAreDropped(t *testing.T) {
 			o.clock.Advance(-24 * time.Hour)
 		},
 		"no stamp": func() {
-			// A server may have stamped the data anew before it was saved.
+			// A server may have stamped the data again before it was saved.
 			for there := int64(1); there > 0; {
 				client.Del(t.Context(), stamp)
 				require.NoError(t, client.Save(t.Context()).Err())
@@ -253,12 +253,12 @@ func TestListsOfAnUnknownTimeAreDropped(t *testing.T) {
 	testenv.WaitFor(t, func() bool { return !o.a.network.late.Now() }, "the lists are taken as they are")
 }
 
-// restamped waits until the stamp is of the servers' time.
+// restamped waits until the stamp has the servers' time.
 func (o *restored) restamped(client *redis.Client, stamp string) {
 	testenv.WaitFor(o, func() bool { return o.stamped(client, stamp) }, "the stamp is of the servers' time")
 }
 
-// stamped reports whether the stamp is of the clock's now.
+// stamped reports whether the stamp has the current time of the clock.
 func (o *restored) stamped(client *redis.Client, stamp string) bool {
 	return strings.HasSuffix(client.Get(o.Context(), stamp).Val(), strconv.FormatInt(o.clock.Now().UnixMilli(), 10))
 }

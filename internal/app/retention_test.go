@@ -14,8 +14,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestRetention starts a server over items of which half are too old: they are gone from
-// the catalog and from recall, and another server does not sweep again at once.
+// TestRetention starts a server over items of which half are too old: they are removed from the
+// catalog and from recall, and another server does not repeat the sweep at once.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	for _, m := range modes {
@@ -63,8 +63,8 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// agesByTheClockBehind: a server whose clock is years ahead of Redis removes no more than by
-// the time of Redis; and without that time, nothing.
+// agesByTheClockBehind checks that a server with a clock years ahead of Redis removes only what is
+// too old by the clock of Redis, and nothing without that clock.
 func agesByTheClockBehind(t *testing.T, client redis.UniversalClient) {
 	t.Helper()
 	theirs, err := client.Time(t.Context()).Result()

@@ -12,21 +12,20 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// named is a request with a request id.
 func named(r engine.Request, id string) engine.Request {
 	r.RequestID = id
 	return r
 }
 
-// retries is a reader who sends calls again while Redis is down, and after: this server
-// answers the same page, and nothing that was shown comes again.
+// retries is a reader who retries calls while Redis is down and afterwards: this server answers the
+// same page, and nothing is repeated.
 type retries struct {
 	seen  *once
 	calls []engine.Request
 	first []engine.Answer
 }
 
-// beginRetries has Redis know a session of the reader.
+// beginRetries creates a session of the reader in Redis.
 func beginRetries(t *testing.T, a *App) *retries {
 	t.Helper()
 	r := &retries{seen: newOnce()}
@@ -34,7 +33,7 @@ func beginRetries(t *testing.T, a *App) *retries {
 	return r
 }
 
-// whileDown sends each call several times at once.
+// whileDown sends each call several times concurrently.
 func (r *retries) whileDown(t *testing.T, a *App) {
 	t.Helper()
 	for _, call := range []engine.Request{named(loadMore("u_again", 10), "r1"), named(refresh("u_again", 7), "r2")} {
@@ -58,8 +57,8 @@ func (r *retries) whileDown(t *testing.T, a *App) {
 	require.ErrorIs(t, err, cache.ErrConflict)
 }
 
-// afterwards sends the calls again once Redis is back, and pages to the end. Where Redis
-// has kept its data, what it took for calls that had gone on without it is given back.
+// afterwards repeats the calls once Redis is back, and pages to the end. If Redis has retained its
+// data, items that it had popped for calls which continued without it are restored.
 func (r *retries) afterwards(t *testing.T, a *App, kept bool) {
 	t.Helper()
 	for i, call := range r.calls {

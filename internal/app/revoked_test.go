@@ -11,8 +11,8 @@ import (
 	"github.com/freshet/freshet/engine"
 )
 
-// TestRedisRefusesTheServer takes away what the server may do in Redis while it serves:
-// that is an outage, which the feed goes on through, and no other service's.
+// TestRedisRefusesTheServer revokes permissions of a running server in Redis: that is an outage of
+// Redis only, during which the feed works.
 func TestRedisRefusesTheServer(t *testing.T) {
 	t.Parallel()
 	for name, rules := range map[string][]any{
@@ -60,9 +60,9 @@ func TestRedisRefusesTheServer(t *testing.T) {
 	}
 }
 
-// TestRedisGetsAPassword while servers without one, or with another, are connected to it.
-// Before they have said who they are it takes no command, and of long ones not even that:
-// it answers that the protocol is broken, and closes the connection.
+// TestRedisGetsAPassword sets a password while servers without one, or with another, are connected.
+// Redis then refuses all commands before authentication. Long ones it even answers with a protocol
+// error, and closes the connection.
 func TestRedisGetsAPassword(t *testing.T) {
 	t.Parallel()
 	for name, password := range map[string]string{"none is given": "", "another is given": "old"} {
@@ -71,7 +71,7 @@ func TestRedisGetsAPassword(t *testing.T) {
 			cfg, r := ownRedis(t)
 			admin := redis.NewClient(&redis.Options{Addr: r.Addr})
 			t.Cleanup(func() { _ = admin.Close() })
-			// The connection of the administrator is one alone, and stays.
+			// The administrator uses a single connection, which stays open.
 			one := admin.Conn()
 			t.Cleanup(func() { _ = one.Close() })
 			set := func(password string) {

@@ -17,7 +17,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// trips writes down every command or pipeline that is sent.
+// trips records every command or pipeline that is sent.
 type trips struct {
 	mu   sync.Mutex
 	sent []string
@@ -37,7 +37,7 @@ func (h *trips) take() []string {
 	return sent
 }
 
-// ask calls the feed as a request whose trips count.
+// ask calls the feed as a request whose round trips count.
 func (h *trips) ask(t *testing.T, a *App, r engine.Request) engine.Answer {
 	t.Helper()
 	answer, err := a.Engine.Feed(context.WithValue(t.Context(), requested{}, true), r)
@@ -45,7 +45,7 @@ func (h *trips) ask(t *testing.T, a *App, r engine.Request) engine.Answer {
 	return answer
 }
 
-// atMost checks how much was sent since the last look.
+// atMost checks the number of round trips since the last check.
 func (h *trips) atMost(t *testing.T, n int, what string) {
 	t.Helper()
 	sent := h.take()
@@ -74,20 +74,20 @@ func (h *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 	}
 }
 
-// requested marks the context of a request: much is asked of Redis in the background.
+// requested marks the context of a request, as background work also calls Redis.
 type requested struct{}
 
-// TestRoundTrips holds the budget: one round trip for a load_more, three for a
-// refresh, and one more to hydrate the page. What a page hands out leaves the session of
-// the other feed in the same round trip, and a timeline costs one to note what it shows.
+// TestRoundTrips checks the budget: one round trip for a load_more, three for a refresh, and one
+// more to hydrate the page. The items of a page leave the session of the other feed in the same
+// round trip, and a timeline needs one to record what it shows.
 func TestRoundTrips(t *testing.T) {
 	cfg := withPostgres(t)
-	held := WithRecorder(dedup.RecorderConfig{Linger: time.Hour}) // the recorder's own trips are not counted
+	held := WithRecorder(dedup.RecorderConfig{Linger: time.Hour}) // the recorder's round trips are not counted
 	a := open(t, cfg, WithClock(at(noon).Now), held)
 	put(t, a, madeItems(200)...)
 	fillHome(t, a)
 	require.NoError(t, a.Engine.PutProfile(t.Context(), "u_1", feed.Profile{Interests: map[string]float64{"tag-1": 2}}))
-	require.NoError(t, a.Catalog.Learn(t.Context(), "u_1", func(l *feed.Learning) bool { // comes with the profile
+	require.NoError(t, a.Catalog.Learn(t.Context(), "u_1", func(l *feed.Learning) bool { // loaded with the profile
 		tag := feed.WeightedFeature{Feature: feed.Feature{Kind: feed.FeatureTag, Value: "tag-2"}, Weight: 1}
 		return l.Add([]feed.LearningAct{{Kind: feed.Liked, Group: "a", At: noon, Features: []feed.WeightedFeature{tag}}}, 0, noon)
 	}))
@@ -96,12 +96,11 @@ func TestRoundTrips(t *testing.T) {
 		require.NoError(t, err)
 	}
 	settled(t, a)
-	// A write leaves a mark that keeps readers from caching for some seconds.
+	// A write leaves a mark that prevents caching for some seconds.
 	marks, err := a.clients.redis.Keys(t.Context(), cfg.Redis.KeyPrefix+"feed:item:*").Result()
 	require.NoError(t, err)
 	require.NoError(t, a.clients.redis.Del(t.Context(), marks...).Err())
-	// Warm: lists are built, contents and cards are cached, scripts are loaded, shard
-	// counts are known.
+	// Warm up: build lists, cache contents and cards, load scripts and read shard counts.
 	ask(t, a, engine.Request{Agent: "warm", Action: engine.ActionRefresh, Limit: 5, RequestID: "r"})
 	for _, reader := range []string{"warm", "u"} {
 		ask(t, a, refresh(reader, 5))
@@ -136,13 +135,11 @@ func TestRoundTrips(t *testing.T) {
 	assert.Len(t, sent, 3, "a timeline: profile, list, what it shows: %v", sent)
 }
 
-// ofHome is the same request of home.
 func ofHome(r engine.Request) engine.Request {
 	r.Feed = feed.HomeFeed
 	return r
 }
 
-// readTimeline reads so many posts.
 func readTimeline(ctx context.Context, t *testing.T, a *App, reader string, limit int) {
 	t.Helper()
 	page, err := a.network.timelines.Timeline(ctx, engine.TimelineRequest{Agent: reader, Limit: limit})

@@ -10,8 +10,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// TestScenarios runs the engine's scenarios over whole systems on services. Over the
-// stores of the embedded mode the engine's own tests run them.
+// TestScenarios runs the engine's scenarios over whole systems in services mode. The engine's own
+// tests run them over the stores of the embedded mode.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
 	enginetest.Run(t, func(t *testing.T, c enginetest.Config, clock feed.Clock) enginetest.System {

@@ -16,8 +16,7 @@ import (
 	"github.com/freshet/freshet/ranking"
 )
 
-// adminRoutes are the routes of data teams and operators, each with a body that
-// an admin could send.
+// adminRoutes are the routes for data teams and operators, each with a valid body.
 var adminRoutes = [][3]string{
 	{"POST", "/v1/explain", `{"agent_id":"u_2"}`},
 	{"GET", "/v1/ranking", ""},
@@ -34,7 +33,7 @@ var adminRoutes = [][3]string{
 	{"GET", "/debug/pprof/trace?seconds=1", ""},
 }
 
-// noAdmins are callers who must not get in anywhere.
+// noAdmins are the headers of callers who must not get access anywhere.
 var noAdmins = [][]string{
 	{},
 	{asU1},
@@ -58,7 +57,6 @@ var noAdmins = [][]string{
 	{"Origin: http://localhost", "Sec-Fetch-Site: same-origin"},
 }
 
-// rankingUntouched requires that nobody has changed the ranking.
 func rankingUntouched(t *testing.T, a *App, s outsider) {
 	t.Helper()
 	_, code, data := s.call("GET", "/v1/ranking/history", "", asAdmin)
@@ -81,7 +79,7 @@ func TestAdminRoutesStayClosed(t *testing.T) {
 			assert.Contains(t, []int{40101, 40301}, code)
 			assert.Empty(t, strings.Trim(data, "nul{}"), "%v as %q", route, as)
 		}
-		// An admin asks for the methods that there are, and no others do anything.
+		// Only the described methods of a route have an effect, even for an admin.
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY", "get"} {
 			if method == route[0] || method == "GET" && route[1] == "/v1/ranking" || method == "PUT" && route[1] == "/v1/ranking" {
 				continue
@@ -95,9 +93,9 @@ func TestAdminRoutesStayClosed(t *testing.T) {
 	unchanged()
 }
 
-// The demo's open admin routes are for programs on this machine only. A browser that was
-// sent here by another site is none of them, and a GET that takes a profile for half a
-// minute is no less than a POST.
+// The demo's open admin routes are only for programs on this machine. A browser sent here by
+// another site must not get access, and a GET that takes a profile for half a minute is as harmful
+// as a POST.
 func TestTheDemoOpensNothingToTheWorld(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
@@ -131,7 +129,7 @@ func TestTheDemoOpensNothingToTheWorld(t *testing.T) {
 	}
 }
 
-// hostileValues stand where a number, a text, a list or an object should.
+// hostileValues returns invalid values for numbers, texts, lists and objects.
 func hostileValues() []string {
 	many := func(one string, n int) string { return "[" + strings.TrimSuffix(strings.Repeat(one+",", n), ",") + "]" }
 	return []string{
@@ -146,7 +144,7 @@ func TestHostileFieldsOfTheAdminRoutes(t *testing.T) {
 	t.Parallel()
 	routes := []struct {
 		method, path string
-		body         string // of a good call, with %s for the field under test
+		body         string // of a valid call, with %s for the field under test
 		fields       []string
 	}{
 		{"POST", "/v1/explain", `{"agent_id":"u_1",%s}`, []string{"limit", "item", "ranking", "at", "agent_id", "unknown"}},
@@ -183,7 +181,7 @@ func TestHostileFieldsOfTheAdminRoutes(t *testing.T) {
 				}
 				assert.NotEqual(t, "unknown", field, "%s %s %.200s", r.method, r.path, body)
 				if strings.HasPrefix(r.path, "/v1/ranking") {
-					versions++ // of a value that is allowed: what came of it is one, too
+					versions++ // a valid value creates a version, and so does its revert
 					var v struct{ Ranking feed.Ranking }
 					require.NoError(t, json.Unmarshal([]byte(data), &v))
 					require.NoError(t, v.Ranking.Validate(), body)
@@ -202,8 +200,8 @@ func TestHostileNumbersAndTimes(t *testing.T) {
 	t.Parallel()
 	a, s := untrusted(t, embedded(t))
 	unchanged := seed(t, a, s)
-	// Rankings at the edges of what is allowed are ranked by, and answered as
-	// numbers that JSON has.
+	// Rankings at the limits of the valid values can be used, and are answered as valid JSON
+	// numbers.
 	for _, ranking := range []string{
 		`{"base":1000,"popularity":{"weight":1000}}`, `{"base":1e-300}`, `{"base":5e-324}`, `{"decay":{"decay":5e-324,"floor":0}}`, `{"decay":{"decay":0.9999999999999999}}`,
 		`{"decay":{"scale":"1s","offset":"0s","floor":0}}`, `{"decay":{"scale":"2562047h47m16s"}}`, `{"decay":{"offset":"2562047h47m16s"}}`, `{"decay":{"floor":0.9999999999999999}}`,

@@ -12,7 +12,6 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// hides is a body that hides n items nobody has ever heard of.
 func hides(from, n int) string {
 	events := make([]string, n)
 	for i := range events {
@@ -21,8 +20,8 @@ func hides(from, n int) string {
 	return `{"events":[` + strings.Join(events, ",") + `]}`
 }
 
-// TestOneAgentHidesAllItCan has one agent hide 500 unknown items a call, many
-// calls at once, again and again.
+// TestOneAgentHidesAllItCan has one agent hide 500 unknown items per call, in many concurrent
+// calls, again and again.
 func TestOneAgentHidesAllItCan(t *testing.T) {
 	t.Parallel()
 	a, s := untrusted(t, embedded(t))

@@ -13,9 +13,9 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// TestHiddenIsNeverOnALaterPage has one agent page through the feed on all
-// servers while it hides items on the others: no page that is asked for after a
-// hide has returned has the item, whatever was under way.
+// TestHiddenIsNeverOnALaterPage has one agent page through the feed on all servers while it hides
+// items on others: no page requested after the answer to a hide has the item, whatever calls were
+// in progress.
 func TestHiddenIsNeverOnALaterPage(t *testing.T) {
 	t.Parallel()
 	for _, m := range modes {
@@ -48,7 +48,7 @@ func TestHiddenIsNeverOnALaterPage(t *testing.T) {
 						switch i % 3 {
 						case 1:
 							r = loadMore("u_1", 5)
-							r.RequestID = fmt.Sprint("r", i/2) // every other one is asked for again
+							r.RequestID = fmt.Sprint("r", i/2) // every other one is a retry
 						case 2:
 							r.Silent = true
 						}

@@ -21,8 +21,8 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// everything is all that a system keeps: every key in Redis as DUMP has it,
-// which leaves out only the TTL, and every file of the data directory.
+// everything returns all stored data of a system: every key in Redis as from DUMP, which excludes
+// only the TTL, and every file of the data directory.
 func everything(t *testing.T, a *App) map[string]string {
 	t.Helper()
 	require.NoError(t, a.Flush(t.Context()))
@@ -31,7 +31,7 @@ func everything(t *testing.T, a *App) map[string]string {
 		keys, err := client.Keys(t.Context(), a.cfg.Redis.KeyPrefix+"*").Result()
 		require.NoError(t, err)
 		for _, key := range keys {
-			// Servers take turns every few seconds, and compute what trends.
+			// These change in the background: the turns of the servers and the trending set.
 			if strings.HasSuffix(key, "popularity:changed:turn") || strings.Contains(key, "feed:trending") {
 				continue
 			}
@@ -52,17 +52,17 @@ func everything(t *testing.T, a *App) map[string]string {
 	return out
 }
 
-// changesNothing looks twice, and compares all that there is before and after.
+// changesNothing compares all stored data before and after look.
 func changesNothing(t *testing.T, a *App, look func()) {
 	t.Helper()
 	if a.clients.redis != nil {
-		forget(t, a, "item", "profile") // marks that would end meanwhile
+		forget(t, a, "item", "profile") // deletes marks that would expire meanwhile
 	}
 	first := everything(t, a)
 	look()
 	second := everything(t, a)
 	for name := range second {
-		if first[name] != second[name] { // content that was read may have entered the cache
+		if first[name] != second[name] { // content that was read may have been cached
 			assert.Regexp(t, `^feed:(item|profile):`, name)
 		}
 	}
@@ -70,7 +70,8 @@ func changesNothing(t *testing.T, a *App, look func()) {
 	require.Equal(t, second, everything(t, a))
 }
 
-// look explains, compares, replays and reports, of agents and an item, at these times.
+// look makes explanations, comparisons, replays and reports about agents and an item, at these
+// times.
 func (s outsider) look(agents []string, item string, times ...time.Time) {
 	s.t.Helper()
 	for _, when := range times {
@@ -91,8 +92,8 @@ func (s outsider) look(agents []string, item string, times ...time.Time) {
 	}
 }
 
-// TestLookingChangesNothing explains, compares, replays and reports at any time,
-// and compares all that there is before and after.
+// TestLookingChangesNothing makes explanations, comparisons, replays and reports for various times,
+// and compares all stored data before and after.
 func TestLookingChangesNothing(t *testing.T) {
 	t.Parallel()
 	clock := at(noon)
@@ -107,7 +108,7 @@ func TestLookingChangesNothing(t *testing.T) {
 	page := ask(t, a, refresh("u_1", 10))
 	ask(t, a, loadMore("u_1", 5))
 	react(t, a, "u_1", act(events.Hide, page.Docs[0].ID), act(events.Click, page.Docs[1].ID))
-	require.NoError(t, a.Engine.Seen(t.Context(), "u_1", []string{"doc_0100"})) // in today's filter, and nowhere else
+	require.NoError(t, a.Engine.Seen(t.Context(), "u_1", []string{"doc_0100"})) // in today's filter only
 	require.NoError(t, a.stores.dedup.Settle(t.Context(), []dedup.Impression{{Agent: "u_1", Group: "doc_0100"}}))
 	recorded(t, a)
 	clock.Advance(time.Minute)
@@ -117,7 +118,7 @@ func TestLookingChangesNothing(t *testing.T) {
 		s.look([]string{"u_1", "u_new"}, page.Docs[2].ID, time.Unix(1, 0), noon.AddDate(0, 0, -1), clock.Now(), midnight, noon.AddDate(0, 0, 7), time.Unix(253402300799, 0))
 	})
 
-	// Where the window lies decides what the filters say, to the second.
+	// The position of the window decides the verdicts of the filters, to the second.
 	for _, c := range []struct {
 		at      time.Time
 		outcome api.Outcome
@@ -125,7 +126,7 @@ func TestLookingChangesNothing(t *testing.T) {
 		{midnight.Add(-time.Second), api.OutcomeSeen},
 		{midnight, api.OutcomeSeen},
 		{midnight.AddDate(0, 0, cfg.Dedup.WindowDays-1).Add(-time.Second), api.OutcomeSeen},
-		{midnight.AddDate(0, 0, cfg.Dedup.WindowDays-1), ""}, // on the page or behind it
+		{midnight.AddDate(0, 0, cfg.Dedup.WindowDays-1), ""}, // on the page or after it
 	} {
 		_, _, data := s.call("POST", "/v1/explain", fmt.Sprintf(`{"agent_id":"u_1","limit":100,"item":"doc_0100","at":%q}`, c.at.Format(time.RFC3339)), asAdmin)
 		var x api.Explanation

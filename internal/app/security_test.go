@@ -20,11 +20,11 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// outsider is an untrusted client: it calls a real server over a real listener.
+// outsider is an untrusted client of a real server with a real listener.
 type outsider struct {
 	t   *testing.T
 	url string
-	n   *int // bad inputs tried
+	n   *int // number of invalid inputs tried
 }
 
 func (s outsider) call(method, path, body string, headers ...string) (status, code int, data string) {
@@ -62,12 +62,12 @@ func asJSON(t *testing.T, v any) string {
 	return string(data)
 }
 
-// untrusted serves a system that admins have a token for. Its clock stands still, so that a
-// retry is within the minute for which its page is kept, however busy the machine is.
+// untrusted serves a system with an admin token. Its clock stands still, so that the page of a
+// request id does not expire during the test on a busy machine.
 func untrusted(t *testing.T, cfg configs.Config) (*App, outsider) {
 	t.Helper()
 	cfg.Auth.AdminToken = testAdmin
-	cfg.Server.RequestTimeout = 30 * time.Second // who asks for much waits, and is answered
+	cfg.Server.RequestTimeout = 30 * time.Second // expensive calls wait, and are answered
 	a := open(t, cfg, WithClock(at(time.Now()).Now))
 	srv := httptest.NewServer(a.Handler)
 	t.Cleanup(srv.Close)
@@ -82,8 +82,7 @@ const (
 	asAdmin = "X-Admin-Token: " + testAdmin
 )
 
-// seed gives u_2 a profile and a session, and returns a check that nothing of
-// it has changed.
+// seed gives u_2 a profile and a session, and returns a check that they are unchanged.
 func seed(t *testing.T, a *App, s outsider) (unchanged func()) {
 	t.Helper()
 	now := time.Now().Unix()
@@ -138,7 +137,7 @@ func TestHostileIDsAreRefused(t *testing.T) {
 		}
 		_, code, _ = s.call("POST", "/v1/impressions", `{"ids":[`+quoted+`]}`, asU1)
 		check("impression", itemOK, code)
-		if !strings.ContainsAny(text, "\r\n\x00") && strings.TrimSpace(text) == text { // HTTP has no such header
+		if !strings.ContainsAny(text, "\r\n\x00") && strings.TrimSpace(text) == text { // valid in an HTTP header
 			_, code, _ = s.call("POST", "/v1/feed", `{"action":"refresh"}`, "X-Agent-ID: "+text)
 			check("agent", agentOK, code)
 			_, code, _ = s.call("POST", "/v1/feed", `{"action":"refresh"}`, asU1, "Idempotency-Key: "+text)
@@ -166,8 +165,8 @@ func TestHostileIDsAreRefused(t *testing.T) {
 	unchanged()
 }
 
-// Free text is stored and answered as it came, and searching for it finds what
-// has it and nothing else breaks.
+// Free text is stored and answered unchanged, and a search for it finds the items that have it,
+// without other effects.
 func TestHostileTextsStayTexts(t *testing.T) {
 	t.Parallel()
 	a, s := untrusted(t, embedded(t))
@@ -210,7 +209,8 @@ func TestHostileTextsStayTexts(t *testing.T) {
 		for _, it := range page.Items {
 			found = append(found, it.Lang)
 		}
-		// Items without a language, or of all, fit every reader, and all fit who reads all.
+		// Items without a language, or of all languages, match every reader, and every item matches
+		// a reader of all languages.
 		require.Contains(t, found, text, "%q", text)
 		for _, lang := range found {
 			require.True(t, text == "*" || slices.Contains([]string{"", "*", text}, lang), "a filter on %q found %q", text, lang)
@@ -219,8 +219,8 @@ func TestHostileTextsStayTexts(t *testing.T) {
 	unchanged()
 }
 
-// A profile as large as it may be, of a script in which each character is a
-// word, is one that a search engine still takes.
+// A search engine accepts the largest allowed profile, even in a script in which each character is
+// a word.
 func TestTheLargestKeywords(t *testing.T) {
 	t.Parallel()
 	a, s := untrusted(t, embedded(t))
@@ -299,8 +299,8 @@ func TestHostileBusinessFields(t *testing.T) {
 	require.Zero(t, code)
 }
 
-// What clients send must not name a key of its own in Redis: every key is
-// one of the documented families.
+// Text sent by clients must not create arbitrary keys in Redis: every key belongs to one of the
+// documented families.
 func TestHostileTextsMakeNoKeys(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestADifferingClockIsTold has this server's clock be wrong, by Redis's.
 func TestADifferingClockIsTold(t *testing.T) {
 	cfg, _ := redisAlone(t)
 	for _, c := range []struct {

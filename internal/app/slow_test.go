@@ -21,9 +21,8 @@ import (
 
 const testAdmin = "an-admin-token-for-tests"
 
-// listen serves the system on a free port with the server of Serve. Of its
-// timeouts only the one under test is shortened, so that a busy machine fails
-// no other.
+// listen serves the system on a free port with the HTTP server of Serve. Only the timeout under
+// test is shortened, so that a busy machine triggers no other.
 func listen(t *testing.T, a *App, shorten func(*http.Server)) string {
 	t.Helper()
 	server := a.httpServer(t.Context())
@@ -35,7 +34,7 @@ func listen(t *testing.T, a *App, shorten func(*http.Server)) string {
 	shorten(server)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	// A connection lingers half a second after it was closed.
+	// A connection lingers for half a second after it was closed.
 	var serving sync.WaitGroup
 	server.ConnState = func(_ net.Conn, state http.ConnState) {
 		switch state {
@@ -61,8 +60,8 @@ func dial(t *testing.T, addr string) net.Conn {
 	conn, err := net.Dial("tcp", addr)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	// A server that never hangs up fails the test shortly before its end instead of
-	// hanging it.
+	// A server that never hangs up makes the test fail shortly before its deadline instead of
+	// hanging.
 	if end, ok := t.Deadline(); ok {
 		require.NoError(t, conn.SetDeadline(end.Add(-20*time.Second)))
 	}
@@ -79,8 +78,8 @@ func trickle(conn net.Conn, text string) {
 	}
 }
 
-// untilClosed reads what the server says before it hangs up. How it hangs up is
-// its own affair; that it did not is an error.
+// untilClosed reads until the server hangs up. It does not matter how the server hangs up, but a
+// timeout is an error.
 func untilClosed(t *testing.T, conn net.Conn) string {
 	t.Helper()
 	said, err := io.ReadAll(conn)
@@ -123,8 +122,7 @@ func TestSlowClientsAreHungUpOn(t *testing.T) {
 	}
 }
 
-// Who is refused is told so now, not when the rest of the body has come or the
-// server's time for it is over.
+// A refusal is sent at once, before the rest of the body has arrived or its read timeout is over.
 func TestARefusalDoesNotWaitForTheBody(t *testing.T) {
 	cfg := embedded(t)
 	cfg.Auth.AdminToken = testAdmin
@@ -146,8 +144,8 @@ func TestARefusalDoesNotWaitForTheBody(t *testing.T) {
 	}
 }
 
-// A client that asks and asks and never reads is dropped once its answers fill
-// the sockets.
+// A client that sends requests and never reads is disconnected once its answers fill the socket
+// buffers.
 func TestAReaderThatNeverReadsIsHungUpOn(t *testing.T) {
 	a := open(t, embedded(t))
 	conn := dial(t, listen(t, a, hurryRead))
@@ -173,7 +171,6 @@ func TestHeadersAreBounded(t *testing.T) {
 	}
 }
 
-// gzipOf packs n bytes of one item line after another, cut at the end.
 func gzipOf(t *testing.T, text []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -184,7 +181,7 @@ func gzipOf(t *testing.T, text []byte) []byte {
 	return b.Bytes()
 }
 
-// A few KB that unpack to more than an upload may have.
+// A few KB that decompress to more than the limit of an upload.
 func TestBombs(t *testing.T) {
 	cfg := embedded(t)
 	cfg.Auth.AdminToken = testAdmin
@@ -222,7 +219,7 @@ func TestBombs(t *testing.T) {
 	})
 }
 
-// The length that a call announces is a claim like any other.
+// The announced length of a body is not trusted.
 func TestLengthsThatLie(t *testing.T) {
 	cfg := embedded(t)
 	cfg.Auth.AdminToken = testAdmin
@@ -249,7 +246,7 @@ func TestLengthsThatLie(t *testing.T) {
 			conn := dial(t, addr)
 			_, err := io.WriteString(conn, "POST /v1/feed HTTP/1.1\r\nHost: x\r\nX-Agent-ID: u_1\r\nConnection: close\r\n"+tt.head+"\r\n"+tt.body)
 			require.NoError(t, err)
-			if tt.says == "49901" { // else it may be gone before it is answered
+			if tt.says == "49901" { // otherwise the item may be removed before the answer
 				require.NoError(t, conn.(*net.TCPConn).CloseWrite())
 			}
 			require.Contains(t, untilClosed(t, conn), tt.says)

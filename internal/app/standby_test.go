@@ -25,7 +25,6 @@ import (
 	"github.com/freshet/freshet/recall"
 )
 
-// readiness is the state of Elasticsearch in the answer of GET /readyz.
 type readiness struct {
 	status      int
 	state       string
@@ -56,7 +55,6 @@ func becomesReady(t *testing.T, a *App) {
 	testenv.WaitFor(t, func() bool { return ready(t, a).status == http.StatusOK }, "the server is ready")
 }
 
-// mixed are items of two authors, in two languages.
 func mixed() []feed.Item {
 	items := madeItems(100)
 	for i := range items {
@@ -66,9 +64,8 @@ func mixed() []feed.Item {
 	return items
 }
 
-// TestStandby: while Elasticsearch is down, a reader whom nothing is kept for
-// gets what the server recalled for everybody, less what they have muted. Not
-// one of the contents is in Redis.
+// TestStandby checks that while Elasticsearch is down a reader without a session gets the list that
+// the server recalled for all readers, without what they have muted. No content is cached in Redis.
 func TestStandby(t *testing.T) {
 	t.Parallel()
 	cfg, es := cutOff(t)
@@ -142,12 +139,12 @@ func TestStandby(t *testing.T) {
 	assert.Equal(t, readiness{status: http.StatusOK, state: "up"}, ready(t, a))
 }
 
-// coldNode is an Elasticsearch behind a link that can be cut. Until it is warm it
-// answers, and refuses searches of items, as a node that has just started.
+// coldNode is an Elasticsearch behind a link that can be cut. Until it is warm it answers, but
+// fails searches of items, like a node that has just started.
 type coldNode struct {
 	*link
-	warm    func()        // from now on it answers searches
-	refused chan struct{} // receives when a recall is
+	warm    func()        // from then on it answers searches
+	refused chan struct{} // receives when a recall fails
 }
 
 func startCold(t *testing.T, cfg *configs.Config) *coldNode {
@@ -161,7 +158,7 @@ func startCold(t *testing.T, cfg *configs.Config) *coldNode {
 			body, _ := io.ReadAll(r.Body)
 			r.Body = io.NopCloser(bytes.NewReader(body))
 			told := n.refused
-			if bytes.Contains(body, []byte(`"terminate_after"`)) { // which the mapping is checked by
+			if bytes.Contains(body, []byte(`"terminate_after"`)) { // a check of the mapping
 				told = make(chan struct{}, 1)
 			}
 			select {
@@ -181,10 +178,10 @@ func startCold(t *testing.T, cfg *configs.Config) *coldNode {
 	return n
 }
 
-// TestStartWithoutElasticsearch: the server starts, serves what it can, and is
-// ready once Elasticsearch has answered a search. The index is another's, so nothing
-// can be guessed of it. What is stored of the ranking is in force before the server
-// recalls anything by what is configured.
+// TestStartWithoutElasticsearch checks that the server starts, serves what it can, and becomes
+// ready after Elasticsearch has answered a search. The index is external, so the server must not
+// guess its fields. The stored ranking is in force before the first recall, which must not use the
+// configured one.
 func TestStartWithoutElasticsearch(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
@@ -237,14 +234,14 @@ func TestStartWithoutElasticsearch(t *testing.T) {
 	assert.Equal(t, "degraded", state.state)
 }
 
-// testElastic is the address of the real Elasticsearch itself.
+// testElastic returns the address of the real Elasticsearch, without a link.
 func testElastic(t *testing.T) string {
 	address, _ := testenv.Elastic(t)
 	return address
 }
 
-// TestAWrongIndexFoundLate: an index that cannot be used is a reason not to
-// start; found later, it is one not to be ready, until it is repaired.
+// TestAWrongIndexFoundLate checks that an unusable index prevents a start, and that one found
+// unusable later makes the server not ready until it is repaired.
 func TestAWrongIndexFoundLate(t *testing.T) {
 	t.Parallel()
 	cfg, es := cutOff(t)
@@ -277,7 +274,7 @@ func TestAWrongIndexFoundLate(t *testing.T) {
 	becomesReady(t, a)
 }
 
-// lines is a log that is read while it is written.
+// lines is a log that may be read and written concurrently.
 type lines struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

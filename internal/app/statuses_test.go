@@ -14,14 +14,14 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestStatusesOfElasticsearch: whatever status Elasticsearch, or a proxy before it, answers
-// instead of what it was asked, readers who are known are answered degraded, writes are
-// refused for now, and readiness says so.
+// TestStatusesOfElasticsearch checks that, whatever status Elasticsearch or a proxy before it
+// answers, known readers get degraded answers, writes are refused for now, and readiness reports
+// it.
 func TestStatusesOfElasticsearch(t *testing.T) {
 	t.Parallel()
 	cfg := services(t)
 	var status atomic.Int64
-	var own atomic.Bool // Elasticsearch's own answer
+	var own atomic.Bool // Elasticsearch answers itself
 	behind := testenv.Forward(t, cfg.Elasticsearch.Addresses[0], nil)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		code := int(status.Load())

@@ -20,12 +20,12 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// served is a system that is served as freshet serve does.
+// served is a system that is served as by freshet serve.
 type served struct {
 	*App
 	t    *testing.T
 	url  string
-	stop func() // as SIGTERM does; returns when it has stopped
+	stop func() // stops the server as SIGTERM does, and returns when it has stopped
 }
 
 func serve(t *testing.T, cfg configs.Config, options ...Option) *served {
@@ -69,13 +69,13 @@ func (s *served) follow(agent, author string) {
 	require.NoError(s.t, err)
 }
 
-// listener is an agent who listens.
+// listener is an agent with an open stream.
 type listener struct {
 	t    *testing.T
 	next func() (client.News, error, bool)
 }
 
-// listen opens a stream; when it returns, what is published is new to it.
+// listen opens a stream. Posts published after it returns are news to it.
 func (s *served) listen(agent, last string) *listener {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(s.t.Context())
@@ -90,7 +90,7 @@ func (s *served) listen(agent, last string) *listener {
 	return l
 }
 
-// news waits for what is told next.
+// news waits for the next event.
 func (l *listener) news() client.News {
 	l.t.Helper()
 	news, err, ok := l.next()
@@ -99,13 +99,12 @@ func (l *listener) news() client.News {
 	return news
 }
 
-// hears waits until this post is told, as the newest of so many.
+// hears waits for an event with this post as the newest of count posts.
 func (l *listener) hears(p social.Post, count int) {
 	l.t.Helper()
 	require.Equal(l.t, client.News{ID: fmt.Sprintf("%s:%d", p.ID, p.CreatedAt), Count: count}, l.news())
 }
 
-// TestStreamsOfTwoServers publishes on one server and listens on the other.
 func TestStreamsOfTwoServers(t *testing.T) {
 	t.Parallel()
 	cfg := withoutElastic(t)
@@ -119,7 +118,7 @@ func TestStreamsOfTwoServers(t *testing.T) {
 	l.hears(p, 1)
 	server.hears(p, 1)
 
-	// When a server stops, who listens goes on elsewhere and misses nothing.
+	// When a server stops, the client continues on another one and misses nothing.
 	two.stop()
 	_, err := two.client("r").Timeline(t.Context(), "", 1)
 	require.ErrorIs(t, err, client.ErrUnreachable)
@@ -128,7 +127,6 @@ func TestStreamsOfTwoServers(t *testing.T) {
 	one.listen("r", fmt.Sprintf("%s:%d", p.ID, p.CreatedAt)).hears(p2, 1)
 }
 
-// TestAStopEndsStreams stops a server with many streams.
 func TestAStopEndsStreams(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
@@ -148,7 +146,7 @@ func TestAStopEndsStreams(t *testing.T) {
 	}
 }
 
-// get opens a stream that does not connect again.
+// get opens a stream that does not reconnect.
 func (s *served) get(agent string) *http.Response {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+"/v1/stream", nil)
@@ -177,7 +175,7 @@ func TestBoundsOfStreams(t *testing.T) {
 	testenv.WaitFor(t, func() bool { return s.get("another").StatusCode == http.StatusOK }, "the place of a client that has left")
 }
 
-// TestAStreamOutlivesRedis takes Redis away under an open stream.
+// TestAStreamOutlivesRedis stops Redis during an open stream.
 func TestAStreamOutlivesRedis(t *testing.T) {
 	t.Parallel()
 	cfg := withoutElastic(t)
@@ -191,7 +189,7 @@ func TestAStreamOutlivesRedis(t *testing.T) {
 	away(t, s.App, r, false)
 	trip(t, s.clients.breaker.Breaker, "command")
 	p := s.publish("a", social.Audience{Public: true})
-	opened := s.listen("r", "") // the store knows where it begins
+	opened := s.listen("r", "") // the store determines where it begins
 	away(t, s.App, r, true)
 	l.hears(p, 1)
 	p = s.publish("a", social.Audience{Public: true})

@@ -14,18 +14,18 @@ import (
 // networks are the modes with posts, follows and timelines.
 var networks = []mode{{"embedded", embedded}, {"services", withPostgres}}
 
-// fewConns is a parameter of the URL: many systems at once share the server.
+// fewConns limits the connections of a system, because many concurrent systems share the server.
 const fewConns = "&pool_max_conns=8"
 
-// withPostgres is services with a schema that no other test uses meanwhile.
+// withPostgres returns services mode with a schema that no concurrent test uses.
 func withPostgres(t testing.TB) configs.Config {
 	cfg := services(t)
 	cfg.Postgres.URL = testenv.ReusedPostgres(t) + fewConns
 	return cfg
 }
 
-// withoutElastic is withPostgres, but each server has a catalog of its own: what
-// timelines are made of is in Redis and PostgreSQL.
+// withoutElastic is withPostgres with a separate catalog for each server: the data of timelines is
+// in Redis and PostgreSQL.
 func withoutElastic(t testing.TB) configs.Config {
 	_, prefix := testenv.Redis(t)
 	cfg := embedded(t)
@@ -35,8 +35,7 @@ func withoutElastic(t testing.TB) configs.Config {
 	return cfg
 }
 
-// settled waits until no job is due and none runs, and the lists are answered from and lack
-// nothing.
+// settled waits until no job is due or running, and the lists are in use and complete.
 func settled(t testing.TB, a *App) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
@@ -50,13 +49,13 @@ func settled(t testing.TB, a *App) {
 				return false
 			}
 		}
-		// A slow Redis makes lists late at any time, and a slow machine keeps jobs waiting.
+		// A slow Redis can make lists late at any time, and a slow machine keeps jobs waiting.
 		return !a.network.late.Now() && !a.network.late.Behind()
 	}, "the queue is empty, and the lists are answered from")
 }
 
-// retryFailed has jobs tried again at once that failed because a service was slow or
-// away: they wait for a clock, which in tests stands still.
+// retryFailed retries at once the jobs that failed because a service was slow or down: the clock
+// that they wait for stands still in tests.
 func retryFailed(t testing.TB, a *App) {
 	failed, _ := a.network.store.List(t.Context(), jobs.Filter{State: jobs.Failed})
 	for _, j := range failed {
@@ -95,7 +94,7 @@ func TestTimelines(t *testing.T) {
 	}
 }
 
-// away takes the Redis of a system away, or back.
+// away stops or starts the Redis of a system.
 func away(t *testing.T, a *App, r *testenv.OwnRedis, up bool) {
 	t.Helper()
 	if !up {

@@ -23,15 +23,14 @@ const (
 	callersSpan  = "00f067aa0ba902b7"
 )
 
-// collector is an OTLP receiver.
 type collector struct {
 	mu    sync.Mutex
 	spans []*tracepb.Span
-	// versions are the values of service.version, one of each batch.
+	// versions are the values of service.version, one per batch.
 	versions []string
 }
 
-// collect starts a collector and makes the systems opened from now on send to it.
+// collect starts a collector and makes systems opened from now on send to it.
 func collect(t *testing.T) *collector {
 	t.Helper()
 	c := &collector{}
@@ -66,8 +65,8 @@ func (c *collector) take(sent *collectortrace.ExportTraceServiceRequest) {
 	}
 }
 
-// paths names each span of the caller's trace by those above it, the caller's
-// own left out.
+// paths returns each span of the caller's trace with the names of its parents, except the caller's
+// own.
 func (c *collector) paths(t *testing.T) []string {
 	t.Helper()
 	c.mu.Lock()
@@ -95,7 +94,6 @@ func (c *collector) paths(t *testing.T) []string {
 	return paths
 }
 
-// called sends a request that belongs to a trace.
 func called(t *testing.T, a *App, body string) {
 	t.Helper()
 	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/feed", strings.NewReader(body))
@@ -107,9 +105,8 @@ func called(t *testing.T, a *App, body string) {
 	require.Equal(t, http.StatusOK, w.Code, w.Body.String())
 }
 
-// TestTraces sends requests that carry a trace to a server with a collector:
-// the request, its stages and the calls of each hang together, down from the
-// caller's span.
+// TestTraces sends requests with a trace context to a server with a collector: the request, its
+// stages and the calls of each are connected, below the caller's span.
 func TestTraces(t *testing.T) {
 	const refresh = "POST /v1/feed > feed refresh > "
 	const loadMore = "POST /v1/feed > feed load_more > "

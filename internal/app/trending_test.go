@@ -25,7 +25,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// due waits until the set is that of the clock's moment.
+// due waits until the trending set is of the clock's current time.
 func due(t testing.TB, a *App) *trending.Set {
 	t.Helper()
 	now := a.clock().Unix()
@@ -38,7 +38,6 @@ func due(t testing.TB, a *App) *trending.Set {
 	return set
 }
 
-// guestAnswer is an answer of GET /v1/feed/guest.
 type guestAnswer struct {
 	Code int `json:"code"`
 	Data struct {
@@ -72,13 +71,12 @@ func guests(t testing.TB, a *App, query string) guestAnswer {
 	return g
 }
 
-// trendOf is the trend of an item by hand.
 func trendOf(it *feed.Item, now time.Time) feed.Trend {
 	hours := now.Sub(time.Unix(it.UpdateTime, 0)).Hours()
 	return feed.Trend(float64(it.Likes+2*it.Comments) / ((hours + 1) * (hours + 1)))
 }
 
-// straight are the n best of a week, found by scoring every one.
+// straight returns the n best posts of a week, by scoring every one.
 func straight(posts []feed.Item, now time.Time, n int) []feed.Item {
 	best := slices.DeleteFunc(slices.Clone(posts), func(it feed.Item) bool {
 		age := now.Sub(time.Unix(it.UpdateTime, 0))
@@ -90,8 +88,8 @@ func straight(posts []feed.Item, now time.Time, n int) []feed.Item {
 	return best[:min(n, len(best))]
 }
 
-// TestTrendingOfRealPosts compares with scoring every post: as the posts are, and
-// crowded, with those of half a year within a week.
+// TestTrendingOfRealPosts compares the set with a scoring of every post: with the original dates,
+// and with half a year compressed into a week.
 func TestTrendingOfRealPosts(t *testing.T) {
 	t.Parallel()
 	posts := testenv.Posts(t)
@@ -126,7 +124,7 @@ func TestTrendingOfRealPosts(t *testing.T) {
 	}
 }
 
-// guestsOf reads the guest feed of these posts.
+// guestsOf checks the guest feed against these posts.
 func guestsOf(t *testing.T, a *App, posts []feed.Item, now time.Time) {
 	t.Helper()
 	for limit, query := range map[int]string{20: "", 1: "?limit=1", 100: "?limit=100"} {
@@ -142,7 +140,7 @@ func guestsOf(t *testing.T, a *App, posts []feed.Item, now time.Time) {
 	}
 }
 
-// homeSays reads home, whose items have marks from whichever source they come.
+// homeSays checks home: its items have trend marks, whatever their source.
 func homeSays(t *testing.T, a *App, posts []feed.Item, now time.Time) {
 	t.Helper()
 	answer := ask(t, a, engine.Request{Agent: "reader", Feed: feed.HomeFeed, Action: engine.ActionRefresh, Limit: 50})
@@ -159,7 +157,6 @@ func homeSays(t *testing.T, a *App, posts []feed.Item, now time.Time) {
 	assert.Positive(t, marks["hot"])
 }
 
-// markOf is the mark of a post.
 func markOf(p *feed.Item, now time.Time) string {
 	switch trend := trendOf(p, now); {
 	case trend > 5:
@@ -170,7 +167,6 @@ func markOf(p *feed.Item, now time.Time) string {
 	return ""
 }
 
-// TestGuestSeesPublicPosts likes, hides and deletes posts.
 func TestGuestSeesPublicPosts(t *testing.T) {
 	t.Parallel()
 	clock := at(noon)
@@ -207,8 +203,8 @@ func TestGuestSeesPublicPosts(t *testing.T) {
 	assert.NotContains(t, g.raw, "has_liked", "nothing is said of a reader")
 }
 
-// TestGuestOfANewSite has items and posts that nobody has liked: the newest of both, without
-// what is not public, and what was liked first.
+// TestGuestOfANewSite has items and posts without likes: the guest feed has the newest of both,
+// without posts that are not public, and liked ones first.
 func TestGuestOfANewSite(t *testing.T) {
 	t.Parallel()
 	for mode, config := range map[string]func(testing.TB) configs.Config{"embedded": embedded, "services": withPostgres} {
@@ -254,7 +250,7 @@ func TestGuestOfANewSite(t *testing.T) {
 	}
 }
 
-// likesIndexed lets the likes reach the index, which gathers them for a while.
+// likesIndexed waits until the likes are in the index, which gathers them for a while.
 func likesIndexed(t *testing.T, a *App, clock *clock) {
 	t.Helper()
 	clock.Advance(6 * time.Minute)
@@ -273,7 +269,7 @@ func likesIndexed(t *testing.T, a *App, clock *clock) {
 	refreshIndex(t, a)
 }
 
-// TestGuestThroughACache reads with a client that keeps answers as they allow.
+// TestGuestThroughACache reads with a client that caches answers as far as their headers allow.
 func TestGuestThroughACache(t *testing.T) {
 	t.Parallel()
 	clock := at(noon)
@@ -285,7 +281,7 @@ func TestGuestThroughACache(t *testing.T) {
 	clock.Advance(5 * time.Minute)
 	due(t, a)
 	var asked, unchanged atomic.Int64
-	var aged atomic.Int64 // seconds that what is answered has been on its way
+	var aged atomic.Int64 // simulated age of answers in seconds
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
 		w.Header().Set("Date", time.Now().Add(-time.Duration(aged.Load())*time.Second).UTC().Format(http.TimeFormat))
@@ -339,7 +335,6 @@ func TestGuestThroughACache(t *testing.T) {
 	require.EqualValues(t, 6, unchanged.Load())
 }
 
-// statusSpy notes the status.
 type statusSpy struct {
 	http.ResponseWriter
 	status int
@@ -352,7 +347,7 @@ func (s *statusSpy) WriteHeader(status int) {
 
 func (s *statusSpy) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// mapCache is where a caching client keeps answers.
+// mapCache is the store of a caching client.
 type mapCache struct{ kept map[string][]byte }
 
 func (m *mapCache) Get(key string) ([]byte, bool) { data, ok := m.kept[key]; return data, ok }
@@ -366,7 +361,6 @@ func (m *mapCache) Set(key string, data []byte) {
 
 func (m *mapCache) Delete(key string) { delete(m.kept, key) }
 
-// TestGuestWithoutServices takes Redis and Elasticsearch away.
 func TestGuestWithoutServices(t *testing.T) {
 	t.Parallel()
 	cfg, es := cutOff(t)
@@ -393,14 +387,13 @@ func TestGuestWithoutServices(t *testing.T) {
 	es.set(false)
 	testenv.WaitFor(t, func() bool { g = guests(t, a, ""); return g.Code == 0 && g.Data.Degraded == nil }, "Elasticsearch is asked again")
 	clock.Advance(time.Hour)
-	// While the breaker lets a few calls try, it refuses those beside them.
+	// While the half-open breaker lets a few calls through, it refuses concurrent ones.
 	testenv.WaitFor(t, func() bool { g = guests(t, a, ""); return g.Code == 0 }, "Elasticsearch to be asked")
 	assert.Equal(t, []string{"a", "b"}, g.ids())
 	assert.Equal(t, []string{"trending"}, g.Data.Degraded, "older than an hour")
 }
 
-// TestGuestWithoutPostgres shows public posts as they were kept, and none that was
-// deleted.
+// TestGuestWithoutPostgres checks that cached public posts are shown, and none that was deleted.
 func TestGuestWithoutPostgres(t *testing.T) {
 	t.Parallel()
 	db := testenv.StartPostgres(t)

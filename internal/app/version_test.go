@@ -13,8 +13,8 @@ import (
 	"github.com/freshet/freshet/internal/version"
 )
 
-// TestEachWayTellsTheSameVersion reads the metrics, the OpenAPI document and
-// the resource of the traces. The command's test is in cmd/freshet.
+// TestEachWayTellsTheSameVersion compares the version in the metrics, the OpenAPI document and the
+// resource of the traces. The test of the command is in cmd/freshet.
 func TestEachWayTellsTheSameVersion(t *testing.T) {
 	got := collect(t)
 	a := open(t, embedded(t))

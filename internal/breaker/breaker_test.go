@@ -14,16 +14,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhenABreakerOpens counts answers and failures of one dependency.
+// TestWhenABreakerOpens checks the state of a breaker after a sequence of answers and failures.
 func TestWhenABreakerOpens(t *testing.T) {
 	failure := errors.New("no answer")
 	for _, tt := range []struct {
 		name string
-		// calls are made 10 ms apart: an error or nil, in turn.
-		before, after int // answered calls, and failed ones after a pause
+		// Calls are made 10 ms apart.
+		before, after int // calls that succeed, and calls that fail after a pause
 		pause         time.Duration
-		mixed         bool // an answer after every failure
-		gone          int  // calls after every failure whose callers did not wait
+		mixed         bool // each failure is followed by an answer
+		gone          int  // calls given up by their callers, after each failure
 		open          bool
 	}{
 		{name: "all is well", before: 200},
@@ -66,8 +66,8 @@ func TestWhenABreakerOpens(t *testing.T) {
 	}
 }
 
-// TestUpIsTheWorseOfLookAndBreaker follows an outage of one dependency: neither a look nor
-// the breaker says that it is up while the other says that it is down.
+// TestUpIsTheWorseOfLookAndBreaker follows an outage of one dependency: neither the check nor the
+// breaker reports it as up while the other reports it as down.
 func TestUpIsTheWorseOfLookAndBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const name = "up-test"

@@ -18,7 +18,7 @@ var errLost = errors.New("no connection")
 
 func newTestDatabase() Database { return pinged(hang) }
 
-// pinged is a database that answers pings so.
+// pinged returns a database that answers pings with ping.
 func pinged(ping func(context.Context) error) Database {
 	unreachable := func(err error) bool { return errors.Is(err, errLost) || errors.Is(err, context.DeadlineExceeded) }
 	return NewDatabase("database", 6*time.Second, ping, unreachable, slog.New(slog.DiscardHandler))
@@ -29,8 +29,8 @@ func hang(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// TestADatabaseThatHangs costs a request a third of its time, once, and other work half a
-// minute.
+// TestADatabaseThatHangs checks that a hanging database costs a request a third of its time, once,
+// and other work half a minute.
 func TestADatabaseThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, request, began := newTestDatabase(), Begin(t.Context()), time.Now()
@@ -47,8 +47,8 @@ func TestADatabaseThatHangs(t *testing.T) {
 	})
 }
 
-// TestASlowCallIsNoLostDatabase: whoever asks for much finds it too slow, and nobody else. A
-// database that answers no ping, either, is down.
+// TestASlowCallIsNoLostDatabase checks that slow calls time out without affecting others, unless
+// the database does not answer a ping, either: then it is down.
 func TestASlowCallIsNoLostDatabase(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -84,7 +84,8 @@ func TestASlowCallIsNoLostDatabase(t *testing.T) {
 	}
 }
 
-// TestARedisThatIsLostIsNoLostDatabase: a request that gave up one asks the other.
+// TestARedisThatIsLostIsNoLostDatabase checks that a request that gave up Redis still queries the
+// database.
 func TestARedisThatIsLostIsNoLostDatabase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		request := Begin(t.Context())
@@ -93,7 +94,7 @@ func TestARedisThatIsLostIsNoLostDatabase(t *testing.T) {
 	})
 }
 
-// TestWhatCountsAgainstTheDatabase opens the breaker or leaves it closed.
+// TestWhatCountsAgainstTheDatabase checks which results of calls open the breaker.
 func TestWhatCountsAgainstTheDatabase(t *testing.T) {
 	for end, open := range map[error]bool{nil: false, errLost: true, errors.New("no such row"): false} {
 		b := newTestDatabase()
@@ -107,7 +108,6 @@ func TestWhatCountsAgainstTheDatabase(t *testing.T) {
 	}
 }
 
-// TestARequestIsMarkedOnce tells it from work in the background.
 func TestARequestIsMarkedOnce(t *testing.T) {
 	assert.False(t, InRequest(t.Context()))
 	assert.True(t, InRequest(Begin(t.Context())))

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hangs is a service that does not answer, but perhaps a ping.
+// hangs is a service that does not answer, except pings if pings is set.
 type hangs struct{ pings bool }
 
 func (h hangs) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -29,9 +29,8 @@ func (h hangs) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, context.Cause(r.Context())
 }
 
-// TestCallersWhoDoNotWait: a call that its caller gives up says nothing about
-// Elasticsearch, one that the breaker's own limit ends says that it is down if it answers
-// no ping, either.
+// TestCallersWhoDoNotWait checks that a call canceled by its caller does not count against
+// Elasticsearch, while one that the breaker's own limit ends counts if a ping also gets no answer.
 func TestCallersWhoDoNotWait(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -66,11 +65,10 @@ func TestCallersWhoDoNotWait(t *testing.T) {
 	}
 }
 
-// answers is a service that answers with a status, and notes how long each request may
-// take.
+// answers is a service that answers with a status, and records the remaining time of each request.
 type answers struct {
 	status int
-	left   *time.Duration // 0: without a limit
+	left   *time.Duration // 0 means without a limit
 }
 
 func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -81,7 +79,7 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Body: body{strings.NewReader("{}"), r.Context()}}, nil
 }
 
-// body cannot be read once its request has ended, as the standard library's.
+// body cannot be read after the end of its request, like that of the standard library.
 type body struct {
 	io.Reader
 	ctx context.Context
@@ -96,8 +94,8 @@ func (b body) Read(p []byte) (int, error) {
 
 func (body) Close() error { return nil }
 
-// TestRequestsAreBounded: uploads have more time than others, and an answer can be read
-// until its body is closed.
+// TestRequestsAreBounded checks that uploads have a longer limit than other requests, and that an
+// answer can be read until its body is closed.
 func TestRequestsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var left time.Duration
@@ -120,8 +118,8 @@ func TestRequestsAreBounded(t *testing.T) {
 	})
 }
 
-// TestUnavailableIsNoAnswer: a proxy that answers for a dead Elasticsearch does not hide
-// that it is dead, and one that refuses a request says nothing of that.
+// TestUnavailableIsNoAnswer checks that statuses with which a proxy reports a dead Elasticsearch
+// open the breaker, and that other error statuses do not.
 func TestUnavailableIsNoAnswer(t *testing.T) {
 	for status, open := range map[int]bool{
 		http.StatusServiceUnavailable: true, http.StatusGatewayTimeout: true,

@@ -18,7 +18,7 @@ import (
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
-// replies is a Redis that ends its calls in these ways, one after another, and then answers.
+// replies is a Redis that ends its calls with these results in turn, and then succeeds.
 type replies struct {
 	ends  []error
 	calls int
@@ -32,13 +32,12 @@ func (r *replies) next(context.Context, redis.Cmder) error {
 	return r.ends[r.calls-1]
 }
 
-// refusal is a reply of Redis that is an error.
 type refusal string
 
 func (e refusal) Error() string { return string(e) }
 func (refusal) RedisError()     {}
 
-// read makes a call through the hook, and returns the errors of call and command.
+// read makes a call through the hook, and returns the errors of the call and of the command.
 func read(ctx context.Context, b Redis, r *replies) error {
 	cmd := redis.NewStringCmd(ctx, "get", "key")
 	err := b.ProcessHook(r.next)(ctx, cmd)
@@ -49,8 +48,8 @@ func newTestRedis(patience time.Duration, masters Masters) Redis {
 	return NewRedis("redis", patience, masters, slog.New(slog.DiscardHandler))
 }
 
-// TestARequestTriesAgain as long as it has patience, because a Redis that comes back
-// meanwhile is not one that is down. Work in the background does not.
+// TestARequestTriesAgain checks that a request retries within its patience, because a Redis that
+// recovers meanwhile is not down. Background work does not retry.
 func TestARequestTriesAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		ends    []error
@@ -84,8 +83,8 @@ func TestARequestTriesAgain(t *testing.T) {
 	}
 }
 
-// TestARequestGivesUpOnce: what Redis did not answer costs a request its patience once. Other
-// requests ask again, and so does the background.
+// TestARequestGivesUpOnce checks that an unanswered call costs a request its patience only once.
+// Other requests and background work still call Redis.
 func TestARequestGivesUpOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, ctx := newTestRedis(10*time.Millisecond, nil), Begin(t.Context())
@@ -106,7 +105,7 @@ func TestARequestGivesUpOnce(t *testing.T) {
 	})
 }
 
-// TestWhatCountsAgainstRedis opens the breaker or leaves it closed.
+// TestWhatCountsAgainstRedis checks which results of calls open the breaker.
 func TestWhatCountsAgainstRedis(t *testing.T) {
 	for _, c := range []struct {
 		end  error
@@ -136,7 +135,8 @@ func TestWhatCountsAgainstRedis(t *testing.T) {
 	}
 }
 
-// TestARefusedPipelineTellsEachCommand why it was not sent.
+// TestARefusedPipelineTellsEachCommand checks that each command of a refused pipeline has the
+// reason as its error.
 func TestARefusedPipelineTellsEachCommand(t *testing.T) {
 	b := newTestRedis(time.Minute, nil)
 	cmds := []redis.Cmder{redis.NewStringCmd(t.Context(), "get", "a"), redis.NewStringCmd(t.Context(), "get", "b")}
@@ -150,14 +150,15 @@ func TestARefusedPipelineTellsEachCommand(t *testing.T) {
 	}
 }
 
-// held notes what the masters hold up.
+// held counts the calls that the masters hold.
 type held struct{ dialled, connections, requests int }
 
 func (h *held) Dialled(string)                 { h.dialled++ }
 func (h *held) HoldConnection(context.Context) { h.connections++ }
 func (h *held) HoldRequest(context.Context)    { h.requests++ }
 
-// TestMastersHoldUpTheFirstCallOfARequest, and connections that are made for any call.
+// TestMastersHoldUpTheFirstCallOfARequest checks that the masters hold the first call of a request,
+// and new connections for any call.
 func TestMastersHoldUpTheFirstCallOfARequest(t *testing.T) {
 	h := &held{}
 	b := newTestRedis(time.Minute, h)
@@ -168,7 +169,7 @@ func TestMastersHoldUpTheFirstCallOfARequest(t *testing.T) {
 	require.NoError(t, read(t.Context(), b, &replies{}))
 	assert.Equal(t, held{requests: 1}, *h)
 
-	// The client greets the server on a new connection as a part of the call that needs it.
+	// The client's handshake on a new connection is a part of the call that needs the connection.
 	greet := func(ctx context.Context, _ redis.Cmder) error {
 		return b.ProcessHook((&replies{}).next)(ctx, redis.NewStatusCmd(ctx, greeting))
 	}

@@ -33,8 +33,8 @@ func throughSentinel(t *testing.T) configs.Config {
 	return cfg
 }
 
-// guarded is a client behind its breaker, and the writes that wait for a
-// replica, which on a cluster go to the nodes themselves.
+// guarded returns a client behind its breaker, and writes that wait for a replica; on a cluster
+// these go to the nodes directly.
 func guarded(t *testing.T, cfg configs.Config) (redis.UniversalClient, rediskeys.Replicas, breaker.Redis) {
 	cfg.Redis.WaitReplicas = 1
 	client, err := connect.Redis(t.Context(), cfg)
@@ -45,8 +45,8 @@ func guarded(t *testing.T, cfg configs.Config) (redis.UniversalClient, rediskeys
 	return client, connect.Replicas(cfg, b), b
 }
 
-// TestWritesThatWaitPassTheBreaker has nothing but writes that wait for a
-// replica: each counts once, and their failures open the breaker.
+// TestWritesThatWaitPassTheBreaker makes only writes that wait for a replica: each counts once, and
+// their failures open the breaker.
 func TestWritesThatWaitPassTheBreaker(t *testing.T) {
 	for name, config := range map[string]func(*testing.T) configs.Config{"cluster": onCluster, "sentinel": throughSentinel} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +73,8 @@ func TestWritesThatWaitPassTheBreaker(t *testing.T) {
 	}
 }
 
-// TestTooFewReplicasAreNoDeadRedis waits for more replicas than there are.
+// TestTooFewReplicasAreNoDeadRedis checks that waiting for more replicas than exist does not open
+// the breaker.
 func TestTooFewReplicasAreNoDeadRedis(t *testing.T) {
 	t.Parallel()
 	cfg := onCluster(t)

@@ -17,8 +17,8 @@ import (
 	"github.com/freshet/freshet/internal/tuning"
 )
 
-// sweep is of 8 agents. Overlap, what is new, and the median age of each point; nil: there is
-// no figure.
+// sweep returns a sweep of 8 agents. Each point has the overlap, the share of new items and the
+// median age; nil means no figures.
 func sweep(t *testing.T, ranges map[string]string, points ...[]float64) tuning.Sweep {
 	t.Helper()
 	axes, err := tuning.Axes(ranges, 8)

@@ -8,7 +8,6 @@ import (
 	"github.com/freshet/freshet/engine/offline"
 )
 
-// TestConclusions is about what a difference is worth being told for.
 func TestConclusions(t *testing.T) {
 	some := func(mean float64) offline.Spread { return offline.Spread{N: 8, Mean: mean, Min: mean, Max: mean} }
 	const hour = 3600

@@ -15,7 +15,7 @@ import (
 	"github.com/freshet/freshet/internal/cli"
 )
 
-// TestTablesFitATerminal is about texts that alone are wider than it.
+// TestTablesFitATerminal checks texts that are each wider than the terminal.
 func TestTablesFitATerminal(t *testing.T) {
 	t.Parallel()
 	const width = 80

@@ -22,7 +22,7 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// server is a Redis with a clock, or one that does not answer.
+// server is a Redis with a clock, or one that fails.
 type server struct {
 	now time.Time
 	err error
@@ -37,7 +37,8 @@ func (s server) Time(ctx context.Context) *redis.TimeCmd {
 
 func ours() time.Time { return noon }
 
-// TestAWarningIsOfTheLastAnswer: where Redis does not answer, it is of the one before.
+// TestAWarningIsOfTheLastAnswer checks that the previous warning remains while Redis does not
+// answer.
 func TestAWarningIsOfTheLastAnswer(t *testing.T) {
 	r := OfRedis(server{now: noon.Add(MostSkew)}, ours)
 	assert.Empty(t, r.Warning(), "nothing is known yet")
@@ -53,8 +54,8 @@ func TestAWarningIsOfTheLastAnswer(t *testing.T) {
 	assert.Equal(t, warning, r.Warning())
 }
 
-// TestEarlier: a clock that is far ahead is not believed, whichever it is. Without the time
-// of Redis there is none.
+// TestEarlier checks that the earlier of the two clocks is used, so that neither can be too far
+// ahead. Without the time of Redis it fails.
 func TestEarlier(t *testing.T) {
 	for _, theirs := range []time.Duration{-time.Hour, 0, time.Hour} {
 		now, err := Earlier(ours, server{now: noon.Add(theirs)})(t.Context())

@@ -11,7 +11,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestCheckMastersOfACluster finds three, each with its replica, its clock and its settings.
+// TestCheckMastersOfACluster checks the three masters, each with its replica, clock and settings.
 func TestCheckMastersOfACluster(t *testing.T) {
 	client, err := connected(t, at(testenv.RedisClusterAddrs(t)...))
 	require.NoError(t, err)
@@ -28,8 +28,7 @@ func TestCheckMastersOfACluster(t *testing.T) {
 	}
 }
 
-// TestCheckMastersWithoutTheRightToAsk has CONFIG refused, as managed Redis does, and then
-// INFO too.
+// TestCheckMastersWithoutTheRightToAsk denies CONFIG, as managed Redis does, and then also INFO.
 func TestCheckMastersWithoutTheRightToAsk(t *testing.T) {
 	t.Parallel()
 	own := testenv.StartRedis(t)
@@ -65,7 +64,6 @@ func TestCheckMastersWithoutTheRightToAsk(t *testing.T) {
 	assert.Equal(t, Settings{Inferred: true}, ask())
 }
 
-// TestCheckMastersThatAreDown tells so of each.
 func TestCheckMastersThatAreDown(t *testing.T) {
 	t.Parallel()
 	client, err := connected(t, at("127.0.0.1:1"))

@@ -22,8 +22,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv/faultproxy"
 )
 
-// TestElasticTrustsItsAuthority: a server whose certificate is of an authority that the
-// machine does not know is asked where elasticsearch.ca_cert names it.
+// TestElasticTrustsItsAuthority checks that a server with a certificate of an authority unknown to
+// the machine is accepted if elasticsearch.ca_cert names the authority.
 func TestElasticTrustsItsAuthority(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
@@ -50,8 +50,8 @@ func TestElasticTrustsItsAuthority(t *testing.T) {
 	require.NoError(t, ask())
 }
 
-// TestDeadConnectionsCostOneCall: when connections die silently and new ones work, the
-// first call that gets no answer is the only one, however many were open.
+// TestDeadConnectionsCostOneCall checks that when open connections die silently and new ones work,
+// only one call gets no answer, however many connections were open.
 func TestDeadConnectionsCostOneCall(t *testing.T) {
 	t.Parallel()
 	const open = 32
@@ -83,7 +83,7 @@ func TestDeadConnectionsCostOneCall(t *testing.T) {
 
 	network.Blackhole()
 	began := time.Now()
-	_ = ask("/") // the client tries it again where there is time
+	_ = ask("/") // the client retries it if there is time
 	require.Less(t, time.Since(began), 2*cfg.Server.RequestTimeout)
 	for range open {
 		require.NoError(t, ask("/"))
@@ -91,7 +91,7 @@ func TestDeadConnectionsCostOneCall(t *testing.T) {
 	assert.LessOrEqual(t, network.Made.Load(), int64(open+2), "they share a new one, beside the one that asks whether it is up")
 }
 
-// TestElasticNamesABadAuthority before it is used.
+// TestElasticNamesABadAuthority checks that an invalid file is reported before it is used.
 func TestElasticNamesABadAuthority(t *testing.T) {
 	cfg := configs.Default()
 	empty := filepath.Join(t.TempDir(), "empty.pem")

@@ -13,7 +13,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// TestImagesInAFolder makes the folder that the address names, whatever is in its name.
+// TestImagesInAFolder checks that the folder of an address is created, whatever characters its name
+// has.
 func TestImagesInAFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a folder?", "50%")
 	address, err := FolderURL(dir)
@@ -28,7 +29,8 @@ func TestImagesInAFolder(t *testing.T) {
 	assert.DirExists(t, dir)
 }
 
-// TestFolderURLOfARelativeDirectory is the same wherever the process goes on.
+// TestFolderURLOfARelativeDirectory checks that the address is absolute, independent of the working
+// directory.
 func TestFolderURLOfARelativeDirectory(t *testing.T) {
 	here, err := os.Getwd()
 	require.NoError(t, err)
@@ -48,8 +50,8 @@ func TestImagesAtABadAddress(t *testing.T) {
 	}
 }
 
-// TestUnfinishedFilesAreRemoved as they are left when a server is killed. Beside other
-// servers only those are removed that nobody writes any more.
+// TestUnfinishedFilesAreRemoved has files as a killed server leaves them. If there are other
+// servers, only files that are too old to be still in progress are removed.
 func TestUnfinishedFilesAreRemoved(t *testing.T) {
 	const whole, old, young = "b614c9cea7bc946a3702861695974d8a", "b614c9cea7bc946a3702861695974d8a.18eaabc26ea3fc47.tmp", "b6ef53a5a001c0a5af77edc347d74ac8.18eaabc26ea3fc48.tmp"
 	for shared, left := range map[bool][]string{false: {whole}, true: {whole, young}} {

@@ -16,7 +16,7 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// tables are a database that ends the migrations so, one after another, and then succeeds.
+// tables is a database in which migrations end with these results in turn, and then succeed.
 type tables struct {
 	ends  []error
 	tries int
@@ -32,7 +32,8 @@ func (s *tables) Migrate(context.Context) error {
 
 var errDown = fmt.Errorf("%w: no connection", social.ErrUnavailable)
 
-// TestMigrateWaitsForTheDatabase, also where it cannot be used for a while.
+// TestMigrateWaitsForTheDatabase checks that a migration is retried, also while the database is up
+// but unusable.
 func TestMigrateWaitsForTheDatabase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var text strings.Builder
@@ -50,7 +51,7 @@ func TestMigrateWaitsForTheDatabase(t *testing.T) {
 	})
 }
 
-// TestMigrateAtOnce leaves nothing for later.
+// TestMigrateAtOnce checks that nothing is left for later if the database answers.
 func TestMigrateAtOnce(t *testing.T) {
 	refused := errors.New("a newer version")
 	for _, end := range []error{nil, refused} {
@@ -60,7 +61,6 @@ func TestMigrateAtOnce(t *testing.T) {
 	}
 }
 
-// TestMigrateEndsWithTheServer.
 func TestMigrateEndsWithTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &tables{ends: []error{errDown, errDown, errDown, errDown, errDown}}

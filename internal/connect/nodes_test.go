@@ -17,7 +17,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestEachMaster asks who they are: on a cluster each of them once, else the one server.
+// TestEachMaster checks that each master of a cluster is visited once, or the one server.
 func TestEachMaster(t *testing.T) {
 	ask := func(client redis.UniversalClient) map[string]int {
 		var mu sync.Mutex
@@ -48,7 +48,6 @@ func TestEachMaster(t *testing.T) {
 	assert.Error(t, EachMaster(t.Context(), gone, func(context.Context, *redis.Client) { t.Error("there is none") }))
 }
 
-// TestInfoThatIsRefused is empty.
 func TestInfoThatIsRefused(t *testing.T) {
 	client, err := connected(t, at("127.0.0.1:1"))
 	require.NoError(t, err)
@@ -57,8 +56,8 @@ func TestInfoThatIsRefused(t *testing.T) {
 	assert.Empty(t, info)
 }
 
-// TestSentinels makes a client for each, with the password of the Sentinels and not that of
-// the server.
+// TestSentinels checks that there is a client for each Sentinel, with the password of the Sentinels
+// instead of the server's.
 func TestSentinels(t *testing.T) {
 	master, addrs := testenv.RedisSentinelAddrs(t)
 	cfg := at(addrs...)
@@ -73,13 +72,14 @@ func TestSentinels(t *testing.T) {
 	}
 }
 
-// TestTheSentinelsPasswordIsReadAgain for every connection to one, where it is in a file.
+// TestTheSentinelsPasswordIsReadAgain checks that every new connection to a Sentinel reads the
+// password file again.
 func TestTheSentinelsPasswordIsReadAgain(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ user, others string }{
 		{"", ""},
 		{"watcher", ""},
-		{"watcher", "+ping"}, // whoever does not log in may ping, and no more
+		{"watcher", "+ping"}, // unauthenticated clients may only ping
 		{"watcher", "+ping +subscribe +info"},
 		{"watcher", "off"},
 	} {
@@ -99,7 +99,7 @@ func TestTheSentinelsPasswordIsReadAgain(t *testing.T) {
 		cfg, err := configs.Load(configs.Options{Environ: []string{"FRESHET_REDIS_URL_FILE=" + path}})
 		require.NoError(t, err)
 		require.NoError(t, asks(t, cfg)[0]())
-		calls := asks(t, cfg) // of clients that have not asked yet
+		calls := asks(t, cfg) // of clients without a connection
 		give("second")
 		for _, call := range calls {
 			testenv.WaitFor(t, func() bool { return call() == nil }, "the file to be read again")
@@ -107,7 +107,7 @@ func TestTheSentinelsPasswordIsReadAgain(t *testing.T) {
 	}
 }
 
-// asks are calls of clients that Sentinels tell where the master is.
+// asks returns calls of clients that get the address of the master from Sentinels.
 func asks(t *testing.T, cfg configs.Config) []func() error {
 	t.Helper()
 	client, err := Redis(t.Context(), cfg)

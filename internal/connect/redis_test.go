@@ -16,14 +16,12 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// at is a configuration with these addresses of Redis.
 func at(addrs ...string) configs.Config {
 	cfg := configs.Default()
 	cfg.Redis.URL = testenv.RedisAt(addrs)
 	return cfg
 }
 
-// connected makes a client that is closed when the test ends.
 func connected(t *testing.T, cfg configs.Config) (redis.UniversalClient, error) {
 	t.Helper()
 	client, err := Redis(t.Context(), cfg)
@@ -33,7 +31,7 @@ func connected(t *testing.T, cfg configs.Config) (redis.UniversalClient, error) 
 	return client, err
 }
 
-// oneServer is the address of a Redis that is no cluster.
+// oneServer returns the address of a Redis that is not a cluster.
 func oneServer(t *testing.T) string {
 	t.Helper()
 	u, err := url.Parse(testenv.RedisURL(t))
@@ -41,7 +39,7 @@ func oneServer(t *testing.T) string {
 	return u.Host
 }
 
-// TestWhatOneAddressIs gives a single address, of whatever it may be.
+// TestWhatOneAddressIs configures the single address of each kind of Redis.
 func TestWhatOneAddressIs(t *testing.T) {
 	t.Run("a node of a cluster", func(t *testing.T) {
 		cfg := at(testenv.RedisClusterAddrs(t)[0])
@@ -69,7 +67,8 @@ func TestWhatOneAddressIs(t *testing.T) {
 	})
 }
 
-// TestRedisPatience: waiting for replicas takes time of its own, and the rest is a third.
+// TestRedisPatience checks that the patience is a third of the request timeout, plus the time to
+// wait for replicas.
 func TestRedisPatience(t *testing.T) {
 	cfg := configs.Default()
 	cfg.Server.RequestTimeout = 6 * time.Second

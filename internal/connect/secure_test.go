@@ -28,7 +28,6 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// authority signs certificates.
 type authority struct {
 	t    *testing.T
 	cert *x509.Certificate
@@ -63,7 +62,8 @@ func (a authority) sign(name string) (cert, key []byte) {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})
 }
 
-// serverOf wants a certificate that the authority has signed of every client.
+// serverOf returns a server configuration that requires client certificates signed by the
+// authority.
 func (a authority) serverOf() *tls.Config {
 	cert, key := a.sign("server")
 	pair, err := tls.X509KeyPair(cert, key)
@@ -73,7 +73,6 @@ func (a authority) serverOf() *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool, MinVersion: tls.VersionTLS12}
 }
 
-// files are those that a section of the settings names.
 type files struct {
 	t             *testing.T
 	ca, cert, key string
@@ -84,7 +83,7 @@ func newFiles(t *testing.T) files {
 	return files{t, in("ca.pem"), in("cert.pem"), in("key.pem")}
 }
 
-// write writes what the authority gives a client of a name.
+// write writes the files for a client with a name.
 func (f files) write(a authority, name string) {
 	cert, key := a.sign(name)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
@@ -93,8 +92,8 @@ func (f files) write(a authority, name string) {
 	}
 }
 
-// TestRedisShowsItsCertificate, as the file has it when a connection is made, also to the
-// Sentinels and the nodes of a cluster, and trusts the authority of the settings alone.
+// TestRedisShowsItsCertificate checks that each new connection uses the current certificate file,
+// also to Sentinels and nodes of a cluster, and that only the configured authority is trusted.
 func TestRedisShowsItsCertificate(t *testing.T) {
 	t.Parallel()
 	first, second := newAuthority(t, "first"), newAuthority(t, "second")
@@ -153,7 +152,7 @@ func TestRedisShowsItsCertificate(t *testing.T) {
 	assert.Equal(t, "two", <-shown, "what the files said last holds")
 }
 
-// TestElasticShowsItsCertificate likewise.
+// TestElasticShowsItsCertificate checks the same for Elasticsearch.
 func TestElasticShowsItsCertificate(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t, "the authority")
@@ -217,8 +216,8 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 	require.NoError(t, CheckFiles(configs.Default()))
 }
 
-// TestPasswordsAreReadAgain where they are in files: by Redis for a new connection, by
-// Elasticsearch for a request.
+// TestPasswordsAreReadAgain checks that password files are read again, for each new connection to
+// Redis and each request to Elasticsearch.
 func TestPasswordsAreReadAgain(t *testing.T) {
 	t.Parallel()
 	password := filepath.Join(t.TempDir(), "password")
@@ -243,7 +242,7 @@ func TestPasswordsAreReadAgain(t *testing.T) {
 	require.NoError(t, err)
 	for _, word := range []string{"first", "second"} {
 		write(word)
-		require.Eventually(t, func() bool { // a second later at most
+		require.Eventually(t, func() bool { // within a second
 			user, got := o.CredentialsProvider()
 			return user == "me" && got == word
 		}, 10*time.Second, 50*time.Millisecond)

@@ -9,8 +9,8 @@ import (
 	"github.com/freshet/freshet/configs"
 )
 
-// TestPendingOfDedup: with impressions.on served, pending stands for delivered, so it lasts
-// as long as the window; else as long as the session.
+// TestPendingOfDedup checks the TTL of pending items. With impressions.on: served it is the window,
+// because pending means delivered. Otherwise it is that of the session.
 func TestPendingOfDedup(t *testing.T) {
 	cfg := configs.Default()
 	cfg.Dedup.WindowDays = 5

@@ -19,7 +19,7 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// reading answers each page with items of the catalog, and notes what is told.
+// reading answers each page with items of the catalog, and records the calls.
 type reading struct {
 	items []feed.Item
 	asked map[string][]engine.Action

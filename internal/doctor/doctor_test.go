@@ -50,8 +50,8 @@ func TestDoctorSaysWhoIsAnAgent(t *testing.T) {
 	assert.Contains(t, found.Detail, feed.AgentAlphabet)
 }
 
-// TestDoctorMigratesNothing looks at the files of an older version while that serves, and
-// at those of a newer one.
+// TestDoctorMigratesNothing checks files of an older version while a server uses them, and files of
+// a newer version.
 func TestDoctorMigratesNothing(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
@@ -85,7 +85,8 @@ func TestDoctorMigratesNothing(t *testing.T) {
 	}
 }
 
-// TestAFullDiskIsNotWritable: an empty file fits on it.
+// TestAFullDiskIsNotWritable checks that a full disk is detected, although an empty file fits on
+// it.
 func TestAFullDiskIsNotWritable(t *testing.T) {
 	t.Parallel()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -146,10 +147,9 @@ func TestDoctorNamesWhatIsDown(t *testing.T) {
 	}
 }
 
-// TestDoctorOnLivePopularity says where it is off, and why.
 func TestDoctorOnLivePopularity(t *testing.T) {
 	t.Parallel()
-	cfg := servicesAt(t, "127.0.0.1:1", "http://127.0.0.1:1") // nobody is there
+	cfg := servicesAt(t, "127.0.0.1:1", "http://127.0.0.1:1") // no server has these addresses
 	assert.Empty(t, levels(Check(t.Context(), cfg, Options{}), "live popularity"))
 	cfg.Redis.URL = ""
 	f := about(t, Check(t.Context(), cfg, Options{}), "live popularity")
@@ -157,7 +157,6 @@ func TestDoctorOnLivePopularity(t *testing.T) {
 	assert.Contains(t, f.Detail, "off: with Elasticsearch it needs Redis")
 }
 
-// TestADifferingClockIsTold has this machine's clock be wrong, by Redis's.
 func TestADifferingClockIsTold(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -175,7 +174,7 @@ func TestADifferingClockIsTold(t *testing.T) {
 	}
 }
 
-// The doctor speaks in the words of the page.
+// The doctor uses the sentences of the page.
 func TestDoctorQuotesProduction(t *testing.T) {
 	page, err := os.ReadFile("../../docs/production.md")
 	require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// answering is an Elasticsearch that gives these answers; "" is one that refuses.
+// answering starts an Elasticsearch with these answers by path; it refuses a request without one.
 func answering(t *testing.T, answers map[string]string) esindex.Client {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -96,7 +96,7 @@ func TestDoctorChecksDisks(t *testing.T) {
 	}
 }
 
-// TestDoctorNamesSettingsOfOthers has somebody set something on the indices.
+// TestDoctorNamesSettingsOfOthers has settings on the indices that Freshet did not make.
 func TestDoctorNamesSettingsOfOthers(t *testing.T) {
 	t.Parallel()
 	address, index := testenv.Elastic(t)

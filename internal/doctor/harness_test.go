@@ -12,21 +12,20 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// embedded needs no service.
 func embedded(t *testing.T) configs.Config {
 	cfg := configs.Default()
 	cfg.DataDir = t.TempDir()
 	return cfg
 }
 
-// servicesAt is services at these addresses, whatever is there.
+// servicesAt returns the configuration of services at these addresses, whether they exist or not.
 func servicesAt(t *testing.T, redisAddr, elastic string) configs.Config {
 	cfg := embedded(t)
 	cfg.Redis.URL, cfg.Elasticsearch.Addresses = "redis://"+redisAddr, []string{elastic}
 	return cfg
 }
 
-// onRedis keeps impressions and sessions in Redis and all else in process.
+// onRedis has impressions and sessions in Redis and everything else in process.
 func onRedis(t *testing.T, addrs ...string) configs.Config {
 	cfg := embedded(t)
 	cfg.Dedup.Shards = 16
@@ -34,7 +33,7 @@ func onRedis(t *testing.T, addrs ...string) configs.Config {
 	return cfg
 }
 
-// oneServer is the address of a Redis that is no cluster.
+// oneServer returns the address of a Redis that is not a cluster.
 func oneServer(t *testing.T) string {
 	t.Helper()
 	u, err := url.Parse(testenv.RedisURL(t))
@@ -42,7 +41,7 @@ func oneServer(t *testing.T) string {
 	return u.Host
 }
 
-// productionRedis is a Redis of the test's own with the settings of docs/production.md.
+// productionRedis returns a Redis for one test with the settings of docs/production.md.
 func productionRedis(t *testing.T) *redis.Client {
 	t.Helper()
 	client := redis.NewClient(&redis.Options{Addr: testenv.StartRedis(t).Addr})
@@ -58,7 +57,6 @@ func set(t *testing.T, client *redis.Client, pairs ...string) {
 	}
 }
 
-// about returns the one finding about a thing.
 func about(t *testing.T, findings []Finding, what string) Finding {
 	t.Helper()
 	var found []Finding
@@ -71,7 +69,7 @@ func about(t *testing.T, findings []Finding, what string) Finding {
 	return found[0]
 }
 
-// levels are those of the findings about what begins so.
+// levels returns the levels of the findings about subjects with a prefix.
 func levels(findings []Finding, what string) []Level {
 	var out []Level
 	for _, f := range findings {

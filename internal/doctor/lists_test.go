@@ -26,7 +26,8 @@ func TestDoctorSaysHowListsAreKept(t *testing.T) {
 	assert.Contains(t, judgeLists(connect.Settings{Listpack: "512"}, 1000).Detail, "with 1003")
 }
 
-// TestDoctorLooksAtTheListsRedis: it may evict, and need not persist.
+// TestDoctorLooksAtTheListsRedis checks that the Redis of the lists may evict, and need not
+// persist.
 func TestDoctorLooksAtTheListsRedis(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)

@@ -12,13 +12,13 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestDoctorOnACluster: every master is looked at, and needs its share of the memory.
+// TestDoctorOnACluster checks that every master is examined, and needs its share of the memory.
 func TestDoctorOnACluster(t *testing.T) {
 	t.Parallel()
 	about := func(cfg configs.Config) (said string) {
 		for _, f := range Check(t.Context(), cfg, Options{}) {
 			storage := strings.HasSuffix(f.What, " persistence") || strings.HasSuffix(f.What, " memory")
-			if strings.HasPrefix(f.What, "redis") && f.Level != OK && !storage { // the tests' servers keep nothing
+			if strings.HasPrefix(f.What, "redis") && f.Level != OK && !storage { // the tests' servers do not persist
 				said += fmt.Sprintln(f.Level, f.What, f.Detail, f.Fix)
 			}
 		}
@@ -51,7 +51,7 @@ func TestDoctorOnACluster(t *testing.T) {
 	assert.Contains(t, about(cfg), "it has 1 replicas")
 }
 
-// TestDoctorFindsAReplica where everything but lists is, and where lists are.
+// TestDoctorFindsAReplica checks the Redis of the lists and the Redis of everything else.
 func TestDoctorFindsAReplica(t *testing.T) {
 	t.Parallel()
 	client := productionRedis(t)

@@ -9,7 +9,8 @@ import (
 	"github.com/freshet/freshet/social/postgres"
 )
 
-// TestDoctorBringsTheTablesUpToDate where it may, and says so where it may not.
+// TestDoctorBringsTheTablesUpToDate checks that the doctor migrates if permitted, and reports it
+// otherwise.
 func TestDoctorBringsTheTablesUpToDate(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
@@ -40,7 +41,6 @@ func TestDoctorBringsTheTablesUpToDate(t *testing.T) {
 	assert.Contains(t, down.Fix, "start PostgreSQL")
 }
 
-// TestDoctorJudgesPostgres by what the database tells of itself.
 func TestDoctorJudgesPostgres(t *testing.T) {
 	t.Parallel()
 	good := postgres.Report{Schema: postgres.Schema{Found: 3, Known: 3}, Encoding: "UTF8", Conns: 20, ServerConns: 97}

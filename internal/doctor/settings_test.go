@@ -39,7 +39,7 @@ func TestDoctorJudgesRedisSettings(t *testing.T) {
 	}
 }
 
-// A managed Redis refuses CONFIG; a strict one INFO too.
+// A managed Redis denies CONFIG, and a strict one also INFO.
 func TestDoctorWithoutTheRightToAsk(t *testing.T) {
 	t.Parallel()
 	client := productionRedis(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// node answers as Elasticsearch does and tells what it was asked.
+// node answers like Elasticsearch and passes on the requests.
 func node(t *testing.T, status int, asked chan<- *http.Request) string {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -58,7 +58,7 @@ func TestConnectAsksAnotherNode(t *testing.T) {
 		"http://127.0.0.1:1", node(t, http.StatusServiceUnavailable, nil), node(t, http.StatusOK, nil),
 	}})
 	require.NoError(t, err)
-	for range 6 { // wherever the turn begins
+	for range 6 { // wherever the rotation begins
 		require.NoError(t, esindex.Do(t.Context(), client, http.MethodPost, "/items/_search", "", []byte(`{}`), nil))
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestLeastFree reads watermarks as Elasticsearch writes them.
+// TestLeastFree parses watermarks in the notations of Elasticsearch.
 func TestLeastFree(t *testing.T) {
 	const gb = int64(1) << 30
 	for _, c := range []struct {
@@ -30,7 +30,8 @@ func TestLeastFree(t *testing.T) {
 	}
 }
 
-// TestTransientSettingsWin over those that are kept, and these over the defaults.
+// TestTransientSettingsWin checks that transient settings override persistent ones, and these the
+// defaults.
 func TestTransientSettingsWin(t *testing.T) {
 	const name = "cluster.routing.allocation.disk.watermark.low"
 	of := func(v string) map[string]any { return map[string]any{name: v} }

@@ -97,7 +97,7 @@ func TestEnsureRefuses(t *testing.T) {
 func TestFieldsValidate(t *testing.T) {
 	for _, c := range []struct {
 		fields esindex.Fields
-		want   string // part of the error; "" is none
+		want   string // part of the error; "" means none
 	}{
 		{esindex.Fields{}, ""},
 		{esindex.Fields{ID: "_id", Title: "headline", Tags: "topics.keyword"}, ""},
@@ -115,7 +115,7 @@ func TestFieldsValidate(t *testing.T) {
 	}
 }
 
-// fitting is an index in which everything is as it should be.
+// fitting has the properties of a fully usable index.
 const fitting = `"id":{"type":"keyword"},"group_id":{"type":"keyword"},"title":{"type":"text"},"summary":{"type":"text"},
 	"update_time":{"type":"date"},"author_id":{"type":"keyword"},"lang":{"type":"keyword"},"tags":{"type":"keyword"},
 	"freshet_popularity":{"type":"long"},"freshet_site":{"type":"keyword","index":false},
@@ -124,10 +124,10 @@ const fitting = `"id":{"type":"keyword"},"group_id":{"type":"keyword"},"title":{
 func TestInspect(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		replace string // a property of fitting, written anew; "" takes it away
+		replace string // a property that replaces one of fitting; "" removes it
 		by      string
 		fields  esindex.Fields
-		fatal   string // part of the fatal problem; "" is none
+		fatal   string // part of the fatal problem; "" means none
 		warning string
 	}{
 		{name: "fits"},
@@ -196,14 +196,13 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// canned answers every request with a body, as a node would.
+// canned answers every request with the same body, like a node.
 type canned string
 
 func (c canned) Perform(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(string(c)))}, nil
 }
 
-// mapped answers with the mapping of one index.
 func mapped(properties string) canned {
 	return canned(`{"x":{"mappings":{"properties":{` + properties + `}}}}`)
 }
@@ -232,7 +231,7 @@ func TestInspectSeveralIndices(t *testing.T) {
 		require.False(t, r.Schema.Live, "one of them cannot keep live popularity")
 	}
 
-	// What orders and finds, and nobody is kept from items by, only one of them may have.
+	// Fields for order and search, by which no reader refuses items, need not be in all indices.
 	full := fitting + `,"freshet_tag":{"type":"keyword"},"freshet_story":{"type":"keyword"},
 		"freshet_title":{"type":"text","analyzer":"whitespace"},"freshet_summary":{"type":"text","analyzer":"whitespace"}`
 	r, err = esindex.Inspect(t.Context(), two(full, full), "both", esindex.Fields{})
@@ -300,7 +299,7 @@ func TestErrorSaysWhy(t *testing.T) {
 	require.NotErrorIs(t, err, esindex.ErrUnavailable)
 }
 
-// ofMillis answers that a document is dated after the year 9999.
+// ofMillis answers that there is a document dated after the year 9999.
 type ofMillis struct{ canned }
 
 func (o ofMillis) Perform(req *http.Request) (*http.Response, error) {
@@ -313,7 +312,6 @@ func (o ofMillis) Perform(req *http.Request) (*http.Response, error) {
 	return o.canned.Perform(req)
 }
 
-// timeField resolves the time field of a mapping.
 func timeField(t *testing.T, property, unit string) esindex.TimeField {
 	t.Helper()
 	client := esindex.Client(mapped(strings.Replace(fitting, `{"type":"date"}`, property, 1)))
@@ -326,7 +324,8 @@ func timeField(t *testing.T, property, unit string) esindex.TimeField {
 	return r.Schema.Time
 }
 
-// TestMostDocumentsTellTheUnit of a number, also behind an alias.
+// TestMostDocumentsTellTheUnit checks that the documents determine the unit of a numeric field,
+// also behind an alias.
 func TestMostDocumentsTellTheUnit(t *testing.T) {
 	client, index := connect(t)
 	send(t, client, http.MethodPut, "/"+index, `{"mappings":{"properties":{"id":{"type":"keyword"},"title":{"type":"text"},"update_time":{"type":"long"}}}}`)
@@ -350,7 +349,7 @@ func TestMostDocumentsTellTheUnit(t *testing.T) {
 	}
 }
 
-// filled gets a document after each search for a range.
+// filled adds a document after each range search.
 type filled struct {
 	esindex.Client
 	put func()
@@ -369,7 +368,8 @@ func (f filled) Perform(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// TestTheFirstDocumentComesWhileItIsInspected is no document after the year 9999.
+// TestTheFirstDocumentComesWhileItIsInspected checks that a document added during the inspection is
+// not taken for one after the year 9999.
 func TestTheFirstDocumentComesWhileItIsInspected(t *testing.T) {
 	for _, property := range []string{`{"type":"date","format":"epoch_second"}`, `{"type":"date"}`, `{"type":"long"}`} {
 		client, index := connect(t)
@@ -383,8 +383,8 @@ func TestTheFirstDocumentComesWhileItIsInspected(t *testing.T) {
 	}
 }
 
-// TestBounds asks for times that the field cannot hold, or no date of its format: the
-// search is not refused, and finds what lies on the one side and nothing on the other.
+// TestBounds searches for times that the field cannot hold or that are no date in its format: the
+// search does not fail, and finds all documents on the one side and none on the other.
 func TestBounds(t *testing.T) {
 	const at = 1474848001 // 2016-09-26T00:00:01Z
 	for _, property := range []string{
@@ -401,7 +401,7 @@ func TestBounds(t *testing.T) {
 			require.NoError(t, report.Err())
 			doc := fmt.Sprintf(`{"update_time":%s}`, report.Schema.Time.Stored(at))
 			require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index+"/_doc/1", "refresh=true", []byte(doc), nil))
-			report, err = esindex.Inspect(t.Context(), client, index, esindex.Fields{}) // where it has a document, too
+			report, err = esindex.Inspect(t.Context(), client, index, esindex.Fields{}) // also with a document
 			require.NoError(t, err)
 			require.NoError(t, report.Err())
 			for _, bound := range []int64{-1 << 60, -1 << 40, -62135596801, -1 << 31, -1, 0, at - 1, at, at + 1, 1 << 31, 253402300800, 1 << 60} {
@@ -423,7 +423,7 @@ func TestTimeField(t *testing.T) {
 		property, unit        string
 		literal, stored, span string
 		sortValue             string
-		sources               []string // all of them the same second
+		sources               []string // all of the same second
 	}{
 		{
 			`{"type":"date","format":"epoch_second"}`, "", `"1474848001"`, `1474848001`, `"90000ms"`, "1474848001999",

@@ -35,8 +35,8 @@ func TestLateSchema(t *testing.T) {
 	assert.False(t, l.Recheck(t.Context(), got, nil), "nobody watches")
 }
 
-// TestRecheck: of many who doubt the schema at once one looks, and all use what that
-// one found. Where nothing is found, the next look waits for the pause to pass.
+// TestRecheck checks that of many concurrent rechecks of the schema only one reads it, and all use
+// its result. If it finds nothing, the next check waits for a pause.
 func TestRecheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		own, other := esindex.OwnSchema(esindex.Fields{}), esindex.OwnSchema(esindex.Fields{Title: "headline"})
@@ -72,7 +72,7 @@ func TestRecheck(t *testing.T) {
 		assert.Equal(t, []int32{1, 0}, []int32{looks.Load(), changed.Load()}, "within the pause")
 		assert.Equal(t, int32(19+20), late.Load(), "all but the one who looked")
 		time.Sleep(time.Nanosecond)
-		synctest.Wait() // the pause ends at this very moment
+		synctest.Wait() // the pause ends exactly now
 		doubt()
 		assert.Equal(t, []int32{2, 20}, []int32{looks.Load(), changed.Load()})
 		doubt()

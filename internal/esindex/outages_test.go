@@ -22,14 +22,13 @@ const (
 	ofType = `{"error":{"root_cause":[{"type":%[1]q,"reason":"x"}],"type":%[1]q,"reason":"x"},"status":%[2]d}`
 )
 
-// refusals are answers to a search that was not made, by Elasticsearch and by what may
-// stand before it.
+// refusals are error answers to a search, by Elasticsearch or by a proxy in front of it.
 var refusals = []struct {
 	name   string
 	status int
-	kind   string // the type of Elasticsearch's error; "": a proxy's page
-	// outage: readers are answered without it. lasting: somebody has to change something,
-	// so that a server does not start and /readyz says why.
+	kind   string // the type of Elasticsearch's error; "" means a proxy's page
+	// outage: readers are answered without Elasticsearch. lasting: an operator has to change
+	// something, so a server does not start, and /readyz has the reason.
 	outage, lasting bool
 }{
 	{"a query it does not understand", 400, "parsing_exception", false, true},
@@ -74,7 +73,7 @@ var refusals = []struct {
 	{"a login page", 200, "", true, false},
 }
 
-// TestWhatIsAnOutage: everything but what is about the request itself.
+// TestWhatIsAnOutage checks that every error is an outage, except those about the request itself.
 func TestWhatIsAnOutage(t *testing.T) {
 	for _, r := range refusals {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -100,7 +99,8 @@ func TestWhatIsAnOutage(t *testing.T) {
 	}
 }
 
-// TestNoAnswerIsAnOutage, unless nobody waits for one.
+// TestNoAnswerIsAnOutage checks that a missing answer is an outage, unless the caller has canceled
+// the request.
 func TestNoAnswerIsAnOutage(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	t.Cleanup(server.Close)
@@ -115,12 +115,13 @@ func TestNoAnswerIsAnOutage(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestAnAnswerThatIsCutShort, by a proxy that buffers or a node that dies, is no answer.
+// TestAnAnswerThatIsCutShort checks that an answer truncated by a buffering proxy or a dying node
+// is an outage.
 func TestAnAnswerThatIsCutShort(t *testing.T) {
 	decode := func(data []byte) error { return json.Unmarshal(data, new(struct{ Hits struct{ Hits []string } })) }
 	for body, outage := range map[string]bool{
 		"": true, " ": true, "{": true, `{"hits":{"hits":["a"`: true, `{"hits":{"hits":["a"]}`: true, page: true, "ok": true, "\x1f\x8b\x08": true, "{}{": true,
-		`{"hits":{"hits":["a"]}}`: false, `{}`: false, // an answer without the parts that were asked for
+		`{"hits":{"hits":["a"]}}`: false, `{}`: false, // an answer without the requested parts
 	} {
 		for _, cut := range []bool{false, true} {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

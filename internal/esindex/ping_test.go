@@ -11,7 +11,8 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// TestPing: a user who may not ask how the cluster is asks for the index.
+// TestPing checks that a user without the right to query the cluster's health queries the index
+// instead.
 func TestPing(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -42,8 +42,8 @@ func TestFindTarget(t *testing.T) {
 	assert.Equal(t, esindex.Target{Name: index}, find(index), "the alias is somebody else's: it stands for another index, too")
 }
 
-// TestFindTargetWhileTheIndexGoes: the index is deleted after each request. The answer
-// is the target that was there, or that the index is missing.
+// TestFindTargetWhileTheIndexGoes deletes the index after each request. The result is the previous
+// target, or that the index is missing.
 func TestFindTargetWhileTheIndexGoes(t *testing.T) {
 	client, index := connect(t)
 	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
@@ -66,8 +66,8 @@ func (a after) Perform(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// TestWriter: a write to an index that is not there makes it as it has to be, or
-// nothing; it never makes one of guessed types.
+// TestWriter checks that a write to a missing index creates it with the proper mapping or fails. It
+// never creates one with guessed types.
 func TestWriter(t *testing.T) {
 	client, index := connect(t)
 	exists := func() bool {
@@ -98,13 +98,13 @@ func TestWriter(t *testing.T) {
 	require.Empty(t, report.Problems, "it has the mapping of Freshet's own")
 	require.True(t, esindex.IsType(put(nobodys), "version_conflict_engine_exception"), "it is there now")
 
-	remove() // while both know its alias
+	remove() // while both have cached its alias
 	require.True(t, esindex.Missing(put(nobodys)))
 	require.False(t, exists())
 	require.NoError(t, put(own))
 	require.Equal(t, 2, made)
 
-	remove() // and an older version's, without an alias, takes its place
+	remove() // an index of an older version, without an alias, replaces it
 	send(t, client, http.MethodPut, "/"+index, "{}")
 	require.NoError(t, put(nobodys))
 	remove()

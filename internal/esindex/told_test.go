@@ -14,7 +14,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestTells: a field that is more, or something else, than the document says.
+// TestTells checks which mappings have fields with more or other values than the document.
 func TestTells(t *testing.T) {
 	t.Parallel()
 	tags := feed.Profile{MutedTags: []string{"go"}}
@@ -59,7 +59,8 @@ func TestTells(t *testing.T) {
 	}
 }
 
-// TestWindow: the least of index.max_result_window is the most hits of a search of all.
+// TestWindow checks that the smallest index.max_result_window limits the hits of a search of all
+// indices.
 func TestWindow(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
@@ -75,7 +76,8 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestGetLeavesOutWhatIsBroken wherever it stands among the ids.
+// TestGetLeavesOutWhatIsBroken checks that broken documents are skipped, whatever their position
+// among the ids.
 func TestGetLeavesOutWhatIsBroken(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
@@ -107,7 +109,7 @@ func TestGetLeavesOutWhatIsBroken(t *testing.T) {
 	}
 }
 
-// TestISOTimes reads what strict_date_optional_time takes.
+// TestISOTimes parses the times that strict_date_optional_time accepts.
 func TestISOTimes(t *testing.T) {
 	f := timeField(t, `{"type":"date"}`, "")
 	for text, want := range map[string]int64{
@@ -121,13 +123,13 @@ func TestISOTimes(t *testing.T) {
 	}
 }
 
-// TestNoSearchFailsOnAField: a field that cannot be asked for a word is not asked, and the
-// report says so. What can be searched is.
+// TestNoSearchFailsOnAField checks that a field which cannot be searched for a word is not
+// searched, and that the report says so. Other fields are.
 func TestNoSearchFailsOnAField(t *testing.T) {
 	t.Parallel()
 	for mapping, searched := range map[string]bool{
 		`{"type": "keyword"}`:                                      true,
-		`{"type": "keyword", "index": false}`:                      true, // by doc values
+		`{"type": "keyword", "index": false}`:                      true, // searched by doc values
 		`{"type": "keyword", "doc_values": false}`:                 true,
 		`{"type": "wildcard"}`:                                     true,
 		`{"type": "text"}`:                                         true,

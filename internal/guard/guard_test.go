@@ -42,14 +42,14 @@ func TestLog(t *testing.T) {
 	assert.Contains(t, lines.String(), "panic: broken")
 }
 
-// unguarded are the goroutines that need no guard, by file: each waits for others, or hands
-// over to what is guarded.
+// unguarded has the numbers of goroutines that need no guard, by file: each waits for others, or
+// runs guarded code.
 var unguarded = map[string]int{
 	"client/live.go":                1, // of the caller's process
 	"cmd/freshet/main.go":           1, // waits for a signal
 	"dedup/journal/journal.go":      1, // syncs a file
 	"dedup/memory/rollover.go":      1, // waits for what is running
-	"dedup/memory/memory.go":        1, // each look is guarded
+	"dedup/memory/memory.go":        1, // each check is guarded
 	"dedup/recorder.go":             1, // collects batches; each write is guarded
 	"dedup/spool/spool.go":          1, // each pass is guarded
 	"engine/abandon.go":             1, // waits
@@ -65,8 +65,8 @@ var unguarded = map[string]int{
 	"social/jobs/runner.go":         2, // each round of upkeep is guarded
 }
 
-// TestGoroutinesAreGuarded reads the product's code: a panic in a goroutine that no guard is
-// in ends the process.
+// TestGoroutinesAreGuarded checks the product's source code: a panic in an unguarded goroutine
+// would end the process.
 func TestGoroutinesAreGuarded(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("../..")
@@ -95,8 +95,8 @@ func TestGoroutinesAreGuarded(t *testing.T) {
 	assert.Equal(t, unguarded, found, "goroutines without a guard")
 }
 
-// goroutines counts those of a file that are started without a guard: by go, or by what
-// starts one for a function.
+// goroutines counts the goroutines of a file that are started without a guard, by go or by a
+// function that starts one.
 func goroutines(t *testing.T, path string) (n int) {
 	t.Helper()
 	files := token.NewFileSet()

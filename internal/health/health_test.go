@@ -14,7 +14,6 @@ import (
 	"github.com/freshet/freshet/handler"
 )
 
-// up is the metric of a dependency.
 func up(t *testing.T, name string) float64 {
 	t.Helper()
 	families, err := prometheus.DefaultGatherer.Gather()
@@ -30,7 +29,7 @@ func up(t *testing.T, name string) float64 {
 	return 0
 }
 
-// slow is a service that answers after a while, unless nobody waits so long.
+// slow is a service that answers after d, unless the caller's context ends before.
 func slow(d time.Duration) Check {
 	return func(ctx context.Context) handler.Dependency {
 		select {
@@ -42,7 +41,8 @@ func slow(d time.Duration) Check {
 	}
 }
 
-// TestAllAreAskedAtOnce: an answer takes as long as the slowest service.
+// TestAllAreAskedAtOnce checks that the services are queried in parallel: the check takes as long
+// as the slowest one.
 func TestAllAreAskedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -52,8 +52,8 @@ func TestAllAreAskedAtOnce(t *testing.T) {
 	})
 }
 
-// TestALookTellsTheMetric of each service, and takes a service that lets it wait for one
-// that is down.
+// TestALookTellsTheMetric checks that a check sets the metric of each service, and that a service
+// that times out counts as down.
 func TestALookTellsTheMetric(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var failure error
@@ -72,8 +72,8 @@ func TestALookTellsTheMetric(t *testing.T) {
 	})
 }
 
-// TestWatchLooksAtOnceAndAgain until its context ends, which is no reason to tell that
-// everything is down.
+// TestWatchLooksAtOnceAndAgain checks that the watch runs at once and repeatedly until its context
+// ends, and that this end does not set everything to down.
 func TestWatchLooksAtOnceAndAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const name = "health-test-watched"

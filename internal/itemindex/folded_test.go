@@ -12,7 +12,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestAnIndexOfAnOlderVersionGetsTheFieldsOfTags, and one of somebody else's does not.
+// TestAnIndexOfAnOlderVersionGetsTheFieldsOfTags checks that Freshet's own index gets the fields,
+// and that an external one does not.
 func TestAnIndexOfAnOlderVersionGetsTheFieldsOfTags(t *testing.T) {
 	t.Parallel()
 	for _, own := range []bool{true, false} {

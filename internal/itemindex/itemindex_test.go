@@ -23,7 +23,7 @@ import (
 
 var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
-// system is an index with what uses it, as a server does.
+// system is an index with its users, as in a server.
 type system struct {
 	*testing.T
 	cfg    configs.Config
@@ -33,11 +33,11 @@ type system struct {
 	use    Use
 }
 
-// at is a system over an index that nobody has made yet.
+// at returns a system over an index that does not exist yet.
 func at(t *testing.T, address, index string) *system {
 	t.Helper()
 	cfg := configs.Default()
-	cfg.Server.RequestTimeout = 20 * time.Second // a busy machine is no Elasticsearch that is down
+	cfg.Server.RequestTimeout = 20 * time.Second // on a busy machine Elasticsearch must not count as down
 	cfg.Elasticsearch.Addresses, cfg.Elasticsearch.Index = []string{address}, index
 	log := slog.New(slog.DiscardHandler)
 	client, err := connect.Elastic(cfg, log)
@@ -55,7 +55,7 @@ func at(t *testing.T, address, index string) *system {
 	return s
 }
 
-// inUse is a system whose index Freshet has made, with one item.
+// inUse returns a system with one item in an index created by Freshet.
 func inUse(t *testing.T) *system {
 	t.Helper()
 	address, index := testenv.Elastic(t)
@@ -66,8 +66,7 @@ func inUse(t *testing.T) *system {
 	return s
 }
 
-// begin visits the index until it is in use: the first searches of an index that was just
-// made may fail.
+// begin visits the index until it is in use: the first searches of a new index may fail.
 func (s *system) begin() {
 	testenv.WaitFor(s, func() bool {
 		s.watch.Begin(s.Context(), s.use)
@@ -82,14 +81,14 @@ func (s *system) put() {
 	s.send(http.MethodPost, "/_refresh")
 }
 
-// send asks Elasticsearch for something about the index.
 func (s *system) send(method, path string) {
 	require.NoError(s, esindex.Do(s.Context(), s.client, method, "/"+s.cfg.Elasticsearch.Index+path, "", nil, nil))
 }
 
 func left() time.Duration { return time.Minute }
 
-// TestAServerIsNotReadyBeforeASearch: its mapping can be read, and nothing was recalled yet.
+// TestAServerIsNotReadyBeforeASearch checks that a readable mapping alone, without a recall, does
+// not make a server ready.
 func TestAServerIsNotReadyBeforeASearch(t *testing.T) {
 	t.Parallel()
 	address, index := testenv.Elastic(t)
@@ -117,7 +116,6 @@ func TestAServerIsNotReadyBeforeASearch(t *testing.T) {
 	assert.Equal(t, time.Minute, state.Left)
 }
 
-// TestElasticsearchThatIsDown is no error at a start, which goes on without it.
 func TestElasticsearchThatIsDown(t *testing.T) {
 	t.Parallel()
 	s := at(t, "http://127.0.0.1:1", "items")
@@ -131,8 +129,8 @@ func TestElasticsearchThatIsDown(t *testing.T) {
 	assert.Equal(t, notReached, state.Reason)
 }
 
-// TestAnIndexThatIsTakenAway, and is there again: what stands in for recall is kept, and the
-// server stays ready.
+// TestAnIndexThatIsTakenAway removes the index and restores it: the substitute for recall is
+// retained, and the server stays ready.
 func TestAnIndexThatIsTakenAway(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -177,8 +175,8 @@ func TestAnIndexThatIsTakenAway(t *testing.T) {
 	}
 }
 
-// TestARecallThatIsRefused is told at once where the index is closed, which can be looked at,
-// and not where the reader alone was refused.
+// TestARecallThatIsRefused checks that a failed recall is reported at once if the index is closed,
+// which a check can find, and not if only the query of one reader failed.
 func TestARecallThatIsRefused(t *testing.T) {
 	t.Parallel()
 	s := inUse(t)
@@ -192,8 +190,8 @@ func TestARecallThatIsRefused(t *testing.T) {
 	assert.Contains(t, s.watch.Check(left)(t.Context()).Reason, "is closed; open it")
 }
 
-// TestTheListIsOfOneMapping: what tells of a list whether a reader refuses an item is that
-// of the mapping by which its contents were read.
+// TestTheListIsOfOneMapping checks that a list is not used if the mapping has changed since its
+// contents were read: the mapping determines whether they show what readers refuse.
 func TestTheListIsOfOneMapping(t *testing.T) {
 	t.Parallel()
 	s := inUse(t)
@@ -209,8 +207,8 @@ func TestTheListIsOfOneMapping(t *testing.T) {
 	require.ErrorIs(t, s.watch.RecallForAll(t.Context(), s.use), esindex.ErrUnavailable)
 }
 
-// TestTellsBeforeTheMappingIsKnown: an index of Freshet's own has all that readers refuse
-// items by, of another one that is not known.
+// TestTellsBeforeTheMappingIsKnown checks that Freshet's own index is assumed to have all fields by
+// which readers refuse items, and an external one is not.
 func TestTellsBeforeTheMappingIsKnown(t *testing.T) {
 	muting := &feed.Profile{MutedAuthors: []string{"bob"}}
 	s := at(t, "http://127.0.0.1:1", "items")

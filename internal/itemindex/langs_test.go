@@ -13,8 +13,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestTheLanguagesOfItemsAreReadNowAndThen, and at once where the name stands for another
-// index.
+// TestTheLanguagesOfItemsAreReadNowAndThen checks that the languages are read periodically, and at
+// once when the name refers to another index.
 func TestTheLanguagesOfItemsAreReadNowAndThen(t *testing.T) {
 	t.Parallel()
 	address, index := testenv.Elastic(t)

@@ -12,14 +12,14 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestATemplateThatKeepsNoDocuments: an index of Freshet's own that a template made so
-// that documents cannot be read back is refused at the start, whichever it is.
+// TestATemplateThatKeepsNoDocuments checks that the server refuses to start if a template makes
+// documents of any of Freshet's own indices unreadable.
 func TestATemplateThatKeepsNoDocuments(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		pattern string // after the name of the index
+		pattern string // suffix of the index name
 		source  string
-		own     bool // the index of items is Freshet's
+		own     bool // the index of items belongs to Freshet
 		refused bool
 	}{
 		"items and profiles, off": {"*", `{"enabled":false}`, true, true},

@@ -14,8 +14,9 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// TestWhenTheIndexIsVisited: often until it is in use, then to renew the list, and soon
-// where somebody is in a hurry, but not at once and not more often for many of them.
+// TestWhenTheIndexIsVisited checks that the index is visited often until it is in use, and then to
+// renew the list. A hurry causes an earlier visit, but not at once and not several visits for
+// several hurries.
 func TestWhenTheIndexIsVisited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := New(nil, configs.Default(), slog.New(slog.DiscardHandler))
@@ -42,8 +43,8 @@ func TestWhenTheIndexIsVisited(t *testing.T) {
 	})
 }
 
-// TestARefusalIsLookedAtUntilItIsAnswered: a look that gets no answer, as from shards that
-// have just been opened, does not put off the next one by a minute.
+// TestARefusalIsLookedAtUntilItIsAnswered checks that a visit without an answer, as from newly
+// opened shards, does not delay the next one by a minute.
 func TestARefusalIsLookedAtUntilItIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := New(nil, configs.Default(), slog.New(slog.DiscardHandler))
@@ -63,7 +64,8 @@ func TestARefusalIsLookedAtUntilItIsAnswered(t *testing.T) {
 	})
 }
 
-// TestOnlyTheFirstOfEqualRefusalsIsLogged, and that it is over.
+// TestOnlyTheFirstOfEqualRefusalsIsLogged checks that of equal refusals only the first and the end
+// are logged.
 func TestOnlyTheFirstOfEqualRefusalsIsLogged(t *testing.T) {
 	log := &lines{}
 	w := New(nil, configs.Default(), slog.New(log))
@@ -83,7 +85,7 @@ func TestOnlyTheFirstOfEqualRefusalsIsLogged(t *testing.T) {
 	assert.Empty(t, said(nil))
 }
 
-// lines are the messages of a log.
+// lines has the messages of a log.
 type lines []string
 
 func (l *lines) Enabled(context.Context, slog.Level) bool { return true }

@@ -18,14 +18,13 @@ import (
 
 var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
-// clock is a clock that tests set.
 type clock struct{ now time.Time }
 
 func (c *clock) Now() time.Time          { return c.now }
 func (c *clock) advance(d time.Duration) { c.now = c.now.Add(d) }
 
-// waiting is a queue of which the oldest job that changes lists has waited for so long; 0:
-// all is done.
+// waiting is a queue with the waiting time of its oldest job that changes lists; 0 means all are
+// done.
 type waiting struct {
 	oldest  time.Duration
 	missing time.Duration
@@ -67,8 +66,9 @@ func TestLateUntilWhatWasDueIsDone(t *testing.T) {
 	require.False(t, l.Now(), "what became due later does not count, nor what waits for the catalog")
 }
 
-// TestListsThatLackSomethingSaySo: what waits for long, although no list was out of reach. What
-// is only to be removed is missing nowhere. The clock stands still.
+// TestListsThatLackSomethingSaySo checks that posts that have waited too long for their delivery
+// make lists incomplete, although all lists could be reached. Pending removals do not. The clock
+// stands still.
 func TestListsThatLackSomethingSaySo(t *testing.T) {
 	q, now := &waiting{oldest: time.Hour}, &clock{noon}
 	l := NewLate(q, now.Now)
@@ -95,7 +95,8 @@ func TestListsThatLackSomethingSaySo(t *testing.T) {
 	assert.False(t, look())
 }
 
-// TestAQueueThatCannotBeAsked leaves lists late: it is not known what they lack.
+// TestAQueueThatCannotBeAsked checks that lists stay late while the queue cannot be queried,
+// because it is unknown what they lack.
 func TestAQueueThatCannotBeAsked(t *testing.T) {
 	q, now := &waiting{err: errors.New("no connection")}, &clock{noon}
 	l := NewLate(q, now.Now)
@@ -107,7 +108,8 @@ func TestAQueueThatCannotBeAsked(t *testing.T) {
 	assert.False(t, l.Now())
 }
 
-// TestListsThatAreLateAgain while the queue is asked stay late: its answer is of before.
+// TestListsThatAreLateAgain checks that lists which become late during a query of the queue stay
+// late, because its answer is outdated.
 func TestListsThatAreLateAgain(t *testing.T) {
 	now := &clock{noon}
 	l := NewLate(nil, now.Now)
@@ -121,7 +123,7 @@ func TestListsThatAreLateAgain(t *testing.T) {
 	assert.True(t, l.Now())
 }
 
-// asking is a queue with nothing in it, during whose asking something happens.
+// asking is an empty queue that calls a function during each query.
 type asking func()
 
 func (q asking) Ages(context.Context) (jobs.Ages, error) {
@@ -129,8 +131,8 @@ func (q asking) Ages(context.Context) (jobs.Ages, error) {
 	return jobs.Ages{}, nil
 }
 
-// TestWatchedListsAreTrustedOnlyAfterALook at which data they are of, which began after they
-// could not be reached last.
+// TestWatchedListsAreTrustedOnlyAfterALook checks that lists are trusted only after a check of
+// their data that began after the last failure to reach them.
 func TestWatchedListsAreTrustedOnlyAfterALook(t *testing.T) {
 	now := &clock{noon}
 	l := NewLate(&waiting{}, now.Now)
@@ -150,7 +152,8 @@ func TestWatchedListsAreTrustedOnlyAfterALook(t *testing.T) {
 	assert.False(t, l.Now())
 }
 
-// TestOlderDataIsOverWhenItIsDeliveredAgain, not when it was found.
+// TestOlderDataIsOverWhenItIsDeliveredAgain checks that lists count as older until the missing
+// posts have been delivered again, not only until they are found.
 func TestOlderDataIsOverWhenItIsDeliveredAgain(t *testing.T) {
 	q, now := &waiting{oldest: time.Second}, &clock{noon}
 	l := NewLate(q, now.Now)
@@ -170,14 +173,15 @@ func TestOlderDataIsOverWhenItIsDeliveredAgain(t *testing.T) {
 	assert.False(t, l.Now())
 }
 
-// cards are kept, in a Redis that answers.
+// cards has a cached card in a Redis that answers.
 type cards struct{ social.KeptCards }
 
 func (cards) Kept(context.Context, []string) ([]social.Card, error) {
 	return []social.Card{{ID: "p"}}, nil
 }
 
-// TestKeptCardsOfOlderData are not shown: posts may be there again that were deleted.
+// TestKeptCardsOfOlderData checks that cached cards of older data are not shown: deleted posts may
+// be among them.
 func TestKeptCardsOfOlderData(t *testing.T) {
 	l := NewLate(&waiting{}, noon.Local)
 	kept := KeptCards(cards{}, l)
@@ -192,7 +196,7 @@ func TestKeptCardsOfOlderData(t *testing.T) {
 	assert.ErrorIs(t, err, social.ErrCacheUnavailable)
 }
 
-// reading are lists that end each read so.
+// reading has lists on which each read ends with err.
 type reading struct {
 	timeline.Reader
 	err error
@@ -202,7 +206,8 @@ func (r reading) Read(context.Context, string, timeline.Position, int) (timeline
 	return timeline.Page{}, r.err
 }
 
-// TestAReadThatFailsMakesListsLate, unless the caller did not wait for it.
+// TestAReadThatFailsMakesListsLate checks that a failed read makes lists late, unless the caller
+// canceled it.
 func TestAReadThatFailsMakesListsLate(t *testing.T) {
 	for _, c := range []struct {
 		err  error

@@ -29,8 +29,8 @@ type server struct {
 	late     *Late
 	restored *Restored
 	log      *bytes.Buffer
-	again    []time.Duration // since when things were delivered again, after noon
-	fails    error           // what delivering again ends with
+	again    []time.Duration // the times after noon since which posts were delivered again
+	fails    error           // the error of delivering again
 }
 
 func newServer(t *testing.T, client redis.UniversalClient, prefix string) *server {
@@ -41,7 +41,7 @@ func newServer(t *testing.T, client redis.UniversalClient, prefix string) *serve
 	return s
 }
 
-// first is a server that has made lists right which it knows nothing of.
+// first returns the first server on a new Redis, after it has repaired the lists unknown to it.
 func first(t *testing.T) *server {
 	client, prefix := testenv.Redis(t)
 	s := newServer(t, client, prefix)
@@ -50,7 +50,8 @@ func first(t *testing.T) *server {
 	return s
 }
 
-// TestANewInstallationWarnsOfNothing, since there are no lists that may lack something.
+// TestANewInstallationWarnsOfNothing checks that there is no warning without lists that could lack
+// posts.
 func TestANewInstallationWarnsOfNothing(t *testing.T) {
 	t.Parallel()
 	assert.Empty(t, first(t).log.String())
@@ -61,8 +62,8 @@ func (s *server) lost(_ context.Context, since time.Time) (int, error) {
 	return 1, s.fails
 }
 
-// stamp makes the Redis one that has come back with other data than this server wrote to,
-// known since and written at these times after noon.
+// stamp gives the Redis other data than this server wrote to, as after a restore. since and at are
+// the times after noon of its first and its last stamp.
 func (s *server) stamp(since, at time.Duration) {
 	text := fmt.Sprintf("another %d %d", noon.Add(since).UnixMilli(), noon.Add(at).UnixMilli())
 	require.NoError(s, s.client.Set(s.Context(), s.key(), text, time.Hour).Err())
@@ -71,7 +72,7 @@ func (s *server) stamp(since, at time.Duration) {
 
 func (s *server) key() string { return rediskeys.For(s.client, s.prefix).Stamps()[0] }
 
-// list makes a list, and there returns whether it is there.
+// list creates a list, and there reports whether it exists.
 func (s *server) list() {
 	require.NoError(s, s.client.ZAdd(s.Context(), s.prefix+"timeline:u", redis.Z{Score: 1, Member: "post"}).Err())
 }
@@ -82,14 +83,15 @@ func (s *server) there() bool {
 	return n == 1
 }
 
-// right reports whether the data that Redis has now is known to be right.
+// right reports whether the current data of Redis is known to be complete.
 func (s *server) right() bool {
 	list, err := s.restored.stamps.Look(s.Context(), s.clock.Now())
 	require.NoError(s, err)
 	return !slices.ContainsFunc(list, func(st redislists.Stamp) bool { return s.restored.known[st.Key] != st.Data })
 }
 
-// TestListsOfUnknownDataAreDropped when they are found first. The next server knows them.
+// TestListsOfUnknownDataAreDropped checks that the first server to find unknown data drops its
+// lists, and that the next server accepts the data.
 func TestListsOfUnknownDataAreDropped(t *testing.T) {
 	t.Parallel()
 	client, prefix := testenv.Redis(t)
@@ -114,8 +116,8 @@ func TestListsOfUnknownDataAreDropped(t *testing.T) {
 	assert.False(t, b.late.Now())
 }
 
-// TestWhatARestoredRedisLacksIsDelivered from the time of its stamp on. Lists stay late
-// until that is done. Lists of which the queue does not know what they lack are dropped.
+// TestWhatARestoredRedisLacksIsDelivered checks that posts since the stamp are delivered again, and
+// that lists stay late until that is done. Lists older than the history of the queue are dropped.
 func TestWhatARestoredRedisLacksIsDelivered(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -153,7 +155,8 @@ func TestWhatARestoredRedisLacksIsDelivered(t *testing.T) {
 	}
 }
 
-// TestARepairThatFails is made again, and the lists are not trusted before it is done.
+// TestARepairThatFails checks that the repair is repeated, and that the lists are not trusted
+// before it succeeds.
 func TestARepairThatFails(t *testing.T) {
 	t.Parallel()
 	s := first(t)
@@ -174,8 +177,8 @@ func TestARepairThatFails(t *testing.T) {
 	assert.Len(t, s.again, 3)
 }
 
-// TestAStampThatIsTakenAway says nothing of the data, which is that of before: only what was
-// accepted at that moment is delivered again.
+// TestAStampThatIsTakenAway checks that a deleted stamp does not mean other data: only posts
+// accepted at that moment are delivered again.
 func TestAStampThatIsTakenAway(t *testing.T) {
 	t.Parallel()
 	s := first(t)
@@ -187,8 +190,8 @@ func TestAStampThatIsTakenAway(t *testing.T) {
 	assert.Equal(t, []time.Duration{0}, s.again)
 }
 
-// TestAnotherServerHasMadeItRight: what this one wrote elsewhere since then is delivered
-// again by this one.
+// TestAnotherServerHasMadeItRight checks that this server still delivers again the posts that it
+// has written to other data since the repair.
 func TestAnotherServerHasMadeItRight(t *testing.T) {
 	t.Parallel()
 	a := first(t)
@@ -207,7 +210,7 @@ func TestAnotherServerHasMadeItRight(t *testing.T) {
 	assert.Equal(t, []time.Duration{time.Minute}, b.again, "since the other one has known it")
 }
 
-// TestARedisThatIsDown makes lists late, and they are not trusted before it answers.
+// TestARedisThatIsDown checks that lists are late, and not trusted until Redis answers.
 func TestARedisThatIsDown(t *testing.T) {
 	t.Parallel()
 	down := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1, DialerRetries: 1})

@@ -15,11 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pipe is a log's reader that can stall, or have ended.
+// pipe is the destination of a log. It can stall or fail.
 type pipe struct {
 	mu    sync.Mutex
 	got   strings.Builder
-	stall chan struct{} // writes wait until it is closed; nil: they do not
+	stall chan struct{} // writes block until it is closed; nil means they do not
 	ended error
 }
 
@@ -71,19 +71,19 @@ func TestLinesAreWrittenInOrder(t *testing.T) {
 	})
 }
 
-// TestAStalledReaderBlocksNobody fills the queue while nobody reads: writers go on,
-// what does not fit is counted, and the report stands where it is missing.
+// TestAStalledReaderBlocksNobody fills the queue while the destination stalls: writers do not
+// block, lines that do not fit are counted, and a report replaces them.
 func TestAStalledReaderBlocksNobody(t *testing.T) {
 	out := &pipe{}
 	bubble(t, out, 30, func(t *testing.T, w *Writer) {
-		out.stall = make(chan struct{}) // made in the bubble, so that waiting for it counts as idle
+		out.stall = make(chan struct{}) // created in the bubble, so that waiting for it counts as idle
 		before := testutil.ToFloat64(droppedTotal)
-		fmt.Fprint(w, "first\n") // the goroutine takes it, and stalls
+		fmt.Fprint(w, "first\n") // the goroutine takes it and stalls
 		synctest.Wait()
 		for i := range 20 {
 			fmt.Fprintf(w, "line %02d\n", i) // 8 bytes each: three fit
 		}
-		fmt.Fprint(w, "x\n") // it would fit, but lines before it are missing
+		fmt.Fprint(w, "x\n") // it would fit, but earlier lines are missing
 		assert.Equal(t, before+18, testutil.ToFloat64(droppedTotal))
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -100,7 +100,7 @@ func TestAStalledReaderBlocksNobody(t *testing.T) {
 	})
 }
 
-// TestAReaderThatHasEnded counts what nobody will read.
+// TestAReaderThatHasEnded checks that lines are counted as dropped when the destination has failed.
 func TestAReaderThatHasEnded(t *testing.T) {
 	out := &pipe{ended: errors.New("broken pipe")}
 	bubble(t, out, 100, func(t *testing.T, w *Writer) {
@@ -113,7 +113,6 @@ func TestAReaderThatHasEnded(t *testing.T) {
 	})
 }
 
-// TestALineLargerThanTheQueue is dropped like others, and said.
 func TestALineLargerThanTheQueue(t *testing.T) {
 	out := &pipe{}
 	bubble(t, out, 10, func(t *testing.T, w *Writer) {

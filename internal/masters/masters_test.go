@@ -16,22 +16,22 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// watchOf is a watch of masters whose processes are named by ids.
+// watchOf returns a watch of masters with processes identified by ids.
 func watchOf(ids func() []string) *Watch {
 	w := newWatch(context.Background(), nil, nil, configs.Default(), slog.New(slog.DiscardHandler))
 	w.ids = func(context.Context) []string { return ids() }
 	return w
 }
 
-// TestRequestsWaitForTheLastDeliveries: from the first connection to another
-// server on, requests wait until what is to be claimed has been, or until the
-// look finds that nothing has changed.
+// TestRequestsWaitForTheLastDeliveries checks that from the first connection to another server on,
+// requests wait until recent deliveries have been claimed again, or until a check finds that no
+// master has changed.
 func TestRequestsWaitForTheLastDeliveries(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name       string
 		hold, wait time.Duration
-		claims     int32 // made before requests go on
+		claims     int32 // made before the requests continue
 	}{
 		{"until all is claimed", time.Hour, reclaimTimes * lookEvery, reclaimTimes},
 		{"no longer than they may", 3*lookEvery + time.Millisecond, 3*lookEvery + time.Millisecond, 4},
@@ -62,7 +62,7 @@ func TestRequestsWaitForTheLastDeliveries(t *testing.T) {
 	}
 }
 
-// TestWhichMasterIsNew compares the processes that answer with those of before.
+// TestWhichMasterIsNew compares the answering processes with the previous ones.
 func TestWhichMasterIsNew(t *testing.T) {
 	w, now := watchOf(nil), time.Now()
 	for i, look := range []struct {
@@ -76,10 +76,10 @@ func TestWhichMasterIsNew(t *testing.T) {
 		{time.Second, []string{"a", "b", "c"}, false}, // it did not answer for a moment
 		{time.Second, []string{"a", "b", "d"}, true},
 		{time.Second, []string{"a", "b", "d"}, false},
-		{forgetAfter - time.Second, []string{"a", "b", "c"}, false}, // a proxy asks now this, now that server
+		{forgetAfter - time.Second, []string{"a", "b", "c"}, false}, // a proxy forwards to one server or the other
 		{forgetAfter, []string{"a", "b"}, false},
-		{time.Second, []string{"a", "b", "d"}, true}, // it was none for long
-		{time.Hour, nil, false},                      // nobody answers: who the masters were stays known
+		{time.Second, []string{"a", "b", "d"}, true}, // it was no master for long
+		{time.Hour, nil, false},                      // no answer does not make it forget the masters
 		{time.Second, []string{"a", "b", "e"}, true},
 	} {
 		now = now.Add(look.after)
@@ -87,8 +87,8 @@ func TestWhichMasterIsNew(t *testing.T) {
 	}
 }
 
-// TestWhatIsReclaimed: what may be lost is looked for whenever it was delivered until that
-// has been done once, and then only among what was delivered meanwhile.
+// TestWhatIsReclaimed checks that deliveries of any time are claimed again until that has succeeded
+// once, and then only those made meanwhile.
 func TestWhatIsReclaimed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -117,7 +117,8 @@ func TestWhatIsReclaimed(t *testing.T) {
 	})
 }
 
-// TestConnectionsWaitForHalfAsLong, because what is under way needs them to deliver.
+// TestConnectionsWaitForHalfAsLong checks that connections are held for half the time, because
+// calls in progress need them to deliver.
 func TestConnectionsWaitForHalfAsLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watchOf(nil)
@@ -141,8 +142,8 @@ func TestConnectionsWaitForHalfAsLong(t *testing.T) {
 	})
 }
 
-// TestAddressesOfBeforeAChange are those of other servers, but for the last one: that is of
-// the new master.
+// TestAddressesOfBeforeAChange checks that connections to earlier addresses make requests wait
+// again, except to the last one, which belongs to the new master.
 func TestAddressesOfBeforeAChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watchOf(nil)
@@ -159,8 +160,8 @@ func TestAddressesOfBeforeAChange(t *testing.T) {
 	})
 }
 
-// TestWhoWaitsGoesOn when nothing has changed, and when the watch ends although a master has
-// changed: before their time.
+// TestWhoWaitsGoesOn checks that waiting calls continue before their time is over when no master
+// has changed, or when the watch ends.
 func TestWhoWaitsGoesOn(t *testing.T) {
 	for name, process := range map[string]string{"nothing has changed": "one", "the watch ends": "another"} {
 		t.Run(name, func(t *testing.T) {
@@ -190,7 +191,8 @@ func TestWhoWaitsGoesOn(t *testing.T) {
 	}
 }
 
-// TestHoldIsNoLongerThanRequestsMayWait: a fifth of their time.
+// TestHoldIsNoLongerThanRequestsMayWait checks that the hold is at most a fifth of the request
+// timeout.
 func TestHoldIsNoLongerThanRequestsMayWait(t *testing.T) {
 	cfg := configs.Default()
 	for timeout, want := range map[time.Duration]time.Duration{time.Minute: longestHold, time.Second: 200 * time.Millisecond} {
@@ -199,7 +201,7 @@ func TestHoldIsNoLongerThanRequestsMayWait(t *testing.T) {
 	}
 }
 
-// TestTheMastersOfACluster are three processes, on whatever node it is asked.
+// TestTheMastersOfACluster checks that a cluster has three masters, from the address of one node.
 func TestTheMastersOfACluster(t *testing.T) {
 	cfg := configs.Default()
 	cfg.Redis.URL = testenv.RedisAt(testenv.RedisClusterAddrs(t)[:1])
@@ -212,7 +214,8 @@ func TestTheMastersOfACluster(t *testing.T) {
 	assert.False(t, w.compare(w.ids(t.Context()), time.Now()))
 }
 
-// TestSentinelsNameAnotherMaster than the one that connections go to.
+// TestSentinelsNameAnotherMaster checks that a master that Sentinels name instead of the previous
+// one is noticed.
 func TestSentinelsNameAnotherMaster(t *testing.T) {
 	master, addrs := testenv.RedisSentinelAddrs(t)
 	cfg := configs.Default()

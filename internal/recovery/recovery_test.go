@@ -16,7 +16,7 @@ import (
 	"github.com/freshet/freshet/dedup"
 )
 
-// notes are those of the servers, behind a network that may fail.
+// notes are the notes of the servers, behind a network that may fail.
 type notes struct {
 	dedup.Noter
 	mu    sync.Mutex
@@ -30,14 +30,14 @@ func (n *notes) Any(context.Context) (bool, error) {
 	return n.noted, n.err
 }
 
-// are what the servers say from now on.
+// are sets the result of further queries.
 func (n *notes) are(noted bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.noted, n.err = noted, err
 }
 
-// hanging are notes behind a network that gives no answer.
+// hanging are notes behind a network that does not answer.
 type hanging struct{ notes }
 
 func (n *hanging) Any(ctx context.Context) (bool, error) {
@@ -49,7 +49,7 @@ func config(log slog.Handler) Config {
 	return Config{After: 10 * time.Second, Every: time.Second, Timeout: 3 * time.Second, Logger: slog.New(log)}
 }
 
-// start begins to watch until the test ends.
+// start opens a watch that runs until the test ends.
 func start(t *testing.T, n *notes) *Watch {
 	w := Open(t.Context(), nil, n, config(slog.DiscardHandler))
 	go w.Run(t.Context())
@@ -57,7 +57,7 @@ func start(t *testing.T, n *notes) *Watch {
 	return w
 }
 
-// lasts is how long it recovers from now on, in whole seconds.
+// lasts returns how long the recovery still takes, in whole seconds.
 func lasts(w *Watch) (n int) {
 	for ; w.Recovering(); n++ {
 		time.Sleep(time.Second)
@@ -67,7 +67,8 @@ func lasts(w *Watch) (n int) {
 
 var errDown = fmt.Errorf("%w: no connection", dedup.ErrUnavailable)
 
-// TestHowLongItRecovers after Redis did not answer, and after a note was taken away.
+// TestHowLongItRecovers checks the duration of the recovery after Redis did not answer, and after a
+// note was removed.
 func TestHowLongItRecovers(t *testing.T) {
 	for name, c := range map[string]struct {
 		noted bool
@@ -91,7 +92,8 @@ func TestHowLongItRecovers(t *testing.T) {
 	}
 }
 
-// TestItRecoversForAsLongAsANoteStands, and two looks longer.
+// TestItRecoversForAsLongAsANoteStands checks that the recovery ends two checks after the last note
+// is removed.
 func TestItRecoversForAsLongAsANoteStands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &notes{noted: true}
@@ -106,7 +108,8 @@ func TestItRecoversForAsLongAsANoteStands(t *testing.T) {
 	})
 }
 
-// TestANoteShortensNothing: after Redis did not answer others need their time to leave notes.
+// TestANoteShortensNothing checks that a note does not shorten the recovery after Redis did not
+// answer, because other servers need time to leave notes.
 func TestANoteShortensNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &notes{err: errDown}
@@ -119,7 +122,7 @@ func TestANoteShortensNothing(t *testing.T) {
 	})
 }
 
-// TestALookThatHangs ends, and says that Redis does not answer.
+// TestALookThatHangs checks that a hanging check ends and counts as an outage.
 func TestALookThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -129,7 +132,8 @@ func TestALookThatHangs(t *testing.T) {
 	})
 }
 
-// TestALookThatIsEndedSaysNothing: a server that is closed has not lost Redis.
+// TestALookThatIsEndedSaysNothing checks that a check canceled by the closing of the server does
+// not count as an outage.
 func TestALookThatIsEndedSaysNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -139,7 +143,8 @@ func TestALookThatIsEndedSaysNothing(t *testing.T) {
 	})
 }
 
-// TestARefusalIsLoggedOnce, and again when it was answered meanwhile.
+// TestARefusalIsLoggedOnce checks that a refusal is logged once, and again after an answer in
+// between.
 func TestARefusalIsLoggedOnce(t *testing.T) {
 	var text strings.Builder
 	n := &notes{err: errors.New("no permission")}
@@ -151,7 +156,8 @@ func TestARefusalIsLoggedOnce(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(text.String(), "cannot be read"), text.String())
 }
 
-// TestServerNames tell two servers on one machine apart, and are the same after a restart.
+// TestServerNames checks that two servers on one machine have different names, which stay the same
+// after a restart.
 func TestServerNames(t *testing.T) {
 	assert.Equal(t, ServerName("/var/lib/a"), ServerName("/var/lib/a"))
 	assert.NotEqual(t, ServerName("/var/lib/a"), ServerName("/var/lib/b"))

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// section reads a part of a document, from its heading to the next one of its kind.
+// section returns a section of a document, from its heading to the next one of the same level.
 func section(t *testing.T, path, heading string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -21,8 +21,8 @@ func section(t *testing.T, path, heading string) string {
 	return part
 }
 
-// TestEachKeyOfAnIDEnds holds that docs/security.md says of each key that names an agent, an
-// author or an item what ends what it says.
+// TestEachKeyOfAnIDEnds checks that docs/security.md lists each key that contains the id of an
+// agent, an author or an item, with the end of its data.
 func TestEachKeyOfAnIDEnds(t *testing.T) {
 	t.Parallel()
 	told := section(t, "../../docs/security.md", "### An id that is used again")

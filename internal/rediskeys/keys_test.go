@@ -50,7 +50,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestStampsAreSpread asks a cluster where the keys lie.
+// TestStampsAreSpread checks the slots of the keys on a cluster.
 func TestStampsAreSpread(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, []string{"p:lists:stamp"}, New("p:", false).Stamps())
@@ -76,14 +76,13 @@ func TestForDetectsCluster(t *testing.T) {
 	assert.False(t, For(single, "p:").Cluster())
 }
 
-// reply stands for an error a server answered with.
 type reply string
 
 func (r reply) Error() string { return string(r) }
 func (reply) RedisError()     {}
 
-// TestWhatIsAnOutage: everything but what is about the command. docs/reliability.md has the
-// table.
+// TestWhatIsAnOutage checks that every error is an outage, except those about the command.
+// docs/reliability.md has the table.
 func TestWhatIsAnOutage(t *testing.T) {
 	for err, want := range map[error]bool{
 		nil:                      false,
@@ -147,10 +146,10 @@ func TestWhatIsAnOutage(t *testing.T) {
 		reply("ERR Error running script (call to f_1): @user_script:1: -ERR unknown command called from Lua"): true,
 		reply("ERR Error running script (call to f_1): @user_script:1: -WRONGTYPE Operation against a key"):   false,
 		reply("ERR Error running script (call to f_1): @user_script:1: attempt to compare number with nil"):   false,
-		reply("upstream failure"):             true, // of Envoy
+		reply("upstream failure"):             true, // from Envoy
 		reply("no upstream host"):             true,
 		reply("ERR no upstream host"):         true,
-		reply("ERR Connection refused"):       true, // of twemproxy
+		reply("ERR Connection refused"):       true, // from twemproxy
 		reply("ERR Proxy error"):              true,
 		reply("ERR server closed connection"): true,
 

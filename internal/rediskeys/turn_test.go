@@ -12,8 +12,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestTurn: of two who ask, the first has the turn, and a little less than a span of time
-// after that it is anybody's again.
+// TestTurn checks that of two callers the first gets the turn, which expires slightly before the
+// period is over.
 func TestTurn(t *testing.T) {
 	client, prefix := testenv.Redis(t)
 	key := prefix + "lease"
@@ -35,7 +35,7 @@ func TestTurn(t *testing.T) {
 	assert.True(t, mine)
 }
 
-// TestTurnWithoutRedis is nobody's.
+// TestTurnWithoutRedis checks that the caller does not get the turn.
 func TestTurnWithoutRedis(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
 	t.Cleanup(func() { _ = client.Close() })

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEvery has work that takes a moment, and once longer than three pauses.
+// TestEvery has work that takes some time, and once longer than three pauses.
 func TestEvery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -36,7 +36,6 @@ func TestEvery(t *testing.T) {
 	})
 }
 
-// TestEveryEndsWhileItWaits with its context.
 func TestEveryEndsWhileItWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -47,7 +46,7 @@ func TestEveryEndsWhileItWaits(t *testing.T) {
 	})
 }
 
-// TestNow works before the first pause, too.
+// TestNow checks that the work also runs before the first pause.
 func TestNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
@@ -58,7 +57,7 @@ func TestNow(t *testing.T) {
 	})
 }
 
-// TestPause ends with its time, or with its context.
+// TestPause checks that a pause ends after its duration, or with its context.
 func TestPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -71,7 +70,7 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// TestFailing logs once that something fails, and once that it does not any more.
+// TestFailing checks that a failure is logged once, and its end once.
 func TestFailing(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder

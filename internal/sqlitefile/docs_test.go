@@ -12,8 +12,8 @@ import (
 	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
-// TestEachColumnOfAnIDEnds holds that docs/security.md says of each column of the catalog that
-// holds ids what ends what it says.
+// TestEachColumnOfAnIDEnds checks that docs/security.md lists each column of the catalog that holds
+// ids, with the end of its data.
 func TestEachColumnOfAnIDEnds(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/security.md")

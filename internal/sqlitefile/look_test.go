@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/internal/sqlitefile"
 )
 
-// contents are the files of a directory, by name.
+// contents returns the files of a directory, by name.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -22,7 +22,7 @@ func contents(t *testing.T, dir string) map[string]string {
 		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		require.NoError(t, err)
 		if filepath.Ext(e.Name()) == ".db-shm" {
-			text = nil // readers mark in it what they read
+			text = nil // modified by readers
 		}
 		all[e.Name()] = string(text)
 	}
@@ -35,8 +35,8 @@ func exec(t *testing.T, db *sql.DB, statement string) {
 	require.NoError(t, err)
 }
 
-// TestLookChangesNothing looks at a file of this version and of an older one, while a
-// server has it open and afterwards.
+// TestLookChangesNothing checks a file of this version and of an older one, while a server has it
+// open and afterwards.
 func TestLookChangesNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "catalog.db")
@@ -52,7 +52,7 @@ func TestLookChangesNothing(t *testing.T) {
 		assert.Equal(t, before, contents(t, dir))
 	}
 	look(false)
-	exec(t, file.Writer, "PRAGMA user_version = 0") // before every migration
+	exec(t, file.Writer, "PRAGMA user_version = 0") // before all migrations
 	look(true)
 	exec(t, file.Writer, "INSERT INTO items (id, doc) VALUES ('a', '{}')")
 	look(true)

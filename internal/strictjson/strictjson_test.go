@@ -140,8 +140,8 @@ func TestUnmarshalStoredTakesWhatWasAcceptedBefore(t *testing.T) {
 	require.ErrorContains(t, UnmarshalStored([]byte(`{"text":7}`), &got), "text must be a string, not a number")
 }
 
-// FuzzUnmarshal: what is accepted means the same to encoding/json, and every
-// refusal is an error that the caller named.
+// FuzzUnmarshal checks that accepted data means the same to encoding/json, and that every error is
+// one of those named by the caller.
 func FuzzUnmarshal(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"limit":1,"text":"a\u00e9","flag":true,"share":1e-3,"ids":["a"]}`, `{"weights":{"a":1},"entries":[{"id":"x","upper":"Y"}]}`,

@@ -16,8 +16,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Reuse(m).Run()) }
 
-// TestAReusedSchemaHasNoRows: a test gets the tables of the one before, without its rows
-// and with the record of the migrations.
+// TestAReusedSchemaHasNoRows checks that a test gets the tables of the previous one, without its
+// rows but with the record of the migrations.
 func TestAReusedSchemaHasNoRows(t *testing.T) {
 	testenv.PostgresURL(t)
 	var first string
@@ -34,7 +34,7 @@ func TestAReusedSchemaHasNoRows(t *testing.T) {
 	})
 }
 
-// TestReusedIndicesHaveNoDocuments: a test gets the indices of the one before, without
+// TestReusedIndicesHaveNoDocuments checks that a test gets the indices of the previous one, without
 // their documents.
 func TestReusedIndicesHaveNoDocuments(t *testing.T) {
 	const document = `{"n":1}`
@@ -87,7 +87,6 @@ func query(t *testing.T, url, text string) []string {
 	return found
 }
 
-// elastic sends one request, on a connection of its own.
 func elastic(t *testing.T, method, url, body string) []byte {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))

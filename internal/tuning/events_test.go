@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/engine/offline"
 )
 
-// TestClicksAreHandedOnTogether: other events between clicks make no call of their own.
+// TestClicksAreHandedOnTogether checks that other events between clicks cause no additional calls.
 func TestClicksAreHandedOnTogether(t *testing.T) {
 	t.Parallel()
 	var sizes []int
@@ -28,7 +28,6 @@ func TestClicksAreHandedOnTogether(t *testing.T) {
 	assert.Equal(t, map[string]int{"view": 40}, in.skipped)
 }
 
-// TestAFailedCallEndsAReplay, also the last one.
 func TestAFailedCallEndsAReplay(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")

@@ -12,14 +12,14 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// TestSweepable sets each parameter of a ranking, and finds it there.
+// TestSweepable sets each parameter of a ranking, and reads it back.
 func TestSweepable(t *testing.T) {
 	live := feed.DefaultRanking()
 	gaussian, err := live.With("curves=single")
 	require.NoError(t, err)
 	for change := range strings.SplitSeq(gaussian.String(), ",") {
 		name, value, _ := strings.Cut(change, "=")
-		if strings.HasPrefix(name, "home.") { // changes no list of for-you
+		if strings.HasPrefix(name, "home.") { // affects no list of for-you
 			continue
 		}
 		require.Contains(t, Sweepable(), name)

@@ -133,7 +133,6 @@ func TestBuildElsewhere(t *testing.T) {
 	assert.Equal(t, []string{"p"}, e.list("f"))
 }
 
-// builds returns the number of timeline builds that ended with a result.
 func builds(t *testing.T, result string) uint64 {
 	t.Helper()
 	var m dto.Metric

@@ -39,7 +39,6 @@ func (s *cardShelf) Erase(_ context.Context, author string) error {
 
 func (s *cardShelf) Kept(context.Context, []string) ([]social.Card, error) { return nil, s.err }
 
-// TestKeptCards follows posts from creation to deletion.
 func TestKeptCards(t *testing.T) {
 	e, s := newEnv(t), &cardShelf{}
 	e.a.d.Cards = s
@@ -144,7 +143,6 @@ func (s *lostStore) Members(ctx context.Context, circle, after string, n int) ([
 	return s.Store.Members(ctx, circle, after, n)
 }
 
-// lostQueue is the queue in the same database.
 type lostQueue struct {
 	jobs.Queue
 	store *lostStore

@@ -118,7 +118,6 @@ func (e *env) follow(author string, agents ...string) {
 	}
 }
 
-// build builds the lists of agents.
 func (e *env) build(agents ...string) {
 	e.t.Helper()
 	for _, agent := range agents {
@@ -165,7 +164,7 @@ func (e *env) drain() {
 	e.t.Fatalf("jobs are left: %v", e.open())
 }
 
-// open returns the pending and the running jobs, by kind and key.
+// open returns the jobs that are not completed, by kind and key.
 func (e *env) open() map[row]jobs.Job {
 	e.t.Helper()
 	all := map[row]jobs.Job{}

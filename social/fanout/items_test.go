@@ -147,7 +147,6 @@ func TestIndexLooksAgain(t *testing.T) {
 	}
 }
 
-// damagedStore has posts with unreadable rows.
 type damagedStore struct {
 	social.Store
 	bad string

@@ -79,7 +79,6 @@ func model(t *testing.T, open openLists, schedules int) {
 	}
 }
 
-// world is the state of one schedule.
 type world struct {
 	*env
 	timelines []*engine.Timelines // of the servers a and b
@@ -267,7 +266,6 @@ func (w *world) waits(pair [2]string) bool {
 	return false
 }
 
-// expected reports whether an error of a process is part of normal operation.
 func expected(err error) bool {
 	return slices.ContainsFunc([]error{
 		errKilled, feed.ErrNotFound, feed.ErrForbidden, feed.ErrRule, timeline.ErrUnavailable,

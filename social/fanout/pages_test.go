@@ -14,7 +14,6 @@ import (
 	"github.com/freshet/freshet/social/timeline"
 )
 
-// mostPages is the maximal number of pages of one scroll.
 const mostPages = 1000
 
 // newTimelines returns timelines that read the lists under test as a server does.
@@ -121,7 +120,6 @@ func (w *world) scroll(ctx context.Context, agent string, limit int) (all []soci
 	return nil, fmt.Errorf("%s scrolls without an end", agent)
 }
 
-// pages is a reader who scrolls while other processes run.
 func (w *world) pages() {
 	agent, limit := pick(w, w.agents), 1+w.rnd.IntN(4)
 	w.start("pages of "+agent, func(ctx context.Context) error {
@@ -163,12 +161,10 @@ func among(list []social.Post, id string) bool {
 	return slices.ContainsFunc(list, func(p social.Post) bool { return p.ID == id })
 }
 
-// one selects the post with an id.
 func one(id string) func(e social.Entry) bool {
 	return func(e social.Entry) bool { return e.ID == id }
 }
 
-// of selects the posts of an author.
 func of(author string) func(e social.Entry) bool {
 	return func(e social.Entry) bool { return e.Author == author }
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// suggested runs an agent's job and returns the stored suggestions.
 func (e *env) suggested(agent string) []social.Suggestion {
 	e.t.Helper()
 	require.NoError(e.t, e.store.Mark(e.ctx, jobs.Dirty{Kind: jobs.Suggest, Key: agent, Priority: jobs.PriorityUpkeep, Lazy: true}))
@@ -122,7 +121,6 @@ func TestSuggestionsStayForADay(t *testing.T) {
 	require.Equal(t, []social.Suggestion{{Author: "x", Count: 3}, {Author: "y", Count: 3}}, e.suggested("r"))
 }
 
-// followsCounted counts the follows that are read.
 type followsCounted struct {
 	social.Store
 	rows int

@@ -46,7 +46,6 @@ func (b *bench) pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// note records the jobs a handler was given.
 func (b *bench) note(list []jobs.Job) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -123,7 +123,6 @@ func TestEveryServerMeasuresTheQueue(t *testing.T) {
 	})
 }
 
-// gauge returns the value of a metric without labels.
 func gauge(t *testing.T, name string) float64 {
 	t.Helper()
 	families, err := prometheus.DefaultGatherer.Gather()

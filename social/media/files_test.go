@@ -55,7 +55,6 @@ func rows(t *testing.T) *sqlite.Store {
 	return s
 }
 
-// filesOf lists the files of a store.
 func filesOf(t *testing.T, s media.Store) []string {
 	t.Helper()
 	keys, err := s.Keys(t.Context(), 1000)

@@ -17,7 +17,6 @@ import (
 	"github.com/freshet/freshet/social/postgres"
 )
 
-// lines receives the lines of a log.
 type lines chan string
 
 func (l lines) Write(p []byte) (int, error) {

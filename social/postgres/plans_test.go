@@ -192,7 +192,6 @@ func allowed(text string) bool {
 	return false
 }
 
-// explain returns the plan of a prepared statement.
 func explain(t *testing.T, conn *pgxpool.Conn, text string, args []any) string {
 	t.Helper()
 	return explained(t, conn, "EXPLAIN (VERBOSE)", text, args)
@@ -222,7 +221,6 @@ func explained(t *testing.T, conn *pgxpool.Conn, how, text string, args []any) s
 	return strings.Join(lines, "\n")
 }
 
-// literal formats a value as SQL.
 func literal(t *testing.T, arg any) string {
 	t.Helper()
 	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

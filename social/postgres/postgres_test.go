@@ -111,7 +111,6 @@ func TestTheClockOfTheQueueIsTheDatabases(t *testing.T) {
 	}
 }
 
-// place is a schema.
 type place struct {
 	t    *testing.T
 	url  string

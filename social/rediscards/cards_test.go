@@ -18,7 +18,6 @@ import (
 	"github.com/freshet/freshet/social/rediscards"
 )
 
-// onEach runs a test on one server and on a cluster.
 func onEach(t *testing.T, test func(t *testing.T, client redis.UniversalClient, prefix string)) {
 	t.Run("one server", func(t *testing.T) {
 		client, prefix := testenv.Redis(t)

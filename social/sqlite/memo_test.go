@@ -81,7 +81,6 @@ func (w *world) changes() map[string]func() error {
 	}
 }
 
-// compare compares the cached cards with those in the file.
 func (w *world) compare(after string) {
 	for _, reader := range append(w.agents, "", "dee") {
 		want, err := w.StoredCards(w.Context(), reader, w.posts)

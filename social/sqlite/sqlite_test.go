@@ -59,7 +59,6 @@ func TestEachReferenceEnds(t *testing.T) {
 	socialtest.CheckReferences(t, strings.Fields(columns), "../../docs/security.md")
 }
 
-// place is a file.
 type place struct {
 	t    *testing.T
 	path string

@@ -13,7 +13,6 @@ import (
 	"github.com/freshet/freshet/social/timeline/memory"
 )
 
-// counting counts the lists that are read.
 type counting struct {
 	timeline.Reader
 	lists int

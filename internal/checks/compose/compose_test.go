@@ -1,5 +1,4 @@
-// Package compose holds the compose file against the configuration it starts
-// servers with.
+// Package compose checks the compose file against the configuration with which it starts servers.
 package compose
 
 import (
@@ -20,7 +19,7 @@ import (
 	"github.com/freshet/freshet/configs"
 )
 
-// project reads the compose file as docker compose would.
+// project loads the compose file like docker compose.
 func project(t *testing.T) *types.Project {
 	t.Helper()
 	root, err := filepath.Abs("../../..")
@@ -71,8 +70,8 @@ func TestComposeServicesFitFreshet(t *testing.T) {
 	assert.Contains(t, *elastic.Environment["ES_JAVA_OPTS"], "-Xmx")
 }
 
-// The configuration that the container gets must be one that a server starts
-// with, and must reach the services by the names they have there.
+// A server must start with the container's configuration, which must name the services as they are
+// called in the compose file.
 func TestComposeConfiguration(t *testing.T) {
 	s := service(t, "freshet")
 	var path string
@@ -102,7 +101,7 @@ func TestComposeConfiguration(t *testing.T) {
 	assert.True(t, slices.ContainsFunc(s.Volumes, func(v types.ServiceVolumeConfig) bool { return v.Target == c.DataDir }),
 		"data_dir is not on a volume")
 
-	// From this machine the same services are where services.yaml says.
+	// On this machine the same services have the addresses of services.yaml.
 	outside, err := configs.Load(configs.Options{Path: "../../../configs/services.yaml"})
 	require.NoError(t, err)
 	database, err := url.Parse(outside.Postgres.URL)

@@ -22,7 +22,7 @@ import (
 	"github.com/freshet/freshet/social/media"
 )
 
-// form is a post with n images, each nearly as large as may be.
+// form returns a post with n images, each close to the maximal size.
 func form(t *testing.T, n int) (kind string, body []byte) {
 	t.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, 1320, 1320))
@@ -47,8 +47,8 @@ func form(t *testing.T, n int) (kind string, body []byte) {
 	return m.FormDataContentType(), b.Bytes()
 }
 
-// TestUploads sends images through the gateway: one that is as large as may be, which
-// guests then see, and more of them than the server takes, which it says itself.
+// TestUploads sends images through the gateway: one of almost the maximal size, which guests can
+// then see, and more than the server accepts, which the server itself refuses.
 func TestUploads(t *testing.T) {
 	t.Parallel()
 	w := open(t, configs.ModeHeader)
@@ -78,8 +78,8 @@ func TestUploads(t *testing.T) {
 	assert.Contains(t, string(got.body), "more than 10 images")
 }
 
-// TestStreams waits for an event, and for the heartbeat, which comes later than other
-// answers may.
+// TestStreams waits for an event, and for the heartbeat, which takes longer than the timeout of
+// other answers.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	w := open(t, configs.ModeHeader)
@@ -104,8 +104,8 @@ func TestStreams(t *testing.T) {
 	until(":")
 }
 
-// TestPreflights are answered by the server without a login, and without the session
-// service.
+// TestPreflights checks that the server answers preflights without a login and without a call of
+// the session service.
 func TestPreflights(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{configs.ModeHeader, configs.ModeJWT} {
@@ -125,7 +125,7 @@ func TestPreflights(t *testing.T) {
 	}
 }
 
-// TestFormsOfOtherSites are sent by the browser of a reader who is logged in.
+// TestFormsOfOtherSites sends forms that another site submits in the browser of a signed-in reader.
 func TestFormsOfOtherSites(t *testing.T) {
 	t.Parallel()
 	w := open(t, configs.ModeHeader)
@@ -154,7 +154,7 @@ func TestFormsOfOtherSites(t *testing.T) {
 	}
 }
 
-// TestCompressedOnce asks for gzip.
+// TestCompressedOnce checks that an answer is compressed once for a client that accepts gzip.
 func TestCompressedOnce(t *testing.T) {
 	t.Parallel()
 	w := open(t, configs.ModeHeader)

@@ -13,7 +13,7 @@ import (
 	"github.com/freshet/freshet/internal/app"
 )
 
-// guises are headers by which a caller tries to be the victim and an admin.
+// guises returns headers with which a caller tries to impersonate the victim and an admin.
 func guises() http.Header {
 	return http.Header{
 		"X-Agent-Id": {"u_victim", "u_victim"}, "x-agent-id": {"u_victim"}, "X-AGENT-ID": {"u_victim"},
@@ -24,7 +24,7 @@ func guises() http.Header {
 	}
 }
 
-// with adds headers; those of more replace what is spelled alike.
+// with adds headers, replacing those with the same spelling.
 func with(h, more http.Header) http.Header {
 	for name, values := range more {
 		h[name] = values
@@ -32,8 +32,8 @@ func with(h, more http.Header) http.Header {
 	return h
 }
 
-// TestNobodyIsSomebodyElse calls every route of the OpenAPI document in guises: logged in
-// as another, and not at all.
+// TestNobodyIsSomebodyElse calls every route of the OpenAPI document with the headers of guises,
+// signed in as another agent and not signed in.
 func TestNobodyIsSomebodyElse(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{configs.ModeHeader, configs.ModeJWT} {
@@ -116,8 +116,8 @@ func (w *world) asGuest(t *testing.T, r route) {
 	}
 }
 
-// TestPathsLeadNowhereElse asks for admin routes by paths that nginx and the server may
-// read differently.
+// TestPathsLeadNowhereElse requests admin routes by paths that nginx and the server might interpret
+// differently.
 func TestPathsLeadNowhereElse(t *testing.T) {
 	t.Parallel()
 	w := open(t, configs.ModeHeader)
@@ -140,8 +140,8 @@ func TestPathsLeadNowhereElse(t *testing.T) {
 	assert.Equal(t, before, w.kept(victims))
 }
 
-// TestADemoBehindTheGateway must not take callers for somebody on its machine, whatever
-// Host they name.
+// TestADemoBehindTheGateway checks that a demo does not treat callers as programs on its machine,
+// whatever Host they send.
 func TestADemoBehindTheGateway(t *testing.T) {
 	t.Parallel()
 	w := open(t, configs.ModeHeader, app.WithDemo())
@@ -152,7 +152,7 @@ func TestADemoBehindTheGateway(t *testing.T) {
 	w.direct("u_victim", "GET", "/v1/agents/u_victim/profile", "")
 }
 
-// TestLimitsOfBodies sends each route what the server would just read, and more.
+// TestLimitsOfBodies sends each route a body of exactly the server's limit, and a larger one.
 func TestLimitsOfBodies(t *testing.T) {
 	t.Parallel()
 	w := open(t, configs.ModeJWT)

@@ -1,5 +1,5 @@
-// Package gateway runs nginx with the configuration of docs/production.md before a
-// real server, and calls it as those do who want to be somebody else.
+// Package gateway runs nginx with the configuration of docs/production.md in front of a real
+// server, and makes calls that try to impersonate others.
 package gateway
 
 import (
@@ -25,12 +25,12 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// site is the gateway's address from outside. The port is not the scheme's, so
-// that a Host that loses it is noticed.
+// site is the gateway's external address. It has a non-default port, to detect a Host that loses
+// it.
 const site = "https://feed.example.com:8443"
 
-// snippets returns the nginx configuration of the document: the site, and the file of
-// the mode that says who calls.
+// snippets returns the nginx configuration of the document: the site, and the file that identifies
+// the caller in the given mode.
 func snippets(t *testing.T, mode string) (conf, caller string) {
 	t.Helper()
 	doc, err := os.ReadFile("../../../docs/production.md")
@@ -46,7 +46,7 @@ func snippets(t *testing.T, mode string) (conf, caller string) {
 	return conf, header
 }
 
-// replace puts what this machine has in the place of the document's addresses.
+// replace replaces the document's addresses with those of this machine.
 func replace(t *testing.T, text string, pairs ...string) string {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
@@ -56,12 +56,11 @@ func replace(t *testing.T, text string, pairs ...string) string {
 	return text
 }
 
-// nginx runs the document's configuration and returns a client whose calls of [site]
-// reach it.
+// nginx runs the document's configuration and returns a client that reaches it as [site].
 func nginx(t *testing.T, mode, server, sessions string) *http.Client {
 	t.Helper()
 	program := installed(t)
-	dir, err := os.MkdirTemp("", "gateway") // a socket's path must be short
+	dir, err := os.MkdirTemp("", "gateway") // the path of a socket must be short
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	in := func(name string) string { return filepath.Join(dir, name) }
@@ -82,7 +81,7 @@ func nginx(t *testing.T, mode, server, sessions string) *http.Client {
 	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		fmt.Fprintf(&temp, "%s_temp_path %s;\n", kind, in(kind))
 	}
-	// One process, which needs no rights to be given up and leaves no other behind.
+	// A single process needs no privileges to drop, and leaves no other process behind.
 	all := "daemon off; master_process off; error_log stderr; pid " + in("pid") + ";\nevents {}\nhttp {\naccess_log off;\n" + temp.String() + conf + "}\n"
 	require.NoError(t, os.WriteFile(in("nginx.conf"), []byte(all), 0o600))
 	require.NoError(t, os.WriteFile(in("caller.conf"), []byte(caller), 0o600))
@@ -99,7 +98,7 @@ func nginx(t *testing.T, mode, server, sessions string) *http.Client {
 	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// installed returns the path of nginx, and skips the test where there is none.
+// installed returns the path of nginx, and skips the test if it is not installed.
 func installed(t *testing.T) string {
 	t.Helper()
 	program, err := exec.LookPath("nginx")
@@ -113,7 +112,7 @@ func installed(t *testing.T) string {
 	return program
 }
 
-// certificate writes that of httptest, which is for example.com.
+// certificate writes the certificate of httptest, which is for example.com.
 func certificate(t *testing.T, cert, key string) *x509.CertPool {
 	t.Helper()
 	srv := httptest.NewTLSServer(nil)
@@ -128,7 +127,7 @@ func certificate(t *testing.T, cert, key string) *x509.CertPool {
 	return pool
 }
 
-// start returns when nginx takes connections.
+// start starts nginx and waits until it accepts connections.
 func start(t *testing.T, program, conf, socket string) *exec.Cmd {
 	t.Helper()
 	var said bytes.Buffer

@@ -24,8 +24,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// TestRestartsBehindNginx stops and starts two servers in turn under load, behind an
-// nginx of which a health check takes out who is not ready. No call fails.
+// TestRestartsBehindNginx restarts two servers in turn under load, behind an nginx with a health
+// check that removes servers that are not ready. No call may fail.
 func TestRestartsBehindNginx(t *testing.T) {
 	restarts := 2
 	if testenv.InFull("kills") {
@@ -65,7 +65,7 @@ func TestRestartsBehindNginx(t *testing.T) {
 	}
 }
 
-// restarted is a server that is stopped and started again at one address.
+// restarted is a server that can be stopped and started again with the same address.
 type restarted struct {
 	cfg  configs.Config
 	end  context.CancelFunc
@@ -100,8 +100,8 @@ func (s *restarted) stop(t *testing.T) {
 	require.NoError(t, <-s.done)
 }
 
-// balanced is an nginx before servers that are asked whether they are ready, as an ingress
-// controller asks.
+// balanced is an nginx in front of servers with readiness checks like those of an ingress
+// controller.
 type balanced struct {
 	dir    string
 	client *http.Client
@@ -118,12 +118,12 @@ func newBalanced(t *testing.T, servers []*restarted) *balanced {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	b := &balanced{dir: dir, ready: map[string]bool{}}
-	// A process of nginx that knew of none would answer 502 for a moment after it is told of one.
+	// An nginx started without any server would answer 502 for a moment after it gets one.
 	for _, s := range servers {
 		b.ready[s.cfg.Server.Addr] = isReady(t.Context(), s.cfg.Server.Addr)
 	}
 	b.client = &http.Client{Transport: &http.Transport{
-		// nginx closes idle connections when it reads its configuration again.
+		// nginx closes idle connections when it reloads its configuration.
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", b.in("socket"))
@@ -140,7 +140,6 @@ func newBalanced(t *testing.T, servers []*restarted) *balanced {
 
 func (b *balanced) in(name string) string { return filepath.Join(b.dir, name) }
 
-// write writes the configuration with the servers that are ready.
 func (b *balanced) write(t *testing.T) {
 	var conf, upstream strings.Builder
 	for address, ready := range b.ready {
@@ -167,7 +166,7 @@ server {
 	}
 }
 
-// watch asks the servers whether they are ready and has nginx use those that are.
+// watch checks the readiness of the servers and makes nginx use the ready ones.
 func (b *balanced) watch(ctx context.Context, t *testing.T, servers []*restarted) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -206,7 +205,7 @@ func isReady(ctx context.Context, address string) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// waitFor waits until the health check says of a server that it is ready, or is not.
+// waitFor waits until the health check reports the server as ready, or not.
 func (b *balanced) waitFor(t *testing.T, s *restarted, ready bool) {
 	t.Helper()
 	testenv.WaitFor(t, func() bool {
@@ -216,7 +215,7 @@ func (b *balanced) waitFor(t *testing.T, s *restarted, ready bool) {
 	}, "the health check to say ready=%t", ready)
 }
 
-// call is a refresh or a load_more that must succeed.
+// call makes a refresh or a load_more, which must succeed.
 func (b *balanced) call(agent string, n int) error {
 	action := "refresh"
 	if n%2 == 1 {

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// route is an operation of the OpenAPI document.
 type route struct {
 	method, path string
 	who          string
@@ -19,15 +18,15 @@ type route struct {
 
 // Who may call a route.
 const (
-	agents  = "agents"  // none but a reader
-	owners  = "owners"  // a reader, or an admin for them
-	anybody = "anybody" // guests, too
-	guests  = "guests"  // nobody is asked who they are
-	inside  = "inside"  // admins, and what is not for apps
+	agents  = "agents"  // readers only
+	owners  = "owners"  // a reader, or an admin on their behalf
+	anybody = "anybody" // also guests
+	guests  = "guests"  // without identification
+	inside  = "inside"  // admins, and routes that are not for apps
 )
 
-// routes returns the operations of the server's own document. The parameters of the
-// paths name what is the victim's.
+// routes returns the operations of the server's own document, with the victim's ids as path
+// parameters.
 func (w *world) routes(victims map[string]string) []route {
 	w.t.Helper()
 	rec := httptest.NewRecorder()
@@ -77,7 +76,7 @@ func who(path string, security []map[string][]string) string {
 	return inside
 }
 
-// fill puts ids into a path by its family, so that {id} is a post's below /v1/posts.
+// fill replaces the parameters of a path by their family: below /v1/posts {id} is the id of a post.
 func fill(t *testing.T, path string, victims map[string]string) string {
 	t.Helper()
 	parts := strings.Split(path, "/")
@@ -91,7 +90,7 @@ func fill(t *testing.T, path string, victims map[string]string) string {
 	return strings.Join(parts, "/")
 }
 
-// fixture stores what is the victim's and returns what stands for the parameters.
+// fixture stores the victim's data and returns the values of the parameters.
 func (w *world) fixture() map[string]string {
 	w.t.Helper()
 	w.direct("", "POST", "/v1/items", `{"id":"item-1","title":"One","update_time":1772791200}`)
@@ -109,7 +108,7 @@ func (w *world) fixture() map[string]string {
 	}
 }
 
-// kept returns all that is the victim's, to be compared.
+// kept returns all of the victim's data for comparison.
 func (w *world) kept(victims map[string]string) []any {
 	w.t.Helper()
 	var all []any
@@ -124,7 +123,7 @@ func (w *world) kept(victims map[string]string) []any {
 	return append(all, w.direct("", "GET", "/v1/items", ""), w.direct("", "GET", "/v1/ranking", ""), w.direct("", "GET", "/v1/promoted", ""))
 }
 
-// body is one that the route takes.
+// body returns a body that the route accepts.
 func (r route) body() []byte {
 	bodies := map[string]string{
 		"/v1/feed": `{"action":"refresh"}`, "/v1/impressions": `{"item_ids":["item-1"]}`,

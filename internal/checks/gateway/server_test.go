@@ -29,7 +29,7 @@ const (
 	listed = "https://app.example.com" // in server.cors.origins
 )
 
-// world is a server, the gateway before it, and what the server saw.
+// world is a server, the gateway in front of it, and a record of the calls.
 type world struct {
 	t      *testing.T
 	mode   string
@@ -37,15 +37,15 @@ type world struct {
 	client *http.Client
 
 	mu    sync.Mutex
-	seen  []*http.Request // what reached the server, without bodies
-	asked int             // calls of the session service
+	seen  []*http.Request // calls that reached the server, without bodies
+	asked int             // number of calls of the session service
 }
 
 func open(t *testing.T, mode string, options ...app.Option) *world {
 	t.Helper()
 	cfg := configs.Default()
 	cfg.DataDir, cfg.Auth.Mode, cfg.Server.CORSOrigins = t.TempDir(), mode, []string{listed}
-	if len(options) == 0 { // a demo has none
+	if len(options) == 0 { // a demo has no token
 		cfg.Auth.AdminToken = admin
 	}
 	if mode == configs.ModeJWT {
@@ -73,7 +73,7 @@ func open(t *testing.T, mode string, options ...app.Option) *world {
 	return w
 }
 
-// session is the session service that the document describes.
+// session is the session service as the document describes it.
 func (w *world) session(rw http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	w.asked++
@@ -92,7 +92,7 @@ func (w *world) session(rw http.ResponseWriter, r *http.Request) {
 	rw.WriteHeader(http.StatusNoContent)
 }
 
-// answer is the response, with the call as the server saw it.
+// answer is the response, with the calls that reached the server.
 type answer struct {
 	status int
 	header http.Header
@@ -101,7 +101,7 @@ type answer struct {
 	asked  int
 }
 
-// login returns the headers that a browser or an app of the agent sends.
+// login returns the headers sent by a browser or an app of the agent.
 func (w *world) login(agent string) http.Header {
 	if w.mode == configs.ModeJWT {
 		return http.Header{"Authorization": {"Bearer " + token(agent)}}
@@ -109,10 +109,9 @@ func (w *world) login(agent string) http.Header {
 	return http.Header{"Cookie": {"session=" + agent}}
 }
 
-// expiry is that of all tokens: those of one agent are equal.
+// expiry is the same for all tokens, so that the tokens of one agent are equal.
 var expiry = time.Now().Add(time.Hour).Unix()
 
-// token is that of an agent.
 func token(agent string) string {
 	encode := base64.RawURLEncoding.EncodeToString
 	signed := encode([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." +
@@ -122,7 +121,7 @@ func token(agent string) string {
 	return signed + "." + encode(mac.Sum(nil))
 }
 
-// send calls the gateway from outside. A stream is not read.
+// send calls the gateway from outside. It does not read streams.
 func (w *world) send(method, path string, header http.Header, body []byte) answer {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -146,7 +145,7 @@ func (w *world) begin(ctx context.Context, method, path string, header http.Head
 	req, err := http.NewRequestWithContext(ctx, method, site+path, bytes.NewReader(body))
 	require.NoError(w.t, err)
 	for name, values := range header {
-		req.Header[name] = values // as it is spelled
+		req.Header[name] = values // with the original spelling
 	}
 	if host := header.Get("Host"); host != "" {
 		req.Host = host
@@ -157,7 +156,7 @@ func (w *world) begin(ctx context.Context, method, path string, header http.Head
 	return resp
 }
 
-// direct calls the server itself, as the agent, or as an admin where it is empty, and
+// direct calls the server without the gateway, as the agent or, if that is empty, as an admin, and
 // returns the data of the answer.
 func (w *world) direct(agent, method, path, body string) map[string]any {
 	w.t.Helper()
@@ -178,7 +177,7 @@ func (w *world) direct(agent, method, path, body string) map[string]any {
 	return in.Data
 }
 
-// one returns what the server saw of a call that reached it once.
+// one returns the request of a call that must have reached the server once.
 func (a answer) one(t *testing.T, what string) *http.Request {
 	t.Helper()
 	if !assert.Len(t, a.seen, 1, "%s must reach the server once; it was answered %d: %s", what, a.status, a.body) {
@@ -187,8 +186,8 @@ func (a answer) one(t *testing.T, what string) *http.Request {
 	return a.seen[0]
 }
 
-// isAgent fails the test where the server would have taken the call for one of
-// another agent, or of an admin.
+// isAgent fails the test if the server would have treated the call as one of another agent, or of
+// an admin.
 func isAgent(t *testing.T, r *http.Request, agent, what string) {
 	t.Helper()
 	for name, values := range r.Header {

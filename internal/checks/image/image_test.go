@@ -1,5 +1,4 @@
-// Package image builds what the Dockerfile builds, from exactly the files that
-// .dockerignore lets through.
+// Package image runs the build of the Dockerfile with exactly the files that .dockerignore admits.
 package image
 
 import (
@@ -20,8 +19,8 @@ import (
 
 const root = "../../.."
 
-// sent are the files that reach the builder. The patterns are read and matched
-// by the library that docker build uses.
+// sent returns the files that reach the builder. docker build uses the same library to read and
+// match the patterns.
 func sent(t *testing.T) []string {
 	t.Helper()
 	file, err := os.Open(filepath.Join(root, ".dockerignore"))
@@ -37,7 +36,7 @@ func sent(t *testing.T) []string {
 			return err
 		}
 		name, err := filepath.Rel(root, path)
-		if err != nil || name == ".git" { // a directory, or the file of a work tree
+		if err != nil || name == ".git" { // a directory, or the file of a worktree
 			return skip(d, err)
 		}
 		ignored, err := matcher.MatchesOrParentMatches(name)
@@ -56,7 +55,6 @@ func skip(d fs.DirEntry, err error) error {
 	return err
 }
 
-// context copies the files into a directory of their own.
 func context(t *testing.T, files []string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -95,10 +93,9 @@ var (
 	linked    = regexp.MustCompile(`(?m)^\tdep\t(\S+)`)
 )
 
-// TestTheImageCanBeBuilt runs the Dockerfile's go build in a directory that
-// holds only what reaches the builder. The binary tells the version that the
-// build was given. The two settings that would compile every dependency once more are
-// left out.
+// TestTheImageCanBeBuilt runs the Dockerfile's go build in a directory that has only the files that
+// reach the builder. The binary must report the version given to the build. Two settings that would
+// recompile every dependency are omitted.
 func TestTheImageCanBeBuilt(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(root, "Dockerfile"))
 	require.NoError(t, err)
@@ -140,8 +137,8 @@ func TestTheImageCanBeBuilt(t *testing.T) {
 	assert.FileExists(t, filepath.Join(out, "licenses", "LICENSE"))
 }
 
-// TestTheBuilderGetsNoMore looks for what would only make each build copy more
-// and use the cache less.
+// TestTheBuilderGetsNoMore checks that the builder gets no files that would only make builds copy
+// more and miss the cache more often.
 func TestTheBuilderGetsNoMore(t *testing.T) {
 	for _, name := range sent(t) {
 		if name == "scripts/licenses.sh" {

@@ -34,7 +34,7 @@ type (
 	tableQueries []struct{ legend, expr string }
 )
 
-// UnmarshalYAML keeps the order of the queries: lines get their colors by it.
+// UnmarshalYAML retains the order of the queries, which determines the colors of the lines.
 func (q *tableQueries) UnmarshalYAML(n *yaml.Node) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		*q = append(*q, struct{ legend, expr string }{n.Content[i].Value, n.Content[i+1].Value})
@@ -62,7 +62,7 @@ const (
 
 type object = map[string]any
 
-// render makes the dashboard of the table, one panel to a line.
+// render returns the dashboard of the table, with one panel per line.
 func render(t *testing.T, rows []tableRow) string {
 	t.Helper()
 	var lines []string
@@ -126,7 +126,6 @@ func (p *tablePanel) render() object {
 
 const folder = "../../../scripts/monitoring/"
 
-// readTable reads dashboard.yml.
 func readTable(t *testing.T) (rows []tableRow) {
 	t.Helper()
 	raw, err := os.ReadFile(folder + "dashboard.yml")
@@ -137,7 +136,7 @@ func readTable(t *testing.T) (rows []tableRow) {
 	return rows
 }
 
-// TestNamedPanelsExist looks up the panels that docs/operations.md names in quotes.
+// TestNamedPanelsExist checks that the panels named in quotes in docs/operations.md exist.
 func TestNamedPanelsExist(t *testing.T) {
 	raw, err := os.ReadFile("../../../docs/operations.md")
 	require.NoError(t, err)
@@ -157,7 +156,7 @@ func TestNamedPanelsExist(t *testing.T) {
 	}
 }
 
-// TestDashboard compares dashboard.json with its table; with -update it writes the file.
+// TestDashboard compares dashboard.json with its table. With -update it writes the file.
 func TestDashboard(t *testing.T) {
 	want := render(t, readTable(t))
 	require.True(t, json.Valid([]byte(want)))

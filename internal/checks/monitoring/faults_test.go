@@ -26,7 +26,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// elasticProxy stands before Elasticsearch. Its fault answers in its place; nil: none.
+// elasticProxy is a proxy in front of Elasticsearch. Its fault answers instead; nil means none.
 type elasticProxy struct {
 	fault atomic.Pointer[http.HandlerFunc]
 }
@@ -47,7 +47,6 @@ func (p *elasticProxy) start(t *testing.T, cfg *configs.Config) {
 	cfg.Elasticsearch.Addresses = []string{server.URL}
 }
 
-// elastic sends a request to Elasticsearch.
 func elastic(t *testing.T, method, address, body string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
@@ -61,8 +60,8 @@ func elastic(t *testing.T, method, address, body string) {
 	require.Less(t, res.StatusCode, 300, string(text))
 }
 
-// TestAlertsOfFaults has each fault happen to a running server, and Prometheus fire the
-// alert of it.
+// TestAlertsOfFaults triggers each fault on a running server, and checks that Prometheus fires its
+// alert.
 func TestAlertsOfFaults(t *testing.T) {
 	testenv.Full(t, "alerts")
 	answer := func(status int) *http.HandlerFunc {
@@ -137,7 +136,7 @@ func TestAlertsOfFaults(t *testing.T) {
 	}
 }
 
-// TestTheAlertOfFewConnections: PostgreSQL refuses connections again and again.
+// TestTheAlertOfFewConnections has a PostgreSQL that refuses connections again and again.
 func TestTheAlertOfFewConnections(t *testing.T) {
 	testenv.Full(t, "alerts")
 	cfg := services(t)
@@ -171,13 +170,12 @@ func TestTheAlertOfFewConnections(t *testing.T) {
 	require.Equal(t, rules.StateFiring, state())
 }
 
-// feedOf has somebody read.
 func feedOf(t *testing.T, a *app.App) {
 	t.Helper()
 	send(t, a, "POST", "/v1/feed", `{"action":"refresh"}`, "X-Agent-ID: reader")
 }
 
-// stalled is a log that nobody reads.
+// stalled is a log without a reader.
 type stalled struct{ until <-chan struct{} }
 
 func (s stalled) Write(p []byte) (int, error) {
@@ -185,8 +183,8 @@ func (s stalled) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestTheAlertOfALogThatNobodyReads: the server answers on, and the lines that are dropped
-// are counted.
+// TestTheAlertOfALogThatNobodyReads checks that the server continues to answer, and that dropped
+// lines are counted.
 func TestTheAlertOfALogThatNobodyReads(t *testing.T) {
 	ctx, read := context.WithCancel(t.Context())
 	defer read()
@@ -207,7 +205,7 @@ func TestTheAlertOfALogThatNobodyReads(t *testing.T) {
 	require.Equal(t, rules.StateFiring, p.state(t, "FreshetLogDropped", ""))
 }
 
-// TestTheAlertOfACallThatHangs for longer than any may.
+// TestTheAlertOfACallThatHangs has a call that takes longer than any call may.
 func TestTheAlertOfACallThatHangs(t *testing.T) {
 	cfg, p := embedded(t), newMonitor(t)
 	synctest.Test(t, func(t *testing.T) {

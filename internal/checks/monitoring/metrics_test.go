@@ -1,6 +1,5 @@
-// Package monitoring compares the metrics of servers that have worked with
-// Prometheus's conventions, and with what the alerts, the dashboard and the
-// documents ask for.
+// Package monitoring compares the metrics of servers after some load with Prometheus's conventions,
+// and with the queries of the alerts, the dashboard and the documents.
 package monitoring
 
 import (
@@ -24,7 +23,6 @@ import (
 
 const metricsToken = "an-admin-token-for-the-metrics"
 
-// send calls a route and returns the status.
 func send(t *testing.T, a *app.App, method, path, body string, headers ...string) int {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
@@ -37,7 +35,7 @@ func send(t *testing.T, a *app.App, method, path, body string, headers ...string
 	return w.Code
 }
 
-// work sends a bit of everything as agents of a name: pages, retries, mistakes.
+// work makes a mixture of calls as agents whose ids begin with name: pages, retries, mistakes.
 func work(t *testing.T, a *app.App, name string) {
 	t.Helper()
 	const admin = "X-Admin-Token: " + metricsToken
@@ -69,8 +67,7 @@ func work(t *testing.T, a *app.App, name string) {
 	}, 20*time.Second, time.Millisecond, "recorded does not reach delivered")
 }
 
-// publish follows, posts, deletes and reads, and waits until the jobs of that are
-// done.
+// publish follows, posts, deletes and reads, and waits until the resulting jobs are done.
 func publish(t *testing.T, a *app.App, name string) {
 	t.Helper()
 	const admin = "X-Admin-Token: " + metricsToken
@@ -87,7 +84,6 @@ func publish(t *testing.T, a *app.App, name string) {
 	}, 30*time.Second, 5*time.Millisecond, "the queue is never empty")
 }
 
-// settled reports whether every job is done.
 func settled(t *testing.T, a *app.App) bool {
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "/v1/jobs?limit=1", nil)
 	r.Header.Set("X-Admin-Token", metricsToken)
@@ -105,7 +101,7 @@ func settled(t *testing.T, a *app.App) bool {
 	return !slices.ContainsFunc(answer.Data.Queue.Rows, func(r struct{ State string }) bool { return r.State != "completed" })
 }
 
-// worked is a system that has worked through a mixed load.
+// worked returns a system after a mixed load.
 func worked(t *testing.T, cfg configs.Config) *app.App {
 	t.Helper()
 	cfg.Auth.AdminToken = metricsToken
@@ -126,9 +122,8 @@ func gather(t *testing.T) map[string]*dto.MetricFamily {
 	return byName
 }
 
-// TestMetrics looks at what a server exports that has done a bit of everything:
-// names and types are as Prometheus's conventions have them, and more agents,
-// items and mistakes do not make more series.
+// TestMetrics checks the metrics of a server after a mixed load: their names and types follow
+// Prometheus's conventions, and more agents, items and mistakes add no series.
 func TestMetrics(t *testing.T) {
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {

@@ -18,10 +18,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/internal/esindex"
-	_ "github.com/freshet/freshet/internal/logqueue" // its metric: the command writes the log
+	_ "github.com/freshet/freshet/internal/logqueue" // for its metric: the command writes the log
 )
 
-// dashboard is that of scripts/monitoring, as far as the tests read it.
+// dashboard has the fields of the dashboard that the tests read.
 type dashboard struct {
 	Panels []struct {
 		Title, Type, Description string
@@ -29,7 +29,7 @@ type dashboard struct {
 	}
 }
 
-// queries are the dashboard's, with Grafana's variables filled in.
+// queries returns the queries of the dashboard, with values for Grafana's variables.
 func queries(t *testing.T) map[string]string {
 	t.Helper()
 	raw, err := os.ReadFile("../../../scripts/monitoring/dashboard.json")
@@ -52,8 +52,8 @@ func queries(t *testing.T) map[string]string {
 	return all
 }
 
-// TestMonitoring checks that every metric, label and label value that the
-// alerts and the dashboard ask for is there on a server that has worked.
+// TestMonitoring checks that every metric, label and label value used by the alerts and the
+// dashboard exists on a server after some load.
 func TestMonitoring(t *testing.T) {
 	for _, m := range modes {
 		worked(t, m.config(t))
@@ -73,12 +73,12 @@ func TestMonitoring(t *testing.T) {
 	}
 }
 
-// onNoPanel are metrics for a closer look.
+// onNoPanel are metrics for detailed analysis.
 var onNoPanel = []string{
-	"freshet_build_info", // which version runs, a label of other queries
+	"freshet_build_info", // the version of the server, a label of other queries
 }
 
-// checkQuery parses a query and compares it with what is exported.
+// checkQuery parses a query and compares it with the exported metrics.
 func checkQuery(t *testing.T, exported map[string]*dto.MetricFamily, asked map[string]bool, where, query string) {
 	t.Helper()
 	expr, err := parser.NewParser(parser.Options{}).ParseExpr(query)
@@ -120,8 +120,8 @@ func familyOf(exported map[string]*dto.MetricFamily, name string) *dto.MetricFam
 	return nil
 }
 
-// checkLabels looks for a series that the matchers select. known takes in what
-// may be grouped by.
+// checkLabels checks that a series matches the matchers. It adds the labels that a query may group
+// by to known.
 func checkLabels(t *testing.T, f *dto.MetricFamily, matchers []*labels.Matcher, known map[string]bool, where string) {
 	t.Helper()
 	values := map[string][]string{}
@@ -135,7 +135,7 @@ func checkLabels(t *testing.T, f *dto.MetricFamily, matchers []*labels.Matcher, 
 	for _, m := range matchers {
 		switch {
 		case m.Name == "__name__" || m.Name == "job" || m.Name == "instance":
-		case m.Name == "code" && m.Type == labels.MatchRegexp: // errors that a healthy server has not made
+		case m.Name == "code" && m.Type == labels.MatchRegexp: // errors that do not occur on a healthy server
 			assert.Contains(t, values, m.Name, where)
 		default:
 			assert.True(t, slices.ContainsFunc(values[m.Name], m.Matches),
@@ -144,8 +144,7 @@ func checkLabels(t *testing.T, f *dto.MetricFamily, matchers []*labels.Matcher, 
 	}
 }
 
-// TestEachAlertIsExplained compares the alerts with docs/operations.md, both
-// ways.
+// TestEachAlertIsExplained compares the alerts with docs/operations.md, in both directions.
 func TestEachAlertIsExplained(t *testing.T) {
 	raw, err := os.ReadFile("../../../docs/operations.md")
 	require.NoError(t, err)
@@ -172,14 +171,13 @@ func TestEachAlertIsExplained(t *testing.T) {
 	assert.Equal(t, named, explained)
 }
 
-// noMetrics are names in documents that look like metrics and are fields of an
-// index in Elasticsearch, of items that are read from one, or tables.
+// noMetrics are names in documents that look like metrics, but are fields of an Elasticsearch index
+// or of its items, or tables.
 var noMetrics = []string{
 	esindex.FirstTag, esindex.Story, esindex.DefaultSite, esindex.DefaultTitleTokens, esindex.DefaultSummaryTokens,
 	esindex.DefaultPopularity, "freshet_author_ids", "freshet_langs", "freshet_schema",
 }
 
-// TestDocumentedMetricsExist looks the metrics up that the documents name.
 func TestDocumentedMetricsExist(t *testing.T) {
 	for _, m := range modes {
 		worked(t, m.config(t))
@@ -196,7 +194,6 @@ func TestDocumentedMetricsExist(t *testing.T) {
 	}
 }
 
-// TestTheQueryCheckFindsMistakes is the test of the test.
 func TestTheQueryCheckFindsMistakes(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	counter := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "x_total", Help: "x"}, []string{"kind"})

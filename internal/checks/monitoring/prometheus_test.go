@@ -24,7 +24,7 @@ import (
 	"github.com/freshet/freshet/internal/app"
 )
 
-// operators is the configuration of Prometheus that operators get.
+// operators returns the Prometheus configuration for operators.
 func operators(t *testing.T) *config.Config {
 	t.Helper()
 	cfg, err := config.LoadFile("../../../scripts/monitoring/prometheus.yml", false, slog.New(slog.DiscardHandler))
@@ -33,7 +33,7 @@ func operators(t *testing.T) *config.Config {
 	return cfg
 }
 
-// alerts are the rules that operators get.
+// alerts returns the alerting rules for operators.
 func alerts(t *testing.T) (all []rulefmt.Rule) {
 	t.Helper()
 	file, errs := rulefmt.ParseFile(operators(t).RuleFiles[0], false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
@@ -45,8 +45,8 @@ func alerts(t *testing.T) (all []rulefmt.Rule) {
 	return all
 }
 
-// monitor is Prometheus's own storage, engine and rules over the metrics of one
-// server. Its clock is set by hand: each scrape is one interval after the last.
+// monitor is Prometheus's own storage, engine and rules over the metrics of one server. It has a
+// manual clock: each scrape is one interval after the previous one.
 type monitor struct {
 	storage *teststorage.TestStorage
 	groups  map[string]*rules.Group
@@ -72,7 +72,7 @@ func newMonitor(t *testing.T) *monitor {
 	return &monitor{storage: storage, groups: groups, job: cfg.ScrapeConfigs[0].JobName, every: every, now: noon}
 }
 
-// scrape reads /metrics, as of one interval later, and evaluates the rules.
+// scrape reads /metrics one interval later, and evaluates the rules.
 func (p *monitor) scrape(t *testing.T, a *app.App) {
 	t.Helper()
 	p.now = p.now.Add(p.every)
@@ -104,7 +104,7 @@ func (p *monitor) scrape(t *testing.T, a *app.App) {
 	}
 }
 
-// scrapeFor scrapes until so much of its time has passed.
+// scrapeFor scrapes for a period of the monitor's time.
 func (p *monitor) scrapeFor(t *testing.T, a *app.App, d time.Duration) {
 	t.Helper()
 	for until := p.now.Add(d); p.now.Before(until); {
@@ -112,8 +112,8 @@ func (p *monitor) scrapeFor(t *testing.T, a *app.App, d time.Duration) {
 	}
 }
 
-// state is the state of an alert at the last scrape, of the series in whose labels about
-// occurs; "" is in all.
+// state returns the state of an alert at the last scrape, for the series with about in its labels;
+// "" matches every series.
 func (p *monitor) state(t *testing.T, name, about string) rules.AlertState {
 	t.Helper()
 	state, found := rules.StateInactive, false

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// errorsOf reports whether the query counts the answers 5xx of a route.
+// errorsOf reports whether a query counts the 5xx answers of a route.
 func errorsOf(t *testing.T, query, route string) bool {
 	t.Helper()
 	expr, err := parser.NewParser(parser.Options{}).ParseExpr(query)
@@ -32,8 +32,8 @@ func errorsOf(t *testing.T, query, route string) bool {
 	return counts
 }
 
-// TestAnAlertForEachRoute has each route that servers answer, but for the probe that
-// says by 503 that a server is not ready.
+// TestAnAlertForEachRoute checks that an alert counts the errors of each route, except for the
+// readiness probe, which answers 503 while a server is not ready.
 func TestAnAlertForEachRoute(t *testing.T) {
 	for _, m := range modes {
 		worked(t, m.config(t))

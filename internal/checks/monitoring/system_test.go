@@ -36,8 +36,7 @@ func services(t *testing.T) configs.Config {
 	_, prefix := testenv.Redis(t)
 	address, index := testenv.Elastic(t)
 	cfg := embedded(t)
-	// On a machine that is busy with other tests a healthy Redis must not pass
-	// for a dead one.
+	// On a machine busy with other tests a healthy Redis must not count as down.
 	cfg.Server.RequestTimeout = 20 * time.Second
 	cfg.Redis.URL, cfg.Redis.KeyPrefix = testenv.RedisURL(t), prefix
 	cfg.Elasticsearch.Addresses, cfg.Elasticsearch.Index = []string{address}, index
@@ -55,7 +54,6 @@ func open(t *testing.T, cfg configs.Config) *app.App {
 	return a
 }
 
-// fill puts 300 items in and makes them recallable.
 func fill(t *testing.T, a *app.App, cfg configs.Config) {
 	t.Helper()
 	items := make([]feed.Item, 300)

@@ -15,8 +15,8 @@ import (
 	"github.com/freshet/freshet/internal/checks/chromium"
 )
 
-// TestAPageOfAnotherOrigin calls the server from a page that it does not serve
-// itself: with a header of its own, so that the browser asks first.
+// TestAPageOfAnotherOrigin calls the server from a page of another origin, with a custom header, so
+// that the browser sends a preflight.
 func TestAPageOfAnotherOrigin(t *testing.T) {
 	t.Parallel()
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

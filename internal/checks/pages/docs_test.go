@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// described is how many operations /openapi.json has.
+	// described counts the operations of /openapi.json.
 	described = `fetch('/openapi.json').then((r) => r.json()).then((s) => { window.described = Object.values(s.paths)` +
 		`.flatMap((p) => ['get', 'post', 'put', 'delete', 'patch'].filter((m) => p[m])).length; })`
 	shownRoutes = `[...document.querySelectorAll('article')].filter((a) => a.checkVisibility()).map((a) => a.id).join(' ')`
@@ -42,7 +42,7 @@ func TestDocsShowEveryRoute(t *testing.T) {
 			for _, want := range []string{"Idempotency-Key", `"refresh" | "load_more"`, "1 to 100 · default 20", "required", "Retry-After", "update_time", "Any other field is a business field", "40901", "doc_9527"} {
 				assert.Contains(t, text, want)
 			}
-			// Examples are JSON, which has null in it.
+			// Examples are JSON, which may contain null.
 			const prose = `(() => { const all = document.body.cloneNode(true); all.querySelectorAll('details pre').forEach((p) => p.remove()); return all.textContent; })()`
 			for _, mishap := range []string{"undefined", "[object", "NaN", "null,"} {
 				assert.NotContains(t, chromium.Eval[string](tab, prose), mishap)
@@ -75,7 +75,7 @@ func TestDocsByKeyboard(t *testing.T) {
 	assert.Equal(t, all, chromium.Eval[string](tab, shownRoutes))
 }
 
-// The line the page shows is one that works, as it is.
+// The curl line on the page works as shown.
 func TestDocsCurlLineWorks(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
@@ -93,7 +93,7 @@ func TestDocsCurlLineWorks(t *testing.T) {
 	}
 }
 
-// sh runs a line as a person would paste it, on a machine that has no token.
+// sh runs a line as pasted into a shell, on a machine without a token.
 func sh(t *testing.T, line string) string {
 	t.Helper()
 	if _, err := exec.LookPath("curl"); err != nil {

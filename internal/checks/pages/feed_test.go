@@ -54,7 +54,7 @@ func TestFeedPageScrollsWithoutRepeating(t *testing.T) {
 	}
 }
 
-// TestFeedPageShowsPosts has a post that fits the reader best.
+// TestFeedPageShowsPosts has a post that matches the reader best.
 func TestFeedPageShowsPosts(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
@@ -98,7 +98,7 @@ func TestFeedPageShowsABadgeForWhatIsNew(t *testing.T) {
 	tab.Until(`document.querySelector('#badge').hidden`)
 }
 
-// The page does not ask by itself here, but is told of a post by whom its reader
+// The page does not poll in this test, but a stream tells it of a post by an author whom the reader
 // follows.
 func TestFeedPageIsToldOfPosts(t *testing.T) {
 	t.Parallel()
@@ -107,8 +107,8 @@ func TestFeedPageIsToldOfPosts(t *testing.T) {
 	tab := chromium.Open(t, chromium.Desktop)
 	readAs(tab, url, "u_1", "badge=600000")
 	tab.Until(ids + `.length >= 20 && ` + idle)
-	// Of a reader whose timeline is empty a stream tells only what comes while it is open, and
-	// nothing says here when that is.
+	// For a reader with an empty timeline a stream reports only posts created while it is open, and
+	// the test cannot see when that is.
 	for n := 0; chromium.Eval[bool](tab, `document.querySelector('#badge').hidden`); n++ {
 		require.Less(t, n, 60, "no badge")
 		send(t, a, "ann", "POST", "/v1/posts", fmt.Sprintf(`{"caption":"Told at once, %d","tags":["go","databases","distributed-systems","performance"]}`, n))
@@ -130,12 +130,12 @@ func TestFeedPageLikesHidesAndChangesReaders(t *testing.T) {
 	tab.Until(`!` + ids + `.includes('` + hidden + `')`)
 	require.Empty(t, chromium.Eval[string](tab, `document.querySelector('#note.error')?.textContent ?? ''`))
 
-	// u_2 likes other things, and has its own memory.
+	// u_2 has other interests and its own impressions.
 	chromium.Eval[any](tab, `(() => { const a = document.querySelector('#agent'); a.value = 'u_2'; a.dispatchEvent(new Event('change')); })()`)
 	tab.Until(`document.querySelector('#interests').textContent.includes('climate')`)
 	tab.Until(ids + `.length >= 20 && ` + idle)
 
-	// A new interest of great weight changes the next page.
+	// A new interest of high weight changes the next page.
 	tab.Click("#profile > summary")
 	tab.Click("#interests button:last-child")
 	tab.Click("#interest input[name=tag]")
@@ -147,8 +147,8 @@ func TestFeedPageLikesHidesAndChangesReaders(t *testing.T) {
 	assert.Empty(t, chromium.Eval[string](tab, notSent))
 }
 
-// TestFeedPageAsksOnceWhileTheServerIsAway reads down a list, and a profile, whose next
-// page cannot be had.
+// TestFeedPageAsksOnceWhileTheServerIsAway scrolls down a list and a profile whose next page cannot
+// be loaded.
 func TestFeedPageAsksOnceWhileTheServerIsAway(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
@@ -211,7 +211,7 @@ func TestFeedPageIsPulledToRefresh(t *testing.T) {
 	}
 }
 
-// TestFeedPageSaysWhatActsChange likes and hides, and looks at the next refresh.
+// TestFeedPageSaysWhatActsChange likes and hides items, and checks the next refresh.
 func TestFeedPageSaysWhatActsChange(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
@@ -234,7 +234,7 @@ func TestFeedPageSaysWhatActsChange(t *testing.T) {
 	tab.Until(`document.querySelectorAll('#interests .keyword').length === 1 && ` + idle)
 }
 
-// TestFeedPageShowsWhatWasLearned gives the page what a server that learns answers.
+// TestFeedPageShowsWhatWasLearned gives the page an answer of a server that learns.
 func TestFeedPageShowsWhatWasLearned(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
@@ -250,7 +250,7 @@ func TestFeedPageShowsWhatWasLearned(t *testing.T) {
 	assert.Equal(t, "tag go +0.05 | 6 clicks, 1 like; author ann × 0.8 | 1 hide; word off | ", chromium.Eval[string](tab, `document.body.dataset.probe`))
 }
 
-// TestFeedPageMarksWhatScoresDidNotBring reads a small catalog to its end, and on.
+// TestFeedPageMarksWhatScoresDidNotBring reads a small catalog to its end, and beyond.
 func TestFeedPageMarksWhatScoresDidNotBring(t *testing.T) {
 	t.Parallel()
 	cfg := configs.Default()
@@ -272,7 +272,7 @@ func TestFeedPageMarksWhatScoresDidNotBring(t *testing.T) {
 	assert.Empty(t, marks(":nth-child(-n+5)"), "the first five go by score")
 	assert.Equal(t, "exploration", marks(":nth-child(6)"))
 	assert.NotContains(t, marks(""), "shown before")
-	// It comes again from when it is surely in a filter.
+	// It is shown again once it is certainly in a filter.
 	tab.Until(`document.querySelector('#items .card:nth-child(1) .mark') || (` + idle + ` && document.querySelector('#refresh').click())`)
 	assert.Equal(t, "shown before", marks(":nth-child(1)"))
 	tab.Shot("feed-marks")

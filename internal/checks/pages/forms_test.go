@@ -20,9 +20,9 @@ import (
 	"github.com/freshet/freshet/internal/checks/chromium"
 )
 
-// cookieGateway is in front of a server: it knows readers by a cookie that browsers send
-// with the forms of every site, and passes Host on as it came. It counts the changes that
-// it passed on in a reader's name.
+// cookieGateway is a gateway in front of a server. It identifies readers by a cookie, which
+// browsers also send with forms of other sites, and passes Host on unchanged. It counts the changes
+// passed on for readers.
 func cookieGateway(t *testing.T, server string, changes *atomic.Int64) string {
 	t.Helper()
 	to, err := url.Parse(server)
@@ -39,7 +39,7 @@ func cookieGateway(t *testing.T, server string, changes *atomic.Int64) string {
 			}
 		}
 	}, ModifyResponse: func(r *http.Response) error {
-		r.StatusCode = http.StatusOK // the body has the outcome, and the browser's console is quiet
+		r.StatusCode = http.StatusOK // the body has the result, and the browser logs no error
 		return nil
 	}}
 	gate := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -64,7 +64,7 @@ func servePage(w http.ResponseWriter, title string) {
 	_, _ = fmt.Fprintf(w, "<!doctype html><link rel=icon href='data:,'><title>%s</title>", title)
 }
 
-// another serves a page of its own at an address that begins with host.
+// another serves a separate page at an address that begins with host.
 func another(t *testing.T, host string) string {
 	t.Helper()
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { servePage(w, "a page") }))
@@ -72,8 +72,8 @@ func another(t *testing.T, host string) string {
 	return strings.Replace(page.URL, "127.0.0.1", host, 1)
 }
 
-// TestFormsInABrowser has a reader who is logged in open pages that post in their name:
-// by a form, which needs no leave of the server, and by a script with cookies.
+// TestFormsInABrowser has a signed-in reader open pages that post on their behalf: by a form, which
+// needs no permission of the server, and by a script with cookies.
 func TestFormsInABrowser(t *testing.T) {
 	t.Parallel()
 	foreign, neighbour, listed := another(t, "127.0.0.1"), another(t, "localhost"), another(t, "127.0.0.1")

@@ -19,8 +19,8 @@ const (
 	groupItems = `[...document.querySelectorAll('.groups li')]`
 )
 
-// TestAPersonInGroups is invited, joins one group and declines another, posts to what takes
-// posts, and leaves.
+// TestAPersonInGroups has a person who is invited, joins one group and declines another, posts to
+// those that accept posts, and leaves.
 func TestAPersonInGroups(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
@@ -74,7 +74,7 @@ func TestAPersonInGroups(t *testing.T) {
 	require.NoError(t, json.Unmarshal(send(t, a, "u_1", "GET", "/v1/circles?of=joined", ""), &joined))
 	assert.Len(t, joined.Circles, 3)
 
-	// Who declines the only one keeps the focus, too.
+	// Declining the only invitation retains the focus, too.
 	require.NoError(t, a.Engine.PutProfile(t.Context(), "guest_of_one", feed.Profile{}))
 	require.NoError(t, a.Social.PutAuthor(t.Context(), social.Author{ID: "guest_of_one"}, time.Time{}))
 	send(t, a, "u_2", "PUT", "/v1/circles/choir/invitations/guest_of_one", "")

@@ -16,14 +16,14 @@ import (
 	"github.com/freshet/freshet/internal/checks/chromium"
 )
 
-// markup runs wherever it is taken for HTML.
+// markup has an effect wherever it is interpreted as HTML.
 const markup = `<img src=x onerror="window.ran=1"><script>window.ran=1</script><svg onload="window.ran=1">`
 
-// injected finds the effects of markup: scripts that ran, and elements that the
-// pages do not have.
+// injected detects the effects of markup: scripts that ran, and elements that the pages do not
+// have.
 const injected = `window.ran ? 'a script ran' : [...document.querySelectorAll('img:not(.picture), main script, [onerror], [onload], a[href^="javascript"]')].map((e) => e.outerHTML).join(' ')`
 
-// TestMarkupIsText puts markup wherever the pages show what others have written.
+// TestMarkupIsText puts markup wherever the pages show text by others.
 func TestMarkupIsText(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
@@ -55,7 +55,7 @@ func TestMarkupIsText(t *testing.T) {
 	assert.Equal(t, "", chromium.Eval[string](tab, card+`.querySelector('h2 a').href`))
 	assert.Empty(t, chromium.Eval[string](tab, injected))
 
-	// A post, its author, and a circle.
+	// In a post, its author, and a circle.
 	text, err := json.Marshal(markup)
 	require.NoError(t, err)
 	send(t, a, "u_1", "PUT", "/v1/authors/u_1", `{"name":`+string(text)+`,"bio":`+string(text)+`}`)
@@ -96,8 +96,8 @@ func TestMarkupIsText(t *testing.T) {
 	}
 }
 
-// TestFeedPageKeepsWhatIsHidden changes the interests of a reader who has hidden
-// items since the page has read the profile.
+// TestFeedPageKeepsWhatIsHidden changes the interests of a reader who has hidden items since the
+// page loaded the profile. They must stay hidden.
 func TestFeedPageKeepsWhatIsHidden(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)

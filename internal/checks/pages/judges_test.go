@@ -16,8 +16,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// judges is the folder where the tools of judges/package.json are installed, once for all
-// tests.
+// judges installs the tools of judges/package.json once for all tests, and returns their folder.
 var judges = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "judges-")
 	if err != nil {
@@ -47,7 +46,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// judged skips the test where it is not asked for, and returns where the judges are.
+// judged skips the test unless it is requested, and returns the folder of the judges.
 func judged(t *testing.T) string {
 	t.Helper()
 	testenv.Full(t, "judges")
@@ -56,7 +55,6 @@ func judged(t *testing.T) string {
 	return dir
 }
 
-// TestAxeFindsNothing in any view.
 func TestAxeFindsNothing(t *testing.T) {
 	t.Parallel()
 	axe, err := os.ReadFile(filepath.Join(judged(t), "node_modules", "axe-core", "axe.min.js"))
@@ -77,7 +75,7 @@ func TestAxeFindsNothing(t *testing.T) {
 	}
 }
 
-// judge runs axe over what the tab shows.
+// judge runs axe on the current view of the tab.
 func judge(t *testing.T, tab *chromium.Tab, axe []byte, where string) {
 	t.Helper()
 	chromium.Eval[any](tab, string(axe)+`; window.found = undefined;
@@ -88,7 +86,7 @@ func judge(t *testing.T, tab *chromium.Tab, axe []byte, where string) {
 	assert.Greater(t, chromium.Eval[int](tab, `found.passes.length`), 10, "%s: rules that hold", where)
 }
 
-// report is what Lighthouse tells of a page.
+// report is a report of Lighthouse about a page.
 type report struct {
 	Categories map[string]struct{ Score float64 }
 	Audits     map[string]struct {
@@ -97,9 +95,9 @@ type report struct {
 	}
 }
 
-// TestLighthouse judges the pages on a simulated phone. What a busy machine changes is
-// printed, and the best of three: the score of performance may be low beside other work.
-// What causes it is not: bytes, calls, elements and what moves.
+// TestLighthouse judges the pages on a simulated phone. Figures that depend on the load of the
+// machine are printed, and the best of three is used: the performance score may be low during other
+// work. Their causes do not depend on it: bytes, calls, elements and layout shifts.
 func TestLighthouse(t *testing.T) {
 	dir := judged(t)
 	_, url := serve(t)
@@ -132,7 +130,7 @@ func TestLighthouse(t *testing.T) {
 	}
 }
 
-// lighthouse judges one page in a browser of its own.
+// lighthouse judges one page in a new browser.
 func lighthouse(t *testing.T, dir, url string) (r report) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "report.json")

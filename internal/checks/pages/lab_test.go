@@ -15,19 +15,19 @@ import (
 const (
 	compared = `!document.querySelector('main').classList.contains('stale') && document.querySelectorAll('#proposed li').length > 0`
 	curve    = `document.querySelector('#curve .proposed').getAttribute('d')`
-	// cutLabels are the texts that reach beyond the drawing, which cuts them off.
+	// cutLabels are texts that extend beyond the drawing, which clips them.
 	cutLabels  = `((svg) => { const box = svg.getBoundingClientRect(); return [...svg.querySelectorAll('text')].filter((t) => { const r = t.getBoundingClientRect(); return r.left < box.left || r.right > box.right || r.bottom > box.bottom; }).map((t) => t.textContent); })(document.querySelector('#curve'))`
 	confirming = `document.querySelector('#confirm').open`
 	changes    = `document.querySelector('#confirm-changes').textContent`
 	list       = `[...document.querySelectorAll('#proposed li')].map((l) => l.dataset.id).join(' ')`
 )
 
-// slide moves a slider as a hand would: the page hears of it.
+// slide moves a slider like a user: the page gets the event.
 func slide(tab *chromium.Tab, key string, to int) {
 	chromium.Eval[any](tab, `((r) => { r.value = `+strconv.Itoa(to)+`; r.dispatchEvent(new Event('input')); })(document.querySelector('#range-`+key+`'))`)
 }
 
-// confirm presses a button and says yes to what it asks.
+// confirm presses a button and confirms its dialog.
 func confirm(tab *chromium.Tab, button string) {
 	tab.Click(button)
 	tab.Until(confirming)
@@ -35,14 +35,14 @@ func confirm(tab *chromium.Tab, button string) {
 	tab.Until(`!` + confirming)
 }
 
-// labLoaded waits until the page says that a change is done. It does so when it has the report
-// and the versions, which move the form and its buttons, each when its answer comes.
+// labLoaded waits until the page reports that a change is done. Before that, the answers with the
+// report and the versions move the form and its buttons as they arrive.
 func labLoaded(tab *chromium.Tab, says string) {
 	tab.Until(`document.querySelector('#note').textContent.startsWith('` + says + `')`)
 	tab.Until(compared)
 }
 
-// why gives the reason, which is asked for each time.
+// why fills in the reason, which is required each time.
 func why(tab *chromium.Tab) {
 	chromium.Eval[any](tab, `document.querySelector('#why-form').elements.why.value = 'a test'`)
 }
@@ -61,10 +61,10 @@ func TestLabSlidersChangeTheCurveAndTheList(t *testing.T) {
 			for _, key := range []string{"scale", "offset", "decay", "weight"} {
 				drawn, listed := chromium.Eval[string](tab, curve), chromium.Eval[string](tab, list)
 				slide(tab, key, 900)
-				if key != "weight" { // popularity is no part of the curve
+				if key != "weight" { // popularity is not part of the curve
 					require.NotEqual(t, drawn, chromium.Eval[string](tab, curve), "the curve follows at once")
 				}
-				if key == "scale" || key == "weight" { // of a long scale, offset and decay change little
+				if key == "scale" || key == "weight" { // with a long scale, offset and decay have little effect
 					tab.Until(compared + ` && ` + list + ` !== '` + listed + `'`)
 				} else {
 					tab.Until(compared)
@@ -83,7 +83,7 @@ func TestLabSlidersChangeTheCurveAndTheList(t *testing.T) {
 	}
 }
 
-// TestLabAddsCurves draws several curves and their sum, and one Gaussian again.
+// TestLabAddsCurves draws several curves and their sum, and then a single Gaussian.
 func TestLabAddsCurves(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
@@ -126,7 +126,7 @@ func TestLabByKeyboardAndByText(t *testing.T) {
 	tab.Until(compared)
 	before := chromium.Eval[string](tab, `document.querySelector('#text-scale').value`)
 	chromium.Eval[any](tab, `document.querySelector('#range-scale').focus()`)
-	tab.Press("\u0303") // arrow right
+	tab.Press("\u0303") // right arrow
 	tab.Until(`document.querySelector('#text-scale').value !== '` + before + `'`)
 
 	write := func(text string) {
@@ -171,12 +171,12 @@ func TestLabMakesLiveAndReverts(t *testing.T) {
 	tab.Until(`document.querySelector('#version').textContent.includes('version 1, by ana')`)
 	labLoaded(tab, "Live.")
 
-	// The next refresh of that reader equals the lab's list.
+	// The reader's next refresh equals the list in the lab.
 	require.Len(t, strings.Fields(proposed), 20)
 	assert.Equal(t, proposed, firstPage(t, a, "u_1", 20))
 
 	slide(tab, "scale", 100)
-	tab.Until(compared) // what comes with the comparison moves the form
+	tab.Until(compared) // the results of the comparison move the form
 	tab.Click("#variant")
 	tab.Press("quick")
 	why(tab)
@@ -190,7 +190,7 @@ func TestLabMakesLiveAndReverts(t *testing.T) {
 	tab.Until(`!document.querySelector('#report').textContent.includes('quick')`)
 }
 
-// TestLabHasASliderForEachParameter also tells it of one the page knows nothing of.
+// TestLabHasASliderForEachParameter also includes a parameter that the page does not know.
 func TestLabHasASliderForEachParameter(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
@@ -219,7 +219,7 @@ func TestLabHasASliderForEachParameter(t *testing.T) {
 	assert.Equal(t, "2 720h 0.05 Novelty false 1", chromium.Eval[string](tab, `document.body.dataset.probe`))
 }
 
-// TestLabJudgesManyReaders draws readers, and shows one of them.
+// TestLabJudgesManyReaders draws a sample of readers, and shows one of them.
 func TestLabJudgesManyReaders(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
@@ -234,7 +234,7 @@ func TestLabJudgesManyReaders(t *testing.T) {
 			tab.Until(compared + ` && document.querySelectorAll('#readers tbody tr').length >= 8`)
 			assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#figures').textContent`), "SD")
 			before := chromium.Eval[string](tab, list)
-			// Which rows there are depends on whom the demo has learned of by now.
+			// The rows depend on the readers the demo has learned about so far.
 			const other = `#readers tbody button[aria-pressed=false]`
 			reader := chromium.Eval[string](tab, `document.querySelector('`+other+`').textContent`)
 			tab.Click(other)
@@ -248,8 +248,8 @@ func TestLabJudgesManyReaders(t *testing.T) {
 	}
 }
 
-// TestLabGivesUpWhatIsOutdated chooses reader after reader while the server is slow, and
-// once more after it has failed.
+// TestLabGivesUpWhatIsOutdated chooses several readers in turn while the server is slow, and
+// another one after a failure.
 func TestLabGivesUpWhatIsOutdated(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)

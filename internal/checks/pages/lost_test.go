@@ -8,7 +8,8 @@ import (
 	"github.com/freshet/freshet/internal/checks/chromium"
 )
 
-// TestAFeedPageThatWasLost: the next call asks for it again, whatever the reader does.
+// TestAFeedPageThatWasLost checks that the next call requests a lost page again, whatever the
+// reader does.
 func TestAFeedPageThatWasLost(t *testing.T) {
 	t.Parallel()
 	a, _ := serve(t)
@@ -50,7 +51,6 @@ func TestAFeedPageThatWasLost(t *testing.T) {
 	}
 }
 
-// TestAPageWhoseAnswerHangs says so, and can be asked for again.
 func TestAPageWhoseAnswerHangs(t *testing.T) {
 	t.Parallel()
 	a, _ := serve(t)
@@ -66,14 +66,15 @@ func TestAPageWhoseAnswerHangs(t *testing.T) {
 	tab.Until(ids + `.length >= 20`)
 }
 
-// TestAStreamThatIsNoUse is not asked for without a wait, and one that is dead is begun anew.
+// TestAStreamThatIsNoUse checks that a useless stream is not reopened without a pause, and that a
+// dead one is reopened.
 func TestAStreamThatIsNoUse(t *testing.T) {
 	t.Parallel()
 	a, _ := serve(t)
 	for name, body := range map[string]string{
 		"no wait":         `'retry: 0\n\n'`,
 		"no number":       `'retry: soon\n\n'`,
-		"too long a wait": `'retry: 99999999999\n\n'`, // a timer of so many ms rings at once
+		"too long a wait": `'retry: 99999999999\n\n'`, // a timer with that many ms fires at once
 		"silent":          `new ReadableStream({ start(c) { c.enqueue(new TextEncoder().encode(': here\n\n')); } })`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +100,8 @@ func TestAStreamThatIsNoUse(t *testing.T) {
 	}
 }
 
-// TestKeptByAnotherVersion: what the browser has is not always what the page has written.
+// TestKeptByAnotherVersion checks that the page can handle stored data that another version has
+// written.
 func TestKeptByAnotherVersion(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)

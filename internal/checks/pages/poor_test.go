@@ -14,8 +14,8 @@ import (
 	"github.com/freshet/freshet/internal/checks/chromium"
 )
 
-// without serves the pages of a system to a browser that lacks something: a script takes it
-// away before those of the page run.
+// without serves the pages of a system with a script that removes features of the browser before
+// the scripts of the pages run.
 func without(t *testing.T, a *app.App, script string) (url string) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,8 +42,8 @@ func without(t *testing.T, a *app.App, script string) (url string) {
 	return s.URL
 }
 
-// TestPagesInPoorBrowsers: a page by plain HTTP from another machine has fewer functions, and
-// site data may be blocked.
+// TestPagesInPoorBrowsers checks browsers with missing features: a page over plain HTTP from
+// another machine has fewer functions, and site data may be blocked.
 func TestPagesInPoorBrowsers(t *testing.T) {
 	t.Parallel()
 	a, _ := serve(t)
@@ -62,7 +62,7 @@ func TestPagesInPoorBrowsers(t *testing.T) {
 			chromium.Eval[any](tab, `document.querySelector('#agent').value = 'u_1', document.querySelector('#agent').dispatchEvent(new Event('change'))`)
 			tab.Until(ids + `.length >= 20 && ` + idle + ` && !document.querySelector('#tabs').hidden`)
 			readDown(tab, 40)
-			chromium.Eval[any](tab, `dispatchEvent(new Event('pagehide'))`) // keeps what is to be kept
+			chromium.Eval[any](tab, `dispatchEvent(new Event('pagehide'))`) // makes the page store its state
 			tab.Click("#compose")
 			tab.Until(`document.querySelector('#composer').open`)
 			assert.Empty(t, chromium.Eval[string](tab, `document.querySelector('#note.error')?.textContent ?? ''`))
@@ -72,8 +72,8 @@ func TestPagesInPoorBrowsers(t *testing.T) {
 	}
 }
 
-// TestManyWindows: a browser has six connections to a server of HTTP/1.1, and each window
-// listens.
+// TestManyWindows opens eight windows, each with a stream: a browser has only six connections to an
+// HTTP/1.1 server.
 func TestManyWindows(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
@@ -93,7 +93,6 @@ func TestManyWindows(t *testing.T) {
 	tab.Until(told + ` === '')`)
 }
 
-// TestALongWordIsBroken, wherever it stands.
 func TestALongWordIsBroken(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)

@@ -25,10 +25,9 @@ const (
 	written  = `[...document.querySelectorAll('#items .card')].find((c) => c.textContent.includes('Low water at the weir'))`
 )
 
-// loaded are the pictures of the written post that are there.
+// loaded selects the loaded pictures of the written post.
 const loaded = `[...` + written + `.querySelectorAll('.picture')].filter((i) => i.complete && i.naturalWidth > 0)`
 
-// pictures makes n files.
 func pictures(t *testing.T, n int) (files []string) {
 	t.Helper()
 	for i := range n {
@@ -43,13 +42,12 @@ func pictures(t *testing.T, n int) (files []string) {
 	return files
 }
 
-// choose opens one of the feeds by its tab.
 func choose(tab *chromium.Tab, name string) {
 	tab.Click("#tab-" + name)
 	tab.Until(selected + ` === 'tab-` + name + `' && document.querySelector('#items') && ` + idle)
 }
 
-// TestAPersonPostsAndReads uses the pages as on a phone: write, follow, like, hide,
+// TestAPersonPostsAndReads uses the pages like a person on a phone: write, follow, like, hide,
 // reload, and go back.
 func TestAPersonPostsAndReads(t *testing.T) {
 	t.Parallel()
@@ -111,7 +109,7 @@ func TestAPersonPostsAndReads(t *testing.T) {
 	assert.NotContains(t, chromium.Eval[[]string](tab, ids), hidden)
 	assert.Equal(t, "true", chromium.Eval[string](tab, `[...document.querySelectorAll('#items .card')].find((c) => c.dataset.id === '`+liked+`').querySelector('.like').getAttribute('aria-pressed')`))
 
-	// The post by itself: its author edits and deletes it.
+	// The page of the post: its author edits and deletes it.
 	chromium.Eval[any](tab, written+`.querySelector('h2 a').click()`)
 	tab.Until(`document.querySelector('.post .edit')?.checkVisibility()`)
 	tab.Click(".post .edit")
@@ -126,15 +124,15 @@ func TestAPersonPostsAndReads(t *testing.T) {
 	tab.Click(".post .delete")
 	tab.Click(".sure .bad")
 	tab.Until(`document.querySelector('#feed-view').checkVisibility() && !` + written)
-	// A browser logs a real 404 as an error.
+	// Fake the answer, because a browser logs a real 404 as an error.
 	chromium.Eval[any](tab, `window.fetch = ((f) => async (path, o) => (path.startsWith('/v1/posts/post') ? new Response('{"code":40401,"msg":"not found","data":null}', { status: 404 }) : f(path, o)))(window.fetch)`)
 	chromium.Eval[any](tab, `history.forward()`)
 	tab.Until(`document.querySelector('#other').textContent.includes('nothing here')`)
 	assert.Empty(t, chromium.Eval[string](tab, notSent))
 }
 
-// TestWhoGoesBackFindsTheSame reads far down, goes to a post, to another page and back,
-// and loads again: the items, and the place, are the same.
+// TestWhoGoesBackFindsTheSame reads far down, opens a post, another page, goes back, and reloads:
+// the items and the scroll position are the same.
 func TestWhoGoesBackFindsTheSame(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
@@ -171,7 +169,7 @@ func TestWhoGoesBackFindsTheSame(t *testing.T) {
 	}
 }
 
-// TestTabsByKeyboard goes through the feeds as a screen reader's user does.
+// TestTabsByKeyboard switches between the feeds like a user of a screen reader.
 func TestTabsByKeyboard(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
@@ -180,7 +178,7 @@ func TestTabsByKeyboard(t *testing.T) {
 	readAs(tab, url, "u_1", "badge=600000")
 	tab.Until(ids + `.length >= 20 && ` + idle)
 	chromium.Eval[any](tab, `document.querySelector('#tab-for_you').focus()`)
-	tab.Press("\u0303") // arrow right
+	tab.Press("\u0303") // right arrow
 	tab.Until(selected + ` === 'tab-home' && document.activeElement.id === 'tab-home' && ` + ids + `.length >= 20 && ` + idle)
 	assert.Equal(t, 1, chromium.Eval[int](tab, `[...document.querySelectorAll('[role=tab]')].filter((t) => t.tabIndex === 0).length`))
 	assert.Equal(t, "tab-home", chromium.Eval[string](tab, `document.querySelector('[role=tabpanel]').getAttribute('aria-labelledby')`))
@@ -188,8 +186,8 @@ func TestTabsByKeyboard(t *testing.T) {
 	tab.Press("\u0303")
 	tab.Until(selected + ` === 'tab-following' && ` + ids + `.length > 0 && ` + idle)
 
-	// While another feed is shown the tab tells what is new.
-	tab.Press("\u0302") // arrow left
+	// While another feed is shown the tab shows the number of new posts.
+	tab.Press("\u0302") // left arrow
 	tab.Until(selected + ` === 'tab-home'`)
 	send(t, a, "ann", "POST", "/v1/posts", `{"caption":"Told at once"}`)
 	tab.Until(`Number(document.querySelector('#tab-following .count').textContent) > 0`)
@@ -200,7 +198,7 @@ func TestTabsByKeyboard(t *testing.T) {
 	tab.Click("#badge")
 	tab.Until(`document.querySelector('#items').textContent.includes('Told at once') && document.querySelector('#badge').hidden`)
 
-	// n writes a post, j goes to a card.
+	// n opens the composer, j moves to a card.
 	tab.Press("n")
 	tab.Until(`document.querySelector('#composer').open`)
 	tab.Press("\u001b")
@@ -210,7 +208,7 @@ func TestTabsByKeyboard(t *testing.T) {
 	tab.Until(`document.activeElement.closest('.card') === document.querySelectorAll('#items .card')[1]`)
 }
 
-// unfit are controls that are less than 44 pixels high or have no name.
+// unfit selects controls that are less than 44 pixels high or have no name.
 const unfit = `[...document.querySelectorAll('button, input, textarea, summary, .by, .back')].filter((e) => e.checkVisibility() && !['radio', 'file'].includes(e.type)).filter((e) => {
 	const named = e.textContent.trim() || e.getAttribute('aria-label') || e.labels?.length;
 	return e.getBoundingClientRect().height < 43.9 || !named;
@@ -239,7 +237,7 @@ func TestFeedPageIsFitForFingers(t *testing.T) {
 	assert.LessOrEqual(t, chromium.Eval[float64](tab, `document.documentElement.scrollWidth`), float64(chromium.Phone.Width), "nothing is cut off at the side")
 }
 
-// TestFeedPageHoldsStill reads down a feed; nothing moves by itself.
+// TestFeedPageHoldsStill scrolls down a feed: there must be no layout shifts.
 func TestFeedPageHoldsStill(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
@@ -252,7 +250,7 @@ func TestFeedPageHoldsStill(t *testing.T) {
 	assert.Positive(t, chromium.Eval[int](tab, `[...document.querySelectorAll('.picture')].filter((i) => i.complete && i.naturalWidth > 0).length`), "posts of the demo have pictures")
 }
 
-// TestAPostOfACircle is written for some, and says so.
+// TestAPostOfACircle checks that a post for a circle is marked as such.
 func TestAPostOfACircle(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)

@@ -17,7 +17,6 @@ import (
 
 const secret = "a secret of thirty-two bytes, more"
 
-// token is one of a subject, signed.
 func token(payload string) string {
 	encode := base64.RawURLEncoding.EncodeToString
 	text := encode([]byte(`{"alg":"HS256"}`)) + "." + encode([]byte(payload))
@@ -26,7 +25,6 @@ func token(payload string) string {
 	return text + "." + encode(sum.Sum(nil))
 }
 
-// TestFeedPageAsksForATokenFirst where tokens say who reads: a name would be no use.
 func TestFeedPageAsksForATokenFirst(t *testing.T) {
 	t.Parallel()
 	cfg := configs.Default()
@@ -63,7 +61,8 @@ func must(t *testing.T, subject string) string {
 	return agent
 }
 
-// TestNamesAreSuggestedInTheDemoOnly: elsewhere its readers do not exist.
+// TestNamesAreSuggestedInTheDemoOnly checks that other servers do not suggest the demo's readers,
+// who do not exist there.
 func TestNamesAreSuggestedInTheDemoOnly(t *testing.T) {
 	t.Parallel()
 	_, demo := serve(t)
@@ -77,8 +76,8 @@ func TestNamesAreSuggestedInTheDemoOnly(t *testing.T) {
 	}
 }
 
-// TestAReaderBlocksAndTakesItBack on the author's page, and sees on their own whom they
-// have blocked.
+// TestAReaderBlocksAndTakesItBack blocks and unblocks on the author's page, and checks the reader's
+// own list of blocked authors.
 func TestAReaderBlocksAndTakesItBack(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)

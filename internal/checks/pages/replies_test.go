@@ -20,7 +20,6 @@ const (
 	replies = `document.querySelector('.replies h3')?.textContent`
 )
 
-// replied publishes a reply and returns its id.
 func replied(t *testing.T, a *app.App, agent, to, caption string) string {
 	t.Helper()
 	return posted(t, a, agent, fmt.Sprintf(`{"caption":%q,"reply_to":%q}`, caption, to))
@@ -35,8 +34,8 @@ func posted(t *testing.T, a *app.App, agent, body string) string {
 
 func postView(id string) string { return "post=" + url.QueryEscape(id) }
 
-// TestAPersonReplies to a post and to a reply, after an answer that was lost, and deletes
-// what they wrote.
+// TestAPersonReplies has a person reply to a post and to a reply, also after a lost answer, and
+// delete the replies.
 func TestAPersonReplies(t *testing.T) {
 	t.Parallel()
 	a, _ := serve(t)
@@ -66,7 +65,7 @@ func TestAPersonReplies(t *testing.T) {
 	assert.Equal(t, 1, chromium.Eval[int](tab, `new Set(keys).size`), "it is published once")
 	assert.True(t, chromium.Eval[bool](tab, answers+`[1] === document.activeElement`), "the reader is where they wrote")
 
-	// A reply to a reply, by the keyboard.
+	// Reply to a reply with the keyboard.
 	chromium.Eval[any](tab, answers+`[0].querySelector('.respond').focus()`)
 	tab.Press("\r")
 	tab.Until(answers + `[0].contains(document.activeElement) && document.activeElement.labels[0].textContent.startsWith('Reply to Elias Thorn')`)
@@ -84,7 +83,7 @@ func TestAPersonReplies(t *testing.T) {
 	chromium.Eval[any](tab, answers+`[1].querySelector('.bad').click()`)
 	tab.Until(texts + `.join() === 'How low?,I can stand in it' && ` + replies + ` === 'Replies · 2'`)
 
-	// The reply by itself says what it answers, and can be answered there.
+	// The page of a reply names the post it answers, and has a form.
 	chromium.Eval[any](tab, answers+`[1].querySelector('.when').click()`)
 	tab.Until(`document.querySelector('.post > .answers')?.textContent === 'In reply to Elias Thorn: How low? · All replies'`)
 	assert.NotContains(t, chromium.Eval[string](tab, `document.querySelector('.post .meta').textContent`), "not public")
@@ -98,7 +97,8 @@ func TestAPersonReplies(t *testing.T) {
 	tab.Until(written + `.querySelector('.comments').textContent === '2 replies'`)
 }
 
-// TestManyReplies come in pages. What is written before the last of them is there once.
+// TestManyReplies checks that replies come in pages. A reply written before the last page is loaded
+// appears once.
 func TestManyReplies(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
@@ -120,7 +120,6 @@ func TestManyReplies(t *testing.T) {
 	assert.False(t, chromium.Eval[bool](tab, `document.querySelector('.replies .more').checkVisibility()`))
 }
 
-// TestWhoMayNotReply reads why, and has no form.
 func TestWhoMayNotReply(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)

@@ -15,12 +15,11 @@ import (
 	"github.com/freshet/freshet/internal/checks/chromium"
 )
 
-// view is something that a page shows.
 type view struct {
 	name, agent, path string
-	ready             string // becomes true when it is there
-	click             string // what opens it then; "": it is there
-	open              string // becomes true when that is open
+	ready             string // becomes true when it is loaded
+	click             string // the element that opens it; "" if nothing needs to be opened
+	open              string // becomes true when it is open
 }
 
 const (
@@ -29,7 +28,7 @@ const (
 	hasLab    = `document.querySelectorAll('#current li').length > 0 && document.querySelectorAll('input[type=range]').length > 0`
 )
 
-// viewsOf are all views of a demo server, with a post and an author whose texts are long.
+// viewsOf returns all views of a demo server with a post and an author with long texts.
 func viewsOf(t *testing.T, a *app.App) []view {
 	t.Helper()
 	long := strings.Repeat("long", 30)
@@ -63,7 +62,6 @@ func viewsOf(t *testing.T, a *app.App) []view {
 	}
 }
 
-// show opens a view.
 func show(tab *chromium.Tab, url string, v view) {
 	readAs(tab, url, v.agent)
 	tab.Go(url + v.path)
@@ -74,7 +72,7 @@ func show(tab *chromium.Tab, url string, v view) {
 	}
 }
 
-// TestNoViewIsWiderThanAPhone, signed in or not.
+// TestNoViewIsWiderThanAPhone checks the width of all views, signed in or not.
 func TestNoViewIsWiderThanAPhone(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)

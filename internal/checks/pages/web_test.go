@@ -1,4 +1,4 @@
-// Package pages uses the pages of web/ in a real browser.
+// Package pages tests the pages of web/ in a real browser.
 package pages
 
 import (
@@ -22,8 +22,8 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// serve is a demo server: 5,000 items, the readers u_1 to u_8, and admin routes
-// that are open to this machine.
+// serve starts a demo server: 5,000 items, the readers u_1 to u_8, and admin routes open to this
+// machine.
 func serve(t *testing.T) (*app.App, string) {
 	t.Helper()
 	a, url := serveWith(t, predictable(), app.WithDemo())
@@ -31,11 +31,10 @@ func serve(t *testing.T) (*app.App, string) {
 	return a, url
 }
 
-// adminToken is that of the admin routes of [serveStill].
 const adminToken = "an-admin-token-for-tests"
 
-// serveStill is a server with items of the demo to which none are added: a new one moves the
-// others of its author, its site and its tags.
+// serveStill starts a server with items of the demo and without new ones: a new item would move
+// others of its author, site and tags.
 func serveStill(t *testing.T) (*app.App, string) {
 	t.Helper()
 	cfg := predictable()
@@ -49,15 +48,14 @@ func serveStill(t *testing.T) (*app.App, string) {
 	return a, url
 }
 
-// predictable is a configuration in which what simulated readers click changes no list
-// while a test looks at it.
+// predictable returns a configuration in which clicks of simulated readers do not change lists
+// during a test.
 func predictable() configs.Config {
 	cfg := configs.Default()
 	cfg.Ranking.Popularity2h, cfg.Ranking.Popularity2d, cfg.Ranking.Explore.Share = 0, 0, 0
 	return cfg
 }
 
-// serveWith is a server of its own data.
 func serveWith(t *testing.T, cfg configs.Config, options ...app.Option) (*app.App, string) {
 	t.Helper()
 	cfg.DataDir = t.TempDir()
@@ -71,7 +69,7 @@ func serveWith(t *testing.T, cfg configs.Config, options ...app.Option) (*app.Ap
 	return a, srv.URL
 }
 
-// indexed waits until the posts that the demo begins with are items.
+// indexed waits until the initial posts of the demo are items.
 func indexed(t *testing.T, a *app.App) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -80,20 +78,19 @@ func indexed(t *testing.T, a *app.App) {
 	}, time.Minute, 20*time.Millisecond)
 }
 
-// readAs opens the feed page as a reader, by its address with what is given of a query.
+// readAs opens the feed page as a reader, with a query.
 func readAs(tab *chromium.Tab, url, agent string, query ...string) {
 	tab.Go(url + "/docs")
 	chromium.Eval[any](tab, `localStorage.setItem('agent', '`+agent+`')`)
 	tab.Go(url + "/?" + strings.Join(query, "&"))
 }
 
-// readDown scrolls until there are so many entries. It does not scroll on to the end of
-// the last page, which would ask for one more.
+// readDown scrolls until there are the given number of entries. It stops before the end of the last
+// page, which would load another one.
 func readDown(tab *chromium.Tab, entries int) {
 	tab.Until(fmt.Sprintf(`%s.length >= %d ? %s : (scrollTo(0, document.body.scrollHeight), false)`, ids, entries, idle))
 }
 
-// send is a call of an agent, and returns the data of its answer.
 func send(t *testing.T, a *app.App, agent, method, path, body string) json.RawMessage {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
@@ -106,7 +103,7 @@ func send(t *testing.T, a *app.App, agent, method, path, body string) json.RawMe
 	return answer.Data
 }
 
-// ingest puts an item in that has just come out.
+// ingest stores an item dated now.
 func ingest(t *testing.T, a *app.App, id string, tags ...string) {
 	t.Helper()
 	errs, err := a.Catalog.Put(t.Context(), []feed.Item{{ID: id, Title: "News: " + id, Tags: tags, Lang: "en", UpdateTime: time.Now().Unix()}})
@@ -116,8 +113,7 @@ func ingest(t *testing.T, a *app.App, id string, tags ...string) {
 	}
 }
 
-// firstPage refreshes as the agent does, and returns the ids with blanks between
-// them.
+// firstPage makes a refresh as the agent, and returns the ids separated by spaces.
 func firstPage(t *testing.T, a *app.App, agent string, limit int) string {
 	t.Helper()
 	answer, err := a.Engine.Feed(t.Context(), engine.Request{Agent: agent, Action: engine.ActionRefresh, Limit: limit})

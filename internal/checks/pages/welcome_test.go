@@ -15,8 +15,8 @@ import (
 
 const welcomed = `document.querySelector('#welcome').checkVisibility()`
 
-// newcomers are readers with empty profiles, since a browser complains where there is none, and
-// with somebody to be suggested.
+// newcomers creates readers with empty profiles, because a browser logs an error if there is none,
+// and waits for suggestions.
 func newcomers(t *testing.T, a *app.App, agents ...string) {
 	t.Helper()
 	for _, agent := range agents {
@@ -27,7 +27,8 @@ func newcomers(t *testing.T, a *app.App, agents ...string) {
 	}, time.Minute, 100*time.Millisecond)
 }
 
-// TestANewReaderBeginsWithWhomToFollow chooses two people by keyboard, whom one call follows.
+// TestANewReaderBeginsWithWhomToFollow selects two authors with the keyboard, who are followed by
+// one call.
 func TestANewReaderBeginsWithWhomToFollow(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)
@@ -59,7 +60,8 @@ func TestANewReaderBeginsWithWhomToFollow(t *testing.T) {
 	assert.False(t, chromium.Eval[bool](tab, welcomed), "it is shown once")
 }
 
-// TestTheBeginningIsSkipped, and is not for those who are not new.
+// TestTheBeginningIsSkipped checks that the welcome view can be skipped, and that it is not shown
+// to known readers.
 func TestTheBeginningIsSkipped(t *testing.T) {
 	t.Parallel()
 	a, url := serve(t)

@@ -16,8 +16,8 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 )
 
-// through is a client of the real Redis that speaks through a proxy and sends
-// nothing twice, another one beside the proxy, and a key of the test's own.
+// through returns a proxy, a client of the real Redis that uses it without retries, a direct
+// client, and a key for this test.
 func through(t *testing.T) (p *Proxy, client *redis.Client, direct redis.UniversalClient, key string) {
 	t.Helper()
 	direct, prefix := testenv.Redis(t)
@@ -49,7 +49,7 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// TestACutInAPipeline lets the replies before it through.
+// TestACutInAPipeline checks that the replies before the cut arrive.
 func TestACutInAPipeline(t *testing.T) {
 	for kind, want := range map[Kind]string{Before: "2", After: "3", Within: "3"} {
 		t.Run(kind.String(), func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestACutInAPipeline(t *testing.T) {
 			require.Error(t, err)
 			assert.True(t, fault.Fired())
 			var got []int64
-			for _, cmd := range all { // the client says of all of them that they failed
+			for _, cmd := range all { // the client reports an error for all of them
 				got = append(got, cmd.Val())
 			}
 			assert.Equal(t, []int64{1, 2, 0, 0, 0}, got)
@@ -104,7 +104,7 @@ func TestAReplyThatIsLate(t *testing.T) {
 	assert.Equal(t, int64(3), n, "but it was executed")
 }
 
-// TestAStall has a request arrive after its client has given up and gone on.
+// TestAStall delivers a request after its client has timed out and continued.
 func TestAStall(t *testing.T) {
 	p, client, direct, key := through(t)
 	stall := p.Arm(Fault{Kind: Stall, Match: named("append"), For: time.Hour})
@@ -116,7 +116,7 @@ func TestAStall(t *testing.T) {
 	assert.Equal(t, "secondfirst", direct.Get(t.Context(), key).Val())
 }
 
-// TestAStallThatIsCutIsOver ends the connection while a request is held back.
+// TestAStallThatIsCutIsOver closes the connection while a request is held back.
 func TestAStallThatIsCutIsOver(t *testing.T) {
 	p, client, _, key := through(t)
 	stall := p.Arm(Fault{Kind: Stall, Match: named("incr"), For: time.Hour})
@@ -139,7 +139,7 @@ func TestNewConnectionsAreRefusedForAWhile(t *testing.T) {
 	for _, c := range []*redis.Client{client, other} {
 		require.Error(t, c.Ping(t.Context()).Err())
 	}
-	p.Up() // the while is over
+	p.Up() // the pause is over
 	for _, c := range []*redis.Client{client, other} {
 		require.NoError(t, c.Ping(t.Context()).Err())
 	}
@@ -178,8 +178,8 @@ func TestRequestsAreListed(t *testing.T) {
 	assert.Empty(t, p.Record(func() {}))
 }
 
-// TestACluster reaches every node of a real cluster through the proxy, and cuts
-// a reply of one.
+// TestACluster reaches every node of a real cluster through the proxy, and cuts a reply of one
+// node.
 func TestACluster(t *testing.T) {
 	direct, prefix := testenv.RedisCluster(t)
 	p := Start(t, testenv.RedisClusterAddrs(t)...)

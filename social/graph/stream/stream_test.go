@@ -68,7 +68,6 @@ func newEnv(t *testing.T, client redis.UniversalClient, prefix string) *env {
 	return &env{T: t, client: client, prefix: prefix, key: keys.GraphEvents(), dead: keys.DeadGraphEvents(), store: openStore(t)}
 }
 
-// each runs a test on a single server and on a cluster.
 func each(t *testing.T, test func(*env)) {
 	t.Run("single", func(t *testing.T) {
 		t.Parallel()
@@ -117,7 +116,6 @@ func (e *env) followers(author string) []string {
 	return list
 }
 
-// until waits for a condition.
 func (e *env) until(condition func() bool, what string, args ...any) {
 	e.Helper()
 	testenv.WaitFor(e.T, condition, what, args...)

@@ -27,7 +27,6 @@ func TestConformance(t *testing.T) {
 	mediatest.Run(t, func(t *testing.T) media.Store { s, _ := store(t); return s })
 }
 
-// names lists all files below a folder.
 func names(t *testing.T, dir string) (list []string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {

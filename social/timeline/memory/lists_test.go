@@ -8,7 +8,6 @@ import (
 	"github.com/freshet/freshet/social/timeline/timelinetest"
 )
 
-// open returns lists with a clock that tests advance.
 func open(_ *testing.T, most int) timelinetest.Env {
 	now := timelinetest.Start
 	s := New(Config{Cap: most, Clock: func() time.Time { return now }})

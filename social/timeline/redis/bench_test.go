@@ -108,7 +108,6 @@ func BenchmarkPush(b *testing.B) {
 	})
 }
 
-// BenchmarkRemove removes one post from 500 full lists.
 func BenchmarkRemove(b *testing.B) {
 	encodings(b, func(b *testing.B, l *Lists) {
 		var names []string
@@ -167,7 +166,6 @@ func BenchmarkReadInOneSecond(b *testing.B) {
 	}
 }
 
-// BenchmarkBuild begins and commits a full list, and drops it.
 func BenchmarkBuild(b *testing.B) {
 	encodings(b, func(b *testing.B, l *Lists) {
 		b.ReportAllocs()

@@ -15,7 +15,6 @@ import (
 	"github.com/freshet/freshet/social/timeline/timelinetest"
 )
 
-// clock is a clock that tests advance.
 type clock struct{ past atomic.Int64 }
 
 func (c *clock) now() time.Time { return timelinetest.Start.Add(time.Duration(c.past.Load())) }
