@@ -1,10 +1,10 @@
-# "make" lists what there is. Nothing here is needed to build or test: go build
-# and go test do. The targets are the commands that CI runs.
+# "make" lists the targets. They are not required to build or test: go build and go test
+# are enough.
 
 SHELL := /bin/bash
 GOLANGCI_LINT ?= golangci-lint
 
-# Where tests find real services; without them those tests skip and say so.
+# Addresses of services and paths of data for tests. Tests without theirs are skipped, with a message.
 export FRESHET_TEST_REDIS ?=
 export FRESHET_TEST_ELASTICSEARCH ?=
 export FRESHET_TEST_POSTGRES ?=
@@ -20,26 +20,26 @@ help: ## list the targets
 build: ## build ./freshet, a static binary
 	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o freshet ./cmd/freshet
 
-test: ## run the tests that need no more than Go (and those of services that are named)
+test: ## run the tests that need only Go, and those of the services in FRESHET_TEST_…
 	go test ./...
 	cd bench && go test ./...
 
-# SQLite is translated from C; with the race detector in it too, tests take many times longer.
+# SQLite is translated from C. With the race detector in it, the tests take many times longer.
 NORACE := $(foreach package,modernc.org/sqlite/lib modernc.org/libc/... modernc.org/memory,'-gcflags=$(package)=-race=false')
 race: ## run the tests of all modules with the race detector
 	go test -race $(NORACE) -timeout 20m ./...
 	cd bench && go test -race $(NORACE) -timeout 20m ./...
 	cd internal/checks && go test -race $(NORACE) -timeout 20m ./...
 
-checks: ## run what needs large tools: browser, gateway, compose file, monitoring, image
+checks: ## run the tests that need large tools: browser, gateway, compose file, monitoring, image
 	cd internal/checks && go test -timeout 20m ./...
 
-tidy: ## go.mod and go.sum of all modules, after a change of what is imported
+tidy: ## update go.mod and go.sum of all modules after a change of imports
 	go mod tidy
 	cd bench && go mod tidy
 	cd internal/checks && go mod tidy
 
-lint: ## vet, format and the rules of .golangci.yml
+lint: ## check vet, formatting and the rules of .golangci.yml
 	go vet ./...
 	$(GOLANGCI_LINT) run ./...
 	cd bench && go vet ./... && $(GOLANGCI_LINT) run ./...
@@ -49,7 +49,7 @@ bench: ## run the Go benchmarks once each, with allocations
 	go test -run '^$$' -bench . -benchmem ./...
 	cd bench && go test -run '^$$' -bench . -benchmem ./...
 
-budgets: ## measure what docs/capacity.md promises, each beside its baseline, then simulate days of traffic
+budgets: ## measure the budgets of docs/capacity.md, each with its baseline, then simulate days of traffic
 	scripts/bench.sh --items 100000,1000000 --json bench.json
 	scripts/bench.sh --simulate --redis.url= --postgres.url=
 	@test -z "$$FRESHET_TEST_REDIS" || scripts/bench.sh --simulate
@@ -60,10 +60,10 @@ fuzz: ## fuzz each decoder for 20 seconds
 schemathesis: ## compare a server with its OpenAPI document
 	scripts/schemathesis.sh
 
-smoke: ## run the README's commands and docs/quickstart.md as they are written there
+smoke: ## run the commands of the README and docs/quickstart.md exactly as written there
 	scripts/smoke.sh
 
-smoke-services: ## run two servers and a worker over the services that FRESHET_TEST_… name
+smoke-services: ## run two servers and a worker with the services in FRESHET_TEST_…
 	scripts/smoke-services.sh
 
 services: ## start Redis, Elasticsearch and PostgreSQL for the tests, and print how to use them
@@ -71,5 +71,5 @@ services: ## start Redis, Elasticsearch and PostgreSQL for the tests, and print 
 	@echo 'export FRESHET_TEST_REDIS=redis://127.0.0.1:6379/0 FRESHET_TEST_ELASTICSEARCH=http://127.0.0.1:9200'
 	@echo "export FRESHET_TEST_POSTGRES='postgres://freshet:freshet@127.0.0.1:5432/freshet?sslmode=disable'"
 
-services-down: ## stop them; their data stays in volumes
+services-down: ## stop the services; their data stays in volumes
 	docker compose down

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds freshet-bench, which measures Freshet, and runs it: what is given goes on to
-# it, and files are found from where you are. --help says what it can do.
+# Builds freshet-bench, which measures Freshet, and runs it with the given arguments in
+# the current directory; --help lists them.
 # usage: scripts/bench.sh --short, scripts/bench.sh load --rate 200, …
-# It measures the services that FRESHET_TEST_REDIS (a redis:// URL),
-# FRESHET_TEST_ELASTICSEARCH and FRESHET_TEST_POSTGRES name, or the flags
-# --redis.url, --elasticsearch.addresses and --postgres.url; without them their part
-# is skipped.
+# It measures the services whose addresses are in FRESHET_TEST_REDIS (a redis:// URL),
+# FRESHET_TEST_ELASTICSEARCH and FRESHET_TEST_POSTGRES, or in the flags --redis.url,
+# --elasticsearch.addresses and --postgres.url. Measurements of missing services are
+# skipped.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -24,8 +24,8 @@ trap 'rm -rf "$work"' EXIT
 go build -C "$root" -o "$work/" ./cmd/freshet
 go build -C "$root/bench" -o "$work/" ./cmd/freshet-bench
 mkdir "$work/tmp"
-if [ "${1:-}" != load ]; then # which asks a server that runs already
+if [ "${1:-}" != load ]; then # load calls a server that is already running
   set -- --freshet "$work/freshet" "$@"
 fi
 TMPDIR=$work/tmp "$work/freshet-bench" "$@"
-rmdir "$work/tmp" # a run leaves nothing behind
+rmdir "$work/tmp" # fails if the run left temporary files

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Keeps every core busy with four processes for SECONDS, then ends by itself. Tests
-# must pass beside it: scripts/busy.sh 600 & go test ./...
+# Keeps the cores busy with four processes for SECONDS. Tests must pass while it runs:
+# scripts/busy.sh 600 & go test ./...
 set -euo pipefail
 seconds=${1:?usage: scripts/busy.sh SECONDS}
 for _ in 1 2 3 4; do

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Generates the clients of docs/apps.md from the OpenAPI document of a server, compiles
-# those of Python and Kotlin, and reads a feed with them. Swift is generated only.
+# those for Python and Kotlin, and reads a feed with them. The Swift client is only generated.
 # usage: scripts/client-generators.sh [python|kotlin|swift]...
-# Without a name it does all. Needs Go and curl; Python 3.11 with venv; Java 17 and Maven.
-# The generators are downloaded to FRESHET_CACHE, or ~/.cache/freshet, once. What they
-# write is in clients/*/build. FRESHET_TEST_BINARY names a server that is built already.
+# The default is all three. Needs Go and curl; Python 3.11 with venv; Java 17 and Maven.
+# The generators are downloaded once, to FRESHET_CACHE or ~/.cache/freshet. Their output
+# is in clients/*/build. FRESHET_TEST_BINARY is the path of an existing server binary.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -13,7 +13,7 @@ die() { echo "client-generators: $*" >&2; exit 1; }
 step() { echo "client-generators: $1 (${SECONDS}s)"; }
 [ $# -gt 0 ] || set -- python kotlin swift
 cache=${FRESHET_CACHE:-$HOME/.cache/freshet}
-unset FRESHET_CACHE # no setting of the server's
+unset FRESHET_CACHE # the server would refuse this variable
 
 work=$(mktemp -d)
 server=
@@ -23,41 +23,41 @@ stop() {
 }
 trap stop EXIT
 
-step "a server with the demo's data"
+step "start a server with the demo data"
 binary=${FRESHET_TEST_BINARY:-$work/freshet}
 [ -n "${FRESHET_TEST_BINARY:-}" ] || go build -o "$binary" ./cmd/freshet
 "$binary" serve --demo --server.addr 127.0.0.1:0 --data_dir "$work/data" >"$work/log" 2>&1 &
 server=$!
 url=
 for _ in $(seq 1800); do
-  kill -0 "$server" 2>/dev/null || { cat "$work/log" >&2; die "the server does not start"; }
+  kill -0 "$server" 2>/dev/null || { cat "$work/log" >&2; die "the server did not start"; }
   url=http://$(sed -n 's/.*msg=serving addr=\([^ ]*\).*/\1/p' "$work/log")
   if curl -sf -o /dev/null "$url/readyz"; then break; fi
   sleep 0.1
 done
 curl -sf -o "$work/openapi.json" "$url/openapi.json" || { cat "$work/log" >&2; die "the server is not ready"; }
 
-# generate LANGUAGE: what openapi-generator makes of clients/LANGUAGE.
+# generate LANGUAGE: generates clients/LANGUAGE/build with openapi-generator.
 generate() {
   local jar=$cache/openapi-generator-cli-$openapi.jar
   if [ ! -s "$jar" ]; then
     command -v mvn >/dev/null || die "Maven is missing: apt-get install maven"
     mvn -q -B -Dstyle.color=never org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
-      -Dartifact="org.openapitools:openapi-generator-cli:$openapi" -DoutputDirectory="$work/jar" || die "openapi-generator-cli cannot be had"
+      -Dartifact="org.openapitools:openapi-generator-cli:$openapi" -DoutputDirectory="$work/jar" || die "openapi-generator-cli cannot be downloaded"
     mkdir -p "$cache"
     mv "$work"/jar/*.jar "$jar"
   fi
   rm -rf "clients/$1/build"
   java -jar "$jar" generate -c "clients/$1/openapi-generator.yaml" -i "$work/openapi.json" -o "clients/$1/build" >"$work/generate" 2>&1 ||
-    { cat "$work/generate" >&2; die "openapi-generator fails for $1"; }
+    { cat "$work/generate" >&2; die "openapi-generator failed for $1"; }
 }
 
-# reads PROGRAM...: it reads two pages of different content and sends a click.
+# reads PROGRAM...: runs a program, which must read two pages with different entries and send a click.
 reads() {
-  "$@" >"$work/out" || { cat "$work/out"; die "the program fails"; }
+  "$@" >"$work/out" || { cat "$work/out"; die "the program failed"; }
   cat "$work/out"
-  [ "$(head -n 10 "$work/out" | sort -u | wc -l)" = 10 ] || die "the program does not show ten entries, each once"
-  grep -qx "1 event accepted" "$work/out" || die "the program's click is not accepted"
+  [ "$(head -n 10 "$work/out" | sort -u | wc -l)" = 10 ] || die "the program did not print ten different entries"
+  grep -qx "1 event accepted" "$work/out" || die "the click of the program was not accepted"
 }
 
 for language in "$@"; do
@@ -76,7 +76,7 @@ for language in "$@"; do
         --path "$work/openapi.json" --output-path clients/python/build/freshet_client
       "$venv/bin/python" -m compileall -q clients/python/build
       PYTHONPATH=clients/python/build reads "$venv/bin/python" clients/python/feed.py "$url" u_1
-      # An upload is a list or lines, for which the options mend what the generator writes.
+      # Uploads as a list and as lines: the options in openapi-python-client.yaml correct the generated code for both.
       PYTHONPATH=clients/python/build "$venv/bin/python" - "$url" <<'PY'
 import io
 import sys
@@ -98,17 +98,17 @@ PY
       ;;
     kotlin)
       generate kotlin
-      # The compiler's daemon would go on running when this has ended.
+      # The compiler's daemon would keep running after this script.
       mvn -q -B -Dstyle.color=never -Dkotlin.compiler.daemon=false -f clients/kotlin/pom.xml compile
       reads mvn -q -B -Dstyle.color=never -f clients/kotlin/pom.xml exec:java -Dexec.args="$url u_2"
       ;;
     swift)
       generate swift
-      grep -q "case typePost(Post)" clients/swift/build/Sources/Freshet/Models/Content.swift || die "an entry of a feed is not one of two types"
+      grep -q "case typePost(Post)" clients/swift/build/Sources/Freshet/Models/Content.swift || die "a feed entry is not generated as one of two types"
       grep -q "extension NewPost: ParameterConvertible" clients/swift/build/Sources/Freshet/Infrastructure/NewPostParameter.swift ||
-        die "a post cannot be part of a form"
+        die "a post cannot be encoded as a part of a form"
       ;;
-    *) die "$language is none of python, kotlin and swift" ;;
+    *) die "$language is not python, kotlin or swift" ;;
   esac
 done
 step "passed"

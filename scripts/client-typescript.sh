@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Checks the TypeScript client: installs what its package-lock.json names, compares the
-# generated types with what the server describes, compiles, and runs the tests against
-# real servers and, where there is a Chromium, the examples in it, examples/web and the
-# parts of docs/apps.md too.
-# Needs Node 20.19 or newer, npm and Go. Leaves nothing running, and no file that is committed
-# is changed. FRESHET_TEST_BINARY names a server that is built already.
+# Checks the TypeScript client: installs the packages of its package-lock.json, compares
+# the generated types with the server's OpenAPI document, compiles, and runs the tests
+# against real servers. If Chromium is available, it also runs the examples in it,
+# including examples/web and the examples of docs/apps.md.
+# Needs Node 20.19 or newer, npm and Go. Leaves no process running and changes no committed
+# file. FRESHET_TEST_BINARY is the path of an existing server binary.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../clients/typescript"
 
@@ -16,11 +16,11 @@ node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.ex
 
 step "install the tools"
 npm ci --no-audit --no-fund --loglevel=error
-step "the server, and whether the types are what it describes"
+step "compare the types with the OpenAPI document"
 npm run --silent drift
 step "compile, and test against real servers"
 npm test --silent
-step "the React example"
+step "test the React example"
 cd ../../examples/web
 npm ci --no-audit --no-fund --loglevel=error
 npm test --silent

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Ends servers, workers and services while clients write and read timelines, and
-# prints for each fault what readers saw and how long it took until all was right.
-# usage: scripts/faults.sh [AGE-OF-THE-SNAPSHOT]     default 150s; it takes some ten minutes
+# Kills and disconnects servers, workers and services while clients write and read timelines, and prints
+# for each fault the pages that readers got and the time until all timelines were correct.
+# usage: scripts/faults.sh [AGE-OF-THE-SNAPSHOT]     default 150s; it takes about ten minutes
 # FRESHET_TEST_REDIS, FRESHET_TEST_REDIS_CLUSTER, FRESHET_TEST_ELASTICSEARCH and
-# FRESHET_TEST_POSTGRES name the services. What is ended is the test's own; the index
-# is in that Elasticsearch.
+# FRESHET_TEST_POSTGRES are the addresses of the services. The test kills only processes
+# that it has started; its index is in the given Elasticsearch.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 echo '| fault | pages | failed | degraded | that lacked a post | until the last of these | writes ended, all timelines compared |'

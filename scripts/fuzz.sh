@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Fuzzes every decoder that takes bytes from outside, each for a while.
-# usage: scripts/fuzz.sh [HOW-LONG] [light]   10s each, or 5000x inputs each; default 10s
-#        scripts/fuzz.sh list                 checks the list alone
-# light leaves out what takes a minute or more to compile for fuzzing.
-# The list below is all of them: a target that is not in it, or an entry that is
-# no target, is an error.
+# Fuzzes every decoder of external input, one after the other.
+# usage: scripts/fuzz.sh [HOW-LONG] [light]   time (10s) or inputs (5000x) of each; default 10s
+#        scripts/fuzz.sh list                 only checks the list
+# light skips the targets that take a minute or more to compile for fuzzing.
+# The list below must contain exactly the fuzz targets of the source tree.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 long=${1:-10s} weight=${2:-all}
@@ -22,7 +21,7 @@ targets='
 ./dedup/journal    FuzzScan          a whole journal file
 ./dedup/memory     FuzzDecodeFilter  a stored filter
 ./social           FuzzHashtags      the hashtags of a caption
-./social/media     FuzzMake          an image that is sent
+./social/media     FuzzMake          an uploaded image
 ./social/graph     FuzzDecode        an event of another system
 ./feed/terms       FuzzFold          the folded form of a tag
 ./feed/terms       FuzzLangs         a language
@@ -37,7 +36,7 @@ targets='
 listed=$(awk 'NF {print $1, $2}' <<<"$targets" | sort)
 found=$(grep -rn --include='*_test.go' '^func Fuzz' . | sed -E 's|^(.*)/[^/]*_test\.go:[0-9]+:func (Fuzz[A-Za-z0-9_]*).*|\1 \2|' | sort)
 if ! diff <(echo "$listed") <(echo "$found"); then
-  echo "fuzz: the list above (<) and the fuzz targets of the tree (>) differ; correct the list in scripts/fuzz.sh" >&2
+  echo "fuzz: the list in this script (<) and the fuzz targets of the source tree (>) differ; correct the list in scripts/fuzz.sh" >&2
   exit 1
 fi
 if [ "$long" = list ]; then exit; fi
@@ -48,7 +47,7 @@ while read -r package target what; do
   esac
   echo "== $package $target: $what"
   if ! out=$(go test -run '^$' -fuzz "^$target\$" -fuzztime "$long" -fuzzminimizetime 1x "$package" 2>&1); then
-    echo "$out" # with the input that did it, which is also in the package's testdata
+    echo "$out" # includes the failing input, which is also written to the package's testdata
     exit 1
   fi
   tail -n 3 <<<"$out"

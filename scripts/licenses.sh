@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# licenses.sh DIR: copies the licence texts of what the binary contains into DIR: its
-# own, Go's, and those of each module, in a folder by the module's path. Fails where a
-# module has none.
+# licenses.sh DIR: copies the licence texts of everything in the binary to DIR: Freshet's,
+# Go's, and those of each module, in a folder named by the module's path. Fails if a module
+# has none.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 dir=${1:?"usage: scripts/licenses.sh DIR"}

@@ -1,5 +1,5 @@
-# Shared by redis-cluster and redis-sentinel: starting and stopping Redis
-# processes whose files are all in one directory. To be sourced.
+# Functions of redis-cluster and redis-sentinel, which source this file: they start and
+# stop Redis processes that have all their files in one directory.
 
 die() { echo "$(basename "$0"): $*" >&2; exit 1; }
 
@@ -28,8 +28,8 @@ read_options() {
   dir=$(cd "$dir" && pwd)
 }
 
-# find_bloom sets bloom to what a server needs for the Bloom filter type:
-# nothing from Redis 8 on, a module before.
+# find_bloom sets bloom to the options that a server needs for the Bloom filter type: none
+# since Redis 8, a module before.
 find_bloom() {
   bloom=()
   local version file
@@ -45,16 +45,16 @@ find_bloom() {
   die "redis-server $version has no Bloom filter type: set FRESHET_REDISBLOOM to the path of redisbloom.so, or install Redis 8"
 }
 
-# alive PORT tells whether the process this directory started there still runs.
-# A process that got the same number later is not taken for it.
+# alive PORT reports whether the process started on the port from this directory still runs.
+# It is not confused by another process that has received the same pid since.
 alive() {
   local pid
   pid=$(cat "$dir/$1.pid" 2>/dev/null) && [ -n "$pid" ] &&
     tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -q "^[^ ]*redis-\(server\|sentinel\) 127.0.0.1:$1 "
 }
 
-# start_node PORT OPTION... starts a server there, or a Sentinel if the first
-# option is --sentinel, unless it runs already.
+# start_node PORT OPTION... starts a server on the port, or a Sentinel if the first option is
+# --sentinel, unless it already runs.
 start_node() {
   local p=$1 file=()
   shift
@@ -63,7 +63,7 @@ start_node() {
   if [ "${1:-}" = --sentinel ]; then
     file=("$dir/sentinel-$p.conf")
   else
-    # Nothing is kept on disk, and a replica is filled at once.
+    # Nothing is saved to disk, and replicas are synchronized without delay.
     set -- --save '' --appendonly no --dbfilename "$p.rdb" --rdb-del-sync-files yes --repl-diskless-sync-delay 0 "$@"
   fi
   redis-server "${file[@]}" --port "$p" --bind 127.0.0.1 --dir "$dir" --daemonize yes \
@@ -72,7 +72,7 @@ start_node() {
   wait_for answers "no answer on port $p; the log is $dir/$p.log"
 }
 
-# wait_for FUNCTION MESSAGE waits half a minute at most.
+# wait_for FUNCTION MESSAGE waits up to half a minute until the function succeeds; otherwise it fails with the message.
 wait_for() {
   local try
   for try in $(seq 300); do
@@ -82,8 +82,8 @@ wait_for() {
   die "$2"
 }
 
-# stop_all stops the processes whose numbers are in the directory, and removes
-# the directory.
+# stop_all kills the processes whose pid files are in the directory, and removes the
+# directory.
 stop_all() {
   local file p
   for file in "$dir"/*.pid; do

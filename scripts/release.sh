@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# release.sh [--snapshot]: builds what a release contains into dist/, and checks it:
-# archives for linux and darwin, amd64 and arm64, each with the licence texts of what it
-# contains, their checksums, a list of modules for each binary (CycloneDX), and, where
-# there is a Docker, the image. Publishes nothing.
-# A release is the commit with the tag v$(cat VERSION) and no change beside it. With
-# --snapshot it is whatever is here.
+# release.sh [--snapshot]: builds the files of a release in dist/, and checks them: an
+# archive with the licence texts of its modules for each of linux and darwin, amd64 and
+# arm64, an archive of the source, checksums, a list of modules of each binary (CycloneDX),
+# and, if Docker is running, the image. Publishes nothing.
+# A release requires a commit tagged v$(cat VERSION) without uncommitted changes. --snapshot
+# builds the working tree as it is.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -22,7 +22,7 @@ case ${1:-} in
   *) die "usage: scripts/release.sh [--snapshot]" ;;
 esac
 
-# tool NAME PACKAGE VERSION: installs a command unless that version is there.
+# tool NAME PACKAGE VERSION: installs a command unless that version is installed.
 bin=$(go env GOPATH)/bin
 tool() {
   go version -m "$bin/$1" 2>/dev/null | awk -v v="$3" '$1 == "mod" && $3 == v { f = 1 } END { exit !f }' || GOFLAGS='' GOBIN=$bin go install "$2@$3"
@@ -38,8 +38,8 @@ source=$(basename "${archives[0]%_linux_amd64.tar.gz}")_source.tar.gz
 git archive --prefix="freshet-$VERSION/" -o "dist/$source" HEAD
 (cd dist && sha256sum "$source" >>checksums.txt)
 
-# What is in them: each archive has the binary, this project's licence, and one text at
-# least of each module that its list names.
+# Check the contents: each archive must contain the binary, this project's licence, and at
+# least one licence text of each module in its list.
 (cd dist && sha256sum --quiet --check checksums.txt) || die "the checksums are wrong"
 for platform in linux_amd64 linux_arm64 darwin_amd64 darwin_arm64; do
   archive=$(echo dist/freshet_*_"$platform".tar.gz) list=$(echo dist/freshet_*_"$platform".cdx.json)
@@ -48,7 +48,7 @@ for platform in linux_amd64 linux_arm64 darwin_amd64 darwin_arm64; do
     grep -q "/$name\$" <<<"$names" || die "$archive has no $name"
   done
   modules=$(grep -o '"purl": "pkg:golang/[^@?"]*' "$list" | sed 's|.*pkg:golang/||' | sort -u)
-  [ "$(wc -l <<<"$modules")" -gt 20 ] || die "$list names too few modules"
+  [ "$(wc -l <<<"$modules")" -gt 20 ] || die "$list has too few modules"
   while read -r module; do
     case $module in github.com/freshet/freshet | std) continue ;; esac
     grep -qF "/licenses/$module/" <<<"$names" || die "$archive has no licence text of $module"

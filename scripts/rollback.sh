@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# rollback.sh OLD NEW: an upgrade from the binary OLD to the binary NEW, back, and forth
-# again, over one data directory and, where FRESHET_TEST_POSTGRES and the others name
-# services, over those. Each server must show what the one before it has stored, and
-# nothing that a reader was shown already. Leaves nothing running.
+# rollback.sh OLD NEW: upgrades from the binary OLD to the binary NEW, rolls back, and
+# upgrades again, with one data directory and, if FRESHET_TEST_POSTGRES and the other
+# variables are set, with services. Each server must show what the previous ones have
+# stored, and nothing that a reader was already shown. Leaves no process running.
 set -euo pipefail
 old=$(realpath "${1:?"usage: scripts/rollback.sh OLD NEW"}") new=$(realpath "${2:?"usage: scripts/rollback.sh OLD NEW"}")
-unset FRESHET_CACHE # no setting of the server's
+unset FRESHET_CACHE # the server would refuse this variable
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 die() { echo "rollback: $*" >&2; tail -n 20 "$work"/*.log >&2 2>/dev/null || true; exit 1; }
 work=$(mktemp -d)
 pid=
-stop() { [ -z "$pid" ] || { kill -TERM "$pid" 2>/dev/null && wait "$pid"; } || die "a server did not end well"; pid=; }
+stop() { [ -z "$pid" ] || { kill -TERM "$pid" 2>/dev/null && wait "$pid"; } || die "a server exited with an error"; pid=; }
 run=rollback$RANDOM$$
 schema() { PGOPTIONS=--client-min-messages=warning psql -qX "$FRESHET_TEST_POSTGRES" -c "$1"; }
 tidy() {
@@ -52,14 +52,14 @@ eventually() { # text, command
   die "${*:2} lacks $missing: $out"
 }
 
-# use stores with the server that runs, and asks for all that was stored before.
+# use stores items and a post with the running server, and checks all posts stored so far.
 shown='' posts=''
 use() { # name
   local n page ids
   for n in $(seq 20); do
     printf '{"id":"%s_%s_%02d","title":"%s %s","tags":["%s"],"update_time":%d}\n' "$run" "$1" "$n" "$n" "$(head -c 9 /dev/urandom | base64 | tr -dc a-z)" "$run" "$(date +%s)"
   done | curl -sS --fail-with-body -o /dev/null -H "Authorization: Bearer $FRESHET_AUTH_ADMIN_TOKEN" --data-binary @- $url/v1/items ||
-    die "$1 takes no items"
+    die "$1 accepts no items"
   call PUT "/v1/agents/$run-r/following/$run-a" "$run-r" >/dev/null
   posts+=$(call POST /v1/posts "$run-a" "{\"caption\":\"by $1 #$run\"}" | grep -oE '"id":"post:[^"]+"' | cut -d'"' -f4)$'\n'
   call PUT "/v1/posts/$(tail -n 1 <<<"${posts%$'\n'}")/like" "$run-r" >/dev/null
@@ -91,7 +91,7 @@ forth_and_back() { # arguments
 "$old" version
 "$new" version
 forth_and_back
-echo "rollback: in one process: held"
+echo "rollback: embedded: passed"
 if [ -n "${FRESHET_TEST_POSTGRES:-}" ]; then
   run=${run}s
   schema "CREATE SCHEMA $run"
@@ -100,5 +100,5 @@ if [ -n "${FRESHET_TEST_POSTGRES:-}" ]; then
   export FRESHET_ELASTICSEARCH_ADDRESSES=$FRESHET_TEST_ELASTICSEARCH FRESHET_ELASTICSEARCH_INDEX=$run
   export FRESHET_POSTGRES_URL=${FRESHET_TEST_POSTGRES}${and}search_path=$run FRESHET_DEDUP_DAILY_CAPACITY=10000
   forth_and_back --config configs/services.yaml
-  echo "rollback: over services: held"
+  echo "rollback: with services: passed"
 fi

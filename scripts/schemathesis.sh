@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Compares a running server with its OpenAPI document: schemathesis makes requests
-# that the document allows and others that it does not, and looks at each answer.
-# Any difference fails, with the curl command that shows it, and so does an error in
-# the server's log. What is no difference is in scripts/schemathesis, with the reason.
+# Compares a running server with its OpenAPI document: schemathesis sends requests that the
+# document allows and requests that it does not allow, and checks each answer. It fails on
+# any difference, which it prints with a curl command to reproduce it, and on an error in
+# the server's log. Accepted differences are in scripts/schemathesis, with their reasons.
 # usage: scripts/schemathesis.sh [--services] [EXAMPLES [SEED]]
-# EXAMPLES is how many random requests a route gets beside the systematic ones (3).
-# With --services the server runs over FRESHET_TEST_REDIS, FRESHET_TEST_ELASTICSEARCH
-# and FRESHET_TEST_POSTGRES instead of by itself.
-# Needs Go, curl and Python 3.10 with venv, for services psql, too; it installs
-# schemathesis where it is not.
+# EXAMPLES is the number of random requests for each route, in addition to the systematic
+# ones; default 3. With --services the server uses FRESHET_TEST_REDIS,
+# FRESHET_TEST_ELASTICSEARCH and FRESHET_TEST_POSTGRES instead of running embedded.
+# Needs Go, curl and Python 3.10 with venv, and with --services psql. It installs
+# schemathesis if it is missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -19,7 +19,7 @@ if [ "${1:-}" = --services ]; then services=yes; shift; fi
 examples=${1:-3} seed=${2:-1}
 
 venv=${FRESHET_CACHE:-$HOME/.cache/freshet}/schemathesis-$version
-unset FRESHET_CACHE # no setting of the server's
+unset FRESHET_CACHE # the server would refuse this variable
 if ! "$venv/bin/st" --version >/dev/null 2>&1; then
   rm -rf "$venv"
   python3 -m venv "$venv" || die "Python's venv is missing: apt-get install python3-venv"
@@ -40,7 +40,7 @@ stop() {
 schema() { PGOPTIONS=--client-min-messages=warning psql -qX "$FRESHET_TEST_POSTGRES" -c "$1"; }
 trap stop EXIT
 
-# Tokens for this run: an admin's, and that of one of the demo's readers.
+# Tokens for this run: one of an admin, and one of a reader of the demo.
 random() { "$venv/bin/python" -c 'import secrets; print(secrets.token_hex(32))'; }
 export FRESHET_AUTH_MODE=jwt FRESHET_AUTH_ADMIN_TOKEN FRESHET_AUTH_JWT_SECRET SCHEMATHESIS_AGENT
 FRESHET_AUTH_ADMIN_TOKEN=$(random) FRESHET_AUTH_JWT_SECRET=$(random)
@@ -69,7 +69,7 @@ go build -o "$work/freshet" ./cmd/freshet
 server=$!
 address=
 for _ in $(seq 600); do
-  kill -0 "$server" 2>/dev/null || { cat "$work/log" >&2; die "the server does not start"; }
+  kill -0 "$server" 2>/dev/null || { cat "$work/log" >&2; die "the server did not start"; }
   address=$(sed -n 's/.*msg=serving addr=\([^ ]*\).*/\1/p' "$work/log")
   if [ -n "$address" ] && curl -sf -o /dev/null "http://$address/readyz"; then break; fi
   sleep 0.1
@@ -89,4 +89,4 @@ if grep -nE 'level=ERROR|^panic|goroutine [0-9]+ \[' "$work/log"; then
   cp "$work/log" "${TMPDIR:-/tmp}/schemathesis-server.log"
   die "the server has logged errors: ${TMPDIR:-/tmp}/schemathesis-server.log"
 fi
-[ "$code" = 0 ] || die "the server and its OpenAPI document differ, see above (exit code $code)"
+[ "$code" = 0 ] || die "the server differs from its OpenAPI document, see above (exit code $code)"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs Freshet as it is deployed: configs/services.yaml, two servers that only
-# serve, and a worker, over running services. Follows, posts, reads a timeline and
-# the feed, deletes, and stops everything. Leaves nothing running; what it stored
-# stays in the database under agent ids of its own.
-# Needs Go, curl, and FRESHET_TEST_REDIS, FRESHET_TEST_ELASTICSEARCH and
-# FRESHET_TEST_POSTGRES, as the tests do.
+# Runs Freshet as in production: configs/services.yaml, two servers without jobs and a
+# worker, with running services. It follows, posts, reads a timeline and the feed, deletes
+# the post, and stops everything. It leaves no process running; its rows stay in the
+# database, under agent ids that nothing else uses.
+# Needs Go, curl, and the addresses of the services in FRESHET_TEST_REDIS,
+# FRESHET_TEST_ELASTICSEARCH and FRESHET_TEST_POSTGRES, as the tests do.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -27,7 +27,7 @@ trap stop EXIT
 
 go build -o "$work/freshet" ./cmd/freshet
 freshet() { echo "+ freshet $*" >&2; FRESHET_DATA_DIR=$work/data "$work/freshet" "$@"; }
-begin() { # name, port, arguments
+begin() { # NAME PORT ARGUMENT...
   FRESHET_DATA_DIR=$work/$1 FRESHET_SERVER_ADDR=127.0.0.1:$2 "$work/freshet" "${@:3}" --config configs/services.yaml >"$work/$1.log" 2>&1 &
   pids+=($!)
 }
@@ -35,17 +35,17 @@ ready() {
   for _ in $(seq 300); do ! curl -sf -o /dev/null --max-time 2 "http://127.0.0.1:$1/readyz" || return 0; sleep 0.2; done
   die "the server on port $1 is not ready: $(curl -s "http://127.0.0.1:$1/readyz")"
 }
-# until_says runs a command until it prints what it should, for half a minute.
+# until_says WANT COMMAND... repeats a command for up to half a minute until its output matches WANT.
 until_says() {
   local want=$1 out
   for _ in $(seq 150); do
     out=$("${@:2}" 2>&1) && grep -qE -- "$want" <<<"$out" && { head -n 3 <<<"$out"; return 0; }
     sleep 0.2
   done
-  die "no \"$want\" in what \"${*:2}\" printed: $out"
+  die "no \"$want\" in the output of \"${*:2}\": $out"
 }
 
-# Exit 1 is a warning: a Redis of tests keeps nothing on a disk.
+# Exit code 1 means warnings: a Redis for tests does not save its data to disk.
 freshet doctor --config configs/services.yaml --fix || [ $? -eq 1 ] || die "doctor failed"
 FRESHET_JOBS_WORKERS=0 begin a 18181 serve
 FRESHET_JOBS_WORKERS=0 begin b 18182 serve
@@ -64,8 +64,8 @@ curl -sf -o /dev/null -X DELETE -H "X-Agent-ID: $author" "$a/v1/posts/$post" || 
 ! freshet timeline --server $b --agent "$reader" | grep -q "$post" || die "a deleted post is in a timeline"
 
 for p in "${pids[@]}"; do kill -TERM "$p"; done
-for p in "${pids[@]}"; do wait "$p" || die "a process did not end well"; done
+for p in "${pids[@]}"; do wait "$p" || die "a process exited with an error"; done
 pids=()
-grep -h 'msg=stopped' "$work"/a.log "$work"/b.log | wc -l | grep -qx 2 || die "a server did not say that it stopped"
+grep -h 'msg=stopped' "$work"/a.log "$work"/b.log | wc -l | grep -qx 2 || die "a server did not log that it stopped"
 ! grep -hE 'level=ERROR' "$work"/*.log || die "errors are logged"
-echo "smoke-services: two servers and a worker show a timeline"
+echo "smoke-services: passed with two servers and a worker"

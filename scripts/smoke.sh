@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs what the README and docs/quickstart.md show, as it is written there, and
-# checks what comes back: the README's serve command, pages, and every command of
-# its parts "quick start" and "try it"; then the whole quick start, each output
-# compared with the one that is shown. Leaves nothing running.
+# Runs the commands of the README and of docs/quickstart.md exactly as written there, and
+# checks their output: the README's serve command, pages, and every command in its parts
+# "quick start" and "try it"; then all of docs/quickstart.md, whose output must equal the
+# output shown there. Leaves no process running.
 # Needs Go, curl and openssl, and port 8080 free.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -21,14 +21,14 @@ for command in explain 'ranking set' 'ranking report' 'ranking history' 'ranking
 done
 
 if curl -s -o /dev/null --max-time 2 http://127.0.0.1:8080/livez; then
-  die "something listens on 127.0.0.1:8080 already; stop it first"
+  die "another process listens on 127.0.0.1:8080; stop it first"
 fi
 work=$(mktemp -d)
 export GOBIN=$work/bin PATH=$work/bin:$PATH
 unset FRESHET_ADMIN_TOKEN FRESHET_AUTH_ADMIN_TOKEN
 log=$work/serve.log
 echo "+ $serve"
-# A process group of its own, because go run keeps a signal to itself.
+# Use a separate process group, because go run does not pass signals on.
 FRESHET_DATA_DIR=$work/data setsid bash -c "exec $serve" >"$log" 2>&1 &
 group=$!
 stop() { kill -TERM -- "-$group" 2>/dev/null || true; wait "$group" 2>/dev/null || true; }
@@ -36,7 +36,7 @@ trap 'stop; rm -rf "$work"' EXIT
 
 for _ in $(seq 600); do
   curl -sf -o /dev/null --max-time 2 http://127.0.0.1:8080/readyz && break
-  kill -0 "$group" 2>/dev/null || die "the server ended before it was ready"
+  kill -0 "$group" 2>/dev/null || die "the server exited before it was ready"
   sleep 0.2
 done
 curl -sf -o /dev/null http://127.0.0.1:8080/readyz || die "the server was not ready within two minutes"
@@ -45,12 +45,12 @@ for page in "${pages[@]}"; do
   echo "+ GET $page"
   out=$(curl -sf "$page") || die "$page does not answer 200"
   case $page in
-    *.json) grep -q '"openapi":"3\.1' <<<"$out" || die "$page is no OpenAPI 3.1: ${out:0:200}" ;;
-    *) grep -qi '<!doctype html>' <<<"$out" && grep -q '<title>' <<<"$out" || die "$page is no page: ${out:0:200}" ;;
+    *.json) grep -q '"openapi":"3\.1' <<<"$out" || die "$page is not an OpenAPI 3.1 document: ${out:0:200}" ;;
+    *) grep -qi '<!doctype html>' <<<"$out" && grep -q '<title>' <<<"$out" || die "$page is not an HTML page: ${out:0:200}" ;;
   esac
 done
 
-# read_by holds what each agent has been given; nothing may come twice.
+# read_by holds the items that each agent has been given; none may be given twice.
 declare -A read_by
 given() {
   local agent=$1 now
@@ -58,7 +58,7 @@ given() {
   [ -z "$(printf '%s\n%s\n' "${read_by[$agent]:-}" "$now" | grep . | sort | uniq -d)" ] || die "$agent got an item twice"
   read_by[$agent]=$(printf '%s\n%s\n' "${read_by[$agent]:-}" "$now")
 }
-says() { grep -qE -- "$1" <<<"$out" || die "no \"$1\" in what it printed: $out"; }
+says() { grep -qE -- "$1" <<<"$out" || die "no \"$1\" in its output: $out"; }
 
 for call in "${calls[@]}"; do
   echo "+ $call"
@@ -71,7 +71,7 @@ for call in "${calls[@]}"; do
   agent=$(grep -oE '(X-Agent-ID: |-agent )[A-Za-z0-9_]+' <<<"$call" | head -n 1 | grep -oE '[A-Za-z0-9_]+$') || agent=
   case $call in
     *'"silent":true'*)
-      # What is new is random, and may be in a language this agent does not read.
+      # New items are random, and may be in a language that this agent does not read.
       for _ in $(seq 15); do
         ! grep -q '"new_count":[1-9]' <<<"$out" || break
         sleep 4
@@ -87,12 +87,12 @@ for call in "${calls[@]}"; do
       says '^posts=3, has_more=true$' ;;
     *v1/events*) says '"accepted":2,"not_shown":0' ;;
     freshet\ explain*--item*)
-      says '^(pending|paged): It ranks [0-9]+ of 500' # posts of the demo may come before it
+      says '^(pending|paged): It ranks [0-9]+ of 500' # posts of the demo may rank above it
       says '^score [0-9.]+ = relevance [0-9.]+ × decay [0-9.]+ × popularity [0-9.]+$' ;;
     freshet\ ranking\ set*--as*) says '^Changed: new slow for 10%: scale=72h; every server follows' ;;
     freshet\ ranking\ set*) says '^Changed: scale=36h,offset=1h,decay=0.5; every server follows' ;;
     freshet\ ranking\ report*)
-      says '^control +90\.00 % +[1-9][0-9]* +[1-9][0-9]* .* [1-9][0-9]*$' # simulated readers click and hide, too
+      says '^control +90\.00 % +[1-9][0-9]* +[1-9][0-9]* .* [1-9][0-9]*$' # simulated readers also click and hide
       says '^slow +10\.00 % '
       says '^slow: shown or clicked too little' ;;
     freshet\ ranking\ history*)
@@ -104,21 +104,21 @@ for call in "${calls[@]}"; do
       says '^control +100% +default$'
       says '^Back to what version 0 was: curves=two; slow ended' ;;
     *v1/agents/*) says '"interests":\{' ;;
-    *) die "nothing here checks this command" ;;
+    *) die "scripts/smoke.sh does not check this command" ;;
   esac
 done
 
 kill -TERM -- "-$group"
 for _ in $(seq 100); do grep -q 'msg=stopped' "$log" && break; sleep 0.1; done
-last=$(grep 'msg=stopped' "$log") || die "the server did not say that it stopped"
+last=$(grep 'msg=stopped' "$log") || die "the server did not log that it stopped"
 echo "$last"
 field() { grep -o "$1=[0-9]*" <<<"$last" | cut -d= -f2; }
-[ "$(field delivered)" -eq $(($(field recorded) + $(field deferred))) ] || die "recorded + deferred is not delivered"
+[ "$(field delivered)" -eq $(($(field recorded) + $(field deferred))) ] || die "recorded + deferred does not equal delivered"
 [ "$(field delivered)" -ge 1 ] || die "nothing was delivered"
 wait "$group" 2>/dev/null || true
 
-# The quick start: its sh blocks one after the other in one shell, in an empty
-# directory. A block that is followed by its output prints, the others do not.
+# docs/quickstart.md: run its sh blocks in order, in one shell and an empty directory. Only
+# blocks followed by a block of output print.
 echo "+ docs/quickstart.md"
 mkdir "$work/quick"
 log=$work/quick/freshet.log
@@ -141,12 +141,12 @@ awk -v script="$work/script" -v expected="$work/expected" '
   !inside && NF { follows = 0 }
   END { flush() }
 ' docs/quickstart.md
-# Times, ages and counts differ from run to run, and on a busy machine the upload
-# waits for the server to listen; everything else must not.
+# Numbers (times, ages, counts) differ from run to run, and on a busy machine the upload
+# waits until the server listens. Everything else must be equal.
 plain() { grep -vE '^$|^waiting [0-9a-z.]+: cannot reach the server' "$1" | sed -E 's/[0-9]+/N/g'; }
 (cd "$work/quick" && exec setsid bash -euo pipefail "$work/script") >"$work/printed" 2>"$work/errors" &
 group=$!
-wait "$group" || die "the quick start ends early: $(tail -n 3 "$work/printed" "$work/errors")"
-diff <(plain "$work/expected") <(plain "$work/printed") || die "docs/quickstart.md shows (<) something else than what was printed (>)"
-[ "$(grep -vc '^@@@$' "$work/expected")" -ge 15 ] || die "the quick start shows fewer than 15 lines of output"
-echo "smoke: what the README and the quick start show works"
+wait "$group" || die "docs/quickstart.md failed: $(tail -n 3 "$work/printed" "$work/errors")"
+diff <(plain "$work/expected") <(plain "$work/printed") || die "docs/quickstart.md (<) differs from the actual output (>)"
+[ "$(grep -vc '^@@@$' "$work/expected")" -ge 15 ] || die "docs/quickstart.md shows fewer than 15 lines of output"
+echo "smoke: passed for the README and docs/quickstart.md"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Looks for known vulnerabilities in what the binary calls.
+# Checks the code that the binary calls for known vulnerabilities.
 # usage: scripts/vulncheck.sh [--may-be-offline]
-# With --may-be-offline a database that cannot be reached is said, and is no
-# failure; a vulnerability always is one.
+# With --may-be-offline an unreachable database is only reported. A vulnerability is
+# always a failure.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,7 +15,7 @@ out=$("$bin/govulncheck" ./... 2>&1)
 code=$?
 echo "$out"
 if [ "$code" = 1 ] && [ "${1:-}" = --may-be-offline ] && grep -q 'fetching vulnerabilities' <<<"$out"; then
-  echo "vulncheck: the database of vulnerabilities cannot be reached from here; nothing was checked" >&2
+  echo "vulncheck: the database of vulnerabilities cannot be reached; nothing was checked" >&2
   exit 0
 fi
 exit "$code"

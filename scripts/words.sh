@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Finds phrases that comments and documents of this project do without.
+# Finds phrases that comments and documents of this project must not contain.
 # usage: scripts/words.sh
-# "X is what Y does" hides what X is: write "X is the Y of …". The other phrases have a
-# plainer word; it stands behind each.
+# "X is what Y does" hides what X is: write "X is the Y of …". The list below has each other
+# phrase with its plainer replacement.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

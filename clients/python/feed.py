@@ -1,4 +1,4 @@
-"""Reads a feed with the generated client: a page, the next one, how much is new, a click."""
+"""Uses the generated client: reads two pages of a feed, counts new entries, sends a click."""
 
 import sys
 import time
@@ -20,7 +20,7 @@ from freshet_client.models import (
 
 
 def read(client, action):
-    """Asks for a page. A retry has the same request_id, so a page whose answer was cut comes again."""
+    """Requests a page. Retries have the same request_id, so they return the page of a lost answer."""
     body = FeedRequest(action, limit=5, feed=FeedRequestFeed.HOME, request_id=str(uuid.uuid4()))
     for pause in (0.25, 0.5, 1):
         try:

@@ -1,4 +1,4 @@
-// Reads a feed with the generated client: a page, the next one, how much is new, a click.
+// Uses the generated client: reads two pages of a feed, counts new entries, sends a click.
 import Foundation
 import Freshet
 
@@ -24,7 +24,7 @@ struct Feed {
         }
     }
 
-    /// Asks for a page. A retry has the same request_id, so a page whose answer was cut comes again.
+    /// Requests a page. Retries have the same request_id, so they return the page of a lost answer.
     static func read(_ action: FeedRequest.Action) async throws -> Page {
         let request = FeedRequest(action: action, limit: 5, requestId: UUID().uuidString, feed: .home)
         for pause: UInt64 in [250, 500, 1000] {

@@ -1,7 +1,7 @@
-"""What schemathesis must know of Freshet beside the schemas of its OpenAPI document.
+"""Hooks with the rules of Freshet that the schemas of its OpenAPI document cannot express.
 
-A failure is dropped only by a rule that the document says in words. The summary of a
-run says how many were.
+A failure is ignored only if it follows from a rule that the document states in words. The
+summary of a run has the number of ignored failures.
 """
 
 import json
@@ -16,7 +16,7 @@ document = {}
 
 @schemathesis.serializer("application/x-ndjson")
 def ndjson(context, value):
-    """A list is sent as one value a line, a text as it is."""
+    """Serializes a list as one JSON value per line, and sends a text unchanged."""
     if isinstance(value, list):
         return "".join(json.dumps(line) + "\n" for line in value).encode()
     return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
@@ -35,11 +35,11 @@ def before_load_schema(context, raw_schema):
 
 
 def choose_security(path, operation):
-    """Schemathesis takes the first credentials that are listed and that it has.
+    """Removes credentials, because schemathesis uses the first listed ones that it has.
 
-    A server in jwt mode does not read X-Agent-ID. An agent may name only itself in the
-    paths of profiles, follows and authors, and may not see others' circles, so these
-    routes are called as an admin.
+    A server in jwt mode does not read X-Agent-ID. In the paths of profiles, follows and
+    authors an agent may name only itself, and it may not see the circles of others, so
+    these routes are called as an admin.
     """
     schemes = [s for s in operation.get("security", []) if "agent" not in s]
     if path.startswith(("/v1/agents/", "/v1/authors/{id}")) and {"adminToken": []} in schemes:
@@ -49,14 +49,14 @@ def choose_security(path, operation):
 
 
 def leave_out_gzip(operation):
-    """Schemathesis says Content-Encoding: gzip of bodies that it does not compress."""
+    """Removes gzip, because schemathesis sends this Content-Encoding without compressing the body."""
     for parameter in operation.get("parameters", []):
         if parameter.get("name") == "Content-Encoding":
             parameter["schema"]["enum"].remove("gzip")
 
 
 def lines_of_ndjson(operation):
-    """A schema of a text does not say what a line is; that of the array does."""
+    """Replaces the schema of NDJSON, a text, by that of the JSON array, which describes a line."""
     content = operation.get("requestBody", {}).get("content", {})
     if "application/x-ndjson" in content and "application/json" in content:
         array = content["application/json"]["schema"]
@@ -64,18 +64,18 @@ def lines_of_ndjson(operation):
 
 
 def ranking_texts(schemas):
-    """A ranking may be a text with a grammar of its own, which no schema says."""
+    """Lists valid ranking texts, because no schema describes their grammar."""
     text = schemas["RankingText"]["oneOf"][1]
     text["enum"] = ["", "scale=72h,offset=2h", "curves=two,weight=0.5", "base=0.2"]
 
 
 @schemathesis.hook
 def map_case(context, case):
-    """Allowed requests that would be refused all for one reason get beyond it."""
+    """Changes allowed requests that would otherwise all be rejected for one reason."""
     if case.meta is None or not case.meta.generation.mode.is_positive:
         return case
     if "If-Match" in case.headers:
-        case.headers["If-Match"] = "*"  # schemathesis has values of its own, whatever the pattern is
+        case.headers["If-Match"] = "*"  # schemathesis generates its own values and ignores the pattern
     if "Idempotency-Key" in case.headers and isinstance(case.body, dict) and "request_id" in case.body:
         case.body = {**case.body, "request_id": case.headers["Idempotency-Key"]}
     if case.operation.path in ("/v1/ranking", "/v1/explain", "/v1/compare", "/v1/replay"):
@@ -86,7 +86,7 @@ def map_case(context, case):
 
 
 def in_range(value):
-    """The same with durations that are in every range."""
+    """Returns the value with durations that are within every range."""
     if isinstance(value, dict):
         return {
             name: f"{1 + len(part) % 72}h" if name in ("scale", "offset", "half_life") and isinstance(part, str) else in_range(part)
@@ -95,10 +95,10 @@ def in_range(value):
     return [in_range(part) for part in value] if isinstance(value, list) else value
 
 
-# What is wrong about a request that the schemas allow, by what the server says of it.
-# The document says each in words.
+# Error messages for requests that the schemas allow but the server rejects. The document
+# states each of these rules in words.
 RULES = [
-    # Values of a request have to do with each other.
+    # Rules between values of a request.
     r"cannot follow or block themself",
     r"until must be after from",
     r"silent goes with refresh only",
@@ -109,18 +109,18 @@ RULES = [
     r"there is nothing to change",
     r"the shares of the experiments",
     r"there are two experiments called",
-    # Exceptions of a range or a form.
+    # Exceptions to a range or a format.
     r"the least share is 0\.0001 ",
     r"is a post, which is",
     r"bad cursor: .* was not given out here",
     r'must be a time such as .*not \\"(0|1[0-8]|19[0-6])',
-    # Other requests have deleted all profiles.
+    # Earlier requests have deleted all profiles.
     r"there are no agents to draw from",
-    # Characters: some cannot be stored, and a term of others would show nothing.
+    # Some characters cannot be stored, and a term of only invisible ones would show nothing.
     r"has a NUL character",
     r"an entry of \w+ is empty",
     r"has no visible character",
-    # A patch is checked as the item that it makes.
+    # A patch is validated as the resulting item.
     r'"bad item',
 ]
 
@@ -137,12 +137,12 @@ def filter_failure(context, failure, case, response):
 
 
 def reported_line(message, case, response):
-    """A bad line of an upload is refused in the report, and the others hold."""
+    """An upload reports a bad line as rejected and accepts the others."""
     return is_upload(case) and response.json()["data"]["rejected"] > 0
 
 
 def no_line(message, case, response):
-    """No line is NDJSON, too."""
+    """An empty body is valid NDJSON."""
     return is_upload(case) and not response.request.body
 
 
@@ -151,7 +151,7 @@ def is_upload(case):
 
 
 def empty_parameter(message, case, response):
-    """An empty text in a query, or an empty header, is the same as none."""
+    """An empty query parameter or header counts as missing."""
     wrong = re.search(r"parameters? (`.+?`) in (query|header)", message)
     if not wrong:
         return False
@@ -160,7 +160,7 @@ def empty_parameter(message, case, response):
 
 
 def null_field(message, case, response):
-    """Null in an optional field is the same as leaving the field out."""
+    """An optional field with the value null counts as missing."""
     if "in body" not in message:
         return False
     without = drop_nulls(case.body)

@@ -1,4 +1,4 @@
-// Reads a feed with the generated client: a page, the next one, how much is new, a click.
+// Uses the generated client: reads two pages of a feed, counts new entries, sends a click.
 import app.freshet.apis.FeedApi
 import app.freshet.infrastructure.ApiClient
 import app.freshet.infrastructure.ServerException
@@ -30,7 +30,7 @@ fun main(args: Array<String>) {
     }
 }
 
-/** Asks for a page. A retry has the same request_id, so a page whose answer was cut comes again. */
+/** Requests a page. Retries have the same request_id, so they return the page of a lost answer. */
 fun FeedApi.read(action: Action): Page {
     val request = FeedRequest(action, limit = 5, feed = FeedRequest.Feed.home, requestId = UUID.randomUUID().toString())
     for (pause in longArrayOf(250, 500, 1000)) {

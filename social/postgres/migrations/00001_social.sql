@@ -1,15 +1,15 @@
 -- +goose Up
 
--- What has been released is never edited, only added to.
+-- The statements of a released migration are never changed; changes are new migrations.
 --
--- Stamps are Unix microseconds. gone is 0 of what is there, else when this store
--- was told that it is not, or not yet; it stays for a while as a tombstone. Ids
--- are ordered by their bytes. Tables whose rows are counted in place leave room
--- in their pages, so that no index is written for a count.
+-- Stamps are Unix microseconds. gone is 0 for existing rows. Otherwise it is the stamp at
+-- which this store learned that the row does not exist, or not yet; such rows stay for a
+-- while as tombstones. Ids are ordered by their bytes. Tables with counters leave space in
+-- their pages, so that updating a counter writes no index.
 
 CREATE TABLE posts (
 	id text COLLATE "C" PRIMARY KEY,
-	author text COLLATE "C" NOT NULL, -- '': told of before it was created
+	author text COLLATE "C" NOT NULL, -- '' if the post was reported before it was created
 	created_at bigint NOT NULL, -- Unix seconds
 	reach smallint NOT NULL, origin text NOT NULL, reply text NOT NULL, react text NOT NULL,
 	version bigint NOT NULL,
@@ -18,7 +18,7 @@ CREATE TABLE posts (
 	caption_at bigint NOT NULL, tags_at bigint NOT NULL, alts_at bigint NOT NULL, counted bigint NOT NULL,
 	gone bigint NOT NULL,
 	tags text[] NOT NULL, grants text[] NOT NULL,
-	content text NOT NULL -- JSON, byte for byte as readers get it
+	content text NOT NULL -- JSON, exactly as readers get it
 ) WITH (fillfactor = 90);
 CREATE INDEX posts_by_author ON posts (author, created_at DESC, id DESC) INCLUDE (reach) WHERE gone = 0;
 CREATE INDEX posts_public ON posts (created_at DESC, id DESC) INCLUDE (author) WHERE gone = 0 AND reach = 2;
@@ -45,8 +45,8 @@ CREATE TABLE post_keys (
 );
 CREATE INDEX post_keys_by_time ON post_keys (at);
 
--- Everybody who has ever written something here: their row is also the lock that
--- changes of one agent take turns by.
+-- One row for each agent who has ever written anything. Changes of an agent lock it, so they
+-- are serialized.
 CREATE TABLE authors (
 	id text COLLATE "C" PRIMARY KEY,
 	name text NOT NULL DEFAULT '', image_url text NOT NULL DEFAULT '', bio text NOT NULL DEFAULT '',
@@ -58,8 +58,9 @@ CREATE TABLE authors (
 	erasing smallint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 80);
 CREATE INDEX authors_erased ON authors (erased) WHERE erased > 0;
--- Few authors are pulled. Every page of a timeline asks which of them its reader
--- follows: by this index it looks at those few, not at all whom the reader follows.
+-- The posts of few authors are pulled. Every page of a timeline queries which of these
+-- authors its reader follows. With this index the query reads only these few authors, not
+-- all follows of the reader.
 CREATE INDEX authors_pulled ON authors (id) WHERE delivery <> 'push';
 
 CREATE TABLE follows (
@@ -78,7 +79,7 @@ CREATE TABLE blocks (
 CREATE TABLE circles (
 	id text COLLATE "C" PRIMARY KEY, owner text COLLATE "C" NOT NULL, name text NOT NULL,
 	put bigint NOT NULL, dropped bigint NOT NULL,
-	replaced bigint NOT NULL, -- members who were not named then are none, as of this stamp
+	replaced bigint NOT NULL, -- stamp of the last replacement of all members: those that it did not name are removed
 	size int NOT NULL, gone bigint NOT NULL
 );
 CREATE INDEX circles_by_owner ON circles (owner) WHERE gone = 0;
@@ -113,8 +114,8 @@ CREATE TABLE files (
 );
 CREATE INDEX files_by_post ON files (post);
 
--- Rows of the queue change their state all the time: what they leave behind is
--- removed early, else whoever leases would read over it.
+-- Rows of the queue are updated constantly. Dead tuples are vacuumed early, otherwise leasing
+-- jobs would have to skip them.
 CREATE TABLE jobs (
 	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	kind text NOT NULL, key text COLLATE "C" NOT NULL,
@@ -129,8 +130,8 @@ CREATE INDEX jobs_leased ON jobs (leased_till) WHERE state = 'running';
 CREATE INDEX jobs_finished ON jobs (finished) INCLUDE (kind) WHERE state = 'completed';
 CREATE INDEX jobs_dead ON jobs (kind) WHERE state = 'dead';
 
--- The version of the oldest programs that can still use this database. A migration that
--- only adds tables, and columns that have defaults, leaves it; one after which older
--- programs would fail or do harm raises it, and CHANGELOG.md says so.
+-- oldest is the schema version that a program must know at least to use this database. A
+-- migration that only adds tables, or columns with defaults, does not change it. A migration
+-- after which older programs would fail or do harm raises it, which CHANGELOG.md mentions.
 CREATE TABLE freshet_schema (oldest bigint NOT NULL);
 INSERT INTO freshet_schema (oldest) VALUES (1);

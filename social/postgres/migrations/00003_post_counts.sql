@@ -1,18 +1,17 @@
 -- +goose Up
 
--- How many posts of an author are there, by who may see them, so that nobody counts rows
--- to read a card. Triggers keep them: whatever changes a post is counted, by an older
--- server beside a newer one too. What was published before an erasure is not there, from
--- the moment on that the erasure commits.
+-- The number of an author's existing posts by audience, so that reading a card does not count
+-- rows. Triggers maintain it, so changes by older servers are counted, too. Posts published
+-- before an erasure are not counted once the erasure has committed.
 CREATE TABLE post_counts (
 	author text COLLATE "C" PRIMARY KEY,
-	public bigint NOT NULL, -- who may see it: everybody
-	followers bigint NOT NULL, -- followers, and whom it addresses
-	own bigint NOT NULL -- made here and not public: what only the author sees whole
+	public bigint NOT NULL, -- visible to everybody
+	followers bigint NOT NULL, -- visible to followers and to those whom it addresses
+	own bigint NOT NULL -- created here and not public: only the author sees all of them
 ) WITH (fillfactor = 50);
 
--- The row of counts is locked before the stamp of the erasure is read: an erasure that
--- commits between the two has removed that row.
+-- Lock the row of counts before reading the stamp of the erasure: an erasure that commits in
+-- between has deleted that row.
 -- +goose StatementBegin
 CREATE FUNCTION freshet_count_posts() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -51,8 +50,8 @@ INSERT INTO post_counts (author, public, followers, own)
 	FROM posts p LEFT JOIN authors a ON a.id = p.author
 	WHERE p.gone = 0 AND p.created > coalesce(a.erased, 0) GROUP BY p.author;
 
--- Posts of an author are read by who may see them: those that a reader may not see are
--- not walked. What mentions an agent is found by its author, too.
+-- Posts of an author are read by audience, so that those that the reader may not see are not
+-- scanned. Mentions of an agent can also be found by author.
 DROP INDEX posts_by_author;
 CREATE INDEX posts_by_author ON posts (author, reach, created_at DESC, id DESC) WHERE gone = 0;
 CREATE INDEX post_mentions_by_author ON post_mentions (agent, author, created_at DESC, post DESC);

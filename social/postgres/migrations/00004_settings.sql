@@ -1,4 +1,4 @@
 -- +goose Up
 
--- What all servers over this database must agree in.
+-- Settings that must be the same on all servers that use this database.
 CREATE TABLE freshet_settings (name text COLLATE "C" PRIMARY KEY, value text NOT NULL);

@@ -1,10 +1,10 @@
 -- +goose NO TRANSACTION
 -- +goose Up
 
--- Each statement is a transaction of its own, and may be made again: see 00005.
+-- Each statement is a separate transaction and idempotent; see 00005.
 
--- Groups and events are circles that their members know: see social.CircleTerms. Their
--- members see what was created after since, which is 0 in circles alone.
+-- Groups and events are circles that are visible to their members; see social.CircleTerms. A
+-- member sees posts created after since, which is 0 only in plain circles.
 ALTER TABLE circles ADD COLUMN IF NOT EXISTS kind text NOT NULL DEFAULT 'circle',
 	ADD COLUMN IF NOT EXISTS post text NOT NULL DEFAULT '',
 	ADD COLUMN IF NOT EXISTS history text NOT NULL DEFAULT '',
@@ -19,8 +19,8 @@ CREATE TABLE IF NOT EXISTS invitations (
 );
 CREATE INDEX IF NOT EXISTS invitations_by_agent ON invitations (agent, circle);
 
--- An incarnation of 1 is now the life that there is, so that an end of before that is told
--- late ends nothing of it, or none.
+-- Replace incarnations of 1 by that of the current target, or by 0 if there is none, so that
+-- an earlier removal that is reported late does not affect rows of the current target.
 UPDATE likes l SET incarnation = p.created FROM posts p WHERE p.id = l.post AND p.gone = 0 AND l.incarnation = 1;
 UPDATE members m SET incarnation = c.put FROM circles c WHERE c.id = m.circle AND c.gone = 0 AND m.incarnation = 1;
 UPDATE post_circles pc SET incarnation = p.created FROM posts p, circles c

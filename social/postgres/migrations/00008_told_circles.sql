@@ -1,6 +1,6 @@
 -- +goose NO TRANSACTION
 -- +goose Up
 
--- Whether an event has made the circle: members' posts that events tell of reach such groups
--- alone.
+-- told is true if an event created the circle. Members' posts that events report can be
+-- addressed only to such groups.
 ALTER TABLE circles ADD COLUMN IF NOT EXISTS told boolean NOT NULL DEFAULT false;

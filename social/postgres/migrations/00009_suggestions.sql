@@ -1,9 +1,9 @@
 -- +goose NO TRANSACTION
 -- +goose Up
 
--- Each statement is a transaction of its own, and may be made again.
+-- Each statement is a separate transaction and idempotent.
 
--- Whom an agent may want to follow, as of a stamp: see social.Suggestions.
+-- Authors suggested to an agent, computed at a stamp; see social.Suggestions.
 CREATE TABLE IF NOT EXISTS suggestions (
 	agent text COLLATE "C" PRIMARY KEY,
 	at bigint NOT NULL,
