@@ -6,9 +6,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -19,26 +19,23 @@ export interface paths {
         put?: never;
         /**
          * Read the feed
-         * @description `refresh` finds the best unseen items now and answers the first page of
-         *     them; the rest waits half an hour for `load_more`. `load_more` with
-         *     nothing waiting is a refresh, so an app can always scroll on. What was
-         *     answered is not answered again for seven days, whichever server the next
-         *     call goes to.
+         * @description `refresh` finds the best unseen items now and returns the first page of them. The
+         *     others stay in the session for half an hour, for `load_more`. If the session is empty,
+         *     `load_more` refreshes, so an app can always scroll on. Returned items are not returned
+         *     again for seven days, on any server.
          *
-         *     With `silent` a refresh tells what is new since the last one and
-         *     changes nothing: ask in the background, and show a badge where `items`
-         *     is not empty.
+         *     With `silent`, a refresh reports the items that are new since the last refresh, and
+         *     changes nothing. Call it in the background, and show a badge if `items` is not empty.
          *
-         *     With a `request_id` the same call can be repeated for a minute and is
-         *     answered the same page. Without one, a page whose answer was lost is
-         *     lost with it.
+         *     With a `request_id`, a retry within a minute gets the same page. Without one, a page
+         *     whose response was lost cannot be fetched again.
          *
-         *     `feed` says which of the reader's feeds it is: `for_you`, or `home`, which blends
-         *     posts by whom they follow with what is trending, discovered and promoted. Each
-         *     has a session of its own; what was answered in one is not answered in the other.
+         *     `feed` selects one of the reader's feeds: `for_you`, or `home`, which blends posts by
+         *     followed authors with trending, discovered and promoted items. Each feed has its own
+         *     session, but an item that one has returned is not returned by the other.
          *
-         *     With `why` each item says in `in_feed.why` what its score is made of, for
-         *     texts such as "because you read about Go".
+         *     With `why`, `in_feed.why` of each item lists the parts of its score, for texts such as
+         *     "because you read about Go".
          */
         post: operations["postFeed"];
         delete?: never;
@@ -52,9 +49,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -65,10 +62,9 @@ export interface paths {
         put?: never;
         /**
          * Report what the reader has seen
-         * @description Needed where the server runs with `impressions.on: seen`, so that what
-         *     was delivered but never looked at may come back. Elsewhere everything
-         *     delivered counts as seen, and a report does no harm. Reporting an item
-         *     again changes nothing.
+         * @description Required if the server runs with `impressions.on: seen`: items that were returned but
+         *     not reported as seen may then come back. Otherwise every returned item counts as seen,
+         *     and reports are harmless. Reporting an item again changes nothing.
          */
         post: operations["postImpressions"];
         delete?: never;
@@ -82,9 +78,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -93,18 +89,16 @@ export interface paths {
         };
         /**
          * Read the feed without an account
-         * @description What readers like and comment at the moment, for apps and pages that do
-         *     not know who reads yet. The answer is the same for everybody, whoever
-         *     calls, and may be cached for a minute: a cache may show a post for that
-         *     long after it was deleted. Nothing is recorded, and nothing is left out
-         *     for having been shown before.
+         * @description Trending items and posts, for readers who are not signed in. The response is the same
+         *     for every caller and may be cached for a minute, so a cache may show a post for that
+         *     long after its deletion. Nothing is recorded, and items that were shown before are not
+         *     left out.
          *
-         *     What trends is computed every five minutes: the items and public posts of
-         *     seven days with the highest
-         *     `(likes + 2·comments) / (hours old + 1)²`, ordered by that ×
-         *     `exp(−0.02 · hours old)` and built as any page is. The newest items and public
-         *     posts come behind it where that is less than a page. Every tenth position,
-         *     from the ninth on, is for what is promoted.
+         *     The trending list is computed every five minutes: the items and public posts of the last
+         *     seven days with the highest `(likes + 2·comments) / (hours old + 1)²`, ordered by that
+         *     × `exp(−0.02 · hours old)`. Authors, sites and tags are varied as on any page. If these
+         *     are fewer than a page, the newest items and public posts follow. Positions 9, 19, 29 and
+         *     so on are for promotions.
          */
         get: operations["getGuestFeed"];
         put?: never;
@@ -120,9 +114,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -133,11 +127,11 @@ export interface paths {
         put?: never;
         /**
          * Report what the reader did
-         * @description One event, or up to 500 in `events`. They are counted for the report of
-         *     the ranking experiments, each once a day for a reader, an item and a
-         *     type, and only for items the reader was shown: sending them again is
-         *     harmless. `hide` also takes the item, or its group, out of the reader's
-         *     feed; so does `dislike` with `dedup.when_exhausted: oldest`.
+         * @description Send one event, or up to 500 in `events`. Events are counted for live popularity, for what
+         *     is learned of the reader and for the report on rankings, and only for items that the reader
+         *     was shown. The report counts each reader, item and type once a day, so sending events again
+         *     is harmless. `hide` also mutes the item with its group for the reader; so does `dislike`
+         *     with `dedup.when_exhausted: oldest`.
          */
         post: operations["postEvents"];
         delete?: never;
@@ -151,9 +145,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -162,25 +156,23 @@ export interface paths {
         };
         /**
          * Read the timeline
-         * @description Every post by whom the caller follows, and what addresses or mentions
-         *     them, newest first, nothing left out. Without `cursor` it begins with
-         *     the newest. What was deleted, and what the caller may not see any more,
-         *     is never in it.
+         * @description The caller's own posts, all posts of the authors whom the caller follows, and posts that
+         *     are addressed to the caller or mention them, newest first. Only muted posts, deleted posts
+         *     and posts that the caller may not see any more are left out. Without `cursor`, the page
+         *     begins with the newest post.
          *
-         *     A page may be shorter than `limit`, even empty, while there is more: ask
-         *     on with `next_cursor` until `has_more` is false.
+         *     A page may be shorter than `limit`, or empty, although there are more posts: continue with
+         *     `next_cursor` until `has_more` is false.
          *
-         *     While the social store is down, a page has what is kept of public posts,
-         *     without `reason`, and `degraded` has `social`. What is left out is there
-         *     again when the store is: begin anew. Where there is nothing to show it is
-         *     503.
+         *     While the social store is unavailable, a page has cached copies of public posts, without
+         *     `reason`, and `degraded` has `social`. When the store is available again, start over to
+         *     get the missing posts. If there is nothing to show, the response is 503.
          *
-         *     Where posts wait to be delivered, or lists cannot be read and the store
-         *     answers, `degraded` has `timeline`: a post of some seconds ago may be
-         *     missing.
+         *     `degraded` has `timeline` if posts are waiting for delivery, or if the social store
+         *     answers because lists cannot be read: a post of the last seconds may be missing.
          *
-         *     What a page shows, the feeds do not show again. Where that could not be
-         *     noted `degraded` has `session`.
+         *     The feeds do not show again what a page has shown. If that could not be recorded,
+         *     `degraded` has `session`.
          */
         get: operations["getTimeline"];
         put?: never;
@@ -196,9 +188,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -208,9 +200,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Build the timeline ahead
-         * @description Makes the next read fast, for example at login or after onboarding. A
-         *     timeline that is there already costs nothing. It has no body.
+         * Build the timeline in advance
+         * @description Makes the next read fast, for example at login or after onboarding. If the timeline is
+         *     already built, the call does nothing. It has no body.
          */
         post: operations["warmTimeline"];
         delete?: never;
@@ -224,9 +216,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -234,22 +226,20 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Be told what is new in the timeline
-         * @description Server-sent events. An event `new` says that the timeline has posts that
-         *     are newer than the one before, and how many; it comes within three
-         *     seconds after a post was delivered, whichever server the caller is
-         *     connected to. Read them with `GET /v1/timeline`. Posts that the caller
-         *     does not see, has muted or has written are not counted.
+         * Receive events about new posts in the timeline
+         * @description Server-sent events. An event `new` has the number of posts that are new in the timeline
+         *     since the previous event. It is sent within three seconds after a post was delivered, on
+         *     any server. Read the posts with `GET /v1/timeline`. Posts that the caller may not see, has
+         *     muted or has written are not counted.
          *
-         *     The `id` of an event is a place in the timeline. Who connects again with
-         *     `Last-Event-ID` is told at once what is new since. Without it the stream
-         *     begins at what the timeline has then, whose `id` comes first, in a block
-         *     of its own, which is no event. `0` is the place of an empty timeline.
+         *     The `id` of an event is a position in the timeline. A client that reconnects with
+         *     `Last-Event-ID` immediately gets the number of posts since that position. Without it, the
+         *     stream starts at the present position. The first block has only its `id` and is not an
+         *     event. `0` is the position of an empty timeline.
          *
-         *     A comment comes every 15 seconds. A stream ends after about half an hour,
-         *     and when its server stops: connect again after `retry` milliseconds, as
-         *     `EventSource` does by itself. An agent may have 8 streams open on a
-         *     server.
+         *     A comment is sent every 15 seconds. A stream ends after about half an hour, when its
+         *     server stops, or when the caller's token expires. Reconnect after `retry` milliseconds, as
+         *     `EventSource` does automatically. An agent may have 8 streams open on one server.
          */
         get: operations["getStream"];
         put?: never;
@@ -265,9 +255,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -278,24 +268,23 @@ export interface paths {
         put?: never;
         /**
          * Publish a post
-         * @description The caller is its author. Hashtags of the caption are added to the tags.
-         *     Who may see it is fixed from now on: everybody where `audience` is left
-         *     out, nobody but those mentioned with `{}`. The author sees it in their
-         *     own timeline in the next call.
+         * @description The caller is the author. Hashtags of the caption are added to the tags. The audience
+         *     cannot be changed later: without `audience` everybody may see the post, with `{}` only the
+         *     author and the agents in `mentions`. The author's own timeline has the post from the next
+         *     call on.
          *
-         *     With `reply_to` it is a reply: it stands under the post that it answers, is
-         *     visible to everyone who can see that post, and is in no timeline or feed. 403
-         *     says who may reply. 404 means that the caller cannot see what they answer.
+         *     With `reply_to` the post is a reply. It is visible to everyone who may see the root post of
+         *     the thread, and appears in no timeline or feed. 403 says who may reply. 404 means that the
+         *     caller may not see the post that they reply to.
          *
-         *     With an `Idempotency-Key` the call may be repeated: for 24 hours it
-         *     answers the same post as it is then, with 200 in place of 201.
+         *     With an `Idempotency-Key`, a retry within 24 hours returns the same post in its present
+         *     state, with 200 instead of 201, or 404 if it was deleted.
          *
-         *     A post with images is a form: the field `post` with the post as JSON, and
-         *     the field `image` for each file, at most 10 of at most 5 MiB and 50
-         *     megapixels. JPEG, PNG, GIF (its first frame) and WebP are told by their
-         *     content. Location and camera data are removed, pictures are turned
-         *     upright, and a thumbnail of 320 pixels is made. Either the post is there
-         *     with all its images, or nothing is stored.
+         *     To publish images, send a form: the field `post` holds the post as JSON, and the field
+         *     `image` is repeated for each file. At most 10 files are allowed, each of at most 5 MiB and
+         *     50 megapixels. The formats are JPEG, PNG, GIF (first frame) and WebP, recognized by
+         *     content. The server removes location and camera data, rotates images upright and creates
+         *     thumbnails of 320 pixels. The post is stored with all its images, or not at all.
          */
         post: operations["createPost"];
         delete?: never;
@@ -309,9 +298,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -326,10 +315,10 @@ export interface paths {
         };
         /**
          * Read an image
-         * @description Of a public post for everybody, for a year from every cache; of any other
-         *     for who may see the post, from no cache. For all others there is nothing
-         *     under this key. Ranges and `If-None-Match` are answered as HTTP says. What
-         *     is under a key never changes.
+         * @description Everybody can read an image of a public post, and any cache may store it for a year. An
+         *     image of another post is returned only to those who may see the post, and must not be
+         *     cached; all others get 404. Ranges and `If-None-Match` are supported. The image with a
+         *     given key never changes.
          */
         get: operations["getImage"];
         put?: never;
@@ -345,9 +334,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -362,27 +351,26 @@ export interface paths {
         };
         /**
          * Read a post
-         * @description For everybody who may see it. A call that names no agent sees what is
-         *     public, and gets no `in_feed`. For all others there is nothing under
-         *     this id.
+         * @description Callers who may not see the post get 404. A call without an agent can read public posts,
+         *     and gets no `in_feed`.
          *
-         *     While the social store is down, a public post is answered as it was kept,
-         *     an hour old at most, with `degraded: [social]`, and any other is 503.
+         *     While the social store is unavailable, the response is a cached copy of a public post, at
+         *     most an hour old, with `degraded: [social]`. For other posts it is 503.
          */
         get: operations["getPost"];
         put?: never;
         post?: never;
         /**
          * Delete a post
-         * @description From this answer on nobody is shown it any more.
+         * @description No response that begins after this one shows the post.
          */
         delete: operations["deletePost"];
         options?: never;
         head?: never;
         /**
          * Edit a post
-         * @description What is left out stays. The post keeps its place in every timeline and
-         *     its audience. Posts that came from another system are edited there.
+         * @description Fields that are left out stay as they are. The post's audience and its position in
+         *     timelines do not change. Only an admin can edit a post that came from another system.
          */
         patch: operations["editPost"];
         trace?: never;
@@ -392,9 +380,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -410,13 +398,13 @@ export interface paths {
         get?: never;
         /**
          * Like a post
-         * @description Again it changes nothing. A like that is news also counts as the event `like`.
+         * @description Liking a post again changes nothing. A new like also counts as the event `like`.
          */
         put: operations["likePost"];
         post?: never;
         /**
          * Remove a like
-         * @description Where there is none it changes nothing. It also works for a post that the caller may not see any more, and then answers 0 likes, as for a post that does not exist.
+         * @description Without a like, the call changes nothing. It also works for a post that the caller may not see any more, and then returns 0 likes, as for a post that does not exist.
          */
         delete: operations["unlikePost"];
         options?: never;
@@ -429,9 +417,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -445,11 +433,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the replies to a post
-         * @description The replies that the caller may see and has not muted, as a flat list: a reply to
-         *     a reply stands under the same post, and `reply_to` says what it answers. A reply
-         *     has no replies of its own. A caller who may not see the post gets 404. Reading
-         *     replies does not count as showing them.
+         * List the replies to a post
+         * @description A flat list of the replies that the caller may see and has not muted. It includes replies
+         *     to replies: `reply_to` has the id of the post or reply that each one answers. The list of
+         *     a reply is empty. A caller who may not see the post gets 404. Replies that are
+         *     read here do not count as shown.
          */
         get: operations["getReplies"];
         put?: never;
@@ -465,15 +453,15 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description The agent who writes.
+                 * @description The author's agent id.
                  * @example u_10086
                  */
                 id: components["schemas"]["AgentID"];
@@ -482,7 +470,7 @@ export interface paths {
         };
         /**
          * Read an author
-         * @description Their card and counts. Who blocks the caller is not there; of whom the caller blocks only that is told.
+         * @description Returns the card and counts of the author. An author who blocks the caller is 404. For an author whom the caller blocks, only `is_blocked` is returned.
          */
         get: operations["getAuthor"];
         /** Replace an author's card */
@@ -490,9 +478,9 @@ export interface paths {
         post?: never;
         /**
          * Erase an author
-         * @description Their card and posts are removed with the answer, and their followers,
-         *     but for authors with thousands of them, for whom that takes some seconds. Whom they follow and what they like stays; `DELETE
-         *     /v1/agents/{agent_id}` erases that, too. Doing it again changes nothing.
+         * @description When the call returns, the author's card and posts are removed. So are the followers,
+         *     except that thousands of them take some seconds. The author's own follows and likes stay;
+         *     `DELETE /v1/agents/{agent_id}` erases those, too. Repeating the call changes nothing.
          */
         delete: operations["deleteAuthor"];
         options?: never;
@@ -505,15 +493,15 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description The agent who writes.
+                 * @description The author's agent id.
                  * @example u_10086
                  */
                 id: components["schemas"]["AgentID"];
@@ -521,12 +509,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read an author's posts
-         * @description The author's posts that the caller may see, newest first, including the author's
-         *     replies to public posts. Replies to other posts are listed for the author alone.
-         *     An author who is not known has none. Paged as the timeline is. What they show a caller with a name,
-         *     the feeds do not show again; `degraded` has `session` where that could
-         *     not be noted.
+         * List an author's posts
+         * @description The author's posts that the caller may see, newest first, including replies to public
+         *     posts. Replies to other posts are listed only for the author. An unknown author has no
+         *     posts. Pages work as in the timeline. If the call has an agent, the feeds do not show these
+         *     posts again; `degraded` has `session` if that could not be recorded.
          */
         get: operations["getAuthorPosts"];
         put?: never;
@@ -542,30 +529,30 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
             };
             cookie?: never;
         };
-        /** List whom an agent follows */
+        /** List the authors whom an agent follows */
         get: operations["getFollowing"];
         put?: never;
         /**
          * Follow several authors
-         * @description In addition to those that the agent follows already. Their posts are in the timeline in the
-         *     next call. Each author is accepted or refused separately, as with `PUT`; a malformed
-         *     id, or the agent's own, refuses the whole call with 400, and nobody is followed.
-         *     Where `social.follows` is `app`, only an admin may do it.
+         * @description The agent keeps its other follows. The timeline has the posts of the new authors from the
+         *     next call on. Each author is accepted or refused separately, as with `PUT`. If an id is
+         *     malformed, or is the agent's own, the whole call fails with 400 and changes nothing. If
+         *     `social.follows` is `app`, only an admin may do this.
          */
         post: operations["followMany"];
         delete?: never;
@@ -579,15 +566,15 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -596,10 +583,10 @@ export interface paths {
         };
         /**
          * Suggest authors to follow
-         * @description First authors whom at least three of the people that the agent follows also follow; a
-         *     background job finds them once a day. Then authors of trending posts in the agent's
-         *     languages and interests. Authors whom the agent follows, mutes or blocks, and authors
-         *     who block the agent, are left out.
+         * @description First come authors who are followed by at least three of those whom the agent follows; a
+         *     background job computes them once a day. Authors of trending posts in the agent's languages
+         *     and interests come next. Authors whom the agent follows, mutes or blocks, and authors who
+         *     block the agent, are left out.
          */
         get: operations["getSuggestions"];
         put?: never;
@@ -615,22 +602,22 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
             };
             cookie?: never;
         };
-        /** List who follows an agent */
+        /** List the followers of an agent */
         get: operations["getFollowers"];
         put?: never;
         post?: never;
@@ -645,20 +632,20 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
                 /**
-                 * @description Whom to follow. Who follows `@server` gets every public post.
+                 * @description The author to follow. An agent that follows `@server` gets every public post.
                  * @example u_1
                  */
                 author: components["schemas"]["AgentID"];
@@ -668,15 +655,15 @@ export interface paths {
         get?: never;
         /**
          * Follow an author
-         * @description Their posts are in the timeline in the next call. An agent follows at
-         *     most 7,500. Where `social.follows` is `app`, only an admin may do it.
-         *     While one of the two blocks the other it is refused.
+         * @description The timeline has the author's posts from the next call on. An agent can follow at most 7,500
+         *     authors. The call is refused while one of the two blocks the other. If `social.follows` is
+         *     `app`, only an admin may do this.
          */
         put: operations["follow"];
         post?: never;
         /**
-         * Follow an author no longer
-         * @description Their posts are gone from the timeline in the next call, but for those that are there for another reason.
+         * Unfollow an author
+         * @description From the next call on, the timeline lacks the author's posts, except those that are in it for another reason.
          */
         delete: operations["unfollow"];
         options?: never;
@@ -689,22 +676,22 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
             };
             cookie?: never;
         };
-        /** List whom an agent blocks */
+        /** List the agents whom an agent blocks */
         get: operations["getBlocked"];
         put?: never;
         post?: never;
@@ -719,20 +706,20 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
                 /**
-                 * @description Whom to block.
+                 * @description The agent to block.
                  * @example u_9
                  */
                 agent: components["schemas"]["AgentID"];
@@ -742,13 +729,13 @@ export interface paths {
         get?: never;
         /**
          * Block an agent
-         * @description Ends the follows of both, forbids new ones, and neither sees the other's posts from now on.
+         * @description Ends follows between the two agents and prevents new ones. From now on, neither sees the other's posts.
          */
         put: operations["block"];
         post?: never;
         /**
-         * Block an agent no longer
-         * @description The follows do not come back. A block by the other stays.
+         * Unblock an agent
+         * @description Ended follows are not restored. A block by the other agent stays.
          */
         delete: operations["unblock"];
         options?: never;
@@ -761,9 +748,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -772,7 +759,7 @@ export interface paths {
         };
         /**
          * List the caller's circles
-         * @description Sorted by id. A circle is private to its owner, so `joined` and `invited` list only groups and events.
+         * @description Sorted by id. `joined` and `invited` list only groups and events, because a circle is private to its owner.
          */
         get: operations["getCircles"];
         put?: never;
@@ -788,15 +775,15 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description The circle's id, which nobody else's circle has.
+                 * @description The circle's id. Ids are shared by all agents.
                  * @example c1
                  */
                 id: components["schemas"]["AgentID"];
@@ -805,20 +792,20 @@ export interface paths {
         };
         /**
          * Read a circle
-         * @description For its owner. Members and invited agents can also read a group or an event. Everybody else gets 404.
+         * @description Allowed for the owner and admins, and for members and invited agents of a group or an event. All others get 404.
          */
         get: operations["getCircle"];
         /**
-         * Make or change a circle
-         * @description The caller owns it. An admin names the owner of a new one. The owner cannot be
-         *     changed. An agent can own at most 500 circles, groups and events. An event needs
-         *     `until`; after that time it takes no new posts.
+         * Create or change a circle
+         * @description The caller becomes the owner of a new circle; an admin must name the owner. The owner
+         *     cannot be changed. An agent can own at most 500 circles, groups and events. A new event
+         *     needs `until`; from that time on it takes no new posts.
          */
         put: operations["putCircle"];
         post?: never;
         /**
-         * Remove a circle
-         * @description Its members are members no longer. Posts for it stay with whom else they are for.
+         * Delete a circle
+         * @description Ends all memberships and invitations. Posts to the circle stay visible to the rest of their audience.
          */
         delete: operations["deleteCircle"];
         options?: never;
@@ -831,15 +818,15 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description The circle's id, which nobody else's circle has.
+                 * @description The circle's id. Ids are shared by all agents.
                  * @example c1
                  */
                 id: components["schemas"]["AgentID"];
@@ -847,8 +834,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List a circle's members
-         * @description For its owner. Members of a group or an event can read it where `members_visible_to` is `members`.
+         * List the members of a circle
+         * @description Allowed for the owner and admins, and for members of a group or an event if `members_visible_to` is `members`.
          */
         get: operations["getMembers"];
         put?: never;
@@ -864,9 +851,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -884,17 +871,17 @@ export interface paths {
         get?: never;
         /**
          * Add a member
-         * @description They see the circle's posts in their timeline in the next call, earlier ones included;
-         *     in a group or an event whose `history` is `joined`, those from now on. The owner adds
-         *     members. An invited agent joins by adding itself. A circle has at most 5,000 members,
-         *     and an agent is in at most 1,000 groups and events. An agent who blocks the owner, or
-         *     whom the owner blocks, cannot be added.
+         * @description From the next call on, the member's timeline has the posts to the circle, including earlier
+         *     ones; in a group or an event with `history` `joined`, only posts from now on. The owner adds
+         *     members. An invited agent joins by adding itself. A circle has at most 5,000 members, and
+         *     an agent can be in at most 1,000 groups and events. An agent who blocks the owner, or whom
+         *     the owner blocks, cannot be added.
          */
         put: operations["addMember"];
         post?: never;
         /**
          * Remove a member
-         * @description They see the circle's posts no longer, in no answer that begins after this one. Members may remove themselves; the owner of a group or an event stays in it.
+         * @description Responses that begin after this one no longer show the circle's posts to the agent. Members may remove themselves. The owner of a group or an event cannot be removed.
          */
         delete: operations["removeMember"];
         options?: never;
@@ -907,20 +894,20 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description A group or an event.
+                 * @description The id of a group or an event.
                  * @example rowers
                  */
                 id: components["schemas"]["AgentID"];
                 /**
-                 * @description Who is invited.
+                 * @description The agent to invite, or who was invited.
                  * @example u_2
                  */
                 agent: components["schemas"]["AgentID"];
@@ -929,13 +916,14 @@ export interface paths {
         };
         get?: never;
         /**
-         * Invite to a group or an event
-         * @description They may join, once, by `PUT /v1/circles/{id}/members/{agent}`. A group has at most
-         *     5,000 open invitations, an agent 1,000, of these 20 by one owner. Across a block nobody is invited.
+         * Invite an agent to a group or an event
+         * @description The agent may join once, with `PUT /v1/circles/{id}/members/{agent}`. A group or an event can have
+         *     5,000 open invitations, and an agent 1,000, at most 20 by one owner. The call is refused while
+         *     the agent or the owner blocks the other.
          */
         put: operations["invite"];
         post?: never;
-        /** Take an invitation back, or decline it */
+        /** Withdraw or decline an invitation */
         delete: operations["withdrawInvitation"];
         options?: never;
         head?: never;
@@ -947,9 +935,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -960,28 +948,27 @@ export interface paths {
         put?: never;
         /**
          * Apply events of other systems
-         * @description Takes any number of events as JSON lines and applies them as they arrive.
-         *     Each is taken or refused for itself. They may come late, twice and in any
-         *     order, because each has its own time (`at`): an older one does not undo a
-         *     newer one, and at equal times removal wins. So a body that broke off is
-         *     simply sent again, and a whole network is imported by this route.
+         * @description Takes any number of events as JSON lines, and applies them as they arrive. Each event is
+         *     accepted or rejected separately. Events may arrive late, twice and in any order, because each has its
+         *     own time (`at`): an older event does not undo a newer one, and at equal times the removal
+         *     wins. So an interrupted upload can simply be sent again. Use this route also to import a
+         *     whole network.
          *
          *     An event is `{"type":…,"data":{…}}`. The types and their data:
          *
          *     | type | data |
          *     |---|---|
-         *     | `post.created` | `id`, `author` (`id`, and with any of `name`, `image_url` and `bio` the author's card), `created_at`, and as `POST /v1/posts` has them `caption`, `tags`, `audience`, `mentions`, `reply`, `react`; of posts of another host `origin`, `url`, `object_type` and `grants`. `at` may be left out: it is `created_at` |
-         *     | `post.updated` | `id`, `at`, and what changes: `caption`, `tags`, `alts` |
+         *     | `post.created` | `id`, `author` (`id`; with any of `name`, `image_url` and `bio` it replaces the author's card), `created_at`, and as in `POST /v1/posts` `caption`, `tags`, `audience`, `mentions`, `reply`, `react`; for posts of another host also `origin`, `url`, `object_type` and `grants`. `at` defaults to `created_at` |
+         *     | `post.updated` | `id`, `at`, and the changed fields of `caption`, `tags`, `alts` |
          *     | `post.deleted` | `id`, `at` |
          *     | `follow.created`, `follow.removed` | `agent_id`, `author_id`, `at` |
-         *     | `connections.accepted`, `connections.removed` | `agents`, the two who then follow each other, or no longer; `at` |
-         *     | `circle.changed` | `id`, `at`, and one of: `owner`, `name`, `members`, and as `PUT /v1/circles/{id}` has them `kind`, `post`, `history`, `members_visible_to` and `until`, the circle as it is now (without `members` these stay); `added` and `removed`; `deleted: true` |
-         *     | `engagement` | `id` of the post, `likes` and `comments` as they stand elsewhere, `at` |
+         *     | `connections.accepted`, `connections.removed` | `agents`, the two agents who start or stop following each other; `at` |
+         *     | `circle.changed` | `id`, `at`, and one of: the present state of the circle, that is `owner`, `name`, `members` (left out, they stay), and as in `PUT /v1/circles/{id}` `kind`, `post`, `history`, `members_visible_to` and `until`; `added`, `removed` or both; `deleted: true` |
+         *     | `engagement` | `id` of the post, `likes` and `comments` as counted by the other system, `at` |
          *
-         *     Times are RFC 3339, or Unix seconds, and may lie up to 30 seconds ahead. The body may
-         *     have 64 MiB, as sent and as unpacked; one event may have 1 MiB. What ends
-         *     an upload early is answered with the report of what was applied before,
-         *     in `data`.
+         *     Times are RFC 3339 or Unix seconds, and may be up to 30 seconds ahead of the server's clock.
+         *     The body may have 64 MiB, both compressed and uncompressed, and an event 1 MiB. An error that ends
+         *     the upload early has the report of the events processed before it in `data`.
          */
         post: operations["postGraphEvents"];
         delete?: never;
@@ -995,15 +982,15 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose profile. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["schemas"]["AgentID"];
@@ -1012,33 +999,32 @@ export interface paths {
         };
         /**
          * Read a profile
-         * @description The `ETag` is that of what was declared: a PUT or PATCH with it as `If-Match` is
-         *     made only where nobody else has changed the profile meanwhile. What was learned
-         *     does not change it.
+         * @description The `ETag` identifies the declared profile, without what was learned. A PUT or PATCH that
+         *     sends it in `If-Match` takes effect only if the profile has not changed since.
          */
         get: operations["getProfile"];
         /**
          * Replace a profile
-         * @description Takes effect with the next refresh. Where the mutes or languages change,
-         *     what was waiting for `load_more` is dropped, so that nothing muted is
-         *     shown any more. The whole profile is replaced: send `If-Match` where another
-         *     device may write too, or change a part by PATCH or by the routes of `muted`.
+         * @description Takes effect with the next refresh. If mutes or languages change, the session is dropped, so
+         *     that no muted item is shown any more. The whole profile is replaced, except that
+         *     `muted_items` stay if left out. If another device may write, too, send `If-Match`, or use
+         *     PATCH or the routes of `muted` to change a part.
          */
         put: operations["putProfile"];
         post?: never;
         /**
          * Delete a profile
-         * @description What was learned of the agent stays; without it their feed is ordered by freshness alone.
+         * @description What was learned of the agent stays. If nothing was learned, the feed is ordered by freshness and popularity.
          */
         delete: operations["deleteProfile"];
         options?: never;
         head?: never;
         /**
          * Change parts of a profile
-         * @description A JSON merge patch (RFC 7396): its fields replace those of the stored profile,
-         *     null removes one, interests are merged, and what is left out stays. It is atomic:
-         *     of two changes at once neither undoes the other, unless both name one field. An
-         *     agent without a profile gets one.
+         * @description A JSON merge patch (RFC 7396): its fields replace those of the stored profile, null removes
+         *     a field, interests are merged, and fields that are left out stay. The change is atomic:
+         *     concurrent changes do not undo each other unless they name the same field. The
+         *     profile is created if the agent has none.
          */
         patch: operations["patchProfile"];
         trace?: never;
@@ -1048,20 +1034,20 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose profile. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["schemas"]["AgentID"];
                 /**
-                 * @description Whose items are not shown. Slashes in it may be written as they are.
+                 * @description The author whose items are not shown. Slashes need not be escaped.
                  * @example ann
                  */
                 author: components["schemas"]["Term"];
@@ -1071,12 +1057,12 @@ export interface paths {
         get?: never;
         /**
          * Mute an author
-         * @description One step of a profile: others that devices make at the same time stay. An agent
-         *     without a profile gets one. Takes effect as a PUT of the profile.
+         * @description Changes only this entry of the profile, so concurrent changes by other devices stay. The profile
+         *     is created if the agent has none. Takes effect like a PUT of the profile.
          */
         put: operations["muteAuthor"];
         post?: never;
-        /** Mute an author no longer */
+        /** Unmute an author */
         delete: operations["unmuteAuthor"];
         options?: never;
         head?: never;
@@ -1088,20 +1074,20 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose profile. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["schemas"]["AgentID"];
                 /**
-                 * @description Which items are not shown. Slashes in it may be written as they are.
+                 * @description Items with this tag are not shown. Slashes need not be escaped.
                  * @example politics
                  */
                 tag: components["schemas"]["Term"];
@@ -1111,11 +1097,11 @@ export interface paths {
         get?: never;
         /**
          * Mute a tag
-         * @description As muting an author.
+         * @description Works like muting an author.
          */
         put: operations["muteTag"];
         post?: never;
-        /** Mute a tag no longer */
+        /** Unmute a tag */
         delete: operations["unmuteTag"];
         options?: never;
         head?: never;
@@ -1127,20 +1113,20 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose profile. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["schemas"]["AgentID"];
                 /**
-                 * @description The item or group that is not shown. Slashes in it may be written as they are.
+                 * @description The item or group that is not shown. Slashes need not be escaped.
                  * @example post/77
                  */
                 item: components["schemas"]["ItemID"];
@@ -1150,11 +1136,11 @@ export interface paths {
         get?: never;
         /**
          * Mute an item
-         * @description As muting an author. Where 1,000 are muted the oldest is muted no longer.
+         * @description Works like muting an author, except that with 1,000 muted items the oldest is unmuted.
          */
         put: operations["muteItem"];
         post?: never;
-        /** Mute an item no longer */
+        /** Unmute an item */
         delete: operations["unmuteItem"];
         options?: never;
         head?: never;
@@ -1166,15 +1152,15 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Of whom. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["schemas"]["AgentID"];
@@ -1185,9 +1171,9 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Forget what was learned
-         * @description Deletes what was learned of the agent from what they did, and which acts it
-         *     was learned from. The profile stays. Doing it again changes nothing.
+         * Delete what was learned
+         * @description Deletes what was learned from the agent's clicks, likes, dislikes and hides, and the record
+         *     of these. The declared profile stays. Repeating the call changes nothing.
          */
         delete: operations["forgetLearned"];
         options?: never;
@@ -1200,15 +1186,15 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whom. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["schemas"]["AgentID"];
@@ -1220,16 +1206,16 @@ export interface paths {
         post?: never;
         /**
          * Erase an agent
-         * @description Everything that is kept of them: profile, what was learned of them,
-         *     session, what is pending, what is remembered of their clicks and
-         *     likes, and items that have them as author_id; what clicks and likes added
-         *     to the counts of other items stays, without saying whose it was. Where there are posts also card, posts, follows, blocks, circles,
-         *     memberships and likes: card and posts are removed with the answer, and so
-         *     is the rest, unless there are thousands of things: then that takes some
-         *     seconds. What they did before and another server has not counted yet is
-         *     not learned any more. That they were shown an item stays in the filters of
-         *     the last seven days, which cannot be read back. Doing it again changes
-         *     nothing.
+         * @description Deletes the data stored about the agent: the profile, what was learned, the session, the
+         *     pending set, the record of their clicks and likes, and items that have the agent as
+         *     `author_id`. On a server with posts, it also deletes the card, posts, follows, blocks,
+         *     circles, memberships and likes. The card and posts are removed when the call returns; the
+         *     rest, too, except that thousands of entries take some seconds.
+         *
+         *     What clicks and likes have added to the counts of items stays, without the agent. Acts that
+         *     another server has not processed yet are not learned any more. Filters of the last seven
+         *     days still contain which items the agent was shown, but cannot be read back. Repeating the
+         *     call changes nothing.
          */
         delete: operations["deleteAgent"];
         options?: never;
@@ -1242,9 +1228,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -1253,30 +1239,27 @@ export interface paths {
         };
         /**
          * List items
-         * @description The stored items, the youngest first. Posts are not among them. An item
-         *     that is not changed meanwhile is neither left out nor repeated from page
-         *     to page; what was written in the last second may be missing. An index of
-         *     one's own is listed where it has a field for the items' ids.
+         * @description Lists the stored items without posts, newest first. An item that does not change between
+         *     pages is neither skipped nor repeated. Writes of the last second may be missing. An external
+         *     index can be listed only if it has a field for the ids of items.
          */
         get: operations["getItems"];
         put?: never;
         /**
          * Store items
-         * @description Takes any number of items, as JSON lines or as one JSON array, and
-         *     stores them as they arrive. Each is taken or refused for itself. An item
-         *     replaces the one with its id, whatever `update_time` both have, and is
-         *     not shown again for it, so an upload that broke off is simply sent again.
-         *     With `if_newer` only an item with a later `update_time` replaces one.
-         *     In place of an optional field, null
-         *     is taken for absent.
+         * @description Takes any number of items, as JSON lines or as one JSON array, and stores them as they arrive.
+         *     Each item is accepted or rejected separately. An item replaces the stored item with its id,
+         *     whatever the `update_time` of both, and is not shown again to readers who saw the old one. So
+         *     an interrupted upload can simply be sent again. With `if_newer`, an item replaces another
+         *     only if its `update_time` is later. A `null` in an optional field means that it is absent.
          *
-         *     The body tells whether it is lines or an array; `Content-Type` is not
-         *     looked at. A UTF-8 byte order mark at its beginning is passed over. An
-         *     empty body is refused; `[]` is not. It may have 64 MiB, as sent and as unpacked; one item may
-         *     have 256 KiB. What ends an upload early is answered with the report of
-         *     what was stored before, in `data`. So is what cannot be stored for now, because
-         *     Elasticsearch is busy, or its disk is full: it is tried again for three
-         *     seconds, and then the answer is 503. A line is rejected only for what it says.
+         *     The server detects from the body whether it is lines or an array, whatever the
+         *     `Content-Type`. A UTF-8 byte order mark at the beginning is ignored. An empty body is
+         *     rejected, but `[]` is not. The body may have 64 MiB, both compressed and uncompressed, and
+         *     an item 256 KiB. An error that ends the upload early has the report of the items stored
+         *     before it in `data`. If Elasticsearch is overloaded or its disk is full, the server retries
+         *     for three seconds, and then returns 503 with such a report. An item is rejected only
+         *     because of its content.
          */
         post: operations["postItems"];
         delete?: never;
@@ -1290,9 +1273,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -1302,13 +1285,12 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change likes and comments of many items
-         * @description Takes counts as another system knows them, as JSON lines or as one JSON
-         *     array, and puts them in the place of those that are stored. The rest of
-         *     an item stays, and what readers click and like is still counted. An
-         *     entry about an item that is not stored, or about a post, is refused, and
-         *     the others hold; of two about one item the later holds. Bodies, limits
-         *     and reports are as with `POST /v1/items`. It may be repeated.
+         * Set likes and comments of many items
+         * @description Replaces the stored counts of items with those of another system, sent as JSON lines or as
+         *     one JSON array. Other fields stay, and Freshet's own counts of clicks and likes are not
+         *     affected. An entry for an unknown item, or for a post, is rejected, and the others take
+         *     effect. If an item has several entries, the last one counts. Bodies, limits and reports are
+         *     as for `POST /v1/items`. The call may be repeated.
          */
         post: operations["postItemCounts"];
         delete?: never;
@@ -1322,15 +1304,15 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description The item's id. A slash in it may be written as it is or as `%2F`.
+                 * @description The item's id. Slashes may be escaped as `%2F`, but need not be.
                  * @example doc_9527
                  */
                 id: components["schemas"]["ItemID"];
@@ -1343,18 +1325,18 @@ export interface paths {
         post?: never;
         /**
          * Delete an item
-         * @description It is shown to nobody any more, waiting sessions included. A post is refused; its own route deletes it.
+         * @description The item is not shown any more, even from existing sessions. Posts are rejected; use `DELETE /v1/posts/{id}`.
          */
         delete: operations["deleteItem"];
         options?: never;
         head?: never;
         /**
          * Change fields of an item
-         * @description A JSON merge patch (RFC 7396): its fields replace those of the stored
-         *     item, null removes one, objects are merged, and what is left out stays.
-         *     The item is then validated as an upload is. It is atomic: of two changes
-         *     at once, or of a change and an upload, none is half undone. What readers
-         *     click and like is still counted. A post is refused; its own route edits it.
+         * @description A JSON merge patch (RFC 7396): its fields replace those of the stored item, null removes a
+         *     field, objects are merged, and fields that are left out stay. The result is validated like
+         *     an upload. The change is atomic: a concurrent change or upload is never partly undone.
+         *     Freshet's own counts of clicks and likes are not affected. Posts are rejected; use
+         *     `PATCH /v1/posts/{id}`.
          */
         patch: operations["patchItem"];
         trace?: never;
@@ -1364,9 +1346,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -1376,12 +1358,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * See why an agent's feed is as it is
-         * @description Goes through a refresh and changes nothing: every candidate with what
-         *     its score is made of and what becomes of it, how many fall away where,
-         *     and the time of each stage. With `ranking` the parameters are others,
-         *     with `at` the moment is. Of home it tells whose each position is by the
-         *     pattern, and which source fills it.
+         * Explain an agent's feed
+         * @description Runs the stages of a refresh without changing anything. Returns every candidate with the
+         *     parts of its score and its outcome, the number of candidates per outcome, and the time of
+         *     each stage. `ranking` and `at` replace the parameters and the time. For home, the response
+         *     also has the source that the pattern assigns each position to, and the source that fills it.
          */
         post: operations["postExplain"];
         delete?: never;
@@ -1395,9 +1376,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -1408,13 +1389,11 @@ export interface paths {
         get: operations["getRanking"];
         /**
          * Change the live ranking
-         * @description Makes a new version, in force on every server within two seconds.
-         *     Parameters that are not named stay as they are; `experiments` is the
-         *     whole list of those that shall run. A call that names neither is
-         *     refused: it would be a version that changes nothing. The parameters of an experiment
-         *     that runs cannot be changed, its share can: end it, or take another name. A name that
-         *     is used again begins at zero in the report. With `If-Match` the call fails where
-         *     somebody else was faster.
+         * @description Creates a new version, which is in force on every server within two seconds. Parameters that
+         *     are left out stay as they are. `experiments` is the complete list of experiments to run. A
+         *     call that changes neither is rejected. The share of a running experiment can be changed, but
+         *     not its parameters: end it, or use another name. A name that is used again starts at zero in
+         *     the report. With `If-Match`, the call fails if the ranking was changed in the meantime.
          */
         put: operations["putRanking"];
         post?: never;
@@ -1429,16 +1408,16 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path?: never;
             cookie?: never;
         };
-        /** Read who changed the ranking, when and why */
+        /** List the versions of the ranking */
         get: operations["getRankingHistory"];
         put?: never;
         post?: never;
@@ -1453,9 +1432,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -1465,9 +1444,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Go back to an older ranking
-         * @description Makes a new version that is what the named one was, its experiments and
-         *     their agents included. Nothing is lost by it: the history goes on.
+         * Revert to an older ranking
+         * @description Creates a new version that is a copy of the named one, including its experiments and their
+         *     agents. The history keeps all versions.
          */
         post: operations["revertRanking"];
         delete?: never;
@@ -1481,16 +1460,16 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path?: never;
             cookie?: never;
         };
-        /** See how the experiments do */
+        /** Read the report on the experiments */
         get: operations["getReport"];
         put?: never;
         post?: never;
@@ -1505,9 +1484,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -1518,9 +1497,9 @@ export interface paths {
         put?: never;
         /**
          * Compare two rankings
-         * @description Ranks by `a` and by `b` for a number of agents at one moment, and says
-         *     how far the lists differ. Nothing is shown to anybody and nothing
-         *     changes. What the agents have seen is not filtered.
+         * @description Ranks by `a` and by `b` for several agents, as of the same time, and reports how far the
+         *     lists differ. Nothing is shown to readers, and nothing is changed. Items that an agent has seen
+         *     are not filtered.
          */
         post: operations["postCompare"];
         delete?: never;
@@ -1534,9 +1513,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -1547,8 +1526,8 @@ export interface paths {
         put?: never;
         /**
          * Score rankings by recorded clicks
-         * @description Ranks as of the moment of each click and says where each ranking would
-         *     have placed the item. Catalog and profiles are those of now.
+         * @description Ranks as of the time of each click, and returns the position that each ranking would have
+         *     given to the item. It uses the present catalog and profiles.
          */
         post: operations["postReplay"];
         delete?: never;
@@ -1562,9 +1541,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -1586,9 +1565,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -1605,15 +1584,15 @@ export interface paths {
         get: operations["getPromotion"];
         /**
          * Promote an item or a post
-         * @description In the place of the promotion with this id. It is in force on every server
-         *     within some five seconds. What it promotes need not exist yet; while it
-         *     does not, or is a post that is not public, the promotion does not run.
+         * @description Creates the promotion or replaces the one with this id. It takes effect on every server
+         *     within about five seconds. The item or post need not exist yet; the promotion does not run
+         *     while it does not exist, or is a post that is not public.
          */
         put: operations["putPromotion"];
         post?: never;
         /**
-         * End a promotion
-         * @description What sessions hold of it is shown, and not counted for it any more.
+         * Delete a promotion
+         * @description Existing sessions may still show the item, but this is not counted for the promotion any more.
          */
         delete: operations["deletePromotion"];
         options?: never;
@@ -1626,22 +1605,22 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path?: never;
             cookie?: never;
         };
-        /** See what waits, runs and has failed */
+        /** List jobs */
         get: operations["getJobs"];
         put?: never;
         /**
-         * Derive again what follows from a post
-         * @description Its place in timelines and outboxes, and its item where it is public.
-         *     For a case in which something is not what it should be.
+         * Update the data derived from a post
+         * @description Enqueues jobs that update the post's entries in timelines and outboxes, and its item. Use it
+         *     if derived data is wrong.
          */
         post: operations["postJobs"];
         delete?: never;
@@ -1655,9 +1634,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -1674,8 +1653,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Drop a job
-         * @description What it would have made right stays as it is until the next change.
+         * Delete a job
+         * @description The data that the job would have updated stays as it is until the next change.
          */
         delete: operations["deleteJob"];
         options?: never;
@@ -1688,9 +1667,9 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -1707,7 +1686,7 @@ export interface paths {
         put?: never;
         /**
          * Run a job again
-         * @description It is due now, with all its attempts, whatever its state; one that is dead is revived, one that runs runs again.
+         * @description Makes the job due now and resets its attempts, whatever its state. A dead job is revived; a running job runs again.
          */
         post: operations["retryJob"];
         delete?: never;
@@ -1723,7 +1702,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The feed, as an app would show it */
+        /** Show the feed page, a sample app */
         get: operations["feedPage"];
         put?: never;
         post?: never;
@@ -1741,8 +1720,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The decay lab, to try other parameters
-         * @description Its figures come from the admin routes, so it asks for the token.
+         * Show the decay lab for trying other parameters
+         * @description The page reads its figures from admin routes, so it asks for the admin token.
          */
         get: operations["lab"];
         put?: never;
@@ -1760,7 +1739,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This description, to read */
+        /** Show this description as a web page */
         get: operations["docs"];
         put?: never;
         post?: never;
@@ -1777,7 +1756,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the pages load */
+        /** Read a file of the pages */
         get: operations["asset"];
         put?: never;
         post?: never;
@@ -1795,8 +1774,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Is the process alive?
-         * @description Says nothing of what the server needs; see `/readyz`.
+         * Check that the process is running
+         * @description Does not check dependencies; see `/readyz`.
          */
         get: operations["live"];
         put?: never;
@@ -1815,11 +1794,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Can the server do its work?
-         * @description Asks every dependency. One that is optional degrades answers while it is
-         *     down, but does not make the server unready. Elasticsearch is optional once
-         *     it has answered a search since the server's start. A server that is about to stop is
-         *     not ready, names no dependency, and goes on answering for `server.drain`.
+         * Check that the server is ready
+         * @description Checks every dependency. While an optional dependency is down, responses are degraded, but
+         *     the server is ready. Elasticsearch is optional once it has answered a search since the
+         *     server's start. A server that is about to stop is not ready and lists no dependencies, but
+         *     still handles calls for `server.drain`.
          */
         get: operations["ready"];
         put?: never;
@@ -1837,7 +1816,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Figures for Prometheus */
+        /** Read metrics for Prometheus */
         get: operations["metrics"];
         put?: never;
         post?: never;
@@ -1855,8 +1834,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This description
-         * @description Fixed for the life of a server, so it comes with an `ETag`.
+         * Read this description
+         * @description The description does not change while a server runs, so it has an `ETag`.
          */
         get: operations["openapi"];
         put?: never;
@@ -1873,44 +1852,43 @@ export interface components {
     schemas: {
         FeedRequest: {
             /**
-             * @description `refresh`: the best unseen items now. `load_more`: the next page of the last refresh.
+             * @description `refresh` returns the best unseen items now, `load_more` the next page of the last refresh.
              * @enum {string}
              */
             action: "refresh" | "load_more";
             /**
              * Format: int64
-             * @description How many items at most.
+             * @description Maximum number of items.
              * @default 20
              */
             limit?: number;
             /**
-             * @description Look, but change nothing. Goes with `refresh` only.
+             * @description Report new items without changing anything. Only with `refresh`.
              * @default false
              */
             silent?: boolean;
             request_id?: components["schemas"]["RequestID"];
             /**
-             * @description Say of each item in `in_feed.why` why it is there. It is no part of the call that `request_id` names: a repetition may ask otherwise, and is told the reasons of its own time.
+             * @description Return the reasons for each item in `in_feed.why`. A retry with the same `request_id` may use another value; reasons are computed for each call.
              * @default false
              */
             why?: boolean;
             /**
-             * @description `for_you`: items by the reader's interests. `home`: posts by whom the reader follows, blended with what is trending, discovered and promoted.
+             * @description `for_you`: items that match the reader's interests. `home`: posts by followed authors, blended with trending, discovered and promoted items.
              * @default for_you
              * @enum {string}
              */
             feed?: "for_you" | "home";
         };
-        /** @description An item of a page. Any other field is a business field, as it was uploaded. */
+        /** @description An item of a page. Any other field is a business field, returned as it was uploaded. */
         FeedItem: components["schemas"]["Item"] & {
             in_feed?: components["schemas"]["FeedItemInFeed"];
         };
         /**
-         * @description With `why` in the call: what the item's score is made of, by the reader's
-         *     profile and ranking of now, what adds most first. What an interest, a
-         *     keyword or something learned adds is its share of the relevance, what freshness or popularity
-         *     adds is the share of the score that would be missing without it. Absent
-         *     where there is nothing to say.
+         * @description The strongest reasons for the item's score, by the reader's present profile and ranking,
+         *     the strongest first; only if the call has `why`. An interest, a keyword or a learned
+         *     feature counts by its share of the relevance; freshness and popularity count by the
+         *     share of the score that would be missing without them. Absent if there are no reasons.
          */
         Reasons: components["schemas"]["ReasonsEntry"][];
         FeedAnswer: {
@@ -1926,49 +1904,49 @@ export interface components {
         Page: {
             /** @description The items, best first. */
             items: components["schemas"]["Content"][];
-            /** @description Whether the session still holds something. Where it does not, the next `load_more` is a refresh, which may find more: an empty `items` says that there is nothing. */
+            /** @description Whether the session has more items. If it has none, the next `load_more` refreshes and may find more; only an empty `items` means that nothing is left. */
             has_more: boolean;
-            /** @description That of the call, where it had one. */
+            /** @description The `request_id` of the call, if it had one. */
             request_id?: components["schemas"]["RequestID"];
             /**
              * Format: int64
-             * @description Of a silent refresh, how many unseen items are newer than the last refresh. For a reader without a refresh in the last eight days, how many are younger than a day, 99 at most.
+             * @description Only for a silent refresh: the number of unseen items that are newer than the last refresh. For a reader without a refresh in the last eight days, the number of those younger than a day, 99 at most.
              */
             new_count?: number;
-            /** @description The reader is new: no refresh of theirs, of any feed, had ended before this call. So the answer of their first refresh says it, and silent refreshes before that. It is absent otherwise, and where the answer is degraded. */
+            /** @description The reader is new: no earlier refresh of any feed has ended, and nothing was learned about them. The response to the first refresh has it, and so do silent refreshes before that. Absent otherwise, and in degraded responses. */
             new_reader?: boolean;
             /**
-             * @description What the answer had to do without. `recall`: the candidates are of
-             *     an earlier search. `dedup`: an item may have been shown before.
-             *     `session`: `load_more` will refresh, or the page is short because the
-             *     session could not be asked for more. `catalog`: items are missing
-             *     whose content could not be read. `social`: the social store could not
-             *     be asked; posts are public ones as they were kept, an hour old at
-             *     most, and what they say about the reader is not known. `why`: the
-             *     items are there, but not why they are.
+             * @description The parts that the response lacks. `recall`: the items come from an earlier search or
+             *     session. `dedup`: an item may have been shown before. `session`: the next
+             *     `load_more` refreshes, or the page is short because the session could not be read.
+             *     `catalog`: items whose content could not be read are missing. `social`: the social
+             *     store is unavailable; posts are cached copies of public posts, at most an hour old,
+             *     without facts about the reader. `timeline`: a post of the last seconds may be
+             *     missing. `why`: the reasons are missing. `following`, `trending`, `discovery`,
+             *     `promoted`: this source of home is outdated or missing.
              */
             degraded?: ("recall" | "dedup" | "session" | "catalog" | "timeline" | "social" | "why" | "following" | "trending" | "discovery" | "promoted")[];
         };
-        /** @description Made up by the client, a new one for each call that is not a repetition. */
+        /** @description An id chosen by the client: a new one for each call, the same one for its retries. */
         RequestID: string;
-        /** @description An item, or a public post, whose id begins with `post:`, with all of its fields. */
+        /** @description An item or a public post, with all of its fields. The id of a post begins with `post:`. */
         GuestEntry: {
             id: components["schemas"]["ItemID"];
-            /** @description Of an item. */
+            /** @description Only of items. */
             title?: string;
             summary?: string;
             /**
              * Format: int64
-             * @description Of an item. Unix seconds.
+             * @description Unix seconds. Only of items.
              */
             update_time?: number;
             image_url?: string;
             author_id?: string;
-            /** @description Of a post. */
+            /** @description Only of posts. */
             caption?: string;
             /**
              * Format: int64
-             * @description Of a post. Unix seconds.
+             * @description Unix seconds. Only of posts.
              */
             created_at?: number;
             author?: components["schemas"]["GuestEntryAuthor"];
@@ -1988,21 +1966,21 @@ export interface components {
         NoData: Record<string, never>;
         PostID: string;
         /**
-         * @description Whom the author lets do it, of those who may see the post. `audience` are the members of the circles it is for; on a post without circles it is taken as `public`. The author may do it, too, but for `none`.
+         * @description Who may reply or react, among those who may see the post. `audience`: members of the circles that the post is addressed to; without circles the same as `public`. The author also may, except with `none`.
          * @default public
          * @enum {string}
          */
         Right: "public" | "followers" | "audience" | "none";
         NewPost: {
-            /** @description The text. It must not be blank, unless there are images. */
+            /** @description The text. It must not be blank unless the post has images. */
             caption?: string;
             tags?: components["schemas"]["Term"][];
-            /** @description What is said of the files of a form, in their order; either of all or of none. */
+            /** @description Descriptions of the files of a form, in the same order. Describe all files, or leave this out. */
             images?: components["schemas"]["NewPostImagesEntry"][];
             audience?: components["schemas"]["NewPostAudience"];
-            /** @description The post or reply that this one answers. Leave out `audience` and `reply`; `mentions` do not make a reply visible to anyone. */
+            /** @description The post or reply to reply to. Leave out `audience` and `reply`. `mentions` do not make a reply visible to anyone. */
             reply_to?: components["schemas"]["PostID"];
-            /** @description Agents who may see it whatever the audience. The caption is not searched for them. */
+            /** @description Agents who may see the post regardless of the audience. Names in the caption are not mentions. */
             mentions?: components["schemas"]["AgentID"][];
             reply?: components["schemas"]["Right"];
             react?: components["schemas"]["Right"];
@@ -2011,28 +1989,28 @@ export interface components {
             id: components["schemas"]["PostID"];
             /**
              * Format: int64
-             * @description Unix seconds. Its place in every timeline.
+             * @description Unix seconds. Determines the position in every timeline.
              */
             created_at: number;
             /**
              * Format: int64
-             * @description Unix seconds of the last edit; absent where there was none.
+             * @description Unix seconds of the last edit. Absent if the post was never edited.
              */
             edited_at?: number;
             caption: string;
-            /** @description Those given, then the caption's hashtags, as they are written, each once, at most 64. */
+            /** @description The tags given, then the hashtags of the caption, as written, without duplicates, at most 64. */
             tags?: string[];
-            /** @description Absent where there are none. */
+            /** @description The images. Absent if there are none. */
             images?: components["schemas"]["PostImagesEntry"][];
             audience: components["schemas"]["PostAudience"];
-            /** @description The post, or reply, that this one answers. Absent of what is no reply. */
+            /** @description The post or reply that this one answers. Only in replies. */
             reply_to?: components["schemas"]["PostID"];
-            /** @description The post that a reply stands under. Absent of what is no reply. */
+            /** @description The post that the thread of replies belongs to. Only in replies. */
             root?: components["schemas"]["PostID"];
             mentions?: components["schemas"]["AgentID"][];
             reply: components["schemas"]["Right"];
             react: components["schemas"]["Right"];
-            /** @description The system that it came from; absent for posts made here. */
+            /** @description The system that the post came from. Absent for posts created on this server. */
             origin?: string;
             url?: string;
             object_type?: string;
@@ -2041,14 +2019,14 @@ export interface components {
             likes: number;
             /**
              * Format: int64
-             * @description How many replies stand under it. While there are none, what another system has reported. 0 of a reply.
+             * @description Number of replies. If there are none, the number that another system reported. 0 for a reply.
              */
             comments: number;
-            /** @description Of a post that is read by itself, what was missing while it was answered; absent when nothing was. */
+            /** @description Only in `GET /v1/posts/{id}`: the parts that the response lacks. Absent if it is complete. */
             degraded?: "social"[];
             in_feed?: components["schemas"]["PostInFeed"];
         };
-        /** @description An item, or a post, whose id begins with `post:`. */
+        /** @description An item or a post. The id of a post begins with `post:`. */
         Content: components["schemas"]["Post"] | components["schemas"]["FeedItem"];
         AuthorInfo: {
             id: components["schemas"]["AgentID"];
@@ -2057,23 +2035,23 @@ export interface components {
             bio?: string;
             /**
              * Format: int64
-             * @description Of those that the caller may see, without replies. Of posts that only a circle or a mention lets them see, up to 1,000 of each are looked at.
+             * @description Number of posts that the caller may see, without replies. Of posts that only a circle, a group or a mention lets the caller see, at most 1,000 of each kind are counted.
              */
             posts: number;
             /** Format: int64 */
             followers: number;
             /** Format: int64 */
             following: number;
-            /** @description Whether the caller follows them. */
+            /** @description Whether the caller follows the author. */
             is_following: boolean;
         };
         AuthorPage: {
-            /** @description Newest first; tiles with `view=grid`. */
+            /** @description The posts, or tiles with `view=grid`, newest first. */
             items: (components["schemas"]["Post"] | components["schemas"]["Tile"])[];
-            /** @description The place of the last post examined, for the next page. Null where there was none. */
+            /** @description The `cursor` for the next page, after the last post examined. Null if none was examined. */
             next_cursor: string | null;
             has_more: boolean;
-            /** @description What was missing while it was answered, such as `session`; absent when nothing was. */
+            /** @description The parts that the response lacks, such as `session`. Absent if it is complete. */
             degraded?: string[];
         };
         Tile: {
@@ -2089,7 +2067,7 @@ export interface components {
             comments: number;
             thumbnail?: components["schemas"]["TileThumbnail"];
         };
-        /** @description Whom the caller blocks. */
+        /** @description An author whom the caller blocks. */
         BlockedAuthor: {
             id: components["schemas"]["AgentID"];
             /** @description Always true. */
@@ -2101,7 +2079,7 @@ export interface components {
             name?: string;
             /**
              * Format: int64
-             * @description How many members it has.
+             * @description Number of members.
              */
             size: number;
             kind: components["schemas"]["CircleKind"];
@@ -2115,59 +2093,57 @@ export interface components {
             until?: number;
         };
         /**
-         * @description `circle`: private to its owner; its members are not told about it. `group`: its members know about it. `event`: a group with an end. Fixed when it is made; `circle` where it is left out.
+         * @description `circle`: private to its owner; members do not know of it. `group`: members know of it. `event`: a group that ends at `until`. Default `circle`. It cannot be changed.
          * @enum {string}
          */
         CircleKind: "circle" | "group" | "event";
         /**
-         * @description Who may post to a group or an event. Left out, `members` where it is made; else it stays.
+         * @description Who may post to a group or an event. Default `members` for a new one; left out in a change, it stays.
          * @enum {string}
          */
         CirclePost: "owner" | "members";
         /**
-         * @description Which posts members of a group or an event see: those since they have joined, or all. Fixed when it is made; `joined` where it is left out.
+         * @description Which posts members of a group or an event see: those since they joined, or all. Default `joined`. It cannot be changed.
          * @enum {string}
          */
         CircleHistory: "joined" | "all";
         /**
-         * @description Who may list the members of a group or an event. Left out, `owner` where it is made; else it stays.
+         * @description Who may list the members of a group or an event. Default `owner` for a new one; left out in a change, it stays.
          * @enum {string}
          */
         CircleMembersVisibleTo: "owner" | "members";
-        /** @description Every field may be left out; `{}` is a reader nothing is known of. */
+        /** @description All fields are optional. `{}` is the profile of an unknown reader. */
         Profile: {
-            /** @description Tags, in any spelling, and how much each matters. The weights of an item's tags add up; of two spellings of one tag the higher counts. */
+            /** @description Tags, in any spelling, with their weights. The weights of an item's tags are added. Of two spellings of one tag, the higher weight counts. */
             interests?: {
                 [key: string]: number;
             };
             /**
-             * @description Words and phrases that are looked for in title and summary. All
-             *     together have at most 1,024 characters. One that is answered as a
-             *     string has the weight 1.
+             * @description Words and phrases that are matched in title and summary, together at most 1,024
+             *     characters. A keyword that is a string has the weight 1.
              */
             keywords?: components["schemas"]["Keyword"][];
-            /** @description Only items in these languages of BCP 47, and items without one. `en` takes `en-US`, `zh-Hans` does not take `zh-Hant`. Empty means all. */
+            /** @description BCP 47 tags. Only items in these languages, and items without a language, are shown. `en` matches `en-US`; `zh-Hans` does not match `zh-Hant`. Empty means all languages. */
             langs?: components["schemas"]["Term"][];
             /** @description Items of these authors are not shown. */
             muted_authors?: components["schemas"]["Term"][];
             /** @description Items with one of these tags, in any spelling, are not shown. */
             muted_tags?: components["schemas"]["Term"][];
             /**
-             * @description Items or groups that are not shown, the latest last. A profile that
-             *     is put without this field keeps those that are stored.
+             * @description Items or groups that are not shown, the latest last. A PUT without this field keeps the
+             *     stored ones.
              */
             muted_items?: components["schemas"]["ItemID"][];
             /**
-             * @description What was learned from the agent's clicks, likes, dislikes and hides on
-             *     items that they were shown, what adds most first. It is no part of the
-             *     profile: in a profile that is put it is left out.
+             * @description What was learned from the agent's clicks, likes, dislikes and hides on items that they
+             *     were shown, the strongest first. Not part of the declared profile: a PUT ignores it.
              */
             readonly learned?: components["schemas"]["Learned"][];
         };
         /**
-         * @description A feature of items and what it does to their relevance by the agent's
-         *     ranking of now: `score` is added, or `factor` multiplies. Neither is there
-         *     where the ranking gives it no weight.
+         * @description A learned feature of items, and its effect on their relevance by the agent's present ranking:
+         *     `score` is added, or the relevance is multiplied by `factor`. Both are absent if the ranking
+         *     gives the feature no weight.
          */
         Learned: {
             /** @enum {string} */
@@ -2179,7 +2155,7 @@ export interface components {
             factor?: number;
             /**
              * Format: int64
-             * @description How many clicks it was learned from since it is remembered.
+             * @description Number of clicks since the feature was first stored.
              */
             clicks?: number;
             /** Format: int64 */
@@ -2192,37 +2168,37 @@ export interface components {
         Keyword: components["schemas"]["Term"] | components["schemas"]["KeywordObject"];
         Term: string;
         /**
-         * @description One piece of content. Any other field is a business field of any type: kept, given
-         *     back beside the others, and not searched. Its name has no blank part between dots, is
-         *     none of Elasticsearch's own (`_id`, `_source`, …) nor `in_feed` nor
-         *     a name that begins with `freshet_`, and lies within no field above (`title.x`).
+         * @description One piece of content. Any other field is a business field of any type, which is stored and
+         *     returned but not searched. Its name must not have a blank part between dots, be `in_feed`
+         *     or one of Elasticsearch's own names (`_id`, `_source`, …), begin with `freshet_`, or
+         *     lie within one of the fields below (`title.x`).
          */
         Item: {
             id: components["schemas"]["ItemID"];
-            /** @description Of several items of one group a reader is shown one. Without it, or with `""`, the id is the group. */
+            /** @description A reader is shown only one item of a group. Left out or `""`, the id is the group. */
             group_id?: string;
-            /** @description Searched for keywords. */
+            /** @description Matched against keywords of profiles. */
             title: string;
             /**
              * Format: int64
-             * @description Unix seconds. The younger, the better; an item of the future appears when its time comes.
+             * @description Unix seconds. Newer items score higher. An item dated in the future is not shown until then.
              */
             update_time: number;
-            /** @description Searched for keywords. */
+            /** @description Matched against keywords of profiles. */
             summary?: string;
-            /** @description With `https://` or `http://`, or without a scheme. */
+            /** @description A URL with `https://` or `http://`, or without a scheme. */
             url?: string;
-            /** @description As `url`. */
+            /** @description Same form as `url`. */
             image_url?: string;
             author_id?: string;
-            /** @description A language of BCP 47. An item without one passes everywhere. */
+            /** @description A BCP 47 tag. An item without a language matches every reader. */
             lang?: string;
             tags?: components["schemas"]["Term"][];
             /** Format: int64 */
             likes?: number;
             /**
              * Format: int64
-             * @description Counts twice as much as likes, where popularity counts.
+             * @description Counts twice as much as `likes` in popularity.
              */
             comments?: number;
         } & {
@@ -2230,10 +2206,10 @@ export interface components {
         };
         ItemList: {
             items: components["schemas"]["Item"][];
-            /** @description For the next page. Null where this is the last. */
+            /** @description The `cursor` for the next page. Null on the last page. */
             next_cursor: string | null;
         };
-        /** @description Counts of a stored item. Give one of them or both; one that is left out stays. */
+        /** @description Counts of a stored item. Send one or both; a count that is left out stays. */
         ItemCounts: {
             id: components["schemas"]["ItemID"];
             /** Format: int64 */
@@ -2247,17 +2223,17 @@ export interface components {
             accepted: number;
             /**
              * Format: int64
-             * @description Of the accepted, the items that a later one with their id has replaced. Absent where it is 0.
+             * @description Number of accepted items that were replaced by a later item of the upload with the same id. Absent if 0.
              */
             replaced?: number;
             /**
              * Format: int64
-             * @description Of the accepted, the items that `if_newer` left out, because a stored one is not older. Absent where it is 0.
+             * @description Number of accepted items that `if_newer` skipped because the stored item is not older. Absent if 0.
              */
             kept?: number;
             /** Format: int64 */
             rejected: number;
-            /** @description The first 1,000 that were rejected. */
+            /** @description The first 1,000 rejected entries. */
             errors: components["schemas"]["UploadReportErrorsEntry"][];
         };
         ExplainRequest: {
@@ -2269,15 +2245,15 @@ export interface components {
             feed?: "for_you" | "home";
             /**
              * Format: int64
-             * @description Items of the page.
+             * @description Maximum number of items on the page.
              * @default 20
              */
             limit?: number;
-            /** @description Say of this item why it is where it is, candidate or not. */
+            /** @description Also explain the position or absence of this item, even if it is no candidate. */
             item?: components["schemas"]["ItemID"];
-            /** @description What to change of the agent's parameters. */
+            /** @description Changes to the agent's ranking parameters. */
             ranking?: components["schemas"]["RankingChange"];
-            /** @description The moment of the refresh; without it, now. */
+            /** @description The time of the refresh. Default: now. */
             at?: components["schemas"]["Moment"];
         };
         Explanation: {
@@ -2286,86 +2262,86 @@ export interface components {
             feed: "for_you" | "home";
             /** Format: int64 */
             limit: number;
-            /** @description The experiment the agent is in, or `control`. */
+            /** @description The experiment that the agent is in, or `control`. */
             variant: string;
             ranking: components["schemas"]["Ranking"];
-            /** @description Whether the parameters came with the call. */
+            /** @description Whether the call has changed the parameters. */
             proposed: boolean;
             /**
              * Format: date-time
-             * @description The now of the decay.
+             * @description The time at which the decay is evaluated.
              */
             origin: string;
-            /** @description Best first; of home source by source, because their scores are not compared. */
+            /** @description The candidates, best first. In home they are grouped by source, because scores of different sources are not comparable. */
             candidates: components["schemas"]["Explained"][];
             /**
              * Format: int64
-             * @description Candidates that are counted, but not listed: those behind the first 2,000 that a filter, the pending set or a better item of their group holds back. Absent where all are listed.
+             * @description Number of candidates that are counted but not listed: those after the first 2,000 that a filter, the pending set or a better item of their group excludes. Absent if all are listed.
              */
             unlisted?: number;
-            /** @description The page is not full although recall has more; a tenth of `server.request_timeout` had passed. Absent where not. */
+            /** @description The page is not full although recall has more candidates, because a tenth of `server.request_timeout` has passed. Absent otherwise. */
             out_of_time?: boolean;
             item?: components["schemas"]["ExplanationItem"];
             counts: components["schemas"]["ExplanationCounts"];
             times_ms: components["schemas"]["ExplanationTimesMs"];
-            /** @description What the refresh would have to do without; as in `POST /v1/feed`. */
+            /** @description The parts that the refresh would lack, as in `POST /v1/feed`. */
             degraded?: ("recall" | "dedup" | "session" | "catalog" | "timeline" | "social" | "following" | "trending" | "discovery" | "promoted")[];
         };
         Explained: components["schemas"]["ExplainedFields"];
         ExplainedFields: {
             /**
              * Format: int64
-             * @description From 1, before anything is filtered, and of home in its source; 0 for an item that is no candidate.
+             * @description Rank from 1 before filtering, in home within the source. 0 for an item that is no candidate.
              */
             rank: number;
             id: components["schemas"]["ItemID"];
             group: string;
-            /** @description The recall source it came from; of home `following`, `trending`, `discovery` or `promoted`. */
+            /** @description The recall source of the item. In home `following`, `trending`, `discovery` or `promoted`. */
             source: string;
             title?: string;
             /** Format: int64 */
             update_time: number;
             /**
              * Format: int64
-             * @description Seconds between the item and the origin.
+             * @description Seconds from `update_time` to `origin`.
              */
             age: number;
             /**
              * Format: double
-             * @description Relevance × decay × popularity. Of what following, trending and promoted propose for home: base × decay × popularity × affinity.
+             * @description Relevance × decay × popularity. For items from following, trending and promoted in home: base × decay × popularity × affinity.
              */
             score: number;
             /** Format: double */
             decay: number;
             /**
              * Format: double
-             * @description Of following, trending and promoted alone.
+             * @description The base of the source. Only for following, trending and promoted.
              */
             base?: number;
             affinity?: components["schemas"]["ExplainedFieldsAffinity"];
             relevance?: components["schemas"]["ExplainedFieldsRelevance"];
             popularity?: components["schemas"]["ExplainedFieldsPopularity"];
             /**
-             * @description `paged`: on the page. `kept`: for the pages after it. `seen`: this
-             *     agent has been given it. `pending`: given out lately. `muted`:
-             *     refused by mutes or languages. `gone`: deleted or changed. `group`: a
-             *     better item of its group stands in. `same_story`: an item of its page has
-             *     nearly the same title, and the session is full without it. `outside`, of home: the
-             *     session is full before it. Only of an item that was asked
-             *     for: `unknown`, there is none; `own`, by the agent themselves; `future`, its time comes later;
-             *     `outside`, behind all that was recalled; `unfound`, not indexed yet.
+             * @description `paged`: on the page. `kept`: in the session, for later pages. `seen`: the agent was
+             *     already shown it. `pending`: given out recently. `muted`: excluded by mutes or
+             *     languages. `gone`: deleted, or changed since it was indexed. `group`: replaced by a
+             *     better item of its group. `same_story`: an item of its page has nearly the same title,
+             *     and the session is full without this one. `outside`, in home: the session is full
+             *     before it. Only for the item that the call named: `unknown`, it does not exist;
+             *     `own`, written by the agent; `future`, dated later; `outside`, ranked below all
+             *     candidates; `unfound`, not indexed yet.
              * @enum {string}
              */
             outcome: "paged" | "kept" | "seen" | "pending" | "muted" | "gone" | "group" | "same_story" | "unknown" | "own" | "future" | "outside" | "unfound";
-            /** @description Of `seen` and with `shown_before`, the day it was given out. */
+            /** @description Only for `seen` and with `shown_before`: the day on which it was shown. */
             day?: string;
-            /** @description It was given out on `day` and is shown again, because nothing unseen is left (`dedup.when_exhausted: oldest`). Absent of all others. */
+            /** @description The item was shown on `day` and is shown again because nothing unseen is left (`dedup.when_exhausted: oldest`). Absent otherwise. */
             shown_before?: boolean;
-            /** @description Of `group` and `same_story`, the item that stands in; of one that is placed, the item of its page with nearly the same title, for which it was set aside at first. */
+            /** @description For `group` and `same_story`, the item that replaces this one. For a placed item, the item of its page with nearly the same title because of which it was set aside at first. */
             better?: string;
             variety?: components["schemas"]["ExplainedFieldsVariety"];
         };
-        /** @description How many items of the page had it in common by then, this one included, and the factor that makes. */
+        /** @description How many items of the page up to this one, including it, share the author, site or first tag, and the resulting factor. */
         Nth: {
             name: string;
             /** Format: int64 */
@@ -2377,12 +2353,12 @@ export interface components {
             name: string;
             /** Format: double */
             score: number;
-            /** @description Where a keyword stands. In the summary alone it adds a part of its weight (`keywords.summary`). */
+            /** @description Where the keyword occurs. In the summary alone it adds only a part of its weight (`keywords.summary`). */
             in?: components["schemas"]["KeywordPlace"];
         };
         /** @enum {string} */
         KeywordPlace: "title" | "summary";
-        /** @description RFC 3339, or Unix seconds; from 1970 on. */
+        /** @description RFC 3339 or Unix seconds, from 1970 on. */
         Moment: string | number;
         /** @description Score = relevance × decay × popularity. */
         Ranking: {
@@ -2390,7 +2366,7 @@ export interface components {
             popularity: components["schemas"]["RankingPopularity"];
             /**
              * Format: double
-             * @description The relevance every item has.
+             * @description The relevance of every item before interests and keywords are added.
              */
             base: number;
             keywords: components["schemas"]["RankingKeywords"];
@@ -2408,13 +2384,13 @@ export interface components {
             /** Format: double */
             floor?: number;
         };
-        /** @description Parameters that change; the others stay. */
+        /** @description The parameters to change. The others stay. */
         RankingChange: {
             decay?: components["schemas"]["RankingChangeDecay"];
             popularity?: components["schemas"]["RankingPopularity"];
             /**
              * Format: double
-             * @description The relevance every item has.
+             * @description The relevance of every item before interests and keywords are added.
              */
             base?: number;
             keywords?: components["schemas"]["RankingKeywords"];
@@ -2424,9 +2400,9 @@ export interface components {
             home?: components["schemas"]["RankingHome"];
         };
         /**
-         * @description One of Elasticsearch's decay functions times `weight`: 1 up to `offset`,
-         *     `decay` at `offset` + `scale`. `exp` with a decay of 0.5 has `scale` as
-         *     its half-life; `linear` goes down to 0. A `constant` has a weight only.
+         * @description One of Elasticsearch's decay functions, multiplied by `weight`. It is 1 up to `offset` and
+         *     `decay` at `offset` + `scale`. `exp` with a decay of 0.5 has the half-life `scale`;
+         *     `linear` falls to 0. A `constant` has only a weight.
          */
         Curve: {
             /** @enum {string} */
@@ -2440,15 +2416,15 @@ export interface components {
             decay?: number;
             /**
              * Format: double
-             * @description The weights need not sum to 1.
+             * @description The factor of the curve. Weights need not add up to 1.
              * @default 1
              */
             weight?: number;
         };
-        /** @description What a change did beside what it says, for people. Only where it did. */
+        /** @description Side effects of a change that it did not name, for people. Absent if there are none. */
         Notes: string[];
         /**
-         * @description As Go writes it; days are 24h. A `scale` is 1s at least, an `offset` not negative.
+         * @description A duration as Go writes it; a day is 24h. A `scale` is at least 1s, an `offset` at least 0s.
          * @example 90m
          * @example 24h
          * @example 1h30m
@@ -2457,38 +2433,38 @@ export interface components {
         RankingVersion: {
             /**
              * Format: int64
-             * @description 0 is what the server's configuration says.
+             * @description The number of the version. 0 is the configured ranking.
              */
             version: number;
             /**
              * Format: date-time
-             * @description Since when; version 0 has no date.
+             * @description When the version was created. Absent for version 0.
              */
             at?: string;
             by: components["schemas"]["ChangedBy"];
             why: components["schemas"]["ChangedWhy"];
-            /** @description Of all agents that are in no experiment. */
+            /** @description The parameters for all agents that are in no experiment. */
             ranking: components["schemas"]["Ranking"];
             experiments: components["schemas"]["RankingVersionExperimentsEntry"][];
             notes?: components["schemas"]["Notes"];
         };
-        /** @description Anything but `control`, which is everybody else. */
+        /** @description The name of an experiment, except `control`, which is all other agents. */
         ExperimentName: string;
         /**
          * Format: double
-         * @description The part of all agents, 0 or at least 0.0001. The same agents stay in it as it grows.
+         * @description The share of all agents, 0 or at least 0.0001. Agents stay in the experiment while the share grows.
          */
         Share: number;
-        /** @description Who changed it. */
+        /** @description Who made the change. Default `admin`. */
         ChangedBy: string;
-        /** @description What for. */
+        /** @description Why the change was made. */
         ChangedWhy: string;
         Report: {
             from: string;
             to: string;
             /** Format: int64 */
             days: number;
-            /** @description What promotions have shown, of all variants together, by id. It is among the figures of the variants. Absent where none has. */
+            /** @description The figures of promotions over all variants, by id. The figures of the variants include them. Absent if there are none. */
             promotions?: components["schemas"]["ReportPromotionsEntry"][];
             variants: components["schemas"]["ReportVariantsEntry"][];
         };
@@ -2499,10 +2475,9 @@ export interface components {
             high: number;
         };
         /**
-         * @description What is different from the live ranking, as an object or as a list such
-         *     as `scale=72h,offset=2h` of `scale`, `offset`, `decay`, `curves` (JSON, or
-         *     the name of a preset), `floor`, `weight` and `base`. Nothing is the live
-         *     ranking.
+         * @description Changes to the live ranking: an object, or a list such as `scale=72h,offset=2h`. A list can
+         *     name every parameter, such as `scale`, `offset`, `decay`, `curves` (JSON, or the name of a
+         *     preset), `floor`, `weight`, `base` or `site.decay`. Left out or empty, it is the live ranking.
          */
         RankingText: components["schemas"]["RankingChange"] | string;
         Comparison: {
@@ -2517,7 +2492,7 @@ export interface components {
             per_agent: components["schemas"]["ComparisonPerAgentEntry"][];
             lists?: components["schemas"]["ComparisonLists"];
         };
-        /** @description A figure over the agents that have it. */
+        /** @description The distribution of a figure over the agents that have it. */
         Spread: {
             /** Format: int64 */
             n: number;
@@ -2525,7 +2500,7 @@ export interface components {
             mean: number;
             /**
              * Format: double
-             * @description Of the sample; 0 with fewer than two.
+             * @description The sample standard deviation. 0 with fewer than two agents.
              */
             sd: number;
             /** Format: double */
@@ -2540,11 +2515,11 @@ export interface components {
             rank: number;
             /**
              * Format: int64
-             * @description In the other list; 0 is not within its depth.
+             * @description The rank in the other list. 0 if it is not within `depth`.
              */
             other_rank: number;
             /**
-             * @description From A to B. `in` and `out` of what was ranked.
+             * @description The move from A to B. `in`: A does not rank it within `depth`. `out`: B does not.
              * @enum {string}
              */
             move: "up" | "down" | "same" | "in" | "out";
@@ -2567,100 +2542,100 @@ export interface components {
             decay: number;
             /**
              * Format: double
-             * @description The factor.
+             * @description The popularity factor.
              */
             popularity: number;
             matched_tags: components["schemas"]["Gain"][];
             matched_keywords: components["schemas"]["Gain"][];
         };
-        /** @description An item or a post that is promoted for a time. */
+        /** @description An item or a post that is promoted for a limited time. */
         Promotion: {
             id: components["schemas"]["AgentID"];
             item_id: components["schemas"]["ItemID"];
             /**
              * Format: int64
-             * @description The first second in which it runs, Unix.
+             * @description Unix seconds. The first second in which the promotion runs.
              */
             from: number;
             /**
              * Format: int64
-             * @description The second at which it has ended, Unix.
+             * @description Unix seconds. The promotion ends just before this second.
              */
             until: number;
             /**
              * Format: double
-             * @description How often it is chosen, relative to the others that run and are for the reader.
+             * @description How often the promotion is chosen, relative to the others that run and target the reader.
              */
             weight: number;
-            /** @description It is for readers who are interested in any of them, by their profile or by what was learned. Absent, for everybody. */
+            /** @description Limits the promotion to readers interested in any of these tags, by their profile or by what was learned. Absent means everybody. */
             tags?: string[];
-            /** @description It is for readers whose profile names any of these languages. Absent, for everybody. */
+            /** @description Limits the promotion to readers whose profile names any of these languages. Absent means everybody. */
             langs?: string[];
-            /** @description It is among those that are chosen from. */
+            /** @description Whether the promotion can be chosen at present. */
             runs: boolean;
-            /** @description Why it does not run. Absent where it does. */
+            /** @description Why the promotion does not run. Absent if it runs. */
             why?: string;
         };
         /**
-         * @description What is derived.
+         * @description The kind of derived data that the job updates.
          * @enum {string}
          */
         JobKind: "deliver" | "index" | "count" | "pair" | "member" | "author" | "erase" | "images" | "suggest";
         /**
-         * @description Where a job is. `failed` will be tried again, `dead` will not.
+         * @description The state of a job. A `failed` job is retried, a `dead` one is not.
          * @enum {string}
          */
         JobState: "pending" | "running" | "completed" | "failed" | "dead";
-        /** @description That something derived may differ from what it is derived from. */
+        /** @description An update of derived data that may differ from its source. */
         Job: {
             /** Format: int64 */
             id: number;
             kind: components["schemas"]["JobKind"];
-            /** @description The post, the agent, or two ids with a slash between them. */
+            /** @description The id of the post or agent, or two ids separated by a slash. */
             key: string;
             /**
              * Format: int64
-             * @description How often it became dirty.
+             * @description How often the data was marked as changed.
              */
             generation: number;
             /**
              * Format: int64
-             * @description The least goes first.
+             * @description Lower numbers run first.
              */
             priority: number;
             state: components["schemas"]["JobState"];
             /**
              * Format: date-time
-             * @description Since when it should run.
+             * @description Since when the job should run.
              */
             due: string;
             /**
              * Format: date-time
-             * @description It runs not before.
+             * @description The earliest time at which the job runs.
              */
             run_at: string;
             /** Format: int64 */
             attempts: number;
-            /** @description Of the last attempt. */
+            /** @description The error of the last attempt. */
             error?: string;
             /**
              * Format: date-time
-             * @description Of one that runs.
+             * @description When the lease expires. Only for running jobs.
              */
             leased_until?: string;
             /**
              * Format: date-time
-             * @description Of one that is completed or dead.
+             * @description When the job ended. Only for completed and dead jobs.
              */
             finished_at?: string;
         };
-        /** @description The whole queue. */
+        /** @description A summary of the whole queue. */
         JobQueue: {
-            /** @description How many there are, by kind and state. Completed ones are not counted. */
+            /** @description Number of jobs by kind and state, without completed ones. */
             rows: components["schemas"]["JobQueueRowsEntry"][];
             /**
              * Format: double
-             * @description How long the job that has waited longest should have been done.
+             * @description For how many seconds the job that has waited longest is overdue.
              */
             oldest_seconds: number;
         };
@@ -2676,48 +2651,50 @@ export interface components {
         Error: {
             /**
              * Format: int64
-             * @description What went wrong, for programs. 40001: the body, or a header such as `If-Match` where no route honours it. 40002: the action.
-             *     40003: the limit. 40004: an id. 40101: not authenticated. 40301: not allowed.
-             *     40401: nothing there. 40501: not this method. 40901: the request id, or
-             *     key, belongs to another call. 41201: not the current version. 41301: too
-             *     large. 41501: not a type that can be taken. 41601: no such range. 42201: a
-             *     post or an image that breaks a rule. 42202: as many as there may be. 42901: too often. 50001: a fault. 50301: not now.
+             * @description The error, for programs. 40001: invalid body, parameter or header, such as
+             *     `If-Match` on a route that does not support it. 40002: invalid action. 40003:
+             *     invalid limit. 40004: invalid id. 40101: not authenticated. 40301: not allowed.
+             *     40401: not found. 40501: method not supported. 40901: the request id or key was used
+             *     for another call. 41201: not the current version. 41301: too large. 41501:
+             *     unsupported type. 41601: range outside the image. 42201: a post or an image breaks a
+             *     rule. 42202: a limit is reached. 42901: too many calls. 50001: a defect of the
+             *     server. 50301: temporarily unavailable.
              * @enum {integer}
              */
             code: 40001 | 40002 | 40003 | 40004 | 40101 | 40301 | 40401 | 40501 | 40901 | 41201 | 41301 | 41501 | 41601 | 42201 | 42202 | 42901 | 50001 | 50301;
-            /** @description What went wrong, for people. */
+            /** @description The error, for people. */
             msg: string;
-            /** @description What was done nevertheless. Of uploads only. */
+            /** @description The report of the entries processed before the error. Only for uploads. */
             data?: components["schemas"]["UploadReport"];
         };
         AgentID: string;
-        /** @description What is about the reader. Absent where there is nothing to say. */
+        /** @description Facts about the item in this feed. Absent if there are none. */
         FeedItemInFeed: {
             /**
-             * @description What gave it its position. Absent of those that are there for their scores. `explore`: it was drawn at random. Of home: `following`, `trending`, `discovery` or `promoted`. There will be more: skip those you do not know.
+             * @description The source of the item's position. `explore`: drawn at random. In home also `following`, `trending`, `discovery` or `promoted`. Absent if the position results from the score alone. Later versions will add sources: ignore those that you do not know.
              * @enum {string}
              */
             source?: "explore" | "following" | "trending" | "discovery" | "promoted";
             /**
-             * @description Of home: how much it is liked and commented for its age, as of the trending set. `hot`: above 5. `warm`: above 2. Absent below.
+             * @description Only in home: likes and comments relative to age, as of the last trending list. `hot`: above 5. `warm`: above 2. Absent otherwise.
              * @enum {string}
              */
             trend?: "hot" | "warm";
-            /** @description Its source is `promoted`. Absent of all others. */
+            /** @description True if `source` is `promoted`, absent otherwise. */
             is_promoted?: boolean;
-            /** @description The reader was given it before, within `dedup.window_days`, and is again because nothing unseen was left (`dedup.when_exhausted: oldest`). Absent of what is unseen. */
+            /** @description The reader was shown the item before, within `dedup.window_days`; it is repeated because nothing unseen was left (`dedup.when_exhausted: oldest`). Absent for unseen items. */
             shown_before?: boolean;
             why?: components["schemas"]["Reasons"];
         };
         ReasonsEntry: {
             /**
-             * @description `interest`: the tag `value` of the item is an interest of the
-             *     reader. `keyword`: their keyword `value` stands in it. `fresh`: its
-             *     decay factor is at least 1.5 times that of an item a day old, and
-             *     at least half of a new item's. `learned`: the reader has clicked or
-             *     liked items that have `value` in common with it. `popular`: its popularity factor is
-             *     at least 1.5. `explore`: it was drawn at random for its position; it
-             *     comes first. There will be more types: skip those you do not know.
+             * @description `interest`: the item's tag `value` is an interest of the reader. `keyword`: the item
+             *     contains the reader's keyword `value`. `fresh`: its decay factor is at least 1.5
+             *     times that of an item a day old, and at least half that of a new item.
+             *     `learned`: the reader has clicked or liked items that share `value`. `popular`: its
+             *     popularity factor is at least 1.5. `explore`: it was drawn at random for its
+             *     position; always first. Later versions will add types: ignore those that you do
+             *     not know.
              * @example interest
              * @example keyword
              * @example learned
@@ -2726,15 +2703,15 @@ export interface components {
              * @example explore
              */
             type: string;
-            /** @description The tag or the keyword, as it stands in the reader's profile, or what was learned. */
+            /** @description The tag or keyword as written in the reader's profile, or the learned feature. */
             value?: string;
             /**
-             * @description With `learned`, what `value` is.
+             * @description The kind of `value`. Only with `learned`.
              * @enum {string}
              */
             kind?: "tag" | "author" | "lang" | "word";
         };
-        /** @description Of a post. */
+        /** @description Only of posts. */
         GuestEntryAuthor: {
             id: components["schemas"]["AgentID"];
             name: string;
@@ -2742,12 +2719,12 @@ export interface components {
         };
         GuestEntryInFeed: {
             /**
-             * @description What brought it: `discovery` stands for the newest.
+             * @description The source of the entry. `discovery`: the newest items and posts.
              * @enum {string}
              */
             source: "trending" | "promoted" | "discovery";
             /**
-             * @description `hot`: above 5. `warm`: above 2. Absent below.
+             * @description `(likes + 2·comments) / (hours old + 1)²`. `hot`: above 5. `warm`: above 2. Absent otherwise.
              * @enum {string}
              */
             trend?: "hot" | "warm";
@@ -2756,17 +2733,17 @@ export interface components {
         NewPostImagesEntry: {
             alt?: string;
         };
-        /** @description Who may see the post, beside its author and whom it mentions. Left out, everybody. */
+        /** @description Who may see the post, in addition to its author and the agents in `mentions`. Left out, everybody may. */
         NewPostAudience: {
             public?: boolean;
             followers?: boolean;
-            /** @description Circles of the author's, and groups and events that they are in. */
+            /** @description Circles of the author, and groups and events that the author is a member of. */
             circles?: components["schemas"]["AgentID"][];
         };
         PostImagesEntry: {
             /** @description A path of this server, `/media/{key}`. */
             url: string;
-            /** @description Likewise; its longer side has 320 pixels at most. */
+            /** @description A path of this server, `/media/{key}`. The longer side of the thumbnail has at most 320 pixels. */
             thumbnail: string;
             /**
              * Format: int64
@@ -2775,75 +2752,75 @@ export interface components {
             width: number;
             /** Format: int64 */
             height: number;
-            /** @description What to show until the image is there, as `#rrggbb`. */
+            /** @description The color to show until the image is loaded, as `#rrggbb`. */
             color: string;
-            /** @description What can be seen, for who cannot see it; "" where it is not said. */
+            /** @description The alt text. `""` if none was given. */
             alt: string;
         };
-        /** @description How far the post goes; empty of a reply. Circles are its author's affair and not told. */
+        /** @description Who may see the post. Circles are private to the author and not listed. Empty for a reply. */
         PostAudience: {
             public?: boolean;
             followers?: boolean;
         };
         PostAuthor: {
             id: components["schemas"]["AgentID"];
-            /** @description "" where they have not said. */
+            /** @description `""` if the author has set none. */
             name: string;
             image_url: string;
         };
-        /** @description What is about the reader. Absent where the call names none. */
+        /** @description Facts about the post for this reader. Absent in calls without an agent. */
         PostInFeed: {
             /**
-             * @description What brought the post to the reader: `following` is their
-             *     timeline, `discovery` the feed's recall, `explore` the part of a
-             *     feed's positions that items are drawn for at random, `trending` and
-             *     `promoted` are home's. Absent where it was asked
-             *     for by itself and is not in their timeline.
+             * @description The source of the post. `following`: the reader's timeline. `discovery`: the
+             *     recall of a feed. `explore`: drawn at random for a position of a feed.
+             *     `trending`, `promoted`: sources of home. Absent if the post was read directly
+             *     and is not in the reader's timeline.
              * @enum {string}
              */
             source?: "following" | "discovery" | "explore" | "trending" | "promoted";
             /**
-             * @description In home, how much it is liked and commented for its age. `hot`, above 5, or `warm`, above 2; else absent.
+             * @description Only in home: likes and comments relative to age. `hot`: above 5. `warm`: above 2. Absent otherwise.
              * @enum {string}
              */
             trend?: "hot" | "warm";
             /**
-             * @description Why it is in their timeline; absent where it is not. `self`: it is theirs. `follow`: they
-             *     follow its author. `domain`: it is public and they follow
-             *     `@server`. `audience`: they are in a circle it is for. `mention`:
-             *     it mentions them.
+             * @description Why the post is in the reader's timeline: the first of these that applies.
+             *     `self`: it is the reader's own. `follow`: the reader follows the author.
+             *     `domain`: it is public, and the reader follows `@server`. `audience`: the reader
+             *     is in a circle that it is addressed to. `mention`: it mentions the reader.
+             *     Absent if it is not in the timeline.
              * @enum {string}
              */
             reason?: "self" | "follow" | "domain" | "audience" | "mention";
             has_liked: boolean;
             can_reply: boolean;
             can_react: boolean;
-            /** @description Its source is `promoted`. */
+            /** @description Whether `source` is `promoted`. */
             is_promoted: boolean;
-            /** @description In a feed, that the reader was given it before and is again because nothing unseen was left. Else absent. */
+            /** @description Only in a feed: the post is repeated because nothing unseen was left. Absent otherwise. */
             shown_before?: boolean;
             why?: components["schemas"]["Reasons"];
         };
-        /** @description Of the first image; absent where there is none. */
+        /** @description The thumbnail of the first image. Absent if the post has no image. */
         TileThumbnail: {
             /** @description A path of this server, `/media/{key}`. */
             url: string;
             /**
              * Format: int64
-             * @description Pixels of the image, of which the thumbnail has the proportions.
+             * @description Width of the full image in pixels. The thumbnail has the same proportions.
              */
             width: number;
             /** Format: int64 */
             height: number;
-            /** @description What to show until the thumbnail is there, as `#rrggbb`. */
+            /** @description The color to show until the thumbnail is loaded, as `#rrggbb`. */
             color: string;
         };
         KeywordObject: {
             term: components["schemas"]["Term"];
             /**
              * Format: double
-             * @description What an item gains where the keyword stands in its title. 0 is as
-             *     if the keyword were not there.
+             * @description Added to the relevance of an item whose title has the keyword. 0 has the same effect as
+             *     leaving the keyword out.
              * @default 1
              */
             weight?: number;
@@ -2851,30 +2828,30 @@ export interface components {
         UploadReportErrorsEntry: {
             /**
              * Format: int64
-             * @description The line, or of items the element of the array, from 1.
+             * @description The line, or the element of the array, counted from 1.
              */
             line: number;
-            /** @description Where it could be read. */
+            /** @description The id of the entry. Absent if it could not be read. */
             id?: string;
             reason: string;
         };
-        /** @description The item that was asked for. */
+        /** @description The item that the call named. */
         ExplanationItem: {
-            /** @description Why it is where it is, for people. */
+            /** @description Why the item has this position or is missing, for people. */
             reason: string;
-            /** @description What each curve of the ranking adds to the decay, in their order; not with one Gaussian. */
+            /** @description What each curve of the ranking adds to the decay, in the same order. Absent with one Gaussian. */
             curves?: number[];
         } & components["schemas"]["ExplainedFields"];
-        /** @description How many candidates came to what. */
+        /** @description Number of candidates per outcome. */
         ExplanationCounts: {
             /**
              * Format: int64
-             * @description How often recall was asked.
+             * @description Number of recall rounds.
              */
             rounds: number;
             /**
              * Format: int64
-             * @description All candidates; the following sum up to them.
+             * @description All candidates. The following fields add up to this number.
              */
             recalled: number;
             /** Format: int64 */
@@ -2891,7 +2868,7 @@ export interface components {
             same_story: number;
             /**
              * Format: int64
-             * @description Of home.
+             * @description Only in home.
              */
             outside: number;
             /** Format: int64 */
@@ -2899,7 +2876,7 @@ export interface components {
             /** Format: int64 */
             kept: number;
         };
-        /** @description Milliseconds of each stage. `factors` is what only an explanation asks. */
+        /** @description Milliseconds of each stage. Only explanations have the stage `factors`. */
         ExplanationTimesMs: {
             /** Format: double */
             profile: number;
@@ -2914,14 +2891,14 @@ export interface components {
             /** Format: double */
             total: number;
         };
-        /** @description Of following, trending and promoted alone. `n` is likes + replies + 0.2 × clicks, see `home` of a ranking. */
+        /** @description Only for following, trending and promoted. `n` is likes + replies + 0.2 × clicks; see `home` in a ranking. */
         ExplainedFieldsAffinity: {
             /** Format: double */
             n: number;
             /** Format: double */
             factor: number;
         };
-        /** @description `base`, what each matching interest and keyword adds, and what was learned: scores that are added, factors that multiply the sum. */
+        /** @description `base` plus the gains of matching interests and keywords plus the learned scores, multiplied by the learned factors. */
         ExplainedFieldsRelevance: {
             /** Format: double */
             total: number;
@@ -2931,7 +2908,7 @@ export interface components {
             keywords?: components["schemas"]["Gain"][];
             learned?: components["schemas"]["Learned"][];
         };
-        /** @description Each counts half after the half-life. `adds` is the part of the factor that they make. */
+        /** @description Each reader counts half after each half-life, 2 hours or 2 days. `adds` is the contribution to the factor. */
         ExplainedFieldsPopularityReaders2h: {
             /** Format: double */
             count: number;
@@ -2939,8 +2916,8 @@ export interface components {
             adds: number;
         };
         /**
-         * @description Likes + 2 × comments, the readers who clicked or liked the item of late,
-         *     where there are any, and the factor that they make.
+         * @description Likes + 2 × comments, the readers who recently clicked or liked the item, if any, and
+         *     the resulting factor.
          */
         ExplainedFieldsPopularity: {
             /** Format: double */
@@ -2950,31 +2927,31 @@ export interface components {
             readers_2h?: components["schemas"]["ExplainedFieldsPopularityReaders2h"];
             readers_2d?: components["schemas"]["ExplainedFieldsPopularityReaders2h"];
         };
-        /** @description Where it is placed, and by what factor its score counted there. Absent for what is not placed. */
+        /** @description The position of the item, and the factor that its score was multiplied by there. Absent if it was not placed. */
         ExplainedFieldsVariety: {
             /**
              * Format: int64
-             * @description In the list that pages are taken from.
+             * @description Position in the list that pages are cut from.
              */
             place: number;
             /**
              * Format: int64
-             * @description Of those built in advance.
+             * @description Page among those built in advance.
              */
             page: number;
             /**
-             * @description `explore` where it was drawn at random for its position, absent where its score brought it. Of home the source that fills the position.
+             * @description `explore` if the item was drawn at random for its position, absent if its score placed it. In home, the source that fills the position.
              * @enum {string}
              */
             source?: "explore" | "following" | "trending" | "discovery" | "promoted";
             /**
-             * @description Of home, the source whose position it is by the pattern.
+             * @description Only in home: the source that the pattern assigns the position to.
              * @enum {string}
              */
             right?: "following" | "trending" | "discovery" | "promoted";
             /**
              * Format: double
-             * @description The product of those below.
+             * @description The product of the factors below.
              */
             factor: number;
             author?: components["schemas"]["Nth"];
@@ -2982,8 +2959,8 @@ export interface components {
             tag?: components["schemas"]["Nth"];
         };
         /**
-         * @description One Gaussian of `scale`, `offset` and `decay`: 1 up to `offset`, `decay` at
-         *     `offset` + `scale`. Or the sum of `curves`. Never below `floor`.
+         * @description The decay by age, never below `floor`: either one Gaussian, which is 1 up to `offset` and
+         *     `decay` at `offset` + `scale`, or the sum of `curves`.
          */
         RankingDecay: {
             scale?: components["schemas"]["Duration"];
@@ -2996,9 +2973,9 @@ export interface components {
         };
         /**
          * @description The factor is 1 + `weight` × log10(1 + likes + 2 × comments)
-         *     + `weight_2h` × log10(1 + readers) + `weight_2d` × log10(1 + readers): those
-         *     who clicked or liked the item, counting half after 2 hours, or 2 days.
-         *     The last two have no effect in an Elasticsearch index without fields for them.
+         *     + `weight_2h` × log10(1 + readers) + `weight_2d` × log10(1 + readers). Readers are those
+         *     who clicked or liked the item; each counts half after each 2 hours, or 2 days.
+         *     The last two weights have no effect in an Elasticsearch index without fields for them.
          */
         RankingPopularity: {
             /** Format: double */
@@ -3008,19 +2985,19 @@ export interface components {
             /** Format: double */
             weight_2d?: number;
         };
-        /** @description What keywords add. */
+        /** @description How keywords count. */
         RankingKeywords: {
             /**
              * Format: double
-             * @description The part of its weight that a keyword adds where it stands in the summary alone.
+             * @description The part of its weight that a keyword adds if it occurs only in the summary.
              */
             summary?: number;
         };
         /**
-         * @description How pages are built: the n-th item of a page by one author, of one
-         *     `site` (the host of its `url`, without `www.`) or with the same first
-         *     tag counts max(`floor`, `decay`^(n−1)) times its score. Absent from a
-         *     ranking that was stored before there was diversity: off.
+         * @description How pages are varied: the score of the n-th item of a page by the same author, from the
+         *     same `site` (host of its `url`, without `www.`) or with the same first tag is
+         *     multiplied by max(`floor`, `decay`^(n−1)). Absent, and off, in rankings stored by
+         *     versions without diversity.
          */
         RankingDiversity: {
             author?: components["schemas"]["DiversitySpread"];
@@ -3028,74 +3005,74 @@ export interface components {
             tag?: components["schemas"]["DiversitySpread"];
             /**
              * Format: double
-             * @description Two titles of a page that share at least this part of their words tell one story: the second is left out of the session. 0 and 1 turn it off.
+             * @description If two titles of a page share at least this part of their words, they count as one story, and the second item is left out of the session. 0 and 1 turn this off.
              */
             same_story?: number;
         };
-        /** @description Absent from a ranking that was stored before there was exploration, which is off. */
+        /** @description Exploration. Absent, and off, in rankings stored by versions without it. */
         RankingExplore: {
             /**
              * Format: double
-             * @description Part of a page's positions below the fifth that goes to young items drawn at random. 0 turns it off.
+             * @description Part of a page's positions that is filled with new items drawn at random, never among the first five. 0 turns it off.
              */
             share?: number;
         };
         /**
-         * @description How much counts what was learned of the reader. Absent from a ranking that
-         *     was stored before anything was learned: off.
+         * @description The weight of what was learned of the reader. Absent, and off, in rankings stored by
+         *     versions without learning.
          */
         RankingLearned: {
             /**
              * Format: double
-             * @description What much evidence for a tag adds to the relevance, as a share of `base`. 0 turns it off, evidence against tags included.
+             * @description What a feature of this kind adds to the relevance at most, as a multiple of `base`. 0 turns the kind off, including evidence against it.
              */
             tags?: number;
             /**
              * Format: double
-             * @description What much evidence for a tag adds to the relevance, as a share of `base`. 0 turns it off, evidence against tags included.
+             * @description What a feature of this kind adds to the relevance at most, as a multiple of `base`. 0 turns the kind off, including evidence against it.
              */
             author?: number;
             /**
              * Format: double
-             * @description What much evidence for a tag adds to the relevance, as a share of `base`. 0 turns it off, evidence against tags included.
+             * @description What a feature of this kind adds to the relevance at most, as a multiple of `base`. 0 turns the kind off, including evidence against it.
              */
             lang?: number;
             /**
              * Format: double
-             * @description What much evidence for a tag adds to the relevance, as a share of `base`. 0 turns it off, evidence against tags included.
+             * @description What a feature of this kind adds to the relevance at most, as a multiple of `base`. 0 turns the kind off, including evidence against it.
              */
             words?: number;
             /**
              * Format: double
-             * @description The part of the relevance that much evidence against a tag, author, language or word takes away.
+             * @description The part of the relevance that evidence against a tag, author, language or word removes at most.
              */
             negative?: number;
-            /** @description After which time an act counts half; 1h to 87600h. */
+            /** @description The time after which an act counts half, from 1h to 87600h. */
             half_life?: components["schemas"]["Duration"];
         };
         /**
-         * @description How the sources of home score what they propose: base ×
+         * @description How following, trending and promoted score their items in home: base ×
          *     e^(−`decay` × hours old) × (1 + log10(likes + 2·comments + 1)) ×
-         *     (1 + `affinity` × n / (n + 5)), with n the reader's likes of the author's
-         *     posts and replies under them in `affinity_days`, and 0.2 for each click. Absent from a ranking that was stored
-         *     before there was a home.
+         *     (1 + `affinity` × n / (n + 5)). n is the number of the reader's likes of the author's
+         *     posts and replies to them within `affinity_days`, plus 0.2 for each click. Absent in
+         *     rankings stored by versions without home, which use the defaults.
          */
         RankingHome: {
             /** Format: double */
             decay?: number;
             /**
              * Format: double
-             * @description The base.
+             * @description The base of this source.
              */
             following?: number;
             /**
              * Format: double
-             * @description The base.
+             * @description The base of this source.
              */
             trending?: number;
             /**
              * Format: double
-             * @description The base.
+             * @description The base of this source.
              */
             promoted?: number;
             /**
@@ -3105,14 +3082,14 @@ export interface components {
             affinity?: number;
             /**
              * Format: double
-             * @description Days for which a like or a reply counts.
+             * @description Number of days for which a like or a reply counts.
              */
             affinity_days?: number;
         };
         /**
-         * @description `scale`, `offset` and `decay` replace curves by one Gaussian, with
-         *     24h, 1h and 0.5 for those that are not there; `notes` in the answer
-         *     says so. `curves` replaces the Gaussian. They exclude each other.
+         * @description `scale`, `offset` and `decay` replace curves by one Gaussian, with the defaults 24h, 1h
+         *     and 0.5 for those left out; `notes` in the response reports this. `curves` replaces the
+         *     Gaussian. Send one or the other.
          */
         RankingChangeDecay: {
             scale?: components["schemas"]["Duration"];
@@ -3120,9 +3097,9 @@ export interface components {
             /** Format: double */
             decay?: number;
             /**
-             * @description Up to four curves that are added; none is the one Gaussian. Or
-             *     the name of a preset, floor included: `single` is one Gaussian
-             *     over a day, `two` a fast curve and a slow one.
+             * @description Up to four curves, which are added; `[]` means the one Gaussian. Or the name of a
+             *     preset, which includes the floor: `single` is one Gaussian over a day, `two` a fast
+             *     and a slow curve.
              */
             curves?: components["schemas"]["Curve"][] | ("single" | "two");
             /** Format: double */
@@ -3141,12 +3118,12 @@ export interface components {
             clicks: number;
             /** Format: double */
             ctr: number;
-            /** @description Of 95 %, by Wilson. */
+            /** @description 95 % interval of the rate, by Wilson. */
             ctr_interval: components["schemas"]["Interval"];
             /** Format: int64 */
             likes: number;
         };
-        /** @description Of these impressions and clicks, those of positions that exploration gave. Absent where there are none. */
+        /** @description The part of these impressions and clicks that comes from exploration. Absent if there is none. */
         ReportVariantsEntryExplored: {
             /** Format: int64 */
             impressions: number;
@@ -3154,7 +3131,7 @@ export interface components {
             clicks: number;
             /** Format: double */
             ctr: number;
-            /** @description Of 95 %, by Wilson. */
+            /** @description 95 % interval of the rate, by Wilson. */
             ctr_interval: components["schemas"]["Interval"];
         };
         ReportVariantsEntrySourcesEntry: {
@@ -3166,21 +3143,21 @@ export interface components {
             clicks: number;
             /** Format: double */
             ctr: number;
-            /** @description Of 95 %, by Wilson. */
+            /** @description 95 % interval of the rate, by Wilson. */
             ctr_interval: components["schemas"]["Interval"];
         };
-        /** @description From control; null for control itself. */
+        /** @description The difference from `control`. Null for `control` itself. */
         ReportVariantsEntryDifference: {
             /**
              * Format: double
-             * @description The variant's rate less control's.
+             * @description The click rate of the variant minus that of `control`.
              */
             ctr: number;
-            /** @description Of 95 %, by Newcombe. */
+            /** @description 95 % interval of the difference, by Newcombe. */
             interval: components["schemas"]["Interval"];
             /**
              * Format: double
-             * @description Two-sided; null with too few.
+             * @description The two-sided p-value. Null if there is too little data.
              */
             p: number | null;
             /** @enum {string} */
@@ -3188,7 +3165,7 @@ export interface components {
         } | null;
         ReportVariantsEntry: {
             name: string;
-            /** @description Whether agents are in it now. */
+            /** @description Whether agents are in the variant now. */
             live: boolean;
             /** Format: double */
             share: number;
@@ -3198,10 +3175,10 @@ export interface components {
             clicks: number;
             /**
              * Format: double
-             * @description Clicks for each impression.
+             * @description Clicks per impression.
              */
             ctr: number;
-            /** @description Of 95 %, by Wilson. */
+            /** @description 95 % interval of the rate, by Wilson. */
             ctr_interval: components["schemas"]["Interval"];
             /** Format: int64 */
             likes: number;
@@ -3211,31 +3188,31 @@ export interface components {
             hides: number;
             /**
              * Format: double
-             * @description Of what was shown, within 9.1 %; null where nothing was.
+             * @description Median age of the items shown, accurate to 9.1 %. Null if nothing was shown.
              */
             median_age_seconds: number | null;
             /**
              * Format: int64
-             * @description Different ones, within about 1 %.
+             * @description Number of distinct authors, accurate to about 1 %.
              */
             authors: number;
             /**
              * Format: int64
-             * @description Different ones, within about 1 %.
+             * @description Number of distinct agents, accurate to about 1 %.
              */
             agents: number;
             explored?: components["schemas"]["ReportVariantsEntryExplored"];
-            /** @description Of these impressions and clicks, those of home, by the source that gave the position. Those that have shown nothing are left out; absent where none has. */
+            /** @description The part of these impressions and clicks that comes from home, by the source of the position. Sources without impressions are left out. Absent if there are none. */
             sources?: components["schemas"]["ReportVariantsEntrySourcesEntry"][];
             difference: components["schemas"]["ReportVariantsEntryDifference"];
         };
-        /** @description Over all agents. */
+        /** @description The distribution of each figure over all agents. */
         ComparisonFigures: {
             /** Format: int64 */
             agents: number;
             /**
              * Format: int64
-             * @description Agents for whom neither ranking has an item. They are in none of the figures.
+             * @description Number of agents for whom neither ranking has an item. The figures exclude them.
              */
             empty: number;
             overlap: components["schemas"]["Spread"];
@@ -3255,7 +3232,7 @@ export interface components {
             items_b: number;
             /**
              * Format: double
-             * @description The share of items in both lists.
+             * @description The share of items that are in both lists.
              */
             overlap: number;
             /**
@@ -3265,12 +3242,12 @@ export interface components {
             rbo: number;
             /**
              * Format: double
-             * @description How far the order agrees, -1 to 1; null where it does not exist.
+             * @description Kendall's tau: how far the order of common items agrees, -1 to 1. Null with fewer than two common items.
              */
             kendall_tau: number | null;
             /**
              * Format: double
-             * @description The share of B that is not in A.
+             * @description The share of items of B that are not in A.
              */
             new_share: number;
             /**
@@ -3285,12 +3262,12 @@ export interface components {
             median_age_b: number | null;
             /**
              * Format: double
-             * @description The share of the agent's interests that the list has.
+             * @description The share of the agent's interests that the list covers.
              */
             tag_coverage_a: number | null;
             /**
              * Format: double
-             * @description The share of the agent's interests that the list has.
+             * @description The share of the agent's interests that the list covers.
              */
             tag_coverage_b: number | null;
         };
@@ -3298,7 +3275,7 @@ export interface components {
             agent_id: components["schemas"]["AgentID"];
             /**
              * Format: int64
-             * @description How far ranks in the other list are known.
+             * @description The depth to which ranks in the other list are known.
              */
             depth: number;
             a: components["schemas"]["Placed"][];
@@ -3316,29 +3293,29 @@ export interface components {
             optional?: boolean;
             /**
              * Format: int64
-             * @description It is down, and what the server has kept stands in for it for so long (`degraded` only).
+             * @description Only with `degraded`: for how many more seconds cached data can replace the dependency, which is down.
              */
             seconds_left?: number;
-            /** @description Why it is down. The server's log says more. */
+            /** @description Why the dependency is down. The log of the server has the details. */
             error?: string;
-            /** @description What is wrong with it though it is up, as a clock that differs from the server's by more than a second. */
+            /** @description A problem while the dependency is up, such as a clock that differs from the server's by more than a second. */
             warning?: string;
         };
         ReadinessData: {
-            /** @description By name. */
+            /** @description The dependencies, by name. */
             dependencies: {
                 [key: string]: components["schemas"]["ReadinessDataDependenciesValue"];
             };
         };
         PostsAnswerData: {
-            /** @description Newest first, but for replies with `order=oldest`. */
+            /** @description Newest first, except replies with `order=oldest`. */
             items: components["schemas"]["Post"][];
-            /** @description The place of the last post examined, for the next page. Null where there was none. */
+            /** @description The `cursor` for the next page, after the last post examined. Null if none was examined. */
             next_cursor: string | null;
             has_more: boolean;
-            /** @description Of a timeline that is empty, whether its reader is new, as feeds say it; absent otherwise. */
+            /** @description True for the empty timeline of a new reader, as in `POST /v1/feed`. Absent otherwise. */
             new_reader?: boolean;
-            /** @description What was missing while it was answered, such as `timeline`, `session` or `social`; absent when nothing was. */
+            /** @description The parts that the response lacks, such as `timeline`, `session` or `social`. Absent if it is complete. */
             degraded?: string[];
         };
         PostsAnswer: {
@@ -3369,7 +3346,7 @@ export interface components {
         };
         AgentsAnswerData: {
             agents: components["schemas"]["AgentID"][];
-            /** @description For the next page. Null where this is the last. */
+            /** @description The `after` for the next page. Null on the last page. */
             next_after: string | null;
         };
         AgentsAnswer: {
@@ -3446,13 +3423,13 @@ export interface components {
             data: components["schemas"]["ChangedAnswerData"];
         };
         PostImpressionsRequest: {
-            /** @description The items, in any order. */
+            /** @description Ids of the items seen, in any order. */
             ids: components["schemas"]["ItemID"][];
         };
         PostImpressionsAnswerData: {
             /**
              * Format: int64
-             * @description How many ids were taken.
+             * @description Number of ids recorded.
              */
             recorded: number;
         };
@@ -3470,14 +3447,13 @@ export interface components {
             /** @description The items and posts, best first. */
             items: components["schemas"]["GuestEntry"][];
             /**
-             * @description What the answer had to do without. `trending`: what is
-             *     trending is more than an hour old. `catalog`: some
-             *     items could not be read and are as they were, ten
-             *     minutes ago at most, or missing. `social`: the social
-             *     store could not be asked; posts are as they were kept,
-             *     an hour old at most, or missing. `promoted`: nothing
-             *     promoted is in it. `recall`: the newest could not be
-             *     asked for.
+             * @description The parts that the response lacks. `trending`: the trending
+             *     list is more than an hour old. `catalog`: some items could
+             *     not be read; they are cached copies, at most ten minutes
+             *     old, or missing. `social`: the social store is unavailable;
+             *     posts are cached copies, at most an hour old, or missing.
+             *     `promoted`: promotions are missing. `recall`: the newest
+             *     items could not be read.
              */
             degraded?: ("trending" | "catalog" | "social" | "promoted" | "recall")[];
         };
@@ -3497,12 +3473,12 @@ export interface components {
         PostEventsAnswerData: {
             /**
              * Format: int64
-             * @description Of items the reader was shown. Each counts once a day; in the report, those on posts only where the feed has shown the post, not a timeline alone.
+             * @description Number of events on items that the reader was shown. The report counts an event on a post only if a feed showed the post, not if only a timeline did.
              */
             accepted: number;
             /**
              * Format: int64
-             * @description Of items the reader was not shown. They do not count.
+             * @description Number of events on items that the reader was not shown. They do not count.
              */
             not_shown: number;
         };
@@ -3533,7 +3509,7 @@ export interface components {
         EditPostRequest: {
             caption?: string;
             tags?: components["schemas"]["Term"][];
-            /** @description One alt text for each image, in order; "" for none. */
+            /** @description One alt text for each image, in order. `""` means none. */
             alts?: string[];
         };
         EditPostAnswer: {
@@ -3558,7 +3534,7 @@ export interface components {
         };
         PutAuthorRequest: {
             name?: string;
-            /** @description With `https://` or `http://`, or without a scheme. */
+            /** @description A URL with `https://` or `http://`, or without a scheme. */
             image_url?: string;
             bio?: string;
         };
@@ -3595,7 +3571,7 @@ export interface components {
             author: components["schemas"]["AgentID"];
             /**
              * Format: int64
-             * @description The error code that `PUT` answers for this author.
+             * @description The error code that `PUT` returns for this author.
              */
             code: number;
             msg: string;
@@ -3603,10 +3579,10 @@ export interface components {
         FollowManyAnswerData: {
             /**
              * Format: int64
-             * @description How many of them were not followed before.
+             * @description Number of authors who were not followed before.
              */
             changed: number;
-            /** @description Who could not be followed, such as one who blocks the agent; empty where all are. */
+            /** @description Authors who could not be followed, for example because they block the agent. Empty if there are none. */
             refused: components["schemas"]["FollowManyAnswerDataRefusedEntry"][];
         };
         FollowManyAnswer: {
@@ -3625,7 +3601,7 @@ export interface components {
             reason: "followed_by" | "popular";
             /**
              * Format: int64
-             * @description With `followed_by`, how many of those whom the agent follows follow the author, rounded down to 3, 5, 10 or 20.
+             * @description Only with `followed_by`: how many of the agent's followed authors follow this author, rounded down to 3, 5, 10 or 20.
              */
             count?: number;
         };
@@ -3644,7 +3620,7 @@ export interface components {
         };
         GetCirclesAnswerData: {
             circles: components["schemas"]["Circle"][];
-            /** @description For the next page. Null where this is the last. */
+            /** @description The `after` for the next page. Null on the last page. */
             next_after: string | null;
         };
         GetCirclesAnswer: {
@@ -3658,11 +3634,11 @@ export interface components {
             data: components["schemas"]["GetCirclesAnswerData"];
         };
         PutCircleRequest: {
-            /** @description Left out, the circle has no name. */
+            /** @description The name. Left out, the circle has none, even if it had one before. */
             name?: string;
-            /** @description Whose it is. An agent need not say so; `""` says nothing. */
+            /** @description The owner. Required if an admin creates a circle; agents may leave it out. `""` is the same as leaving it out. */
             owner?: string;
-            /** @description They replace those that there are. Left out, they stay. */
+            /** @description Replaces all members, except the owner of a group or an event. Left out, the members stay. */
             members?: components["schemas"]["AgentID"][];
             kind?: components["schemas"]["CircleKind"];
             post?: components["schemas"]["CirclePost"];
@@ -3743,12 +3719,12 @@ export interface components {
         PutRankingRequestExperimentsEntry: {
             name: components["schemas"]["ExperimentName"];
             share: components["schemas"]["Share"];
-            /** @description What is different from the parameters it has, or from the live ones if it is new. */
+            /** @description Changes to the parameters of the experiment, or to the live ones if it is new. */
             ranking?: components["schemas"]["RankingChange"];
         };
         PutRankingRequest: {
             ranking?: components["schemas"]["RankingChange"];
-            /** @description All that shall run; the shares sum to 1 at most. `[]` ends all. */
+            /** @description All experiments to run. The shares may add up to at most 1. `[]` ends all experiments. Left out, they stay. */
             experiments?: components["schemas"]["PutRankingRequestExperimentsEntry"][];
             by?: components["schemas"]["ChangedBy"];
             why?: components["schemas"]["ChangedWhy"];
@@ -3769,7 +3745,7 @@ export interface components {
         RevertRankingRequest: {
             /**
              * Format: int64
-             * @description Which to go back to; 0 is the configuration.
+             * @description The version to revert to. 0 is the configured ranking.
              */
             version: number;
             by?: components["schemas"]["ChangedBy"];
@@ -3788,28 +3764,28 @@ export interface components {
         PostCompareRequest: {
             a?: components["schemas"]["RankingText"];
             b?: components["schemas"]["RankingText"];
-            /** @description For whom. Either this or `sample`. */
+            /** @description The agents to rank for. Send either this or `sample`. */
             agents?: components["schemas"]["AgentID"][];
             /**
              * Format: int64
-             * @description How many agents to draw of those that have a profile.
+             * @description Number of agents to sample from those that have a profile.
              */
             sample?: number;
             /**
              * Format: int64
-             * @description The same seed draws the same agents.
+             * @description The same seed samples the same agents while no profile is written.
              */
             seed?: number;
-            /** @description The moment; without it, now. */
+            /** @description The time to rank at. Default: now. */
             at?: components["schemas"]["Moment"];
             /**
              * Format: int64
-             * @description How many of each list are compared.
+             * @description How many items of each list are compared.
              * @default 20
              */
             k?: number;
             /**
-             * @description Answer the two lists, too. For one agent.
+             * @description Also return the two lists. Only for one agent.
              * @default false
              */
             lists?: boolean;
@@ -3834,25 +3810,25 @@ export interface components {
             rankings: components["schemas"]["RankingText"][];
             /**
              * Format: int64
-             * @description How far to rank.
+             * @description How many items to rank.
              * @default 500
              */
             depth?: number;
         };
         PostReplayAnswerDataOutcomesEntry: {
             /**
-             * @description `ranked` by one ranking at least; `unranked` by
-             *     any; `gone` from the catalog; `later`: its date
-             *     is after the click by now; `refused` by the
-             *     agent's mutes by now.
+             * @description `ranked`: by at least one ranking. `unranked`: by none
+             *     within `depth`. `gone`: no longer in the catalog.
+             *     `later`: now dated after the click. `refused`: excluded
+             *     by the agent's present profile.
              * @enum {string}
              */
             state: "ranked" | "unranked" | "gone" | "later" | "refused";
-            /** @description By each ranking, from 1; 0 is not ranked. */
+            /** @description The rank by each ranking, from 1. 0 means not ranked. */
             ranks: number[];
         };
         PostReplayAnswerData: {
-            /** @description What was asked for, written out. */
+            /** @description The rankings of the call, with all parameters. */
             rankings: components["schemas"]["Ranking"][];
             notes?: components["schemas"]["Notes"];
             /** Format: int64 */
@@ -3871,7 +3847,7 @@ export interface components {
         };
         GetPromotionsAnswerData: {
             promotions: components["schemas"]["Promotion"][];
-            /** @description For the next page. Null where this is the last. */
+            /** @description The `after` for the next page. Null on the last page. */
             next_after: string | null;
         };
         GetPromotionsAnswer: {
@@ -3900,7 +3876,7 @@ export interface components {
             jobs: components["schemas"]["Job"][];
             /**
              * Format: int64
-             * @description For the next page. Null where this is the last.
+             * @description The `after` for the next page. Null on the last page.
              */
             next_after: number | null;
             queue: components["schemas"]["JobQueue"];
@@ -3941,7 +3917,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description A page. */
+        /** @description A page of posts. */
         Posts: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -3951,7 +3927,7 @@ export interface components {
                 "application/json": components["schemas"]["PostsAnswer"];
             };
         };
-        /** @description The cursor, the limit or an id is wrong and stays so. */
+        /** @description The cursor, the limit or an id is invalid. Do not retry the call unchanged. */
         BadPage: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -3971,7 +3947,7 @@ export interface components {
                 "application/json": components["schemas"]["CreatePostAnswer"];
             };
         };
-        /** @description The likes of the post now. */
+        /** @description The present number of likes. */
         Likes: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -3981,7 +3957,7 @@ export interface components {
                 "application/json": components["schemas"]["LikesAnswer"];
             };
         };
-        /** @description The post breaks a rule, which the message names. */
+        /** @description The post breaks a rule, which `msg` states. */
         BadPost: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -3991,7 +3967,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description A page of the list, by id as bytes. */
+        /** @description A page of agents, in byte order of their ids. */
         Agents: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4001,7 +3977,7 @@ export interface components {
                 "application/json": components["schemas"]["AgentsAnswer"];
             };
         };
-        /** @description A parameter or an id is wrong and stays so. */
+        /** @description A parameter or an id is invalid. Do not retry the call unchanged. */
         BadList: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4011,7 +3987,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description There are as many as there may be. */
+        /** @description A limit is reached, which `msg` names. */
         Limit: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4031,7 +4007,7 @@ export interface components {
                 "application/json": components["schemas"]["CircleAnswer"];
             };
         };
-        /** @description Another profile is stored than that of `If-Match`, or none. Read it, then change it again. */
+        /** @description The stored profile is not the one of `If-Match`, or there is none. Read it, then repeat the change. */
         ProfileChanged: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4041,7 +4017,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description There are as many as there may be. */
+        /** @description The limit of mutes is reached. */
         MostMuted: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4051,7 +4027,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The profile as it is stored. When it is read, what was learned stands beside it. */
+        /** @description The stored profile. GET also returns `learned`. */
         Profile: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4062,7 +4038,7 @@ export interface components {
                 "application/json": components["schemas"]["ProfileAnswer"];
             };
         };
-        /** @description The body, the limit or an id is wrong and stays so. */
+        /** @description The body, the limit or an id is invalid. Do not retry the call unchanged. */
         BadBodyLimitOrID: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4072,7 +4048,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The version that is in force now. */
+        /** @description The version in force. */
         RankingVersion: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4083,7 +4059,7 @@ export interface components {
                 "application/json": components["schemas"]["RankingVersionAnswer"];
             };
         };
-        /** @description Another version than the one in `If-Match` is the newest. Read it, then decide again. */
+        /** @description The version of `If-Match` is no longer the newest. Read the ranking again before changing it. */
         NotCurrent: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4093,7 +4069,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The promotion as it is stored. */
+        /** @description The stored promotion. */
         Promotion: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4103,7 +4079,7 @@ export interface components {
                 "application/json": components["schemas"]["PromotionAnswer"];
             };
         };
-        /** @description Done. There is nothing to tell. */
+        /** @description Success. `data` is empty. */
         Done: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4113,7 +4089,7 @@ export interface components {
                 "application/json": components["schemas"]["DoneAnswer"];
             };
         };
-        /** @description Done. `changed` is false where it was so before. */
+        /** @description Success. `changed` is false if nothing had to be changed. */
         Changed: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4123,7 +4099,7 @@ export interface components {
                 "application/json": components["schemas"]["ChangedAnswer"];
             };
         };
-        /** @description What the client has is current. */
+        /** @description The client's copy is current. */
         NotModified: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4132,7 +4108,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The call is wrong and stays so. */
+        /** @description The call is invalid. Do not retry it unchanged. */
         BadFeed: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4142,7 +4118,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body is wrong and stays so. */
+        /** @description The body, a parameter or a header is invalid. Do not retry the call unchanged. */
         BadBody: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4152,7 +4128,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The id in the path, or that of the caller, cannot be one. */
+        /** @description The id in the path or the id of the caller is malformed. */
         BadID: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4162,7 +4138,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body, a header or an id is wrong and stays so. */
+        /** @description The body, a header or an id is invalid. Do not retry the call unchanged. */
         BadBodyOrID: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4172,11 +4148,11 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Who calls is not known. */
+        /** @description The caller is not authenticated. */
         Unauthenticated: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
-                /** @description How to say who calls. Where `auth.mode` is `header` it is how admins do. */
+                /** @description The authentication scheme. If `auth.mode` is `header`, only admins use it. */
                 "WWW-Authenticate"?: "Bearer";
                 [name: string]: unknown;
             };
@@ -4184,7 +4160,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Who calls is known and may not. */
+        /** @description The caller is authenticated but not allowed to do this. */
         Forbidden: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4194,7 +4170,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description There is nothing under this id. */
+        /** @description Nothing with this id exists, or the caller may not see it. */
         NotFound: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4204,7 +4180,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The request id belongs to another call. */
+        /** @description The request id was used for another call. */
         Conflict: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4214,7 +4190,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body is larger than the route takes. */
+        /** @description The body exceeds the size limit of the route. */
         TooLarge: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4224,7 +4200,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body is of a type that is not JSON. */
+        /** @description The content type of the body is not JSON. */
         WrongType: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4234,7 +4210,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description This agent calls more often than `server.rate_limit` allows. */
+        /** @description The agent exceeds `server.rate_limit`, or has too many streams or uploads open. */
         TooManyRequests: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4245,7 +4221,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description A fault of the server. Its log has the cause under the call's X-Request-ID. */
+        /** @description A defect of the server. Its log has the cause under the `X-Request-ID` of the call. */
         Internal: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4255,7 +4231,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The server is busy, or something that this call needs is down. Try again later. */
+        /** @description The server is overloaded, or a service that the call needs is down. Retry later. */
         Unavailable: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
@@ -4269,12 +4245,12 @@ export interface components {
     };
     parameters: {
         /**
-         * @description The `next_cursor` of an earlier answer, `<post id>:<Unix seconds>`: posts
-         *     below that place, or beyond it in the order asked for. It stays good when its post is deleted.
+         * @description The `next_cursor` of an earlier response, `<post id>:<Unix seconds>`. The page begins after
+         *     this position, in the requested order. A cursor remains valid when its post is deleted.
          * @example post:0064dcbdbd86c03f2a9c1e77b04d5d:1772791200
          */
         Cursor: string;
-        /** @description Posts of a page. */
+        /** @description Maximum number of posts on a page. */
         PageLimit: number;
         /**
          * @description The post's id.
@@ -4282,44 +4258,44 @@ export interface components {
          */
         PostID: components["schemas"]["PostID"];
         /**
-         * @description Whose. An agent may name itself only.
+         * @description The agent. Only an admin may name another agent than the caller.
          * @example u_10086
          */
         Agent: components["schemas"]["AgentID"];
         /**
-         * @description The `next_after` of an earlier answer. Without it the list begins.
+         * @description The `next_after` of the previous page. Left out for the first page.
          * @example u_77
          */
         After: components["schemas"]["AgentID"];
-        /** @description Agents of a page. */
+        /** @description Maximum number of entries on a page. */
         ListLimit: number;
         /**
-         * @description The `ETag` of the profile that is to be changed, or `*` for any, as long as there
-         *     is one. Without it whichever is stored is changed.
+         * @description The `ETag` of the profile to change, or `*` for any existing profile. Without it, the
+         *     stored profile is changed unconditionally.
          * @example "0d8a4cf2a1b9e3570d8a4cf2a1b9e357"
          */
         IfProfileMatch: string;
         /**
-         * @description The `ETag` of the version that is to be changed; `*` or nothing is whichever is the newest.
+         * @description The `ETag` of the version to change. `*`, or no header, means the newest version.
          * @example "3"
          */
         IfMatch: string;
         /**
-         * @description A name for this call in the server's log and in the answer: up to 128
-         *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-         *     has nothing to do with `request_id`.
+         * @description Identifies this call in the server's log and in the response: up to 128 characters of
+         *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+         *     `request_id`.
          */
         CallID: string;
-        /** @description The `ETag` of what the client has. */
+        /** @description The `ETag` of the client's copy. */
         IfNoneMatch: string;
     };
     requestBodies: never;
     headers: {
-        /** @description The name of this call in the server's log. */
+        /** @description The id of this call in the server's log. */
         CallID: string;
-        /** @description How many seconds to wait before trying again. */
+        /** @description Seconds to wait before retrying. */
         RetryAfter: number;
-        /** @description The version of what was answered. */
+        /** @description The version of the returned content. */
         ETag: string;
     };
     pathItems: never;
@@ -4331,12 +4307,12 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
-                /** @description Another place for `request_id`. Where both are given they must be equal. */
+                /** @description An alternative to `request_id`. If both are sent, they must be equal. */
                 "Idempotency-Key"?: components["schemas"]["RequestID"];
             };
             path?: never;
@@ -4349,7 +4325,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A page. It is empty only where there is nothing unseen left. */
+            /** @description A page. Except in silent refreshes and degraded responses, it is empty only if no unseen items are left. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -4375,9 +4351,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -4391,7 +4367,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description They will not be shown again. */
+            /** @description The items are recorded as seen. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -4414,17 +4390,17 @@ export interface operations {
     getGuestFeed: {
         parameters: {
             query?: {
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
             };
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
-                /** @description The `ETag` of what the client has. */
+                /** @description The `ETag` of the client's copy. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -4432,12 +4408,12 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The feed. It is empty only where there are neither items nor public posts. */
+            /** @description The feed. It is empty only if there are neither items nor public posts. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
                     ETag: components["headers"]["ETag"];
-                    /** @description Anybody may keep the answer for a minute. */
+                    /** @description Any cache may store the response for a minute. */
                     "Cache-Control": "public, max-age=60";
                     [name: string]: unknown;
                 };
@@ -4445,18 +4421,18 @@ export interface operations {
                     "application/json": components["schemas"]["GetGuestFeedAnswer"];
                 };
             };
-            /** @description What the client has is current. */
+            /** @description The client's copy is current. */
             304: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
                     ETag: components["headers"]["ETag"];
-                    /** @description Anybody may keep the answer for a minute. */
+                    /** @description Any cache may store the response for a minute. */
                     "Cache-Control": "public, max-age=60";
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The call is wrong and stays so. */
+            /** @description The call is invalid. Do not retry it unchanged. */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -4475,9 +4451,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -4491,7 +4467,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description They were taken. */
+            /** @description The events were processed. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -4515,19 +4491,19 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `next_cursor` of an earlier answer, `<post id>:<Unix seconds>`: posts
-                 *     below that place, or beyond it in the order asked for. It stays good when its post is deleted.
+                 * @description The `next_cursor` of an earlier response, `<post id>:<Unix seconds>`. The page begins after
+                 *     this position, in the requested order. A cursor remains valid when its post is deleted.
                  * @example post:0064dcbdbd86c03f2a9c1e77b04d5d:1772791200
                  */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Posts of a page. */
+                /** @description Maximum number of posts on a page. */
                 limit?: components["parameters"]["PageLimit"];
             };
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -4550,9 +4526,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -4575,13 +4551,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
                 /**
-                 * @description The `id` of the last event that the caller got.
+                 * @description The `id` of the last event received, or `0`. Without it, the stream starts at the present position.
                  * @example post:0064dcbdbd86c03f2a9c1e77b04d5d:1772791200
                  */
                 "Last-Event-ID"?: string;
@@ -4592,8 +4568,8 @@ export interface operations {
         requestBody?: never;
         responses: {
             /**
-             * @description The events, until one side ends them. The data of `new` is
-             *     `{"count":3}`; 99 stands for that many or more.
+             * @description The events, until either side closes the connection. The data of `new` is like
+             *     `{"count":3}`; a `count` of 99 means 99 or more.
              */
             200: {
                 headers: {
@@ -4604,7 +4580,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description The id of the agent or of the last event is wrong and stays so. */
+            /** @description The id of the agent or of the last event is invalid. Do not retry the call unchanged. */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -4625,13 +4601,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
                 /**
-                 * @description A new one for each post, the same for a repetition. Keys of different authors have nothing to do with each other.
+                 * @description A new key for each post, the same key for its retries. Keys are separate for each author.
                  * @example 3f2a9c1e77b04d5d
                  */
                 "Idempotency-Key"?: string;
@@ -4639,7 +4615,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description At most 512 KiB, and the images. */
+        /** @description At most 512 KiB for the post, plus the images. */
         requestBody: {
             content: {
                 "multipart/form-data": components["schemas"]["CreatePostRequest"];
@@ -4647,7 +4623,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was published before, by a call with the same key. */
+            /** @description The post was already published by a call with the same key. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -4657,7 +4633,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreatePostAnswer"];
                 };
             };
-            /** @description It is published. */
+            /** @description The post is published. */
             201: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -4682,7 +4658,7 @@ export interface operations {
                 };
             };
             413: components["responses"]["TooLarge"];
-            /** @description A file is no JPEG, PNG, GIF or WebP, or has something else in it, too; or this server takes no images. */
+            /** @description A file is not a JPEG, PNG, GIF or WebP, or also contains an archive or a script; or the server does not support images. */
             415: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -4703,9 +4679,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -4733,7 +4709,7 @@ export interface operations {
                     "image/png": string;
                 };
             };
-            /** @description A part of the image, as the header Range asked. */
+            /** @description The part of the image that the header `Range` requests. */
             206: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -4750,7 +4726,7 @@ export interface operations {
             400: components["responses"]["BadID"];
             401: components["responses"]["Unauthenticated"];
             404: components["responses"]["NotFound"];
-            /** @description The image has no such part. Content-Range says how long it is. */
+            /** @description The requested range is outside the image. `Content-Range` has the size of the image. */
             416: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -4769,9 +4745,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -4800,9 +4776,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -4832,9 +4808,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -4854,7 +4830,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The post as the caller sees it. An admin sees public posts; of any other the data is empty. */
+            /** @description The post as the caller sees it. For an admin, `data` is empty if the post is not public. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -4881,9 +4857,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -4913,9 +4889,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -4942,22 +4918,22 @@ export interface operations {
     getReplies: {
         parameters: {
             query?: {
-                /** @description Which come first. */
+                /** @description Which replies come first. */
                 order?: "newest" | "oldest";
                 /**
-                 * @description The `next_cursor` of an earlier answer, `<post id>:<Unix seconds>`: posts
-                 *     below that place, or beyond it in the order asked for. It stays good when its post is deleted.
+                 * @description The `next_cursor` of an earlier response, `<post id>:<Unix seconds>`. The page begins after
+                 *     this position, in the requested order. A cursor remains valid when its post is deleted.
                  * @example post:0064dcbdbd86c03f2a9c1e77b04d5d:1772791200
                  */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Posts of a page. */
+                /** @description Maximum number of posts on a page. */
                 limit?: components["parameters"]["PageLimit"];
             };
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -4986,15 +4962,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description The agent who writes.
+                 * @description The author's agent id.
                  * @example u_10086
                  */
                 id: components["schemas"]["AgentID"];
@@ -5026,15 +5002,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description The agent who writes.
+                 * @description The author's agent id.
                  * @example u_10086
                  */
                 id: components["schemas"]["AgentID"];
@@ -5073,15 +5049,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description The agent who writes.
+                 * @description The author's agent id.
                  * @example u_10086
                  */
                 id: components["schemas"]["AgentID"];
@@ -5103,27 +5079,27 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `next_cursor` of an earlier answer, `<post id>:<Unix seconds>`: posts
-                 *     below that place, or beyond it in the order asked for. It stays good when its post is deleted.
+                 * @description The `next_cursor` of an earlier response, `<post id>:<Unix seconds>`. The page begins after
+                 *     this position, in the requested order. A cursor remains valid when its post is deleted.
                  * @example post:0064dcbdbd86c03f2a9c1e77b04d5d:1772791200
                  */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Posts of a page. Left out it is 20, and 10 of the grid. */
+                /** @description Maximum number of posts on a page. Default 20, or 10 with `view=grid`. */
                 limit?: number;
-                /** @description `grid` answers the first thumbnail and the counts of each post, and nothing else. Left out, the posts. */
+                /** @description `grid` returns a tile for each post, with its first thumbnail and counts, instead of the post. */
                 view?: "grid";
             };
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description The agent who writes.
+                 * @description The author's agent id.
                  * @example u_10086
                  */
                 id: components["schemas"]["AgentID"];
@@ -5132,7 +5108,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of posts, or of tiles in the grid. */
+            /** @description A page of posts, or of tiles with `view=grid`. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -5154,24 +5130,24 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `next_after` of an earlier answer. Without it the list begins.
+                 * @description The `next_after` of the previous page. Left out for the first page.
                  * @example u_77
                  */
                 after?: components["parameters"]["After"];
-                /** @description Agents of a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["ListLimit"];
             };
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -5194,15 +5170,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -5216,7 +5192,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How many follows were made, and which were refused. */
+            /** @description The number of new follows, and the authors who were refused. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -5239,20 +5215,20 @@ export interface operations {
     getSuggestions: {
         parameters: {
             query?: {
-                /** @description Authors of the answer. */
+                /** @description Maximum number of authors. */
                 limit?: number;
             };
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -5261,7 +5237,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The best first; empty where nothing is known. */
+            /** @description The authors, best first. Empty if there are no suggestions. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -5283,24 +5259,24 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `next_after` of an earlier answer. Without it the list begins.
+                 * @description The `next_after` of the previous page. Left out for the first page.
                  * @example u_77
                  */
                 after?: components["parameters"]["After"];
-                /** @description Agents of a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["ListLimit"];
             };
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -5323,20 +5299,20 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
                 /**
-                 * @description Whom to follow. Who follows `@server` gets every public post.
+                 * @description The author to follow. An agent that follows `@server` gets every public post.
                  * @example u_1
                  */
                 author: components["schemas"]["AgentID"];
@@ -5360,20 +5336,20 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
                 /**
-                 * @description Whom to follow. Who follows `@server` gets every public post.
+                 * @description The author to follow. An agent that follows `@server` gets every public post.
                  * @example u_1
                  */
                 author: components["schemas"]["AgentID"];
@@ -5395,24 +5371,24 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `next_after` of an earlier answer. Without it the list begins.
+                 * @description The `next_after` of the previous page. Left out for the first page.
                  * @example u_77
                  */
                 after?: components["parameters"]["After"];
-                /** @description Agents of a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["ListLimit"];
             };
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
@@ -5435,20 +5411,20 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
                 /**
-                 * @description Whom to block.
+                 * @description The agent to block.
                  * @example u_9
                  */
                 agent: components["schemas"]["AgentID"];
@@ -5471,20 +5447,20 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["parameters"]["Agent"];
                 /**
-                 * @description Whom to block.
+                 * @description The agent to block.
                  * @example u_9
                  */
                 agent: components["schemas"]["AgentID"];
@@ -5505,21 +5481,21 @@ export interface operations {
     getCircles: {
         parameters: {
             query?: {
-                /** @description `owned`: their own. `joined`: groups and events of others that they are in. `invited`: those that they may join. */
+                /** @description `owned`: those that the caller owns. `joined`: groups and events of others that the caller is in. `invited`: groups and events that the caller may join. */
                 of?: "owned" | "joined" | "invited";
                 /**
-                 * @description The `next_after` of an earlier answer. Without it the list begins.
+                 * @description The `next_after` of the previous page. Left out for the first page.
                  * @example u_77
                  */
                 after?: components["parameters"]["After"];
-                /** @description Agents of a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["ListLimit"];
             };
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -5528,7 +5504,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of them. */
+            /** @description A page of circles. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -5550,15 +5526,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description The circle's id, which nobody else's circle has.
+                 * @description The circle's id. Ids are shared by all agents.
                  * @example c1
                  */
                 id: components["schemas"]["AgentID"];
@@ -5581,15 +5557,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description The circle's id, which nobody else's circle has.
+                 * @description The circle's id. Ids are shared by all agents.
                  * @example c1
                  */
                 id: components["schemas"]["AgentID"];
@@ -5620,15 +5596,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description The circle's id, which nobody else's circle has.
+                 * @description The circle's id. Ids are shared by all agents.
                  * @example c1
                  */
                 id: components["schemas"]["AgentID"];
@@ -5651,24 +5627,24 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `next_after` of an earlier answer. Without it the list begins.
+                 * @description The `next_after` of the previous page. Left out for the first page.
                  * @example u_77
                  */
                 after?: components["parameters"]["After"];
-                /** @description Agents of a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["ListLimit"];
             };
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description The circle's id, which nobody else's circle has.
+                 * @description The circle's id. Ids are shared by all agents.
                  * @example c1
                  */
                 id: components["schemas"]["AgentID"];
@@ -5692,9 +5668,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -5727,9 +5703,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -5761,20 +5737,20 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description A group or an event.
+                 * @description The id of a group or an event.
                  * @example rowers
                  */
                 id: components["schemas"]["AgentID"];
                 /**
-                 * @description Who is invited.
+                 * @description The agent to invite, or who was invited.
                  * @example u_2
                  */
                 agent: components["schemas"]["AgentID"];
@@ -5799,20 +5775,20 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description A group or an event.
+                 * @description The id of a group or an event.
                  * @example rowers
                  */
                 id: components["schemas"]["AgentID"];
                 /**
-                 * @description Who is invited.
+                 * @description The agent to invite, or who was invited.
                  * @example u_2
                  */
                 agent: components["schemas"]["AgentID"];
@@ -5836,12 +5812,12 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
-                /** @description Whether the body is packed. */
+                /** @description The compression of the body. */
                 "Content-Encoding"?: "gzip" | "identity";
             };
             path?: never;
@@ -5853,7 +5829,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The body was read to its end. Look at `rejected`. */
+            /** @description The whole body was processed. Check `rejected`. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -5877,15 +5853,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose profile. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["schemas"]["AgentID"];
@@ -5909,21 +5885,21 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
                 /**
-                 * @description The `ETag` of the profile that is to be changed, or `*` for any, as long as there
-                 *     is one. Without it whichever is stored is changed.
+                 * @description The `ETag` of the profile to change, or `*` for any existing profile. Without it, the
+                 *     stored profile is changed unconditionally.
                  * @example "0d8a4cf2a1b9e3570d8a4cf2a1b9e357"
                  */
                 "If-Match"?: components["parameters"]["IfProfileMatch"];
             };
             path: {
                 /**
-                 * @description Whose profile. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["schemas"]["AgentID"];
@@ -5954,15 +5930,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose profile. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["schemas"]["AgentID"];
@@ -5986,21 +5962,21 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
                 /**
-                 * @description The `ETag` of the profile that is to be changed, or `*` for any, as long as there
-                 *     is one. Without it whichever is stored is changed.
+                 * @description The `ETag` of the profile to change, or `*` for any existing profile. Without it, the
+                 *     stored profile is changed unconditionally.
                  * @example "0d8a4cf2a1b9e3570d8a4cf2a1b9e357"
                  */
                 "If-Match"?: components["parameters"]["IfProfileMatch"];
             };
             path: {
                 /**
-                 * @description Whose profile. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["schemas"]["AgentID"];
@@ -6031,20 +6007,20 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose profile. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["schemas"]["AgentID"];
                 /**
-                 * @description Whose items are not shown. Slashes in it may be written as they are.
+                 * @description The author whose items are not shown. Slashes need not be escaped.
                  * @example ann
                  */
                 author: components["schemas"]["Term"];
@@ -6068,20 +6044,20 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose profile. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["schemas"]["AgentID"];
                 /**
-                 * @description Whose items are not shown. Slashes in it may be written as they are.
+                 * @description The author whose items are not shown. Slashes need not be escaped.
                  * @example ann
                  */
                 author: components["schemas"]["Term"];
@@ -6104,20 +6080,20 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose profile. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["schemas"]["AgentID"];
                 /**
-                 * @description Which items are not shown. Slashes in it may be written as they are.
+                 * @description Items with this tag are not shown. Slashes need not be escaped.
                  * @example politics
                  */
                 tag: components["schemas"]["Term"];
@@ -6141,20 +6117,20 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose profile. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["schemas"]["AgentID"];
                 /**
-                 * @description Which items are not shown. Slashes in it may be written as they are.
+                 * @description Items with this tag are not shown. Slashes need not be escaped.
                  * @example politics
                  */
                 tag: components["schemas"]["Term"];
@@ -6177,20 +6153,20 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose profile. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["schemas"]["AgentID"];
                 /**
-                 * @description The item or group that is not shown. Slashes in it may be written as they are.
+                 * @description The item or group that is not shown. Slashes need not be escaped.
                  * @example post/77
                  */
                 item: components["schemas"]["ItemID"];
@@ -6213,20 +6189,20 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whose profile. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["schemas"]["AgentID"];
                 /**
-                 * @description The item or group that is not shown. Slashes in it may be written as they are.
+                 * @description The item or group that is not shown. Slashes need not be escaped.
                  * @example post/77
                  */
                 item: components["schemas"]["ItemID"];
@@ -6249,15 +6225,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Of whom. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["schemas"]["AgentID"];
@@ -6280,15 +6256,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description Whom. An agent may name itself only.
+                 * @description The agent. Only an admin may name another agent than the caller.
                  * @example u_10086
                  */
                 agent_id: components["schemas"]["AgentID"];
@@ -6315,16 +6291,16 @@ export interface operations {
                 tag?: string;
                 /** @description Unix seconds. Only items whose `update_time` is this or later. */
                 since?: number;
-                /** @description The `next_cursor` of the page before. Any other text is refused. */
+                /** @description The `next_cursor` of the previous page. Other values are rejected. */
                 cursor?: string;
-                /** @description How many. */
+                /** @description Maximum number of items. */
                 limit?: number;
             };
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -6333,7 +6309,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of the items. */
+            /** @description A page of items. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -6343,7 +6319,7 @@ export interface operations {
                     "application/json": components["schemas"]["GetItemsAnswer"];
                 };
             };
-            /** @description A parameter is wrong and stays so. */
+            /** @description A parameter is invalid. Do not retry the call unchanged. */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -6363,21 +6339,20 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Leave out items whose `update_time` is not later than that of the
-                 *     stored one. They are counted as `kept`. Where no item is stored yet,
-                 *     one that another upload stores at the same moment may be replaced
-                 *     all the same.
+                 * @description Skip items whose `update_time` is not later than that of the stored item, and count them
+                 *     as `kept`. If no item is stored yet, and another upload stores one at the same moment,
+                 *     an older item may still replace it.
                  */
                 if_newer?: boolean;
             };
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
-                /** @description Whether the body is packed. */
+                /** @description The compression of the body. */
                 "Content-Encoding"?: "gzip" | "identity";
             };
             path?: never;
@@ -6390,7 +6365,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The body was read to its end. Look at `rejected`. */
+            /** @description The whole body was processed. Check `rejected`. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -6414,12 +6389,12 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
-                /** @description Whether the body is packed. */
+                /** @description The compression of the body. */
                 "Content-Encoding"?: "gzip" | "identity";
             };
             path?: never;
@@ -6432,7 +6407,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The body was read to its end. Look at `rejected`. */
+            /** @description The whole body was processed. Check `rejected`. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -6456,15 +6431,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description The item's id. A slash in it may be written as it is or as `%2F`.
+                 * @description The item's id. Slashes may be escaped as `%2F`, but need not be.
                  * @example doc_9527
                  */
                 id: components["schemas"]["ItemID"];
@@ -6473,7 +6448,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The item as it is stored. Of a post, what `GET /v1/posts/{id}` answers to nobody. */
+            /** @description The stored item. For a post, the same as `GET /v1/posts/{id}` without an agent. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -6496,15 +6471,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description The item's id. A slash in it may be written as it is or as `%2F`.
+                 * @description The item's id. Slashes may be escaped as `%2F`, but need not be.
                  * @example doc_9527
                  */
                 id: components["schemas"]["ItemID"];
@@ -6527,15 +6502,15 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
             path: {
                 /**
-                 * @description The item's id. A slash in it may be written as it is or as `%2F`.
+                 * @description The item's id. Slashes may be escaped as `%2F`, but need not be.
                  * @example doc_9527
                  */
                 id: components["schemas"]["ItemID"];
@@ -6549,7 +6524,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The item as it is stored now. */
+            /** @description The stored item after the change. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -6574,9 +6549,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -6590,7 +6565,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the refresh would do. */
+            /** @description The explanation of the refresh. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -6614,12 +6589,12 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
-                /** @description The `ETag` of what the client has. */
+                /** @description The `ETag` of the client's copy. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -6640,13 +6615,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
                 /**
-                 * @description The `ETag` of the version that is to be changed; `*` or nothing is whichever is the newest.
+                 * @description The `ETag` of the version to change. `*`, or no header, means the newest version.
                  * @example "3"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -6675,14 +6650,14 @@ export interface operations {
     getRankingHistory: {
         parameters: {
             query?: {
-                /** @description How many versions, newest first. */
+                /** @description Maximum number of versions. */
                 limit?: number;
             };
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -6691,7 +6666,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The newest versions, newest first. Version 0 is the configuration. */
+            /** @description The newest versions, newest first, with who changed the ranking, when and why. Version 0 is the configured ranking. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -6701,7 +6676,7 @@ export interface operations {
                     "application/json": components["schemas"]["GetRankingHistoryAnswer"];
                 };
             };
-            /** @description A parameter is unknown or a duplicate, or the limit is wrong. */
+            /** @description A parameter is unknown or a duplicate, or the limit is invalid. */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -6722,13 +6697,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
                 /**
-                 * @description The `ETag` of the version that is to be changed; `*` or nothing is whichever is the newest.
+                 * @description The `ETag` of the version to change. `*`, or no header, means the newest version.
                  * @example "3"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -6758,14 +6733,14 @@ export interface operations {
     getReport: {
         parameters: {
             query?: {
-                /** @description How many days, today included, in UTC. A week weighs each day of the week the same. */
+                /** @description Number of days in UTC, including today. With whole weeks, each day of the week has the same weight. */
                 days?: number;
             };
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -6774,7 +6749,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Each variant's figures, `control` first. */
+            /** @description The figures of each variant, `control` first. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -6796,9 +6771,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -6812,7 +6787,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How far they differ. */
+            /** @description The comparison. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -6836,9 +6811,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -6852,7 +6827,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description An outcome for each click, in order. */
+            /** @description The outcome of each click, in order. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -6874,16 +6849,16 @@ export interface operations {
     getPromotions: {
         parameters: {
             query?: {
-                /** @description Promotions with ids after this one. */
+                /** @description Only promotions with ids after this one. */
                 after?: components["schemas"]["AgentID"];
-                /** @description How many. */
+                /** @description Maximum number of promotions. */
                 limit?: number;
             };
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -6892,7 +6867,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of the promotions, by id. */
+            /** @description A page of promotions, by id. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -6902,7 +6877,7 @@ export interface operations {
                     "application/json": components["schemas"]["GetPromotionsAnswer"];
                 };
             };
-            /** @description A parameter is wrong and stays so. */
+            /** @description A parameter is invalid. Do not retry the call unchanged. */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -6923,9 +6898,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -6954,9 +6929,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -6992,9 +6967,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -7025,18 +7000,18 @@ export interface operations {
                 kind?: components["schemas"]["JobKind"];
                 /** @description Only jobs in this state. */
                 state?: components["schemas"]["JobState"];
-                /** @description Only jobs about this, for example the id of a post. */
+                /** @description Only jobs with this key, for example the id of a post. */
                 key?: string;
-                /** @description Jobs with ids greater than this one. */
+                /** @description Only jobs with ids greater than this one. */
                 after?: number;
-                /** @description How many. */
+                /** @description Maximum number of jobs. */
                 limit?: number;
             };
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -7045,7 +7020,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of the queue, by id, and how many jobs there are in all. */
+            /** @description A page of the jobs, by id, and a summary of the whole queue. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -7055,7 +7030,7 @@ export interface operations {
                     "application/json": components["schemas"]["GetJobsAnswer"];
                 };
             };
-            /** @description A parameter is wrong and stays so. */
+            /** @description A parameter is invalid. Do not retry the call unchanged. */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -7076,9 +7051,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -7092,7 +7067,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The jobs that wait now. */
+            /** @description The jobs that were enqueued. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -7102,7 +7077,7 @@ export interface operations {
                     "application/json": components["schemas"]["PostJobsAnswer"];
                 };
             };
-            /** @description The body, or the id in it, is wrong and stays so. */
+            /** @description The body, or the id in it, is invalid. Do not retry the call unchanged. */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -7126,9 +7101,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -7157,9 +7132,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this call in the server's log and in the answer: up to 128
-                 *     characters of `A-Z a-z 0-9 _ . : / + = @ -`. Any other is replaced. It
-                 *     has nothing to do with `request_id`.
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
                  */
                 "X-Request-ID"?: components["parameters"]["CallID"];
             };
@@ -7187,7 +7162,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what the client has. */
+                /** @description The `ETag` of the client's copy. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -7195,7 +7170,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page, all from this server. */
+            /** @description An HTML page. It loads files only from this server. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -7213,7 +7188,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what the client has. */
+                /** @description The `ETag` of the client's copy. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -7221,7 +7196,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page, all from this server. */
+            /** @description An HTML page. It loads files only from this server. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -7239,7 +7214,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what the client has. */
+                /** @description The `ETag` of the client's copy. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -7247,7 +7222,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page, all from this server. */
+            /** @description An HTML page. It loads files only from this server. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -7265,12 +7240,12 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what the client has. */
+                /** @description The `ETag` of the client's copy. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description May hold slashes.
+                 * @description The path of the file. It may contain slashes.
                  * @example base.css
                  */
                 path: string;
@@ -7279,7 +7254,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A style sheet, a script or a picture. */
+            /** @description A style sheet, a script or an image. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -7316,7 +7291,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It can. */
+            /** @description The server is ready. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -7327,7 +7302,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["Internal"];
-            /** @description It cannot. */
+            /** @description The server is not ready. */
             503: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
@@ -7349,7 +7324,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description In the text format of Prometheus, or in another one that `Accept` asks for. */
+            /** @description The metrics in the text format of Prometheus, or in another format that `Accept` names. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7364,7 +7339,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what the client has. */
+                /** @description The `ETag` of the client's copy. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -7372,7 +7347,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OpenAPI 3.1. */
+            /** @description This description, as OpenAPI 3.1. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["CallID"];
