@@ -76,7 +76,7 @@ func TestBadRanking(t *testing.T) {
 		"scale=9":                                        "must be a duration",
 		"site.floor=1.1":                                 "ranking.site.floor must be 0 to 1",
 		"learned.half_life=1m":                           "ranking.learned.half_life must be 1h to 87600h",
-		"bass=1":                                         `ranking cannot be used: there is no parameter "bass"; there are scale, offset`,
+		"bass=1":                                         `ranking cannot be used: unknown parameter "bass"; known are scale, offset`,
 		"base":                                           "ranking.base must be a number",
 	} {
 		_, err := configs.Load(configs.Options{Environ: []string{"FRESHET_RANKING=" + text}})
@@ -85,14 +85,14 @@ func TestBadRanking(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"{curves: 12}":              "ranking.curves must",
-		"{curves: two, scale: 48h}": "give one or the other",
+		"{curves: two, scale: 48h}": "set one or the other",
 		"{curves: {shape: gauss}}":  `"curves.shape"`,
 		"{base: true}":              "ranking.base must be a number, a duration or curves, not true",
 		"{base: [1]}":               "ranking.base must be a number",
-		"{bass: 1}":                 `there is no parameter "bass"`,
-		`{bass: ""}`:                `there is no parameter "bass"`,
+		"{bass: 1}":                 `unknown parameter "bass"`,
+		`{bass: ""}`:                `unknown parameter "bass"`,
 		`{base: ""}`:                "ranking.base must be",
-		"{decay: {scale: 1h}}":      `there is no parameter "decay.scale"`,
+		"{decay: {scale: 1h}}":      `unknown parameter "decay.scale"`,
 	} {
 		_, err := configs.Load(configs.Options{Path: write(t, "ranking: "+text)})
 		require.ErrorContains(t, err, want, text)

@@ -49,7 +49,7 @@ func (a *abandoned) add(ctx context.Context, agent string, call cache.Call) {
 	select {
 	case a.slots <- struct{}{}:
 	default:
-		a.log.WarnContext(ctx, "too many pages wait to be taken back; this one counts as shown", "agent", agent)
+		a.log.WarnContext(ctx, "too many abandoned pages are waiting; the items of this one count as shown", "agent", agent)
 		return
 	}
 	a.running.Go(func() {
@@ -63,7 +63,7 @@ func (a *abandoned) add(ctx context.Context, agent string, call cache.Call) {
 			case <-ctx.Done():
 			}
 		}()
-		guard.Log(a.log, "taking a page back", func() { a.run(ctx, agent, call) })
+		guard.Log(a.log, "abandoning a page", func() { a.run(ctx, agent, call) })
 	})
 }
 
@@ -76,7 +76,7 @@ func (a *abandoned) run(ctx context.Context, agent string, call cache.Call) {
 		return struct{}{}, a.sessions.Abandon(ctx, agent, call)
 	}, backoff.WithBackOff(pauses))
 	if err != nil {
-		a.log.WarnContext(ctx, "a page whose answer was lost could not be taken back; if there was one, it counts as shown", "agent", agent, "error", err)
+		a.log.WarnContext(ctx, "could not abandon a page whose answer was lost; if it exists, its items count as shown", "agent", agent, "error", err)
 	}
 }
 

@@ -8,42 +8,42 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// again collects items that the agent was shown within the window. They follow the unseen items
+// repeats collects items that the agent was shown within the window. They follow the unseen items
 // when recall has no more of those. Items shown longest ago come first, ordered by day only,
 // because a filter records no time of day; items of one day keep their rank order.
-type again struct {
-	most int          // maximum number of refs of the list, and of each day; 0 means nothing is collected
-	days [][]feed.Ref // by the number of days since the item was last shown
+type repeats struct {
+	limit int          // maximum number of refs of the list, and of each day; 0 means nothing is collected
+	days  [][]feed.Ref // by the number of days since the item was last shown
 }
 
-// again returns a collector of as many refs as a first round recalls. It collects nothing while
+// newRepeats returns a collector of as many refs as a first round recalls. It collects nothing while
 // the stores recover, because pages are then checked for items already shown.
-func (s *stages) again() again {
+func (s *stages) newRepeats() repeats {
 	if !s.e.cfg.ShowAgain || s.e.failOpen.recovering() {
-		return again{}
+		return repeats{}
 	}
-	return again{most: s.e.cfg.N}
+	return repeats{limit: s.e.cfg.N}
 }
 
 // add collects a candidate that was seen; it ignores pending ones. source is its source in home,
 // [feed.SourceScore] in for-you.
-func (a *again) add(c *feed.Candidate, source feed.Source, v dedup.Verdict) {
+func (a *repeats) add(c *feed.Candidate, source feed.Source, v dedup.Verdict) {
 	days, seen := v.DaysAgo()
-	if !seen || a.most == 0 {
+	if !seen || a.limit == 0 {
 		return
 	}
 	for len(a.days) <= days {
 		a.days = append(a.days, nil)
 	}
-	if len(a.days[days]) < a.most {
+	if len(a.days[days]) < a.limit {
 		a.days[days] = append(a.days[days], feed.Ref{ID: c.ID, Group: c.Group, Source: source, ShownBefore: true})
 	}
 }
 
 // list returns the refs, shown longest ago first, and how many were shown before today.
-func (a *again) list() (list []feed.Ref, earlier int) {
+func (a *repeats) list() (list []feed.Ref, earlier int) {
 	for days := len(a.days) - 1; days >= 0; days-- {
-		list = append(list, a.days[days][:min(len(a.days[days]), a.most-len(list))]...)
+		list = append(list, a.days[days][:min(len(a.days[days]), a.limit-len(list))]...)
 		if days > 0 {
 			earlier = len(list)
 		}
@@ -51,8 +51,8 @@ func (a *again) list() (list []feed.Ref, earlier int) {
 	return list, earlier
 }
 
-// placeAgain places the repeated candidates after the survivors.
-func (x *explaining) placeAgain() {
+// placeRepeats places the repeated candidates after the survivors.
+func (x *explaining) placeRepeats() {
 	if len(x.found.again) == 0 {
 		return
 	}

@@ -48,7 +48,7 @@ func (r Request) Validate() error {
 		return fmt.Errorf(`%w: action must be "refresh" or "load_more", not %.40q`, feed.ErrBadAction, r.Action)
 	}
 	if r.Silent && r.Action != ActionRefresh {
-		return fmt.Errorf("%w: silent goes with refresh only", feed.ErrBadAction)
+		return fmt.Errorf("%w: silent is only allowed with action refresh", feed.ErrBadAction)
 	}
 	if r.RequestID != "" {
 		if err := feed.CheckRequestID(r.RequestID); err != nil {
@@ -114,7 +114,7 @@ func (r ExplainRequest) Validate() error {
 		}
 	}
 	if !r.At.IsZero() && (r.At.Unix() < 1 || r.At.Unix() > feed.MaxItemTime) {
-		return feed.Errorf(feed.ErrInvalid, "bad time: it must lie between the years 1970 and 9999, not at %s", r.At.UTC().Format(time.RFC3339))
+		return feed.Errorf(feed.ErrInvalid, "bad time: must be between the years 1970 and 9999, not %s", r.At.UTC().Format(time.RFC3339))
 	}
 	if r.Ranking != nil {
 		return r.Ranking.Validate()

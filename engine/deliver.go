@@ -118,13 +118,13 @@ func (c *call) discard(ctx context.Context, got hydrated) {
 	sessions, log := c.e.stores.Sessions, c.e.cfg.Log
 	if refs := got.unshown(); len(refs) > 0 {
 		if err := sessions.Discard(ctx, c.Agent, refs, c.next()); err != nil {
-			log.WarnContext(ctx, "items that are gone could not be released; they count as shown",
+			log.WarnContext(ctx, "deleted or muted items could not be released; they count as shown",
 				"agent", c.Agent, "items", len(refs), "error", err)
 		}
 	}
 	if len(got.shown) > 0 && c.RequestID != "" {
 		if err := sessions.Omit(ctx, c.Agent, got.shown, c.next()); err != nil {
-			log.WarnContext(ctx, "a retry may be answered with items that were shown before",
+			log.WarnContext(ctx, "could not remove items shown before from a retry's record; a retry may return them again",
 				"agent", c.Agent, "items", len(got.shown), "error", err)
 		}
 	}

@@ -39,7 +39,7 @@ func (x *explaining) item(ctx context.Context) error {
 		out.Reason = x.candidateReason(&out.Explained, &it)
 		return nil
 	case !known:
-		out.Outcome, out.Reason = api.OutcomeUnknown, "There is no item under this id."
+		out.Outcome, out.Reason = api.OutcomeUnknown, "There is no item with this id."
 		return nil
 	}
 	out.Group, out.Title, out.UpdateTime = it.Group(), it.Title, it.UpdateTime
@@ -83,46 +83,46 @@ func (x *explaining) candidateReason(c *api.Explained, it *feed.Item) string {
 	ranks := x.ranks(c)
 	switch c.Outcome {
 	case api.OutcomePaged:
-		return fmt.Sprintf("%s and is at place %d of the page%s.%s%s%s", ranks, paged, varietyReason(c.Variety), storyOf(c), rightOf(c.Variety), againOf(c))
+		return fmt.Sprintf("%s and is at position %d of the page%s.%s%s%s", ranks, paged, varietyReason(c.Variety), storyReason(c), patternReason(c.Variety), repeatReason(c))
 	case api.OutcomeKept:
-		return fmt.Sprintf("%s. The page of %d is full before it; it waits in the session, at place %d of what comes after the page%s.%s%s%s",
-			ranks, x.r.Limit, ahead, varietyReason(c.Variety), storyOf(c), rightOf(c.Variety), againOf(c))
+		return fmt.Sprintf("%s. The page of %d is full before it; it is at position %d of the session after the page%s.%s%s%s",
+			ranks, x.r.Limit, ahead, varietyReason(c.Variety), storyReason(c), patternReason(c.Variety), repeatReason(c))
 	case api.OutcomeOutside:
-		return fmt.Sprintf("%s, but the session is full before it: it has %d positions at most (recall.n).", ranks, x.e.cfg.N)
+		return fmt.Sprintf("%s, but the session, which has at most %d positions (recall.n), is full before it.", ranks, x.e.cfg.N)
 	case api.OutcomeSeen:
-		return fmt.Sprintf("%s, but the filter of %s has it: the agent was given it, or an item of its group, that day. "+
-			"A filter may also be wrong, as rarely as dedup.false_positive_rate says.", ranks, c.Day)
+		return fmt.Sprintf("%s, but it is in the filter of %s: the agent was given it, or an item of its group, that day. "+
+			"It may also be a false positive, at the rate of dedup.false_positive_rate.", ranks, c.Day)
 	case api.OutcomePending:
-		return ranks + ", but the agent was given it, or an item of its group, lately: it is in the agent's pending set."
+		return ranks + ", but the agent was given it, or an item of its group, recently: it is in the agent's pending set."
 	case api.OutcomeMuted:
 		return fmt.Sprintf("%s, but the agent's profile refuses it: %s.", ranks, refusal(&x.query.Profile, it))
 	case api.OutcomeStory:
 		return fmt.Sprintf("%s, but %s on the same page has nearly the same title and ranks higher; "+
-			"it was set aside, and the session is full without it (recall.n). It may come in a later one.", ranks, c.Better)
+			"it was set aside, and the session is full without it (recall.n). It may appear in a later one.", ranks, c.Better)
 	case api.OutcomeGone:
-		why := "it was deleted, moved to another group or dated later since"
+		why := "it was deleted, moved to another group or given a later date"
 		if homeSource(c.Source) == feed.SourceFollowing {
-			why += ", or the agent does not follow its author any more"
+			why += ", or the agent no longer follows its author"
 		}
-		return ranks + ", but the catalog does not have it any more as recall found it: " + why + "."
+		return ranks + ", but it has changed since it was recalled: " + why + "."
 	}
-	return fmt.Sprintf("%s, but %s is of the same group, ranks higher and stands in for it.", ranks, c.Better)
+	return fmt.Sprintf("%s, but only one item of a group is shown, and %s of the same group ranks higher.", ranks, c.Better)
 }
 
-// againOf states that a candidate was shown before.
-func againOf(c *api.Explained) string {
+// repeatReason states that a candidate was shown before.
+func repeatReason(c *api.Explained) string {
 	if !c.ShownBefore {
 		return ""
 	}
-	return fmt.Sprintf(" The agent was given it, or an item of its group, on %s; it comes again because nothing unseen is left (dedup.when_exhausted).", c.Day)
+	return fmt.Sprintf(" The agent was given it, or an item of its group, on %s; it is shown again because nothing unseen is left (dedup.when_exhausted).", c.Day)
 }
 
-// storyOf states that the page has another item with a candidate's story.
-func storyOf(c *api.Explained) string {
+// storyReason states that the page has another item with a candidate's story.
+func storyReason(c *api.Explained) string {
 	if c.Better == "" {
 		return ""
 	}
-	return fmt.Sprintf(" %s there has nearly the same title, for which it was set aside at first.", c.Better)
+	return fmt.Sprintf(" It was set aside at first, because %s on the page has nearly the same title.", c.Better)
 }
 
 // varietyReason describes the variety factors that lowered a candidate on its page.
@@ -145,16 +145,16 @@ func (x *explaining) elsewhere(ctx context.Context, out *api.ExplainedItem, it *
 	switch {
 	case it.By(x.r.Agent):
 		out.Outcome = api.OutcomeOwn
-		out.Reason = "It is the agent's own: what they post stands in their timeline and in no feed of theirs."
+		out.Reason = "It is the agent's own item: own items appear in the agent's timeline, not in the agent's feeds."
 	case it.UpdateTime > x.query.Origin.Unix():
 		out.Outcome = api.OutcomeFuture
-		out.Reason = fmt.Sprintf("It is dated %s, which is after %s: it appears when its time comes.", stamp(it.UpdateTime), stamp(x.query.Origin.Unix()))
+		out.Reason = fmt.Sprintf("It is dated %s, which is after %s: it appears from its date on.", stamp(it.UpdateTime), stamp(x.query.Origin.Unix()))
 	case x.query.Profile.Refuses(it):
 		out.Outcome = api.OutcomeMuted
 		out.Reason = fmt.Sprintf("The agent's profile refuses it: %s.", refusal(&x.query.Profile, it))
 	case grouped:
 		out.Outcome, out.Better = api.OutcomeGroup, better
-		out.Reason = fmt.Sprintf("%s is of the same group %s, ranks higher and stands in for it.", out.Better, it.Group())
+		out.Reason = fmt.Sprintf("Only one item of a group is shown, and %s of the same group %s ranks higher.", out.Better, it.Group())
 	default:
 		return x.unproposed(ctx, out, found)
 	}
@@ -167,7 +167,7 @@ func (x *explaining) outside(ctx context.Context, out *api.ExplainedItem) error 
 	out.Outcome = api.OutcomeOutside
 	n := x.out.Counts.Recalled
 	if x.exhausted || n == 0 || compareExplained(&out.Explained, &x.last) < 0 {
-		out.Reason = fmt.Sprintf("With its score of %.4g it belongs among the candidates; it came, or changed, while this was being worked out. Ask again.", out.Score)
+		out.Reason = fmt.Sprintf("With its score of %.4g it belongs among the candidates: it was added or changed during this request. Retry.", out.Score)
 		return nil
 	}
 	ends := "while the page is not full"
@@ -175,7 +175,7 @@ func (x *explaining) outside(ctx context.Context, out *api.ExplainedItem) error 
 		ends = "for " + feed.DurationText(x.e.cfg.RoundsFor) + ", a tenth of server.request_timeout"
 	}
 	out.Reason = fmt.Sprintf("Its score of %.4g is behind the %.4g of the last of the %d candidates, which were recalled in %s; "+
-		"recall goes on only %s.", out.Score, x.last.Score, n, plural(x.out.Counts.Rounds, "round"), ends)
+		"recall continues only %s.", out.Score, x.last.Score, n, plural(x.out.Counts.Rounds, "round"), ends)
 	inside, end := x.enter(ctx, dedupStage)
 	defer end()
 	checked, err := x.e.stores.Seen.Check(inside, x.r.Agent, []string{out.Group}, x.now)
@@ -188,9 +188,9 @@ func (x *explaining) outside(ctx context.Context, out *api.ExplainedItem) error 
 	var outcome api.Outcome
 	switch outcome, out.Day = x.outcome(checked.Verdicts[0]); outcome {
 	case api.OutcomeSeen:
-		out.Reason += " The filter of " + out.Day + " has it, too."
+		out.Reason += " It is also in the filter of " + out.Day + "."
 	case api.OutcomePending:
-		out.Reason += " It is in the agent's pending set, too."
+		out.Reason += " It is also in the agent's pending set."
 	}
 	return nil
 }

@@ -145,19 +145,19 @@ func TestExplainItem(t *testing.T) {
 		rank    int
 		says    string
 	}{
-		{"paged-1", api.OutcomePaged, 3, "It ranks 3 of 4 and is at place 1 of the page."},
-		{"story-1", api.OutcomeKept, 4, "place 1 of what comes after the page"},
-		{"seen", api.OutcomeSeen, 1, "the filter of 20260306 has it"},
+		{"paged-1", api.OutcomePaged, 3, "It ranks 3 of 4 and is at position 1 of the page."},
+		{"story-1", api.OutcomeKept, 4, "position 1 of the session after the page"},
+		{"seen", api.OutcomeSeen, 1, "it is in the filter of 20260306"},
 		{"pending", api.OutcomePending, 2, "pending set"},
-		{"story-2", api.OutcomeGroup, 0, "story-1 is of the same group story"},
-		{"outside", api.OutcomeOutside, 0, "is behind the 0.1 of the last of the 4 candidates, which were recalled in 1 round; recall goes on only while the page is not full."},
+		{"story-2", api.OutcomeGroup, 0, "story-1 of the same group story ranks higher"},
+		{"outside", api.OutcomeOutside, 0, "is behind the 0.1 of the last of the 4 candidates, which were recalled in 1 round; recall continues only while the page is not full."},
 		{"future", api.OutcomeFuture, 0, "It is dated 2026-03-08T12:30:00Z, which is after 2026-03-08T12:00:00Z"},
 		{"by-ann", api.OutcomeMuted, 0, "its author ann is muted"},
 		{"about-cats", api.OutcomeMuted, 0, "its tag cats is muted"},
 		{"in-french", api.OutcomeMuted, 0, "its language fr is not among en, de"},
 		{"hidden", api.OutcomeMuted, 0, "the agent has hidden hidden"},
 		{"new", api.OutcomeUnfound, 0, "recall does not find it"},
-		{"nothing", api.OutcomeUnknown, 0, "There is no item under this id."},
+		{"nothing", api.OutcomeUnknown, 0, "There is no item with this id."},
 	} {
 		x := r.explain(t, engine.ExplainRequest{Limit: 1, Item: tt.id})
 		require.NotNil(t, x.Item, tt.id)
@@ -177,7 +177,7 @@ func TestExplainItem(t *testing.T) {
 	require.Equal(t, []feed.Gain{{Name: "news", Score: 0.5}}, outside.Relevance.Tags)
 	require.NoError(t, r.Seen(t.Context(), "u_1", []string{"outside"}))
 	outside = r.explain(t, engine.ExplainRequest{Limit: 1, Item: "outside"}).Item
-	require.Contains(t, outside.Reason, "in the agent's pending set, too")
+	require.Contains(t, outside.Reason, "It is also in the agent's pending set")
 }
 
 func TestExplainOverrides(t *testing.T) {

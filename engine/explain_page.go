@@ -137,16 +137,16 @@ func (x *explaining) unproposed(ctx context.Context, out *api.ExplainedItem, fou
 	switch {
 	case x.home():
 		out.Outcome = api.OutcomeOutside
-		out.Reason = "No source of home has proposed it: it is not among what was asked for of whom the agent follows, it does not trend, and it is not promoted to the agent."
+		out.Reason = "No source of home has proposed it: it is not among the requested posts of followed authors, is not trending, and is not promoted to the agent."
 		if found {
 			out.Source = feed.SourceDiscovery.String()
-			out.Reason += fmt.Sprintf(" Discovery would score it %.4g, which is behind what was recalled.", out.Score)
+			out.Reason += fmt.Sprintf(" Discovery would score it %.4g, which is behind the recalled items.", out.Score)
 		}
 	case found:
 		return x.outside(ctx, out)
 	default:
 		out.Outcome = api.OutcomeUnfound
-		out.Reason = "It is in the catalog, but recall does not find it: the recall index may not have been refreshed since it came, or refuses its id."
+		out.Reason = "It is in the catalog, but recall does not find it: the recall index may not have been refreshed since it was added, or rejects its id."
 	}
 	return nil
 }
@@ -160,13 +160,13 @@ func listOrder(a, b api.Explained) int {
 	return cmp.Or(cmp.Compare(homeOrder(&a), homeOrder(&b)), cmp.Compare(a.Rank, b.Rank))
 }
 
-// rightOf names the source that the pattern assigns the position of a home candidate to.
-func rightOf(v *api.Variety) string {
+// patternReason names the source that the pattern assigns the position of a home candidate to.
+func patternReason(v *api.Variety) string {
 	switch v.Right {
 	case "":
 		return ""
 	case v.Source:
-		return fmt.Sprintf(" The position is %s's by the pattern.", v.Right)
+		return fmt.Sprintf(" The pattern assigns the position to %s.", v.Right)
 	}
-	return fmt.Sprintf(" The position is %s's by the pattern, which had nothing left for it, so %s fills it.", v.Right, v.Source)
+	return fmt.Sprintf(" The pattern assigns the position to %s, which had no item left, so %s fills it.", v.Right, v.Source)
 }

@@ -135,7 +135,7 @@ func (x *explaining) recall(ctx context.Context) (err error) {
 	}
 	x.exhausted, x.out.OutOfTime = r.last, r.late && len(x.found.ranked) < x.r.Limit
 	x.place(r.survivors, r.builder.places)
-	x.placeAgain()
+	x.placeRepeats()
 	x.lacks |= x.found.lacks
 	return nil
 }

@@ -85,7 +85,7 @@ func (f *failOpen) delivered(ctx context.Context, c *call, p page, refs []feed.R
 // keep writes to disk the keys that an agent is shown while the stores are down.
 func (f *failOpen) keep(ctx context.Context, agent string, keys []string) {
 	if err := f.e.stores.Fallback.Keep(agent, keys, f.e.cfg.Clock()); err != nil {
-		f.e.cfg.Log.ErrorContext(ctx, "impressions could not be kept on disk; they may be shown again",
+		f.e.cfg.Log.ErrorContext(ctx, "could not save impressions on disk; their items may be shown again",
 			"agent", agent, "impressions", len(keys), "error", err)
 	}
 }
@@ -119,7 +119,7 @@ func (f *failOpen) unknown(ctx context.Context, agent string, refs []feed.Ref) (
 	defer end()
 	recorded, err := f.e.stores.Recovery.Recorded(ctx, agent, feed.Keys(refs), f.e.cfg.Clock())
 	if err != nil {
-		f.e.cfg.Log.WarnContext(ctx, "a page could not be checked again; it is answered as it is", "agent", agent, "error", err)
+		f.e.cfg.Log.WarnContext(ctx, "could not check a page for items recorded meanwhile; it is returned unchecked", "agent", agent, "error", err)
 		return refs, true
 	}
 	for i, known := range byRef(refs, recorded, func(group, id bool) bool { return group || id }) {

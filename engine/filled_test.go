@@ -93,7 +93,7 @@ func TestWhatIsSetAsideComesBehindAllElse(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, api.OutcomeKept, x.Item.Outcome)
 	assert.NotEmpty(t, x.Item.Better)
-	assert.Contains(t, x.Item.Reason, "has nearly the same title, for which it was set aside")
+	assert.Contains(t, x.Item.Reason, "It was set aside at first, because i030 on the page has nearly the same title")
 	pages := r.through(t, feed.ForYou, 10)
 	require.Len(t, pages, 6)
 	assert.Equal(t, slices.Concat([]string{"i000", "i020"}, run(40, 48)), pages[0])

@@ -143,7 +143,7 @@ func (r *guestRead) promoted(ctx context.Context, limit int) []guestRef {
 	}
 	found, err := r.g.stores.Promoted.Propose(ctx, feed.Query{Origin: r.now, N: positions})
 	if err != nil {
-		r.g.cfg.Log.WarnContext(ctx, "the guest feed goes without what is promoted", slog.Any("error", err))
+		r.g.cfg.Log.WarnContext(ctx, "the guest feed lacks promoted items", slog.Any("error", err))
 		r.lacks |= lacksPromoted
 		return nil
 	}

@@ -176,7 +176,7 @@ func (h *homeSupply) round(ctx context.Context, l *sourceQueue, q feed.Query) {
 		return
 	}
 	if h.stages.counted {
-		sourceAsks[l.source.String()+" "+result].Inc()
+		sourceQueries[l.source.String()+" "+result].Inc()
 	}
 }
 

@@ -18,32 +18,32 @@ import (
 
 var (
 	answers = newCounters("freshet_feed_answers_total",
-		"Answers of the feed by action (refresh, load_more, silent) and result (ok, empty, error).",
+		"Feed answers by action (refresh, load_more, silent) and result (ok, empty, error).",
 		values{"action", "refresh", "load_more", "silent"}, values{"result", "ok", "empty", "error"})
 	itemsTotal = promauto.NewCounter(prometheus.CounterOpts{
 		Name: "freshet_feed_items_total", Help: "Items delivered, silent answers excluded.",
 	})
 	loadMores = newCounters("freshet_feed_load_more_total",
-		"Calls of load_more by what they were answered from: the session, a silent refresh because there was none, the retry record of an equal call, or an error: the session could not be asked.",
+		"Calls of load_more by source of the answer: session, refresh (a silent one, since there was no session), retry (the record of an equal call), or error.",
 		values{"from", "session", "refresh", "retry", "error"})
 	candidates = newCounters("freshet_candidates_total",
-		"Recalled candidates by outcome: unseen, seen (in a daily filter), pending. Those that are not unseen are repeats that were avoided.",
+		"Recalled candidates by outcome: unseen, seen (in a daily filter), pending. Seen and pending ones are repeats that were avoided.",
 		values{"outcome", "unseen", "seen", "pending"})
 	degraded = newCounters("freshet_degraded_total",
-		"Answers that had to do without a part: recall, dedup, session, catalog, timeline, social, why, of home also following, trending, discovery, promoted, and of the guest feed trending, promoted.",
+		"Answers that lack a part, by part: recall, dedup, session, catalog, timeline, social, why; for home also following, trending, discovery, promoted; for the guest feed also trending, promoted.",
 		append(values{"part"}, partNames...))
-	sourceAsks = newCounters("freshet_home_source_asks_total",
-		"Times a source of home was asked, by source (following, trending, discovery, promoted) and result (ok, late: it was not waited for any longer, error).",
+	sourceQueries = newCounters("freshet_home_source_asks_total",
+		"Queries of the sources of home, by source (following, trending, discovery, promoted) and result (ok, late: timed out, error).",
 		values{"source", "following", "trending", "discovery", "promoted"}, values{"result", "ok", "late", "error"})
 	shownItems = newCounters("freshet_feed_shown_total",
-		"Items delivered for the first time by the source that gave the position: those of home, and explore in for-you.", givenSources)
+		"Items delivered for the first time, by the source of their position: the sources of home, and explore in for-you.", givenSources)
 	clicks = newCounters("freshet_feed_clicks_total",
-		"Clicks by the source that had shown the item, also those that come again; the report counts each once a day.", givenSources)
+		"Clicks by the source that showed the item, repeated clicks included; the report counts each once a day.", givenSources)
 	watchesOpen = promauto.NewGauge(prometheus.GaugeOpts{
-		Name: "freshet_streams_open", Help: "Streams of GET /v1/stream that are open.",
+		Name: "freshet_streams_open", Help: "Open streams of GET /v1/stream.",
 	})
 	newsTotal = promauto.NewCounter(prometheus.CounterOpts{
-		Name: "freshet_stream_events_total", Help: "Times a stream was told that its timeline has something new.",
+		Name: "freshet_stream_events_total", Help: "Notifications of new posts for streams.",
 	})
 	stageSeconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "freshet_stage_seconds",

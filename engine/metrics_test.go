@@ -81,7 +81,7 @@ func TestSourcesAreCountedByResult(t *testing.T) {
 	}
 	value := func(s feed.Source) (figures []float64) {
 		for _, result := range []string{"ok", "late", "error"} {
-			figures = append(figures, testutil.ToFloat64(sourceAsks[s.String()+" "+result]))
+			figures = append(figures, testutil.ToFloat64(sourceQueries[s.String()+" "+result]))
 		}
 		return figures
 	}

@@ -94,7 +94,7 @@ func TestExplainTellsOnesOwn(t *testing.T) {
 	x, err := r.Explain(t.Context(), engine.ExplainRequest{Agent: "u_1", Limit: 20, Item: "own_00"})
 	require.NoError(t, err)
 	assert.Equal(t, api.OutcomeOwn, x.Item.Outcome)
-	assert.Contains(t, x.Item.Reason, "no feed of theirs")
+	assert.Contains(t, x.Item.Reason, "not in the agent's feeds")
 	assert.Equal(t, 5, x.Counts.Recalled)
 	_, lists, err := r.Rank(t.Context(), "u_1", time.Time{}, 20, dayLong())
 	require.NoError(t, err)

@@ -26,20 +26,20 @@ import (
 // one site or author has the highest scores they pass over those. m candidates thus cost about m
 // steps, and m²/2 at worst: half a millisecond for 500.
 type pageBuilder struct {
-	by     feed.Diversity
-	from   []feed.Candidate
-	cards  []card       // one for each candidate
-	all    []int32      // the array that rest is a part of
-	rest   []int32      // candidates not placed yet, in order
-	aside  []int32      // candidates that were set aside
-	order  []int32      // placed
-	proper int          // positions before the first one filled from aside; -1 if none was yet
-	kinds  [3]kind      // author, site, tag
-	page   []int32      // candidates of the current page
-	told   []feed.Story // stories of page
-	story  feed.Story   // story of the candidate examined last
-	places []place      // of all candidates, for explanations; nil otherwise
-	drawer drawer
+	by          feed.Diversity
+	from        []feed.Candidate
+	cards       []card       // one for each candidate
+	all         []int32      // the array that rest is a part of
+	rest        []int32      // candidates not placed yet, in order
+	aside       []int32      // candidates that were set aside
+	order       []int32      // placed
+	proper      int          // positions before the first one filled from aside; -1 if none was yet
+	kinds       [3]kind      // author, site, tag
+	page        []int32      // candidates of the current page
+	pageStories []feed.Story // stories of page
+	story       feed.Story   // story of the candidate examined last
+	places      []place      // of all candidates, for explanations; nil otherwise
+	drawer      drawer
 }
 
 // card holds the part of a candidate that the search for the best one reads: its score, and the
@@ -162,7 +162,7 @@ func (b *pageBuilder) beginPage() {
 	for k := range b.kinds {
 		b.kinds[k].begin(b.page, b.cards, k)
 	}
-	b.page, b.told = b.page[:0], b.told[:0]
+	b.page, b.pageStories = b.page[:0], b.pageStories[:0]
 }
 
 // takeUp resumes the candidates set aside, because nothing else is left.
@@ -194,7 +194,7 @@ func (b *pageBuilder) setAside(c, same int32) {
 func (b *pageBuilder) put(c int32, page int, same int32, source feed.Source) {
 	b.page, b.order = append(b.page, c), append(b.order, c)
 	if b.by.OneStory() {
-		b.told = append(b.told, b.story)
+		b.pageStories = append(b.pageStories, b.story)
 	}
 	if b.places != nil {
 		b.places[c] = b.placed(page, c)
@@ -230,8 +230,8 @@ func (b *pageBuilder) sameStory(c int32) int32 {
 		return -1
 	}
 	b.story = feed.ReadStory(b.from[c].Story)
-	for i := range b.told {
-		if b.story.AtLeast(&b.told[i], b.by.SameStory) {
+	for i := range b.pageStories {
+		if b.story.AtLeast(&b.pageStories[i], b.by.SameStory) {
 			return b.page[i]
 		}
 	}

@@ -78,7 +78,7 @@ func (p *Prefetcher) work() {
 		case <-p.ctx.Done():
 			return
 		case key := <-p.queue:
-			guard.Log(p.log, "reading a page ahead", func() { p.read(key) })
+			guard.Log(p.log, "prefetching a page", func() { p.read(key) })
 		}
 	}
 }
@@ -96,7 +96,7 @@ func (p *Prefetcher) read(key turnOf) {
 		err = p.catalog.Prefetch(ctx, feed.IDs(refs))
 	}
 	if err != nil && p.ctx.Err() == nil {
-		p.log.DebugContext(ctx, "a page could not be read ahead; it is read when it is asked for", "agent", key.agent, "error", err)
+		p.log.DebugContext(ctx, "could not prefetch a page; it is read when it is requested", "agent", key.agent, "error", err)
 	}
 }
 

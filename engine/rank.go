@@ -92,7 +92,7 @@ func inPages(agent string, q *feed.Query, list []feed.Candidate) []feed.Candidat
 func (e *Engine) Factors(ctx context.Context, q feed.Query, ids []string) ([]recall.Factors, error) {
 	explainer, ok := e.direct.(recall.Explainer)
 	if !ok {
-		return nil, fmt.Errorf("%s: this recall source does not tell what its scores are made of", e.direct.Name())
+		return nil, fmt.Errorf("%s: this recall source cannot explain its scores", e.direct.Name())
 	}
 	factors, err := explainer.Explain(ctx, q, ids)
 	if err != nil {

@@ -36,7 +36,7 @@ type rounds struct {
 	verdicts []dedup.Verdict  // one for each of fresh
 	last     bool             // recall has no more
 	late     bool             // recall has more, but the time is up
-	again    again            // items that may fill a session if recall has nothing unseen left
+	repeats  repeats          // items that may fill a session if recall has nothing unseen left
 	found    chosen           // the result so far; its list covers the first arranged survivors
 	arranged int
 	err      error
@@ -89,7 +89,7 @@ type wanted struct {
 func (s *stages) rounds(w wanted) rounds {
 	return rounds{
 		scratch: scratches.Get().(*scratch), wanted: w, stages: s,
-		supply: s.supply(&w), again: s.again(), begun: s.e.cfg.Clock(),
+		supply: s.supply(&w), repeats: s.newRepeats(), begun: s.e.cfg.Clock(),
 	}
 }
 
@@ -201,7 +201,7 @@ func (r *rounds) check(ctx context.Context) error {
 			source = homeSource(c.Source)
 		}
 		if source != feed.SourcePromoted { // promoted items come once in a window
-			r.again.add(c, source, r.verdicts[i])
+			r.repeats.add(c, source, r.verdicts[i])
 		}
 	}
 	return nil
@@ -233,7 +233,7 @@ func (r *rounds) chosen() (chosen, error) {
 	}
 	r.arrange()
 	if r.last && r.found.lacks == 0 {
-		r.found.again, r.found.earlier = r.again.list()
+		r.found.again, r.found.earlier = r.repeats.list()
 	}
 	return r.found, nil
 }

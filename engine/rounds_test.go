@@ -122,15 +122,15 @@ func TestExplainIsBounded(t *testing.T) {
 	require.Equal(t, x.Counts.Recalled, x.Counts.Seen+x.Counts.Paged+x.Counts.Kept)
 	assert.Equal(t, 899, x.Unlisted, "all seen ones behind the first 2,000 but the item asked for")
 	assert.Len(t, x.Candidates, x.Counts.Recalled-x.Unlisted)
-	assert.Equal(t, "It ranks 2801 of 3410, but the filter of 20260306 has it", x.Item.Reason[:len("It ranks 2801 of 3410, but the filter of 20260306 has it")])
+	assert.Equal(t, "It ranks 2801 of 3410, but it is in the filter of 20260306", x.Item.Reason[:len("It ranks 2801 of 3410, but it is in the filter of 20260306")])
 	page := x.Page()
 	assert.Equal(t, "i2900", page[0].ID)
 	assert.Equal(t, 2901, page[0].Rank)
 
 	for id, want := range map[string]string{
-		"i2901": "It ranks 2902 of 3410 and is at place 2 of the page.",
-		"i2906": "It ranks 2907 of 3410. The page of 5 is full before it; it waits in the session, at place 2 of what comes after the page.",
-		"i4000": "of the last of the 3410 candidates, which were recalled in 5 rounds; recall goes on only while the page is not full.",
+		"i2901": "It ranks 2902 of 3410 and is at position 2 of the page.",
+		"i2906": "It ranks 2907 of 3410. The page of 5 is full before it; it is at position 2 of the session after the page.",
+		"i4000": "of the last of the 3410 candidates, which were recalled in 5 rounds; recall continues only while the page is not full.",
 	} {
 		ask.Item = id
 		x, err = e.Explain(t.Context(), ask)

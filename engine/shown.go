@@ -42,7 +42,7 @@ func (e *Engine) Shown(ctx context.Context, agent string, posts []string) (noted
 		e.stores.Recorder.Deliver(agent, slices.Clone(posts))
 	}
 	if err != nil && !down(ctx, err) {
-		e.cfg.Log.WarnContext(ctx, "posts that are shown could not be taken out of the session; a feed may show them again",
+		e.cfg.Log.WarnContext(ctx, "could not remove shown posts from the session; a feed may show them again",
 			"agent", agent, "posts", len(posts), "error", err)
 	}
 	return err == nil, nil

@@ -105,7 +105,7 @@ func (s *Suggester) renew(ctx context.Context, agent string) error {
 		return nil
 	}
 	if err := s.stores.Queue.Mark(ctx, jobs.Dirty{Kind: jobs.Suggest, Key: agent, Priority: jobs.PriorityUpkeep, Lazy: true}); err != nil {
-		s.cfg.Log.DebugContext(ctx, "suggestions are not renewed", slog.Any("error", err))
+		s.cfg.Log.DebugContext(ctx, "could not queue the renewal of suggestions", slog.Any("error", err))
 	}
 	return nil
 }

@@ -141,7 +141,7 @@ func (r *timelineRead) own(ctx context.Context, below timeline.Position, n int) 
 	case errors.Is(err, timeline.ErrUnavailable):
 		r.lacks |= lacksTimeline
 	case err != nil:
-		r.t.cfg.Log.WarnContext(ctx, "a list cannot be used; the store answers", "agent", r.agent, "error", err)
+		r.t.cfg.Log.WarnContext(ctx, "cannot read a list; the posts come from the store", "agent", r.agent, "error", err)
 	}
 	return proposal{}, false, nil
 }
@@ -164,7 +164,7 @@ func (r *timelineRead) pulled(ctx context.Context, below timeline.Position, n in
 		r.lacks |= lacksTimeline
 		pages = nil
 	default:
-		r.t.cfg.Log.WarnContext(ctx, "outboxes cannot be used; the store answers", "agent", r.agent, "error", err)
+		r.t.cfg.Log.WarnContext(ctx, "cannot read outboxes; the posts come from the store", "agent", r.agent, "error", err)
 		pages = nil
 	}
 	for i, p := range pages {
@@ -183,7 +183,7 @@ func (r *timelineRead) pulled(ctx context.Context, below timeline.Position, n in
 	}
 	if r.lacks&lacksTimeline == 0 {
 		if err := r.t.stores.Builder.Outbox(ctx, missing[:min(len(missing), outboxesAtOnce)]); err != nil && ctx.Err() == nil {
-			r.t.cfg.Log.DebugContext(ctx, "outboxes cannot be built; the store answers", "error", err)
+			r.t.cfg.Log.DebugContext(ctx, "cannot build outboxes; the posts come from the store", "error", err)
 		}
 	}
 	list, err := r.t.stores.Posts.Newest(ctx, missing, below, n)

@@ -55,9 +55,9 @@ type Watcher struct {
 	most   int
 	cfg    Config
 
-	looking sync.Mutex // one check at a time
-	failed  bool       // the last check failed; guarded by looking
-	seed    maphash.Seed
+	checking sync.Mutex // one check at a time
+	failed   bool       // the last check failed; guarded by checking
+	seed     maphash.Seed
 
 	mu      sync.Mutex
 	open    int             // number of watches, including those being started
@@ -102,7 +102,7 @@ func (w *Watcher) Watch(ctx context.Context, agent string, since *social.Positio
 		return nil, err
 	}
 	watch := &Watch{w: w, agent: agent, ready: make(chan struct{}, 1)}
-	if err := w.first(w.cfg.Begin(ctx), watch, since); err != nil {
+	if err := w.firstCheck(w.cfg.Begin(ctx), watch, since); err != nil {
 		watch.Close()
 		return nil, err
 	}
@@ -118,9 +118,9 @@ func (w *Watcher) enter(agent string) error {
 	defer w.mu.Unlock()
 	switch {
 	case w.ended || w.most > 0 && w.open >= w.most:
-		return feed.Errorf(feed.ErrBusy, "this server has as many streams open as it may, or stops")
+		return feed.Errorf(feed.ErrBusy, "this server has reached its limit of open streams, or is stopping; try again later")
 	case w.of[agent] >= AgentWatches:
-		return feed.Errorf(feed.ErrTooMany, "this agent has as many streams open as it may")
+		return feed.Errorf(feed.ErrTooMany, "this agent has reached its limit of open streams; close one")
 	}
 	w.open++
 	w.of[agent]++
@@ -135,18 +135,18 @@ type Watch struct {
 	start social.Position
 
 	// The fields below are used by checks only.
-	list    timeline.Head
-	pulled  social.Pulled
-	version string              // version of the list, from before pulled was read
-	read    time.Time           // when pulled was read; zero means never
-	newest  timeline.Position   // the newest position in the sources of the timeline
-	whole   bool                // no source of the timeline was left out
-	state   uint64              // hash of the heads of all sources
-	looked  uint64              // the state whose entries have been checked
-	seen    timeline.Position   // newer entries have not been checked
-	known   []timeline.Position // checked entries of the last [lateFor] that are not newer than seen
-	begins  bool                // entries not newer than seen existed before the watch
-	told    timeline.Position   // the newest position reported; at first, where the watch began
+	list     timeline.Head
+	pulled   social.Pulled
+	version  string              // version of the list, from before pulled was read
+	read     time.Time           // when pulled was read; zero means never
+	newest   timeline.Position   // the newest position in the sources of the timeline
+	whole    bool                // no source of the timeline was left out
+	state    uint64              // hash of the heads of all sources
+	checked  uint64              // the state whose entries have been checked
+	seen     timeline.Position   // newer entries have not been checked
+	known    []timeline.Position // checked entries of the last [lateFor] that are not newer than seen
+	begins   bool                // entries not newer than seen existed before the watch
+	reported timeline.Position   // the newest position reported; at first, where the watch began
 
 	mu    sync.Mutex
 	news  News // not taken yet
@@ -172,8 +172,8 @@ func (w *Watch) Take() News {
 	return news
 }
 
-// tell adds news for the next call of Take.
-func (w *Watch) tell(count int, head timeline.Position) {
+// notify adds news for the next call of Take.
+func (w *Watch) notify(count int, head timeline.Position) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.news = News{Count: min(w.news.Count+count, MostNew), Head: head}

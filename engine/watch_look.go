@@ -16,25 +16,25 @@ import (
 )
 
 const (
-	// lookLimit is the timeout of one check.
-	lookLimit = 10 * time.Second
+	// checkTimeout is the timeout of one check.
+	checkTimeout = 10 * time.Second
 	// pulledFor is how long the followed authors that are pulled are cached for an agent. A
 	// follow changes the agent's list, which is noticed at once; posts of an author who becomes
 	// pulled are also pushed, for longer than this.
 	pulledFor = 30 * time.Second
 	// readersAtOnce is how many agents one statement queries.
 	readersAtOnce = 500
-	// truthsAtOnce is how many statements run at the store concurrently, and how many lists are
+	// storeCallsAtOnce is how many statements run at the store concurrently, and how many lists are
 	// built, in addition to the requests that it serves.
-	truthsAtOnce = 4
-	// askedAtOnce is about how many posts one statement queries.
-	askedAtOnce = 2000
+	storeCallsAtOnce = 4
+	// postsPerQuery is about how many posts one statement queries.
+	postsPerQuery = 2000
 	// lateFor is how long after its date a post is new to a watch at any position in the
 	// timeline: the clock of another server may be behind, ids of one second have no order, and
 	// lists lag a moment.
 	lateFor = time.Minute
-	// buildsALook is how many expired lists one check rebuilds.
-	buildsALook = 64
+	// buildsPerCheck is how many expired lists one check rebuilds.
+	buildsPerCheck = 64
 )
 
 // round is one check of some timelines.
@@ -54,9 +54,9 @@ func (w *Watcher) round(watches []*Watch) round {
 // Look checks all watched timelines once and reports new posts. A later check covers stores that
 // are unavailable now.
 func (w *Watcher) Look(ctx context.Context) {
-	w.looking.Lock()
-	defer w.looking.Unlock()
-	ctx, cancel := context.WithTimeout(w.cfg.Begin(ctx), lookLimit)
+	w.checking.Lock()
+	defer w.checking.Unlock()
+	ctx, cancel := context.WithTimeout(w.cfg.Begin(ctx), checkTimeout)
 	defer cancel()
 	w.mu.Lock()
 	r := w.round(slices.Collect(maps.Keys(w.watches)))
@@ -70,15 +70,15 @@ func (w *Watcher) Look(ctx context.Context) {
 	}
 	switch {
 	case err != nil && !w.failed && !errors.Is(err, context.Canceled):
-		w.cfg.Log.WarnContext(ctx, "streams cannot tell what is new; they stay open", "streams", len(r.watches), "error", err)
+		w.cfg.Log.WarnContext(ctx, "streams cannot report new posts; they stay open", "streams", len(r.watches), "error", err)
 	case err == nil && w.failed:
-		w.cfg.Log.InfoContext(ctx, "streams tell again what is new")
+		w.cfg.Log.InfoContext(ctx, "streams report new posts again")
 	}
 	w.failed = err != nil
 }
 
-// first checks for a watch that begins. A later check covers stores that are unavailable now.
-func (w *Watcher) first(ctx context.Context, watch *Watch, since *social.Position) error {
+// firstCheck checks for a watch that begins. A later check covers stores that are unavailable now.
+func (w *Watcher) firstCheck(ctx context.Context, watch *Watch, since *social.Position) error {
 	r := w.round([]*Watch{watch})
 	err := r.heads(ctx)
 	if since == nil {
@@ -93,7 +93,7 @@ func (w *Watcher) first(ctx context.Context, watch *Watch, since *social.Positio
 		}
 		since = &watch.newest
 	}
-	watch.start, watch.seen, watch.told, watch.begins = *since, *since, *since, true
+	watch.start, watch.seen, watch.reported, watch.begins = *since, *since, *since, true
 	if err == nil {
 		err = r.news(ctx)
 	}
@@ -167,7 +167,7 @@ func (r *round) lists(ctx context.Context) error {
 func (r *round) build(ctx context.Context) error {
 	var missing []*Watch
 	for _, w := range r.watches {
-		if w.list.State == timeline.None && len(missing) < buildsALook {
+		if w.list.State == timeline.None && len(missing) < buildsPerCheck {
 			missing = append(missing, w)
 		}
 	}
@@ -175,7 +175,7 @@ func (r *round) build(ctx context.Context) error {
 		return nil
 	}
 	var g errgroup.Group
-	g.SetLimit(truthsAtOnce)
+	g.SetLimit(storeCallsAtOnce)
 	for _, w := range missing {
 		g.Go(guard.Func(func() error {
 			err := r.w.stores.Builder.Build(ctx, w.agent)
@@ -241,7 +241,7 @@ func (r *round) outboxes(ctx context.Context) error {
 		return nil
 	}
 	if err := r.w.stores.Builder.Outbox(ctx, missing); err != nil {
-		r.w.cfg.Log.DebugContext(ctx, "outboxes cannot be built; the next look tries again", "error", err)
+		r.w.cfg.Log.DebugContext(ctx, "cannot build outboxes; the next check retries", "error", err)
 	}
 	return ctx.Err()
 }

@@ -26,7 +26,7 @@ func (r *round) news(ctx context.Context) error {
 		if r.moved(w) {
 			moved = append(moved, w)
 		} else {
-			r.settle(w, nil)
+			r.markChecked(w, nil)
 		}
 	}
 	if len(moved) == 0 {
@@ -37,9 +37,9 @@ func (r *round) news(ctx context.Context) error {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(truthsAtOnce)
+	g.SetLimit(storeCallsAtOnce)
 	for some := range slices.Chunk(moved, readersAtOnce) {
-		g.Go(guard.Func(func() error { return r.tellSome(ctx, some, boxes) }))
+		g.Go(guard.Func(func() error { return r.notifySome(ctx, some, boxes) }))
 	}
 	return g.Wait()
 }
@@ -47,7 +47,7 @@ func (r *round) news(ctx context.Context) error {
 // moved reports whether a timeline may have something new, or its newest entries must be added to
 // known.
 func (r *round) moved(w *Watch) bool {
-	return w.newest.Compare(w.seen) > 0 || (w.begins || w.state != w.looked) && w.newest.Compare(r.recent) >= 0
+	return w.newest.Compare(w.seen) > 0 || (w.begins || w.state != w.checked) && w.newest.Compare(r.recent) >= 0
 }
 
 // since returns the position above which entries may be new to a watch.
@@ -63,9 +63,9 @@ func (r *round) isNew(w *Watch, p timeline.Position) bool {
 	return p.Compare(w.seen) > 0 || !w.begins && p.Compare(r.recent) >= 0 && !slices.Contains(w.known, p)
 }
 
-// settle records that the entries of a timeline, newest first, have been checked.
-func (r *round) settle(w *Watch, entries []timeline.Position) {
-	w.looked, w.begins = w.state, w.begins && !w.whole
+// markChecked records that the entries of a timeline, newest first, have been checked.
+func (r *round) markChecked(w *Watch, entries []timeline.Position) {
+	w.checked, w.begins = w.state, w.begins && !w.whole
 	old := func(p timeline.Position) bool { return p.Compare(r.recent) < 0 }
 	w.known = slices.DeleteFunc(w.known, old)
 	for _, p := range entries {
@@ -86,8 +86,8 @@ type offer struct {
 	all   []timeline.Position // including known ones
 }
 
-// tellSome notifies the watches of some timelines.
-func (r *round) tellSome(ctx context.Context, some []*Watch, boxes found) error {
+// notifySome notifies the watches of some timelines.
+func (r *round) notifySome(ctx context.Context, some []*Watch, boxes found) error {
 	lists, err := r.movedLists(ctx, some)
 	if err != nil {
 		return err
@@ -99,10 +99,10 @@ func (r *round) tellSome(ctx context.Context, some []*Watch, boxes found) error 
 		if o, ok := r.propose(w, lists, boxes); ok && len(o.posts) > 0 {
 			offers, asked = append(offers, o), asked+len(o.posts)
 		} else if ok {
-			r.settle(w, o.all)
+			r.markChecked(w, o.all)
 		}
-		if asked >= askedAtOnce || i == len(some)-1 {
-			if err := r.tellOffers(ctx, offers); err != nil {
+		if asked >= postsPerQuery || i == len(some)-1 {
+			if err := r.notifyOffers(ctx, offers); err != nil {
 				return err
 			}
 			offers, asked = offers[:0], 0
@@ -111,9 +111,9 @@ func (r *round) tellSome(ctx context.Context, some []*Watch, boxes found) error 
 	return nil
 }
 
-// tellOffers queries the store, with one statement, for the offered posts that the agents'
+// notifyOffers queries the store, with one statement, for the offered posts that the agents'
 // timelines show, and reports these.
-func (r *round) tellOffers(ctx context.Context, offers []offer) error {
+func (r *round) notifyOffers(ctx context.Context, offers []offer) error {
 	w := r.w
 	var asked []social.Asked
 	agents := make([]string, len(offers))
@@ -146,10 +146,10 @@ func (r *round) tellOffers(ctx context.Context, offers []offer) error {
 		cards = cards[len(o.posts):]
 		if len(visible) > 0 { // posts that the agent cannot see are not checked again
 			newsTotal.Inc()
-			o.told = later(o.told, visible[0])
-			o.tell(len(visible), o.told)
+			o.reported = later(o.reported, visible[0])
+			o.notify(len(visible), o.reported)
 		}
-		r.settle(o.Watch, o.all)
+		r.markChecked(o.Watch, o.all)
 	}
 	return nil
 }

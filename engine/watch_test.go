@@ -195,7 +195,7 @@ func TestTheWatcherLooksAgainAndAgain(t *testing.T) {
 		newest := w.publish("a", public)
 		require.Zero(t, watch.Take())
 		<-watch.Ready()
-		require.Equal(t, 2*engine.LookEvery, time.Since(begun), "the next look tells")
+		require.Equal(t, 2*engine.LookEvery, time.Since(begun), "the next check notifies")
 		require.Equal(t, engine.News{Count: 1, Head: newest.Position()}, watch.Take())
 
 		w.lists.hangs.Store(true)

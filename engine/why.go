@@ -96,14 +96,14 @@ func (e *Engine) why(ctx context.Context, agent string, profile *feed.Profile, a
 	if e.cfg.RoundsFor > 0 {
 		inTime, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		defer time.AfterFunc(e.cfg.RoundsFor, func() { cancel(fmt.Errorf("%w: it took longer than reasons may", context.Canceled)) }).Stop()
+		defer time.AfterFunc(e.cfg.RoundsFor, func() { cancel(fmt.Errorf("%w: computing reasons timed out", context.Canceled)) }).Stop()
 		ctx = inTime
 	}
 	ids := each(a.Docs, func(doc feed.Doc) string { return doc.ID })
 	q, _ := e.query(agent, *profile)
 	factors, err := e.Factors(ctx, q, ids)
 	if err != nil {
-		e.cfg.Log.WarnContext(ctx, "an answer does not say why its items are there", "agent", agent, "error", err)
+		e.cfg.Log.WarnContext(ctx, "an answer was sent without reasons", "agent", agent, "error", err)
 		countDegraded(lacksWhy)
 		a.Degraded = append(a.Degraded, lacksWhy.names()...)
 		return

@@ -35,7 +35,7 @@ func DayOf(t time.Time) Day {
 func ParseDay(s string) (Day, error) {
 	t, err := time.Parse("20060102", s)
 	if err != nil {
-		return 0, fmt.Errorf("a day is written YYYYMMDD, not %q", s)
+		return 0, fmt.Errorf("a day must be in the format YYYYMMDD, not %q", s)
 	}
 	return DayOf(t), nil
 }
@@ -82,7 +82,7 @@ func (m *Moment) UnmarshalJSON(value []byte) (err error) {
 			return err
 		}
 		if _, err := strconv.ParseFloat(text, 64); err == nil {
-			return errors.New("must be a number where it is Unix seconds, not a string")
+			return errors.New("must be a number if it is in Unix seconds, not a string")
 		}
 	}
 	m.Time, err = ParseTime(text)

@@ -135,7 +135,7 @@ func TestCurvesValidate(t *testing.T) {
 		"weight NaN":         {func(d *feed.Decay) { d.Curves[0].Weight = math.NaN() }, "decay.curves[0].weight"},
 		"constant and scale": {func(d *feed.Decay) { d.Curves[2].Scale = time.Hour }, "decay.curves[2] is a constant"},
 		"a gap":              {func(d *feed.Decay) { d.Curves[3], d.Curves[2] = d.Curves[2], feed.Curve{} }, "decay.curves[3]"},
-		"both":               {func(d *feed.Decay) { d.Scale = time.Hour }, "decay.curves stand in the place of"},
+		"both":               {func(d *feed.Decay) { d.Scale = time.Hour }, "decay.curves replaces"},
 		"floor":              {func(d *feed.Decay) { d.Floor = 1 }, "decay.floor"},
 	} {
 		d := feed.Decay{Floor: 1e-6, Curves: fastAndSlow}
@@ -172,8 +172,8 @@ func TestCurvesJSON(t *testing.T) {
 		{`{"decay":{"curves":5}}`, "decay.curves must be a list of curves or the name of a preset"},
 		{`{"decay":{"curves":{}}}`, "decay.curves must be a list of curves or the name of a preset"},
 		{`{"decay":{"curves":"three"}}`, `decay.curves must be a list of curves or the name of a preset, single or two, not "three"`},
-		{`{"decay":{"curves":"two","scale":"1h"}}`, "decay.curves stand in the place of decay.scale"},
-		{`{"decay":{"curves":` + fastAndSlowJSON + `,"decay":0.5}}`, "decay.curves stand in the place of decay.scale"},
+		{`{"decay":{"curves":"two","scale":"1h"}}`, "decay.curves replaces decay.scale"},
+		{`{"decay":{"curves":` + fastAndSlowJSON + `,"decay":0.5}}`, "decay.curves replaces decay.scale"},
 		{`{"decay":{"curves":[` + fiveConstants + `]}}`, "decay.curves must be at most 4 curves, not 5"},
 	} {
 		r := standard

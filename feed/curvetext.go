@@ -65,7 +65,7 @@ func (t curveText) curve(at string) (Curve, error) {
 			return c, Errorf(ErrInvalid, `bad ranking parameters: %s.scale is missing; give a duration such as "12m" or "120h"`, at)
 		}
 	} else if t.Scale != nil || t.Offset != nil || t.Decay != nil {
-		return c, Errorf(ErrInvalid, "bad ranking parameters: %s is a constant, which has a weight only", at)
+		return c, Errorf(ErrInvalid, "bad ranking parameters: %s is a constant, which takes only a weight", at)
 	}
 	setNumber(&c.Decay, t.Decay)
 	return c, errors.Join(setDuration(&c.Scale, at+".scale", t.Scale), setDuration(&c.Offset, at+".offset", t.Offset))

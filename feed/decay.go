@@ -158,7 +158,7 @@ func (c *Curves) Validate() error {
 		case i < n && problem == "" || one == Curve{}:
 			continue
 		case i > n:
-			field, problem = "", "follows an empty place"
+			field, problem = "", "follows an empty entry"
 		}
 		return Errorf(ErrInvalid, "bad ranking parameters: decay.curves[%d]%s %s", i, field, problem)
 	}
@@ -174,7 +174,7 @@ func (c Curve) problem() (field, problem string) {
 		return ".weight", fmt.Sprintf("must be greater than 0 and at most %d, not %v", maxCurveWeight, c.Weight)
 	case c.Shape == Constant:
 		if c.Scale != 0 || c.Offset != 0 || c.Decay != 0 {
-			return "", "is a constant, which has a weight only"
+			return "", "is a constant, which takes only a weight"
 		}
 		return "", ""
 	}
@@ -270,5 +270,5 @@ func (d Decay) Replaced(was Decay) string {
 	if n == 0 || d.Curves.Len() > 0 {
 		return ""
 	}
-	return fmt.Sprintf("one Gaussian is in the place of %d curves, by its scale, offset and decay", n)
+	return fmt.Sprintf("one Gaussian, with scale, offset and decay, replaces %d curves", n)
 }

@@ -51,7 +51,7 @@ func TestDiversityValidate(t *testing.T) {
 		"site.decay=0":      "site.decay must be greater than 0",
 		"same_story=2":      "diversity.same_story must be 0 to 1",
 		"site.floor=NaN":    "diversity.site.decay must be",
-		"pages.decay=0.5":   "there is no parameter",
+		"pages.decay=0.5":   "unknown parameter",
 		"author.decay=much": "must be a number",
 	} {
 		_, err := standard.With(list)

@@ -19,7 +19,7 @@ var (
 	// ErrTooLarge: the request exceeds its size limit; send fewer bytes.
 	ErrTooLarge = errors.New("too large")
 	// ErrType: the content has an unsupported type; send another.
-	ErrType = errors.New("not a type that can be taken")
+	ErrType = errors.New("unsupported content type")
 	// ErrUnauthenticated: the caller is not identified; send a token, or a new one.
 	ErrUnauthenticated = errors.New("unauthenticated")
 	// ErrForbidden: the caller lacks the permission; call as one who has it.
@@ -31,7 +31,7 @@ var (
 	// ErrChanged: the resource was changed concurrently; read it again, then write.
 	ErrChanged = errors.New("not the current version")
 	// ErrRule: the request is well-formed, but a post or an image violates a rule; change it.
-	ErrRule = errors.New("against a rule")
+	ErrRule = errors.New("rule violated")
 	// ErrLimit: the maximum number is reached; remove some.
 	ErrLimit = Errorf(ErrRule, "limit reached")
 	// ErrTooMany: the caller sends too many requests, or has too many open; slow down.

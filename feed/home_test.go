@@ -78,7 +78,7 @@ func TestPatternShares(t *testing.T) {
 		assert.Equal(t, n/20, shares[feed.SourcePromoted])
 	}
 	for at, want := range map[string]string{
-		"CCX": "position 3", "PP": "no C and no T", "": "no C and no T", "every_ten": "every_tenth", "Five_Percent": "five_percent",
+		"CCX": "position 3", "PP": "neither C nor T", "": "neither C nor T", "every_ten": "every_tenth", "Five_Percent": "five_percent",
 	} {
 		_, err := feed.ParsePattern(at)
 		assert.ErrorIs(t, err, feed.ErrInvalid)

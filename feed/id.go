@@ -86,7 +86,7 @@ func checkID(what, id string, limit int, item bool) error {
 			ErrBadID, what, limit, alphabet, utf8.RuneCountInString(id))
 	}
 	if item && strings.HasPrefix(id, GivenMark) {
-		return fmt.Errorf("%w: %s begins with ~, which marks what Freshet notes about items", ErrBadID, what)
+		return fmt.Errorf("%w: %s begins with ~, which is reserved for Freshet's records about items", ErrBadID, what)
 	}
 	for i := range len(id) {
 		if !idByte(id[i], item) {

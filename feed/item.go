@@ -80,10 +80,10 @@ func ParseItem(data []byte) (Item, error) {
 		return Item{}, err
 	}
 	if Blank(it.Title) {
-		return Item{}, Errorf(ErrInvalid, "bad item: title shows nothing: it has only spaces or invisible characters")
+		return Item{}, Errorf(ErrInvalid, "bad item: title is blank: it has only spaces or invisible characters")
 	}
 	if IsPost(it.ID) {
-		return Item{}, Errorf(ErrInvalid, "bad item: ids that begin with %q are those of posts; give the item another one", PostPrefix)
+		return Item{}, Errorf(ErrInvalid, "bad item: the id prefix %q is reserved for posts; use another id", PostPrefix)
 	}
 	return it, nil
 }

@@ -94,13 +94,13 @@ func TestParseItemRefuses(t *testing.T) {
 		{"many tags", with(`"tags":[` + tags + `]`), "65 tags"},
 		{"long author", with(`"author_id":"` + long + `"`), "author_id has 300"},
 		{"long lang", with(`"lang":"` + long + `"`), "lang has 300"},
-		{"business field without a name", with(`"":1`), `business field "" has a name that is empty`},
-		{"blank business field", with(`" ":1`), `" " has a name that is empty or blank`},
+		{"business field without a name", with(`"":1`), `business field "" has a name, or a part of a dotted name, that is empty`},
+		{"blank business field", with(`" ":1`), `" " has a name, or a part of a dotted name, that is empty or blank`},
 		{"blank part of a business field", with(`"a..b":1`), `"a..b" has a name`},
-		{"field of Elasticsearch", with(`"_id":1`), `"_id" has a name that Elasticsearch keeps for itself`},
-		{"within a field of Elasticsearch", with(`"_source.x":1`), `"_source.x" has a name that Elasticsearch keeps for itself`},
-		{"within a field of the item", with(`"title.x":1`), `"title.x" lies within the field "title"`},
-		{"field of Freshet", with(`"freshet_popularity":1`), `"freshet_popularity" has a name that Freshet keeps for itself`},
+		{"field of Elasticsearch", with(`"_id":1`), `"_id" has a name that is reserved by Elasticsearch`},
+		{"within a field of Elasticsearch", with(`"_source.x":1`), `"_source.x" has a name that is reserved by Elasticsearch`},
+		{"within a field of the item", with(`"title.x":1`), `"title.x" is inside the field "title"`},
+		{"field of Freshet", with(`"freshet_popularity":1`), `"freshet_popularity" has a name that is reserved by Freshet`},
 		{"too big", with(`"x":"` + strings.Repeat("x", feed.MaxItemBytes) + `"`), "at most 262144"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestParseItemRefuses(t *testing.T) {
 func TestParseItemRefusesReservedNames(t *testing.T) {
 	t.Parallel()
 	for in, says := range map[string]string{
-		`{"id":"post:1","title":"T","update_time":1}`:           `ids that begin with "post:" are those of posts`,
+		`{"id":"post:1","title":"T","update_time":1}`:           `the id prefix "post:" is reserved for posts`,
 		`{"id":"a","title":"T","update_time":1,"in_feed":{}}`:   `in_feed is reserved`,
 		`{"id":"a","title":"T","update_time":1,"In_Feed":null}`: `in_feed is reserved`,
 	} {

@@ -32,7 +32,7 @@ func parseItem(data []byte) (Item, error) {
 		return Item{}, err
 	}
 	if text.AuthorIDs != nil || text.Langs != nil {
-		return Item{}, Errorf(ErrInvalid, "bad item: the names of fields that begin with %s are Freshet's own; give author_id and lang", ownPrefix)
+		return Item{}, Errorf(ErrInvalid, "bad item: fields that begin with %s are reserved by Freshet; send author_id and lang instead", ownPrefix)
 	}
 	for name := range text.Rest {
 		if err := checkBusiness(name); err != nil {
@@ -96,20 +96,20 @@ const ownPrefix = "freshet_"
 func checkBusiness(name string) error {
 	for part := range strings.SplitSeq(name, ".") {
 		if strings.TrimSpace(part) == "" {
-			return Errorf(ErrInvalid, "bad item: the business field %q has a name that is empty or blank, or is so beside a dot", name)
+			return Errorf(ErrInvalid, "bad item: the business field %q has a name, or a part of a dotted name, that is empty or blank", name)
 		}
 	}
 	head, _, inner := strings.Cut(name, ".")
 	lower := strings.ToLower(name)
 	switch {
 	case elasticNames[head]:
-		return Errorf(ErrInvalid, "bad item: the business field %q has a name that Elasticsearch keeps for itself; give it another", name)
+		return Errorf(ErrInvalid, "bad item: the business field %q has a name that is reserved by Elasticsearch; rename it", name)
 	case strings.HasPrefix(head, ownPrefix):
-		return Errorf(ErrInvalid, "bad item: the business field %q has a name that Freshet keeps for itself; give it another", name)
+		return Errorf(ErrInvalid, "bad item: the business field %q has a name that is reserved by Freshet; rename it", name)
 	case lower == InFeed:
-		return Errorf(ErrInvalid, "bad item: %s is reserved for what answers say about the reader; name the field otherwise", InFeed)
+		return Errorf(ErrInvalid, "bad item: the name %s is reserved for data about the reader in answers; rename the field", InFeed)
 	case inner && knownField(head):
-		return Errorf(ErrInvalid, "bad item: the business field %q lies within the field %q; give it another name", name, head)
+		return Errorf(ErrInvalid, "bad item: the business field %q is inside the field %q; rename it", name, head)
 	case lower != name && knownField(lower):
 		return Errorf(ErrInvalid, "bad item: field %q must be written %q", name, lower)
 	}

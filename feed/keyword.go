@@ -88,7 +88,7 @@ func checkKeywords(keywords []Keyword) error {
 		characters += utf8.RuneCountInString(k.Term)
 	}
 	if characters > MaxKeywordsLength {
-		return Errorf(ErrInvalid, "bad profile: the keywords have %d characters in all, at most %d are allowed", characters, MaxKeywordsLength)
+		return Errorf(ErrInvalid, "bad profile: the keywords have %d characters in total, at most %d are allowed", characters, MaxKeywordsLength)
 	}
 	return nil
 }

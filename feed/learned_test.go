@@ -304,7 +304,7 @@ func TestLearnedWeightsText(t *testing.T) {
 		"learned.half_life=0":    "learned.half_life must be 1h to 87600h, not 0",
 		"learned.half_life=30m":  "learned.half_life must be 1h to 87600h, not 30m",
 		"learned.half_life=soon": "must be a duration",
-		"learned.titles=1":       "there are scale",
+		"learned.titles=1":       "known are scale",
 	} {
 		_, err := r.With(changes)
 		require.ErrorIs(t, err, feed.ErrInvalid, changes)

@@ -254,7 +254,7 @@ func (m ActMemory) MarshalText() ([]byte, error) {
 func (m *ActMemory) UnmarshalText(text []byte) error {
 	data, err := base64.RawStdEncoding.AppendDecode(nil, text)
 	if err != nil || len(data)%8 != 0 {
-		return errors.New("the acts that were learned from cannot be read")
+		return errors.New("the stored acts are malformed")
 	}
 	*m = make(ActMemory, 0, len(data)/8)
 	for ; len(data) > 0; data = data[8:] {

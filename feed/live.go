@@ -44,11 +44,11 @@ func CheckVariantName(name string) error {
 	}
 	for _, c := range []byte(name) {
 		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '-') {
-			return Errorf(ErrInvalid, "bad ranking parameters: the name of an experiment must be of a-z 0-9 _ -, not %q", name)
+			return Errorf(ErrInvalid, "bad ranking parameters: the name of an experiment may contain only a-z 0-9 _ -, not %q", name)
 		}
 	}
 	if name == Control {
-		return Errorf(ErrInvalid, "bad ranking parameters: an experiment cannot be called %s: that is who gets the live ranking", Control)
+		return Errorf(ErrInvalid, "bad ranking parameters: an experiment cannot be named %s: agents with the live ranking are counted under this name", Control)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (l *Live) Validate() error {
 		last := -1
 		for _, p := range v.Parts {
 			if p[0] <= last || p[1] < p[0] || p[1] >= Buckets {
-				return Errorf(ErrInvalid, "bad ranking parameters: experiment %s: its parts are not in order", v.Name)
+				return Errorf(ErrInvalid, "bad ranking parameters: experiment %s: its bucket ranges are out of order or invalid", v.Name)
 			}
 			for last = p[0]; last <= p[1]; last++ {
 				if taken[last] {
@@ -156,16 +156,16 @@ func CheckVariants(wanted []Variant) error {
 			return err
 		}
 		if slices.ContainsFunc(wanted[:i], func(v Variant) bool { return v.Name == w.Name }) {
-			return Errorf(ErrInvalid, "bad ranking parameters: there are two experiments called %s", w.Name)
+			return Errorf(ErrInvalid, "bad ranking parameters: two experiments are named %s", w.Name)
 		}
 		if of, _ := VariantOf(w.Run); w.Run != "" && of != w.Name {
-			return Errorf(ErrInvalid, "bad ranking parameters: experiment %s has the run of another one", w.Name)
+			return Errorf(ErrInvalid, "bad ranking parameters: experiment %s has a run that belongs to another experiment", w.Name)
 		}
 		if !(w.Share >= 0 && w.Share <= 1) {
 			return Errorf(ErrInvalid, "bad ranking parameters: experiment %s: share must be 0 to 1, not %v", w.Name, w.Share)
 		}
 		if w.Share > 0 && w.Buckets() == 0 {
-			return Errorf(ErrInvalid, "bad ranking parameters: experiment %s: the least share is %v (0: no agent), not %v", w.Name, 1.0/Buckets, w.Share)
+			return Errorf(ErrInvalid, "bad ranking parameters: experiment %s: share must be at least %v, or 0 for no agent, not %v", w.Name, 1.0/Buckets, w.Share)
 		}
 		if err := w.Ranking.Validate(); err != nil {
 			return fmt.Errorf("experiment %s: %w", w.Name, err)
@@ -173,7 +173,7 @@ func CheckVariants(wanted []Variant) error {
 		sum += w.Share
 	}
 	if sum > 1+slack {
-		return Errorf(ErrInvalid, "bad ranking parameters: the shares of the experiments must sum to 1 at most, not %v", math.Round(sum*Buckets)/Buckets)
+		return Errorf(ErrInvalid, "bad ranking parameters: the sum of the experiments' shares must be at most 1, not %v", math.Round(sum*Buckets)/Buckets)
 	}
 	return nil
 }

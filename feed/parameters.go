@@ -44,7 +44,7 @@ var Parameters = []Parameter{
 		Default: 24 * hour, Least: 1, Most: math.Inf(1), Ratios: true, duration: func(r *Ranking) *time.Duration { return &r.Decay.Scale },
 	},
 	{
-		Name: "offset", Path: "decay.offset", Help: "age up to which nothing decays",
+		Name: "offset", Path: "decay.offset", Help: "age up to which the score does not decay",
 		Default: hour, Most: math.Inf(1), duration: func(r *Ranking) *time.Duration { return &r.Decay.Offset },
 	},
 	{
@@ -52,31 +52,31 @@ var Parameters = []Parameter{
 		Default: 0.5, Most: 1, NotLeast: true, NotMost: true, number: func(r *Ranking) *float64 { return &r.Decay.Decay },
 	},
 	{
-		Name: "floor", Path: "decay.floor", Help: "least factor of the decay",
+		Name: "floor", Path: "decay.floor", Help: "minimum factor of the decay",
 		Default: 1e-6, Most: 1, NotMost: true, Ratios: true, number: func(r *Ranking) *float64 { return &r.Decay.Floor },
 	},
-	weight("weight", "popularity.weight", 0, "popularity that was uploaded: likes + 2 x comments; 0: off", func(r *Ranking) *float64 { return &r.PopularityWeight }),
-	weight("weight_2h", "popularity.weight_2h", 1.5, "readers of about the last 2 hours; 0: off", func(r *Ranking) *float64 { return &r.Popularity2h }),
-	weight("weight_2d", "popularity.weight_2d", 0.2, "readers of about the last 2 days; 0: off", func(r *Ranking) *float64 { return &r.Popularity2d }),
+	weight("weight", "popularity.weight", 0, "uploaded popularity: likes + 2 x comments; 0: off", func(r *Ranking) *float64 { return &r.PopularityWeight }),
+	weight("weight_2h", "popularity.weight_2h", 1.5, "readers in about the last 2 hours; 0: off", func(r *Ranking) *float64 { return &r.Popularity2h }),
+	weight("weight_2d", "popularity.weight_2d", 0.2, "readers in about the last 2 days; 0: off", func(r *Ranking) *float64 { return &r.Popularity2d }),
 	{
 		Name: "base", Path: "base", Help: "relevance before interests and keywords are added",
 		Default: 0.1, Most: maxWeight, NotLeast: true, Ratios: true, number: func(r *Ranking) *float64 { return &r.Base },
 	},
-	share("summary", "keywords.summary", DefaultKeywordsSummary, "part of its weight that a keyword adds in a summary", func(r *Ranking) *float64 { return &r.KeywordsSummary }),
-	spreadDecay("author", 0.8, "each further item of an author on a page counts this much of the one before; 1: off", func(r *Ranking) *Spread { return &r.Diversity.Author }),
+	share("summary", "keywords.summary", DefaultKeywordsSummary, "part of its weight that a keyword adds if it is in the summary", func(r *Ranking) *float64 { return &r.KeywordsSummary }),
+	spreadDecay("author", 0.8, "factor for each further item of an author on a page; 1: off", func(r *Ranking) *Spread { return &r.Diversity.Author }),
 	spreadFloor("author", 0.3, func(r *Ranking) *Spread { return &r.Diversity.Author }),
-	spreadDecay("site", 0.6, "the same for a site", func(r *Ranking) *Spread { return &r.Diversity.Site }),
+	spreadDecay("site", 0.6, "the same for items of a site", func(r *Ranking) *Spread { return &r.Diversity.Site }),
 	spreadFloor("site", 0.02, func(r *Ranking) *Spread { return &r.Diversity.Site }),
-	spreadDecay("tag", 0.95, "the same for a first tag", func(r *Ranking) *Spread { return &r.Diversity.Tag }),
+	spreadDecay("tag", 0.95, "the same for items with a first tag", func(r *Ranking) *Spread { return &r.Diversity.Tag }),
 	spreadFloor("tag", 0.5, func(r *Ranking) *Spread { return &r.Diversity.Tag }),
-	share("same_story", "diversity.same_story", 0.6, "two titles that share this part of their words tell one story; 0 and 1: off", func(r *Ranking) *float64 { return &r.Diversity.SameStory }),
+	share("same_story", "diversity.same_story", 0.6, "part of their words that two titles of one story share; 0 and 1: off", func(r *Ranking) *float64 { return &r.Diversity.SameStory }),
 	share("explore.share", "explore.share", DefaultExploreShare, "part of a page's positions for young items drawn at random; 0: off", func(r *Ranking) *float64 { return &r.Explore.Share }),
 	learned("tags", 0.5, func(r *Ranking) *float64 { return &r.Learned.Tags }),
 	learned("author", 0.5, func(r *Ranking) *float64 { return &r.Learned.Author }),
 	learned("lang", 0, func(r *Ranking) *float64 { return &r.Learned.Lang }),
 	learned("words", 0.5, func(r *Ranking) *float64 { return &r.Learned.Words }),
 	{
-		Name: "learned.negative", Path: "learned.negative", Help: "part of the relevance that dislikes and hides take away",
+		Name: "learned.negative", Path: "learned.negative", Help: "part of the relevance that dislikes and hides remove",
 		Default: 0.3, Most: maxNegative, number: func(r *Ranking) *float64 { return &r.Learned.Negative },
 	},
 	{
@@ -87,10 +87,10 @@ var Parameters = []Parameter{
 		Name: "home.decay", Path: "home.decay", Help: "decay of home's sources, per hour of age",
 		Default: 0.02, Most: 10, NotLeast: true, number: func(r *Ranking) *float64 { return &r.Home.Decay },
 	},
-	homeBase("following", 1, "posts by whom the reader follows", func(r *Ranking) *float64 { return &r.Home.Following }),
-	homeBase("trending", 0.6, "what is trending", func(r *Ranking) *float64 { return &r.Home.Trending }),
-	homeBase("promoted", 0.8, "what is promoted", func(r *Ranking) *float64 { return &r.Home.Promoted }),
-	weight("home.affinity", "home.affinity", 0.5, "what the affinity to an author adds in home at most; 0: off", func(r *Ranking) *float64 { return &r.Home.Affinity }),
+	homeBase("following", 1, "posts by followed authors", func(r *Ranking) *float64 { return &r.Home.Following }),
+	homeBase("trending", 0.6, "trending items", func(r *Ranking) *float64 { return &r.Home.Trending }),
+	homeBase("promoted", 0.8, "promoted items", func(r *Ranking) *float64 { return &r.Home.Promoted }),
+	weight("home.affinity", "home.affinity", 0.5, "maximum that the affinity to an author adds in home; 0: off", func(r *Ranking) *float64 { return &r.Home.Affinity }),
 	{
 		Name: "home.affinity_days", Path: "home.affinity_days", Help: "days for which a like or a reply counts for the affinity to an author", unset: true,
 		Default: 30, Least: 1, Most: 365, Ratios: true, number: func(r *Ranking) *float64 { return &r.Home.AffinityDays },
@@ -116,13 +116,13 @@ func spreadDecay(of string, usual float64, help string, at func(*Ranking) *Sprea
 }
 
 func spreadFloor(of string, usual float64, at func(*Ranking) *Spread) Parameter {
-	return share(of+".floor", "diversity."+of+".floor", usual, "but no less than this", func(r *Ranking) *float64 { return &at(r).Floor })
+	return share(of+".floor", "diversity."+of+".floor", usual, "minimum of that factor", func(r *Ranking) *float64 { return &at(r).Floor })
 }
 
 func learned(kind string, usual float64, at func(*Ranking) *float64) Parameter {
 	const most = 100
 	name := "learned." + kind
-	return Parameter{Name: name, Path: name, Help: "what clicks and likes of an item's " + kind + " add at most, in bases; 0: off", Default: usual, Most: most, number: at}
+	return Parameter{Name: name, Path: name, Help: "maximum that clicks and likes of an item's " + kind + " add, in bases; 0: off", Default: usual, Most: most, number: at}
 }
 
 func homeBase(source string, usual float64, help string, at func(*Ranking) *float64) Parameter {

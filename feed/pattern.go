@@ -47,14 +47,14 @@ func ParsePattern(text string) (Pattern, error) {
 		case 'P':
 			sources = append(sources, SourcePromoted)
 		default:
-			return Pattern{}, Errorf(ErrInvalid, "bad pattern: %q at position %d of %q; the letters are C (following), T (trending or discovery) and P (promoted), the names five_percent and every_tenth", string(letter), at+1, text)
+			return Pattern{}, Errorf(ErrInvalid, "bad pattern: %q at position %d of %q; use the letters C (following), T (trending or discovery) and P (promoted), or the name five_percent or every_tenth", string(letter), at+1, text)
 		}
 	}
 	switch {
 	case len(sources) > maxPattern:
 		return Pattern{}, Errorf(ErrInvalid, "bad pattern: it has %d letters, at most %d are allowed", len(sources), maxPattern)
 	case !strings.ContainsAny(text, "CT"):
-		return Pattern{}, Errorf(ErrInvalid, "bad pattern: %q has no C and no T; something must fill a page when nothing is promoted", text)
+		return Pattern{}, Errorf(ErrInvalid, "bad pattern: %q has neither C nor T; one is needed to fill a page when nothing is promoted", text)
 	}
 	if turns%2 == 1 { // an odd number of turns: every second repetition swaps them
 		for _, s := range sources {

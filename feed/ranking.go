@@ -39,7 +39,7 @@ func DefaultRanking() Ranking {
 func (r Ranking) Validate() error {
 	if d := r.Decay; d.Curves != (Curves{}) {
 		if d.Scale != 0 || d.Offset != 0 || d.Decay != 0 {
-			return Errorf(ErrInvalid, "bad ranking parameters: decay.curves stand in the place of decay.scale, decay.offset and decay.decay: set one or the other")
+			return Errorf(ErrInvalid, "bad ranking parameters: decay.curves replaces decay.scale, decay.offset and decay.decay: set one or the other")
 		}
 		if err := d.Curves.Validate(); err != nil {
 			return err

@@ -61,7 +61,7 @@ func (c *changes) apply(r *Ranking) error {
 		}
 		preset, several := c.curves[0] == '"', given.Curves.Len() > 0
 		if simple && (several || preset) {
-			return Errorf(ErrInvalid, "bad ranking parameters: decay.curves stand in the place of decay.scale, decay.offset and decay.decay: give one or the other")
+			return Errorf(ErrInvalid, "bad ranking parameters: decay.curves replaces decay.scale, decay.offset and decay.decay: set one or the other")
 		}
 		switch {
 		case preset:
@@ -147,7 +147,7 @@ func errNoParameter(name string) error {
 		names = append(names, Parameters[i].Name)
 	}
 	names = append(names, curvesName)
-	return Errorf(ErrInvalid, "bad ranking parameters: there is no parameter %q; there are %s", name, strings.Join(names, ", "))
+	return Errorf(ErrInvalid, "bad ranking parameters: unknown parameter %q; known are %s", name, strings.Join(names, ", "))
 }
 
 // splitChanges splits at commas outside brackets; those of curves are inside.

@@ -38,7 +38,7 @@ func TestMoment(t *testing.T) {
 		require.True(t, noon.Equal(m.Time), text)
 	}
 	for _, text := range []string{`"1772798400"`, `"1e9"`} {
-		require.ErrorContains(t, new(feed.Moment).UnmarshalJSON([]byte(text)), "must be a number where it is Unix seconds")
+		require.ErrorContains(t, new(feed.Moment).UnmarshalJSON([]byte(text)), "must be a number if it is in Unix seconds")
 	}
 	for _, text := range []string{`"soon"`, `true`, `{}`, `0`, `"0001-01-01T00:00:00Z"`} {
 		require.ErrorContains(t, new(feed.Moment).UnmarshalJSON([]byte(text)), "must be a time", text)

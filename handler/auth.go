@@ -80,7 +80,7 @@ func (a *authenticator) until(r *http.Request) (time.Time, error) {
 // by a token, which only the app sends.
 func (a *authenticator) checkOrigin(r *http.Request) error {
 	if a.tokens == nil && a.pages.Check(r) != nil {
-		return fmt.Errorf("%w: a page of another site may change nothing; list its origin in server.cors.origins, and have the gateway pass Host on as it came", feed.ErrForbidden)
+		return fmt.Errorf("%w: cross-site requests must not change anything; add the origin to server.cors.origins, and make the gateway forward Host unchanged", feed.ErrForbidden)
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (a *authenticator) admin(r *http.Request) error {
 		if a.demo && a.local(r) {
 			return nil
 		}
-		return fmt.Errorf("%w: admin routes are closed while auth.admin_token is not set", feed.ErrForbidden)
+		return fmt.Errorf("%w: admin routes are disabled; set auth.admin_token to use them", feed.ErrForbidden)
 	}
 	if a.isAdmin(presented) || hasBearer && a.isAdmin(token) {
 		return nil

@@ -52,7 +52,7 @@ type gridView bool
 
 func (v *gridView) UnmarshalJSON(value []byte) error {
 	if *v = string(value) == `"`+grid+`"`; !*v {
-		return errors.New("must be grid, or left out")
+		return errors.New("must be grid or omitted")
 	}
 	return nil
 }

@@ -49,11 +49,11 @@ func mayBeJSON(r *http.Request) error {
 	default:
 		return nil
 	}
-	return feed.Errorf(feed.ErrType, "this route does not take Content-Type %.80q; send JSON, as application/json", given)
+	return feed.Errorf(feed.ErrType, "this route does not support Content-Type %.80q; send JSON as application/json", given)
 }
 
 func encoded(enc string) error {
-	return fmt.Errorf("%w: this route does not take Content-Encoding %q; send the body as it is", feed.ErrInvalid, enc)
+	return fmt.Errorf("%w: this route does not support Content-Encoding %q; send the body uncompressed", feed.ErrInvalid, enc)
 }
 
 // contentEncoding returns the body's encoding, "" for none.
@@ -74,7 +74,7 @@ func tooLarge(what string, limit int) error {
 	if limit >= 1<<20 {
 		size = fmt.Sprintf("%d MiB", limit>>20)
 	}
-	return fmt.Errorf("%w: %s has more than %s", feed.ErrTooLarge, what, size)
+	return fmt.Errorf("%w: %s is larger than %s", feed.ErrTooLarge, what, size)
 }
 
 // unreadable returns the error for an incomplete body. The cause is not shown to the caller
@@ -87,7 +87,7 @@ func (c *call) unreadable(err error) error {
 	case c.gone():
 		return clientGone
 	}
-	return fmt.Errorf("%w: the body ends before its announced length", feed.ErrInvalid)
+	return fmt.Errorf("%w: the body ended early", feed.ErrInvalid)
 }
 
 // bounded reads at most left bytes, then fails with feed.ErrTooLarge. It stores its error,

@@ -55,7 +55,7 @@ func (s *server) handle(name string, fn func(*call) error) gin.HandlerFunc {
 			g.Writer.Header()["Connection"] = closing
 		}
 		if !route.lasts {
-			flying.begin(c)
+			callsInFlight.begin(c)
 		}
 		defer s.finish(c, route, meter)
 		if s.allowOrigin(g.Writer, g.Request) {
@@ -90,11 +90,11 @@ type route struct {
 	path string
 	// probe: called by machines every few seconds, so logged at debug level.
 	probe bool
-	lasts bool // its calls may be long, and flying excludes them
+	lasts bool // its calls may be long, and callsInFlight excludes them
 }
 
 func newRoute(name string) route {
-	r := route{name: name, path: name, lasts: slices.Contains(lasting, name) || strings.Contains(name, "/debug/pprof")}
+	r := route{name: name, path: name, lasts: slices.Contains(longRoutes, name) || strings.Contains(name, "/debug/pprof")}
 	if _, path, ok := strings.Cut(name, " "); ok {
 		r.path = path
 	}
@@ -120,7 +120,7 @@ func (s *server) finish(c *call, route route, m meter) {
 		c.cause = err
 	}
 	if !route.lasts {
-		flying.end(c)
+		callsInFlight.end(c)
 	}
 	status := c.gin.Writer.Status()
 	if c.unsent {

@@ -30,7 +30,7 @@ func (s *server) circleRoutes(route router) {
 // putCircle answers PUT /v1/circles/{id} with the stored circle.
 func (s *server) putCircle(ctx context.Context, c *call, by string, in *social.CircleChange) (any, error) {
 	if by != "" && in.Owner != "" && in.Owner != by {
-		return nil, fmt.Errorf("%w: an agent may make circles only for itself; leave out owner", feed.ErrForbidden)
+		return nil, fmt.Errorf("%w: an agent can create circles only for itself; omit owner", feed.ErrForbidden)
 	}
 	circle := social.Circle{ID: c.gin.Param("id"), Owner: cmp.Or(by, in.Owner), Name: in.Name, CircleTerms: in.CircleTerms}
 	if !in.Until.IsZero() {
@@ -47,7 +47,7 @@ func (s *server) storeCircle(ctx context.Context, circle social.Circle, members 
 	if circle.Owner == "" {
 		stored, err := s.deps.Social.Store.Circle(ctx, circle.ID)
 		if errors.Is(err, feed.ErrNotFound) {
-			return fmt.Errorf("%w: owner is missing; name the agent whose circle it shall be", feed.ErrInvalid)
+			return fmt.Errorf("%w: owner is missing; send the agent that owns the circle", feed.ErrInvalid)
 		}
 		if err != nil {
 			return err

@@ -47,9 +47,9 @@ type compareBody struct {
 func (b *compareBody) check() error {
 	switch {
 	case b.Agents == nil && b.Sample == 0:
-		return fmt.Errorf("%w: say for whom to compare: agents (an array) or sample (a number)", feed.ErrInvalid)
+		return fmt.Errorf("%w: agents and sample are missing; send agents (an array) or sample (a number)", feed.ErrInvalid)
 	case b.Agents != nil && b.Sample != 0:
-		return fmt.Errorf("%w: give agents or sample, not both", feed.ErrInvalid)
+		return fmt.Errorf("%w: send either agents or sample, not both", feed.ErrInvalid)
 	case b.Agents == nil && (b.Sample < 1 || b.Sample > offline.MaxAgents):
 		return fmt.Errorf("%w: sample must be 1 to %d, not %d", feed.ErrInvalid, offline.MaxAgents, b.Sample)
 	}
@@ -89,7 +89,7 @@ func (s *server) postCompare(ctx context.Context, _ *call, _ string, ask *compar
 func (s *server) draw(ctx context.Context, ask *compareBody) ([]string, error) {
 	agents, err := s.deps.Offline.Agents(ctx, ask.Sample, ask.Seed)
 	if err == nil && len(agents) == 0 {
-		err = fmt.Errorf("%w: there are no agents to draw from, because none has a profile; name them in agents", feed.ErrInvalid)
+		err = fmt.Errorf("%w: no agents to sample, because none has a profile; send agents instead", feed.ErrInvalid)
 	}
 	return agents, err
 }

@@ -101,7 +101,7 @@ func noteReplaced(notes *[]string, name string, was, is feed.Decay) {
 func (c *call) decodeQuery(into any) error {
 	values, err := url.ParseQuery(c.gin.Request.URL.RawQuery)
 	if err != nil {
-		return fmt.Errorf("%w: the query is not one: %w", feed.ErrInvalid, err)
+		return fmt.Errorf("%w: the query string is malformed: %w", feed.ErrInvalid, err)
 	}
 	var members []string
 	for name, texts := range values {

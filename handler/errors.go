@@ -23,7 +23,7 @@ func noRoute(c *call) error {
 func noMethod(*call) error {
 	return problem{
 		status: http.StatusMethodNotAllowed, code: 40501,
-		msg: "the route does not accept this method; the Allow header lists those it accepts",
+		msg: "method not allowed; the Allow header lists the supported methods",
 	}
 }
 
@@ -49,9 +49,9 @@ var clientGone = problem{status: statusClientGone, code: 49901, msg: "the client
 // problems maps errors to answers; the first match is used. An error without a match is 50001.
 var problems = []problem{
 	{is: feed.ErrTooLarge, status: http.StatusRequestEntityTooLarge, code: 41301},
-	{is: feed.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "something that is needed is unavailable; try again later"},
-	{is: context.DeadlineExceeded, status: http.StatusServiceUnavailable, code: 50301, msg: "the answer took too long; try again later"},
-	{is: context.Canceled, status: http.StatusServiceUnavailable, code: 50301, msg: "the work was cancelled; try again later"},
+	{is: feed.ErrUnavailable, status: http.StatusServiceUnavailable, code: 50301, msg: "a dependency is unavailable; try again later"},
+	{is: context.DeadlineExceeded, status: http.StatusServiceUnavailable, code: 50301, msg: "the request timed out; try again later"},
+	{is: context.Canceled, status: http.StatusServiceUnavailable, code: 50301, msg: "the request was cancelled; try again later"},
 	{is: feed.ErrBadID, status: http.StatusBadRequest, code: 40004},
 	{is: feed.ErrBadAction, status: http.StatusBadRequest, code: 40002},
 	{is: feed.ErrBadLimit, status: http.StatusBadRequest, code: 40003},
@@ -59,8 +59,8 @@ var problems = []problem{
 	{is: feed.ErrUnauthenticated, status: http.StatusUnauthorized, code: 40101},
 	{is: feed.ErrForbidden, status: http.StatusForbidden, code: 40301},
 	// Missing and invisible things get the same answer.
-	{is: feed.ErrNotFound, status: http.StatusNotFound, code: 40401, msg: "not found: there is nothing under this id"},
-	{is: feed.ErrConflict, status: http.StatusConflict, code: 40901, msg: "the id of this call belongs to another one; use a new one"},
+	{is: feed.ErrNotFound, status: http.StatusNotFound, code: 40401, msg: "not found: nothing exists with this id"},
+	{is: feed.ErrConflict, status: http.StatusConflict, code: 40901, msg: "the request id belongs to another request; use a new one"},
 	{is: feed.ErrChanged, status: http.StatusPreconditionFailed, code: 41201},
 	{is: feed.ErrType, status: http.StatusUnsupportedMediaType, code: 41501},
 	{is: feed.ErrLimit, status: http.StatusUnprocessableEntity, code: 42202},

@@ -39,7 +39,7 @@ func (b *eventsBody) acts() ([]engine.Act, error) {
 		return nil, fmt.Errorf("%w: send one event as type and id, or several in events, not both", feed.ErrInvalid)
 	}
 	if len(b.Events) == 0 || len(b.Events) > MaxEvents {
-		return nil, fmt.Errorf("%w: events must list 1 to %d of them, this one lists %d", feed.ErrInvalid, MaxEvents, len(b.Events))
+		return nil, fmt.Errorf("%w: events must contain 1 to %d events, not %d", feed.ErrInvalid, MaxEvents, len(b.Events))
 	}
 	acts := make([]engine.Act, len(b.Events))
 	for i, event := range b.Events {
@@ -66,7 +66,7 @@ type impressionsBody struct {
 
 func (b *impressionsBody) check() error {
 	if len(b.IDs) == 0 || len(b.IDs) > MaxImpressions {
-		return fmt.Errorf("%w: ids must list 1 to %d items, this one lists %d", feed.ErrInvalid, MaxImpressions, len(b.IDs))
+		return fmt.Errorf("%w: ids must contain 1 to %d items, not %d", feed.ErrInvalid, MaxImpressions, len(b.IDs))
 	}
 	for i, id := range b.IDs {
 		if err := feed.CheckItemID(id); err != nil {

@@ -20,12 +20,12 @@ type Explainer interface {
 	Ranking(agent string) (variant string, r feed.Ranking)
 }
 
-// look runs an explanation inside its gate.
-func (s *server) look(c *call, do func(ctx context.Context) error) error {
-	if err := s.looks.enter(1); err != nil {
+// explainGated runs an explanation inside its gate.
+func (s *server) explainGated(c *call, do func(ctx context.Context) error) error {
+	if err := s.explanations.enter(1); err != nil {
 		return err
 	}
-	defer s.looks.leave(1)
+	defer s.explanations.leave(1)
 	return s.gated(c, do)
 }
 
@@ -43,7 +43,7 @@ type explainBody struct {
 
 func (b *explainBody) check() error {
 	if b.Agent == "" {
-		return fmt.Errorf("%w: agent_id is missing; say whose feed to explain", feed.ErrBadID)
+		return fmt.Errorf("%w: agent_id is missing; send the agent whose feed to explain", feed.ErrBadID)
 	}
 	b.request = engine.ExplainRequest{Agent: b.Agent, Feed: b.Feed, Limit: b.Limit, At: b.At.Time}
 	if b.Item == nil {

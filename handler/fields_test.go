@@ -35,7 +35,7 @@ var wrong = map[kind]map[string]string{
 	aWhole:    {`"7"`: "must be a whole number, not a string", `1.5`: "must be a whole number, not 1.5", `[7]`: "must be a whole number, not an array", `1e300`: "must be a whole number, not 1e300"},
 	aNumber:   {`"0.5"`: "must be a number, not a string", `[1]`: "must be a number, not an array"},
 	aFlag:     {`"true"`: "must be true or false, not a string", `1`: "must be true or false, not a number"},
-	aTime:     {`"1772798400"`: "must be a number where it is Unix seconds", `"yesterday"`: "must be a time such as", `true`: "must be a time such as", `0`: "must be a time such as", `1772798400000`: "must be a time such as"},
+	aTime:     {`"1772798400"`: "must be a number if it is in Unix seconds", `"yesterday"`: "must be a time such as", `true`: "must be a time such as", `0`: "must be a time such as", `1772798400000`: "must be a time such as"},
 	aTexts:    {`"a"`: "must be an array of strings, not a string", `{}`: "must be an array of strings, not an object", `[7]`: "[0] must be a string, not a number", `["a",null]`: "[1] must be a string, not null"},
 	aKeywords: {`"a"`: "must be an array, not a string", `[7]`: "[0] must be a string or an object such as", `["a",null]`: "[1] must be a string or an object such as", `[{"term":"a","wait":2}]`: `unknown field "wait"; known are term, weight`, `[{"weight":2}]`: "the term is missing", `[{"term":"a","weight":"2"}]`: "weight must be a number, not a string"},
 	anArray:   {`"a"`: "must be an array, not a string", `{}`: "must be an array, not an object", `[null]`: "[0] must be an object"},

@@ -50,7 +50,7 @@ func (s *server) getSuggestions(ctx context.Context, _ *call, agent string, ask 
 func (s *server) follower(c *call) (string, error) {
 	agent, err := s.owner("agent_id")(c)
 	if err == nil && s.deps.Social.FollowsByApp && c.agent != "" {
-		err = fmt.Errorf("%w: the app keeps the follows here; this needs the admin token", feed.ErrForbidden)
+		err = fmt.Errorf("%w: the app manages follows (social.follows: app); this call needs the admin token", feed.ErrForbidden)
 	}
 	return agent, err
 }
@@ -62,7 +62,7 @@ type followingBody struct {
 
 func (b *followingBody) check() error {
 	if len(b.Authors) == 0 || len(b.Authors) > MaxFollows {
-		return fmt.Errorf("%w: authors must be 1 to %d, not %d", feed.ErrInvalid, MaxFollows, len(b.Authors))
+		return fmt.Errorf("%w: authors must contain 1 to %d agents, not %d", feed.ErrInvalid, MaxFollows, len(b.Authors))
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (s *server) postFollowing(ctx context.Context, _ *call, agent string, in *f
 		out.Refused[i] = api.FollowRefused{Author: in.Authors[r.Index], Code: p.code, Msg: p.msg}
 	}
 	if err := s.deps.Social.Timelines.Warm(ctx, agent); err != nil { // otherwise the first page builds the timeline
-		s.log.DebugContext(ctx, "a list was not warmed", "error", err)
+		s.log.DebugContext(ctx, "cannot build a timeline's list in advance; its first page builds it", "error", err)
 	}
 	return out, nil
 }

@@ -77,7 +77,7 @@ func TestGraphEventsThatCannotBeRead(t *testing.T) {
 	}{
 		{"[" + event + "]", nil, 40001, "write each event on one line"},
 		{event, []string{"Content-Encoding: br"}, 40001, "br"},
-		{event, []string{"Content-Encoding: gzip"}, 40001, "gzip body is damaged"},
+		{event, []string{"Content-Encoding: gzip"}, 40001, "gzip body is corrupt"},
 		{event, []string{"X-Admin-Token: wrong"}, 40101, "admin token"},
 		{event + strings.Repeat(" ", MaxItemsBody), nil, 41301, "64 MiB"},
 	} {

@@ -101,22 +101,22 @@ type Deps struct {
 
 // server holds the state shared by all routes.
 type server struct {
-	cfg      Config
-	deps     Deps
-	log      *slog.Logger
-	auth     *authenticator
-	calls    sync.Pool // of *call
-	assets   map[string]static
-	feeds    gate // limits agents' calls
-	loads    gate // limits uploads
-	looks    gate // limits explanations
-	analyses gate // limits comparisons and replays
-	shown    gate // limits images being sent
-	pictures *imageUploading
-	rates    *limiter // nil for no rate limit
-	health   healthLog
-	openapi  static
-	cors     *cors.Cors // nil allows only our own pages
+	cfg          Config
+	deps         Deps
+	log          *slog.Logger
+	auth         *authenticator
+	calls        sync.Pool // of *call
+	assets       map[string]static
+	feeds        gate // limits agents' calls
+	loads        gate // limits uploads
+	explanations gate // limits explanations
+	analyses     gate // limits comparisons and replays
+	shown        gate // limits images being sent
+	pictures     *imageUploading
+	rates        *limiter // nil for no rate limit
+	health       healthLog
+	openapi      static
+	cors         *cors.Cors // nil allows only our own pages
 }
 
 // releaseMode disables gin's debug output, which bypasses the log. The setting is global to gin,
@@ -139,13 +139,13 @@ func New(cfg Config, deps Deps) (http.Handler, error) {
 	}
 	s := &server{
 		cfg: cfg, deps: deps, log: deps.Log, auth: auth, rates: rates, cors: newCORS(cfg.CORS),
-		feeds:    newGate("agents", cfg.MaxInFlight),
-		loads:    newGate("uploads", cfg.MaxUploads),
-		looks:    newGate("explain", explainAtOnce),
-		analyses: newGate("offline", offlineAtOnce),
-		pictures: newImageUploading(),
-		shown:    newGate("media", cfg.MaxInFlight),
-		openapi:  describe(cfg.Version, deps.Social != nil),
+		feeds:        newGate("agents", cfg.MaxInFlight),
+		loads:        newGate("uploads", cfg.MaxUploads),
+		explanations: newGate("explain", explainAtOnce),
+		analyses:     newGate("offline", offlineAtOnce),
+		pictures:     newImageUploading(),
+		shown:        newGate("media", cfg.MaxInFlight),
+		openapi:      describe(cfg.Version, deps.Social != nil),
 	}
 	pages, err := assets()
 	if err != nil {
@@ -216,7 +216,7 @@ func (s *server) feedRoutes(route router) {
 	route(http.MethodDelete, profile, s.of(own, profiles.RemoveProfile))
 	route(http.MethodDelete, agent+"/learned", s.of(own, profiles.ForgetLearned))
 	route(http.MethodDelete, agent, personally(s.of(own, s.deleteAgent)))
-	route(http.MethodPost, "/v1/explain", s.admin(serveInput(s.look, nobody, body(MaxFeedBody, explainBody{Limit: engine.DefaultLimit}), s.postExplain)))
+	route(http.MethodPost, "/v1/explain", s.admin(serveInput(s.explainGated, nobody, body(MaxFeedBody, explainBody{Limit: engine.DefaultLimit}), s.postExplain)))
 	s.mutedRoutes(route)
 }
 

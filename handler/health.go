@@ -86,7 +86,7 @@ func publicCause(err error) string {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "timed out"
 	case errors.As(err, &dns):
-		return "the host name is not known"
+		return "unknown host name"
 	case errors.As(err, &errno):
 		return errno.Error()
 	}

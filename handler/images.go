@@ -55,7 +55,7 @@ func hasFiles(r *http.Request) bool {
 func (s *server) createWithImages(c *call, author, key string) error {
 	images := s.deps.Social.Images
 	if images == nil {
-		return feed.Errorf(feed.ErrType, "not an image that can be taken: this server takes no images, because media.url is not set")
+		return feed.Errorf(feed.ErrType, "this server does not accept images, because media.url is not set")
 	}
 	u, err := s.pictures.enter(author)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *server) createWithImages(c *call, author, key string) error {
 // before the images are processed.
 func (s *server) newPost(in postBody, author string, files [][]byte) (p social.Post, err error) {
 	if n := len(in.Images); n > 0 && n != len(files) {
-		return p, feed.Errorf(feed.ErrRule, "bad post: images describes %d images, and %d were sent", n, len(files))
+		return p, feed.Errorf(feed.ErrRule, "bad post: images describes %d images, but %d were sent", n, len(files))
 	}
 	if p, err = in.post(author); err != nil {
 		return p, err
@@ -138,7 +138,7 @@ func (s *server) release(ctx context.Context, post string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()
 	if err := s.deps.Social.Images.Release(ctx, post); err != nil {
-		s.log.WarnContext(ctx, "images of a post that was not created are removed later", "error", err)
+		s.log.WarnContext(ctx, "cannot remove the images of a post that was not created; a job removes them later", "error", err)
 	}
 }
 
@@ -178,7 +178,7 @@ func (c *call) readFiles(u *imageUpload) (in postBody, files [][]byte, err error
 			file, err = readImage(part, u)
 			files = append(files, file)
 		default:
-			err = fmt.Errorf("%w: a form has the field post once and the field image for each image, not also %.40q", feed.ErrInvalid, name)
+			err = fmt.Errorf("%w: unexpected form field %.40q; send the field post once and the field image for each image", feed.ErrInvalid, name)
 		}
 		if err != nil {
 			return in, nil, c.badForm(body, err)
@@ -292,7 +292,7 @@ func (s *server) getImage(c *call) error {
 	if w.refused {
 		return problem{
 			status: http.StatusRequestedRangeNotSatisfiable, code: 41601,
-			msg: "the image has no such range; Content-Range says how long it is",
+			msg: "the image does not have the requested range; Content-Range contains its length",
 		}
 	}
 	return nil

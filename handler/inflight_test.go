@@ -29,12 +29,12 @@ func TestInFlight(t *testing.T) {
 			oldest time.Duration // after began
 		}{{1, 3, 0}, {0, 2, 2 * time.Second}, {3, 1, 2 * time.Second}} {
 			f.end(calls[step.ends])
-			n, since := f.look()
+			n, since := f.oldest()
 			assert.Equal(t, step.n, n)
 			assert.Equal(t, step.oldest, since.Sub(began))
 		}
 		f.end(calls[2])
-		n, since := f.look()
+		n, since := f.oldest()
 		assert.Zero(t, n)
 		assert.Zero(t, since)
 	})
@@ -43,18 +43,18 @@ func TestInFlight(t *testing.T) {
 // TestCallsAreInFlight checks that a call counts exactly while it is being answered.
 func TestCallsAreInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		idle, _ := flying.look()
+		idle, _ := callsInFlight.oldest()
 		f := newFixture(t, nil)
 		f.feed.answer = func(context.Context, engine.Request) (engine.Answer, error) {
 			began := time.Now()
 			time.Sleep(time.Minute)
-			n, since := flying.look()
+			n, since := callsInFlight.oldest()
 			assert.Equal(t, idle+1, n)
 			assert.Equal(t, began, since)
 			panic("a panic takes it out, too")
 		}
 		f.do(t, http.MethodPost, "/v1/feed", `{"action":"refresh"}`, asAgent)
-		n, _ := flying.look()
+		n, _ := callsInFlight.oldest()
 		assert.Equal(t, idle, n)
 	})
 }

@@ -47,7 +47,7 @@ func (s *server) upload(c *call, read func(ctx context.Context, body io.Reader) 
 	}
 	enc := contentEncoding(r)
 	if enc != "" && enc != "gzip" {
-		return fmt.Errorf("%w: Content-Encoding %q is not supported; send gzip or the body as it is", feed.ErrInvalid, enc)
+		return fmt.Errorf("%w: Content-Encoding %q is not supported; send gzip or an uncompressed body", feed.ErrInvalid, enc)
 	}
 	if r.ContentLength > MaxItemsBody {
 		return tooLarge("the body", MaxItemsBody)
@@ -104,13 +104,13 @@ func (c *call) uploadError(ctx context.Context, err error, sent, body *bounded, 
 	case errors.Is(sent.err, feed.ErrTooLarge):
 		err = tooLarge("the body", MaxItemsBody)
 	case errors.Is(body.err, feed.ErrTooLarge):
-		err = tooLarge("the unpacked body", MaxItemsBody)
+		err = tooLarge("the decompressed body", MaxItemsBody)
 	case sent.err != nil:
 		err = c.unreadable(sent.err)
 	case ctx.Err() != nil:
 		err = ctx.Err()
 	case body.err != nil:
-		err = fmt.Errorf("%w: the gzip body is damaged or ends early", feed.ErrInvalid)
+		err = fmt.Errorf("%w: the gzip body is corrupt or truncated", feed.ErrInvalid)
 	}
 	return partial{error: err, data: report}
 }

@@ -109,7 +109,7 @@ func (s *server) changeJob(do func(ctx context.Context, id int64) error) func(*c
 	return s.of(path, func(ctx context.Context, text string) error {
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return fmt.Errorf("%w: the id of a job is a whole number, not %.40q", feed.ErrInvalid, text)
+			return fmt.Errorf("%w: a job id must be a whole number, not %.40q", feed.ErrInvalid, text)
 		}
 		return do(ctx, id)
 	})

@@ -28,7 +28,7 @@ const keysFor = 2 * time.Second
 type keySet map[string]map[string]any
 
 // errNoKeys is the error of a key set without usable keys.
-var errNoKeys = errors.New("it has no public RSA or P-256 key for signatures")
+var errNoKeys = errors.New("the file has no public RSA or P-256 key for signatures")
 
 // keyFile is a file of public keys that is reread while in use.
 type keyFile struct {
@@ -97,9 +97,9 @@ func (f *keyFile) reload() {
 	}
 	switch {
 	case problem != "" && problem != f.problem:
-		f.log.Error("the keys of tokens cannot be read again", "error", problem)
+		f.log.Error("the token keys could not be reloaded; the previous ones stay in use", "error", problem)
 	case f.keys.Load() != before:
-		f.log.Info("the keys of tokens were read again", "file", f.path)
+		f.log.Info("the token keys were reloaded", "file", f.path)
 	}
 	f.problem = problem
 }
@@ -109,7 +109,7 @@ func (f *keyFile) reload() {
 func parseKeys(data []byte) (keySet, error) {
 	var set jose.JSONWebKeySet
 	if err := json.Unmarshal(data, &set); err != nil {
-		return nil, fmt.Errorf("it is not a JSON Web Key Set: %w", err)
+		return nil, fmt.Errorf("the file is not a JSON Web Key Set: %w", err)
 	}
 	keys := keySet{}
 	for i := range set.Keys {
@@ -141,12 +141,12 @@ func parseKeys(data []byte) (keySet, error) {
 // methodOf returns the algorithm of a key, "" if the key is not supported.
 func methodOf(k *jose.JSONWebKey) (string, error) {
 	if !k.Valid() {
-		return "", errors.New("it is not a valid key")
+		return "", errors.New("invalid key")
 	}
 	switch key := k.Key.(type) {
 	case *rsa.PublicKey:
 		if key.N.BitLen() < minRSABits {
-			return "", fmt.Errorf("RSA keys need at least %d bits, this one has %d", minRSABits, key.N.BitLen())
+			return "", fmt.Errorf("RSA keys must have at least %d bits, not %d", minRSABits, key.N.BitLen())
 		}
 		return rs256, nil
 	case *ecdsa.PublicKey:
@@ -156,7 +156,7 @@ func methodOf(k *jose.JSONWebKey) (string, error) {
 		return "", nil
 	}
 	if !k.IsPublic() {
-		return "", errors.New("it is a private or secret key; the file must hold public keys only")
+		return "", errors.New("private or secret key; the file must contain public keys only")
 	}
 	return "", nil
 }

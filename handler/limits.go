@@ -115,7 +115,7 @@ func (u *imageUploading) enter(agent string) (*imageUpload, error) {
 	defer u.mu.Unlock()
 	if u.agents[agent] >= agentUploads {
 		u.all.shed.Inc()
-		return nil, feed.Errorf(feed.ErrTooMany, "too many uploads: %d of this agent's posts with images are under way; wait for one of them", agentUploads)
+		return nil, feed.Errorf(feed.ErrTooMany, "too many uploads: this agent is already sending %d posts with images; wait for one to finish", agentUploads)
 	}
 	if err := u.all.enter(1); err != nil {
 		return nil, err
@@ -145,20 +145,20 @@ func (u *imageUpload) leave() {
 	}
 }
 
-// flying is the set of calls being answered in this process, except those of long-running routes.
+// callsInFlight is the set of calls being answered in this process, except those of long-running routes.
 // The age of the oldest shows whether calls hang.
-var flying inFlight
+var callsInFlight inFlight
 
 var (
 	_ = promauto.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "freshet_http_in_flight",
-		Help: "Requests that are being answered, without streams, uploads, comparisons and replays, which may last.",
-	}, func() float64 { n, _ := flying.look(); return float64(n) })
+		Help: "Requests in progress, excluding long-running ones: streams, images, uploads, comparisons and replays.",
+	}, func() float64 { n, _ := callsInFlight.oldest(); return float64(n) })
 	_ = promauto.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "freshet_http_oldest_seconds",
-		Help: "Age of the oldest request of freshet_http_in_flight; 0 where there is none. Every request ends within two minutes, or it hangs.",
+		Help: "Age in seconds of the oldest request of freshet_http_in_flight, 0 if there is none. A request older than two minutes hangs.",
 	}, func() float64 {
-		_, since := flying.look()
+		_, since := callsInFlight.oldest()
 		if since.IsZero() {
 			return 0
 		}
@@ -166,9 +166,9 @@ var (
 	})
 )
 
-// lasting are the routes whose calls may exceed the request timeout and the time allowed for a
+// longRoutes are the routes whose calls may exceed the request timeout and the time allowed for a
 // slow client.
-var lasting = []string{
+var longRoutes = []string{
 	"GET " + streamPath, "GET " + social.ImagePath + "{key}", "POST /v1/items", "POST /v1/items/counts",
 	"POST /v1/graph/events", "POST /v1/compare", "POST /v1/replay",
 }
@@ -194,8 +194,8 @@ func (f *inFlight) end(c *call) {
 	delete(f.calls, c)
 }
 
-// look returns the number of calls and the start of the oldest.
-func (f *inFlight) look() (n int, since time.Time) {
+// oldest returns the number of calls and the start of the oldest.
+func (f *inFlight) oldest() (n int, since time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for c := range f.calls {

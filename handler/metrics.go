@@ -15,16 +15,16 @@ import (
 var (
 	requestsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_http_requests_total",
-		Help: "Requests answered, by route and HTTP status; 499 is a client that did not wait.",
+		Help: "Answered requests by route and HTTP status; 499 means that the client disconnected.",
 	}, []string{"route", "code"})
 	requestSeconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "freshet_http_request_seconds",
-		Help:    "Time from a request's headers to its whole answer, by route.",
+		Help:    "Seconds from a request's headers to its complete answer, by route.",
 		Buckets: []float64{.0002, .0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 60, 600},
 	}, []string{"route"})
 	shedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_http_shed_total",
-		Help: "Requests answered 503 at once because as many as allowed were being answered: of agents (server.max_in_flight) or uploads.",
+		Help: "Requests rejected because too many were in progress, by gate: agents (server.max_in_flight), uploads, explain, offline, media, images.",
 	}, []string{"gate"})
 )
 

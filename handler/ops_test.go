@@ -86,7 +86,7 @@ func TestReadiness(t *testing.T) {
 			"unknown name",
 			map[string]Dependency{"es": {Err: &net.DNSError{Name: "secret.internal", IsNotFound: true}}},
 			503, 50301,
-			`{"es":{"state":"down","error":"the host name is not known"}}`,
+			`{"es":{"state":"down","error":"unknown host name"}}`,
 		},
 		{
 			"unavailable",

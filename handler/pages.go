@@ -37,7 +37,7 @@ var assets = sync.OnceValues(func() (map[string]static, error) {
 		}
 		kind, known := pageTypes[path.Ext(name)]
 		if !known {
-			return fmt.Errorf("web/%s: the media type of this extension is not known", name)
+			return fmt.Errorf("web/%s: unknown media type of this extension", name)
 		}
 		all[name] = newStatic(data, kind)
 		return nil

@@ -83,10 +83,10 @@ func (b *postBody) post(author string) (social.Post, error) {
 		return p, nil
 	}
 	if b.Audience != nil || b.Reply != "" {
-		return p, feed.Errorf(feed.ErrRule, "bad post: a reply has the audience and the right to reply of the post that it stands under; leave audience and reply out")
+		return p, feed.Errorf(feed.ErrRule, "bad post: a reply has the audience and reply rights of the post it replies to; omit audience and reply")
 	}
 	if p.ReplyTo, p.Audience = *b.ReplyTo, (social.Audience{}); p.ReplyTo == "" {
-		return p, feed.Errorf(feed.ErrRule, "bad post: reply_to is empty; leave it out where the post is no reply")
+		return p, feed.Errorf(feed.ErrRule, "bad post: reply_to is empty; omit it if the post is not a reply")
 	}
 	return p, nil
 }
@@ -110,7 +110,7 @@ func (s *server) createPost(c *call) error {
 		return err
 	}
 	if len(in.Images) > 0 {
-		return feed.Errorf(feed.ErrRule, "bad post: images describes files, and JSON has none; send multipart/form-data with the fields post and image")
+		return feed.Errorf(feed.ErrRule, "bad post: images describes files, but a JSON body has none; send multipart/form-data with the fields post and image")
 	}
 	p, err := in.post(author)
 	if err != nil {
@@ -166,7 +166,7 @@ func (s *server) getPost(ctx context.Context, c *call, reader string) (any, erro
 // reader, so it gets an empty answer for a post that is not public.
 func (s *server) editPost(ctx context.Context, c *call, by string, in *social.Edit) (any, error) {
 	if *in == (social.Edit{}) {
-		return nil, fmt.Errorf("%w: there is nothing to change; send caption, tags or alts", feed.ErrInvalid)
+		return nil, fmt.Errorf("%w: nothing to change; send caption, tags or alts", feed.ErrInvalid)
 	}
 	id := c.gin.Param("id")
 	if _, err := s.deps.Social.Store.EditPost(ctx, id, by, *in, time.Time{}); err != nil {
@@ -195,7 +195,7 @@ func (s *server) putLike(ctx context.Context, c *call, agent string) (any, error
 	// The like is stored, so a retry would not count as new: an act that cannot be counted now is
 	// lost.
 	if _, err := s.deps.Reactions.React(ctx, agent, []engine.Act{{Kind: events.Like, ID: id}}); err != nil {
-		s.log.WarnContext(ctx, "a like was not counted as an act", slog.String("request_id", c.id), slog.String("error", redact(err.Error())))
+		s.log.WarnContext(ctx, "a like was stored, but not counted as an act", slog.String("request_id", c.id), slog.String("error", redact(err.Error())))
 	}
 	return data, nil
 }

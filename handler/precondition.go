@@ -27,7 +27,7 @@ func conditions(r *http.Request, route route) error {
 	if len(r.Header["If-Match"]) == 0 || r.Method == http.MethodGet || r.Method == http.MethodHead || slices.Contains(conditional, route.name) {
 		return nil
 	}
-	return fmt.Errorf("%w: this route does not look at If-Match; leave it out", feed.ErrInvalid)
+	return fmt.Errorf("%w: this route does not support If-Match; omit it", feed.ErrInvalid)
 }
 
 // profileTag returns the ETag of a profile, computed from its declared part only.
@@ -48,7 +48,7 @@ func matching(r *http.Request) (func(stored feed.Profile) error, error) {
 	for tag := range strings.SplitSeq(strings.Join(given, ","), ",") {
 		tag = plainTag(strings.TrimSpace(tag))
 		if inner, ok := strings.CutPrefix(tag, `"`); len(given) > 0 && tag != "*" && (!ok || len(inner) < 1 || strings.IndexByte(inner, '"') != len(inner)-1) {
-			return nil, fmt.Errorf(`%w: If-Match must be the ETag that GET or PUT answered, in quotes, or *`, feed.ErrInvalid)
+			return nil, fmt.Errorf(`%w: If-Match must be an ETag returned by GET or PUT, in quotes, or *`, feed.ErrInvalid)
 		}
 		tags = append(tags, tag)
 	}
@@ -61,7 +61,7 @@ func matching(r *http.Request) (func(stored feed.Profile) error, error) {
 			return err
 		}
 		if stored.Learned.Alone || !slices.Contains(tags, "*") && !slices.Contains(tags, current) {
-			return feed.Errorf(feed.ErrChanged, "the profile is not the one of If-Match any more; read it, then change it again")
+			return feed.Errorf(feed.ErrChanged, "the profile has changed since the ETag in If-Match; read it, then change it again")
 		}
 		return nil
 	}, nil

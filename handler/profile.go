@@ -124,7 +124,7 @@ func (s *server) mutedRoutes(route router) {
 			case slices.ContainsFunc(*muted, same(value)):
 				return false, nil
 			case len(*muted) >= feed.MaxMutes:
-				return false, feed.Errorf(feed.ErrLimit, "%d %s are muted, more are not allowed; unmute one first", feed.MaxMutes, list)
+				return false, feed.Errorf(feed.ErrLimit, "the limit of %d muted %s is reached; unmute one first", feed.MaxMutes, list)
 			}
 			*muted = append(slices.Clip(*muted), value)
 			return true, nil
@@ -152,7 +152,7 @@ func (s *server) changeMuted(param string, valid func(value string) error, step 
 	return s.change(s.owner("agent_id"), func(ctx context.Context, c *call, agent string) (changed bool, err error) {
 		value := strings.TrimPrefix(c.gin.Param(param), "/")
 		if value == "" {
-			return false, fmt.Errorf("%w: the path ends without the %s", feed.ErrInvalid, param)
+			return false, fmt.Errorf("%w: the path lacks the %s at its end", feed.ErrInvalid, param)
 		}
 		if err := valid(value); err != nil {
 			return false, err

@@ -49,7 +49,7 @@ func (s *server) getPromotion(ctx context.Context, _ *call, id string) (any, err
 // putPromotion answers PUT /v1/promoted/{id} with the stored promotion.
 func (s *server) putPromotion(ctx context.Context, c *call, _ string, in *social.PromotionChange) (any, error) {
 	if in.From.IsZero() || in.Until.IsZero() {
-		return nil, fmt.Errorf("%w: from and until are needed, each a time or Unix seconds", feed.ErrInvalid)
+		return nil, fmt.Errorf("%w: from and until are required, each a time or Unix seconds", feed.ErrInvalid)
 	}
 	p := social.Promotion{
 		ID: c.gin.Param("id"), ItemID: in.ItemID, From: in.From.Unix(), Until: in.Until.Unix(),

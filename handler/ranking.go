@@ -110,7 +110,7 @@ func ifMatch(r *http.Request) (*int, error) {
 			return &version, nil
 		}
 	}
-	return nil, fmt.Errorf(`%w: If-Match must be the one ETag that GET /v1/ranking answered, such as "3", or *`, feed.ErrInvalid)
+	return nil, fmt.Errorf(`%w: If-Match must be a single ETag returned by GET /v1/ranking, such as "3", or *`, feed.ErrInvalid)
 }
 
 // putRanking answers PUT /v1/ranking with the new version. Parameters that are not named keep
@@ -171,7 +171,7 @@ func (b *rankingBody) change(notes *[]string) (change ranking.Change, err error)
 		}
 	}
 	if change.Edit == nil && change.Experiments == nil {
-		return change, fmt.Errorf("%w: there is nothing to change: send parameters in ranking, the list of experiments, or both", feed.ErrInvalid)
+		return change, fmt.Errorf("%w: nothing to change; send parameters in ranking, the list of experiments, or both", feed.ErrInvalid)
 	}
 	return change, nil
 }
@@ -208,7 +208,7 @@ func experiments(list []experimentBody, notes *[]string) ([]ranking.Experiment, 
 	all := make([]ranking.Experiment, len(list))
 	for i, x := range list {
 		if x.Share == nil {
-			return nil, fmt.Errorf("%w: experiments[%d].share must be a number, the part of all agents from 0 to 1", feed.ErrInvalid, i)
+			return nil, fmt.Errorf("%w: experiments[%d].share must be a number from 0 to 1, the share of all agents", feed.ErrInvalid, i)
 		}
 		all[i] = ranking.Experiment{Name: x.Name, Share: *x.Share, Edit: x.Ranking.edit("experiment "+x.Name, notes)}
 	}
@@ -224,7 +224,7 @@ type revertBody struct {
 
 func (b *revertBody) check() error {
 	if b.Version == nil || *b.Version < 0 {
-		return fmt.Errorf("%w: version must be the number of the version to go back to; 0 is the configuration's", feed.ErrInvalid)
+		return fmt.Errorf("%w: version must be the number of the version to revert to; 0 is the configured ranking", feed.ErrInvalid)
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func TestRankingIsReadChangedAndReverted(t *testing.T) {
 
 	got = f.do(t, "POST", "/v1/ranking/revert", `{"version":1}`, asAdmin, `If-Match: "2"`)
 	require.Equal(t, 200, got.status, got.body)
-	third := strings.NewReplacer(`"version":1`, `"version":3`, `"ana"`, `"admin"`, `"a try"`, `"back to version 1"`).Replace(first)
+	third := strings.NewReplacer(`"version":1`, `"version":3`, `"ana"`, `"admin"`, `"a try"`, `"reverted to version 1"`).Replace(first)
 	require.JSONEq(t, third, string(got.Data))
 
 	got = f.do(t, "GET", "/v1/ranking/history?limit=3", "", asAdmin)
@@ -94,8 +94,8 @@ func TestCurvesAreSetAndReplaced(t *testing.T) {
 		`{"ranking":{"popularity":{"weight":1}}}`:                                        nil,
 		`{"ranking":{"decay":{"curves":"two"}}}`:                                         nil,
 		`{"experiments":[{"name":"a","share":0.1}]}`:                                     nil,
-		`{"experiments":[{"name":"b","share":0.1,"ranking":{"decay":{"offset":"2h"}}}]}`: {"experiment b: one Gaussian is in the place of 2 curves, by its scale, offset and decay"},
-		`{"ranking":{"decay":{"scale":"48h"}}}`:                                          {"ranking: one Gaussian is in the place of 2 curves, by its scale, offset and decay"},
+		`{"experiments":[{"name":"b","share":0.1,"ranking":{"decay":{"offset":"2h"}}}]}`: {"experiment b: one Gaussian, with scale, offset and decay, replaces 2 curves"},
+		`{"ranking":{"decay":{"scale":"48h"}}}`:                                          {"ranking: one Gaussian, with scale, offset and decay, replaces 2 curves"},
 	} {
 		got := f.do(t, "PUT", "/v1/ranking", body, asAdmin)
 		require.Equal(t, 200, got.status, got.body)
@@ -164,7 +164,7 @@ func TestRankingRefusesAndSaysWhy(t *testing.T) {
 		{`{"ranking":{"scale":"48h"}}`, `unknown field \"scale\"`, 40001},
 		{`{"ranking":{"decay":{"curves":"three"}}}`, "name of a preset, single or two", 40001},
 		{`{"ranking":{"decay":{"curves":[{"shape":"exp","scale":"1h"},{"shape":"gauss","scale":"0s"}]}}}`, "decay.curves[1].scale must be at least 1s", 40001},
-		{`{"ranking":{"decay":{"curves":"two","scale":"1h"}}}`, "give one or the other", 40001},
+		{`{"ranking":{"decay":{"curves":"two","scale":"1h"}}}`, "set one or the other", 40001},
 		{`{"ranking":{"decay":{"scale":"two days"}}}`, "decay.scale must be a duration", 40001},
 		{`{"ranking":{"decay":{"decay":1}}}`, "decay.decay must be between 0 and 1", 40001},
 		{`{"ranking":{"popularity":{"weight":-1}}}`, "popularity.weight must be", 40001},
@@ -180,13 +180,13 @@ func TestRankingRefusesAndSaysWhy(t *testing.T) {
 		{`{"experiments":[{"name":"a","share":null}]}`, "share must be a number", 40001},
 		{`{"experiments":[{"share":0.1}]}`, "must have 1 to 32 characters", 40001},
 		{`{"experiments":[{"name":"A","share":0.1}]}`, "a-z 0-9 _ -", 40001},
-		{`{"experiments":[{"name":"control","share":0.1}]}`, "cannot be called control", 40001},
+		{`{"experiments":[{"name":"control","share":0.1}]}`, "cannot be named control", 40001},
 		{`{"experiments":[{"name":"a","share":0.1,"parts":[]}]}`, `unknown field "parts"`, 40001},
-		{`{"experiments":[{"name":"a","share":0.1},{"name":"a","share":0.1}]}`, "two experiments called a", 40001},
-		{`{"experiments":[{"name":"a","share":0.6},{"name":"b","share":0.6}]}`, "sum to 1 at most", 40001},
+		{`{"experiments":[{"name":"a","share":0.1},{"name":"a","share":0.1}]}`, "two experiments are named a", 40001},
+		{`{"experiments":[{"name":"a","share":0.6},{"name":"b","share":0.6}]}`, "shares must be at most 1", 40001},
 		{`{"experiments":[{"name":"a","share":0.1,"ranking":{"base":-1}}]}`, `experiment "a": bad ranking parameters: base`, 40001},
 		{`{"experiments":[` + experiments + `{"name":"a","share":0}]}`, "at most 50", 40001},
-		{`{"ranking":{"base":1},"why":"` + strings.Repeat("x", MaxRankingBody) + `"}`, "more than 64 KiB", 41301},
+		{`{"ranking":{"base":1},"why":"` + strings.Repeat("x", MaxRankingBody) + `"}`, "larger than 64 KiB", 41301},
 	} {
 		got := f.do(t, "PUT", "/v1/ranking", c.body, asAdmin)
 		require.Equal(t, c.code, got.Code, "%.80s: %s", c.body, got.body)

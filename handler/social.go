@@ -125,7 +125,7 @@ func (s *server) owner(param string) subject {
 		}
 		agent := c.gin.Param(param)
 		if by != "" && by != agent {
-			return "", fmt.Errorf("%w: an agent may do this only for itself", feed.ErrForbidden)
+			return "", fmt.Errorf("%w: an agent can do this only for itself", feed.ErrForbidden)
 		}
 		return agent, social.CheckAgent(agent)
 	}

@@ -233,7 +233,7 @@ func TestLikes(t *testing.T) {
 	require.Equal(t, api.Likes{Likes: 1, HasLiked: true}, like("PUT", "u_1"))
 	require.Empty(t, acts.acts, "a repetition is no act")
 	require.Equal(t, api.Likes{Likes: 2, HasLiked: true}, like("PUT", "u_7"), "an act that cannot be counted costs no like")
-	require.Contains(t, f.log.String(), "a like was not counted as an act")
+	require.Contains(t, f.log.String(), "a like was stored, but not counted as an act")
 	require.True(t, data[entry](t, f.do(t, "GET", "/v1/posts/post:p", "", asAgent)).InFeed.HasLiked)
 	require.Equal(t, api.Likes{Likes: 1, HasLiked: false}, like("DELETE", "u_1"))
 	require.Equal(t, api.Likes{Likes: 1, HasLiked: false}, like("DELETE", "u_1"))
@@ -414,7 +414,7 @@ func TestFollowsThatTheAppKeeps(t *testing.T) {
 	for _, method := range []string{"PUT", "DELETE"} {
 		got := f.do(t, method, "/v1/agents/u_1/following/u_3", "", asAgent)
 		require.Equal(t, 40301, got.Code)
-		require.Contains(t, got.Msg, "the app keeps the follows")
+		require.Contains(t, got.Msg, "the app manages follows")
 		require.True(t, data[changed](t, f.do(t, method, "/v1/agents/u_1/following/u_3", "", asAdmin)).Changed)
 	}
 	require.Equal(t, 40301, f.do(t, "POST", "/v1/agents/u_1/following", `{"authors":["u_4"]}`, asAgent).Code)
@@ -460,7 +460,7 @@ func TestCircles(t *testing.T) {
 	require.Equal(t, success(`{"changed":false}`), circle("DELETE", "c1/members/u_5", "", as("u_5")))
 	require.Equal(t, success(`{"changed":false}`), circle("DELETE", "never/members/u_5", "", as("u_5")))
 	require.Equal(t, success(`{}`), circle("DELETE", "c1", "", asAgent))
-	require.Contains(t, circle("GET", "c1", "", asAgent), "not found: there is nothing under this id")
+	require.Contains(t, circle("GET", "c1", "", asAgent), "not found: nothing exists with this id")
 }
 
 // TestGroups follows a group from creation to deletion, as its members and others see it.

@@ -26,7 +26,7 @@ const (
 )
 
 // notValid is the only error that a caller gets for an invalid token.
-func notValid() error { return fmt.Errorf("%w: the token is not valid", feed.ErrUnauthenticated) }
+func notValid() error { return fmt.Errorf("%w: the token is invalid", feed.ErrUnauthenticated) }
 
 // verifier checks tokens.
 type verifier struct {
@@ -81,12 +81,12 @@ func (v *verifier) agent(ctx context.Context, token string) (string, error) {
 		if errors.Is(err, jwt.ErrTokenExpired) {
 			return "", fmt.Errorf("%w: the token has expired", feed.ErrUnauthenticated)
 		}
-		v.log.DebugContext(ctx, "a token was refused", "cause", err)
+		v.log.DebugContext(ctx, "a token was rejected", "cause", err)
 		return "", notValid()
 	}
 	agent, err := feed.AgentOf(v.subject(claims))
 	if err != nil {
-		return "", fmt.Errorf("%w: the token's claim %q names nobody", feed.ErrUnauthenticated, v.claim)
+		return "", fmt.Errorf("%w: the token's claim %q does not contain a valid agent", feed.ErrUnauthenticated, v.claim)
 	}
 	return agent, nil
 }
@@ -123,7 +123,7 @@ func (v *verifier) until(token string) (time.Time, error) {
 func (v *verifier) key(t *jwt.Token) (any, error) {
 	// "crit" lists extensions that must be understood; none is supported.
 	if _, critical := t.Header["crit"]; critical {
-		return nil, errors.New("critical extensions are not known")
+		return nil, errors.New("critical header extensions are not supported")
 	}
 	if v.secret != nil {
 		return []byte(v.secret()), nil
@@ -132,7 +132,7 @@ func (v *verifier) key(t *jwt.Token) (any, error) {
 	named, hasKid := t.Header["kid"]
 	if !hasKid {
 		if len(keys) != 1 {
-			return nil, errors.New("the token does not name its key")
+			return nil, errors.New("the token has no kid, and not exactly one key has its algorithm")
 		}
 		for _, key := range keys {
 			return key, nil
@@ -144,7 +144,7 @@ func (v *verifier) key(t *jwt.Token) (any, error) {
 	}
 	key, ok := keys[kid]
 	if !ok {
-		return nil, errors.New("the kid is not known")
+		return nil, errors.New("unknown kid")
 	}
 	return key, nil
 }

@@ -149,7 +149,7 @@ func TestAssignGrowsAndComesBack(t *testing.T) {
 	require.Equal(t, ten[0], two[0])
 	_, err := Assign(two, wants(t, "slow=0.2 fast=0.9"))
 	require.ErrorIs(t, err, feed.ErrInvalid)
-	require.ErrorContains(t, err, "sum to 1 at most, not 1.1")
+	require.ErrorContains(t, err, "must be at most 1, not 1.1")
 }
 
 func TestExperimentsThatFollowOneAnotherMix(t *testing.T) {
@@ -237,13 +237,13 @@ func TestAssignRefuses(t *testing.T) {
 		"no name":       {wants(t, "=0.1"), "1 to 32 characters"},
 		"long name":     {wants(t, strings.Repeat("a", 33)+"=0.1"), "this one has 33"},
 		"capitals":      {wants(t, "Slow=0.1"), `a-z 0-9 _ -, not "Slow"`},
-		"control":       {wants(t, "control=0.1"), "cannot be called control"},
-		"twice":         {wants(t, "a=0.1 a=0.2"), "two experiments called a"},
+		"control":       {wants(t, "control=0.1"), "cannot be named control"},
+		"twice":         {wants(t, "a=0.1 a=0.2"), "two experiments are named a"},
 		"negative":      {wants(t, "a=-0.1"), "share must be 0 to 1, not -0.1"},
 		"more than all": {wants(t, "a=1.01"), "share must be 0 to 1"},
 		"not a number":  {[]feed.Variant{{Name: "a", Share: math.NaN(), Ranking: someRanking}}, "share must be 0 to 1, not NaN"},
-		"too little":    {wants(t, "a=0.00009"), "the least share is 0.0001"},
-		"sum":           {wants(t, "a=0.5 b=0.5001"), "must sum to 1 at most, not 1.0001"},
+		"too little":    {wants(t, "a=0.00009"), "share must be at least 0.0001, or 0"},
+		"sum":           {wants(t, "a=0.5 b=0.5001"), "must be at most 1, not 1.0001"},
 		"bad ranking":   {[]feed.Variant{{Name: "a", Share: 0.1, Ranking: bad}}, "experiment a: bad ranking parameters: base must"},
 		"too many":      {many, "at most 50"},
 	} {

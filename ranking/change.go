@@ -69,7 +69,7 @@ func (l *Live) Revert(ctx context.Context, to int, by, why string, onlyIf *int) 
 		}
 	}
 	if why == "" {
-		why = fmt.Sprintf("back to version %d", to)
+		why = fmt.Sprintf("reverted to version %d", to)
 	}
 	return l.append(ctx, by, why, onlyIf, func(base Version) (*feed.Live, error) {
 		return reverted(old.Live, base), nil
@@ -124,7 +124,7 @@ func (c Change) of(old feed.Live, version int) (*feed.Live, error) {
 			return nil, fmt.Errorf("experiment %q: %w", x.Name, err)
 		}
 		if other := v.Ranking.Changes(before); known && other != "" {
-			return nil, feed.Errorf(feed.ErrInvalid, "experiment %q runs with other parameters than %s, and what was counted is of those; take another name, or end it first", x.Name, other)
+			return nil, feed.Errorf(feed.ErrInvalid, "experiment %q runs with other parameters than %s, and its counts belong to those; use another name, or end it first", x.Name, other)
 		}
 		wanted[i] = v
 	}
@@ -160,7 +160,7 @@ func (l *Live) append(ctx context.Context, by, why string, onlyIf *int, follows 
 			return base, err
 		}
 		if onlyIf != nil && *onlyIf != base.Version {
-			return base, feed.Errorf(feed.ErrChanged, "the ranking was changed meanwhile: version %d is in force, not %d; read it again", base.Version, *onlyIf)
+			return base, feed.Errorf(feed.ErrChanged, "the ranking was changed concurrently: version %d is in force, not %d; read it again", base.Version, *onlyIf)
 		}
 		live, err := follows(base)
 		if err != nil {

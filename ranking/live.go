@@ -18,10 +18,10 @@ import (
 
 var (
 	rankingVersion = promauto.NewGauge(prometheus.GaugeOpts{
-		Name: "freshet_ranking_version", Help: "Version of the ranking in force on this server; 0 is the configuration's.",
+		Name: "freshet_ranking_version", Help: "Version of the ranking in force on this server; 0 is the ranking of the configuration.",
 	})
 	rankingStale = promauto.NewGauge(prometheus.GaugeOpts{
-		Name: "freshet_ranking_stale", Help: "1 while the newest ranking cannot be read and the last one stays in force.",
+		Name: "freshet_ranking_stale", Help: "1 while the newest ranking cannot be read and the last one stays in force, otherwise 0.",
 	})
 )
 
@@ -82,7 +82,7 @@ func Open(ctx context.Context, store Store, cfg Config) (*Live, error) {
 	}
 	l.apply(ctx, v)
 	if diff := v.Live.Ranking.Changes(cfg.Configured); v.Version > 0 && diff != "" {
-		l.cfg.Logger.WarnContext(ctx, "the stored ranking is in force, not the configuration's; change it with freshet ranking set",
+		l.cfg.Logger.WarnContext(ctx, "the stored ranking is in force instead of the configured one; change it with freshet ranking set",
 			"version", v.Version, "stored", diff, "configured", cfg.Configured.Changes(v.Live.Ranking))
 	}
 	return l, nil
@@ -165,7 +165,7 @@ func (l *Live) apply(ctx context.Context, v Version) {
 	}
 	attrs := []any{"version", v.Version, "by", v.By, "why", v.Why, "ranking", cmp.Or(v.Live.Ranking.Changes(l.cfg.Configured), "as configured"), "experiments", names}
 	if was != nil && v.Version < was.Version {
-		l.cfg.Logger.WarnContext(ctx, "the store went back to an older ranking, which is in force now", append(attrs, "was", was.Version)...)
+		l.cfg.Logger.WarnContext(ctx, "the store has an older ranking than before, which is in force now", append(attrs, "was", was.Version)...)
 		return
 	}
 	l.cfg.Logger.InfoContext(ctx, "ranking in force", attrs...)

@@ -99,7 +99,7 @@ func TestAnExperimentKeepsItsParameters(t *testing.T) {
 		require.Equal(t, "slow@1", run(change(t, l, slow(0.1, with("scale=72h")))))
 		_, err := l.Change(t.Context(), slow(0.1, with("scale=48h")))
 		require.ErrorIs(t, err, feed.ErrInvalid)
-		require.ErrorContains(t, err, "take another name, or end it first")
+		require.ErrorContains(t, err, "use another name, or end it first")
 		require.Equal(t, 1, l.InForce().Version)
 
 		v := change(t, l, slow(0.5, with("scale=72h")))
@@ -162,7 +162,7 @@ func TestWhatIsWrongIsRefusedAndTheOldOneStays(t *testing.T) {
 			"value":          {ranking.Change{Edit: with("decay=1")}, "decay.decay must be between", feed.ErrInvalid},
 			"unvalidated":    {ranking.Change{Edit: func(r *feed.Ranking) error { r.Base = -1; return nil }}, "base must be", feed.ErrInvalid},
 			"experiment":     {ranking.Change{Experiments: []ranking.Experiment{{Name: "a", Share: 0.1, Edit: with("floor=2")}}}, `experiment "a"`, feed.ErrInvalid},
-			"shares":         {ranking.Change{Experiments: []ranking.Experiment{{Name: "a", Share: 0.6}, {Name: "b", Share: 0.6}}}, "sum to 1", feed.ErrInvalid},
+			"shares":         {ranking.Change{Experiments: []ranking.Experiment{{Name: "a", Share: 0.6}, {Name: "b", Share: 0.6}}}, "the sum of the experiments' shares must be at most 1", feed.ErrInvalid},
 			"by":             {ranking.Change{Edit: with("scale=1h"), By: strings.Repeat("é", ranking.MaxBy+1)}, "by must have at most 64", feed.ErrInvalid},
 			"why":            {ranking.Change{Edit: with("scale=1h"), Why: "\x1b[31m"}, "control character at position 1", feed.ErrInvalid},
 			"not UTF-8":      {ranking.Change{Edit: with("scale=1h"), Why: "\xff"}, "UTF-8", feed.ErrInvalid},
@@ -231,7 +231,7 @@ func TestRevertAndHistory(t *testing.T) {
 		v, err := l.Revert(t.Context(), 2, "bob", "", nil)
 		require.NoError(t, err)
 		require.Equal(t, 4, v.Version)
-		require.Equal(t, "back to version 2", v.Why)
+		require.Equal(t, "reverted to version 2", v.Why)
 		require.Equal(t, second.Live, v.Live, "the experiments have their agents again")
 		v, err = l.Revert(t.Context(), 0, "bob", "enough", nil)
 		require.NoError(t, err)

@@ -70,7 +70,7 @@ func TestTheStoreWentBack(t *testing.T) {
 		w.lead(newStore(t))
 		reaches(t, l, 0)
 		require.Equal(t, configured, l.InForce().Live.Ranking)
-		require.Equal(t, 1, log.count("went back"))
+		require.Equal(t, 1, log.count("older ranking"))
 	})
 }
 

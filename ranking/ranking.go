@@ -17,7 +17,7 @@ import (
 
 // ErrUnavailable is wrapped by errors which mean that the store is unreachable; a later retry may
 // help.
-var ErrUnavailable = &feed.Outage{Text: "the store of the ranking is unavailable", Shown: "the ranking cannot be read or changed now; try again later"}
+var ErrUnavailable = &feed.Outage{Text: "the ranking store is unavailable", Shown: "the ranking cannot be read or changed now; try again later"}
 
 // Version is one state of the live ranking, and who made it. Versions are stored whole and never
 // change.
@@ -32,7 +32,7 @@ type Version struct {
 // Validate checks a version that was read; the error wraps [feed.ErrInvalid].
 func (v Version) Validate() error {
 	if v.Version < 1 {
-		return feed.Errorf(feed.ErrInvalid, "bad ranking parameters: versions begin at 1, not %d", v.Version)
+		return feed.Errorf(feed.ErrInvalid, "bad ranking parameters: the version must be at least 1, not %d", v.Version)
 	}
 	if err := v.Live.Validate(); err != nil {
 		return fmt.Errorf("ranking version %d: %w", v.Version, err)
@@ -85,5 +85,5 @@ func ParseVersion(data []byte) (Version, error) {
 	if err == nil {
 		return v, nil
 	}
-	return Version{}, fmt.Errorf("the stored ranking version %d is damaged, or of a newer freshet (then upgrade this one): %s", v.Version, err.Error())
+	return Version{}, fmt.Errorf("the stored ranking version %d is damaged, or written by a newer version of freshet (then upgrade this one): %s", v.Version, err.Error())
 }

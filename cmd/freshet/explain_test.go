@@ -51,7 +51,7 @@ func TestExplainUsage(t *testing.T) {
 		"give --agent":            {},
 		"--agent: bad id":         {"--agent", "a b"},
 		"--item: bad id":          {"--agent", "u_1", "--item", "a b"},
-		"there is no parameter":   {"--agent", "u_1", "--set", "speed=3"},
+		"unknown parameter":       {"--agent", "u_1", "--set", "speed=3"},
 		"must be a duration":      {"--agent", "u_1", "--set", "scale=3 days"},
 		"--at must be a time":     {"--agent", "u_1", "--at", "yesterday"},
 		"the server must be":      {"--agent", "u_1", "--server", "nowhere"},

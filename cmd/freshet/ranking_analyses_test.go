@@ -242,7 +242,7 @@ func TestStudyUsageErrors(t *testing.T) {
 		says string
 	}{
 		{[]string{"compare", "now"}, `unknown command "now"`},
-		{[]string{"compare", "--b", "scael=1h"}, `--b: bad ranking parameters: there is no parameter "scael"`},
+		{[]string{"compare", "--b", "scael=1h"}, `--b: bad ranking parameters: unknown parameter "scael"`},
 		{[]string{"compare", "--a", "scale=0s"}, "--a: bad ranking parameters: decay.scale must be at least 1s"},
 		{[]string{"compare", "--k", "0"}, "--k must be 1 to 100"},
 		{[]string{"compare", "--sample", "201"}, "name them in --agents-file"},

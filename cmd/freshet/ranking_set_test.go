@@ -87,7 +87,7 @@ func TestRankingCurves(t *testing.T) {
 	}
 	const (
 		list = `[{"shape":"exp","scale":"12m","offset":"0s","decay":0.5,"weight":0.6},{"shape":"constant","weight":0.02}]`
-		note = "one Gaussian is in the place of 2 curves, by its scale, offset and decay"
+		note = "one Gaussian, with scale, offset and decay, replaces 2 curves"
 	)
 	out := ok("", "set", `curves=[{"shape":"exp","scale":"12m","weight":0.6},{"shape":"constant","weight":0.02}],weight=1`)
 	require.Contains(t, out, "100%   default, but curves="+list+",weight=1\n")
@@ -111,7 +111,7 @@ func TestRankingCurves(t *testing.T) {
 	require.Contains(t, ok("", "set", "curves=single"), "90%    default, but scale=24h,offset=1h,decay=0.5,weight=1\n")
 
 	for change, says := range map[string]string{
-		"curves=three": "the name of a preset, single or two", "curves=two,scale=1h": "give one or the other",
+		"curves=three": "the name of a preset, single or two", "curves=two,scale=1h": "set one or the other",
 		`curves=[{"shape":"exp","scale":"1h"},{"shape":"exp","scale":"0s"}]`: "decay.curves[1].scale must be at least 1s",
 	} {
 		got := p.tune(t, "", "set", change)

@@ -108,7 +108,7 @@ func RunTimelines(t *testing.T, open func(t *testing.T, lists bool, clock feed.C
 			st.now.Store(&sc.At)
 			var ok bool
 			if st.TimelineSystem, ok = open(t, sc.Services, st.clock); !ok {
-				t.Skip("its lists are in this process and cannot be away")
+				t.Skip("lists in this process cannot be unavailable")
 			}
 			for i, step := range sc.Steps {
 				st.run(step, fmt.Sprintf("step %d", i+1))

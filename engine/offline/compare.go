@@ -54,10 +54,10 @@ func (p *Pair) validate() error {
 		return fmt.Errorf("%w: k must be 1 to %d, not %d", feed.ErrInvalid, MaxK, p.K)
 	}
 	if len(p.Agents) < 1 || len(p.Agents) > MaxAgents {
-		return fmt.Errorf("%w: 1 to %d agents are compared at once, not %d", feed.ErrInvalid, MaxAgents, len(p.Agents))
+		return fmt.Errorf("%w: a comparison takes 1 to %d agents, not %d", feed.ErrInvalid, MaxAgents, len(p.Agents))
 	}
 	if p.Lists && len(p.Agents) != 1 {
-		return fmt.Errorf("%w: lists are answered for one agent, not %d; name one", feed.ErrInvalid, len(p.Agents))
+		return fmt.Errorf("%w: lists are returned for one agent only, not for %d", feed.ErrInvalid, len(p.Agents))
 	}
 	met := make(map[string]struct{}, len(p.Agents))
 	for _, agent := range p.Agents {

@@ -216,7 +216,7 @@ func TestCompareRefuses(t *testing.T) {
 		"too many":        {func(p *offline.Pair) { p.Agents = make([]string, 201) }, feed.ErrInvalid, "not 201"},
 		"twice":           {func(p *offline.Pair) { p.Agents = []string{"u_1", "u_2", "u_1"} }, feed.ErrInvalid, "u_1 is named twice"},
 		"no agent":        {func(p *offline.Pair) { p.Agents = []string{"u:1"} }, feed.ErrBadID, "position 2"},
-		"lists of two":    {func(p *offline.Pair) { p.Agents, p.Lists = []string{"u_1", "u_2"}, true }, feed.ErrInvalid, "name one"},
+		"lists of two":    {func(p *offline.Pair) { p.Agents, p.Lists = []string{"u_1", "u_2"}, true }, feed.ErrInvalid, "for one agent only"},
 		"a is no ranking": {func(p *offline.Pair) { p.A.Base = 0 }, feed.ErrInvalid, "a: "},
 		"b is no ranking": {func(p *offline.Pair) { p.B.Decay.Decay = 1 }, feed.ErrInvalid, "b: "},
 	} {

@@ -81,10 +81,10 @@ func Replay(ctx context.Context, from Source, clicks []Click, n int, rankings []
 
 func checkReplay(clicks []Click, rankings []feed.Ranking) error {
 	if len(clicks) < 1 || len(clicks) > MaxClicks {
-		return fmt.Errorf("%w: 1 to %d clicks are replayed at once, not %d", feed.ErrInvalid, MaxClicks, len(clicks))
+		return fmt.Errorf("%w: a replay takes 1 to %d clicks, not %d", feed.ErrInvalid, MaxClicks, len(clicks))
 	}
 	if len(rankings) < 1 || len(rankings) > MaxRankings {
-		return fmt.Errorf("%w: 1 to %d rankings are replayed at once, not %d", feed.ErrInvalid, MaxRankings, len(rankings))
+		return fmt.Errorf("%w: a replay takes 1 to %d rankings, not %d", feed.ErrInvalid, MaxRankings, len(rankings))
 	}
 	for i, c := range clicks {
 		if err := feed.CheckAgentID(c.Agent); err != nil {

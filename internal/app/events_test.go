@@ -234,7 +234,7 @@ func TestAnExperimentsNameUsedAgain(t *testing.T) {
 			require.EqualValues(t, 10, shown("u_2"), "it goes on")
 			_, status, msg := rank(t, b, http.MethodPut, "/v1/ranking", `{"experiments":[{"name":"new","share":1,"ranking":{"base":2}}]}`, "")
 			require.Equal(t, http.StatusBadRequest, status)
-			require.Contains(t, msg, "take another name, or end it first")
+			require.Contains(t, msg, "use another name, or end it first")
 			putRanking(t, a, `{"experiments":[]}`)
 			require.EqualValues(t, 10, shown("u_3"), "of the one that has ended")
 			putRanking(t, a, `{"experiments":[{"name":"new","share":1,"ranking":{"base":2}}]}`)

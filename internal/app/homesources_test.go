@@ -115,13 +115,13 @@ func TestExplainedItemOfHome(t *testing.T) {
 		outcome    api.Outcome
 		says       string
 	}{
-		{"post:ann_0", "following", api.OutcomePaged, "It ranks 1 in following and is at place 1 of the page. The position is following's by the pattern."},
-		{"doc_0", "discovery", api.OutcomePaged, "The position is trending's by the pattern, which had nothing left for it, so discovery fills it."},
-		{"doc_3", "promoted", api.OutcomePaged, "It ranks 1 in promoted and is at place 9 of the page. The position is promoted's by the pattern."},
-		{"post:ann_15", "following", api.OutcomeKept, "waits in the session"},
-		{"post:bob_29", "following", api.OutcomeOutside, "the session is full before it: it has 50 positions at most"},
+		{"post:ann_0", "following", api.OutcomePaged, "It ranks 1 in following and is at position 1 of the page. The pattern assigns the position to following."},
+		{"doc_0", "discovery", api.OutcomePaged, "The pattern assigns the position to trending, which had no item left, so discovery fills it."},
+		{"doc_3", "promoted", api.OutcomePaged, "It ranks 1 in promoted and is at position 9 of the page. The pattern assigns the position to promoted."},
+		{"post:ann_15", "following", api.OutcomeKept, "of the session after the page"},
+		{"post:bob_29", "following", api.OutcomeOutside, "the session, which has at most 50 positions (recall.n), is full before it"},
 		{"post:cem", "discovery", api.OutcomeOutside, "No source of home has proposed it"},
-		{"nothing", "", api.OutcomeUnknown, "There is no item under this id."},
+		{"nothing", "", api.OutcomeUnknown, "There is no item with this id."},
 	} {
 		x, err := a.Engine.Explain(t.Context(), engine.ExplainRequest{Agent: "u", Feed: feed.HomeFeed, Limit: 20, Item: tt.id})
 		require.NoError(t, err)

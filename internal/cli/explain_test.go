@@ -91,7 +91,7 @@ func TestWriteExplainedItem(t *testing.T) {
 		"learned": `,"item":{"rank":1,"id":"doc_1","title":"A river in spring","age":7200,"score":0.174,"decay":0.99987,
 			"relevance":{"total":0.11625,"base":0.1,"learned":[{"kind":"tag","value":"go","score":0.05,"clicks":6,"likes":1},{"kind":"author","value":"ann","factor":0.775,"dislikes":2,"hides":1}]},
 			"popularity":{"value":9,"factor":1.5},"outcome":"paged","reason":"It ranks 1 of 5."}`,
-		"unknown": `,"item":{"rank":0,"id":"doc_2","outcome":"unknown","reason":"There is no item under this id."}`,
+		"unknown": `,"item":{"rank":0,"id":"doc_2","outcome":"unknown","reason":"There is no item with this id."}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder

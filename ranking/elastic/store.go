@@ -73,7 +73,7 @@ func (s *Store) newestFrom(ctx context.Context, from int) (json.RawMessage, erro
 		}
 		for _, raw := range found {
 			if len(raw) == 0 && len(last) == 0 {
-				return nil, feed.Errorf(feed.ErrNotFound, "ranking: there is no such version of the ranking")
+				return nil, feed.Errorf(feed.ErrNotFound, "ranking: no version is stored")
 			}
 			if len(raw) == 0 {
 				return last, nil
@@ -113,7 +113,7 @@ func (s *Store) At(ctx context.Context, version int) (ranking.Version, error) {
 	case err != nil:
 		return ranking.Version{}, err
 	case len(found[0]) == 0:
-		return ranking.Version{}, feed.Errorf(feed.ErrNotFound, "ranking version %d: there is no such version of the ranking", version)
+		return ranking.Version{}, feed.Errorf(feed.ErrNotFound, "ranking version %d does not exist", version)
 	}
 	return ranking.ParseVersion(found[0])
 }
@@ -134,7 +134,7 @@ func (s *Store) Versions(ctx context.Context, limit int) ([]ranking.Version, err
 	list := make([]ranking.Version, len(found))
 	for i, raw := range found {
 		if len(raw) == 0 { // the index was deleted since the newest was read
-			return nil, fmt.Errorf("%w: versions went while they were read", ranking.ErrUnavailable)
+			return nil, fmt.Errorf("%w: versions were deleted while they were read", ranking.ErrUnavailable)
 		}
 		if list[len(found)-1-i], err = ranking.ParseVersion(raw); err != nil {
 			return nil, err
@@ -155,7 +155,7 @@ func (s *Store) Append(ctx context.Context, v ranking.Version) error {
 		if before, err := s.read(ctx, v.Version-1, v.Version-1); err != nil {
 			return err
 		} else if len(before[0]) == 0 {
-			return feed.Errorf(feed.ErrChanged, "ranking version %d: the ranking was changed meanwhile", v.Version)
+			return feed.Errorf(feed.ErrChanged, "ranking version %d: the ranking was changed concurrently", v.Version)
 		}
 	}
 	err = s.writer.Write(ctx, func(name, params string) error {
@@ -168,7 +168,7 @@ func (s *Store) Append(ctx context.Context, v ranking.Version) error {
 	if there, err := s.read(ctx, v.Version, v.Version); err == nil && bytes.Equal(there[0], doc) {
 		return nil
 	}
-	return feed.Errorf(feed.ErrChanged, "ranking version %d: the ranking was changed meanwhile", v.Version)
+	return feed.Errorf(feed.ErrChanged, "ranking version %d: the ranking was changed concurrently", v.Version)
 }
 
 // contractError converts an error of a request, nil for none, into one of the contract.

@@ -26,7 +26,7 @@ func Run(t *testing.T, open func(t *testing.T) ranking.Store) {
 	s := open(t)
 	t.Run("versions", func(t *testing.T) { versions(t, s) })
 	t.Run("concurrent", func(t *testing.T) { concurrent(t, s) })
-	t.Run("context that has ended", func(t *testing.T) { ended(t, s) })
+	t.Run("canceled context", func(t *testing.T) { ended(t, s) })
 }
 
 // made returns a valid version whose content differs from every other's.

@@ -30,7 +30,7 @@ func (s *Store) Newest(ctx context.Context) (ranking.Version, error) {
 func (s *Store) At(ctx context.Context, version int) (ranking.Version, error) {
 	v, err := only(s.read(ctx, version, 1))
 	if err == nil && v.Version != version {
-		return ranking.Version{}, feed.Errorf(feed.ErrNotFound, "ranking version %d: there is no such version of the ranking", version)
+		return ranking.Version{}, feed.Errorf(feed.ErrNotFound, "ranking version %d does not exist", version)
 	}
 	return v, err
 }
@@ -42,7 +42,7 @@ func (s *Store) Versions(ctx context.Context, limit int) ([]ranking.Version, err
 
 func only(list []ranking.Version, err error) (ranking.Version, error) {
 	if err == nil && len(list) == 0 {
-		err = feed.Errorf(feed.ErrNotFound, "ranking: there is no such version of the ranking")
+		err = feed.Errorf(feed.ErrNotFound, "ranking: no version is stored")
 	}
 	if err != nil {
 		return ranking.Version{}, err
@@ -86,7 +86,7 @@ func (s *Store) Append(ctx context.Context, v ranking.Version) error {
 	}
 	n, err := done.RowsAffected()
 	if err == nil && n == 0 {
-		return feed.Errorf(feed.ErrChanged, "ranking version %d: the ranking was changed meanwhile", v.Version)
+		return feed.Errorf(feed.ErrChanged, "ranking version %d: the ranking was changed concurrently", v.Version)
 	}
 	return failed(ctx, "append ranking", err)
 }

@@ -135,7 +135,7 @@ func TestBadEvents(t *testing.T) {
 		post(`"audience":[]`):                    "audience must be an object",
 		post(`"reply":"all"`):                    `reply must be public, followers, audience or none, not "all"`,
 		post(`"grants":["u_1"]`):                 "only a post of another system may carry grants",
-		post(`"at":"1"`):                         "at must be a number where it is Unix seconds, not a string",
+		post(`"at":"1"`):                         "at must be a number if it is in Unix seconds, not a string",
 		post(`"at":0`):                           "at must be a time",
 		post(`"mentions":["a b"]`):               "mentions: bad id",
 		post(`"origin":"https://example.org/x"`): `origin must be the name of a host such as "example.org"`,

@@ -68,7 +68,7 @@ func kindOf(file []byte) (kind, layout, error) {
 		}
 		return k, at, pure(k, file, at.end)
 	}
-	return kind{}, layout{}, feed.Errorf(feed.ErrType, "not an image that can be taken: send JPEG, PNG, GIF or WebP")
+	return kind{}, layout{}, feed.Errorf(feed.ErrType, "unsupported image: send JPEG, PNG, GIF or WebP")
 }
 
 // walkJPEG walks over the segments and the scans between them.

@@ -23,7 +23,7 @@ func pure(k kind, file []byte, end int) error {
 	tail := bytes.Trim(file[end:], "\x00 \t\r\n")
 	foreign := len(tail) > 0 && k.name != "JPEG" && k.name != "PNG"
 	if foreign || hasMarkup(file[:min(end, sniffed)], 0) || hasMarkup(tail, written) || hasArchive(tail) {
-		return feed.Errorf(feed.ErrType, "not an image that can be taken: the %s has something else in it, too, such as an archive or a script; save it anew as an image", k.name)
+		return feed.Errorf(feed.ErrType, "unsupported image: the %s also contains other data, such as an archive or a script; save it again as an image", k.name)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ const advice: Record<ErrorKind, string> = {
   bad_request: 'The message says what to send. The same call fails again.',
   unauthenticated: 'Give the client an agent or a valid token.',
   forbidden: 'Call as the agent whose this is, or with the admin token.',
-  not_found: 'Leave it out: there is nothing under this id, or nothing that the caller may see.',
+  not_found: 'Leave it out: nothing exists with this id, or nothing that the caller may see.',
   conflict: 'Take a new request id or key for another call.',
   precondition: 'Read again, then write.',
   too_large: 'Send less.',

@@ -39,7 +39,7 @@ async function offerCircles() {
     }));
     if (all.length === 0) set.append(make('p', { className: 'soft', textContent: 'You have no circles, and are in no group that takes your posts.' }));
   } catch (error) {
-    set.replaceChildren(legend, make('p', { className: 'soft', textContent: `Your circles are not known: ${error.message}` }));
+    set.replaceChildren(legend, make('p', { className: 'soft', textContent: `Your circles could not be loaded: ${error.message}` }));
   }
 }
 
@@ -122,7 +122,7 @@ function busy(is) {
 
 function progress(share) {
   part('progress').value = share;
-  part('.sending span').textContent = share < 1 ? `${Math.floor(share * 100)} %` : 'Sent. The server is at work.';
+  part('.sending span').textContent = share < 1 ? `${Math.floor(share * 100)} %` : 'Sent. The server is processing it.';
 }
 
 function clear() {

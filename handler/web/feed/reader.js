@@ -20,12 +20,12 @@ export async function agentOf(token) {
   try {
     subject = JSON.parse(new TextDecoder().decode(bytes(token.split('.')[1])))[server.claim];
   } catch {
-    throw new Error('This is no token: it has three parts with a dot between them.');
+    throw new Error('This is not a token: a token has three parts separated by dots.');
   }
-  if (subject === undefined) throw new Error(`The token does not say who reads: it has no ${server.claim}.`);
+  if (subject === undefined) throw new Error(`The token does not name a reader: it has no claim ${server.claim}.`);
   subject = String(subject);
   if (/^[A-Za-z0-9_.@-]{1,128}$/.test(subject) && !/^sub\.[A-Za-z0-9_-]{43}$/.test(subject)) return subject;
-  if (!globalThis.crypto?.subtle) throw new Error('The browser cannot work out the id of this reader over plain HTTP. Open the page by https or localhost.');
+  if (!globalThis.crypto?.subtle) throw new Error('The browser cannot compute the id of this reader over plain HTTP. Open the page over HTTPS or on localhost.');
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(subject)));
   return 'sub.' + btoa(String.fromCharCode(...hash)).replace(/[+/=]/g, (c) => ({ '+': '-', '/': '_', '=': '' })[c]);
 }

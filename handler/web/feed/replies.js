@@ -172,7 +172,7 @@ class Replies {
       written = await ask('POST', '/v1/posts', { caption: caption.value.trim(), reply_to: this.to.id }, { 'Idempotency-Key': this.key });
     } catch (error) {
       if (error.status === 401) this.acts.fail(error);
-      else this.say(error.status === 404 ? 'What you answer is gone, or you may not see it any more.' : error.message);
+      else this.say(error.status === 404 ? 'The post you reply to was deleted, or you may no longer see it.' : error.message);
     }
     this.wait(false);
     if (!written && this.form.isConnected) caption.focus();

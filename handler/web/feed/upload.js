@@ -15,7 +15,7 @@ export function upload(post, files, key, progress) {
       if (answer.code === 0) resolve(answer.data);
       else reject(new Refused(request.status, answer.code, answer.msg));
     };
-    request.onerror = () => reject(new Error('The server was not reached. Publish again: it is published once.'));
+    request.onerror = () => reject(new Error('The server could not be reached. Publish again: the post is published only once.'));
     request.onabort = () => reject(new Error('Stopped.'));
   });
   request.open('POST', '/v1/posts');

@@ -6,8 +6,8 @@ const $ = (id) => document.getElementById(id);
 
 // MISSING holds the messages for empty fields.
 const MISSING = {
-  by: 'Give your name: the versions say who changed what.',
-  why: 'Say why: the versions keep the reason.',
+  by: 'Enter your name: it is stored with the version.',
+  why: 'Enter a reason: it is stored with the version.',
 };
 
 // complete reports missing fields and focuses the first.

@@ -94,8 +94,8 @@ async function usePreset(name) {
 function showCurvesOrNot() {
   const n = state.proposed.curves.length;
   for (const p of state.parameters) if (p.gaussian) $(`slider-${p.key}`).classList.toggle('unused', n > 0);
-  $('curves-help').textContent = n ? 'They are added. A move of offset, scale or decay puts one Gaussian in their place.'
-    : 'None: the decay is one Gaussian, by offset, scale and decay.';
+  $('curves-help').textContent = n ? 'Their values are added. Changing offset, scale or decay replaces them with one Gaussian.'
+    : 'None: the decay is one Gaussian with offset, scale and decay.';
   $('parts').hidden = n === 0;
 }
 
@@ -105,7 +105,7 @@ function set(p, value) {
     state.proposed.curves = [];
     showCurves([]);
     showCurvesOrNot();
-    note('One Gaussian is in the place of the curves.');
+    note('One Gaussian replaces the curves.');
   }
   propose();
 }

@@ -28,39 +28,39 @@ const above0 = (high) => (v) => v > 0 && v <= high;
 const positive = (v) => v >= 0;
 const share = { ...even(0, 1), ok: within(0, 1) };
 
-const MORE = 'Floor, base and keywords', VARIETY = 'Variety of a page', LEARNED = 'What was learned of a reader', HOME = 'Home: scores of its sources';
+const MORE = 'Floor, base and keywords', VARIETY = 'Variety of a page', LEARNED = 'Learned interests of a reader', HOME = 'Home: scores of its sources';
 const spread = (of, label, what) => ({
-  [`diversity.${of}.decay`]: { key: `${of}Decay`, label: `${label} decay`, group: VARIETY, help: `each item of a page ${what} counts this much of the one before; 1: off`, ...even(0.01, 1), ok: above0(1) },
-  [`diversity.${of}.floor`]: { key: `${of}Floor`, label: `${label} floor`, group: VARIETY, help: 'but no less than this', ...share },
+  [`diversity.${of}.decay`]: { key: `${of}Decay`, label: `${label} decay`, group: VARIETY, help: `factor for each further item of a page ${what}; 1: off`, ...even(0.01, 1), ok: above0(1) },
+  [`diversity.${of}.floor`]: { key: `${of}Floor`, label: `${label} floor`, group: VARIETY, help: 'minimum of that factor', ...share },
 });
 
 const learned = (kind, label) => ({
-  [`learned.${kind}`]: { key: `learned-${kind}`, label, group: LEARNED, help: 'what they add at most, in bases; 0: off', ...even(0, 3), ok: within(0, 100) },
+  [`learned.${kind}`]: { key: `learned-${kind}`, label, group: LEARNED, help: 'maximum that they add, in bases; 0: off', ...even(0, 3), ok: within(0, 100) },
 });
 
 const home = (name, label, help, moves = { ...even(0.01, 3), ok: above0(1000) }) => ({ [`home.${name}`]: { key: `home-${name}`, label, group: HOME, help, ...moves } });
 
 // Known parameters by path. One without a group is always visible.
 const KNOWN = {
-  'decay.offset': { key: 'offset', label: 'Offset', help: 'younger than this, nothing decays', gaussian: true, ...times(60, 14 * DAY, true), ok: positive },
-  'decay.scale': { key: 'scale', label: 'Scale', help: 'how much later the factor is “decay”', gaussian: true, ...times(600, 60 * DAY), ok: (v) => v >= 1 },
+  'decay.offset': { key: 'offset', label: 'Offset', help: 'age up to which the score does not decay', gaussian: true, ...times(60, 14 * DAY, true), ok: positive },
+  'decay.scale': { key: 'scale', label: 'Scale', help: 'age beyond the offset at which the factor is “decay”', gaussian: true, ...times(600, 60 * DAY), ok: (v) => v >= 1 },
   'decay.decay': { key: 'decay', label: 'Decay', help: 'the factor at offset + scale', gaussian: true, ...even(0.01, 0.99), ok: (v) => v > 0 && v < 1 },
   'popularity.weight': { key: 'weight', label: 'Popularity weight', help: '0: uploaded popularity does not count', ...even(0, 3), ok: within(0, 1000) },
-  'popularity.weight_2h': { key: 'weight_2h', label: 'Readers, 2 hours', help: 'weight of who clicked or liked of late', ...even(0, 3), ok: within(0, 1000) },
-  'popularity.weight_2d': { key: 'weight_2d', label: 'Readers, 2 days', help: 'weight of who did so in two days', ...even(0, 3), ok: within(0, 1000) },
+  'popularity.weight_2h': { key: 'weight_2h', label: 'Readers, 2 hours', help: 'weight of readers who clicked or liked in about the last 2 hours', ...even(0, 3), ok: within(0, 1000) },
+  'popularity.weight_2d': { key: 'weight_2d', label: 'Readers, 2 days', help: 'weight of readers who did so in about the last 2 days', ...even(0, 3), ok: within(0, 1000) },
   'decay.floor': { key: 'floor', label: 'Decay floor', group: MORE, help: 'the decay is never below it', ...log(1e-6, 0.9, true), ok: (v) => v >= 0 && v < 1 },
-  base: { key: 'base', label: 'Base', group: MORE, help: 'relevance of what fits no interest', ...log(0.001, 10), ok: above0(1000) },
-  'keywords.summary': { key: 'summary', label: 'Keywords in summaries', group: MORE, help: 'part of its weight that a keyword adds there', ...share },
+  base: { key: 'base', label: 'Base', group: MORE, help: 'relevance of items that match no interest', ...log(0.001, 10), ok: above0(1000) },
+  'keywords.summary': { key: 'summary', label: 'Keywords in summaries', group: MORE, help: 'part of its weight that a keyword adds if it is in the summary', ...share },
   ...spread('author', 'Author', 'by one author'), ...spread('site', 'Site', 'of one site'), ...spread('tag', 'Tag', 'with the same first tag'),
-  'diversity.same_story': { key: 'sameStory', label: 'Same story', group: VARIETY, help: 'titles that share this part of their words; 0 and 1: off', ...share },
-  'explore.share': { key: 'explore', label: 'Exploration', group: VARIETY, help: 'part of the places below the fifth for young items drawn at random', ...share },
+  'diversity.same_story': { key: 'sameStory', label: 'Same story', group: VARIETY, help: 'part of their words that two titles of one story share; 0 and 1: off', ...share },
+  'explore.share': { key: 'explore', label: 'Exploration', group: VARIETY, help: 'part of the positions after the fifth for young items drawn at random', ...share },
   ...learned('tags', 'Tags'), ...learned('author', 'Authors'), ...learned('lang', 'Languages'), ...learned('words', 'Words of titles'),
-  'learned.negative': { key: 'learnedNegative', label: 'Against', group: LEARNED, help: 'part of the relevance that dislikes and hides take away', ...even(0, 0.9), ok: within(0, 0.9) },
-  'learned.half_life': { key: 'learnedHalfLife', label: 'Half-life', group: LEARNED, help: 'an act counts half after it', ...times(3600, 365 * DAY), ok: (v) => v >= 3600 },
+  'learned.negative': { key: 'learnedNegative', label: 'Against', group: LEARNED, help: 'part of the relevance that dislikes and hides remove', ...even(0, 0.9), ok: within(0, 0.9) },
+  'learned.half_life': { key: 'learnedHalfLife', label: 'Half-life', group: LEARNED, help: 'time after which an act counts half', ...times(3600, 365 * DAY), ok: (v) => v >= 3600 },
   ...home('decay', 'Decay', 'per hour of age, of all but discovery', { ...log(0.001, 1), ok: above0(10) }),
-  ...home('following', 'Following', 'base of posts by whom the reader follows'), ...home('trending', 'Trending', 'base of what trends'),
-  ...home('promoted', 'Promoted', 'base of what is promoted'),
-  ...home('affinity', 'Affinity', 'what likes, replies and clicks add at most; 0: off', { ...even(0, 3), ok: within(0, 1000) }),
+  ...home('following', 'Following', 'base of posts by followed authors'), ...home('trending', 'Trending', 'base of trending items'),
+  ...home('promoted', 'Promoted', 'base of promoted items'),
+  ...home('affinity', 'Affinity', 'maximum that likes, replies and clicks add; 0: off', { ...even(0, 3), ok: within(0, 1000) }),
   ...home('affinity_days', 'Affinity, days', 'days for which a like or a reply counts', { ...log(1, 365), ok: within(1, 365) }),
 };
 

@@ -51,7 +51,7 @@ func TestFeedPageAsksForATokenFirst(t *testing.T) {
 	}
 	tab.Click("#sign-in input")
 	tab.Press("no token\r")
-	tab.Until(`document.querySelector('#note.error')?.textContent.startsWith('This is no token')`)
+	tab.Until(`document.querySelector('#note.error')?.textContent.startsWith('This is not a token')`)
 }
 
 func must(t *testing.T, subject string) string {
