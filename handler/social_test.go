@@ -494,7 +494,7 @@ func TestGroups(t *testing.T) {
 	require.Contains(t, f.do(t, "GET", "/v1/circles/club/members", "", as("u_2")).Msg, "only its owner may list the members of club")
 	require.Contains(t, call("PUT", "/club", `{"name":"Rowers","members_visible_to":"members","post":"owner"}`, asAgent), `"post":"owner"`)
 	require.Equal(t, success(`{"agents":["u_1","u_2"],"next_after":null}`), call("GET", "/club/members", "", as("u_2")))
-	require.Contains(t, f.do(t, "POST", "/v1/posts", `{"caption":"x","audience":{"circles":["club"]}}`, as("u_2")).Msg, "only its owner posts to club")
+	require.Contains(t, f.do(t, "POST", "/v1/posts", `{"caption":"x","audience":{"circles":["club"]}}`, as("u_2")).Msg, "only the owner may post to club")
 	code(40301, "PUT", "/v1/circles/club/members/u_3", "", as("u_2"))
 	code(40301, "PUT", "/v1/circles/club/invitations/u_3", "", as("u_2"))
 	code(40301, "DELETE", "/v1/circles/club", "", as("u_2"))
@@ -508,7 +508,7 @@ func TestGroups(t *testing.T) {
 	code(40001, "PUT", "/v1/circles/party", `{"kind":"event"}`, asAgent)
 	require.Contains(t, call("PUT", "/party", `{"kind":"event","until":"2020-01-02T03:04:05Z"}`, asAgent), `"until":1577934245`)
 	require.Contains(t, f.do(t, "POST", "/v1/posts", `{"caption":"x","audience":{"circles":["party"]}}`, asAgent).Msg,
-		"the event party ended at 2020-01-02T03:04:05Z and takes no new posts")
+		"the event party ended at 2020-01-02T03:04:05Z and accepts no new posts")
 	require.Contains(t, call("PUT", "/c1", `{}`, asAgent), `"kind":"circle"`)
 	code(40001, "PUT", "/v1/circles/c1/invitations/u_2", "", asAgent)
 	code(40001, "GET", "/v1/circles?of=seen", "", asAgent)

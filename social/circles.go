@@ -72,13 +72,13 @@ type CirclePage struct {
 // Open reports whether members know of the circle: whether it is a group or an event.
 func (c *Circle) Open() bool { return c.Kind == KindGroup || c.Kind == KindEvent }
 
-// Settle fills in the fields that a change leaves empty: from the existing circle kept, or from the
-// defaults if kept is nil. Errors: feed.ErrInvalid; feed.ErrForbidden for a change of the kind or
-// the history.
-func (c *Circle) Settle(kept *Circle) error {
+// Complete fills in the fields that a change leaves empty: from the existing circle kept, or from
+// the defaults if kept is nil. Errors: feed.ErrInvalid; feed.ErrForbidden for a change of the kind
+// or the history.
+func (c *Circle) Complete(kept *Circle) error {
 	if kept != nil {
 		if c.Kind != "" && c.Kind != kept.Kind || c.History != "" && kept.Open() && c.History != kept.History {
-			return feed.Errorf(feed.ErrForbidden, "circle %s: kind and history are fixed when it is made: not allowed", c.ID)
+			return feed.Errorf(feed.ErrForbidden, "circle %s: kind and history are fixed at creation: not allowed", c.ID)
 		}
 		t := &c.CircleTerms
 		t.Kind, t.History = kept.Kind, cmp.Or(kept.History, t.History)
@@ -87,7 +87,7 @@ func (c *Circle) Settle(kept *Circle) error {
 	}
 	c.Kind = cmp.Or(c.Kind, KindCircle)
 	if c.Kind != KindEvent && c.Until != 0 {
-		return feed.Errorf(feed.ErrInvalid, "until is an event's; leave it out, or make an event")
+		return feed.Errorf(feed.ErrInvalid, "until is only allowed for events; leave it out, or set kind to event")
 	}
 	if !c.Open() {
 		if c.Post == ByMembers || c.MembersVisibleTo == ByMembers || c.History == HistoryJoined {
@@ -97,23 +97,23 @@ func (c *Circle) Settle(kept *Circle) error {
 		return nil
 	}
 	if c.Kind == KindEvent && c.Until == 0 {
-		return feed.Errorf(feed.ErrInvalid, "until is missing: an event has the time at which it ends")
+		return feed.Errorf(feed.ErrInvalid, "until is missing: an event needs an end time")
 	}
 	c.Post, c.History = cmp.Or(c.Post, ByMembers), cmp.Or(c.History, HistoryJoined)
 	c.MembersVisibleTo = cmp.Or(c.MembersVisibleTo, ByOwner)
 	return nil
 }
 
-// Takes returns an error unless the author may address a new post to the circle: their own, or a
-// group that they are a member of. The error wraps [feed.ErrRule].
-func (c *Circle) Takes(author string, member bool, now time.Time) error {
+// CheckAuthor returns an error unless the author may address a new post to the circle: their own,
+// or a group that they are a member of. The error wraps [feed.ErrRule].
+func (c *Circle) CheckAuthor(author string, member bool, now time.Time) error {
 	switch {
 	case c.Owner != author && !(member && c.Open()):
-		return feed.Errorf(feed.ErrRule, "bad post: %s has no circle %s", author, c.ID)
+		return feed.Errorf(feed.ErrRule, "bad post: %s may not post to circle %s, or it does not exist", author, c.ID)
 	case c.Owner != author && c.Post != ByMembers:
-		return feed.Errorf(feed.ErrRule, "bad post: only its owner posts to %s", c.ID)
+		return feed.Errorf(feed.ErrRule, "bad post: only the owner may post to %s", c.ID)
 	case c.Until != 0 && now.Unix() >= c.Until:
-		return feed.Errorf(feed.ErrRule, "bad post: the event %s ended at %s and takes no new posts", c.ID, time.Unix(c.Until, 0).UTC().Format(time.RFC3339))
+		return feed.Errorf(feed.ErrRule, "bad post: the event %s ended at %s and accepts no new posts", c.ID, time.Unix(c.Until, 0).UTC().Format(time.RFC3339))
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (c Circle) Validate() error {
 		}
 	}
 	if c.Until < 0 {
-		return feed.Errorf(feed.ErrInvalid, "until must lie after 1970")
+		return feed.Errorf(feed.ErrInvalid, "until must be after 1970")
 	}
 	return nil
 }

@@ -41,8 +41,8 @@ var ErrUnavailable = &feed.Outage{Text: "the social store is unavailable", Shown
 
 // ErrDamaged is wrapped by errors that mean that stored data cannot be read: the store answers, and
 // a retry does not help.
-var ErrDamaged = errors.New("what is stored is damaged")
+var ErrDamaged = errors.New("stored data is damaged")
 
 // ErrTakesNoWrites is wrapped by the error of [Upkeep]'s Ping if the store can be read but not
 // written.
-var ErrTakesNoWrites = errors.New("it answers and takes no writes")
+var ErrTakesNoWrites = errors.New("reachable, but writes are refused")

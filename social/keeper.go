@@ -15,7 +15,7 @@ const CardLives = time.Hour
 
 // ErrCacheUnavailable is wrapped by errors that mean that cached cards could not be read or
 // written.
-var ErrCacheUnavailable = &feed.Outage{Text: "the kept cards are unavailable", Shown: "the kept cards are unavailable; try again later"}
+var ErrCacheUnavailable = &feed.Outage{Text: "the card cache is unavailable", Shown: "the card cache is unavailable; try again later"}
 
 // KeptCards reads cached cards, for answers while the store is unavailable.
 type KeptCards interface {
@@ -158,7 +158,7 @@ func (k *Keeper) keep(ctx context.Context, batch []Card) {
 	if err == nil {
 		return
 	}
-	k.log.DebugContext(ctx, "cards are not kept; their next readers bring them again", "cards", len(batch), "error", err)
+	k.log.DebugContext(ctx, "cannot cache cards; they are cached when read again", "cards", len(batch), "error", err)
 	for i := range batch {
 		k.lately.Remove(batch[i].ID)
 	}

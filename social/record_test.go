@@ -73,7 +73,7 @@ func permutations(n int) (out [][]int) {
 func TestRecord(t *testing.T) {
 	var r social.Record
 	require.True(t, r.Create(creation("x"), 10))
-	require.False(t, r.Create(creation("x"), 10), "it came before")
+	require.False(t, r.Create(creation("x"), 10), "the event arrived before")
 	require.True(t, r.Alive())
 	require.Equal(t, int64(1), r.Post.Version)
 	require.Zero(t, r.Post.EditedAt)

@@ -24,9 +24,9 @@ func CheckTime(at, now time.Time) error {
 	case at.IsZero():
 		return nil
 	case at.UnixMicro() < 1:
-		return fmt.Errorf("%w: the time of an event must lie after 1970, not %s", feed.ErrInvalid, at.UTC().Format(time.RFC3339Nano))
+		return fmt.Errorf("%w: the time of an event must be after 1970, not %s", feed.ErrInvalid, at.UTC().Format(time.RFC3339Nano))
 	case at.After(now.Add(feed.MaxClockSkew)):
-		return fmt.Errorf("%w: the time of an event, %s, lies more than %s ahead of the clock here, %s: compare the clocks, and the unit of the time",
+		return fmt.Errorf("%w: the time of an event, %s, is more than %s ahead of this server's clock, %s; check both clocks and the unit of the time",
 			feed.ErrInvalid, at.UTC().Format(time.RFC3339Nano), feed.MaxClockSkew, now.UTC().Format(time.RFC3339Nano))
 	}
 	return nil

@@ -74,7 +74,7 @@ func badPost(err error) error {
 func (p *Post) checkContent(now time.Time) error {
 	switch {
 	case p.CreatedAt < 1 || p.CreatedAt > now.Unix():
-		return fmt.Errorf("created_at must be Unix seconds and not ahead, not %d", p.CreatedAt)
+		return fmt.Errorf("created_at must be Unix seconds and not in the future, not %d", p.CreatedAt)
 	case feed.Blank(p.Caption) && len(p.Images) == 0:
 		return errors.New("it has neither caption nor image")
 	case len(p.Images) > MaxImages:
@@ -117,7 +117,7 @@ func (p *Post) checkReply() error {
 	case p.ReplyTo == "":
 		return nil
 	case p.Audience.Reach() != Addressed || len(p.Audience.Circles) > 0:
-		return errors.New("a reply has the audience of the post that it stands under; leave audience out")
+		return errors.New("a reply has the audience of its root post; leave audience out")
 	case p.Remote():
 		return errors.New("a post of another system cannot be a reply")
 	}

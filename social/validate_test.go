@@ -147,7 +147,7 @@ func TestTimes(t *testing.T) {
 	for _, ahead := range []time.Duration{feed.MaxClockSkew + time.Nanosecond, time.Minute, time.Hour, 365 * 24 * time.Hour} {
 		err := social.CheckTime(now.Add(ahead), now)
 		require.ErrorIs(t, err, feed.ErrInvalid, ahead)
-		require.ErrorContains(t, err, "more than 30s ahead of the clock here")
+		require.ErrorContains(t, err, "more than 30s ahead of this server's clock")
 	}
 	require.ErrorIs(t, social.CheckTime(time.Unix(0, 0), now), feed.ErrInvalid)
 	require.Equal(t, social.Stamp(now), social.ChangeTime(time.Time{}, now, 5))

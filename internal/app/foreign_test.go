@@ -60,7 +60,7 @@ func TestARedisThatTakesNoWrites(t *testing.T) {
 		require.NoError(t, turn(true), name)
 		state := a.checks.Check(t.Context())["redis"]
 		require.Error(t, state.Err, name)
-		assert.Equal(t, "it answers and takes no writes", state.Reason, name)
+		assert.Equal(t, "reachable, but writes are refused", state.Reason, name)
 		assert.True(t, state.Optional, name)
 		assert.Contains(t, ask(t, a, refresh("u_1", 5)).Degraded, "session", name)
 		require.NoError(t, turn(false), name)

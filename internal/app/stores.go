@@ -113,7 +113,7 @@ func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, erro
 			if state.Err = store.Verify(ctx); state.Err != nil {
 				state.Reason = "it answers, and cannot be asked for filters: it lacks the module, or the user the right"
 			} else if state.Err = store.TakesWrites(ctx); state.Err != nil {
-				state.Reason = "it answers and takes no writes"
+				state.Reason = "reachable, but writes are refused"
 			}
 		}
 		return state

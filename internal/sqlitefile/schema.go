@@ -107,7 +107,7 @@ func (s *Schema) checkNewer(ctx context.Context, db Connection, version int) err
 		}
 	}
 	if oldest > len(s.Migrations) {
-		return fmt.Errorf("this data was written by a newer freshet (schema %d, which needs one that knows %d; this one knows up to %d); upgrade freshet or choose another data_dir",
+		return fmt.Errorf("this data was written by a newer freshet (schema %d requires a version that supports schema %d; this one supports up to %d); upgrade freshet or choose another data_dir",
 			version, oldest, len(s.Migrations))
 	}
 	return nil

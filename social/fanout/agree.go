@@ -78,7 +78,7 @@ func replaced(try func() (done bool, err error)) error {
 			return err
 		}
 	}
-	return errors.New("the list is changed all the time")
+	return errors.New("too many concurrent changes of the list")
 }
 
 // change returns the change that makes a list consistent with the store; same is true if
@@ -132,8 +132,8 @@ func (f *Fanout) entries(ctx context.Context, agent string) (all []timeline.Posi
 	}
 }
 
-// takeOut removes a post from one list unless it belongs there.
-func (f *Fanout) takeOut(ctx context.Context, agent, post string) error {
+// removeUnlisted removes a post from one list unless it belongs there.
+func (f *Fanout) removeUnlisted(ctx context.Context, agent, post string) error {
 	return replaced(func() (done bool, err error) {
 		heads, err := f.d.Lists.Heads(ctx, []string{agent})
 		if err != nil || heads[0].State == timeline.None {

@@ -32,7 +32,7 @@ func TestPair(t *testing.T) {
 	_, err := e.store.Unfollow(e.ctx, "f", "x", zero)
 	require.NoError(t, err)
 	pair()
-	assert.Equal(t, []string{"other", "for-f"}, e.list("f"), "what is due for another reason stays")
+	assert.Equal(t, []string{"other", "for-f"}, e.list("f"), "posts due for another reason stay")
 	_, err = e.store.Block(e.ctx, "x", "f")
 	require.NoError(t, err)
 	pair()
@@ -43,10 +43,10 @@ func TestPair(t *testing.T) {
 	assert.Equal(t, []string{"other", "for-f"}, e.list("f"))
 
 	require.NoError(t, e.store.Mark(e.ctx, jobs.Dirty{Kind: jobs.Pair, Key: "nonsense"}))
-	require.ErrorContains(t, e.run(e.a, e.ctx, jobs.Pair, "nonsense"), "is no pair")
+	require.ErrorContains(t, e.run(e.a, e.ctx, jobs.Pair, "nonsense"), "is not a pair")
 	require.NoError(t, e.store.Mark(e.ctx, jobs.Dirty{Kind: jobs.Pair, Key: "x/nobody"}))
 	require.NoError(t, e.run(e.a, e.ctx, jobs.Pair, "x/nobody"))
-	assert.Equal(t, []string{"none"}, e.list("nobody"), "a job makes no list")
+	assert.Equal(t, []string{"none"}, e.list("nobody"), "a job creates no list")
 }
 
 // TestPairAboveTheFloor has a list with room for four entries, and an author with six posts that
@@ -112,7 +112,7 @@ func TestTwoPairsAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, e.run(e.b, e.ctx, jobs.Pair, "y/f"))
 	p.finish()
-	assert.Equal(t, []string{"y"}, e.list("f"), "it has asked again")
+	assert.Equal(t, []string{"y"}, e.list("f"), "it read the store again")
 	e.drain()
 	assert.Equal(t, []string{"y"}, e.list("f"))
 }

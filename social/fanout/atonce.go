@@ -16,8 +16,8 @@ const (
 	// atOnceLease is the lease of a job that a write runs itself. Running it takes up to
 	// [atOnceLimit], and reporting the outcome as long again.
 	atOnceLease = 2 * time.Second
-	// takenLook is the poll interval for a job that another worker runs.
-	takenLook = 5 * time.Millisecond
+	// takenPoll is the poll interval for a job that another worker runs.
+	takenPoll = 5 * time.Millisecond
 )
 
 // atOnce changes the lists of agents so that the caller sees their write in the next call, on any
@@ -31,7 +31,7 @@ func (f *Fanout) atOnce(ctx context.Context, agents []string, change func(ctx co
 	if err == nil {
 		return
 	}
-	f.d.Log.DebugContext(ctx, "a job of a change waits for the workers", "error", err)
+	f.d.Log.DebugContext(ctx, "a job of a change is left to the workers", "error", err)
 	if err := f.within(ctx, func(ctx context.Context) error { return f.d.Lists.Drop(ctx, agents) }); err != nil {
 		f.d.Late()
 		dirty := make([]jobs.Dirty, len(agents))
@@ -40,7 +40,7 @@ func (f *Fanout) atOnce(ctx context.Context, agents []string, change func(ctx co
 		}
 		err = f.within(ctx, func(ctx context.Context) error { return f.d.Queue.Mark(ctx, dirty...) })
 		if err != nil {
-			f.d.Log.WarnContext(ctx, "lists lack a change that was accepted, and other servers do not know", "error", err)
+			f.d.Log.WarnContext(ctx, "could not update or drop lists after an accepted change, nor queue a job for it", "error", err)
 		}
 	}
 }
@@ -82,7 +82,7 @@ func (f *Fanout) runRow(ctx context.Context, r row) error {
 		case errors.Is(err, feed.ErrNotFound):
 			return nil
 		case errors.Is(err, jobs.ErrTaken):
-			if repeat.Pause(ctx, takenLook) != nil {
+			if repeat.Pause(ctx, takenPoll) != nil {
 				return err
 			}
 			continue

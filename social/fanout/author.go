@@ -43,7 +43,7 @@ func (f *Fanout) author(ctx context.Context, author string) error {
 	}
 	changed, err := f.d.Store.SetDelivery(ctx, author, social.Both, to)
 	if changed {
-		f.d.Log.InfoContext(ctx, "an author is delivered another way", "author", author, "delivery", to, "followers", c.Followers)
+		f.d.Log.InfoContext(ctx, "the delivery of an author was changed", "author", author, "delivery", to, "followers", c.Followers)
 	}
 	return err
 }

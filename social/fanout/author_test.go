@@ -29,7 +29,7 @@ func TestCelebrityUpAndDown(t *testing.T) {
 	author()
 	require.Equal(t, social.Both, e.delivery("x"))
 	author()
-	require.Equal(t, social.Both, e.delivery("x"), "the grace is not over")
+	require.Equal(t, social.Both, e.delivery("x"), "the grace period is not over")
 	require.NoError(t, e.a.Outbox(e.ctx, []string{"x"})) // as a page that needs it does
 	e.publish("both", "x", 8, everybody)
 	require.NoError(t, e.run(e.a, e.ctx, jobs.Deliver, "post:both"))
@@ -43,11 +43,11 @@ func TestCelebrityUpAndDown(t *testing.T) {
 	e.publish("hidden", "x", 6, social.Audience{})
 	e.drain()
 	assert.Equal(t, []string{"both", "pushed"}, e.list("f1"))
-	assert.Equal(t, []string{"pulled"}, e.list("f4"), "it mentions them; the job of the follow has taken out the rest")
+	assert.Equal(t, []string{"pulled"}, e.list("f4"), "it mentions them; the job of the follow has removed the rest")
 	assert.Equal(t, []string{"pulled", "both", "pushed"}, e.outbox("x"))
 	require.NoError(t, e.store.DeletePost(e.ctx, "post:both", "x", zero))
 	e.drain()
-	assert.Equal(t, []string{"pushed"}, e.list("f1"), "wherever it was delivered to")
+	assert.Equal(t, []string{"pushed"}, e.list("f1"), "removed from every list it was delivered to")
 	assert.Equal(t, []string{"pulled", "pushed"}, e.outbox("x"))
 
 	for _, fan := range fans[1:3] {

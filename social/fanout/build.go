@@ -23,8 +23,8 @@ const (
 	buildTries = 3
 	// patience is how long a build waits for one elsewhere.
 	patience = 2 * time.Second
-	// look is the poll interval of that wait.
-	look = 20 * time.Millisecond
+	// buildPoll is the poll interval of that wait.
+	buildPoll = 20 * time.Millisecond
 	// outboxBuilds limits the concurrent builds of outboxes for one reader.
 	outboxBuilds = 8
 )
@@ -87,8 +87,8 @@ func (b *builder) run(ctx context.Context, name string) error {
 		case token == "" && waited >= b.patience:
 			return errBuilding
 		case token == "":
-			waited += look
-			if err := repeat.Pause(ctx, look); err != nil {
+			waited += buildPoll
+			if err := repeat.Pause(ctx, buildPoll); err != nil {
 				return err
 			}
 			continue

@@ -27,7 +27,7 @@ func (f *Fanout) keep(ctx context.Context, posts []social.Post) error {
 		return err
 	}
 	if err := f.d.Cards.Keep(ctx, cards); err != nil {
-		f.d.Log.DebugContext(ctx, "cards of posts were not kept", "posts", len(cards), "error", err)
+		f.d.Log.DebugContext(ctx, "cannot cache cards of posts", "posts", len(cards), "error", err)
 	}
 	return nil
 }
@@ -62,9 +62,9 @@ func (f *Fanout) hide(ctx context.Context, author string) error {
 	return f.d.Cards.Erase(ctx, author)
 }
 
-// beside runs do right after a write. A job repeats it, so an error is only logged.
-func (f *Fanout) beside(ctx context.Context, do func(ctx context.Context) error) {
+// afterWrite runs do right after a write. A job repeats it, so an error is only logged.
+func (f *Fanout) afterWrite(ctx context.Context, do func(ctx context.Context) error) {
 	if err := f.within(context.WithoutCancel(ctx), do); err != nil {
-		f.d.Log.DebugContext(ctx, "a job of a change waits for the workers", "error", err)
+		f.d.Log.DebugContext(ctx, "a job of a change is left to the workers", "error", err)
 	}
 }

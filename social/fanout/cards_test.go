@@ -53,17 +53,17 @@ func TestKeptCards(t *testing.T) {
 
 	s.err = social.ErrCacheUnavailable
 	e.publish("later", "ann", 1, everybody)
-	require.NoError(t, e.run(e.a, e.ctx, jobs.Index, "post:later"), "an item does not wait for the cache")
+	require.NoError(t, e.run(e.a, e.ctx, jobs.Index, "post:later"), "indexing does not depend on the cache")
 	s.kept = s.kept[:1]
-	require.NoError(t, e.a.Store().DeletePost(e.ctx, "post:open", "ann", zero), "the job does it")
+	require.NoError(t, e.a.Store().DeletePost(e.ctx, "post:open", "ann", zero), "a failure of the cache is left to the job")
 	err := e.run(e.a, e.ctx, jobs.Deliver, "post:open")
-	require.ErrorIs(t, err, jobs.ErrWait, "until it is done")
+	require.ErrorIs(t, err, jobs.ErrWait, "the job is retried until it succeeds")
 	require.NoError(t, e.a.Store().EraseAuthor(e.ctx, "ann"))
 	require.ErrorIs(t, e.run(e.a, e.ctx, jobs.Erase, "ann"), jobs.ErrWait)
 	s.err = nil
 	require.Equal(t, []social.Known{{ID: "post:open", Version: lastVersion}, {ID: "post:open", Version: 2}}, s.removed)
-	require.Equal(t, []string{"ann", "ann", "ann"}, s.erased, "beside the commit, at once, and by the job")
-	require.Equal(t, []string{"post:open"}, s.kept, "nothing else ever")
+	require.Equal(t, []string{"ann", "ann", "ann"}, s.erased, "after the commit, at once, and by the job")
+	require.Equal(t, []string{"post:open"}, s.kept, "nothing else is cached")
 }
 
 // lostStore is a store that can be lost. From then on all queries of jobs fail.
@@ -237,7 +237,7 @@ func TestNoListOutlivesTheStore(t *testing.T) {
 			for _, reader := range c.lists {
 				require.NotContains(t, e.list(reader), "p", reader)
 			}
-			require.False(t, e.late, "the lists are gone, and are built when they are read")
+			require.False(t, e.late, "the lists were dropped, and the next read builds them")
 		})
 	}
 }

@@ -53,7 +53,7 @@ func (f *Fanout) withdraw(ctx context.Context, p *social.Post, deleted time.Time
 	}
 	took := f.d.Clock().Sub(deleted)
 	removalSeconds.Observe(took.Seconds())
-	f.d.Log.InfoContext(ctx, "a deleted post is out of all lists", "post", p.ID, "lists", lists, "took", took)
+	f.d.Log.InfoContext(ctx, "a deleted post was removed from all lists", "post", p.ID, "lists", lists, "took", took)
 	return nil
 }
 

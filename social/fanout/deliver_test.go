@@ -37,7 +37,7 @@ func TestDeliver(t *testing.T) {
 	assert.Equal(t, []string{"circle"}, e.list("m"))
 	assert.Equal(t, []string{"circle"}, e.list("mentioned"))
 	assert.Equal(t, []string{}, e.list("stranger"))
-	assert.Equal(t, []string{"none"}, e.list("away"), "who does not read has no list")
+	assert.Equal(t, []string{"none"}, e.list("away"), "an agent who does not read has no list")
 	for _, line := range []string{"post=post:open list=f reason=follow", "list=m reason=audience", "list=mentioned reason=mention", "list=x reason=self"} {
 		assert.Contains(t, log.String(), line)
 	}
@@ -247,5 +247,5 @@ func TestRemovalIsTimedFromTheDeletion(t *testing.T) {
 	require.NoError(t, e.store.DeletePost(e.ctx, p.ID, "x", zero))
 	e.advance(7 * time.Second)
 	e.drain()
-	require.Contains(t, log.String(), `msg="a deleted post is out of all lists" post=post:p lists=2 took=7s`)
+	require.Contains(t, log.String(), `msg="a deleted post was removed from all lists" post=post:p lists=2 took=7s`)
 }

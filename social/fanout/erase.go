@@ -14,8 +14,8 @@ import (
 const (
 	// eraseStep is how many records of an agent one transaction removes.
 	eraseStep = 500
-	// leftAtOnce is how many lists are searched at once.
-	leftAtOnce = 50
+	// listsAtOnce is how many lists are searched at once.
+	listsAtOnce = 50
 	// standingsAtOnce is how many posts of these lists one statement queries.
 	standingsAtOnce = 1000
 )
@@ -45,7 +45,7 @@ func (f *Fanout) erase(ctx context.Context, agent string) error {
 // leave removes the posts of an erased author from the lists of followers, in batches of lists
 // instead of with a job for each follower.
 func (f *Fanout) leave(ctx context.Context, author string, followers []string) error {
-	for some := range slices.Chunk(followers, leftAtOnce) {
+	for some := range slices.Chunk(followers, listsAtOnce) {
 		heads, err := f.d.Lists.Heads(ctx, some)
 		if err != nil {
 			return err
@@ -56,15 +56,15 @@ func (f *Fanout) leave(ctx context.Context, author string, followers []string) e
 				lists = append(lists, some[i])
 			}
 		}
-		if err := f.takeLeft(ctx, author, lists); err != nil {
+		if err := f.removeErased(ctx, author, lists); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// takeLeft removes an author's posts from lists in which they do not belong any more.
-func (f *Fanout) takeLeft(ctx context.Context, author string, lists []string) error {
+// removeErased removes an author's posts from lists in which they do not belong any more.
+func (f *Fanout) removeErased(ctx context.Context, author string, lists []string) error {
 	if len(lists) == 0 {
 		return nil
 	}
@@ -112,7 +112,7 @@ type Files interface {
 // outage, so that the job is retried without a limit, except for [social.ErrDamaged].
 func (f *Fanout) images(ctx context.Context, post string) error {
 	if f.d.Files == nil {
-		return fmt.Errorf("%w: media.url is not set any more, and posts have images", jobs.ErrWait)
+		return fmt.Errorf("%w: media.url is no longer set, but posts have images", jobs.ErrWait)
 	}
 	err := f.d.Files.Release(ctx, post)
 	if err != nil && !errors.Is(err, social.ErrDamaged) {

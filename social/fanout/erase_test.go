@@ -55,7 +55,7 @@ func TestErase(t *testing.T) {
 	assert.Equal(t, []string{}, e.list("m"))
 	assert.Len(t, e.items.byID, 1)
 	e.build("x")
-	assert.Equal(t, []string{}, e.list("x"), "it follows nobody")
+	assert.Equal(t, []string{}, e.list("x"), "the erased agent follows no one")
 }
 
 // TestErasingAnAuthorIsOneJobOfEachPost checks that erasing an author creates one job for each post
@@ -84,7 +84,7 @@ func TestErasingAnAuthorIsOneJobOfEachPost(t *testing.T) {
 			require.NoError(t, e.a.Store().EraseAgent(e.ctx, "x"))
 			for r, j := range e.open() {
 				assert.NotEqual(t, jobs.Pair, r.kind, r.key)
-				assert.GreaterOrEqual(t, j.Priority, jobs.PriorityUpkeep, "%v goes after what anybody does now", r)
+				assert.GreaterOrEqual(t, j.Priority, jobs.PriorityUpkeep, "%v runs after jobs of current changes", r)
 			}
 			e.drain()
 			assert.Equal(t, []string{}, e.outbox("x"))

@@ -29,7 +29,7 @@ func (f *fakeFiles) Release(_ context.Context, post string) error {
 func TestImagesWithoutAPostAreRemoved(t *testing.T) {
 	e := newEnv(t)
 	files := &fakeFiles{err: errors.New("no route")}
-	require.ErrorIs(t, e.a.images(e.ctx, "post:x"), jobs.ErrWait, "there is no store any more")
+	require.ErrorIs(t, e.a.images(e.ctx, "post:x"), jobs.ErrWait, "no image store is configured any more")
 	e.a.d.Files = files
 	require.NoError(t, e.store.ReserveFiles(e.ctx, "post:left", []string{"k1"}))
 	require.NoError(t, e.store.ReserveFiles(e.ctx, "post:1", []string{"k2"}))
@@ -42,7 +42,7 @@ func TestImagesWithoutAPostAreRemoved(t *testing.T) {
 	for range jobs.MaxAttempts + 1 {
 		require.ErrorIs(t, e.run(e.a, e.ctx, left.kind, left.key), jobs.ErrWait)
 	}
-	require.Equal(t, jobs.Failed, e.open()[left].State, "it never dies")
+	require.Equal(t, jobs.Failed, e.open()[left].State, "the job never becomes dead")
 	files.err = nil
 	e.drain()
 	require.Equal(t, []string{"post:left"}, files.released)

@@ -45,7 +45,7 @@ func TestIndex(t *testing.T) {
 	require.NoError(t, err)
 	e.drain()
 	want.Title, want.Summary, want.Tags = caption, caption, []string{"given"}
-	assert.Equal(t, want, e.items.byID["post:p"], "it is not moved in time")
+	assert.Equal(t, want, e.items.byID["post:p"], "the item's time does not change")
 
 	require.NoError(t, e.store.DeletePost(e.ctx, "post:p", "x", zero))
 	e.drain()
@@ -78,7 +78,7 @@ func TestTheItemOfAPostThatIsMadeAgain(t *testing.T) {
 	require.NoError(t, err)
 	e.drain()
 	require.Equal(t, int64(1), e.items.byID[p.ID].Likes)
-	require.Len(t, e.items.removed, 1, "the second stays")
+	require.Len(t, e.items.removed, 1, "the item of the second post stays")
 }
 
 func indexJobs(ids ...string) (list []jobs.Job) {

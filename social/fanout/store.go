@@ -30,7 +30,7 @@ func (s store) CreatePost(ctx context.Context, p social.Post, c social.Creation)
 	post, created, err := s.Store.CreatePost(ctx, p, c)
 	if created && err == nil {
 		// An event may have created a formerly public post again with a smaller audience.
-		s.f.beside(ctx, func(ctx context.Context) error { return s.f.removeCard(ctx, &post) })
+		s.f.afterWrite(ctx, func(ctx context.Context) error { return s.f.removeCard(ctx, &post) })
 	}
 	if err == nil && c.At.IsZero() && !post.IsReply() {
 		s.f.atOnce(ctx, []string{post.Author}, func(ctx context.Context) error { return s.f.pushOwn(ctx, &post) })
@@ -43,11 +43,11 @@ func (s store) DeletePost(ctx context.Context, id, by string, at time.Time) erro
 	if err != nil {
 		return err
 	}
-	s.f.beside(ctx, func(ctx context.Context) error { return s.f.removeNow(ctx, id) })
+	s.f.afterWrite(ctx, func(ctx context.Context) error { return s.f.removeNow(ctx, id) })
 	if by == "" || !at.IsZero() { // an admin or an event; no answer has the post, even if lists do
 		return nil
 	}
-	s.f.atOnce(ctx, []string{by}, func(ctx context.Context) error { return s.f.takeOut(ctx, by, id) })
+	s.f.atOnce(ctx, []string{by}, func(ctx context.Context) error { return s.f.removeUnlisted(ctx, by, id) })
 	return nil
 }
 
@@ -143,7 +143,7 @@ func (s store) EraseAgent(ctx context.Context, agent string) error {
 func (s store) erase(ctx context.Context, erase func(ctx context.Context, agent string) error, agent string) error {
 	err := erase(ctx, agent)
 	if err == nil {
-		s.f.beside(ctx, func(ctx context.Context) error { return s.f.hide(ctx, agent) })
+		s.f.afterWrite(ctx, func(ctx context.Context) error { return s.f.hide(ctx, agent) })
 		s.f.atOnce(ctx, []string{agent}, func(ctx context.Context) error { return s.f.runRow(ctx, row{jobs.Erase, agent}) })
 	}
 	return err

@@ -30,7 +30,7 @@ func TestMakersSeeWhatTheyDid(t *testing.T) {
 	p, _, err := s.CreatePost(e.ctx, post(e, "own", "f", 0, everybody), social.Creation{Key: "k"})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"own"}, e.list("f"))
-	assert.Contains(t, e.open(), row{jobs.Deliver, p.ID}, "the rest is the workers'")
+	assert.Contains(t, e.open(), row{jobs.Deliver, p.ID}, "the rest is left to the workers")
 	_, err = s.Follow(e.ctx, "f", "x", zero)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"own", "c", "x"}, e.list("f"))
@@ -125,13 +125,13 @@ func TestWritesSucceedWithoutLists(t *testing.T) {
 	assert.Equal(t, jobs.Pending, job.State)
 	assert.Zero(t, job.Attempts)
 	assert.Equal(t, []string{}, e.list("f"))
-	assert.Contains(t, e.open(), row{jobs.Pair, "*/f"}, "other servers are told, too")
+	assert.Contains(t, e.open(), row{jobs.Pair, "*/f"}, "other servers learn of it, too")
 	changed, err := e.b.Store().Follow(e.ctx, "f", "x", zero)
 	require.NoError(t, err)
 	assert.False(t, changed)
-	assert.Equal(t, []string{"p"}, e.list("f"), "who says it again has it done")
+	assert.Equal(t, []string{"p"}, e.list("f"), "repeating the call completes it")
 	e.drain()
-	assert.Equal(t, []string{"none"}, e.list("f"), "it is built when it is read")
+	assert.Equal(t, []string{"none"}, e.list("f"), "the list is built by the next read")
 }
 
 // TestAWriteDoesNotWaitForLong checks the case that a slow server has leased the job of the write.
@@ -174,13 +174,13 @@ func TestWhoMadeAChangeWaitsForAWorker(t *testing.T) {
 			_, err := e.a.Store().Unfollow(e.ctx, "f", "x", zero)
 			done <- err
 		}()
-		time.Sleep(10*takenLook - time.Nanosecond)
+		time.Sleep(10*takenPoll - time.Nanosecond)
 		synctest.Wait()
 		require.Greater(t, e.open()[row{jobs.Pair, "x/f"}].Generation, int64(1))
 		require.Empty(t, done)
 		worker.finish()
 		require.NoError(t, <-done)
-		assert.Equal(t, 10*takenLook, time.Since(begun), "the next look")
+		assert.Equal(t, 10*takenPoll, time.Since(begun), "the next poll")
 		assert.Equal(t, []string{}, e.list("f"))
 	})
 }

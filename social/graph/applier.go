@@ -18,7 +18,7 @@ import (
 
 var eventsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 	Name: "freshet_graph_events_total",
-	Help: "Events of other systems, by type and outcome: applied, or rejected (wrong, or refused by the social store). What has no known type is unknown.",
+	Help: "Events of other systems, by type and outcome: applied, or rejected (invalid, or refused by the social store). The type is unknown for events without a known type.",
 }, []string{"type", "result"})
 
 // Config limits how much data an Applier holds in memory.
@@ -165,7 +165,7 @@ func (r *round) unlessDown(tell func() error) error {
 	}
 	err := guard.Run(tell)
 	if errors.Is(err, social.ErrDamaged) {
-		err = feed.Errorf(feed.ErrRule, "what is stored of it cannot be read")
+		err = feed.Errorf(feed.ErrRule, "the stored data for it is damaged")
 	}
 	if err != nil && !feed.Refused(err) {
 		r.down.CompareAndSwap(nil, &err)

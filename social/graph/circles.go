@@ -63,13 +63,13 @@ func (c *circleChanged) checkForm() error {
 	change := c.Added != nil || c.Removed != nil
 	switch {
 	case c.Deleted && (whole || change):
-		return errors.New("deleted stands alone, with id and at")
+		return errors.New("deleted allows no other fields than id and at")
 	case c.Deleted:
 		return nil
 	case whole && c.Owner == "":
-		return errors.New("owner is missing: name, members and terms come with the circle's owner")
+		return errors.New("owner is missing: it is required with a name, members or terms")
 	case c.Members != nil && change:
-		return errors.New("members replace all there are; send them, or added and removed, not both")
+		return errors.New("members replaces the whole list; send either members, or added and removed")
 	case !whole && !change:
 		return errors.New("it changes nothing; send owner, name and members, or added and removed, or deleted")
 	}

@@ -147,7 +147,7 @@ func Parse(typ string, data []byte) (Event, error) {
 	return e, nil
 }
 
-var errTooBig = feed.Errorf(feed.ErrInvalid, "bad event: it has more than the %d bytes an event may have", MaxEventBytes)
+var errTooBig = feed.Errorf(feed.ErrInvalid, "bad event: it is larger than %d bytes", MaxEventBytes)
 
 // known lists the types.
 func known() string {
@@ -176,7 +176,7 @@ func (a *about) subject() string { return a.ID }
 
 func checkTime(at time.Time) error {
 	if at.IsZero() {
-		return errors.New("at is missing: the time when it happened decides which of two changes holds")
+		return errors.New("at is missing: the time of the event decides which of two changes applies")
 	}
 	return social.CheckTime(at, forever)
 }

@@ -73,8 +73,8 @@ func (s *store) CreatePost(ctx context.Context, p social.Post, c social.Creation
 	return s.Store.CreatePost(ctx, p, c)
 }
 
-// told applies lines, all of which must be accepted.
-func told(t testing.TB, s graph.Store, lines ...string) {
+// mustApply applies lines, all of which must be accepted.
+func mustApply(t testing.TB, s graph.Store, lines ...string) {
 	t.Helper()
 	for _, line := range lines {
 		e, err := graph.Decode([]byte(line))

@@ -52,7 +52,7 @@ func (c *connection) subject() string {
 
 func (c *connection) check() error {
 	if len(c.Agents) != 2 {
-		return fmt.Errorf("agents must be the two who are connected, not %d", len(c.Agents))
+		return fmt.Errorf("agents must list the two connected agents, not %d", len(c.Agents))
 	}
 	return social.CheckPair(c.Agents[0], c.Agents[1])
 }

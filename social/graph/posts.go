@@ -129,7 +129,7 @@ type engagement struct {
 
 func (g *engagement) check() error {
 	if g.Likes == nil || g.Comments == nil {
-		return errors.New("likes and comments are required, both: they are counts as they stand, not changes")
+		return errors.New("likes and comments are required: they are total counts, not changes")
 	}
 	return cmp.Or(social.CheckPostID(g.ID), g.counts().Validate())
 }

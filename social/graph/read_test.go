@@ -42,8 +42,8 @@ func TestReadReportsByLine(t *testing.T) {
 		{Line: 5, ID: "a/a", Reason: "a cannot follow or block themself"},
 		{Line: 6, ID: "post:1", Reason: `unknown field "x"; known are id, at`},
 		{Line: 7, ID: "u_2/a", Reason: `at must be a time such as "2026-03-06T12:00:00Z", or Unix seconds, not "1099511627776"`},
-		{Line: 8, Reason: "it has more than the 1048576 bytes an event may have"},
-		{Line: 9, ID: "u_3/a", Reason: "the time of an event, 2242-03-16T12:56:32Z, lies more than 30s ahead of the clock here, 2026-03-06T12:00:00Z: compare the clocks, and the unit of the time"},
+		{Line: 8, Reason: "it is larger than 1048576 bytes"},
+		{Line: 9, ID: "u_3/a", Reason: "the time of an event, 2242-03-16T12:56:32Z, is more than 30s ahead of this server's clock, 2026-03-06T12:00:00Z; check both clocks and the unit of the time"},
 	}}, report)
 	require.Equal(t, []string{"u_1", "u_4"}, list(t, s.Followers, "a"))
 }

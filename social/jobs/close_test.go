@@ -26,7 +26,7 @@ func TestCloseLetsThemEnd(t *testing.T) {
 		r.Close(b.Context())
 		require.Equal(b, time.Minute, time.Since(begin))
 		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:a").State)
-		require.Equal(b, jobs.Pending, b.row(jobs.Deliver, "post:b").State, "no more are taken")
+		require.Equal(b, jobs.Pending, b.row(jobs.Deliver, "post:b").State, "no more jobs are leased")
 		r.Close(b.Context()) // a second call is harmless
 	})
 }

@@ -65,7 +65,7 @@ func PairKey(first, second string) string { return first + "/" + second }
 func SplitPair(key string) (first, second string, err error) {
 	first, second, ok := strings.Cut(key, "/")
 	if !ok || first == "" || second == "" {
-		return "", "", fmt.Errorf("the key %q of a job is no pair", key)
+		return "", "", fmt.Errorf("job key %q is not a pair", key)
 	}
 	return first, second, nil
 }

@@ -13,17 +13,17 @@ import (
 var (
 	seconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "freshet_jobs_seconds",
-		Help:    "How long an attempt of a job took, by kind and its outcome: completed, again, failed, waiting, dead, lost, returned. Jobs that run together each count with the time of all.",
+		Help:    "Duration of a job attempt in seconds, by kind and outcome: completed, again, failed, waiting, dead, lost, returned. Each job of a batch counts with the duration of the batch.",
 		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60},
 	}, []string{"kind", "result"})
 	rows = promauto.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "freshet_jobs_rows", Help: "Rows of the queue that are not completed, by kind and state.",
+		Name: "freshet_jobs_rows", Help: "Jobs in the queue that are not completed, by kind and state.",
 	}, []string{"kind", "state"})
 	workers = promauto.NewGauge(prometheus.GaugeOpts{
-		Name: "freshet_jobs_workers", Help: "Jobs that this process runs at once; 0 where it runs none.",
+		Name: "freshet_jobs_workers", Help: "Maximum number of jobs that this process runs concurrently; 0 if it runs none.",
 	})
 	oldest = promauto.NewGauge(prometheus.GaugeOpts{
-		Name: "freshet_jobs_oldest_seconds", Help: "How long the job that has waited longest should have been done.",
+		Name: "freshet_jobs_oldest_seconds", Help: "Seconds since the longest overdue job became due; 0 if no job is due.",
 	})
 )
 
@@ -66,7 +66,7 @@ func measure(ctx context.Context, q Queue, log *slog.Logger) {
 	st, err := q.Stats(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			log.WarnContext(ctx, "the queue of jobs cannot be counted", "error", err)
+			log.WarnContext(ctx, "cannot count the jobs in the queue; job metrics are not updated", "error", err)
 		}
 		return
 	}

@@ -66,12 +66,12 @@ type Runner struct {
 	ended   chan struct{} // closed when no more runs are started
 	runs    sync.WaitGroup
 
-	mu     sync.Mutex
-	doubt  time.Time // until when unknown leases are taken back
-	busy   int
-	active map[int64]Job // leased, by id
-	paused map[Kind]time.Time
-	untold atomic.Bool // a call of the queue has failed since Late was last called
+	mu            sync.Mutex
+	takeBackUntil time.Time // until when unknown leases are taken back
+	busy          int
+	active        map[int64]Job // leased, by id
+	paused        map[Kind]time.Time
+	lateDue       atomic.Bool // a call of the queue has failed since Late was last called
 }
 
 // Start starts a runner; Close ends it. Only jobs of kinds with a handler are leased. ctx's
@@ -154,7 +154,7 @@ func (r *Runner) renew(ctx context.Context) {
 func (r *Runner) dispatch() {
 	timer := time.NewTimer(poll)
 	defer timer.Stop()
-	asks := repeat.Failing{Fails: "the queue of jobs cannot be asked", Again: "the queue of jobs can be asked again"}
+	asks := repeat.Failing{Fails: "the job queue is unavailable", Again: "the job queue is available again"}
 	for {
 		more, err := r.take()
 		if r.leasing.Err() != nil {
@@ -187,14 +187,14 @@ func (r *Runner) take() (more bool, err error) {
 	}
 	list, err := r.q.Lease(r.leasing, free, leaseTime, kinds...)
 	if err != nil {
-		r.doubts()
+		r.noteFailedCall()
 	}
 	for _, group := range r.group(list) {
 		batch := r.handlers[group[0].Kind].Batch
 		if len(group) < batch {
 			rest, failed := r.q.Lease(r.leasing, batch-len(group), leaseTime, group[0].Kind)
 			if failed != nil { // the next call will return the error, too
-				r.doubts()
+				r.noteFailedCall()
 			}
 			group = append(group, rest...)
 		}
@@ -203,21 +203,21 @@ func (r *Runner) take() (more bool, err error) {
 	return len(list) == free && err == nil, err
 }
 
-// doubts records that a call of the queue has failed. It may have leased jobs that no one works
-// on, or failed to end leases of jobs that have run.
-func (r *Runner) doubts() {
+// noteFailedCall records that a call of the queue has failed. It may have leased jobs that no one
+// works on, or failed to end leases of jobs that have run.
+func (r *Runner) noteFailedCall() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	// A call whose reply was lost may still be running. Leases older than leaseTime have expired.
-	r.doubt = time.Now().Add(leaseTime)
-	r.untold.Store(true)
+	r.takeBackUntil = time.Now().Add(leaseTime)
+	r.lateDue.Store(true)
 }
 
 // takeBack ends leases that this runner took but does not know of. It does so until leaseTime
 // after a failed call.
 func (r *Runner) takeBack() error {
 	r.mu.Lock()
-	if !time.Now().Before(r.doubt) {
+	if !time.Now().Before(r.takeBackUntil) {
 		r.mu.Unlock()
 		return nil
 	}
@@ -227,11 +227,11 @@ func (r *Runner) takeBack() error {
 	if err != nil {
 		return err
 	}
-	if r.untold.Swap(false) || n > 0 {
+	if r.lateDue.Swap(false) || n > 0 {
 		r.cfg.Late()
 	}
 	if n > 0 {
-		r.cfg.Logger.WarnContext(r.ctx, "leases of jobs were lost with an answer of the queue, and are taken back", "jobs", n)
+		r.cfg.Logger.WarnContext(r.ctx, "released jobs that were leased in a call whose reply was lost", "jobs", n)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func TestRunnerRunsWhatIsMarked(t *testing.T) {
 		b.mark(jobs.Deliver, "post:after") // no time passes: marking the job wakes the runner
 		require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:after").State)
 		require.Equal(b, []string{"deliver post:before", "deliver post:after"}, b.noted())
-		require.Equal(b, jobs.Pending, b.row(jobs.Erase, "a").State, "nobody handles its kind")
+		require.Equal(b, jobs.Pending, b.row(jobs.Erase, "a").State, "no handler for its kind")
 		require.Zero(b, time.Since(begin))
 	})
 }
@@ -113,7 +113,7 @@ func TestEveryServerMeasuresTheQueue(t *testing.T) {
 		watch.Go(func() { jobs.Watch(ctx, b.q, 10*time.Second, slog.New(slog.DiscardHandler)) })
 		b.pass(time.Minute)
 		require.Equal(b, 60.0, gauge(b.T, "freshet_jobs_oldest_seconds"))
-		require.Equal(b, 0.0, gauge(b.T, "freshet_jobs_workers"), "nobody works on it")
+		require.Equal(b, 0.0, gauge(b.T, "freshet_jobs_workers"), "no workers")
 		r := jobs.Start(b.Context(), b.q, nil, jobs.Config{Workers: 3})
 		require.Equal(b, 3.0, gauge(b.T, "freshet_jobs_workers"))
 		r.Close(b.Context())
@@ -209,7 +209,7 @@ func TestRunnerNeverRunsMoreThanItsWorkers(t *testing.T) {
 		require.Equal(b, 3, busy)
 		close(release)
 		synctest.Wait()
-		require.Len(b, b.noted(), 10, "who is free takes the next at once")
+		require.Len(b, b.noted(), 10, "a free worker takes the next job at once")
 		require.Equal(b, 3, most)
 	})
 }
@@ -389,11 +389,11 @@ func TestRunnerTakesBackWhatItDoesNotKnowOf(t *testing.T) {
 				lost.mu.Unlock()
 				b.mark(jobs.Deliver, "post:a")
 				b.pass(poll)
-				require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:a").State, "with the next look at the queue")
+				require.Equal(b, jobs.Completed, b.row(jobs.Deliver, "post:a").State, "at the next poll of the queue")
 				require.Positive(b, late)
 				running := b.row(jobs.Erase, "runs")
 				require.Equal(b, jobs.Running, running.State)
-				require.Equal(b, int64(1), running.Lease, "nobody has taken it back")
+				require.Equal(b, int64(1), running.Lease, "its lease was not released")
 			})
 		})
 	}
@@ -432,5 +432,5 @@ func TestPairs(t *testing.T) {
 	}
 	require.Equal(t, "aé", jobs.Clip("aé"))
 	long := jobs.Clip(string(append(make([]byte, jobs.MaxReason-1), "é"...)))
-	require.Len(t, long, jobs.MaxReason-1, "no half character")
+	require.Len(t, long, jobs.MaxReason-1, "no partial character")
 }

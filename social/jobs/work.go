@@ -50,7 +50,7 @@ func (r *Runner) work(list []Job) {
 			continue
 		}
 		result, err := r.end(ctx, j, errs[i])
-		r.told(ctx, j, took, result, err)
+		r.recordAttempt(ctx, j, took, result, err)
 	}
 	if len(done) == 0 {
 		return
@@ -62,16 +62,17 @@ func (r *Runner) work(list []Job) {
 		if err == nil {
 			result = resultOf(ends[i])
 		}
-		r.told(ctx, j, took, result, err)
+		r.recordAttempt(ctx, j, took, result, err)
 	}
 }
 
-// told records the metrics of an attempt, or err if its outcome could not be reported to the queue.
-func (r *Runner) told(ctx context.Context, j Job, took time.Duration, result string, err error) {
+// recordAttempt records the metrics of an attempt, or err if its outcome could not be reported to
+// the queue.
+func (r *Runner) recordAttempt(ctx context.Context, j Job, took time.Duration, result string, err error) {
 	if err != nil {
 		// The lease is taken back or expires, and the job runs again.
-		r.doubts()
-		r.cfg.Logger.ErrorContext(ctx, "the end of a job cannot be written", "kind", j.Kind, "key", j.Key, "error", err)
+		r.noteFailedCall()
+		r.cfg.Logger.ErrorContext(ctx, "cannot store the outcome of a job", "kind", j.Kind, "key", j.Key, "error", err)
 		return
 	}
 	seconds.WithLabelValues(string(j.Kind), result).Observe(took.Seconds())
@@ -92,7 +93,7 @@ func (r *Runner) inactive(list ...Job) {
 func (r *Runner) run(h Handler, list []Job) (errs []error) {
 	err := guard.Run(func() error {
 		if errs = h.Run(r.ctx, list); errs != nil && len(errs) != len(list) {
-			return fmt.Errorf("%d answers for %d jobs", len(errs), len(list))
+			return fmt.Errorf("the handler returned %d results for %d jobs", len(errs), len(list))
 		}
 		return nil
 	})

@@ -66,7 +66,7 @@ func kindOf(file []byte) (kind, layout, error) {
 		if err != nil {
 			return k, at, unreadable(k.name, err)
 		}
-		return k, at, pure(k, file, at.end)
+		return k, at, checkPure(k, file, at.end)
 	}
 	return kind{}, layout{}, feed.Errorf(feed.ErrType, "unsupported image: send JPEG, PNG, GIF or WebP")
 }

@@ -28,7 +28,7 @@ var (
 	// errBusy says that no memory or worker became free in time to decode an image.
 	errBusy = feed.Errorf(feed.ErrUnavailable, "the server is busy with images; try again in a moment")
 	// ErrUnavailable says that the store is unavailable. A retry may succeed.
-	ErrUnavailable = &feed.Outage{Text: "the store of images is unavailable", Shown: "images are unavailable; try again later"}
+	ErrUnavailable = &feed.Outage{Text: "the image store is unavailable", Shown: "images are unavailable; try again later"}
 )
 
 // unreadable returns the error for a file that cannot be decoded: the decoder does not support

@@ -199,14 +199,14 @@ func TestTypesAreToldByContent(t *testing.T) {
 			assert.Regexp(t, "^#[0-9a-f]{6}$", m.Color)
 			assert.Len(t, m.Digest, 64)
 			_, err = processor().Make(t.Context(), m.Full.Data)
-			require.NoError(t, err, "what is stored is an image that could be sent")
+			require.NoError(t, err, "the stored image is itself a valid upload")
 		})
 	}
 	m, err := processor().Make(t.Context(), asGIF(t, frame(image.Rect(2, 1, 5, 4), red), frame(image.Rect(0, 0, 8, 6), blue)))
 	require.NoError(t, err)
 	near(t, red, decoded(t, m.Full).At(3, 2), "the first frame")
 	_, _, _, alpha := decoded(t, m.Full).At(7, 5).RGBA()
-	assert.Zero(t, alpha, "beside it there is nothing")
+	assert.Zero(t, alpha, "transparent outside of the frame")
 	m, err = processor().Make(t.Context(), webpFile(t))
 	require.NoError(t, err)
 	near(t, color.NRGBA{200, 100, 50, 255}, decoded(t, m.Full).At(1, 0), "WebP")
@@ -231,7 +231,7 @@ func TestThumbnailAndColor(t *testing.T) {
 	}
 	m, err := processor().Make(t.Context(), asPNG(t, image.NewNRGBA(image.Rect(0, 0, 9, 9))))
 	require.NoError(t, err)
-	assert.Equal(t, "#ffffff", m.Color, "nothing can be seen")
+	assert.Equal(t, "#ffffff", m.Color, "a fully transparent image")
 }
 
 // Each orientation is applied: the picture as the camera meant it has red on its left or top, and
@@ -467,11 +467,11 @@ func TestPoolIsBounded(t *testing.T) {
 	s := NewProcessor(Config{Workers: 1, Wait: time.Millisecond})
 	s.turns <- struct{}{}
 	_, err := s.Make(t.Context(), small)
-	require.ErrorIs(t, err, errBusy, "somebody has the turn")
+	require.ErrorIs(t, err, errBusy, "another request has the worker")
 	<-s.turns
-	require.True(t, s.memory.TryAcquire(s.cfg.Memory), "nothing is held")
+	require.True(t, s.memory.TryAcquire(s.cfg.Memory), "no memory is held")
 	_, err = s.Make(t.Context(), small)
-	require.ErrorIs(t, err, errBusy, "somebody has the memory")
+	require.ErrorIs(t, err, errBusy, "another request has the memory")
 	s.memory.Release(s.cfg.Memory)
 	_, err = s.Make(t.Context(), small)
 	require.NoError(t, err)
@@ -589,7 +589,7 @@ func TestNeedCoversWhatDecodersTake(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		require.NoError(t, err, name)
 		const some = 256 << 10 // rows, tables and padding at the edges
-		assert.LessOrEqual(t, int64(after.TotalAlloc-before.TotalAlloc), need(head, at, 1)-beside+some, name)
+		assert.LessOrEqual(t, int64(after.TotalAlloc-before.TotalAlloc), need(head, at, 1)-decodeExtra+some, name)
 	}
 }
 
@@ -617,7 +617,7 @@ func TestNeedIsEnoughForTheLargest(t *testing.T) {
 		head := image.Config{Width: 7071, Height: 7071, ColorModel: model}
 		for _, o := range []int{1, 6} {
 			assert.LessOrEqual(t, need(head, layout{work: work}, o), int64(DefaultMemory))
-			assert.LessOrEqual(t, Decodable(need(head, layout{work: work}, o)), int64(7071*7071), "no image takes more for a pixel")
+			assert.LessOrEqual(t, Decodable(need(head, layout{work: work}, o)), int64(7071*7071), "no image takes more memory per pixel")
 		}
 	}
 }

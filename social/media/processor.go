@@ -109,16 +109,17 @@ func checkSize(head image.Config) error {
 	return nil
 }
 
-// beside is the memory for an image in addition to its pixels, in bytes: thumbnail, encoder, small
-// parts.
-const beside = 8 << 20
+// decodeExtra is the memory for an image in addition to its pixels, in bytes: thumbnail, encoder,
+// small parts.
+const decodeExtra = 8 << 20
 
-// mostPerPixel is the number of bytes per pixel of the most expensive image: a progressive CMYK JPEG.
+// mostPerPixel is the number of bytes per pixel of the most expensive image: a progressive CMYK
+// JPEG.
 const mostPerPixel = 24
 
 // Decodable returns the number of pixels that images of every kind can have to be decodable with
 // so many bytes of memory.
-func Decodable(memory int64) int64 { return max(0, memory-beside) / mostPerPixel }
+func Decodable(memory int64) int64 { return max(0, memory-decodeExtra) / mostPerPixel }
 
 // need returns an upper bound of the bytes needed to make an image.
 func need(head image.Config, at layout, orientation int) int64 {
@@ -134,13 +135,13 @@ func need(head image.Config, at layout, orientation int) int64 {
 	if orientation > 1 {
 		turn = pixel + 8 // plus a copy with 4 bytes per pixel, and the turned one
 	}
-	return int64(head.Width)*int64(head.Height)*int64(max(decode, turn)) + beside
+	return int64(head.Width)*int64(head.Height)*int64(max(decode, turn)) + decodeExtra
 }
 
 // enter waits up to Config.Wait for memory and a worker. On success the caller must call leave.
 func (s *Processor) enter(ctx context.Context, bytes int64) (leave func(), err error) {
 	if bytes > s.cfg.Memory {
-		return nil, feed.Errorf(feed.ErrRule, "bad image: it takes %d MiB to decode, this server has %d (media.memory)", bytes>>20, s.cfg.Memory>>20)
+		return nil, feed.Errorf(feed.ErrRule, "bad image: decoding it takes %d MiB, this server allows %d (media.memory)", bytes>>20, s.cfg.Memory>>20)
 	}
 	waiting, cancel := context.WithTimeout(ctx, s.cfg.Wait)
 	defer cancel()
@@ -272,7 +273,8 @@ func scaled(picture image.Image, side int, by draw.Scaler) *image.NRGBA {
 	return to
 }
 
-// average returns the mean color of a picture, weighted by alpha, or white if it is all transparent.
+// average returns the mean color of a picture, weighted by alpha, or white if it is all
+// transparent.
 func average(p *image.NRGBA) string {
 	var r, g, b, a uint64
 	for i := 0; i+3 < len(p.Pix); i += 4 {

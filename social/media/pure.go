@@ -16,10 +16,10 @@ const (
 	written = 12   // text characters that must follow markup; otherwise it counts as chance
 )
 
-// pure refuses a file that some programs would also accept as an archive or a script. Cameras,
+// checkPure refuses a file that some programs would also accept as an archive or a script. Cameras,
 // phones and editors append pictures, videos and private data to a JPEG or PNG, which are dropped.
 // The first bytes of a GIF or WebP can begin a script, so only padding may follow the image.
-func pure(k kind, file []byte, end int) error {
+func checkPure(k kind, file []byte, end int) error {
 	tail := bytes.Trim(file[end:], "\x00 \t\r\n")
 	foreign := len(tail) > 0 && k.name != "JPEG" && k.name != "PNG"
 	if foreign || hasMarkup(file[:min(end, sniffed)], 0) || hasMarkup(tail, written) || hasArchive(tail) {

@@ -32,7 +32,7 @@ type Reader interface {
 
 // Probe stores, lists, reads and removes a small file. The error names the step that failed.
 func Probe(ctx context.Context, store Store) (err error) {
-	key, data := path(newKey()), []byte("a file that only tells whether files can be stored")
+	key, data := path(newKey()), []byte("a file that only tests whether files can be stored")
 	if err := store.Put(ctx, key, File{Type: "text/plain", Data: data}); err != nil {
 		return failed(ctx, "store a file", err)
 	}
@@ -46,7 +46,7 @@ func Probe(ctx context.Context, store Store) (err error) {
 	}
 	got, err := readAll(ctx, store, key)
 	if err == nil && !bytes.Equal(got, data) {
-		err = errors.New("it is not what was stored")
+		err = errors.New("the content read differs from the content stored")
 	}
 	if err != nil {
 		return failed(ctx, "read a file", err)

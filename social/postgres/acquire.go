@@ -18,34 +18,34 @@ import (
 
 var connectionsRefused = promauto.NewCounter(prometheus.CounterOpts{
 	Name: "freshet_postgres_connections_refused_total",
-	Help: "Connections that PostgreSQL, or a pooler before it, did not give because a limit is reached: it gives fewer than this server may open.",
+	Help: "Connections refused by PostgreSQL or a pooler because of a connection limit.",
 })
 
 const (
 	// setAside is how long no connection is opened in the place of one that was refused.
 	setAside = 5 * time.Second
-	// askAgain is the pause between attempts to open the only connection.
-	askAgain = 100 * time.Millisecond
+	// retryEvery is the pause between attempts to open the only connection.
+	retryEvery = 100 * time.Millisecond
 	// noneFor is how long a call waits while there is no connection at all, before it fails.
 	noneFor = 500 * time.Millisecond
 	// countAfter is how long after a refusal the connections are counted for the log: by then those
 	// requested at the same time are open or refused.
 	countAfter = time.Second
-	// sayAgain is the minimum time between two such log lines.
-	sayAgain = 10 * time.Minute
+	// logEvery is the minimum time between two such log lines.
+	logEvery = 10 * time.Minute
 )
 
-// errNone means that this process gets no connection at all.
-var errNone = errors.New("the server gives no connection")
+// errAllRefused means that this process gets no connection at all.
+var errAllRefused = errors.New("the server refuses all connections")
 
 // poolerIsFull are substrings of poolers' messages, which have no error code for it.
 var poolerIsFull = []string{"no more connections allowed", "max client", "maxclients"}
 
-// crowded reports whether a connection was refused because of a limit on their number: of the
+// limitReached reports whether a connection was refused because of a limit on their number: of the
 // server, the database, the role, or a pooler.
-func crowded(err error) bool {
+func limitReached(err error) bool {
 	var connect *pgconn.ConnectError
-	if !errors.As(err, &connect) || errors.Is(err, errNone) {
+	if !errors.As(err, &connect) || errors.Is(err, errAllRefused) {
 		return false
 	}
 	switch code(err) {
@@ -91,16 +91,16 @@ func (c *connections) acquire(ctx context.Context) (conn *pgxpool.Conn, release 
 			return nil, nil, err
 		}
 		conn, err := c.pool.Acquire(ctx)
-		for crowded(err) && !c.putAside(err) { // the only seat left: retry its connection
+		for limitReached(err) && !c.putAside(err) { // the only seat left: retry its connection
 			if err = c.wait(ctx, began); err == nil {
 				conn, err = c.pool.Acquire(ctx)
 			}
 		}
 		switch {
 		case err == nil:
-			c.given()
+			c.noteAccepted()
 			return conn, func() { conn.Release(); c.seats.Release(1) }, nil
-		case !crowded(err):
+		case !limitReached(err):
 			c.seats.Release(1)
 			return nil, nil, err
 		}
@@ -116,7 +116,7 @@ func (c *connections) seat(ctx context.Context) error {
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		if err := c.none(); err != nil {
+		if err := c.checkRefused(); err != nil {
 			return err
 		}
 	}
@@ -129,9 +129,9 @@ func (c *connections) putAside(refusal error) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.refusal = refusal
-	if time.Since(c.said) > sayAgain {
+	if time.Since(c.said) > logEvery {
 		c.said = time.Now()
-		time.AfterFunc(countAfter, func() { c.say(refusal) })
+		time.AfterFunc(countAfter, func() { c.logRefusal(refusal) })
 	}
 	if c.aside+1 >= c.pool.Config().MaxConns {
 		return false
@@ -146,39 +146,40 @@ func (c *connections) putAside(refusal error) bool {
 	return true
 }
 
-func (c *connections) say(refusal error) {
+func (c *connections) logRefusal(refusal error) {
 	s := c.pool.Stat()
-	c.log.Warn("PostgreSQL gives fewer connections than this server may open: calls wait for those that there are",
+	c.log.Warn("PostgreSQL allows fewer connections than pool_max_conns; calls wait for a free one",
 		"max_conns", s.MaxConns(), "connections", s.TotalConns()-s.ConstructingConns(), "reason", reason(refusal))
 }
 
 // wait pauses before the next attempt to open the only connection.
 func (c *connections) wait(ctx context.Context, began time.Time) error {
 	if time.Since(began) >= noneFor {
-		if err := c.none(); err != nil {
+		if err := c.checkRefused(); err != nil {
 			return err
 		}
 	}
 	select {
-	case <-time.After(askAgain):
+	case <-time.After(retryEvery):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// none returns an error if there is no connection to wait for: the server refuses the first one.
-func (c *connections) none() error {
+// checkRefused returns an error if there is no connection to wait for: the server refuses the first
+// one.
+func (c *connections) checkRefused() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s := c.pool.Stat(); c.refusal == nil || s.TotalConns() > s.ConstructingConns() {
 		return nil
 	}
-	return fmt.Errorf("%w: %w", errNone, c.refusal)
+	return fmt.Errorf("%w: %w", errAllRefused, c.refusal)
 }
 
-// given records that the server accepts connections.
-func (c *connections) given() {
+// noteAccepted records that the server accepts connections.
+func (c *connections) noteAccepted() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.refusal = nil

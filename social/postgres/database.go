@@ -31,7 +31,7 @@ const snapshotShare = 2
 // guarded runs a call through the guard.
 func (d *database) guarded(ctx context.Context, kind string, call func(context.Context) error) error {
 	if !d.migrated.Load() {
-		return errors.New("its schema was not checked yet")
+		return errors.New("its schema has not been checked yet")
 	}
 	noted := func(ctx context.Context) error {
 		err := call(ctx)
@@ -82,7 +82,7 @@ const attempts = 20
 // Alone implements [sqlstore.Database].
 func (d *database) Alone(ctx context.Context, do func(sqlstore.Session) error) (err error) {
 	for range attempts {
-		if err = d.Read(ctx, do); !again(err) {
+		if err = d.Read(ctx, do); !retryable(err) {
 			break
 		}
 	}
@@ -93,7 +93,7 @@ func (d *database) Alone(ctx context.Context, do func(sqlstore.Session) error) (
 func (d *database) Write(ctx context.Context, do func(sqlstore.Writing) error) error {
 	return d.guarded(ctx, "write", func(ctx context.Context) (err error) {
 		for range attempts {
-			if err = d.attempt(ctx, do); !again(err) {
+			if err = d.attempt(ctx, do); !retryable(err) {
 				break
 			}
 		}

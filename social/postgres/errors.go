@@ -46,7 +46,7 @@ var advice = map[string]string{
 	undefinedColumn:     "a column is missing; restore the table",
 	dataCorrupted:       "data is damaged; restore a backup",
 	indexCorrupted:      "an index is damaged; REINDEX it",
-	readOnlyTransaction: "the server only reads, as a replica does; connect to the primary",
+	readOnlyTransaction: "the server is read-only, such as a replica; connect to the primary",
 	configurationLimit:  "the server has reached a limit of its configuration; see its log",
 	tooManyConnections:  "the server has no connection left; raise its max_connections or lower pool_max_conns in postgres.url",
 	diskFull:            "the server's disk is full; free some space",
@@ -80,9 +80,9 @@ func damaged(err error) bool {
 	return c != uniqueViolation && (strings.HasPrefix(c, "22") || strings.HasPrefix(c, "23") || strings.HasPrefix(c, "54"))
 }
 
-// again reports whether a transaction that failed with err is to be retried: it was rolled back,
-// and a retry sees the changes that came between.
-func again(err error) bool {
+// retryable reports whether a transaction that failed with err is to be retried: it was rolled
+// back, and a retry sees the changes that came between.
+func retryable(err error) bool {
 	switch code(err) {
 	case serializationFailure, deadlockDetected, uniqueViolation:
 		return true
@@ -97,7 +97,7 @@ func Unreachable(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, sqlstore.ErrRaced) || sqlstore.Answered(err) {
 		return false
 	}
-	if crowded(err) {
+	if limitReached(err) {
 		return false
 	}
 	var connect *pgconn.ConnectError

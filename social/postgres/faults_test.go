@@ -149,7 +149,7 @@ func TestALeaseWhoseAnswerIsLost(t *testing.T) {
 	<-fault.Over()
 	running, err := direct.List(t.Context(), jobs.Filter{State: jobs.Running})
 	require.NoError(t, err)
-	require.Len(t, running, 8, "nobody knows of them")
+	require.Len(t, running, 8, "leases unknown to any runner")
 	n, err := direct.TakeBack(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, n, "they are another server's")

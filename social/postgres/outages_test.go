@@ -62,11 +62,11 @@ func TestWhatIsALimitOfConnections(t *testing.T) {
 	} {
 		_, err := pgx.Connect(t.Context(), refusing(t, pgproto3.ErrorResponse{Severity: "FATAL", Code: tt.code, Message: tt.message}))
 		require.Error(t, err)
-		assert.Equal(t, tt.crowded, crowded(err), tt.message)
+		assert.Equal(t, tt.crowded, limitReached(err), tt.message)
 		assert.Equal(t, !tt.crowded, Unreachable(err), tt.message)
-		assert.True(t, Unreachable(fmt.Errorf("%w: %w", errNone, err)), "%s: and there is none", tt.message)
+		assert.True(t, Unreachable(fmt.Errorf("%w: %w", errAllRefused, err)), "%s: and there is none", tt.message)
 	}
-	assert.False(t, crowded(errors.New("no more connections allowed")), "not at the connect")
+	assert.False(t, limitReached(errors.New("no more connections allowed")), "not at the connect")
 }
 
 // TestWhatIsAnOutage checks that readers are served without the database whenever it has not

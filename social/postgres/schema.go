@@ -45,7 +45,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 		}
 	}
 	if err == nil && !v.Usable() {
-		err = fmt.Errorf("%w (schema %d, which needs one that knows %d; this one knows up to %d); upgrade freshet",
+		err = fmt.Errorf("%w (schema %d requires a version that supports schema %d; this one supports up to %d); upgrade freshet",
 			errNewerSchema, v.Found, v.Oldest, v.Known)
 	}
 	if err == nil {
@@ -55,15 +55,15 @@ func (s *Store) Migrate(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("postgres: migrate: %w", ctx.Err())
-	case errors.Is(err, errNewerSchema), errors.Is(err, errNoSchema), code(err) != "" && !passing(err):
+	case errors.Is(err, errNewerSchema), errors.Is(err, errNoSchema), code(err) != "" && !temporary(err):
 		return fmt.Errorf("postgres: migrate: %w", reason(err))
 	}
 	return fmt.Errorf("%w: postgres: migrate: %w", social.ErrUnavailable, reason(err))
 }
 
-// passing reports whether an error of the server is temporary: it starts or stops, or lacks
+// temporary reports whether an error of the server is temporary: it starts or stops, or lacks
 // resources.
-func passing(err error) bool {
+func temporary(err error) bool {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) || len(e.Code) != 5 {
 		return false

@@ -31,7 +31,7 @@ func authors(e *env) {
 	}
 	e.post("quiet", social.Audience{})
 	_, err = e.Author(e.ctx, "stranger", "quiet")
-	require.ErrorIs(e, err, feed.ErrNotFound, "nothing that a stranger may know")
+	require.ErrorIs(e, err, feed.ErrNotFound, "a stranger must not learn of the author")
 
 	at := e.now
 	e.pass(time.Second)
@@ -53,7 +53,7 @@ func celebrities(e *env) {
 	of := func() social.Celebrity { return must[social.Celebrity](e)(e.Celebrity(e.ctx, "a")) }
 	set := func(from, to social.Delivery) bool { return must[bool](e)(e.SetDelivery(e.ctx, "a", from, to)) }
 	require.Equal(e, social.Celebrity{Author: "a", Delivery: social.Push}, of())
-	require.False(e, set(social.Push, social.Both), "nothing is known of them")
+	require.False(e, set(social.Push, social.Both), "the author is unknown")
 	for i := range celebrityAt - 1 {
 		e.follow(fmt.Sprintf("f%d", i), "a")
 	}
@@ -78,13 +78,13 @@ func celebrities(e *env) {
 	e.unfollow("f1", "a")
 	require.NotContains(e, e.dirty(), "author a")
 	require.True(e, set(social.Both, social.Pull))
-	require.Equal(e, []string{"author a"}, e.dirty(), "it is noticed when they have arrived")
+	require.Equal(e, []string{"author a"}, e.dirty(), "the crossing is detected once the change to pull is complete")
 	p := e.post("a", followers())
 	require.Empty(e, must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: "f9", N: 5})), "it is not in their list")
 	require.Equal(e, []string{p.ID}, entryIDs(must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: "f9", N: 5, Whole: true}))))
 	e.dirty()
 	e.follow("f0", "a")
-	require.NotContains(e, e.dirty(), "author a", "between the thresholds nothing changes")
+	require.NotContains(e, e.dirty(), "author a", "no change between the thresholds")
 	e.unfollow("f0", "a")
 	require.Contains(e, e.dirty(), "author a", "they have crossed the lower threshold")
 	require.True(e, set(social.Pull, social.Both))
@@ -101,16 +101,16 @@ func rebuilt(e *env) {
 	}
 	key := jobs.PairKey(jobs.Everybody, "f9")
 	require.NoError(e, e.Mark(e.ctx, jobs.Dirty{Kind: jobs.Pair, Key: jobs.PairKey("a", "f9")}, jobs.Dirty{Kind: jobs.Member, Key: key}))
-	require.False(e, tells(), "others are")
+	require.False(e, tells(), "jobs of other lists do not count")
 	require.NoError(e, e.Mark(e.ctx, jobs.Dirty{Kind: jobs.Pair, Key: key}))
-	require.True(e, tells(), "it waits")
+	require.True(e, tells(), "the job is pending")
 	job := must[jobs.Job](e)(e.LeaseKey(e.ctx, jobs.Pair, key, time.Minute))
-	require.True(e, tells(), "it runs")
+	require.True(e, tells(), "the job is running")
 	must[jobs.State](e)(e.Fail(e.ctx, job, jobs.Failure{After: time.Hour}))
-	require.True(e, tells(), "it has failed")
+	require.True(e, tells(), "the job has failed")
 	job = must[jobs.Job](e)(e.LeaseKey(e.ctx, jobs.Pair, key, time.Minute))
 	must[[]jobs.State](e)(e.Done(e.ctx, job))
-	require.False(e, tells(), "it is done")
+	require.False(e, tells(), "the job is completed")
 	e.dirty()
 }
 
@@ -145,7 +145,7 @@ func (e *env) eraseAll(agent string) {
 			return
 		}
 	}
-	require.Fail(e, "an erasure does not end")
+	require.Fail(e, "the erasure does not finish")
 }
 
 func eraseAuthor(e *env) {
@@ -153,7 +153,7 @@ func eraseAuthor(e *env) {
 	posts := must[[]social.Entry](e)(e.Grid(e.ctx, "a", "a", social.Position{}, 100))
 	require.Len(e, posts, 11)
 	e.dirty()
-	require.True(e, must[bool](e)(e.EraseSome(e.ctx, "a", 10, nil)), "nobody asked for it")
+	require.True(e, must[bool](e)(e.EraseSome(e.ctx, "a", 10, nil)), "no erasure was requested")
 	e.ok(e.EraseAuthor(e.ctx, "a"))
 	hidden := func() {
 		e.Helper()
@@ -175,10 +175,10 @@ func eraseAuthor(e *env) {
 	e.ok(e.PutAuthor(e.ctx, social.Author{ID: "a", Name: "Back"}, here))
 	e.eraseAll("a")
 	require.Equal(e, "Back", e.info("", "a").Name)
-	require.True(e, e.card("f3", again.ID).Visible, "what they publish later is theirs again")
+	require.True(e, e.card("f3", again.ID).Visible, "later posts of the id are visible")
 	require.Equal(e, []string{again.ID}, entryIDs(must[[]social.Entry](e)(e.Grid(e.ctx, "a", "a", social.Position{}, 100))))
 	require.Equal(e, []string{"f3"}, e.list(e.Followers, "a"))
-	require.Equal(e, []string{"f1", "f2"}, e.list(e.Following, "a"), "whom they follow stays")
+	require.Equal(e, []string{"f1", "f2"}, e.list(e.Following, "a"), "an author's follows stay")
 	require.Equal(e, []string{"f1", "f2"}, e.list(e.Members, "mine"))
 	dirty := e.dirty()
 	for _, p := range posts {
@@ -224,7 +224,7 @@ func eraseAgent(e *env) {
 	_, err = e.Follow(e.ctx, "blocked", "a", here)
 	require.NoError(e, err, "their own blocks are gone")
 	_, err = e.Follow(e.ctx, "blocker", "a", here)
-	require.ErrorIs(e, err, feed.ErrForbidden, "those of others are the others'")
+	require.ErrorIs(e, err, feed.ErrForbidden, "blocks by others stay")
 	_, created, err := e.CreatePost(e.ctx, social.Post{Author: "a", Caption: "y", Audience: public()}, social.Creation{Key: "k"})
 	require.NoError(e, err)
 	require.True(e, created, "their keys are gone")

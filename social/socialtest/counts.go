@@ -59,7 +59,7 @@ func postCounts(e *env) {
 	}
 	e.post("a", public())
 	for more := true; more; more = !must[bool](e)(e.EraseSome(e.ctx, "a", 1, nil)) {
-		require.EqualValues(e, 1, e.info("", "a").Posts, "what was published since stays, while the rest is removed")
+		require.EqualValues(e, 1, e.info("", "a").Posts, "newer posts stay during the erasure")
 	}
 	require.EqualValues(e, 1, e.info("a", "a").Posts)
 }

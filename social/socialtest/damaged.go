@@ -24,7 +24,7 @@ func Damaged(t *testing.T, b Backend, damage func(post, content string)) {
 		"delete": b.DeletePost(ctx, "post:bad", "a", here),
 	} {
 		require.ErrorIs(t, err, social.ErrDamaged, what)
-		require.NotErrorIs(t, err, social.ErrUnavailable, "%s: the store can be asked", what)
+		require.NotErrorIs(t, err, social.ErrUnavailable, "%s: damaged data is not an outage", what)
 		require.NotErrorIs(t, err, social.ErrUnavailable, what)
 	}
 	posts, err := b.PostsByID(ctx, []string{"post:good"})

@@ -159,7 +159,7 @@ func clockAhead(e *env) {
 		p, _, err := e.CreatePost(e.ctx, social.Post{ID: "post:" + a, Author: a, CreatedAt: at.Unix(), Caption: "x", Audience: public()}, social.Creation{At: at})
 		check("post", err)
 		if takes {
-			require.LessOrEqual(e, p.CreatedAt, e.now.Unix(), "it stands where a post of now does")
+			require.LessOrEqual(e, p.CreatedAt, e.now.Unix(), "created_at is not in the future")
 		}
 		_, _, err = e.CreatePost(e.ctx, social.Post{ID: "post:of-" + a, Author: a, CreatedAt: at.Unix() + 1, Caption: "x", Audience: public()}, social.Creation{At: e.now})
 		if !takes {

@@ -21,7 +21,7 @@ func follows(e *env) {
 	changed := must[bool](e)(e.Follow(e.ctx, "a", "b", here))
 	require.True(e, changed)
 	require.False(e, must[bool](e)(e.Follow(e.ctx, "a", "b", here)))
-	require.False(e, must[bool](e)(e.Unfollow(e.ctx, "b", "a", here)), "there is none")
+	require.False(e, must[bool](e)(e.Unfollow(e.ctx, "b", "a", here)), "there is no follow to remove")
 	for _, author := range []string{"c", "d", "e"} {
 		e.follow("a", author)
 	}
@@ -42,7 +42,7 @@ func follows(e *env) {
 		require.ErrorIs(e, err, feed.ErrInvalid, bad)
 	}
 	_, err := e.Follow(e.ctx, "a", "z", e.now.Add(time.Hour))
-	require.ErrorIs(e, err, feed.ErrInvalid, "it lies ahead")
+	require.ErrorIs(e, err, feed.ErrInvalid, "the time is in the future")
 }
 
 func followServer(e *env) {
@@ -53,7 +53,7 @@ func followServer(e *env) {
 	require.Equal(e, []string{p.ID}, entryIDs(must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: "a", N: 5, Whole: true}))))
 	require.Equal(e, []string{social.Server}, must[[]string](e)(e.Following(e.ctx, "a", "", 5)))
 	_, err := e.Author(e.ctx, "a", social.Server)
-	require.ErrorIs(e, err, feed.ErrNotFound, "it is nobody")
+	require.ErrorIs(e, err, feed.ErrNotFound, "it is not an agent")
 	e.unfollow("a", social.Server)
 	require.Equal(e, social.NoReason, e.card("a", p.ID).Reason)
 }
@@ -91,7 +91,7 @@ func followLimit(e *env) {
 	require.Len(e, must[[]string](e)(e.Following(e.ctx, "a", "", 10_000)), social.MaxFollowees)
 	_, err = e.Follow(e.ctx, "a", "one-more", here)
 	require.ErrorIs(e, err, feed.ErrLimit)
-	require.False(e, must[bool](e)(e.Follow(e.ctx, "a", "author0000", here)), "one that there is already is no more")
+	require.False(e, must[bool](e)(e.Follow(e.ctx, "a", "author0000", here)), "a follow that exists does not count against the limit")
 	e.unfollow("a", "author0000")
 	e.follow("a", "one-more")
 	last := e.post("author7000", followers())
@@ -153,7 +153,7 @@ func followAll(e *env) {
 	e.check(m, agents)
 
 	_, _, err = e.FollowAll(e.ctx, edges, e.now.Add(time.Hour))
-	require.ErrorIs(e, err, feed.ErrInvalid, "it lies ahead")
+	require.ErrorIs(e, err, feed.ErrInvalid, "the time is in the future")
 	_, _, err = e.FollowAll(e.ctx, make([]social.Edge, social.MaxEdges+1), here)
 	require.ErrorIs(e, err, feed.ErrInvalid, "too many")
 	changed, rejected, err = e.FollowAll(e.ctx, nil, here)
@@ -195,7 +195,7 @@ func followAllRace(e *env) {
 		})
 	}
 	group.Wait()
-	require.Equal(e, int64(len(all)), changed.Load(), "each is news once")
+	require.Equal(e, int64(len(all)), changed.Load(), "each follow is reported as new once")
 	for i := range agents {
 		agent := fmt.Sprintf("agent%d", i)
 		require.Len(e, must[[]string](e)(e.Followers(e.ctx, agent, "", 100)), 4)
@@ -224,26 +224,26 @@ func blocks(e *env) {
 	e.check(m, []string{"a", "b", "c", "d"})
 	_, _, err := e.Like(e.ctx, "a", post.ID)
 	require.ErrorIs(e, err, feed.ErrNotFound)
-	require.Equal(e, social.AuthorInfo{Author: social.Author{ID: "b"}, IsBlocked: true}, e.info("a", "b"), "nothing else is told")
+	require.Equal(e, social.AuthorInfo{Author: social.Author{ID: "b"}, IsBlocked: true}, e.info("a", "b"), "no other fields are returned")
 	_, err = e.Author(e.ctx, "b", "a")
-	require.ErrorIs(e, err, feed.ErrNotFound, "who is blocked is not told so")
+	require.ErrorIs(e, err, feed.ErrNotFound, "a blocked agent does not learn of the block")
 	require.Equal(e, []string{"b"}, e.list(e.Blocked, "a"))
 	require.Equal(e, []string{"a"}, e.list(e.Blocked, "d"))
-	require.Empty(e, e.list(e.Blocked, "b"), "whom others block they do not")
+	require.Empty(e, e.list(e.Blocked, "b"), "the blocked agent has no block")
 
 	must[bool](e)(e.Block(e.ctx, "b", "a"))
-	require.True(e, e.info("b", "a").IsBlocked, "each their own")
+	require.True(e, e.info("b", "a").IsBlocked, "each agent has a separate block")
 	require.Equal(e, []string{"b", "x", "y"}, func() []string {
 		must[bool](e)(e.Block(e.ctx, "a", "y"))
 		must[bool](e)(e.Block(e.ctx, "a", "x"))
 		return e.list(e.Blocked, "a")
 	}())
 	require.Equal(e, []string{"x"}, must[[]string](e)(e.Blocked(e.ctx, "a", "b", 1)))
-	require.True(e, e.info("a", "x").IsBlocked, "known or not")
+	require.True(e, e.info("a", "x").IsBlocked, "unknown agents can be blocked")
 	require.True(e, must[bool](e)(e.Unblock(e.ctx, "a", "b")))
 	require.False(e, must[bool](e)(e.Unblock(e.ctx, "a", "b")))
 	_, err = e.Follow(e.ctx, "a", "b", here)
-	require.ErrorIs(e, err, feed.ErrForbidden, "the other's block stays")
+	require.ErrorIs(e, err, feed.ErrForbidden, "the other agent's block stays")
 	must[bool](e)(e.Unblock(e.ctx, "b", "a"))
 	delete(m.blocks, [2]string{"a", "b"})
 	e.check(m, []string{"a", "b", "c", "d"}) // the follows are not restored
@@ -267,7 +267,7 @@ func circles(e *env) {
 	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "c1", Owner: "a", Name: "Friends"}, []string{"b", "c", "b"}, here))
 	require.Equal(e, social.Circle{ID: "c1", Owner: "a", Name: "Friends", Size: 2, CircleTerms: plain}, must[social.Circle](e)(e.Circle(e.ctx, "c1")))
 	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "c1", Owner: "a", Name: "Close friends"}, nil, here))
-	require.Equal(e, []string{"b", "c"}, members(), "nil leaves them")
+	require.Equal(e, []string{"b", "c"}, members(), "nil leaves the members unchanged")
 	require.ErrorIs(e, e.PutCircle(e.ctx, social.Circle{ID: "c1", Owner: "b"}, nil, here), feed.ErrForbidden)
 	require.True(e, must[bool](e)(e.AddMember(e.ctx, "c1", "d", "a", here)))
 	require.False(e, must[bool](e)(e.AddMember(e.ctx, "c1", "d", "", here)))
@@ -278,14 +278,14 @@ func circles(e *env) {
 		second(e.AddMember(e.ctx, "c1", "x", "b", here)), second(e.AddMember(e.ctx, "c1", "x", "x", here)),
 		second(e.RemoveMember(e.ctx, "c1", "c", "d", here)), e.DropCircle(e.ctx, "c1", "c", here),
 	} {
-		require.ErrorIs(e, err, feed.ErrNotFound, "whose it is not are not told that it is there, members included")
+		require.ErrorIs(e, err, feed.ErrNotFound, "others, including members, do not learn that the circle exists")
 	}
 	require.ErrorIs(e, second(e.AddMember(e.ctx, "none", "x", "a", here)), feed.ErrNotFound)
 	require.ErrorIs(e, second(e.AddMember(e.ctx, "c1", social.Server, "a", here)), feed.ErrBadID)
 	require.True(e, must[bool](e)(e.RemoveMember(e.ctx, "c1", "c", "c", here)), "members may leave")
 	require.Equal(e, []string{"d"}, members())
 	for _, circle := range []string{"c1", "none"} {
-		require.False(e, must[bool](e)(e.RemoveMember(e.ctx, circle, "c", "c", here)), "who is no member learns nothing about %s", circle)
+		require.False(e, must[bool](e)(e.RemoveMember(e.ctx, circle, "c", "c", here)), "a non-member learns nothing about %s", circle)
 	}
 	e.putCircle("c1", "a", "d", "f")
 	require.Equal(e, []string{"d", "f"}, members())
@@ -308,11 +308,11 @@ func circles(e *env) {
 	e.putCircle("c10", "a")
 	e.putCircle("d1", "d", "a")
 	list := []social.Circle{{ID: "c10", Owner: "a", CircleTerms: plain}, {ID: "c2", Owner: "a", Size: 3, CircleTerms: plain}, {ID: "c3", Owner: "a", Size: 3, CircleTerms: plain}}
-	require.Equal(e, list, must[[]social.Circle](e)(e.CirclesOf(e.ctx, "a", social.RoleOwner, "", 10)), "not what is dropped, nor another's")
+	require.Equal(e, list, must[[]social.Circle](e)(e.CirclesOf(e.ctx, "a", social.RoleOwner, "", 10)), "neither dropped circles nor those of other owners")
 	require.Equal(e, list[1:2], must[[]social.Circle](e)(e.CirclesOf(e.ctx, "a", social.RoleOwner, "c10", 1)))
 	require.Empty(e, must[[]social.Circle](e)(e.CirclesOf(e.ctx, "k", social.RoleOwner, "", 10)))
 	e.putCircle("c1", "z", "f")
-	require.False(e, e.card("f", p.ID).Visible, "a circle of that name is another's now")
+	require.False(e, e.card("f", p.ID).Visible, "the id now belongs to another owner's circle")
 	require.Empty(e, must[[]social.Entry](e)(e.Pull(e.ctx, social.PullQuery{Reader: "f", N: 5})))
 	require.Equal(e, []social.Receiver{{Agent: "a", Reason: social.Self}}, must[[]social.Receiver](e)(e.Receivers(e.ctx, p.ID, true, "", 5)))
 }
@@ -326,7 +326,7 @@ func circleLimit(e *env) {
 	require.ErrorIs(e, second(e.AddMember(e.ctx, "c1", "more", "a", here)), feed.ErrLimit)
 	require.ErrorIs(e, e.PutCircle(e.ctx, social.Circle{ID: "c2", Owner: "a"}, append(all, "more"), here), feed.ErrLimit)
 	_, err := e.Circle(e.ctx, "c2")
-	require.ErrorIs(e, err, feed.ErrNotFound, "nothing is half done")
+	require.ErrorIs(e, err, feed.ErrNotFound, "no partial change")
 	p := e.post("a", inCircles("c1"), "mentioned")
 	var got []string
 	for after := ""; ; after = got[len(got)-1] {
@@ -344,9 +344,9 @@ func circleLimit(e *env) {
 func likes(e *env) {
 	e.putCircle("c1", "a", "m")
 	p := e.create(social.Post{Author: "a", Caption: "x", Audience: public(), React: social.RightAudience, Mentions: []string{"b"}})
-	require.NoError(e, third(e.Like(e.ctx, "m", p.ID)), "without circles its audience are all who see it")
+	require.NoError(e, third(e.Like(e.ctx, "m", p.ID)), "without circles, the audience is everyone who sees it")
 	p = e.create(social.Post{Author: "a", Caption: "x", Audience: social.Audience{Public: true, Circles: []string{"c1"}}, React: social.RightAudience})
-	require.ErrorIs(e, third(e.Like(e.ctx, "b", p.ID)), feed.ErrForbidden, "with circles it is their members")
+	require.ErrorIs(e, third(e.Like(e.ctx, "b", p.ID)), feed.ErrForbidden, "with circles, the audience is their members")
 	p = e.create(social.Post{Author: "a", Caption: "x", Audience: inCircles("c1"), React: social.RightAudience, Mentions: []string{"b"}})
 	n, changed, err := e.Like(e.ctx, "m", p.ID)
 	require.NoError(e, err)
@@ -401,7 +401,7 @@ func likesOfHidden(e *env) {
 		for _, want := range []bool{true, false} {
 			n, changed, err := e.Unlike(e.ctx, agent, p.ID)
 			require.NoError(e, err, agent)
-			require.Zero(e, n, "how many others like it is not for %s to know", agent)
+			require.Zero(e, n, "%s must not learn the number of likes", agent)
 			require.Equal(e, want, changed, agent)
 			require.Equal(e, want, slices.Contains(e.dirty(), "count "+p.ID), agent)
 		}

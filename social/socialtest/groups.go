@@ -77,7 +77,7 @@ func (e *env) sees(want bool, circle, reader string, p social.Post) {
 func groups(e *env) {
 	e.cardsOf("o", "m", "n", "x")
 	e.group("g", "o", social.CircleTerms{}, "m")
-	require.Equal(e, []string{"m", "o"}, e.list(e.Members, "g"), "its owner is in it")
+	require.Equal(e, []string{"m", "o"}, e.list(e.Members, "g"), "the owner is a member")
 	first := e.post("o", inCircles("g"))
 	byMember := e.post("m", inCircles("g"))
 	for _, p := range []social.Post{first, byMember} {
@@ -106,7 +106,7 @@ func groups(e *env) {
 	e.sees(false, "g", "m", e.post("o", inCircles("g")))
 	e.sees(true, "g", "o", byMember)
 	_, _, err := e.CreatePost(e.ctx, social.Post{Author: "m", Caption: "x", Audience: inCircles("g")}, social.Creation{})
-	require.ErrorIs(e, err, feed.ErrRule, "who was removed")
+	require.ErrorIs(e, err, feed.ErrRule, "a removed member may not post")
 	e.block("n", "o")
 	require.Equal(e, []string{"o"}, e.list(e.Members, "g"))
 }
@@ -127,7 +127,7 @@ func groupTerms(e *env) {
 		must[social.Circle](e)(e.Circle(e.ctx, "all")).CircleTerms)
 	_, _, err := e.CreatePost(e.ctx, social.Post{Author: "m", Caption: "x", Audience: inCircles("all")}, social.Creation{})
 	require.ErrorIs(e, err, feed.ErrRule)
-	require.ErrorContains(e, err, "only its owner posts to all")
+	require.ErrorContains(e, err, "only the owner may post to all")
 	for name, bad := range map[string]social.Circle{
 		"circle, members post":  {CircleTerms: social.CircleTerms{Post: social.ByMembers}},
 		"circle, members see":   {CircleTerms: social.CircleTerms{MembersVisibleTo: social.ByMembers}},
@@ -144,7 +144,7 @@ func groupTerms(e *env) {
 		bad.ID, bad.Owner = "bad", "o"
 		require.ErrorIs(e, e.PutCircle(e.ctx, bad, nil, here), feed.ErrInvalid, name)
 	}
-	require.ErrorIs(e, second(e.RemoveMember(e.ctx, "all", "o", "o", here)), feed.ErrForbidden, "a group has its owner")
+	require.ErrorIs(e, second(e.RemoveMember(e.ctx, "all", "o", "o", here)), feed.ErrForbidden, "the owner cannot leave the group")
 }
 
 func events(e *env) {
@@ -154,7 +154,7 @@ func events(e *env) {
 	for _, author := range []string{"m", "o"} {
 		_, _, err := e.CreatePost(e.ctx, social.Post{Author: author, Caption: "x", Audience: inCircles("ev")}, social.Creation{})
 		require.ErrorIs(e, err, feed.ErrRule)
-		require.ErrorContains(e, err, "the event ev ended at 2026-03-07T12:00:00Z and takes no new posts")
+		require.ErrorContains(e, err, "the event ev ended at 2026-03-07T12:00:00Z and accepts no new posts")
 	}
 	e.sees(true, "ev", "o", p)
 	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "ev", Owner: "o", Until: e.now.Add(time.Hour).Unix()}, nil, here))
@@ -168,7 +168,7 @@ func roles(e *env) {
 	e.leave("g", "left")
 	e.invited("g", "i")
 	_, err := e.Invite(e.ctx, "c", "i", "o")
-	require.ErrorIs(e, err, feed.ErrInvalid, "who is in a circle is not told")
+	require.ErrorIs(e, err, feed.ErrInvalid, "members of a circle do not know of it")
 	for _, tt := range []struct {
 		circle, agent string
 		role          social.Role
@@ -215,10 +215,10 @@ func roles(e *env) {
 			require.ErrorIs(e, second(e.AddMember(e.ctx, tt.circle, tt.agent, tt.agent, here)), feed.ErrNotFound, name)
 			require.False(e, must[bool](e)(e.Withdraw(e.ctx, tt.circle, tt.agent, tt.agent)), name)
 			_, _, err := e.CreatePost(e.ctx, social.Post{Author: tt.agent, Caption: "x", Audience: inCircles(tt.circle)}, social.Creation{})
-			require.ErrorContains(e, err, fmt.Sprintf("%s has no circle %s", tt.agent, tt.circle))
+			require.ErrorContains(e, err, fmt.Sprintf("%s may not post to circle %s, or it does not exist", tt.agent, tt.circle))
 		}
 	}
-	require.Empty(e, must[[]social.Circle](e)(e.CirclesOf(e.ctx, "o", social.RoleMember, "", 10)), "one's own are not another's")
+	require.Empty(e, must[[]social.Circle](e)(e.CirclesOf(e.ctx, "o", social.RoleMember, "", 10)), "the owner's circles are not listed as memberships")
 }
 
 func invitations(e *env) {
@@ -233,13 +233,13 @@ func invitations(e *env) {
 	e.invited("g", "i")
 	e.join("g", "i")
 	require.False(e, must[bool](e)(e.AddMember(e.ctx, "g", "i", "i", here)), "repeated")
-	require.False(e, must[bool](e)(e.Invite(e.ctx, "g", "i", "o")), "a member")
+	require.False(e, must[bool](e)(e.Invite(e.ctx, "g", "i", "o")), "members cannot be invited")
 	e.leave("g", "i")
-	require.ErrorIs(e, second(e.AddMember(e.ctx, "g", "i", "i", here)), feed.ErrNotFound, "it is used up")
+	require.ErrorIs(e, second(e.AddMember(e.ctx, "g", "i", "i", here)), feed.ErrNotFound, "the invitation is used up")
 	e.invited("g", "i")
 	must[bool](e)(e.AddMember(e.ctx, "g", "i", "o", here))
 	e.leave("g", "i")
-	require.ErrorIs(e, second(e.AddMember(e.ctx, "g", "i", "i", here)), feed.ErrNotFound, "it was used up by the owner")
+	require.ErrorIs(e, second(e.AddMember(e.ctx, "g", "i", "i", here)), feed.ErrNotFound, "adding the agent used up the invitation")
 	require.ErrorIs(e, second(e.Invite(e.ctx, "g", social.Server, "o")), feed.ErrBadID)
 	require.ErrorIs(e, second(e.Invite(e.ctx, "none", "i", "o")), feed.ErrNotFound)
 }
@@ -254,7 +254,7 @@ func manyInvitations(e *env) {
 	_, err := e.Invite(e.ctx, "more", "i", "o")
 	require.ErrorIs(e, err, feed.ErrLimit)
 	require.ErrorContains(e, err, "i has 20 open invitations by o")
-	require.False(e, must[bool](e)(e.Invite(e.ctx, "g0", "i", "o")), "it is open already")
+	require.False(e, must[bool](e)(e.Invite(e.ctx, "g0", "i", "o")), "the invitation is already open")
 	e.invited("more", "j")
 	e.group("others", "p", social.CircleTerms{})
 	e.invited("others", "i")
@@ -274,13 +274,13 @@ func acrossBlocks(e *env) {
 		for _, circle := range []string{"g", "c"} {
 			require.ErrorIs(e, second(e.AddMember(e.ctx, circle, agent, "o", here)), feed.ErrForbidden)
 			require.ErrorIs(e, e.PutCircle(e.ctx, social.Circle{ID: circle, Owner: "o"}, []string{"x", agent}, here), feed.ErrForbidden)
-			require.False(e, must[bool](e)(e.AddMember(e.ctx, circle, agent, "", e.now)), "an event tells of it")
+			require.False(e, must[bool](e)(e.AddMember(e.ctx, circle, agent, "", e.now)), "the same change by an event is ignored")
 			e.ok(e.PutCircle(e.ctx, social.Circle{ID: circle, Owner: "o"}, []string{"m", agent}, e.now))
 			require.NotContains(e, e.list(e.Members, circle), agent)
 			e.pass(time.Second)
 		}
 		require.ErrorIs(e, second(e.Invite(e.ctx, "g", agent, "o")), feed.ErrForbidden)
-		require.ErrorIs(e, second(e.AddMember(e.ctx, "g", agent, agent, here)), feed.ErrNotFound, "an invitation of before the block")
+		require.ErrorIs(e, second(e.AddMember(e.ctx, "g", agent, agent, here)), feed.ErrNotFound, "an invitation from before the block")
 	}
 	must[bool](e)(e.AddMember(e.ctx, "g", "z", "o", here))
 	e.pass(time.Second)

@@ -8,8 +8,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// told creates a post by an event with the current time, and lets a second pass.
-func (e *env) told(id, author string, a social.Audience) social.Post {
+// postByEvent creates a post by an event with the current time, and lets a second pass.
+func (e *env) postByEvent(id, author string, a social.Audience) social.Post {
 	e.Helper()
 	p, created, err := e.CreatePost(e.ctx, social.Post{ID: id, Author: author, Caption: id, Audience: a, CreatedAt: e.now.Unix()}, social.Creation{At: e.now})
 	e.ok(err)
@@ -23,14 +23,14 @@ func (e *env) told(id, author string, a social.Audience) social.Post {
 func groupsTaken(e *env) {
 	e.cardsOf("x", "y", "z")
 	all := social.CircleTerms{History: social.HistoryAll}
-	before := e.told("post:before", "x", inCircles("friends"))
+	before := e.postByEvent("post:before", "x", inCircles("friends"))
 	e.group("friends", "y", all, "z")
-	after := e.told("post:after", "x", inCircles("friends"))
+	after := e.postByEvent("post:after", "x", inCircles("friends"))
 	for _, p := range []social.Post{before, after} {
 		e.sees(false, "friends", "y", p)
 		e.sees(false, "friends", "z", p)
 	}
-	e.sees(true, "friends", "z", e.told("post:y", "y", inCircles("friends")))
+	e.sees(true, "friends", "z", e.postByEvent("post:y", "y", inCircles("friends")))
 
 	// The new circle does not include the members of the other one either.
 	must[bool](e)(e.AddMember(e.ctx, "work", "x", "", e.now))
@@ -41,16 +41,16 @@ func groupsTaken(e *env) {
 	require.Empty(e, e.list(e.Members, "family"))
 
 	// Posts of the owner from before the circle was created here are visible to its members.
-	own := e.told("post:own", "x", inCircles("kin"))
+	own := e.postByEvent("post:own", "x", inCircles("kin"))
 	e.pass(time.Second)
 	e.putCircle("kin", "x", "z")
 	e.sees(true, "kin", "z", own)
 
 	// Members' posts to a group of another system are visible, also those that arrive before it.
-	posted := e.told("post:z", "z", inCircles("club"))
+	posted := e.postByEvent("post:z", "z", inCircles("club"))
 	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "club", Owner: "y", CircleTerms: social.CircleTerms{Kind: social.KindGroup, History: social.HistoryAll}}, []string{"z"}, e.now))
 	e.pass(time.Second)
-	for _, p := range []social.Post{posted, e.told("post:again", "z", inCircles("club"))} {
+	for _, p := range []social.Post{posted, e.postByEvent("post:again", "z", inCircles("club"))} {
 		e.sees(true, "club", "y", p)
 	}
 }
@@ -72,7 +72,7 @@ func groupsTold(e *env) {
 	e.ok(e.PutCircle(e.ctx, group, nil, at(30)))
 	e.ok(e.DropCircle(e.ctx, "g", "", at(20)))
 	require.Equal(e, []string{"o"}, e.list(e.Members, "g"))
-	e.sees(true, "g", "o", e.told("post:o", "o", inCircles("g")))
+	e.sees(true, "g", "o", e.postByEvent("post:o", "o", inCircles("g")))
 }
 
 // groupsLeft checks members who leave and join again, with events in any order: posts from before

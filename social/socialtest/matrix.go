@@ -162,7 +162,7 @@ func (e *env) named(ids map[string]string) {
 	} {
 		got := e.card(c.reader, ids[c.post])
 		require.Equal(e, c.visible, got.Visible, "%q sees %s", c.reader, c.post)
-		require.Equal(e, c.reason, got.Reason, "%q is told why of %s", c.reader, c.post)
+		require.Equal(e, c.reason, got.Reason, "reason that %q sees %s", c.reader, c.post)
 		require.Equal(e, c.may, got.CanReply, "%q may reply to %s", c.reader, c.post)
 		require.Equal(e, c.may, got.CanReact, "%q may react to %s", c.reader, c.post)
 	}

@@ -399,7 +399,7 @@ func (e *env) checkGraph(m *model, agent string) {
 	require.Equal(e, following, e.list(e.Following, agent), "following of %s", agent)
 	require.Equal(e, followers, e.list(e.Followers, agent), "followers of %s", agent)
 	c := must[social.Celebrity](e)(e.Celebrity(e.ctx, agent))
-	require.Equal(e, int64(len(followers)), c.Followers, "the count of followers is of the same transaction")
+	require.Equal(e, int64(len(followers)), c.Followers, "the count of followers is updated in the same transaction")
 	info, err := e.Author(e.ctx, agent, agent)
 	if err == nil {
 		require.Equal(e, int64(len(following)), info.Following)

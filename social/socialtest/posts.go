@@ -23,7 +23,7 @@ func cards(e *env) {
 	require.Equal(e, []string{b.ID, "post:x", a.ID, b.ID}, []string{got[0].ID, got[1].ID, got[2].ID, got[3].ID})
 	require.JSONEq(e, string(b.Content()), string(got[0].Content))
 	require.Equal(e, social.Card{ID: "post:x"}, got[1])
-	require.Nil(e, got[2].Content, "the caller has it")
+	require.Nil(e, got[2].Content, "the caller already has this version")
 	require.True(e, got[2].Visible)
 	require.Nil(e, got[3].Content)
 	require.Equal(e, social.Author{ID: "a", Name: "Ada", ImageURL: "https://example.com/a.png"}, got[0].Author)
@@ -35,7 +35,7 @@ func cards(e *env) {
 	require.Contains(e, string(got[0].Content), "edited")
 	require.Equal(e, int64(2), got[0].Version)
 	require.Nil(e, got[1].Content)
-	require.NotNil(e, got[2].Content, "a version that is not this one is no use")
+	require.NotNil(e, got[2].Content, "content is returned if the caller's version differs")
 }
 
 func create(e *env) {
@@ -58,7 +58,7 @@ func create(e *env) {
 	p = e.create(social.Post{Author: "a", Caption: "x", Audience: inCircles("c2", "c1", "c2"), Reply: social.RightNone, React: social.RightAudience})
 	require.Equal(e, []string{"c1", "c2"}, p.Audience.Circles)
 	require.Equal(e, p, e.row(p.ID))
-	require.NotContains(e, string(e.card("b", p.ID).Content), `"c1"`, "which circles it is for is the author's affair")
+	require.NotContains(e, string(e.card("b", p.ID).Content), `"c1"`, "the content does not reveal the circles")
 
 	remote := social.Post{
 		ID: "post:r1", Author: "r", CreatedAt: 5, Caption: "x", Origin: "example.com", URL: "https://example.com/1", ObjectType: "article",
@@ -72,7 +72,7 @@ func create(e *env) {
 	require.Equal(e, got, e.row("post:r1"))
 	again, created, err := e.CreatePost(e.ctx, remote, social.Creation{At: e.now})
 	require.NoError(e, err)
-	require.False(e, created, "it came before")
+	require.False(e, created, "the event arrived before")
 	require.Equal(e, got, again)
 	remote.Author = "s"
 	_, _, err = e.CreatePost(e.ctx, remote, social.Creation{At: e.now})
@@ -109,11 +109,11 @@ func idempotency(e *env) {
 	other.Author, other.Audience = "b", public()
 	_, created, err = send(other, "k1")
 	require.NoError(e, err)
-	require.True(e, created, "keys are each author's own")
+	require.True(e, created, "idempotency keys are per author")
 	e.pass(time.Second)
 	later, created, err := send(p, "k1")
 	require.NoError(e, err)
-	require.True(e, created, "it is over")
+	require.True(e, created, "the key has expired")
 	require.NotEqual(e, first.ID, later.ID)
 	e.ok(e.DeletePost(e.ctx, later.ID, "a", here))
 	_, _, err = send(p, "k1")
@@ -165,7 +165,7 @@ func badPosts(e *env) {
 	require.ErrorIs(e, err, feed.ErrBadID)
 	p.ID = "post:1"
 	_, _, err = e.CreatePost(e.ctx, p, social.Creation{At: e.now.Add(feed.MaxClockSkew + time.Second)})
-	require.ErrorIs(e, err, feed.ErrInvalid, "an event that lies ahead")
+	require.ErrorIs(e, err, feed.ErrInvalid, "an event in the future")
 	p = good
 	p.Caption = strings.Repeat("é", social.MaxCaption)
 	e.create(p)
@@ -196,9 +196,9 @@ func edit(e *env) {
 		_, err := e.EditPost(e.ctx, id, by, edit, here)
 		return err
 	}
-	require.ErrorIs(e, try(p.ID, "m", social.Edit{Caption: &caption}), feed.ErrForbidden, "seen, not theirs")
+	require.ErrorIs(e, try(p.ID, "m", social.Edit{Caption: &caption}), feed.ErrForbidden, "visible, but by another author")
 	require.ErrorIs(e, try(p.ID, "b", social.Edit{Caption: &caption}), feed.ErrForbidden)
-	require.ErrorIs(e, try(p.ID, "stranger", social.Edit{Caption: &caption}), feed.ErrNotFound, "not seen")
+	require.ErrorIs(e, try(p.ID, "stranger", social.Edit{Caption: &caption}), feed.ErrNotFound, "not visible")
 	require.ErrorIs(e, try("post:none", "a", social.Edit{Caption: &caption}), feed.ErrNotFound)
 	require.ErrorIs(e, try("none", "a", social.Edit{}), feed.ErrBadID)
 	empty, long := "", strings.Repeat("x", social.MaxCaption+1)
@@ -213,7 +213,7 @@ func edit(e *env) {
 	remote := social.Post{ID: "post:r", Author: "a", CreatedAt: 5, Caption: "x", Origin: "example.com", Audience: public()}
 	_, _, err := e.CreatePost(e.ctx, remote, social.Creation{At: e.now})
 	require.NoError(e, err)
-	require.ErrorIs(e, try("post:r", "a", social.Edit{Caption: &caption}), feed.ErrForbidden, "nobody's own here")
+	require.ErrorIs(e, try("post:r", "a", social.Edit{Caption: &caption}), feed.ErrForbidden, "a remote post cannot be edited by its author here")
 }
 
 func deletes(e *env) {
@@ -248,8 +248,8 @@ func counts(e *env) {
 	e.ok(e.SetCounts(e.ctx, p.ID, social.Counts{Likes: 10, Comments: 3}, here))
 	must2(e)(e.Like(e.ctx, "b", p.ID))
 	c := e.card("b", p.ID)
-	require.Equal(e, [2]int64{11, 3}, [2]int64{c.Likes, c.Comments}, "likes given here come on top")
-	require.Equal(e, int64(1), c.Version, "counts are no content")
+	require.Equal(e, [2]int64{11, 3}, [2]int64{c.Likes, c.Comments}, "likes given here are added to the reported ones")
+	require.Equal(e, int64(1), c.Version, "counts do not change the version")
 	at := e.now
 	e.pass(time.Second)
 	e.ok(e.SetCounts(e.ctx, p.ID, social.Counts{Likes: 20, Comments: 4}, e.now))

@@ -29,7 +29,7 @@ func promotions(e *env) {
 	}
 	require.Equal(e, a, one("a"))
 	require.Equal(e, b, one("B"))
-	require.Equal(e, []social.Promotion{b, a}, list("", 10), "by id as bytes")
+	require.Equal(e, []social.Promotion{b, a}, list("", 10), "ordered by the bytes of the id")
 	require.Equal(e, []social.Promotion{b}, list("", 1))
 	require.Equal(e, []social.Promotion{a}, list("B", 1))
 	require.Empty(e, list("a", 1))
@@ -38,7 +38,7 @@ func promotions(e *env) {
 		return must[[]social.Promotion](e)(e.PromotionsUntil(e.ctx, time.Unix(after, 0)))
 	}
 	require.Equal(e, []social.Promotion{b, a}, until(at-1))
-	require.Equal(e, []social.Promotion{a}, until(at), "what ends then does not end after it")
+	require.Equal(e, []social.Promotion{a}, until(at), "a promotion that ends at the time does not end after it")
 	require.Empty(e, until(at+10))
 
 	changed := social.Promotion{ID: "B", ItemID: "item:2", From: at, Until: at + 5, Weight: 1e-9}
@@ -110,7 +110,7 @@ func promotionLimit(e *env) {
 	over := more
 	over.From, over.Until = at-1, at
 	e.ok(e.PutPromotion(e.ctx, over)) // it has ended
-	require.ErrorIs(e, e.PutPromotion(e.ctx, more), feed.ErrLimit, "and would begin again")
+	require.ErrorIs(e, e.PutPromotion(e.ctx, more), feed.ErrLimit, "the ended promotion would become active again")
 	e.ok(e.DeletePromotion(e.ctx, "0"))
 	e.ok(e.PutPromotion(e.ctx, more))
 	e.pass(10 * time.Second)

@@ -15,8 +15,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// random makes random changes to a store and to a model of it, which implements the rules in Go, and
-// compares all results. Each seed generates another network.
+// random makes random changes to a store and to a model of it, which implements the rules in Go,
+// and compares all results. Each seed generates another network.
 func random(seed uint64) func(*env) {
 	return func(e *env) {
 		w := &walk{env: e, m: newModel(), r: rand.New(rand.NewPCG(seed, 2)), agents: []string{"a", "b", "c", "d", "E", "f_"}}
@@ -380,7 +380,7 @@ func (w *walk) doErase() {
 	}
 	w.ok(erase(w.ctx, agent))
 	if info, err := w.Author(w.ctx, agent, agent); err == nil {
-		require.Zero(w, info.Posts, "of somebody whose erasure has committed")
+		require.Zero(w, info.Posts, "posts of an author whose erasure has committed")
 	}
 	for !must[bool](w.env)(w.EraseSome(w.ctx, agent, 1+w.r.IntN(5), nil)) {
 	}
@@ -394,7 +394,7 @@ func (w *walk) doErase() {
 	for id, p := range w.m.posts {
 		if p.IsReply() && w.m.posts[p.Root].Author == agent {
 			tombstone := w.row(id)
-			require.True(w, tombstone.Deleted, "what stood under a post that was erased")
+			require.True(w, tombstone.Deleted, "a reply under an erased post")
 			w.m.posts[id] = &tombstone
 		}
 	}

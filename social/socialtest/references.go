@@ -36,7 +36,7 @@ func CheckReferences(t *testing.T, columns []string, path string) {
 	_, section, found := strings.Cut(string(text), "### An id that is used again\n")
 	require.True(t, found)
 	section, _, _ = strings.Cut(section, "\n## ")
-	told := map[string]bool{}
+	documented := map[string]bool{}
 	tested := map[string]bool{}
 	for line := range strings.Lines(section) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
@@ -45,7 +45,7 @@ func CheckReferences(t *testing.T, columns []string, path string) {
 		}
 		for i, name := range strings.Split(cells[0], "`") {
 			if i%2 == 1 && strings.Contains(name, ".") {
-				told[name] = true
+				documented[name] = true
 			}
 		}
 		if name := strings.TrimSpace(cells[3]); name != "" {
@@ -54,10 +54,10 @@ func CheckReferences(t *testing.T, columns []string, path string) {
 		}
 	}
 	for _, column := range columns {
-		assert.NotEqual(t, told[column], slices.Contains(noReferences, column), "%s: docs/security.md must say what ends what it refers to, or socialtest that it holds no id", column)
+		assert.NotEqual(t, documented[column], slices.Contains(noReferences, column), "%s: docs/security.md must say what ends what it refers to, or socialtest that it holds no id", column)
 	}
-	for column := range told {
-		assert.Contains(t, columns, column, "docs/security.md tells of a column that is not there")
+	for column := range documented {
+		assert.Contains(t, columns, column, "docs/security.md names a column that does not exist")
 	}
 	require.Greater(t, len(tested), 10)
 }

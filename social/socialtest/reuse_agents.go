@@ -33,11 +33,11 @@ func mentionsOfErased(e *env) {
 		require.Equal(e, social.NoReason, e.card("b", open.ID).Reason)
 		require.False(e, must[[]social.Standing](e)(e.Standings(e.ctx, "b", []string{open.ID}))[0].Listed)
 		require.ErrorIs(e, third(e.Like(e.ctx, "b", direct.ID)), feed.ErrNotFound)
-		require.True(e, e.card("c", direct.ID).Visible, "others stay")
+		require.True(e, e.card("c", direct.ID).Visible, "other mentions stay")
 	})
-	require.Equal(e, []string{"c"}, e.row(direct.ID).Mentions, "no one else is told of them either")
+	require.Equal(e, []string{"c"}, e.row(direct.ID).Mentions, "the erased agent is no longer a mention for anyone")
 	require.NotContains(e, string(e.card("c", direct.ID).Content), `"b"`)
-	require.True(e, e.card("b", e.post("a", social.Audience{}, "b").ID).Visible, "what is addressed to the next")
+	require.True(e, e.card("b", e.post("a", social.Audience{}, "b").ID).Visible, "a new post addressed to the id's next agent")
 }
 
 func grantsToErased(e *env) {
@@ -65,7 +65,7 @@ func followsOfErased(e *env) {
 		require.False(e, e.card("b", ofA.ID).Visible)
 		require.Equal(e, social.NoReason, e.card("b", open.ID).Reason)
 		require.False(e, e.info("b", "a").IsFollowing)
-		require.False(e, e.card("f", e.post("b", followers()).ID).Visible, "who followed the first")
+		require.False(e, e.card("f", e.post("b", followers()).ID).Visible, "followers of the id's previous agent do not follow the next")
 		require.Zero(e, e.info("f", "b").Posts)
 		for _, list := range [][]string{e.list(e.Following, "b"), e.list(e.Followers, "b"), e.list(e.Following, "f"), e.list(e.Followers, "a")} {
 			require.Empty(e, list)
@@ -76,7 +76,7 @@ func followsOfErased(e *env) {
 	e.follow("b", "a")
 	e.follow("f", "b")
 	e.ok(e.EraseAgent(e.ctx, "b"))
-	require.True(e, must[bool](e)(e.Follow(e.ctx, "b", "a", here)), "it is news")
+	require.True(e, must[bool](e)(e.Follow(e.ctx, "b", "a", here)), "the follow is new")
 	require.True(e, must[bool](e)(e.Follow(e.ctx, "f", "b", here)))
 	e.eraseAll("b")
 	require.Equal(e, []string{"a"}, e.list(e.Following, "b"))
@@ -96,7 +96,7 @@ func membersOfReused(e *env) {
 	require.Equal(e, []string{"y"}, e.list(e.Members, "c1"))
 	require.Equal(e, 1, must[social.Circle](e)(e.Circle(e.ctx, "c1")).Size)
 	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "c1", Owner: "o"}, []string{"m"}, at.Add(30*time.Second)))
-	require.Equal(e, []string{"m"}, e.list(e.Members, "c1"), "who is named again")
+	require.Equal(e, []string{"m"}, e.list(e.Members, "c1"), "only members who are named again")
 }
 
 func postsToReused(e *env) {
@@ -125,7 +125,7 @@ func postsToReused(e *env) {
 			require.Equal(e, []string{next.ID}, entryIDs(must[[]social.Entry](e)(e.MemberEntries(e.ctx, name, reader, social.Position{}, 5))))
 			require.True(e, e.card(reader, next.ID).Visible)
 		}
-		require.True(e, e.card("o", p.ID).Visible, "its author's it stays")
+		require.True(e, e.card("o", p.ID).Visible, "its author still sees it")
 		require.Len(e, must[[]social.Receiver](e)(e.Receivers(e.ctx, p.ID, true, "", 5)), 1)
 	}
 	require.Equal(e, int64(2), e.info("x", "o").Posts)
@@ -162,7 +162,7 @@ func membershipsOfErased(e *env) {
 	}
 	require.True(e, must[bool](e)(e.AddMember(e.ctx, "c1", "b", "o", here)))
 	e.ok(e.EraseAgent(e.ctx, "b"))
-	require.True(e, must[bool](e)(e.AddMember(e.ctx, "c1", "b", "o", here)), "another agent, before all is swept")
+	require.True(e, must[bool](e)(e.AddMember(e.ctx, "c1", "b", "o", here)), "the id's next agent, before the cleanup has finished")
 	e.eraseAll("b")
 	require.Equal(e, []string{"b", "c"}, e.list(e.Members, "c1"))
 	require.Equal(e, 2, must[social.Circle](e)(e.Circle(e.ctx, "c1")).Size)
@@ -180,7 +180,7 @@ func circlesOfErased(e *env) {
 	require.Empty(e, e.list(e.Members, "c1"))
 	require.ErrorIs(e, second(e.AddMember(e.ctx, "c2", "x", "b", here)), feed.ErrNotFound)
 	_, _, err := e.CreatePost(e.ctx, social.Post{Author: "b", Caption: "x", Audience: inCircles("c2")}, social.Creation{})
-	require.ErrorIs(e, err, feed.ErrRule, "nor are they there to be addressed")
+	require.ErrorIs(e, err, feed.ErrRule, "posts cannot be addressed to erased circles")
 	e.putCircle("c1", "b", "x")
 	next := e.post("b", inCircles("c1"))
 	for range 2 {
@@ -192,7 +192,7 @@ func circlesOfErased(e *env) {
 		e.eraseAll("b")
 	}
 	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "c3", Owner: "b"}, []string{"m"}, e.now.Add(-time.Hour)))
-	require.ErrorIs(e, second(e.Circle(e.ctx, "c3")), feed.ErrNotFound, "an event of before")
+	require.ErrorIs(e, second(e.Circle(e.ctx, "c3")), feed.ErrNotFound, "an event from before the erasure")
 }
 
 // blocksOfErased checks that blocks by others stay: they protect those who made them.
@@ -222,8 +222,8 @@ func membersBlocked(e *env) {
 	require.Equal(e, []string{"z"}, e.list(e.Members, "c1"))
 	require.Equal(e, []string{"z"}, e.list(e.Members, "c2"))
 	require.Equal(e, 1, must[social.Circle](e)(e.Circle(e.ctx, "c1")).Size)
-	require.True(e, e.card("y", ofZ.ID).Visible, "circles of others are theirs")
-	require.True(e, must[bool](e)(e.AddMember(e.ctx, "c1", "y", "o", here)), "until they are added again")
+	require.True(e, e.card("y", ofZ.ID).Visible, "circles of other owners are unchanged")
+	require.True(e, must[bool](e)(e.AddMember(e.ctx, "c1", "y", "o", here)), "they were removed and can be added again")
 }
 
 // invitationsOfReused checks that invitations end with the group, its owner and the invited agent.
@@ -279,7 +279,7 @@ func groupsOfReused(e *env) {
 		for range 2 {
 			e.sees(false, "g", "n", p)
 			e.sees(false, "g", "o", p)
-			require.True(e, e.card("m", p.ID).Visible, "their own it stays")
+			require.True(e, e.card("m", p.ID).Visible, "their own post stays visible to them")
 			e.eraseAll("o")
 		}
 		e.ok(e.DropCircle(e.ctx, "g", "n", here))

@@ -231,7 +231,7 @@ func affinities(e *env) {
 	e.reply("m", e.post("m", public()).ID)
 	require.Equal(e, map[string]int{"ann": 3, "bob": 1, "dan": 2}, must[map[string]int](e)(e.Affinities(e.ctx, "m", since)))
 	e.pass(time.Minute)
-	require.Empty(e, must[map[string]int](e)(e.Affinities(e.ctx, "m", e.clock())), "all was before")
+	require.Empty(e, must[map[string]int](e)(e.Affinities(e.ctx, "m", e.clock())), "all interactions are older")
 	e.ok(e.EraseAgent(e.ctx, "m"))
 	require.Empty(e, must[map[string]int](e)(e.Affinities(e.ctx, "m", before)))
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// suggestions checks that suggestions are stored for a day and omit authors who may not be suggested.
+// suggestions checks that suggestions are stored for a day and omit authors who may not be
+// suggested.
 func suggestions(e *env) {
 	keep := func(list ...social.Suggestion) {
 		e.Helper()
@@ -23,13 +24,13 @@ func suggestions(e *env) {
 	}
 	_, at, err := e.Suggested(e.ctx, "r")
 	require.NoError(e, err)
-	require.True(e, at.IsZero(), "nothing is kept")
+	require.True(e, at.IsZero(), "no suggestions are stored")
 	x, y := social.Suggestion{Author: "x", Count: 3}, social.Suggestion{Author: "y", Count: 5}
 	keep(x)
 	first := e.now
 	e.pass(social.SuggestionsLive - time.Second)
 	keep(y)
-	require.Equal(e, []social.Suggestion{x}, kept(), "it is kept for a day")
+	require.Equal(e, []social.Suggestion{x}, kept(), "suggestions are stored for a day")
 	_, at, err = e.Suggested(e.ctx, "r")
 	require.NoError(e, err)
 	require.Equal(e, first.UnixMicro(), at.UnixMicro())
@@ -72,8 +73,8 @@ func unsuggestable(e *env) {
 	require.Contains(e, got, "small")
 	require.NotContains(e, got, "two")
 	e.eraseAll("erased")
-	require.Equal(e, []string{"blocked", "blocks", "erased", "followed"}, ask(0, begin), "what was known before")
-	require.NotContains(e, ask(0, e.now), "erased", "who has the id now")
+	require.Equal(e, []string{"blocked", "blocks", "erased", "followed"}, ask(0, begin), "authors known before the time")
+	require.NotContains(e, ask(0, e.now), "erased", "the agent who has the id now")
 	require.Empty(e, must[[]string](e)(e.Unsuggestable(e.ctx, "r", nil, 0, begin)))
 }
 

@@ -90,8 +90,8 @@ func jobsOfChanges(e *env) {
 	require.Empty(e, e.dirty())
 }
 
-// classes checks that recent changes, imports and leftovers of an erasure have different priorities,
-// so that a backlog of the latter two does not delay recent changes.
+// classes checks that recent changes, imports and leftovers of an erasure have different
+// priorities, so that a backlog of the latter two does not delay recent changes.
 func classes(e *env) {
 	urgency := func() (least, most int) {
 		list, err := e.Lease(e.ctx, 10_000, time.Minute)
@@ -114,7 +114,7 @@ func classes(e *env) {
 	require.Equal(e, jobs.PriorityLater, most)
 	post("post:told", e.now.Add(-time.Minute))
 	_, most = urgency()
-	require.Equal(e, jobs.PriorityLater, most, "an event of what happened just now")
+	require.Equal(e, jobs.PriorityLater, most, "an event that reports a recent change")
 	post("post:imported", e.now.Add(-jobs.Imported-time.Second))
 	least, most := urgency()
 	require.Equal(e, []int{jobs.PriorityUpkeep, jobs.PriorityUpkeep}, []int{least, most})
@@ -125,7 +125,7 @@ func classes(e *env) {
 	require.Equal(e, jobs.PriorityUpkeep, least)
 	e.ok(e.EraseAgent(e.ctx, "a"))
 	least, most = urgency()
-	require.Equal(e, []int{jobs.PriorityRemoval, jobs.PriorityRemoval}, []int{least, most}, "that it begins does not wait")
+	require.Equal(e, []int{jobs.PriorityRemoval, jobs.PriorityRemoval}, []int{least, most}, "the start of an erasure is urgent")
 	for done := false; !done; {
 		done, err = e.EraseSome(e.ctx, "a", 100, nil)
 		e.ok(err)
@@ -225,7 +225,7 @@ func purge(e *env) {
 	require.Zero(e, must[int](e)(e.Purge(e.ctx, 100)))
 	require.True(e, e.row(p.ID).Deleted)
 	_, _, err := e.CreatePost(e.ctx, social.Post{ID: "post:unknown", Author: "a", CreatedAt: 9, Caption: "x"}, social.Creation{At: e.now.Add(-social.TombstoneLives - 2000*time.Hour)})
-	require.ErrorIs(e, err, feed.ErrNotFound, "it is kept as long although the event was old")
+	require.ErrorIs(e, err, feed.ErrNotFound, "the tombstone is kept as long even though the event was old")
 	e.pass(time.Second)
 	n := must[int](e)(e.Purge(e.ctx, 1))
 	require.Positive(e, n)

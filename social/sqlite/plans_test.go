@@ -39,7 +39,7 @@ func TestNoStatementReadsWholeTables(t *testing.T) {
 	})
 	require.Greater(t, len(texts), 70)
 	for text := range texts {
-		assert.NotRegexp(t, `LIMIT [$@?]`, text, "SQLite compiles it anew at each call; write LIMIT +$1")
+		assert.NotRegexp(t, `LIMIT [$@?]`, text, "SQLite recompiles it at each call; write LIMIT +$1")
 		for _, step := range plan(t, s, text) {
 			if scanned.MatchString(step) && !strings.Contains(step, "json_each") && !allowed(step) {
 				t.Errorf("%s\nin %s", step, text)

@@ -53,7 +53,7 @@ func (w *writer) take(ctx context.Context) error {
 	select {
 	case _, ok := <-w.turn:
 		if !ok {
-			return errors.New("it is closed")
+			return errors.New("the store is closed")
 		}
 		return nil
 	case <-ctx.Done():

@@ -168,7 +168,7 @@ func (s *Store) cards(ctx context.Context, what string, asked []social.Asked, te
 		list := q.found(asked, text, args...)
 		q.readRoots(list)
 		for _, f := range list {
-			if c := f.settle(); c.Visible {
+			if c := f.resolve(); c.Visible {
 				cards[f.i] = c
 			}
 		}
@@ -241,8 +241,8 @@ func (q *Query) standings(reader string, ids []string, found func(f *facts, i in
 		JOIN posts p ON p.id = j.id `+ofAuthors+` WHERE p.author <> ''`, reader, ids)
 }
 
-// settle applies the decision and returns the card for its reader.
-func (f *foundCard) settle() social.Card {
+// resolve applies the decision and returns the card for its reader.
+func (f *foundCard) resolve() social.Card {
 	c, d := f.card, f.decide()
 	c.Public = d.Visible && f.post.Audience.Public && !f.granted
 	c.Visible, c.Reason, c.CanReply, c.CanReact = d.Visible, d.Reason, d.CanReply, d.CanReact

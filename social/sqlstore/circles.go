@@ -16,7 +16,7 @@ type circle struct {
 	social.Circle
 	put, dropped, replaced int64
 	erased                 int64 // stamp up to which the owner is erased, with everything they made
-	told                   bool  // an event created it
+	fromEvent              bool  // an event created it
 	found                  bool
 }
 
@@ -43,7 +43,7 @@ func erasedAgent(column string) string {
 // circle reads one; mode changing locks it, and with it its members.
 func (q *Query) circle(mode lock, id string) *circle {
 	c := &circle{Circle: social.Circle{ID: id}}
-	c.found = q.row(append(columnsOf(&c.Circle), &c.put, &c.dropped, &c.replaced, &c.told, &c.erased),
+	c.found = q.row(append(columnsOf(&c.Circle), &c.put, &c.dropped, &c.replaced, &c.fromEvent, &c.erased),
 		`SELECT `+circleColumns+`, put, dropped, replaced, told, `+erasedAgent("c.owner")+` FROM circles c WHERE id = $1`+locks[mode], id)
 	return c
 }
@@ -73,8 +73,8 @@ func (t *Tx) saveCircle(c *circle) {
 		text = `UPDATE circles SET (` + columns + `) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) WHERE id = $1`
 	}
 	c.found = true
-	t.exec(text, c.ID, c.Owner, c.Name, c.put, c.dropped, c.replaced, c.Size, t.gone(c.alive()),
-		string(c.Kind), c.Post, c.History, c.MembersVisibleTo, c.Until, c.told)
+	t.exec(text, c.ID, c.Owner, c.Name, c.put, c.dropped, c.replaced, c.Size, t.goneStamp(c.alive()),
+		string(c.Kind), c.Post, c.History, c.MembersVisibleTo, c.Until, c.fromEvent)
 }
 
 // PutCircle implements [social.Circles].
@@ -88,7 +88,7 @@ func (s *Store) PutCircle(ctx context.Context, c social.Circle, members []string
 	return s.failed(ctx, "put circle", s.write(ctx, func(t *Tx) {
 		kept := t.openCircle(c.ID)
 		if kept.alive() && kept.Owner != c.Owner {
-			t.fail(feed.Errorf(feed.ErrForbidden, "circle %s is another agent's: not allowed", c.ID))
+			t.fail(feed.Errorf(feed.ErrForbidden, "circle %s belongs to another agent: not allowed", c.ID))
 		}
 		if t.row(into(&kept.erased), `SELECT erased_agent FROM authors WHERE id = $1`, c.Owner); !at.IsZero() && social.Stamp(at) <= kept.erased {
 			return // the circle belongs to an agent who had the id before
@@ -125,18 +125,18 @@ func (t *Tx) circleTime(c *circle, at time.Time) int64 {
 // putCircle changes the circle itself as of a stamp, if that supersedes its state. If an event
 // creates the circle, or creates it again, agents added by earlier events become members. If the
 // API creates it, memberships that events reported for the id belong to another circle and end.
-func (t *Tx) putCircle(kept *circle, c social.Circle, at int64, told bool) {
+func (t *Tx) putCircle(kept *circle, c social.Circle, at int64, fromEvent bool) {
 	alive := kept.alive()
 	if !social.Supersedes(true, at, alive, max(kept.put, kept.dropped)) {
 		return
 	}
 	if alive {
-		t.fail(c.Settle(&kept.Circle))
+		t.fail(c.Complete(&kept.Circle))
 	} else {
 		t.checkOwned(c.Owner)
-		t.fail(c.Settle(nil))
-		switch kept.told = told; {
-		case told:
+		t.fail(c.Complete(nil))
+		switch kept.fromEvent = fromEvent; {
+		case fromEvent:
 		case c.Open():
 			t.dropCircle(kept, at-1)
 		default: // a plain circle only has posts of its owner, which stay
@@ -161,9 +161,9 @@ func (t *Tx) admitWaiting(c *circle) {
 		return
 	}
 	t.agents(doing, append(waiting, c.Owner)...)
-	out := t.across(c.Owner, waiting)
+	out := t.blockedAmong(c.Owner, waiting)
 	if c.Open() {
-		out = append(out, t.full(c, waiting)...)
+		out = append(out, t.inMaxGroups(c, waiting)...)
 	}
 	if len(out) > 0 {
 		t.setMembers(c, membership{agents: out})
@@ -213,7 +213,7 @@ func (s *Store) changeCircle(ctx context.Context, id, by string, at time.Time, d
 		case !c.alive() && at.IsZero(), by != "" && t.role(c, by) == social.NoRole:
 			t.fail(noCircle(id))
 		case by != "" && c.Owner != by:
-			t.fail(feed.Errorf(feed.ErrForbidden, "circle %s is not %s's: not allowed", id, by))
+			t.fail(feed.Errorf(feed.ErrForbidden, "circle %s does not belong to %s: not allowed", id, by))
 		}
 		do(t, c)
 	}))

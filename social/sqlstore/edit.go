@@ -20,10 +20,10 @@ func (s *Store) EditPost(ctx context.Context, id, by string, e social.Edit, at t
 	}
 	var post social.Post
 	err := s.write(ctx, func(t *Tx) {
-		t.toldOf(at)
+		t.lowerIfOld(at)
 		r := t.editable(id, by, at)
 		if r.Alive() {
-			t.fail(remains(&r.Post, e))
+			t.fail(checkNotEmpty(&r.Post, e))
 		}
 		if by != "" && at.IsZero() && r.Post.IsReply() && !t.facts(by, id).decide().Visible {
 			t.fail(fmt.Errorf("%s: %w", id, feed.ErrNotFound)) // its author may no longer see the root post, but may delete the reply
@@ -58,8 +58,8 @@ func checkChange(id, by string, at, now time.Time) error {
 	return social.CheckTime(at, now)
 }
 
-// remains refuses an edit that leaves a post empty.
-func remains(p *social.Post, e social.Edit) error {
+// checkNotEmpty refuses an edit that leaves a post empty.
+func checkNotEmpty(p *social.Post, e social.Edit) error {
 	if e.Alts != nil && len(*e.Alts) != len(p.Images) {
 		return feed.Errorf(feed.ErrRule, "bad post: %d alt texts for %d images", len(*e.Alts), len(p.Images))
 	}
@@ -81,7 +81,7 @@ func (t *Tx) editable(id, by string, at time.Time) *record {
 		t.fail(fmt.Errorf("%s: %w", id, feed.ErrNotFound))
 	case by == "" || by == r.Post.Author && !r.Post.Remote():
 	case f.decide().Visible:
-		t.fail(feed.Errorf(feed.ErrForbidden, "%s is not %s's: not allowed", id, by))
+		t.fail(feed.Errorf(feed.ErrForbidden, "%s may not change %s: not allowed", by, id))
 	default:
 		t.fail(fmt.Errorf("%s: %w", id, feed.ErrNotFound))
 	}
@@ -94,7 +94,7 @@ func (s *Store) DeletePost(ctx context.Context, id, by string, at time.Time) err
 		return err
 	}
 	return s.failed(ctx, "delete post", s.write(ctx, func(t *Tx) {
-		t.toldOf(at)
+		t.lowerIfOld(at)
 		r := t.editable(id, by, at)
 		if r.Post.IsReply() {
 			t.lockRoots(id)

@@ -104,13 +104,13 @@ func (s *Store) Fail(ctx context.Context, j jobs.Job, f jobs.Failure) (jobs.Stat
 // GiveBack implements [jobs.Queue].
 func (s *Store) GiveBack(ctx context.Context, list ...jobs.Job) error {
 	_, err := s.end(ctx, func(q *Query, held states) { q.end(held, giveBackText, list, queueNow(s.opts)) })
-	return s.failed(ctx, "give jobs back", err)
+	return s.failed(ctx, "return jobs", err)
 }
 
 // TakeBack implements [jobs.Queue].
 func (s *Store) TakeBack(ctx context.Context, but ...jobs.Job) (int, error) {
 	held, err := s.end(ctx, func(q *Query, held states) { q.end(held, takeBackText, but, queueNow(s.opts), s.name) })
-	return len(held), s.failed(ctx, "take jobs back", err)
+	return len(held), s.failed(ctx, "release lost leases", err)
 }
 
 // EndLeases ends every lease: for a process that starts and is the only one that works on these

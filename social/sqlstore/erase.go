@@ -72,18 +72,18 @@ const eraseText = `INSERT INTO authors (id, card_at, erased, erased_agent, erasi
 
 // eraser removes the data of one agent.
 type eraser struct {
-	agent string
-	at    erasure
-	left  int          // the number of things that this call may still remove
-	leave social.Leave // if nil, each list gets a job
-	ends  []string     // the next followers to remove
-	told  bool         // their lists need no jobs
+	agent  string
+	at     erasure
+	budget int          // the number of things that this call may still remove
+	leave  social.Leave // if nil, each list gets a job
+	ends   []string     // the next followers to remove
+	noJobs bool         // their lists need no jobs
 }
 
 // EraseSome implements [social.Authors]. Each kind of thing is removed in a separate transaction,
 // so that each takes its locks in order.
 func (s *Store) EraseSome(ctx context.Context, agent string, n int, leave social.Leave) (done bool, err error) {
-	e := &eraser{agent: agent, left: n, leave: leave}
+	e := &eraser{agent: agent, budget: n, leave: leave}
 	err = s.read(ctx, func(q *Query) {
 		q.row(into(&e.at.card, &e.at.rest, &e.at.what), `SELECT erased, erased_agent, erasing FROM authors WHERE id = $1`, agent)
 	})
@@ -116,7 +116,7 @@ func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
 		}); err != nil {
 			return false, err
 		}
-		if e.left -= n; e.left <= 0 {
+		if e.budget -= n; e.budget <= 0 {
 			return false, nil
 		}
 	}
@@ -130,7 +130,7 @@ func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
 
 // some reads the ids that a step removes, sorted.
 func (e *eraser) some(t *Tx, text string, stamp int64) []string {
-	ids := t.texts(text+` LIMIT $3`, e.agent, stamp, e.left)
+	ids := t.texts(text+` LIMIT $3`, e.agent, stamp, e.budget)
 	slices.Sort(ids)
 	return ids
 }
@@ -140,8 +140,8 @@ func (e *eraser) replies(t *Tx) int {
 	removed := 0
 	for _, post := range e.some(t, `SELECT v.post FROM revived v WHERE v.author = $1 AND (SELECT p.deleted >= $2
 		AND EXISTS (SELECT 1 FROM posts r WHERE r.root = v.post AND r.root <> '' AND r.gone = 0 AND r.root_life <= p.deleted) FROM posts p WHERE p.id = v.post)`, e.at.card) {
-		if removed < e.left {
-			removed += t.endReplies(post, e.left-removed)
+		if removed < e.budget {
+			removed += t.endReplies(post, e.budget-removed)
 		}
 	}
 	return removed
@@ -176,9 +176,9 @@ func (e *eraser) leaving(ctx context.Context, s *Store) error {
 	var delivery social.Delivery
 	err := s.read(ctx, func(q *Query) {
 		q.row(into(&delivery), `SELECT delivery FROM authors WHERE id = $1`, e.agent)
-		e.ends = q.texts(`SELECT agent FROM follows WHERE author = $1 AND gone = 0 AND at <= $2 LIMIT $3`, e.agent, e.at.card, e.left)
+		e.ends = q.texts(`SELECT agent FROM follows WHERE author = $1 AND gone = 0 AND at <= $2 LIMIT $3`, e.agent, e.at.card, e.budget)
 	})
-	e.told = delivery == social.Pull || e.leave != nil
+	e.noJobs = delivery == social.Pull || e.leave != nil
 	if err != nil || len(e.ends) == 0 || delivery == social.Pull || e.leave == nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (e *eraser) followers(t *Tx) int {
 	t.lockAgents(changing, append(e.ends, e.agent)...)
 	var again bool
 	t.row(into(&again), `SELECT EXISTS (SELECT 1 FROM posts WHERE author = $1 AND gone = 0)`, e.agent)
-	t.noPairs = e.told && !again
+	t.noPairs = e.noJobs && !again
 	agents := t.texts(`SELECT agent FROM follows WHERE author = $1 AND gone = 0 AND at <= $2 AND agent = ANY ($3)`, e.agent, e.at.card, e.ends)
 	endFollows(t, e.at.card, agents, func(agent string) social.Edge { return social.Edge{Agent: agent, Author: e.agent} })
 	return len(e.ends) // including those who unfollowed in the meantime: there may be more

@@ -29,7 +29,7 @@ func (s *Store) follow(ctx context.Context, agent, author string, on bool, at ti
 		return false, err
 	}
 	err = s.write(ctx, func(t *Tx) {
-		t.toldOf(at)
+		t.lowerIfOld(at)
 		edge := social.Edge{Agent: agent, Author: author}
 		r := t.setFollows(social.FollowChange{Edge: edge, On: on, At: social.Stamp(at)})[0]
 		changed = r.Changed

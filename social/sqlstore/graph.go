@@ -69,7 +69,7 @@ func (t *Tx) saveGraph(g *social.Graph) {
 	var at, gone []int64
 	for e, k := range g.Changes {
 		agents, authors = append(agents, e.Agent), append(authors, e.Author)
-		at, gone = append(at, k.At), append(gone, t.gone(k.On))
+		at, gone = append(at, k.At), append(gone, t.goneStamp(k.On))
 	}
 	if len(agents) > 0 {
 		t.later(`INSERT INTO follows (agent, author, at, gone)

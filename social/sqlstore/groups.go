@@ -64,18 +64,19 @@ func (t *Tx) admitted(c *circle, m membership) []string {
 	if !m.on || len(m.agents) == 0 || c.Owner == "" {
 		return m.agents
 	}
-	out := t.across(c.Owner, m.agents)
-	if len(out) > 0 && !m.told {
+	out := t.blockedAmong(c.Owner, m.agents)
+	if len(out) > 0 && !m.fromEvent {
 		t.fail(errBlocked(c.Owner, out[0]))
 	}
-	if m.told && c.Open() {
-		out = append(out, t.full(c, m.agents)...)
+	if m.fromEvent && c.Open() {
+		out = append(out, t.inMaxGroups(c, m.agents)...)
 	}
 	return slices.DeleteFunc(slices.Clone(m.agents), func(agent string) bool { return slices.Contains(out, agent) })
 }
 
-// full returns those of the agents who are in the maximum number of groups, without the owner.
-func (t *Tx) full(c *circle, agents []string) []string {
+// inMaxGroups returns those of the agents who are in the maximum number of groups, without the
+// owner.
+func (t *Tx) inMaxGroups(c *circle, agents []string) []string {
 	return t.texts(`SELECT agent FROM members WHERE agent = ANY ($1) AND agent <> $3 AND gone = 0 AND since > 0
 		GROUP BY agent HAVING count(*) >= $2 ORDER BY agent`, agents, social.MaxMemberships, c.Owner)
 }
@@ -84,9 +85,9 @@ func errBlocked(agent, other string) error {
 	return feed.Errorf(feed.ErrForbidden, "%s and %s: one of the two blocks the other", agent, other)
 }
 
-// across returns those of the locked agents who are separated from an owner by a block. It locks
-// the owner, so that a concurrent block waits: it would miss the change that follows.
-func (t *Tx) across(owner string, agents []string) []string {
+// blockedAmong returns those of the locked agents who are separated from an owner by a block. It
+// locks the owner, so that a concurrent block waits: it would miss the change that follows.
+func (t *Tx) blockedAmong(owner string, agents []string) []string {
 	t.lockAgents(changing, owner)
 	return t.texts(`SELECT other FROM blocks WHERE agent = $1 AND other `+ofList2+`
 		UNION SELECT agent FROM blocks WHERE other = $1 AND agent `+ofList2+` ORDER BY 1`, owner, agents)
@@ -98,7 +99,7 @@ func (t *Tx) joined(c *circle, agents []string) {
 	if !c.Open() || len(agents) == 0 {
 		return
 	}
-	if full := t.full(c, agents); len(full) > 0 {
+	if full := t.inMaxGroups(c, agents); len(full) > 0 {
 		t.fail(fmt.Errorf("%w: %s is in %d groups and events, no more are allowed", feed.ErrLimit, full[0], social.MaxMemberships))
 	}
 	t.exec(`DELETE FROM invitations WHERE circle = $1 AND agent = ANY ($2)`, c.ID, agents)
@@ -118,7 +119,7 @@ func (t *Tx) invite(c *circle, agent string) bool {
 		t.fail(feed.Errorf(feed.ErrInvalid, "%s is a circle; only groups and events take invitations", c.ID))
 	}
 	erased := t.agents(doing, agent, c.Owner)[agent].ErasedAgent
-	if len(t.across(c.Owner, []string{agent})) > 0 {
+	if len(t.blockedAmong(c.Owner, []string{agent})) > 0 {
 		t.fail(errBlocked(c.Owner, agent))
 	}
 	if t.role(c, agent) != social.NoRole {

@@ -18,7 +18,7 @@ func (s *Store) ReserveFiles(ctx context.Context, post string, keys []string) er
 		n := t.exec(`INSERT INTO files (key, post, state) SELECT j.value, $2, $3 FROM unnest($1::text[]) j (value) WHERE true ON CONFLICT DO NOTHING`,
 			keys, post, social.FileReserved)
 		if n != int64(len(keys)) {
-			t.fail(fmt.Errorf("%w: a file of %s is noted already", feed.ErrInvalid, post))
+			t.fail(fmt.Errorf("%w: a file of %s is already reserved", feed.ErrInvalid, post))
 		}
 		t.mark(jobs.Dirty{Kind: jobs.Images, Key: post, Priority: jobs.PriorityLater, After: social.ReservedFor})
 	}))
@@ -32,7 +32,7 @@ func (t *Tx) useFiles(post string, files int) {
 	}
 	n := t.exec(`UPDATE files SET state = $1 WHERE post = $2 AND state = $3`, social.FileUsed, post, social.FileReserved)
 	if n != int64(files) {
-		t.fail(fmt.Errorf("%w: %d of the post's %d files are reserved", social.ErrUnavailable, n, files))
+		t.fail(fmt.Errorf("%w: only %d of the post's %d files are reserved", social.ErrUnavailable, n, files))
 	}
 	t.later(`DELETE FROM jobs WHERE kind = $1 AND key = $2`, string(jobs.Images), post)
 }
@@ -60,7 +60,7 @@ func (s *Store) UnusedFiles(ctx context.Context, post string) (keys []string, er
 		keys = t.texts(`SELECT key FROM files WHERE post = $1 AND state = $2`, post, social.FileUnused)
 	})
 	if err != nil {
-		return nil, s.failed(ctx, "give up files", err)
+		return nil, s.failed(ctx, "read unused files", err)
 	}
 	return keys, nil
 }

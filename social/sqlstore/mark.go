@@ -32,8 +32,8 @@ func (t *Tx) mark(rows ...jobs.Dirty) {
 	}
 }
 
-// toldOf lowers the priority of all marks to upkeep if an event reports an old change.
-func (t *Tx) toldOf(at time.Time) {
+// lowerIfOld lowers the priority of all marks to upkeep if an event reports an old change.
+func (t *Tx) lowerIfOld(at time.Time) {
 	if !at.IsZero() && t.now.Sub(at) > jobs.Imported {
 		t.class = jobs.PriorityUpkeep
 	}

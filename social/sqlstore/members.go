@@ -26,7 +26,7 @@ func (t *Tx) membersChanged(circle string, members []string, priority int) {
 
 // replaceMembers replaces the members as of a stamp, unless they were replaced later. Later changes
 // of single members stay. Of two replacements at one stamp, agents named in both remain.
-func (t *Tx) replaceMembers(c *circle, named []string, stamp int64, told bool) {
+func (t *Tx) replaceMembers(c *circle, named []string, stamp int64, fromEvent bool) {
 	if stamp <= c.dropped || stamp < c.replaced {
 		return
 	}
@@ -38,18 +38,18 @@ func (t *Tx) replaceMembers(c *circle, named []string, stamp int64, told bool) {
 		_, there := slices.BinarySearch(named, agent)
 		return there
 	})
-	t.setMembers(c, membership{agents: others, at: stamp}, membership{agents: named, on: true, at: stamp, told: told})
+	t.setMembers(c, membership{agents: others, at: stamp}, membership{agents: named, on: true, at: stamp, fromEvent: fromEvent})
 	c.replaced = stamp
 	t.saveCircle(c)
 }
 
 // membership is a change of the membership of agents in a circle, at a stamp; 0 is here and now.
 type membership struct {
-	agents []string
-	on     bool
-	at     int64
-	ended  bool // the circle was deleted then, and with it memberships added here during its life
-	told   bool // by an event: agents who are not admitted are left out
+	agents    []string
+	on        bool
+	at        int64
+	ended     bool // the circle was deleted then, and with it memberships added here during its life
+	fromEvent bool // by an event: agents who are not admitted are left out
 }
 
 // place is an agent's membership in a circle.
@@ -116,7 +116,7 @@ func (t *Tx) setMembers(c *circle, list ...membership) (changed int) {
 			if !k.On {
 				since = c.since(stamp)
 			}
-			rows.add(agent, stamp, t.gone(m.on), cmp.Or(m.at, c.put), since)
+			rows.add(agent, stamp, t.goneStamp(m.on), cmp.Or(m.at, c.put), since)
 			if k.kept.On != m.on {
 				c.Size += by
 			}
@@ -205,7 +205,7 @@ func (s *Store) member(ctx context.Context, id, agent, by string, on bool, at ti
 			}
 			return
 		}
-		changed = t.setMembers(c, membership{agents: []string{agent}, on: on, at: social.Stamp(at), told: !at.IsZero()}) > 0
+		changed = t.setMembers(c, membership{agents: []string{agent}, on: on, at: social.Stamp(at), fromEvent: !at.IsZero()}) > 0
 		if !c.found || changed {
 			t.saveCircle(c) // memberships of a circle that does not exist yet are stored until it is created
 		}

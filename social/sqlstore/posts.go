@@ -18,7 +18,7 @@ func (s *Store) CreatePost(ctx context.Context, p social.Post, c social.Creation
 		return social.Post{}, false, err
 	}
 	err = s.write(ctx, func(t *Tx) {
-		t.toldOf(c.At)
+		t.lowerIfOld(c.At)
 		if post, created = t.create(p, c, fresh); created {
 			t.useFiles(post.ID, c.Files)
 		}
@@ -58,7 +58,7 @@ func complete(p *social.Post, c social.Creation, now time.Time) error {
 	}
 	p.Normalize()
 	if p.Root = ""; p.ReplyTo != "" && !c.At.IsZero() {
-		return feed.Errorf(feed.ErrRule, "bad post: a reply is made here, no event tells of one")
+		return feed.Errorf(feed.ErrRule, "bad post: an event cannot create a reply")
 	}
 	return p.Validate(now)
 }
@@ -75,7 +75,7 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 		r = t.load(p.ID)
 	}
 	if r.Post.Author != "" && r.Post.Author != p.Author {
-		t.fail(feed.Errorf(feed.ErrForbidden, "%s is another author's: not allowed", p.ID))
+		t.fail(feed.Errorf(feed.ErrForbidden, "%s belongs to another author: not allowed", p.ID))
 	}
 	erased := author.Erased
 	at := social.ChangeTime(c.At, t.now, max(r.Latest(), erased))
@@ -86,7 +86,7 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 		t.checkCircles(&p, author.ErasedAgent)
 	}
 	if p.ReplyTo != "" {
-		t.answering(&p, r)
+		t.resolveRoot(&p, r)
 	}
 	if r.Alive() && r.Post.IsReply() {
 		t.lockRoots(p.ID)
@@ -157,7 +157,7 @@ func (t *Tx) checkCircles(p *social.Post, erased int64) {
 		var c social.Circle
 		var member bool
 		err := scan(append(columnsOf(&c), &c.ID, &member)...)
-		takes[c.ID] = c.Takes(p.Author, member, t.now)
+		takes[c.ID] = c.CheckAuthor(p.Author, member, t.now)
 		return err
 	}, `SELECT `+circleColumns+`, c.id,
 		coalesce((SELECT m.at FROM members m WHERE m.circle = c.id AND m.agent = $2 AND m.gone = 0), 0) > $3
@@ -166,7 +166,7 @@ func (t *Tx) checkCircles(p *social.Post, erased int64) {
 		if err, there := takes[id]; there {
 			t.fail(err)
 		} else {
-			t.fail((&social.Circle{ID: id}).Takes(p.Author, false, t.now))
+			t.fail((&social.Circle{ID: id}).CheckAuthor(p.Author, false, t.now))
 		}
 	}
 }

@@ -93,7 +93,7 @@ func (s *Store) Stats(ctx context.Context) (st jobs.Stats, err error) {
 // Ages implements [jobs.Queue].
 func (s *Store) Ages(ctx context.Context) (a jobs.Ages, err error) {
 	err = s.read(ctx, func(q *Query) { a = q.ages(s.opts) })
-	return a, s.failed(ctx, "look at the age of jobs", err)
+	return a, s.failed(ctx, "read the age of jobs", err)
 }
 
 func (q *Query) ages(o social.Options) jobs.Ages {

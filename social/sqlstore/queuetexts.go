@@ -15,7 +15,7 @@ var (
 	expired = `(state = 'running' AND (leased_till <= ` + Now + ` OR ` + back + `))`
 	// Changed sets the time of a row's change. If the clock has been set back since the last one,
 	// it also sets times in the future to now.
-	Changed = `changed = ` + Now + `, due = ` + kept("due") + `, run_at = ` + kept("run_at")
+	Changed = `changed = ` + Now + `, due = ` + notInFuture("due") + `, run_at = ` + notInFuture("run_at")
 	// Waiting is true if the row may be leased and is of one of the kinds $2; an empty $2 means
 	// all.
 	Waiting = `state IN ('pending', 'failed') AND (run_at <= ` + Now + ` OR ` + back + `) AND (cardinality($2::text[]) = 0 OR kind = ANY ($2))`
@@ -24,8 +24,8 @@ var (
 		error = '', ` + Changed + `, finished = CASE WHEN generation = leased_generation THEN ` + Now + ` ELSE 0 END`
 )
 
-// kept returns a time of a row: now if it is in the future and the clock has been set back.
-func kept(column string) string {
+// notInFuture returns a time of a row: now if it is in the future and the clock has been set back.
+func notInFuture(column string) string {
 	return `CASE WHEN ` + column + ` > ` + Now + ` AND ` + back + ` THEN ` + Now + ` ELSE ` + column + ` END`
 }
 
@@ -70,9 +70,9 @@ var (
 
 	// Statements that end leases, or extend them.
 	renewText = Held(`leased_till = ` + Now + ` + $4::bigint, ` + Changed)
-	failText  = Held(`leased_till = 0, changed = ` + Now + `, due = ` + kept("due") + `,
+	failText  = Held(`leased_till = 0, changed = ` + Now + `, due = ` + notInFuture("due") + `,
 		state = CASE WHEN generation <> leased_generation THEN 'pending' WHEN $4 OR attempts < $7 THEN 'failed' ELSE 'dead' END,
-		run_at = CASE WHEN generation = leased_generation THEN ` + Now + ` + $5::bigint ELSE ` + kept("run_at") + ` END,
+		run_at = CASE WHEN generation = leased_generation THEN ` + Now + ` + $5::bigint ELSE ` + notInFuture("run_at") + ` END,
 		attempts = CASE WHEN generation = leased_generation AND $4 THEN greatest(attempts - 1, 0) ELSE attempts END,
 		finished = CASE WHEN generation = leased_generation AND NOT $4 AND attempts >= $7 THEN ` + Now + ` ELSE 0 END,
 		error = $6`)

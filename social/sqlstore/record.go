@@ -113,13 +113,13 @@ func (t *Tx) save(r *record) {
 	}
 	p, at := &r.Post, r.Times
 	t.later(text, p.ID, p.Author, p.CreatedAt, int(r.reach()), p.Origin, string(p.Reply), string(p.React), p.Version, r.likesHere, r.reported.Likes,
-		r.reported.Comments, at.Created, at.Deleted, at.Caption, at.Tags, at.Alts, at.Counted, at.Here, t.gone(r.Alive()), List(p.Tags), List(p.Grants),
+		r.reported.Comments, at.Created, at.Deleted, at.Caption, at.Tags, at.Alts, at.Counted, at.Here, t.goneStamp(r.Alive()), List(p.Tags), List(p.Grants),
 		[]byte(p.Content()), r.commentsHere, r.repliers, p.Root, r.rootLife)
 	r.found = true
 }
 
-// gone returns the value of a column gone.
-func (t *Tx) gone(there bool) int64 {
+// goneStamp returns the value of a column gone.
+func (t *Tx) goneStamp(there bool) int64 {
 	if there {
 		return 0
 	}

@@ -37,9 +37,9 @@ var whoReplies = map[social.Right]string{
 	social.RightNone:      "nobody may",
 }
 
-// answering checks whether a post may be a reply, and finds and locks its root post: concurrent
+// resolveRoot checks whether a post may be a reply, and finds and locks its root post: concurrent
 // replies to one run one after another.
-func (t *Tx) answering(p *social.Post, r *record) {
+func (t *Tx) resolveRoot(p *social.Post, r *record) {
 	root := p.ReplyTo
 	var reach social.Reach
 	t.row(into(&root, &r.rootLife, &reach, &p.Reply), `SELECT id, created, reach, reply FROM posts

@@ -111,7 +111,7 @@ func (t *Tx) later(text string, args ...any) {
 }
 
 // ErrRaced aborts a transaction for a retry: another has changed the data that this one has read.
-var ErrRaced = errors.New("another transaction came between")
+var ErrRaced = errors.New("conflict with a concurrent transaction")
 
 // Answered reports whether an error is about the request or one row, not about the database.
 func Answered(err error) bool {

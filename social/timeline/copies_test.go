@@ -53,7 +53,7 @@ func TestCopiesAnswerAsTheListsDo(t *testing.T) {
 			require.Equal(t, want, got, "below %v, %d entries", below, n)
 		}
 	}
-	assert.Equal(t, 9*6+3, behind.lists, "one that is not there is asked for each time, the others once")
+	assert.Equal(t, 9*6+3, behind.lists, "a missing list is requested each time, the others once")
 	heads, err := lists.Heads(t.Context(), []string{"empty"})
 	require.NoError(t, err)
 	_, err = lists.Push(t.Context(), []string{"empty"}, []string{heads[0].Version}, []timeline.Position{{At: 2000, ID: "post:new"}})

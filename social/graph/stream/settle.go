@@ -71,7 +71,7 @@ func parse(fields map[string]any) (graph.Event, error) {
 	typ, hasType := fields["type"].(string)
 	data, hasData := fields["data"].(string)
 	if !hasType || !hasData || len(fields) != 2 {
-		return graph.Event{}, feed.Errorf(feed.ErrInvalid, "bad event: an entry of the stream has the fields type and data, and no others")
+		return graph.Event{}, feed.Errorf(feed.ErrInvalid, "bad event: a stream entry must have exactly the fields type and data")
 	}
 	return graph.Parse(typ, []byte(data))
 }

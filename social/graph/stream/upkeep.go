@@ -14,7 +14,7 @@ import (
 
 var waitingEvents = promauto.NewGauge(prometheus.GaugeOpts{
 	Name: "freshet_graph_stream_waiting",
-	Help: "Events in the stream that are not applied yet, whichever server is to do it; as of the last look, every 10 seconds.",
+	Help: "Events in the stream that no server has applied yet; measured every 10 seconds.",
 })
 
 // upkeep takes over events that other servers have abandoned, trims both streams, counts the

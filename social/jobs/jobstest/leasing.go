@@ -55,10 +55,10 @@ func backlog(e *env) {
 	for range 4 {
 		count[e.lease(1)[0].Kind]++
 	}
-	require.Equal(e.t, map[jobs.Kind]int{jobs.Deliver: 2, jobs.Pair: 2}, count, "nobody waits for ever")
+	require.Equal(e.t, map[jobs.Kind]int{jobs.Deliver: 2, jobs.Pair: 2}, count, "no job starves")
 	e.pass(2 * jobs.Overdue)
 	e.mark(jobs.Dirty{Kind: jobs.Deliver, Key: key(9), Priority: jobs.PriorityRemoval})
-	require.Equal(e.t, key(9), e.lease(2)[0].Key, "what was done now and is overdue keeps its priority, too")
+	require.Equal(e.t, key(9), e.lease(2)[0].Key, "a new urgent job keeps its priority while others are overdue")
 }
 
 func leaseKinds(e *env) {
@@ -129,7 +129,7 @@ func clockGoesBack(e *env) {
 	require.Empty(e.t, keys(e.lease(10, jobs.Pair)))
 	e.pass(-24 * time.Hour)
 	require.ElementsMatch(e.t, []string{"post:runs", "post:fails", "post:waits", "post:later"}, keys(e.lease(10)))
-	require.Equal(e.t, jobs.Lost, e.end(running), "somebody else runs it now")
+	require.Equal(e.t, jobs.Lost, e.end(running), "another worker runs it now")
 	e.none() // leases are by the new clock
 	e.pass(leaseTime)
 	require.Len(e.t, e.lease(10), 4)
@@ -154,7 +154,7 @@ func takeBack(e *env) {
 		require.Equal(e.t, 1, j.Attempts, "as if it had not been leased")
 	}
 	require.False(e.t, e.done(known))
-	require.False(e.t, e.done(own), "who makes a change and works on it at once leases for themself")
+	require.False(e.t, e.done(own), "TakeBack does not end leases of LeaseKey")
 	n, err = e.q.TakeBack(e.ctx)
 	require.NoError(e.t, err)
 	require.Equal(e.t, 2, n)
@@ -219,7 +219,7 @@ func retries(e *env) {
 	got := e.row(jobs.Deliver, "post:a")
 	require.Equal(e.t, jobs.Clip(long), got.Error)
 	require.True(e.t, got.RunAt.Equal(e.now.Add(time.Minute)))
-	require.True(e.t, got.Due.Equal(e.now), "it waits since then")
+	require.True(e.t, got.Due.Equal(e.now), "due since the failed lease")
 	e.none()
 	e.pass(time.Minute)
 	j = e.one()
@@ -227,7 +227,7 @@ func retries(e *env) {
 	e.mark(deliver("post:a"))
 	state, err = e.q.Fail(e.ctx, j, jobs.Failure{Reason: "x", After: time.Hour})
 	require.NoError(e.t, err)
-	require.Equal(e.t, jobs.Pending, state, "it was marked meanwhile")
+	require.Equal(e.t, jobs.Pending, state, "it was marked during the run")
 	j = e.one()
 	require.Equal(e.t, 1, j.Attempts)
 	_, err = e.q.Fail(e.ctx, j, jobs.Failure{Reason: "x", After: time.Hour})
@@ -303,7 +303,7 @@ func notKept(e *env) {
 			want = jobs.Pending
 		}
 		require.Equal(e.t, want, ends[i], "%s %s", j.Kind, j.Key)
-		require.Equal(e.t, jobs.Lost, e.end(j), "it is done once")
+		require.Equal(e.t, jobs.Lost, e.end(j), "a job is completed only once")
 	}
 	left, err := e.q.List(e.ctx, jobs.Filter{Key: "post:a"})
 	require.NoError(e.t, err)
@@ -314,5 +314,5 @@ func notKept(e *env) {
 	require.Len(e.t, left, len(jobs.Kinds())-4)
 	require.Equal(e.t, []string{"post:b"}, keys(e.lease(10)))
 	e.mark(jobs.Dirty{Kind: jobs.Index, Key: "post:a"})
-	require.Equal(e.t, []string{"post:a"}, keys(e.lease(10)), "and anew")
+	require.Equal(e.t, []string{"post:a"}, keys(e.lease(10)), "and marked again")
 }

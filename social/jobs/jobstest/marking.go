@@ -43,7 +43,7 @@ func earlierHolds(e *env) {
 	require.True(e.t, j.Due.Equal(e.now.Add(time.Minute)), "a later mark does not delay it")
 	e.mark(deliver("post:a"))
 	j = e.one()
-	require.Equal(e.t, 3, j.Priority, "a mark of less urgency does not slow it down")
+	require.Equal(e.t, 3, j.Priority, "a less urgent mark does not lower the priority")
 	require.Equal(e.t, int64(3), j.Generation)
 }
 
@@ -52,11 +52,11 @@ func lazy(e *env) {
 	e.mark(count)
 	e.pass(20 * time.Second)
 	e.mark(count)
-	require.Equal(e.t, int64(1), e.row(jobs.Count, "post:a").Generation, "it waits already")
+	require.Equal(e.t, int64(1), e.row(jobs.Count, "post:a").Generation, "the job is already pending")
 	e.pass(10 * time.Second)
 	j := e.one()
 	e.mark(count)
-	require.True(e.t, e.done(j), "what came while it ran is not in it")
+	require.True(e.t, e.done(j), "a mark during the run is not covered by it")
 	e.none()
 	e.pass(jobs.CountDelay)
 	j = e.one()
@@ -84,7 +84,7 @@ func markedWhileRunning(e *env) {
 	require.True(e.t, e.done(j), "it runs again")
 	second := e.one()
 	require.Equal(e.t, int64(3), second.Generation)
-	require.Equal(e.t, 0, second.Priority, "the most urgent of the marks that came meanwhile")
+	require.Equal(e.t, 0, second.Priority, "the most urgent of the marks during the run")
 	require.Equal(e.t, 1, second.Attempts)
 	require.False(e.t, e.done(second))
 

@@ -32,7 +32,7 @@ func operators(e *env) {
 	require.Equal(e.t, []int64{j.ID}, []int64{running[0].ID})
 
 	require.NoError(e.t, e.q.Retry(e.ctx, j.ID))
-	require.True(e.t, e.done(j), "one that runs runs again")
+	require.True(e.t, e.done(j), "a running job runs again")
 	require.NoError(e.t, e.q.Drop(e.ctx, all[0].ID))
 	require.ErrorIs(e.t, e.q.Drop(e.ctx, all[0].ID), feed.ErrNotFound)
 	require.ErrorIs(e.t, e.q.Retry(e.ctx, all[0].ID), feed.ErrNotFound)
@@ -60,19 +60,19 @@ func stats(e *env) {
 	list := e.lease(2)
 	st, err = e.q.Stats(e.ctx)
 	require.NoError(e.t, err)
-	require.Equal(e.t, time.Minute, st.Oldest, "one that runs is not done")
+	require.Equal(e.t, time.Minute, st.Oldest, "a running job is not completed")
 	for _, j := range list {
 		e.done(j)
 	}
 	st, err = e.q.Stats(e.ctx)
 	require.NoError(e.t, err)
-	require.Equal(e.t, []jobs.Rows{{Kind: jobs.Count, State: jobs.Pending, N: 1}}, st.Rows, "what is done is not counted")
-	require.Zero(e.t, st.Oldest, "what is for later does not wait")
+	require.Equal(e.t, []jobs.Rows{{Kind: jobs.Count, State: jobs.Pending, N: 1}}, st.Rows, "completed jobs are not counted")
+	require.Zero(e.t, st.Oldest, "jobs scheduled for later are not due")
 	e.pass(2 * time.Hour)
 	st, err = e.q.Stats(e.ctx)
 	require.NoError(e.t, err)
 	require.Equal(e.t, time.Hour+time.Minute, st.Oldest)
-	require.Zero(e.t, st.OldestOfLists, "counts are in no list")
+	require.Zero(e.t, st.OldestOfLists, "counts do not affect lists")
 }
 
 // listsWaitFor checks which kinds and priorities each age includes, and that backoff counts but
@@ -89,7 +89,7 @@ func listsWaitFor(e *env) {
 	}
 	e.mark(jobs.Dirty{Kind: jobs.Author, Key: "a", After: time.Minute})
 	e.pass(time.Second)
-	require.Equal(e.t, jobs.Ages{Oldest: time.Second}, ages(), "no list lacks anything for these, nor for what is to run later")
+	require.Equal(e.t, jobs.Ages{Oldest: time.Second}, ages(), "lists do not depend on these, nor on jobs scheduled for later")
 	e.mark(deliver("post:a"))
 	j := e.lease(1, jobs.Deliver)[0]
 	_, err := e.q.Fail(e.ctx, j, jobs.Failure{Reason: "x", After: time.Hour})
@@ -104,7 +104,7 @@ func listsWaitFor(e *env) {
 	}
 	e.mark(jobs.Dirty{Kind: jobs.Pair, Key: "a/b", Priority: jobs.PriorityLeftover})
 	e.pass(time.Second)
-	require.Equal(e.t, jobs.Ages{Oldest: time.Second}, ages(), "what is in no answer is missing in none")
+	require.Equal(e.t, jobs.Ages{Oldest: time.Second}, ages(), "a leftover affects no response")
 	e.mark(jobs.Dirty{Kind: jobs.Pair, Key: "a/c", Priority: jobs.PriorityRemoval})
 	e.pass(time.Second)
 	require.Equal(e.t, jobs.Ages{Oldest: 2 * time.Second, OldestOfLists: time.Second}, ages())
@@ -224,7 +224,7 @@ func manyWorkers(e *env) {
 	marking.Wait()
 	close(stop)
 	group.Wait()
-	require.Equal(e.t, truth, seen, "no change that came while its job ran is lost")
+	require.Equal(e.t, truth, seen, "no change during the run of its job is lost")
 	st, err := e.q.Stats(e.ctx)
 	require.NoError(e.t, err)
 	require.Empty(e.t, st.Rows)

@@ -43,13 +43,13 @@ func TestWhatFailsLeavesNothing(t *testing.T) {
 	s, dir := store(t)
 	f := media.File{Type: "image/png", Data: []byte("x")}
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "a", "1"), 0o750))
-	require.Error(t, s.Put(t.Context(), "a/1", f), "a folder is in its place")
+	require.Error(t, s.Put(t.Context(), "a/1", f), "a folder has its name")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "b"), nil, 0o600))
-	require.Error(t, s.Put(t.Context(), "b/1", f), "a file is in the folder's place")
+	require.Error(t, s.Put(t.Context(), "b/1", f), "a file has the folder's name")
 	assert.Equal(t, []string{filepath.Join(dir, "b")}, names(t, dir))
 	_, err := s.Open(t.Context(), "b/1")
 	require.Error(t, err)
-	require.NotErrorIs(t, err, feed.ErrNotFound, "whoever asks again may find it")
+	require.NotErrorIs(t, err, feed.ErrNotFound, "a retry may find it")
 }
 
 func TestNothingOutsideIsReached(t *testing.T) {

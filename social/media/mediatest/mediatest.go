@@ -185,7 +185,7 @@ func atOnce(t *testing.T, s media.Store) {
 			got, err := io.ReadAll(r)
 			assert.NoError(t, err)
 			assert.NoError(t, r.Close())
-			assert.True(t, bytes.Equal(got, one.Data) || bytes.Equal(got, other.Data), "it is one of them, whole")
+			assert.True(t, bytes.Equal(got, one.Data) || bytes.Equal(got, other.Data), "it is one of the two files, complete")
 			assert.NoError(t, s.Delete(t.Context(), mine))
 		})
 	}

@@ -44,7 +44,7 @@ func parse(at *url.URL) (address, error) {
 		case "anonymous":
 			a.anonymous, err = strconv.ParseBool(value)
 		default:
-			err = errors.New("there are region, endpoint, use_path_style, prefix, machine_role and anonymous")
+			err = errors.New("unknown; known are region, endpoint, use_path_style, prefix, machine_role and anonymous")
 		}
 		if err != nil {
 			return a, fmt.Errorf("parameter %s: %w", name, err)
@@ -98,7 +98,7 @@ func credentialsOf(a address) (*credentials.Credentials, error) {
 	}
 	if !a.machineRole {
 		return nil, errors.New("there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, " +
-			"or add &machine_role=true to the address where the machine has a role")
+			"or add &machine_role=true to the address if the machine has a role")
 	}
 	role.Endpoint = os.Getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT")
 	return credentials.New(role), nil

@@ -46,7 +46,7 @@ func (r *reader) Seek(offset int64, whence int) (int64, error) {
 		offset += r.size
 	}
 	if offset < 0 {
-		return 0, errors.New("no such place in a file")
+		return 0, errors.New("negative file offset")
 	}
 	r.at = offset
 	return offset, nil

@@ -104,7 +104,7 @@ func TestAddresses(t *testing.T) {
 	}
 	for query, want := range map[string]string{
 		"":                               "region is missing",
-		"region=r&regoin=r":              "parameter regoin: there are region, endpoint",
+		"region=r&regoin=r":              "parameter regoin: unknown; known are region, endpoint",
 		"use_path_style=perhaps":         "parameter use_path_style",
 		"machine_role=x":                 "parameter machine_role",
 		"anonymous=x":                    "parameter anonymous",
@@ -180,7 +180,7 @@ func TestCredentials(t *testing.T) {
 	_, err := open(t, "s3://bucket?use_path_style=true&endpoint="+c.URL)
 	require.ErrorContains(t, err, "AWS_ACCESS_KEY_ID")
 	require.ErrorContains(t, err, "machine_role=true")
-	assert.Empty(t, c.paths, "nobody was asked")
+	assert.Empty(t, c.paths, "no credentials were requested")
 
 	assert.Empty(t, c.signs(t, "&anonymous=true"))
 	assert.Equal(t, []string{"/bucket/"}, c.paths)
@@ -209,7 +209,7 @@ func TestCredentials(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "of-the-environment")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "s")
 	assert.Equal(t, "of-the-environment", c.signs(t, "&machine_role=true"))
-	assert.Equal(t, []string{"/bucket/", "/bucket/"}, c.paths, "who has credentials asks nobody for others")
+	assert.Equal(t, []string{"/bucket/", "/bucket/"}, c.paths, "configured credentials are used without requesting others")
 }
 
 // On a machine without a role requests fail, and none is sent unsigned.

@@ -13,7 +13,7 @@ import (
 )
 
 // errReply says that a key has something other than a list of this package.
-var errReply = errors.New("not what a list looks like")
+var errReply = errors.New("not a valid list")
 
 // Read implements [timeline.Reader] in one round trip.
 func (l *Lists) Read(ctx context.Context, list string, below timeline.Position, n int) (timeline.Page, error) {

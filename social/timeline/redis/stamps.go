@@ -97,9 +97,9 @@ func (s *Stamps) Look(ctx context.Context, now time.Time) ([]Stamp, error) {
 		}
 	}
 	if rediskeys.Refused(err) {
-		return list, fmt.Errorf("look at stamps: redis: %w", err)
+		return list, fmt.Errorf("read stamps: redis: %w", err)
 	}
-	return list, contractError("look at stamps", err)
+	return list, contractError("read stamps", err)
 }
 
 // parseStamp parses a stamp as written by the scripts. An invalid text counts as no stamp.
@@ -188,7 +188,7 @@ func (s *Stamps) drop(ctx context.Context, master redis.Cmdable, pattern string)
 				pipe.Unlink(ctx, key)
 			}
 			if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
-				return n, fmt.Errorf("%d lists are dropped, not all: %w", n, err)
+				return n, fmt.Errorf("only %d lists were dropped: %w", n, err)
 			}
 			n += len(keys)
 		}

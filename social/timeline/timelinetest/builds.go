@@ -19,7 +19,7 @@ func build(t *testing.T, open Open) {
 	f.holds(pos(1, "f"), run(9, 2)...)
 	token, state, err := f.B.Begin(f.ctx, agent)
 	require.NoError(t, err)
-	assert.Empty(t, token, "there is nothing to build")
+	assert.Empty(t, token, "the list is already ready")
 	assert.Equal(t, timeline.Ready, state)
 	f.holds(pos(1, "f"), run(9, 2)...)
 }
@@ -28,7 +28,7 @@ func buildOfNothing(t *testing.T, open Open) {
 	f := open10(t, open)
 	f.build(none)
 	f.holds(none)
-	assert.Equal(t, 1, f.push(pos(1, "a")), "the list is there, and takes what comes")
+	assert.Equal(t, 1, f.push(pos(1, "a")), "the list is ready and accepts pushes")
 	f.holds(none, pos(1, "a"))
 }
 
@@ -76,7 +76,7 @@ func removeBuilding(t *testing.T, open Open) {
 	for range 2 {
 		f.remove(ids(p(9), p(4), p(99))...)
 	}
-	assert.True(t, f.commit(token, none, run(6, 3)...), "it has read them before")
+	assert.True(t, f.commit(token, none, run(6, 3)...), "the content was read before the removal")
 	f.holds(none, p(8), p(6), p(5), p(3))
 	assert.Equal(t, 1, f.push(p(4)), "the list does not remember them")
 }
@@ -158,7 +158,7 @@ func clearedReady(t *testing.T, open Open) {
 	require.NoError(t, f.B.ClearToken(f.ctx, []string{agent}))
 	f.holds(none, p(5))
 	assert.True(t, f.commit(token, none, p(5)))
-	assert.False(t, f.replace(timeline.Change{Version: version, Remove: []string{"post:p5"}}), "the store was asked before")
+	assert.False(t, f.replace(timeline.Change{Version: version, Remove: []string{"post:p5"}}), "the store was read before")
 	assert.Equal(t, 1, f.push(p(6)))
 }
 
@@ -223,7 +223,7 @@ func readRenews(t *testing.T, open Open) {
 	f.holds(none, p(1))
 	f.Advance(timeline.TTL)
 	assert.Equal(t, timeline.Page{}, f.page(none, 10))
-	assert.Zero(t, f.push(p(2)), "nobody has read for so long")
+	assert.Zero(t, f.push(p(2)), "the list has expired")
 }
 
 func writesDoNotRenew(t *testing.T, open Open) {

@@ -27,7 +27,7 @@ func noList(t *testing.T, open Open) {
 	assert.False(t, f.commit("token", none, pos(1, "a")))
 	require.NoError(t, f.A.Abandon(f.ctx, agent, "token"))
 	require.NoError(t, f.A.Drop(f.ctx, []string{agent}))
-	assert.Equal(t, timeline.Head{}, f.head(), "nothing of that made a list")
+	assert.Equal(t, timeline.Head{}, f.head(), "none of these calls created a list")
 }
 
 func paging(t *testing.T, open Open) {

@@ -35,7 +35,7 @@ func trimming(t *testing.T, open Open) {
 	f.build(none, run(5, 3)...)
 	assert.Equal(t, 1, f.push(p(6)))
 	f.holds(p(3), run(6, 4)...)
-	assert.Zero(t, f.push(pos(3, "z")), "the oldest of four is the one that goes")
+	assert.Zero(t, f.push(pos(3, "z")), "the oldest of four is removed")
 	f.holds(pos(3, "z"), run(6, 4)...)
 	assert.Equal(t, 3, f.push(run(10, 7)...), "one of four does not fit")
 	f.holds(p(7), run(10, 8)...)
@@ -107,7 +107,7 @@ func replace(t *testing.T, open Open) {
 	assert.True(t, f.replace(c))
 	f.holds(pos(2, "f"), join(at(9, "new"), at(6, "p6"), at(4, "p4", "n"))...)
 	assert.NotEqual(t, head.Version, f.head().Version)
-	assert.True(t, f.replace(timeline.Change{Version: f.head().Version}), "a change of nothing")
+	assert.True(t, f.replace(timeline.Change{Version: f.head().Version}), "an empty change")
 	f.holds(pos(2, "f"), join(at(9, "new"), at(6, "p6"), at(4, "p4", "n"))...)
 }
 
@@ -118,9 +118,9 @@ func replaceVersion(t *testing.T, open Open) {
 	f.build(none, pos(5, "a"))
 	before := f.head().Version
 	f.push(pos(6, "b"))
-	assert.Equal(t, before, f.head().Version, "pushes do not matter")
+	assert.Equal(t, before, f.head().Version, "pushes do not change the version")
 	f.remove("post:b")
-	assert.NotEqual(t, before, f.head().Version, "the store may have been asked before that")
+	assert.NotEqual(t, before, f.head().Version, "the store may have been read before that")
 	before = f.head().Version
 	assert.True(t, f.replace(timeline.Change{Version: before, Add: at(7, "c")}))
 	assert.False(t, f.replace(timeline.Change{Version: before, Remove: []string{"post:c"}}))
@@ -130,7 +130,7 @@ func replaceVersion(t *testing.T, open Open) {
 	require.NoError(t, f.A.Drop(f.ctx, []string{agent}))
 	assert.False(t, f.replace(timeline.Change{Version: now, Add: at(9, "x")}))
 	f.build(none, pos(7, "c"))
-	assert.False(t, f.replace(timeline.Change{Version: now, Add: at(9, "x")}), "it is another list")
+	assert.False(t, f.replace(timeline.Change{Version: now, Add: at(9, "x")}), "the list was built again")
 	f.holds(none, pos(7, "c"))
 }
 
@@ -162,7 +162,7 @@ func pushVersion(t *testing.T, open Open) {
 	}
 	assert.Zero(t, late(""))
 	assert.Equal(t, 1, late(version))
-	assert.Equal(t, 1, late(version), "it says the same again")
+	assert.Equal(t, 1, late(version), "the same result again")
 	assert.Equal(t, version, f.head().Version)
 	require.NoError(t, f.B.Drop(f.ctx, one))
 	token := f.begin()
