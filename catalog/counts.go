@@ -25,12 +25,12 @@ func (in *Ingest) Counts(ctx context.Context, r io.Reader) (api.Upload, error) {
 // countBatch is an [intake.Batch] of counts.
 type countBatch struct {
 	named
-	w    Writer
-	told []told
+	w      Writer
+	counts []reportedCounts
 }
 
-// told holds the counts of an item as reported by another system.
-type told struct {
+// reportedCounts holds the counts of an item as reported by another system.
+type reportedCounts struct {
 	ID       string `json:"id"`
 	Likes    *int64 `json:"likes"`
 	Comments *int64 `json:"comments"`
@@ -38,14 +38,14 @@ type told struct {
 
 // Add implements [intake.Batch].
 func (b *countBatch) Add(_ int, data []byte) (string, error) {
-	var t told
+	var t reportedCounts
 	if err := strictjson.Unmarshal(data, &t, strictjson.Errors{"": feed.Errorf(feed.ErrInvalid, "bad item")}); err != nil {
 		return peekID(data), err
 	}
 	return t.ID, b.keep(t)
 }
 
-func (b *countBatch) keep(t told) error {
+func (b *countBatch) keep(t reportedCounts) error {
 	if t.ID == "" {
 		return feed.Errorf(feed.ErrInvalid, "bad item: id is missing")
 	}
@@ -54,23 +54,23 @@ func (b *countBatch) keep(t told) error {
 	}
 	switch {
 	case feed.IsPost(t.ID):
-		return feed.Errorf(feed.ErrInvalid, "bad item: it is a post, whose counts come as events (POST /v1/graph/events)")
+		return feed.Errorf(feed.ErrInvalid, "bad item: it is a post; send its counts as events (POST /v1/graph/events)")
 	case t.Likes == nil && t.Comments == nil:
-		return feed.Errorf(feed.ErrInvalid, "bad item: likes and comments are missing; give one of them or both")
+		return feed.Errorf(feed.ErrInvalid, "bad item: likes and comments are missing; send at least one of them")
 	}
 	if err := feed.CheckCounts(*cmp.Or(t.Likes, new(int64)), *cmp.Or(t.Comments, new(int64))); err != nil {
 		return err
 	}
-	b.told = append(b.told, t)
+	b.counts = append(b.counts, t)
 	return nil
 }
 
 // Put implements [intake.Batch]. Of two entries for one item, the values of the later one take
 // precedence.
 func (b *countBatch) Put(ctx context.Context) ([]error, error) {
-	var each []told // one per item
-	at := make(map[string]int, len(b.told))
-	for _, t := range b.told {
+	var each []reportedCounts // one per item
+	at := make(map[string]int, len(b.counts))
+	for _, t := range b.counts {
 		i, twice := at[t.ID]
 		if !twice {
 			i, each = len(each), append(each, t)
@@ -79,15 +79,15 @@ func (b *countBatch) Put(ctx context.Context) ([]error, error) {
 		each[i].Likes, each[i].Comments = cmp.Or(t.Likes, each[i].Likes), cmp.Or(t.Comments, each[i].Comments)
 	}
 	of, err := persist(ctx, len(each), func(left []int) ([]error, error) {
-		return updateEach(ctx, b.w, those(each, left), func(t told) string { return t.ID }, func(t told, it feed.Item) (feed.Item, error) {
+		return updateEach(ctx, b.w, pick(each, left), func(t reportedCounts) string { return t.ID }, func(t reportedCounts, it feed.Item) (feed.Item, error) {
 			it.Likes, it.Comments = *cmp.Or(t.Likes, &it.Likes), *cmp.Or(t.Comments, &it.Comments)
 			return it, nil
 		})
 	})
-	errs := make([]error, len(b.told))
-	for i, t := range b.told {
+	errs := make([]error, len(b.counts))
+	for i, t := range b.counts {
 		errs[i] = of[at[t.ID]]
 	}
-	b.told = nil
+	b.counts = nil
 	return errs, err
 }

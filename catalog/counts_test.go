@@ -85,7 +85,7 @@ func countsThatCannotBeStored(t *testing.T) {
 	report, err := in.Counts(t.Context(), strings.NewReader(`{"id":"a","likes":1}`+"\n"+`{"id":"b"}`))
 	require.ErrorIs(t, err, catalog.ErrUnavailable)
 	require.Zero(t, report.Accepted)
-	require.Equal(t, []string{"2 b: likes and comments are missing; give one of them or both"}, told(report))
+	require.Equal(t, []string{"2 b: likes and comments are missing; send at least one of them"}, told(report))
 	for _, body := range []string{"", " \n", `[{"id":"a","likes":1}`} {
 		_, err := in.Counts(t.Context(), strings.NewReader(body))
 		require.Error(t, err, fmt.Sprintf("%q", body))

@@ -77,7 +77,7 @@ func (b *itemBatch) Put(ctx context.Context) ([]error, error) {
 	items := b.items
 	b.items = nil
 	return persist(ctx, len(items), func(of []int) ([]error, error) {
-		some := those(items, of)
+		some := pick(items, of)
 		errs, err := b.in.w.Put(ctx, some)
 		forgive(some, errs)
 		return errs, err
@@ -103,7 +103,7 @@ type named struct{}
 
 // TooBig implements [intake.Batch].
 func (named) TooBig(data []byte) (id string, err error) {
-	return peekID(data), feed.Errorf(feed.ErrInvalid, "bad item: it has more than the %d bytes an item may have", feed.MaxItemBytes)
+	return peekID(data), feed.Errorf(feed.ErrInvalid, "bad item: it exceeds the limit of %d bytes", feed.MaxItemBytes)
 }
 
 // peekID returns the id from the beginning of a possibly broken item; "" if it has none.
@@ -147,8 +147,8 @@ func (b *newerBatch) Put(ctx context.Context) ([]error, error) {
 		}
 	}
 	order := slices.Sorted(maps.Values(newest))
-	some := those(all, order)
-	of, err := persist(ctx, len(some), func(left []int) ([]error, error) { return putNewer(ctx, b.in.w, those(some, left)) })
+	some := pick(all, order)
+	of, err := persist(ctx, len(some), func(left []int) ([]error, error) { return putNewer(ctx, b.in.w, pick(some, left)) })
 	for k, i := range order {
 		errs[i] = of[k]
 	}

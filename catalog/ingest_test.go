@@ -115,9 +115,9 @@ func TestIngest(t *testing.T) {
 		{name: "not UTF-8", body: "{\"id\":\"a\",\"title\":\"\xff\",\"update_time\":1}\n" + line("b"), ids: "b", rejected: []string{"1 a: bad JSON at byte 19 in title: invalid UTF-8"}},
 		{
 			name: "largest line", body: big("a", max) + "\r\n" + big("b", max+1) + "\n" + big("c", 3*max) + "\n" + line("d") + "\n" + big("e", 2*max), ids: "a d",
-			rejected: []string{"2 b: it has 262145 bytes", "3 c: it has more than", "5 e: it has more than"},
+			rejected: []string{"2 b: it has 262145 bytes", "3 c: it exceeds", "5 e: it exceeds"},
 		},
-		{name: "first line too big", body: big("a", 2*max) + "\n" + line("b"), ids: "b", rejected: []string{"1 a: it has more"}},
+		{name: "first line too big", body: big("a", 2*max) + "\n" + line("b"), ids: "b", rejected: []string{"1 a: it exceeds"}},
 		{name: "first line cut short", body: `{"id":"a",` + "\n" + line("b"), ids: "b", rejected: []string{"1 a: bad JSON"}},
 		{name: "only line cut short", body: `{"id":"a",`, rejected: []string{"1 a: bad JSON"}},
 		{name: "one object over several lines", body: "\n{\n  \"id\": \"a\",\n  \"title\": \"T\"\n}\n", err: "line 2 begins an object that goes on in the next line"},
@@ -140,7 +140,7 @@ func TestIngest(t *testing.T) {
 		{name: "array, not UTF-8", body: "[{\"id\":\"a\",\"title\":\"\xff\",\"update_time\":1}," + line("b") + "]", ids: "b", rejected: []string{"1 a: bad JSON at byte 19 in title: invalid UTF-8"}},
 		{
 			name: "largest element", body: "[" + big("a", max) + "," + big("b", max+1) + "," + big("c", 3*max) + "," + line("d") + "]", ids: "a d",
-			rejected: []string{"2 b: it has more", "3 c: it has more"},
+			rejected: []string{"2 b: it exceeds", "3 c: it exceeds"},
 		},
 		{name: "broken element", body: "[" + line("a") + `,{"id":"b",},` + line("c") + "]", ids: "a", err: "element 2 of the array: bad JSON at byte 9"},
 		{name: "brackets that do not match", body: "[" + line("a") + `,{"id":[}]},` + line("c") + "]", ids: "a", err: "element 2 of the array: bad JSON"},

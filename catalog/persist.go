@@ -52,8 +52,8 @@ func persist(ctx context.Context, n int, put func(of []int) ([]error, error)) ([
 	return errs, err
 }
 
-// those returns the entries at these indexes.
-func those[E any](all []E, of []int) []E {
+// pick returns the entries at these indexes.
+func pick[E any](all []E, of []int) []E {
 	some := make([]E, len(of))
 	for k, i := range of {
 		some[k] = all[i]

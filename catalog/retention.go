@@ -63,10 +63,10 @@ func (r *Retention) turn(ctx context.Context) {
 		removed, err = r.Sweep(ctx)
 	}
 	if removed > 0 {
-		r.cfg.Logger.InfoContext(ctx, "items were removed that are older than catalog.retention", "items", removed, "retention", r.cfg.Keep.String())
+		r.cfg.Logger.InfoContext(ctx, "items older than catalog.retention were removed", "items", removed, "retention", r.cfg.Keep.String())
 	}
 	if err != nil && ctx.Err() == nil {
-		r.cfg.Logger.WarnContext(ctx, "items that are older than catalog.retention could not all be removed; the next sweep goes on", "error", err)
+		r.cfg.Logger.WarnContext(ctx, "not all items older than catalog.retention could be removed; the next sweep continues", "error", err)
 	}
 }
 

@@ -95,7 +95,7 @@ func TestRetentionGoesOnPastDamage(t *testing.T) {
 		require.NoError(t, err)
 		cfg := catalog.RetentionConfig{Keep: time.Hour, Step: 1}
 		removed, err := catalog.NewRetention(items, items, cfg).Sweep(t.Context())
-		require.ErrorContains(t, err, "1 could not be removed, the first of them damaged: ")
+		require.ErrorContains(t, err, "1 items could not be removed, the first because: damaged: ")
 		assert.Equal(t, 3, removed)
 	})
 }

@@ -48,7 +48,7 @@ func (r removing) run(ctx context.Context, s Selection) (removed int, err error)
 	stuck, first := 0, error(nil)
 	defer func() {
 		if stuck > 0 {
-			err = errors.Join(err, fmt.Errorf("%d could not be removed, the first of them %w", stuck, first))
+			err = errors.Join(err, fmt.Errorf("%d items could not be removed, the first because: %w", stuck, first))
 		}
 	}()
 	for {

@@ -41,7 +41,7 @@ func (c *Client) PutItem(ctx context.Context, item feed.Item) error {
 		return errors.New("the item was not stored: " + report.Errors[0].Reason)
 	}
 	if report.Accepted != 1 {
-		return errors.New("the item was not stored, and the server does not say why")
+		return errors.New("the item was not stored, and the response has no reason")
 	}
 	return nil
 }

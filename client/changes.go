@@ -63,8 +63,8 @@ func (c *Client) inTurn(ctx context.Context, r Request) (Response, error) {
 		}
 	}
 	res, err := c.tryAll(ctx, mine.waits, r)
-	if err != nil && ctx.Err() == nil && mine.waits.Err() != nil && again(err, true) {
-		err = fmt.Errorf("%w; the last try: %w", ErrSuperseded, err)
+	if err != nil && ctx.Err() == nil && mine.waits.Err() != nil && mayRetry(err, true) {
+		err = fmt.Errorf("%w; the last error: %w", ErrSuperseded, err)
 	}
 	return res, err
 }

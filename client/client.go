@@ -116,7 +116,7 @@ func New(server string, options ...Option) (*Client, error) {
 	// Cloned, so that closing this client's idle connections does not affect others.
 	transport, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
-		return nil, errors.New("the default HTTP transport was replaced by one that cannot be copied; give WithHTTPClient")
+		return nil, errors.New("http.DefaultTransport is not an *http.Transport; use WithHTTPClient")
 	}
 	copied := transport.Clone()
 	// With the default of two idle connections a busy backend would open and close one for almost
@@ -166,7 +166,7 @@ func (c *Client) Ready(ctx context.Context) (map[string]Dependency, error) {
 	}
 	if len(raw) > 0 {
 		if uerr := json.Unmarshal(raw, &data); uerr != nil && err == nil {
-			err = fmt.Errorf("the server's answer to GET /readyz cannot be read: %w", uerr)
+			err = fmt.Errorf("decode the response to GET /readyz: %w", uerr)
 		}
 	}
 	return data.Dependencies, err

@@ -136,7 +136,7 @@ func TestAnswerOfSomethingElse(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, `<html>hello`) })
 	_, err := connect(t, url).Feed(context.Background(), client.Ask{Action: "refresh"})
-	assert.ErrorContains(t, err, "not a Freshet server")
+	assert.ErrorContains(t, err, "not from a Freshet server")
 }
 
 func TestRetriesWhatMayPass(t *testing.T) {

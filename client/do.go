@@ -72,7 +72,7 @@ func (c *Client) tryAll(ctx, waits context.Context, r Request) (Response, error)
 	start := time.Now()
 	for try := 1; ; try++ {
 		res, err := c.once(ctx, r)
-		if err == nil || try >= c.tries || waits.Err() != nil || !again(err, r.Repeatable) {
+		if err == nil || try >= c.tries || waits.Err() != nil || !mayRetry(err, r.Repeatable) {
 			return res, err
 		}
 		wait := pauses.NextBackOff()
@@ -96,8 +96,8 @@ func (c *Client) tryAll(ctx, waits context.Context, r Request) (Response, error)
 	}
 }
 
-// again reports whether another attempt may help and is safe.
-func again(err error, repeatable bool) bool {
+// mayRetry reports whether another attempt may help and is safe.
+func mayRetry(err error, repeatable bool) bool {
 	var refused *Error
 	if errors.As(err, &refused) {
 		switch refused.Status {
@@ -137,7 +137,7 @@ func (c *Client) once(ctx context.Context, r Request) (Response, error) {
 	defer cancel()
 	res, err := c.send(tries, r)
 	if err != nil && tries.Err() != nil && ctx.Err() == nil {
-		err = fmt.Errorf("%w: it has not answered within %s", ErrUnreachable, limit)
+		err = fmt.Errorf("%w: no response within %s", ErrUnreachable, limit)
 	}
 	return res, err
 }
@@ -168,10 +168,10 @@ func (c *Client) send(ctx context.Context, r Request) (Response, error) {
 	defer func() { _ = res.Body.Close() }()
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	if err != nil {
-		return Response{}, unreached(ctx, fmt.Errorf("its answer broke off: %w", err))
+		return Response{}, unreached(ctx, fmt.Errorf("the response was cut off: %w", err))
 	}
 	if len(answer) > maxAnswer {
-		return Response{}, fmt.Errorf("what answered is %w: it sent more than %d MiB", ErrNotFreshet, maxAnswer>>20)
+		return Response{}, fmt.Errorf("%w: it is larger than %d MiB", ErrNotFreshet, maxAnswer>>20)
 	}
 	return open(res, answer)
 }
@@ -197,7 +197,7 @@ func open(res *http.Response, answer []byte) (Response, error) {
 	case success && ours && *envelope.Code == 0:
 		return Response{Status: res.StatusCode, Header: res.Header, Data: envelope.Data}, nil
 	case success && !ours:
-		return Response{}, fmt.Errorf("what answered is %w (%s, %d bytes)", ErrNotFreshet, res.Header.Get("Content-Type"), len(answer))
+		return Response{}, fmt.Errorf("%w (%s, %d bytes)", ErrNotFreshet, res.Header.Get("Content-Type"), len(answer))
 	}
 	refused := &Error{
 		Status:     res.StatusCode,
@@ -252,7 +252,7 @@ func call[T any](ctx context.Context, c *Client, r Request) (T, error) {
 		return data, err
 	}
 	if err := json.Unmarshal(res.Data, &data); err != nil {
-		return data, fmt.Errorf("the server's answer to %s %s cannot be read: %w", r.Method, r.Path, err)
+		return data, fmt.Errorf("decode the response to %s %s: %w", r.Method, r.Path, err)
 	}
 	if kept, ok := any(&data).(interface{ keep(data json.RawMessage) }); ok {
 		kept.keep(res.Data)
@@ -260,12 +260,12 @@ func call[T any](ctx context.Context, c *Client, r Request) (T, error) {
 	return data, nil
 }
 
-// asSent holds the data of a response as received, in addition to the decoded fields.
-type asSent struct {
+// rawResponse holds the data of a response as received, in addition to the decoded fields.
+type rawResponse struct {
 	Raw json.RawMessage `json:"-"` // all of its data
 }
 
-func (r *asSent) keep(data json.RawMessage) { r.Raw = data }
+func (r *rawResponse) keep(data json.RawMessage) { r.Raw = data }
 
 // send is [call] with a body that it encodes first; the call is not repeated unless r is
 // Repeatable.

@@ -28,10 +28,10 @@ var (
 // Errors without a valid response of a server; they are never an [*Error].
 var (
 	ErrUnreachable = errors.New("cannot reach the server") // no complete response was received
-	ErrNotFreshet  = errors.New("not a Freshet server")    // the response is not from Freshet
+	ErrNotFreshet  = errors.New("the response is not from a Freshet server")
 	// ErrSuperseded means that there was no further attempt, because a newer call on the same subject
 	// was made.
-	ErrSuperseded = errors.New("a newer call about the same thing was made")
+	ErrSuperseded = errors.New("superseded by a newer call on the same subject")
 )
 
 // byStatus maps the status of an [*Error] to its sentinel.

@@ -46,7 +46,7 @@ type Page struct {
 	Degraded  []string    `json:"degraded"`   // features that were unavailable
 	RequestID string      `json:"request_id"`
 
-	asSent
+	rawResponse
 }
 
 // InFeedOf returns the reader-specific data of an item or a post on a page, or nil if there is
@@ -97,7 +97,7 @@ type GuestPage struct {
 	Items    []feed.Item `json:"items"`    // best first; [InFeedOf] returns the source and the trend
 	Degraded []string    `json:"degraded"` // features that were unavailable
 
-	asSent
+	rawResponse
 }
 
 // Guest calls GET /v1/feed/guest: trending items, the same for everyone, so that no agent is

@@ -208,7 +208,7 @@ func (u *upload) account(report api.Upload) error {
 	u.sum.Rejected += report.Rejected
 	for _, e := range report.Errors {
 		if e.Line < 1 || e.Line > len(u.numbers) {
-			return fmt.Errorf("the server reports line %d of a request of %d", e.Line, len(u.numbers))
+			return fmt.Errorf("the server reported an error in line %d of a request of %d lines", e.Line, len(u.numbers))
 		}
 		e.Line = u.numbers[e.Line-1]
 		u.reject(e)
@@ -252,7 +252,7 @@ func (f *followLines) event(line []byte) ([]byte, error) {
 	}
 	follower, author, ok := bytes.Cut(line, []byte("\t"))
 	if !ok || bytes.ContainsRune(author, '\t') {
-		return nil, errors.New("the line is neither an event as JSON nor two columns, follower and author, with a tab between them")
+		return nil, errors.New("the line is neither a JSON event nor two columns, follower and author, separated by a tab")
 	}
 	f.buf.Reset()
 	err := json.NewEncoder(&f.buf).Encode(followEvent{"follow.created", followData{string(follower), string(author), f.at}})

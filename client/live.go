@@ -17,7 +17,7 @@ type live struct {
 	ctx    context.Context
 	chunks chan chunk
 	rest   chunk        // unread part of the last chunk
-	look   *time.Ticker // interval of the calls of slow
+	ticker *time.Ticker // interval of the calls of slow
 	slow   func() error // sends lines that have waited long enough
 }
 
@@ -28,7 +28,7 @@ type chunk struct {
 
 // readLive reads r until ctx ends, and calls slow periodically while no data arrives.
 func readLive(ctx context.Context, r io.Reader, slow func() error) *live {
-	l := &live{ctx: ctx, chunks: make(chan chunk), look: time.NewTicker(longestStay / 2), slow: slow}
+	l := &live{ctx: ctx, chunks: make(chan chunk), ticker: time.NewTicker(longestStay / 2), slow: slow}
 	go l.fetch(r)
 	return l
 }
@@ -69,7 +69,7 @@ func (l *live) Read(p []byte) (int, error) {
 		case l.rest = <-l.chunks:
 		case <-l.ctx.Done():
 			return 0, l.ctx.Err()
-		case <-l.look.C:
+		case <-l.ticker.C:
 			if err := l.slow(); err != nil {
 				return 0, err
 			}
@@ -92,7 +92,7 @@ func unzip(r io.Reader) (io.Reader, error) {
 	}
 	zr, err := gunzip.NewReader(buffered)
 	if err != nil {
-		return nil, fmt.Errorf("it begins like a gzip file but is not one: %w", err)
+		return nil, fmt.Errorf("it begins like a gzip file but is invalid: %w", err)
 	}
 	return zr, nil
 }

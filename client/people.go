@@ -118,7 +118,7 @@ type TilePage struct {
 	HasMore    bool     `json:"has_more"`
 	Degraded   []string `json:"degraded"` // features that were unavailable
 
-	asSent
+	rawResponse
 }
 
 // DeleteAgent calls DELETE /v1/agents/{agent_id}: all data about the agent, and everything the

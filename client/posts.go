@@ -94,7 +94,7 @@ type PostPage struct {
 	NewReader  bool     `json:"new_reader"`  // the timeline is empty, and no refresh of its reader had finished before
 	Degraded   []string `json:"degraded"`    // features that were unavailable
 
-	asSent
+	rawResponse
 }
 
 // CreatePost calls POST /v1/posts: the calling agent publishes a post. With the key of an earlier

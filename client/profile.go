@@ -20,7 +20,7 @@ func profileOf(res Response, err error) (p AgentProfile, _ error) {
 		return p, err
 	}
 	if err := json.Unmarshal(res.Data, &p); err != nil {
-		return p, fmt.Errorf("the server's answer about a profile cannot be read: %w", err)
+		return p, fmt.Errorf("decode the profile: %w", err)
 	}
 	p.Tag = res.Header.Get("ETag")
 	return p, nil

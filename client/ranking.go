@@ -85,7 +85,7 @@ type ExplainAsk struct {
 // Explanation describes the result of a refresh and the reasons for it.
 type Explanation struct {
 	api.Explanation
-	asSent
+	rawResponse
 }
 
 // Explain calls POST /v1/explain, as an admin. It returns what a refresh of an agent would do and

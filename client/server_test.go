@@ -177,7 +177,7 @@ func TestKeepsItemsAndProfilesOfARealServer(t *testing.T) {
 	require.Len(t, page.Items, 1)
 	require.Nil(t, page.NextCursor)
 	_, err = admin.Items(ctx, client.ItemFilter{Cursor: "x"})
-	require.ErrorContains(t, err, "begin again without a cursor")
+	require.ErrorContains(t, err, "start again without a cursor")
 	require.NoError(t, admin.DeleteItem(ctx, want.ID))
 	_, err = admin.PatchItem(ctx, want.ID, map[string]any{"likes": 4})
 	require.ErrorIs(t, err, client.ErrNotFound)

@@ -52,7 +52,7 @@ func (c *Client) Stream(ctx context.Context, last string) iter.Seq2[News, error]
 			if ctx.Err() != nil {
 				err = ctx.Err()
 			}
-			if ctx.Err() != nil || !again(err, true) {
+			if ctx.Err() != nil || !mayRetry(err, true) {
 				yield(News{}, err)
 				return
 			}
@@ -163,9 +163,9 @@ func (s *stream) read(body io.Reader, heard func(), yield func(News, error) bool
 		began, event, data = true, "", ""
 	}
 	if err := lines.Err(); err != nil {
-		return fmt.Errorf("%w: the stream broke off: %w", ErrUnreachable, err)
+		return fmt.Errorf("%w: the stream was cut off: %w", ErrUnreachable, err)
 	}
-	return fmt.Errorf("%w: it has ended the stream", ErrUnreachable)
+	return fmt.Errorf("%w: it ended the stream", ErrUnreachable)
 }
 
 // news decodes a block. It returns false if the block contains no event, such as a heartbeat.
@@ -175,7 +175,7 @@ func (s *stream) news(event, data string, began bool) (News, bool, error) {
 		return news, !began, nil
 	}
 	if err := json.Unmarshal([]byte(data), &news); err != nil {
-		return news, false, fmt.Errorf("the stream's event cannot be read: %w", err)
+		return news, false, fmt.Errorf("decode an event of the stream: %w", err)
 	}
 	return news, true, nil
 }

@@ -15,14 +15,14 @@ import (
 var (
 	filterFill = promauto.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "freshet_dedup_filter_fill_ratio",
-		Help: "Impressions in the filter of that many days ago, relative to what it is sized for; of several shards, the fullest.",
+		Help: "Impressions in the filter of that many days ago, as a share of its capacity; with several shards, of the fullest.",
 	}, []string{"days_ago"})
 	filterBytes = promauto.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "freshet_dedup_filter_bytes", Help: "Memory of the filter of that many days ago, all shards together.",
+		Name: "freshet_dedup_filter_bytes", Help: "Memory in bytes of the filter of that many days ago, all shards together.",
 	}, []string{"days_ago"})
 	windowFalsePositives = promauto.NewGauge(prometheus.GaugeOpts{
 		Name: "freshet_dedup_window_false_positive_share_ratio",
-		Help: "Estimated chance that any filter of the window takes an unseen item for seen, as a share of dedup.false_positive_rate: 1 is what that promises.",
+		Help: "Estimated probability that an unseen item counts as seen in any filter of the window, relative to dedup.false_positive_rate; 1 is the configured rate.",
 	})
 )
 
@@ -70,7 +70,7 @@ func PublishFilters(window []FilterState, rate float64) {
 
 var recordOldest = promauto.NewGauge(prometheus.GaugeOpts{
 	Name: "freshet_record_oldest_timestamp_seconds",
-	Help: "When the oldest impression that is not recorded yet was delivered, in Unix time; 0 when all are recorded.",
+	Help: "Unix time in seconds at which the oldest unrecorded impression was delivered; 0 if all are recorded.",
 })
 
 // backlog tracks the age of the oldest unrecorded impression. Batches are taken from a queue in

@@ -70,7 +70,7 @@ func (r *Recorder) Reclaim(ctx context.Context, withdraw Withdraw, since time.Ti
 		withdrawn.Go(guard.Func(func() error { return withdraw(ctx, agent, all, r.clock()) }))
 	}
 	if err := withdrawn.Wait(); err != nil {
-		return fmt.Errorf("withdraw again what was delivered lately: %w", err)
+		return fmt.Errorf("withdraw recently delivered impressions: %w", err)
 	}
 	for agent, all := range lost {
 		r.enqueue(delivery{agent: agent, groups: all, at: r.clock()})

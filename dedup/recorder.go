@@ -207,7 +207,7 @@ func (r *Recorder) write(batch []delivery, members int) {
 	defer r.backlog.end(batch[0].at)
 	if err := guard.Run(func() error { r.record(batch, members); return nil }); err != nil {
 		r.cfg.Logger.ErrorContext(r.ctx, "panic while recording impressions", "error", err)
-		r.finish(batch, members, nil, fmt.Errorf("%w: a panic, which the log has", errDeferred))
+		r.finish(batch, members, nil, fmt.Errorf("%w: a panic, see the log", errDeferred))
 	}
 }
 

@@ -17,7 +17,7 @@ func (c Config) Validate() error {
 	case c.Shards < 1 || c.Shards > 4096:
 		return fmt.Errorf("dedup.shards must be 1 to 4096, not %d", c.Shards)
 	case c.PendingTTL <= 0:
-		return fmt.Errorf("the time that an entry is pending must be longer than 0, not %s", c.PendingTTL)
+		return fmt.Errorf("the pending TTL must be longer than 0, not %s", c.PendingTTL)
 	}
 	return nil
 }

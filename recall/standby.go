@@ -13,27 +13,27 @@ import (
 // docsAtOnce is the number of documents read in one call.
 const docsAtOnce = 1000
 
-// Tells reports whether item content is enough to decide which items a reader with this profile
-// refuses. If it is not, only the source that indexes them can decide, and no other source may
-// propose items to the reader. Nil means it always is.
-type Tells func(p *feed.Profile) bool
+// ContentDecides reports whether item content is enough to decide which items a reader with this
+// profile refuses. If it is not, only the source that indexes them can decide, and no other source
+// may propose items to the reader. Nil means it always is.
+type ContentDecides func(p *feed.Profile) bool
 
 // Refused returns a function that reports whether an item must not be proposed to a reader,
 // because their profile refuses it or its content is not enough to decide. A post's content
 // always is.
-func (t Tells) Refused(p *feed.Profile) func(it *feed.Item) bool {
-	refusals, tells := p.Refusals(), t == nil || t(p)
-	return func(it *feed.Item) bool { return !tells && !feed.IsPost(it.ID) || refusals.Item(it) }
+func (t ContentDecides) Refused(p *feed.Profile) func(it *feed.Item) bool {
+	refusals, decides := p.Refusals(), t == nil || t(p)
+	return func(it *feed.Item) bool { return !decides && !feed.IsPost(it.ID) || refusals.Item(it) }
 }
 
 // standby is the list that is served while the source is down.
 type standby struct {
-	mu      sync.RWMutex
-	list    []string // ids, best first
-	items   map[string]keptItem
-	tells   Tells // for the contents in items
-	at      time.Time
-	renewed map[string]struct{} // ids written or deleted during a renewal; nil outside of one
+	mu             sync.RWMutex
+	list           []string // ids, best first
+	items          map[string]keptItem
+	contentDecides ContentDecides // for the contents in items
+	at             time.Time
+	renewed        map[string]struct{} // ids written or deleted during a renewal; nil outside of one
 }
 
 // keptItem is an item of the list.
@@ -51,7 +51,7 @@ func (f *Front) standIn(q *feed.Query) (candidates []feed.Candidate, ok bool) {
 	if len(f.standby.items) == 0 || f.left() <= 0 {
 		return nil, false
 	}
-	refused := f.standby.tells.Refused(&q.Profile)
+	refused := f.standby.contentDecides.Refused(&q.Profile)
 	candidates = make([]feed.Candidate, 0, min(q.N, len(f.standby.items)))
 	for _, id := range f.standby.list {
 		it, kept := f.standby.items[id]
@@ -92,10 +92,10 @@ func (f *Front) Doc(id string) (doc feed.Doc, ok bool) {
 }
 
 // Renew recalls a new list with q, which should be a query for a reader without a profile, and
-// reads the contents with docs, the Docs of a [catalog.Reader]. tells applies to these
+// reads the contents with docs, the Docs of a [catalog.Reader]. decides applies to these
 // contents. It queries the source directly and bypasses cached answers. After an error the
 // previous list stays. Renewals must not overlap.
-func (f *Front) Renew(ctx context.Context, q feed.Query, docs func(ctx context.Context, ids []string) ([]feed.Doc, error), tells Tells) error {
+func (f *Front) Renew(ctx context.Context, q feed.Query, docs func(ctx context.Context, ids []string) ([]feed.Doc, error), decides ContentDecides) error {
 	f.standby.mu.Lock()
 	f.standby.renewed = map[string]struct{}{}
 	f.standby.mu.Unlock()
@@ -107,7 +107,7 @@ func (f *Front) Renew(ctx context.Context, q feed.Query, docs func(ctx context.C
 		for id := range f.standby.renewed { // they may have been read before the write
 			delete(items, id)
 		}
-		f.standby.list, f.standby.items, f.standby.tells, f.standby.at = list, items, tells, at
+		f.standby.list, f.standby.items, f.standby.contentDecides, f.standby.at = list, items, decides, at
 	}
 	f.standby.renewed = nil
 	return err
@@ -127,7 +127,7 @@ func (f *Front) read(ctx context.Context, q feed.Query, docs func(context.Contex
 		}
 		found, err := docs(ctx, ids)
 		if err != nil {
-			return nil, nil, fmt.Errorf("contents of the list for all readers: %w", err)
+			return nil, nil, fmt.Errorf("read the items of the standby list: %w", err)
 		}
 		for i, c := range part {
 			if size += len(found[i].JSON); size > f.cfg.Bytes {

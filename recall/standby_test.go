@@ -114,11 +114,11 @@ func TestStandbyStandsIn(t *testing.T) {
 // If the content does not tell whether a profile excludes an item, every item is excluded, but no
 // post.
 func TestTells(t *testing.T) {
-	told := recall.Tells(func(p *feed.Profile) bool { return len(p.MutedTags) == 0 })
+	told := recall.ContentDecides(func(p *feed.Profile) bool { return len(p.MutedTags) == 0 })
 	tags, author := &feed.Profile{MutedTags: []string{"go"}}, &feed.Profile{MutedAuthors: []string{"kim"}}
 	item, post := &feed.Item{ID: "a", AuthorID: "ann"}, &feed.Item{ID: feed.PostPrefix + "1", AuthorID: "ann"}
 	for _, c := range []struct {
-		tells   recall.Tells
+		tells   recall.ContentDecides
 		profile *feed.Profile
 		item    *feed.Item
 		refused bool
@@ -141,7 +141,7 @@ func TestTells(t *testing.T) {
 	require.NoError(t, s.Renew(t.Context(), feed.Query{N: 10, Origin: now}, source.docs, told))
 	source.err = recall.ErrUnavailable
 	_, err := s.Recall(t.Context(), feed.Query{N: 10, Origin: now, Profile: *tags})
-	require.ErrorIs(t, err, recall.ErrUnavailable, "it is judged by what tells of the list's own contents")
+	require.ErrorIs(t, err, recall.ErrUnavailable, "the ContentDecides stored with the list applies")
 	got, err := s.Recall(t.Context(), feed.Query{N: 10, Origin: now, Profile: *author})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"a"}, candidates(got))

@@ -149,7 +149,7 @@ func (b *Buffer[E]) next(i item[E]) {
 
 func (b *Buffer[E]) handled(batch []E) {
 	if err := guard.Run(func() error { b.handle(batch); return nil }); err != nil {
-		b.cfg.Logger.ErrorContext(b.ctx, "what readers did could not be handled and is lost", "entries", len(batch), "error", err)
+		b.cfg.Logger.ErrorContext(b.ctx, "buffered entries could not be processed and are lost", "entries", len(batch), "error", err)
 	}
 }
 

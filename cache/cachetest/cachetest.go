@@ -110,7 +110,7 @@ func Run(t *testing.T, open func(t *testing.T, ttl time.Duration) Env) {
 		{"discard", discard},
 		{"omit", omit},
 		{"a step that is run again", runAgain},
-		{"a refresh after a pop that nobody heard of", runAgainAsRefresh},
+		{"a refresh after a pop whose reply was lost", runAgainAsRefresh},
 		{"a later step that is run again", runLaterAgain},
 		{"a retry beside a step that is run again", runAgainBesideRetry},
 		{"abandon", abandon},
@@ -294,7 +294,7 @@ func oldPending(t *testing.T, open Open) {
 	hold(t, env, Start.Add(-7*24*time.Hour-time.Second), all[0])
 	hold(t, env, Start.Add(-7*24*time.Hour+time.Second), all[1])
 	requirePage(t, []feed.Ref{all[0], all[2]}, true, replace(t, env.A, 2, all))
-	assert.Equal(t, []bool{true}, pending(t, env, Start.Add(6*24*time.Hour), all[0]), "pending anew, from now on")
+	assert.Equal(t, []bool{true}, pending(t, env, Start.Add(6*24*time.Hour), all[0]), "pending again, from the time of this call")
 }
 
 func groupAndID(t *testing.T, open Open) {
@@ -381,7 +381,7 @@ func forgetSession(t *testing.T, open Open) {
 		require.NoError(t, err)
 		assert.True(t, at.IsZero(), "%s", at)
 	}
-	assert.Equal(t, []bool{true, true, false}, pending(t, env, Start, refs(0, 3)...), "it is no part of the session")
+	assert.Equal(t, []bool{true, true, false}, pending(t, env, Start, refs(0, 3)...), "it is not part of the session")
 }
 
 // Groups returns the groups of refs, in order.

@@ -71,7 +71,7 @@ func withdrawBeforeReplace(t *testing.T, open Open) {
 
 	hold(t, env, Start.Add(-8*24*time.Hour), ref("long_ago"))
 	require.NoError(t, env.A.Withdraw(t.Context(), agent, []string{"long_ago"}, at))
-	assert.Equal(t, []bool{true}, pending(t, env, Start, ref("long_ago")), "an entry that no longer counts is made anew")
+	assert.Equal(t, []bool{true}, pending(t, env, Start, ref("long_ago")), "an expired entry is created again")
 }
 
 func withdrawLong(t *testing.T, open Open) {

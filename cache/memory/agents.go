@@ -252,9 +252,9 @@ func (a *session) remember(call cache.Call, refs []feed.Ref, first bool, now tim
 	return page
 }
 
-// only returns those of the refs that the call's record lists and that no other call holds; all of
-// them if the call has no request id.
-func (a *session) only(call cache.Call, refs []feed.Ref) []feed.Ref {
+// heldAlone returns those of the refs that the call's record lists and that no other call holds;
+// all of them if the call has no request id.
+func (a *session) heldAlone(call cache.Call, refs []feed.Ref) []feed.Ref {
 	if call.RequestID == "" {
 		return refs
 	}

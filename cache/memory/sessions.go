@@ -183,7 +183,7 @@ func (s *Sessions) takeBack(ctx context.Context, agent string, refs []feed.Ref, 
 	defer s.agents.unlock(agent, state)
 	a := state.of(call.Feed)
 	a.expire(now)
-	free := a.only(call, refs)
+	free := a.heldAlone(call, refs)
 	if len(free) > 0 {
 		if err := s.claimer.Release(ctx, agent, feed.ClaimKeys(free)); err != nil {
 			return contractError(err)

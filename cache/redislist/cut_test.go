@@ -222,7 +222,7 @@ func TestASecondCopyOfAStepComesAfterItWasAbandoned(t *testing.T) {
 
 	require.NoError(t, s.Abandon(ctx, "u_1", call))
 	_, err = cutPop(ctx, s, "u_1", call)
-	require.ErrorContains(t, err, "the call was given up before this step of it came", "it hands out nothing")
+	require.ErrorContains(t, err, "the call was abandoned before this step arrived", "it hands out nothing")
 	page, err := s.Pop(ctx, cache.Pop{Agent: "u_1", Limit: 5, Now: noon, Call: cache.Call{Owner: "o2", Action: "load_more", Limit: 5}})
 	require.NoError(t, err)
 	assert.Equal(t, refs("e", "f", "g"), page.Refs)

@@ -170,7 +170,7 @@ func (s *Sessions) confirmed(ctx context.Context, step, agent string, cmd *redis
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
 	if err := s.Restore(ctx, agent, page.Refs, call); err != nil {
-		s.cfg.Logger.WarnContext(ctx, "a page that too few replicas have could not be returned to its session; its items count as shown",
+		s.cfg.Logger.WarnContext(ctx, "a page that too few replicas confirmed could not be returned to its session; its items count as shown",
 			"agent", agent, "items", len(page.Refs), "error", err)
 	}
 	return cache.Page{}, contractError(step, short)

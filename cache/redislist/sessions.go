@@ -155,7 +155,7 @@ type step struct {
 }
 
 func parseRecord(text string) (record, error) {
-	bad := func() (record, error) { return record{}, fmt.Errorf("a stored page reads %.40q", text) }
+	bad := func() (record, error) { return record{}, fmt.Errorf("invalid stored page: %.40q", text) }
 	if rest, marked := strings.CutPrefix(text, "!"); marked {
 		_, text, _ = strings.Cut(rest, " ")
 	}
@@ -214,13 +214,13 @@ func answer(what string, cmd *redis.Cmd, call cache.Call) (cache.Page, error) {
 		return cache.Page{}, contractError(what, err)
 	}
 	if len(reply) != 2 {
-		return cache.Page{}, fmt.Errorf("%s: the script answered %d values", what, len(reply))
+		return cache.Page{}, fmt.Errorf("%s: the script returned %d values", what, len(reply))
 	}
 	switch reply[0] {
 	case "late":
 		return cache.Page{}, feed.Errorf(feed.ErrUnavailable, "the refresh took too long; try again")
 	case "void":
-		return cache.Page{}, fmt.Errorf("%s: the call was given up before this step of it came", what)
+		return cache.Page{}, fmt.Errorf("%s: the call was abandoned before this step arrived", what)
 	}
 	r, err := parseRecord(reply[1])
 	if err != nil {

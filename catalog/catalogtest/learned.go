@@ -51,7 +51,7 @@ func learnedApart(t *testing.T, c catalog.Catalog) {
 	alone := want
 	alone.Alone = true
 	requireProfile(t, c, agent, feed.Profile{Learned: alone})
-	require.ErrorIs(t, c.RemoveProfile(ctx, agent), feed.ErrNotFound, "it is no profile")
+	require.ErrorIs(t, c.RemoveProfile(ctx, agent), feed.ErrNotFound, "learned interests alone are not a profile")
 
 	p := feed.Profile{Interests: map[string]float64{"go": exactWeight}, Learned: feed.Learned{At: 5, Alone: true}}
 	require.NoError(t, PutProfile(ctx, c, agent, p))
@@ -126,7 +126,7 @@ func learnedErased(t *testing.T, c catalog.Catalog) {
 	got, err := c.Profile(ctx, agent)
 	require.NoError(t, err)
 	require.Len(t, got.Learned.Features, 1)
-	require.Equal(t, 1, got.Learned.Features[0].Clicks, "they are learned anew")
+	require.Equal(t, 1, got.Learned.Features[0].Clicks, "they are learned from the beginning")
 }
 
 // learnedAhead learns with a clock that is months ahead, and then with the correct time.

@@ -169,7 +169,7 @@ func (c *Catalog) docs(ctx context.Context, ids []string, found []esindex.Docume
 		case same:
 			return docs, nil
 		case try == 2 || !c.schema.Recheck(ctx, schema, nil):
-			return nil, fmt.Errorf("%w: %s is another index than a moment ago", catalog.ErrUnavailable, c.items)
+			return nil, fmt.Errorf("%w: index %s was replaced during the read", catalog.ErrUnavailable, c.items)
 		}
 		if found, err = c.get(ctx, c.itemIDs(ids, 0)); err != nil {
 			return nil, err
@@ -182,13 +182,13 @@ func (c *Catalog) docsBy(ctx context.Context, schema *esindex.Schema, ids []stri
 	if err != nil {
 		return nil, err
 	}
-	var untold []string
+	var incomplete []string
 	for i, id := range ids {
-		if len(found[i].Source) > 0 && !stored[i].told {
-			untold = append(untold, id)
+		if len(found[i].Source) > 0 && !stored[i].complete {
+			incomplete = append(incomplete, id)
 		}
 	}
-	indexed, err := c.search(ctx, schema, untold, false)
+	indexed, err := c.search(ctx, schema, incomplete, false)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (c *Catalog) docsBy(ctx context.Context, schema *esindex.Schema, ids []stri
 	for i, id := range ids {
 		docs[i] = feed.Doc{ID: id, JSON: stored[i].json}
 		h, ok := others[id]
-		if of, untold := indexed[id]; untold && !ok {
+		if of, incomplete := indexed[id]; incomplete && !ok {
 			h, ok = of, true
 			h.Source = found[i].Source // a search sees only refreshed content
 		}

@@ -350,7 +350,7 @@ func TestErrors(t *testing.T) {
 		c := elastic.New(client, elastic.Config{Index: index})
 		_, err := c.Docs(t.Context(), []string{"a"})
 		require.ErrorContains(t, err, "freshet doctor --fix")
-		require.ErrorIs(t, err, catalog.ErrUnavailable, "somebody restores it, or makes it")
+		require.ErrorIs(t, err, catalog.ErrUnavailable, "the index may be restored or created")
 		_, err = c.Put(t.Context(), []feed.Item{{ID: "a", Title: "T", UpdateTime: 1}})
 		require.ErrorIs(t, err, catalog.ErrUnavailable)
 		require.ErrorIs(t, c.Remove(t.Context(), "a"), catalog.ErrUnavailable, "nobody can tell that it is not in the snapshot")

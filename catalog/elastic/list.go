@@ -144,7 +144,7 @@ func parseCursor(cursor string) ([]json.RawMessage, error) {
 	if err == nil && len(values) == 2 && isNumber(values[0]) && isString(values[1]) {
 		return values, nil
 	}
-	return nil, feed.Errorf(feed.ErrInvalid, "bad cursor: %.40q was not given out here; begin again without a cursor", cursor)
+	return nil, feed.Errorf(feed.ErrInvalid, "bad cursor: %.40q was not issued here; start again without a cursor", cursor)
 }
 
 // isNumber reports whether a value is a number that Elasticsearch accepts as a time.

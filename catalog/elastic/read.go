@@ -13,15 +13,15 @@ import (
 
 // stored is a document converted to the JSON of an item.
 type stored struct {
-	json  json.RawMessage
-	told  bool // its date and group are in the document; else only the index has them
-	other bool // it may be of an item with another id: the document says so, or only the index has the id
+	json     json.RawMessage
+	complete bool // its date and group are in the document; else only the index has them
+	other    bool // it may be of an item with another id: the document says so, or only the index has the id
 }
 
 // itemJSON converts a stored document to the JSON of the item with that id.
 func itemJSON(s *esindex.Schema, id string, source json.RawMessage) (stored, error) {
 	if at := ownAt(source); at >= 0 && !s.ByOthers() {
-		return stored{json: append(append(make(json.RawMessage, 0, at+1), source[:at]...), '}'), told: true}, nil
+		return stored{json: append(append(make(json.RawMessage, 0, at+1), source[:at]...), '}'), complete: true}, nil
 	}
 	it, is, err := readItem(s, id, source)
 	if err != nil {
@@ -58,11 +58,11 @@ func readItem(s *esindex.Schema, id string, source json.RawMessage) (it feed.Ite
 		// Of several ids the lowest is the item's, as in a search.
 		is.other = (s.UntoldID || len(ids) > 0) && (len(ids) == 0 || slices.Min(ids) != id)
 	}
-	is.told = s.Untold&esindex.ByGroup == 0
+	is.complete = s.Untold&esindex.ByGroup == 0
 	if at := fields.all(n.UpdateTime); len(at) == 0 || string(at[0]) == "null" {
-		is.told = is.told && !s.ByOthers() // the index may have a date from a null_value or copy_to
+		is.complete = is.complete && !s.ByOthers() // the index may have a date from a null_value or copy_to
 	} else if it.UpdateTime, err = s.Time.FromSource(at[0]); err != nil {
-		is.told = false
+		is.complete = false
 	}
 	for name, value := range all {
 		// A foreign field with one of our names would be duplicated in the item, or be mistaken

@@ -52,7 +52,7 @@ func (h *hit) sorted(key int) string {
 // taken from the sort values.
 func (h *hit) itemJSON(s *esindex.Schema, id string) (json.RawMessage, error) {
 	is, err := itemJSON(s, id, h.Source)
-	if err != nil || is.told {
+	if err != nil || is.complete {
 		return is.json, err
 	}
 	it, _, err := readItem(s, id, h.Source)
@@ -85,8 +85,8 @@ func (h *hit) id(s *esindex.Schema) string {
 	return h.sorted(1)
 }
 
-// untold is [itemJSON] for a document whose date or group only the index has.
-func (c *Catalog) untold(ctx context.Context, s *esindex.Schema, id string, source json.RawMessage) (json.RawMessage, error) {
+// indexedJSON is [itemJSON] for a document whose date or group only the index has.
+func (c *Catalog) indexedJSON(ctx context.Context, s *esindex.Schema, id string, source json.RawMessage) (json.RawMessage, error) {
 	found, err := c.search(ctx, s, []string{id}, false)
 	if err != nil {
 		return nil, err

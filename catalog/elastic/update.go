@@ -27,12 +27,12 @@ func (c *Catalog) Update(ctx context.Context, ids []string, change func(feed.Ite
 		u.left = append(u.left, i)
 	}
 	for try := 0; len(u.left) > 0 && try < updateTries; try++ {
-		if err := u.again(ctx); err != nil {
+		if err := u.attempt(ctx); err != nil {
 			return nil, err
 		}
 	}
 	for _, i := range u.left {
-		u.out[i] = catalog.Updated{Err: fmt.Errorf("%w: item %s was written by others %d times meanwhile", catalog.ErrUnavailable, ids[i], updateTries)}
+		u.out[i] = catalog.Updated{Err: fmt.Errorf("%w: item %s: gave up after %d conflicts with other writers", catalog.ErrUnavailable, ids[i], updateTries)}
 	}
 	return u.out, nil
 }
@@ -47,9 +47,9 @@ type updating struct {
 	out    []catalog.Updated
 }
 
-// again tries the remaining items once. Those that other writers changed in the meantime
+// attempt tries the remaining items once. Those that other writers changed in the meantime
 // remain.
-func (u *updating) again(ctx context.Context) error {
+func (u *updating) attempt(ctx context.Context) error {
 	of := u.left
 	u.left = nil
 	ids := make([]string, len(of))
@@ -99,8 +99,8 @@ func (u *updating) changed(ctx context.Context, id string, doc *esindex.Document
 		return before, catalog.Updated{Err: fmt.Errorf("item %s: %w", id, feed.ErrNotFound)}
 	}
 	is, err := itemJSON(u.schema, id, doc.Source)
-	if err == nil && !is.told {
-		is.json, err = u.c.untold(ctx, u.schema, id, doc.Source)
+	if err == nil && !is.complete {
+		is.json, err = u.c.indexedJSON(ctx, u.schema, id, doc.Source)
 	}
 	if err != nil {
 		return before, catalog.Updated{Err: err}
@@ -114,7 +114,7 @@ func (u *updating) changed(ctx context.Context, id string, doc *esindex.Document
 		return before, catalog.Updated{Err: err}
 	}
 	if u.schema.Partial {
-		return before, catalog.Updated{Err: feed.Errorf(feed.ErrInvalid, "bad item: the index %s does not keep documents whole (_source), so that a change would lose the rest; upload the item, which replaces its document", u.c.items)}
+		return before, catalog.Updated{Err: feed.Errorf(feed.ErrInvalid, "bad item: the index %s does not store complete documents (_source), so a change would lose fields; upload the item, which replaces its document", u.c.items)}
 	}
 	after.AuthorIDs = several(before.AuthorIDs, after.AuthorIDs, before.AuthorID == after.AuthorID)
 	after.Langs = several(before.Langs, after.Langs, before.Lang == after.Lang)

@@ -41,11 +41,11 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	if err != nil {
 		return nil, err
 	}
-	errs := slices.Repeat([]error{errUntold}, len(items))
+	errs := slices.Repeat([]error{errUnknown}, len(items))
 	err = c.index(ctx, schema, items, others, counts, errs)
 	all, none := true, true
 	for i := range errs {
-		if errors.Is(errs[i], errUntold) {
+		if errors.Is(errs[i], errUnknown) {
 			errs[i] = err
 		} else {
 			none = false
@@ -61,8 +61,8 @@ func (c *Catalog) Put(ctx context.Context, items []feed.Item) ([]error, error) {
 	return errs, nil
 }
 
-// errUntold marks an item whose outcome is not known yet.
-var errUntold = errors.New("nothing is known of it")
+// errUnknown marks an item whose outcome is not known yet.
+var errUnknown = errors.New("outcome unknown")
 
 // index writes items and sets errs for each item with a known outcome.
 func (c *Catalog) index(ctx context.Context, schema *esindex.Schema, items []feed.Item, others map[string]hit, counts map[string]feed.Counts, errs []error) error {
@@ -157,7 +157,7 @@ func (c *Catalog) Remove(ctx context.Context, id string) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%w: item %s had a document again after each of %d deletions", catalog.ErrUnavailable, id, removeTries)
+	return fmt.Errorf("%w: item %s still has a document after %d deletions", catalog.ErrUnavailable, id, removeTries)
 }
 
 // removeTries is the maximum number of documents of an item that one call deletes.
@@ -282,7 +282,7 @@ func (c *Catalog) bulkTo(ctx context.Context, name, params string, b *bulk) ([]r
 		return nil, err
 	}
 	if len(got.Items) != len(b.of) {
-		return nil, fmt.Errorf("elasticsearch answered %d results for %d items", len(got.Items), len(b.of))
+		return nil, fmt.Errorf("elasticsearch returned %d results for %d items", len(got.Items), len(b.of))
 	}
 	results := make([]result, len(got.Items))
 	for i, item := range got.Items {

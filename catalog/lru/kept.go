@@ -13,12 +13,12 @@ const (
 	slots  = 1024 // marks per shard
 )
 
-// kept is an LRU cache bounded by the total cost of its values. It rejects a value that was
+// costLRU is an LRU cache bounded by the total cost of its values. It rejects a value that was
 // read before or during a write to its key, because the value could be stale and would stay.
 // For this it has marks, shared by keys with the same hash: a write changes the mark of its
 // key, and a value is accepted only if the mark is the same as at the failed get before the
 // read. Keys that share a mark miss slightly more often.
-type kept[V any] struct {
+type costLRU[V any] struct {
 	seed    maphash.Seed
 	cost    func(key string, v V) int
 	most    int // of one value
@@ -42,8 +42,8 @@ type mark struct {
 // ticket is returned by a failed get and passed to the offer that follows.
 type ticket struct{ mark mark }
 
-func newKept[V any](budget, most int, cost func(string, V) int) *kept[V] {
-	k := &kept[V]{seed: maphash.MakeSeed(), cost: cost, most: most, budget: budget / shards}
+func newCostLRU[V any](budget, most int, cost func(string, V) int) *costLRU[V] {
+	k := &costLRU[V]{seed: maphash.MakeSeed(), cost: cost, most: most, budget: budget / shards}
 	if budget > 0 {
 		k.budget = max(k.budget, 1)
 	}
@@ -56,7 +56,7 @@ func newKept[V any](budget, most int, cost func(string, V) int) *kept[V] {
 }
 
 // lock returns the key's shard, locked, and its mark.
-func (k *kept[V]) lock(key string) (*shard[V], *mark) {
+func (k *costLRU[V]) lock(key string) (*shard[V], *mark) {
 	h := maphash.String(k.seed, key)
 	s := &k.sharded[h%shards]
 	s.mu.Lock()
@@ -64,7 +64,7 @@ func (k *kept[V]) lock(key string) (*shard[V], *mark) {
 }
 
 // get returns the value, or a ticket for offering it.
-func (k *kept[V]) get(key string) (v V, seen ticket, ok bool) {
+func (k *costLRU[V]) get(key string) (v V, seen ticket, ok bool) {
 	s, m := k.lock(key)
 	v, ok = s.lru.Get(key)
 	seen.mark = *m
@@ -74,7 +74,7 @@ func (k *kept[V]) get(key string) (v V, seen ticket, ok bool) {
 
 // offer stores a value that was read after a failed get, unless its key was written in the
 // meantime.
-func (k *kept[V]) offer(key string, v V, seen ticket) {
+func (k *costLRU[V]) offer(key string, v V, seen ticket) {
 	cost := k.cost(key, v)
 	if cost > k.most || cost > k.budget || seen.mark.begun != seen.mark.ended {
 		return
@@ -94,7 +94,7 @@ func (k *kept[V]) offer(key string, v V, seen ticket) {
 // writing must be called before a write to the keys, and end after it, even if the write
 // failed, because it may have been applied. Nothing is cached for the keys in between: a reader
 // may see the new value before the write has ended, and must not get the old one afterwards.
-func (k *kept[V]) writing(keys ...string) (end func()) {
+func (k *costLRU[V]) writing(keys ...string) (end func()) {
 	for _, key := range keys {
 		s, m := k.lock(key)
 		m.begun++

@@ -34,8 +34,8 @@ type Cache struct {
 	catalog.Watched
 	catalog.WatchedProfiles
 	next     catalog.Catalog
-	docs     *kept[feed.Doc]
-	profiles *kept[profile]
+	docs     *costLRU[feed.Doc]
+	profiles *costLRU[profile]
 }
 
 // profile is a cached profile, or the fact that there is none, as for most readers.
@@ -51,10 +51,10 @@ func New(next catalog.Catalog, cfg Config) *Cache {
 	maxBytes := cmp.Or(cfg.MaxBytes, 64<<20)
 	c := &Cache{
 		next: next,
-		docs: newKept(maxBytes, min(maxDoc, maxBytes/shards), func(id string, d feed.Doc) int {
+		docs: newCostLRU(maxBytes, min(maxDoc, maxBytes/shards), func(id string, d feed.Doc) int {
 			return len(id) + len(d.JSON) + docOverhead
 		}),
-		profiles: newKept(cmp.Or(cfg.MaxProfiles, 10_000), 1, func(string, profile) int { return 1 }),
+		profiles: newCostLRU(cmp.Or(cfg.MaxProfiles, 10_000), 1, func(string, profile) int { return 1 }),
 	}
 	c.Watched = catalog.Watched{Catalog: next, Watch: func(ids []string) func(context.Context, catalog.Written) error {
 		end := c.docs.writing(ids...)

@@ -50,11 +50,11 @@ type Config struct {
 type Cache struct {
 	catalog.Watched
 	catalog.WatchedProfiles
-	next   catalog.Catalog
-	client redis.Cmdable
-	keys   rediskeys.Keys
-	cfg    Config
-	downTo atomic.Int64 // reads bypass Redis until then, Unix nanoseconds
+	next      catalog.Catalog
+	client    redis.Cmdable
+	keys      rediskeys.Keys
+	cfg       Config
+	downUntil atomic.Int64 // reads bypass Redis until then, Unix nanoseconds
 }
 
 var _ catalog.Catalog = (*Cache)(nil)
@@ -79,7 +79,7 @@ func New(next catalog.Catalog, client redis.Cmdable, cfg Config) *Cache {
 
 // Docs implements [catalog.Reader].
 func (c *Cache) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
-	got := c.look(ctx, ids)
+	got := c.lookup(ctx, ids)
 	missed := got.missed()
 	if len(missed) == 0 {
 		return got.docs, nil
@@ -96,7 +96,7 @@ func (c *Cache) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 // Hydrate implements [catalog.Catalog] with one round trip, plus one to the catalog for the
 // missing items and one, in parallel, for a missing profile.
 func (c *Cache) Hydrate(ctx context.Context, agent string, ids []string) ([]feed.Doc, feed.Profile, error) {
-	got := c.look(ctx, ids, agent)
+	got := c.lookup(ctx, ids, agent)
 	known, missed := got.profiles[0], got.missed()
 	if known != nil && len(missed) == 0 {
 		return got.docs, known.profile, nil
@@ -132,7 +132,7 @@ func (c *Cache) Hydrate(ctx context.Context, agent string, ids []string) ([]feed
 
 // Profile implements [catalog.Profiles].
 func (c *Cache) Profile(ctx context.Context, agent string) (feed.Profile, error) {
-	known := c.look(ctx, nil, agent).profiles[0]
+	known := c.lookup(ctx, nil, agent).profiles[0]
 	if known == nil {
 		var err error
 		if known, err = c.fetchProfile(ctx, agent); err != nil {
@@ -166,21 +166,21 @@ func (c *Cache) fetchProfile(ctx context.Context, agent string) (*knownProfile, 
 
 // down reports whether reads bypass Redis for now.
 func (c *Cache) down() bool {
-	until := c.downTo.Load()
+	until := c.downUntil.Load()
 	return until != 0 && c.cfg.Clock().UnixNano() < until
 }
 
 // failed handles a failed round trip of a read.
 func (c *Cache) failed(ctx context.Context, step string, err error) {
 	if rediskeys.Unreachable(err) {
-		c.downTo.Store(c.cfg.Clock().Add(holdoff).UnixNano())
+		c.downUntil.Store(c.cfg.Clock().Add(holdoff).UnixNano())
 	}
 	c.log(ctx, step, err)
 }
 
 // log logs an error after which the catalog is used instead.
 func (c *Cache) log(ctx context.Context, step string, err error) {
-	c.cfg.Logger.DebugContext(ctx, "the content cache failed; the catalog answers instead",
+	c.cfg.Logger.DebugContext(ctx, "the content cache failed; the catalog is used instead",
 		slog.String("step", step), slog.Any("error", err))
 }
 

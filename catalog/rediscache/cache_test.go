@@ -266,7 +266,7 @@ func TestHidingWhileTheCatalogIsDown(t *testing.T) {
 			require.ErrorIs(t, err, catalog.ErrUnavailable, "which of two profiles holds is not known")
 			require.ErrorIs(t, c.MuteItems(t.Context(), "u_1", []string{"c"}), catalog.ErrUnavailable)
 			_, err = c.Profile(t.Context(), "u_1")
-			require.ErrorIs(t, err, catalog.ErrUnavailable, "a change of somebody else is under way")
+			require.ErrorIs(t, err, catalog.ErrUnavailable, "another writer's change is under way")
 		})
 	}
 }

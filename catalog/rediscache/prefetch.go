@@ -31,7 +31,7 @@ func (c *Cache) Prefetch(ctx context.Context, ids []string) error {
 		return nil
 	}
 	if c.down() {
-		return fmt.Errorf("%w: prefetch: the content cache was not reached a moment ago", catalog.ErrUnavailable)
+		return fmt.Errorf("%w: prefetch: the content cache was unreachable recently", catalog.ErrUnavailable)
 	}
 	expiring, err := c.expiring(ctx, ids)
 	if err != nil || len(expiring) == 0 {

@@ -27,9 +27,9 @@ type found struct {
 	profiles []*knownProfile // one per agent; nil if not cached
 }
 
-// look reads items and the profiles of agents in one round trip. Values that cannot be read
+// lookup reads items and the profiles of agents in one round trip. Values that cannot be read
 // count as not cached.
-func (c *Cache) look(ctx context.Context, ids []string, agents ...string) found {
+func (c *Cache) lookup(ctx context.Context, ids []string, agents ...string) found {
 	got := found{docs: make([]feed.Doc, len(ids)), misses: len(ids), profiles: make([]*knownProfile, len(agents))}
 	for i, id := range ids {
 		got.docs[i].ID = id
@@ -114,7 +114,7 @@ func (f *found) take(values []string) {
 // ProfilesOf implements [catalog.Profiles] with one round trip for the cached profiles and one
 // call to the catalog for the others.
 func (c *Cache) ProfilesOf(ctx context.Context, agents []string) ([]feed.Profile, error) {
-	known := c.look(ctx, nil, agents...).profiles
+	known := c.lookup(ctx, nil, agents...).profiles
 	out := make([]feed.Profile, len(agents))
 	var missed []string
 	var at []int

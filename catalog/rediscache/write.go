@@ -88,7 +88,7 @@ func (c *Cache) changeProfile(ctx context.Context, agent string, write func() er
 		}
 	} else {
 		// Whatever the catalog holds now, it is read again after the mark expires.
-		if to = c.meanwhile(ctx, agent, change, before, written); to == nil {
+		if to = c.uncertainProfile(ctx, agent, change, before, written); to == nil {
 			return written
 		}
 		ttl = itemTTL
@@ -102,9 +102,9 @@ func (c *Cache) changeProfile(ctx context.Context, agent string, write func() er
 	return errors.Join(written, contractError("profile", err))
 }
 
-// meanwhile returns the profile to use after a change that the catalog may not have stored; nil
-// if it is unknown.
-func (c *Cache) meanwhile(ctx context.Context, agent string, change func(*feed.Profile), before *redis.StatusCmd, written error) *knownProfile {
+// uncertainProfile returns the profile to use after a change that the catalog may not have stored;
+// nil if it is unknown.
+func (c *Cache) uncertainProfile(ctx context.Context, agent string, change func(*feed.Profile), before *redis.StatusCmd, written error) *knownProfile {
 	if change == nil || !errors.Is(written, catalog.ErrUnavailable) {
 		return nil
 	}

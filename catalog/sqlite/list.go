@@ -123,7 +123,7 @@ func parsePlace(cursor string) (p place, err error) {
 		err = json.Unmarshal(data, &p)
 	}
 	if err != nil || p.ID == "" {
-		return place{}, feed.Errorf(feed.ErrInvalid, "bad cursor: %.40q was not given out here; begin again without a cursor", cursor)
+		return place{}, feed.Errorf(feed.ErrInvalid, "bad cursor: %.40q was not issued here; start again without a cursor", cursor)
 	}
 	return p, nil
 }

@@ -123,7 +123,7 @@ func (j *Journal) write(buf []byte) error {
 	}
 	if j.ragged {
 		if err := j.file.Truncate(j.size); err != nil {
-			return fmt.Errorf("journal %s: cutting off a failed append: %w", j.path, err)
+			return fmt.Errorf("journal %s: truncate after a failed append: %w", j.path, err)
 		}
 		j.ragged = false
 	}
@@ -193,7 +193,7 @@ func (j *Journal) syncLoop() {
 		case <-j.stop:
 			return
 		case <-tick.C:
-			j.look()
+			j.checkPath()
 			if err := j.Sync(); err != nil {
 				j.log.Error("The journal could not be synced to the disk; a power cut now would lose impressions. Check the disk.", "error", err)
 			}
@@ -240,9 +240,9 @@ func SyncDir(dir string) error {
 	return nil
 }
 
-// look records whether the file is still at its path. If it is not, a restart would not find new
-// entries.
-func (j *Journal) look() {
+// checkPath records whether the file is still at its path. If it is not, a restart would not find
+// new entries.
+func (j *Journal) checkPath() {
 	var moved error
 	if there, err := os.Stat(j.path); errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(j.is, there) {
 		moved = fmt.Errorf("journal %s: it was removed or replaced while it was open: restart the server", j.path)

@@ -19,7 +19,7 @@ var ErrVersion = errors.New("the journal was written by another version of Fresh
 func Empty(path string) (bool, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return false, fmt.Errorf("look at journal: %w", err)
+		return false, fmt.Errorf("check journal: %w", err)
 	}
 	return info.Size() <= int64(len(header)), nil
 }
@@ -103,9 +103,9 @@ func readHeader(r *bufio.Reader) (bad, err error) {
 	case string(b) == header:
 		return nil, nil
 	case n == len(header) && string(b[:last]) == header[:last]:
-		return nil, fmt.Errorf("%w: its format is %d, this one knows %d", ErrVersion, b[last], header[last])
+		return nil, fmt.Errorf("%w: its format is %d, this version reads %d", ErrVersion, b[last], header[last])
 	}
-	return errors.New("bad frame: the header is not a journal's"), nil
+	return errors.New("bad frame: the journal header is invalid"), nil
 }
 
 func repair(f *os.File, good, size int64, bad error, log *slog.Logger) error {
@@ -114,7 +114,7 @@ func repair(f *os.File, good, size int64, bad error, log *slog.Logger) error {
 		return err
 	}
 	if isTorn(rest, good) {
-		log.Warn("The end of a journal was not written whole and is cut off; no call was answered from it.",
+		log.Warn("The end of a journal is incomplete, as after a crash or a power cut during a write, and is cut off.",
 			"journal", f.Name(), "kept_bytes", good, "cut_bytes", len(rest), "reason", bad)
 	} else {
 		aside, err := setAside(f.Name(), rest)

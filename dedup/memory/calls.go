@@ -64,7 +64,7 @@ func (s *Store) checkFilters(agent string, groups []string, today feed.Day, past
 		}
 	}
 	for _, f := range *s.window.Load() {
-		if s.left(f.day, today) {
+		if s.outsideWindow(f.day, today) {
 			break
 		}
 		if f.day > today && past {

@@ -95,7 +95,7 @@ func (s *Store) noteJump(now time.Time) error {
 		if err := s.load(now); err != nil {
 			return err
 		}
-		s.sayBack(from, at)
+		s.logClockBack(from, at)
 	}
 	s.jump = jump{Suspect: true, From: from, To: at}
 	s.seen.Store(at)
@@ -110,15 +110,15 @@ func (s *Store) clampPending(now int64) {
 	})
 }
 
-// sayBack logs that the clock has gone back and which days count again.
-func (s *Store) sayBack(from, to int64) {
+// logClockBack logs that the clock has gone back and which days count again.
+func (s *Store) logClockBack(from, to int64) {
 	var days []feed.Day
 	for _, f := range *s.window.Load() {
-		if s.left(f.day, feed.DayOf(time.UnixMilli(from))) {
+		if s.outsideWindow(f.day, feed.DayOf(time.UnixMilli(from))) {
 			days = append(days, f.day)
 		}
 	}
-	s.log.Warn("The clock has gone back. Nothing that was shown is forgotten: days that had been set aside count again, and days of the future count as today does. If the clock is wrong, set it right.",
+	s.log.Warn("The clock has gone back. No impressions are forgotten: days that had been set aside count again, and days in the future count like today. If the clock is wrong, correct it.",
 		"days_back", names(days), "clock_was", stamp(from), "clock_is", stamp(to), "dir", s.dir)
 }
 
@@ -131,17 +131,17 @@ func (s *Store) watch() {
 		case <-s.quit:
 			return
 		case <-tick.C:
-			guard.Log(s.log, "following the clock", s.look)
+			guard.Log(s.log, "checking the clock", s.checkClock)
 		}
 	}
 }
 
-// look checks the clock and measures how long it has run forward: by the process's own time, at
-// most the interval between two checks, however far the clock moved.
-func (s *Store) look() {
+// checkClock checks the clock and measures how long it has run forward: by the process's own time,
+// at most the interval between two checks, however far the clock moved.
+func (s *Store) checkClock() {
 	now := s.clock()
 	if err := s.follow(now); err != nil {
-		s.log.Warn("dedup cannot follow the clock; tried again in a minute", "error", err)
+		s.log.Warn("dedup could not process a change of the clock or the day; it retries in a minute", "error", err)
 		return
 	}
 	s.rolling.Lock()
@@ -154,11 +154,11 @@ func (s *Store) look() {
 	s.seen.Store(at)
 	s.fold(now, false)
 	if err := s.retire(feed.DayOf(now)); err != nil {
-		s.log.Error("Files of past days could not be removed from the dedup directory; tried again in a minute. Check the disk.", "error", err)
+		s.log.Error("Files of past days could not be removed from the dedup directory; retrying in a minute. Check the disk.", "error", err)
 	}
 	if s.jump.Suspect && !s.untrusted() {
 		if err := s.trust(now); err != nil {
-			s.log.Warn("dedup cannot clean up after a jump of the clock; tried again in a minute", "error", err)
+			s.log.Warn("dedup cannot clean up after a jump of the clock; retrying in a minute", "error", err)
 		}
 	}
 	if at-s.saved >= saveEvery.Milliseconds() || at < s.saved {
@@ -212,7 +212,7 @@ func (s *Store) recallClock(files []dayFile, now time.Time) (jumped bool) {
 	}
 	s.seen.Store(last.Seen)
 	s.jump = last
-	old := len(files) > 0 && s.left(files[0].day, s.today)
+	old := len(files) > 0 && s.outsideWindow(files[0].day, s.today)
 	jumped = s.jumped(now)
 	if jumped || missing && old { // it may have been kept because of a jump
 		s.jump = jump{Suspect: true, From: last.Seen, To: now.UnixMilli()}

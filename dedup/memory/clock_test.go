@@ -163,7 +163,7 @@ func TestAStepBackStartsTheWaitAnew(t *testing.T) {
 		assert.Empty(t, l.aside())
 
 		l.jump(l.now.Add(-time.Minute))
-		l.s.look()
+		l.s.checkClock()
 		assert.False(t, l.s.jump.Suspect, "a clock is adjusted now and then")
 	})
 }
@@ -242,7 +242,7 @@ func TestADamagedFileThatWasAside(t *testing.T) {
 		right := l.now
 		l.jump(right.AddDate(0, 0, 8))
 		l.show()
-		l.s.look()
+		l.s.checkClock()
 		path := filepath.Join(l.dir, "20260303.filter")
 		whole, err := os.ReadFile(path)
 		require.NoError(t, err)

@@ -101,13 +101,15 @@ func cutSuffix(file string) (name, suffix string) {
 	return file, ""
 }
 
-// left reports whether day is outside the window that ends at present.
-func (s *Store) left(day, present feed.Day) bool { return int(present-day) >= s.cfg.WindowDays }
+// outsideWindow reports whether day is outside the window that ends at present.
+func (s *Store) outsideWindow(day, present feed.Day) bool {
+	return int(present-day) >= s.cfg.WindowDays
+}
 
 // retire deletes the files of days that have left the window, if the clock is trusted. rolling must
 // be held.
 func (s *Store) retire(present feed.Day) error {
-	left := func(f dayFile) bool { return s.left(f.day, present) && s.waits(f.day) < 0 }
+	left := func(f dayFile) bool { return s.outsideWindow(f.day, present) && s.unfoldedIndex(f.day) < 0 }
 	if !s.untrusted() {
 		gone, err := removeFiles(s.dir, left)
 		if err != nil {
@@ -122,7 +124,7 @@ func (s *Store) retire(present feed.Day) error {
 	files, err := listFiles(s.dir)
 	aside := daysOf(slices.DeleteFunc(files, func(f dayFile) bool { return !left(f) }))
 	if len(aside) > 0 && !slices.Equal(aside, s.aside) {
-		s.log.Warn("Days that have left the dedup window are set aside and not deleted, because the clock has jumped. They count again if it comes back to them, and are deleted once it has run forward for 24 hours. If the clock is wrong, set it right.",
+		s.log.Warn("Days that have left the dedup window are set aside and not deleted, because the clock has jumped. They count again if it comes back to them, and are deleted once it has run forward for 24 hours. If the clock is wrong, correct it.",
 			"days", names(aside), "clock_was", stamp(s.jump.From), "clock_is", stamp(s.jump.To), "dir", s.dir)
 	}
 	s.aside = aside
@@ -152,8 +154,8 @@ func daysOf(files []dayFile) (days []feed.Day) {
 	return slices.Compact(days)
 }
 
-// waits returns the index of the day in s.unfolded, or −1.
-func (s *Store) waits(day feed.Day) int {
+// unfoldedIndex returns the index of the day in s.unfolded, or −1.
+func (s *Store) unfoldedIndex(day feed.Day) int {
 	return slices.IndexFunc(s.unfolded, func(f *filter) bool { return f.day == day })
 }
 
@@ -167,10 +169,10 @@ func (s *Store) load(now time.Time) error {
 	window := slices.Clone(*s.window.Load())
 	for _, day := range daysOf(files) {
 		loaded := slices.ContainsFunc(window, func(f *filter) bool { return f.day == day })
-		if loaded || s.left(day, feed.DayOf(now)) {
+		if loaded || s.outsideWindow(day, feed.DayOf(now)) {
 			continue
 		}
-		if i := s.waits(day); i >= 0 {
+		if i := s.unfoldedIndex(day); i >= 0 {
 			window = append(window, s.unfolded[i])
 			continue
 		}

@@ -99,7 +99,7 @@ func loadFilter(path string, day feed.Day) (*filter, error) {
 	}
 	f, err := decodeFilter(data)
 	if err == nil && f.day != day {
-		err = fmt.Errorf("it holds the day %s", f.day)
+		err = fmt.Errorf("it contains the day %s", f.day)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("stored dedup filter is corrupt: %s: %w; restore the file from a backup, or delete it and accept that what was shown on %s may be shown again",
@@ -116,7 +116,7 @@ func decodeFilter(data []byte) (*filter, error) {
 	magic := string(data[:8])
 	if magic != filterMagic && magic != filterMagicV1 {
 		if magic[:7] == filterMagic[:7] {
-			return nil, fmt.Errorf("its format is %d, this version of Freshet knows %d", magic[7], filterMagic[7])
+			return nil, fmt.Errorf("its format is %d, this version of Freshet reads %d", magic[7], filterMagic[7])
 		}
 		return nil, errors.New("it is not a filter file")
 	}
@@ -175,7 +175,7 @@ func decodeLayer(head, body []byte) (*layer, error) {
 	}
 	l.ones.Store(int64(ones))
 	if l.capacity == 0 || !(l.rate > 0 && l.rate < 1) {
-		return nil, fmt.Errorf("its capacity %d or its rate %v is impossible", l.capacity, l.rate)
+		return nil, fmt.Errorf("its capacity %d or rate %v is invalid", l.capacity, l.rate)
 	}
 	return l, nil
 }

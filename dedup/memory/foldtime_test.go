@@ -32,7 +32,7 @@ func TestAStepBackAfterMidnight(t *testing.T) {
 					b.now = midnight.Add(time.Minute)
 					b.claim(s, "next")
 					b.now = midnight.Add(-step)
-					s.look()
+					s.checkClock()
 					assert.Equal(t, []string{"20260306.journal", "20260307.journal"}, b.files())
 					if step < mostBack { // a larger step is a jump, after which nothing is forgotten
 						require.NoError(t, s.Release(t.Context(), "u_1", []string{"released"}))
@@ -43,7 +43,7 @@ func TestAStepBackAfterMidnight(t *testing.T) {
 					if !served {
 						b.now = b.now.Add(b.cfg.PendingTTL)
 					}
-					s.look()
+					s.checkClock()
 					assert.Equal(t, []string{"20260306.filter", "20260307.journal"}[map[bool]int{true: 0, false: 1}[served]:], b.files())
 					b.dir = early
 					b.now = midnight.Add(-step)
@@ -69,7 +69,7 @@ func TestWhatIsGivenBackAfterAStepBack(t *testing.T) {
 				b.now = midnight.Add(time.Second)
 				b.claim(s, "first")
 				b.now = b.now.Add(-step)
-				s.look()
+				s.checkClock()
 				b.claim(s, "kept", "back", "twice")
 				require.NoError(t, s.Release(t.Context(), "u_1", []string{"back", "twice"}))
 				b.now = b.now.Add(time.Second)
@@ -93,7 +93,7 @@ func TestAFoldedDaysJournalMayBeGone(t *testing.T) {
 		b.now = b.now.AddDate(0, 0, 1)
 		b.record(s, "b")
 		require.NoError(t, os.Remove(s.journalPath(s.today-1)))
-		s.look()
+		s.checkClock()
 		assert.Empty(t, s.unfolded)
 		assert.Equal(t, []string{"20260306.filter", "20260307.journal"}, b.files())
 	})
@@ -108,18 +108,18 @@ func TestAFoldKeepsTheDaysOwn(t *testing.T) {
 		s := b.open()
 		b.claim(s, "deferred")
 		b.now = midnight.Add(time.Second)
-		s.look()
+		s.checkClock()
 		require.NoError(t, s.Claim(t.Context(), "u_1", []string{"late"}, midnight.Add(-time.Second)))
 		require.NoError(t, s.Hold(t.Context(), "u_1", []string{"held"}, midnight.Add(-time.Hour)))
 		b.now = b.now.Add(foldAfter + time.Minute)
-		s.look()
+		s.checkClock()
 		require.Equal(t, []string{"20260306.filter", "20260307.journal"}, b.files())
 		require.NoError(t, s.Release(t.Context(), "u_1", []string{"late"}))
 		assert.Equal(t, []dedup.Verdict{unseen}, b.verdicts(s, "late"), "it is in the later journal")
 		for range 3 {
 			b.now = b.now.AddDate(0, 0, 1)
 			b.record(s, "of "+b.now.String())
-			s.look()
+			s.checkClock()
 		}
 		b.kill()
 		s = b.open()

@@ -51,7 +51,7 @@ type Store struct {
 	unfolded []*filter // of days that have ended and still have a journal
 	jump     jump
 	aside    []feed.Day    // days that have left the window and are kept because the clock has jumped
-	looked   int64         // time of the last call of look, Unix ms
+	looked   int64         // time of the last call of checkClock, Unix ms
 	saved    int64         // time of the last check as saved in the file
 	seen     atomic.Int64  // time of the last check, including by calls
 	quit     chan struct{} // closed to end watch

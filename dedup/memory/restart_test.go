@@ -546,7 +546,7 @@ func TestConcurrency(t *testing.T) {
 		}
 		wg.Wait()
 		b.now = deduptest.Start.AddDate(0, 0, 3)
-		s.look()
+		s.checkClock()
 		all := func(s *Store) {
 			t.Helper()
 			for w := range workers {

@@ -26,7 +26,7 @@ func (s *Store) restore() error {
 		return err
 	}
 	if jumped && s.jump.To < s.jump.From {
-		s.sayBack(s.jump.From, s.jump.To)
+		s.logClockBack(s.jump.From, s.jump.To)
 	}
 	s.setToday(s.today, present)
 	if s.journal, err = journal.Open(s.journalPath(s.today), s.log); err != nil {

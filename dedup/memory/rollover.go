@@ -63,7 +63,7 @@ func (s *Store) setToday(day, present feed.Day) {
 		if f.day == day {
 			s.current = f
 		}
-		if !s.left(f.day, present) {
+		if !s.outsideWindow(f.day, present) {
 			window = append(window, f)
 		}
 	}
@@ -93,7 +93,7 @@ func (s *Store) fold(now time.Time, all bool) {
 		}
 		err := s.foldDay(f)
 		if err != nil {
-			s.sayUnfolded(f.day, err)
+			s.logUnfolded(f.day, err)
 		}
 		return err == nil
 	})
@@ -135,7 +135,7 @@ func (s *Store) keepPending(f *filter, belongs func(since) bool) {
 	})
 }
 
-func (s *Store) sayUnfolded(day feed.Day, err error) {
+func (s *Store) logUnfolded(day feed.Day, err error) {
 	s.log.Warn("The day's journal could not be folded into a filter file. Nothing is lost: it is kept, and read at the next start. Check the disk.",
 		"day", day.String(), "dir", s.dir, "error", err)
 }
@@ -156,7 +156,7 @@ func (s *Store) Close(ctx context.Context) error {
 	select {
 	case <-s.watched:
 	case <-ctx.Done():
-		s.sayUnfolded(s.today, ctx.Err())
+		s.logUnfolded(s.today, ctx.Err())
 		// The lock is released only when the background goroutine has ended.
 		go func() {
 			<-s.watched

@@ -23,7 +23,7 @@ func TestRollOverFoldsTheDay(t *testing.T) {
 		require.NoError(t, s.Settle(t.Context(), of("recorded")))
 		b.now = b.now.AddDate(0, 0, 1)
 		b.claim(s, "next")
-		s.look()
+		s.checkClock()
 		assert.Equal(t, []string{"20260306.filter", "20260307.journal"}, b.files())
 		assert.Equal(t, []dedup.Verdict{dayOld, pends, pends}, b.verdicts(s, "recorded", "pending", "next"))
 		b.kill()
@@ -39,7 +39,7 @@ func TestFilesLeaveWithTheWindow(t *testing.T) {
 		s := b.open()
 		for range 9 {
 			b.record(s, "of "+b.now.String())
-			s.look()
+			s.checkClock()
 			b.now = b.now.AddDate(0, 0, 1)
 		}
 		b.now = b.now.AddDate(0, 0, -1)
@@ -88,7 +88,7 @@ func TestACrashInAFoldLosesNothing(t *testing.T) {
 							b.now = b.now.Add(b.cfg.PendingTTL)
 							lasts = lasts[:2] // items that were only offered may be shown again by now
 						}
-						s.look()
+						s.checkClock()
 						require.Equal(t, []string{"20260306.filter", "20260307.journal"}, b.files())
 					}
 					copies["after"] = copyDir(t, b.dir)
@@ -134,12 +134,12 @@ func TestCallsBeforeADayIsFolded(t *testing.T) {
 		b.record(s, "recorded", "twice", "unclaimed")
 		require.NoError(t, s.Settle(t.Context(), of("recorded", "twice")))
 		b.now = b.now.Add(foldAfter - 2*time.Second)
-		s.look()
+		s.checkClock()
 		assert.Equal(t, []string{"20260306.journal", "20260307.journal"}, b.files(), "what was handed out may still be given back")
 		assert.Equal(t, []dedup.Verdict{pends, unseen, pends, today, today, pends}, b.verdicts(s, "left", "released", "again", "recorded", "unclaimed", "new"))
 		early := copyDir(t, b.dir)
 		b.now = b.now.Add(time.Second)
-		s.look()
+		s.checkClock()
 		assert.Equal(t, []string{"20260306.filter", "20260307.journal"}, b.files())
 		b.kill()
 		s = b.open()
@@ -238,7 +238,7 @@ func TestAFoldThatFailsKeepsTheJournal(t *testing.T) {
 		require.NoError(t, os.Mkdir(blocked, 0o700))
 		b.now = b.now.AddDate(0, 0, 1)
 		b.record(s, "b")
-		s.look()
+		s.checkClock()
 		assert.Equal(t, []string{"20260306.filter.tmp", "20260306.journal", "20260307.journal"}, b.files())
 		require.NoError(t, os.Remove(blocked))
 		b.kill()

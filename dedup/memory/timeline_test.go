@@ -35,7 +35,7 @@ func newTimeline(t *testing.T) *timeline {
 	for range 6 {
 		l.show()
 		l.jump(l.now.AddDate(0, 0, 1))
-		l.s.look()
+		l.s.checkClock()
 	}
 	l.show()
 	l.claim(l.s, "claimed")
@@ -106,7 +106,7 @@ func (l *timeline) remembers(when string, shown ...string) {
 // aside lists the files that are older than the window.
 func (l *timeline) aside() (names []string) {
 	for _, name := range l.files() {
-		if f, ok := parseName(name); ok && l.s.left(f.day, feed.DayOf(l.now)) {
+		if f, ok := parseName(name); ok && l.s.outsideWindow(f.day, feed.DayOf(l.now)) {
 			names = append(names, name)
 		}
 	}

@@ -33,7 +33,7 @@ func TestWritable(t *testing.T) {
 		require.ErrorIs(t, s.Writable(t.Context()), dedup.ErrUnavailable)
 		_, err = s.Held(t.Context(), "u_1", []string{"a"}, b.now)
 		require.NoError(t, err, "this only asks")
-		require.ErrorIs(t, s.Writable(t.Context()), os.ErrClosed, "asking is no writing")
+		require.ErrorIs(t, s.Writable(t.Context()), os.ErrClosed, "a read does not clear the failure")
 		s.journal, err = journal.Open(s.journalPath(s.today), quiet())
 		require.NoError(t, err)
 		require.NoError(t, s.Writable(t.Context()))

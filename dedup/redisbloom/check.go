@@ -21,7 +21,7 @@ const clockSkew = 5 * time.Minute
 // mostStale bounds the number of stale groups that one check returns.
 const mostStale = 1000
 
-// lookSource is the script that reads the pending set. It changes nothing.
+// pendingSource is the script that reads the pending set. It changes nothing.
 //
 //	KEYS[1]  the agent's pending set
 //	ARGV[1]  newest score that no longer counts, ms
@@ -29,7 +29,7 @@ const mostStale = 1000
 //	ARGV[3]  maximum number of stale groups to list; 0 for none
 //	ARGV[4…] the groups to check
 //	reply    {server time in ms, one 0 or 1 per group (or none for all 0), stale group…}
-const lookSource = `
+const pendingSource = `
 local t = redis.call('TIME')
 local reply = {t[1] * 1000 + math.floor(t[2] / 1000), ''}
 if redis.call('EXISTS', KEYS[1]) == 0 then return reply end
@@ -50,7 +50,7 @@ end
 return reply
 `
 
-var lookHash = redis.NewScript(lookSource).Hash()
+var pendingHash = redis.NewScript(pendingSource).Hash()
 
 // question is one check in a pipeline.
 type question struct {
@@ -80,7 +80,7 @@ func (s *Store) Check(ctx context.Context, agent string, groups []string, now ti
 		out, err = s.ask(ctx, q, true)
 	}
 	if err != nil {
-		return dedup.Checked{}, s.notAsked(ctx, "check", agent, now, err)
+		return dedup.Checked{}, s.checkError(ctx, "check", agent, now, err)
 	}
 	return out, nil
 }
@@ -95,7 +95,7 @@ func (s *Store) Recorded(ctx context.Context, agent string, groups []string, now
 	q.filters = true
 	out, err := s.ask(ctx, q, false)
 	if err != nil {
-		return nil, s.notAsked(ctx, "recorded", agent, now, err)
+		return nil, s.checkError(ctx, "recorded", agent, now, err)
 	}
 	recorded := make([]bool, len(groups))
 	for i, v := range out.Verdicts {
@@ -104,16 +104,16 @@ func (s *Store) Recorded(ctx context.Context, agent string, groups []string, now
 	return recorded, nil
 }
 
-// notAsked wraps the error of a check in the sentinel that callers test for. A key of another
+// checkError wraps the error of a check in the sentinel that callers test for. A key of another
 // application in place of a filter or the pending set also counts as unavailable; it is logged at
 // most once a minute.
-func (s *Store) notAsked(ctx context.Context, step, agent string, now time.Time, err error) error {
+func (s *Store) checkError(ctx context.Context, step, agent string, now time.Time, err error) error {
 	if !rediskeys.Foreign(err) {
 		return contractError(step, err)
 	}
 	last := s.foreign.Load()
 	if now.Unix()-last >= int64(time.Minute/time.Second) && s.foreign.CompareAndSwap(last, now.Unix()) {
-		s.log.WarnContext(ctx, "a key in Redis is somebody else's, and answers do without what was to be there: remove it",
+		s.log.WarnContext(ctx, "a Redis key has an unexpected type, probably from another application; dedup results are incomplete until it is removed",
 			"key", s.keys.Pending(agent), "or", "a filter of the window", "error", err)
 	}
 	return fmt.Errorf("%w: %s: %w", dedup.ErrUnavailable, step, err)
@@ -163,10 +163,10 @@ func (s *Store) ask(ctx context.Context, q *question, whole bool) (dedup.Checked
 	free := (*args)[:0]
 
 	pipe := s.client.Pipeline()
-	var look *redis.Cmd
+	var pending *redis.Cmd
 	if !q.filters {
-		look = s.look(ctx, &free, q, whole)
-		_ = pipe.Process(ctx, look)
+		pending = s.pendingCommand(ctx, &free, q, whole)
+		_ = pipe.Process(ctx, pending)
 	}
 	metas := s.guessShards(ctx, pipe, q)
 	hits := make([]*redis.BoolSliceCmd, len(q.days))
@@ -178,8 +178,8 @@ func (s *Store) ask(ctx context.Context, q *question, whole bool) (dedup.Checked
 		return dedup.Checked{}, err // the commands may still be in use: their arguments are not reused
 	}
 	out, err := dedup.Checked{Verdicts: make([]dedup.Verdict, len(q.groups))}, error(nil)
-	if look != nil {
-		err = pendingVerdicts(look, &out)
+	if pending != nil {
+		err = pendingVerdicts(pending, &out)
 	}
 	if err == nil {
 		err = s.correctShards(ctx, q, metas, hits)
@@ -192,16 +192,16 @@ func (s *Store) ask(ctx context.Context, q *question, whole bool) (dedup.Checked
 	return out, err
 }
 
-// look builds the script call. Groups and members are passed by pointer, which the client writes as
-// the string, because converting a string to an any allocates.
-func (s *Store) look(ctx context.Context, free *[]any, q *question, whole bool) *redis.Cmd {
+// pendingCommand builds the script call. Groups and members are passed by pointer, which the client
+// writes as the string, because converting a string to an any allocates.
+func (s *Store) pendingCommand(ctx context.Context, free *[]any, q *question, whole bool) *redis.Cmd {
 	start, list := len(*free), 0
 	if s.cfg.Served {
 		list = mostStale
 	}
-	name, script := "evalsha", lookHash
+	name, script := "evalsha", pendingHash
 	if whole {
-		name, script = "eval", lookSource
+		name, script = "eval", pendingSource
 	}
 	stale := q.now.Add(-dedup.StaleAfter).UnixMilli()
 	*free = append(*free, name, script, "1", s.keys.Pending(q.agent), s.expired(q.now), stale, list)

@@ -72,9 +72,9 @@ func TestRoundTrips(t *testing.T) {
 func TestCheckBringsTheScriptToTheServer(t *testing.T) {
 	s, client := open(t, nil)
 	// As after a restart, the server does not know this hash.
-	known := lookHash
-	lookHash = "0000000000000000000000000000000000000000"
-	t.Cleanup(func() { lookHash = known })
+	known := pendingHash
+	pendingHash = "0000000000000000000000000000000000000000"
+	t.Cleanup(func() { pendingHash = known })
 	var h trips
 	client.AddHook(&h)
 	claim(t, s, noon, "u_1", "a")

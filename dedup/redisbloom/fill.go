@@ -21,7 +21,7 @@ const infoEvery = 10 * time.Second
 
 var vanishedTotal = promauto.NewCounter(prometheus.CounterOpts{
 	Name: "freshet_dedup_filters_vanished_total",
-	Help: "Filters of the window that were there and are gone: evicted, deleted, or lost with the server's data.",
+	Help: "Filters of the window that have disappeared: evicted, deleted, or lost with the server's data.",
 })
 
 // filterStates stores the filters of the window that this process has seen, with the data for their
@@ -64,15 +64,15 @@ func (s *Store) observe(ctx context.Context, now time.Time) {
 		switch v, err := info.Result(); {
 		case err == nil:
 			state := s.state(v)
-			s.fill.there(key, days[key], &state)
+			s.fill.noteFilter(key, days[key], &state)
 		case strings.Contains(err.Error(), "not found"):
-			s.gone(ctx, key)
+			s.noteVanished(ctx, key)
 		}
 	}
 	states := s.fill.window(window)
 	dedup.PublishFilters(states, s.cfg.FalsePositiveRate)
 	if today := window[0]; s.fill.outgrown(today, states[0].Fill) {
-		s.log.WarnContext(ctx, "a day's impressions have outgrown dedup.daily_capacity; checks get slower and more unseen items are taken for seen. Raise it; it takes effect tomorrow",
+		s.log.WarnContext(ctx, "today's impressions exceed dedup.daily_capacity; checks get slower and more unseen items count as seen. Raise it; the change takes effect tomorrow",
 			slog.String("day", today.String()), slog.Float64("fill", states[0].Fill), slog.Int("daily_capacity", s.cfg.DailyCapacity))
 	}
 }
@@ -100,8 +100,8 @@ func (f *filterStates) due(now time.Time) bool {
 	return true
 }
 
-// there records that a filter exists, and its state unless that is nil.
-func (f *filterStates) there(key string, day feed.Day, is *dedup.FilterState) {
+// noteFilter records that a filter exists, and its state unless that is nil.
+func (f *filterStates) noteFilter(key string, day feed.Day, is *dedup.FilterState) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.known == nil {
@@ -117,14 +117,14 @@ func (f *filterStates) there(key string, day feed.Day, is *dedup.FilterState) {
 	}
 }
 
-func (s *Store) gone(ctx context.Context, key string) {
+func (s *Store) noteVanished(ctx context.Context, key string) {
 	s.fill.mu.Lock()
 	_, before := s.fill.known[key]
 	delete(s.fill.known, key)
 	s.fill.mu.Unlock()
 	if before {
 		vanishedTotal.Inc()
-		s.log.WarnContext(ctx, "a filter has vanished: what readers were shown that day may be shown again; "+
+		s.log.WarnContext(ctx, "a dedup filter has disappeared; items shown on that day may be shown again; "+
 			"keep Redis from evicting keys (maxmemory-policy noeviction) and from losing its data", "filter", key)
 	}
 }

@@ -46,16 +46,16 @@ func NewNotes(client redis.Cmdable, keyPrefix string) *Notes {
 
 // Leave implements [dedup.Notes].
 func (n *Notes) Leave(ctx context.Context, server string) error {
-	return contractError("leave a note", leaveScript.Run(ctx, n.client, []string{n.key}, server, dedup.NoteTTL.Milliseconds()).Err())
+	return contractError("write the spool note", leaveScript.Run(ctx, n.client, []string{n.key}, server, dedup.NoteTTL.Milliseconds()).Err())
 }
 
 // Remove implements [dedup.Notes].
 func (n *Notes) Remove(ctx context.Context, server string) error {
-	return contractError("remove a note", n.client.ZRem(ctx, n.key, server).Err())
+	return contractError("remove the spool note", n.client.ZRem(ctx, n.key, server).Err())
 }
 
 // Any implements [dedup.Notes].
 func (n *Notes) Any(ctx context.Context) (bool, error) {
 	standing, err := anyScript.Run(ctx, n.client, []string{n.key}).Int()
-	return standing > 0, contractError("look for notes", err)
+	return standing > 0, contractError("read spool notes", err)
 }

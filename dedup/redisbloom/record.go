@@ -120,9 +120,9 @@ func (s *Store) write(ctx context.Context, p part, day feed.Day, shards int, ttl
 		return fmt.Errorf("add to %s: %w", p.key, err)
 	}
 	if there.Err() == nil && there.Val() == 0 { // new today, or vanished
-		s.gone(ctx, p.key)
+		s.noteVanished(ctx, p.key)
 	}
-	s.fill.there(p.key, day, nil)
+	s.fill.noteFilter(p.key, day, nil)
 	return nil
 }
 

@@ -34,7 +34,7 @@ func TestVanishedFiltersAreNoticed(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, left)
 	}
-	warnings := func() int { return strings.Count(log.String(), "vanished") }
+	warnings := func() int { return strings.Count(log.String(), "a dedup filter has disappeared") }
 	today := s.keys.Filter(feed.DayOf(noon), 0, 1)
 
 	record("a", noon)
@@ -45,7 +45,7 @@ func TestVanishedFiltersAreNoticed(t *testing.T) {
 	record("c", noon.Add(2*time.Minute))
 	assert.Equal(t, 1, warnings(), "today's filter was rebuilt")
 	record("d", noon.Add(3*time.Minute))
-	assert.Equal(t, 1, warnings(), "it is told once")
+	assert.Equal(t, 1, warnings(), "it is logged once")
 
 	tomorrow := noon.Add(24 * time.Hour)
 	record("e", tomorrow)
@@ -95,5 +95,5 @@ func TestAUserWithoutExists(t *testing.T) {
 	for i := range 3 {
 		record(t, s, noon.Add(time.Duration(i)*time.Minute), given("u_1", groupNames(i, i+1)...))
 	}
-	assert.NotContains(t, log.String(), "vanished")
+	assert.NotContains(t, log.String(), "a dedup filter has disappeared")
 }

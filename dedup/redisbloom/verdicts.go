@@ -15,9 +15,9 @@ func (q *question) verdict(i int) dedup.Verdict {
 	return dedup.SeenDaysAgo(max(0, int(q.days[0]-q.days[i])))
 }
 
-func pendingVerdicts(look *redis.Cmd, out *dedup.Checked) error {
+func pendingVerdicts(cmd *redis.Cmd, out *dedup.Checked) error {
 	n := len(out.Verdicts)
-	reply, err := look.Slice()
+	reply, err := cmd.Slice()
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ const (
 func (s *Spool) run(ctx context.Context) {
 	defer close(s.ended)
 	repeat.Now(ctx, s.cfg.Every, func(ctx context.Context) {
-		guard.Log(s.cfg.Logger, "recording impressions of the disk", func() { s.pass(ctx) })
+		guard.Log(s.cfg.Logger, "recording impressions from disk", func() { s.pass(ctx) })
 	})
 }
 
@@ -77,7 +77,7 @@ func (s *Spool) drain(ctx context.Context) error {
 			continue
 		}
 		if n > 0 {
-			s.cfg.Logger.InfoContext(ctx, "impressions from the disk are recorded", "impressions", n)
+			s.cfg.Logger.InfoContext(ctx, "impressions from disk were recorded", "impressions", n)
 		}
 		s.mu.Lock()
 		s.delete(seg)
@@ -112,7 +112,7 @@ func (s *Spool) putOff(ctx context.Context, seg *segment, why error) {
 	}
 	if !seg.unreadable {
 		seg.unreadable = true
-		s.cfg.Logger.WarnContext(ctx, "a segment of the impression spool cannot be read; it is tried again", "error", why)
+		s.cfg.Logger.WarnContext(ctx, "a segment of the impression spool cannot be read; reading it is retried", "error", why)
 	}
 }
 
@@ -189,7 +189,7 @@ func (s *Spool) withdraw(ctx context.Context, e journal.Entry) error {
 	}
 	err := s.cfg.Sessions.Withdraw(ctx, e.Agent, e.Groups, time.UnixMilli(e.At))
 	if errors.Is(err, cache.ErrForeign) { // one foreign key must not block other agents' impressions
-		s.cfg.Logger.WarnContext(ctx, "what was shown is recorded, and stays in the agent's sessions", "agent", e.Agent, "error", err)
+		s.cfg.Logger.WarnContext(ctx, "impressions from disk could not be removed from the agent's sessions and stay in them", "agent", e.Agent, "error", err)
 		return nil
 	}
 	return err

@@ -91,7 +91,7 @@ func (s *Spool) rotate() {
 	}
 	size := s.current.Size()
 	if err := s.current.Close(); err != nil {
-		s.cfg.Logger.Warn("closing a segment of the impression spool", "error", err)
+		s.cfg.Logger.Warn("a segment of the impression spool could not be closed", "error", err)
 	}
 	s.current = nil
 	s.closed = append(s.closed, &segment{serial: s.serial, size: size})
@@ -157,11 +157,11 @@ func (s *Spool) setAside(path string, why error) {
 		aside = fmt.Sprintf("%s.%d%s", path, i, asideSuffix)
 	}
 	if err := os.Rename(path, aside); err != nil {
-		s.cfg.Logger.Warn("A segment of the impression spool cannot be read, nor set aside: "+lost,
+		s.cfg.Logger.Warn("A segment of the impression spool can be neither read nor set aside: "+lost,
 			"segment", path, "reason", why, "error", err)
 		return
 	}
 	s.cfg.Logger.Warn("A segment of the impression spool cannot be read and is set aside: "+lost+
-		". Give it its old name back once it can be read; the next start records it then.",
+		". Once it can be read, rename it back; the next start records it.",
 		"segment", path, "aside", aside, "reason", why)
 }

@@ -75,7 +75,7 @@ func TestWhatWasOnlyOfferedIsNotSaidToBeRecorded(t *testing.T) {
 			if offered {
 				assert.Empty(t, log.String())
 			} else {
-				assert.Contains(t, log.String(), "impressions from the disk are recorded")
+				assert.Contains(t, log.String(), "impressions from disk were recorded")
 			}
 		})
 	}

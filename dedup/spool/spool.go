@@ -28,10 +28,10 @@ import (
 
 var (
 	droppedTotal = promauto.NewCounter(prometheus.CounterOpts{
-		Name: "freshet_spool_dropped_total", Help: "Impressions on disk that were dropped, being too old or too many.",
+		Name: "freshet_spool_dropped_total", Help: "Impressions on disk that were dropped because they were too old or too many.",
 	})
 	spoolBytes = promauto.NewGauge(prometheus.GaugeOpts{
-		Name: "freshet_spool_bytes", Help: "Size of the impressions on disk that wait for the dedup store.",
+		Name: "freshet_spool_bytes", Help: "Size in bytes of the impressions on disk that wait for the dedup store.",
 	})
 )
 

@@ -33,7 +33,7 @@ type clients struct {
 
 // tells returns the check whether the content of items suffices to decide if a reader refuses
 // them; nil means that it always does.
-func (c *clients) tells() recall.Tells {
+func (c *clients) tells() recall.ContentDecides {
 	if c.index == nil {
 		return nil
 	}

@@ -70,7 +70,7 @@ func TestOthersDocuments(t *testing.T) {
 	assert.ElementsMatch(t, []string{"one", "two", "three"}, ids(ask(t, fresh, refresh("u_new", 10))))
 	found := recallOf(t, cfg)
 	assert.Equal(t, doctor.Warning, found.Level)
-	assert.Contains(t, found.Detail, "1 for their id")
+	assert.Contains(t, found.Detail, "1 with invalid id")
 
 	becomesReady(t, running)
 	send(http.MethodPut, "/"+index+"-3", `{"mappings":{"properties":{"x":{"type":"keyword"}}}}`)

@@ -100,7 +100,7 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 		store: store, listStores: l, cards: cards, kept: kept, fanout: deliver, late: late, files: files,
 		catalog: catalogposts.New(s.items, cards, kept),
 	}
-	p.promotions = promotion.New(store, p.catalog, promotion.Config{Clock: b.clock, Log: b.log, Tells: c.tells()})
+	p.promotions = promotion.New(store, p.catalog, promotion.Config{Clock: b.clock, Log: b.log, ContentDecides: c.tells()})
 	if l.stamps != nil {
 		p.restored = lists.NewRestored(l.stamps, deliver.Lost, late, b.clock, b.log)
 	}

@@ -46,8 +46,8 @@ type Watch struct {
 // Schema returns the schema for the backends, which can be used once it is known.
 func (w *Watch) Schema() *esindex.LateSchema { return w.schema }
 
-// Tells is a [recall.Tells] of the index as last used. For an index that was never read, it reports
-// true only if Freshet manages the index or the profile has no mutes.
+// Tells is a [recall.ContentDecides] of the index as last used. For an index that was never read,
+// it reports true only if Freshet manages the index or the profile has no mutes.
 func (w *Watch) Tells(p *feed.Profile) bool {
 	if schema := w.schema.Last(); schema != nil {
 		return schema.Tells(p)

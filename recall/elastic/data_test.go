@@ -151,7 +151,7 @@ func TestTryTellsWhatIsLeftOut(t *testing.T) {
 	found, left, err := s.Try(t.Context(), ask(feed.Profile{}))
 	require.NoError(t, err)
 	require.Equal(t, []string{"good"}, ids(found))
-	require.Equal(t, "2 for their id, 1 for their group_id, 1 for their update_time", left)
+	require.Equal(t, "2 with invalid id, 1 with invalid group_id, 1 with invalid update_time", left)
 }
 
 // requests records the URLs of requests.

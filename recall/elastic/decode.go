@@ -78,7 +78,7 @@ func decode(body []byte, size int, schema *esindex.Schema, until int64) (answer,
 		err = d.hit(hits[i])
 	}
 	if err != nil {
-		return answer{}, fmt.Errorf("the answer of elasticsearch cannot be read: %w", err)
+		return answer{}, fmt.Errorf("decode the elasticsearch response: %w", err)
 	}
 	if len(hits) > 0 {
 		d.out.last = appendSort(nil, hits[len(hits)-1].GetArray("sort"))
@@ -87,7 +87,7 @@ func decode(body []byte, size int, schema *esindex.Schema, until int64) (answer,
 	return d.out, nil
 }
 
-var errSort = errors.New("the sort values are not those of this query")
+var errSort = errors.New("the sort values do not match the query")
 
 // hit adds a hit, or counts why it is unusable. Its sort values are in the sequence of [order].
 // A document may lack a field, and in another index behind the name a field may have another

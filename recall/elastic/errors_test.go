@@ -46,7 +46,7 @@ func TestErrors(t *testing.T) {
 		_, err := s.Recall(t.Context(), q)
 		require.ErrorContains(t, err, "index_not_found_exception")
 		require.ErrorContains(t, err, "freshet doctor --fix")
-		require.ErrorIs(t, err, recall.ErrUnavailable, "somebody restores it, or makes it")
+		require.ErrorIs(t, err, recall.ErrUnavailable, "the index may be restored or created")
 	})
 	t.Run("a closed index", func(t *testing.T) {
 		client, name := connect(t)
@@ -54,7 +54,7 @@ func TestErrors(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, esindex.Do(t.Context(), client, http.MethodPost, "/"+name+"/_close", "", nil, nil))
 		_, err = elastic.New(client, elastic.Config{Index: name}).Recall(t.Context(), q)
-		require.ErrorIs(t, err, recall.ErrUnavailable, "somebody opens it")
+		require.ErrorIs(t, err, recall.ErrUnavailable, "the index may be opened again")
 	})
 	t.Run("given up", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

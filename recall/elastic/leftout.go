@@ -41,7 +41,7 @@ func (l *leftOut) String() string {
 	var list []string
 	for i, n := range l {
 		if n > 0 {
-			list = append(list, fmt.Sprintf("%d for their %s", n, reasonNames[i]))
+			list = append(list, fmt.Sprintf("%d with invalid %s", n, reasonNames[i]))
 		}
 	}
 	return strings.Join(list, ", ")
@@ -53,6 +53,6 @@ func (s *Source) warnOfLeft(ctx context.Context, left *leftOut) {
 		return
 	}
 	s.left.Do(func() {
-		s.log.WarnContext(ctx, "items are left out of recall because a field of theirs is missing or cannot be used", "index", s.index, "items", left.String())
+		s.log.WarnContext(ctx, "items are left out of recall because they have a missing or invalid field", "index", s.index, "items", left.String())
 	})
 }

@@ -78,7 +78,7 @@ type popularAnswer struct {
 // readPopular reads a response into the lists.
 func (s *Source) readPopular(ctx context.Context, schema *esindex.Schema, answer *popularAnswer, lists [][]recall.PopularItem) error {
 	if len(answer.Responses) != len(lists) {
-		return fmt.Errorf("elasticsearch answered %d of %d searches", len(answer.Responses), len(lists))
+		return fmt.Errorf("elasticsearch returned results of %d of %d searches", len(answer.Responses), len(lists))
 	}
 	var left leftOut
 	for i, r := range answer.Responses {

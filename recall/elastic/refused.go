@@ -34,7 +34,7 @@ func (s *Source) Refused(ctx context.Context, p *feed.Profile, ids []string) (re
 	if err == nil && len(schema.Asked(schema.Unloaded, p)) > 0 {
 		var same bool
 		if same, err = schema.Same(ctx, s.client, s.index); err == nil && !same {
-			err = fmt.Errorf("%w: the index was made anew", esindex.ErrUnavailable)
+			err = fmt.Errorf("%w: the index was recreated", esindex.ErrUnavailable)
 		}
 	}
 	if esindex.Refused(err) { // the mapping differs from the schema

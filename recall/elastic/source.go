@@ -110,7 +110,7 @@ func (s *Source) result(ctx context.Context, got *answer, err error) (recall.Res
 		// The mapping or this profile's query causes the refusal. Readers still have their
 		// sessions and the standby list.
 		s.refused.Do(func() {
-			s.log.ErrorContext(ctx, "Elasticsearch refuses a search, so what it would find is missing in the feed of some readers or all; freshet doctor may say why", "index", s.index, "error", err)
+			s.log.ErrorContext(ctx, "Elasticsearch rejects a search; its results are missing in the feeds of some or all readers; freshet doctor may show the cause", "index", s.index, "error", err)
 		})
 	}
 	if err != nil {
@@ -144,7 +144,7 @@ func (a *answer) result() recall.Result {
 
 // errForeign is returned because a field that readers mute by may have another name in those
 // indices.
-var errForeign = fmt.Errorf("%w: the name stands for other indices than a moment ago", esindex.ErrUnavailable)
+var errForeign = fmt.Errorf("%w: the indices behind the name have changed", esindex.ErrUnavailable)
 
 func (s *Source) search(ctx context.Context, schema *esindex.Schema, q *feed.Query, at cursor) (got answer, err error) {
 	request, err := body(q, schema, at)

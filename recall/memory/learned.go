@@ -64,8 +64,8 @@ func (w *walker) lower(at, stop uint32) {
 	}
 }
 
-// raiseAgain clears the matches of a block.
-func (w *walker) raiseAgain() {
+// clearLowering clears the matches of a block.
+func (w *walker) clearLowering() {
 	if w.lowering.any {
 		clear(w.lowering.has[:])
 		w.lowering.any = false

@@ -108,7 +108,7 @@ func (c cursor) String() string {
 func parseCursor(s string) (cursor, error) {
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil || len(b) <= cursorHead || b[0] != cursorVersion {
-		return cursor{}, fmt.Errorf("%w: %.40q was not given out by the memory source; begin again without a cursor", recall.ErrBadCursor, s)
+		return cursor{}, fmt.Errorf("%w: %.40q was not issued by the memory source; start again without a cursor", recall.ErrBadCursor, s)
 	}
 	c := cursor{
 		score: math.Float32frombits(binary.BigEndian.Uint32(b[1:])),
@@ -116,7 +116,7 @@ func parseCursor(s string) (cursor, error) {
 		id:    string(b[cursorHead:]),
 	}
 	if !(c.score >= 0) {
-		return cursor{}, fmt.Errorf("%w: its score is not one; begin again without a cursor", recall.ErrBadCursor)
+		return cursor{}, fmt.Errorf("%w: its score is invalid; start again without a cursor", recall.ErrBadCursor)
 	}
 	return c, nil
 }

@@ -96,7 +96,7 @@ func (w *walker) walk(ctx context.Context, index int, v *view) error {
 		w.gather(at, stop, need)
 		w.lower(at, stop)
 		w.sweep(at, stop, need > len(w.lists))
-		w.raiseAgain()
+		w.clearLowering()
 		w.top.settle()
 		at = stop
 	}
@@ -335,7 +335,7 @@ func (w *walker) offer(item uint32, relevance float64) {
 		w.lastTime, w.decay = time, w.plan.curve.At(float64(w.plan.origin-time))
 	}
 	score := float32(relevance * w.decay * popularity)
-	if !w.top.mayEnter(score, time) || v.isDead(item) || w.given(score, time, item) || w.plan.refuses(v.segment, item) {
+	if !w.top.mayEnter(score, time) || v.isDead(item) || w.alreadyReturned(score, time, item) || w.plan.refuses(v.segment, item) {
 		return
 	}
 	w.top.push(entry{score: score, view: w.viewIndex, item: item, time: time})
@@ -344,9 +344,9 @@ func (w *walker) offer(item uint32, relevance float64) {
 	}
 }
 
-// given reports whether an earlier round returned the item, that is, it is not after the
+// alreadyReturned reports whether an earlier round returned the item, that is, it is not after the
 // cursor.
-func (w *walker) given(score float32, time int64, item uint32) bool {
+func (w *walker) alreadyReturned(score float32, time int64, item uint32) bool {
 	c := w.plan.after
 	switch {
 	case c == nil:

@@ -46,9 +46,9 @@ type List interface {
 
 // Config tunes a Source.
 type Config struct {
-	Clock feed.Clock
-	Log   *slog.Logger // nil disables logging
-	Tells recall.Tells // nil means that item content always decides whether a reader refuses it
+	Clock          feed.Clock
+	Log            *slog.Logger          // nil disables logging
+	ContentDecides recall.ContentDecides // nil means that item content always decides whether a reader refuses it
 }
 
 // Source proposes promoted items. It is a [recall.Proposer], safe for concurrent use, and calls
@@ -90,7 +90,7 @@ func New(list List, items Items, cfg Config) *Source {
 // Run refreshes every five seconds until ctx ends, and logs when refreshing starts to fail.
 // Until it works again, the known promotions continue, each to its end.
 func (s *Source) Run(ctx context.Context) {
-	failing := repeat.Failing{Fails: "promotions cannot be read now; those that are known go on", Again: "promotions are read again"}
+	failing := repeat.Failing{Fails: "promotions cannot be read; the known ones continue", Again: "promotions are read again"}
 	repeat.Now(ctx, refreshEvery, func(ctx context.Context) {
 		bounded, cancel := context.WithTimeout(ctx, refreshWithin)
 		defer cancel()

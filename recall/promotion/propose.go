@@ -34,7 +34,7 @@ func (s *Source) Propose(ctx context.Context, q feed.Query) (recall.Proposals, e
 			return recall.Proposals{}, fmt.Errorf("%w: %.40q", recall.ErrBadCursor, q.After)
 		}
 	}
-	r, refused := newReader(&q.Profile), s.cfg.Tells.Refused(&q.Profile)
+	r, refused := newReader(&q.Profile), s.cfg.ContentDecides.Refused(&q.Profile)
 	seed := mix(hashOf(q.Agent) + mix(uint64(q.Origin.Unix())))
 	drawn := s.known.Load().draw(seed, q.Origin, r.isFor)
 	return page(drawn, after, q.N, func(p *promoted) bool {

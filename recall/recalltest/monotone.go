@@ -73,7 +73,7 @@ func raised(t *testing.T, open Open) {
 		q := query(50, strangeProfile(rnd))
 		q.Profile.Interests["go"] = 0
 		q.Profile.Keywords = append(q.Profile.Keywords, feed.Keyword{Term: "streams"})
-		what := fmt.Sprintf("interest go beside %+v", q.Profile)
+		what := fmt.Sprintf("interest go together with %+v", q.Profile)
 		raise := func(w float64) { q.Profile.Interests["go"] = w }
 		if i%2 == 1 {
 			at := rnd.IntN(len(q.Profile.Keywords))

@@ -49,7 +49,7 @@ func Compute(ctx context.Context, popular recall.Popular, items catalog.Reader, 
 		}
 		docs, err := items.Docs(ctx, ids)
 		if err != nil {
-			return nil, fmt.Errorf("read what is trending: %w", err)
+			return nil, fmt.Errorf("read the trending items: %w", err)
 		}
 		for i, doc := range docs {
 			if doc.Missing() {
@@ -89,8 +89,8 @@ type bucket struct {
 	items []recall.PopularItem
 }
 
-// most returns an upper bound for the trend of items that the bucket does not list.
-func (b *bucket) most(now int64, n int) feed.Trend {
+// maxTrend returns an upper bound for the trend of items that the bucket does not list.
+func (b *bucket) maxTrend(now int64, n int) feed.Trend {
 	if len(b.items) < n {
 		return 0
 	}
@@ -157,7 +157,7 @@ func ask(ctx context.Context, popular recall.Popular, of []bucket, n int) error 
 // split halves the buckets that may hide an item with at least the lowest trend.
 func split(from []bucket, now int64, n int, least feed.Trend) (enough, halves []bucket) {
 	for _, b := range from {
-		if middle := b.After + (b.Until-b.After)/2; b.most(now, n) >= least && len(b.items) >= n && middle > b.After {
+		if middle := b.After + (b.Until-b.After)/2; b.maxTrend(now, n) >= least && len(b.items) >= n && middle > b.After {
 			halves = append(halves, bucket{Span: recall.Span{After: middle, Until: b.Until}}, bucket{Span: recall.Span{After: b.After, Until: middle}})
 			continue
 		}

@@ -18,19 +18,19 @@ import (
 )
 
 var ageSeconds = promauto.NewGauge(prometheus.GaugeOpts{
-	Name: "freshet_trending_age_seconds", Help: "Age of what this server shows as trending; it is computed anew every five minutes.",
+	Name: "freshet_trending_age_seconds", Help: "Age in seconds of the trending set on this server; a new set is computed every five minutes.",
 })
 
 // StaleAfter is the age above which answers mark the set as stale.
 const StaleAfter = time.Hour
 
 const (
-	size        = 500              // entries of a set
-	every       = 5 * time.Minute  // between two computations
-	look        = 5 * time.Second  // between two checks of the store
-	everyEmpty  = 15 * time.Second // between two computations while the set is empty
-	lease       = 15 * time.Second // how long a server reserves a computation in the store; longer than lookTimeout
-	lookTimeout = 10 * time.Second // of a check, including its computation
+	size         = 500              // entries of a set
+	every        = 5 * time.Minute  // between two computations
+	checkEvery   = 5 * time.Second  // between two checks of the store
+	everyEmpty   = 15 * time.Second // between two computations while the set is empty
+	lease        = 15 * time.Second // how long a server reserves a computation in the store; longer than checkTimeout
+	checkTimeout = 10 * time.Second // of a check, including its computation
 )
 
 // Config tunes a [Live].
@@ -71,8 +71,8 @@ func (l *Live) age(s *Set) time.Duration { return l.cfg.Clock().Sub(time.Unix(s.
 
 // Run calls [Live.Look] every few seconds until ctx ends.
 func (l *Live) Run(ctx context.Context) {
-	failing := repeat.Failing{Fails: "what is trending cannot be brought up to date; the last that is known stays", Again: "what is trending is up to date again"}
-	repeat.Now(ctx, look, func(ctx context.Context) {
+	failing := repeat.Failing{Fails: "the trending set cannot be updated; the last one stays in use", Again: "the trending set is updated again"}
+	repeat.Now(ctx, checkEvery, func(ctx context.Context) {
 		failing.Tell(ctx, l.cfg.Logger, l.Look(ctx))
 		if s := l.set.Load(); s != nil {
 			ageSeconds.Set(max(0, l.age(s).Seconds()))
@@ -83,7 +83,7 @@ func (l *Live) Run(ctx context.Context) {
 // Look loads the set from the store. If a new one is due and no other server has reserved it,
 // Look computes it. Errors are those of the store and of [Compute].
 func (l *Live) Look(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	if err := l.read(ctx); err != nil || !l.due() {
 		return err

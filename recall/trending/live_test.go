@@ -210,11 +210,11 @@ func TestRunLooks(t *testing.T) {
 			return set
 		}
 		require.Nil(t, after(6*time.Second))
-		assert.Equal(t, 1, strings.Count(log.String(), "cannot be brought up to date"), "it is told once")
+		assert.Equal(t, 1, strings.Count(log.String(), "the trending set cannot be updated"), "it is logged once")
 		store.set(nil)
 		require.Nil(t, after(4*time.Second-1))
 		require.Equal(t, noon.Unix()+10, after(1).At)
-		assert.Equal(t, 1, strings.Count(log.String(), "is up to date again"))
+		assert.Equal(t, 1, strings.Count(log.String(), "the trending set is updated again"))
 		require.Equal(t, noon.Unix()+10, after(5*time.Minute-1).At)
 		require.Equal(t, noon.Unix()+310, after(1).At)
 	})

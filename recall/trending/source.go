@@ -21,15 +21,15 @@ type Sets interface {
 
 // Source proposes trending items to home.
 type Source struct {
-	sets  Sets
-	tells recall.Tells
+	sets           Sets
+	contentDecides recall.ContentDecides
 }
 
 var _ recall.Proposer = (*Source)(nil)
 
 // NewSource returns a source that proposes the items of sets. It proposes no items to a reader
-// if tells reports that their content is not enough to decide what the reader refuses.
-func NewSource(sets Sets, tells recall.Tells) *Source { return &Source{sets, tells} }
+// if decides reports that their content is not enough to decide what the reader refuses.
+func NewSource(sets Sets, decides recall.ContentDecides) *Source { return &Source{sets, decides} }
 
 // Propose implements [recall.Proposer], the highest trend first, without any request. The
 // proposals include posts that were public when the set was computed; hydration checks whether
@@ -49,7 +49,7 @@ func (s *Source) Propose(_ context.Context, q feed.Query) (recall.Proposals, err
 	if q.N <= 0 {
 		return out, nil
 	}
-	refused := s.tells.Refused(&q.Profile)
+	refused := s.contentDecides.Refused(&q.Profile)
 	for ; at < len(set.Entries); at++ {
 		e := &set.Entries[at]
 		it := e.Item()

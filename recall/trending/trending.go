@@ -23,7 +23,7 @@ import (
 
 // ErrUnavailable is wrapped by errors that mean that the store could not be reached or that no
 // set is known yet; a later retry may succeed.
-var ErrUnavailable = &feed.Outage{Text: "what is trending is not known", Shown: "what is trending is not known yet; try again in some seconds"}
+var ErrUnavailable = &feed.Outage{Text: "trending items are not available", Shown: "trending items are not available yet; try again in a few seconds"}
 
 // Entry is a trending item or public post.
 type Entry struct {
@@ -121,7 +121,7 @@ func RevisionOf(data []byte) string {
 	return string(words[1])
 }
 
-var errVersion = errors.New("what is kept as trending is not a set of this version")
+var errVersion = errors.New("the stored trending set has an unknown format")
 
 // Decode parses the output of [Set.Encode].
 func Decode(data []byte) (*Set, error) {

@@ -112,7 +112,7 @@ RULES = [
     # Exceptions to a range or a format.
     r"share must be at least 0\.0001,",
     r"is a post, which is",
-    r"bad cursor: .* was not given out here",
+    r"bad cursor: .* was not issued here",
     r'must be a time such as .*not \\"(0|1[0-8]|19[0-6])',
     # Earlier requests have deleted all profiles.
     r"no agents to sample",

@@ -136,7 +136,7 @@ func (b *Buffer) write(ctx context.Context) {
 		batches, err = b.try(ctx, batches)
 		return err
 	}, passing, func(err error) {
-		b.cfg.Logger.WarnContext(ctx, "events cannot be counted now; they are kept and tried again", slog.Any("error", err))
+		b.cfg.Logger.WarnContext(ctx, "events cannot be counted; they are queued and retried", slog.Any("error", err))
 	}, func() { b.cfg.Logger.InfoContext(ctx, "events are counted again") })
 	if err == nil {
 		return
@@ -144,7 +144,7 @@ func (b *Buffer) write(ctx context.Context) {
 	for _, lost := range batches {
 		drop(lost)
 	}
-	b.cfg.Logger.WarnContext(ctx, "stopped before all events were counted; reports miss them", slog.Any("error", err))
+	b.cfg.Logger.WarnContext(ctx, "stopped before all events were counted; reports lack the rest", slog.Any("error", err))
 }
 
 // try writes each batch once and returns those to retry, with the first error. After a failure,
@@ -166,7 +166,7 @@ func (b *Buffer) try(ctx context.Context, batches []*Batch) (failed []*Batch, fi
 			failed, first = append(failed, batch), cmp.Or(first, err)
 		default:
 			drop(batch)
-			b.cfg.Logger.ErrorContext(ctx, "events cannot be counted; reports miss them",
+			b.cfg.Logger.ErrorContext(ctx, "events cannot be counted and were dropped; reports lack them",
 				slog.String("variant", batch.Variant), slog.String("day", batch.Day.String()), slog.Any("error", err))
 		}
 	}

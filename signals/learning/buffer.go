@@ -122,7 +122,7 @@ func (b *Buffer) learn(ctx context.Context, entries []entry) {
 		}))
 	}
 	if err := group.Wait(); err != nil { // a panic
-		b.cfg.Logger.ErrorContext(ctx, "acts were not learned from", "error", err)
+		b.cfg.Logger.ErrorContext(ctx, "acts were dropped without being learned, because of a panic", "error", err)
 	}
 }
 
@@ -132,11 +132,11 @@ func (b *Buffer) deliver(ctx context.Context, agent string, l *lesson) {
 	err := b.Try(func(ctx context.Context) error { return b.store.Learn(ctx, agent, change) },
 		func(err error) bool { return errors.Is(err, catalog.ErrUnavailable) },
 		func(err error) {
-			b.cfg.Logger.WarnContext(ctx, "readers cannot be learned from now; what they do is kept and tried again", slog.Any("error", err))
+			b.cfg.Logger.WarnContext(ctx, "learning is unavailable; acts are queued and retried", slog.Any("error", err))
 		}, nil)
 	if err != nil {
 		metrics.DroppedLearning.Add(float64(len(l.acts)))
-		b.cfg.Logger.WarnContext(ctx, "a reader is not learned from what they did", slog.String("agent", agent), slog.Any("error", err))
+		b.cfg.Logger.WarnContext(ctx, "an agent's acts were dropped without being learned", slog.String("agent", agent), slog.Any("error", err))
 	}
 }
 

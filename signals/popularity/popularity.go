@@ -22,7 +22,7 @@ import (
 
 // ErrUnavailable is wrapped by errors that mean the store could not be reached; a retry may
 // succeed.
-var ErrUnavailable = &feed.Outage{Text: "the store of live popularity is unavailable", Shown: "what the agent has clicked and liked cannot be forgotten now; try again later"}
+var ErrUnavailable = &feed.Outage{Text: "the live popularity store is unavailable", Shown: "the record of the agent's clicks and likes cannot be deleted now; try again later"}
 
 // RememberDays is the number of days that a store remembers that an agent has acted on an item,
 // including the day of the act. During that time further acts of the agent on the item do not
@@ -105,7 +105,7 @@ func (b *Buffer) Acted(agent string, items []string, now time.Time) bool {
 // Forget deletes the record of an agent's acts, by the agent's id, after counting waiting acts.
 func (b *Buffer) Forget(ctx context.Context, agent string) error {
 	if err := b.Flush(ctx); err != nil {
-		return fmt.Errorf("%w: acts that wait are not counted: %w", ErrUnavailable, err)
+		return fmt.Errorf("%w: queued acts could not be counted: %w", ErrUnavailable, err)
 	}
 	return b.counter.Forget(ctx, Agent(agent))
 }
@@ -118,18 +118,18 @@ func passes(err error) bool {
 // are dropped, without the rest of the batch.
 func (b *Buffer) deliver(ctx context.Context, acts []Act) {
 	err := b.Try(func(ctx context.Context) error { return b.counter.Count(ctx, acts) }, passes, func(err error) {
-		b.log.WarnContext(ctx, "live popularity cannot be counted now; clicks and likes are kept and tried again", slog.Any("error", err))
+		b.log.WarnContext(ctx, "live popularity cannot be counted; clicks and likes are queued and retried", slog.Any("error", err))
 	}, func() { b.log.InfoContext(ctx, "live popularity is counted again") })
 	switch {
 	case err == nil:
 	case passes(err) || b.Ended():
 		metrics.DroppedPopularity.Add(float64(len(acts)))
-		b.log.WarnContext(ctx, "stopped before all clicks and likes were counted; live popularity misses them", slog.Any("error", err))
+		b.log.WarnContext(ctx, "stopped before all clicks and likes were counted; live popularity lacks the rest", slog.Any("error", err))
 	case len(acts) > 1:
 		b.deliver(ctx, acts[:len(acts)/2])
 		b.deliver(ctx, acts[len(acts)/2:])
 	default:
 		metrics.DroppedPopularity.Inc()
-		b.log.ErrorContext(ctx, "a click or like cannot be counted; live popularity misses it", slog.String("item", acts[0].Item), slog.Any("error", err))
+		b.log.ErrorContext(ctx, "a click or like cannot be counted; live popularity lacks it", slog.String("item", acts[0].Item), slog.Any("error", err))
 	}
 }

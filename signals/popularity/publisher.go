@@ -15,7 +15,7 @@ import (
 )
 
 var waitingItems = promauto.NewGauge(prometheus.GaugeOpts{
-	Name: "freshet_popularity_waiting", Help: "Items whose live popularity is yet to be written to the index, of all servers together.",
+	Name: "freshet_popularity_waiting", Help: "Items whose live popularity has not been written to the index yet, on all servers together.",
 })
 
 // Bounds of writes: all servers together write atOnce items per publishEvery, 12,000 a minute. If a
@@ -73,7 +73,7 @@ func NewPublisher(queue Queue, index Index, cfg signals.Config) *Publisher {
 
 // Run publishes until ctx ends.
 func (p *Publisher) Run(ctx context.Context) {
-	failing := repeat.Failing{Fails: "live popularity cannot be written to the index now; it is tried again", Again: "live popularity is written to the index again"}
+	failing := repeat.Failing{Fails: "live popularity cannot be written to the index; it is retried", Again: "live popularity is written to the index again"}
 	repeat.Every(ctx, publishEvery, func(ctx context.Context) {
 		_, err := p.round(ctx, publishEvery)
 		failing.Tell(ctx, p.cfg.Logger, err)

@@ -171,7 +171,7 @@ func TestPublisherTriesEveryFiveSeconds(t *testing.T) {
 		assert.Zero(t, after(5*time.Second-1))
 		assert.Equal(t, 1, after(1))
 		assert.Equal(t, 2, after(5*time.Second))
-		assert.Equal(t, 1, strings.Count(log.String(), "cannot be written"), "it is told once")
+		assert.Equal(t, 1, strings.Count(log.String(), "cannot be written"), "it is logged once")
 		assert.Zero(t, index.of("a"))
 		index.set(nil)
 		assert.Equal(t, 2, after(5*time.Second-1))

@@ -47,7 +47,7 @@ export interface BadgeOptions {
 const afterNews = [3000, 7000];
 
 /** The number of checks before a badge whose stream was refused tries to reopen it. */
-const looksBetween = 4;
+const checksBetween = 4;
 
 /** Maintains a badge. The stream triggers checks; a silent refresh counts what is new. */
 export class BadgeWatch {
@@ -56,11 +56,11 @@ export class BadgeWatch {
   readonly #callback: (badge: Badge) => void;
   readonly #options: BadgeOptions;
   #badge: Badge = { count: 0, posts: 0, live: false };
-  #told = ''; // the last value passed to the callback
+  #lastSent = ''; // the last value passed to the callback
   #last: string | undefined;
   #pauses: number[] = [];
   #cleared = 0;
-  #looks = 0; // checks until the stream is retried; 0 if none is due
+  #checksLeft = 0; // checks until the stream is retried; 0 if none is due
   #stopped = false;
   #running: AbortController | undefined;
   #leave: () => void = () => {}; // stops listening
@@ -72,20 +72,20 @@ export class BadgeWatch {
     this.#callback = callback;
     this.#options = options;
     this.#last = options.last;
-    page?.addEventListener('visibilitychange', this.#turn);
-    this.#turn();
+    page?.addEventListener('visibilitychange', this.#restart);
+    this.#restart();
   }
 
   /** Resets the badge: everything has been read. */
   clear(): void {
     this.#cleared++;
-    this.#tell({ count: 0, posts: 0 });
+    this.#update({ count: 0, posts: 0 });
   }
 
   /** Stops the badge. The callback is not called any more. */
   stop(): void {
     this.#stopped = true;
-    page?.removeEventListener('visibilitychange', this.#turn);
+    page?.removeEventListener('visibilitychange', this.#restart);
     this.#end();
   }
 
@@ -93,7 +93,7 @@ export class BadgeWatch {
    * Runs only while the page is visible: a browser limits the connections to one server over
    * all tabs.
    */
-  readonly #turn = () => {
+  readonly #restart = () => {
     this.#end();
     this.#badge.live = false;
     if (page?.hidden) return;
@@ -109,21 +109,21 @@ export class BadgeWatch {
   }
 
   #listen(): void {
-    this.#looks = 0;
+    this.#checksLeft = 0;
     this.#leave = listen(this.#client, this.#last ?? '', {
       news: ({ id, count }) => {
         this.#last = id;
-        this.#tell({ posts: this.#badge.posts + count, live: true });
+        this.#update({ posts: this.#badge.posts + count, live: true });
         if (count === 0) return;
         this.#pauses = [...afterNews];
         this.#wake();
       },
-      broken: () => this.#tell({ live: false }),
+      broken: () => this.#update({ live: false }),
       ended: (error) => {
-        this.#tell({ live: false });
+        this.#update({ live: false });
         this.#failed(error);
         // A fetch without streaming never gains it.
-        if (!(error instanceof FreshetError && error.kind === 'no_stream')) this.#looks = looksBetween;
+        if (!(error instanceof FreshetError && error.kind === 'no_stream')) this.#checksLeft = checksBetween;
       },
     });
   }
@@ -131,18 +131,18 @@ export class BadgeWatch {
   async #poll(signal: AbortSignal): Promise<void> {
     const { every = 30_000 } = this.#options;
     while (!signal.aborted) {
-      await this.#look(signal);
-      if (!signal.aborted && this.#looks > 0 && --this.#looks === 0) this.#listen();
+      await this.#check(signal);
+      if (!signal.aborted && this.#checksLeft > 0 && --this.#checksLeft === 0) this.#listen();
       await this.#pause(this.#pauses.shift() ?? every * (this.#badge.live ? 2 : 1), signal);
     }
   }
 
-  async #look(signal: AbortSignal): Promise<void> {
+  async #check(signal: AbortSignal): Promise<void> {
     const cleared = this.#cleared;
     try {
       const { new_count: count = 0 } = await this.#silent({ signal });
       if (cleared !== this.#cleared || signal.aborted) return;
-      this.#tell({ count, ...(count < this.#badge.count && { posts: 0 }) });
+      this.#update({ count, ...(count < this.#badge.count && { posts: 0 }) });
     } catch (error) {
       if (!signal.aborted) this.#failed(error);
     }
@@ -157,21 +157,21 @@ export class BadgeWatch {
 
   #failed(error: unknown): void {
     const { onError } = this.#options;
-    if (onError) this.#apart(() => onError(error));
+    if (onError) this.#callLater(() => onError(error));
   }
 
   /** Calls the app in a separate task, so that its errors do not end the badge. */
-  #apart(call: () => void): void {
+  #callLater(call: () => void): void {
     queueMicrotask(() => { if (!this.#stopped) call(); });
   }
 
-  #tell(change: Partial<Badge>): void {
+  #update(change: Partial<Badge>): void {
     this.#badge = { ...this.#badge, ...change };
     const now = JSON.stringify(this.#badge);
-    if (now === this.#told) return;
-    this.#told = now;
+    if (now === this.#lastSent) return;
+    this.#lastSent = now;
     const badge = { ...this.#badge };
-    this.#apart(() => this.#callback(badge));
+    this.#callLater(() => this.#callback(badge));
   }
 }
 

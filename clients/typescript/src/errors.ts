@@ -22,7 +22,7 @@ const kinds: Record<number, ErrorKind> = {
 };
 
 const advice: Record<ErrorKind, string> = {
-  bad_request: 'The message says what to send. The same call fails again.',
+  bad_request: 'The message says what to send. Repeating the same call does not help.',
   unauthenticated: 'Give the client an agent or a valid token.',
   forbidden: 'Call as the agent whose this is, or with the admin token.',
   not_found: 'Leave it out: nothing exists with this id, or nothing that the caller may see.',
@@ -30,13 +30,13 @@ const advice: Record<ErrorKind, string> = {
   precondition: 'Read again, then write.',
   too_large: 'Send less.',
   not_an_image: 'Send JPEG, PNG, GIF or WebP.',
-  unprocessable: 'The message says which rule to keep.',
+  unprocessable: 'The message says which rule or limit to observe.',
   rate_limited: 'Call again after retryAfter milliseconds, and less often.',
   unavailable: 'Call again later.',
-  refused: 'The server\'s log has the cause under the requestId.',
-  unreachable: 'Check the network and the address of the server, in a browser also whether server.cors.origins has the origin of the page.',
+  refused: 'Look up the requestId in the server\'s log for the cause.',
+  unreachable: 'Check the network and the address of the server; in a browser also that server.cors.origins contains the origin of the page.',
   timeout: 'Call again, or give the call more time.',
-  superseded: 'Nothing: the newer call says how it ends.',
+  superseded: 'Do nothing: the newer call determines the result.',
   not_freshet: 'Check the address of the server, and what is in front of it.',
   no_stream: 'Poll instead, as Feed.badge does.',
 };

@@ -63,5 +63,5 @@ async function run(client: Client, running: Running): Promise<never> {
     running.live = true;
     for (const one of [...listeners]) one.news(news);
   }
-  throw new Error('a stream has no end');
+  throw new Error('the stream ended without an error');
 }

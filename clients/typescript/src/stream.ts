@@ -51,7 +51,7 @@ export async function* stream(
         renewed = typeof transport.options.token !== 'function';
         yield news;
       }
-      cause = unreachable('it has ended the stream');
+      cause = unreachable('it ended the stream');
     } catch (error) {
       if (!renewed && isRefusedToken(error)) {
         renewed = true;
@@ -89,7 +89,7 @@ async function* connect(transport: Transport, at: { last: string; pause: number;
     }
   } catch (error) {
     throwIfAborted(signal);
-    throw deadline.signal.aborted ? unreachable('it is silent') : error;
+    throw deadline.signal.aborted ? unreachable('it has stopped sending') : error;
   } finally {
     deadline.end();
   }
@@ -100,10 +100,10 @@ async function bodyOf(response: Response): Promise<ReadableStream<Uint8Array>> {
   const kind = response.headers.get('Content-Type') ?? '';
   if (response.status === 200 && kind.startsWith('text/event-stream')) {
     if (response.body) return response.body;
-    throw new FreshetError('no_stream', 'this fetch does not give the body of an answer while it comes');
+    throw new FreshetError('no_stream', 'this fetch does not support streaming response bodies');
   }
   open(response, await reach(() => response.text()));
-  throw new FreshetError('not_freshet', 'GET /v1/stream was not answered with a stream', { status: response.status });
+  throw new FreshetError('not_freshet', 'the response to GET /v1/stream is not an event stream', { status: response.status });
 }
 
 function countOf(data: string | undefined): number {
@@ -111,7 +111,7 @@ function countOf(data: string | undefined): number {
     const { count } = JSON.parse(data ?? '');
     if (Number.isInteger(count)) return count;
   } catch { /* treated like an event without a count */ }
-  throw new FreshetError('not_freshet', `the event of the stream cannot be read: ${data}`);
+  throw new FreshetError('not_freshet', `the stream sent an invalid event: ${data}`);
 }
 
 /** A block of server-sent events, by the names of its fields. */
@@ -131,7 +131,7 @@ async function* blocks(body: ReadableStream<Uint8Array>, deadline: Deadline, sil
     deadline.renew(silence);
     const parts = (rest + decoder.decode(value, { stream: true }).replaceAll('\r', '')).split('\n\n');
     rest = parts.pop() ?? '';
-    if (rest.length > longestBlock) throw new FreshetError('not_freshet', 'a block of the stream is too long');
+    if (rest.length > longestBlock) throw new FreshetError('not_freshet', 'an event of the stream is too long');
     for (const part of parts) {
       const block = blockOf(part);
       if (Object.keys(block).length > 0) yield block;

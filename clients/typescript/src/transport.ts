@@ -47,7 +47,7 @@ export class Transport {
 
   /** Downloads content that is not JSON. */
   blob(path: string, options: CallOptions = {}): Promise<Blob> {
-    if (!path.startsWith('/')) throw new TypeError(`an image of the server has a path, such as /media/…, not ${JSON.stringify(path)}`);
+    if (!path.startsWith('/')) throw new TypeError(`an image on the server is given by its path, such as /media/…, not ${JSON.stringify(path)}`);
     return this.#tries<Blob>({ method: 'GET', path, repeatable: true }, options, undefined, async (response) => {
       if (!response.ok) open(response, await reach(() => response.text()));
       return reach(() => response.blob());
@@ -68,7 +68,7 @@ export class Transport {
     } catch (error) {
       throwIfAborted(options.signal);
       if (!overtaken.aborted || error instanceof FreshetError && !mayHelp(error, true)) throw error;
-      throw new FreshetError('superseded', `${call.method} ${call.path} gave way to a newer call about the same`, { cause: error });
+      throw new FreshetError('superseded', `${call.method} ${call.path} was superseded by a newer call on the same subject`, { cause: error });
     }
   }
 
@@ -138,7 +138,7 @@ export class Transport {
       ...(body !== undefined && { body: form ? body : JSON.stringify(body) }),
     }));
     if (response.type === 'opaqueredirect' || response.status >= 300 && response.status < 400) {
-      throw new FreshetError('not_freshet', `${this.base} redirects; give the client the address that it redirects to`, { status: response.status });
+      throw new FreshetError('not_freshet', `${this.base} redirects; give the client the address it redirects to`, { status: response.status });
     }
     return response;
   }
@@ -194,8 +194,8 @@ export function open<T>(response: Response, text: string): T {
   const envelope = parse(text);
   if (!response.ok) throw refusal(response, envelope);
   if (envelope?.code !== 0) {
-    const kind = response.headers.get('Content-Type') ?? 'of no type';
-    throw new FreshetError('not_freshet', `what answered is not a Freshet server (${kind}, ${text.length} characters)`, { status: response.status });
+    const kind = response.headers.get('Content-Type') ?? 'no content type';
+    throw new FreshetError('not_freshet', `the response is not from a Freshet server (${kind}, ${text.length} characters)`, { status: response.status });
   }
   return envelope.data as T;
 }

@@ -330,7 +330,7 @@ for (const [kind, status, code, call] of /** @type {const} */ ([
 test('what is no Freshet server is told', async () => {
   const client = connect(network.url, 'u_1');
   network.fail({ on: (call) => call.path === '/v1/feed/guest', instead: { status: 200, headers: { 'Content-Type': 'text/html' }, body: '<p>hello' } });
-  await assert.rejects(client.guest(), { kind: 'not_freshet', message: 'what answered is not a Freshet server (text/html, 8 characters)' });
+  await assert.rejects(client.guest(), { kind: 'not_freshet', message: 'the response is not from a Freshet server (text/html, 8 characters)' });
   network.fail({ on: (call) => call.path === '/v1/feed/guest', instead: { status: 302, headers: { Location: 'http://127.0.0.1:1/' }, body: '' } });
   await assert.rejects(client.guest(), { kind: 'not_freshet', status: 302 });
   await assert.rejects(connect('http://127.0.0.1:1', 'u_1', { tries: 2 }).guest(), { kind: 'unreachable', message: /^cannot reach the server: / });

@@ -65,7 +65,7 @@ test('a stream that is silent for too long is begun again', async () => {
   const silent = stream(new Transport({ server: network.url, agent: 'silent' }), { signal: ends.signal, onRetry }, 100);
   assert.deepEqual((await silent.next()).value, { id: '0', count: 0 });
   assert.deepEqual((await silent.next()).value, { id: '0', count: 0 }, 'it has begun again');
-  assert.equal(broken[0], 'cannot reach the server: it is silent');
+  assert.equal(broken[0], 'cannot reach the server: it has stopped sending');
   ends.abort();
 });
 

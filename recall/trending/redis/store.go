@@ -92,5 +92,5 @@ func (s *Store) Keep(ctx context.Context, server string, set *trending.Set) (boo
 }
 
 func contractError(step string, err error) error {
-	return rediskeys.Failed(trending.ErrUnavailable, "what is trending: "+step, err)
+	return rediskeys.Failed(trending.ErrUnavailable, "trending set: "+step, err)
 }

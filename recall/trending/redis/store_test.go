@@ -35,9 +35,9 @@ func TestAnotherFormat(t *testing.T) {
 	s := redis.New(client, prefix)
 	require.NoError(t, client.Set(t.Context(), rediskeys.For(client, prefix).Trending(), "2 x 5\n[]", time.Minute).Err())
 	_, err := s.Read(t.Context(), "")
-	require.ErrorContains(t, err, "version")
+	require.ErrorContains(t, err, "unknown format")
 	_, err = s.Read(t.Context(), "1-a")
-	require.ErrorContains(t, err, "version")
+	require.ErrorContains(t, err, "unknown format")
 }
 
 func TestUnavailable(t *testing.T) {

@@ -33,7 +33,7 @@ CREATE TABLE senders (day INTEGER NOT NULL, variant TEXT NOT NULL, sender TEXT N
 	PRIMARY KEY (day, variant, sender)) WITHOUT ROWID;`
 
 // Schema is the schema of the file. Its id is the letters "frev".
-var Schema = sqlitefile.Schema{What: "store of events", ID: 0x66726576, Oldest: 1, Migrations: []string{tables}}
+var Schema = sqlitefile.Schema{What: "event store", ID: 0x66726576, Oldest: 1, Migrations: []string{tables}}
 
 // FileName is the name of the file in the data directory.
 const FileName = "events.db"

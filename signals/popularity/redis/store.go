@@ -188,7 +188,7 @@ func (s *Store) Changed(ctx context.Context, items []string) error { return s.ch
 
 // changed marks items as changed, to be taken after a delay.
 func (s *Store) changed(ctx context.Context, items []string, after time.Duration) error {
-	return s.run(ctx, changedScript, "note changed items", items, int64(keep/time.Second), after.Milliseconds())
+	return s.run(ctx, changedScript, "mark changed items", items, int64(keep/time.Second), after.Milliseconds())
 }
 
 // run runs a script on the changed items, atOnce items per call, with args before the items.
@@ -226,7 +226,7 @@ func (s *Store) Take(ctx context.Context, n int, lease, turn time.Duration) (pop
 
 // Done implements [popularity.Queue].
 func (s *Store) Done(ctx context.Context, until string, items []string) error {
-	return s.run(ctx, doneScript, "end changed items", items, until)
+	return s.run(ctx, doneScript, "unmark changed items", items, until)
 }
 
 func contractError(step string, err error) error {
