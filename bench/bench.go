@@ -120,23 +120,23 @@ func nothing(*bench) string { return "" }
 func bothServices(b *bench) string {
 	switch {
 	case b.services.redis == nil:
-		return "redis.url names no Redis"
+		return "redis.url is empty"
 	case b.services.elastic == nil:
-		return "elasticsearch.addresses names no Elasticsearch"
+		return "elasticsearch.addresses is empty"
 	}
 	return ""
 }
 
 func allServices(b *bench) string {
 	if b.services.postgres == nil {
-		return "postgres.url names no PostgreSQL"
+		return "postgres.url is empty"
 	}
 	return bothServices(b)
 }
 
 func anExecutable(b *bench) string {
 	if b.o.Executable == "" {
-		return "it runs the freshet binary; say where it is with --freshet"
+		return "it runs the freshet binary; give its path with --freshet"
 	}
 	return ""
 }
@@ -252,7 +252,7 @@ func begin(ctx context.Context, o Options) (*bench, error) {
 	if err := b.connect(ctx); err != nil {
 		return nil, errors.Join(err, b.end(ctx))
 	}
-	b.report.Machine = look(ctx, &b.services)
+	b.report.Machine = inspectMachine(ctx, &b.services)
 	b.report.Settings = Settings{
 		Only: o.Only, Items: o.Items, Duration: o.Duration.String(), Rounds: b.rounds(), Clients: clients, Page: page, Short: o.Short,
 	}

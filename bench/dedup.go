@@ -67,7 +67,7 @@ func (b *bench) wrong(who string, h *history, says func(i int) bool) (hidden int
 	for i, was := range h.seen {
 		switch says := says(i); {
 		case was && !says:
-			b.impossible("%s: %s was shown %s and it is taken for unseen", who, h.agent, h.asked[i])
+			b.impossible("%s: %s was shown %s but counts as unseen", who, h.agent, h.asked[i])
 		case !was && says:
 			hidden++
 		}

@@ -37,7 +37,7 @@ func (b *bench) dedupServices(ctx context.Context) (results []Result, err error)
 	if err := fill(ctx, store, all, capacity, now); err != nil {
 		return nil, err
 	}
-	query, err := b.aRecall(ctx)
+	query, err := b.singleRecall(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +51,8 @@ func (b *bench) dedupServices(ctx context.Context) (results []Result, err error)
 	return results, nil
 }
 
-// aRecall fills the index and returns the body of a recall query.
-func (b *bench) aRecall(ctx context.Context) (query []byte, err error) {
+// singleRecall fills the index and returns the body of a recall query.
+func (b *bench) singleRecall(ctx context.Context) (query []byte, err error) {
 	w := newWatch()
 	s, err := b.serve(ctx, b.servicesConfig(filepath.Join(b.dir, "services")), w.hooks())
 	if err != nil {
@@ -90,7 +90,7 @@ func (b *bench) dedupOf(ctx context.Context, cfg configs.Config, store dedup.Sto
 		}}
 	}
 	totals, err := b.compare(ctx, b.rounds(),
-		b.askSets(client, sets, h),
+		b.querySets(client, sets, h),
 		b.checks("freshet, RedisBloom", store, h, now),
 		queries("Elasticsearch, the recall alone", query),
 		queries("Elasticsearch, with must_not terms", without),
@@ -143,8 +143,8 @@ func putSets(ctx context.Context, client redis.UniversalClient, prefix string, h
 	return keys, nil
 }
 
-// askSets checks all candidates against the set of every day, in one pipeline.
-func (b *bench) askSets(client redis.UniversalClient, keys []string, h *history) side {
+// querySets checks all candidates against the set of every day, in one pipeline.
+func (b *bench) querySets(client redis.UniversalClient, keys []string, h *history) side {
 	const name = "Redis SETs of each agent, SMISMEMBER"
 	members := make([]any, len(h.asked))
 	for i := range h.asked {
@@ -175,7 +175,7 @@ func (b *bench) askSets(client redis.UniversalClient, keys []string, h *history)
 			return false
 		})
 		if hidden > 0 {
-			b.impossible("%s: %d items that were never delivered are in the sets of %s", name, hidden, h.agent)
+			b.impossible("%s: the sets of %s contain %d items that were never delivered", name, h.agent, hidden)
 		}
 		return t, nil
 	}}

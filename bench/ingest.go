@@ -181,7 +181,7 @@ func (b *bench) ingestOnce(ctx context.Context, u *upload, now time.Time, sum *i
 	}
 	_, peak := memory(os.Getpid())
 	sum.peak = max(sum.peak, peak)
-	if err := b.nothingLost(ctx, s, u, now); err != nil {
+	if err := b.verifyStored(ctx, s, u, now); err != nil {
 		return err
 	}
 	return b.verify(ctx, s)
@@ -241,8 +241,8 @@ func (b *bench) send(ctx context.Context, sender *api.Client, u *upload, i int) 
 	return err
 }
 
-// nothingLost checks that every item is in the catalog and in the index.
-func (b *bench) nothingLost(ctx context.Context, s *system, u *upload, now time.Time) error {
+// verifyStored checks that every item is in the catalog and in the index.
+func (b *bench) verifyStored(ctx context.Context, s *system, u *upload, now time.Time) error {
 	ids := make([]string, 0, 1000)
 	_, ranking := s.Engine.Ranking("")
 	q := feed.Query{Ranking: ranking, Origin: now}

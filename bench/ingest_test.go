@@ -71,11 +71,11 @@ func TestWhatIsLostIsFound(t *testing.T) {
 	for i := range u.parts {
 		require.NoError(t, b.send(t.Context(), sender, u, i))
 	}
-	require.NoError(t, b.nothingLost(t.Context(), s, u, now))
+	require.NoError(t, b.verifyStored(t.Context(), s, u, now))
 	require.Empty(t, b.report.Impossible)
 
 	require.NoError(t, s.Catalog.Remove(t.Context(), "doc_500"))
-	require.NoError(t, b.nothingLost(t.Context(), s, u, now))
+	require.NoError(t, b.verifyStored(t.Context(), s, u, now))
 	assert.Equal(t, []string{
 		"1 of 1000 items that were accepted are not in the catalog",
 		"1 of 1000 items that were accepted are not in the index",

@@ -16,8 +16,8 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// look describes the machine. Unknown values stay empty.
-func look(ctx context.Context, m *meter) Machine {
+// inspectMachine describes the machine. Unknown values stay empty.
+func inspectMachine(ctx context.Context, m *meter) Machine {
 	here := Machine{
 		Time: time.Now().UTC().Truncate(time.Second), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		CPU: cpuModel(), Cores: runtime.GOMAXPROCS(0), LoadBefore: loadAverages(),

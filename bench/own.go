@@ -56,7 +56,7 @@ func (b *bench) connect(ctx context.Context) (err error) {
 		b.services.pid, _ = localElastic(ctx, b.services.elastic)
 		return nil
 	case err == nil:
-		return fmt.Errorf("there is an index %s already; this run will not touch it", b.name)
+		return fmt.Errorf("the index %s already exists; this run does not use it", b.name)
 	}
 	return fmt.Errorf("elasticsearch.addresses: %w", err)
 }
@@ -117,7 +117,7 @@ func (b *bench) end(ctx context.Context) error {
 // removeKeys unlinks the keys with a prefix that this package created.
 func removeKeys(ctx context.Context, client redis.UniversalClient, prefix string) error {
 	if !strings.Contains(prefix, mark) {
-		return fmt.Errorf("%q is no prefix of a benchmark; its keys stay", prefix)
+		return fmt.Errorf("%q is not the key prefix of a benchmark; its keys are not deleted", prefix)
 	}
 	return eachMaster(ctx, client, func(ctx context.Context, c *redis.Client) error {
 		var errs []error
@@ -148,7 +148,7 @@ var globEscape = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`,
 // delete by wildcard.
 func (b *bench) removeIndices(ctx context.Context) error {
 	if !strings.HasPrefix(b.name, mark) || len(b.name) == len(mark) {
-		return fmt.Errorf("%q is no index of a benchmark; it stays", b.name)
+		return fmt.Errorf("%q is not an index of a benchmark; it is not deleted", b.name)
 	}
 	ours, err := b.indices(ctx)
 	if err != nil {

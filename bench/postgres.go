@@ -54,7 +54,7 @@ func (b *bench) schema() string { return strings.ReplaceAll(b.name, "-", "_") }
 func (b *bench) closeSchema(ctx context.Context) error {
 	defer b.services.postgres.Close()
 	if b.schema() == strings.ReplaceAll(mark, "-", "_") {
-		return fmt.Errorf("%q is no schema of a benchmark; it stays", b.schema())
+		return fmt.Errorf("%q is not a schema of a benchmark; it is not deleted", b.schema())
 	}
 	_, err := b.services.postgres.Exec(ctx, "DROP SCHEMA IF EXISTS "+b.schema()+" CASCADE")
 	return err

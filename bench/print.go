@@ -158,7 +158,7 @@ func (p *printer) budgets(r *Report) {
 		return
 	}
 	if r.Settings.Short {
-		p.line("\nA short run looks for what is impossible; it is too short to say whether a budget is met.")
+		p.line("\nA short run only finds impossible results; it is too short to tell whether a budget is met.")
 		return
 	}
 	p.line("\nbudgets")

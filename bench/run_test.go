@@ -83,7 +83,7 @@ func TestEmbeddedRun(t *testing.T) {
 	r, err := Run(t.Context(), o)
 	require.NoError(t, err)
 	assert.Empty(t, r.Impossible)
-	assert.Contains(t, said.String(), "skipped: dedup, services: redis.url names no Redis")
+	assert.Contains(t, said.String(), "skipped: dedup, services: redis.url is empty")
 	assert.Contains(t, said.String(), "skipped: start, embedded: it runs the freshet binary")
 	measured := map[string]int{}
 	for _, result := range r.Results {

@@ -183,7 +183,7 @@ func (b *bench) simulate(ctx context.Context, traffic Traffic) (err error) {
 // judge records impossible results.
 func (b *bench) judge(sim Simulation) {
 	if sim.Repeats > 0 {
-		b.impossible("simulation, %s: %d candidates that were shown within the window were taken for unseen", sim.Backend, sim.Repeats)
+		b.impossible("simulation, %s: %d candidates that were shown within the window counted as unseen", sim.Backend, sim.Repeats)
 	}
 	check := func(what string, c Compared) {
 		if !c.possible() {

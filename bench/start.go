@@ -129,7 +129,7 @@ func ready(ctx context.Context, addr string, exited chan error) error {
 			return fmt.Errorf("the server did not become ready: %w", ctx.Err())
 		case err := <-exited:
 			exited <- err
-			return errors.New("the server has ended before it was ready")
+			return errors.New("the server exited before it was ready")
 		case <-time.After(2 * time.Millisecond):
 		}
 	}

@@ -22,8 +22,8 @@ const (
 	mostStreams = 10_000
 	otherFiles  = 500  // files open in addition to both ends of the streams
 	leastFiles  = 1024 // assumed limit of open files if it is unknown
-	// tellWithin limits the time until all streams have the event.
-	tellWithin = 30 * time.Second
+	// deliverWithin limits the time until all streams have the event.
+	deliverWithin = 30 * time.Second
 )
 
 func (b *bench) streamsEmbedded(ctx context.Context) ([]Result, error) {
@@ -51,7 +51,7 @@ func (b *bench) streams(ctx context.Context, cfg configs.Config) (results []Resu
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
 	for _, author := range []string{"pushed", "pulled"} {
-		r, err := b.toldOf(ctx, s, author, n, rounds)
+		r, err := b.measureStreams(ctx, s, author, n, rounds)
 		if err != nil {
 			return results, fmt.Errorf("%s: %w", author, err)
 		}
@@ -62,8 +62,8 @@ func (b *bench) streams(ctx context.Context, cfg configs.Config) (results []Resu
 
 func listening(author string, i int) string { return fmt.Sprintf("listens_to_%s_%d", author, i) }
 
-// toldOf measures the streams of one author's followers.
-func (b *bench) toldOf(ctx context.Context, s *system, author string, n, rounds int) (Result, error) {
+// measureStreams measures the streams of one author's followers.
+func (b *bench) measureStreams(ctx context.Context, s *system, author string, n, rounds int) (Result, error) {
 	if err := b.audience(ctx, s, author, n); err != nil {
 		return Result{}, err
 	}
@@ -90,7 +90,7 @@ func (b *bench) toldOf(ctx context.Context, s *system, author string, n, rounds 
 			return Result{}, err
 		}
 		fanned := time.Now()
-		latest, err := l.told(ctx, start, told.turn)
+		latest, err := l.received(ctx, start, told.turn)
 		if err != nil {
 			return Result{}, err
 		}
@@ -196,9 +196,9 @@ func (l *listeners) open(ctx context.Context, addr, agent string, i int) error {
 	return nil
 }
 
-// told waits until every stream has the event, and returns when the last one got it.
-func (l *listeners) told(ctx context.Context, since time.Time, t turn) (latest time.Time, err error) {
-	late := time.NewTimer(tellWithin)
+// received waits until every stream has the event, and returns when the last one got it.
+func (l *listeners) received(ctx context.Context, since time.Time, t turn) (latest time.Time, err error) {
+	late := time.NewTimer(deliverWithin)
 	defer late.Stop()
 	for i := range l.conns {
 		select {
@@ -210,7 +210,7 @@ func (l *listeners) told(ctx context.Context, since time.Time, t turn) (latest t
 				return latest, err
 			}
 		case <-late.C:
-			return latest, fmt.Errorf("%d of %d streams are not told within %v", len(l.conns)-i, len(l.conns), tellWithin)
+			return latest, fmt.Errorf("%d of %d streams did not receive the event within %v", len(l.conns)-i, len(l.conns), deliverWithin)
 		case <-ctx.Done():
 			return latest, ctx.Err()
 		}

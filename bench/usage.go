@@ -114,7 +114,7 @@ func eachMaster(ctx context.Context, client redis.UniversalClient, f func(contex
 	case *redis.Client:
 		return f(ctx, c)
 	}
-	return fmt.Errorf("a %T cannot be asked server by server", client)
+	return fmt.Errorf("cannot query the servers of a %T one by one", client)
 }
 
 // redisInfo returns the fields of a section of INFO.

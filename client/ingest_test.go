@@ -209,9 +209,9 @@ func TestIngestSaysWhatFilesShouldBe(t *testing.T) {
 		"an array":                  {"[" + item(1) + "]", "write each object on one line, as an object"},
 		"an array after blanks":     {"\n \n[\n" + item(1) + "]", `line 3 is "["`},
 		"a pretty array":            {"[\n  {\n    \"id\": \"a\"\n  }\n]", "jq -c '.[]'"},
-		"a pretty object":           {"{\n  \"id\": \"a\"\n}\n", "line 1 begins an object that goes on in the next line"},
+		"a pretty object":           {"{\n  \"id\": \"a\"\n}\n", "line 1 begins an object that continues on the next line"},
 		"an object after its brace": {"{ \"id\": \"a\",\r\n  \"title\": \"A\" }", "jq -c ."},
-		"a mark and an object":      {"\xef\xbb\xbf{\n\"id\": \"a\"}", "goes on in the next line"},
+		"a mark and an object":      {"\xef\xbb\xbf{\n\"id\": \"a\"}", "continues on the next line"},
 	} {
 		s := &itemServer{}
 		sum, rejected, err := ingest(t, s, strings.NewReader(tt.file))

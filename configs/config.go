@@ -73,7 +73,7 @@ type Config struct {
 type Server struct {
 	Addr            string        `key:"addr" help:"address to listen on, host:port"`
 	RequestTimeout  time.Duration `key:"request_timeout" help:"longest time one request may take" range:"1ms to 30s"`
-	Drain           time.Duration `key:"drain" help:"how long a server that is told to stop by SIGTERM goes on answering while /readyz is 503, so that load balancers notice; 0: not at all" range:"0 to 10m"`
+	Drain           time.Duration `key:"drain" help:"how long a server continues to answer after SIGTERM, with /readyz 503, so that load balancers notice; 0: not at all" range:"0 to 10m"`
 	ShutdownTimeout time.Duration `key:"shutdown_timeout" help:"longest time to finish requests and record impressions at a stop, after server.drain" range:"1ms to 1h"`
 	MaxInFlight     int           `key:"max_in_flight" help:"agents' requests worked on at once; more are answered 503; 0: no bound" range:"0 to 1000000"`
 	RateLimit       float64       `key:"rate_limit" help:"requests a second of one agent, as many of which may come at once; more are answered 429; 0: no bound" range:"0 to 1000000"`
@@ -82,7 +82,7 @@ type Server struct {
 
 // Auth configures authentication and authorization.
 type Auth struct {
-	Mode           string `key:"mode" help:"how agents are known: header (X-Agent-ID from a gateway) or jwt (Bearer token)" oneof:"header,jwt"`
+	Mode           string `key:"mode" help:"how agents are identified: header (X-Agent-ID from a gateway) or jwt (Bearer token)" oneof:"header,jwt"`
 	TrustedGateway bool   `key:"trusted_gateway" help:"only a gateway that sets X-Agent-ID can reach this server: allow header mode on an address that is not loopback"`
 	AdminToken     string `key:"admin_token" help:"Bearer token of the admin routes; empty: they answer 403" secret:"true"`
 	JWT            JWT    `key:"jwt"`
@@ -99,7 +99,7 @@ type JWT struct {
 
 // Catalog configures the storage of items and profiles.
 type Catalog struct {
-	GroupBy   string        `key:"group_by" help:"what gives an item without group_id one when it comes in: url (its link) or none" oneof:"none,url"`
+	GroupBy   string        `key:"group_by" help:"source of the group_id for a new item without one: url (its link) or none" oneof:"none,url"`
 	Retention time.Duration `key:"retention" help:"how long after their update_time items are kept; 0: for ever"`
 }
 
@@ -111,10 +111,10 @@ type Recall struct {
 // Dedup configures how impressions are remembered.
 type Dedup struct {
 	WindowDays        int     `key:"window_days" help:"days an item is not shown again, today included" range:"1 to 60"`
-	FalsePositiveRate float64 `key:"false_positive_rate" help:"chance that an unseen item is taken for seen, over the whole window"`
+	FalsePositiveRate float64 `key:"false_positive_rate" help:"probability that an unseen item counts as seen, over the whole window"`
 	DailyCapacity     int     `key:"daily_capacity" help:"impressions of all agents that one day's filter is sized for" range:"1 to 100000000000"`
 	Shards            int     `key:"shards" help:"filters a day is spread over with Redis" range:"1 to 4096"`
-	WhenExhausted     string  `key:"when_exhausted" help:"when nothing unseen is left: stop (short and empty pages) or oldest (what was shown longest ago comes again, marked)" oneof:"stop,oldest"`
+	WhenExhausted     string  `key:"when_exhausted" help:"when no unseen items are left: stop (short and empty pages) or oldest (the items shown longest ago are repeated, marked)" oneof:"stop,oldest"`
 	OnFailure         string  `key:"on_failure" help:"when Redis is down: open (answer degraded) or closed (answer 503)" oneof:"open,closed"`
 }
 
@@ -135,8 +135,8 @@ type Redis struct {
 	CACert       string `key:"ca_cert" help:"file with the certificate (PEM) of the authority that signed the servers' certificates"`
 	ClientCert   string `key:"client_cert" help:"file with the certificate (PEM) that this process shows"`
 	ClientKey    string `key:"client_key" help:"file with the private key (PEM) of client_cert"`
-	KeyPrefix    string `key:"key_prefix" help:"goes before every key"`
-	WaitReplicas int    `key:"wait_replicas" help:"replicas that must have what is handed out before it is; 0: do not wait" range:"0 to 10"`
+	KeyPrefix    string `key:"key_prefix" help:"prefix of every key"`
+	WaitReplicas int    `key:"wait_replicas" help:"replicas that must have recorded items before they are delivered; 0: do not wait" range:"0 to 10"`
 }
 
 // Elasticsearch configures the store of items and profiles. It is used if addresses are set.
@@ -244,7 +244,7 @@ func (c Config) FailsOpen() bool { return c.UsesRedis() && c.Dedup.OnFailure == 
 // PopularityOff returns the reason why clicks and likes do not affect the ranking; "" if they do.
 func (c Config) PopularityOff() string {
 	if c.UsesElasticsearch() && !c.UsesRedis() {
-		return "with Elasticsearch it needs Redis (redis.url) to count what readers click and like"
+		return "with Elasticsearch it needs Redis (redis.url) to count readers' clicks and likes"
 	}
 	return ""
 }

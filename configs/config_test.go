@@ -270,7 +270,7 @@ func TestBadLayers(t *testing.T) {
 		"broken YAML":              {file: "server: [", want: []string{"it must be YAML"}},
 		"a list as a merged name":  {file: "server: {1: 2, <<: {[1]: 2}}", want: []string{"it must be YAML"}},
 		"key twice":                {file: "data_dir: a\ndata_dir: b\n", want: []string{"already defined"}},
-		"two documents":            {file: "data_dir: a\n---\ndata_dir: b\n", want: []string{"after the first document"}},
+		"two documents":            {file: "data_dir: a\n---\ndata_dir: b\n", want: []string{"more than one document"}},
 		"duration without a unit":  {file: "sessions: {ttl: 30}", want: []string{"sessions.ttl must be a duration such as 500ms, 30s or 24h, not 30"}},
 		"fraction for a count":     {file: "recall: {n: 1.5}", want: []string{"recall.n must be a whole number, not 1.5"}},
 		"text for a number":        {file: "dedup: {false_positive_rate: high}", want: []string{`dedup.false_positive_rate must be a number, not "high"`}},

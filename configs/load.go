@@ -83,7 +83,7 @@ func readYAML(data []byte) (sections map[string]any, err error) {
 		return nil, err
 	}
 	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is something after the first document (---): keep one")
+		return nil, errors.New("there is more than one document (---): keep one")
 	}
 	return sections, nil
 }

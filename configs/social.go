@@ -29,7 +29,7 @@ type Timeline struct {
 
 // Home configures the mix of the home feed.
 type Home struct {
-	Pattern string `key:"pattern" help:"whose each position of home is: five_percent or every_tenth (of 20 or 10 positions the 9th is promoted), or one letter a position, repeated: C (posts by whom the reader follows), T (in turn what is trending and what is discovered), P (what is promoted)"`
+	Pattern string `key:"pattern" help:"which source fills each position of home: five_percent or every_tenth (of 20 or 10 positions the 9th is promoted), or one letter a position, repeated: C (posts by people whom the reader follows), T (trending and discovered items in turn), P (promoted items)"`
 }
 
 // Media configures the storage of posts' images.

@@ -9,7 +9,8 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// Fallback stores impressions on disk while the dedup store is down, and records them later.
+// Fallback stores impressions on disk while the dedup or session store is down, and records them
+// later.
 type Fallback interface {
 	// Keep stores the keys of the items that an agent was handed out at now. It is called once
 	// per page, before the page is answered. The page is answered even after an error; its items

@@ -94,7 +94,7 @@ for call in "${calls[@]}"; do
     freshet\ ranking\ report*)
       says '^control +90\.00 % +[1-9][0-9]* +[1-9][0-9]* .* [1-9][0-9]*$' # simulated readers also click and hide
       says '^slow +10\.00 % '
-      says '^slow: shown or clicked too little' ;;
+      says '^slow: too few impressions or clicks' ;;
     freshet\ ranking\ history*)
       says '^2 .* new slow for 10%: scale=72h +do readers want older items\?$'
       says '^1 .* scale=36h,offset=1h,decay=0.5 +calmer weekends$'
@@ -102,7 +102,7 @@ for call in "${calls[@]}"; do
     freshet\ ranking\ revert*)
       says '^version 3, .*: back to normal$'
       says '^control +100% +default$'
-      says '^Back to what version 0 was: curves=two; slow ended' ;;
+      says '^Reverted to the ranking of version 0: curves=two; slow ended' ;;
     *v1/agents/*) says '"interests":\{' ;;
     *) die "scripts/smoke.sh does not check this command" ;;
   esac

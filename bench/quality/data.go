@@ -58,7 +58,7 @@ func Load(items string, eventFiles ...string) (*Data, error) {
 	}
 	slices.SortStableFunc(d.events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
 	if len(d.events) == 0 {
-		return nil, fmt.Errorf("there is no event in %s", strings.Join(eventFiles, ", "))
+		return nil, fmt.Errorf("no events in %s", strings.Join(eventFiles, ", "))
 	}
 	return d, nil
 }
@@ -71,7 +71,7 @@ func (d *Data) loadItems(path string) error {
 			return err
 		}
 		if met[it.ID] {
-			return fmt.Errorf("the item %s stands on an earlier line, too; keep one of them", it.ID)
+			return fmt.Errorf("the item %s is also on an earlier line; keep one of them", it.ID)
 		}
 		met[it.ID], it.Likes, it.Comments = true, 0, 0
 		d.items = append(d.items, it)
@@ -122,7 +122,7 @@ func parseEvent(line string) (e event, id string, err error) {
 	}
 	var known bool
 	if e.kind, known = kinds[fields[2]]; !known {
-		return e, "", fmt.Errorf("there is no type %.40q; there are click, like, bookmark, comment, follow, dislike and hide", fields[2])
+		return e, "", fmt.Errorf("unknown type %.40q; the types are click, like, bookmark, comment, follow, dislike and hide", fields[2])
 	}
 	return e, id, nil
 }
@@ -146,7 +146,7 @@ func LoadReaders(path string) (map[string]bool, error) {
 		return nil
 	})
 	if err == nil && len(readers) == 0 {
-		err = fmt.Errorf("%s: there is no reader in it", path)
+		err = fmt.Errorf("%s contains no readers", path)
 	}
 	return readers, err
 }
@@ -167,7 +167,7 @@ func ParseHalf(s string) (Half, error) {
 	if h := Half(s); h == All || h == Even || h == Odd {
 		return h, nil
 	}
-	return "", errors.New("there are the halves even, odd and all")
+	return "", errors.New("the half must be even, odd or all")
 }
 
 // has reports whether a reader is in the half.

@@ -49,15 +49,15 @@ func TestLoadRefuses(t *testing.T) {
 	}{
 		"no JSON":        {[]string{good, `{"id":`}, []string{read}, "items:2: bad item"},
 		"no title":       {[]string{`{"id":"a","update_time":1}`}, []string{read}, "items:1: bad item: title is missing"},
-		"an item twice":  {[]string{good, "", good}, []string{read}, "items:3: the item a stands on an earlier line, too"},
+		"an item twice":  {[]string{good, "", good}, []string{read}, "items:3: the item a is also on an earlier line"},
 		"no tabs":        {[]string{good}, []string{read, "11 u_1 click a"}, "events:2: an event has 4 fields with tabs between them (time, reader, type, item id), not 1"},
 		"a heading":      {[]string{good}, []string{"time\treader\ttype\titem"}, `events:1: the time must be Unix seconds, not "time"`},
 		"no time":        {[]string{good}, []string{"0\tu_1\tclick\ta"}, "events:1: the time must be Unix seconds"},
 		"bad reader":     {[]string{good}, []string{"11\tu 1\tclick\ta"}, `events:1: reader "u 1": `},
-		"bad type":       {[]string{good}, []string{"11\tu_1\tview\ta"}, `events:1: there is no type "view"; there are click, like,`},
+		"bad type":       {[]string{good}, []string{"11\tu_1\tview\ta"}, `events:1: unknown type "view"; the types are click, like,`},
 		"unknown item":   {[]string{good}, []string{read, act(12, "u_1", "like", "b")}, `events:2: there is no item "b" in `},
 		"out of order":   {[]string{good}, []string{act(12, "u_1", "click", "a"), read}, "events:2: the event is of 11, before the one above it, of 12; sort the file by time"},
-		"nothing":        {[]string{good}, nil, "there is no event in "},
+		"nothing":        {[]string{good}, nil, "no events in "},
 		"not gzip below": {[]string{"\x1f\x8bno"}, []string{read}, "items: "},
 	} {
 		_, err := Load(file(t, "items", c.items...), file(t, "events", c.events...))
@@ -83,7 +83,7 @@ func TestLoadReaders(t *testing.T) {
 	_, err = LoadReaders(file(t, "readers", "1\tu_1"))
 	assert.ErrorContains(t, err, "readers:1: an event has 4 fields")
 	_, err = LoadReaders(file(t, "readers"))
-	assert.ErrorContains(t, err, "there is no reader in it")
+	assert.ErrorContains(t, err, "contains no readers")
 }
 
 // The hashes are the test vectors of FNV's authors: a 0xe40c292c, b 0xe70c2de5, foobar 0xbf9cf968.

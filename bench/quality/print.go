@@ -34,7 +34,7 @@ func (r *Report) Print(w io.Writer) error {
 	}
 	fmt.Fprintf(&b, "%s: %d readers, %d first reads from %s to %s\n", whose, r.Readers, r.Events,
 		r.From.UTC().Format(time.DateOnly), r.Until.UTC().Format(time.DateOnly))
-	fmt.Fprintf(&b, "%.1f candidates at a read, %s old at most; %d reads of older items, which no ranking finds;\n%d reads at an item's own time are left out\n\n",
+	fmt.Fprintf(&b, "%.1f candidates at a read, %s old at most; %d reads of older items, which no ranking finds;\n%d reads at the update time of the item are left out\n\n",
 		r.Candidates, age(r.Window), r.Outside, r.LeftOut)
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "ranking")

@@ -222,7 +222,7 @@ func TestWhatIsMeasured(t *testing.T) {
 	o := options()
 	o.From = time.Unix(start+100*day.Milliseconds(), 0)
 	_, err = Measure(t.Context(), d, o)
-	assert.ErrorContains(t, err, "there is no read to measure")
+	assert.ErrorContains(t, err, "no reads to measure")
 }
 
 func TestMeasureRefuses(t *testing.T) {

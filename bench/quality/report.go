@@ -49,7 +49,7 @@ func (r *replay) report() (*Report, error) {
 	b := r.board
 	n := len(b.reads)
 	if n == 0 {
-		return nil, errors.New("there is no read to measure; look at --from, --until, --half and --count-readers")
+		return nil, errors.New("no reads to measure; check --from, --until, --half and --count-readers")
 	}
 	out := &Report{From: b.first, Until: b.last, Window: r.o.Window, Half: r.o.Half, Readers: n, Outside: b.outside, LeftOut: b.leftOut}
 	for _, reads := range b.reads {

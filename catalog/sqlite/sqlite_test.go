@@ -144,7 +144,7 @@ func TestOpenRefuses(t *testing.T) {
 		}, "cannot be opened"},
 		{"below a file", func(t *testing.T, path string) {
 			require.NoError(t, os.WriteFile(filepath.Dir(path), nil, 0o600))
-		}, "cannot make its directory"},
+		}, "cannot create its directory"},
 		{"a text file", func(t *testing.T, path string) {
 			require.NoError(t, os.WriteFile(path, []byte("server:\n  addr: 127.0.0.1:8080\n# a config, not a catalog\n"), 0o600))
 		}, "not a database"},

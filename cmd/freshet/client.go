@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -69,7 +70,7 @@ func (r *call) connect(options ...client.Option) (*client.Client, error) {
 	options = append(options, client.WithToken(r.token()))
 	if r.does != "" {
 		if *r.caller == "" && r.token() == "" {
-			return nil, r.usage(fmt.Errorf("who %s? give --agent, or --token for a server in jwt mode", r.does))
+			return nil, r.usage(errors.New("--agent is required, or --token for a server in jwt mode"))
 		}
 		if *r.caller != "" {
 			if err := feed.CheckAgentID(*r.caller); err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 func newConfigCommand() *cobra.Command {
-	return newGroup("config", "Check, print or begin a configuration",
+	return newGroup("config", "Check or print the configuration, or print an example",
 		newConfigPrintCommand(), newConfigCheckCommand(), newConfigExampleCommand())
 }
 
@@ -22,16 +22,16 @@ func newConfigPrintCommand() *cobra.Command {
 func newConfigCheckCommand() *cobra.Command {
 	return withConfig(&cobra.Command{
 		Use:   "check",
-		Short: "Say whether the configuration is right; exit 1 if not",
+		Short: "Validate the configuration; exit 1 if it is invalid",
 		Long: "Reads file, environment and flags as a server would, and the files of keys and certificates\n" +
-			"that they name, and lists everything that is wrong.\n" +
+			"that they name, and lists all problems.\n" +
 			"It does not call any service; \"freshet doctor\" does.",
 	}, func(cmd *cobra.Command, c configs.Config) error {
 		if err := doctor.Files(c); err != nil {
 			return err
 		}
 		items, impressions, posts := c.Stores()
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "the configuration is right: items %s, impressions %s, posts %s\n", items, impressions, posts)
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "the configuration is valid: items %s, impressions %s, posts %s\n", items, impressions, posts)
 		return err
 	})
 }
@@ -39,7 +39,7 @@ func newConfigCheckCommand() *cobra.Command {
 func newConfigExampleCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:       "example [embedded|services]",
-		Short:     "Print a configuration file with comments, to begin from",
+		Short:     "Print an example configuration file with comments",
 		ValidArgs: []string{"embedded", "services"},
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -15,10 +15,10 @@ import (
 )
 
 func newDoctorCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "doctor", Short: "Look at every dependency, and say how to fix what is wrong"}
+	cmd := &cobra.Command{Use: "doctor", Short: "Check every dependency and suggest fixes"}
 	var options doctor.Options
 	cmd.Flags().BoolVar(&options.Fix, "fix", false, "create what is missing: directories and indices")
-	cmd.Flags().BoolVar(&options.Accept, "accept-settings", false, "let these settings be the ones in which all servers over the same stores must agree; then restart each")
+	cmd.Flags().BoolVar(&options.Accept, "accept-settings", false, "make these settings the ones of all servers over the same stores; then restart each server")
 	asJSON := cmd.Flags().Bool("json", false, "print JSON")
 	return withConfig(cmd, func(cmd *cobra.Command, cfg configs.Config) error {
 		findings := doctor.Check(cmd.Context(), cfg, options)
@@ -27,7 +27,7 @@ func newDoctorCommand() *cobra.Command {
 		}
 		for _, f := range findings {
 			if f.Level == doctor.Broken {
-				return errors.New("something is broken; see above")
+				return errors.New("the check found problems; see above")
 			}
 		}
 		return nil

@@ -23,9 +23,9 @@ type explainFlags struct {
 func newExplainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain --agent ID",
-		Short: "Say why an agent's feed looks as it does",
+		Short: "Explain an agent's feed",
 		Long: "Shows what a refresh of the agent would do, without doing it: each candidate's\n" +
-			"relevance, decay, popularity and score, and what becomes of it.\n\n" +
+			"relevance, decay, popularity and score, and its outcome.\n\n" +
 			"  paged    on the page                 kept   in the session, for the pages after\n" +
 			"  seen     in the filter of that day   group  a better item of its group stands in\n" +
 			"  pending  given out lately            muted  refused by the agent's profile\n" +
@@ -33,10 +33,10 @@ func newExplainCommand() *cobra.Command {
 			"  same_story  an item of its page has nearly the same title, and the session is full without it\n" +
 			"  outside  of home: the session is full before it\n" +
 			"  paged, seen and kept, seen: in the filter of that day, and again because nothing unseen is left\n\n" +
-			"With --item it says of one item why it is where it is, or why it is nowhere.\n" +
+			"With --item it explains the position of one item, or why the item is missing.\n" +
 			"With --set and --at it does so for other parameters and at another time.\n\n" +
-			"With --feed home it lists the positions of the page, whose each is by the pattern (RIGHT),\n" +
-			"which source fills it (SOURCE), and what the score is made of.",
+			"With --feed home it lists the positions of the page, the source that the pattern assigns to each (RIGHT),\n" +
+			"the source that fills it (SOURCE), and the parts of the score.",
 		Example: "  freshet explain --agent u_1\n  freshet explain --agent u_1 --item doc_9527\n  freshet explain --agent u_1 --feed home\n" +
 			"  freshet explain --agent u_1 --set scale=72h,weight=0.5 --at 2026-03-06T12:00:00Z",
 		Args: cobra.NoArgs,
@@ -45,7 +45,7 @@ func newExplainCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&f.ask.Agent, "agent", "", "id of the agent whose feed it is")
 	flags.StringVar((*string)(&f.ask.Feed), "feed", string(feed.ForYou), "which feed: for_you or home")
-	flags.StringVar(&f.ask.Item, "item", "", "id of an item: say why it is where it is")
+	flags.StringVar(&f.ask.Item, "item", "", "id of an item: explain its position")
 	flags.IntVar(&f.ask.Limit, "limit", 20, "items of the page, 1 to 100")
 	flags.StringVar(&f.set, "set", "", "changes to the ranking, such as scale=72h,offset=2h,decay=0.5,floor=0,weight=0.2,base=0.1,summary=0.5,site.decay=0.6")
 	flags.StringVar(&f.at, "at", "", "explain a refresh at this time, 2026-03-06T12:00:00Z or Unix seconds, instead of now")
@@ -72,7 +72,7 @@ func newExplainCommand() *cobra.Command {
 
 func (f *explainFlags) check() (err error) {
 	if f.ask.Agent == "" {
-		return errors.New("whose feed? give --agent")
+		return errors.New("--agent is required")
 	}
 	if err := feed.CheckAgentID(f.ask.Agent); err != nil {
 		return fmt.Errorf("--agent: %w", err)

@@ -24,22 +24,22 @@ func newFeedCommand() *cobra.Command {
 		Long: "Reads an agent's feed as an app would, and prints it as a table.\n\n" +
 			"  refresh  the best unseen items now\n" +
 			"  more     the next page of the last refresh\n" +
-			"  silent   what a refresh would find that is new; changes nothing\n" +
-			"  guest    what trends, the same for everybody; needs no agent",
+			"  silent   the new items that a refresh would find; changes nothing\n" +
+			"  guest    trending items, the same for everybody; needs no agent",
 		Example:   "  freshet feed --agent u_1 refresh\n  freshet feed --agent u_1 --limit 5 more\n  freshet feed --agent u_1 --feed home refresh\n  freshet feed guest",
 		ValidArgs: []string{"refresh", "more", "silent", "guest"},
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(cmd.ValidArgs, args[0]) {
-				return fmt.Errorf("say what to read, refresh, more, silent or guest, not %q", strings.Join(args, " "))
+				return fmt.Errorf("the argument must be refresh, more, silent or guest, not %q", strings.Join(args, " "))
 			}
 			return nil
 		},
 	}
 	r, ask := newReading(cmd), client.Ask{Action: client.ActionRefresh}
 	cmd.Flags().IntVar(&ask.Limit, "limit", 20, "items of a page, 1 to 100")
-	cmd.Flags().StringVar(&ask.RequestID, "request-id", "", "the same id again within a minute answers the same page")
+	cmd.Flags().StringVar(&ask.RequestID, "request-id", "", "a repeated id returns the same page for a minute")
 	cmd.Flags().StringVar((*string)(&ask.Feed), "feed", string(feed.ForYou), "which feed: for_you or home")
-	cmd.Flags().BoolVar(&ask.Why, "why", false, "say of each item why it is there")
+	cmd.Flags().BoolVar(&ask.Why, "why", false, "show the reasons for each item")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		switch args[0] {
 		case "guest":
@@ -78,7 +78,7 @@ func readFeed(r *call, ask client.Ask) error {
 
 func readGuestFeed(r *call, ask client.Ask) error {
 	if ask.Why || ask.RequestID != "" {
-		return r.usage(errors.New("guest goes without --why and --request-id: it is the same for everybody"))
+		return r.usage(errors.New("guest does not support --why and --request-id: it is the same for everybody"))
 	}
 	r.does = ""
 	return r.do(func(ctx context.Context, c *client.Client) error {
@@ -102,7 +102,7 @@ func newTimelineCommand() *cobra.Command {
 	}
 	r := newReading(cmd)
 	limit := cmd.Flags().Int("limit", 20, "posts of a page, 1 to 100")
-	cursor := cmd.Flags().String("cursor", "", "where the page before has ended: its next cursor")
+	cursor := cmd.Flags().String("cursor", "", "next cursor of the previous page")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		return r.do(func(ctx context.Context, c *client.Client) error {
 			page, err := c.Timeline(ctx, *cursor, *limit)

@@ -72,10 +72,10 @@ func newIngestCommand() *cobra.Command {
 
 func (f *ingestFlags) ingest(path string) error {
 	if (f.graph || f.counts) && f.ifNewer {
-		return f.usage(errors.New("--if-newer is about items; leave out --graph and --counts"))
+		return f.usage(errors.New("--if-newer is only for items; leave out --graph and --counts"))
 	}
 	if f.graph && f.counts {
-		return f.usage(errors.New("--graph and --counts are two kinds of file; give one of them"))
+		return f.usage(errors.New("--graph and --counts exclude each other; give one of them"))
 	}
 	source, err := open(f.cmd.InOrStdin(), path)
 	if err != nil {
@@ -119,7 +119,7 @@ func (f *ingestFlags) ingest(path string) error {
 		return err
 	}
 	if summary.Accepted+summary.Rejected == 0 && !f.graph { // the server also refuses an upload without entries
-		return fmt.Errorf("%s has nothing in it to upload", path)
+		return fmt.Errorf("%s is empty: nothing to upload", path)
 	}
 	if summary.Rejected > 0 && !f.allowRejected {
 		return fmt.Errorf("lines rejected: %d (--allow-rejected makes this a success)", summary.Rejected)
@@ -226,7 +226,7 @@ func (r *ingestReport) write(w io.Writer, asJSON bool) error {
 }
 
 func newItemsCommand() *cobra.Command {
-	return newGroup("items", "See what the catalog has", newItemsListCommand())
+	return newGroup("items", "Inspect the catalog", newItemsListCommand())
 }
 
 func newItemsListCommand() *cobra.Command {
@@ -240,7 +240,7 @@ func newItemsListCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.Author, "author", "", "only items of this author")
 	cmd.Flags().StringVar(&f.Tag, "tag", "", "only items with this tag")
 	cmd.Flags().StringVar(&since, "since", "", "only items of the last 72h, or since a time in Unix seconds")
-	cmd.Flags().StringVar(&f.Cursor, "cursor", "", "where the page before has ended")
+	cmd.Flags().StringVar(&f.Cursor, "cursor", "", "next cursor of the previous page")
 	cmd.Flags().IntVar(&f.Limit, "limit", 20, "items of a page, 1 to 200")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		var err error

@@ -14,7 +14,7 @@ import (
 )
 
 func newJobsCommand() *cobra.Command {
-	return newGroup("jobs", "See and repeat the work that brings posts into timelines and the catalog",
+	return newGroup("jobs", "List and repeat the jobs that bring posts into timelines and the catalog",
 		newJobsListCommand(), newJobsRetryCommand(), newJobsDropCommand(), newJobsDeriveCommand())
 }
 
@@ -42,7 +42,7 @@ func newJobsRetryCommand() *cobra.Command {
 }
 
 func newJobsDropCommand() *cobra.Command {
-	return newJobChange("drop ID...", "Remove jobs; what they were to change stays as it is", "is dropped", (*client.Client).DropJob)
+	return newJobChange("drop ID...", "Remove jobs without doing their work", "is dropped", (*client.Client).DropJob)
 }
 
 func newJobChange(use, short, done string, change func(*client.Client, context.Context, int64) error) *cobra.Command {

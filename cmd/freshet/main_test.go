@@ -54,7 +54,7 @@ func TestUsageErrors(t *testing.T) {
 		"no file":              {[]string{"ingest"}, "give one file, or - for standard input"},
 		"no action":            {[]string{"feed", "--agent", "u"}, "refresh, more, silent or guest"},
 		"unknown action":       {[]string{"feed", "--agent", "u", "reload"}, `not "reload"`},
-		"nobody":               {[]string{"feed", "refresh"}, "who reads?"},
+		"nobody":               {[]string{"feed", "refresh"}, "--agent is required"},
 		"why of all":           {[]string{"feed", "--why", "guest"}, "the same for everybody"},
 		"agent with a colon":   {[]string{"feed", "--agent", "u:1", "refresh"}, "--agent: bad id"},
 		"server without http":  {[]string{"feed", "--agent", "u", "--server", "localhost:8080", "more"}, "the server must be a URL"},
@@ -96,7 +96,7 @@ func TestConfigPrint(t *testing.T) {
 
 func TestConfigCheck(t *testing.T) {
 	got := freshet(t, "", "config", "check")
-	assert.Equal(t, result{exitOK, "the configuration is right: items sqlite, impressions memory, posts sqlite\n", ""}, got)
+	assert.Equal(t, result{exitOK, "the configuration is valid: items sqlite, impressions memory, posts sqlite\n", ""}, got)
 
 	got = freshet(t, "", "config", "check", "--config", write(t, "f.yaml", "recall: {n: 0}\nsessions: {ttl: 0}\n"))
 	assert.Equal(t, exitError, got.code)
@@ -269,11 +269,11 @@ func TestIngestFailures(t *testing.T) {
 	assert.Contains(t, got.errs, "absent")
 
 	for file, says := range map[string]string{
-		"":                        "- has nothing in it to upload",
-		"\n \n":                   "- has nothing in it to upload",
-		"\xef\xbb\xbf":            "- has nothing in it to upload",
+		"":                        "- is empty: nothing to upload",
+		"\n \n":                   "- is empty: nothing to upload",
+		"\xef\xbb\xbf":            "- is empty: nothing to upload",
 		"\xff\xfe{\x00}\x00":      "UTF-16",
-		"{\n  \"id\": \"a\"\n}\n": "goes on in the next line",
+		"{\n  \"id\": \"a\"\n}\n": "continues on the next line",
 		"[\n{\"id\":\"a\"}\n]":    "as an object (jq -c",
 	} {
 		url, _ := answering(t, 200, `{"code":0,"msg":"success","data":{"accepted":0,"rejected":0,"errors":[]}}`)

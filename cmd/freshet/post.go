@@ -26,7 +26,7 @@ func newPostCommand() *cobra.Command {
 		Use:   "post [CAPTION]",
 		Short: "Publish a post",
 		Long: "Publishes a post as an app would, and prints its id. Without a flag that says otherwise everybody\n" +
-			"may see it; with --mention alone, only who is mentioned. A post with images needs no caption.",
+			"may see it; with --mention alone, only the mentioned agents. A post with images needs no caption.",
 		Example: "  freshet post --agent u_1 'Snow on the pass #ski'\n  freshet post --agent u_1 --followers 'Only for you'\n" +
 			"  freshet post --agent u_1 --image lake.jpg --alt 'A lake at dawn'",
 		Args: cobra.MaximumNArgs(1),
@@ -35,9 +35,9 @@ func newPostCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&f.visible.Followers, "followers", false, "only followers may see it")
 	cmd.Flags().StringSliceVar(&f.visible.Circles, "circle", nil, "id of a circle of the agent's that may see it; may be given several times")
 	cmd.Flags().StringSliceVar(&f.post.Mentions, "mention", nil, "id of an agent who may see it in any case; may be given several times")
-	cmd.Flags().StringSliceVar(&f.post.Tags, "tag", nil, "tag beside the caption's hashtags; may be given several times")
+	cmd.Flags().StringSliceVar(&f.post.Tags, "tag", nil, "tag in addition to the caption's hashtags; may be given several times")
 	cmd.Flags().StringArrayVar(&f.images, "image", nil, "file of an image (JPEG, PNG, GIF, WebP); may be given several times")
-	cmd.Flags().StringArrayVar(&f.alts, "alt", nil, "what can be seen on the image of the same place; may be given several times")
+	cmd.Flags().StringArrayVar(&f.alts, "alt", nil, "alternative text of the image at the same position; may be given several times")
 	cmd.Flags().BoolVar(f.json, "json", false, "print the post as JSON")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 && len(f.images) == 0 {
@@ -51,7 +51,7 @@ func newPostCommand() *cobra.Command {
 
 func (f *postFlags) publish() error {
 	if len(f.alts) > len(f.images) {
-		return fmt.Errorf("%d times --alt for %d times --image", len(f.alts), len(f.images))
+		return fmt.Errorf("%d --alt but %d --image flags: give one --alt per image", len(f.alts), len(f.images))
 	}
 	for i, path := range f.images {
 		data, err := os.ReadFile(path)
@@ -77,8 +77,8 @@ func (f *postFlags) publish() error {
 func newFollowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "follow AUTHOR...",
-		Short:   "Follow authors, or stop to",
-		Long:    "Makes an agent follow authors. The author @server stands for every public post.",
+		Short:   "Follow or unfollow authors",
+		Long:    "Makes an agent follow authors. The author @server means every public post.",
 		Example: "  freshet follow --agent u_1 ana.costa freya.costa\n  freshet follow --agent u_1 --end ana.costa",
 		Args:    cobra.MinimumNArgs(1),
 	}
@@ -86,12 +86,12 @@ func newFollowCommand() *cobra.Command {
 	end := cmd.Flags().Bool("end", false, "unfollow them")
 	cmd.RunE = func(_ *cobra.Command, authors []string) error {
 		if *r.caller == "" {
-			return r.usage(errors.New("who follows? give --agent, with --token too for a server in jwt mode"))
+			return r.usage(errors.New("--agent is required, and --token too for a server in jwt mode"))
 		}
 		return r.each(authors, "", func(ctx context.Context, c *client.Client, author string) (string, error) {
 			change, done, before := c.Follow, "follows %s", "followed %s already"
 			if *end {
-				change, done, before = c.Unfollow, "does not follow %s any more", "did not follow %s"
+				change, done, before = c.Unfollow, "no longer follows %s", "did not follow %s"
 			}
 			changed, err := change(ctx, *r.caller, author)
 			if !changed {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -20,25 +21,25 @@ func newPromoteCommand() *cobra.Command {
 
 func newPromotePutCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "put ID", Short: "Promote an item or a post, in the place of what ID has promoted", Args: cobra.ExactArgs(1),
+		Use: "put ID", Short: "Promote an item or a post, replacing what promotion ID promotes now", Args: cobra.ExactArgs(1),
 		Example: "  freshet promote put autumn --item doc_1042 --for 168h --weight 2 --tags go,databases\n" +
 			"  freshet promote put night --item post:demo_891 --from 2026-03-06T20:00:00Z --until 2026-03-07T06:00:00Z",
 	}
 	call := newAdminCall(cmd, "the promotion")
 	var change client.PromotionChange
-	from, until := cmd.Flags().String("from", "", "when it begins, RFC 3339 or Unix seconds; default: now"), cmd.Flags().String("until", "", "when it has ended, likewise")
+	from, until := cmd.Flags().String("from", "", "when it begins, RFC 3339 or Unix seconds; default: now"), cmd.Flags().String("until", "", "when it ends, likewise")
 	length := cmd.Flags().Duration("for", 0, "how long it runs, such as 168h, instead of --until")
 	cmd.Flags().StringVar(&change.ItemID, "item", "", "the id of the item, or of the public post")
 	cmd.Flags().Float64Var(&change.Weight, "weight", 1, "how often it is chosen, relative to the others")
 	cmd.Flags().StringSliceVar(&change.Tags, "tags", nil, "only for readers who are interested in any of these")
-	cmd.Flags().StringSliceVar(&change.Langs, "langs", nil, "only for readers whose profile names any of these languages")
+	cmd.Flags().StringSliceVar(&change.Langs, "langs", nil, "only for readers with any of these languages in their profile")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := setTimes(&change, *from, *until, *length, time.Now()); err != nil {
 			return call.usage(err)
 		}
 		switch {
 		case change.ItemID == "":
-			return call.usage(fmt.Errorf("what shall be promoted? give --item"))
+			return call.usage(errors.New("--item is required"))
 		case !(change.Weight > 0):
 			return call.usage(fmt.Errorf("--weight must be greater than 0, not %v", change.Weight))
 		}
@@ -59,7 +60,7 @@ func setTimes(change *client.PromotionChange, from, until string, length time.Du
 	}
 	switch {
 	case (until == "") == (length == 0):
-		return fmt.Errorf("how long shall it run? give --until or --for, and not both")
+		return errors.New("give either --until or --for")
 	case length < 0:
 		return fmt.Errorf("--for must be greater than 0, not %s", length)
 	case length > 0:

@@ -22,7 +22,7 @@ import (
 const historyMost, reportMost = 100, 90
 
 func newRankingCommand() *cobra.Command {
-	return newGroup("ranking", "Tune the ranking: what is live, experiments, history, what a change would do",
+	return newGroup("ranking", "Tune the ranking: live parameters, experiments, history, effects of a change",
 		newRankingShowCommand(), newRankingSetCommand(), newRankingPromoteCommand(), newRankingDropCommand(),
 		newRankingHistoryCommand(), newRankingRevertCommand(), newRankingReportCommand(),
 		newRankingCompareCommand(), newRankingSweepCommand(), newRankingReplayCommand())
@@ -35,8 +35,8 @@ func newRankingReportCommand() *cobra.Command {
 		Long: "Shows for each variant of the ranking, control first, how many items were shown and clicked, the\n" +
 			"click-through rate with its 95 % interval, how old the shown items were, and whether the difference\n" +
 			"to control is more than chance: a two-sided test at 0.05, made from 1,000 impressions each on.\n\n" +
-			"The test takes impressions for independent. Those of one reader are not quite, so do not build on a\n" +
-			"p-value just below 0.05, and decide before it starts how long an experiment shall run.",
+			"The test treats impressions as independent. Those of one reader are not quite, so do not rely on a\n" +
+			"p-value just below 0.05, and decide how long an experiment runs before it starts.",
 		Example: "  freshet ranking report\n  freshet ranking report --days 14 --json",
 		Args:    cobra.NoArgs,
 	}
@@ -61,9 +61,9 @@ type rankingChange struct {
 func newRankingChange(cmd *cobra.Command) *rankingChange {
 	return &rankingChange{
 		call:   newAdminCall(cmd, "the version"),
-		by:     cmd.Flags().String("by", "", "who changes it; without: the user of this shell"),
-		why:    cmd.Flags().String("why", "", "what for; the history shows it"),
-		onlyIf: cmd.Flags().Int("if-version", client.AnyVersion, "change it only if this version is in force; -1: the one this command reads"),
+		by:     cmd.Flags().String("by", "", "author of the change; default: the user of this shell"),
+		why:    cmd.Flags().String("why", "", "reason for the change, shown in the history"),
+		onlyIf: cmd.Flags().Int("if-version", client.AnyVersion, "change it only if this version is in force; -1: the version that this command reads"),
 	}
 }
 
@@ -107,7 +107,7 @@ func (r *rankingChange) put(edit func(v client.RankingVersion) (client.RankingCh
 		}
 		same := (change.Ranking == nil || *change.Ranking == was.Ranking) && (change.Experiments == nil || slices.Equal(change.Experiments, was.Experiments))
 		if same && onlyIf == was.Version {
-			return was, fmt.Sprintf("Nothing to change: version %d is like this already.", was.Version), nil
+			return was, fmt.Sprintf("Nothing to change: version %d already has these settings.", was.Version), nil
 		}
 		change.By, change.Why = r.who(), cmp.Or(*r.why, change.Why)
 		now, err := c.PutRanking(ctx, onlyIf, change)
@@ -159,7 +159,7 @@ func newRankingRevertCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "revert VERSION",
 		Short: "Go back to an older ranking, its experiments included",
-		Long: "Makes a new version that is what VERSION was; \"freshet ranking history\" lists them, and 0 is the\n" +
+		Long: "Creates a new version with the ranking of VERSION; \"freshet ranking history\" lists them, and 0 is the\n" +
 			"configuration's. Experiments that ran then run again, for the agents they had.",
 		Example: "  freshet ranking revert 3 --why \"clicks went down\"",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -182,7 +182,7 @@ func newRankingRevertCommand() *cobra.Command {
 			if errors.Is(err, client.ErrNotFound) {
 				err = fmt.Errorf("there is no version %d; \"freshet ranking history\" lists them", to)
 			}
-			return now, followed(fmt.Sprintf("Back to what version %d was", to), was, now), err
+			return now, followed(fmt.Sprintf("Reverted to the ranking of version %d", to), was, now), err
 		})
 	}
 	return cmd

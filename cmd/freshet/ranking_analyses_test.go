@@ -187,7 +187,7 @@ func testReplay(t *testing.T, p *process) {
 	require.Equal(t, exitOK, got.code, got.errs)
 	golden(t, "ranking-replay.txt", got.out)
 	assert.Contains(t, got.out, "60 clicks of 8 agents")
-	assert.Contains(t, got.out, "B places the clicked items better")
+	assert.Contains(t, got.out, "B ranks the clicked items higher")
 
 	mixed := good + `{"agent_id":"u_1","id":"doc_1","at":1,"type":"like"}
 {"agent_id":"u_1","id":"doc_1","at":1,"type":"click"}
@@ -205,11 +205,11 @@ not JSON
 	assert.Contains(t, got.errs, "lines that could not be read: 6")
 	for _, want := range []string{
 		"60 clicks of 8 agents", "has the best NDCG", `skipped: 2 events of type "like"`,
-		"not scored: 1 click of items that are not in the catalog", "not scored: 1 click of items that the catalog has with a date after",
+		"not scored: 1 click on items that are no longer in the catalog", "not scored: 1 click on items whose date in the catalog is after",
 		fmt.Sprintf("line %d: it is not a JSON object", first), fmt.Sprintf("line %d: bad id: agent_id", first+1),
 		fmt.Sprintf("line %d: at is missing", first+2), fmt.Sprintf("line %d: at must be a time", first+3),
 		fmt.Sprintf("line %d: type is missing", first+4), fmt.Sprintf("line %d: it is longer than 64 KiB", first+5),
-		"What a replay cannot know",
+		"Limits of a replay",
 	} {
 		assert.Contains(t, got.out, want)
 	}
@@ -220,8 +220,8 @@ not JSON
 	assert.Equal(t, []int{60, 6, 2}, []int{report.Clicks, report.Rejected, report.Skipped["like"]})
 	assert.Equal(t, map[offline.ClickState]int{offline.Gone: 1, offline.Later: 1}, report.NotScored)
 
-	assert.Contains(t, p.tune(t, "", "replay", "-").out, "There is no click to score.")
-	assert.Contains(t, p.tune(t, strings.Split(good, "\n")[0], "replay", "-", "--b", "scale=1h").out, "too few agents")
+	assert.Contains(t, p.tune(t, "", "replay", "-").out, "There are no clicks to score.")
+	assert.Contains(t, p.tune(t, strings.Split(good, "\n")[0], "replay", "-", "--b", "scale=1h").out, "Too few agents")
 }
 
 func wellFormed(t *testing.T, doc []byte) {
@@ -248,13 +248,13 @@ func TestStudyUsageErrors(t *testing.T) {
 		{[]string{"compare", "--sample", "201"}, "name them in --agents-file"},
 		{[]string{"compare", "--sample", "3", "--agents", "u_1"}, "give one of --agents, --agents-file and --sample"},
 		{[]string{"compare", "--agents", "u_1,u:2"}, "--agents, entry 2: bad id"},
-		{[]string{"compare", "--agents-file", nobody}, "names no agent"},
-		{[]string{"compare", "--agents-file", twice}, "names u_1 twice"},
+		{[]string{"compare", "--agents-file", nobody}, "contains no agents"},
+		{[]string{"compare", "--agents-file", twice}, "contains u_1 twice"},
 		{[]string{"compare", "--agents-file", "no-such-file"}, "no such file"},
 		{[]string{"compare", "--at", "noon"}, "--at must be a time"},
 		{[]string{"compare", "--server", "localhost"}, "the server must be a URL"},
-		{[]string{"sweep"}, "say what to sweep"},
-		{[]string{"sweep", "--scale", "24h"}, "say what to sweep"},
+		{[]string{"sweep"}, "name a parameter to sweep"},
+		{[]string{"sweep", "--scale", "24h"}, "name a parameter to sweep"},
 		{[]string{"sweep", "--scale", "24h..6h"}, "the first value must be the smaller one"},
 		{[]string{"sweep", "--scale", "6h..x"}, "must be a duration"},
 		{[]string{"sweep", "--scale", "6h..24h", "--steps", "1"}, "--steps must be 2 to 100"},
@@ -264,8 +264,8 @@ func TestStudyUsageErrors(t *testing.T) {
 		{[]string{"sweep", "--weight", "-1..1"}, "popularity.weight must be 0 to 1000"},
 		{[]string{"replay"}, "give one file of events"},
 		{[]string{"replay", "x", "--b", "scale=1h", "--sweep", "scale=1h,2h"}, "--b or --sweep, not both"},
-		{[]string{"replay", "x", "--sweep", "6h..24h"}, "say a parameter and its values"},
-		{[]string{"replay", "x", "--sweep", "scale=1h..99h", "--steps", "60"}, "at most 39 are replayed"},
+		{[]string{"replay", "x", "--sweep", "6h..24h"}, "give a parameter and its values"},
+		{[]string{"replay", "x", "--sweep", "scale=1h..99h", "--steps", "60"}, "at most 39 are allowed"},
 		{[]string{"replay", "x", "--k", "600"}, "--k must be 1 to the depth, 500"},
 		{[]string{"replay", "x", "--depth", "0"}, "--depth must be 1 to 2000"},
 		{[]string{"replay", "x", "--a", "decay=2"}, "--a: "},

@@ -24,14 +24,14 @@ type analysisFlags struct {
 	at         string
 }
 
-func addStudyFlags(cmd *cobra.Command) *analysisFlags {
+func addAnalysisFlags(cmd *cobra.Command) *analysisFlags {
 	f := &analysisFlags{call: newAdminCall(cmd, "the figures")}
 	flags := cmd.Flags()
 	flags.StringVar(&f.request.A, "a", "", "what to compare with, as changes to the live ranking; empty: the live ranking")
-	flags.StringSliceVar(&f.request.Agents, "agents", nil, "agents to compare for, with commas between")
+	flags.StringSliceVar(&f.request.Agents, "agents", nil, "agents to compare for, separated by commas")
 	flags.StringVar(&f.agentsFile, "agents-file", "", "file with an agent a line; - reads standard input")
-	flags.IntVar(&f.sample, "sample", 100, fmt.Sprintf("how many agents to draw where none are named, 1 to %d", offline.MaxAgents))
-	flags.Int64Var(&f.request.Seed, "seed", 1, "the same seed draws the same agents")
+	flags.IntVar(&f.sample, "sample", 100, fmt.Sprintf("size of the random sample if no agents are named, 1 to %d", offline.MaxAgents))
+	flags.Int64Var(&f.request.Seed, "seed", 1, "seed of the sample: the same seed selects the same agents")
 	flags.StringVar(&f.at, "at", "", "moment to rank at, such as 2026-03-06T12:00:00Z or Unix seconds; default now")
 	flags.IntVar(&f.request.K, "k", offline.DefaultK, fmt.Sprintf("how many items of each list to compare, 1 to %d", offline.MaxK))
 	return f
@@ -91,7 +91,7 @@ func (f *analysisFlags) named() error {
 			return err
 		}
 		if r.Agents = strings.Fields(strings.TrimPrefix(string(data), "\ufeff")); len(r.Agents) == 0 {
-			return fmt.Errorf("%s names no agent", from)
+			return fmt.Errorf("%s contains no agents", from)
 		}
 	}
 	if len(r.Agents) == 0 {
@@ -103,7 +103,7 @@ func (f *analysisFlags) named() error {
 			return fmt.Errorf("%s, entry %d: %w", from, i+1, err)
 		}
 		if met[agent] {
-			return fmt.Errorf("%s names %s twice", from, agent)
+			return fmt.Errorf("%s contains %s twice", from, agent)
 		}
 		met[agent] = true
 	}
@@ -113,15 +113,15 @@ func (f *analysisFlags) named() error {
 func newRankingCompareCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare",
-		Short: "Say how far two rankings differ, without anybody seeing either",
-		Long: "Ranks by A and by B for a sample of agents at one moment and says how far the first items differ.\n" +
-			"Changes are written scale=72h,offset=2h; freshet ranking set --help lists the parameters. Of A and B what differs from\n" +
-			"the defaults is printed; --json prints all parameters.\n" +
-			"Nothing is filtered that an agent has been shown, because that was chosen by the ranking in force.",
+		Short: "Compare two rankings offline",
+		Long: "Ranks by A and by B for a sample of agents at one moment and reports how much the first items differ.\n" +
+			"Changes are written scale=72h,offset=2h; freshet ranking set --help lists the parameters. The output lists where A and B differ from\n" +
+			"the defaults; --json prints all parameters.\n" +
+			"Items that an agent has seen are not filtered, because the ranking in force has chosen them.",
 		Example: "  freshet ranking compare --b scale=72h,offset=2h\n  freshet ranking compare --a scale=24h --b scale=72h --agents u_1,u_2 --at 2026-03-06T12:00:00Z",
 		Args:    cobra.NoArgs,
 	}
-	f := addStudyFlags(cmd)
+	f := addAnalysisFlags(cmd)
 	b := cmd.Flags().String("b", "", "what to compare, as changes to the live ranking")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := tuning.CheckChanges("--b", *b); err != nil {

@@ -46,9 +46,9 @@ func newRankingReplayCommand() *cobra.Command {
 	flags.StringVar(&f.a, "a", "", "what to compare with, as changes to the live ranking; empty: the live ranking")
 	flags.StringVar(&f.b, "b", "", "what to compare, as changes to the live ranking")
 	flags.StringVar(&f.sweep, "sweep", "", "a parameter and its values, such as scale=6h..168h, instead of --b")
-	flags.IntVar(&f.steps, "steps", 8, "how many values a range low..high becomes")
-	flags.IntVar(&f.replay.K, "k", offline.DefaultK, "how far down an item counts as found, 1 to the depth")
-	flags.IntVar(&f.replay.Depth, "depth", offline.DefaultDepth, fmt.Sprintf("how far is ranked, 1 to %d; what stands lower counts as not found", maxDepth))
+	flags.IntVar(&f.steps, "steps", 8, "number of values in a range low..high")
+	flags.IntVar(&f.replay.K, "k", offline.DefaultK, "last rank at which an item counts as found, 1 to the depth")
+	flags.IntVar(&f.replay.Depth, "depth", offline.DefaultDepth, fmt.Sprintf("number of items ranked, 1 to %d; lower items count as not found", maxDepth))
 	flags.BoolVar(&f.allowRejected, "allow-rejected", false, "exit 0 even when lines could not be read")
 	cmd.RunE = func(_ *cobra.Command, args []string) error { return f.run(args[0]) }
 	return cmd

@@ -29,7 +29,7 @@ func newRankingSetCommand() *cobra.Command {
 		Short: "Change the live ranking, or begin an experiment",
 		Long: "Changes the parameters that are named and leaves the others.\n" +
 			"With --as they become an experiment for a share of the agents; the same agents stay in it as its share grows.\n" +
-			"Its parameters stay as long as it runs: what is counted is of those. No server is restarted.\n\n" +
+			"Its parameters are fixed while it runs, because its counts belong to them. No server is restarted.\n\n" +
 			"curves is a JSON array of up to 4 curves that are added, or a preset: single (scale=24h,offset=1h,decay=0.5)\n" +
 			"or two (a fast and a slow curve). scale, offset and decay replace curves by one Gaussian.\n\n" +
 			"Parameters:\n" + parametersHelp(),
@@ -47,7 +47,7 @@ func newRankingSetCommand() *cobra.Command {
 	}
 	r := newRankingChange(cmd)
 	as := cmd.Flags().String("as", "", "name of the experiment, of a-z 0-9 _ -")
-	share := cmd.Flags().String("share", "", "its part of all agents, such as 10% or 0.1; without: what it has")
+	share := cmd.Flags().String("share", "", "its share of all agents, such as 10% or 0.1; default: its current share")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		s := wantedSetting{as: *as}
 		if len(args) == 1 {
@@ -71,9 +71,9 @@ type wantedSetting struct {
 func (s *wantedSetting) check(share string) error {
 	switch {
 	case s.as == "" && share != "":
-		return errors.New("--share goes with --as: which experiment gets it?")
+		return errors.New("--share requires --as with the name of the experiment")
 	case s.as == "" && s.changes == "":
-		return errors.New("what shall change? Give a list such as scale=48h,weight=0.2")
+		return errors.New("no changes given; give a list such as scale=48h,weight=0.2")
 	case s.as == "":
 		return nil
 	}
@@ -105,7 +105,7 @@ func (s *wantedSetting) experiment(v client.RankingVersion) (client.RankingChang
 	if at >= 0 {
 		x = v.Experiments[at]
 	} else if s.share == nil {
-		return client.RankingChange{}, fmt.Errorf("there is no experiment %q yet: how many agents shall be in it? Give --share, such as --share 10%%", s.as)
+		return client.RankingChange{}, fmt.Errorf("there is no experiment %q yet; give its share of the agents, such as --share 10%%", s.as)
 	}
 	if s.share != nil {
 		x.Share = *s.share

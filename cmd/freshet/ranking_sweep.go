@@ -22,18 +22,18 @@ type sweepFlags struct {
 func newRankingSweepCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sweep",
-		Short: "Compare a range of parameters with the live ranking, as a table and a drawing",
+		Short: "Compare a range of parameters with the live ranking, as a table and a chart",
 		Long: "Compares A with each value of a range, or with each pair of values of two: low..high, or a list with commas.\n" +
 			"The figures are those of freshet ranking compare, as means over the agents.",
 		Example: "  freshet ranking sweep --scale 6h..168h --svg scale.svg\n  freshet ranking sweep --scale 6h..168h --steps 6 --offset 0h,2h,6h",
 		Args:    cobra.NoArgs,
 	}
-	f := &sweepFlags{analysisFlags: addStudyFlags(cmd), ranges: map[string]*string{}}
+	f := &sweepFlags{analysisFlags: addAnalysisFlags(cmd), ranges: map[string]*string{}}
 	for _, name := range tuning.Sweepable() {
 		f.ranges[name] = cmd.Flags().String(name, "", "values of "+name+": low..high, or a list with commas")
 	}
-	cmd.Flags().IntVar(&f.steps, "steps", 8, "how many values a range low..high becomes")
-	cmd.Flags().StringVar(&f.svg, "svg", "", "file to draw the figures into")
+	cmd.Flags().IntVar(&f.steps, "steps", 8, "number of values in a range low..high")
+	cmd.Flags().StringVar(&f.svg, "svg", "", "SVG file for a chart of the figures")
 	cmd.RunE = func(*cobra.Command, []string) error { return f.sweep() }
 	return cmd
 }

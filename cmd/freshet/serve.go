@@ -47,7 +47,7 @@ func serve(cmd *cobra.Command, cfg configs.Config, demo bool, shape func(*app.Ap
 	options := []app.Option{app.WithLogger(log)}
 	if demo {
 		if cfg.UsesElasticsearch() {
-			log.WarnContext(ctx, "--demo writes made-up items and readers into this index; try it with an index of its own", "index", cfg.Elasticsearch.Index)
+			log.WarnContext(ctx, "--demo writes made-up items and readers into this index; use a separate index for it", "index", cfg.Elasticsearch.Index)
 		}
 		options = append(options, app.WithDemo())
 	}
@@ -63,7 +63,7 @@ func serve(cmd *cobra.Command, cfg configs.Config, demo bool, shape func(*app.Ap
 func newWorkerCommand() *cobra.Command {
 	return withConfig(&cobra.Command{
 		Use:   "worker",
-		Short: "Work on the queue of jobs without serving",
+		Short: "Run the queue of jobs without serving requests",
 		Long: "Brings posts into timelines and into the catalog until SIGINT or SIGTERM, for servers that have\n" +
 			"jobs.workers 0. It answers /livez, /readyz and /metrics on server.addr, and nothing else.",
 	}, func(cmd *cobra.Command, cfg configs.Config) error {
@@ -71,7 +71,7 @@ func newWorkerCommand() *cobra.Command {
 		case !cfg.UsesPostgres():
 			return errors.New("posts are not in PostgreSQL (postgres.url), so there is no queue that processes share: the server does the work itself")
 		case cfg.Jobs.Workers == 0:
-			return errors.New("jobs.workers is 0: set it to how many jobs this worker works on at once")
+			return errors.New("jobs.workers is 0: set it to the number of jobs that this worker runs at once")
 		}
 		cfg.Server.Drain = 0 // a worker has no clients
 		return serve(cmd, cfg, false, onlyProbes)
@@ -158,7 +158,7 @@ func health(ctx context.Context, out io.Writer, server string) error {
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(res.Body, 64<<10))
 	if err != nil {
-		return fmt.Errorf("the server's answer broke off: %w", err)
+		return fmt.Errorf("the server's response is incomplete: %w", err)
 	}
 	if _, err := fmt.Fprintf(out, "%s\n", strings.TrimSpace(string(body))); err != nil {
 		return err

@@ -27,7 +27,7 @@ import (
 var ErrDiffers = errors.New("this server's settings differ from those of the servers over the same stores")
 
 // Advice says how to resolve [ErrDiffers].
-const Advice = "correct them, or let all servers have these: freshet doctor --accept-settings, then restart each"
+const Advice = "correct them, or make these the settings of all servers: freshet doctor --accept-settings, then restart each"
 
 // Store stores one text shared by all servers.
 type Store interface {
@@ -87,7 +87,7 @@ func withoutParameters(address string) string {
 func parse(text string) (Settings, error) {
 	var s Settings
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
-		return nil, fmt.Errorf("the settings that servers agree in cannot be read: %w", err)
+		return nil, fmt.Errorf("decode the settings shared by all servers: %w", err)
 	}
 	return s, nil
 }
@@ -98,7 +98,7 @@ func (s Settings) compare(kept Settings) error {
 	var differ []string
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		if theirs, ok := kept[name]; ok && theirs != s[name] {
-			differ = append(differ, fmt.Sprintf("%s is %s here and %s there", name, cmp.Or(s[name], "empty"), cmp.Or(theirs, "empty")))
+			differ = append(differ, fmt.Sprintf("%s is %s here and %s on the others", name, cmp.Or(s[name], "empty"), cmp.Or(theirs, "empty")))
 		}
 	}
 	if len(differ) == 0 {
@@ -134,8 +134,8 @@ func Check(ctx context.Context, store Store, s Settings) error {
 	return Accept(ctx, store, kept)
 }
 
-// Look compares the settings with the stored ones and changes nothing.
-func Look(ctx context.Context, store Store, s Settings) error {
+// Compare checks the settings against the stored ones and changes nothing.
+func Compare(ctx context.Context, store Store, s Settings) error {
 	found, err := store.Kept(ctx)
 	if err != nil || found == "" {
 		return err

@@ -48,19 +48,19 @@ func TestStores(t *testing.T) {
 			store := open(t)
 			cfg := services()
 			own := agreement.Of(cfg)
-			require.NoError(t, agreement.Look(t.Context(), store, own), "nothing is kept yet")
+			require.NoError(t, agreement.Compare(t.Context(), store, own), "nothing is kept yet")
 			kept, err := store.Kept(t.Context())
 			require.NoError(t, err)
 			require.Empty(t, kept, "looking changes nothing")
 			require.NoError(t, agreement.Check(t.Context(), store, own))
 			require.NoError(t, agreement.Check(t.Context(), store, own))
-			require.NoError(t, agreement.Look(t.Context(), store, own))
+			require.NoError(t, agreement.Compare(t.Context(), store, own))
 
 			cfg.Redis.KeyPrefix, cfg.Dedup.WindowDays = "other:", 14
 			other := agreement.Of(cfg)
-			for _, check := range []error{agreement.Check(t.Context(), store, other), agreement.Look(t.Context(), store, other)} {
+			for _, check := range []error{agreement.Check(t.Context(), store, other), agreement.Compare(t.Context(), store, other)} {
 				require.ErrorIs(t, check, agreement.ErrDiffers)
-				require.ErrorContains(t, check, "dedup.window_days is 14 here and 7 there; redis.key_prefix is other: here and empty there")
+				require.ErrorContains(t, check, "dedup.window_days is 14 here and 7 on the others; redis.key_prefix is other: here and empty on the others")
 			}
 			require.NoError(t, agreement.Check(t.Context(), store, own), "nothing was changed")
 			require.NoError(t, agreement.Accept(t.Context(), store, other))
@@ -72,7 +72,7 @@ func TestStores(t *testing.T) {
 			delete(other, "dedup.window_days")
 			require.NoError(t, agreement.Check(t.Context(), store, other), "an older version knows less")
 			other["of a newer version"] = "y"
-			require.ErrorContains(t, agreement.Check(t.Context(), store, other), "of a newer version is y here and x there")
+			require.ErrorContains(t, agreement.Check(t.Context(), store, other), "of a newer version is y here and x on the others")
 		})
 	}
 }

@@ -38,7 +38,7 @@ func (b *builder) agree(ctx context.Context, c clients, p *posts) error {
 			return fmt.Errorf("%s: %w; %s", name, err, agreement.Advice)
 		}
 		if err != nil {
-			b.log.WarnContext(ctx, "whether other servers have the same settings is not known yet", "store", name, "error", err)
+			b.log.WarnContext(ctx, "cannot compare settings with other servers yet; trying again", "store", name, "error", err)
 			b.agreeLater(ctx, name, store, own, &differs)
 			b.checks["settings"] = func(context.Context) handler.Dependency {
 				if err := differs.Load(); err != nil {
@@ -59,7 +59,7 @@ func (b *builder) agreeLater(ctx context.Context, name string, store agreement.S
 		repeat.Every(ctx, agreeEvery, func(ctx context.Context) {
 			switch err := agreement.Check(ctx, store, own); {
 			case errors.Is(err, agreement.ErrDiffers):
-				b.log.ErrorContext(ctx, "stop this server, and "+agreement.Advice, "store", name, "error", err)
+				b.log.ErrorContext(ctx, "settings differ from those of the other servers: stop this server, and "+agreement.Advice, "store", name, "error", err)
 				differs.Store(&err)
 				stop()
 			case err == nil:

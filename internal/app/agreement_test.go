@@ -28,15 +28,15 @@ func TestServersThatDisagree(t *testing.T) {
 	}{
 		"two prefixes over one index":    {services, prefix, "redis.key_prefix is "},
 		"two prefixes over one database": {withPostgres, prefix, "redis.key_prefix is "},
-		"Redis alone":                    {onlyRedis, window, "dedup.window_days is 8 here and 7 there"},
+		"Redis alone":                    {onlyRedis, window, "dedup.window_days is 8 here and 7 on the others"},
 		"Redis alone, deadlines":         {onlyRedis, func(c *configs.Config) { c.Server.RequestTimeout /= 4 }, "server.request_timeout is "},
-		"an index alone":                 {withoutRedis, window, "dedup.window_days is 8 here and 7 there"},
-		"one Redis, other databases":     {withoutElastic, func(c *configs.Config) { window(c); c.Postgres.URL = testenv.Postgres(t) }, "dedup.window_days is 8 here and 7 there"},
+		"an index alone":                 {withoutRedis, window, "dedup.window_days is 8 here and 7 on the others"},
+		"one Redis, other databases":     {withoutElastic, func(c *configs.Config) { window(c); c.Postgres.URL = testenv.Postgres(t) }, "dedup.window_days is 8 here and 7 on the others"},
 		"one Redis, one of them has an index": {onlyRedis, func(c *configs.Config) {
 			window(c)
 			address, index := testenv.ReusedElastic(t, "")
 			c.Elasticsearch.Addresses, c.Elasticsearch.Index = []string{address}, index
-		}, "dedup.window_days is 8 here and 7 there"},
+		}, "dedup.window_days is 8 here and 7 on the others"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,7 +91,7 @@ func TestServersThatDisagreeLater(t *testing.T) {
 	testenv.WaitFor(t, func() bool { err, _ := settingsOf(other); return err != nil }, "the settings to be compared")
 	err, said := settingsOf(other)
 	require.ErrorIs(t, err, agreement.ErrDiffers)
-	require.ErrorContains(t, err, "dedup.window_days is 8 here and 7 there")
+	require.ErrorContains(t, err, "dedup.window_days is 8 here and 7 on the others")
 	require.True(t, said)
 	err, _ = settingsOf(same)
 	require.NoError(t, err)

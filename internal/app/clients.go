@@ -90,8 +90,8 @@ func (b *builder) openElastic(ctx context.Context) (esindex.Client, *itemindex.W
 	return client, index, index.Try(ctx)
 }
 
-// useOfIndex returns the parameters for trying the index: with the ranking in force.
-func (b *builder) useOfIndex(s stores, live *ranking.Live) itemindex.Use {
+// indexUse returns the parameters for trying the index: with the ranking in force.
+func (b *builder) indexUse(s stores, live *ranking.Live) itemindex.Use {
 	return itemindex.Use{
 		Ready: live.Sync,
 		Query: func() feed.Query {
@@ -108,7 +108,7 @@ func (b *builder) startIndex(ctx context.Context, index *itemindex.Watch, use it
 		return
 	}
 	index.Begin(ctx, use)
-	b.background(ctx, "watch of the mapping", func(ctx context.Context) { index.LookNowAndThen(ctx, b.pauses.index) })
+	b.background(ctx, "watch of the mapping", func(ctx context.Context) { index.CheckPeriodically(ctx, b.pauses.index) })
 	b.background(ctx, "watch of the index", func(ctx context.Context) { index.Run(ctx, use, b.pauses.index) })
 }
 
@@ -117,19 +117,19 @@ func (b *builder) watchMasters(ctx context.Context, m *masters.Watch, posts *pos
 	if m == nil {
 		return
 	}
-	withdraw := b.withdrawAgain(m.Client())
+	withdraw := b.newWithdraw(m.Client())
 	reclaim := func(ctx context.Context, since time.Time) error {
 		if since.IsZero() && posts != nil && posts.restored != nil { // the first time after a change
-			posts.restored.Look(ctx)
+			posts.restored.Check(ctx)
 		}
 		return recorder.Reclaim(ctx, withdraw, since)
 	}
 	b.background(ctx, "reclaims after a failover", func(ctx context.Context) { m.Run(ctx, b.clock, reclaim) })
 }
 
-// withdrawAgain returns the function that removes the items of the last pages that a new master
+// newWithdraw returns the function that removes the items of the last pages that a new master
 // lacks from its sessions, which may be outdated. It waits for no replicas: a new master may have
 // none for a while.
-func (b *builder) withdrawAgain(client redis.UniversalClient) dedup.Withdraw {
+func (b *builder) newWithdraw(client redis.UniversalClient) dedup.Withdraw {
 	return redislist.New(client, connect.Sessions(b.cfg, client, rediskeys.Replicas{}, b.log)).Withdraw
 }

@@ -38,7 +38,7 @@ func (b *builder) background(ctx context.Context, name string, work func(context
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		for guard.Log(b.log, name+", which begins again", func() { work(ctx) }) {
+		for guard.Log(b.log, name+", which is restarted", func() { work(ctx) }) {
 			select {
 			case <-time.After(afterPanic):
 			case <-ctx.Done():
@@ -63,7 +63,7 @@ func (b *builder) close(ctx context.Context) error {
 		for _, part := range slices.Backward(parts) {
 			err := part.within(ctx)
 			if errors.Is(err, errHangs) && part.lossless {
-				b.log.WarnContext(ctx, "a part did not stop in time and is left to itself; nothing is lost by that", "part", part.name)
+				b.log.WarnContext(ctx, "a part did not stop in time and is abandoned; no data is lost", "part", part.name)
 				err = nil
 			}
 			errs = append(errs, err)

@@ -106,7 +106,7 @@ func TestHomeWithoutAService(t *testing.T) {
 			first := h.page("refresh", 20)
 			require.Nil(t, first.Data.Degraded)
 			require.Equal(t, "ffftfffdpfffftfffdtf", first.sources())
-			require.NoError(t, h.a.clients.index.RecallForAll(t.Context(), h.a.useOfIndex(h.a.stores, h.a.ranking)), "as every minute")
+			require.NoError(t, h.a.clients.index.RecallForAll(t.Context(), h.a.indexUse(h.a.stores, h.a.ranking)), "as every minute")
 			h.links[name].set(true)
 			check(h)
 			h.links[name].set(false)

@@ -246,7 +246,7 @@ func TestTheIndexIsDeletedOrClosed(t *testing.T) {
 			send, index := sender(t, cfg), "/"+cfg.Elasticsearch.Index
 			a := open(t, cfg, WithClock(at(noon).Now), quick)
 			put(t, a, madeItems(40)...)
-			require.NoError(t, a.clients.index.RecallForAll(t.Context(), a.useOfIndex(a.stores, a.ranking)), "as each minute")
+			require.NoError(t, a.clients.index.RecallForAll(t.Context(), a.indexUse(a.stores, a.ranking)), "as each minute")
 			shown := newOnce()
 			shown.add(t, "before", ids(ask(t, a, refresh("u_1", 5))))
 

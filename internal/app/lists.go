@@ -78,7 +78,7 @@ func (b *builder) openCards(ctx context.Context, store SocialStore, l listStores
 	}
 	cache := rediscards.New(l.redis, b.cfg.Redis.KeyPrefix)
 	keeper := social.NewKeeper(store, cache, b.clock, b.log)
-	b.background(ctx, "keeper of cards", keeper.Run)
+	b.background(ctx, "card cache", keeper.Run)
 	return keeper, cache, lists.KeptCards(cache, late)
 }
 

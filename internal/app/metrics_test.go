@@ -37,10 +37,10 @@ func TestMetricsAnswerWhileRedisDoesNot(t *testing.T) {
 	still := func(s *settings) { s.pauses.notes, s.pauses.spool, s.pauses.watch = time.Hour, time.Hour, time.Hour }
 	a := open(t, cfg, WithClock(at(noon).Now), WithHooks(Hooks{Redis: h}), still)
 	up := func() float64 { return metricOf(t, "freshet_dependency_up", "redis") }
-	a.checks.Look(t.Context())
+	a.checks.CheckAll(t.Context())
 	require.EqualValues(t, 1, up())
 	r.Kill()
-	a.checks.Look(t.Context())
+	a.checks.CheckAll(t.Context())
 	require.Zero(t, up())
 
 	before := h.n.Load()

@@ -45,7 +45,7 @@ func TestAnUnusableIndexIsRefused(t *testing.T) {
 		says       string
 	}{
 		{"Freshet's, without tokens", inSeconds, true, "name another one in elasticsearch.index"},
-		{"yours, with its time as text", `{"type":"text"}`, false, "a date or a number is needed"},
+		{"yours, with its time as text", `{"type":"text"}`, false, "a date or a number is required"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -43,7 +43,7 @@ func (b *builder) open(ctx context.Context) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.startIndex(ctx, c.index, b.useOfIndex(s, live))
+	b.startIndex(ctx, c.index, b.indexUse(s, live))
 	g, err := b.openSignals(ctx, c, s, catalog, live)
 	if err != nil {
 		return nil, err

@@ -74,7 +74,7 @@ func TestAFailoverLeavesNoOldSession(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, refs, next)
 
-	withdraw := a.withdrawAgain(a.clients.masters.Client())
+	withdraw := a.newWithdraw(a.clients.masters.Client())
 	require.NoError(t, a.stores.recorder.Reclaim(t.Context(), withdraw, time.Time{}))
 	recorded(t, a)
 	require.NoError(t, a.stores.dedup.Settle(t.Context(), batch)) // the grace period is over

@@ -181,7 +181,7 @@ func TestARedisThatComesBackOlder(t *testing.T) {
 func (o *restored) noticed() {
 	for _, a := range []*App{o.a, o.b} {
 		testenv.WaitFor(o, func() bool {
-			a.network.restored.Look(o.Context())
+			a.network.restored.Check(o.Context())
 			return !a.network.late.Now()
 		}, "the data that Redis has now is known")
 	}

@@ -58,7 +58,7 @@ func (a *App) announce(ctx context.Context, failed <-chan error) error {
 	if over == 0 || errors.Is(context.Cause(ctx), ErrAtOnce) {
 		return nil
 	}
-	a.log.InfoContext(ctx, "stopping soon: not ready any more, and still answering", "drain", over.String())
+	a.log.InfoContext(ctx, "stopping soon: not ready any more, but still answering requests", "drain", over.String())
 	a.stopping.Begin(over)
 	select {
 	case <-time.After(over):

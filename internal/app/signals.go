@@ -104,12 +104,12 @@ func (b *builder) openTrending(c clients, s stores) *trending.Live {
 	return trending.NewLive(store, s.popular, s.contents, trending.Config{Clock: b.clock, Logger: b.log})
 }
 
-// startTrending keeps the set up to date. With atOnce it reads or computes the first set before
-// it returns.
+// startTrending keeps the set up to date. With atOnce it tries to read or compute the first set
+// before it returns; a failure is only logged, and tried again in the background.
 func (b *builder) startTrending(ctx context.Context, live *trending.Live, atOnce bool) {
 	if atOnce {
 		if err := live.Look(ctx); err != nil {
-			b.log.WarnContext(ctx, "what is trending is not known yet", slog.Any("error", err))
+			b.log.WarnContext(ctx, "trending items are not available yet", slog.Any("error", err))
 		}
 	}
 	b.background(ctx, "trending", live.Run)

@@ -83,7 +83,7 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 		return nil, err
 	}
 	deliver, err := fanout.New(fanout.Deps{
-		Files: releasing(files), Store: store, Queue: store, Lists: l.lists, Outboxes: l.outboxes, Items: s.items, Cards: cache,
+		Files: imageRemover(files), Store: store, Queue: store, Lists: l.lists, Outboxes: l.outboxes, Items: s.items, Cards: cache,
 		Cap: b.cfg.Timeline.Cap, Options: options, Clock: b.clock, Log: b.log, Late: late.Note,
 	})
 	if err != nil {
@@ -183,8 +183,8 @@ func (b *builder) startSocial(ctx context.Context, n *network) error {
 	b.background(ctx, "purges", func(ctx context.Context) {
 		repeat.Every(ctx, purgeEvery, func(ctx context.Context) { social.PurgeAll(ctx, n.store.Purge, b.log) })
 	})
-	n.firstLook(ctx)
-	b.background(ctx, "watch of lists", func(ctx context.Context) { repeat.Every(ctx, lists.LookEvery, n.late.Look) })
+	n.firstCheck(ctx)
+	b.background(ctx, "watch of lists", func(ctx context.Context) { repeat.Every(ctx, lists.CheckEvery, n.late.Check) })
 	b.background(ctx, "measure of the queue", func(ctx context.Context) { jobs.Watch(ctx, n.store, measureEvery, b.log) })
 	if n.restored != nil {
 		n.restored.Begin(ctx)
@@ -203,10 +203,10 @@ func (b *builder) startSocial(ctx context.Context, n *network) error {
 	return b.readEvents(ctx, n.store)
 }
 
-func (n *network) firstLook(ctx context.Context) {
+func (n *network) firstCheck(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	n.late.Look(ctx)
+	n.late.Check(ctx)
 }
 
 // readEvents reads the events of other systems from their Redis stream, on a separate connection,

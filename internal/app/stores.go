@@ -111,7 +111,7 @@ func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, erro
 		state := answers(ctx)
 		if state.Err == nil {
 			if state.Err = store.Verify(ctx); state.Err != nil {
-				state.Reason = "it answers, and cannot be asked for filters: it lacks the module, or the user the right"
+				state.Reason = "reachable, but filters are unavailable: the module or the user's permission is missing"
 			} else if state.Err = store.TakesWrites(ctx); state.Err != nil {
 				state.Reason = "reachable, but writes are refused"
 			}
@@ -196,8 +196,8 @@ func (b *builder) mediaURL() (string, error) {
 	return connect.FolderURL(dir)
 }
 
-// releasing returns the remover of images; nil if there are none.
-func releasing(files *media.Files) fanout.Files {
+// imageRemover returns the remover of images; nil if there are none.
+func imageRemover(files *media.Files) fanout.Files {
 	if files == nil {
 		return nil
 	}

@@ -26,12 +26,12 @@ import (
 var (
 	callSeconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "freshet_dependency_call_seconds",
-		Help:    "Time of a call to the dependency until it answers. Calls to Redis: command, pipeline; to Elasticsearch: search, mget, bulk, other.",
+		Help:    "Duration of calls to a dependency, in seconds, until it responds. Calls to Redis: command, pipeline; to Elasticsearch: search, mget, bulk, other.",
 		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 	}, []string{"dependency", "call"})
 	callErrors = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_dependency_errors_total",
-		Help: "Calls that failed because the dependency could not be asked (unreachable), or at once because its breaker was open or an earlier call of the request had got no answer (refused).",
+		Help: "Failed calls to a dependency: because it was unreachable (unreachable), or at once because its breaker was open or an earlier call of the same request got no response (refused).",
 	}, []string{"dependency", "reason"})
 )
 
@@ -96,7 +96,7 @@ func (b *Breaker) isDown(c gobreaker.Counts) bool {
 var errCallerGone = errors.New("the caller did not wait for the answer")
 
 func newBreaker(name string, isDown func(gobreaker.Counts) bool, log *slog.Logger) *gobreaker.TwoStepCircuitBreaker[any] {
-	breaker := func(closed float64) { setUp(name, func(u *upState) { u.breaker = closed }) }
+	breaker := func(closed float64) { setState(name, func(u *upState) { u.breaker = closed }) }
 	breaker(1)
 	return gobreaker.NewTwoStepCircuitBreaker[any](gobreaker.Settings{
 		Name: name, Interval: window, Timeout: openPause, MaxRequests: probes,
@@ -108,7 +108,7 @@ func newBreaker(name string, isDown func(gobreaker.Counts) bool, log *slog.Logge
 				if from == gobreaker.StateHalfOpen {
 					return // still down: no log line every two seconds
 				}
-				log.Warn("a dependency is down: calls fail at once for a while", "dependency", name, "pause", openPause.String())
+				log.Warn("a dependency is down: calls to it fail at once for a while", "dependency", name, "pause", openPause.String())
 			case gobreaker.StateHalfOpen:
 				breaker(0.5)
 			default:
@@ -122,7 +122,7 @@ func newBreaker(name string, isDown func(gobreaker.Counts) bool, log *slog.Logge
 // Call is one call that the breaker has let through.
 type Call struct {
 	of      *Breaker
-	settle  func(error) // reports the outcome to the breaker
+	done    func(error) // reports the outcome to the breaker
 	span    trace.Span  // nil means not traced
 	seconds prometheus.Observer
 	since   time.Time
@@ -131,11 +131,11 @@ type Call struct {
 // Enter begins a call of the given kind and a span named after what, the operation. The error is
 // the breaker's. Calls outside a request are measured, not traced.
 func (b *Breaker) Enter(ctx context.Context, kind, what string, batch int) (context.Context, *Call, error) {
-	settle, err := b.breaker.Allow()
+	done, err := b.breaker.Allow()
 	if err != nil {
 		return ctx, nil, b.refuse(ctx, err)
 	}
-	c := &Call{of: b, settle: settle, seconds: b.seconds[kind], since: time.Now()}
+	c := &Call{of: b, done: done, seconds: b.seconds[kind], since: time.Now()}
 	if parent := trace.SpanFromContext(ctx); parent.IsRecording() {
 		// Not the keys and bodies: they contain agents' ids.
 		ctx, c.span = parent.TracerProvider().Tracer(tracerName).Start(ctx, b.name+" "+what,
@@ -182,25 +182,25 @@ func (c *Call) Late(ctx context.Context, err error, ping func(context.Context) e
 		if failure == nil {
 			err = nil
 		}
-		c.tell(err)
+		c.reportOutcome(err)
 	}()
 }
 
 // Leave ends the call. err counts against the dependency. It is nil if the dependency was
 // reachable, whatever it answered, and errCallerGone if that is unknown.
 func (c *Call) Leave(err error) {
-	c.tell(err)
+	c.reportOutcome(err)
 	c.measure(err)
 }
 
-func (c *Call) tell(err error) {
+func (c *Call) reportOutcome(err error) {
 	switch {
 	case err == nil:
 		c.of.answered.Store(int64(time.Since(c.of.began)))
 	case !errors.Is(err, errCallerGone):
 		c.of.unreachable.Inc()
 	}
-	c.settle(err)
+	c.done(err)
 }
 
 func (c *Call) measure(err error) {
@@ -217,13 +217,13 @@ func (c *Call) measure(err error) {
 
 var dependencyUp = promauto.NewGaugeVec(prometheus.GaugeOpts{
 	Name: "freshet_dependency_up",
-	Help: "1 while the dependency answers, asked every five seconds; 0 while it does not, or calls to it fail at once because it was down; 0.5 while it answers and a few calls try it again.",
+	Help: "State of a dependency, checked every five seconds: 1 up; 0 down, or its breaker is open and calls fail at once; 0.5 up, but its breaker lets only a few calls through.",
 }, []string{"dependency"})
 
 // upState holds two values from 0 to 1 for a dependency: the result of the last check, and the
 // state of its breaker. The lower one is published: a successful check does not hide that calls
 // fail at once, and a half-open breaker does not interrupt an alert.
-type upState struct{ look, breaker float64 }
+type upState struct{ check, breaker float64 }
 
 // ups holds the states of this process's dependencies, by name.
 var ups = struct {
@@ -231,23 +231,23 @@ var ups = struct {
 	of map[string]upState
 }{of: map[string]upState{}}
 
-func setUp(name string, change func(*upState)) {
+func setState(name string, change func(*upState)) {
 	ups.mu.Lock()
 	defer ups.mu.Unlock()
 	state, ok := ups.of[name]
 	if !ok {
-		state = upState{look: 1, breaker: 1}
+		state = upState{check: 1, breaker: 1}
 	}
 	change(&state)
 	ups.of[name] = state
-	dependencyUp.WithLabelValues(name).Set(min(state.look, state.breaker))
+	dependencyUp.WithLabelValues(name).Set(min(state.check, state.breaker))
 }
 
-// Looked publishes whether a dependency answered its last check.
-func Looked(name string, answered bool) {
-	look := 0.0
+// RecordCheck publishes whether a dependency answered its last check.
+func RecordCheck(name string, answered bool) {
+	state := 0.0
 	if answered {
-		look = 1
+		state = 1
 	}
-	setUp(name, func(u *upState) { u.look = look })
+	setState(name, func(u *upState) { u.check = state })
 }

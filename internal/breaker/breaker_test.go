@@ -78,20 +78,20 @@ func TestUpIsTheWorseOfLookAndBreaker(t *testing.T) {
 			require.NoError(t, err)
 			return c
 		}
-		Looked(name, true)
+		RecordCheck(name, true)
 		require.EqualValues(t, 1, up())
 
 		for range LeastCalls {
 			begin().Leave(errors.New("no answer"))
 		}
 		assert.Zero(t, up(), "the breaker is open")
-		Looked(name, true)
+		RecordCheck(name, true)
 		assert.Zero(t, up(), "it answers, and calls fail at once")
 
 		time.Sleep(openPause + time.Nanosecond)
 		probe := begin()
 		assert.InDelta(t, 0.5, up(), 0, "it is tried again")
-		Looked(name, false)
+		RecordCheck(name, false)
 		assert.Zero(t, up(), "it is tried again, and does not answer")
 		probe.Leave(nil)
 		for range probes - 1 {
@@ -99,7 +99,7 @@ func TestUpIsTheWorseOfLookAndBreaker(t *testing.T) {
 		}
 		require.Equal(t, gobreaker.StateClosed, b.State())
 		assert.Zero(t, up(), "until the next look it does not answer")
-		Looked(name, true)
+		RecordCheck(name, true)
 		assert.EqualValues(t, 1, up())
 	})
 }

@@ -58,7 +58,7 @@ func (b Redis) guard(ctx context.Context, kind, what string, batch int, run func
 		refused(err)
 		return err
 	}
-	if r.begins() && b.masters != nil {
+	if r.isFirstCall() && b.masters != nil {
 		b.masters.HoldRequest(ctx)
 	}
 	ctx, c, err := b.Enter(ctx, kind, what, batch)
@@ -71,8 +71,8 @@ func (b Redis) guard(ctx context.Context, kind, what string, batch int, run func
 	if r == nil {
 		err = run(ctx)
 	} else {
-		err = b.patiently(ctx, run)
-		r.learn(err)
+		err = b.callWithRetries(ctx, run)
+		r.recordOutcome(err)
 	}
 	c.Leave(broken(err))
 	return err
@@ -83,11 +83,11 @@ const (
 	longestPause = 200 * time.Millisecond
 )
 
-// patiently makes a call of a request and retries it while Redis does not answer, until patience
+// callWithRetries makes a call of a request and retries it while Redis does not answer, until patience
 // has passed: a Redis that comes back within that time, after a failover or a restart, is not
 // treated as down. Every command may be repeated: page steps are recorded, adding and removing is
 // idempotent.
-func (b Redis) patiently(ctx context.Context, run func(context.Context) error) error {
+func (b Redis) callWithRetries(ctx context.Context, run func(context.Context) error) error {
 	ctx, done := context.WithTimeout(ctx, b.patience)
 	defer done()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
@@ -166,15 +166,15 @@ func requestOf(ctx context.Context) *request {
 // InRequest reports whether a context is that of a request.
 func InRequest(ctx context.Context) bool { return requestOf(ctx) != nil }
 
-// learn records the outcome of a call, after the client's own retries.
-func (r *request) learn(err error) {
+// recordOutcome records the outcome of a call, after the client's own retries.
+func (r *request) recordOutcome(err error) {
 	if r != nil && rediskeys.Silent(err) {
 		r.lost.Store(true)
 	}
 }
 
-// begins reports whether this is the request's first call.
-func (r *request) begins() bool { return r != nil && !r.begun.Swap(true) }
+// isFirstCall reports whether this is the request's first call.
+func (r *request) isFirstCall() bool { return r != nil && !r.begun.Swap(true) }
 
 // givenUp reports whether a call of this request got no answer.
 func (r *request) givenUp() bool { return r != nil && r.lost.Load() }

@@ -22,8 +22,8 @@ func WriteComparison(w io.Writer, c offline.Comparison) error {
 		text   func(float64) string
 	}{
 		{fmt.Sprintf("overlap@%d", c.K), f.Overlap, part},
-		{"rank-biased overlap", f.RBO, two},
-		{"Kendall tau", f.KendallTau, two},
+		{"rank-biased overlap", f.RBO, twoDecimals},
+		{"Kendall tau", f.KendallTau, twoDecimals},
 		{"new in B", f.NewShare, part},
 		{"median age A", f.MedianAgeA, preciseAge},
 		{"median age B", f.MedianAgeB, preciseAge},
@@ -50,7 +50,7 @@ func notes(list []string) string {
 func setting(c offline.Comparison) string {
 	s := fmt.Sprintf("the first %d items of %s at %s", c.K, counted(c.Figures.Agents, "agent"), c.At.Format(time.RFC3339))
 	if c.Figures.Empty > 0 {
-		s += fmt.Sprintf("; %s without any item are left out", counted(c.Figures.Empty, "agent"))
+		s += fmt.Sprintf("; %s without any items are left out", counted(c.Figures.Empty, "agent"))
 	}
 	return s
 }
@@ -67,10 +67,10 @@ func conclusion(c offline.Comparison) string {
 	f := c.Figures
 	switch {
 	case f.Overlap.N == 0:
-		return "There is nothing to compare: neither ranking has an item for these agents."
+		return "There is nothing to compare: neither ranking has items for these agents."
 	case f.RBO.Min == 1 && f.Overlap.Min == 1:
 		return fmt.Sprintf("B changes nothing: the first %d are the same, in the same order.", c.K)
-	case f.Overlap.Min == 1 && two(f.RBO.Min) == "1.00" && (f.KendallTau.N == 0 || two(f.KendallTau.Min) == "1.00"):
+	case f.Overlap.Min == 1 && twoDecimals(f.RBO.Min) == "1.00" && (f.KendallTau.N == 0 || twoDecimals(f.KendallTau.Min) == "1.00"):
 		return fmt.Sprintf("B hardly changes anything: the first %d are the same items, in nearly the same order.", c.K)
 	case f.Overlap.Min == 1:
 		return fmt.Sprintf("B changes the order only: the first %d are the same items.", c.K)
@@ -115,7 +115,7 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-func two(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
+func twoDecimals(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
 // part formats a part as a percentage. A part above 0 is never written as 0.
 func part(v float64) string {
@@ -155,7 +155,7 @@ func WriteSweep(w io.Writer, s tuning.Sweep) error {
 		}
 		f := p.Figures
 		mean := func(s offline.Spread, text func(float64) string) string { return figure(s, s.Mean, text) }
-		t.add(append(row, mean(f.Overlap, part), mean(f.RBO, two), mean(f.KendallTau, two),
+		t.add(append(row, mean(f.Overlap, part), mean(f.RBO, twoDecimals), mean(f.KendallTau, twoDecimals),
 			mean(f.NewShare, part), mean(f.MedianAgeB, preciseAge), mean(f.CoverageB, part))...)
 	}
 	first := s.Points[0].Figures

@@ -27,7 +27,7 @@ func TestConclusions(t *testing.T) {
 		figures offline.Summary
 		want    string
 	}{
-		"nothing":                              {offline.Summary{}, "There is nothing to compare: neither ranking has an item for these agents."},
+		"nothing":                              {offline.Summary{}, "There is nothing to compare: neither ranking has items for these agents."},
 		"same":                                 {same, "B changes nothing: the first 20 are the same, in the same order."},
 		"order":                                {figures(0, hour, hour, 1, 1), "B changes the order only: the first 20 are the same items."},
 		"an order that is written as the same": {nearly, "B hardly changes anything: the first 20 are the same items, in nearly the same order."},

@@ -26,7 +26,7 @@ func WriteItems(w io.Writer, p client.ItemPage, now time.Time, width int) error 
 	}
 	t := newTable("nnnittt", "AGE", "LIKES", "COMMENTS", "ID", "AUTHOR", "TAGS", "TITLE")
 	for _, it := range p.Items {
-		t.add(waits(now.Sub(time.Unix(it.UpdateTime, 0))), it.Likes, it.Comments, it.ID, it.AuthorID, strings.Join(it.Tags, ","), it.Title)
+		t.add(overdue(now.Sub(time.Unix(it.UpdateTime, 0))), it.Likes, it.Comments, it.ID, it.AuthorID, strings.Join(it.Tags, ","), it.Title)
 	}
 	return t.write(w, width, after)
 }
@@ -42,17 +42,17 @@ func WriteJobs(w io.Writer, p client.JobPage, now time.Time, width int) error {
 		after = "\n" + after
 	}
 	if p.Queue.Oldest > 0 {
-		after += "; the oldest has waited for " + Age(int64(p.Queue.Oldest))
+		after += "; the oldest has been waiting for " + Age(int64(p.Queue.Oldest))
 	}
 	t := newTable("nnwwwtt", "TRIES", "AGE", "ID", "KIND", "STATE", "KEY", "ERROR")
 	for _, j := range p.Jobs {
-		t.add(j.Attempts, waits(now.Sub(j.Due)), j.ID, j.Kind, j.State, j.Key, j.Error)
+		t.add(j.Attempts, overdue(now.Sub(j.Due)), j.ID, j.Kind, j.State, j.Key, j.Error)
 	}
 	return t.write(w, width, after+"\n"+next("after", p.NextAfter))
 }
 
-// waits formats how long a job is overdue, or when it is due.
-func waits(age time.Duration) string {
+// overdue formats how long a job is overdue, or when it is due.
+func overdue(age time.Duration) string {
 	if age < 0 {
 		return "in " + Age(int64(-age.Seconds()))
 	}
@@ -91,7 +91,7 @@ func WritePromotions(w io.Writer, p client.PromotionPage, width int) error {
 		if !one.Runs {
 			state = one.Why
 		}
-		t.add(one.Weight, minute(one.From), minute(one.Until), one.ID, one.ItemID, target(one), state)
+		t.add(one.Weight, formatMinute(one.From), formatMinute(one.Until), one.ID, one.ItemID, target(one), state)
 	}
 	return t.write(w, width, next("after", p.NextAfter))
 }
@@ -107,7 +107,7 @@ func target(p client.Promotion) string {
 	return cmp.Or(strings.Join(parts, "; "), "everybody")
 }
 
-func minute(at int64) string { return time.Unix(at, 0).UTC().Format("2006-01-02 15:04") }
+func formatMinute(at int64) string { return time.Unix(at, 0).UTC().Format("2006-01-02 15:04") }
 
 // WriteTimeline writes a page of a timeline as a table and a summary line.
 func WriteTimeline(w io.Writer, p client.PostPage, now time.Time, width int) error {

@@ -21,7 +21,7 @@ func WriteReport(w io.Writer, r client.Report) error {
 	if r.Days == 1 {
 		days = "day"
 	}
-	fmt.Fprintf(&b, "%s to %s (UTC), %d %s\n\n", dashed(r.From), dashed(r.To), r.Days, days)
+	fmt.Fprintf(&b, "%s to %s (UTC), %d %s\n\n", formatDay(r.From), formatDay(r.To), r.Days, days)
 	t := newTable("wnnnnnnnnnnn", "VARIANT", "SHARE", "SHOWN", "CLICKS", "CTR", "95 % INTERVAL", "MEDIAN AGE", "AUTHORS", "AGENTS", "LIKES", "DISLIKES", "HIDES")
 	for _, v := range r.Variants {
 		share, age := percent(v.Share), "-"
@@ -89,9 +89,9 @@ func writeParts(b *strings.Builder, variants []client.ReportRow) {
 
 func difference(d *client.ReportDifference) string {
 	if d.P == nil {
-		return "shown or clicked too little to be compared with control; wait, or give it a larger share"
+		return "too few impressions or clicks for a comparison with control; wait, or give it a larger share"
 	}
-	s := fmt.Sprintf("%+.2f points of CTR against control (95 %%: %+.2f to %+.2f), %s, p = %.3f",
+	s := fmt.Sprintf("%+.2f points of CTR compared with control (95 %%: %+.2f to %+.2f), %s, p = %.3f",
 		100*d.CTR, 100*d.Interval.Low, 100*d.Interval.High, d.Verdict, *d.P)
 	if *d.P < 0.001 {
 		s = strings.Replace(s, "p = 0.000", "p < 0.001", 1)
@@ -101,7 +101,7 @@ func difference(d *client.ReportDifference) string {
 
 func percent(part float64) string { return fmt.Sprintf("%.2f %%", 100*part) }
 
-func dashed(day string) string {
+func formatDay(day string) string {
 	t, err := time.Parse("20060102", day)
 	if err != nil {
 		return printable(day)
@@ -167,7 +167,7 @@ func RankingChange(from, to client.RankingVersion) string {
 	for _, x := range to.Experiments {
 		i := find(from.Experiments, x.Name)
 		if i < 0 {
-			said = append(said, fmt.Sprintf("new %s for %s: %s", printable(x.Name), Share(x.Share), cmp.Or(x.Ranking.Changes(to.Ranking), "as the live one")))
+			said = append(said, fmt.Sprintf("new %s for %s: %s", printable(x.Name), Share(x.Share), cmp.Or(x.Ranking.Changes(to.Ranking), "same as the live ranking")))
 			continue
 		}
 		was := from.Experiments[i]
@@ -203,7 +203,7 @@ func ParseShare(text string) (float64, error) {
 		share /= 100
 	}
 	if err != nil || !(share >= 0 && share <= 1) {
-		return 0, fmt.Errorf("a share is a part of all agents, such as 10%% or 0.1, not %q", text)
+		return 0, fmt.Errorf("a share must be a fraction of all agents, such as 10%% or 0.1, not %q", text)
 	}
 	return share, nil
 }

@@ -14,9 +14,9 @@ import (
 )
 
 // ReplayLimits explains the limits of a replay.
-const ReplayLimits = `What a replay cannot know: it ranks with today's catalog, profiles and likes, not those of the click;
-it leaves nothing out that the agent had been shown by then; and people can only click what a ranking
-has shown them, so whatever was live at the time has the better chances.
+const ReplayLimits = `Limits of a replay: it ranks with today's catalog, profiles and likes, not those of the click;
+it does not leave out items that the agent had seen by then; and people can only click what a ranking
+has shown them, so the ranking that was live at the time has an advantage.
 `
 
 // WriteReplay writes a table of the scores, a conclusion, and the events that were not scored.
@@ -43,9 +43,9 @@ func WriteReplay(w io.Writer, r tuning.Replay) error {
 
 func unscored(b *strings.Builder, r tuning.Replay) {
 	why := map[offline.ClickState]string{
-		offline.Gone:    "of items that are not in the catalog any more",
-		offline.Later:   "of items that the catalog has with a date after the click",
-		offline.Refused: "of items that the agent has muted by now",
+		offline.Gone:    "on items that are no longer in the catalog",
+		offline.Later:   "on items whose date in the catalog is after the click",
+		offline.Refused: "on items that the agent has since muted",
 	}
 	for _, state := range slices.Sorted(maps.Keys(r.NotScored)) {
 		fmt.Fprintf(b, "not scored: %s %s\n", counted(r.NotScored[state], "click"), cmp.Or(why[state], string(state)))
@@ -63,28 +63,28 @@ func unscored(b *strings.Builder, r tuning.Replay) {
 
 func scored(r tuning.Replay) string {
 	if r.Clicks == 0 {
-		return "There is no click to score."
+		return "There are no clicks to score."
 	}
 	best := slices.MaxFunc(r.Contestants, func(a, b tuning.Contestant) int { return cmp.Compare(a.Scores.NDCG, b.Scores.NDCG) })
 	switch len(r.Contestants) {
 	case 1:
-		return fmt.Sprintf("%s of the clicked items stand among the first %d.", part(best.Scores.HitRate), r.K)
+		return fmt.Sprintf("%s of the clicked items are among the first %d.", part(best.Scores.HitRate), r.K)
 	case 2:
 		b := r.Contestants[1]
 		switch {
 		case b.Margin == nil:
-			return "There are clicks of too few agents to say whether the difference is more than chance."
+			return "Too few agents have clicks to tell whether the difference is more than chance."
 		case math.Abs(b.Gain) <= *b.Margin:
-			return "The difference between A and B may be chance: the 95% interval of the NDCG's has 0 in it."
+			return "The difference between A and B may be chance: the 95% interval of the NDCG's difference contains 0."
 		case b.Gain > 0:
-			return "B places the clicked items better, and that is more than chance (95%)."
+			return "B ranks the clicked items higher, and that is more than chance (95%)."
 		}
-		return "B places the clicked items worse, and that is more than chance (95%)."
+		return "B ranks the clicked items lower, and that is more than chance (95%)."
 	}
 	if best.Scores.NDCG == r.Contestants[0].Scores.NDCG {
 		return "None of them has a better NDCG than A."
 	}
-	return fmt.Sprintf("%s has the best NDCG. The best of many is a little lucky: compare it with A on other clicks before you make it live.", best.Name)
+	return fmt.Sprintf("%s has the best NDCG. The best of many owes part of it to chance: compare it with A on other clicks before you make it live.", best.Name)
 }
 
 // gain formats the gain in NDCG over A, with its margin if that is known.

@@ -48,9 +48,9 @@ control, by exploration: 400 shown, 8 clicked, CTR 2.00 % (95 %: 1.02 % to 3.89 
 control, by following of home: 700 shown, 70 clicked, CTR 10.00 % (95 %: 7.99 % to 12.45 %)
 control, by promoted of home: 50 shown, 0 clicked, CTR 0.00 % (95 %: 0.00 % to 7.14 %)
 
-idle: shown or clicked too little to be compared with control; wait, or give it a larger share
-old: +2.00 points of CTR against control (95 %: +1.12 to +2.93), significant, p < 0.001
-slow: -0.50 points of CTR against control (95 %: -1.44 to +0.58), not significant, p = 0.310
+idle: too few impressions or clicks for a comparison with control; wait, or give it a larger share
+old: +2.00 points of CTR compared with control (95 %: +1.12 to +2.93), significant, p < 0.001
+slow: -0.50 points of CTR compared with control (95 %: -1.44 to +0.58), not significant, p = 0.310
 
 PROMOTION  SHOWN  CLICKS     CTR     95 % INTERVAL  LIKES
 autumn       400       8  2.00 %  1.02 % to 3.89 %      3

@@ -96,7 +96,7 @@ func TestElasticNamesABadAuthority(t *testing.T) {
 	cfg := configs.Default()
 	empty := filepath.Join(t.TempDir(), "empty.pem")
 	require.NoError(t, os.WriteFile(empty, []byte("no certificate"), 0o600))
-	for file, says := range map[string]string{empty: "holds no certificate in PEM form", empty + ".not": "no such file"} {
+	for file, says := range map[string]string{empty: "contains no certificate in PEM format", empty + ".not": "no such file"} {
 		cfg.Elasticsearch.CACert = file
 		_, err := Elastic(cfg, slog.New(slog.DiscardHandler))
 		require.ErrorContains(t, err, "elasticsearch.ca_cert: ")

@@ -21,7 +21,7 @@ func Images(at *url.URL) (store media.Store, err error) {
 	case at.Scheme == "s3":
 		store, err = s3.Open(at)
 	case at.Host != "" || at.RawQuery != "":
-		err = errors.New("a folder is file:///folder, without a host and parameters")
+		err = errors.New("a folder must be file:///folder, without a host and parameters")
 	default:
 		store, err = folder.Open(FolderOf(at))
 	}

@@ -117,7 +117,7 @@ func Redis(ctx context.Context, cfg configs.Config) (redis.UniversalClient, erro
 	}
 	switch mode := serverMode(ctx, o); {
 	case mode == "sentinel":
-		return nil, fmt.Errorf("%s is a Sentinel; add ?master_name= with the master it watches", o.Addrs[0])
+		return nil, fmt.Errorf("%s is a Sentinel; add ?master_name= with the name of its master", o.Addrs[0])
 	case mode == "cluster" && o.DB != 0:
 		return nil, fmt.Errorf("the database must be 0, because %s is a node of a cluster", o.Addrs[0])
 	case mode == "cluster":

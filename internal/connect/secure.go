@@ -53,7 +53,7 @@ func (s *secured) read() (*tls.Config, error) {
 			config.RootCAs = x509.NewCertPool()
 		}
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s.ca_cert: %s holds no certificate in PEM form", s.section, s.ca)
+			return nil, fmt.Errorf("%s.ca_cert: %s contains no certificate in PEM format", s.section, s.ca)
 		}
 	}
 	if s.cert != "" {

@@ -199,7 +199,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 	for _, section := range []string{"redis", "elasticsearch"} {
 		for says, f := range map[string]files{
 			".ca_cert: open ":                        {ca: none},
-			".ca_cert: " + own.key + " holds no":     {ca: own.key},
+			".ca_cert: " + own.key + " contains no":  {ca: own.key},
 			".client_key: open ":                     {cert: none, key: none},
 			".client_key: tls: private key does not": {cert: own.cert, key: other.key},
 		} {

@@ -52,69 +52,69 @@ type doctor struct {
 // complete, its clock right, and configured as docs/production.md says?
 func Check(ctx context.Context, cfg configs.Config, options Options) []Finding {
 	d := &doctor{cfg: cfg, Options: options, clock: time.Now}
-	d.lookAtDataDir(ctx)
-	d.lookAtKeys()
-	d.lookAtAgents()
+	d.checkDataDir(ctx)
+	d.checkKeyFiles()
+	d.checkAgents()
 	if cfg.UsesRedis() {
-		d.lookAtRedis(ctx)
+		d.checkRedis(ctx)
 	}
 	if cfg.Timeline.RedisURL != "" {
-		d.lookAtListsRedis(ctx)
+		d.checkListsRedis(ctx)
 	}
 	if cfg.UsesElasticsearch() {
-		d.lookAtElastic(ctx)
+		d.checkElastic(ctx)
 	}
-	d.lookAtPopularity()
+	d.checkPopularity()
 	if cfg.UsesPostgres() {
-		d.lookAtPostgres(ctx)
+		d.checkPostgres(ctx)
 	}
 	if cfg.SocialOn() {
-		d.lookAtMedia(ctx)
+		d.checkMedia(ctx)
 	}
 	return d.findings
 }
 
-func (d *doctor) say(level Level, what, fix, detail string, args ...any) {
+func (d *doctor) report(level Level, what, fix, detail string, args ...any) {
 	d.findings = append(d.findings, Finding{Level: level, What: what, Detail: fmt.Sprintf(detail, args...), Fix: fix})
 }
 
-func (d *doctor) lookAtAgents() {
+func (d *doctor) checkAgents() {
 	if auth := d.cfg.Auth; auth.Mode == configs.ModeJWT {
-		d.say(OK, "agents", "", "the claim %s of a token is the agent; what has more than %d characters, or others than %s, becomes sub. and its SHA-256",
+		d.report(OK, "agents", "", "the claim %s of a token is the agent; a value longer than %d characters, or with characters other than %s, becomes sub. and its SHA-256",
 			auth.JWT.Claim, feed.MaxAgentID, feed.AgentAlphabet)
 	}
 }
 
-// lookAtPopularity reports when readers' clicks and likes have no effect on rankings.
-func (d *doctor) lookAtPopularity() {
+// checkPopularity reports when readers' clicks and likes have no effect on rankings.
+func (d *doctor) checkPopularity() {
 	if why := d.cfg.PopularityOff(); why != "" {
-		d.say(OK, "live popularity", "", "off: %s. So weight_2h and weight_2d of the ranking have no effect", why)
+		d.report(OK, "live popularity", "", "off: %s. So the ranking's weight_2h and weight_2d have no effect", why)
 	}
 }
 
 // skew warns if a clock that was read after sent differs from this machine's.
 func (d *doctor) skew(what string, sent, theirs time.Time) {
 	if off := clocks.Skew(sent, theirs, d.clock()); off > clocks.MostSkew {
-		d.say(Warning, what, "run NTP on both machines", "its clock differs from this machine's by %s", off.Round(time.Millisecond))
+		d.report(Warning, what, "run NTP on both machines", "its clock differs from this machine's by %s", off.Round(time.Millisecond))
 	}
 }
 
-// lookAtAgreement compares the settings that servers must agree on with those in a store.
-func (d *doctor) lookAtAgreement(ctx context.Context, name string, store agreement.Store) {
+// checkAgreement compares the settings that servers must agree on with those in a store.
+func (d *doctor) checkAgreement(ctx context.Context, name string, store agreement.Store) {
 	what := name + " settings"
-	compare := agreement.Look
+	compare := agreement.Compare
 	if d.Accept {
 		compare = agreement.Accept
 	}
 	switch err := compare(ctx, store, agreement.Of(d.cfg)); {
 	case errors.Is(err, agreement.ErrDiffers):
-		d.say(Broken, what, agreement.Advice, "%v", err)
+		d.report(Broken, what, agreement.Advice, "%v", err)
 	case err != nil:
-		d.say(Warning, what, "see the message", "what other servers have could not be read: %v", err)
+		d.report(Warning, what, "see the message", "the settings of other servers could not be read: %v", err)
 	case d.Accept:
-		d.say(OK, what, "", "are now what all servers must agree in; restart each")
+		d.report(OK, what, "", "are now the settings for all servers; restart each")
 	default:
-		d.say(OK, what, "", "agree with those of the other servers")
+		d.report(OK, what, "", "are the same as on the other servers")
 	}
 }
 
@@ -133,9 +133,9 @@ func Files(cfg configs.Config) error {
 	return errors.Join(errs...)
 }
 
-// lookAtKeys reports the files that cannot be used.
-func (d *doctor) lookAtKeys() {
+// checkKeyFiles reports the files that cannot be used.
+func (d *doctor) checkKeyFiles() {
 	if err := Files(d.cfg); err != nil {
-		d.say(Broken, "files", "correct the setting, or the file, which this user must be able to read", "%v", err)
+		d.report(Broken, "files", "correct the setting, or the file and its permissions", "%v", err)
 	}
 }

@@ -121,7 +121,7 @@ func TestDoctorServices(t *testing.T) {
 	findings = Check(t.Context(), cfg, Options{})
 	assert.Equal(t, []Level{OK}, levels(findings, index))
 	replicas := about(t, findings, "elasticsearch replicas")
-	assert.Contains(t, replicas.Detail, "with replicas that are on no node: "+strings.Join(indices(cfg), ", "), "there is one node")
+	assert.Contains(t, replicas.Detail, "with unassigned replicas: "+strings.Join(indices(cfg), ", "), "there is one node")
 
 	assert.Equal(t, []Level{OK}, levels(findings, "elasticsearch index settings"))
 
@@ -131,7 +131,7 @@ func TestDoctorServices(t *testing.T) {
 	for _, store := range []string{"redis", "elasticsearch"} {
 		differ := about(t, findings, store+" settings")
 		assert.Equal(t, Broken, differ.Level)
-		assert.Contains(t, differ.Detail, "dedup.window_days is 8 here and 7 there")
+		assert.Contains(t, differ.Detail, "dedup.window_days is 8 here and 7 on the others")
 	}
 }
 
@@ -164,7 +164,7 @@ func TestADifferingClockIsTold(t *testing.T) {
 		want bool
 	}{{0, false}, {-time.Hour, true}, {time.Hour, true}} {
 		d := &doctor{cfg: onRedis(t, oneServer(t)), clock: func() time.Time { return time.Now().Add(c.off) }}
-		d.lookAtRedis(t.Context())
+		d.checkRedis(t.Context())
 		if c.want {
 			assert.Contains(t, d.findings[0].Detail, "its clock differs from this machine's by")
 			assert.Equal(t, Warning, d.findings[0].Level)

@@ -26,23 +26,23 @@ func indices(cfg configs.Config) []string {
 	return []string{index, esindex.Agents(index), esindex.Rankings(index)}
 }
 
-func (d *doctor) lookAtElastic(ctx context.Context) {
+func (d *doctor) checkElastic(ctx context.Context) {
 	const what = "elasticsearch"
 	where := strings.Join(d.cfg.Elasticsearch.Addresses, ", ")
 	client, err := connect.Elastic(d.cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
-		d.say(Broken, what, "correct elasticsearch.addresses or ca_cert", "%v", err)
+		d.report(Broken, what, "correct elasticsearch.addresses or ca_cert", "%v", err)
 		return
 	}
 	version, err := esindex.CheckVersion(ctx, client)
 	if err != nil {
-		d.say(Broken, what, "start Elasticsearch, or correct elasticsearch.addresses, username, password or api_key", "%s: %v", where, err)
+		d.report(Broken, what, "start Elasticsearch, or correct elasticsearch.addresses, username, password or api_key", "%s: %v", where, err)
 		return
 	}
 	if !strings.HasPrefix(version, "8.") {
-		d.say(Warning, what, "use Elasticsearch 8", "%s is version %s; Freshet is tested with 8", where, version)
+		d.report(Warning, what, "use Elasticsearch 8", "%s is version %s; Freshet is tested with 8", where, version)
 	} else {
-		d.say(OK, what, "", "%s answers, version %s", where, version)
+		d.report(OK, what, "", "%s answers, version %s", where, version)
 	}
 	sent := d.clock()
 	if nodes, err := esindex.CheckClocks(ctx, client); err == nil {
@@ -50,19 +50,19 @@ func (d *doctor) lookAtElastic(ctx context.Context) {
 			d.skew(what+" node "+id, sent, now)
 		}
 	}
-	d.lookAtIndex(ctx, client)
-	d.lookAtAgreement(ctx, what, agreement.InElastic(client, d.cfg.Elasticsearch.Index))
-	d.lookAtReplicas(ctx, client)
-	d.lookAtIndexSettings(ctx, client)
-	d.lookAtDisks(ctx, client)
+	d.checkIndex(ctx, client)
+	d.checkAgreement(ctx, what, agreement.InElastic(client, d.cfg.Elasticsearch.Index))
+	d.checkReplicas(ctx, client)
+	d.checkIndexSettings(ctx, client)
+	d.checkDisks(ctx, client)
 }
 
-// lookAtIndexSettings reports index settings that do not come from Freshet, and their effect.
-func (d *doctor) lookAtIndexSettings(ctx context.Context, client esindex.Client) {
+// checkIndexSettings reports index settings that do not come from Freshet, and their effect.
+func (d *doctor) checkIndexSettings(ctx context.Context, client esindex.Client) {
 	const what = "elasticsearch index settings"
 	found, err := esindex.CheckSettings(ctx, client, d.cfg.Elasticsearch.Index)
 	if err != nil {
-		d.say(Warning, what, "give the user the privilege view_index_metadata for the indices", "could not be checked: %v", err)
+		d.report(Warning, what, "give the user the privilege view_index_metadata for the indices", "could not be checked: %v", err)
 		return
 	}
 	for _, s := range found {
@@ -70,20 +70,20 @@ func (d *doctor) lookAtIndexSettings(ctx context.Context, client esindex.Client)
 		if s.Breaks {
 			level = Broken
 		}
-		d.say(level, what, "remove the setting, from the index and from its template, unless it is meant", "%s of %s is %s: %s", s.Name, s.Index, s.Value, s.Effect)
+		d.report(level, what, "remove the setting from the index and from its template, unless it is intended", "%s of %s is %s: %s", s.Name, s.Index, s.Value, s.Effect)
 	}
 	if len(found) == 0 {
-		d.say(OK, what, "", "none of the indices has a setting that stops writing or searching")
+		d.report(OK, what, "", "no index has a setting that prevents writes or searches")
 	}
 }
 
-// lookAtReplicas checks whether the loss of a node can be survived. Missing indices are reported
+// checkReplicas checks whether the loss of a node can be survived. Missing indices are reported
 // elsewhere.
-func (d *doctor) lookAtReplicas(ctx context.Context, client esindex.Client) {
-	const what, fix = "elasticsearch replicas", "set index.number_of_replicas to 1, and have a second data node"
+func (d *doctor) checkReplicas(ctx context.Context, client esindex.Client) {
+	const what, fix = "elasticsearch replicas", "set index.number_of_replicas to 1, and add a second data node"
 	rows, err := esindex.CheckCopies(ctx, client, indices(d.cfg))
 	if err != nil {
-		d.say(Warning, what, monitorFix, "could not be checked: %v", err)
+		d.report(Warning, what, monitorFix, "could not be checked: %v", err)
 		return
 	}
 	var broken, none, nowhere []string
@@ -98,16 +98,16 @@ func (d *doctor) lookAtReplicas(ctx context.Context, client esindex.Client) {
 		}
 	}
 	if len(broken) > 0 {
-		d.say(Broken, what, "see GET _cluster/allocation/explain", "without a primary shard, so that searches lack its items: %s", list(broken))
+		d.report(Broken, what, "see GET _cluster/allocation/explain", "without a primary shard, so searches lack its items: %s", list(broken))
 	}
 	if len(none) > 0 {
-		d.say(Warning, what, fix, "without replicas: %s. %s", list(none), needsReplicas)
+		d.report(Warning, what, fix, "without replicas: %s. %s", list(none), needsReplicas)
 	}
 	if len(nowhere) > 0 {
-		d.say(Warning, what, fix, "with replicas that are on no node: %s. %s", list(nowhere), needsReplicas)
+		d.report(Warning, what, fix, "with unassigned replicas: %s. %s", list(nowhere), needsReplicas)
 	}
 	if len(rows) > 0 && len(broken)+len(none)+len(nowhere) == 0 {
-		d.say(OK, what, "", "each index has replicas, on nodes of their own")
+		d.report(OK, what, "", "each index has replicas on other nodes")
 	}
 }
 
@@ -116,28 +116,28 @@ func list(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// lookAtDisks compares the data nodes' free space with the watermarks.
-func (d *doctor) lookAtDisks(ctx context.Context, client esindex.Client) {
+// checkDisks compares the data nodes' free space with the watermarks.
+func (d *doctor) checkDisks(ctx context.Context, client esindex.Client) {
 	const what, fix = "elasticsearch disks", "free or add disk space, or add a data node"
 	disks, held, err := esindex.CheckDisks(ctx, client)
 	if err != nil {
-		d.say(Warning, what, monitorFix, "could not be checked: %v", err)
+		d.report(Warning, what, monitorFix, "could not be checked: %v", err)
 		return
 	}
 	if !held {
-		d.say(Warning, what, "set cluster.routing.allocation.disk.threshold_enabled to true",
-			"cluster.routing.allocation.disk.threshold_enabled is false: no watermark holds. %s", needsDisk)
+		d.report(Warning, what, "set cluster.routing.allocation.disk.threshold_enabled to true",
+			"cluster.routing.allocation.disk.threshold_enabled is false: no watermark is enforced. %s", needsDisk)
 		return
 	}
 	var room []string
 	for _, node := range disks {
 		if node.Mark != "" {
-			d.say(Warning, what, fix, "%s has %s free, past the %s watermark (%s). %s", node.Node, mebibytes(node.Free), node.Mark, node.Limit, needsDisk)
+			d.report(Warning, what, fix, "%s has %s free, past the %s watermark (%s). %s", node.Node, mebibytes(node.Free), node.Mark, node.Limit, needsDisk)
 			continue
 		}
 		room = append(room, fmt.Sprintf("%s has %s free", node.Node, mebibytes(node.Free)))
 	}
 	if len(room) > 0 {
-		d.say(OK, what, "", "%s", strings.Join(room, ", "))
+		d.report(OK, what, "", "%s", strings.Join(room, ", "))
 	}
 }

@@ -43,12 +43,12 @@ func TestDoctorChecksReplicas(t *testing.T) {
 		says             []string
 	}{
 		{"green", "0", Warning, []string{"without replicas: a", needsReplicas}},
-		{"yellow", "1", Warning, []string{"with replicas that are on no node: a", needsReplicas}},
+		{"yellow", "1", Warning, []string{"with unassigned replicas: a", needsReplicas}},
 		{"red", "1", Broken, []string{"without a primary shard"}}, // searches fail
 		{"green", "1", OK, nil},
 	} {
 		d := &doctor{cfg: cfg}
-		d.lookAtReplicas(t.Context(), answering(t, map[string]string{
+		d.checkReplicas(t.Context(), answering(t, map[string]string{
 			"/_cat/indices/" + strings.Join(indices(cfg), ","): `[{"index":"a","health":"` + tt.health + `","rep":"` + tt.replicas + `"}]`,
 		}))
 		f := about(t, d.findings, "elasticsearch replicas")
@@ -86,7 +86,7 @@ func TestDoctorChecksDisks(t *testing.T) {
 		{"not allowed", "", disks(500), Warning, "not allowed"},
 	} {
 		d := &doctor{}
-		d.lookAtDisks(t.Context(), answering(t, map[string]string{"/_cluster/settings": test.settings, "/_cat/allocation": test.disks}))
+		d.checkDisks(t.Context(), answering(t, map[string]string{"/_cluster/settings": test.settings, "/_cat/allocation": test.disks}))
 		f := about(t, d.findings, "elasticsearch disks")
 		assert.Equal(t, test.level, f.Level, "%s: %v", test.name, f)
 		assert.Contains(t, f.Detail, test.says, test.name)
@@ -114,7 +114,7 @@ func TestDoctorNamesSettingsOfOthers(t *testing.T) {
 		{index, "index.write.wait_for_active_shards", `"2"`, []Level{Warning}, "index.write.wait_for_active_shards of " + index + " is 2: writes are refused"},
 		{esindex.Agents(index), "index.write.wait_for_active_shards", `"all"`, []Level{Warning}, "writes are refused"},
 		{index, "index.write.wait_for_active_shards", `"1"`, []Level{OK}, ""},
-		{index, "index.refresh_interval", `"-1"`, []Level{Broken}, "no search finds"},
+		{index, "index.refresh_interval", `"-1"`, []Level{Broken}, "searches never find"},
 		{index, "index.refresh_interval", `"30s"`, []Level{OK}, ""},
 		{esindex.Agents(index), "index.refresh_interval", `"-1"`, []Level{OK}, ""},
 		{index, "index.final_pipeline", `"redact"`, []Level{Warning}, "is redact: this ingest pipeline"},
@@ -128,7 +128,7 @@ func TestDoctorNamesSettingsOfOthers(t *testing.T) {
 		}
 		set(tt.value)
 		d := &doctor{cfg: cfg}
-		d.lookAtIndexSettings(t.Context(), client)
+		d.checkIndexSettings(t.Context(), client)
 		set("null")
 		assert.Equal(t, tt.want, levels(d.findings, "elasticsearch index settings"), "%v", d.findings)
 		assert.Contains(t, d.findings[0].Detail, tt.says)

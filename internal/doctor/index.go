@@ -12,17 +12,17 @@ import (
 	"github.com/freshet/freshet/recall/elastic"
 )
 
-func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
+func (d *doctor) checkIndex(ctx context.Context, client esindex.Client) {
 	index := d.cfg.Elasticsearch.Index
 	what := "index " + index
 	if d.Fix {
 		created, err := d.createIndices(ctx, client)
 		if err != nil {
-			d.say(Broken, what, "see the message; the user needs the create_index privilege", "%v", err)
+			d.report(Broken, what, "see the message; the user needs the create_index privilege", "%v", err)
 			return
 		}
 		if len(created) > 0 {
-			d.say(OK, what, "", "created %s", strings.Join(created, " and "))
+			d.report(OK, what, "", "created %s", strings.Join(created, " and "))
 		}
 	}
 	report, err := itemindex.Inspect(ctx, client, d.cfg)
@@ -31,7 +31,7 @@ func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 		if !d.cfg.Elasticsearch.ManageIndex {
 			fix = "create the index, or correct elasticsearch.index"
 		}
-		d.say(Broken, what, fix, "%v", err)
+		d.report(Broken, what, fix, "%v", err)
 		return
 	}
 	for _, p := range report.Problems {
@@ -41,30 +41,30 @@ func (d *doctor) lookAtIndex(ctx context.Context, client esindex.Client) {
 		}
 		fix := "correct elasticsearch.fields or the index's mapping"
 		if p.Field == itemindex.NoTokens {
-			fix = "create the index anew, as the message says"
+			fix = "recreate the index, as the message says"
 		}
-		d.say(level, what, fix, "%s", p)
+		d.report(level, what, fix, "%s", p)
 	}
 	if report.Err() == nil {
-		d.say(OK, what, "", "its mapping fits; time is kept as %s", report.Schema.Time)
+		d.report(OK, what, "", "its mapping fits; time is kept as %s", report.Schema.Time)
 		if d.cfg.UsesRedis() && !report.Schema.Live {
-			d.say(OK, "live popularity", "", "off: the index has not the four fields for it (docs/own-index.md). So weight_2h and weight_2d of the ranking have no effect")
+			d.report(OK, "live popularity", "", "off: the index lacks the four fields it requires (docs/own-index.md). So the ranking's weight_2h and weight_2d have no effect")
 		}
-		d.tellTags(report.Schema)
+		d.reportTags(report.Schema)
 		d.tryRecall(ctx, client, report.Schema)
 	}
 }
 
-func (d *doctor) tellTags(s esindex.Schema) {
+func (d *doctor) reportTags(s esindex.Schema) {
 	switch {
 	case s.Folds():
-		d.say(OK, "tags and languages", "", "compared in every spelling")
+		d.report(OK, "tags and languages", "", "matched in every spelling")
 	case !s.Others:
-		d.say(Warning, "tags and languages", "start freshet, which adds the fields; its user needs the privilege manage for the index",
-			"the index lacks the fields %s and %s: interests find tags only as they are written", esindex.FoldedTags, esindex.LangKeys)
+		d.report(Warning, "tags and languages", "start freshet, which adds the fields; its user needs the manage privilege for the index",
+			"the index lacks the fields %s and %s: interests match tags only with the same spelling", esindex.FoldedTags, esindex.LangKeys)
 	default:
-		d.say(OK, "tags and languages", "", "the index is not Freshet's: interests and lists find tags as they are written; mutes hold for every spelling, as the content has it; "+
-			"languages are found by their code, the rest of them is compared with the content (docs/own-index.md)")
+		d.report(OK, "tags and languages", "", "the index is not Freshet's: interests and lists match tags only with the same spelling; mutes match every spelling in the content; "+
+			"languages are searched by their code; other subtags are compared with the content (docs/own-index.md)")
 	}
 }
 
@@ -85,23 +85,23 @@ func (d *doctor) tryRecall(ctx context.Context, client esindex.Client, schema es
 	source := elastic.New(client, elastic.Config{Index: d.cfg.Elasticsearch.Index, Schema: known})
 	found, left, err := source.Try(ctx, feed.Query{Ranking: d.cfg.Ranking, Origin: d.clock().UTC(), N: d.cfg.Recall.N})
 	if err != nil {
-		d.say(Broken, what, fix, "%v", err)
+		d.report(Broken, what, fix, "%v", err)
 		return
 	}
 	items := elasticcatalog.New(client, elasticcatalog.Config{Index: d.cfg.Elasticsearch.Index, Schema: known})
 	missing, err := unread(ctx, items, found.Candidates)
 	if err != nil {
-		d.say(Broken, what, fix, "the items that were found cannot be read: %v", err)
+		d.report(Broken, what, fix, "the items found by a search cannot be read: %v", err)
 		return
 	}
 	if left != "" {
-		d.say(Warning, what, "give these documents fields as docs/own-index.md says", "documents that a search found are left out: %s", left)
+		d.report(Warning, what, "correct the fields of these documents: docs/own-index.md", "a search leaves out documents that it found: %s", left)
 	}
 	if missing > 0 {
-		d.say(Warning, what, fix, "%d of %d items that a search found cannot be read", missing, len(found.Candidates))
+		d.report(Warning, what, fix, "%d of %d items found by a search cannot be read", missing, len(found.Candidates))
 	}
 	if left == "" && missing == 0 {
-		d.say(OK, what, "", "a search answers, and what it finds can be read")
+		d.report(OK, what, "", "a search works, and the items it finds can be read")
 	}
 }
 

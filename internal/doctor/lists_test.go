@@ -13,7 +13,7 @@ import (
 func TestDoctorSaysHowListsAreKept(t *testing.T) {
 	t.Parallel()
 	for setting, want := range map[string]string{
-		"":    "not known",
+		"":    "could not be read",
 		"128": "a skiplist, about 120 bytes a post; with 512",
 		"502": "a skiplist",
 		"503": "listpacks, about 40 bytes",
@@ -41,7 +41,7 @@ func TestDoctorLooksAtTheListsRedis(t *testing.T) {
 		says  string
 	}{
 		{[]string{"maxmemory", "64mb", "maxmemory-policy", "volatile-lru"}, OK, "volatile-lru"},
-		{[]string{"maxmemory", "64mb", "maxmemory-policy", "noeviction"}, Warning, "no list can be written"},
+		{[]string{"maxmemory", "64mb", "maxmemory-policy", "noeviction"}, Warning, "lists cannot be written"},
 		{[]string{"maxmemory", "0", "maxmemory-policy", "noeviction"}, OK, "noeviction"},
 	} {
 		set(t, client, test.set...)

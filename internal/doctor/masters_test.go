@@ -37,10 +37,10 @@ func TestDoctorOnACluster(t *testing.T) {
 	cfg.Redis.WaitReplicas = 1
 	assert.Empty(t, about(cfg))
 	cfg.Redis.WaitReplicas = 2
-	assert.Contains(t, about(cfg), "it has 1 replicas and redis.wait_replicas is 2")
+	assert.Contains(t, about(cfg), "it has 1 replicas but redis.wait_replicas is 2")
 	cfg = onRedis(t, testenv.RedisClusterAddrs(t)...)
 	cfg.Dedup.Shards = 1
-	assert.Contains(t, about(cfg), "a day's filters are 1, the masters 3")
+	assert.Contains(t, about(cfg), "a day has 1 filters, but there are 3 masters")
 
 	master, sentinels := testenv.RedisSentinelAddrs(t)
 	cfg = onRedis(t, sentinels...)
@@ -57,7 +57,7 @@ func TestDoctorFindsAReplica(t *testing.T) {
 	client := productionRedis(t)
 	cfg := onRedis(t, client.Options().Addr)
 	cfg.Timeline.RedisURL = "redis://" + client.Options().Addr
-	const says = "it is a replica, which takes no writes"
+	const says = "it is a read-only replica"
 	for _, replica := range []bool{false, true} {
 		if replica {
 			require.NoError(t, client.ReplicaOf(t.Context(), "127.0.0.1", "1").Err())

@@ -40,7 +40,7 @@ func TestDoctorHasAFileKept(t *testing.T) {
 
 func TestDoctorSaysHowLargeImagesMayBe(t *testing.T) {
 	t.Parallel()
-	for memory, want := range map[int]string{configs.Default().Media.Memory: "every image that is taken", 260: "up to 11 megapixels", 64: "up to 2 megapixels"} {
+	for memory, want := range map[int]string{configs.Default().Media.Memory: "images of every accepted size", 260: "up to 11 megapixels", 64: "up to 2 megapixels"} {
 		cfg := embedded(t)
 		cfg.Media.Memory = memory
 		found := about(t, Check(t.Context(), cfg, Options{}), "media memory")

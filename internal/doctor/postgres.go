@@ -10,39 +10,39 @@ import (
 	"github.com/freshet/freshet/social/postgres"
 )
 
-// lookAtPostgres checks the database of posts and follows. With Fix or Accept it brings the tables
+// checkPostgres checks the database of posts and follows. With Fix or Accept it brings the tables
 // up to date.
-func (d *doctor) lookAtPostgres(ctx context.Context) {
+func (d *doctor) checkPostgres(ctx context.Context) {
 	const what = "postgres"
 	store, err := postgres.New(ctx, postgres.Config{URL: d.cfg.Postgres.URL}, social.Options{Clock: d.clock})
 	if err != nil {
-		d.say(Broken, what, "correct postgres.url", "%v", err)
+		d.report(Broken, what, "correct postgres.url", "%v", err)
 		return
 	}
 	defer func() { _ = store.Close() }()
 	if d.Fix || d.Accept {
 		if err := store.Migrate(ctx); err != nil && !errors.Is(err, social.ErrUnavailable) {
-			d.say(Broken, "postgres schema", "see the message", "%v", err)
+			d.report(Broken, "postgres schema", "see the message", "%v", err)
 			return
 		}
 	}
 	r, err := store.Check(ctx)
 	if err != nil {
-		d.say(Broken, what, "start PostgreSQL, or correct postgres.url", "%v", err)
+		d.report(Broken, what, "start PostgreSQL, or correct postgres.url", "%v", err)
 		return
 	}
 	if r.Number < postgres.OldestServer {
-		d.say(Broken, what, "upgrade it", "version %s is too old; the oldest that will do is %d", r.Server, postgres.OldestServer/10_000)
+		d.report(Broken, what, "upgrade it", "version %s is too old; the oldest supported is %d", r.Server, postgres.OldestServer/10_000)
 	} else {
-		d.say(OK, what, "", "answers, version %s", r.Server)
+		d.report(OK, what, "", "answers, version %s", r.Server)
 	}
 	d.judgePostgres(r)
 	// Migrate does not change tables that are up to date, and the settings can be read after it.
 	if r.Schema.Found >= r.Schema.Known && store.Migrate(ctx) == nil {
-		d.lookAtAgreement(ctx, what, store.Settings())
+		d.checkAgreement(ctx, what, store.Settings())
 	}
 	if off := r.Skew.Abs() - r.Trip/2; off > clocks.MostSkew {
-		d.say(Warning, "postgres clock", "let both machines set their clocks by NTP", "it differs from this machine's by %s", off)
+		d.report(Warning, "postgres clock", "run NTP on both machines", "it differs from this machine's by %s", off)
 	}
 }
 
@@ -50,32 +50,32 @@ func (d *doctor) lookAtPostgres(ctx context.Context) {
 func (d *doctor) judgePostgres(r postgres.Report) {
 	switch s := r.Schema; {
 	case !s.Usable():
-		d.say(Broken, "postgres schema", "upgrade freshet", "its version %d is newer than this program's %d, and needs one that knows %d", s.Found, s.Known, s.Oldest)
+		d.report(Broken, "postgres schema", "upgrade freshet", "its version %d is newer than this program's %d, and requires a freshet that supports %d", s.Found, s.Known, s.Oldest)
 	case s.Found > s.Known:
-		d.say(OK, "postgres schema", "", "version %d, which this program's %d can use", s.Found, s.Known)
+		d.report(OK, "postgres schema", "", "version %d, which this program's %d can use", s.Found, s.Known)
 	case s.Found < s.Known:
-		d.say(Warning, "postgres schema", "run freshet doctor --fix, or start a server, which does the same", "version %d of %d", s.Found, s.Known)
+		d.report(Warning, "postgres schema", "run freshet doctor --fix, or start a server, which also migrates it", "version %d of %d", s.Found, s.Known)
 	default:
-		d.say(OK, "postgres schema", "", "version %d", s.Found)
+		d.report(OK, "postgres schema", "", "version %d", s.Found)
 	}
 	if r.Encoding != "UTF8" {
-		d.say(Broken, "postgres encoding", "make the database with ENCODING 'UTF8'", "it is %s", r.Encoding)
+		d.report(Broken, "postgres encoding", "create the database with ENCODING 'UTF8'", "it is %s", r.Encoding)
 	}
 	if r.ReadOnly {
-		d.say(Broken, "postgres writes", "name the primary in postgres.url", "it takes no writes: it is a replica, or default_transaction_read_only is on")
+		d.report(Broken, "postgres writes", "name the primary in postgres.url", "it is read-only: it is a replica, or default_transaction_read_only is on")
 	}
 	if r.Conns > r.ServerConns {
-		d.say(Warning, "postgres connections", "raise max_connections, or the CONNECTION LIMIT of the role and the database, or lower pool_max_conns in postgres.url",
-			"this server opens up to %d, and PostgreSQL takes %d of all servers together", r.Conns, r.ServerConns)
+		d.report(Warning, "postgres connections", "raise max_connections, or the CONNECTION LIMIT of the role and the database, or lower pool_max_conns in postgres.url",
+			"this server opens up to %d connections, and PostgreSQL allows %d for all servers together", r.Conns, r.ServerConns)
 	}
 	if r.Pooled && r.Prepares {
-		d.say(Warning, "postgres pooler", "in transaction mode add ?default_query_exec_mode=exec to postgres.url, and let freshet doctor --fix migrate over a direct connection; in session mode leave it as it is",
-			"a pooler such as PgBouncer answers, and statements are prepared")
+		d.report(Warning, "postgres pooler", "in transaction mode add ?default_query_exec_mode=exec to postgres.url, and let freshet doctor --fix migrate over a direct connection; in session mode leave it as it is",
+			"the connection goes through a pooler such as PgBouncer, and uses prepared statements")
 	}
 	if len(r.Invalid) > 0 {
-		d.say(Warning, "postgres indexes", "REINDEX INDEX CONCURRENTLY each of them", "not used, because their build was interrupted: %s", strings.Join(r.Invalid, ", "))
+		d.report(Warning, "postgres indexes", "REINDEX INDEX CONCURRENTLY each of them", "not used, because their build was interrupted: %s", strings.Join(r.Invalid, ", "))
 	}
 	if len(r.Unsafe) > 0 {
-		d.say(Warning, "postgres durability", "set them to on", "with %s off, a crash of the machine loses posts that were confirmed", strings.Join(r.Unsafe, ", "))
+		d.report(Warning, "postgres durability", "set them to on", "with %s off, a crash of the machine loses posts that were confirmed", strings.Join(r.Unsafe, ", "))
 	}
 }

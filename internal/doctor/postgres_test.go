@@ -31,7 +31,7 @@ func TestDoctorBringsTheTablesUpToDate(t *testing.T) {
 	cfg.Dedup.WindowDays++
 	differ := about(t, Check(t.Context(), cfg, Options{Fix: true}), "postgres settings")
 	assert.Equal(t, Broken, differ.Level)
-	assert.Contains(t, differ.Detail, "dedup.window_days is 8 here and 7 there")
+	assert.Contains(t, differ.Detail, "dedup.window_days is 8 here and 7 on the others")
 	assert.Contains(t, about(t, Check(t.Context(), cfg, Options{Accept: true}), "postgres settings").Detail, "restart each")
 	assert.Equal(t, OK, about(t, Check(t.Context(), cfg, Options{}), "postgres settings").Level)
 
@@ -49,11 +49,11 @@ func TestDoctorJudgesPostgres(t *testing.T) {
 		level  Level
 		says   string
 	}{
-		"postgres schema":      {func(r *postgres.Report) { r.Schema.Found, r.Schema.Oldest = 5, 4 }, Broken, "newer than this program's 3, and needs one that knows 4"},
+		"postgres schema":      {func(r *postgres.Report) { r.Schema.Found, r.Schema.Oldest = 5, 4 }, Broken, "newer than this program's 3, and requires a freshet that supports 4"},
 		"postgres encoding":    {func(r *postgres.Report) { r.Encoding = "LATIN1" }, Broken, "it is LATIN1"},
-		"postgres writes":      {func(r *postgres.Report) { r.ReadOnly = true }, Broken, "it takes no writes"},
-		"postgres connections": {func(r *postgres.Report) { r.Conns = 98 }, Warning, "up to 98, and PostgreSQL takes 97"},
-		"postgres pooler":      {func(r *postgres.Report) { r.Pooled, r.Prepares = true, true }, Warning, "a pooler such as PgBouncer answers"},
+		"postgres writes":      {func(r *postgres.Report) { r.ReadOnly = true }, Broken, "it is read-only"},
+		"postgres connections": {func(r *postgres.Report) { r.Conns = 98 }, Warning, "up to 98 connections, and PostgreSQL allows 97"},
+		"postgres pooler":      {func(r *postgres.Report) { r.Pooled, r.Prepares = true, true }, Warning, "a pooler such as PgBouncer"},
 		"postgres indexes":     {func(r *postgres.Report) { r.Invalid = []string{"a", "b"} }, Warning, "interrupted: a, b"},
 		"postgres durability":  {func(r *postgres.Report) { r.Unsafe = []string{"fsync"} }, Warning, "with fsync off"},
 	} {

@@ -15,42 +15,42 @@ import (
 	"github.com/freshet/freshet/internal/connect"
 )
 
-// lookAtRedis checks the main Redis, which holds everything, except lists and cached cards if these
+// checkRedis checks the main Redis, which holds everything, except lists and cached cards if these
 // have a Redis of their own.
-func (d *doctor) lookAtRedis(ctx context.Context) {
+func (d *doctor) checkRedis(ctx context.Context) {
 	const what = "redis"
-	client, masters := d.reachRedis(ctx, d.cfg, what, "redis.url", "no impression is recorded, and no session is kept")
+	client, masters := d.reachRedis(ctx, d.cfg, what, "redis.url", "no impressions and sessions can be stored")
 	if client == nil {
 		return
 	}
 	defer func() { _ = client.Close() }()
-	d.lookAtSettings(masters)
+	d.checkRedisSettings(masters)
 	if d.cfg.Dedup.Shards < len(masters) {
-		d.say(Warning, "redis cluster", "set dedup.shards to four for each master or more; it takes effect the next day",
-			"a day's filters are %d, the masters %d: not all take part", d.cfg.Dedup.Shards, len(masters))
+		d.report(Warning, "redis cluster", "set dedup.shards to four for each master or more; it takes effect the next day",
+			"a day has %d filters, but there are %d masters: some hold none", d.cfg.Dedup.Shards, len(masters))
 	}
-	d.lookAtAgreement(ctx, what, agreement.InRedis(client, d.cfg.Redis.KeyPrefix))
+	d.checkAgreement(ctx, what, agreement.InRedis(client, d.cfg.Redis.KeyPrefix))
 	store, err := redisbloom.New(client, connect.Dedup(d.cfg), redisbloom.Config{KeyPrefix: d.cfg.Redis.KeyPrefix})
 	if err == nil {
 		err = store.Verify(ctx)
 	}
 	if err != nil {
-		d.say(Broken, "redis bloom", "load the RedisBloom module, or use Redis 8", "%v", err)
+		d.report(Broken, "redis bloom", "load the RedisBloom module, or use Redis 8", "%v", err)
 		return
 	}
-	d.say(OK, "redis bloom", "", "the Bloom filter type is there")
+	d.report(OK, "redis bloom", "", "the Bloom filter type is available")
 }
 
-// lookAtListsRedis checks a Redis that holds only lists and cached cards. It may evict keys, and
+// checkListsRedis checks a Redis that holds only lists and cached cards. It may evict keys, and
 // need not survive a restart.
-func (d *doctor) lookAtListsRedis(ctx context.Context) {
+func (d *doctor) checkListsRedis(ctx context.Context) {
 	const what = "timeline.redis"
-	client, masters := d.reachRedis(ctx, d.cfg.WithListsRedis(), what, "timeline.redis_url", "no list is kept")
+	client, masters := d.reachRedis(ctx, d.cfg.WithListsRedis(), what, "timeline.redis_url", "no lists can be stored")
 	if client == nil {
 		return
 	}
 	_ = client.Close()
-	d.lookAtLists(what, masters)
+	d.checkLists(what, masters)
 	d.judge(what, masters, "eviction", judgeListEviction)
 }
 
@@ -60,36 +60,36 @@ func (d *doctor) lookAtListsRedis(ctx context.Context) {
 func (d *doctor) reachRedis(ctx context.Context, cfg configs.Config, what, setting, lost string) (redis.UniversalClient, []connect.Master) {
 	client, err := connect.Redis(ctx, cfg)
 	if err != nil {
-		d.say(Broken, what, "see the message", "%s: %v", setting, err)
+		d.report(Broken, what, "see the message", "%s: %v", setting, err)
 		return nil, nil
 	}
 	where, sent := strings.Join(cfg.Redis.Server().Addrs, ", "), d.clock()
 	now, err := client.Time(ctx).Result()
 	if err != nil {
-		d.say(Broken, what, "start Redis, or correct "+setting+" and its password", "%s: %v", where, err)
+		d.report(Broken, what, "start Redis, or correct "+setting+" and its password", "%s: %v", where, err)
 		_ = client.Close()
 		return nil, nil
 	}
 	d.skew(what, sent, now)
 	info, _ := connect.Info(ctx, client, "server") // an ACL user may lack the permission
-	d.say(OK, what, "", "%s answers, version %s", where, cmp.Or(info["redis_version"], "unknown"))
+	d.report(OK, what, "", "%s answers, version %s", where, cmp.Or(info["redis_version"], "unknown"))
 	masters, err := connect.CheckMasters(ctx, client, d.clock)
 	if err != nil {
-		d.say(Broken, what+" cluster", "see the message", "%v", err)
+		d.report(Broken, what+" cluster", "see the message", "%v", err)
 	}
 	for _, n := range masters {
 		what := what + " " + n.Addr
 		if n.Err != nil {
-			d.say(Broken, what, "start it, or let a replica take over", "%v", n.Err)
+			d.report(Broken, what, "start it, or let a replica take over", "%v", n.Err)
 			continue
 		}
 		d.skew(what, n.Sent, n.Clock)
 		if n.ReadOnly {
-			d.say(Broken, what, "name the master in "+setting+", or Sentinels that know it", "it is a replica, which takes no writes: %s", lost)
+			d.report(Broken, what, "name the master in "+setting+", or Sentinels that monitor it", "it is a read-only replica: %s", lost)
 		}
 		if wait := cfg.Redis.WaitReplicas; n.Replicas >= 0 && n.Replicas < wait {
-			d.say(Broken, what, "add replicas, or lower redis.wait_replicas",
-				"it has %d replicas and redis.wait_replicas is %d: no page of its agents is answered", n.Replicas, wait)
+			d.report(Broken, what, "add replicas, or lower redis.wait_replicas",
+				"it has %d replicas but redis.wait_replicas is %d: its agents get no pages", n.Replicas, wait)
 		}
 	}
 	return client, masters
@@ -112,18 +112,18 @@ func unknown(setting string) Finding {
 	return Finding{Level: Warning, Detail: setting + " could not be checked: CONFIG GET and INFO are refused", Fix: "let the user call INFO, or compare with docs/production.md"}
 }
 
-// lookAtSettings compares the masters' settings with the requirements in docs/production.md.
-func (d *doctor) lookAtSettings(masters []connect.Master) {
+// checkRedisSettings compares the masters' settings with the requirements in docs/production.md.
+func (d *doctor) checkRedisSettings(masters []connect.Master) {
 	d.judge("redis", masters, "eviction", judgeEviction)
 	if d.cfg.UsesPostgres() && d.cfg.Timeline.RedisURL == "" {
-		d.lookAtLists("redis", masters)
+		d.checkLists("redis", masters)
 	}
 	d.judge("redis", masters, "persistence", judgePersistence)
 	need := int64(d.cfg.Dedup.DailyCapacity) * int64(d.cfg.Dedup.WindowDays) * bytesPerImpression / int64(max(len(masters), 1))
 	d.judge("redis", masters, "memory", func(s connect.Settings) Finding { return judgeMemory(s, need) })
 }
 
-func (d *doctor) lookAtLists(redis string, masters []connect.Master) {
+func (d *doctor) checkLists(redis string, masters []connect.Master) {
 	d.judge(redis, masters, "lists", func(s connect.Settings) Finding { return judgeLists(s, d.cfg.Timeline.Cap) })
 }
 
@@ -204,7 +204,7 @@ func judgeLists(s connect.Settings, most int) Finding {
 	entries, err := strconv.Atoi(s.Listpack)
 	switch {
 	case err != nil:
-		return Finding{Level: OK, Detail: "zset-max-listpack-entries is not known here: how much memory timelines take depends on it"}
+		return Finding{Level: OK, Detail: "zset-max-listpack-entries could not be read: the memory of timelines depends on it"}
 	case entries < most+own:
 		return Finding{Level: OK, Detail: fmt.Sprintf("zset-max-listpack-entries %d: a full list of a timeline is a skiplist, "+
 			"about 120 bytes a post; with %d it takes a third of that", entries, max(512, most+own))}
@@ -220,7 +220,7 @@ func judgeListEviction(s connect.Settings) Finding {
 		return unknown("maxmemory-policy")
 	case s.Policy == "noeviction" && s.MaxMemory != "0":
 		return Finding{
-			Level: Warning, Detail: "maxmemory-policy is noeviction: when maxmemory is reached, no list can be written and the database answers all timelines",
+			Level: Warning, Detail: "maxmemory-policy is noeviction: when maxmemory is reached, lists cannot be written and all timelines are read from the database",
 			Fix: "set maxmemory-policy volatile-lru",
 		}
 	}

@@ -17,31 +17,31 @@ import (
 	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
-func (d *doctor) lookAtDataDir(ctx context.Context) {
+func (d *doctor) checkDataDir(ctx context.Context) {
 	dir := d.cfg.DataDir
 	const what = "data_dir"
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		if !d.Fix {
-			d.say(OK, what, "", "%s does not exist yet; serve creates it", dir)
+			d.report(OK, what, "", "%s does not exist yet; serve creates it", dir)
 			return
 		}
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			d.say(Broken, what, "name a directory this user may create", "%v", err)
+			d.report(Broken, what, "name a directory this user may create", "%v", err)
 			return
 		}
 	}
 	probe, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
-		d.say(Broken, what, "name a directory this user may write to", "%v", err)
+		d.report(Broken, what, "name a directory this user may write to", "%v", err)
 		return
 	}
 	err = errors.Join(fill(probe), probe.Close(), os.Remove(probe.Name()))
 	if err != nil {
-		d.say(Broken, what, "make room on its disk, or name a directory on another", "%v", err)
+		d.report(Broken, what, "free space on its disk, or name a directory on another", "%v", err)
 		return
 	}
-	d.say(OK, what, "", "%s is writable", dir)
-	d.lookAtFiles(ctx, dir)
+	d.report(OK, what, "", "%s is writable", dir)
+	d.checkSQLiteFiles(ctx, dir)
 }
 
 // probeSize is the number of bytes that the doctor writes: an empty file fits on a full disk.
@@ -55,71 +55,71 @@ func fill(f *os.File) error {
 	return f.Sync()
 }
 
-// lookAtFiles checks the SQLite files of the configuration, and changes none.
-func (d *doctor) lookAtFiles(ctx context.Context, dir string) {
+// checkSQLiteFiles checks the SQLite files of the configuration, and changes none.
+func (d *doctor) checkSQLiteFiles(ctx context.Context, dir string) {
 	if !d.cfg.UsesElasticsearch() {
-		d.lookAtSQLite(ctx, "catalog", filepath.Join(dir, sqlite.FileName), &sqlitefile.Catalog)
+		d.checkSQLite(ctx, "catalog", filepath.Join(dir, sqlite.FileName), &sqlitefile.Catalog)
 	}
 	if d.cfg.SocialOn() && !d.cfg.UsesPostgres() {
-		d.lookAtSQLite(ctx, "social", filepath.Join(dir, socialsqlite.FileName), &socialsqlite.Schema)
+		d.checkSQLite(ctx, "social", filepath.Join(dir, socialsqlite.FileName), &socialsqlite.Schema)
 	}
 	if !d.cfg.UsesRedis() {
-		d.lookAtSQLite(ctx, "events", filepath.Join(dir, eventssqlite.FileName), &eventssqlite.Schema)
+		d.checkSQLite(ctx, "events", filepath.Join(dir, eventssqlite.FileName), &eventssqlite.Schema)
 	}
 }
 
-func (d *doctor) lookAtSQLite(ctx context.Context, what, path string, schema *sqlitefile.Schema) {
+func (d *doctor) checkSQLite(ctx context.Context, what, path string, schema *sqlitefile.Schema) {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		d.say(OK, what, "", "%s does not exist yet; serve creates it", path)
+		d.report(OK, what, "", "%s does not exist yet; serve creates it", path)
 		return
 	}
-	version, err := schema.Look(ctx, path)
+	version, err := schema.Inspect(ctx, path)
 	switch {
 	case err != nil:
-		d.say(Broken, what, "restore the file from a backup, or move it away to start anew", "%v", err)
+		d.report(Broken, what, "restore the file from a backup, or move it away to start with an empty one", "%v", err)
 	case version.File < version.Known:
-		d.say(OK, what, "", "%s has the schema of an older version; serve brings it up to date: see CHANGELOG.md for whether that version can open it afterwards", path)
+		d.report(OK, what, "", "%s has the schema of an older version; serve brings it up to date: see CHANGELOG.md for whether that version can open it afterwards", path)
 	case version.File > version.Known:
-		d.say(OK, what, "", "%s has the schema of a newer version, which this one can use", path)
+		d.report(OK, what, "", "%s has the schema of a newer version, which this one can use", path)
 	default:
-		d.say(OK, what, "", "%s can be read", path)
+		d.report(OK, what, "", "%s can be read", path)
 	}
 }
 
 // mediaProbe is the time limit for the store of images to write, read and remove a small file.
 const mediaProbe = 10 * time.Second
 
-// lookAtMedia tests the store of images with a small file, and reports how large images may be.
-func (d *doctor) lookAtMedia(ctx context.Context) {
+// checkMedia tests the store of images with a small file, and reports how large images may be.
+func (d *doctor) checkMedia(ctx context.Context) {
 	const what = "media"
 	address := d.cfg.Media.URL
 	if address == "" && d.cfg.UsesPostgres() {
-		d.say(OK, what, "", "media.url is empty, so posts have no images")
+		d.report(OK, what, "", "media.url is empty, so posts have no images")
 		return
 	}
 	if address == "" {
 		var err error
 		if address, err = connect.FolderURL(filepath.Join(d.cfg.DataDir, "media")); err != nil {
-			d.say(Broken, what, "correct data_dir", "%v", err)
+			d.report(Broken, what, "correct data_dir", "%v", err)
 			return
 		}
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		d.say(Broken, what, "correct media.url", "%v", err)
+		d.report(Broken, what, "correct media.url", "%v", err)
 		return
 	}
 	if _, err := os.Stat(connect.FolderOf(u)); u.Scheme == "file" && errors.Is(err, os.ErrNotExist) && !d.Fix {
-		d.say(OK, what, "", "%s does not exist yet; serve creates it", u.Path)
+		d.report(OK, what, "", "%s does not exist yet; serve creates it", u.Path)
 	} else if err := probeMedia(ctx, u); err != nil {
-		fix := "start the store, or correct media.url and what the server may do there: read, write, list and delete"
+		fix := "start the store, or correct media.url and the permissions there: read, write, list and delete"
 		if u.Scheme == "file" {
 			fix = "name a folder this user may write to"
 		}
-		d.say(Broken, what, fix, "%v", err)
+		d.report(Broken, what, fix, "%v", err)
 		return
 	} else {
-		d.say(OK, what, "", "%s keeps, reads and removes a file", u.Redacted())
+		d.report(OK, what, "", "a test file was written to %s, read and removed", u.Redacted())
 	}
 	d.judgeMediaMemory()
 }
@@ -136,9 +136,9 @@ func probeMedia(ctx context.Context, u *url.URL) error {
 
 // judgeMediaMemory reports the image size that media.memory is enough for.
 func (d *doctor) judgeMediaMemory() {
-	enough, memory := "every image that is taken", d.cfg.Media.Memory
+	enough, memory := "images of every accepted size", d.cfg.Media.Memory
 	if pixels := media.Decodable(int64(memory) << 20); pixels < media.MaxPixels {
-		enough = fmt.Sprintf("every image of up to %d megapixels; of larger ones some are refused", pixels/1_000_000)
+		enough = fmt.Sprintf("images of up to %d megapixels; some larger ones are refused", pixels/1_000_000)
 	}
-	d.say(OK, "media memory", "", "media.memory %d MiB is enough for %s", memory, enough)
+	d.report(OK, "media memory", "", "media.memory %d MiB is enough for %s", memory, enough)
 }

@@ -20,7 +20,7 @@ func Ping(ctx context.Context, client Client, index string) error {
 		return unavailable(ctx, err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	if err = readAnswer(ctx, res, http.MethodHead, nil); forbidden(err) && own(res) {
+	if err = readAnswer(ctx, res, http.MethodHead, nil); forbidden(err) && fromElasticsearch(res) {
 		return Do(ctx, client, http.MethodHead, "/"+index, "", nil, nil)
 	}
 	return err

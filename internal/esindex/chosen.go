@@ -18,7 +18,7 @@ type Chosen struct {
 // blocked maps the settings that block an index to their effects.
 var blocked = map[string]string{
 	"index.blocks.read_only":              "nothing can be written",
-	"index.blocks.read_only_allow_delete": "nothing can be written; Elasticsearch sets it where a disk is full, and takes it back once there is room",
+	"index.blocks.read_only_allow_delete": "nothing can be written; Elasticsearch sets it when a disk is full, and removes it once there is room",
 	"index.blocks.write":                  "nothing can be written",
 	"index.blocks.read":                   "nothing can be searched",
 	"index.blocks.metadata":               "its mapping cannot be read",
@@ -36,11 +36,11 @@ func effect(name, value string) (effect string, breaks bool) {
 		}
 	case refreshing:
 		if strings.HasPrefix(value, "-") {
-			return "no search finds what is written", true
+			return "searches never find new documents", true
 		}
 	case "index.default_pipeline", "index.final_pipeline":
 		if value != "_none" {
-			return "this ingest pipeline may change, drop or refuse what is written", false
+			return "this ingest pipeline may change, drop or reject documents", false
 		}
 	default:
 		if value == "true" {

@@ -31,7 +31,7 @@ type ClientConfig struct {
 // nodes. Errors contain no address, since it may contain a password.
 func Connect(cfg ClientConfig) (Client, error) {
 	if len(cfg.Addresses) == 0 {
-		return nil, errors.New("no address of Elasticsearch is given")
+		return nil, errors.New("no Elasticsearch address is given")
 	}
 	nodes := make([]*url.URL, len(cfg.Addresses))
 	for i, address := range cfg.Addresses {
@@ -55,8 +55,10 @@ func Connect(cfg ClientConfig) (Client, error) {
 	return genuine{transport}, err
 }
 
-// own reports whether an answer comes from Elasticsearch.
-func own(res *http.Response) bool { return res.Header.Get("X-Elastic-Product") == "Elasticsearch" }
+// fromElasticsearch reports whether an answer comes from Elasticsearch.
+func fromElasticsearch(res *http.Response) bool {
+	return res.Header.Get("X-Elastic-Product") == "Elasticsearch"
+}
 
 // genuine rejects successful answers of anything else, such as a proxy's login page, which would be
 // read as a search without hits.
@@ -68,8 +70,8 @@ func (g genuine) Perform(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if res.StatusCode < 300 && !own(res) {
-		return nil, errors.Join(errors.New("what answers is not Elasticsearch 8: it sends no header X-Elastic-Product"), res.Body.Close())
+	if res.StatusCode < 300 && !fromElasticsearch(res) {
+		return nil, errors.Join(errors.New("the response does not come from Elasticsearch 8: it has no header X-Elastic-Product"), res.Body.Close())
 	}
 	return res, nil
 }

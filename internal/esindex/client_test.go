@@ -65,7 +65,7 @@ func TestConnectAsksAnotherNode(t *testing.T) {
 
 func TestConnectRefuses(t *testing.T) {
 	_, err := esindex.Connect(esindex.ClientConfig{})
-	require.ErrorContains(t, err, "no address")
+	require.ErrorContains(t, err, "no Elasticsearch address")
 	_, err = esindex.Connect(esindex.ClientConfig{Addresses: []string{"http://h:9200", "http://u:secret@h:9200 1"}})
 	require.ErrorContains(t, err, "address 2")
 	require.NotContains(t, err.Error(), "secret")
@@ -79,6 +79,6 @@ func TestAnotherProductIsUnavailable(t *testing.T) {
 	read := false
 	err = esindex.Do(t.Context(), client, http.MethodGet, "/", "", nil, func([]byte) error { read = true; return nil })
 	require.ErrorIs(t, err, esindex.ErrUnavailable)
-	require.ErrorContains(t, err, "not Elasticsearch 8")
+	require.ErrorContains(t, err, "does not come from Elasticsearch 8")
 	require.False(t, read)
 }

@@ -57,7 +57,7 @@ func (r Report) Lost(before Report) error {
 	for _, p := range r.Problems {
 		refuses := slices.Contains([]string{"group_id", "title", "summary", "tags", "author_id", "lang"}, p.Field)
 		if refuses && !slices.Contains(before.Problems, p) {
-			errs = append(errs, fmt.Errorf("%w: %s; it was not so when this server began to use it; correct the index, or start the server anew to do without", ErrUnusable, p))
+			errs = append(errs, fmt.Errorf("%w: %s; this is new since the server started; correct the index, or restart the server to run without the field", ErrUnusable, p))
 		}
 	}
 	return errors.Join(errs...)
@@ -107,7 +107,7 @@ func Inspect(ctx context.Context, client Client, index string, names Fields) (Re
 	}
 	if len(report.Indices) > 1 {
 		report.Problems = append(report.Problems, Problem{Message: fmt.Sprintf(
-			"the name stands for %d indices: items are recalled and read from all of them, but can be stored in one only", len(report.Indices))})
+			"the name resolves to %d indices: items are recalled and read from all of them, but can be stored in one only", len(report.Indices))})
 	}
 	return report, nil
 }
@@ -131,7 +131,7 @@ func (r *Report) join(in *inspection, name string) {
 	}
 	if one.Fields != all.Fields || one.Source != all.Source || one.Time != all.Time {
 		r.Problems = append(r.Problems, Problem{Fatal: true, Message: fmt.Sprintf(
-			"%s and %s map the fields differently; one feed needs one mapping", r.Indices[0], name)})
+			"%s and %s map the fields differently; a feed needs the same mapping in all its indices", r.Indices[0], name)})
 	}
 }
 
@@ -151,10 +151,10 @@ func (in *inspection) run() {
 	in.text("summary", &names.Summary, &source.Summary)
 	tokens := func(f property) bool { return f.Type == "text" && f.indexed() && f.Analyzer == tokensAnalyzer }
 	in.schema.Tokens = in.has(names.TitleTokens, tokens) && in.has(names.SummaryTokens, tokens)
-	in.keyword(ByGroup, "group_id", &names.GroupID, &source.GroupID, "every item is a group of its own")
+	in.keyword(ByGroup, "group_id", &names.GroupID, &source.GroupID, "every item is its own group")
 	in.keyword(ByTags, "tags", &names.Tags, &source.Tags, "interests and muted tags match nothing in searches")
 	in.keyword(ByAuthor, "author_id", &names.AuthorID, &source.AuthorID, "muted authors match nothing in searches")
-	in.keyword(ByLang, "lang", &names.Lang, &source.Lang, "every item passes every language in searches")
+	in.keyword(ByLang, "lang", &names.Lang, &source.Lang, "searches do not filter by language")
 	if !in.schema.Tokens {
 		in.schema.textsAlone()
 	}
@@ -168,7 +168,7 @@ func (in *inspection) run() {
 	in.find(names.Likes, &source.Likes)
 	in.find(names.Comments, &source.Comments)
 	if in.mapping.Source.lacking() {
-		in.problem("", "", false, "_source is switched off or filtered: the catalog cannot give items back whole, nor change them; live popularity is off")
+		in.problem("", "", false, "_source is disabled or filtered: the catalog can neither return complete items nor update them; live popularity is off")
 		in.schema.Untold, in.schema.Partial, in.schema.Live = byAll, true, false
 	}
 }
@@ -210,16 +210,16 @@ func (f property) searchable() bool {
 
 func (in *inspection) id(name string, source *string) {
 	if name == MetaID {
-		in.problem("id", name, false, "loading _id costs more than the search itself; map a keyword field that holds the id")
+		in.problem("id", name, false, "loading _id costs more than the search itself; map a keyword field that contains the id")
 		return
 	}
 	f, ok := in.find(name, source)
 	in.schema.UntoldID = f.Normalizer != "" || in.filled(f, name, *source)
 	switch {
 	case !ok:
-		in.problem("id", name, true, "the index has no such field; map the keyword field that holds the id, or _id")
+		in.problem("id", name, true, "the index has no such field; map the keyword field that contains the id, or _id")
 	case !isKeyword(f):
-		in.problem("id", name, true, "it is a field of type %s, a keyword is needed%s", f.Type, subfieldHint(name, f))
+		in.problem("id", name, true, "it is a field of type %s; a keyword is required%s", f.Type, subfieldHint(name, f))
 	case !f.docValues():
 		in.problem("id", name, true, "it has no doc_values, so it cannot be sorted on")
 	}
@@ -239,18 +239,18 @@ func (in *inspection) time(name string, source *string) {
 	var err error
 	switch {
 	case !ok:
-		in.problem("update_time", name, true, "the index has no such field; map the date items are dated by")
+		in.problem("update_time", name, true, "the index has no such field; map the date field of the items' update time")
 		return
 	case f.Type == "date_nanos":
 		// A gauss function on it compares the origin's nanoseconds with the values' milliseconds,
 		// so every item would be infinitely old.
-		err = errors.New("Elasticsearch (8.19) computes a wrong decay over a date_nanos; add a sub-field of type date and map that")
+		err = errors.New("Elasticsearch (8.19) computes a wrong decay on a date_nanos field; add a sub-field of type date and map that")
 	case f.Type == "date":
 		in.schema.Time, err = newTimeField(cmp.Or(f.Format, "strict_date_optional_time||epoch_millis"))
 	case slices.Contains([]string{"long", "integer", "unsigned_long", "double"}, f.Type):
 		in.schema.Time = numberOf(f.Type)
 	default:
-		err = fmt.Errorf("it is a field of type %s, a date or a number is needed", f.Type)
+		err = fmt.Errorf("it is a field of type %s; a date or a number is required", f.Type)
 	}
 	if err == nil && (!f.docValues() || !f.indexed()) {
 		err = errors.New("it needs both index and doc_values")
@@ -299,15 +299,15 @@ func (in *inspection) keyword(by Refusing, field string, to, source *string, wit
 		in.problem(field, name, false, "the index has no such field: %s", without)
 		return
 	case field == "group_id" && !isKeyword(f):
-		in.problem(field, name, true, "it is a field of type %s, a keyword is needed%s", f.Type, subfieldHint(name, f))
+		in.problem(field, name, true, "it is a field of type %s; a keyword is required%s", f.Type, subfieldHint(name, f))
 	case field == "group_id" && !f.docValues():
 		in.problem(field, name, true, "it has no doc_values, so groups cannot be read")
 	case !f.searchable():
-		in.problem(field, name, false, "it is a field of type %s that cannot be searched for a word%s: %s", cmp.Or(f.Type, "object"), subfieldHint(name, f), without)
+		in.problem(field, name, false, "it is a field of type %s that does not support term queries%s: %s", cmp.Or(f.Type, "object"), subfieldHint(name, f), without)
 		*to = None
 		return
 	case !isKeyword(f) && !f.Computed && f.Type != "flattened":
-		in.problem(field, name, false, "it is a field of type %s, a keyword is needed%s", f.Type, subfieldHint(name, f))
+		in.problem(field, name, false, "it is a field of type %s; a keyword is required%s", f.Type, subfieldHint(name, f))
 	}
 	filled := in.filled(f, name, *source)
 	above := cmp.Or(f.IgnoreAbove, in.ignoreAbove)
@@ -335,7 +335,7 @@ func (in *inspection) popularity(to, source *string) {
 	switch f, ok := in.find(name, source); {
 	case name == None, !ok: // it counts as 0, as for all items of a new system
 	case !slices.Contains([]string{"long", "integer", "short", "byte", "unsigned_long", "double", "float", "half_float"}, f.Type):
-		in.problem(field, name, true, "it is a field of type %s, a number is needed", f.Type)
+		in.problem(field, name, true, "it is a field of type %s; a number is required", f.Type)
 	case !f.docValues():
 		in.problem(field, name, false, "it has no doc_values: popularity counts as 0")
 		*to = None
@@ -373,7 +373,7 @@ func (in *inspection) live() {
 func (in *inspection) needs(field, name string, source *string, usable func(property) bool, needed, without string) bool {
 	f, ok := in.find(name, source)
 	if ok && !usable(f) {
-		in.problem(field, name, false, "it is a field of type %s; %s is needed: %s", f.Type, needed, without)
+		in.problem(field, name, false, "it is a field of type %s; %s is required: %s", f.Type, needed, without)
 	}
 	return ok && usable(f)
 }

@@ -125,7 +125,7 @@ func Ask(ctx context.Context, client Client, method, path, query string, request
 			return nil
 		}
 		if err := json.Unmarshal(data, answer); err != nil {
-			return fmt.Errorf("the answer of elasticsearch cannot be read: %w", err)
+			return fmt.Errorf("decode the elasticsearch response: %w", err)
 		}
 		return nil
 	})
@@ -169,7 +169,7 @@ func readAnswer(ctx context.Context, res *http.Response, method string, read fun
 	}
 	err := read(buf.Bytes())
 	if err != nil && !json.Valid(buf.Bytes()) { // a proxy, or a node that died, has truncated it
-		return fmt.Errorf("%w: the answer is no whole JSON: %w", ErrUnavailable, err)
+		return fmt.Errorf("%w: the response is truncated JSON: %w", ErrUnavailable, err)
 	}
 	return err
 }
@@ -190,7 +190,7 @@ func refusal(res *http.Response, method string, body []byte) error {
 		Error json.RawMessage `json:"error"`
 	}
 	if json.Unmarshal(body, &answer) != nil || len(answer.Error) == 0 {
-		e.Foreign = method != http.MethodHead || !own(res) // a response to HEAD has no body
+		e.Foreign = method != http.MethodHead || !fromElasticsearch(res) // a response to HEAD has no body
 		return e
 	}
 	var cause Cause

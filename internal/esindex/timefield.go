@@ -75,7 +75,7 @@ func newTimeField(formats string) (TimeField, error) {
 			return TimeField{format: f, formats: formats}, nil
 		}
 	}
-	return TimeField{}, fmt.Errorf("the date format %q is not one that can be written; add ||epoch_second to it", formats)
+	return TimeField{}, fmt.Errorf("dates cannot be written in the format %q; add ||epoch_second to it", formats)
 }
 
 // epoch returns the number of units of the format per second, or 0 if it is not an epoch.
@@ -156,7 +156,7 @@ func (r *Report) times(ctx context.Context, client Client, index string) error {
 		return nil
 	}
 	r.Problems = append(r.Problems, Problem{Field: "update_time", Name: name, Fatal: true, Message: "every document is dated after the year 9999: " +
-		"its times are milliseconds, and are read as seconds; let the mapping's format begin with epoch_millis"})
+		"its times are in milliseconds, but are read as seconds; put epoch_millis first in the mapping's format"})
 	return nil
 }
 
@@ -267,7 +267,7 @@ func (t TimeField) FromSource(v json.RawMessage) (int64, error) {
 			return unix, nil
 		}
 	}
-	return 0, fmt.Errorf("the time %s has none of the formats %s", v, t.formats)
+	return 0, fmt.Errorf("the time %s matches none of the formats %s", v, t.formats)
 }
 
 // latest decodes a list of values, which may be nested, and ignores nulls, as Elasticsearch does.
@@ -292,7 +292,7 @@ func (t TimeField) latest(v json.RawMessage) (int64, error) {
 		}
 	}
 	if !some && unread == nil {
-		unread = fmt.Errorf("%s holds no time", v)
+		unread = fmt.Errorf("%s contains no time", v)
 	}
 	return latest, unread
 }

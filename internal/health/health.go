@@ -44,22 +44,22 @@ func (c Checks) Check(ctx context.Context) map[string]handler.Dependency {
 }
 
 // lookTimeout is the time limit for checking the services for the metrics.
-const lookTimeout = 2 * time.Second
+const checkTimeout = 2 * time.Second
 
 // Watch updates the metric of the services' state until ctx ends. Reading the metrics must not wait
 // for a service that does not answer.
 func (c Checks) Watch(ctx context.Context, pause time.Duration) {
-	c.Look(ctx)
-	repeat.Every(ctx, pause, c.Look)
+	c.CheckAll(ctx)
+	repeat.Every(ctx, pause, c.CheckAll)
 }
 
-// Look runs all checks and updates the metric.
-func (c Checks) Look(ctx context.Context) {
-	asking, cancel := context.WithTimeout(ctx, lookTimeout)
+// CheckAll runs all checks and updates the metric.
+func (c Checks) CheckAll(ctx context.Context) {
+	asking, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	for name, state := range c.Check(asking) {
 		if ctx.Err() == nil {
-			breaker.Looked(name, state.Err == nil)
+			breaker.RecordCheck(name, state.Err == nil)
 		}
 	}
 }

@@ -41,7 +41,7 @@ type Kind struct {
 }
 
 // ErrKept is the result for an entry that was left out because the stored one is not older.
-var ErrKept = errors.New("what is stored is not older")
+var ErrKept = errors.New("the stored entry is not older")
 
 // Batch collects the entries that are processed together.
 type Batch interface {
@@ -103,7 +103,7 @@ func (p *reading) read() error {
 		return p.invalid("it is gzip; unpack it, or send it with Content-Encoding: gzip")
 	}
 	if name := encoding(head); name != "" {
-		return p.invalid("it is %[1]s; send UTF-8 (iconv -f %[1]s -t UTF-8 makes that of it)", name)
+		return p.invalid("it is %[1]s; send UTF-8 (iconv -f %[1]s -t UTF-8 converts it)", name)
 	}
 	if bytes.HasPrefix(head, mark) {
 		_, _ = p.br.Discard(len(mark))
@@ -111,7 +111,7 @@ func (p *reading) read() error {
 	line, first, err := p.skipBlank()
 	switch {
 	case errors.Is(err, io.EOF) && p.kind.Array:
-		return p.invalid("it is empty; send [] where there are no %ss", p.kind.Entry)
+		return p.invalid("it is empty; send [] if there are no %ss", p.kind.Entry)
 	case errors.Is(err, io.EOF):
 		return nil
 	case err != nil:
@@ -171,8 +171,8 @@ func (p *reading) invalid(format string, args ...any) error {
 	return feed.Errorf(feed.ErrInvalid, "the "+cmp.Or(p.kind.Body, "body")+" is "+form+": "+format, args...)
 }
 
-// take parses one entry and processes the batch when it is full.
-func (p *reading) take(line int, data []byte) error {
+// addEntry parses one entry and processes the batch when it is full.
+func (p *reading) addEntry(line int, data []byte) error {
 	if err := p.ctx.Err(); err != nil {
 		return p.unreadable(err)
 	}

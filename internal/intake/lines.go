@@ -22,16 +22,16 @@ func (p *reading) readLines(line int) error {
 		case tooBig:
 			p.tooBig(line, text)
 		case len(text) == 0: // a blank line, or the end after the last line
-		case first && unfinished(text) && goesOn(p.br):
-			how := "write each " + p.kind.Entry + " on one line (jq -c . makes that of it)"
+		case first && unfinished(text) && nextLineContinues(p.br):
+			how := "write each " + p.kind.Entry + " on one line (jq -c . does that)"
 			if p.kind.Array {
 				how += ", or all of them as a JSON array"
 			}
-			return p.invalid("line %d begins an object that goes on in the next line; %s", line, how)
+			return p.invalid("line %d begins an object that continues on the next line; %s", line, how)
 		case first && text[0] == '[' && !p.kind.Array:
-			return p.invalid("line %d is %.20q; write each %s on one line, as an object (jq -c '.[]' makes that of an array)", line, text, p.kind.Entry)
+			return p.invalid("line %d is %.20q; write each %s on one line, as an object (jq -c '.[]' converts an array)", line, text, p.kind.Entry)
 		default:
-			if err := p.take(line, text); err != nil {
+			if err := p.addEntry(line, text); err != nil {
 				return err
 			}
 		}
@@ -74,8 +74,8 @@ func unfinished(text []byte) bool {
 	return errors.Is(dec.Decode(&raw), io.ErrUnexpectedEOF)
 }
 
-// goesOn reports whether the next non-blank line does not begin an entry.
-func goesOn(br *bufio.Reader) bool {
+// nextLineContinues reports whether the next non-blank line does not begin an entry.
+func nextLineContinues(br *bufio.Reader) bool {
 	for n := 1; n <= br.Size(); n++ {
 		ahead, err := br.Peek(n)
 		if len(ahead) < n || err != nil {
@@ -97,7 +97,7 @@ func (p *reading) readArray() error {
 	for n := 1; ; n++ {
 		_, c, err := p.skipBlank()
 		if err != nil {
-			return p.broken(n, "the array does not end", err)
+			return p.broken(n, "the array is not closed", err)
 		}
 		if c == ']' && n == 1 {
 			return p.endArray()
@@ -107,11 +107,11 @@ func (p *reading) readArray() error {
 		}
 		switch _, c, err = p.skipBlank(); {
 		case err != nil:
-			return p.broken(n, "the array does not end after it", err)
+			return p.broken(n, "the array is not closed after it", err)
 		case c == ']':
 			return p.endArray()
 		case c != ',':
-			return p.broken(n, fmt.Sprintf("after it comes %q instead of a comma or the end of the array", p.character()), nil)
+			return p.broken(n, fmt.Sprintf("it is followed by %q instead of a comma or the end of the array", p.character()), nil)
 		}
 		_, _ = p.br.Discard(1)
 	}
@@ -120,12 +120,12 @@ func (p *reading) readArray() error {
 // element reads the n-th element, which begins with c.
 func (p *reading) element(n int, c byte) error {
 	if c == ',' || c == ']' || c == '}' {
-		return p.broken(n, "it is missing; a comma too many?", nil)
+		return p.broken(n, "it is missing; is there an extra comma?", nil)
 	}
 	tooBig, err := p.readElement()
 	switch {
 	case err != nil:
-		return p.broken(n, "the array ends within it", err)
+		return p.broken(n, "it is incomplete", err)
 	case tooBig:
 		p.tooBig(n, p.buf)
 		return nil
@@ -133,7 +133,7 @@ func (p *reading) element(n int, c byte) error {
 		_, err := p.batch.Add(n, p.buf) // the error contains the position
 		return p.broken(n, p.kind.Reason(err), nil)
 	}
-	return p.take(n, p.buf)
+	return p.addEntry(n, p.buf)
 }
 
 // broken returns the error about an array that cannot be parsed any further; err, if not nil, is
@@ -154,7 +154,7 @@ func (p *reading) endArray() error {
 	case err != nil:
 		return p.unreadable(err)
 	}
-	return p.invalid("after the array comes %q; send one array", p.character())
+	return p.invalid("the array is followed by %q; send one array", p.character())
 }
 
 // character reads the next character.

@@ -16,9 +16,9 @@ func (w *Watch) refusal() error {
 	return w.refused
 }
 
-// recalled records the outcome of a recall after the startup, and logs changes. A recall that got
+// recordRecall records the outcome of a recall after the startup, and logs changes. A recall that got
 // no answer is no evidence about the index.
-func (w *Watch) recalled(ctx context.Context, err error) {
+func (w *Watch) recordRecall(ctx context.Context, err error) {
 	if unavailable(err) {
 		if w.refusal() != nil {
 			w.hurry() // shards that were just opened may not answer yet, but will answer the next recall
@@ -34,9 +34,9 @@ func (w *Watch) recalled(ctx context.Context, err error) {
 	}
 	switch {
 	case err != nil && (before == nil || w.reason(err, recallRefused) != w.reason(before, recallRefused) || !esindex.Gone(err) && err.Error() != before.Error()):
-		w.log.ErrorContext(ctx, "Elasticsearch recalls no items", "error", err)
+		w.log.ErrorContext(ctx, "recall from Elasticsearch fails", "error", err)
 	case err == nil && before != nil:
-		w.log.InfoContext(ctx, "Elasticsearch recalls items again")
+		w.log.InfoContext(ctx, "recall from Elasticsearch works again")
 	}
 }
 
@@ -47,13 +47,13 @@ func unavailable(err error) bool {
 	return silent && !esindex.Gone(err) && !errors.Is(err, esindex.ErrUnusable)
 }
 
-// doubt is called after the startup if an answer does not fit the mapping, or if a recall was
+// recheck is called after the startup if an answer does not fit the mapping, or if a recall was
 // refused with cause.
-func (w *Watch) doubt(ctx context.Context, cause error) {
+func (w *Watch) recheck(ctx context.Context, cause error) {
 	if w.Waiting() != nil {
 		return
 	}
-	err := w.look(ctx)
+	err := w.checkMapping(ctx)
 	if cause != nil && (unavailable(err) || ctx.Err() != nil) {
 		w.hurry() // the caller's deadline was too short for the check, or it had no answer
 	}
@@ -61,15 +61,15 @@ func (w *Watch) doubt(ctx context.Context, cause error) {
 		err = cause
 	}
 	if err != nil && ctx.Err() == nil {
-		w.recalled(ctx, err)
+		w.recordRecall(ctx, err)
 	}
 }
 
-// look reads the mapping again. A mapping that fits is adopted; otherwise nothing is recalled or
+// checkMapping reads the mapping again. A mapping that fits is adopted; otherwise nothing is recalled or
 // written until it fits.
-func (w *Watch) look(ctx context.Context) error {
-	w.looking.Lock()
-	defer w.looking.Unlock()
+func (w *Watch) checkMapping(ctx context.Context) error {
+	w.checking.Lock()
+	defer w.checking.Unlock()
 	report, err := inspect(ctx, w.client, w.cfg)
 	if err != nil {
 		return err // if the index is missing, each search reports it
@@ -106,7 +106,7 @@ func (w *Watch) takeOver(ctx context.Context, report esindex.Report) {
 			return // items in another language do not change the index
 		}
 	}
-	w.log.InfoContext(ctx, "the index has changed and is used as it is mapped now", "index", w.cfg.Elasticsearch.Index, "indices", report.Indices)
+	w.log.InfoContext(ctx, "the index has changed; its new mapping is used", "index", w.cfg.Elasticsearch.Index, "indices", report.Indices)
 	for _, p := range report.Problems {
 		w.log.WarnContext(ctx, "elasticsearch index", "index", w.cfg.Elasticsearch.Index, "problem", p.String())
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // recallRefused is the reason in /readyz if Elasticsearch answers, but refuses to recall.
-const recallRefused = "it refuses the search that recalls items; the log and freshet doctor say why"
+const recallRefused = "it refuses the search that recalls items; see the log or freshet doctor"
 
 // notReached is the reason in /readyz until Elasticsearch has answered a search.
 const notReached = "it has not answered a search since this server started"
@@ -43,7 +43,7 @@ func answered(err error) string {
 	if !errors.As(err, &e) {
 		return ""
 	}
-	return strings.TrimSpace(fmt.Sprintf("it, or a proxy before it, answers %d %s", e.Status, http.StatusText(e.Status)))
+	return strings.TrimSpace(fmt.Sprintf("it, or a proxy in front of it, responds %d %s", e.Status, http.StatusText(e.Status)))
 }
 
 // reason returns the text in /readyz if the index is unusable, missing, or closed, and otherwise
@@ -54,7 +54,7 @@ func (w *Watch) reason(err error, otherwise string) string {
 	case errors.Is(err, esindex.ErrUnusable):
 		return err.Error()
 	case esindex.Missing(err):
-		return "there is no index " + index + "; restore it, or make it with freshet doctor --fix"
+		return "there is no index " + index + "; restore it, or create it with freshet doctor --fix"
 	case esindex.Gone(err):
 		return "the index " + index + " is closed; open it"
 	}

@@ -44,8 +44,8 @@ func checkSource(ctx context.Context, client esindex.Client, cfg configs.Config,
 	without, err := esindex.WithoutSource(ctx, client, own)
 	for _, name := range without {
 		report.Problems = append(report.Problems, esindex.Problem{Fatal: true, Message: fmt.Sprintf(
-			"%s has _source switched off or filtered, maybe by an index template that matches its name: nothing can be read back from it; "+
-				"except it from the template, delete the index, and start freshet, which makes it anew", name)})
+			"%s has _source disabled or filtered, maybe by an index template that matches its name: its documents cannot be read back; "+
+				"exclude it from the template, delete the index, and start freshet, which recreates it", name)})
 	}
 	return err
 }
@@ -53,8 +53,8 @@ func checkSource(ctx context.Context, client esindex.Client, cfg configs.Config,
 // NoTokens is the field of the problem that an index managed by Freshet lacks the token fields.
 const NoTokens = "title_tokens"
 
-const makeAnew = "the index lacks the fields of tokens that Freshet's own has; delete it or name another one in elasticsearch.index, start freshet, " +
-	"which makes it, and upload the items again; if the index is not Freshet's, set elasticsearch.manage_index: false"
+const makeAnew = "the index lacks the token fields that Freshet creates; delete it or name another one in elasticsearch.index, start freshet, " +
+	"which creates it, and upload the items again; if the index is not Freshet's, set elasticsearch.manage_index: false"
 
 // Fields returns the configured field names for the index package. An empty name means that the
 // index has no such field. Fields that Freshet defines have the same names in every index that has

@@ -180,12 +180,12 @@ func TestAnIndexThatIsTakenAway(t *testing.T) {
 func TestARecallThatIsRefused(t *testing.T) {
 	t.Parallel()
 	s := inUse(t)
-	s.watch.doubt(t.Context(), errors.New("too many clauses"))
+	s.watch.recheck(t.Context(), errors.New("too many clauses"))
 	require.NoError(t, s.watch.refusal())
 	s.send(http.MethodPost, "/_close")
 	err := esindex.Do(t.Context(), s.client, http.MethodPost, "/"+s.cfg.Elasticsearch.Index+"/_search", "", nil, nil)
 	require.Error(t, err)
-	s.watch.doubt(t.Context(), err)
+	s.watch.recheck(t.Context(), err)
 	require.ErrorIs(t, s.watch.refusal(), err)
 	assert.Contains(t, s.watch.Check(left)(t.Context()).Reason, "is closed; open it")
 }

@@ -32,7 +32,7 @@ func TestTheLanguagesOfItemsAreReadNowAndThen(t *testing.T) {
 	require.NoError(t, s.watch.Try(t.Context()))
 	s.begin()
 	known := func() string {
-		require.NoError(t, s.watch.look(t.Context()))
+		require.NoError(t, s.watch.checkMapping(t.Context()))
 		schema, err := s.watch.Schema().Get()
 		require.NoError(t, err)
 		return schema.Langs

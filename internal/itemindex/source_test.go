@@ -48,7 +48,7 @@ func TestATemplateThatKeepsNoDocuments(t *testing.T) {
 			require.NoError(t, err)
 			if c.refused {
 				require.ErrorIs(t, report.Err(), esindex.ErrUnusable)
-				assert.ErrorContains(t, report.Err(), "has _source switched off or filtered")
+				assert.ErrorContains(t, report.Err(), "has _source disabled or filtered")
 			} else {
 				require.NoError(t, report.Err())
 			}

@@ -45,9 +45,9 @@ func (w *Watch) Run(ctx context.Context, use Use, pauses Pauses) {
 	w.repeat(ctx, pauses, func(ctx context.Context) { w.visit(ctx, use) })
 }
 
-// LookNowAndThen checks the mapping periodically until ctx ends.
-func (w *Watch) LookNowAndThen(ctx context.Context, pauses Pauses) {
-	repeat.Every(ctx, pauses.Mapping, func(ctx context.Context) { w.doubt(ctx, nil) })
+// CheckPeriodically checks the mapping periodically until ctx ends.
+func (w *Watch) CheckPeriodically(ctx context.Context, pauses Pauses) {
+	repeat.Every(ctx, pauses.Mapping, func(ctx context.Context) { w.recheck(ctx, nil) })
 }
 
 // repeat calls visit after each pause, which is short until the startup is complete, and after a
@@ -77,16 +77,16 @@ func (w *Watch) repeat(ctx context.Context, pauses Pauses, visit func(context.Co
 func (w *Watch) visit(ctx context.Context, use Use) {
 	if w.Waiting() != nil {
 		if err := w.warmUp(ctx, use); ctx.Err() == nil {
-			w.tried(ctx, err)
+			w.recordAttempt(ctx, err)
 		}
 		return
 	}
-	err := w.look(ctx)
+	err := w.checkMapping(ctx)
 	if err == nil {
 		err = w.RecallForAll(ctx, use)
 	}
 	if ctx.Err() == nil {
-		w.recalled(ctx, err)
+		w.recordRecall(ctx, err)
 	}
 }
 

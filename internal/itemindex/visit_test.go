@@ -27,9 +27,9 @@ func TestWhenTheIndexIsVisited(t *testing.T) {
 			at = append(at, time.Since(began)/time.Second)
 			switch len(at) {
 			case 1:
-				w.tried(ctx, esindex.ErrUnavailable)
+				w.recordAttempt(ctx, esindex.ErrUnavailable)
 			case 2:
-				w.tried(ctx, nil)
+				w.recordAttempt(ctx, nil)
 				time.AfterFunc(90*time.Second, func() {
 					w.hurry()
 					w.hurry()
@@ -48,13 +48,13 @@ func TestWhenTheIndexIsVisited(t *testing.T) {
 func TestARefusalIsLookedAtUntilItIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := New(nil, configs.Default(), slog.New(slog.DiscardHandler))
-		w.tried(t.Context(), nil)
+		w.recordAttempt(t.Context(), nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		began := time.Now()
 		answers := []error{errors.New("no such field"), esindex.ErrUnavailable, esindex.ErrUnavailable, nil, esindex.ErrUnavailable, nil}
 		var at []time.Duration
 		w.repeat(ctx, Pauses{WarmUp: time.Second, Standby: time.Minute}, func(ctx context.Context) {
-			w.recalled(ctx, answers[len(at)])
+			w.recordRecall(ctx, answers[len(at)])
 			at = append(at, time.Since(began)/time.Second)
 			if len(at) == len(answers) {
 				cancel()
@@ -69,19 +69,19 @@ func TestARefusalIsLookedAtUntilItIsAnswered(t *testing.T) {
 func TestOnlyTheFirstOfEqualRefusalsIsLogged(t *testing.T) {
 	log := &lines{}
 	w := New(nil, configs.Default(), slog.New(log))
-	w.tried(t.Context(), nil)
+	w.recordAttempt(t.Context(), nil)
 	said := func(err error) []string {
 		*log = nil
-		w.recalled(t.Context(), err)
+		w.recordRecall(t.Context(), err)
 		return *log
 	}
 	refused := errors.New("no such field")
-	assert.Equal(t, []string{"Elasticsearch recalls no items"}, said(refused))
+	assert.Equal(t, []string{"recall from Elasticsearch fails"}, said(refused))
 	assert.Empty(t, said(refused))
 	assert.Empty(t, said(esindex.ErrUnavailable), "it says nothing of the index")
 	assert.ErrorIs(t, w.refusal(), refused)
-	assert.Equal(t, []string{"Elasticsearch recalls no items"}, said(errors.New("another reason")))
-	assert.Equal(t, []string{"Elasticsearch recalls items again"}, said(nil))
+	assert.Equal(t, []string{"recall from Elasticsearch fails"}, said(errors.New("another reason")))
+	assert.Equal(t, []string{"recall from Elasticsearch works again"}, said(nil))
 	assert.Empty(t, said(nil))
 }
 

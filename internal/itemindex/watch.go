@@ -18,7 +18,7 @@ import (
 )
 
 // lookPause is the least time between two checks caused by answers that do not fit.
-const lookPause = time.Second
+const recheckPause = time.Second
 
 // langsPause is the least time between two reads of the items' languages.
 const langsPause = time.Minute
@@ -32,9 +32,9 @@ type Watch struct {
 	log    *slog.Logger
 	schema *esindex.LateSchema // used by the backends, once it is known
 
-	looking sync.Mutex
-	langs   rate.Sometimes  // limits how often the items' languages are read
-	found   *esindex.Report // the report of the schema; nil means not read yet
+	checking sync.Mutex
+	langs    rate.Sometimes  // limits how often the items' languages are read
+	found    *esindex.Report // the report of the schema; nil means not read yet
 
 	mu      sync.Mutex
 	why     error // why the startup is not complete; nil means it is
@@ -66,7 +66,7 @@ func (w *Watch) hurry() {
 // New returns the watch of the configured index. Try and Begin start to use it.
 func New(client esindex.Client, cfg configs.Config, log *slog.Logger) *Watch {
 	w := &Watch{client: client, cfg: cfg, log: log, schema: &esindex.LateSchema{}, why: errors.New(notReached), woken: make(chan struct{}, 1), langs: rate.Sometimes{Interval: langsPause}}
-	w.schema.Watch(lookPause, w.doubt, w.hurry)
+	w.schema.Watch(recheckPause, w.recheck, w.hurry)
 	return w
 }
 
@@ -99,7 +99,7 @@ func (w *Watch) inspect(ctx context.Context) error {
 	}
 	report, err := Inspect(ctx, w.client, w.cfg)
 	if err != nil {
-		return fmt.Errorf("%w; freshet doctor says more", err)
+		return fmt.Errorf("%w; run freshet doctor for details", err)
 	}
 	if err := report.Err(); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (w *Watch) addFolded(ctx context.Context, report esindex.Report) (esindex.R
 		if unavailable(err) && !esindex.IsType(err, "cluster_block_exception") { // recall works in spite of a write block
 			return report, err
 		}
-		w.log.WarnContext(ctx, "the fields of folded tags cannot be added; tags are searched for as they are written", "index", index, "error", err)
+		w.log.WarnContext(ctx, "cannot add the fields of folded tags; searches match tags only with the same spelling", "index", index, "error", err)
 		return report, nil
 	}
 	w.log.InfoContext(ctx, "added the fields of folded tags", "index", index)
@@ -139,15 +139,15 @@ func (w *Watch) Waiting() error {
 	return w.why
 }
 
-// tried records the outcome of a startup attempt, and logs it if it has changed.
-func (w *Watch) tried(ctx context.Context, err error) {
+// recordAttempt records the outcome of a startup attempt, and logs it if it has changed.
+func (w *Watch) recordAttempt(ctx context.Context, err error) {
 	w.mu.Lock()
 	before := w.why
 	w.why = err
 	w.mu.Unlock()
 	switch {
 	case err == nil:
-		w.log.InfoContext(ctx, "Elasticsearch has answered the first search")
+		w.log.InfoContext(ctx, "Elasticsearch is in use")
 	case !unavailable(err) && err.Error() != before.Error():
 		w.log.ErrorContext(ctx, "Elasticsearch cannot be used; this server is not ready", "error", err)
 	}

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// LookEvery is the pause between two calls of [Late.Look].
-	LookEvery = 250 * time.Millisecond
+	// LookEvery is the pause between two calls of [Late.Check].
+	CheckEvery = 250 * time.Millisecond
 	// askEvery is the longest pause between two queries of the queue.
 	askEvery = time.Second
 	// behindAfter is the time that something may be missing in lists before they count as behind.
@@ -43,14 +43,14 @@ type Late struct {
 	trusted int       // the value of doubt when they were last found to have the same data
 	held    bool      // they have other data, and are being repaired
 	redo    bool      // the redelivery of what they lack is not finished
-	looks   int       // since the last query of the queue
+	checks  int       // since the last query of the queue
 	behind  bool      // at that query jobs were long overdue, or there was none yet
 }
 
 // NewLate returns a Late that tracks the jobs of a queue. Initially lists are not late, and are
-// behind until the first look.
+// behind until the first check.
 func NewLate(queue Queue, clock feed.Clock) *Late {
-	return &Late{queue: queue, clock: clock, behind: true, looks: int(askEvery / LookEvery)}
+	return &Late{queue: queue, clock: clock, behind: true, checks: int(askEvery / CheckEvery)}
 }
 
 // Note records that lists are unreachable, or were until now.
@@ -75,8 +75,8 @@ func (l *Late) hold() {
 	l.held = true
 }
 
-// again marks the lists as late while what they lack is delivered again.
-func (l *Late) again() {
+// markRedelivery marks the lists as late while what they lack is delivered again.
+func (l *Late) markRedelivery() {
 	l.Note()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,17 +115,17 @@ func (l *Late) Behind() bool {
 	return l.behind
 }
 
-// Look queries the queue for whether the jobs that were due at the last outage are done, and how
+// Check queries the queue for whether the jobs that were due at the last outage are done, and how
 // late the queue is.
-func (l *Late) Look(ctx context.Context) {
+func (l *Late) Check(ctx context.Context) {
 	before := l.clock() // read before the query: a job must not seem younger than it is
 	l.mu.Lock()
 	since := l.since
-	if l.looks++; since.IsZero() && l.looks < int(askEvery/LookEvery) { // counted, because clocks may be adjusted
+	if l.checks++; since.IsZero() && l.checks < int(askEvery/CheckEvery) { // counted, because clocks may be adjusted
 		l.mu.Unlock()
 		return
 	}
-	l.looks = 0
+	l.checks = 0
 	l.mu.Unlock()
 	ages, err := l.queue.Ages(ctx)
 	if err == nil {

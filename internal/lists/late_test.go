@@ -52,17 +52,17 @@ func TestLateUntilWhatWasDueIsDone(t *testing.T) {
 	l.Note()
 	now.advance(time.Second)
 	mark("post:after")
-	l.Look(t.Context())
+	l.Check(t.Context())
 	require.True(t, l.Now(), "what was due before waits")
 	list, err := q.Lease(t.Context(), 1, time.Minute)
 	require.NoError(t, err)
 	require.Equal(t, "post:before", list[0].Key)
 	require.Equal(t, jobs.Deliver, list[0].Kind)
-	l.Look(t.Context())
+	l.Check(t.Context())
 	require.True(t, l.Now(), "it runs")
 	_, err = q.Done(t.Context(), list[0])
 	require.NoError(t, err)
-	l.Look(t.Context())
+	l.Check(t.Context())
 	require.False(t, l.Now(), "what became due later does not count, nor what waits for the catalog")
 }
 
@@ -73,14 +73,14 @@ func TestListsThatLackSomethingSaySo(t *testing.T) {
 	q, now := &waiting{oldest: time.Hour}, &clock{noon}
 	l := NewLate(q, now.Now)
 	look := func() bool {
-		for range askEvery / LookEvery {
-			l.Look(t.Context())
+		for range askEvery / CheckEvery {
+			l.Check(t.Context())
 		}
 		assert.False(t, l.Now(), "lists can be reached, and answer")
 		return l.Behind()
 	}
 	assert.True(t, l.Behind(), "nobody has asked yet")
-	l.Look(t.Context())
+	l.Check(t.Context())
 	assert.False(t, l.Behind(), "the first look asks")
 	assert.False(t, look())
 	q.missing = behindAfter
@@ -90,7 +90,7 @@ func TestListsThatLackSomethingSaySo(t *testing.T) {
 	q.err = errors.New("no connection")
 	assert.True(t, look(), "nobody knows")
 	q.err, q.missing = nil, 0
-	l.Look(t.Context())
+	l.Check(t.Context())
 	assert.True(t, l.Behind(), "the queue is asked once a second")
 	assert.False(t, look())
 }
@@ -101,10 +101,10 @@ func TestAQueueThatCannotBeAsked(t *testing.T) {
 	q, now := &waiting{err: errors.New("no connection")}, &clock{noon}
 	l := NewLate(q, now.Now)
 	l.Note()
-	l.Look(t.Context())
+	l.Check(t.Context())
 	assert.True(t, l.Now())
 	q.err = nil
-	l.Look(t.Context())
+	l.Check(t.Context())
 	assert.False(t, l.Now())
 }
 
@@ -119,7 +119,7 @@ func TestListsThatAreLateAgain(t *testing.T) {
 	})
 	l.queue = q
 	l.Note()
-	l.Look(t.Context())
+	l.Check(t.Context())
 	assert.True(t, l.Now())
 }
 
@@ -138,17 +138,17 @@ func TestWatchedListsAreTrustedOnlyAfterALook(t *testing.T) {
 	l := NewLate(&waiting{}, now.Now)
 	NewRestored(nil, nil, l, now.Now, nil)
 	l.Note()
-	l.Look(t.Context())
+	l.Check(t.Context())
 	assert.True(t, l.Now())
 	doubts := l.doubts()
 	l.Note()
 	l.hold()
 	l.trust(doubts)
-	l.Look(t.Context())
+	l.Check(t.Context())
 	assert.True(t, l.Now(), "the look began before")
 	assert.True(t, l.Older())
 	l.trust(l.doubts())
-	l.Look(t.Context())
+	l.Check(t.Context())
 	assert.False(t, l.Now())
 }
 
@@ -160,15 +160,15 @@ func TestOlderDataIsOverWhenItIsDeliveredAgain(t *testing.T) {
 	l.hold()
 	assert.True(t, l.Now())
 	assert.True(t, l.Older())
-	l.again()
+	l.markRedelivery()
 	l.trust(l.doubts())
-	l.Look(t.Context())
+	l.Check(t.Context())
 	assert.True(t, l.Older(), "it is still delivered")
 	now.advance(time.Second)
-	l.Look(t.Context())
+	l.Check(t.Context())
 	assert.True(t, l.Now(), "the job waits since then")
 	q.oldest = 0
-	l.Look(t.Context())
+	l.Check(t.Context())
 	assert.False(t, l.Older())
 	assert.False(t, l.Now())
 }

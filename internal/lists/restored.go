@@ -54,8 +54,8 @@ func NewRestored(stamps *redislists.Stamps, lost Lost, late *Late, clock feed.Cl
 	return &Restored{stamps: stamps, lost: lost, late: late, clock: clock, log: log, known: map[string]string{}}
 }
 
-// Look finds data that is not known to be right. It is fast; repair does the repair.
-func (r *Restored) Look(ctx context.Context) {
+// Check finds data that is not known to be right. It is fast; repair does the repair.
+func (r *Restored) Check(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, stampsTimeout)
 	defer cancel()
 	r.mu.Lock()
@@ -65,7 +65,7 @@ func (r *Restored) Look(ctx context.Context) {
 	down := errors.Is(err, timeline.ErrUnavailable)
 	refused := err != nil && !down && ctx.Err() == nil
 	if refused && !r.refused {
-		r.log.WarnContext(ctx, "the stamps of lists cannot be read, so lists that a restored Redis brings back are taken as they are; let the user of Redis run scripts and INFO", "error", err)
+		r.log.WarnContext(ctx, "the stamps of lists cannot be read, so outdated lists of a restored Redis are not detected; permit the Redis user to run scripts and INFO", "error", err)
 	}
 	r.refused = refused
 	if down {
@@ -87,7 +87,7 @@ func (r *Restored) Look(ctx context.Context) {
 	}
 }
 
-// repair repairs the lists on the data that Look has found.
+// repair repairs the lists on the data that Check has found.
 func (r *Restored) repair(ctx context.Context) {
 	r.mu.Lock()
 	found := slices.Clone(r.found)
@@ -97,11 +97,11 @@ func (r *Restored) repair(ctx context.Context) {
 	}
 	if err := r.repairAll(ctx, found); err != nil {
 		if ctx.Err() == nil {
-			r.log.WarnContext(ctx, "the lists are another Redis' than before, and cannot be repaired yet; the social store answers", "error", err)
+			r.log.WarnContext(ctx, "Redis has other list data than before, which cannot be repaired yet; timelines are read from the social store", "error", err)
 		}
 		return
 	}
-	r.Look(ctx) // lists are trusted once nothing is found
+	r.Check(ctx) // lists are trusted once nothing is found
 }
 
 func (r *Restored) repairAll(ctx context.Context, found []redislists.Stamp) error {
@@ -122,7 +122,7 @@ func (r *Restored) repairAll(ctx context.Context, found []redislists.Stamp) erro
 			return err
 		}
 		if n > 0 { // a new installation has no lists
-			r.log.WarnContext(ctx, "Redis has lists of which it is not known what they lack: they are dropped, and built as they are read", "lists", n)
+			r.log.WarnContext(ctx, "Redis has lists with unknown gaps: they are dropped, and rebuilt when they are read", "lists", n)
 		}
 	}
 	if len(unknown) < len(found) {
@@ -130,8 +130,8 @@ func (r *Restored) repairAll(ctx context.Context, found []redislists.Stamp) erro
 		if err != nil {
 			return err
 		}
-		r.log.WarnContext(ctx, "Redis may lack what was delivered to lists lately: it is delivered again", "since", since, "jobs", n)
-		r.late.again()
+		r.log.WarnContext(ctx, "Redis may lack recent deliveries to lists: they are repeated", "since", since, "jobs", n)
+		r.late.markRedelivery()
 	}
 	adopted, err := r.stamps.Adopt(ctx, now, found)
 	r.mu.Lock()
@@ -161,14 +161,14 @@ func (r *Restored) lacksSince(st redislists.Stamp) time.Time {
 func (r *Restored) Begin(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, stampsTimeout)
 	defer cancel()
-	r.Look(ctx)
+	r.Check(ctx)
 	r.repair(ctx)
 }
 
 // Run checks and repairs periodically until ctx ends.
 func (r *Restored) Run(ctx context.Context) {
 	repeat.Every(ctx, stampsEvery, func(ctx context.Context) {
-		r.Look(ctx)
+		r.Check(ctx)
 		r.repair(ctx)
 	})
 }

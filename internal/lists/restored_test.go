@@ -97,7 +97,7 @@ func TestListsOfUnknownDataAreDropped(t *testing.T) {
 	client, prefix := testenv.Redis(t)
 	a := newServer(t, client, prefix)
 	a.list()
-	a.restored.Look(t.Context())
+	a.restored.Check(t.Context())
 	assert.True(t, a.late.Now())
 	assert.True(t, a.there(), "looking changes nothing")
 	assert.False(t, a.right())
@@ -136,7 +136,7 @@ func TestWhatARestoredRedisLacksIsDelivered(t *testing.T) {
 			s.list()
 			s.stamp(-time.Hour, c.at)
 			s.queue.oldest = time.Minute
-			s.restored.Look(t.Context())
+			s.restored.Check(t.Context())
 			require.True(t, s.late.Older(), "it is noticed")
 			s.restored.repair(t.Context())
 			assert.True(t, s.right())
@@ -149,7 +149,7 @@ func TestWhatARestoredRedisLacksIsDelivered(t *testing.T) {
 			assert.Equal(t, []time.Duration{min(c.at, 0)}, s.again)
 			assert.True(t, s.late.Older())
 			s.queue.oldest = 0
-			s.late.Look(t.Context())
+			s.late.Check(t.Context())
 			assert.False(t, s.late.Now())
 		})
 	}
@@ -163,16 +163,16 @@ func TestARepairThatFails(t *testing.T) {
 	s.stamp(-time.Hour, -time.Second)
 	s.fails = errors.New("no connection")
 	for range 2 {
-		s.restored.Look(t.Context())
+		s.restored.Check(t.Context())
 		s.restored.repair(t.Context())
-		s.late.Look(t.Context())
+		s.late.Check(t.Context())
 		assert.True(t, s.late.Older())
 		assert.False(t, s.right())
 	}
 	s.fails = nil
-	s.restored.Look(t.Context())
+	s.restored.Check(t.Context())
 	s.restored.repair(t.Context())
-	s.late.Look(t.Context())
+	s.late.Check(t.Context())
 	assert.False(t, s.late.Now())
 	assert.Len(t, s.again, 3)
 }
@@ -184,7 +184,7 @@ func TestAStampThatIsTakenAway(t *testing.T) {
 	s := first(t)
 	s.list()
 	require.NoError(t, s.client.Del(t.Context(), s.key()).Err())
-	s.restored.Look(t.Context())
+	s.restored.Check(t.Context())
 	s.restored.repair(t.Context())
 	assert.True(t, s.there())
 	assert.Equal(t, []time.Duration{0}, s.again)
@@ -202,7 +202,7 @@ func TestAnotherServerHasMadeItRight(t *testing.T) {
 		s.stamp(-time.Hour, 30*time.Second)
 	}
 	for _, s := range []*server{a, b} {
-		s.restored.Look(t.Context())
+		s.restored.Check(t.Context())
 		s.restored.repair(t.Context())
 		assert.True(t, s.right())
 	}
@@ -217,7 +217,7 @@ func TestARedisThatIsDown(t *testing.T) {
 	t.Cleanup(func() { _ = down.Close() })
 	s := newServer(t, down, "")
 	s.restored.Begin(t.Context())
-	s.late.Look(t.Context())
+	s.late.Check(t.Context())
 	assert.True(t, s.late.Now())
 	assert.False(t, s.late.Older(), "it is not known to be another")
 }

@@ -21,7 +21,7 @@ const Size = 1 << 20
 
 var droppedTotal = promauto.NewCounter(prometheus.CounterOpts{
 	Name: "freshet_log_dropped_total",
-	Help: "Log lines that were dropped, because nobody read the log or it could not be written.",
+	Help: "Log lines dropped because nobody read the log or it could not be written.",
 })
 
 // Writer is an [io.Writer] that never blocks and never fails. It is safe for

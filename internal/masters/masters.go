@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	// lookEvery is the pause between two checks of the masters.
-	lookEvery = time.Second / 4
+	// checkEvery is the pause between two checks of the masters.
+	checkEvery = time.Second / 4
 	// longestHold is the longest time that requests wait after a change: long enough for a check by
 	// a server without requests too. The wait is at most a fifth of a request's time limit.
-	longestHold = 4 * lookEvery
+	longestHold = 4 * checkEvery
 	holdShare   = 5
 	// lookTimeout is the time limit of a check.
-	lookTimeout = 5 * time.Second
+	checkTimeout = 5 * time.Second
 	// forgetAfter is the time after which a process that stopped being master counts as new again:
 	// behind a proxy, different servers answer in turn.
 	forgetAfter = 30 * time.Second
@@ -108,11 +108,11 @@ func (w *Watch) Close(context.Context) error { return errors.Join(w.sentinels.cl
 
 // Run monitors the masters until ctx ends. clock is the clock of the deliveries' times.
 func (w *Watch) Run(ctx context.Context, clock feed.Clock, reclaim Reclaim) {
-	defer w.letGo()
-	tick := time.NewTicker(lookEvery)
+	defer w.release()
+	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
 	for {
-		w.look(ctx, clock, reclaim)
+		w.check(ctx, clock, reclaim)
 		select {
 		case <-tick.C:
 			w.due = w.left > 0
@@ -123,8 +123,8 @@ func (w *Watch) Run(ctx context.Context, clock feed.Clock, reclaim Reclaim) {
 	}
 }
 
-func (w *Watch) look(ctx context.Context, clock feed.Clock, reclaim Reclaim) {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+func (w *Watch) check(ctx context.Context, clock feed.Clock, reclaim Reclaim) {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	replaced := w.sentinels.replaced(ctx)
 	if replaced {
@@ -135,11 +135,11 @@ func (w *Watch) look(ctx context.Context, clock feed.Clock, reclaim Reclaim) {
 		redial(ctx, w.requests)
 	}
 	if w.compare(w.ids(ctx), time.Now()) {
-		w.log.WarnContext(ctx, "a Redis master was replaced or restarted: what was delivered lately is recorded again")
+		w.log.WarnContext(ctx, "a Redis master was replaced or restarted: recent deliveries are recorded again")
 		w.due, w.left, w.since = true, reclaimTimes, time.Time{}
 		w.sentinels.followed()
 	} else if w.left == 0 && !replaced {
-		w.letGo()
+		w.release()
 	}
 	if !w.due {
 		return
@@ -148,7 +148,7 @@ func (w *Watch) look(ctx context.Context, clock feed.Clock, reclaim Reclaim) {
 	began := clock()
 	switch err := reclaim(ctx, w.since); {
 	case err != nil:
-		w.log.WarnContext(ctx, "what was delivered just before a Redis master was replaced may be shown again", "tries_left", w.left, "error", err)
+		w.log.WarnContext(ctx, "cannot record again the deliveries just before a Redis master was replaced; their items may be shown again", "tries_left", w.left, "error", err)
 	case w.since.IsZero():
 		w.since = began.Add(-w.hold)
 	}
@@ -207,7 +207,7 @@ func (w *Watch) stop() {
 	w.held.connections = connections
 }
 
-func (w *Watch) letGo() {
+func (w *Watch) release() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.held.end != nil {

@@ -33,8 +33,8 @@ func TestRequestsWaitForTheLastDeliveries(t *testing.T) {
 		hold, wait time.Duration
 		claims     int32 // made before the requests continue
 	}{
-		{"until all is claimed", time.Hour, reclaimTimes * lookEvery, reclaimTimes},
-		{"no longer than they may", 3*lookEvery + time.Millisecond, 3*lookEvery + time.Millisecond, 4},
+		{"until all is claimed", time.Hour, reclaimTimes * checkEvery, reclaimTimes},
+		{"no longer than they may", 3*checkEvery + time.Millisecond, 3*checkEvery + time.Millisecond, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestWhatIsReclaimed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		w := watchOf(func() []string {
-			if time.Since(began) < lookEvery {
+			if time.Since(began) < checkEvery {
 				return []string{"one"}
 			}
 			return []string{"another"}
@@ -112,7 +112,7 @@ func TestWhatIsReclaimed(t *testing.T) {
 			}
 			return nil
 		})
-		third := 3 * lookEvery
+		third := 3 * checkEvery
 		assert.Equal(t, []time.Duration{-1, -1, -1, third, third, third, third, third}, since)
 	})
 }
@@ -151,12 +151,12 @@ func TestAddressesOfBeforeAChange(t *testing.T) {
 		w.Dialled("192.0.2.1:6379")
 		w.Dialled("192.0.2.2:6379")
 		assert.True(t, w.compare([]string{"another"}, time.Now()))
-		w.letGo()
+		w.release()
 		w.Dialled("192.0.2.2:6379")
 		assert.Zero(t, w.waiting())
 		w.Dialled("192.0.2.1:6379")
 		assert.NotZero(t, w.waiting())
-		w.letGo()
+		w.release()
 	})
 }
 

@@ -11,11 +11,11 @@ import (
 var (
 	lookups = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_cache_total",
-		Help: "Lookups in a cache, by cache (item and profile, each in the process or in Redis; recall: answers that identical queries share) and result (hit, miss).",
+		Help: "Lookups in a cache, by cache (item and profile, each in the process or in Redis; recall: results shared by identical queries) and result (hit, miss).",
 	}, []string{"cache", "result"})
 	dropped = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "freshet_signals_dropped_total",
-		Help: "What readers were shown or did and is lost, by who misses it: reports miss impressions, acts and members (of the distinct agents and authors, and of what exploration and promotions showed); learning and popularity miss acts.",
+		Help: "Dropped impressions and acts, by the component that lost them: reports lose impressions, acts and members (of the distinct agents and authors, and of what exploration and promotions showed); learning and popularity lose acts.",
 	}, []string{"kind"})
 )
 

@@ -24,7 +24,7 @@ type Watch struct {
 	cfg     Config
 	began   time.Time
 	until   atomic.Int64 // end of the recovery, in nanoseconds since began
-	refused bool         // the notes cannot be read although Redis answers; only look uses this field
+	refused bool         // the notes cannot be read although Redis answers; only checkNotes uses this field
 }
 
 var _ engine.Recovery = (*Watch)(nil)
@@ -44,15 +44,15 @@ type Config struct {
 // any request. A note remains for one grace after there is nothing left to write.
 func Open(ctx context.Context, filters engine.Filters, notes dedup.Notes, cfg Config) *Watch {
 	w := &Watch{Filters: filters, notes: notes, cfg: cfg, began: time.Now()}
-	w.look(ctx)
+	w.checkNotes(ctx)
 	return w
 }
 
 // Run checks for notes periodically until ctx ends.
-func (w *Watch) Run(ctx context.Context) { repeat.Every(ctx, w.cfg.Every, w.look) }
+func (w *Watch) Run(ctx context.Context) { repeat.Every(ctx, w.cfg.Every, w.checkNotes) }
 
-// look checks for notes. If Redis does not answer, this counts as a note.
-func (w *Watch) look(ctx context.Context) {
+// checkNotes checks for notes. If Redis does not answer, this counts as a note.
+func (w *Watch) checkNotes(ctx context.Context) {
 	asking, cancel := context.WithTimeout(ctx, w.cfg.Timeout)
 	defer cancel()
 	noted, err := w.notes.Any(asking)
@@ -66,7 +66,7 @@ func (w *Watch) look(ctx context.Context) {
 	case noted:
 		w.extend(0)
 	case err != nil && !w.refused:
-		w.cfg.Logger.WarnContext(ctx, "the notes that servers leave after an outage cannot be read; what they handed out without Redis may be shown again", "error", err)
+		w.cfg.Logger.WarnContext(ctx, "the notes that servers leave after an outage cannot be read; items delivered without Redis may be shown again", "error", err)
 	}
 	w.refused = err != nil && !down
 }

@@ -151,7 +151,7 @@ func TestARefusalIsLoggedOnce(t *testing.T) {
 	w := Open(t.Context(), nil, n, config(slog.NewTextHandler(&text, nil)))
 	for _, err := range []error{n.err, nil, errDown, n.err, n.err} {
 		n.are(false, err)
-		w.look(t.Context())
+		w.checkNotes(t.Context())
 	}
 	assert.Equal(t, 2, strings.Count(text.String(), "cannot be read"), text.String())
 }

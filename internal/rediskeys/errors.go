@@ -52,7 +52,7 @@ func Unreachable(err error) bool {
 	}
 	code, _, _ := strings.Cut(text, " ")
 	isCode := code != "" && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
-	return isCode && !slices.Contains(aboutTheCommand, code) || begins(text, refusals) || begins(text, cannotNow)
+	return isCode && !slices.Contains(aboutTheCommand, code) || hasAnyPrefix(text, refusals) || hasAnyPrefix(text, cannotNow)
 }
 
 // Foreign reports whether a key has another type than the command requires: other software has
@@ -68,10 +68,10 @@ func Foreign(err error) bool {
 // an outage.
 func Refused(err error) bool {
 	var reply redis.Error
-	return errors.As(err, &reply) && begins(reply.Error(), refusals)
+	return errors.As(err, &reply) && hasAnyPrefix(reply.Error(), refusals)
 }
 
-func begins(text string, words []string) bool {
+func hasAnyPrefix(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(text, word) })
 }
 

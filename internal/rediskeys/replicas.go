@@ -138,7 +138,7 @@ func masterOf(ctx context.Context, client redis.Cmdable, key string) (*redis.Cli
 	case *redis.Client:
 		return c, nil
 	}
-	return nil, fmt.Errorf("no server of a key is known by a %T", client)
+	return nil, fmt.Errorf("cannot determine the server of a key with a %T", client)
 }
 
 // refused returns the first reply, if any, that means that the commands were not run here or not

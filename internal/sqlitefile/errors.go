@@ -12,9 +12,9 @@ var advice = map[int]string{
 	lib.SQLITE_READONLY: "the file cannot be written; check its owner and permissions and those of its directory",
 	lib.SQLITE_PERM:     "the file cannot be accessed; check its owner and permissions",
 	lib.SQLITE_NOTADB:   "the file is not a database; choose another data_dir or move the file away",
-	lib.SQLITE_CORRUPT:  "the file is damaged; restore it from a backup, or move it away to start anew",
+	lib.SQLITE_CORRUPT:  "the file is damaged; restore it from a backup, or move it away to start with an empty one",
 	lib.SQLITE_FULL:     "the disk is full; free some space and try again",
-	lib.SQLITE_BUSY:     "another process holds the file for too long; stop it or try again",
+	lib.SQLITE_BUSY:     "another process has locked the file for too long; stop it or try again",
 	lib.SQLITE_IOERR:    "the disk failed to read or write the file; check it and its free space",
 }
 

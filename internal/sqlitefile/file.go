@@ -77,7 +77,7 @@ func Connect(path, mode string, pragmas ...string) (*sql.DB, error) {
 	refuseMoved()
 	if mode == "rwc" {
 		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			return nil, fmt.Errorf("cannot make its directory: %w", err)
+			return nil, fmt.Errorf("cannot create its directory: %w", err)
 		}
 	}
 	q := url.Values{

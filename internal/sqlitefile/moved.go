@@ -13,7 +13,7 @@ import (
 )
 
 // ErrMoved means that an open file was removed or replaced.
-var ErrMoved = errors.New("it was removed or replaced while it was open; what is written now would be lost: restart the server")
+var ErrMoved = errors.New("it was removed or replaced while it was open; further writes would be lost: restart the server")
 
 // Identity identifies the files at some paths, to detect whether they are replaced.
 type Identity map[string]os.FileInfo

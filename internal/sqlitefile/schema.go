@@ -121,7 +121,7 @@ func setLog(ctx context.Context, db Connection) error {
 		return err
 	}
 	if mode != "wal" {
-		return errors.New("its file system has no shared memory, which the write-ahead log needs; choose a data_dir on a local disk")
+		return errors.New("its file system has no shared memory, which the write-ahead log requires; choose a data_dir on a local disk")
 	}
 	return nil
 }

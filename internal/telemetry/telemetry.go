@@ -37,7 +37,7 @@ func Start(ctx context.Context, version string) (*Tracing, error) {
 		}
 		named = true
 		if u, err := url.Parse(value); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" { // the exporter would ignore it
-			return nil, fmt.Errorf("tracing: %s must be the URL of a collector's port for OTLP over HTTP, such as http://127.0.0.1:4318", name)
+			return nil, fmt.Errorf("tracing: %s must be the URL of a collector's OTLP/HTTP endpoint, such as http://127.0.0.1:4318", name)
 		}
 	}
 	if !named {

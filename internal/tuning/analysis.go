@@ -97,7 +97,7 @@ func addNotes(to, from []string) []string {
 // unchanged returns an error unless an answer is about the same ranking as the one before.
 func unchanged(was, is feed.Ranking) error {
 	if was != is {
-		return errors.New("the live ranking was changed meanwhile; run the command again")
+		return errors.New("the live ranking was changed during the command; run it again")
 	}
 	return nil
 }
@@ -142,11 +142,11 @@ func Axes(ranges map[string]string, steps int) ([]Parameter, error) {
 	axes := append(many, single...)
 	switch points := Points(axes); {
 	case len(many) == 0:
-		return nil, errors.New("say what to sweep, such as --scale 6h..168h")
+		return nil, errors.New("name a parameter to sweep, such as --scale 6h..168h")
 	case len(many) > 2:
 		return nil, errors.New("sweep one or two parameters at a time, not three")
 	case points > maxPoints:
-		return nil, fmt.Errorf("these are %d comparisons, at most %d are made; take fewer --steps", points, maxPoints)
+		return nil, fmt.Errorf("these are %d comparisons, but at most %d are allowed; use fewer --steps", points, maxPoints)
 	}
 	return axes, nil
 }

@@ -57,14 +57,14 @@ func Contestants(a, b, sweep string, steps int) ([]Contestant, error) {
 	}
 	name, text, _ := strings.Cut(sweep, "=")
 	if !slices.Contains(Sweepable(), name) {
-		return nil, fmt.Errorf("--sweep: say a parameter and its values, such as scale=6h..168h; there are %s", strings.Join(Sweepable(), ", "))
+		return nil, fmt.Errorf("--sweep: give a parameter and its values, such as scale=6h..168h; the parameters are %s", strings.Join(Sweepable(), ", "))
 	}
 	p, err := ParseRange(name, text, steps)
 	if err != nil {
 		return nil, err
 	}
 	if len(p.Values) >= offline.MaxRankings {
-		return nil, fmt.Errorf("--sweep: these are %d values, at most %d are replayed", len(p.Values), offline.MaxRankings-1)
+		return nil, fmt.Errorf("--sweep: these are %d values, but at most %d are allowed", len(p.Values), offline.MaxRankings-1)
 	}
 	for i := range p.Values {
 		list = append(list, Contestant{Name: p.Change(i), Changes: p.Change(i)})
@@ -102,7 +102,7 @@ func (r *Replay) ask(ctx context.Context, c *client.Client, request client.Repla
 		return err
 	}
 	if len(got.Outcomes) != len(request.Clicks) || len(got.Rankings) != len(r.Contestants) {
-		return errors.New("the server answered for other clicks than it was asked for; it and this command must be of one version")
+		return errors.New("the server returned outcomes for different clicks; use the same version for server and command")
 	}
 	r.Notes = addNotes(r.Notes, got.Notes)
 	for i, ranking := range got.Rankings {

@@ -94,7 +94,7 @@ func TestAFileOfTheNextVersion(t *testing.T) {
 		return place{t, newer(t, 0), opts}
 	})
 	jobstest.Run(t, func(t *testing.T, opts social.Options) jobs.Queue { return open(t, newer(t, 0), opts) })
-	version, err := sqlite.Schema.Look(t.Context(), newer(t, 0))
+	version, err := sqlite.Schema.Inspect(t.Context(), newer(t, 0))
 	require.NoError(t, err)
 	require.Equal(t, version.Known+1, version.File)
 	path := newer(t, 1)

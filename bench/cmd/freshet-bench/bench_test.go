@@ -57,7 +57,7 @@ func TestBenchUsage(t *testing.T) {
 		"--from: write 2016-06-01":                  {"--quality", ".", ".", "--from", "June"},
 		"--window: write a number of days":          {"--quality", ".", ".", "--window", "0d"},
 		"--window must be 1s to 59d":                {"--quality", ".", ".", "--window", "90d"},
-		"there are the halves even, odd and all":    {"--quality", ".", ".", "--half", "third"},
+		"the half must be even, odd or all":         {"--quality", ".", ".", "--half", "third"},
 		"--also speed=2":                            {"--quality", ".", ".", "--also", "speed=2"},
 	} {
 		var out, errs strings.Builder
@@ -143,7 +143,7 @@ func TestBenchQuality(t *testing.T) {
 	assert.Contains(t, said, "bad:1: reader \"u 2\"")
 	said, code = ask("--until", "1970-01-01")
 	assert.Equal(t, 1, code)
-	assert.Contains(t, said, "there is no read to measure")
+	assert.Contains(t, said, "no reads to measure")
 }
 
 // TestBenchInterrupted presses Ctrl-C: no file and no server must be left.

@@ -16,7 +16,7 @@ import (
 )
 
 // errImpossible makes the command exit with code 1 after the report is printed.
-var errImpossible = errors.New("the results cannot be; see above")
+var errImpossible = errors.New("impossible results; see above")
 
 // benchFlags are the flags of the command line.
 type benchFlags struct {
@@ -34,15 +34,15 @@ type benchFlags struct {
 func newMeasureCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "freshet-bench",
-		Short: "Measure what Freshet promises, each beside its baseline; or simulate days of traffic, or measure rankings",
-		Long: "Measures speed and memory here, each beside a baseline that takes turns with it in the same run.\n" +
+		Short: "Measure Freshet's budgets, each next to its baseline; or simulate days of traffic, or measure rankings",
+		Long: "Measures speed and memory here, each alternating with a baseline in the same run.\n" +
 			"What needs services runs when redis.url, elasticsearch.addresses and postgres.url name them, with\n" +
 			"keys, an index and a schema of its own, which it removes at the end, also after Ctrl-C.\n\n" +
 			"With --simulate it plays days of traffic on compressed time in Redis, or without redis.url in this process, and\n" +
 			"compares its filters with the formulas.\n\n" +
 			"With --quality it replays what a community published and read through the engine and says where each\n" +
 			"ranking would have placed what was read next (docs/quality.md).\n\n" +
-			"It exits 1 on errors and on results that cannot be, like an item that comes twice; never because\n" +
+			"It exits 1 on errors and on impossible results, such as an item delivered twice; never because\n" +
 			"something took long.",
 		Example: "  freshet-bench\n" +
 			"  freshet-bench --only refresh,start --items 100000,1000000 --freshet ./freshet\n" +
@@ -59,7 +59,7 @@ func newMeasureCommand() *cobra.Command {
 	flags.StringVar(&f.json, "json", "", "write the report as JSON to this file; - or nothing for standard output, instead of the tables")
 	flags.Lookup("json").NoOptDefVal = toStdout
 	flags.StringVar(&f.freshet, "freshet", "", "the freshet binary, which the part start runs (default: that part is skipped)")
-	flags.BoolVar(&f.short, "short", false, "a little of everything, the simulations included, to find what cannot be")
+	flags.BoolVar(&f.short, "short", false, "a short run of everything, the simulations included, to find impossible results")
 	flags.BoolVar(&f.simulate, "simulate", false, "simulate days of traffic instead")
 	flags.IntVar(&f.traffic.Agents, "agents", 10_000, "with --simulate: readers")
 	flags.IntVar(&f.traffic.Impressions, "impressions", 200_000, "with --simulate: impressions a day, of all readers together")

@@ -12,18 +12,18 @@ import (
 // Version holds the version of a file's schema, and the newest version that this program knows.
 type Version struct{ File, Known int }
 
-// Look checks the file at path as [Schema.Open] does, but changes neither the file nor its schema,
+// Inspect checks the file at path as [Schema.Open] does, but changes neither the file nor its schema,
 // even while a server has it open. Open would migrate an older schema. Errors are those of Open.
-func (s *Schema) Look(ctx context.Context, path string) (Version, error) {
-	version, err := s.look(ctx, path)
+func (s *Schema) Inspect(ctx context.Context, path string) (Version, error) {
+	version, err := s.inspect(ctx, path)
 	if err != nil {
 		return Version{}, fmt.Errorf("%s file %s: %w", s.What, path, Advised(err))
 	}
 	return Version{version, len(s.Migrations)}, nil
 }
 
-func (s *Schema) look(ctx context.Context, path string) (version int, err error) {
-	address, err := lookURL(path)
+func (s *Schema) inspect(ctx context.Context, path string) (version int, err error) {
+	address, err := readOnlyURL(path)
 	if err != nil {
 		return 0, err
 	}
@@ -35,9 +35,9 @@ func (s *Schema) look(ctx context.Context, path string) (version int, err error)
 	return s.check(ctx, db)
 }
 
-// lookURL returns the URL that opens the file read-only. A file that is not open elsewhere is
+// readOnlyURL returns the URL that opens the file read-only. A file that is not open elsewhere is
 // complete, and is read without creating SQLite's additional files.
-func lookURL(path string) (string, error) {
+func readOnlyURL(path string) (string, error) {
 	q := url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(" + busyTimeout + ")"}}
 	if _, err := os.Stat(path + "-wal"); errors.Is(err, os.ErrNotExist) {
 		q.Set("immutable", "1")
