@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// LookEvery is the pause between two checks of a [Watcher].
-	LookEvery = 2 * time.Second
+	// PollEvery is the pause between two checks of a [Watcher].
+	PollEvery = 2 * time.Second
 	// MostNew is the maximum count of a [News], which means that many or more.
 	MostNew = 99
 	// AgentWatches is the maximum number of watches of one agent on a server.
@@ -46,7 +46,7 @@ type WatchPosts interface {
 	CelebritiesOf(ctx context.Context, readers []string) ([]social.Pulled, error)
 }
 
-// Watcher notifies connected agents of new posts in their timelines. Every [LookEvery] it checks
+// Watcher notifies connected agents of new posts in their timelines. Every [PollEvery] it checks
 // all timelines together: the heads of their lists and outboxes, in a few pipelines. It queries
 // the store for the posts that an agent sees only if the head of the timeline has moved. It is
 // safe for concurrent use.
@@ -77,7 +77,7 @@ func NewWatcher(stores WatchStores, most int, cfg Config) *Watcher {
 }
 
 // Run checks until ctx ends.
-func (w *Watcher) Run(ctx context.Context) { repeat.Every(ctx, LookEvery, w.Look) }
+func (w *Watcher) Run(ctx context.Context) { repeat.Every(ctx, PollEvery, w.Poll) }
 
 // End ends all watches and allows no new ones, because the server stops.
 func (w *Watcher) End() {

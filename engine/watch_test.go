@@ -108,14 +108,14 @@ func (w *watching) publish(author string, a social.Audience) social.Post {
 // told runs a check and verifies what the watch reports.
 func (w *watching) told(watch *engine.Watch, count int, newest social.Post) {
 	w.Helper()
-	w.watcher.Look(w.Context())
+	w.watcher.Poll(w.Context())
 	require.Equal(w, engine.News{Count: count, Head: newest.Position()}, watch.Take())
 	<-watch.Ready()
 }
 
 func (w *watching) silent(watch *engine.Watch) {
 	w.Helper()
-	w.watcher.Look(w.Context())
+	w.watcher.Poll(w.Context())
 	require.Zero(w, watch.Take())
 	require.Empty(w, watch.Ready())
 }
@@ -159,13 +159,13 @@ func TestAWatchIsToldWhatIsNew(t *testing.T) {
 	t.Run("what was not taken is added up", func(t *testing.T) {
 		for range 60 {
 			w.publish("a", public)
-			w.watcher.Look(t.Context())
+			w.watcher.Poll(t.Context())
 		}
 		last := w.publish("a", public)
 		w.told(watch, 61, last)
 		for range 120 {
 			last = w.publish("a", public)
-			w.watcher.Look(t.Context())
+			w.watcher.Poll(t.Context())
 		}
 		w.told(watch, engine.MostNew, last)
 	})
@@ -189,18 +189,18 @@ func TestTheWatcherLooksAgainAndAgain(t *testing.T) {
 			synctest.Wait()
 			require.Equal(t, want, w.lists.heads.Load()-before)
 		}
-		looks(0, engine.LookEvery-time.Nanosecond)
-		looks(1, engine.LookEvery)
-		looks(1, 2*engine.LookEvery-time.Nanosecond)
+		looks(0, engine.PollEvery-time.Nanosecond)
+		looks(1, engine.PollEvery)
+		looks(1, 2*engine.PollEvery-time.Nanosecond)
 		newest := w.publish("a", public)
 		require.Zero(t, watch.Take())
 		<-watch.Ready()
-		require.Equal(t, 2*engine.LookEvery, time.Since(begun), "the next check notifies")
+		require.Equal(t, 2*engine.PollEvery, time.Since(begun), "the next check notifies")
 		require.Equal(t, engine.News{Count: 1, Head: newest.Position()}, watch.Take())
 
 		w.lists.hangs.Store(true)
 		const lookLimit = 10 * time.Second
-		hangs := 3 * engine.LookEvery
+		hangs := 3 * engine.PollEvery
 		looks(3, hangs+lookLimit-time.Nanosecond)
 		w.lists.hangs.Store(false)
 		newest = w.publish("a", public)
@@ -242,7 +242,7 @@ func TestWatchesOfWhatIsPulled(t *testing.T) {
 		w.follow(agent, author)
 		require.NoError(t, w.lists.ClearToken(t.Context(), []string{agent}))
 	}
-	w.watcher.Look(t.Context())
+	w.watcher.Poll(t.Context())
 	late.Take()
 	server.Take()
 	for _, watch := range []*engine.Watch{late, server} {
@@ -346,7 +346,7 @@ func TestWatchesWhileSomethingIsDown(t *testing.T) {
 	w.advance(time.Second)
 	_, _, err = w.store.CreatePost(t.Context(), social.Post{Author: "a", Caption: "x", Audience: public}, social.Creation{})
 	require.NoError(t, err)
-	w.watcher.Look(t.Context())
+	w.watcher.Poll(t.Context())
 	require.Equal(t, 1, watch.Take().Count)
 }
 
@@ -374,7 +374,7 @@ func TestStreamsOfOneAgentAreToldEachTheirOwn(t *testing.T) {
 	}
 	w.lists.down.Store(false)
 	last := w.publish("a", public)
-	w.watcher.Look(t.Context())
+	w.watcher.Poll(t.Context())
 	for i := range agents {
 		require.Equal(t, engine.News{Count: 21, Head: last.Position()}, late[i].Take())
 		require.Equal(t, engine.News{Count: 1, Head: last.Position()}, current[i].Take())
@@ -433,9 +433,9 @@ func TestALookCostsNoQueryPerWatch(t *testing.T) {
 	count := func() [5]int64 {
 		return [5]int64{w.lists.heads.Load(), w.posts.followed.Load(), w.posts.public.Load(), w.posts.cards.Load(), w.posts.pulls.Load()}
 	}
-	w.watcher.Look(t.Context()) // queries once more whom the agents follow
+	w.watcher.Poll(t.Context()) // queries once more whom the agents follow
 	before := count()
-	w.watcher.Look(t.Context())
+	w.watcher.Poll(t.Context())
 	after := count()
 	for i := range after {
 		after[i] -= before[i]
@@ -443,7 +443,7 @@ func TestALookCostsNoQueryPerWatch(t *testing.T) {
 	assert.Equal(t, [5]int64{1, 0, 1, 0, 0}, after)
 	w.advance(time.Minute)
 	before = count()
-	w.watcher.Look(t.Context())
+	w.watcher.Poll(t.Context())
 	assert.Equal(t, int64(3), count()[1]-before[1], "500 agents a statement")
 }
 
@@ -470,7 +470,7 @@ func TestOnePostForManyWatches(t *testing.T) {
 	for i := range agents { // the list of r7 has the post although r7 may not see it
 		w.push(w.lists, fmt.Sprint("r", i), p)
 	}
-	w.watcher.Look(t.Context())
+	w.watcher.Poll(t.Context())
 	for i, watch := range watches {
 		want := engine.News{Count: 1, Head: p.Position()}
 		if i == 7 {

@@ -100,7 +100,7 @@ func (s *streams) push(agent, id string) {
 	require.NoError(s, err)
 	_, err = s.lists.Push(s.Context(), []string{agent}, []string{heads[0].Version}, []timeline.Position{{At: time.Now().Unix(), ID: id}})
 	require.NoError(s, err)
-	s.watcher.Look(s.Context())
+	s.watcher.Poll(s.Context())
 }
 
 // block reads to the next empty line.

@@ -48,7 +48,7 @@ func TestExplain(t *testing.T) {
 
 func TestExplainUsage(t *testing.T) {
 	for says, args := range map[string][]string{
-		"--agent is required":            {},
+		"--agent is required":     {},
 		"--agent: bad id":         {"--agent", "a b"},
 		"--item: bad id":          {"--agent", "u_1", "--item", "a b"},
 		"unknown parameter":       {"--agent", "u_1", "--set", "speed=3"},

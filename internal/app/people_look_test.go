@@ -150,7 +150,7 @@ func (p *people) told(reader string) {
 	watch, err := p.a.network.watcher.Watch(p.Context(), reader, &social.Position{})
 	require.NoError(p, err)
 	defer watch.Close()
-	p.a.network.watcher.Look(p.Context())
+	p.a.network.watcher.Poll(p.Context())
 	require.Equal(p, len(p.news(reader)), watch.Take().Count, "the stream of %s counts %v", reader, p.news(reader))
 }
 

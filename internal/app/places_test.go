@@ -165,7 +165,7 @@ func (p *places) look(t *testing.T) {
 	t.Helper()
 	for _, s := range p.apps {
 		require.NoError(t, s.network.promotions.Refresh(t.Context()))
-		_ = s.trending.Look(t.Context())
+		_ = s.trending.Update(t.Context())
 	}
 }
 

@@ -108,7 +108,7 @@ func (b *builder) openTrending(c clients, s stores) *trending.Live {
 // before it returns; a failure is only logged, and tried again in the background.
 func (b *builder) startTrending(ctx context.Context, live *trending.Live, atOnce bool) {
 	if atOnce {
-		if err := live.Look(ctx); err != nil {
+		if err := live.Update(ctx); err != nil {
 			b.log.WarnContext(ctx, "trending items are not available yet", slog.Any("error", err))
 		}
 	}

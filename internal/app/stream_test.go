@@ -182,7 +182,7 @@ func TestAStreamOutlivesRedis(t *testing.T) {
 	r := testenv.StartRedis(t)
 	cfg.Redis.URL = "redis://" + r.Addr
 	s := serve(t, cfg)
-	s.background(t.Context(), "looks", func(ctx context.Context) { repeat.Every(ctx, 20*time.Millisecond, s.network.watcher.Look) })
+	s.background(t.Context(), "looks", func(ctx context.Context) { repeat.Every(ctx, 20*time.Millisecond, s.network.watcher.Poll) })
 	s.follow("r", "a")
 	l := s.listen("r", "")
 	l.hears(s.publish("a", social.Audience{Public: true}), 1)

@@ -30,7 +30,7 @@ func due(t testing.TB, a *App) *trending.Set {
 	t.Helper()
 	now := a.clock().Unix()
 	testenv.WaitFor(t, func() bool {
-		_ = a.trending.Look(t.Context())
+		_ = a.trending.Update(t.Context())
 		set, _ := a.trending.Set()
 		return set != nil && set.At == now
 	}, "what is trending is computed")

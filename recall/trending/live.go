@@ -51,7 +51,7 @@ type Live struct {
 	set     atomic.Pointer[Set]
 }
 
-// NewLive returns a Live without a set; [Live.Look] loads the first. popular lists the items to
+// NewLive returns a Live without a set; [Live.Update] loads the first. popular lists the items to
 // score, items reads their content. A nil store means a single server, which does not share its
 // sets.
 func NewLive(store Store, popular recall.Popular, items catalog.Reader, cfg Config) *Live {
@@ -69,20 +69,20 @@ func (l *Live) Set() (s *Set, stale bool) {
 
 func (l *Live) age(s *Set) time.Duration { return l.cfg.Clock().Sub(time.Unix(s.At, 0)) }
 
-// Run calls [Live.Look] every few seconds until ctx ends.
+// Run calls [Live.Update] every few seconds until ctx ends.
 func (l *Live) Run(ctx context.Context) {
 	failing := repeat.Failing{Fails: "the trending set cannot be updated; the last one stays in use", Again: "the trending set is updated again"}
 	repeat.Now(ctx, checkEvery, func(ctx context.Context) {
-		failing.Tell(ctx, l.cfg.Logger, l.Look(ctx))
+		failing.Tell(ctx, l.cfg.Logger, l.Update(ctx))
 		if s := l.set.Load(); s != nil {
 			ageSeconds.Set(max(0, l.age(s).Seconds()))
 		}
 	})
 }
 
-// Look loads the set from the store. If a new one is due and no other server has reserved it,
-// Look computes it. Errors are those of the store and of [Compute].
-func (l *Live) Look(ctx context.Context) error {
+// Update loads the set from the store. If a new one is due and no other server has reserved it,
+// Update computes it. Errors are those of the store and of [Compute].
+func (l *Live) Update(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	if err := l.read(ctx); err != nil || !l.due() {
@@ -135,7 +135,7 @@ func (l *Live) compute(ctx context.Context) error {
 	}
 	s, err := Compute(ctx, l.popular, l.items, l.cfg.Clock(), size)
 	if err != nil {
-		return err // retried with the next Look; in a shared store once the lease has expired
+		return err // retried with the next Update; in a shared store once the lease has expired
 	}
 	kept := true
 	if l.store != nil {

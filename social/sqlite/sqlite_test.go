@@ -100,7 +100,7 @@ func TestAFileOfTheNextVersion(t *testing.T) {
 	path := newer(t, 1)
 	_, err = sqlite.Open(t.Context(), path, social.Options{})
 	require.ErrorContains(t, err, fmt.Sprintf("written by a newer freshet (schema %d requires a version that supports schema %[1]d; this one supports up to %d)", version.File, version.Known))
-	_, err = sqlite.Schema.Look(t.Context(), path)
+	_, err = sqlite.Schema.Inspect(t.Context(), path)
 	require.ErrorContains(t, err, "written by a newer freshet")
 }
 

@@ -51,9 +51,9 @@ func (w *Watcher) round(watches []*Watch) round {
 	return round{w: w, watches: watches, recent: timeline.Position{At: w.cfg.Clock().Add(-lateFor).Unix()}}
 }
 
-// Look checks all watched timelines once and reports new posts. A later check covers stores that
+// Poll checks all watched timelines once and reports new posts. A later check covers stores that
 // are unavailable now.
-func (w *Watcher) Look(ctx context.Context) {
+func (w *Watcher) Poll(ctx context.Context) {
 	w.checking.Lock()
 	defer w.checking.Unlock()
 	ctx, cancel := context.WithTimeout(w.cfg.Begin(ctx), checkTimeout)
