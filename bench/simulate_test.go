@@ -98,7 +98,7 @@ func TestWrongAnswersAreFound(t *testing.T) {
 				return dedup.Unseen
 			}
 			return v
-		}, "were taken for unseen"},
+		}, "counted as unseen"},
 		"one in a hundred unseen items is hidden": {func(v dedup.Verdict) dedup.Verdict {
 			if calls++; v == dedup.Unseen && calls%100 == 0 {
 				return dedup.SeenDaysAgo(0)

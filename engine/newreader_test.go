@@ -144,7 +144,7 @@ func TestATimelineOfANewReader(t *testing.T) {
 	}
 }
 
-// IsNew reports whether no feed has shown anything to an agent.
+// TestIsNew checks that it reports whether no feed has shown anything to an agent.
 func TestIsNew(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

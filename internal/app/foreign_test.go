@@ -24,7 +24,7 @@ func TestARedisWithoutFilters(t *testing.T) {
 	r.StartBare()
 	state := a.checks.Check(t.Context())["redis"]
 	require.Error(t, state.Err)
-	assert.Contains(t, state.Reason, "cannot be asked for filters")
+	assert.Contains(t, state.Reason, "filters are unavailable")
 	assert.True(t, state.Optional)
 	for range 3 {
 		assert.Contains(t, ask(t, a, refresh("u_1", 5)).Degraded, "dedup")

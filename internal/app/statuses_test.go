@@ -83,7 +83,7 @@ func TestStatusesOfElasticsearch(t *testing.T) {
 		code, body = call("PUT", "/v1/agents/"+agent+"/profile", agent, `{"interests":{"a":1}}`)
 		assert.Equal(t, http.StatusServiceUnavailable, code, "%s: %s", name, body)
 		_, body = call("GET", "/readyz", "", "")
-		assert.Contains(t, body, fmt.Sprintf("answers %d", answer.status), name)
+		assert.Contains(t, body, fmt.Sprintf("responds %d", answer.status), name)
 		status.Store(0)
 	}
 }

@@ -43,7 +43,7 @@ func (c Checks) Check(ctx context.Context) map[string]handler.Dependency {
 	return states
 }
 
-// lookTimeout is the time limit for checking the services for the metrics.
+// checkTimeout is the time limit for checking the services for the metrics.
 const checkTimeout = 2 * time.Second
 
 // Watch updates the metric of the services' state until ctx ends. Reading the metrics must not wait

@@ -17,7 +17,7 @@ import (
 	"github.com/freshet/freshet/internal/esindex"
 )
 
-// lookPause is the least time between two checks caused by answers that do not fit.
+// recheckPause is the least time between two checks caused by answers that do not fit.
 const recheckPause = time.Second
 
 // langsPause is the least time between two reads of the items' languages.

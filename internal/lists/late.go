@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// LookEvery is the pause between two calls of [Late.Check].
+	// CheckEvery is the pause between two calls of [Late.Check].
 	CheckEvery = 250 * time.Millisecond
 	// askEvery is the longest pause between two queries of the queue.
 	askEvery = time.Second

@@ -26,7 +26,7 @@ const (
 	// a server without requests too. The wait is at most a fifth of a request's time limit.
 	longestHold = 4 * checkEvery
 	holdShare   = 5
-	// lookTimeout is the time limit of a check.
+	// checkTimeout is the time limit of a check.
 	checkTimeout = 5 * time.Second
 	// forgetAfter is the time after which a process that stopped being master counts as new again:
 	// behind a proxy, different servers answer in turn.
