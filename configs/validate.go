@@ -161,7 +161,7 @@ func (a Auth) check(p *Problems, addr string) {
 			p.add("auth.jwt", "needs a key to verify tokens with: set auth.jwt.secret (HS256) or auth.jwt.jwks (a file with RS256 or ES256 keys)")
 		}
 		if n := len(a.JWT.Secret); n > 0 && n < leastHS256 {
-			p.add("auth.jwt.secret", "must have %d bytes or more, not %d: whoever can guess it can be every agent; make one with openssl rand -hex 32", leastHS256, n)
+			p.add("auth.jwt.secret", "must have %d bytes or more, not %d: anyone who can guess it can act as any agent; make one with openssl rand -hex 32", leastHS256, n)
 		}
 		if a.JWT.Secret != "" && a.JWT.JWKS != "" {
 			p.add("auth.jwt", "has two keys to verify tokens with: keep one of auth.jwt.secret and auth.jwt.jwks")

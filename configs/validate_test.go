@@ -32,7 +32,7 @@ func TestValidateRefuses(t *testing.T) {
 		"negative shutdown":        {change: func(c *C) { c.Server.ShutdownTimeout = -1 }, key: "server.shutdown_timeout"},
 		"negative retention":       {change: func(c *C) { c.Catalog.Retention = -time.Hour }, key: "catalog.retention", says: "0 (items stay) or at least 1h0m0s, not -1h0m0s"},
 		"retention without a unit": {change: func(c *C) { c.Catalog.Retention = 72 }, key: "catalog.retention", says: "at least 1h0m0s, not 72ns"},
-		"retention of somebody else's index": {services: true, change: func(c *C) {
+		"retention of a foreign index": {services: true, change: func(c *C) {
 			c.Catalog.Retention, c.Elasticsearch.ManageIndex = time.Hour, false
 		}, key: "catalog.retention", says: "elasticsearch.manage_index: false"},
 		"retention of fields of theirs": {services: true, change: func(c *C) {

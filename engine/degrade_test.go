@@ -180,7 +180,7 @@ func TestPagesWithoutTheStores(t *testing.T) {
 		assert.Equal(t, []string{"dedup", "session"}, a.Degraded)
 	}
 	assert.Equal(t, run(5, 20), r.disk.kept)
-	assert.Equal(t, run(0, 5), r.recorder.groups(), "the others are recorded by whoever empties the disk")
+	assert.Equal(t, run(0, 5), r.recorder.groups(), "the others are recorded when the disk is drained")
 	assert.Equal(t, run(0, 20), r.tally.delivered)
 
 	r.seen.up()
@@ -327,7 +327,7 @@ func TestAPageIsCheckedAgainWhileRecovering(t *testing.T) {
 
 	r.recovery.err = dedup.ErrUnavailable
 	a = r.ask(t, loadMore(2))
-	assert.Equal(t, run(14, 16), docIDs(a), "where filters cannot be asked it is answered as it is")
+	assert.Equal(t, run(14, 16), docIDs(a), "if the filters are unavailable the page is returned as it is")
 	assert.Equal(t, []string{"dedup"}, a.Degraded)
 }
 

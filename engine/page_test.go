@@ -60,7 +60,7 @@ func TestStaleImpressionsAreRecordedAgain(t *testing.T) {
 	err := r.seen.Claim(t.Context(), "u_1", []string{"i000", "i001"}, rankedAt)
 	require.NoError(t, err)
 	r.wants(t, refresh(2), run(2, 4), true)
-	assert.Equal(t, run(2, 4), r.recorder.groups(), "young ones are left to whoever served them")
+	assert.Equal(t, run(2, 4), r.recorder.groups(), "young ones are left to the server that served them")
 	r.advance(dedup.StaleAfter + time.Second)
 	r.wants(t, refresh(2), run(4, 6), true)
 	assert.ElementsMatch(t, run(0, 6), unique(r.recorder.groups()))

@@ -30,7 +30,7 @@ func TestHead(t *testing.T) {
 		"an escaped author":       {`{"id":"a","title":"t","update_time":7,"author_id":"\u00e9ve"}`, "a", 7},
 		"an escaped name":         {`{"id":"a","title":"t","update_time":7,"lang":"en","author\u005fid":"ann"}`, "a", 7},
 		"an empty author":         {`{"id":"a","title":"t","update_time":7,"author_id":""}`, "a", 7},
-		"somebody else's author":  {`{"id":"a","title":"t","update_time":7,"meta":{"author_id":"x"}}`, "a", 7},
+		"another object's author": {`{"id":"a","title":"t","update_time":7,"meta":{"author_id":"x"}}`, "a", 7},
 		"a nested group":          {`{"id":"a","title":"t","update_time":7,"meta":{"group_id":"x"}}`, "a", 7},
 	} {
 		t.Run(name, func(t *testing.T) {

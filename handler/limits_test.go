@@ -53,7 +53,7 @@ func TestAnAgentThatCallsTooOftenIsTold(t *testing.T) {
 	require.Equal(t, 42901, got.Code)
 	require.Equal(t, "1", got.header.Get("Retry-After"))
 	clock.Advance(500 * time.Millisecond)
-	require.Equal(t, 0, call("u_1").Code, "whoever waits as long as told is answered")
+	require.Equal(t, 0, call("u_1").Code, "a call after Retry-After is answered")
 	require.Equal(t, 42901, call("u_1").Code)
 	require.InDelta(t, limited+3, testutil.ToFloat64(counter), 0)
 }

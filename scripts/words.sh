@@ -21,6 +21,11 @@ what those have posted       posts from the people
 \b(media\.|New)Shop\b         Processor
 (likes|comments)_told        likes_reported, comments_reported
 \bstud(y|ies)\b              analysis
+(cannot|could not) be asked  unavailable
+stands? in for               replaces, is used instead of
+\bwhoever\b                  readers who, a caller that
+goes? without                lacks
+somebody else.s              foreign, of another agent
 '
 files=(--include='*.go' --include='*.md' --include='*.yaml' --include='*.yml' --include='*.js' --include='*.ts' --exclude-dir=node_modules --exclude-dir=.git)
 failed=

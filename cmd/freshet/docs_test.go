@@ -94,8 +94,8 @@ var (
 
 var building = regexp.MustCompile(`(?m)\bgo (?:build|install) [^\n]*\./cmd/freshet$`)
 
-// TestEveryBuildIsStripped: whoever follows a document, the Makefile or the Dockerfile
-// gets a binary without the tables of a debugger, which are a third of it.
+// TestEveryBuildIsStripped checks that documents, the Makefile and the Dockerfile build a binary
+// without debug tables, which are a third of it.
 func TestEveryBuildIsStripped(t *testing.T) {
 	texts := documents(t)
 	for _, name := range []string{"../../Makefile", "../../Dockerfile"} {

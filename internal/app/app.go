@@ -54,8 +54,8 @@ func WithHooks(h Hooks) Option { return func(s *settings) { s.hooks = h } }
 
 // Hooks wrap the clients of the services, for measurements.
 type Hooks struct {
-	Redis   redis.Hook                          // nil: none
-	Elastic func(esindex.Client) esindex.Client // nil: none
+	Redis   redis.Hook                          // nil means none
+	Elastic func(esindex.Client) esindex.Client // nil means none
 }
 
 // App is a running system.

@@ -35,7 +35,7 @@ func TestServerDiedBeforeRecording(t *testing.T) {
 			require.Len(t, next, 10)
 			assert.Empty(t, common(given, next), "an answer right after")
 			recorded(t, b)
-			require.Equal(t, uint64(10), b.Totals().Recorded, "what is young may still be recorded by whoever served it")
+			require.Equal(t, uint64(10), b.Totals().Recorded, "young impressions may still be recorded by the server that served them")
 
 			clock.Advance(dedup.StaleAfter + time.Second)
 			last := ids(ask(t, b, refresh("u_1", 20)))

@@ -57,7 +57,7 @@ func TestASlowCallIsNoLostDatabase(t *testing.T) {
 	}{
 		{"it answers", nil, false},
 		{"it refuses the ping", errors.New("too many connections"), false},
-		{"it cannot be asked", errLost, true},
+		{"it is unavailable", errLost, true},
 		{"it hangs", context.DeadlineExceeded, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

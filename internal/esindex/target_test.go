@@ -25,7 +25,7 @@ func TestFindTarget(t *testing.T) {
 	require.True(t, esindex.Missing(err), "%v", err)
 
 	send(t, client, http.MethodPut, "/"+index, "{}")
-	assert.Equal(t, esindex.Target{Name: index}, find(index), "somebody else's, or an older version's")
+	assert.Equal(t, esindex.Target{Name: index}, find(index), "a foreign index, or one of an older version")
 	created, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
 	assert.Equal(t, []string{esindex.Agents(index), esindex.Rankings(index)}, created)
@@ -39,7 +39,7 @@ func TestFindTarget(t *testing.T) {
 	next := index + "-next"
 	send(t, client, http.MethodPut, "/"+next, "{}")
 	send(t, client, http.MethodPut, "/"+next+"/_alias/"+esindex.WriteAlias(index), "")
-	assert.Equal(t, esindex.Target{Name: index}, find(index), "the alias is somebody else's: it stands for another index, too")
+	assert.Equal(t, esindex.Target{Name: index}, find(index), "the alias is foreign: it also has another index")
 }
 
 // TestFindTargetWhileTheIndexGoes deletes the index after each request. The result is the previous

@@ -33,7 +33,7 @@ func (c clock) Now() time.Time { return time.Now().Add(c.ahead) }
 type counting struct {
 	index recall.Popular
 	asked atomic.Int64
-	held  chan struct{} // nil: calls do not wait
+	held  chan struct{} // nil means that calls do not wait
 }
 
 func (c *counting) Popular(ctx context.Context, spans []recall.Span, n int) ([][]recall.PopularItem, error) {
