@@ -107,9 +107,10 @@ type Pop struct {
 // method is atomic for its agent, across all servers that share the store; if the store could not
 // be reached, the error wraps [ErrUnavailable].
 //
-// From then on, refs that a step hands out or that are withdrawn are pending and in none of the
-// agent's sessions. Therefore a session may be paged even after its entries have left the pending
-// set: its refs have not been handed out since they were selected, by this feed or any other.
+// Refs that a step hands out, and refs that are withdrawn, are pending and in none of the agent's
+// sessions from then on. Therefore a session may be paged even after its entries have left the
+// pending set: its refs have not been handed out since they were selected, by this feed or any
+// other.
 type Sessions interface {
 	// Replace drops refs from the ranked list that have become pending meanwhile, takes the first
 	// Limit as the page, adds them to the pending set, and removes them from the agent's other
@@ -174,8 +175,8 @@ type Sessions interface {
 	Withdrawer
 }
 
-// Withdrawer removes groups from sessions that were shown without the session store: on a timeline,
-// or while the store was down.
+// Withdrawer removes from the sessions the groups that were shown without the session store: on a
+// timeline, or while the store was down.
 type Withdrawer interface {
 	// Withdraw removes every ref with a group or id in groups from the agent's sessions, in all feeds,
 	// and adds groups to the pending set as handed out at the given time, in one atomic step; pending

@@ -73,8 +73,8 @@ type Answer struct {
 	HasMore   bool       // the session has more items
 	RequestID string     // as in the request
 	// NewCount is set by a silent refresh: the number of unseen items newer than the last
-	// refresh. If there was none in eight days, it is the number of items younger than a day, 99
-	// at most.
+	// refresh. If there was none in eight days, it is the number of unseen items younger than a
+	// day, 99 at most.
 	NewCount int
 	// NewReader reports that no refresh of the agent, of any feed, ended before this call: the
 	// last eight days have none, and nothing was learned of the agent. It is false if the answer

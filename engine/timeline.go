@@ -21,7 +21,7 @@ const MaxTimelineLimit = 100
 // refills is how often a page that lost posts to the visibility query or to mutes is topped up.
 const refills = 3
 
-// outboxesAtOnce is how many missing outboxes are built at once; meanwhile the store answers.
+// outboxesAtOnce is how many missing outboxes are built for one page, which the store answers.
 const outboxesAtOnce = 16
 
 // TimelineRequest asks for a page of an agent's timeline: all posts of the authors they follow.

@@ -72,7 +72,7 @@ type Learned struct {
 func (l Learned) IsZero() bool { return len(l.Features) == 0 && !l.Alone }
 
 // Effects returns the features that change a relevance at a moment, in Unix seconds,
-// strongest first. With e, a feature's evidence at that moment:
+// those with most evidence first. With e, a feature's evidence at that moment:
 //
 //	score  = weight of its kind · base · (1 − 2^−e)     e > 0
 //	factor = 1 − negative · (1 − 2^e)                   e < 0
@@ -115,8 +115,8 @@ func (w LearnedWeights) left(seconds int64) float64 {
 
 func (w LearnedWeights) halfLife() time.Duration { return cmp.Or(w.HalfLife, DefaultLearnedHalfLife) }
 
-// strongest sorts the features by evidence, descending, with ties in a fixed order, and returns
-// the first n.
+// strongest sorts the features by the amount of evidence, for or against, descending, with ties
+// in a fixed order, and returns the first n.
 func strongest(features []LearnedFeature, n int) []LearnedFeature {
 	slices.SortFunc(features, func(a, b LearnedFeature) int {
 		return cmp.Or(

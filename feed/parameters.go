@@ -67,7 +67,7 @@ var Parameters = []Parameter{
 	spreadFloor("author", 0.3, func(r *Ranking) *Spread { return &r.Diversity.Author }),
 	spreadDecay("site", 0.6, "the same for items of a site", func(r *Ranking) *Spread { return &r.Diversity.Site }),
 	spreadFloor("site", 0.02, func(r *Ranking) *Spread { return &r.Diversity.Site }),
-	spreadDecay("tag", 0.95, "the same for items with a first tag", func(r *Ranking) *Spread { return &r.Diversity.Tag }),
+	spreadDecay("tag", 0.95, "the same for items with the same first tag", func(r *Ranking) *Spread { return &r.Diversity.Tag }),
 	spreadFloor("tag", 0.5, func(r *Ranking) *Spread { return &r.Diversity.Tag }),
 	share("same_story", "diversity.same_story", 0.6, "part of their words that two titles of one story share; 0 and 1: off", func(r *Ranking) *float64 { return &r.Diversity.SameStory }),
 	share("explore.share", "explore.share", DefaultExploreShare, "part of a page's positions for young items drawn at random; 0: off", func(r *Ranking) *float64 { return &r.Explore.Share }),

@@ -232,8 +232,8 @@ end
 `
 
 // rememberLua writes the refs that a step handed out as the text of a page and adds it to the
-// record, if there is one. A step after the first that handed out nothing changes only has_more.
-// The reply is that of the page step.
+// call's record, which it creates if necessary; a call without a record key has none. A step after
+// the first that handed out nothing changes only has_more. The reply is that of the page step.
 const rememberLua = `
 local function remember(key, head, owner, step, ttl, page, more, first)
   local refs = #page > 0 and ' ' .. table.concat(page, ' ') or ''

@@ -26,7 +26,7 @@ type Config struct {
 	TTL        time.Duration // how long a session lives after its refresh; 30m
 	PendingTTL time.Duration // pending entries older than this no longer count; 7 days
 	// Grace is how long a served group stays pending after it was confirmed in a filter; a page based
-	// on a check older than that is refused; 10s.
+	// on a check at least that old is refused; 10s.
 	Grace time.Duration
 	// Replicas is the number of replicas that must have a page's entries before the page is handed
 	// out; the zero value waits for none.

@@ -113,7 +113,7 @@ func (s *Store) checkError(ctx context.Context, step, agent string, now time.Tim
 	}
 	last := s.foreign.Load()
 	if now.Unix()-last >= int64(time.Minute/time.Second) && s.foreign.CompareAndSwap(last, now.Unix()) {
-		s.log.WarnContext(ctx, "a Redis key has an unexpected type, probably from another application; dedup results are incomplete until it is removed",
+		s.log.WarnContext(ctx, "a Redis key has an unexpected type, probably from another application; dedup checks that read it fail until it is removed",
 			"key", s.keys.Pending(agent), "or", "a filter of the window", "error", err)
 	}
 	return fmt.Errorf("%w: %s: %w", dedup.ErrUnavailable, step, err)

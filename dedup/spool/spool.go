@@ -94,9 +94,9 @@ type Spool struct {
 // [dedup.Recorder.Confirm] does.
 type Confirm func(ctx context.Context, agent string, groups []string) error
 
-// Open opens the spool in a directory, which it creates and locks, leaves a note for the other
-// servers, and begins to record the impressions that an earlier process left there. It ignores
-// cancellation of ctx: Close ends the spool.
+// Open opens the spool in a directory, which it creates and locks. If an earlier process left
+// impressions there, it tries to leave a note for the other servers, and recording begins in the
+// background. It ignores cancellation of ctx: Close ends the spool.
 func Open(ctx context.Context, dir string, confirm Confirm, clock feed.Clock, cfg Config) (*Spool, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("impression spool: %w", err)

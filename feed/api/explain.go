@@ -15,7 +15,7 @@ const (
 	OutcomePaged   Outcome = "paged"      // on the page
 	OutcomeKept    Outcome = "kept"       // in the session, for later pages
 	OutcomeSeen    Outcome = "seen"       // in a daily filter: this agent has already been shown it
-	OutcomePending Outcome = "pending"    // given out recently, not yet confirmed in a filter
+	OutcomePending Outcome = "pending"    // given out recently, or not yet confirmed in a filter
 	OutcomeMuted   Outcome = "muted"      // excluded by the agent's mutes or languages
 	OutcomeGone    Outcome = "gone"       // deleted, or changed since it was indexed
 	OutcomeGroup   Outcome = "group"      // a better item of its group replaces it

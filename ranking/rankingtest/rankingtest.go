@@ -1,5 +1,4 @@
 // Package rankingtest is the conformance suite of [ranking.Store]. Every store passes it:
-// versions. Every store passes it:
 //
 //	func TestConformance(t *testing.T) {
 //		rankingtest.Run(t, func(t *testing.T) ranking.Store { return open(t) })
