@@ -166,7 +166,8 @@ type Circles interface {
 	// PutCircle creates a circle or changes it. Nil members leave the members unchanged; any other
 	// list, even an empty one, replaces them, except that a group's owner stays. A change of a
 	// fixed property, such as the owner, is feed.ErrForbidden. So are members with a block between
-	// them and the owner; in an event they are left out. Errors: feed.ErrInvalid, feed.ErrLimit.
+	// them and the owner; with an event's time, at, they are left out. Errors: feed.ErrInvalid,
+	// feed.ErrLimit.
 	PutCircle(ctx context.Context, c Circle, members []string, at time.Time) error
 
 	// Circle returns a circle, or feed.ErrNotFound. CircleFor also returns the role of an agent; ""
@@ -179,14 +180,14 @@ type Circles interface {
 	CirclesOf(ctx context.Context, agent string, role Role, after string, n int) ([]Circle, error)
 
 	// DropCircle removes a circle and ends all memberships and invitations. An unknown circle is
-	// feed.ErrNotFound, except in an event.
+	// feed.ErrNotFound, except with an event's time.
 	DropCircle(ctx context.Context, id, by string, at time.Time) error
 
-	// AddMember and RemoveMember change one membership. An unknown circle is feed.ErrNotFound; in
-	// an event, the membership is stored until the circle is created. Errors: as for PutCircle; a
-	// group's owner cannot be removed. Agents with an invitation may add themselves (by is agent),
-	// which uses it up. Members may remove themselves; for others, or without such a circle, that
-	// changes nothing.
+	// AddMember and RemoveMember change one membership. An unknown circle is feed.ErrNotFound; with
+	// an event's time, the membership is stored until the circle is created. Errors: as for
+	// PutCircle; a group's owner cannot be removed. Agents with an invitation may add themselves
+	// (by is agent), which uses it up. Members may remove themselves; for others, or without such a
+	// circle, that changes nothing.
 	AddMember(ctx context.Context, circle, agent, by string, at time.Time) (changed bool, err error)
 	RemoveMember(ctx context.Context, circle, agent, by string, at time.Time) (changed bool, err error)
 

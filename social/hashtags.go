@@ -53,7 +53,8 @@ func inTag(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.N, unicode.Mn, unicode.Mc, unicode.Pc)
 }
 
-// tagAt returns the longest prefix of text that is a tag.
+// tagAt returns the longest prefix of text that consists of characters of a tag. It may be no tag,
+// see [isTag].
 func tagAt(text string) string {
 	end, before := 0, rune(0)
 	for end < len(text) {

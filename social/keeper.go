@@ -96,8 +96,8 @@ func (k *Keeper) Cards(ctx context.Context, reader string, posts []Known) ([]Car
 	return cards, err
 }
 
-// KeepAhead caches the public posts that were not cached recently, before anybody reads them.
-// Errors are those of [Cards].
+// KeepAhead queues the cards of public posts that were not cached recently, before anybody reads
+// them; [Keeper.Run] caches them. Errors are those of [Cards].
 func (k *Keeper) KeepAhead(ctx context.Context, ids []string) error {
 	now := k.clock()
 	var posts []Known

@@ -40,9 +40,9 @@ type Card struct {
 
 // Cards is the only way for readers to get a post's content.
 type Cards interface {
-	// Cards returns the cards of posts, in their order. One statement reads all of them; another
-	// one per reader reads the root posts of replies. Duplicates are allowed. The reader "" is a
-	// call without an agent.
+	// Cards returns the cards of posts, in their order, as of one moment, as if one statement read
+	// them; only the root posts of replies may be read after them. Duplicates are allowed. The
+	// reader "" is a call without an agent.
 	Cards(ctx context.Context, reader string, posts []Known) ([]Card, error)
 }
 

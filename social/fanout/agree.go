@@ -71,7 +71,8 @@ func (f *Fanout) agree(ctx context.Context, agent string, read reading, clean bo
 	})
 }
 
-// replaced calls try until it succeeds: a concurrent change makes it return false.
+// replaced calls try until it is done, at most [replaceTries] times: a concurrent change makes it
+// return false.
 func replaced(try func() (done bool, err error)) error {
 	for range replaceTries {
 		if done, err := try(); err != nil || done {

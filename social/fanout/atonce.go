@@ -24,7 +24,7 @@ const (
 // server. If that fails or times out it drops the lists, and the next call builds them from the
 // store. If the lists are unreachable it queues jobs that drop them, and until then every server
 // answers from the store. The change is committed and has a job for the workers, so failures here
-// are only logged.
+// are not returned.
 func (f *Fanout) atOnce(ctx context.Context, agents []string, change func(ctx context.Context) error) {
 	ctx = context.WithoutCancel(ctx)
 	err := f.within(ctx, change)

@@ -6,9 +6,9 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// keep caches the cards of the public posts among posts. Each change of a post queues a job
-// afterwards, so a job that caches an older card is followed by one that caches the newer. Failures
-// of the cache are only logged: cached cards are used only while the store is down.
+// keep caches the cards of the public posts among posts. Each change of a post marks its job in the
+// same transaction, so a job that caches an older card is followed by one that caches the newer.
+// Failures of the cache are only logged: cached cards are used only while the store is down.
 func (f *Fanout) keep(ctx context.Context, posts []social.Post) error {
 	if f.d.Cards == nil {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// fewMembers is the maximum number of changed members of a circle up to which a write updates
-// their lists immediately.
+// fewMembers is the maximum number of members that a circle has before and after a write, taken
+// together, up to which the write updates their lists immediately.
 const fewMembers = 20
 
 // Store returns the social store, with writes that also run the jobs whose result the caller
@@ -149,7 +149,8 @@ func (s store) erase(ctx context.Context, erase func(ctx context.Context, agent 
 	return err
 }
 
-// members returns at most [fewMembers]+1 members of a circle, and none for an event.
+// members returns at most [fewMembers]+1 members of a circle, and none if at is the time of an
+// event.
 func (s store) members(ctx context.Context, circle string, at time.Time) []string {
 	if !at.IsZero() {
 		return nil

@@ -21,7 +21,7 @@ import (
 // may be in flight when the mark is set.
 const eraseMore = 10 * time.Minute
 
-// atOnce is the number of writes in one pipeline.
+// atOnce is the maximum number of writes in one pipeline.
 const atOnce = 500
 
 // Cards implements [social.CardCache] on Redis.
@@ -49,8 +49,8 @@ type value struct {
 }
 
 // writeScript stores a card or a tombstone, unless the stored value is newer. At equal versions a
-// tombstone is kept: the post may be removed for a reason that raises no version, such as the
-// erasure of its author.
+// tombstone wins, stored or new: the post may be removed for a reason that raises no version, such
+// as the erasure of its author.
 //
 // The version and the tombstone flag are the first fields of the JSON, so the script reads only
 // the beginning.

@@ -133,8 +133,8 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	// Groups and events are circles that their members know of: see social.CircleTerms. Members see
 	// posts created after since, which is always 0 in circles and never in groups.
 	//
-	// An incarnation of 1 becomes that of the current life, if there is one, so that an earlier
-	// removal that is reported late has no effect on it.
+	// An incarnation of 1 becomes that of the current life, or for a post's unknown circle 0, so
+	// that an earlier removal that is reported late has no effect on the current life.
 	`ALTER TABLE circles ADD COLUMN kind TEXT NOT NULL DEFAULT 'circle';
 	 ALTER TABLE circles ADD COLUMN post TEXT NOT NULL DEFAULT '';
 	 ALTER TABLE circles ADD COLUMN history TEXT NOT NULL DEFAULT '';

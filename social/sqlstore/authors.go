@@ -100,10 +100,10 @@ func (q *Query) posts(reader, author string, st standing, erased int64) int64 {
 }
 
 // addressedText counts the posts that the author $2 addresses to the reader $1 by circles, groups
-// and mentions: of a limited number of each, those created after $3 that are not counted otherwise,
-// because the reader follows the author, $4, or is the author, $5. A scalar subquery looks up each
-// post, as no planner turns that into a join of the whole table. The post must be newer than since:
-// conditions in the joins would make a planner expect few rows.
+// and mentions: of a limited number of each, those created after $3 that the stored counts do not
+// have already because the reader follows the author, $4, or is the author, $5. A scalar subquery
+// looks up each post, as no planner turns that into a join of the whole table. The post must be
+// newer than since: conditions in the joins would make a planner expect few rows.
 var addressedText = fmt.Sprintf(`SELECT count(DISTINCT j.post) FROM (
 		SELECT * FROM (SELECT pc.post, CASE WHEN pc.incarnation > c.dropped AND m.at > `+erasedAgent("$1")+` AND c.put > `+erasedAgent("$2")+`
 			THEN 0 ELSE %[2]d END AS since FROM circles c JOIN members m ON m.circle = c.id AND m.agent = $1 AND m.gone = 0

@@ -14,7 +14,7 @@ const (
 	memoContent = 4096 // bytes; a post with more is not cached
 	memoAuthors = 10_000
 	memoReaders = 500
-	// memoOfReader bounds the number of authors, and of likes, per reader.
+	// memoOfReader bounds the number of authors, and of posts with a known like or none, per reader.
 	memoOfReader = 2000
 )
 

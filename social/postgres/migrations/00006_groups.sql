@@ -19,8 +19,8 @@ CREATE TABLE IF NOT EXISTS invitations (
 );
 CREATE INDEX IF NOT EXISTS invitations_by_agent ON invitations (agent, circle);
 
--- Replace incarnations of 1 by that of the current target, or by 0 if there is none, so that
--- an earlier removal that is reported late does not affect rows of the current target.
+-- Replace incarnations of 1 by that of the current target, or for a post's unknown circle by 0, so
+-- that an earlier removal that is reported late does not affect rows of the current target.
 UPDATE likes l SET incarnation = p.created FROM posts p WHERE p.id = l.post AND p.gone = 0 AND l.incarnation = 1;
 UPDATE members m SET incarnation = c.put FROM circles c WHERE c.id = m.circle AND c.gone = 0 AND m.incarnation = 1;
 UPDATE post_circles pc SET incarnation = p.created FROM posts p, circles c

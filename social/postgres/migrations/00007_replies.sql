@@ -3,7 +3,7 @@
 
 -- Each statement is a separate transaction and idempotent.
 
--- A reply is a post with a root, the post that it replies to. It is visible to those who see
+-- A reply is a post with a root: the post at the top of its thread. It is visible to those who see
 -- the root, as long as root_life, the stamp at which the root was created, is later than the
 -- stamp at which the root was last removed. The reach of a reply is 3 if the root is public,
 -- otherwise 4: lists of posts do not contain it, and older servers show it only to its author.

@@ -283,7 +283,7 @@ return 1
 // abandonScript deletes a list that is still being built.
 //
 //	ARGV[1]  token
-//	reply    1, or 0 if the list is ready or has another token
+//	reply    1, or 0 if there is no list, or it is ready or has another token
 var abandonScript = redis.NewScript(markLua + `
 local m = load()
 if not m or m.state == 'r' or m.token ~= ARGV[1] then return 0 end
