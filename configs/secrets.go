@@ -128,8 +128,8 @@ func (c Config) secretForms() []string {
 // FRESHET_REDIS_PASSWORD_FILE names the file with the value of FRESHET_REDIS_PASSWORD.
 const fileSuffix = "_FILE"
 
-// readValue reads the value of a setting from a file, without the final newline that editors and
-// echo add.
+// readValue reads the value of a setting from a file, without the newlines at its end, which
+// editors and echo add.
 func readValue(path string) (string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // Values of social.follows.
 const (
-	FollowsOpen = "open" // social.follows: agents follow and unfollow themselves
+	FollowsOpen = "open" // social.follows: agents follow and unfollow by their own calls
 	FollowsApp  = "app"  // social.follows: only admin calls and events do
 )
 

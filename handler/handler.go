@@ -69,8 +69,8 @@ type Dependency struct {
 
 // Health reports the state of the dependencies.
 type Health interface {
-	// Check returns the states of all dependencies by name, before ctx ends: one that has not
-	// answered by then is down with the context's error.
+	// Check returns the states of all dependencies by name, at the latest when ctx ends: one that
+	// has not answered by then is down with the context's error.
 	Check(ctx context.Context) map[string]Dependency
 }
 

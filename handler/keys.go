@@ -78,7 +78,7 @@ func (f *keyFile) load() error {
 }
 
 // now returns the keys of the file, at most seconds old. While the file cannot be read, the
-// previous keys stay valid, and each distinct problem is logged once.
+// previous keys stay valid, and a problem is logged when it begins or changes.
 func (f *keyFile) now() keySet {
 	if f.mu.TryLock() {
 		if time.Since(f.read) >= keysFor {

@@ -83,7 +83,7 @@ func (b *postBody) post(author string) (social.Post, error) {
 		return p, nil
 	}
 	if b.Audience != nil || b.Reply != "" {
-		return p, feed.Errorf(feed.ErrRule, "bad post: a reply has the audience and reply rights of the post it replies to; omit audience and reply")
+		return p, feed.Errorf(feed.ErrRule, "bad post: a reply has the audience and reply rights of the root post of its thread; omit audience and reply")
 	}
 	if p.ReplyTo, p.Audience = *b.ReplyTo, (social.Audience{}); p.ReplyTo == "" {
 		return p, feed.Errorf(feed.ErrRule, "bad post: reply_to is empty; omit it if the post is not a reply")

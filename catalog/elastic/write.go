@@ -151,7 +151,7 @@ func (c *Catalog) Remove(ctx context.Context, id string) error {
 		default:
 			return nil
 		}
-		// Searches may have found it, and stop to do so only after a refresh.
+		// Searches may find it, and stop doing so only after a refresh.
 		err = c.delete(ctx, d.Index, d.ID, d.Routing, "refresh=true&")
 		if err != nil && !errors.Is(err, feed.ErrNotFound) {
 			return err

@@ -33,7 +33,7 @@ func New(c catalog.Catalog, cards social.Cards, kept social.KeptCards) *Catalog 
 	return &Catalog{Catalog: c, cards: cards, kept: kept}
 }
 
-// Docs implements [catalog.Reader]. It returns only public posts.
+// Docs implements [catalog.Reader]. Of posts it returns only the public ones.
 func (c *Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	return c.read(ctx, "", ids, func(ids []string) ([]feed.Doc, error) { return c.Catalog.Docs(ctx, ids) })
 }

@@ -55,7 +55,7 @@ type contents interface {
 // openCatalogs chains the layers that provide items. A read goes through
 //
 //	posts      content of posts comes from the social store ([posts.before])
-//	standby    while Elasticsearch is down, the substitute for recall
+//	standby    while Elasticsearch is down, contents of recall's standby list
 //	rediscache or lru
 //	counted    writes: preserves the counted clicks of an item in Elasticsearch
 //	indexed    writes: the recall index of this process

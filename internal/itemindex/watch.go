@@ -47,7 +47,7 @@ type Watch struct {
 func (w *Watch) Schema() *esindex.LateSchema { return w.schema }
 
 // Tells is a [recall.ContentDecides] of the index as last used. For an index that was never read,
-// it reports true only if Freshet manages the index or the profile has no mutes.
+// it reports true only if Freshet manages the index or the profile has no mutes and no languages.
 func (w *Watch) Tells(p *feed.Profile) bool {
 	if schema := w.schema.Last(); schema != nil {
 		return schema.Tells(p)

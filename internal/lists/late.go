@@ -44,7 +44,7 @@ type Late struct {
 	held    bool      // they have other data, and are being repaired
 	redo    bool      // the redelivery of what they lack is not finished
 	checks  int       // since the last query of the queue
-	behind  bool      // at that query jobs were long overdue, or there was none yet
+	behind  bool      // at that query jobs were long overdue, or no query was made yet
 }
 
 // NewLate returns a Late that tracks the jobs of a queue. Initially lists are not late, and are

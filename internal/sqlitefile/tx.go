@@ -38,8 +38,8 @@ func (t *Tx) Fail(err error) {
 	}
 }
 
-// Failed reports whether a part of the transaction has failed: earlier results are then
-// meaningless.
+// Failed reports whether a part of the transaction has failed. Reads since then have returned zero
+// values, which mean nothing.
 func (t *Tx) Failed() bool { return t.err != nil }
 
 // Do runs a statement and returns the number of changed rows.

@@ -50,7 +50,7 @@ const KNOWN = {
   'popularity.weight_2d': { key: 'weight_2d', label: 'Readers, 2 days', help: 'weight of readers who did so in about the last 2 days', ...even(0, 3), ok: within(0, 1000) },
   'decay.floor': { key: 'floor', label: 'Decay floor', group: MORE, help: 'the decay is never below it', ...log(1e-6, 0.9, true), ok: (v) => v >= 0 && v < 1 },
   base: { key: 'base', label: 'Base', group: MORE, help: 'relevance of items that match no interest', ...log(0.001, 10), ok: above0(1000) },
-  'keywords.summary': { key: 'summary', label: 'Keywords in summaries', group: MORE, help: 'part of its weight that a keyword adds if it is in the summary', ...share },
+  'keywords.summary': { key: 'summary', label: 'Keywords in summaries', group: MORE, help: 'part of its weight that a keyword adds if it is only in the summary', ...share },
   ...spread('author', 'Author', 'by one author'), ...spread('site', 'Site', 'of one site'), ...spread('tag', 'Tag', 'with the same first tag'),
   'diversity.same_story': { key: 'sameStory', label: 'Same story', group: VARIETY, help: 'part of their words that two titles of one story share; 0 and 1: off', ...share },
   'explore.share': { key: 'explore', label: 'Exploration', group: VARIETY, help: 'part of the positions after the fifth for young items drawn at random', ...share },
