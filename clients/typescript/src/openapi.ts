@@ -1391,7 +1391,7 @@ export interface paths {
          * Change the live ranking
          * @description Creates a new version, which is in force on every server within two seconds. Parameters that
          *     are left out stay as they are. `experiments` is the complete list of experiments to run. A
-         *     call that changes neither is rejected. The share of a running experiment can be changed, but
+         *     call that names neither is rejected. The share of a running experiment can be changed, but
          *     not its parameters: end it, or use another name. A name that is used again starts at zero in
          *     the report. With `If-Match`, the call fails if the ranking was changed in the meantime.
          */
