@@ -91,16 +91,21 @@ end
 // removed. They are overwritten and then removed in one pass: that needs no memory, and the session
 // keeps its TTL.
 const strikeLua = `
+local find, sub = string.find, string.sub -- called for each ref of a session: local names are faster
+
 local function strike(session, out)
   local refs, gone = redis.call('LRANGE', session, 0, -1), 0
   for i = 1, #refs do
     local ref = refs[i]
     local hit = out[ref]
     if not hit then
-      local bar = string.find(ref, '|', 1, true)
+      local bar = find(ref, '|', 1, true)
       if bar then
-        local group, id = string.match(ref, '^([^|]*)|([^|]*)') -- what follows is the source
-        hit = out[group] or out[id]
+        hit = out[sub(ref, 1, bar - 1)]
+        if not hit then
+          local marks = find(ref, '|', bar + 1, true) or #ref + 1
+          hit = out[sub(ref, bar + 1, marks - 1)]
+        end
       end
     end
     if hit then

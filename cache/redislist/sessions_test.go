@@ -261,6 +261,7 @@ func BenchmarkTwoFeeds(b *testing.B) {
 	all, others := make([]feed.Ref, 480), make([]feed.Ref, 480)
 	for i := range all {
 		all[i], others[i] = refs("doc_" + strconv.Itoa(i))[0], refs("other_" + strconv.Itoa(i))[0]
+		others[i].Source = feed.SourceFollowing
 	}
 	pop := func(agent string) error {
 		page, err := s.Pop(b.Context(), cache.Pop{Agent: agent, Limit: 20, Now: noon})
@@ -269,7 +270,11 @@ func BenchmarkTwoFeeds(b *testing.B) {
 		}
 		return err
 	}
-	withdraw := func(agent string) error { return s.Withdraw(b.Context(), agent, cachetest.Groups(all[:20]), noon) }
+	at := noon
+	withdraw := func(agent string) error {
+		at = at.Add(time.Millisecond)
+		return s.Withdraw(b.Context(), agent, cachetest.Groups(all[:20]), at)
+	}
 	for _, run := range []struct {
 		name         string
 		do           func(agent string) error
