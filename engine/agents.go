@@ -135,16 +135,29 @@ func (e *Engine) Forget(ctx context.Context, agent string) error {
 	return e.stores.Seen.Forget(e.cfg.Begin(ctx), agent)
 }
 
-// refs looks up the items and their groups. An unknown id counts as its own group.
+// refs looks up the items and their groups. An unknown id counts as its own group, as does a post,
+// which is not read: its doc has no content.
 func (e *Engine) refs(ctx context.Context, ids []string) ([]feed.Ref, []feed.Doc, error) {
-	docs, err := e.stores.Catalog.Docs(ctx, ids)
+	refs, docs := make([]feed.Ref, len(ids)), make([]feed.Doc, len(ids))
+	var items []string
+	for i, id := range ids {
+		refs[i], docs[i] = feed.Ref{ID: id, Group: id}, feed.Doc{ID: id}
+		if !e.isPost(id) {
+			items = append(items, id)
+		}
+	}
+	if len(items) == 0 {
+		return refs, docs, nil
+	}
+	found, err := e.stores.Catalog.Docs(ctx, items)
 	if err != nil {
 		return nil, nil, err
 	}
-	refs := make([]feed.Ref, len(ids))
 	for i, id := range ids {
-		refs[i] = feed.Ref{ID: id, Group: id}
-		if docs[i].Missing() {
+		if e.isPost(id) {
+			continue
+		}
+		if docs[i], found = found[0], found[1:]; docs[i].Missing() {
 			continue
 		}
 		if refs[i].Group, _, err = docs[i].Head(); err != nil {
@@ -153,6 +166,9 @@ func (e *Engine) refs(ctx context.Context, ids []string) ([]feed.Ref, []feed.Doc
 	}
 	return refs, docs, nil
 }
+
+// isPost reports whether an id is that of a post in the social store.
+func (e *Engine) isPost(id string) bool { return e.stores.Posts != nil && feed.IsPost(id) }
 
 // Learned returns the features in the agent's profile that were learned, with their effect on the
 // relevance of items under the agent's ranking. Features without weight in that ranking have

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/signals/learning"
+	"github.com/freshet/freshet/social"
 )
 
 func (r *rig) react(t *testing.T, kind events.Kind, ids ...string) (api.EventsTaken, error) {
@@ -139,6 +141,46 @@ func TestReactCountsWhatForYouGaveOut(t *testing.T) {
 			assert.Len(t, taught.acts, 3)
 		})
 	}
+}
+
+// shownPosts are the cards of posts. It counts the reads.
+type shownPosts struct {
+	cards map[string]social.Card
+	reads []string // the reader of each
+}
+
+func (p *shownPosts) Cards(_ context.Context, reader string, posts []social.Known) ([]social.Card, error) {
+	p.reads = append(p.reads, reader)
+	cards := make([]social.Card, len(posts))
+	for i, known := range posts {
+		cards[i] = p.cards[known.ID]
+		cards[i].ID = known.ID
+	}
+	return cards, nil
+}
+
+// Acts on posts are decided and learned from with one read of the posts, and reports read none.
+func TestReactReadsPostsOnce(t *testing.T) {
+	card := func(author, root string, public bool) social.Card {
+		return social.Card{Visible: true, Public: public, Root: root, Author: social.Author{ID: author}, Content: []byte(`{"caption":"Snow"}`)}
+	}
+	posts := &shownPosts{cards: map[string]social.Card{
+		"post:1": card("ann", "", true), "post:mine": card("u_1", "", true), "post:followers": card("ann", "", false),
+		"post:reply": card("ann", "post:1", false), "post:hidden": {},
+	}}
+	live, taught := &raised{}, &learner{}
+	r := newRig(t, 2, func(s *engine.Stores, _ *engine.Config) { s.Popularity, s.Learner, s.Posts = live, taught, posts })
+	ids := append(slices.Sorted(maps.Keys(posts.cards)), "i000")
+	require.NoError(t, r.Seen(t.Context(), "u_1", ids))
+	assert.Empty(t, posts.reads)
+
+	taken, err := r.react(t, events.Like, ids...)
+	require.NoError(t, err)
+	assert.Equal(t, api.EventsTaken{Accepted: 5, NotShown: 1}, taken)
+	assert.Equal(t, []string{"u_1"}, posts.reads)
+	assert.Equal(t, []string{"u_1 post:1", "u_1 post:followers", "u_1 post:reply", "u_1 i000"}, live.items, "not one's own")
+	liked := func(id string) string { return fmt.Sprint("u_1 ", feed.Liked, " ", id, " ", id) }
+	assert.Equal(t, []string{liked("post:1"), liked("post:mine"), liked("i000")}, taught.acts, "of what everybody may see")
 }
 
 // A click counts for the source of home that has shown the item, whichever way impressions are

@@ -59,14 +59,14 @@ func (e *Engine) React(ctx context.Context, agent string, acts []Act) (api.Event
 	if err != nil {
 		return api.EventsTaken{}, err
 	}
+	hidden, own, err := e.posts(ctx, agent, docs)
+	if err != nil {
+		return api.EventsTaken{}, err
+	}
 	if err := e.hide(ctx, agent, acts, refs); err != nil {
 		return api.EventsTaken{}, err
 	}
 	shown, err := e.wasShown(ctx, agent, refs)
-	if err != nil {
-		return api.EventsTaken{}, err
-	}
-	hidden, own, err := e.hiddenPosts(ctx, agent, ids)
 	if err != nil {
 		return api.EventsTaken{}, err
 	}
@@ -116,27 +116,29 @@ func (e *Engine) handOver(agent string, lesson []learning.Act, raised []string, 
 		(s.Tally == nil || len(counted) == 0 || s.Tally.Acted(variant, counted, now))
 }
 
-// hiddenPosts returns, of the ids, the posts that the agent may not see, and the agent's own.
-func (e *Engine) hiddenPosts(ctx context.Context, agent string, ids []string) (hidden, own map[string]bool, err error) {
-	if e.stores.Posts == nil {
-		return nil, nil, nil
-	}
-	var posts []social.Known
-	for _, id := range ids {
-		if feed.IsPost(id) {
-			posts = append(posts, social.Known{ID: id})
+// posts reads the posts among docs, and fills in those that are the same for everybody: only these
+// are learned from. It returns the posts that the agent may not see, and the agent's own.
+func (e *Engine) posts(ctx context.Context, agent string, docs []feed.Doc) (hidden, own map[string]bool, err error) {
+	var known []social.Known
+	var at []int // of each post in docs
+	for i, d := range docs {
+		if e.isPost(d.ID) {
+			known, at = append(known, social.Known{ID: d.ID}), append(at, i)
 		}
 	}
-	if len(posts) == 0 {
+	if len(known) == 0 {
 		return nil, nil, nil
 	}
-	cards, err := e.stores.Posts.Cards(ctx, agent, posts)
+	cards, err := e.stores.Posts.Cards(ctx, agent, known)
 	if err != nil {
 		return nil, nil, err
 	}
 	hidden, own = map[string]bool{}, map[string]bool{}
-	for _, c := range cards {
+	for i, c := range cards {
 		hidden[c.ID], own[c.ID] = !c.Visible, c.Author.ID == agent
+		if c.Visible && c.Public && c.Root == "" { // a reply is not an item
+			docs[at[i]].JSON = c.AppendEntry(nil, "", social.FromDiscovery)
+		}
 	}
 	return hidden, own, nil
 }
