@@ -24,7 +24,7 @@ type Social struct {
 type Timeline struct {
 	Cap         int    `key:"cap" help:"posts of one agent's list; older ones are read from the database" range:"20 to 5000"`
 	CelebrityAt int    `key:"celebrity.at" help:"followers from which on an author's posts are pulled from one outbox when a timeline is read, not pushed into every list" range:"1 to 1000000"`
-	RedisURL    string `key:"redis_url" help:"Redis of the lists and the kept cards, as redis.url; empty: that one"`
+	RedisURL    string `key:"redis_url" help:"Redis of the lists and the cached cards, as redis.url; empty: that one"`
 }
 
 // Home configures the mix of the home feed.
