@@ -228,14 +228,6 @@ func TestFeedSaysWhy(t *testing.T) {
 		{"a post", doc("post:a", post), interest, strings.TrimSuffix(post, "}}") + `,` + reasons + `}}`},
 		{"a post, nothing to say", doc("post:a", post), nil, post},
 		{"a field of that name within another", doc("a", `{"id":"a","x":{"in_feed":1}}`), nil, `{"id":"a","x":{"in_feed":1}}`},
-		{
-			"stored before the name was reserved", doc("a", `{"id":"a","title":"T","update_time":1,"in_feed":{"why":[]},"x":1}`), interest,
-			`{"id":"a","title":"T","update_time":1,"x":1,"in_feed":{` + reasons + `}}`,
-		},
-		{
-			"stored before, nothing to say", doc("a", `{"id":"a","title":"T","update_time":1,"in_feed":7}`), nil,
-			`{"id":"a","title":"T","update_time":1}`,
-		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFixture(t, nil)

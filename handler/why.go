@@ -2,7 +2,6 @@ package handler
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 
 	"github.com/freshet/freshet/engine"
@@ -44,8 +43,6 @@ func appendInFeed(b []byte, doc feed.Doc, in inFeed, has bool) []byte {
 		if in.source != "" { // a post's document ends with its in_feed, see [social.Card.AppendEntry]
 			text, in.source = withSource(text, in.source), ""
 		}
-	} else if !feed.IsPost(doc.ID) {
-		text = withoutInFeed(text)
 	}
 	head, ok := bytes.CutSuffix(text, []byte(end))
 	promoted := in.source == feed.SourcePromoted.String() // for an item; a post has is_promoted after its source
@@ -111,24 +108,4 @@ func appendReasons(b []byte, why []api.Reason) []byte {
 		b = append(b, '}')
 	}
 	return append(b, ']')
-}
-
-var inFeedName = []byte(`"` + feed.InFeed + `"`)
-
-// withoutInFeed removes the field in_feed from an item stored before the name was reserved: it
-// would be a duplicate, or be taken for the answer's own.
-func withoutInFeed(item []byte) []byte {
-	if !bytes.Contains(item, inFeedName) {
-		return item
-	}
-	var it feed.Item
-	if json.Unmarshal(item, &it) != nil || it.Business[feed.InFeed] == nil {
-		return item
-	}
-	delete(it.Business, feed.InFeed)
-	data, err := json.Marshal(it)
-	if err != nil {
-		return item
-	}
-	return data
 }
