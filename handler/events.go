@@ -10,11 +10,6 @@ import (
 	"github.com/freshet/freshet/signals/events"
 )
 
-// Reactions counts readers' acts on items. The method is that of [engine.Engine].
-type Reactions interface {
-	React(ctx context.Context, agent string, acts []engine.Act) (api.EventsTaken, error)
-}
-
 // eventsBody is one event, or a list in the field events.
 type eventsBody struct {
 	api.Event
@@ -27,7 +22,7 @@ func (s *server) postEvents(ctx context.Context, _ *call, agent string, in *even
 	if err != nil {
 		return nil, err
 	}
-	return s.deps.Reactions.React(ctx, agent, acts)
+	return s.deps.Engine.React(ctx, agent, acts)
 }
 
 func (b *eventsBody) acts() ([]engine.Act, error) {
@@ -83,5 +78,5 @@ type recorded struct {
 
 // postImpressions answers POST /v1/impressions.
 func (s *server) postImpressions(ctx context.Context, _ *call, agent string, in *impressionsBody) (any, error) {
-	return recorded{len(in.IDs)}, s.deps.Feed.Seen(ctx, agent, in.IDs)
+	return recorded{len(in.IDs)}, s.deps.Engine.Seen(ctx, agent, in.IDs)
 }

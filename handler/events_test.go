@@ -92,8 +92,8 @@ func TestEvents(t *testing.T) {
 		{"too large", `{"type":"click","id":"` + strings.Repeat("a", MaxEventsBody) + `"}`, 41301, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			fake := &fakeReactions{}
-			f := newFixture(t, func(_ *Config, d *Deps) { d.Reactions = fake })
+			f := newFixture(t, nil)
+			fake := f.reactions
 			res := f.do(t, "POST", "/v1/events", tt.body, asAgent)
 			require.Equal(t, tt.code, res.Code, res.body)
 			require.Len(t, fake.acts, tt.want)
@@ -102,8 +102,8 @@ func TestEvents(t *testing.T) {
 			}
 		})
 	}
-	fake := &fakeReactions{}
-	f := newFixture(t, func(_ *Config, d *Deps) { d.Reactions = fake })
+	f := newFixture(t, nil)
+	fake := f.reactions
 	res := f.do(t, "POST", "/v1/events", list(`{"type":"hide","id":"x"}`, `{"type":"click","id":"a\/b"}`), asAgent)
 	require.Zero(t, res.Code)
 	require.Equal(t, []engine.Act{{Kind: events.Hide, ID: "x"}, {Kind: events.Click, ID: "a/b"}}, fake.acts)
@@ -115,8 +115,8 @@ func TestEvents(t *testing.T) {
 func TestEventsThatCannotBeTaken(t *testing.T) {
 	t.Parallel()
 	const body = `{"type":"click","id":"a"}`
-	fake := &fakeReactions{}
-	f := newFixture(t, func(_ *Config, d *Deps) { d.Reactions = fake })
+	f := newFixture(t, nil)
+	fake := f.reactions
 	require.Equal(t, 40101, f.do(t, "POST", "/v1/events", body).Code)
 	require.Equal(t, 40004, f.do(t, "POST", "/v1/events", body, "X-Agent-ID: a:b").Code)
 	require.Equal(t, 40501, f.do(t, "GET", "/v1/events", "", asAgent).Code)
@@ -169,8 +169,8 @@ func TestReport(t *testing.T) {
 // because the request has none.
 func TestPutProfileTellsWhatStays(t *testing.T) {
 	t.Parallel()
-	keeping := &mapProfiles{all: map[string]feed.Profile{"u_1": {MutedItems: []string{"x"}}}}
-	f := newFixture(t, func(_ *Config, d *Deps) { d.Profiles = keeping })
+	f := newFixture(t, nil)
+	f.profiles.all["u_1"] = feed.Profile{MutedItems: []string{"x"}}
 	res := f.do(t, "PUT", "/v1/agents/u_1/profile", `{"keywords":["k"]}`, asAgent)
 	require.JSONEq(t, `{"keywords":["k"],"muted_items":["x"]}`, string(res.Data))
 	res = f.do(t, "PUT", "/v1/agents/u_1/profile", `{"muted_items":["y"]}`, asAgent)

@@ -7,18 +7,11 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/feed/api"
 )
 
 // explainAtOnce is the number of explanations processed concurrently. Each costs as much as
 // several refreshes.
 const explainAtOnce = 16
-
-// Explainer explains refreshes. Its methods are those of [engine.Engine].
-type Explainer interface {
-	Explain(ctx context.Context, r engine.ExplainRequest) (api.Explanation, error)
-	Ranking(agent string) (variant string, r feed.Ranking)
-}
 
 // explainGated runs an explanation inside its gate.
 func (s *server) explainGated(c *call, do func(ctx context.Context) error) error {
@@ -56,11 +49,11 @@ func (b *explainBody) check() error {
 // postExplain answers POST /v1/explain.
 func (s *server) postExplain(ctx context.Context, _ *call, _ string, in *explainBody) (any, error) {
 	if in.Ranking != nil { // parameters not named are the agent's
-		_, ranking := s.deps.Explain.Ranking(in.Agent)
+		_, ranking := s.deps.Engine.Ranking(in.Agent)
 		if err := ranking.Propose(in.Ranking); err != nil {
 			return nil, err
 		}
 		in.request.Ranking = &ranking
 	}
-	return s.deps.Explain.Explain(ctx, in.request)
+	return s.deps.Engine.Explain(ctx, in.request)
 }

@@ -18,11 +18,9 @@ import (
 	"github.com/freshet/freshet/feed/api"
 )
 
-// noExplain is for tests of other routes.
-type noExplain struct{ Explainer }
-
 // fakeExplain records its request, and ranks u_v in a variant.
 type fakeExplain struct {
+	Engine
 	last engine.ExplainRequest
 	work func(context.Context) error // nil means none
 }
@@ -46,7 +44,7 @@ func (f *fakeExplain) Ranking(agent string) (string, feed.Ranking) {
 
 func explainFixture(t *testing.T) (*fixture, *fakeExplain) {
 	fake := &fakeExplain{}
-	return newFixture(t, func(_ *Config, d *Deps) { d.Explain = fake }), fake
+	return newFixture(t, func(_ *Config, d *Deps) { fake.Engine, d.Engine = d.Engine, fake }), fake
 }
 
 func TestExplainReadsItsBody(t *testing.T) {

@@ -31,7 +31,7 @@ func (s *server) postFeed(c *call) error {
 	}
 	var answer engine.Answer
 	err = s.work(c, func(ctx context.Context) (err error) { // not with result, which allocates
-		answer, err = s.deps.Feed.Feed(ctx, req)
+		answer, err = s.deps.Engine.Feed(ctx, req)
 		return err
 	})
 	if err != nil {

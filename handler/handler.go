@@ -28,14 +28,14 @@ import (
 	"github.com/freshet/freshet/ranking"
 )
 
-// Feed answers feed calls. Its methods are those of [engine.Engine].
-type Feed interface {
+// Engine answers feed calls, stores profiles, and counts readers' acts. Its methods are those of
+// [engine.Engine].
+type Engine interface {
 	Feed(ctx context.Context, r engine.Request) (engine.Answer, error)
 	Seen(ctx context.Context, agent string, ids []string) error
-}
-
-// Profiles stores profiles. Its methods are those of [engine.Engine].
-type Profiles interface {
+	React(ctx context.Context, agent string, acts []engine.Act) (api.EventsTaken, error)
+	Explain(ctx context.Context, r engine.ExplainRequest) (api.Explanation, error)
+	Ranking(agent string) (variant string, r feed.Ranking)
 	Profile(ctx context.Context, agent string) (feed.Profile, error)
 	EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error)
 	RemoveProfile(ctx context.Context, agent string) error
@@ -76,9 +76,7 @@ type Health interface {
 
 // Deps holds the dependencies of the routes. All fields but Social and Drain are required.
 type Deps struct {
-	Feed     Feed
-	Profiles Profiles
-	Explain  Explainer
+	Engine   Engine
 	Intake   Intake
 	Items    Items
 	List     catalog.Lister
@@ -88,9 +86,8 @@ type Deps struct {
 	Health   Health
 	Log      *slog.Logger
 
-	Reactions Reactions
-	Counts    Counts
-	Guest     Guest
+	Counts Counts
+	Guest  Guest
 
 	// Drain is nil if the server does not announce that it stops.
 	Drain *Drain
@@ -205,7 +202,7 @@ var parameter = regexp.MustCompile(`[:*](\w+)`)
 // feedRoutes adds the routes about a reader: feeds, acts and profiles.
 func (s *server) feedRoutes(route router) {
 	const agent, profile = "/v1/agents/:agent_id", "/v1/agents/:agent_id/profile"
-	own, profiles := s.owner("agent_id"), s.deps.Profiles
+	own := s.owner("agent_id")
 	route(http.MethodPost, "/v1/feed", s.postFeed)
 	route(http.MethodGet, "/v1/feed/guest", serveInput(s.work, nobody, query(limitQuery{engine.DefaultLimit, engine.MaxLimit}), s.getGuestFeed))
 	route(http.MethodPost, "/v1/impressions", serveInput(s.gated, s.member, body(MaxImpressionsBody, impressionsBody{}), s.postImpressions))
@@ -213,8 +210,8 @@ func (s *server) feedRoutes(route router) {
 	route(http.MethodPut, profile, serveInput(s.gated, own, readChange(replaceProfile), s.editProfile))
 	route(http.MethodPatch, profile, serveInput(s.gated, own, readChange(catalog.ProfilePatch), s.editProfile))
 	route(http.MethodGet, profile, serve(s.gated, own, s.getProfile))
-	route(http.MethodDelete, profile, s.of(own, profiles.RemoveProfile))
-	route(http.MethodDelete, agent+"/learned", s.of(own, profiles.ForgetLearned))
+	route(http.MethodDelete, profile, s.of(own, s.deps.Engine.RemoveProfile))
+	route(http.MethodDelete, agent+"/learned", s.of(own, s.deps.Engine.ForgetLearned))
 	route(http.MethodDelete, agent, personally(s.of(own, s.deleteAgent)))
 	route(http.MethodPost, "/v1/explain", s.admin(serveInput(s.explainGated, nobody, body(MaxFeedBody, explainBody{Limit: engine.DefaultLimit}), s.postExplain)))
 	s.mutedRoutes(route)

@@ -222,22 +222,33 @@ func (s *syncBuffer) String() string {
 
 // fixture is a handler over fakes.
 type fixture struct {
-	handler  http.Handler
-	feed     *fakeFeed
-	profiles *mapProfiles
-	items    mapItems
-	log      *syncBuffer
+	handler   http.Handler
+	feed      *fakeFeed
+	profiles  *mapProfiles
+	reactions *fakeReactions
+	items     mapItems
+	log       *syncBuffer
 }
+
+// fakeEngine explains nothing.
+type fakeEngine struct {
+	*fakeFeed
+	*mapProfiles
+	*fakeReactions
+	noExplain
+}
+
+type noExplain struct{ Engine }
 
 func newFixture(t testing.TB, change func(*Config, *Deps)) *fixture {
 	t.Helper()
 	f := &fixture{
-		feed: &fakeFeed{}, profiles: &mapProfiles{all: map[string]feed.Profile{}}, items: mapItems{}, log: &syncBuffer{},
+		feed: &fakeFeed{}, profiles: &mapProfiles{all: map[string]feed.Profile{}}, reactions: &fakeReactions{}, items: mapItems{}, log: &syncBuffer{},
 	}
 	cfg := Config{Auth: Auth{AdminToken: adminToken}}
 	deps := Deps{
-		Feed: f.feed, Profiles: f.profiles, Explain: noExplain{}, Items: f.items, List: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
-		Rankings: noRankings{}, Offline: noOffline{}, Reactions: &fakeReactions{}, Counts: countsFunc(nil), Guest: noGuest{},
+		Engine: fakeEngine{f.feed, f.profiles, f.reactions, noExplain{}}, Items: f.items, List: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
+		Rankings: noRankings{}, Offline: noOffline{}, Counts: countsFunc(nil), Guest: noGuest{},
 		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }),
 		Log:    slog.New(slog.NewJSONHandler(f.log, nil)),
 	}
@@ -325,8 +336,8 @@ func TestUnknownRoutesAndMethodsAnswerInTheEnvelope(t *testing.T) {
 func TestNewRefusesAConfigurationThatCannotTellCallersApart(t *testing.T) {
 	t.Parallel()
 	deps := Deps{
-		Feed: &fakeFeed{}, Profiles: &mapProfiles{}, Explain: noExplain{}, Items: mapItems{}, List: mapItems{}, Intake: catalog.NewIngest(mapItems{}, catalog.IngestConfig{}),
-		Rankings: noRankings{}, Offline: noOffline{}, Reactions: &fakeReactions{}, Counts: countsFunc(nil), Guest: noGuest{},
+		Engine: fakeEngine{}, Items: mapItems{}, List: mapItems{}, Intake: catalog.NewIngest(mapItems{}, catalog.IngestConfig{}),
+		Rankings: noRankings{}, Offline: noOffline{}, Counts: countsFunc(nil), Guest: noGuest{},
 		Health: healthFunc(func(context.Context) map[string]Dependency { return nil }),
 		Log:    slog.New(slog.DiscardHandler),
 	}

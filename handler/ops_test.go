@@ -225,8 +225,8 @@ func TestProbesDoNotDrownTheLog(t *testing.T) {
 	for _, level := range []slog.Level{slog.LevelInfo, slog.LevelDebug} {
 		f := newFixture(t, nil)
 		handler, err := New(Config{Auth: Auth{AdminToken: adminToken}}, Deps{
-			Feed: f.feed, Profiles: f.profiles, Explain: noExplain{}, Items: f.items, List: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
-			Rankings: noRankings{}, Offline: noOffline{}, Reactions: &fakeReactions{}, Counts: countsFunc(nil), Guest: noGuest{},
+			Engine: fakeEngine{}, Items: f.items, List: f.items, Intake: catalog.NewIngest(f.items, catalog.IngestConfig{}),
+			Rankings: noRankings{}, Offline: noOffline{}, Counts: countsFunc(nil), Guest: noGuest{},
 			Health: healthFunc(func(context.Context) map[string]Dependency {
 				return map[string]Dependency{"redis": {Err: errors.New("down")}}
 			}),

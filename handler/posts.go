@@ -194,7 +194,7 @@ func (s *server) putLike(ctx context.Context, c *call, agent string) (any, error
 	}
 	// The like is stored, so a retry would not count as new: an act that cannot be counted now is
 	// lost.
-	if _, err := s.deps.Reactions.React(ctx, agent, []engine.Act{{Kind: events.Like, ID: id}}); err != nil {
+	if _, err := s.deps.Engine.React(ctx, agent, []engine.Act{{Kind: events.Like, ID: id}}); err != nil {
 		s.log.WarnContext(ctx, "a like was stored, but not counted as an act", slog.String("request_id", c.id), slog.String("error", redact(err.Error())))
 	}
 	return data, nil

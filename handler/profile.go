@@ -46,7 +46,7 @@ func replaceProfile(body []byte) (func(*feed.Profile) error, error) {
 
 // editProfile answers PUT and PATCH /v1/agents/{agent_id}/profile with the stored profile.
 func (s *server) editProfile(ctx context.Context, _ *call, agent string, change *profileChange) (any, error) {
-	p, err := s.deps.Profiles.EditProfile(ctx, agent, func(stored *feed.Profile) (bool, error) {
+	p, err := s.deps.Engine.EditProfile(ctx, agent, func(stored *feed.Profile) (bool, error) {
 		if err := change.match(*stored); err != nil {
 			return false, err
 		}
@@ -72,11 +72,11 @@ func (p taggedProfile) send(c *call) error {
 
 // getProfile answers GET /v1/agents/{agent_id}/profile.
 func (s *server) getProfile(ctx context.Context, _ *call, agent string) (any, error) {
-	p, err := s.deps.Profiles.Profile(ctx, agent)
+	p, err := s.deps.Engine.Profile(ctx, agent)
 	if err != nil {
 		return nil, err
 	}
-	learned := s.deps.Profiles.Learned(agent, &p)
+	learned := s.deps.Engine.Learned(agent, &p)
 	for i := range learned {
 		learned[i].Score = significant(learned[i].Score)
 		learned[i].Factor = min(significant(learned[i].Factor), 0.9999) // 1 would mean no effect
@@ -103,7 +103,7 @@ func (s *server) deleteAgent(ctx context.Context, agent string) error {
 	if err := s.deps.Works.Erase(ctx, agent); err != nil {
 		return err
 	}
-	return s.deps.Profiles.Forget(ctx, agent)
+	return s.deps.Engine.Forget(ctx, agent)
 }
 
 // mutedRoutes adds routes that change single mutes of a profile. Values may contain slashes.
@@ -157,7 +157,7 @@ func (s *server) changeMuted(param string, valid func(value string) error, step 
 		if err := valid(value); err != nil {
 			return false, err
 		}
-		_, err = s.deps.Profiles.EditProfile(ctx, agent, func(p *feed.Profile) (bool, error) {
+		_, err = s.deps.Engine.EditProfile(ctx, agent, func(p *feed.Profile) (bool, error) {
 			changed, err = step(p, value)
 			return changed, err
 		})

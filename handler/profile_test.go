@@ -75,7 +75,7 @@ func TestProfileOfAMalformedAgent(t *testing.T) {
 }
 
 type learnedProfiles struct {
-	Profiles
+	Engine
 	gains []feed.LearnedGain
 }
 
@@ -88,7 +88,7 @@ func (p learnedProfiles) Learned(string, *feed.Profile) []feed.LearnedGain {
 func TestLearnedIsRounded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(_ *Config, d *Deps) {
-		d.Profiles = learnedProfiles{d.Profiles, []feed.LearnedGain{
+		d.Engine = learnedProfiles{d.Engine, []feed.LearnedGain{
 			{Score: 0.024999995366001216}, {Score: 0.0000123456}, {Factor: 0.7750000278039954}, {Factor: 0.99999}, {},
 		}}
 	})

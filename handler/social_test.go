@@ -221,8 +221,8 @@ func TestWhatMayNotBeSeenIsNotThere(t *testing.T) {
 
 func TestLikes(t *testing.T) {
 	t.Parallel()
-	acts := &fakeReactions{}
-	f, store := socialFixture(t, func(_ *Config, d *Deps) { d.Reactions = acts })
+	f, store := socialFixture(t, nil)
+	acts := f.reactions
 	publish(t, store, social.Post{ID: "post:p", Author: "u_2"})
 	like := func(method, agent string) api.Likes {
 		return data[api.Likes](t, f.do(t, method, "/v1/posts/post:p/like", "", as(agent)))

@@ -30,11 +30,11 @@ func (a *App) routes(cfg engine.Config) (http.Handler, error) {
 			JWT:     handler.JWT{Secret: auth.JWT.Secret, JWKS: auth.JWT.JWKS, Issuer: auth.JWT.Issuer, Audience: auth.JWT.Audience, Claim: auth.JWT.Claim},
 		},
 	}, handler.Deps{
-		Feed: a.Engine, Profiles: a.Engine, Explain: a.Engine, Items: a.Catalog, List: a.stores.contents, Works: a.works(), Rankings: a.ranking, Health: a.checks, Log: a.log,
+		Engine: a.Engine, Items: a.Catalog, List: a.stores.contents, Works: a.works(), Rankings: a.ranking, Health: a.checks, Log: a.log,
 		Offline: offlineSource{a.Engine, a.Catalog, a.stores.agents},
 		Intake:  catalog.NewIngest(a.Catalog, catalog.IngestConfig{GroupByURL: a.cfg.Catalog.GroupBy == configs.GroupByURL}),
 
-		Reactions: a.Engine, Counts: a.counts, Guest: a.guest(a.Catalog, cfg), Social: a.socialRoutes(), Drain: a.stopping,
+		Counts: a.counts, Guest: a.guest(a.Catalog, cfg), Social: a.socialRoutes(), Drain: a.stopping,
 	})
 }
 
