@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -212,7 +213,8 @@ func (c *Catalog) docsBy(ctx context.Context, schema *esindex.Schema, ids []stri
 // located returns the items of documents that were read by _id, and the search hits for the
 // others. It clears documents that belong to another item.
 func (c *Catalog) located(ctx context.Context, schema *esindex.Schema, ids []string, docs []esindex.Document, source bool) (all []stored, others map[string]hit, err error) {
-	var missing, doubted []string
+	var missing []string // ids that are the _id of no document
+	var doubted []string // ids whose document may belong to another item
 	several := false
 	all = make([]stored, len(ids))
 	for i, id := range ids {
@@ -234,6 +236,14 @@ func (c *Catalog) located(ctx context.Context, schema *esindex.Schema, ids []str
 			all[i], d.Source = stored{}, nil
 		}
 	}
-	others, err = c.elsewhere(ctx, schema, missing, doubted, several, source)
+	look := c.others
+	if several { // then nothing can be read by _id
+		look = c.search
+	}
+	if others, err = look(ctx, schema, missing, source); err != nil {
+		return nil, nil, err
+	}
+	known, err := c.search(ctx, schema, doubted, source)
+	maps.Copy(others, known)
 	return all, others, err
 }

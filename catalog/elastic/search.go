@@ -127,23 +127,6 @@ func (c *Catalog) ask(ctx context.Context, params string, ask map[string]any) ([
 	return hits, c.contractError(err)
 }
 
-// elsewhere returns the documents of items that a read by _id did not return. A missing id is
-// the _id of no document; the document of a doubted one may belong to another item. If the name
-// covers several indices, nothing can be read by _id.
-func (c *Catalog) elsewhere(ctx context.Context, schema *esindex.Schema, missing, doubted []string, several, source bool) (map[string]hit, error) {
-	look := c.others
-	if several {
-		look = c.search
-	}
-	found, err := look(ctx, schema, missing, source)
-	if err != nil {
-		return nil, err
-	}
-	known, err := c.search(ctx, schema, doubted, source)
-	maps.Copy(found, known)
-	return found, err
-}
-
 // others returns the documents of items that a read by _id does not find because they have
 // another _id or a routing, which occurs only in a foreign index. Hits that a read by _id would
 // find are left out, because that read is more current than a search.
