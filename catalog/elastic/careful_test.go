@@ -32,7 +32,7 @@ func TestListsInACarefulCluster(t *testing.T) {
 		items = append(items, feed.Item{ID: id, Title: "T", UpdateTime: 100 - i})
 	}
 	for _, at := range []esindex.Client{client, testenv.Careful{Performer: client}} {
-		c := elastic.New(at, elastic.Config{Index: name})
+		c := elastic.New(at, elastic.Config{Index: name, Schema: ownSchema()})
 		errs, err := c.Put(t.Context(), items)
 		require.NoError(t, err)
 		require.Empty(t, errs)

@@ -22,7 +22,7 @@ import (
 // Config configures a [Catalog].
 type Config struct {
 	Index  string              // of the items; profiles are in <Index>-agents; required
-	Schema *esindex.LateSchema // from esindex.Inspect; nil means an index made by esindex.Ensure with default names
+	Schema *esindex.LateSchema // from esindex.Inspect; required
 	// Counts returns the live popularity of the items being put, for those that have any. Nil
 	// means that no item has any.
 	Counts func(ctx context.Context, ids []string) (map[string]feed.Counts, error)
@@ -50,7 +50,7 @@ var _ catalog.Catalog = (*Catalog)(nil)
 
 // New returns a catalog. It makes no request.
 func New(client esindex.Client, cfg Config) *Catalog {
-	c := &Catalog{client: client, items: cfg.Index, agents: esindex.Agents(cfg.Index), schema: cfg.Schema.OrOwn(), counts: cfg.Counts, own: cfg.Own != nil}
+	c := &Catalog{client: client, items: cfg.Index, agents: esindex.Agents(cfg.Index), schema: cfg.Schema, counts: cfg.Counts, own: cfg.Own != nil}
 	var ensure func(ctx context.Context) error
 	if c.own {
 		ensure = func(ctx context.Context) error {

@@ -47,6 +47,9 @@ func clientOf(t testing.TB, address string) esindex.Client {
 	return client
 }
 
+// ownSchema returns the schema of an index created by [esindex.Ensure] with default names.
+func ownSchema() *esindex.LateSchema { return esindex.Known(esindex.OwnSchema(esindex.Fields{})) }
+
 // own opens a catalog over an empty index of Freshet's own.
 func own(t *testing.T) *elastic.Catalog {
 	t.Helper()
@@ -54,7 +57,7 @@ func own(t *testing.T) *elastic.Catalog {
 	client := clientOf(t, address)
 	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
-	return elastic.New(client, elastic.Config{Index: index})
+	return elastic.New(client, elastic.Config{Index: index, Schema: ownSchema()})
 }
 
 // existing opens a catalog over an external index with mapped names.
@@ -336,7 +339,7 @@ func TestErrors(t *testing.T) {
 	t.Run("nobody listens", func(t *testing.T) {
 		client, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{"http://127.0.0.1:1"}})
 		require.NoError(t, err)
-		c := elastic.New(client, elastic.Config{Index: "x"})
+		c := elastic.New(client, elastic.Config{Index: "x", Schema: ownSchema()})
 		_, err = c.Docs(t.Context(), []string{"a"})
 		require.ErrorIs(t, err, catalog.ErrUnavailable)
 		_, err = c.Put(t.Context(), []feed.Item{{ID: "a", Title: "T", UpdateTime: 1}})
@@ -347,7 +350,7 @@ func TestErrors(t *testing.T) {
 	})
 	t.Run("no index", func(t *testing.T) {
 		client, index := connect(t)
-		c := elastic.New(client, elastic.Config{Index: index})
+		c := elastic.New(client, elastic.Config{Index: index, Schema: ownSchema()})
 		_, err := c.Docs(t.Context(), []string{"a"})
 		require.ErrorContains(t, err, "freshet doctor --fix")
 		require.ErrorIs(t, err, catalog.ErrUnavailable, "the index may be restored or created")

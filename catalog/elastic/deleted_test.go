@@ -25,7 +25,7 @@ import (
 // index that exists afterwards must have Freshet's mapping, and items put then must be stored.
 func TestNoWriteGuessesAnIndex(t *testing.T) {
 	client, index := connect(t)
-	c := elastic.New(client, elastic.Config{Index: index, Own: &esindex.Fields{}})
+	c := elastic.New(client, elastic.Config{Index: index, Schema: ownSchema(), Own: &esindex.Fields{}})
 	items := numbered(0, 20, 1)
 	counts := map[string]feed.Counts{}
 	var ids []string

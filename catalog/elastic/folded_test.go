@@ -52,7 +52,7 @@ func TestServersThatKnowNoFoldedTags(t *testing.T) {
 	client, name := connect(t)
 	_, err := esindex.Ensure(t.Context(), client, name, esindex.Fields{})
 	require.NoError(t, err)
-	c := elastic.New(client, elastic.Config{Index: name})
+	c := elastic.New(client, elastic.Config{Index: name, Schema: ownSchema()})
 	it := feed.Item{ID: "a", Title: "T", UpdateTime: 1, Tags: []string{"Go"}, Lang: "en", URL: "https://a.example/x", Business: map[string]json.RawMessage{"a": json.RawMessage("1"), "price": json.RawMessage("1.50")}}
 	errs, err := c.Put(t.Context(), []feed.Item{it})
 	require.NoError(t, err)

@@ -23,7 +23,7 @@ import (
 func TestAnIndexThatTakesNoWritesForNow(t *testing.T) {
 	t.Parallel()
 	client, index := connect(t)
-	c := elastic.New(client, elastic.Config{Index: index, Own: &esindex.Fields{}})
+	c := elastic.New(client, elastic.Config{Index: index, Schema: ownSchema(), Own: &esindex.Fields{}})
 	errs, err := c.Put(t.Context(), []feed.Item{{ID: "stored", Title: "T", UpdateTime: 1}})
 	require.NoError(t, err)
 	require.Nil(t, errs)
@@ -57,7 +57,7 @@ func TestAnIndexThatWaitsForCopies(t *testing.T) {
 	_, err := esindex.Ensure(t.Context(), client, index, esindex.Fields{})
 	require.NoError(t, err)
 	require.NoError(t, esindex.Do(t.Context(), client, http.MethodPut, "/"+index+","+esindex.Agents(index)+"/_settings", "", body, nil))
-	c := elastic.New(client, elastic.Config{Index: index, Own: &esindex.Fields{}})
+	c := elastic.New(client, elastic.Config{Index: index, Schema: ownSchema(), Own: &esindex.Fields{}})
 	for name, write := range map[string]func(ctx context.Context) error{
 		"item": func(ctx context.Context) error {
 			errs, err := c.Put(ctx, []feed.Item{{ID: "a", Title: "T", UpdateTime: 1}})
@@ -108,7 +108,7 @@ func TestAPutThatEndsEarlyTellsWhatIsStored(t *testing.T) {
 				return nil, errors.New("connection reset")
 			}
 			return nil, nil
-		}}, elastic.Config{Index: index, Own: &esindex.Fields{}})
+		}}, elastic.Config{Index: index, Schema: ownSchema(), Own: &esindex.Fields{}})
 		errs, err := c.Put(t.Context(), items)
 		if stored == 0 {
 			require.ErrorIs(t, err, catalog.ErrUnavailable)
@@ -149,7 +149,7 @@ func TestWhatAPipelineRefusesIsABadItem(t *testing.T) {
 		answer := fmt.Sprintf(`{"items":[{"index":{"status":201}},{"index":{"status":%d,"error":{"type":%q,"reason":"x"}}}]}`, tt.status, kind)
 		c := elastic.New(bulkless{client, func() (*http.Response, error) {
 			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(answer))}, nil
-		}}, elastic.Config{Index: index, Own: &esindex.Fields{}})
+		}}, elastic.Config{Index: index, Schema: ownSchema(), Own: &esindex.Fields{}})
 		errs, err := c.Put(t.Context(), []feed.Item{{ID: "a", Title: "T", UpdateTime: 1}, {ID: "b", Title: "T", UpdateTime: 1}})
 		require.NoError(t, err, kind)
 		require.NoError(t, errs[0], kind)

@@ -100,11 +100,3 @@ func (l *LateSchema) changed(used *Schema) bool {
 	state := l.state.Load()
 	return state == nil || state.refused != nil || state.schema != used
 }
-
-// OrOwn returns l, or if it is nil, the schema of our own index with default names.
-func (l *LateSchema) OrOwn() *LateSchema {
-	if l == nil {
-		return Known(OwnSchema(Fields{}))
-	}
-	return l
-}

@@ -54,7 +54,7 @@ func benchmarkRecall(b *testing.B, s *elastic.Source, client esindex.Client, nam
 	address, _ := testenv.Elastic(b)
 	through, err := esindex.Connect(esindex.ClientConfig{Addresses: []string{address}, Transport: rec})
 	require.NoError(b, err)
-	_, err = elastic.New(through, elastic.Config{Index: name}).Recall(b.Context(), q)
+	_, err = elastic.New(through, elastic.Config{Index: name, Schema: ownSchema()}).Recall(b.Context(), q)
 	require.NoError(b, err)
 
 	b.Run("recall", func(b *testing.B) {

@@ -33,7 +33,7 @@ var (
 
 func newCounting(t testing.TB, s *elastic.Source, client esindex.Client, index string) *counting {
 	c := &counting{Source: s, t: t, counts: map[string]feed.Counts{}}
-	c.catalog = catalog.New(client, catalog.Config{Index: index, Counts: func(context.Context, []string) (map[string]feed.Counts, error) { return c.counts, nil }})
+	c.catalog = catalog.New(client, catalog.Config{Index: index, Schema: ownSchema(), Counts: func(context.Context, []string) (map[string]feed.Counts, error) { return c.counts, nil }})
 	return c
 }
 

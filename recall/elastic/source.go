@@ -31,7 +31,7 @@ const Name = "elastic"
 // Config configures a [Source].
 type Config struct {
 	Index  string              // name, alias or pattern; required
-	Schema *esindex.LateSchema // from esindex.Inspect; nil means an index made by esindex.Ensure with default names
+	Schema *esindex.LateSchema // from esindex.Inspect; required
 	Logger *slog.Logger        // nil disables logging
 }
 
@@ -52,7 +52,7 @@ var _ recall.Source = (*Source)(nil)
 
 // New returns a source. It makes no request.
 func New(client esindex.Client, cfg Config) *Source {
-	return &Source{client: client, index: cfg.Index, schema: cfg.Schema.OrOwn(), log: cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)), refused: rate.Sometimes{Interval: time.Minute}}
+	return &Source{client: client, index: cfg.Index, schema: cfg.Schema, log: cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)), refused: rate.Sometimes{Interval: time.Minute}}
 }
 
 // Name returns "elastic".

@@ -95,6 +95,9 @@ func (w stored) MarshalJSON() ([]byte, error) {
 	return it.MarshalJSON()
 }
 
+// ownSchema returns the schema of an index created by [esindex.Ensure] with default names.
+func ownSchema() *esindex.LateSchema { return esindex.Known(esindex.OwnSchema(esindex.Fields{})) }
+
 // open creates one of Freshet's own indices with the items.
 func open(t testing.TB, items []feed.Item) (*elastic.Source, esindex.Client, string) {
 	t.Helper()
@@ -107,7 +110,7 @@ func open(t testing.TB, items []feed.Item) (*elastic.Source, esindex.Client, str
 		docs[i] = stored{it}
 	}
 	index(t, client, name, docs)
-	return elastic.New(client, elastic.Config{Index: name}), client, name
+	return elastic.New(client, elastic.Config{Index: name, Schema: ownSchema()}), client, name
 }
 
 func recalled(t testing.TB, s recall.Source, q feed.Query) recall.Result {

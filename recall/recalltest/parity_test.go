@@ -36,7 +36,8 @@ func bothCounting(t *testing.T, items []feed.Item) (inElastic, inMemory recall.S
 	ctx := context.Background()
 	_, err = esindex.Ensure(ctx, client, index, esindex.Fields{})
 	require.NoError(t, err)
-	c := catalog.New(client, catalog.Config{Index: index})
+	schema := esindex.Known(esindex.OwnSchema(esindex.Fields{}))
+	c := catalog.New(client, catalog.Config{Index: index, Schema: schema})
 	for part := range slices.Chunk(items, 5000) {
 		refused, err := c.Put(ctx, part)
 		require.NoError(t, err)
@@ -45,7 +46,7 @@ func bothCounting(t *testing.T, items []feed.Item) (inElastic, inMemory recall.S
 	require.NoError(t, c.Refresh(ctx))
 	m := memory.New()
 	m.Upsert(items)
-	return elastic.New(client, elastic.Config{Index: index}), m, func(counts map[string]feed.Counts) {
+	return elastic.New(client, elastic.Config{Index: index, Schema: schema}), m, func(counts map[string]feed.Counts) {
 		unknown, again, err := c.SetCounts(ctx, counts)
 		require.NoError(t, err)
 		require.Empty(t, append(unknown, again...))
