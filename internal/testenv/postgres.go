@@ -124,6 +124,8 @@ func LimitedPostgres(t testing.TB, conns int) (address string, allow func(conns 
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.User, u.Path = url.User(name), "/"+name
+	q := u.Query()
+	q.Set("search_path", "public") // callers add parameters
+	u.User, u.Path, u.RawQuery = url.User(name), "/"+name, q.Encode()
 	return u.String(), func(conns int) { do("ALTER ROLE %s CONNECTION LIMIT %d", name, conns) }
 }

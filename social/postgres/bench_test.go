@@ -23,7 +23,7 @@ func BenchmarkQueue(b *testing.B) {
 func BenchmarkCreatePost(b *testing.B) {
 	for _, writers := range []int{1, 16} {
 		b.Run(fmt.Sprint(writers), func(b *testing.B) {
-			s, err := postgres.Open(b.Context(), postgres.Config{URL: testenv.Postgres(b), MaxConns: writers}, social.Options{})
+			s, err := postgres.Open(b.Context(), postgres.Config{URL: testenv.Postgres(b) + fmt.Sprint("&pool_max_conns=", writers)}, social.Options{})
 			require.NoError(b, err)
 			b.Cleanup(func() { _ = s.Close() })
 			b.ResetTimer()

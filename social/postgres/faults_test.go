@@ -168,7 +168,7 @@ func TestStartsWhileTheDatabaseIsDown(t *testing.T) {
 	p := faultproxy.StartPostgres(t, u.Host)
 	u.Host = p.Addrs[0]
 	p.Down()
-	s, err := postgres.New(t.Context(), postgres.Config{URL: u.String(), MaxConns: 2}, social.Options{})
+	s, err := postgres.New(t.Context(), postgres.Config{URL: u.String() + "&pool_max_conns=2"}, social.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	unavailable := func() {

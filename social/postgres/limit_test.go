@@ -29,7 +29,7 @@ func (l lines) Write(p []byte) (int, error) {
 func TestTheServerGivesFewerConnections(t *testing.T) {
 	address, _ := testenv.LimitedPostgres(t, 2)
 	log := make(lines, 10)
-	s, err := postgres.Open(t.Context(), postgres.Config{URL: address, MaxConns: 12, Log: slog.New(slog.NewTextHandler(log, nil))}, social.Options{})
+	s, err := postgres.Open(t.Context(), postgres.Config{URL: address + "&pool_max_conns=12", Log: slog.New(slog.NewTextHandler(log, nil))}, social.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	for range 3 {
@@ -56,7 +56,7 @@ func TestTheServerGivesFewerConnections(t *testing.T) {
 // connection at all, and that calls succeed again as soon as it gets one.
 func TestTheServerGivesNoConnection(t *testing.T) {
 	address, allow := testenv.LimitedPostgres(t, 2)
-	s, err := postgres.New(t.Context(), postgres.Config{URL: address, MaxConns: 4}, social.Options{})
+	s, err := postgres.New(t.Context(), postgres.Config{URL: address + "&pool_max_conns=4"}, social.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	var held []*pgx.Conn

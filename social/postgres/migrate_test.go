@@ -15,7 +15,7 @@ import (
 // TestPostsThatAreThereAreCounted checks that a migration counts the posts of a database that has
 // no counts.
 func TestPostsThatAreThereAreCounted(t *testing.T) {
-	s, err := New(t.Context(), Config{URL: testenv.Postgres(t), MaxConns: 4}, social.Options{})
+	s, err := New(t.Context(), Config{URL: testenv.Postgres(t) + "&pool_max_conns=4"}, social.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	require.NoError(t, s.migrating(t.Context(), func(p *goose.Provider) error {
@@ -51,7 +51,7 @@ func TestPostsThatAreThereAreCounted(t *testing.T) {
 // TestReferencesOfBeforeStay migrates a database without incarnations. References to existing posts
 // stay valid, also to posts that had been created again, and end when the post does.
 func TestReferencesOfBeforeStay(t *testing.T) {
-	s, err := New(t.Context(), Config{URL: testenv.Postgres(t), MaxConns: 4}, social.Options{})
+	s, err := New(t.Context(), Config{URL: testenv.Postgres(t) + "&pool_max_conns=4"}, social.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	require.NoError(t, s.migrating(t.Context(), func(p *goose.Provider) error {

@@ -76,7 +76,7 @@ func (tr *tracer) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndDat
 // after some calls. No statement may read everything that an agent follows or likes in order to
 // annotate the posts of a page.
 func TestNoStatementReadsWholeTables(t *testing.T) {
-	cfg, err := Config{URL: testenv.Postgres(t), MaxConns: 4}.pool()
+	cfg, err := Config{URL: testenv.Postgres(t) + "&pool_max_conns=4"}.pool()
 	require.NoError(t, err)
 	tr := &tracer{seen: map[string][]any{}}
 	cfg.ConnConfig.Tracer = tr
@@ -116,7 +116,7 @@ func TestNoStatementReadsWholeTables(t *testing.T) {
 // TestShortListsArePlannedOnce checks that PostgreSQL, which plans the first five calls of a
 // prepared statement for their values, then switches to a generic plan, also where lists are short.
 func TestShortListsArePlannedOnce(t *testing.T) {
-	s, err := Open(t.Context(), Config{URL: testenv.Postgres(t), MaxConns: 1}, social.Options{})
+	s, err := Open(t.Context(), Config{URL: testenv.Postgres(t) + "&pool_max_conns=1"}, social.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	fill(t, s)

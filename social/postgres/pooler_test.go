@@ -37,7 +37,7 @@ func TestAPoolerIsNoticed(t *testing.T) {
 			q.Set("default_query_exec_mode", c.mode)
 			c.at.RawQuery = q.Encode()
 		}
-		s, err := New(t.Context(), Config{URL: c.at.String(), MaxConns: 2}, social.Options{})
+		s, err := New(t.Context(), Config{URL: c.at.String() + "&pool_max_conns=2"}, social.Options{})
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = s.Close() })
 		r, err := s.Check(t.Context())

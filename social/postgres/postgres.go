@@ -39,12 +39,10 @@ type Config struct {
 	// Current returns the current URL; each new connection takes user, password and certificates
 	// from it. Nil means URL.
 	Current func() string
-	// MaxConns overrides the URL's; 0 means no override.
-	MaxConns int
 	// Guard runs a call, or refuses it with an error; kind is "read" or "write". It may end the
 	// call's context before the caller's. Nil means that all calls run.
 	Guard func(ctx context.Context, kind string, call func(context.Context) error) error
-	// Log gets a warning if the server allows fewer connections than MaxConns. Nil disables it.
+	// Log gets a warning if the server allows fewer connections than pool_max_conns. Nil disables it.
 	Log *slog.Logger
 }
 
@@ -117,9 +115,7 @@ func (cfg Config) pool() (*pgxpool.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.MaxConns > 0 {
-		c.MaxConns = int32(cfg.MaxConns)
-	} else if !u.Query().Has("pool_max_conns") {
+	if !u.Query().Has("pool_max_conns") {
 		c.MaxConns = defaultConns
 	}
 	c.MinConns, c.MinIdleConns = 0, 0

@@ -19,13 +19,13 @@ import (
 
 // conns limits the connections of a test: the server allows a hundred, and other tests run in
 // parallel.
-const conns = 6
+const conns = "&pool_max_conns=6"
 
 func TestMain(m *testing.M) { os.Exit(testenv.Reuse(m).Run()) }
 
 func open(t testing.TB, url string, opts social.Options) *postgres.Store {
 	t.Helper()
-	s, err := postgres.Open(t.Context(), postgres.Config{URL: url, MaxConns: conns}, opts)
+	s, err := postgres.Open(t.Context(), postgres.Config{URL: url + conns}, opts)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s

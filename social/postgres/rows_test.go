@@ -39,7 +39,7 @@ var bigAuthors = []string{
 // authors have 100,000 posts: only those that the page shows, for any reader, and for cards no more
 // than their bound.
 func TestRowsThatAreRead(t *testing.T) {
-	cfg, err := Config{URL: testenv.Postgres(t), MaxConns: 4}.pool()
+	cfg, err := Config{URL: testenv.Postgres(t) + "&pool_max_conns=4"}.pool()
 	require.NoError(t, err)
 	tr := &tracer{seen: map[string][]any{}}
 	cfg.ConnConfig.Tracer = tr

@@ -38,7 +38,7 @@ func TestOpenAtOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for range 6 {
 		group.Go(func() {
-			s, err := postgres.Open(t.Context(), postgres.Config{URL: url, MaxConns: 2}, social.Options{})
+			s, err := postgres.Open(t.Context(), postgres.Config{URL: url + "&pool_max_conns=2"}, social.Options{})
 			if assert.NoError(t, err) {
 				assert.NoError(t, s.Ping(t.Context()))
 				assert.NoError(t, s.Close())
@@ -113,7 +113,7 @@ func TestASearchPathOfNoSchema(t *testing.T) {
 func TestMigrateIsWholeOrNot(t *testing.T) {
 	url := testenv.Postgres(t)
 	script(t, url, `CREATE TABLE likes (id int)`)
-	s, err := postgres.New(t.Context(), postgres.Config{URL: url, MaxConns: 2}, social.Options{})
+	s, err := postgres.New(t.Context(), postgres.Config{URL: url + "&pool_max_conns=2"}, social.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	err = s.Migrate(t.Context())
@@ -148,7 +148,7 @@ func TestBadConfig(t *testing.T) {
 func TestCheck(t *testing.T) {
 	url := testenv.Postgres(t)
 	ahead := time.Hour
-	s, err := postgres.New(t.Context(), postgres.Config{URL: url, MaxConns: 2}, social.Options{Clock: func() time.Time { return time.Now().Add(ahead) }})
+	s, err := postgres.New(t.Context(), postgres.Config{URL: url + "&pool_max_conns=2"}, social.Options{Clock: func() time.Time { return time.Now().Add(ahead) }})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	r, err := s.Check(t.Context())
@@ -175,7 +175,7 @@ func TestCheck(t *testing.T) {
 	_, err = c.Exec(t.Context(), `CREATE UNIQUE INDEX CONCURRENTLY blocks_broken ON blocks (agent)`)
 	require.Error(t, err)
 	script(t, url, `INSERT INTO freshet_migrations (version_id, is_applied) VALUES (99, true)`)
-	readOnly, err := postgres.New(t.Context(), postgres.Config{URL: url + "&default_transaction_read_only=on", MaxConns: 2}, social.Options{})
+	readOnly, err := postgres.New(t.Context(), postgres.Config{URL: url + "&default_transaction_read_only=on&pool_max_conns=2"}, social.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, readOnly.Close()) })
 	r, err = readOnly.Check(t.Context())

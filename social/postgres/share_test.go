@@ -14,7 +14,7 @@ import (
 // TestSlowReadsLeaveConnections checks that lookups still get a connection, however many
 // potentially slow reads run.
 func TestSlowReadsLeaveConnections(t *testing.T) {
-	s, err := Open(t.Context(), Config{URL: testenv.ReusedPostgres(t), MaxConns: 4}, social.Options{})
+	s, err := Open(t.Context(), Config{URL: testenv.ReusedPostgres(t) + "&pool_max_conns=4"}, social.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	began, end, ended := make(chan struct{}, 10), make(chan struct{}), make(chan error)
