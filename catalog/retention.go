@@ -10,18 +10,18 @@ import (
 	"github.com/freshet/freshet/internal/repeat"
 )
 
-// SweepEvery is the pause between two sweeps. stepPause is the pause between two steps, which
-// leaves room for other writers.
 const (
+	// SweepEvery is the pause between two sweeps.
 	SweepEvery = 10 * time.Minute
-	stepPause  = 100 * time.Millisecond
+
+	sweepStep = 200                    // items of a step
+	stepPause = 100 * time.Millisecond // between two steps, for other writers
 )
 
 // RetentionConfig configures how long items are kept. A zero field means its default, except
 // for Keep.
 type RetentionConfig struct {
 	Keep   time.Duration // since update_time
-	Step   int           // items per step; default 200
 	Logger *slog.Logger
 	// Now returns the time for computing an item's age. Removals are final, so it should not be
 	// the clock of a single machine if other machines know the time too. Nil means time.Now.
@@ -41,7 +41,6 @@ type Retention struct {
 
 // NewRetention returns a Retention that removes the items found by list through items.
 func NewRetention(list Lister, items Writer, cfg RetentionConfig) *Retention {
-	cfg.Step = cmp.Or(cfg.Step, 200)
 	if cfg.Now == nil {
 		cfg.Now = func(context.Context) (time.Time, error) { return time.Now(), nil }
 	}
@@ -81,5 +80,5 @@ func (r *Retention) Sweep(ctx context.Context) (removed int, err error) {
 	}
 	before := now.Add(-r.cfg.Keep).Unix()
 	old := func(it feed.Item) bool { return it.UpdateTime < before } // its time may have changed since it was listed
-	return removing{r.list, r.items, stepPause, old}.run(ctx, Selection{Before: before, Limit: r.cfg.Step})
+	return removing{r.list, r.items, stepPause, old}.run(ctx, Selection{Before: before, Limit: sweepStep})
 }

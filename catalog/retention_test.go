@@ -17,13 +17,15 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-// between calls do after each page.
+// between lists pages of at most limit items, and calls do after each.
 type between struct {
 	catalog.Lister
-	do func(catalog.Page)
+	limit int
+	do    func(catalog.Page)
 }
 
 func (b between) List(ctx context.Context, s catalog.Selection) (catalog.Page, error) {
+	s.Limit = b.limit
 	page, err := b.Lister.List(ctx, s)
 	b.do(page)
 	return page, err
@@ -53,14 +55,14 @@ func TestRetention(t *testing.T) {
 		put("post:1", 1000*time.Hour)
 
 		pages := 0
-		list := between{items, func(page catalog.Page) {
+		list := between{items, 10, func(page catalog.Page) {
 			if pages++; pages != 2 {
 				return
 			}
 			put(page.Items[0].ID, time.Minute) // a newer version
 			require.NoError(t, items.Remove(t.Context(), page.Items[1].ID))
 		}}
-		cfg := catalog.RetentionConfig{Keep: 24 * time.Hour, Step: 10, Now: func(context.Context) (time.Time, error) { return now, nil }}
+		cfg := catalog.RetentionConfig{Keep: 24 * time.Hour, Now: func(context.Context) (time.Time, error) { return now, nil }}
 		begin := time.Now()
 		removed, err := catalog.NewRetention(list, items, cfg).Sweep(t.Context())
 		require.NoError(t, err)
@@ -93,8 +95,8 @@ func TestRetentionGoesOnPastDamage(t *testing.T) {
 		}
 		_, err = items.File().Writer.ExecContext(t.Context(), `UPDATE items SET doc = CAST('{"id"' AS BLOB) WHERE id = 'damaged'`)
 		require.NoError(t, err)
-		cfg := catalog.RetentionConfig{Keep: time.Hour, Step: 1}
-		removed, err := catalog.NewRetention(items, items, cfg).Sweep(t.Context())
+		list := between{items, 1, func(catalog.Page) {}}
+		removed, err := catalog.NewRetention(list, items, catalog.RetentionConfig{Keep: time.Hour}).Sweep(t.Context())
 		require.ErrorContains(t, err, "1 items could not be removed, the first because: damaged: ")
 		assert.Equal(t, 3, removed)
 	})
@@ -114,7 +116,7 @@ func TestRetentionTakesTurns(t *testing.T) {
 		defer stop()
 		var turns []time.Duration
 		begin, lists := time.Now(), 0
-		catalog.NewRetention(between{items, func(catalog.Page) {
+		catalog.NewRetention(between{items, 1, func(catalog.Page) {
 			lists++
 			assert.Len(t, turns, 3)
 			stop()
