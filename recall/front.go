@@ -20,14 +20,17 @@ import (
 
 // FrontConfig holds the options of [NewFront].
 type FrontConfig struct {
-	Share      time.Duration // how long an answer is shared; 0 sends every query to the source
-	Answers    int           // maximum number of cached answers; default 256
-	Candidates int           // maximum number of their candidates; default 128,000, about 20 MB
-	Timeout    time.Duration // of one query to the source; default 5s
-
+	Share   time.Duration // how long an answer is shared; 0 sends every query to the source
+	Timeout time.Duration // of one query to the source; default 5s
 	Standby time.Duration // maximum age of the standby list; 0 disables it
-	Bytes   int           // maximum content size of the standby list, best items first; default 32 MiB
 }
+
+// Limits of what a [Front] holds.
+const (
+	maxAnswers    = 256      // cached answers
+	maxCandidates = 128_000  // candidates of the cached answers, about 20 MB
+	standbyBytes  = 32 << 20 // content of the standby list, best items first
+)
 
 // Front is a [Source] that caches the answers of another one.
 //
@@ -62,8 +65,7 @@ var (
 // NewFront returns a Front for source. It has no standby list before the first [Front.Renew].
 func NewFront(source Source, clock feed.Clock, cfg FrontConfig) *Front {
 	cfg.Timeout = cmp.Or(cfg.Timeout, 5*time.Second)
-	cfg.Bytes = cmp.Or(cfg.Bytes, 32<<20)
-	return &Front{source: source, clock: clock, cfg: cfg, answers: newAnswers(cmp.Or(cfg.Answers, 256), cmp.Or(cfg.Candidates, 128_000))}
+	return &Front{source: source, clock: clock, cfg: cfg, answers: newAnswers()}
 }
 
 // Name returns the name of the wrapped source.
@@ -159,7 +161,6 @@ func detached(p feed.Profile) feed.Profile {
 type answers struct {
 	lru        *simplelru.LRU[queryKey, kept]
 	candidates int
-	most       int // candidates
 }
 
 // kept is an answer and the time it was received.
@@ -168,10 +169,10 @@ type kept struct {
 	at     time.Time
 }
 
-func newAnswers(entries, candidates int) *answers {
-	a := &answers{most: candidates}
+func newAnswers() *answers {
+	a := &answers{}
 	var err error
-	a.lru, err = simplelru.NewLRU(entries, func(_ queryKey, k kept) { a.candidates -= len(k.result.Candidates) })
+	a.lru, err = simplelru.NewLRU(maxAnswers, func(_ queryKey, k kept) { a.candidates -= len(k.result.Candidates) })
 	if err != nil {
 		panic(err) // only for a size that is not positive
 	}
@@ -183,7 +184,7 @@ func (a *answers) get(key queryKey) (kept, bool) { return a.lru.Get(key) }
 func (a *answers) add(key queryKey, k kept) {
 	a.lru.Remove(key) // so that its candidates are subtracted
 	a.lru.Add(key, k)
-	for a.candidates += len(k.result.Candidates); a.candidates > a.most; {
+	for a.candidates += len(k.result.Candidates); a.candidates > maxCandidates; {
 		a.lru.RemoveOldest()
 	}
 }

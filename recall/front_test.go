@@ -87,15 +87,15 @@ func TestSharedOff(t *testing.T) {
 
 func TestSharedIsBounded(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
-	s := recall.NewFront(&source{}, func() time.Time { return now }, recall.FrontConfig{Share: time.Second, Answers: 2})
+	s := recall.NewFront(&source{}, func() time.Time { return now }, recall.FrontConfig{Share: time.Second})
 	q := query()
-	for n := 1; n <= 3; n++ {
+	for n := 1; n <= 257; n++ {
 		q.N = n
 		require.Equal(t, fmt.Sprint(n), recalled(t, s, q))
 	}
-	require.Equal(t, "3", recalled(t, s, q), "the newest is kept")
+	require.Equal(t, "257", recalled(t, s, q), "the newest is kept")
 	q.N = 1
-	require.Equal(t, "4", recalled(t, s, q), "the oldest is not")
+	require.Equal(t, "258", recalled(t, s, q), "the oldest is not")
 }
 
 // long returns as many candidates as requested.
@@ -111,7 +111,7 @@ func (s *long) Recall(ctx context.Context, q feed.Query) (recall.Result, error) 
 // candidates.
 func TestSharedIsBoundedInCandidates(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
-	s := recall.NewFront(&long{}, func() time.Time { return now }, recall.FrontConfig{Share: time.Hour, Candidates: 100_000})
+	s := recall.NewFront(&long{}, func() time.Time { return now }, recall.FrontConfig{Share: time.Hour})
 	q := query()
 	held := testenv.Retained(func() {
 		for n := range 100 {
@@ -120,7 +120,7 @@ func TestSharedIsBoundedInCandidates(t *testing.T) {
 		}
 	})
 	assert.Equal(t, "100", recalled(t, s, q), "the newest is kept")
-	assert.Less(t, held, int64(16<<20), "a hundred of them would hold 128 MB")
+	assert.Less(t, held, int64(20<<20), "a hundred of them would hold 128 MB")
 
 	for range 20 { // a new answer replaces the expired one
 		now = now.Add(time.Hour)
@@ -129,7 +129,7 @@ func TestSharedIsBoundedInCandidates(t *testing.T) {
 	q.After, now = "round 95", time.Unix(1_700_000_000, 0)
 	assert.Equal(t, "95", recalled(t, s, q), "the others are still kept")
 
-	q.N = 100_001
+	q.N = 128_001
 	asked := recalled(t, s, q)
 	assert.NotEqual(t, asked, recalled(t, s, q), "one that alone is too much is not kept")
 }
@@ -137,7 +137,7 @@ func TestSharedIsBoundedInCandidates(t *testing.T) {
 // TestSharedTellsQueriesApart changes each field of a query in turn.
 func TestSharedTellsQueriesApart(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
-	s := recall.NewFront(&source{}, func() time.Time { return now }, recall.FrontConfig{Share: time.Second, Answers: 1000})
+	s := recall.NewFront(&source{}, func() time.Time { return now }, recall.FrontConfig{Share: time.Second})
 	require.Equal(t, "1", recalled(t, s, query()))
 	asked := 1
 	differs := func(name string, q feed.Query) {

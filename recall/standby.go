@@ -130,7 +130,7 @@ func (f *Front) read(ctx context.Context, q feed.Query, docs func(context.Contex
 			return nil, nil, fmt.Errorf("read the items of the standby list: %w", err)
 		}
 		for i, c := range part {
-			if size += len(found[i].JSON); size > f.cfg.Bytes {
+			if size += len(found[i].JSON); size > standbyBytes {
 				return list, items, nil
 			}
 			it, err := found[i].Item()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -194,15 +195,15 @@ func TestStandbyIsBounded(t *testing.T) {
 	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 	source := &list{}
 	for i := range 5000 {
-		source.items = append(source.items, feed.Item{ID: fmt.Sprintf("item-%04d", i), Title: "A title", UpdateTime: now.Unix() - int64(i)})
+		source.items = append(source.items, feed.Item{ID: fmt.Sprintf("item-%04d", i), Title: "A title", Summary: strings.Repeat("x", 10_000), UpdateTime: now.Unix() - int64(i)})
 	}
 	one, err := source.items[0].MarshalJSON()
 	require.NoError(t, err)
-	s := recall.NewFront(source, func() time.Time { return now }, recall.FrontConfig{Standby: time.Minute, Bytes: 3000 * len(one)})
+	s := recall.NewFront(source, func() time.Time { return now }, recall.FrontConfig{Standby: time.Minute})
 	q := feed.Query{N: 5000, Origin: now}
 	require.NoError(t, s.Renew(t.Context(), q, source.docs, nil))
 	source.err = recall.ErrUnavailable
 	got, err := s.Recall(t.Context(), q)
 	require.NoError(t, err)
-	assert.Len(t, got.Candidates, 3000, "the best, as far as there is room")
+	assert.Len(t, got.Candidates, 32<<20/len(one), "the best, as far as there is room")
 }

@@ -36,7 +36,6 @@ const (
 // Config tunes a [Live].
 type Config struct {
 	Clock  feed.Clock   // required
-	Server string       // identifies this server; "" means a random name
 	Logger *slog.Logger // nil disables logging
 }
 
@@ -48,6 +47,7 @@ type Live struct {
 	popular recall.Popular
 	items   catalog.Reader
 	cfg     Config
+	server  string // a random name
 	set     atomic.Pointer[Set]
 }
 
@@ -55,9 +55,8 @@ type Live struct {
 // score, items reads their content. A nil store means a single server, which does not share its
 // sets.
 func NewLive(store Store, popular recall.Popular, items catalog.Reader, cfg Config) *Live {
-	cfg.Server = cmp.Or(cfg.Server, rand.Text())
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	return &Live{store: store, popular: popular, items: items, cfg: cfg}
+	return &Live{store: store, popular: popular, items: items, cfg: cfg, server: rand.Text()}
 }
 
 // Set returns the current set, nil if there is none yet. stale reports that it is older than
@@ -129,7 +128,7 @@ func (l *Live) due() bool {
 
 func (l *Live) compute(ctx context.Context) error {
 	if l.store != nil {
-		if mine, err := l.store.Lease(ctx, l.cfg.Server, lease); err != nil || !mine {
+		if mine, err := l.store.Lease(ctx, l.server, lease); err != nil || !mine {
 			return err
 		}
 	}
@@ -139,7 +138,7 @@ func (l *Live) compute(ctx context.Context) error {
 	}
 	kept := true
 	if l.store != nil {
-		kept, err = l.store.Keep(ctx, l.cfg.Server, s)
+		kept, err = l.store.Keep(ctx, l.server, s)
 	}
 	if err == nil && kept {
 		l.show(s)

@@ -70,10 +70,10 @@ func (f *flaky) Read(ctx context.Context, known string) (*trending.Set, error) {
 	return f.Store.Read(ctx, known)
 }
 
-func server(c clock, store trending.Store, name string, cfg trending.Config) (*trending.Live, *counting) {
+func server(c clock, store trending.Store, cfg trending.Config) (*trending.Live, *counting) {
 	index, docs := library(made(9, 40, func(r *rand.Rand) time.Duration { return time.Duration(r.Int64N(int64(time.Hour))) }, func(r *rand.Rand) int64 { return 1 + r.Int64N(9) }))
 	count := &counting{index: index}
-	cfg.Clock, cfg.Server = c.Now, name
+	cfg.Clock = c.Now
 	return trending.NewLive(store, count, docs, cfg), count
 }
 
@@ -81,8 +81,8 @@ func TestOneServerComputes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, store := at(noon), &trendingtest.Memory{}
-		one, askedOne := server(c, store, "one", trending.Config{})
-		two, askedTwo := server(c, store, "two", trending.Config{})
+		one, askedOne := server(c, store, trending.Config{})
+		two, askedTwo := server(c, store, trending.Config{})
 		set, _ := one.Set()
 		require.Nil(t, set)
 		for range 3 {
@@ -113,7 +113,7 @@ func TestOneServerComputes(t *testing.T) {
 func TestAServerAloneComputes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l, asked := server(at(noon), nil, "", trending.Config{})
+		l, asked := server(at(noon), nil, trending.Config{})
 		for n := range 3 {
 			require.NoError(t, l.Update(t.Context()))
 			require.NoError(t, l.Update(t.Context()))
@@ -132,7 +132,7 @@ func TestAnotherTakesOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, store := at(noon), &trendingtest.Memory{}
-		killed, asked := server(c, store, "killed", trending.Config{})
+		killed, asked := server(c, store, trending.Config{})
 		asked.held = make(chan struct{})
 		ctx, kill := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
@@ -142,7 +142,7 @@ func TestAnotherTakesOver(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		kill()
 		require.ErrorIs(t, <-ended, context.Canceled)
-		other, _ := server(c, store, "other", trending.Config{})
+		other, _ := server(c, store, trending.Config{})
 		time.Sleep(10*time.Second - 1)
 		require.NoError(t, other.Update(t.Context()))
 		set, _ := other.Set()
@@ -158,7 +158,7 @@ func TestTheLastSetStays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, store := at(noon), &flaky{Store: &trendingtest.Memory{}}
-		l, asked := server(c, store, "one", trending.Config{})
+		l, asked := server(c, store, trending.Config{})
 		require.NoError(t, l.Update(t.Context()))
 		store.set(trending.ErrUnavailable)
 		time.Sleep(time.Hour)
@@ -182,9 +182,9 @@ func TestASetFromTheFuture(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := &trendingtest.Memory{}
-		wrong, _ := server(at(noon.Add(time.Hour)), store, "wrong", trending.Config{})
+		wrong, _ := server(at(noon.Add(time.Hour)), store, trending.Config{})
 		require.NoError(t, wrong.Update(t.Context()))
-		right, _ := server(at(noon), store, "right", trending.Config{})
+		right, _ := server(at(noon), store, trending.Config{})
 		require.NoError(t, right.Update(t.Context()))
 		set, stale := right.Set()
 		assert.Equal(t, noon.Unix(), set.At)
@@ -199,7 +199,7 @@ func TestRunLooks(t *testing.T) {
 		c, store := at(noon), &flaky{Store: &trendingtest.Memory{}}
 		store.set(errors.New("not now"))
 		var log bytes.Buffer
-		l, _ := server(c, store, "one", trending.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		l, _ := server(c, store, trending.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		go l.Run(ctx)
