@@ -80,9 +80,6 @@ func (f *explainFlags) check() (err error) {
 	if err := f.ask.Feed.Check(); err != nil {
 		return fmt.Errorf("--feed: %w", err)
 	}
-	if f.ask.Feed == feed.ForYou {
-		f.ask.Feed = "" // servers of versions with only one feed do not know the field
-	}
 	if f.ask.Item != "" {
 		if err := feed.CheckItemID(f.ask.Item); err != nil {
 			return fmt.Errorf("--item: %w", err)

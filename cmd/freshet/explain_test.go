@@ -27,15 +27,15 @@ func TestExplain(t *testing.T) {
 		asked string
 		says  string
 	}{
-		"agent": {[]string{}, `{"agent_id":"u_1","limit":20}`, "It ranks 1 of 1."},
+		"agent": {[]string{}, `{"agent_id":"u_1","feed":"for_you","limit":20}`, "It ranks 1 of 1."},
 		"all flags": {
 			[]string{"--limit", "5", "--item", "doc_1", "--set", "scale=72h,weight=0.5", "--at", "2026-03-06T13:00:00+01:00", "--token", "tok-"},
-			`Bearer tok-{"agent_id":"u_1","limit":5,"item":"doc_1","ranking":{"decay":{"scale":"72h"},"popularity":{"weight":0.5}},"at":"2026-03-06T12:00:00Z"}`,
+			`Bearer tok-{"agent_id":"u_1","feed":"for_you","limit":5,"item":"doc_1","ranking":{"decay":{"scale":"72h"},"popularity":{"weight":0.5}},"at":"2026-03-06T12:00:00Z"}`,
 			"It ranks 1 of 1.",
 		},
-		"Unix seconds": {[]string{"--at", "1772798400"}, `{"agent_id":"u_1","limit":20,"at":"2026-03-06T12:00:00Z"}`, "It ranks"},
-		"a fraction":   {[]string{"--at", "1772798400.5"}, `{"agent_id":"u_1","limit":20,"at":"2026-03-06T12:00:00.5Z"}`, "It ranks"},
-		"as JSON":      {[]string{"--json"}, `{"agent_id":"u_1","limit":20}`, `"candidates":[{"rank":1,"id":"doc_1"`},
+		"Unix seconds": {[]string{"--at", "1772798400"}, `{"agent_id":"u_1","feed":"for_you","limit":20,"at":"2026-03-06T12:00:00Z"}`, "It ranks"},
+		"a fraction":   {[]string{"--at", "1772798400.5"}, `{"agent_id":"u_1","feed":"for_you","limit":20,"at":"2026-03-06T12:00:00.5Z"}`, "It ranks"},
+		"as JSON":      {[]string{"--json"}, `{"agent_id":"u_1","feed":"for_you","limit":20}`, `"candidates":[{"rank":1,"id":"doc_1"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := freshet(t, "", append([]string{"explain", "--server", server.URL, "--agent", "u_1"}, tt.args...)...)
