@@ -44,9 +44,6 @@ type ticket struct{ mark mark }
 
 func newCostLRU[V any](budget, most int, cost func(string, V) int) *costLRU[V] {
 	k := &costLRU[V]{seed: maphash.MakeSeed(), cost: cost, most: most, budget: budget / shards}
-	if budget > 0 {
-		k.budget = max(k.budget, 1)
-	}
 	for i := range k.sharded {
 		s := &k.sharded[i]
 		// The cost bounds it, not the number of entries.

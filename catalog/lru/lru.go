@@ -4,7 +4,6 @@
 package lru
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,11 +14,11 @@ import (
 	"github.com/freshet/freshet/internal/metrics"
 )
 
-// Config limits the cache. A zero field means its default, a negative one disables that cache.
-type Config struct {
-	MaxBytes    int // size of the cached items, JSON plus overhead; default 64 MiB
-	MaxProfiles int // number of cached profiles, including absent ones; default 10,000
-}
+// Limits of the cache.
+const (
+	maxBytes    = 64 << 20 // size of the cached items, JSON plus overhead
+	maxProfiles = 10_000   // number of cached profiles, including absent ones
+)
 
 // maxDoc is the size of the largest cached item, in bytes, so that one reader of long articles
 // cannot empty the cache for the others.
@@ -47,14 +46,15 @@ type profile struct {
 var _ catalog.Catalog = (*Cache)(nil)
 
 // New returns a cache in front of next. All writes must go through it.
-func New(next catalog.Catalog, cfg Config) *Cache {
-	maxBytes := cmp.Or(cfg.MaxBytes, 64<<20)
+func New(next catalog.Catalog) *Cache { return newCache(next, maxBytes, maxProfiles) }
+
+func newCache(next catalog.Catalog, bytes, profiles int) *Cache {
 	c := &Cache{
 		next: next,
-		docs: newCostLRU(maxBytes, min(maxDoc, maxBytes/shards), func(id string, d feed.Doc) int {
+		docs: newCostLRU(bytes, min(maxDoc, bytes/shards), func(id string, d feed.Doc) int {
 			return len(id) + len(d.JSON) + docOverhead
 		}),
-		profiles: newCostLRU(cmp.Or(cfg.MaxProfiles, 10_000), 1, func(string, profile) int { return 1 }),
+		profiles: newCostLRU(profiles, 1, func(string, profile) int { return 1 }),
 	}
 	c.Watched = catalog.Watched{Catalog: next, Watch: func(ids []string) func(context.Context, catalog.Written) error {
 		end := c.docs.writing(ids...)

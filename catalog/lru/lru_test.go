@@ -29,11 +29,12 @@ func store(t testing.TB) *sqlite.Catalog {
 }
 
 func TestConformance(t *testing.T) {
-	for name, cfg := range map[string]lru.Config{
-		"default": {}, "small": {MaxBytes: 64 << 10, MaxProfiles: 20},
+	for name, open := range map[string]func(catalog.Catalog) *lru.Cache{
+		"default": lru.New,
+		"small":   func(next catalog.Catalog) *lru.Cache { return lru.NewLimited(next, 64<<10, 20) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			catalogtest.Run(t, func(t *testing.T) catalog.Catalog { return lru.New(store(t), cfg) })
+			catalogtest.Run(t, func(t *testing.T) catalog.Catalog { return open(store(t)) })
 		})
 	}
 }
@@ -104,7 +105,7 @@ func title(t *testing.T, c catalog.Reader) string {
 
 func TestReadsOnce(t *testing.T) {
 	w := &watched{Catalog: store(t)}
-	c := lru.New(w, lru.Config{})
+	c := lru.New(w)
 	put(t, c, version(1))
 	for range 3 {
 		require.Equal(t, "v1", title(t, c))
@@ -136,7 +137,7 @@ func TestReadsOnce(t *testing.T) {
 // would be cached.
 func TestAnOldValueIsNotKept(t *testing.T) {
 	w := &watched{Catalog: store(t)}
-	c := lru.New(w, lru.Config{})
+	c := lru.New(w)
 	put(t, c, version(1))
 	w.read = func() { put(t, c, version(2)) }
 	require.Equal(t, "v1", title(t, c), "read before the write")
@@ -165,7 +166,7 @@ func TestAnOldValueIsNotKept(t *testing.T) {
 // after that no read may return the old one.
 func TestTheOldValueIsGoneWhenTheWriteBegins(t *testing.T) {
 	w := &watched{Catalog: store(t)}
-	c := lru.New(w, lru.Config{})
+	c := lru.New(w)
 	put(t, c, version(1))
 	require.Equal(t, "v1", title(t, c))
 	var during []string
@@ -178,7 +179,7 @@ func TestTheOldValueIsGoneWhenTheWriteBegins(t *testing.T) {
 // read may still have the older value.
 func TestNothingIsKeptDuringAWrite(t *testing.T) {
 	w := &watched{Catalog: store(t)}
-	c := lru.New(w, lru.Config{})
+	c := lru.New(w)
 	put(t, c, version(1))
 	w.wrote = func() {
 		require.Equal(t, "v2", title(t, c))
@@ -193,7 +194,7 @@ func TestNothingIsKeptDuringAWrite(t *testing.T) {
 // TestAWriteThatFailedMayHaveHappened returns an error from a write that took effect.
 func TestAWriteThatFailedMayHaveHappened(t *testing.T) {
 	w := &watched{Catalog: store(t)}
-	c := lru.New(w, lru.Config{})
+	c := lru.New(w)
 	put(t, c, version(1))
 	require.Equal(t, "v1", title(t, c))
 	w.err = catalog.ErrUnavailable
@@ -213,7 +214,7 @@ func TestAWriteThatFailedMayHaveHappened(t *testing.T) {
 
 func TestWhatIsInMemoryOutlivesTheCatalog(t *testing.T) {
 	w := &watched{Catalog: store(t)}
-	c := lru.New(w, lru.Config{})
+	c := lru.New(w)
 	put(t, c, version(1))
 	_, _, err := c.Hydrate(t.Context(), "u_1", []string{"a"})
 	require.NoError(t, err)
@@ -224,23 +225,10 @@ func TestWhatIsInMemoryOutlivesTheCatalog(t *testing.T) {
 	require.Equal(t, feed.Profile{}, p)
 }
 
-func TestNegativeBoundsKeepNothing(t *testing.T) {
-	w := &watched{Catalog: store(t)}
-	c := lru.New(w, lru.Config{MaxBytes: -1, MaxProfiles: -1})
-	put(t, c, version(1))
-	for range 2 {
-		docs, _, err := c.Hydrate(t.Context(), "u_1", []string{"a"})
-		require.NoError(t, err)
-		require.False(t, docs[0].Missing())
-	}
-	require.Equal(t, 2, w.docs)
-	require.Equal(t, 2, w.profiles)
-}
-
 func TestBounds(t *testing.T) {
 	w := &watched{Catalog: store(t)}
 	const budget = 1 << 20
-	c := lru.New(w, lru.Config{MaxBytes: budget, MaxProfiles: 64})
+	c := lru.NewLimited(w, budget, 64)
 	ids := make([]string, 1000)
 	items := make([]feed.Item, len(ids))
 	for i := range ids {
@@ -284,7 +272,7 @@ func countMisses(read func(...string) int, ids []string) (n int) {
 }
 
 func filled(t testing.TB) (*lru.Cache, []string) {
-	c := lru.New(store(t), lru.Config{})
+	c := lru.New(store(t))
 	ids := make([]string, 20)
 	for i := range ids {
 		ids[i] = fmt.Sprintf("doc_%d", 9527+i)
@@ -322,7 +310,7 @@ func TestWhatIsKeptHoldsNoOtherIDs(t *testing.T) {
 		all = append(all, feed.Item{ID: fmt.Sprintf("i%03d", i), Title: "t", UpdateTime: 1})
 	}
 	put(t, next, all...)
-	c := lru.New(next, lru.Config{})
+	c := lru.New(next)
 	read := func(i int) {
 		text := strings.Repeat("x", others) + fmt.Sprintf("i%03d", i)
 		docs, p, err := c.Hydrate(t.Context(), text[len(text)-4:], []string{text[len(text)-4:]})

@@ -128,7 +128,7 @@ func (b *builder) fileBackend(ctx context.Context) (catalogs, error) {
 		return catalogs{}, fmt.Errorf("build the recall index from the catalog: %w", err)
 	}
 	return catalogs{
-		items: lru.New(synced, lru.Config{}), contents: file, agents: file, rankings: sqliteranking.New(file.File()),
+		items: lru.New(synced), contents: file, agents: file, rankings: sqliteranking.New(file.File()),
 		recall: source, popular: source, indexed: synced,
 	}, nil
 }

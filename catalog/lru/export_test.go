@@ -1,0 +1,4 @@
+package lru
+
+// NewLimited is [New] with other limits.
+var NewLimited = newCache
