@@ -111,7 +111,7 @@ func TestFoldingWhatAnOlderVersionWrote(t *testing.T) {
 	docs, err := before.Docs(t.Context(), []string{"plain", "tagged", "english", "post:1"})
 	require.NoError(t, err)
 
-	c := elastic.New(client, elastic.Config{Index: name})
+	c := elastic.New(client, elastic.Config{Index: name, Schema: ownSchema()})
 	require.NoError(t, c.Refresh(t.Context()))
 	listed := func(tag string) (ids []string) {
 		page, err := c.List(t.Context(), catalog.Selection{Tag: tag, Limit: 10})

@@ -188,11 +188,18 @@ func eachOf(rows pgx.Rows, scan func(sqlstore.Scan) error) error {
 	return rows.Err()
 }
 
-// Both sends both statements at once. Outside of a transaction they form one.
-func (q querying) Both(first sqlstore.Statement, scan func(sqlstore.Scan) error, then sqlstore.Statement) error {
+// All sends all statements at once. Outside of a transaction they form one.
+func (q querying) All(readings ...sqlstore.Reading) error {
 	b := &pgx.Batch{}
-	b.Queue(first.Text, arguments(first.Args)...)
-	b.Queue(then.Text, arguments(then.Args)...).Query(func(rows pgx.Rows) error { return eachOf(rows, scan) })
+	for _, r := range readings {
+		if r.Text == "" {
+			continue
+		}
+		queued := b.Queue(r.Text, arguments(r.Args)...)
+		if r.Scan != nil {
+			queued.Query(func(rows pgx.Rows) error { return eachOf(rows, r.Scan) })
+		}
+	}
 	return q.on.SendBatch(q.ctx, b).Close()
 }
 

@@ -46,17 +46,21 @@ func (tr *tracer) keep(text string, args []any) {
 	}
 }
 
-func (tr *tracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
-	if len(d.Args) == 1 {
-		if named, ok := d.Args[0].(pgx.NamedArgs); ok {
-			text, args, err := named.RewriteQuery(ctx, nil, d.SQL, nil)
-			if err == nil {
-				tr.keep(text, args)
+// keepNamed is keep for a statement that may have named arguments.
+func (tr *tracer) keepNamed(ctx context.Context, text string, args []any) {
+	if len(args) == 1 {
+		if named, ok := args[0].(pgx.NamedArgs); ok {
+			var err error
+			if text, args, err = named.RewriteQuery(ctx, nil, text, nil); err != nil {
+				return
 			}
-			return ctx
 		}
 	}
-	tr.keep(d.SQL, d.Args)
+	tr.keep(text, args)
+}
+
+func (tr *tracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
+	tr.keepNamed(ctx, d.SQL, d.Args)
 	return ctx
 }
 
@@ -64,7 +68,7 @@ func (tr *tracer) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndDat
 
 func (tr *tracer) TraceBatchStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceBatchStartData) context.Context {
 	for _, q := range d.Batch.QueuedQueries {
-		tr.keep(q.SQL, q.Arguments)
+		tr.keepNamed(ctx, q.SQL, q.Arguments)
 	}
 	return ctx
 }

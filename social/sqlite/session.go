@@ -93,14 +93,21 @@ func (q querying) Each(scan func(sqlstore.Scan) error, text string, args ...any)
 	return rows.Err()
 }
 
-// Both runs a statement, if there is one, and then another.
-func (q querying) Both(first sqlstore.Statement, scan func(sqlstore.Scan) error, then sqlstore.Statement) error {
-	if first.Text != "" {
-		if _, err := q.Exec(first.Text, first.Args...); err != nil {
+// All runs statements one after another.
+func (q querying) All(readings ...sqlstore.Reading) (err error) {
+	for _, r := range readings {
+		switch {
+		case r.Text == "":
+		case r.Scan == nil:
+			_, err = q.Exec(r.Text, r.Args...)
+		default:
+			err = q.Each(r.Scan, r.Text, r.Args...)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	return q.Each(scan, then.Text, then.Args...)
+	return nil
 }
 
 // columns converts the destinations of a row for the driver.

@@ -46,14 +46,14 @@ func (t *Tx) agents(mode lock, ids ...string) map[string]*agent {
 	if t.d.OneWriter {
 		first.Text = "" // rows need not exist, as nothing is locked
 	}
-	t.both(first, func(scan Scan) error {
+	t.all(Reading{Statement: first}, Reading{Statement{`SELECT id, followers, following, delivery, card_at, erased, erased_agent
+		FROM authors WHERE id ` + ofList + ` ORDER BY id` + locks[mode], []any{ids}}, func(scan Scan) error {
 		var id string
 		a := &agent{}
 		err := scan(&id, &a.Followers, &a.Following, &a.Delivery, &a.cardAt, &a.Erased, &a.ErasedAgent)
 		out[id] = a
 		return err
-	}, Statement{`SELECT id, followers, following, delivery, card_at, erased, erased_agent
-		FROM authors WHERE id ` + ofList + ` ORDER BY id` + locks[mode], []any{ids}})
+	}})
 	if !t.d.OneWriter && len(out) < len(ids) {
 		t.fail(fmt.Errorf("%w: an agent was purged", ErrRaced))
 	}

@@ -39,12 +39,13 @@ type standing struct {
 	blocked       bool // one of the two blocks the other
 }
 
-func (q *Query) standing(reader, author string) (st standing) {
+// standing reads the relation, and more in the same round trip.
+func (q *Query) standing(reader, author string, more ...Reading) (st standing) {
 	st.self = reader != "" && reader == author
-	q.row(into(&st.follows, &st.blocks, &st.blocked), `SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
+	q.all(append([]Reading{reads(into(&st.follows, &st.blocks, &st.blocked), `SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
 			WHERE f.agent = $1 AND f.author = $2 AND f.gone = 0 AND f.at > coalesce(a.erased, 0) AND f.at > `+erasedAgent("$1")+`),
 		EXISTS (SELECT 1 FROM blocks WHERE agent = $1 AND other = $2), EXISTS (SELECT 1 FROM blocks WHERE agent = $2 AND other = $1)`,
-		reader, author)
+		reader, author)}, more...)...)
 	st.blocked = st.blocked || st.blocks
 	return st
 }
@@ -55,13 +56,16 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 	err := s.snapshot(ctx, func(q *Query) {
 		var card bool
 		var erased int64
-		st := q.standing(reader, author)
-		if info.IsBlocked = st.blocks; info.IsBlocked {
+		var counts postCounts
+		st := q.standing(reader, author,
+			reads(into(&info.Name, &info.ImageURL, &info.Bio, &card, &info.Followers, &info.Following, &erased),
+				`SELECT name, image_url, bio, has_card, followers, following, erased FROM authors WHERE id = $1`, author),
+			reads(into(&counts.public, &counts.followers, &counts.own), `SELECT public, followers, own FROM post_counts WHERE author = $1`, author))
+		if st.blocks {
+			info = social.AuthorInfo{Author: social.Author{ID: author}, IsBlocked: true}
 			return
 		}
-		q.row(into(&info.Name, &info.ImageURL, &info.Bio, &card, &info.Followers, &info.Following, &erased),
-			`SELECT name, image_url, bio, has_card, followers, following, erased FROM authors WHERE id = $1`, author)
-		info.IsFollowing, info.Posts = st.follows, q.posts(reader, author, st, erased)
+		info.IsFollowing, info.Posts = st.follows, q.posts(reader, author, st, counts, erased)
 		known := card || info.Posts+info.Followers+info.Following > 0
 		if !known && !st.blocked { // known by replies alone, which are not among the author's posts
 			replies := sources.replies
@@ -80,20 +84,22 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 	return info, nil
 }
 
+// postCounts are the stored counts of an author's posts by who may see them.
+type postCounts struct{ public, followers, own int64 }
+
 // posts counts the posts of an author that a reader may see: from the stored counts and, for posts
 // that only address the reader, from the rows.
-func (q *Query) posts(reader, author string, st standing, erased int64) int64 {
-	var public, followers, own, addressed int64
-	q.row(into(&public, &followers, &own), `SELECT public, followers, own FROM post_counts WHERE author = $1`, author)
+func (q *Query) posts(reader, author string, st standing, counts postCounts, erased int64) int64 {
+	public, addressed := counts.public, int64(0)
 	switch {
 	case st.blocked:
 		return 0
 	case reader == "":
 		return public
 	case st.self:
-		public += own
+		public += counts.own
 	case st.follows:
-		public += followers
+		public += counts.followers
 	}
 	q.row(into(&addressed), addressedText, reader, author, erased, st.follows, st.self)
 	return public + addressed
@@ -121,7 +127,12 @@ func (s *Store) Grid(ctx context.Context, reader, author string, below social.Po
 	sp := span{reader: reader, below: below, author: author, n: n}
 	of := []string{author}
 	err = s.snapshot(ctx, func(q *Query) {
-		st := q.standing(reader, author)
+		var circles []string
+		var more []Reading
+		if reader != "" {
+			more = append(more, readsTexts(&circles, circlesBy, reader, author))
+		}
+		st := q.standing(reader, author, more...)
 		if st.blocked {
 			return
 		}
@@ -133,7 +144,7 @@ func (s *Store) Grid(ctx context.Context, reader, author string, below social.Po
 			parts[0] = part{sources.open, of}
 		}
 		if reader != "" {
-			parts = append(parts, q.addressed(sp)...)
+			parts = append(parts, sp.addressed(circles)...)
 		}
 		list = q.gather(sp, parts...)
 	})

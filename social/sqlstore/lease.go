@@ -80,7 +80,7 @@ func (q *Query) lease(l lease) (list []jobs.Job) {
 	expire := Statement{expireText, []any{l.now, jobs.MaxAttempts}}
 	args := []any{l.now, l.kinds, jobs.Overdue.Microseconds()}
 	if q.d.Lease != "" {
-		q.both(expire, appendJob(&list), Statement{q.d.Lease, append(args, l.n, l.d.Microseconds(), l.by, l.late)})
+		q.all(Reading{Statement: expire}, Reading{Statement{q.d.Lease, append(args, l.n, l.d.Microseconds(), l.by, l.late)}, appendJob(&list)})
 	} else {
 		q.exec(expire.Text, expire.Args...)
 		list = q.jobs(leaseText, l.now, Table{q.choose(args, l)}, l.d.Microseconds(), l.by)

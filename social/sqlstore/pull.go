@@ -27,46 +27,81 @@ type span struct {
 // firstOfEach is the maximum number read of each key in the first statement.
 const firstOfEach = 20
 
-// newest reads the newest n of all keys of a source together: first a few of each, then the rest of
-// those keys with all their few in the list.
-func (q *Query) newest(source string, keys []string, sp span) []social.Entry {
-	if len(keys) == 0 || sp.n <= 0 {
-		return nil
-	}
-	first := min(sp.n, firstOfEach, 2*sp.n/len(keys)+1)
-	if len(keys) == 1 {
-		first = sp.n
-	}
-	list, more := q.ofEach(source, keys, sp, first)
-	if len(more) == 0 || first == sp.n {
-		return list
-	}
-	if len(list) == sp.n { // older ones are not among the newest
-		sp.above = list[sp.n-1].Position
-	}
-	rest, _ := q.ofEach(source, more, sp, sp.n)
-	return top(append(list, rest...), sp.n)
+// search is the reading of the newest posts of a part's keys.
+type search struct {
+	part
+	span
+	few  int            // how many of each key
+	list []social.Entry // the newest n of all that were found
+	more []string       // the keys with all their few in the list
 }
 
-// ofEach reads the newest n of all from the newest few of each key; more are the keys that returned
-// all their few.
-func (q *Query) ofEach(source string, keys []string, sp span, few int) (list []social.Entry, more []string) {
-	at, id := bound(sp.below)
+// newest reads the newest n of all keys of a source together.
+func (q *Query) newest(source string, keys []string, sp span) []social.Entry {
+	return q.gather(sp, part{source, keys})
+}
+
+// gather reads the newest of several sources together: first a few of each key, then the rest of
+// those keys with all their few in the list.
+func (q *Query) gather(sp span, parts ...part) (list []social.Entry) {
+	var first, rest []*search
+	for _, p := range parts {
+		if len(p.keys) == 0 || sp.n <= 0 {
+			continue
+		}
+		few := min(sp.n, firstOfEach, 2*sp.n/len(p.keys)+1)
+		if len(p.keys) == 1 {
+			few = sp.n
+		}
+		first = append(first, &search{part: p, span: sp, few: few})
+	}
+	q.find(first)
+	for _, s := range first {
+		list = append(list, s.list...)
+		if len(s.more) == 0 || s.few == sp.n {
+			continue
+		}
+		left := &search{part: part{s.source, s.more}, span: sp, few: sp.n}
+		if len(s.list) == sp.n { // older ones are not among the newest
+			left.above = s.list[sp.n-1].Position
+		}
+		rest = append(rest, left)
+	}
+	q.find(rest)
+	for _, s := range rest {
+		list = append(list, s.list...)
+	}
+	return top(list, sp.n)
+}
+
+// find runs searches in one round trip.
+func (q *Query) find(searches []*search) {
+	readings := make([]Reading, len(searches))
+	for i, s := range searches {
+		readings[i] = s.reading()
+	}
+	q.all(readings...)
+	for _, s := range searches {
+		s.list = top(s.list, s.n)
+	}
+}
+
+func (s *search) reading() Reading {
+	at, id := bound(s.below)
 	count := map[string]int{}
-	q.each(func(scan Scan) error {
+	return Reading{Statement{s.source, []any{Named{
+		"reader": s.reader, "keys": s.keys, "below": at, "belowID": id, "above": s.above.At, "aboveID": s.above.ID,
+		"few": s.few, "author": s.author, "n": s.n,
+	}}}, func(scan Scan) error {
 		var key string
 		var e social.Entry
 		err := scan(&key, &e.Author, &e.At, &e.ID)
-		list = append(list, e)
-		if count[key]++; count[key] == few {
-			more = append(more, key)
+		s.list = append(s.list, e)
+		if count[key]++; count[key] == s.few {
+			s.more = append(s.more, key)
 		}
 		return err
-	}, source, Named{
-		"reader": sp.reader, "keys": keys, "below": at, "belowID": id, "above": sp.above.At, "aboveID": sp.above.ID,
-		"few": few, "author": sp.author, "n": sp.n,
-	})
-	return top(list, sp.n), more
+	}}
 }
 
 // top sorts by position and returns the newest n, each once.
@@ -80,9 +115,10 @@ func top(list []social.Entry, n int) []social.Entry {
 func (s *Store) Pull(ctx context.Context, query social.PullQuery) (list []social.Entry, err error) {
 	sp := span{reader: query.Reader, below: query.Below, n: query.N}
 	err = s.snapshot(ctx, func(q *Query) {
-		followees := q.texts(`SELECT f.author FROM follows f LEFT JOIN authors a ON a.id = f.author
-			WHERE f.agent = $1 AND f.gone = 0 AND ($2 OR a.delivery IS NULL OR a.delivery <> 'pull')`, query.Reader, query.Whole)
-		var server []string
+		var followees, circles, server []string
+		q.all(readsTexts(&followees, `SELECT f.author FROM follows f LEFT JOIN authors a ON a.id = f.author
+			WHERE f.agent = $1 AND f.gone = 0 AND ($2 OR a.delivery IS NULL OR a.delivery <> 'pull')`, query.Reader, query.Whole),
+			readsTexts(&circles, `SELECT circle FROM members WHERE agent = $1 AND gone = 0`, query.Reader))
 		if i := slices.Index(followees, social.Server); i >= 0 {
 			followees = slices.Delete(followees, i, i+1)
 			if query.Whole {
@@ -94,7 +130,7 @@ func (s *Store) Pull(ctx context.Context, query social.PullQuery) (list []social
 			part{sources.public, server},
 			part{sources.own, []string{query.Reader}},
 			part{sources.mentions, []string{query.Reader}},
-			part{sources.circles, q.texts(`SELECT circle FROM members WHERE agent = $1 AND gone = 0`, query.Reader)},
+			part{sources.circles, circles},
 		)
 	})
 	return list, s.failed(ctx, "pull", err)
@@ -106,21 +142,10 @@ type part struct {
 	keys   []string
 }
 
-// gather reads the newest of several sources together.
-func (q *Query) gather(sp span, parts ...part) (list []social.Entry) {
-	for _, p := range parts {
-		list = append(list, q.newest(p.source, p.keys, sp)...)
-	}
-	return top(list, sp.n)
-}
-
-// addressed returns the sources of posts that the author of a span addresses to its reader, by
-// circles and mentions.
-func (q *Query) addressed(sp span) []part {
-	return []part{
-		{sources.circlesBy, q.texts(circlesBy, sp.reader, sp.author)},
-		{sources.mentionsBy, []string{sp.reader}},
-	}
+// addressed returns the sources of posts that the author addresses to the reader, by circles of
+// [circlesBy] and by mentions.
+func (sp span) addressed(circles []string) []part {
+	return []part{{sources.circlesBy, circles}, {sources.mentionsBy, []string{sp.reader}}}
 }
 
 // circlesBy selects the circles that the reader $1 is in and the agent $2 may have posted to: the
@@ -146,9 +171,11 @@ func (s *Store) PairEntries(ctx context.Context, author, agent string, above soc
 	sp := span{reader: agent, above: above, author: author, n: n}
 	err = s.snapshot(ctx, func(q *Query) {
 		var pushed bool
-		q.row(into(&pushed), `SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
-			WHERE f.agent = $1 AND f.author = $2 AND f.gone = 0 AND coalesce(a.delivery, 'push') <> 'pull')`, agent, author)
-		parts := q.addressed(sp)
+		var circles []string
+		q.all(reads(into(&pushed), `SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
+			WHERE f.agent = $1 AND f.author = $2 AND f.gone = 0 AND coalesce(a.delivery, 'push') <> 'pull')`, agent, author),
+			readsTexts(&circles, circlesBy, agent, author))
+		parts := sp.addressed(circles)
 		if pushed {
 			parts = append(parts, part{sources.open, []string{author}})
 		}

@@ -17,6 +17,12 @@ type Statement struct {
 	Args []any
 }
 
+// Reading is a statement whose rows are read.
+type Reading struct {
+	Statement
+	Scan func(Scan) error // called for each row; nil means that the statement returns none
+}
+
 // Session runs statements. Arguments are strings, bytes, numbers, booleans, slices of strings, and
 // the following types of this package.
 type Session interface {
@@ -26,8 +32,8 @@ type Session interface {
 	Row(into []any, text string, args ...any) (bool, error)
 	// Each calls scan for each row.
 	Each(scan func(Scan) error, text string, args ...any) error
-	// Both runs a statement and then another and reads its rows, in one round trip.
-	Both(first Statement, scan func(Scan) error, then Statement) error
+	// All runs statements one after another, in one round trip. It skips those without a text.
+	All(readings ...Reading) error
 }
 
 // Writing is the session of a transaction.
@@ -110,10 +116,23 @@ func (q *Query) each(scan func(Scan) error, text string, args ...any) {
 	}
 }
 
-func (q *Query) both(first Statement, scan func(Scan) error, then Statement) {
-	if q.err == nil {
-		q.err = q.on.Both(first, scan, then)
+func (q *Query) all(readings ...Reading) {
+	if q.err == nil && len(readings) > 0 {
+		q.err = q.on.All(readings...)
 	}
+}
+
+// reads is a reading of one row into columns.
+func reads(columns []any, text string, args ...any) Reading {
+	return Reading{Statement{text, args}, func(scan Scan) error { return scan(columns...) }}
+}
+
+// readsTexts is a reading of a column of strings.
+func readsTexts(list *[]string, text string, args ...any) Reading {
+	return Reading{Statement{text, args}, func(scan Scan) error {
+		*list = append(*list, "")
+		return scan(&(*list)[len(*list)-1])
+	}}
 }
 
 // rowsOf reads rows, each into a value.
