@@ -204,7 +204,8 @@ func (q querying) All(readings ...sqlstore.Reading) error {
 }
 
 // arguments converts arguments of a statement for the driver: a table becomes one array for each
-// column. Arrays are never NULL.
+// column. Arrays are never NULL. Bytes are text, as no column is a bytea: in the modes for poolers
+// the driver does not know the types of the parameters, and would send bytes as a bytea.
 func arguments(args []any) []any {
 	out := make([]any, 0, len(args)+3)
 	for _, arg := range args {
@@ -213,6 +214,8 @@ func arguments(args []any) []any {
 			out = append(out, array(arg))
 		case sqlstore.List:
 			out = append(out, array(arg))
+		case []byte:
+			out = append(out, string(arg))
 		case sqlstore.Table:
 			out = append(out, arg...)
 		case sqlstore.Named:

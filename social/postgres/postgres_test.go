@@ -21,6 +21,10 @@ import (
 // parallel.
 const conns = "&pool_max_conns=6"
 
+// modes are parameters of the connection. Poolers need exec, in which the driver sends arguments
+// without knowing the types of the parameters.
+var modes = []string{"", "&default_query_exec_mode=exec"}
+
 func TestMain(m *testing.M) { os.Exit(testenv.Reuse(m).Run()) }
 
 func open(t testing.TB, url string, opts social.Options) *postgres.Store {
@@ -32,9 +36,13 @@ func open(t testing.TB, url string, opts social.Options) *postgres.Store {
 }
 
 func TestQueue(t *testing.T) {
-	jobstest.Run(t, func(t *testing.T, opts social.Options) jobs.Queue {
-		return open(t, testenv.ReusedPostgres(t), opts)
-	})
+	for _, mode := range modes {
+		t.Run("queue"+mode, func(t *testing.T) {
+			jobstest.Run(t, func(t *testing.T, opts social.Options) jobs.Queue {
+				return open(t, testenv.ReusedPostgres(t)+mode, opts)
+			})
+		})
+	}
 }
 
 // TestEachReferenceEnds checks all columns of the database that can hold ids.
@@ -122,7 +130,11 @@ func (p place) Open() socialtest.Backend { return open(p.t, p.url, p.opts) }
 func (p place) Close(b socialtest.Backend) { require.NoError(p.t, b.(*postgres.Store).Close()) }
 
 func TestStore(t *testing.T) {
-	socialtest.Run(t, func(t *testing.T, opts social.Options) socialtest.Place {
-		return place{t, testenv.ReusedPostgres(t), opts}
-	})
+	for _, mode := range modes {
+		t.Run("store"+mode, func(t *testing.T) {
+			socialtest.Run(t, func(t *testing.T, opts social.Options) socialtest.Place {
+				return place{t, testenv.ReusedPostgres(t) + mode, opts}
+			})
+		})
+	}
 }
