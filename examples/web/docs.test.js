@@ -51,7 +51,11 @@ async function serve(more = {}) {
   const files = Object.fromEntries([...page.matchAll(/^```jsx?\n\/\/ (src\/\S+)\n(.*?)^```/gms)].map(([, name = '', text = '']) => [name, text]));
   const root = await mkdtemp(join(here, 'build-'));
   after(() => rm(root, { recursive: true, force: true }));
-  const vite = await createServer({ root, configFile: false, logLevel: 'warn', cacheDir: join(root, '.vite'), plugins: [react()], server: { host: '127.0.0.1', port: 0 } });
+  const vite = await createServer({
+    root, configFile: false, logLevel: 'warn', cacheDir: join(root, '.vite'), plugins: [react()], server: { host: '127.0.0.1', port: 0 },
+    // A dependency that is found only when a page asks for it is bundled anew with React, and the page then has two Reacts.
+    optimizeDeps: { include: ['react-dom/client', '@tanstack/react-query', 'swr'] },
+  });
   await vite.listen();
   after(() => vite.close());
   const { port } = /** @type {import('node:net').AddressInfo} */ (vite.httpServer?.address());
