@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { createServer } from 'vite';
 import { browse } from '../../clients/typescript/test/browser.js';
-import { connect } from '../../clients/typescript/test/helpers.js';
+import { connect, until } from '../../clients/typescript/test/helpers.js';
 import { start } from '../../clients/typescript/tools/server.js';
 import { ids, like, missing, press, pressLike, pressText } from './page.js';
 
@@ -64,6 +64,10 @@ async function serve(more = {}) {
   after(server.stop);
   await connect(server.url, 'reader').follow('reader', 'author');
   for (let i = 0; i < 3; i++) await connect(server.url, 'author').createPost({ caption: `Rain ${i}` });
+  await until(async () => { // posts are delivered in the background
+    const page = JSON.stringify(await connect(server.url, 'reader').feed({ action: 'refresh', feed: 'home', silent: true, limit: 30 }));
+    return [0, 1, 2].every((i) => page.includes(`Rain ${i}`));
+  });
   const all = { 'index.html': '<!doctype html><div id="root"></div><script type="module" src="/src/main.jsx"></script>', ...files, ...more };
   for (const [name, text] of Object.entries(all)) {
     await mkdir(dirname(join(root, name)), { recursive: true });
