@@ -1,6 +1,8 @@
 // Runs the code of docs/apps.md in a page.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer as createListener } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -42,6 +44,16 @@ function App() {
 createRoot(document.getElementById('root')).render(<SWRConfig value={{ dedupingInterval: 0, focusThrottleInterval: 0 }}><App /></SWRConfig>);
 `;
 
+/** Returns a port that is free. */
+async function freePort() {
+  const listener = createListener().listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (listener.address());
+  listener.close();
+  await once(listener, 'close');
+  return port;
+}
+
 /**
  * Serves the files that the document names in their first lines, and a demo server.
  * @param {Record<string, string>} [more] other files
@@ -51,10 +63,7 @@ async function serve(more = {}) {
   const files = Object.fromEntries([...page.matchAll(/^```jsx?\n\/\/ (src\/\S+)\n(.*?)^```/gms)].map(([, name = '', text = '']) => [name, text]));
   const root = await mkdtemp(join(here, 'build-'));
   after(() => rm(root, { recursive: true, force: true }));
-  const vite = await createServer({ root, configFile: false, logLevel: 'warn', cacheDir: join(root, '.vite'), plugins: [react()], server: { host: '127.0.0.1', port: 0 } });
-  await vite.listen();
-  after(() => vite.close());
-  const { port } = /** @type {import('node:net').AddressInfo} */ (vite.httpServer?.address());
+  const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const server = await start('--demo', '--server.cors.origins', url);
   after(server.stop);
@@ -65,6 +74,11 @@ async function serve(more = {}) {
     await mkdir(dirname(join(root, name)), { recursive: true });
     await writeFile(join(root, name), text.replace('http://127.0.0.1:8080', server.url).replace("agent: 'u_1'", "agent: 'reader'"));
   }
+  // Vite looks for the dependencies in the files when it starts. If it found one only when the page
+  // asks for it, it would reload the page, whose first page of the feed is then gone.
+  const vite = await createServer({ root, configFile: false, logLevel: 'warn', cacheDir: join(root, '.vite'), plugins: [react()], server: { host: '127.0.0.1', port, strictPort: true } });
+  await vite.listen();
+  after(() => vite.close());
   const tab = await browse(url);
   after(tab.stop);
   return tab;
