@@ -41,9 +41,10 @@ func (e *Engine) tally(c *call, got hydrated) {
 // Freshet has shown them or not. It accepts an act if the agent has been shown the item, or has
 // reported so: clicks alone must not move anything. Accepted clicks and likes raise the item's
 // live popularity, unless it is the agent's own, and the agent's preferences are learned from all
-// accepted acts. Accepted acts also count for the agent's variant, but on a post only if a feed
-// gave it out: no variant ranks the timelines. While the dedup store is down and the engine fails
-// open, neither can be checked, and all acts count.
+// accepted acts, but on a post only if it is the same for everybody. Accepted acts also count for
+// the agent's variant, but on a post only if a feed gave it out: no variant ranks the timelines.
+// While the dedup store is down and the engine fails open, neither can be checked, and all acts
+// count.
 //
 // Repeating an act is harmless. An unknown id counts as its own group, so that an act on an item
 // that was deleted meanwhile is still accepted. An act on a post that the agent may not see, or
