@@ -109,6 +109,9 @@ func (c *connections) acquire(ctx context.Context) (conn *pgxpool.Conn, release 
 
 // seat waits for a seat.
 func (c *connections) seat(ctx context.Context) error {
+	if c.seats.TryAcquire(1) {
+		return nil
+	}
 	for {
 		turn, cancel := context.WithTimeout(ctx, noneFor)
 		err := c.seats.Acquire(turn, 1)

@@ -39,15 +39,19 @@ type standing struct {
 	blocked       bool // one of the two blocks the other
 }
 
-// standing reads the relation, and more in the same round trip.
-func (q *Query) standing(reader, author string, more ...Reading) (st standing) {
+// between is the reading of the relation of the reader to the author.
+func (st *standing) between(reader, author string) Reading {
 	st.self = reader != "" && reader == author
-	q.all(append([]Reading{reads(into(&st.follows, &st.blocks, &st.blocked), `SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
-			WHERE f.agent = $1 AND f.author = $2 AND f.gone = 0 AND f.at > coalesce(a.erased, 0) AND f.at > `+erasedAgent("$1")+`),
+	return Reading{Statement{
+		`SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
+			WHERE f.agent = $1 AND f.author = $2 AND f.gone = 0 AND f.at > coalesce(a.erased, 0) AND f.at > ` + erasedAgent("$1") + `),
 		EXISTS (SELECT 1 FROM blocks WHERE agent = $1 AND other = $2), EXISTS (SELECT 1 FROM blocks WHERE agent = $2 AND other = $1)`,
-		reader, author)}, more...)...)
-	st.blocked = st.blocked || st.blocks
-	return st
+		[]any{reader, author},
+	}, func(scan Scan) error {
+		err := scan(&st.follows, &st.blocks, &st.blocked)
+		st.blocked = st.blocked || st.blocks
+		return err
+	}}
 }
 
 // Author implements [social.Authors].
@@ -57,7 +61,8 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 		var card bool
 		var erased int64
 		var counts postCounts
-		st := q.standing(reader, author,
+		var st standing
+		q.all(st.between(reader, author),
 			reads(into(&info.Name, &info.ImageURL, &info.Bio, &card, &info.Followers, &info.Following, &erased),
 				`SELECT name, image_url, bio, has_card, followers, following, erased FROM authors WHERE id = $1`, author),
 			reads(into(&counts.public, &counts.followers, &counts.own), `SELECT public, followers, own FROM post_counts WHERE author = $1`, author))
@@ -122,31 +127,31 @@ var addressedText = fmt.Sprintf(`SELECT count(DISTINCT j.post) FROM (
 		FROM posts p WHERE p.id = j.post)`, social.MaxAddressed, int64(math.MaxInt64))
 
 // Grid implements [social.Lists]. It reads only posts that the reader may see, each source by its
-// own index.
+// own index: first those that need no relation to the author, together with the relation.
 func (s *Store) Grid(ctx context.Context, reader, author string, below social.Position, n int) (list []social.Entry, err error) {
 	sp := span{reader: reader, below: below, author: author, n: n}
 	of := []string{author}
 	err = s.snapshot(ctx, func(q *Query) {
+		var st standing
 		var circles []string
-		var more []Reading
+		about := []Reading{st.between(reader, author)}
+		parts := []part{{sources.toAll, of}, {sources.replies, of}}
 		if reader != "" {
-			more = append(more, readsTexts(&circles, circlesBy, reader, author))
+			about = append(about, readsTexts(&circles, circlesBy, reader, author))
+			parts = append(parts, part{sources.mentionsBy, []string{reader}})
 		}
-		st := q.standing(reader, author, more...)
+		found := q.gather(sp, parts, about...)
 		if st.blocked {
 			return
 		}
-		parts := []part{{sources.toAll, of}, {sources.replies, of}}
+		parts = []part{{sources.circlesBy, circles}}
 		switch {
 		case st.self:
-			parts = []part{{sources.toAll, of}, {sources.own, of}, {sources.ownReplies, of}}
+			parts = append(parts, part{sources.own, of}, part{sources.ownReplies, of})
 		case st.follows:
-			parts[0] = part{sources.open, of}
+			parts = append(parts, part{sources.toFollowers, of})
 		}
-		if reader != "" {
-			parts = append(parts, sp.addressed(circles)...)
-		}
-		list = q.gather(sp, parts...)
+		list = top(append(found, q.gather(sp, parts)...), n)
 	})
 	return list, s.failed(ctx, "read grid", err)
 }

@@ -38,12 +38,12 @@ type search struct {
 
 // newest reads the newest n of all keys of a source together.
 func (q *Query) newest(source string, keys []string, sp span) []social.Entry {
-	return q.gather(sp, part{source, keys})
+	return q.gather(sp, []part{{source, keys}})
 }
 
 // gather reads the newest of several sources together: first a few of each key, then the rest of
-// those keys with all their few in the list.
-func (q *Query) gather(sp span, parts ...part) (list []social.Entry) {
+// those keys with all their few in the list. More readings run before, in the first round trip.
+func (q *Query) gather(sp span, parts []part, more ...Reading) (list []social.Entry) {
 	var first, rest []*search
 	for _, p := range parts {
 		if len(p.keys) == 0 || sp.n <= 0 {
@@ -55,7 +55,7 @@ func (q *Query) gather(sp span, parts ...part) (list []social.Entry) {
 		}
 		first = append(first, &search{part: p, span: sp, few: few})
 	}
-	q.find(first)
+	q.find(first, more...)
 	for _, s := range first {
 		list = append(list, s.list...)
 		if len(s.more) == 0 || s.few == sp.n {
@@ -74,11 +74,10 @@ func (q *Query) gather(sp span, parts ...part) (list []social.Entry) {
 	return top(list, sp.n)
 }
 
-// find runs searches in one round trip.
-func (q *Query) find(searches []*search) {
-	readings := make([]Reading, len(searches))
-	for i, s := range searches {
-		readings[i] = s.reading()
+// find runs readings and searches in one round trip.
+func (q *Query) find(searches []*search, readings ...Reading) {
+	for _, s := range searches {
+		readings = append(readings, s.reading())
 	}
 	q.all(readings...)
 	for _, s := range searches {
@@ -125,13 +124,13 @@ func (s *Store) Pull(ctx context.Context, query social.PullQuery) (list []social
 				server = []string{social.Server}
 			}
 		}
-		list = q.gather(sp,
-			part{sources.open, followees},
-			part{sources.public, server},
-			part{sources.own, []string{query.Reader}},
-			part{sources.mentions, []string{query.Reader}},
-			part{sources.circles, circles},
-		)
+		list = q.gather(sp, []part{
+			{sources.open, followees},
+			{sources.public, server},
+			{sources.own, []string{query.Reader}},
+			{sources.mentions, []string{query.Reader}},
+			{sources.circles, circles},
+		})
 	})
 	return list, s.failed(ctx, "pull", err)
 }
@@ -140,12 +139,6 @@ func (s *Store) Pull(ctx context.Context, query social.PullQuery) (list []social
 type part struct {
 	source string
 	keys   []string
-}
-
-// addressed returns the sources of posts that the author addresses to the reader, by circles of
-// [circlesBy] and by mentions.
-func (sp span) addressed(circles []string) []part {
-	return []part{{sources.circlesBy, circles}, {sources.mentionsBy, []string{sp.reader}}}
 }
 
 // circlesBy selects the circles that the reader $1 is in and the agent $2 may have posted to: the
@@ -175,14 +168,14 @@ func (s *Store) PairEntries(ctx context.Context, author, agent string, above soc
 		q.all(reads(into(&pushed), `SELECT EXISTS (SELECT 1 FROM follows f LEFT JOIN authors a ON a.id = f.author
 			WHERE f.agent = $1 AND f.author = $2 AND f.gone = 0 AND coalesce(a.delivery, 'push') <> 'pull')`, agent, author),
 			readsTexts(&circles, circlesBy, agent, author))
-		parts := sp.addressed(circles)
+		parts := []part{{sources.circlesBy, circles}, {sources.mentionsBy, []string{agent}}}
 		if pushed {
 			parts = append(parts, part{sources.open, []string{author}})
 		}
 		if agent == author {
 			parts = append(parts, part{sources.own, []string{author}})
 		}
-		list = q.gather(sp, parts...)
+		list = q.gather(sp, parts)
 	})
 	return list, s.failed(ctx, "read pair", err)
 }

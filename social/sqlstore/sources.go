@@ -14,7 +14,9 @@ import "strings"
 var sources = struct {
 	open  string // keys are authors: posts that their followers may see; perhaps more than few of each
 	toAll string // keys are authors: posts that everybody may see
-	own   string // keys are authors: posts that they made here; perhaps more than few of each
+	// Keys are authors: posts that only their followers may see.
+	toFollowers string
+	own         string // keys are authors: posts that they made here; perhaps more than few of each
 	// Keys are authors: their replies under posts that everybody may see, and all. They exclude
 	// those under deleted posts, or with a block between the reader and the author of the root.
 	replies, ownReplies string
@@ -24,16 +26,17 @@ var sources = struct {
 	circlesBy, mentionsBy string
 	public                string // any single key: public posts
 }{
-	open:       ofReach(`1, 2`),
-	toAll:      ofReach(`2`),
-	own:        ofReach(`0, 1, 2`, ` AND q.origin = ''`),
-	replies:    ofReach(`3`, repliesThere(` AND x.reach = 2`)),
-	ownReplies: ofReach(`3, 4`, repliesThere(``)),
-	circles:    circles(``),
-	circlesBy:  circles(byAuthor),
-	mentions:   mentions(``),
-	mentionsBy: mentions(byAuthor),
-	public:     newestOf(``, `id`, `posts q WHERE q.gone = 0 AND q.reach = 2`+notBlocked) + ` LIMIT @n`,
+	open:        ofReach(`1, 2`),
+	toAll:       ofReach(`2`),
+	toFollowers: ofReach(`1`),
+	own:         ofReach(`0, 1, 2`, ` AND q.origin = ''`),
+	replies:     ofReach(`3`, repliesThere(` AND x.reach = 2`)),
+	ownReplies:  ofReach(`3, 4`, repliesThere(``)),
+	circles:     circles(``),
+	circlesBy:   circles(byAuthor),
+	mentions:    mentions(``),
+	mentionsBy:  mentions(byAuthor),
+	public:      newestOf(``, `id`, `posts q WHERE q.gone = 0 AND q.reach = 2`+notBlocked) + ` LIMIT @n`,
 }
 
 const (

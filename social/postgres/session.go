@@ -1,0 +1,192 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/freshet/freshet/social/sqlstore"
+)
+
+// session runs statements: a pool or a connection, each separately, or a transaction.
+type session interface {
+	Exec(ctx context.Context, text string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, text string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// querying runs statements.
+type querying struct {
+	ctx context.Context
+	on  session
+}
+
+// Exec returns how many rows a statement changed.
+func (q querying) Exec(text string, args ...any) (int64, error) {
+	tag, err := q.on.Exec(q.ctx, text, arguments(args)...)
+	return tag.RowsAffected(), err
+}
+
+// Row reads one row and reports whether there is one.
+func (q querying) Row(into []any, text string, args ...any) (bool, error) {
+	err := q.on.QueryRow(q.ctx, text, arguments(args)...).Scan(into...)
+	var unreadable pgx.ScanArgError
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return false, nil
+	case errors.As(err, &unreadable):
+		return false, sqlstore.Damaged(err)
+	}
+	return err == nil, err
+}
+
+// Each calls scan for each row.
+func (q querying) Each(scan func(sqlstore.Scan) error, text string, args ...any) error {
+	rows, err := q.on.Query(q.ctx, text, arguments(args)...)
+	if err != nil {
+		return err
+	}
+	return eachOf(rows, scan)
+}
+
+func eachOf(rows pgx.Rows, scan func(sqlstore.Scan) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows.Scan); err != nil {
+			return sqlstore.Damaged(err)
+		}
+	}
+	return rows.Err()
+}
+
+// All sends all statements at once. Outside of a transaction they form one.
+func (q querying) All(readings ...sqlstore.Reading) error {
+	b := &pgx.Batch{}
+	for _, r := range readings {
+		if r.Text == "" {
+			continue
+		}
+		queued := b.Queue(r.Text, arguments(r.Args)...)
+		if r.Scan != nil {
+			queued.Query(func(rows pgx.Rows) error { return eachOf(rows, r.Scan) })
+		}
+	}
+	return q.on.SendBatch(q.ctx, b).Close()
+}
+
+// transaction runs the statements of a transaction. The first statements are sent together with the
+// begin, the last with the commit.
+type transaction struct {
+	querying
+	begin string    // empty once it has been sent
+	later pgx.Batch // statements sent with the commit
+}
+
+// Exec implements [sqlstore.Session].
+func (t *transaction) Exec(text string, args ...any) (changed int64, err error) {
+	if t.begin == "" {
+		return t.querying.Exec(text, args...)
+	}
+	b := &pgx.Batch{}
+	b.Queue(t.begin)
+	t.begin = ""
+	b.Queue(text, arguments(args)...).Exec(func(tag pgconn.CommandTag) error {
+		changed = tag.RowsAffected()
+		return nil
+	})
+	err = t.on.SendBatch(t.ctx, b).Close()
+	return changed, err
+}
+
+// Row implements [sqlstore.Session].
+func (t *transaction) Row(into []any, text string, args ...any) (found bool, err error) {
+	if t.begin == "" {
+		return t.querying.Row(into, text, args...)
+	}
+	err = t.Each(func(scan sqlstore.Scan) error {
+		if found {
+			return nil
+		}
+		found = true
+		return scan(into...)
+	}, text, args...)
+	return found && err == nil, err
+}
+
+// Each implements [sqlstore.Session].
+func (t *transaction) Each(scan func(sqlstore.Scan) error, text string, args ...any) error {
+	if t.begin == "" {
+		return t.querying.Each(scan, text, args...)
+	}
+	return t.All(sqlstore.Reading{Statement: sqlstore.Statement{Text: text, Args: args}, Scan: scan})
+}
+
+// All implements [sqlstore.Session].
+func (t *transaction) All(readings ...sqlstore.Reading) error {
+	if t.begin != "" {
+		readings = append([]sqlstore.Reading{{Statement: sqlstore.Statement{Text: t.begin}}}, readings...)
+		t.begin = ""
+	}
+	return t.querying.All(readings...)
+}
+
+// Later implements [sqlstore.Writing].
+func (t *transaction) Later(text string, args ...any) error {
+	t.later.Queue(text, arguments(args)...)
+	return nil
+}
+
+// end commits the transaction, or rolls it back after an error, which it returns. If a late
+// statement fails, the commit is not reached.
+func (t *transaction) end(conn *pgxpool.Conn, err error) error {
+	if err == nil && t.begin != "" && t.later.Len() > 0 {
+		err = t.All()
+	}
+	if t.begin != "" {
+		return err
+	}
+	if err == nil {
+		t.later.Queue(`commit`)
+		err = conn.SendBatch(t.ctx, &t.later).Close()
+	}
+	if err != nil && !conn.Conn().IsClosed() {
+		// If the context has ended, this fails, and the pool closes the connection.
+		_, _ = conn.Exec(t.ctx, `rollback`)
+	}
+	return err
+}
+
+// arguments converts arguments of a statement for the driver: a table becomes one array for each
+// column. Arrays are never NULL. Bytes are text, as no column is a bytea: in the modes for poolers
+// the driver does not know the types of the parameters, and would send bytes as a bytea.
+func arguments(args []any) []any {
+	out := make([]any, 0, len(args)+3)
+	for _, arg := range args {
+		switch arg := arg.(type) {
+		case []string:
+			out = append(out, array(arg))
+		case sqlstore.List:
+			out = append(out, array(arg))
+		case []byte:
+			out = append(out, string(arg))
+		case sqlstore.Table:
+			out = append(out, arg...)
+		case sqlstore.Named:
+			out = append(out, pgx.NamedArgs(arg))
+		default:
+			out = append(out, arg)
+		}
+	}
+	return out
+}
+
+func array(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
