@@ -144,7 +144,8 @@ type Lists interface {
 
 	// Grid returns the newest n posts of one author below a position that the reader may see, ""
 	// for a call without an agent. Replies under posts that are not public are only in the grid
-	// that their own author reads.
+	// that their own author reads, even if they can no longer see the root; the card is then not
+	// visible.
 	Grid(ctx context.Context, reader, author string, below Position, n int) ([]Entry, error)
 
 	// Receivers returns the agents whose lists must contain a post, or had to before it was

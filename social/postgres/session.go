@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -79,17 +80,23 @@ func (q querying) All(readings ...sqlstore.Reading) error {
 }
 
 // transaction runs the statements of a transaction. The first statements are sent together with the
-// begin, the last with the commit.
+// begin, the last with the commit. After an error it runs no statement: if the first statements
+// failed before the begin was reached, later ones would each run in a transaction of their own.
 type transaction struct {
 	querying
 	begin string    // empty once it has been sent
 	later pgx.Batch // statements sent with the commit
+	err   error
 }
 
 // Exec implements [sqlstore.Session].
 func (t *transaction) Exec(text string, args ...any) (changed int64, err error) {
-	if t.begin == "" {
-		return t.querying.Exec(text, args...)
+	switch {
+	case t.err != nil:
+		return 0, t.err
+	case t.begin == "":
+		changed, t.err = t.querying.Exec(text, args...)
+		return changed, t.err
 	}
 	b := &pgx.Batch{}
 	b.Queue(t.begin)
@@ -98,14 +105,15 @@ func (t *transaction) Exec(text string, args ...any) (changed int64, err error) 
 		changed = tag.RowsAffected()
 		return nil
 	})
-	err = t.on.SendBatch(t.ctx, b).Close()
-	return changed, err
+	t.err = t.on.SendBatch(t.ctx, b).Close()
+	return changed, t.err
 }
 
 // Row implements [sqlstore.Session].
 func (t *transaction) Row(into []any, text string, args ...any) (found bool, err error) {
-	if t.begin == "" {
-		return t.querying.Row(into, text, args...)
+	if t.err == nil && t.begin == "" {
+		found, t.err = t.querying.Row(into, text, args...)
+		return found, t.err
 	}
 	err = t.Each(func(scan sqlstore.Scan) error {
 		if found {
@@ -119,35 +127,43 @@ func (t *transaction) Row(into []any, text string, args ...any) (found bool, err
 
 // Each implements [sqlstore.Session].
 func (t *transaction) Each(scan func(sqlstore.Scan) error, text string, args ...any) error {
-	if t.begin == "" {
-		return t.querying.Each(scan, text, args...)
+	if t.err == nil && t.begin == "" {
+		t.err = t.querying.Each(scan, text, args...)
+		return t.err
 	}
 	return t.All(sqlstore.Reading{Statement: sqlstore.Statement{Text: text, Args: args}, Scan: scan})
 }
 
 // All implements [sqlstore.Session].
 func (t *transaction) All(readings ...sqlstore.Reading) error {
+	if t.err != nil {
+		return t.err
+	}
 	if t.begin != "" {
 		readings = append([]sqlstore.Reading{{Statement: sqlstore.Statement{Text: t.begin}}}, readings...)
 		t.begin = ""
 	}
-	return t.querying.All(readings...)
+	t.err = t.querying.All(readings...)
+	return t.err
 }
 
 // Later implements [sqlstore.Writing].
 func (t *transaction) Later(text string, args ...any) error {
 	t.later.Queue(text, arguments(args)...)
-	return nil
+	return t.err
 }
 
 // end commits the transaction, or rolls it back after an error, which it returns. If a late
 // statement fails, the commit is not reached.
 func (t *transaction) end(conn *pgxpool.Conn, err error) error {
-	if err == nil && t.begin != "" && t.later.Len() > 0 {
-		err = t.All()
-	}
+	err = cmp.Or(err, t.err)
 	if t.begin != "" {
-		return err
+		if err != nil || t.later.Len() == 0 {
+			return err
+		}
+		first := pgx.Batch{}
+		first.Queue(t.begin)
+		t.later.QueuedQueries = append(first.QueuedQueries, t.later.QueuedQueries...)
 	}
 	if err == nil {
 		t.later.Queue(`commit`)
