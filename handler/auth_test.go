@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/golang-jwt/jwt/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/feed"
@@ -190,7 +189,7 @@ func TestTokensOfOtherSites(t *testing.T) {
 	f := newJWTFixture(t, JWT{Secret: hmacSecret})
 	for method, path := range map[string]string{"POST": "/v1/feed", "PUT": "/v1/agents/u_1/profile"} {
 		r := httptest.NewRequest(method, path, strings.NewReader(`{}`))
-		r.Header.Set("Authorization", "Bearer "+sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), goodClaims(), nil))
+		r.Header.Set("Authorization", "Bearer "+sign(t, hs256, []byte(hmacSecret), goodClaims(), nil))
 		r.Header.Set("Sec-Fetch-Site", "cross-site")
 		r.Header.Set("Origin", "https://evil.example")
 		require.NotEqual(t, 40301, f.serve(t, r).Code, path)

@@ -25,7 +25,7 @@ const minRSABits = 2048
 const keysFor = 2 * time.Second
 
 // keySet maps algorithm and kid to a public key.
-type keySet map[string]map[string]any
+type keySet map[jose.SignatureAlgorithm]map[string]any
 
 // errNoKeys is the error of a key set without usable keys.
 var errNoKeys = errors.New("the file has no public RSA or P-256 key for signatures")
@@ -121,7 +121,7 @@ func parseKeys(data []byte) (keySet, error) {
 		if err != nil {
 			return nil, fmt.Errorf("key %d (kid %q): %w", i+1, k.KeyID, err)
 		}
-		if method == "" || k.Algorithm != "" && k.Algorithm != method {
+		if method == "" || k.Algorithm != "" && k.Algorithm != string(method) {
 			continue
 		}
 		if keys[method] == nil {
@@ -139,7 +139,7 @@ func parseKeys(data []byte) (keySet, error) {
 }
 
 // methodOf returns the algorithm of a key, "" if the key is not supported.
-func methodOf(k *jose.JSONWebKey) (string, error) {
+func methodOf(k *jose.JSONWebKey) (jose.SignatureAlgorithm, error) {
 	if !k.Valid() {
 		return "", errors.New("invalid key")
 	}

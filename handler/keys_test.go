@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
-	"github.com/golang-jwt/jwt/v5"
 	"github.com/stretchr/testify/require"
 )
 
@@ -28,8 +27,8 @@ func TestKeysAreReadAgain(t *testing.T) {
 		f := newJWTFixture(t, JWT{JWKS: path})
 		claims := goodClaims()
 		tokens := []string{
-			sign(t, jwt.SigningMethodRS256, k.rsa, claims, map[string]any{"kid": "one"}),
-			sign(t, jwt.SigningMethodES256, k.ec, claims, map[string]any{"kid": "other"}),
+			sign(t, rs256, k.rsa, claims, map[string]any{"kid": "one"}),
+			sign(t, es256, k.ec, claims, map[string]any{"kid": "other"}),
 		}
 		for _, step := range []struct {
 			name, content string
@@ -66,7 +65,7 @@ func TestSecretsOfCallersMayChange(t *testing.T) {
 		c.Clock = func() time.Time { return testNow }
 	})
 	claims := goodClaims()
-	token := sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), claims, nil)
+	token := sign(t, hs256, []byte(hmacSecret), claims, nil)
 	status := func(header string) int { return f.do(t, "GET", "/v1/agents/u_1/profile", "", header).status }
 	require.NotEqual(t, 401, status("Authorization: Bearer "+token))
 	require.NotEqual(t, 401, status("X-Admin-Token: first-admin"))

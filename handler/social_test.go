@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/golang-jwt/jwt/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -604,7 +603,7 @@ func TestReadersByToken(t *testing.T) {
 	publish(t, store, social.Post{ID: "post:p", Author: "u_1"})
 	publish(t, store, social.Post{ID: "post:q", Author: "u_1", Mentions: []string{"u_2"}})
 	read := func(id string, headers ...string) int { return f.do(t, "GET", "/v1/posts/"+id, "", headers...).Code }
-	mine := "Authorization: Bearer " + sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), goodClaims(), nil)
+	mine := "Authorization: Bearer " + sign(t, hs256, []byte(hmacSecret), goodClaims(), nil)
 	require.Zero(t, read("post:p"))
 	require.Equal(t, 40401, read("post:q"))
 	require.Equal(t, 40401, read("post:q", asAgent), "a header says nothing here")

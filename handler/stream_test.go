@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/golang-jwt/jwt/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/engine"
@@ -155,7 +154,7 @@ func TestAStreamEndsWithItsToken(t *testing.T) {
 				cfg.Auth = Auth{Mode: ModeJWT, JWT: JWT{Secret: strings.Repeat("secret", 8), Leeway: 30 * time.Second}}
 			})
 			begun := time.Now()
-			token := sign(t, jwt.SigningMethodHS256, []byte(strings.Repeat("secret", 8)), jwt.MapClaims{"sub": "r", "exp": begun.Add(left).Unix()}, nil)
+			token := sign(t, hs256, []byte(strings.Repeat("secret", 8)), map[string]any{"sub": "r", "exp": begun.Add(left).Unix()}, nil)
 			_, body, res := s.getAs("Authorization: Bearer " + token)
 			require.Equal(t, http.StatusOK, res.StatusCode)
 			_, err := io.ReadAll(body)

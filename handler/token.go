@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -9,7 +10,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/golang-jwt/jwt/v5"
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
 
 	"github.com/freshet/freshet/feed"
 )
@@ -20,9 +22,9 @@ const maxToken = 8 << 10
 // The supported signature algorithms. The configured keys decide which of them are accepted,
 // never the token.
 const (
-	hs256 = "HS256"
-	rs256 = "RS256"
-	es256 = "ES256"
+	hs256 = jose.HS256
+	rs256 = jose.RS256
+	es256 = jose.ES256
 )
 
 // notValid is the only error that a caller gets for an invalid token.
@@ -30,40 +32,45 @@ func notValid() error { return fmt.Errorf("%w: the token is invalid", feed.ErrUn
 
 // verifier checks tokens.
 type verifier struct {
-	log    *slog.Logger
-	parser *jwt.Parser
-	secret func() string // HS256; nil with keys
-	keys   *keyFile
-	leeway time.Duration
-	claim  string // claim that names the agent
+	log      *slog.Logger
+	clock    feed.Clock
+	methods  []jose.SignatureAlgorithm
+	secret   func() string // HS256; nil with keys
+	keys     *keyFile
+	expected jwt.Expected
+	leeway   time.Duration
+	claim    string // claim that names the agent
 }
 
 // subjectClaim is the default claim that names the agent.
 const subjectClaim = "sub"
 
 func newVerifier(auth Auth, clock feed.Clock, log *slog.Logger) (*verifier, error) {
-	cfg, v := auth.JWT, &verifier{log: log, leeway: auth.JWT.Leeway, claim: cmp.Or(auth.JWT.Claim, subjectClaim)}
-	methods := []string{rs256, es256}
-	if cfg.Secret != "" {
-		v.secret, methods = func() string { return auth.secrets().JWT }, []string{hs256}
-	} else {
-		var err error
-		if v.keys, err = openKeys(cfg.JWKS, log); err != nil {
-			return nil, err
-		}
-	}
-	options := []jwt.ParserOption{
-		jwt.WithValidMethods(methods), jwt.WithExpirationRequired(),
-		jwt.WithIssuedAt(), jwt.WithLeeway(cfg.Leeway), jwt.WithTimeFunc(clock), jwt.WithJSONNumber(),
-	}
-	if cfg.Issuer != "" {
-		options = append(options, jwt.WithIssuer(cfg.Issuer))
+	cfg := auth.JWT
+	v := &verifier{
+		log: log, clock: clock, methods: []jose.SignatureAlgorithm{rs256, es256},
+		expected: jwt.Expected{Issuer: cfg.Issuer}, leeway: cfg.Leeway, claim: cmp.Or(cfg.Claim, subjectClaim),
 	}
 	if cfg.Audience != "" {
-		options = append(options, jwt.WithAudience(cfg.Audience))
+		v.expected.AnyAudience = jwt.Audience{cfg.Audience}
 	}
-	v.parser = jwt.NewParser(options...)
-	return v, nil
+	if cfg.Secret != "" {
+		v.secret, v.methods = func() string { return auth.secrets().JWT }, []jose.SignatureAlgorithm{hs256}
+		return v, nil
+	}
+	var err error
+	v.keys, err = openKeys(cfg.JWKS, log)
+	return v, err
+}
+
+// tokenClaims are the claims of a token that are checked. The claim that names the agent is read
+// separately: "sub" may have any type if another claim names the agent.
+type tokenClaims struct {
+	Issuer    string           `json:"iss"`
+	Audience  jwt.Audience     `json:"aud"`
+	Expiry    *jwt.NumericDate `json:"exp"`
+	NotBefore *jwt.NumericDate `json:"nbf"`
+	IssuedAt  *jwt.NumericDate `json:"iat"`
 }
 
 // agent validates a token and returns its agent. The answer does not say why a token is rejected,
@@ -72,33 +79,62 @@ func (v *verifier) agent(ctx context.Context, token string) (string, error) {
 	if len(token) > maxToken {
 		return "", notValid()
 	}
-	// A map, because a signed null would leave a struct of claims unset, and the
-	// parser would check nothing.
-	claims := jwt.MapClaims{}
-	if _, err := v.parser.ParseWithClaims(token, claims, v.key); err != nil {
+	subject, err := v.verify(token)
+	switch {
+	case errors.Is(err, jwt.ErrExpired):
 		// The signature is checked first, so only the holder of a genuine token learns that it
 		// has expired. Clients need to know, to fetch a new one.
-		if errors.Is(err, jwt.ErrTokenExpired) {
-			return "", fmt.Errorf("%w: the token has expired", feed.ErrUnauthenticated)
-		}
+		return "", fmt.Errorf("%w: the token has expired", feed.ErrUnauthenticated)
+	case err != nil:
 		v.log.DebugContext(ctx, "a token was rejected", "cause", err)
 		return "", notValid()
 	}
-	agent, err := feed.AgentOf(v.subject(claims))
+	agent, err := feed.AgentOf(subject)
 	if err != nil {
 		return "", fmt.Errorf("%w: the token's claim %q does not contain a valid agent", feed.ErrUnauthenticated, v.claim)
 	}
 	return agent, nil
 }
 
-// subject returns the text of the claim that names the agent; "" if there is none. A claim other
+// verify checks a token and returns the text of the claim that names the agent.
+func (v *verifier) verify(token string) (subject string, err error) {
+	t, err := jwt.ParseSigned(token, v.methods)
+	if err != nil {
+		return "", err
+	}
+	key, err := v.key(t.Headers[0])
+	if err != nil {
+		return "", err
+	}
+	var claims tokenClaims
+	var all map[string]json.RawMessage
+	if err := t.Claims(key, &claims, &all); err != nil {
+		return "", err
+	}
+	if claims.Expiry == nil {
+		return "", errors.New("the token does not expire")
+	}
+	checked := jwt.Claims{
+		Issuer: claims.Issuer, Audience: claims.Audience,
+		Expiry: claims.Expiry, NotBefore: claims.NotBefore, IssuedAt: claims.IssuedAt,
+	}
+	return textOf(all[v.claim], v.claim != subjectClaim), checked.ValidateWithLeeway(v.expected.WithTime(v.clock()), v.leeway)
+}
+
+// textOf returns the text of the claim that names the agent; "" if there is none. A claim other
 // than "sub", which RFC 7519 defines as text, may be a whole number.
-func (v *verifier) subject(claims jwt.MapClaims) string {
-	switch value := claims[v.claim].(type) {
+func textOf(claim json.RawMessage, numbers bool) string {
+	var value any
+	d := json.NewDecoder(bytes.NewReader(claim))
+	d.UseNumber()
+	if d.Decode(&value) != nil {
+		return ""
+	}
+	switch value := value.(type) {
 	case string:
 		return value
 	case json.Number:
-		if _, err := value.Int64(); err == nil && v.claim != subjectClaim {
+		if _, err := value.Int64(); err == nil && numbers {
 			return value.String()
 		}
 	}
@@ -107,30 +143,29 @@ func (v *verifier) subject(claims jwt.MapClaims) string {
 
 // until returns when an accepted token stops being accepted.
 func (v *verifier) until(token string) (time.Time, error) {
-	claims := jwt.MapClaims{}
-	if _, _, err := jwt.NewParser().ParseUnverified(token, claims); err != nil {
+	t, err := jwt.ParseSigned(token, v.methods)
+	if err != nil {
 		return time.Time{}, err
 	}
-	expires, err := claims.GetExpirationTime()
-	if err != nil || expires == nil {
+	var claims tokenClaims
+	if err := t.UnsafeClaimsWithoutVerification(&claims); err != nil || claims.Expiry == nil {
 		return time.Time{}, notValid()
 	}
-	return expires.Add(v.leeway), nil
+	return claims.Expiry.Time().Add(v.leeway), nil
 }
 
-// key returns the key for a token. Only keys of the token's algorithm are
+// key returns the key for a token with this header. Only keys of the token's algorithm are
 // searched, so that a public key can never be used as a secret.
-func (v *verifier) key(t *jwt.Token) (any, error) {
+func (v *verifier) key(header jose.Header) (any, error) {
 	// "crit" lists extensions that must be understood; none is supported.
-	if _, critical := t.Header["crit"]; critical {
+	if _, critical := header.ExtraHeaders["crit"]; critical {
 		return nil, errors.New("critical header extensions are not supported")
 	}
 	if v.secret != nil {
 		return []byte(v.secret()), nil
 	}
-	keys := v.keys.now()[t.Method.Alg()]
-	named, hasKid := t.Header["kid"]
-	if !hasKid {
+	keys := v.keys.now()[jose.SignatureAlgorithm(header.Algorithm)]
+	if header.KeyID == "" {
 		if len(keys) != 1 {
 			return nil, errors.New("the token has no kid, and not exactly one key has its algorithm")
 		}
@@ -138,11 +173,7 @@ func (v *verifier) key(t *jwt.Token) (any, error) {
 			return key, nil
 		}
 	}
-	kid, ok := named.(string)
-	if !ok {
-		return nil, errors.New("the kid is not a string")
-	}
-	key, ok := keys[kid]
+	key, ok := keys[header.KeyID]
 	if !ok {
 		return nil, errors.New("unknown kid")
 	}

@@ -3,13 +3,17 @@ package handler
 import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/sha512"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +22,6 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
-	"github.com/golang-jwt/jwt/v5"
 	"github.com/stretchr/testify/require"
 )
 
@@ -54,11 +57,11 @@ var keyring = sync.OnceValue(func() (k struct {
 	return k
 })
 
-func goodClaims() jwt.MapClaims {
-	return jwt.MapClaims{"sub": "u_1", "exp": testNow.Add(time.Hour).Unix()}
+func goodClaims() map[string]any {
+	return map[string]any{"sub": "u_1", "exp": testNow.Add(time.Hour).Unix()}
 }
 
-func claimsWith(name string, value any) jwt.MapClaims {
+func claimsWith(name string, value any) map[string]any {
 	c := goodClaims()
 	if value == nil {
 		delete(c, name)
@@ -68,15 +71,46 @@ func claimsWith(name string, value any) jwt.MapClaims {
 	return c
 }
 
-func sign(t testing.TB, method jwt.SigningMethod, key any, claims jwt.Claims, header map[string]any) string {
+const none jose.SignatureAlgorithm = "none"
+
+// sign returns a token with these claims and this additional header. It signs with a secret of any
+// length.
+func sign(t testing.TB, method jose.SignatureAlgorithm, key any, claims, header map[string]any) string {
 	t.Helper()
-	token := jwt.NewWithClaims(method, claims)
-	for name, value := range header {
-		token.Header[name] = value
-	}
-	text, err := token.SignedString(key)
+	payload, err := json.Marshal(claims)
 	require.NoError(t, err)
-	return text
+	if secret, ok := key.([]byte); ok || method == none {
+		all := map[string]any{"alg": method}
+		maps.Copy(all, header)
+		head, err := json.Marshal(all)
+		require.NoError(t, err)
+		return withMAC(method, secret, raw(string(head), string(payload)))
+	}
+	options := &jose.SignerOptions{}
+	for name, value := range header {
+		options.WithHeader(jose.HeaderKey(name), value)
+	}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: method, Key: key}, options)
+	require.NoError(t, err)
+	signed, err := signer.Sign(payload)
+	require.NoError(t, err)
+	token, err := signed.CompactSerialize()
+	require.NoError(t, err)
+	return token
+}
+
+// withMAC appends the signature of a text, which is empty for the method none.
+func withMAC(method jose.SignatureAlgorithm, secret []byte, text string) string {
+	hash := sha256.New
+	switch method {
+	case none:
+		return text + "."
+	case jose.HS512:
+		hash = sha512.New
+	}
+	mac := hmac.New(hash, secret)
+	mac.Write([]byte(text))
+	return text + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
 func jwksFile(t testing.TB, keys ...jose.JSONWebKey) string {
@@ -102,18 +136,14 @@ func raw(parts ...string) string {
 	return strings.Join(parts, ".")
 }
 
-func signRaw(t testing.TB, payload string) string {
-	t.Helper()
-	text := raw(`{"alg":"HS256"}`, payload)
-	signature, err := jwt.SigningMethodHS256.Sign(text, []byte(hmacSecret))
-	require.NoError(t, err)
-	return text + "." + base64.RawURLEncoding.EncodeToString(signature)
+func signRaw(payload string) string {
+	return withMAC(hs256, []byte(hmacSecret), raw(`{"alg":"HS256"}`, payload))
 }
 
 func TestTokensSignedWithTheSecret(t *testing.T) {
 	t.Parallel()
-	hs := func(claims jwt.Claims) string {
-		return sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), claims, nil)
+	hs := func(claims map[string]any) string {
+		return sign(t, hs256, []byte(hmacSecret), claims, nil)
 	}
 	good := hs(goodClaims())
 	head, rest, _ := strings.Cut(good, ".")
@@ -147,19 +177,19 @@ func TestTokensSignedWithTheSecret(t *testing.T) {
 		{"no sub", "Bearer " + hs(claimsWith("sub", nil)), false},
 		{"sub is empty", "Bearer " + hs(claimsWith("sub", "")), false},
 		{"sub is a list", "Bearer " + hs(claimsWith("sub", []string{"u_1"})), false},
-		{"sub is half a character", "Bearer " + signRaw(t, `{"sub":"u_\ud800","exp":9999999999}`), false},
+		{"sub is half a character", "Bearer " + signRaw(`{"sub":"u_\ud800","exp":9999999999}`), false},
 		{"sub is a number", "Bearer " + hs(claimsWith("sub", 7)), false},
-		{"other secret", "Bearer " + sign(t, jwt.SigningMethodHS256, []byte("another secret"), goodClaims(), nil), false},
-		{"stronger hash", "Bearer " + sign(t, jwt.SigningMethodHS512, []byte(hmacSecret), goodClaims(), nil), false},
-		{"an RSA token", "Bearer " + sign(t, jwt.SigningMethodRS256, k.rsa, goodClaims(), nil), false},
-		{"none", "Bearer " + sign(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, goodClaims(), nil), false},
+		{"other secret", "Bearer " + sign(t, hs256, []byte("another secret"), goodClaims(), nil), false},
+		{"stronger hash", "Bearer " + sign(t, jose.HS512, []byte(hmacSecret), goodClaims(), nil), false},
+		{"an RSA token", "Bearer " + sign(t, rs256, k.rsa, goodClaims(), nil), false},
+		{"none", "Bearer " + sign(t, none, nil, goodClaims(), nil), false},
 		{"none with the signature", "Bearer " + raw(`{"alg":"none"}`) + "." + payload + "." + signature, false},
 		{"None", "Bearer " + raw(`{"alg":"None"}`) + "." + payload + ".", false},
 		{"no alg", "Bearer " + raw(`{"typ":"JWT"}`) + "." + payload + "." + signature, false},
 		{"header null", "Bearer " + raw(`null`) + "." + payload + "." + signature, false},
 		{"signature cut", "Bearer " + head + "." + payload + ".", false},
 		{"other payload", "Bearer " + head + "." + raw(`{"sub":"u_2","exp":9999999999}`) + "." + signature, false},
-		{"critical extension", "Bearer " + sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), goodClaims(), map[string]any{"crit": []string{"b64"}, "b64": false}), false},
+		{"critical extension", "Bearer " + sign(t, hs256, []byte(hmacSecret), goodClaims(), map[string]any{"crit": []string{"b64"}, "b64": false}), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newJWTFixture(t, JWT{Secret: hmacSecret})
@@ -185,7 +215,7 @@ func TestWhomATokenNames(t *testing.T) {
 	const auth0 = "auth0|507f1f77bcf86cd799439011"
 	for _, tt := range []struct {
 		name, claim string
-		claims      jwt.MapClaims
+		claims      map[string]any
 		agent       string // "" means refused
 	}{
 		{"an agent id", "", claimsWith("sub", "u_1"), "u_1"},
@@ -198,14 +228,14 @@ func TestWhomATokenNames(t *testing.T) {
 		{"a number below zero", "user_id", claimsWith("user_id", -1), "-1"},
 		{"a fraction", "user_id", claimsWith("user_id", 1.5), ""},
 		{"a number in another form", "user_id", claimsWith("user_id", json.Number("1e3")), ""},
-		{"null", "user_id", jwt.MapClaims{"user_id": nil, "sub": "u_1", "exp": testNow.Add(time.Hour).Unix()}, ""},
+		{"null", "user_id", map[string]any{"user_id": nil, "sub": "u_1", "exp": testNow.Add(time.Hour).Unix()}, ""},
 		{"true", "user_id", claimsWith("user_id", true), ""},
 		{"without the claim", "uid", goodClaims(), ""},
-		{"the claim without sub", "uid", jwt.MapClaims{"uid": "u_4", "exp": testNow.Add(time.Hour).Unix()}, "u_4"},
+		{"the claim without sub", "uid", map[string]any{"uid": "u_4", "exp": testNow.Add(time.Hour).Unix()}, "u_4"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newJWTFixture(t, JWT{Secret: hmacSecret, Claim: tt.claim})
-			token := "Authorization: Bearer " + sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), tt.claims, nil)
+			token := "Authorization: Bearer " + sign(t, hs256, []byte(hmacSecret), tt.claims, nil)
 			got := f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, token)
 			require.Equal(t, tt.agent, f.feed.asked().Agent, got.body)
 			if tt.agent == "" {
@@ -221,13 +251,13 @@ func TestWhomATokenNames(t *testing.T) {
 func TestASignedNullIsNoToken(t *testing.T) {
 	t.Parallel()
 	f := newJWTFixture(t, JWT{Secret: hmacSecret})
-	require.Equal(t, 40101, f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, "Authorization: Bearer "+signRaw(t, `null`)).Code)
+	require.Equal(t, 40101, f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, "Authorization: Bearer "+signRaw(`null`)).Code)
 }
 
 func TestIssuerAndAudience(t *testing.T) {
 	t.Parallel()
 	cfg := JWT{Secret: hmacSecret, Issuer: "https://id.example", Audience: "feed"}
-	claims := func(iss, aud any) jwt.MapClaims {
+	claims := func(iss, aud any) map[string]any {
 		c := goodClaims()
 		for name, value := range map[string]any{"iss": iss, "aud": aud} {
 			if value != nil {
@@ -238,7 +268,7 @@ func TestIssuerAndAudience(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name   string
-		claims jwt.MapClaims
+		claims map[string]any
 		code   int
 	}{
 		{"both", claims("https://id.example", "feed"), 0},
@@ -250,7 +280,7 @@ func TestIssuerAndAudience(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newJWTFixture(t, cfg)
-			token := sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), tt.claims, nil)
+			token := sign(t, hs256, []byte(hmacSecret), tt.claims, nil)
 			require.Equal(t, tt.code, f.do(t, "POST", "/v1/feed", `{"action":"refresh"}`, "Authorization: Bearer "+token).Code)
 		})
 	}
@@ -270,7 +300,6 @@ func TestTokensSignedWithAKeyOfTheSet(t *testing.T) {
 	require.NoError(t, err)
 	rsaPEM := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: rsaDER})
 	kid := func(id any) map[string]any { return map[string]any{"kid": id} }
-	rs, es := jwt.SigningMethodRS256, jwt.SigningMethodES256
 
 	for _, tt := range []struct {
 		name  string
@@ -278,28 +307,28 @@ func TestTokensSignedWithAKeyOfTheSet(t *testing.T) {
 		token string
 		code  int
 	}{
-		{"RS256", two, sign(t, rs, k.rsa, goodClaims(), kid("r1")), 0},
-		{"ES256", two, sign(t, es, k.ec, goodClaims(), kid("e1")), 0},
-		{"no kid, one key of the kind", two, sign(t, rs, k.rsa, goodClaims(), nil), 0},
-		{"no kid, two keys", twoRSA, sign(t, rs, k.rsa, goodClaims(), nil), 40101},
-		{"second of two", twoRSA, sign(t, rs, k.rsa, goodClaims(), kid("r1")), 0},
-		{"the other key's kid", twoRSA, sign(t, rs, k.rsa, goodClaims(), kid("r2")), 40101},
-		{"unknown kid", two, sign(t, rs, k.rsa, goodClaims(), kid("r9")), 40101},
-		{"kid of another kind", two, sign(t, rs, k.rsa, goodClaims(), kid("e1")), 40101},
-		{"kid is a path", two, sign(t, rs, k.rsa, goodClaims(), kid("../../dev/null")), 40101},
-		{"kid is a number", two, sign(t, rs, k.rsa, goodClaims(), kid(1)), 40101},
-		{"key for encryption", two, sign(t, rs, k.otherRSA, goodClaims(), kid("enc")), 40101},
-		{"not in the set", two, sign(t, rs, k.otherRSA, goodClaims(), kid("r1")), 40101},
-		{"not in the set, EC", two, sign(t, es, k.otherEC, goodClaims(), kid("e1")), 40101},
-		{"expired", two, sign(t, rs, k.rsa, claimsWith("exp", 1), kid("r1")), 40101},
-		{"PS256", two, sign(t, jwt.SigningMethodPS256, k.rsa, goodClaims(), kid("r1")), 40101},
-		{"RS512", two, sign(t, jwt.SigningMethodRS512, k.rsa, goodClaims(), kid("r1")), 40101},
-		{"ES384", two, sign(t, jwt.SigningMethodES384, k.p384, goodClaims(), kid("e384")), 40101},
-		{"none", two, sign(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, goodClaims(), kid("r1")), 40101},
-		{"the public key as a secret, PEM", two, sign(t, jwt.SigningMethodHS256, rsaPEM, goodClaims(), kid("r1")), 40101},
-		{"the public key as a secret, DER", two, sign(t, jwt.SigningMethodHS256, rsaDER, goodClaims(), kid("r1")), 40101},
-		{"empty secret", two, sign(t, jwt.SigningMethodHS256, []byte{}, goodClaims(), kid("r1")), 40101},
-		{"a key it brings along", two, sign(t, rs, k.otherRSA, goodClaims(),
+		{"RS256", two, sign(t, rs256, k.rsa, goodClaims(), kid("r1")), 0},
+		{"ES256", two, sign(t, es256, k.ec, goodClaims(), kid("e1")), 0},
+		{"no kid, one key of the kind", two, sign(t, rs256, k.rsa, goodClaims(), nil), 0},
+		{"no kid, two keys", twoRSA, sign(t, rs256, k.rsa, goodClaims(), nil), 40101},
+		{"second of two", twoRSA, sign(t, rs256, k.rsa, goodClaims(), kid("r1")), 0},
+		{"the other key's kid", twoRSA, sign(t, rs256, k.rsa, goodClaims(), kid("r2")), 40101},
+		{"unknown kid", two, sign(t, rs256, k.rsa, goodClaims(), kid("r9")), 40101},
+		{"kid of another kind", two, sign(t, rs256, k.rsa, goodClaims(), kid("e1")), 40101},
+		{"kid is a path", two, sign(t, rs256, k.rsa, goodClaims(), kid("../../dev/null")), 40101},
+		{"kid is a number", two, sign(t, rs256, k.rsa, goodClaims(), kid(1)), 40101},
+		{"key for encryption", two, sign(t, rs256, k.otherRSA, goodClaims(), kid("enc")), 40101},
+		{"not in the set", two, sign(t, rs256, k.otherRSA, goodClaims(), kid("r1")), 40101},
+		{"not in the set, EC", two, sign(t, es256, k.otherEC, goodClaims(), kid("e1")), 40101},
+		{"expired", two, sign(t, rs256, k.rsa, claimsWith("exp", 1), kid("r1")), 40101},
+		{"PS256", two, sign(t, jose.PS256, k.rsa, goodClaims(), kid("r1")), 40101},
+		{"RS512", two, sign(t, jose.RS512, k.rsa, goodClaims(), kid("r1")), 40101},
+		{"ES384", two, sign(t, jose.ES384, k.p384, goodClaims(), kid("e384")), 40101},
+		{"none", two, sign(t, none, nil, goodClaims(), kid("r1")), 40101},
+		{"the public key as a secret, PEM", two, sign(t, hs256, rsaPEM, goodClaims(), kid("r1")), 40101},
+		{"the public key as a secret, DER", two, sign(t, hs256, rsaDER, goodClaims(), kid("r1")), 40101},
+		{"empty secret", two, sign(t, hs256, []byte{}, goodClaims(), kid("r1")), 40101},
+		{"a key it brings along", two, sign(t, rs256, k.otherRSA, goodClaims(),
 			map[string]any{"jwk": jose.JSONWebKey{Key: &k.otherRSA.PublicKey}, "jku": "https://evil.example/keys"}), 40101},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -338,7 +367,7 @@ func TestJWTModeOnAdminRoutes(t *testing.T) {
 	t.Parallel()
 	f := newJWTFixture(t, JWT{Secret: hmacSecret})
 	f.items["a"] = `{"id":"a"}`
-	agent := "Authorization: Bearer " + sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), goodClaims(), nil)
+	agent := "Authorization: Bearer " + sign(t, hs256, []byte(hmacSecret), goodClaims(), nil)
 	require.Equal(t, 0, f.do(t, "GET", "/v1/items/a", "", "Authorization: Bearer "+adminToken).Code)
 	require.Equal(t, 0, f.do(t, "GET", "/v1/items/a", "", agent, asAdmin).Code)
 	require.Equal(t, 40301, f.do(t, "GET", "/v1/items/a", "", agent).Code)
@@ -357,7 +386,7 @@ func TestWhyATokenIsRefusedIsInTheLogOnly(t *testing.T) {
 	require.NoError(t, err)
 	claims := goodClaims()
 	claims["aud"] = "shop"
-	token := sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), claims, nil)
+	token := sign(t, hs256, []byte(hmacSecret), claims, nil)
 	_, err = v.agent(t.Context(), token)
 	require.EqualError(t, err, notValid().Error())
 	require.Contains(t, log.String(), "audience")
@@ -369,7 +398,7 @@ func TestWhyATokenIsRefusedIsInTheLogOnly(t *testing.T) {
 // FuzzToken compares the verifier with a signature computed here: it accepts no token that was not
 // signed with the secret.
 func FuzzToken(f *testing.F) {
-	good := sign(f, jwt.SigningMethodHS256, []byte(hmacSecret), goodClaims(), nil)
+	good := sign(f, hs256, []byte(hmacSecret), goodClaims(), nil)
 	for _, seed := range []string{good, good + "=", "a.b.c", "..", raw(`{"alg":"none"}`, `{"sub":"u_1"}`) + ".", "Bearer " + good, raw(`null`, `null`, ``)} {
 		f.Add(seed)
 	}
@@ -383,7 +412,7 @@ func FuzzToken(f *testing.F) {
 		}
 		require.Equal(t, "u_1", agent)
 		dot := strings.LastIndexByte(token, '.')
-		want, err := jwt.SigningMethodHS256.Sign(token[:dot], []byte(hmacSecret))
+		want, err := base64.RawURLEncoding.DecodeString(withMAC(hs256, []byte(hmacSecret), token[:dot])[dot+1:])
 		require.NoError(t, err)
 		got, err := base64.RawURLEncoding.DecodeString(token[dot+1:])
 		require.NoError(t, err)
@@ -394,9 +423,9 @@ func FuzzToken(f *testing.F) {
 func TestTwoTokensAreNone(t *testing.T) {
 	t.Parallel()
 	f := newJWTFixture(t, JWT{Secret: hmacSecret})
-	good := "Authorization: Bearer " + sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), goodClaims(), nil)
+	good := "Authorization: Bearer " + sign(t, hs256, []byte(hmacSecret), goodClaims(), nil)
 	other := claimsWith("sub", "u_2")
-	second := "Authorization: Bearer " + sign(t, jwt.SigningMethodHS256, []byte(hmacSecret), other, nil)
+	second := "Authorization: Bearer " + sign(t, hs256, []byte(hmacSecret), other, nil)
 	for _, headers := range [][]string{{good, second}, {second, good}, {good, "Authorization: Bearer x"}, {"Authorization: Bearer x", good}, {"Authorization: ", good}} {
 		require.Equal(t, 40101, f.do(t, "POST", "/v1/feed", refresh, headers...).Code, headers)
 	}

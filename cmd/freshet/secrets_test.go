@@ -16,7 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/golang-jwt/jwt/v5"
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -115,7 +116,9 @@ func talkativeElastic(t *testing.T, address string) (proxied string, broken *ato
 // all output for them.
 func TestNoSecretIsPrinted(t *testing.T) {
 	t.Parallel()
-	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "u_1", "exp": time.Now().Add(time.Hour).Unix()}).SignedString([]byte(secretJWT))
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.HS256, Key: []byte(secretJWT)}, nil)
+	require.NoError(t, err)
+	token, err := jwt.Signed(signer).Claims(jwt.Claims{Subject: "u_1", Expiry: jwt.NewNumericDate(time.Now().Add(time.Hour))}).Serialize()
 	require.NoError(t, err)
 	for _, format := range []string{"text", "json"} {
 		t.Run(format, func(t *testing.T) {
