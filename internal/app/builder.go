@@ -70,11 +70,12 @@ func newSettings(cfg configs.Config, options []Option) settings {
 // builder opens the parts of a system, and collects their closers and health checks.
 type builder struct {
 	settings
-	checks  health.Checks
-	files   []string              // open databases in data_dir
-	drain   func(context.Context) // called before anything is closed; nil if there is nothing to drain
-	closers []closer              // in the order of opening
-	closing sync.Once
+	checks   health.Checks
+	files    []string                    // open databases in data_dir
+	writable func(context.Context) error // checks the journal of impressions; nil if they are in Redis
+	drain    func(context.Context)       // called before anything is closed; nil if there is nothing to drain
+	closers  []closer                    // in the order of opening
+	closing  sync.Once
 }
 
 func newBuilder(cfg configs.Config, options []Option) *builder {

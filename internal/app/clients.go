@@ -10,7 +10,6 @@ import (
 	"github.com/freshet/freshet/cache/redislist"
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/feed"
-	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/breaker"
 	"github.com/freshet/freshet/internal/clocks"
 	"github.com/freshet/freshet/internal/connect"
@@ -25,6 +24,7 @@ import (
 // clients holds the connections that the configured backends need; nil if not needed.
 type clients struct {
 	redis   redis.UniversalClient
+	clock   *clocks.Redis  // of redis
 	masters *masters.Watch // nil if impressions are not in Redis
 	breaker breaker.Redis  // of the client and of connections that bypass it
 	elastic esindex.Client
@@ -69,10 +69,7 @@ func (b *builder) openRedis(ctx context.Context) (c clients, err error) {
 	if b.hooks.Redis != nil {
 		client.AddHook(b.hooks.Redis)
 	}
-	clock := clocks.OfRedis(client, b.clock)
-	b.checks["redis"] = func(ctx context.Context) handler.Dependency {
-		return handler.Dependency{Err: clock.Ask(ctx), Warning: clock.Warning(), Optional: b.cfg.FailsOpen()}
-	}
+	c.clock = clocks.OfRedis(client, b.clock)
 	return c, nil
 }
 

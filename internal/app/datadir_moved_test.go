@@ -25,6 +25,25 @@ func TestADataDirBesideRedis(t *testing.T) {
 	assert.Equal(t, 503, asReader(t, a, "GET", "/readyz", ""))
 }
 
+// TestEachDatabaseIsWatched puts a copy in the place of one open database: what is written to it
+// would be lost with a restart, so the server is not ready.
+func TestEachDatabaseIsWatched(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	cfg.DataDir = t.TempDir()
+	a := open(t, cfg)
+	databases, err := filepath.Glob(filepath.Join(cfg.DataDir, "*.db"))
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(databases), 3)
+	for _, path := range databases {
+		require.Equal(t, 200, asReader(t, a, "GET", "/readyz", ""))
+		require.NoError(t, os.Rename(path, path+".opened"))
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		assert.Equal(t, 503, asReader(t, a, "GET", "/readyz", ""), path)
+		require.NoError(t, os.Rename(path+".opened", path))
+	}
+}
+
 // TestADataDirThatIsTakenAway removes the data directory of a running server: the server accepts
 // nothing that would be lost with a restart, and is not ready.
 func TestADataDirThatIsTakenAway(t *testing.T) {

@@ -35,10 +35,6 @@ func (b *builder) open(ctx context.Context) (*App, error) {
 		return nil, err
 	}
 	catalog := posts.before(s.catalogs)
-	if err := b.checkFiles(); err != nil {
-		return nil, err
-	}
-	b.background(ctx, "health checks", func(ctx context.Context) { b.checks.Watch(ctx, b.pauses.watch) })
 	live, err := b.openRanking(ctx, s.rankings)
 	if err != nil {
 		return nil, err
@@ -48,6 +44,10 @@ func (b *builder) open(ctx context.Context) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := b.checkFiles(); err != nil {
+		return nil, err
+	}
+	b.background(ctx, "health checks", func(ctx context.Context) { b.checks.Watch(ctx, b.pauses.watch) })
 	b.watchMasters(ctx, c.masters, posts, s.recorder)
 	cfg := b.engineConfig(live, tracing)
 	p := parts{builder: b, clients: c, stores: s, signalParts: g, network: b.openNetwork(posts, catalog, g.trending, cfg)}

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"log/slog"
-	"path/filepath"
 
 	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/ranking"
@@ -65,7 +64,7 @@ func (b *builder) openCounts(ctx context.Context, c clients) (events.Store, erro
 	if err != nil {
 		return nil, err
 	}
-	file, err := eventssqlite.Open(ctx, filepath.Join(dir, eventssqlite.FileName))
+	file, err := eventssqlite.Open(ctx, b.database(dir, eventssqlite.FileName))
 	if err != nil {
 		return nil, err
 	}

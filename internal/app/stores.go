@@ -65,12 +65,13 @@ func (b *builder) openDedup(ctx context.Context, c clients) (dedup.Store, cache.
 		return nil, nil, err
 	}
 	b.onClose("journal of impressions", store.Close)
-	b.checks["data_dir"] = func(ctx context.Context) handler.Dependency { return handler.Dependency{Err: store.Writable(ctx)} }
+	b.writable = store.Writable
 	return store, memorysessions.New(store, b.cfg.Sessions.TTL, b.clock), nil
 }
 
-// checkFiles extends the check of data_dir: it also fails once the directory, or an open
-// database in it, was removed or replaced.
+// checkFiles adds the check of data_dir, once everything in it is open: it fails once the
+// directory, or an open database in it, was removed or replaced, or the journal of impressions
+// cannot be written.
 func (b *builder) checkFiles() error {
 	if len(b.files) == 0 {
 		return nil
@@ -79,15 +80,14 @@ func (b *builder) checkFiles() error {
 	if err != nil {
 		return fmt.Errorf("data_dir: %w", err)
 	}
-	writable := b.checks["data_dir"]
 	b.checks["data_dir"] = func(ctx context.Context) handler.Dependency {
 		if err := opened.Check(); err != nil {
 			return handler.Dependency{Err: err, Reason: err.Error()}
 		}
-		if writable == nil { // impressions are in Redis
+		if b.writable == nil {
 			return handler.Dependency{}
 		}
-		return writable(ctx)
+		return handler.Dependency{Err: b.writable(ctx)}
 	}
 	return nil
 }
@@ -106,15 +106,15 @@ func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, erro
 	if err != nil {
 		return nil, fmt.Errorf("redis: %w", err)
 	}
-	answers := b.checks["redis"]
 	b.checks["redis"] = func(ctx context.Context) handler.Dependency {
-		state := answers(ctx)
-		if state.Err == nil {
-			if state.Err = store.Verify(ctx); state.Err != nil {
-				state.Reason = "reachable, but filters are unavailable: the module or the user's permission is missing"
-			} else if state.Err = store.TakesWrites(ctx); state.Err != nil {
-				state.Reason = "reachable, but writes are refused"
-			}
+		state := handler.Dependency{Err: c.clock.Ask(ctx), Warning: c.clock.Warning(), Optional: b.cfg.FailsOpen()}
+		if state.Err != nil {
+			return state
+		}
+		if state.Err = store.Verify(ctx); state.Err != nil {
+			state.Reason = "reachable, but filters are unavailable: the module or the user's permission is missing"
+		} else if state.Err = store.TakesWrites(ctx); state.Err != nil {
+			state.Reason = "reachable, but writes are refused"
 		}
 		return state
 	}

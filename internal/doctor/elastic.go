@@ -36,7 +36,7 @@ func (d *doctor) checkElastic(ctx context.Context) {
 	}
 	version, err := esindex.CheckVersion(ctx, client)
 	if err != nil {
-		d.report(Broken, what, "start Elasticsearch, or correct elasticsearch.addresses, username, password or api_key", "%s: %v", where, err)
+		d.report(Broken, what, "start Elasticsearch, or correct elasticsearch.addresses, elasticsearch.password or elasticsearch.api_key", "%s: %v", where, err)
 		return
 	}
 	if !strings.HasPrefix(version, "8.") {
