@@ -56,21 +56,21 @@ var Parameters = []Parameter{
 		Default: 1e-6, Most: 1, NotMost: true, Ratios: true, number: func(r *Ranking) *float64 { return &r.Decay.Floor },
 	},
 	weight("weight", "popularity.weight", 0, "uploaded popularity: likes + 2 x comments; 0: off", func(r *Ranking) *float64 { return &r.PopularityWeight }),
-	weight("weight_2h", "popularity.weight_2h", 1.5, "readers in about the last 2 hours; 0: off", func(r *Ranking) *float64 { return &r.Popularity2h }),
-	weight("weight_2d", "popularity.weight_2d", 0.2, "readers in about the last 2 days; 0: off", func(r *Ranking) *float64 { return &r.Popularity2d }),
+	weight("weight_2h", "popularity.weight_2h", 1.5, "readers who clicked or liked in about the last 2 hours; 0: off", func(r *Ranking) *float64 { return &r.Popularity2h }),
+	weight("weight_2d", "popularity.weight_2d", 0.2, "readers who clicked or liked in about the last 2 days; 0: off", func(r *Ranking) *float64 { return &r.Popularity2d }),
 	{
 		Name: "base", Path: "base", Help: "relevance before interests and keywords are added",
 		Default: 0.1, Most: maxWeight, NotLeast: true, Ratios: true, number: func(r *Ranking) *float64 { return &r.Base },
 	},
-	share("summary", "keywords.summary", DefaultKeywordsSummary, "part of its weight that a keyword adds if it is in the summary", func(r *Ranking) *float64 { return &r.KeywordsSummary }),
-	spreadDecay("author", 0.8, "factor for each further item of an author on a page; 1: off", func(r *Ranking) *Spread { return &r.Diversity.Author }),
+	share("summary", "keywords.summary", DefaultKeywordsSummary, "part of its weight that a keyword adds if it is only in the summary", func(r *Ranking) *float64 { return &r.KeywordsSummary }),
+	spreadDecay("author", 0.8, "by one author", func(r *Ranking) *Spread { return &r.Diversity.Author }),
 	spreadFloor("author", 0.3, func(r *Ranking) *Spread { return &r.Diversity.Author }),
-	spreadDecay("site", 0.6, "the same for items of a site", func(r *Ranking) *Spread { return &r.Diversity.Site }),
+	spreadDecay("site", 0.6, "of one site", func(r *Ranking) *Spread { return &r.Diversity.Site }),
 	spreadFloor("site", 0.02, func(r *Ranking) *Spread { return &r.Diversity.Site }),
-	spreadDecay("tag", 0.95, "the same for items with the same first tag", func(r *Ranking) *Spread { return &r.Diversity.Tag }),
+	spreadDecay("tag", 0.95, "with the same first tag", func(r *Ranking) *Spread { return &r.Diversity.Tag }),
 	spreadFloor("tag", 0.5, func(r *Ranking) *Spread { return &r.Diversity.Tag }),
 	share("same_story", "diversity.same_story", 0.6, "part of their words that two titles of one story share; 0 and 1: off", func(r *Ranking) *float64 { return &r.Diversity.SameStory }),
-	share("explore.share", "explore.share", DefaultExploreShare, "part of a page's positions for young items drawn at random; 0: off", func(r *Ranking) *float64 { return &r.Explore.Share }),
+	share("explore.share", "explore.share", DefaultExploreShare, "part of a page's positions after the fifth for young items drawn at random; 0: off", func(r *Ranking) *float64 { return &r.Explore.Share }),
 	learned("tags", 0.5, func(r *Ranking) *float64 { return &r.Learned.Tags }),
 	learned("author", 0.5, func(r *Ranking) *float64 { return &r.Learned.Author }),
 	learned("lang", 0, func(r *Ranking) *float64 { return &r.Learned.Lang }),
@@ -84,13 +84,13 @@ var Parameters = []Parameter{
 		Default: DefaultLearnedHalfLife.Seconds(), Least: hour, Most: maxLife, Ratios: true, duration: func(r *Ranking) *time.Duration { return &r.Learned.HalfLife },
 	},
 	{
-		Name: "home.decay", Path: "home.decay", Help: "decay of home's sources, per hour of age",
+		Name: "home.decay", Path: "home.decay", Help: "decay of home's sources except discovery, per hour of age",
 		Default: 0.02, Most: 10, NotLeast: true, number: func(r *Ranking) *float64 { return &r.Home.Decay },
 	},
 	homeBase("following", 1, "posts by followed authors", func(r *Ranking) *float64 { return &r.Home.Following }),
 	homeBase("trending", 0.6, "trending items", func(r *Ranking) *float64 { return &r.Home.Trending }),
 	homeBase("promoted", 0.8, "promoted items", func(r *Ranking) *float64 { return &r.Home.Promoted }),
-	weight("home.affinity", "home.affinity", 0.5, "maximum that the affinity to an author adds in home; 0: off", func(r *Ranking) *float64 { return &r.Home.Affinity }),
+	weight("home.affinity", "home.affinity", 0.5, "maximum that the affinity to an author, from likes, replies and clicks, adds in home; 0: off", func(r *Ranking) *float64 { return &r.Home.Affinity }),
 	{
 		Name: "home.affinity_days", Path: "home.affinity_days", Help: "days for which a like or a reply counts for the affinity to an author", unset: true,
 		Default: 30, Least: 1, Most: 365, Ratios: true, number: func(r *Ranking) *float64 { return &r.Home.AffinityDays },
@@ -108,10 +108,10 @@ func share(name, path string, usual float64, help string, at func(*Ranking) *flo
 	return Parameter{Name: name, Path: path, Help: help, Default: usual, Most: 1, number: at}
 }
 
-func spreadDecay(of string, usual float64, help string, at func(*Ranking) *Spread) Parameter {
+func spreadDecay(of string, usual float64, items string, at func(*Ranking) *Spread) Parameter {
 	return Parameter{
-		Name: of + ".decay", Path: "diversity." + of + ".decay", Help: help, Default: usual, Most: 1, NotLeast: true, unset: true,
-		number: func(r *Ranking) *float64 { return &at(r).Decay },
+		Name: of + ".decay", Path: "diversity." + of + ".decay", Help: "factor for each further item " + items + " on a page; 1: off",
+		Default: usual, Most: 1, NotLeast: true, unset: true, number: func(r *Ranking) *float64 { return &at(r).Decay },
 	}
 }
 

@@ -6,16 +6,19 @@ import (
 	"crypto/sha256"
 	_ "embed" // for the OpenAPI document
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"html"
 	"io/fs"
 	"maps"
+	"math"
 	"mime"
 	"path"
 	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/handler/web"
 )
 
@@ -39,11 +42,28 @@ var assets = sync.OnceValues(func() (map[string]static, error) {
 		if !known {
 			return fmt.Errorf("web/%s: unknown media type of this extension", name)
 		}
+		if name == "lab/table.js" {
+			data, err = withParameters(data)
+		}
 		all[name] = newStatic(data, kind)
-		return nil
+		return err
 	})
 	return all, err
 })
+
+// withParameters fills the lab's table from [feed.Parameters].
+func withParameters(module []byte) ([]byte, error) {
+	single, err := feed.Preset(feed.PresetSingle) // what the lab offers instead of curves
+	table := map[string]any{}
+	for p, absent := range (feed.Ranking{Decay: single}).Values() {
+		table[p.Path] = map[string]any{
+			"help": p.Help, "time": p.IsDuration(), "absent": absent, "notLeast": p.NotLeast, "notMost": p.NotMost,
+			"least": p.Least, "most": min(p.Most, math.MaxFloat64), // JSON has no infinity
+		}
+	}
+	data, failed := json.Marshal(table)
+	return bytes.Replace(module, []byte("{};"), append(data, ';'), 1), cmp.Or(err, failed)
+}
 
 // pageTypes is used instead of the machine's table of media types.
 var pageTypes = map[string]string{

@@ -2,14 +2,13 @@
 
 import { make } from '/assets/api.js';
 import { parseDuration, writeDuration } from '/assets/lab/curve.js';
+import { TABLE, within } from '/assets/lab/table.js';
 
 const SHAPES = ['gauss', 'exp', 'linear', 'constant'];
 const MOST = 4;
 const FIELDS = [
-  { key: 'weight', label: 'weight', ok: (v) => v > 0 && v <= 1000 },
-  { key: 'scale', label: 'scale', time: true, ok: (v) => v >= 1 },
-  { key: 'offset', label: 'offset', time: true, ok: (v) => v >= 0 },
-  { key: 'decay', label: 'decay', ok: (v) => v > 0 && v < 1 },
+  { key: 'weight', ok: (v) => v > 0 && v <= 1000 },
+  ...['scale', 'offset', 'decay'].map((key) => ({ key, time: TABLE[`decay.${key}`].time, ok: within(TABLE[`decay.${key}`]) })),
 ];
 
 export const curvesFromAPI = (list) => list.map((c) => ({
@@ -68,5 +67,5 @@ function field(curve, f) {
     curve[f.key] = v;
     changed();
   });
-  return make('label', {}, `${f.label} `, input);
+  return make('label', {}, `${f.key} `, input);
 }

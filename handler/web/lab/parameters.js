@@ -1,8 +1,9 @@
-// The parameters of a ranking as the server reports them, their names, and the scales of their
+// The parameters of a ranking as the server reports them, their labels, and the scales of their
 // sliders.
 
 import { curvesFromAPI, curvesText, curvesToAPI } from '/assets/lab/curves.js';
 import { parseDuration, writeDuration } from '/assets/lab/curve.js';
+import { TABLE, within } from '/assets/lab/table.js';
 
 const DAY = 86400;
 
@@ -20,60 +21,45 @@ const even = (low, high) => ({
 const roundTime = (s) => { const to = s >= 2 * DAY ? 1800 : s >= 7200 ? 300 : 60; return Math.round(s / to) * to; };
 const times = (low, high, zero) => {
   const { toSlider } = log(low, high, zero);
-  return { time: true, toSlider, toValue: (p) => (zero && p === 0 ? 0 : Math.max(60, roundTime(low * (high / low) ** (p / 1000)))) };
+  return { toSlider, toValue: (p) => (zero && p === 0 ? 0 : Math.max(60, roundTime(low * (high / low) ** (p / 1000)))) };
 };
 
-const within = (low, high) => (v) => v >= low && v <= high;
-const above0 = (high) => (v) => v > 0 && v <= high;
-const positive = (v) => v >= 0;
-const share = { ...even(0, 1), ok: within(0, 1) };
+const share = even(0, 1), factor = even(0.01, 1), weight = even(0, 3);
 
 const MORE = 'Floor, base and keywords', VARIETY = 'Variety of a page', LEARNED = 'Learned interests of a reader', HOME = 'Home: scores of its sources';
-const spread = (of, label, what) => ({
-  [`diversity.${of}.decay`]: { key: `${of}Decay`, label: `${label} decay`, group: VARIETY, help: `factor for each further item of a page ${what}; 1: off`, ...even(0.01, 1), ok: above0(1) },
-  [`diversity.${of}.floor`]: { key: `${of}Floor`, label: `${label} floor`, group: VARIETY, help: 'minimum of that factor', ...share },
-});
+const GROUPS = { base: MORE, keywords: MORE, diversity: VARIETY, explore: VARIETY, learned: LEARNED, home: HOME };
 
-const learned = (kind, label) => ({
-  [`learned.${kind}`]: { key: `learned-${kind}`, label, group: LEARNED, help: 'maximum that they add, in bases; 0: off', ...even(0, 3), ok: within(0, 100) },
-});
-
-const home = (name, label, help, moves = { ...even(0.01, 3), ok: above0(1000) }) => ({ [`home.${name}`]: { key: `home-${name}`, label, group: HOME, help, ...moves } });
-
-// Known parameters by path. One without a group is always visible.
-const KNOWN = {
-  'decay.offset': { key: 'offset', label: 'Offset', help: 'age up to which the score does not decay', gaussian: true, ...times(60, 14 * DAY, true), ok: positive },
-  'decay.scale': { key: 'scale', label: 'Scale', help: 'age beyond the offset at which the factor is “decay”', gaussian: true, ...times(600, 60 * DAY), ok: (v) => v >= 1 },
-  'decay.decay': { key: 'decay', label: 'Decay', help: 'the factor at offset + scale', gaussian: true, ...even(0.01, 0.99), ok: (v) => v > 0 && v < 1 },
-  'popularity.weight': { key: 'weight', label: 'Popularity weight', help: '0: uploaded popularity does not count', ...even(0, 3), ok: within(0, 1000) },
-  'popularity.weight_2h': { key: 'weight_2h', label: 'Readers, 2 hours', help: 'weight of readers who clicked or liked in about the last 2 hours', ...even(0, 3), ok: within(0, 1000) },
-  'popularity.weight_2d': { key: 'weight_2d', label: 'Readers, 2 days', help: 'weight of readers who did so in about the last 2 days', ...even(0, 3), ok: within(0, 1000) },
-  'decay.floor': { key: 'floor', label: 'Decay floor', group: MORE, help: 'the decay is never below it', ...log(1e-6, 0.9, true), ok: (v) => v >= 0 && v < 1 },
-  base: { key: 'base', label: 'Base', group: MORE, help: 'relevance of items that match no interest', ...log(0.001, 10), ok: above0(1000) },
-  'keywords.summary': { key: 'summary', label: 'Keywords in summaries', group: MORE, help: 'part of its weight that a keyword adds if it is only in the summary', ...share },
-  ...spread('author', 'Author', 'by one author'), ...spread('site', 'Site', 'of one site'), ...spread('tag', 'Tag', 'with the same first tag'),
-  'diversity.same_story': { key: 'sameStory', label: 'Same story', group: VARIETY, help: 'part of their words that two titles of one story share; 0 and 1: off', ...share },
-  'explore.share': { key: 'explore', label: 'Exploration', group: VARIETY, help: 'part of the positions after the fifth for young items drawn at random', ...share },
-  ...learned('tags', 'Tags'), ...learned('author', 'Authors'), ...learned('lang', 'Languages'), ...learned('words', 'Words of titles'),
-  'learned.negative': { key: 'learnedNegative', label: 'Against', group: LEARNED, help: 'part of the relevance that dislikes and hides remove', ...even(0, 0.9), ok: within(0, 0.9) },
-  'learned.half_life': { key: 'learnedHalfLife', label: 'Half-life', group: LEARNED, help: 'time after which an act counts half', ...times(3600, 365 * DAY), ok: (v) => v >= 3600 },
-  ...home('decay', 'Decay', 'per hour of age, of all but discovery', { ...log(0.001, 1), ok: above0(10) }),
-  ...home('following', 'Following', 'base of posts by followed authors'), ...home('trending', 'Trending', 'base of trending items'),
-  ...home('promoted', 'Promoted', 'base of promoted items'),
-  ...home('affinity', 'Affinity', 'maximum that likes, replies and clicks add; 0: off', { ...even(0, 3), ok: within(0, 1000) }),
-  ...home('affinity_days', 'Affinity, days', 'days for which a like or a reply counts', { ...log(1, 365), ok: within(1, 365) }),
+// KNOWN has what the server's table lacks, by path. A parameter without a group is always visible.
+export const KNOWN = {
+  'decay.offset': { key: 'offset', label: 'Offset', gaussian: true, ...times(60, 14 * DAY, true) },
+  'decay.scale': { key: 'scale', label: 'Scale', gaussian: true, ...times(600, 60 * DAY) },
+  'decay.decay': { key: 'decay', label: 'Decay', gaussian: true, ...even(0.01, 0.99) },
+  'popularity.weight': { key: 'weight', label: 'Popularity weight', ...weight },
+  'popularity.weight_2h': { label: 'Readers, 2 hours', ...weight }, 'popularity.weight_2d': { label: 'Readers, 2 days', ...weight },
+  'decay.floor': { key: 'floor', label: 'Decay floor', group: MORE, ...log(1e-6, 0.9, true) },
+  base: { label: 'Base', ...log(0.001, 10) }, 'keywords.summary': { label: 'Keywords in summaries', ...share },
+  'diversity.author.decay': { label: 'Author decay', ...factor }, 'diversity.author.floor': { label: 'Author floor', ...share },
+  'diversity.site.decay': { label: 'Site decay', ...factor }, 'diversity.site.floor': { label: 'Site floor', ...share },
+  'diversity.tag.decay': { label: 'Tag decay', ...factor }, 'diversity.tag.floor': { label: 'Tag floor', ...share },
+  'diversity.same_story': { label: 'Same story', ...share }, 'explore.share': { label: 'Exploration', ...share },
+  'learned.tags': { label: 'Tags', ...weight }, 'learned.author': { label: 'Authors', ...weight },
+  'learned.lang': { label: 'Languages', ...weight }, 'learned.words': { label: 'Words of titles', ...weight },
+  'learned.negative': { label: 'Against', ...even(0, 0.9) }, 'learned.half_life': { label: 'Half-life', ...times(3600, 365 * DAY) },
+  'home.decay': { label: 'Decay', ...log(0.001, 1) }, 'home.following': { label: 'Following', ...even(0.01, 3) },
+  'home.trending': { label: 'Trending', ...even(0.01, 3) }, 'home.promoted': { label: 'Promoted', ...even(0.01, 3) },
+  'home.affinity': { label: 'Affinity', ...weight }, 'home.affinity_days': { label: 'Affinity, days', ...log(1, 365) },
 };
 
 const words = (name) => name.replaceAll(/[._]/g, ' ').replace(/^./, (c) => c.toUpperCase());
 
-// unknown guesses the properties of an unknown parameter from its name and value.
+// unknown guesses the properties of an unknown parameter from its name and value. Those that the
+// table has replace them.
 function unknown(path, value) {
-  const last = path.split('.').at(-1), group = words(path.split('.')[0]);
-  const p = { key: path.replaceAll('.', '-'), label: words(path), help: '', group };
-  if (typeof value === 'string') return { ...p, ...times(3600, 365 * DAY, true), ok: positive };
-  if (last === 'decay') return { ...p, ...even(0.01, 1), ok: above0(1) };
-  if (/^(floor|share|summary|part|likeness)$/.test(last)) return { ...p, ...share };
-  return { ...p, ...even(0, Math.max(3, 4 * value)), ok: positive };
+  const names = path.split('.'), last = names.at(-1), p = { label: words(path), help: '', group: GROUPS[names[0]] ?? words(names[0]) };
+  if (typeof value === 'string' || TABLE[path]?.time) return { ...p, time: true, ...times(3600, 365 * DAY, true) };
+  if (last === 'decay') return { ...p, notLeast: true, most: 1, ...factor };
+  if (/^(floor|share|summary|part|likeness)$/.test(last)) return { ...p, most: 1, ...share };
+  return { ...p, ...even(0, Math.max(3, 4 * value)) };
 }
 
 // leaves returns the numbers and durations in the server's JSON, by path.
@@ -83,25 +69,22 @@ function leaves(value, path = '') {
   return Object.entries(value).flatMap(([name, v]) => leaves(v, path ? `${path}.${name}` : name));
 }
 
-// GAUSSIAN is the server's replacement for curves; OFF applies to a ranking from before
-// diversity, exploration or learning existed, which is written without them.
-const GAUSSIAN = { 'decay.offset': '1h', 'decay.scale': '24h', 'decay.decay': 0.5 };
-const OFF = {
-  ...Object.fromEntries(Object.keys(KNOWN).filter((path) => /^(diversity|explore|learned)\./.test(path)).map((path) => [path, path.endsWith('.decay') ? 1 : 0])),
-  'learned.half_life': '720h',
-};
+// valuesOf returns the values in the server's JSON by path, and those of the table for parameters
+// that it lacks.
+const valuesOf = (ranking) => Object.fromEntries([...Object.entries(TABLE).map(([path, p]) => [path, p.absent]), ...leaves(ranking)]);
 
 // parametersOf returns the parameters of a ranking, known ones first.
 export function parametersOf(ranking) {
-  const there = { ...GAUSSIAN, ...OFF, ...Object.fromEntries(leaves(ranking)) };
-  return [...Object.keys(KNOWN).filter((path) => path in there), ...Object.keys(there).filter((path) => !(path in KNOWN))]
-    .map((path) => ({ path, ...(KNOWN[path] ?? unknown(path, there[path])) }));
+  const there = valuesOf(ranking);
+  return Object.keys({ ...KNOWN, ...there }).map((path) => {
+    const p = { path, key: path.replaceAll('.', '-'), group: GROUPS[path.split('.')[0]], ...(KNOWN[path] ?? unknown(path, there[path])), ...TABLE[path] };
+    return { ...p, ok: within(p) };
+  });
 }
 
 // fromAPI converts a ranking to values by parameter key, with times in seconds.
 export function fromAPI(ranking) {
-  const there = { ...GAUSSIAN, ...OFF, ...Object.fromEntries(leaves(ranking)) };
-  const values = { curves: curvesFromAPI(ranking.decay.curves ?? []) };
+  const there = valuesOf(ranking), values = { curves: curvesFromAPI(ranking.decay.curves ?? []) };
   for (const { path, key } of parametersOf(ranking)) values[key] = typeof there[path] === 'string' ? parseDuration(there[path]) : there[path];
   return values;
 }

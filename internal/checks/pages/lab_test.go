@@ -1,7 +1,9 @@
 package pages
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/checks/chromium"
 )
 
@@ -190,33 +193,38 @@ func TestLabMakesLiveAndReverts(t *testing.T) {
 	tab.Until(`!document.querySelector('#report').textContent.includes('quick')`)
 }
 
-// TestLabHasASliderForEachParameter also includes a parameter that the page does not know.
+// TestLabHasASliderForEachParameter checks that the page knows the server's parameters with their
+// bounds. It also includes one that neither knows, and one that only the server knows.
 func TestLabHasASliderForEachParameter(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t)
 	tab := chromium.Open(t, chromium.Desktop)
 	tab.Go(url + "/lab")
 	tab.Until(compared)
-	for _, key := range []string{
-		"floor", "base", "summary", "weight_2h", "weight_2d", "authorDecay", "authorFloor", "siteDecay", "siteFloor",
-		"tagDecay", "tagFloor", "sameStory", "explore", "learned-tags", "learned-words", "learnedNegative", "learnedHalfLife",
-		"home-decay", "home-following", "home-trending", "home-promoted", "home-affinity", "home-affinity_days",
-	} {
-		assert.True(t, chromium.Eval[bool](tab, `document.querySelector('label[for=range-`+key+`]') !== null && document.querySelector('#text-`+key+`').value !== ''`), key)
-	}
+	assert.Equal(t, len(feed.Parameters), chromium.Eval[int](tab, `[...document.querySelectorAll('.slider:has(label[for]) input[type=text]')].filter((i) => i.value).length`))
 	assert.Contains(t, chromium.Eval[string](tab, `document.querySelector('#slider-home-decay').closest('details').querySelector('summary').textContent`), "Home: ")
 	chromium.Eval[any](tab, `document.querySelector('#home-of').open = true`)
 	tab.Until(`document.querySelectorAll('#home li .move').length > 0`)
 	chromium.Eval[any](tab, `(async () => {
-		const { parametersOf, fromAPI, toAPI } = await import('/assets/lab/parameters.js');
-		const r = { decay: { scale: '24h', offset: '1h', decay: 0.5, floor: 0 }, popularity: { weight: 0 }, base: 0.1, novelty: { strength: 0.5, half_life: '720h' }, explore: { share: 0.05 } };
+		const { KNOWN, parametersOf, fromAPI, toAPI } = await import('/assets/lab/parameters.js');
+		const r = { decay: { scale: '24h', offset: '1h', decay: 0.5, floor: 0 }, popularity: { weight: 0 }, base: 0.1, novelty: { strength: 0.5, half_life: '720h' }, explore: { share: 0.05 }, home: { decay: 0.02 } };
+		document.body.dataset.known = JSON.stringify(parametersOf(r).filter(({ path }) => path in KNOWN));
+		delete KNOWN['home.decay'];
 		const p = parametersOf(r), v = fromAPI(r), key = (path) => p.find((x) => x.path === path);
 		v['novelty-strength'] = 2;
 		const back = toAPI(p, v);
-		document.body.dataset.probe = [back.novelty.strength, back.novelty.half_life, back.explore.share, key('novelty.half_life').group, key('explore.share').ok(1.1), key('explore.share').toValue(1000)].join(' ');
+		document.body.dataset.probe = [back.novelty.strength, back.novelty.half_life, back.explore.share, key('novelty.half_life').group, key('explore.share').ok(1.1), key('explore.share').toValue(1000), key('home.decay').ok(10), key('home.decay').ok(0), v['diversity-site-decay'], v['learned-half_life']].join(' ');
 	})()`)
 	tab.Until(`document.body.dataset.probe`)
-	assert.Equal(t, "2 720h 0.05 Novelty false 1", chromium.Eval[string](tab, `document.body.dataset.probe`))
+	assert.Equal(t, "2 720h 0.05 Novelty false 1 true false 1 2592000", chromium.Eval[string](tab, `document.body.dataset.probe`))
+	var known []feed.Parameter
+	require.NoError(t, json.Unmarshal([]byte(chromium.Eval[string](tab, `document.body.dataset.known`)), &known))
+	assert.Len(t, known, len(feed.Parameters), "each has a label in KNOWN")
+	for i := range known {
+		p, ok := feed.ParameterOf(known[i].Path)
+		require.True(t, ok, known[i].Path)
+		assert.Equal(t, feed.Parameter{Path: p.Path, Help: p.Help, Least: p.Least, Most: min(p.Most, math.MaxFloat64), NotLeast: p.NotLeast, NotMost: p.NotMost}, known[i])
+	}
 }
 
 // TestLabJudgesManyReaders draws a sample of readers, and shows one of them.
