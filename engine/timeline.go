@@ -118,7 +118,7 @@ func (t *Timelines) Timeline(ctx context.Context, r TimelineRequest) (TimelinePa
 	read := &timelineRead{t: t, agent: r.Agent}
 	ctx = t.cfg.Begin(ctx)
 	page, err := read.page(ctx, r)
-	if t.stores.Kept != nil && ctx.Err() == nil && errors.Is(err, social.ErrUnavailable) {
+	if errors.Is(err, social.ErrUnavailable) {
 		page, err = read.keptPage(ctx, r, err)
 	}
 	if err != nil {

@@ -209,8 +209,8 @@ func (r *timelineRead) keptPage(ctx context.Context, req TimelineRequest, cause 
 			break
 		}
 		ids := each(list.Entries, func(p timeline.Position) string { return p.ID })
-		cards, err := r.t.stores.Kept.Kept(ctx, ids)
-		if err != nil {
+		cards := social.Instead(ctx, r.t.stores.Kept, ids, cause)
+		if cards == nil {
 			break
 		}
 		left := page.put(cards, list.Entries, req.Limit, func(c *social.Card, at social.Position) bool {

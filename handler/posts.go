@@ -42,20 +42,6 @@ func (s *server) card(ctx context.Context, reader, id string) (social.Card, erro
 	return cards[0], nil
 }
 
-// keptCard returns the cached copy of a public post, for when the store is unavailable. Without a
-// copy it returns the store's error.
-func (s *server) keptCard(ctx context.Context, id string, storeErr error) (social.Card, error) {
-	kept := s.deps.Social.Kept
-	if kept == nil || ctx.Err() != nil {
-		return social.Card{}, storeErr
-	}
-	cards, err := kept.Kept(ctx, []string{id})
-	if err != nil || !cards[0].Visible {
-		return social.Card{}, storeErr
-	}
-	return cards[0], nil
-}
-
 // postBody is the body of POST /v1/posts.
 type postBody struct {
 	Caption  string           `json:"caption"`
@@ -155,11 +141,10 @@ func postKey(r *http.Request) (string, error) {
 func (s *server) getPost(ctx context.Context, c *call, reader string) (any, error) {
 	id := c.gin.Param("id")
 	card, err := s.card(ctx, reader, id)
-	if !errors.Is(err, social.ErrUnavailable) {
-		return &postAnswer{status: http.StatusOK, reader: reader, card: card}, err
+	if kept := social.Instead(ctx, s.deps.Social.Kept, []string{id}, err); len(kept) > 0 && kept[0].Visible {
+		return &postAnswer{http.StatusOK, reader, kept[0], []string{lacksSocial}}, nil
 	}
-	card, err = s.keptCard(ctx, id, err)
-	return &postAnswer{http.StatusOK, reader, card, []string{lacksSocial}}, err
+	return &postAnswer{status: http.StatusOK, reader: reader, card: card}, err
 }
 
 // editPost answers PATCH /v1/posts/{id} with the post as the caller sees it. An admin call has no

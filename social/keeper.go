@@ -2,6 +2,7 @@ package social
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -24,6 +25,20 @@ type KeptCards interface {
 	// have only their id. Errors wrap [ErrCacheUnavailable] or are the context's; then nothing is
 	// returned.
 	Kept(ctx context.Context, ids []string) ([]Card, error)
+}
+
+// Instead returns the cached cards of posts that the store, with the error cause, did not return:
+// one for each id, in their order. It returns nil if cause does not mean that the store is
+// unavailable, or if kept is nil or unavailable, too.
+func Instead(ctx context.Context, kept KeptCards, ids []string, cause error) []Card {
+	if kept == nil || ctx.Err() != nil || !errors.Is(cause, ErrUnavailable) {
+		return nil
+	}
+	cards, err := kept.Kept(ctx, ids)
+	if err != nil {
+		return nil
+	}
+	return cards
 }
 
 // CardCache caches the cards of public posts. It is safe for concurrent use, by many servers at

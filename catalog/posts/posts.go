@@ -82,29 +82,15 @@ func (c *Catalog) Remove(ctx context.Context, id string) error {
 	return c.Catalog.Remove(ctx, id)
 }
 
-// instead returns the cached cards of posts that could not be read from the store.
-func (c *Catalog) instead(ctx context.Context, posts []social.Known, err error) []social.Card {
-	if c.kept != nil && errors.Is(err, social.ErrUnavailable) {
-		ids := make([]string, len(posts))
-		for i, p := range posts {
-			ids[i] = p.ID
-		}
-		if cards, err := c.kept.Kept(ctx, ids); err == nil {
-			return cards
-		}
-	}
-	return make([]social.Card, len(posts))
-}
-
 // read reads items from the catalog and posts from the store. An error of one side is returned
 // with the results of the other. If the catalog returns nothing at all, which means that the
 // profile is not known, the posts are not returned either.
 func (c *Catalog) read(ctx context.Context, reader string, ids []string, items func([]string) ([]feed.Doc, error)) ([]feed.Doc, error) {
 	var known []social.Known
-	var others []string
+	var posts, others []string
 	for _, id := range ids {
 		if feed.IsPost(id) {
-			known = append(known, social.Known{ID: id})
+			posts, known = append(posts, id), append(known, social.Known{ID: id})
 			continue
 		}
 		others = append(others, id)
@@ -118,7 +104,9 @@ func (c *Catalog) read(ctx context.Context, reader string, ids []string, items f
 	}
 	cards, err := c.cards.Cards(ctx, reader, known)
 	if err != nil {
-		cards = c.instead(ctx, known, err)
+		if cards = social.Instead(ctx, c.kept, posts, err); cards == nil {
+			cards = make([]social.Card, len(posts))
+		}
 		err = fmt.Errorf("%w: %w", catalog.ErrUnavailable, err)
 	}
 	err = errors.Join(itemsErr, err)
