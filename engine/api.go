@@ -77,7 +77,7 @@ type Answer struct {
 	// day, 99 at most.
 	NewCount int
 	// NewReader reports that no refresh of the agent, of any feed, ended before this call: the
-	// last eight days have none, and nothing was learned of the agent. It is false if the answer
+	// last eight days have none, and nothing was learned about the agent. It is false if the answer
 	// is degraded.
 	NewReader bool
 	// Refs holds for each of Docs the source of its position, and whether the agent was shown it

@@ -1,7 +1,7 @@
-// Package engine serves the feed: refresh, load more and peek. A refresh runs its stages in this
-// order: recall → dedup → page → hydrate → record. The engine uses the contracts of its stores,
-// never a backend. Its own state is in memory: queues of refreshes and profile edits and, for
-// outages, recently delivered items and pages.
+// Package engine serves the feed: refresh, load_more and silent refresh. A refresh runs its stages
+// in this order: recall → dedup → page → hydrate → record. The engine uses the contracts of its
+// stores, never a backend. Its own state is in memory: queues of refreshes and profile edits and,
+// for outages, recently delivered items and pages.
 package engine
 
 import (

@@ -116,7 +116,7 @@ func randomCandidates(r *rand.Rand, n, values int) []feed.Candidate {
 
 // The page builder orders a list as the plain implementation does: the result is a permutation of
 // the input, except for items that were set aside and exceed the maximal length.
-func TestDealsAsDefined(t *testing.T) {
+func TestPageBuilderAsDefined(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 11))
 	spread := func() feed.Spread {
@@ -158,7 +158,7 @@ func TestDealsAsDefined(t *testing.T) {
 	}
 }
 
-func TestDealsInOrderWhereNothingIsAsked(t *testing.T) {
+func TestPageBuilderKeepsTheOrderWithoutRules(t *testing.T) {
 	t.Parallel()
 	from := randomCandidates(rand.New(rand.NewPCG(1, 2)), 200, 3)
 	for _, by := range []feed.Diversity{{}, {Author: feed.Spread{Decay: 1}, Site: feed.Spread{Decay: 0.1, Floor: 1}, SameStory: 1}} {
@@ -172,7 +172,7 @@ func TestDealsInOrderWhereNothingIsAsked(t *testing.T) {
 
 // The counts of a page follow the formula: when scores differ only in order, the site with many
 // items gets one place in each round.
-func TestDealsSitesInTurn(t *testing.T) {
+func TestPageBuilderPlacesSitesInTurn(t *testing.T) {
 	t.Parallel()
 	var from []feed.Candidate
 	for i := range 60 {
@@ -209,7 +209,7 @@ func title(r *rand.Rand) (text string) {
 	return text
 }
 
-func BenchmarkDeal(b *testing.B) {
+func BenchmarkPageBuilder(b *testing.B) {
 	by := feed.Diversity{
 		Author: feed.Spread{Decay: 0.8, Floor: 0.3}, Site: feed.Spread{Decay: 0.7, Floor: 0.05}, Tag: feed.Spread{Decay: 0.95, Floor: 0.5}, SameStory: 0.6,
 	}

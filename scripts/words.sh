@@ -14,7 +14,7 @@ makes? agree                 keeps consistent
 gives no name                is not signed in
 what those have posted       posts from the people
 \bfates?\b                   outcome
-\bdeal(er|ing|t)?\b          page builder, placed, varied
+(^|[^i])deal($|[^l])         page builder, placed, varied
 \blanes?\b                   source queue, server
 \btwins?\b                   duplicates
 \bloose (page|file)s?\b      page without a session, unused file
@@ -27,7 +27,7 @@ stands? in for               replaces, is used instead of
 goes? without                lacks
 somebody else.s              foreign, of another agent
 '
-files=(--include='*.go' --include='*.md' --include='*.yaml' --include='*.yml' --include='*.js' --include='*.ts' --exclude-dir=node_modules --exclude-dir=.git)
+files=(--include='*.go' --include='*.md' --include='*.yaml' --include='*.yml' --include='*.js' --include='*.ts' --include='*.tsx' --include='*.html' --include='*.sh' --include='*.sql' --exclude=words.sh --exclude-dir=node_modules --exclude-dir=.git)
 failed=
 while read -r line; do
   [ -n "$line" ] || continue

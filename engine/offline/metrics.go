@@ -24,8 +24,8 @@ const Persistence = 0.9
 //	W. Webber, A. Moffat, J. Zobel: A similarity measure for indefinite
 //	rankings. ACM Transactions on Information Systems 28(4), 2010.
 //
-// The order does not matter. For two empty lists it is 1. No list may hold duplicates; this is so
-// for all functions of this file.
+// The order does not matter. For two empty lists it is 1. No list may hold duplicates; this
+// applies to all functions of this file.
 func Overlap(a, b []string) float64 {
 	longer := max(len(a), len(b))
 	if longer == 0 {
@@ -187,7 +187,7 @@ func TagCoverage(interests map[string]float64, tags [][]string) (share float64, 
 
 // Hit returns 1 if the clicked item is among the first k, else 0; its mean over clicks is the hit
 // rate at k. Source: M. Deshpande, G. Karypis: Item-based top-N recommendation algorithms. ACM
-// TOIS 22(1), 2004. Ranks start at 1; 0 means not ranked. This is so for all of this file.
+// TOIS 22(1), 2004. Ranks start at 1; 0 means not ranked. This applies to all of this file.
 func Hit(rank, k int) float64 {
 	if rank >= 1 && rank <= k {
 		return 1

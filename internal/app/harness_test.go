@@ -210,5 +210,5 @@ func (o *once) len() int {
 	return len(o.seen)
 }
 
-// undealt orders pages by score only.
-var undealt = feed.Diversity{Author: feed.Spread{Decay: 1}, Site: feed.Spread{Decay: 1}, Tag: feed.Spread{Decay: 1}}
+// unvaried orders pages by score only.
+var unvaried = feed.Diversity{Author: feed.Spread{Decay: 1}, Site: feed.Spread{Decay: 1}, Tag: feed.Spread{Decay: 1}}

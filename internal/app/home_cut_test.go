@@ -31,7 +31,7 @@ func newCutHome(t *testing.T) *cutHome {
 	h.cutsRedis(t, &cfg)
 	h.cutsElastic(t, &cfg)
 	h.cutsPostgres(t, &cfg)
-	cfg.Ranking.Diversity = undealt
+	cfg.Ranking.Diversity = unvaried
 	brief(&cfg)
 	h.keptSystem = &keptSystem{t, open(t, cfg, WithClock(h.clock.Now))}
 	for _, reader := range []string{"v", "w"} {

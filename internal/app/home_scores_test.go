@@ -58,7 +58,7 @@ type scored struct {
 
 func newScored(t *testing.T) *scored {
 	cfg := embedded(t)
-	cfg.Ranking.Diversity = undealt
+	cfg.Ranking.Diversity = unvaried
 	s := &scored{
 		T: t, clock: at(noon.Add(-35 * 24 * time.Hour)), random: rand.New(rand.NewPCG(5, 5)), liked: map[string]int{"ann": 4, "cid": 1},
 	}

@@ -44,7 +44,7 @@ func learned(t *testing.T, a *App, agent string) map[string]feed.LearnedGain {
 func TestLearning(t *testing.T) {
 	t.Parallel()
 	cfg, now := embedded(t), at(noon)
-	cfg.Ranking.PopularityWeight, cfg.Ranking.Popularity2h, cfg.Ranking.Popularity2d, cfg.Ranking.Diversity = 0, 0, 0, undealt
+	cfg.Ranking.PopularityWeight, cfg.Ranking.Popularity2h, cfg.Ranking.Popularity2d, cfg.Ranking.Diversity = 0, 0, 0, unvaried
 	a := open(t, cfg, WithClock(now.Now))
 	put(t, a, lessons()...)
 	const agent = "u_1"

@@ -22,7 +22,7 @@ func TestRetention(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			cfg := m.config(t)
-			cfg.Ranking.Diversity = undealt
+			cfg.Ranking.Diversity = unvaried
 			clock := at(noon)
 			first := open(t, cfg, WithClock(clock.Now))
 			items := authored(20)

@@ -69,7 +69,7 @@ func mixed() []feed.Item {
 func TestStandby(t *testing.T) {
 	t.Parallel()
 	cfg, es := cutOff(t)
-	cfg.Ranking.Diversity = undealt
+	cfg.Ranking.Diversity = unvaried
 	put(t, open(t, cfg, WithClock(at(noon).Now)), mixed()...)
 	cfg.DataDir = t.TempDir()
 	clock := at(noon)

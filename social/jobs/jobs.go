@@ -1,4 +1,4 @@
-// Package jobs is the queue of dirty derived state, which must be updated from the social store.
+// Package jobs is the queue of jobs that bring derived data up to date with the social store.
 // It holds the contract of the queue ([Queue]), which the social backends implement on their own
 // database so that a change and its row are written in one transaction, and the workers
 // ([Runner]).

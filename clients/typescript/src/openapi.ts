@@ -128,7 +128,7 @@ export interface paths {
         /**
          * Report what the reader did
          * @description Send one event, or up to 500 in `events`. Events are counted for live popularity, for what
-         *     is learned of the reader and for the report on rankings, and only for items that the reader
+         *     is learned about the reader and for the report on rankings, and only for items that the reader
          *     was shown. The report counts each reader, item and type once a day, so sending events again
          *     is harmless. `hide` also mutes the item with its group for the reader; so does `dislike`
          *     with `dedup.when_exhausted: oldest`.
@@ -1014,7 +1014,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a profile
-         * @description What was learned of the agent stays. If nothing was learned, the feed is ordered by freshness and popularity.
+         * @description What was learned about the agent stays. If nothing was learned, the feed is ordered by freshness and popularity.
          */
         delete: operations["deleteProfile"];
         options?: never;
@@ -2181,7 +2181,7 @@ export interface components {
             title: string;
             /**
              * Format: int64
-             * @description Unix seconds. Newer items score higher. An item dated in the future is not shown until then.
+             * @description Unix seconds. Newer items score higher. An item dated in the future is not shown before that time.
              */
             update_time: number;
             /** @description Matched against keywords of profiles. */
@@ -3005,7 +3005,7 @@ export interface components {
             tag?: components["schemas"]["DiversitySpread"];
             /**
              * Format: double
-             * @description If two titles of a page share at least this part of their words, they count as one story, and the second item is left out of the session. 0 and 1 turn this off.
+             * @description If two titles of a page share at least this part of their words, they count as one story, and the second item is placed after all others of the session (in home, a post of a followed author waits for one page at most). It is left out only if the session is full without it. 0 and 1 turn this off.
              */
             same_story?: number;
         };
@@ -3018,7 +3018,7 @@ export interface components {
             share?: number;
         };
         /**
-         * @description The weight of what was learned of the reader. Absent, and off, in rankings stored by
+         * @description The weight of what was learned about the reader. Absent, and off, in rankings stored by
          *     versions without learning.
          */
         RankingLearned: {

@@ -10,7 +10,8 @@ const head = '// Generated from /openapi.json by "npm run generate". Do not edit
 const server = await start();
 try {
   const description = await (await fetch(new URL('/openapi.json', server.url))).json();
-  // True where nothing is said, too. Said, generators of Kotlin write what does not compile.
+  // The default is true. It is set here, not in the document, because Kotlin code generated
+  // from an explicit value does not compile.
   description.components.schemas.Item.additionalProperties = true;
   const types = await openapiTS(description, { defaultNonNullable: false });
   const text = head + astToString(types);
