@@ -30,10 +30,14 @@ func TestNothingRunsAfterAnError(t *testing.T) {
 		}
 		insert := `INSERT INTO promotions (id, item, starts, ends, weight, tags, langs) VALUES ($1, 'i', 0, 1, 1, '{}', '{}')`
 		for name, first := range map[string]func(on sqlstore.Session) error{
-			"no table":     func(on sqlstore.Session) error { _, err := on.Exec(`DELETE FROM no_such_table`); return err },
-			"syntax":       func(on sqlstore.Session) error { _, err := on.Row([]any{new(int)}, `SELEC 1`); return err },
-			"arguments":    func(on sqlstore.Session) error { _, err := on.Exec(insert); return err },
-			"second batch": func(on sqlstore.Session) error { _, _ = on.Exec(insert, "a"); _, err := on.Exec(insert, "a"); return err },
+			"no table":  func(on sqlstore.Session) error { _, err := on.Exec(`DELETE FROM no_such_table`); return err },
+			"syntax":    func(on sqlstore.Session) error { _, err := on.Row([]any{new(int)}, `SELEC 1`); return err },
+			"arguments": func(on sqlstore.Session) error { _, err := on.Exec(insert); return err },
+			"second batch": func(on sqlstore.Session) error {
+				_, _ = on.Exec(insert, "a")
+				_, err := on.Exec(insert, "a")
+				return err
+			},
 		} {
 			err := s.db.Write(t.Context(), func(on sqlstore.Writing) error {
 				want := first(on)
