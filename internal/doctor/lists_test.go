@@ -46,7 +46,7 @@ func TestDoctorLooksAtTheListsRedis(t *testing.T) {
 	} {
 		set(t, client, test.set...)
 		findings := Check(t.Context(), cfg, Options{})
-		assert.Equal(t, OK, about(t, findings, "timeline.redis_url").Level)
+		assert.Equal(t, OK, about(t, findings, "timeline.redis").Level)
 		assert.Contains(t, about(t, findings, "timeline.redis lists").Detail, "a post")
 		found := about(t, findings, "timeline.redis eviction")
 		assert.Equal(t, test.level, found.Level, test.set)
@@ -54,7 +54,7 @@ func TestDoctorLooksAtTheListsRedis(t *testing.T) {
 		assert.Empty(t, levels(findings, "redis lists"))
 	}
 	own.Kill()
-	found := about(t, Check(t.Context(), cfg, Options{}), "timeline.redis_url")
+	found := about(t, Check(t.Context(), cfg, Options{}), "timeline.redis")
 	assert.Equal(t, Broken, found.Level)
 	assert.Contains(t, found.Fix, "timeline.redis_url")
 }

@@ -44,7 +44,7 @@ func (d *doctor) checkRedis(ctx context.Context) {
 // checkListsRedis checks a Redis that holds only lists and cached cards. It may evict keys, and
 // need not survive a restart.
 func (d *doctor) checkListsRedis(ctx context.Context) {
-	const what = "timeline.redis_url"
+	const what = "timeline.redis"
 	client, masters := d.reachRedis(ctx, d.cfg.WithListsRedis(), what, "timeline.redis_url", "no lists can be stored")
 	if client == nil {
 		return
