@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,9 +12,6 @@ import (
 // LockName is the name of the file in a directory that [LockDir] locks.
 const LockName = "lock"
 
-// errLocked is wrapped by the error for locking a directory that another process uses.
-var errLocked = errors.New("the directory is in use by another process; stop it, or give this one a data_dir of its own")
-
 // LockDir gives this process exclusive use of the directory until the lock is closed. The kernel
 // releases the lock when the process dies, for any reason.
 func LockDir(dir string) (io.Closer, error) {
@@ -24,7 +20,7 @@ func LockDir(dir string) (io.Closer, error) {
 	case err != nil:
 		return nil, fmt.Errorf("lock the directory: %w", err)
 	case !locked:
-		return nil, fmt.Errorf("%w: %s", errLocked, dir)
+		return nil, fmt.Errorf("the directory is in use by another process; stop it, or give this one a data_dir of its own: %s", dir)
 	}
 	return lock, nil
 }

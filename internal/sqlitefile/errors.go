@@ -21,7 +21,7 @@ var advice = map[int]string{
 // Advised prefixes an error with the advice for it.
 func Advised(err error) error {
 	if moved(err) {
-		return fmt.Errorf("%w (%w)", ErrMoved, err)
+		return fmt.Errorf("%s (%w)", adviceMoved, err)
 	}
 	if a, ok := advice[code(err)]; ok {
 		return fmt.Errorf("%s (%w)", a, err)

@@ -12,8 +12,8 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// ErrMoved means that an open file was removed or replaced.
-var ErrMoved = errors.New("it was removed or replaced while it was open; further writes would be lost: restart the server")
+// adviceMoved is the advice for an open file that was removed or replaced.
+const adviceMoved = "it was removed or replaced while it was open; further writes would be lost: restart the server"
 
 // Identity identifies the files at some paths, to detect whether they are replaced.
 type Identity map[string]os.FileInfo
@@ -31,12 +31,11 @@ func Identify(paths ...string) (Identity, error) {
 	return found, nil
 }
 
-// Check returns [ErrMoved] with the name of the first path found whose file was replaced or
-// removed.
+// Check returns an error with the name of the first path found whose file was replaced or removed.
 func (i Identity) Check() error {
 	for path, was := range i {
 		if is, err := os.Stat(path); errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(was, is) {
-			return fmt.Errorf("%s: %w", filepath.Base(path), ErrMoved)
+			return fmt.Errorf("%s: %s", filepath.Base(path), adviceMoved)
 		}
 	}
 	return nil
@@ -66,7 +65,7 @@ var refuseMoved = sync.OnceFunc(func() {
 	})
 })
 
-// moved reports whether a commit was refused because of [ErrMoved].
+// moved reports whether a commit was refused because the file was removed or replaced.
 func moved(err error) bool {
 	var e *sqlitedriver.Error
 	return errors.As(err, &e) && e.Code() == lib.SQLITE_CONSTRAINT_COMMITHOOK

@@ -110,9 +110,6 @@ func (f *Fanout) writeItems(ctx context.Context, ids []string, posts []social.Po
 	return errs, err
 }
 
-// errSame makes an update leave the item unchanged.
-var errSame = errors.New("the item belongs to this post")
-
 // endItems removes the items, with their counts, of posts that were deleted and created again
 // before a job had removed the item. Such an item has a different time than its post.
 func (f *Fanout) endItems(ctx context.Context, posts []social.Post) error {
@@ -127,7 +124,7 @@ func (f *Fanout) endItems(ctx context.Context, posts []social.Post) error {
 	}
 	all, err := f.d.Items.Update(ctx, slices.Sorted(maps.Keys(made)), func(it feed.Item) (feed.Item, error) {
 		if it.UpdateTime == made[it.ID] {
-			return it, errSame
+			return it, feed.ErrChanged // it belongs to this post
 		}
 		return it, catalog.RemoveItem
 	})
