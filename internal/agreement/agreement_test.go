@@ -37,9 +37,10 @@ func TestStores(t *testing.T) {
 			return agreement.InRedis(client, prefix)
 		},
 		"postgres": func(t *testing.T) agreement.Store {
-			s, err := postgres.Open(t.Context(), postgres.Config{URL: testenv.Postgres(t) + "&pool_max_conns=2"}, social.Options{})
+			s, err := postgres.New(t.Context(), postgres.Config{URL: testenv.Postgres(t) + "&pool_max_conns=2"}, social.Options{})
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, s.Close()) })
+			require.NoError(t, s.Migrate(t.Context()))
 			return s.Settings()
 		},
 	} {

@@ -87,18 +87,6 @@ func newStore(d *database, opts social.Options) *Store {
 	return &Store{Store: sqlstore.New(d, &dialect, opts), db: d, clock: d.clock}
 }
 
-// Open returns a store with an up-to-date schema. For its errors see [Store.Migrate].
-func Open(ctx context.Context, cfg Config, opts social.Options) (*Store, error) {
-	s, err := New(ctx, cfg, opts)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.Migrate(ctx); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
-}
-
 // Check checks the URL and the files that it names. The error contains no password.
 func (cfg Config) Check() error {
 	_, err := cfg.pool()
