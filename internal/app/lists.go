@@ -82,7 +82,7 @@ func (b *builder) openCards(ctx context.Context, store SocialStore, l listStores
 	return keeper, cache, lists.KeptCards(cache, late)
 }
 
-// shownStore is the social store that answers read from: the cards that they show are cached.
+// shownStore is the social store that answers use: the cards that they show are cached.
 type shownStore struct {
 	social.Store
 	cards social.Cards

@@ -66,7 +66,7 @@ func (a *App) socialRoutes() *handler.Social {
 		return nil
 	}
 	return &handler.Social{
-		Images: a.images(), Store: shownStore{n.fanout.Store(), n.cards}, Kept: n.kept, Timelines: n.timelines, Watcher: n.watcher, Queue: n.store, Graph: graph.NewApplier(n.store, graph.Config{}),
+		Images: a.images(), Store: n.shown, Kept: n.kept, Timelines: n.timelines, Watcher: n.watcher, Queue: n.store, Graph: graph.NewApplier(n.store, graph.Config{}),
 		Suggest: n.suggester.Suggest, FollowsByApp: a.cfg.Social.Follows == configs.FollowsApp,
 	}
 }

@@ -41,7 +41,7 @@ type SocialStore interface {
 type posts struct {
 	store SocialStore
 	listStores
-	cards      social.Cards     // of the store; cards that are shown are cached
+	shown      social.Store     // what answers use; cards that are shown are cached
 	kept       social.KeptCards // cached cards for outages; nil if there are none
 	catalog    catalog.Catalog  // with posts in front
 	fanout     *fanout.Fanout
@@ -97,7 +97,7 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 		return state
 	}
 	p := &posts{
-		store: store, listStores: l, cards: cards, kept: kept, fanout: deliver, late: late, files: files,
+		store: store, listStores: l, shown: shownStore{deliver.Store(), cards}, kept: kept, fanout: deliver, late: late, files: files,
 		catalog: catalogposts.New(s.items, cards, kept),
 	}
 	p.promotions = promotion.New(store, p.catalog, promotion.Config{Clock: b.clock, Log: b.log, ContentDecides: c.tells()})
@@ -160,7 +160,7 @@ func (b *builder) openNetwork(p *posts, profiles catalog.Profiles, trends trendi
 	return &network{
 		posts: p,
 		timelines: engine.NewTimelines(engine.TimelineStores{
-			Posts: shownStore{p.store, p.cards}, Kept: p.kept, Lists: lists.Reader(p.lists, p.late), Late: p.late.Now, Behind: p.late.Behind,
+			Posts: p.shown, Kept: p.kept, Lists: lists.Reader(p.lists, p.late), Late: p.late.Now, Behind: p.late.Behind,
 			Outboxes: timeline.NewCopies(p.outboxes, timeline.OutboxCap, b.clock), Builder: p.fanout, Profiles: profiles,
 		}, cfg),
 		suggester: engine.NewSuggester(engine.SuggestStores{
