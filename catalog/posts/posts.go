@@ -19,18 +19,14 @@ type Catalog struct {
 	catalog.Catalog
 	cards social.Cards
 	kept  social.KeptCards
-}
-
-// keepsAhead is implemented by cards that can be cached before they are read, such as
-// [social.Keeper].
-type keepsAhead interface {
-	KeepAhead(ctx context.Context, ids []string) error
+	ahead func(ctx context.Context, ids []string) error
 }
 
 // New returns a catalog with the items of c and the posts of cards. While cards is unavailable,
-// posts are read from kept; if kept is nil, they are missing.
-func New(c catalog.Catalog, cards social.Cards, kept social.KeptCards) *Catalog {
-	return &Catalog{Catalog: c, cards: cards, kept: kept}
+// posts are read from kept; if kept is nil, they are missing. ahead caches cards before they are
+// read, as [social.Keeper.KeepAhead] does; nil if none are cached.
+func New(c catalog.Catalog, cards social.Cards, kept social.KeptCards, ahead func(ctx context.Context, ids []string) error) *Catalog {
+	return &Catalog{Catalog: c, cards: cards, kept: kept, ahead: ahead}
 }
 
 // Docs implements [catalog.Reader]. Of posts it returns only the public ones.
@@ -63,11 +59,10 @@ func (c *Catalog) Prefetch(ctx context.Context, ids []string) (err error) {
 	if len(items) > 0 {
 		err = c.Catalog.Prefetch(ctx, items)
 	}
-	ahead, ok := c.cards.(keepsAhead)
-	if !ok || len(posts) == 0 {
+	if c.ahead == nil || len(posts) == 0 {
 		return err
 	}
-	cardsErr := ahead.KeepAhead(ctx, posts)
+	cardsErr := c.ahead(ctx, posts)
 	if errors.Is(cardsErr, social.ErrUnavailable) {
 		cardsErr = fmt.Errorf("%w: %w", catalog.ErrUnavailable, cardsErr)
 	}

@@ -29,7 +29,7 @@ func open(t *testing.T) (*posts.Catalog, *socialsqlite.Store) {
 	t.Cleanup(func() { assert.NoError(t, store.Close()) })
 	_, err = items.Put(t.Context(), []feed.Item{{ID: "a", Title: "A", UpdateTime: 1}, {ID: "b", Title: "B", UpdateTime: 2}})
 	require.NoError(t, err)
-	return posts.New(items, store, nil), store
+	return posts.New(items, store, nil, nil), store
 }
 
 func publish(t *testing.T, store *socialsqlite.Store, a social.Audience) social.Post {
@@ -97,7 +97,7 @@ func TestOneSideIsDown(t *testing.T) {
 	t.Parallel()
 	c, store := open(t)
 	p := publish(t, store, social.Audience{Public: true})
-	_, err := posts.New(down{c}, store, nil).Docs(t.Context(), []string{"a", p.ID})
+	_, err := posts.New(down{c}, store, nil, nil).Docs(t.Context(), []string{"a", p.ID})
 	require.ErrorIs(t, err, errDown)
 	docs, err := c.Docs(t.Context(), []string{"a"})
 	require.NoError(t, err)
@@ -127,10 +127,6 @@ type cardsAhead struct {
 	err   error
 }
 
-func (a *cardsAhead) Cards(context.Context, string, []social.Known) ([]social.Card, error) {
-	return nil, errors.New("nobody reads")
-}
-
 func (a *cardsAhead) KeepAhead(_ context.Context, ids []string) error {
 	a.asked = append(a.asked, ids...)
 	return a.err
@@ -142,7 +138,7 @@ func TestPrefetch(t *testing.T) {
 	t.Parallel()
 	ids := []string{"a", "post:1", "b", "post:2"}
 	items, cards := &itemsAhead{}, &cardsAhead{}
-	c := posts.New(items, cards, nil)
+	c := posts.New(items, nil, nil, cards.KeepAhead)
 	require.NoError(t, c.Prefetch(t.Context(), ids))
 	assert.Equal(t, []string{"a", "b"}, items.asked)
 	assert.Equal(t, []string{"post:1", "post:2"}, cards.asked)

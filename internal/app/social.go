@@ -77,7 +77,7 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 	if err != nil {
 		return nil, err
 	}
-	cards, cache, kept := b.openCards(ctx, store, l, late)
+	cards, ahead, cache, kept := b.openCards(ctx, store, l, late)
 	files, err := b.openMedia(store)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 	}
 	p := &posts{
 		store: store, listStores: l, shown: shownStore{deliver.Store(), cards}, kept: kept, fanout: deliver, late: late, files: files,
-		catalog: catalogposts.New(s.items, cards, kept),
+		catalog: catalogposts.New(s.items, cards, kept, ahead),
 	}
 	p.promotions = promotion.New(store, p.catalog, promotion.Config{Clock: b.clock, Log: b.log, ContentDecides: c.tells()})
 	if l.stamps != nil {
