@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
@@ -171,33 +170,6 @@ func TestEventsOutlastRedis(t *testing.T) {
 	assert.LessOrEqual(t, probes, int64(200), "none of the items twice")
 	assert.EqualValues(t, clicks, got.Counts["click"])
 	assert.EqualValues(t, 2, got.Agents)
-}
-
-func TestEventsOverHTTP(t *testing.T) {
-	t.Parallel()
-	cfg := embedded(t)
-	cfg.Auth.AdminToken = "an-admin-token"
-	a := open(t, cfg, WithClock(at(noon).Now))
-	put(t, a, authored(10)...)
-	call := func(method, path, body string) string {
-		t.Helper()
-		r := httptest.NewRequest(method, path, strings.NewReader(body))
-		r.Header.Set("X-Agent-ID", "u_1")
-		r.Header.Set("X-Admin-Token", cfg.Auth.AdminToken)
-		w := httptest.NewRecorder()
-		a.Handler.ServeHTTP(w, r)
-		require.Equal(t, http.StatusOK, w.Code, w.Body)
-		return w.Body.String()
-	}
-	page := ask(t, a, refresh("u_1", 4))
-	body := fmt.Sprintf(`{"events":[{"type":"click","id":%q},{"type":"hide","id":%q},{"type":"like","id":"doc_0009x"}]}`, page.Docs[0].ID, page.Docs[1].ID)
-	assert.JSONEq(t, `{"code":0,"msg":"success","data":{"accepted":2,"not_shown":1}}`, call("POST", "/v1/events", body))
-	totals(t, a)
-	report := call("GET", "/v1/ranking/report?days=1", "")
-	assert.Contains(t, report, `"impressions":4,"clicks":1,"ctr":0.25,`)
-	assert.Contains(t, report, `"hides":1,`)
-	assert.Contains(t, report, `"authors":4,"agents":1,"difference":null`)
-	assert.Contains(t, call("PUT", "/v1/agents/u_1/profile", `{"keywords":["k"]}`), fmt.Sprintf(`"muted_items":[%q]`, page.Docs[1].ID))
 }
 
 // TestAnExperimentsNameUsedAgain starts an experiment, ends it and reuses its name: the report has

@@ -2,11 +2,8 @@ package app
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"io/fs"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +17,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	feedclient "github.com/freshet/freshet/client"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
@@ -171,37 +167,4 @@ func TestExplainIsTheRefresh(t *testing.T) {
 		clock.Advance(time.Hour)
 	}
 	assert.Greater(t, rounds, 1)
-}
-
-// assertClientReads checks that the client package has exactly the fields of the answer.
-func assertClientReads(t *testing.T, data string) {
-	t.Helper()
-	var x feedclient.Explanation
-	require.NoError(t, json.Unmarshal([]byte(data), &x))
-	again, err := json.Marshal(x)
-	require.NoError(t, err)
-	require.JSONEq(t, data, string(again))
-}
-
-func TestExplainOverHTTP(t *testing.T) {
-	t.Parallel()
-	cfg := embedded(t)
-	cfg.Auth.AdminToken = "an-admin-token-for-tests"
-	a := open(t, cfg, WithClock(at(explainedAt).Now))
-	put(t, a, feed.Item{ID: "a", Title: "t", UpdateTime: explainedAt.Add(-25 * time.Hour).Unix()})
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/explain",
-		strings.NewReader(`{"agent_id":"u_9","item":"a","ranking":{"decay":{"decay":0.25}},"at":"2026-03-06T12:00:00Z"}`))
-	r.Header.Set("X-Admin-Token", cfg.Auth.AdminToken)
-	w := httptest.NewRecorder()
-	a.Handler.ServeHTTP(w, r)
-	require.Equal(t, http.StatusOK, w.Code, w.Body)
-	var answer struct{ Data json.RawMessage }
-	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer))
-	var x api.Explanation
-	require.NoError(t, json.Unmarshal(answer.Data, &x))
-	assertSums(t, x)
-	require.NotNil(t, x.Item)
-	require.InEpsilon(t, 0.25, x.Item.Decay, 1e-9)
-	assertClientReads(t, string(answer.Data))
-	require.Equal(t, 24*time.Hour, x.Ranking.Decay.Scale, "what is not named stays")
 }

@@ -11,8 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/freshet/freshet/cache"
-	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/social"
@@ -34,92 +32,39 @@ func askAdmin[T any](t *testing.T, a *App, method, path, body string) (data T) {
 	return data
 }
 
-// TestPromotions follows a promotion from PUT /v1/promoted to the source of home, and from a page
-// with its item to the report.
+// TestPromotions follows the promotion of a post from PUT /v1/promoted to home, and from there to
+// the report.
 func TestPromotions(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
 	cfg.Auth.AdminToken = "an-admin-token-for-promotions"
-	clock := at(noon)
-	a := open(t, cfg, WithClock(clock.Now))
-	items := authored(3)
-	put(t, a, items...)
+	a := open(t, cfg, WithClock(at(noon).Now))
+	put(t, a, authored(20)...)
 	post, _, err := a.Social.CreatePost(t.Context(), social.Post{
 		ID: "post:ad", Author: "ana", Caption: "Rain at last", CreatedAt: noon.Unix() - 60, Audience: social.Audience{Public: true},
 	}, social.Creation{})
 	require.NoError(t, err)
-
-	type view struct {
-		social.Promotion
-		Runs bool
-		Why  string
+	start := func(id, item, more string) social.PromotionState {
+		body := fmt.Sprintf(`{"item_id":%q,"from":"2026-03-06T12:00:00Z","until":%d%s}`, item, noon.Unix()+3600, more)
+		return askAdmin[social.PromotionState](t, a, "PUT", "/v1/promoted/"+id, body)
 	}
-	body := func(item string, more string) string {
-		return fmt.Sprintf(`{"item_id":%q,"from":%q,"until":%d%s}`, item, "2026-03-06T12:00:00Z", noon.Unix()+3600, more)
-	}
-	for id, item := range map[string]string{"one": items[0].ID, "two": post.ID} {
-		got := askAdmin[view](t, a, "PUT", "/v1/promoted/"+id, body(item, ""))
-		assert.Equal(t, view{social.Promotion{ID: id, ItemID: item, From: noon.Unix(), Until: noon.Unix() + 3600, Weight: 1}, true, ""}, got)
-	}
-	got := askAdmin[view](t, a, "PUT", "/v1/promoted/three", body("nothing", `,"tags":["go","go"]`))
-	assert.Equal(t, "there is no item with this id", got.Why)
-	assert.Equal(t, []string{"go"}, got.Tags)
+	promotion := social.Promotion{ID: "one", ItemID: post.ID, From: noon.Unix(), Until: noon.Unix() + 3600, Weight: 1}
+	assert.Equal(t, social.PromotionState{Promotion: promotion, Runs: true}, start("one", post.ID, ""))
+	none := start("two", "nothing", `,"tags":["go","go"]`)
+	assert.Equal(t, "there is no item with this id", none.Why)
+	assert.Equal(t, []string{"go"}, none.Tags)
 	require.NoError(t, a.network.promotions.Refresh(t.Context()))
 
-	proposed, err := a.network.promotions.Propose(t.Context(), feed.Query{Agent: "u_1", Origin: clock.Now(), N: 10})
-	require.NoError(t, err)
-	require.Len(t, proposed.Proposals, 2)
-	var refs []feed.Ref
-	for _, p := range proposed.Proposals {
-		refs = append(refs, feed.Ref{ID: p.ID, Group: p.Group, Source: feed.SourcePromoted})
-	}
-	// As a refresh of home does: the first page is popped, the rest is the session.
-	ranked := append([]feed.Ref{{ID: items[2].ID, Group: items[2].ID}}, refs...)
-	_, err = a.stores.sessions.Replace(t.Context(), cache.Replace{Agent: "u_1", Ranked: ranked, Limit: 1, Now: clock.Now()})
-	require.NoError(t, err)
-	type page struct {
-		Items []struct {
-			ID     string
-			InFeed struct {
-				Source     string
-				IsPromoted bool `json:"is_promoted"`
-			} `json:"in_feed"`
-		}
-	}
-	shown := askAdmin[page](t, a, "POST", "/v1/feed", `{"action":"load_more","limit":2}`)
-	require.Len(t, shown.Items, 2)
-	for i, it := range shown.Items {
-		assert.Equal(t, refs[i].ID, it.ID)
-		assert.Equal(t, "promoted", it.InFeed.Source)
-		assert.True(t, it.InFeed.IsPromoted)
-	}
+	page := home(t, a, "u_1", "refresh", 10).Data.Items
+	require.Len(t, page, 10)
+	assert.Equal(t, post.ID, page[8].ID)
+	assert.Equal(t, "promoted", page[8].InFeed.Source)
 	require.NoError(t, a.Flush(t.Context()))
-	require.Equal(t, 2, react(t, a, "u_1", act(events.Click, items[0].ID), act(events.Like, post.ID)).Accepted)
+	react(t, a, "u_1", act(events.Click, post.ID), act(events.Like, post.ID))
 	require.NoError(t, a.Flush(t.Context()))
-	report := func() []api.ReportPromotion {
-		return askAdmin[api.Report](t, a, "GET", "/v1/ranking/report", "").Promotions
-	}
-	assert.Equal(t, []api.ReportPromotion{
-		{ID: "one", Shown: api.Shown{Impressions: 1, Clicks: 1, CTR: 1, CTRInterval: events.Wilson(1, 1)}},
-		{ID: "two", Shown: api.Shown{Impressions: 1, CTRInterval: events.Wilson(0, 1)}, Likes: 1},
-	}, report())
-
-	// A promoted item that is deleted is not shown, and the list reports it.
-	require.NoError(t, a.Catalog.Remove(t.Context(), items[0].ID))
-	require.NoError(t, a.Social.DeletePost(t.Context(), post.ID, "", noon))
-	list := askAdmin[struct{ Promotions []view }](t, a, "GET", "/v1/promoted", "").Promotions
-	require.Len(t, list, 3)
-	for _, p := range list {
-		assert.False(t, p.Runs, p.ID)
-	}
-	ids, err := a.network.promotions.Propose(t.Context(), feed.Query{Agent: "u_2", Origin: clock.Now(), N: 10})
-	require.NoError(t, err)
-	require.Len(t, ids.Proposals, 2, "until the next refresh")
-	require.NoError(t, a.network.promotions.Refresh(t.Context()))
-	ids, err = a.network.promotions.Propose(t.Context(), feed.Query{Agent: "u_2", Origin: clock.Now(), N: 10})
-	require.NoError(t, err)
-	assert.Empty(t, ids.Proposals)
+	shown := api.Shown{Impressions: 1, Clicks: 1, CTR: 1, CTRInterval: events.Wilson(1, 1)}
+	assert.Equal(t, []api.ReportPromotion{{ID: "one", Shown: shown, Likes: 1}}, askAdmin[api.Report](t, a, "GET", "/v1/ranking/report", "").Promotions)
 
 	askAdmin[struct{}](t, a, "DELETE", "/v1/promoted/one", "")
-	assert.Len(t, askAdmin[struct{ Promotions []view }](t, a, "GET", "/v1/promoted", "").Promotions, 2)
+	assert.Equal(t, []social.PromotionState{none}, askAdmin[social.PromotionPage](t, a, "GET", "/v1/promoted", "").Promotions)
 }
