@@ -16,6 +16,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/feed/api"
 	"github.com/freshet/freshet/signals/events"
+	"github.com/freshet/freshet/social"
 )
 
 // totals returns the stored counts of the days around noon by variant, after the server has written
@@ -41,6 +42,20 @@ func react(t *testing.T, a *App, agent string, acts ...engine.Act) api.EventsTak
 }
 
 func act(kind events.Kind, id string) engine.Act { return engine.Act{Kind: kind, ID: id} }
+
+// TestAnActOnAHiddenPostDoesNotCount clicks a post that the reader was shown, and no longer may
+// see once its author blocks the reader.
+func TestAnActOnAHiddenPostDoesNotCount(t *testing.T) {
+	t.Parallel()
+	a := open(t, embedded(t))
+	p, _, err := a.Social.CreatePost(t.Context(), social.Post{Author: "ann", Caption: "for all", Audience: social.Audience{Public: true}}, social.Creation{})
+	require.NoError(t, err)
+	require.Equal(t, 200, asReader(t, a, "GET", "/v1/authors/ann/posts", ""), "shows it")
+	assert.Equal(t, 1, react(t, a, "u_1", act(events.Click, p.ID)).Accepted)
+	_, err = a.Social.Block(t.Context(), "ann", "u_1")
+	require.NoError(t, err)
+	assert.Equal(t, 1, react(t, a, "u_1", act(events.Click, p.ID)).NotShown)
+}
 
 // authored returns n items of five authors, an hour old.
 func authored(n int) []feed.Item {
