@@ -121,17 +121,19 @@ func RevisionOf(data []byte) string {
 	return string(words[1])
 }
 
+var errFormat = errors.New("the stored trending set has an unknown format")
+
 // Decode parses the output of [Set.Encode].
 func Decode(data []byte) (*Set, error) {
 	head, body, found := bytes.Cut(data, []byte("\n"))
 	words := strings.Fields(string(head))
 	if !found || len(words) != 3 || words[0] != format || len(head) >= HeadBytes {
-		return nil, errors.New("the stored trending set has an unknown format")
+		return nil, errFormat
 	}
 	at, err := strconv.ParseInt(words[2], 10, 64)
 	s := &Set{At: at, Revision: words[1]}
 	if err := cmp.Or(err, json.Unmarshal(body, &s.Entries)); err != nil {
-		return nil, fmt.Errorf("the stored trending set has an unknown format: %w", err)
+		return nil, fmt.Errorf("%w: %w", errFormat, err)
 	}
 	return s, nil
 }

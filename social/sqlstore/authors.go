@@ -136,6 +136,9 @@ func (s *Store) Grid(ctx context.Context, reader, author string, below social.Po
 		var circles []string
 		about := []Reading{st.between(reader, author)}
 		parts := []part{{sources.toAll, of}, {sources.replies, of}}
+		if st.self {
+			parts = []part{{sources.toAll, of}, {sources.own, of}, {sources.ownReplies, of}}
+		}
 		if reader != "" {
 			about = append(about, readsTexts(&circles, circlesBy, reader, author))
 			parts = append(parts, part{sources.mentionsBy, []string{reader}})
@@ -145,10 +148,7 @@ func (s *Store) Grid(ctx context.Context, reader, author string, below social.Po
 			return
 		}
 		parts = []part{{sources.circlesBy, circles}}
-		switch {
-		case st.self:
-			parts = append(parts, part{sources.own, of}, part{sources.ownReplies, of})
-		case st.follows:
+		if st.follows && !st.self {
 			parts = append(parts, part{sources.toFollowers, of})
 		}
 		list = top(append(found, q.gather(sp, parts)...), n)
