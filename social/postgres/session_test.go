@@ -17,10 +17,9 @@ import (
 func TestNothingRunsAfterAnError(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol"} {
-		s, err := New(t.Context(), Config{URL: testenv.Postgres(t) + "&default_query_exec_mode=" + mode}, social.Options{})
+		s, err := Open(t.Context(), Config{URL: testenv.Postgres(t) + "&default_query_exec_mode=" + mode}, social.Options{})
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = s.Close() })
-		require.NoError(t, s.Migrate(t.Context()))
 		count := func() (n int) {
 			require.NoError(t, s.db.Read(t.Context(), func(on sqlstore.Session) error {
 				_, err := on.Row([]any{&n}, `SELECT count(*) FROM promotions`)
