@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -98,6 +100,9 @@ func (v *verifier) agent(ctx context.Context, token string) (string, error) {
 
 // verify checks a token and returns the text of the claim that names the agent.
 func (v *verifier) verify(token string) (subject string, err error) {
+	if !canonical(token) {
+		return "", errors.New("a part of the token is not in canonical base64url")
+	}
 	t, err := jwt.ParseSigned(token, v.methods)
 	if err != nil {
 		return "", err
@@ -114,11 +119,27 @@ func (v *verifier) verify(token string) (subject string, err error) {
 	if claims.Expiry == nil {
 		return "", errors.New("the token does not expire")
 	}
-	checked := jwt.Claims{
-		Issuer: claims.Issuer, Audience: claims.Audience,
-		Expiry: claims.Expiry, NotBefore: claims.NotBefore, IssuedAt: claims.IssuedAt,
+	now := v.clock()
+	if !now.Before(claims.Expiry.Time().Add(v.leeway)) {
+		return "", jwt.ErrExpired
 	}
-	return textOf(all[v.claim], v.claim != subjectClaim), checked.ValidateWithLeeway(v.expected.WithTime(v.clock()), v.leeway)
+	checked := jwt.Claims{
+		Issuer: claims.Issuer, Audience: claims.Audience, NotBefore: claims.NotBefore, IssuedAt: claims.IssuedAt,
+	}
+	return textOf(all[v.claim], v.claim != subjectClaim), checked.ValidateWithLeeway(v.expected.WithTime(now), v.leeway)
+}
+
+// canonical reports whether each part of a token is what encoding its bytes gives. The library
+// computes the signature of the encoded bytes, not of the received text, so it would accept other
+// spellings of a signed token.
+func canonical(token string) bool {
+	for part := range strings.SplitSeq(token, ".") {
+		data, err := base64.RawURLEncoding.DecodeString(part)
+		if err != nil || base64.RawURLEncoding.EncodeToString(data) != part {
+			return false
+		}
+	}
+	return true
 }
 
 // textOf returns the text of the claim that names the agent; "" if there is none. A claim other
@@ -157,9 +178,12 @@ func (v *verifier) until(token string) (time.Time, error) {
 // key returns the key for a token with this header. Only keys of the token's algorithm are
 // searched, so that a public key can never be used as a secret.
 func (v *verifier) key(header jose.Header) (any, error) {
-	// "crit" lists extensions that must be understood; none is supported.
-	if _, critical := header.ExtraHeaders["crit"]; critical {
-		return nil, errors.New("critical header extensions are not supported")
+	// "crit" lists extensions that must be understood; none is supported. The library applies "b64"
+	// (RFC 7797), even if it is not listed.
+	for _, name := range []jose.HeaderKey{"crit", "b64"} {
+		if _, found := header.ExtraHeaders[name]; found {
+			return nil, fmt.Errorf("the header %q is not supported", name)
+		}
 	}
 	if v.secret != nil {
 		return []byte(v.secret()), nil

@@ -149,10 +149,17 @@ func TestTokensSignedWithTheSecret(t *testing.T) {
 	head, rest, _ := strings.Cut(good, ".")
 	payload, signature, _ := strings.Cut(rest, ".")
 	k := keyring()
+	claims, err := json.Marshal(goodClaims())
+	require.NoError(t, err)
+	// The signature of RFC 7797, over the payload itself.
+	unencoded := withMAC(hs256, []byte(hmacSecret), raw(`{"alg":"HS256","b64":false}`)+"."+string(claims))
+	// In a segment of 16 bytes, the last four bits have no meaning.
+	spaced := withMAC(hs256, []byte(hmacSecret), raw(`{"alg":"HS256" }`, string(claims)))
 	for _, tt := range []struct {
 		name, auth string
 		ok         bool
 	}{
+		{"good, with a space", "Bearer " + spaced, true},
 		{"good", "Bearer " + good, true},
 		{"scheme in other case", "bearer " + good, true},
 		{"within the leeway", "Bearer " + hs(claimsWith("exp", testNow.Add(-20*time.Second).Unix())), true},
@@ -165,6 +172,7 @@ func TestTokensSignedWithTheSecret(t *testing.T) {
 		{"four parts", "Bearer " + good + "." + signature, false},
 		{"too long, though good", "Bearer " + hs(claimsWith("pad", strings.Repeat("A", maxToken))), false},
 		{"expired", "Bearer " + hs(claimsWith("exp", testNow.Add(-time.Minute).Unix())), false},
+		{"expires at this instant, with the leeway", "Bearer " + hs(claimsWith("exp", testNow.Add(-30*time.Second).Unix())), false},
 		{"no exp", "Bearer " + hs(claimsWith("exp", nil)), false},
 		{"exp is a word", "Bearer " + hs(claimsWith("exp", "never")), false},
 		{"exp beyond all bounds", "Bearer " + raw(`{"alg":"HS256"}`, `{"sub":"u_1","exp":1e400}`) + ".x", false},
@@ -190,6 +198,8 @@ func TestTokensSignedWithTheSecret(t *testing.T) {
 		{"signature cut", "Bearer " + head + "." + payload + ".", false},
 		{"other payload", "Bearer " + head + "." + raw(`{"sub":"u_2","exp":9999999999}`) + "." + signature, false},
 		{"critical extension", "Bearer " + sign(t, hs256, []byte(hmacSecret), goodClaims(), map[string]any{"crit": []string{"b64"}, "b64": false}), false},
+		{"b64, not listed as critical", "Bearer " + unencoded[:strings.IndexByte(unencoded, '.')] + "." + payload + unencoded[strings.LastIndexByte(unencoded, '.'):], false},
+		{"encoded in another way", "Bearer " + strings.Replace(spaced, "fQ.", "fR.", 1), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newJWTFixture(t, JWT{Secret: hmacSecret})
@@ -399,7 +409,7 @@ func TestWhyATokenIsRefusedIsInTheLogOnly(t *testing.T) {
 // signed with the secret.
 func FuzzToken(f *testing.F) {
 	good := sign(f, hs256, []byte(hmacSecret), goodClaims(), nil)
-	for _, seed := range []string{good, good + "=", "a.b.c", "..", raw(`{"alg":"none"}`, `{"sub":"u_1"}`) + ".", "Bearer " + good, raw(`null`, `null`, ``)} {
+	for _, seed := range []string{good, good + "=", "a.b.c", "..", raw(`{"alg":"none"}`, `{"sub":"u_1"}`) + ".", "Bearer " + good, raw(`null`, `null`, ``), good[:10] + "\n" + good[10:]} {
 		f.Add(seed)
 	}
 	verifier, err := newVerifier(Auth{JWT: JWT{Secret: hmacSecret}}, func() time.Time { return testNow }, slog.Default())
