@@ -50,6 +50,9 @@ var modes = []mode{{"embedded", embedded}, {"services", services}}
 func embedded(t testing.TB) configs.Config {
 	cfg := configs.Default()
 	cfg.DataDir, cfg.Server.Drain = t.TempDir(), 0
+	// While other processes write much, one fsync may take many seconds, and a close that waits for
+	// it does not hang.
+	cfg.Server.ShutdownTimeout = time.Minute
 	var err error
 	cfg.Ranking, err = cfg.Ranking.With("curves=single,explore.share=0") // independent of the defaults, because tests compare orders
 	require.NoError(t, err)

@@ -130,7 +130,6 @@ func TestStreamsOfTwoServers(t *testing.T) {
 func TestAStopEndsStreams(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
-	cfg.Server.ShutdownTimeout = time.Minute
 	s := serve(t, cfg)
 	var bodies []*http.Response
 	for i := range 50 {
