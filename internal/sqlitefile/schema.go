@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
+
+	lib "modernc.org/sqlite/lib"
 )
 
 // Schema describes a kind of file: its name, its id and its tables.
@@ -117,7 +120,18 @@ func (s *Schema) checkNewer(ctx context.Context, db Connection, version int) err
 // after [Schema.Migrate], which verifies that the file is ours.
 func setLog(ctx context.Context, db Connection) error {
 	var mode string
-	if err := db.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode); err != nil {
+	set := func() error { return db.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode) }
+	err := set()
+	// This statement does not wait for a lock: two connections that change the mode would wait for
+	// each other.
+	for range 100 {
+		if code(err) != lib.SQLITE_BUSY {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+		err = set()
+	}
+	if err != nil {
 		return err
 	}
 	if mode != "wal" {
