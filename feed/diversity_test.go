@@ -54,7 +54,9 @@ func TestDiversityValidate(t *testing.T) {
 		"pages.decay=0.5":   "unknown parameter",
 		"author.decay=much": "must be a number",
 	} {
-		_, err := standard.With(list)
+		r := standard
+		r.Diversity = feed.Diversity{} // as stored before diversity existed
+		_, err := r.With(list)
 		require.ErrorIs(t, err, feed.ErrInvalid, list)
 		require.ErrorContains(t, err, want)
 	}

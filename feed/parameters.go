@@ -230,19 +230,3 @@ func (r Ranking) written() Ranking {
 	r.Learned.HalfLife = r.Learned.halfLife()
 	return r
 }
-
-// lacks reports whether the ranking was stored before the parameter existed; the parameter is
-// then omitted when the ranking is written.
-func (r *Ranking) lacks(p *Parameter) bool {
-	switch group, _, _ := strings.Cut(p.Path, "."); group {
-	case "diversity":
-		return r.Diversity == Diversity{}
-	case "explore":
-		return r.Explore == Explore{}
-	case "learned":
-		return r.Learned == LearnedWeights{}
-	case "home":
-		return r.Home == Home{}
-	}
-	return false
-}

@@ -12,10 +12,10 @@ import (
 
 // MarshalJSON writes every parameter, durations as Go writes them:
 //
-//	{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5}}
+//	{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5},…}
 //
-// If there are curves, "curves" replaces scale, offset and decay. The objects diversity,
-// explore, learned and home follow, unless they are zero.
+// If there are curves, "curves" replaces scale, offset and decay. Zero values are written, too:
+// for [Ranking.Propose] a parameter that is left out keeps its value.
 func (r Ranking) MarshalJSON() ([]byte, error) {
 	var curves json.RawMessage
 	if r.Decay.Curves.Len() > 0 {
@@ -25,7 +25,7 @@ func (r Ranking) MarshalJSON() ([]byte, error) {
 		}
 	}
 	all := r.written()
-	return writeParameters(&all, curves, func(p *Parameter) bool { return p.curved(&r) || r.lacks(p) })
+	return writeParameters(&all, curves, func(p *Parameter) bool { return p.curved(&r) })
 }
 
 // writeParameters writes the curves, if any, and all parameters that are not left out.

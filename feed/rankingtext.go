@@ -206,22 +206,18 @@ func (r Ranking) Changes(from Ranking) string {
 	return strings.Join(changed, ",")
 }
 
-// String returns all parameters in the form that [Ranking.With] reads, except those that did not
-// exist when the ranking was stored.
-func (r Ranking) String() string { return strings.Join(r.list(r.lacks), ",") }
+// String returns all parameters in the form that [Ranking.With] reads.
+func (r Ranking) String() string { return strings.Join(r.All(), ",") }
 
-// All returns all parameters, each in the form that [Ranking.With] reads.
-func (r Ranking) All() []string { return r.list(func(*Parameter) bool { return false }) }
-
-// list returns the parameters that are not left out. Curves replace scale, offset and decay.
-func (r Ranking) list(leftOut func(*Parameter) bool) []string {
-	var list []string
+// All returns all parameters, each in the form that [Ranking.With] reads. Curves replace scale,
+// offset and decay.
+func (r Ranking) All() (list []string) {
 	if r.Decay.Curves != (Curves{}) {
 		list = append(list, curvesName+"="+r.Decay.Curves.String())
 	}
 	all := r.written()
 	for i := range Parameters {
-		if p := &Parameters[i]; !p.curved(&r) && !leftOut(p) {
+		if p := &Parameters[i]; !p.curved(&r) {
 			list = append(list, p.Name+"="+p.write(&all))
 		}
 	}

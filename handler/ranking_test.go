@@ -37,7 +37,11 @@ func newRankings(t *testing.T) Rankings {
 	return live
 }
 
-const configuredJSON = `{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5}}`
+const configuredJSON = `{"decay":{"scale":"24h","offset":"1h","decay":0.5,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5},` + theRest + `}`
+
+// theRest is the JSON of the parameters that [newRankings] leaves at zero.
+const theRest = `"diversity":{"author":{"decay":1,"floor":0},"site":{"decay":1,"floor":0},"tag":{"decay":1,"floor":0},"same_story":0},"explore":{"share":0},` +
+	`"learned":{"tags":0,"author":0,"lang":0,"words":0,"negative":0,"half_life":"720h"},"home":{"decay":0.02,"following":1,"trending":0.6,"promoted":0.8,"affinity":0.5,"affinity_days":30}`
 
 func scaled(scale string) string {
 	return strings.Replace(configuredJSON, `"24h"`, `"`+scale+`"`, 1)
@@ -84,7 +88,7 @@ func TestCurvesAreSetAndReplaced(t *testing.T) {
 	got := f.do(t, "PUT", "/v1/ranking", `{"ranking":{"decay":{"curves":[{"shape":"exp","scale":"12m","weight":0.6},{"shape":"constant","weight":0.02}]}}}`, asAdmin)
 	require.Equal(t, 200, got.status, got.body)
 	require.JSONEq(t, `{"version":1,"at":"2026-03-06T12:00:00Z","by":"admin","why":"","ranking":`+
-		`{"decay":{"curves":`+curves+`,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5}},"experiments":[]}`, string(got.Data), "nothing to note")
+		`{"decay":{"curves":`+curves+`,"floor":1e-06},"popularity":{"weight":0,"weight_2h":0,"weight_2d":0},"base":0.1,"keywords":{"summary":0.5},`+theRest+`},"experiments":[]}`, string(got.Data), "nothing to note")
 
 	type answer struct {
 		Ranking feed.Ranking

@@ -14,7 +14,7 @@ import (
 	"github.com/freshet/freshet/feed"
 )
 
-var someRanking = feed.Ranking{Decay: feed.Decay{Scale: 1e9 * 3600, Decay: 0.5}, Base: 0.1}
+var someRanking = feed.DefaultRanking()
 
 // wants returns the variants listed in text as "name=share name=share …".
 func wants(t testing.TB, text string) []feed.Variant {

@@ -37,7 +37,7 @@ func TestTheIndexIsMadeAgain(t *testing.T) {
 	address, index := testenv.Elastic(t)
 	client := connect(t, address)
 	s := elastic.New(client, index)
-	v := ranking.Version{Version: 1, By: "ana", Live: feed.Live{Ranking: feed.Ranking{Decay: feed.Decay{Scale: 1e12, Decay: 0.5}, Base: 1}}}
+	v := ranking.Version{Version: 1, By: "ana", Live: feed.Live{Ranking: feed.DefaultRanking()}}
 	for version := 1; version <= 3; version++ {
 		v.Version = version
 		require.NoError(t, s.Append(t.Context(), v))

@@ -31,10 +31,9 @@ func Run(t *testing.T, open func(t *testing.T) ranking.Store) {
 // made returns a valid version whose content differs from every other's.
 func made(t testing.TB, version int, by string) ranking.Version {
 	t.Helper()
-	live := feed.Live{Ranking: feed.Ranking{
-		Decay:            feed.Decay{Scale: time.Duration(100+version) * time.Hour, Offset: 90 * time.Second, Decay: 1.0 / 3, Floor: 1e-6},
-		PopularityWeight: 0.1 + 0.2, Base: 0.1 + 1.0/3*math.Pi,
-	}}
+	live := feed.Live{Ranking: feed.DefaultRanking()}
+	live.Ranking.Decay = feed.Decay{Scale: time.Duration(100+version) * time.Hour, Offset: 90 * time.Second, Decay: 1.0 / 3, Floor: 1e-6}
+	live.Ranking.PopularityWeight, live.Ranking.Base, live.Ranking.Explore.Share = 0.1+0.2, 0.1+1.0/3*math.Pi, 0
 	slow := live.Ranking
 	slow.Decay.Scale *= 2
 	variants, err := ranking.Assign(nil, []feed.Variant{{Name: "slow", Share: 0.29, Ranking: slow}, {Name: "idle", Ranking: live.Ranking}})
