@@ -103,8 +103,9 @@ type Profiles interface {
 	// received. A Profile call that starts after EditProfile returns sees the new profile, on
 	// every server. Learned features are preserved, whatever change returns for them.
 	EditProfile(ctx context.Context, agent string, change func(*feed.Profile) (bool, error)) (feed.Profile, error)
-	// MuteItems adds groups to the agent's muted items, like [feed.Profile.Hide], atomically,
-	// and creates a profile for an agent without one. It is idempotent.
+	// MuteItems adds groups to the agent's muted items, like [feed.Profile.MuteItems], atomically,
+	// and creates a profile for an agent without one. It is idempotent. If there is no room for
+	// all of them, it stores nothing and returns [feed.ErrLimit].
 	MuteItems(ctx context.Context, agent string, groups []string) error
 	// RemoveProfile deletes a profile. It returns [feed.ErrNotFound] for an agent without one.
 	// Learned features are preserved.

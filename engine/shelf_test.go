@@ -89,9 +89,9 @@ func (s *shelf) MuteItems(_ context.Context, agent string, groups []string) erro
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.profiles[agent]
-	p.Hide(groups)
+	_, err := p.MuteItems(groups)
 	s.profiles[agent] = p
-	return nil
+	return err
 }
 
 func (s *shelf) RemoveProfile(_ context.Context, agent string) error {

@@ -17,7 +17,11 @@ const (
 	MaxKeywordsLength = 1024 // total characters of all keywords: each may be a separate word, and search engines limit the words of a query
 	MaxTags           = 64   // tags of one item
 	MaxTermLength     = 256  // characters of a tag, keyword, author or language
-	MaxMutes          = 1000 // muted authors, muted tags, and muted items
+	MaxMutes          = 1000 // muted authors; muted tags
+	MaxMutedItems     = 10_000
+	// MaxMutedItemsLength limits the total characters of all muted items: each refresh reads them
+	// and sends them to recall.
+	MaxMutedItemsLength = 512 << 10
 )
 
 var profileErrors = strictjson.Errors{"": Errorf(ErrInvalid, "bad profile"), "muted_items[]": Errorf(ErrInvalid, "bad profile: %w", ErrBadID)}
@@ -98,15 +102,30 @@ func (p Profile) Validate() error {
 	if err := checkKeywords(p.Keywords); err != nil {
 		return err
 	}
-	if len(p.MutedItems) > MaxMutes {
-		return Errorf(ErrInvalid, "bad profile: %d muted_items, at most %d are allowed", len(p.MutedItems), MaxMutes)
+	return checkMutedItems(p.MutedItems)
+}
+
+func checkMutedItems(muted []string) error {
+	if len(muted) > MaxMutedItems {
+		return Errorf(ErrInvalid, "bad profile: %d muted_items, at most %d are allowed", len(muted), MaxMutedItems)
 	}
-	for _, group := range p.MutedItems {
+	if n := charactersOf(muted); n > MaxMutedItemsLength {
+		return Errorf(ErrInvalid, "bad profile: the muted_items have %d characters in total, at most %d are allowed", n, MaxMutedItemsLength)
+	}
+	for _, group := range muted {
 		if err := CheckItemID(group); err != nil {
 			return Errorf(ErrInvalid, "bad profile: muted_items: %w", err)
 		}
 	}
 	return nil
+}
+
+// charactersOf returns the total length of ids, which are ASCII.
+func charactersOf(ids []string) (n int) {
+	for _, id := range ids {
+		n += len(id)
+	}
+	return n
 }
 
 func checkTerm(where, term string) error {
@@ -130,18 +149,34 @@ func (p Profile) HasMutes() bool {
 	return len(p.MutedAuthors)+len(p.MutedTags)+len(p.Langs)+len(p.MutedItems) > 0
 }
 
-// Hide adds groups and ids to the muted items; beyond [MaxMutes] the oldest are removed. One that
-// is already muted keeps its position. It reports whether any was added, and does not modify the
-// list in place.
-func (p *Profile) Hide(keys []string) (changed bool) {
+// MuteItems adds groups and ids to the muted items, and reports whether any was added. One that is
+// already muted keeps its position. If there is no room for all of them, it adds none and returns
+// an error that wraps [ErrLimit]: an item that was hidden must not come back because of others. It
+// does not modify the list in place.
+func (p *Profile) MuteItems(keys []string) (changed bool, err error) {
+	known := setOf(p.MutedItems, itself)
+	if known == nil {
+		known = map[string]bool{}
+	}
 	muted := slices.Clip(p.MutedItems)
 	for _, key := range keys {
-		if !slices.Contains(muted, key) {
-			muted, changed = append(muted, key), true
+		if !known[key] {
+			muted, changed, known[key] = append(muted, key), true, true
 		}
 	}
-	p.MutedItems = muted[max(0, len(muted)-MaxMutes):]
-	return changed
+	if changed && (len(muted) > MaxMutedItems || charactersOf(muted) > MaxMutedItemsLength) {
+		return false, Errorf(ErrLimit, "the limit of %d muted items and groups, with %d characters in total, is reached; unmute some first", MaxMutedItems, MaxMutedItemsLength)
+	}
+	p.MutedItems = muted
+	return changed, nil
+}
+
+// Hide is [Profile.MuteItems], but adds nothing if there is no room.
+//
+// Deprecated: use [Profile.MuteItems], which returns an error then.
+func (p *Profile) Hide(keys []string) (changed bool) {
+	changed, err := p.MuteItems(keys)
+	return changed && err == nil
 }
 
 // SameMutes reports whether two profiles exclude the same items, regardless of the order of their
@@ -161,7 +196,7 @@ func sameSet(a, b []string) bool {
 // Refusals holds the mutes and languages of a profile, prepared for comparison with many items.
 // Later changes of the profile do not affect it.
 type Refusals struct {
-	items   []string
+	items   map[string]bool
 	authors map[string]bool
 	tags    map[string]bool // folded
 	langs   terms.Langs
@@ -169,11 +204,13 @@ type Refusals struct {
 
 // Refusals prepares the mutes and languages of the profile.
 func (p Profile) Refusals() *Refusals {
-	r := &Refusals{items: p.MutedItems, langs: terms.ReadLangs(p.Langs)}
-	r.authors = setOf(p.MutedAuthors, func(author string) string { return author })
+	r := &Refusals{items: setOf(p.MutedItems, itself), langs: terms.ReadLangs(p.Langs)}
+	r.authors = setOf(p.MutedAuthors, itself)
 	r.tags = setOf(p.MutedTags, terms.Fold)
 	return r
 }
+
+func itself(text string) string { return text }
 
 // setOf returns the set of the keys of texts; nil if there are none.
 func setOf(texts []string, key func(string) string) map[string]bool {
@@ -201,7 +238,7 @@ func (r *Refusals) Item(it *Item) bool {
 
 // Ref reports whether the reader has hidden the item or its group.
 func (r *Refusals) Ref(ref Ref) bool {
-	return slices.Contains(r.items, ref.Group) || ref.ID != ref.Group && slices.Contains(r.items, ref.ID)
+	return r.items[ref.Group] || r.items[ref.ID]
 }
 
 // Author reports whether the author is muted.

@@ -3,6 +3,7 @@ package feed_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,7 +79,8 @@ func TestParseProfileRefuses(t *testing.T) {
 		{"many keywords", `{"keywords":` + list(feed.MaxKeywords+1) + `}`, "65 keywords"},
 		{"many langs", `{"langs":` + list(feed.MaxKeywords+1) + `}`, "65 langs"},
 		{"many muted authors", `{"muted_authors":` + list(feed.MaxMutes+1) + `}`, "1001 muted_authors"},
-		{"many muted items", `{"muted_items":` + list(feed.MaxMutes+1) + `}`, "1001 muted_items"},
+		{"many muted items", `{"muted_items":` + list(feed.MaxMutedItems+1) + `}`, "10001 muted_items"},
+		{"long muted items", `{"muted_items":["` + strings.Join(slices.Repeat([]string{strings.Repeat("a", feed.MaxItemID)}, 2049), `","`) + `"]}`, "muted_items have 524544 characters in total"},
 		{"a muted item that is no id", `{"muted_items":["a b"]}`, "muted_items: bad id"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -143,15 +145,8 @@ func TestHide(t *testing.T) {
 	require.True(t, p.Hide([]string{"d"}))
 	require.Equal(t, []string{"a", "b", "c"}, other.MutedItems, "copies do not share what is added")
 
-	var many []string
-	for i := range feed.MaxMutes {
-		many = append(many, fmt.Sprintf("i%d", i))
-	}
-	require.True(t, p.Hide(many))
-	require.Len(t, p.MutedItems, feed.MaxMutes)
-	require.False(t, p.Refusals().Ref(feed.Ref{ID: "a", Group: "a"}), "the oldest have given way")
-	require.True(t, p.Refusals().Ref(feed.Ref{ID: "x", Group: "i0"}))
-	require.NoError(t, p.Validate())
+	require.True(t, p.Refusals().Ref(feed.Ref{ID: "x", Group: "a"}))
+	require.True(t, p.Refusals().Ref(feed.Ref{ID: "a", Group: "x"}))
 
 	p = feed.Profile{MutedItems: []string{"g"}}
 	require.True(t, p.Refuses(&feed.Item{ID: "x", GroupID: "g"}))
@@ -160,6 +155,41 @@ func TestHide(t *testing.T) {
 	require.False(t, p.Refuses(&feed.Item{ID: "x", GroupID: "another"}))
 	require.False(t, p.SameMutes(feed.Profile{}))
 	require.True(t, p.SameMutes(feed.Profile{MutedItems: []string{"g", "g"}}))
+}
+
+// TestNoHiddenItemGivesWay fills the muted items up to each of their bounds.
+func TestNoHiddenItemGivesWay(t *testing.T) {
+	t.Parallel()
+	for name, bound := range map[string]struct{ many, characters int }{
+		"items": {feed.MaxMutedItems, 6}, "characters": {feed.MaxMutedItemsLength / feed.MaxItemID, feed.MaxItemID},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var many []string
+			for i := range bound.many {
+				many = append(many, fmt.Sprintf("%0*d", bound.characters, i))
+			}
+			var p feed.Profile
+			changed, err := p.MuteItems(many)
+			require.NoError(t, err)
+			require.True(t, changed)
+			for _, more := range [][]string{{"a"}, {many[0], "a"}} {
+				changed, err = p.MuteItems(more)
+				require.ErrorIs(t, err, feed.ErrLimit)
+				require.False(t, changed)
+				require.False(t, p.Hide(more))
+			}
+			changed, err = p.MuteItems(many[3:5])
+			require.NoError(t, err)
+			require.False(t, changed, "they are there")
+			require.Equal(t, many, p.MutedItems)
+			require.NoError(t, p.Validate())
+			p.MutedItems = p.MutedItems[1:]
+			changed, err = p.MuteItems([]string{"a"})
+			require.NoError(t, err)
+			require.True(t, changed, "there is room again")
+		})
+	}
 }
 
 func TestSameMutes(t *testing.T) {

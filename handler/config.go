@@ -15,9 +15,9 @@ const (
 	MaxFeedBody        = 4 << 10
 	MaxImpressionsBody = 256 << 10 // 500 ids of 256 characters, with room for escapes
 	MaxEventsBody      = 256 << 10 // 500 events with ids of 256 characters, with room for escapes
-	// MaxProfileBody fits every valid profile in single-byte characters: 3,328 terms of 256 of
-	// them are 860 KB.
-	MaxProfileBody = 1 << 20
+	// MaxProfileBody fits every valid profile in single-byte characters: 2,328 terms of 256 of
+	// them are 600 KB, and 10,000 muted items 560 KB.
+	MaxProfileBody = 2 << 20
 	// MaxPostBody fits every valid post however its text is escaped: caption, tags and ten alt
 	// texts of 12 bytes per character are 440 KB.
 	MaxPostBody   = 512 << 10

@@ -2,7 +2,6 @@ package handler_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -86,7 +85,7 @@ func feedCases(stored func(...string) []exchange) map[string]contractRoute {
 		},
 		"POST /v1/events": {
 			good: []exchange{clicked, ask(`{"events":[{"type":"like","id":"a"},{"type":"hide","id":"post/77"}]}`)},
-			bad:  map[int]exchange{40004: ask(`{"type":"click","id":"a b"}`)},
+			bad:  map[int]exchange{40004: ask(`{"type":"click","id":"a b"}`), 42202: hidesTooMuch()},
 		},
 	}
 }
@@ -162,28 +161,31 @@ func mutedCases(func(...string) []exchange) map[string]contractRoute {
 		again.before = []exchange{put}
 		full.before = []exchange{{
 			op: "PUT " + agent + "profile", path: map[string]string{"agent_id": "full"}, headers: []string{asAdmin},
-			body: `{"muted_` + list + `":["` + strings.Join(slices.Collect(many), `","`) + `"]}`,
+			body: `{"muted_` + list + `":["` + strings.Join(most(list), `","`) + `"]}`,
 		}}
 		bad := map[int]exchange{40004: step("u:1", "x")}
 		cases["DELETE "+agent+"muted/"+list+"/{"+param+"}"] = contractRoute{good: []exchange{again, step("nobody", "never")}, bad: bad}
-		most := contractRoute{good: []exchange{put, again}, bad: bad}
-		if list == "items" {
-			most.good = append(most.good, full)
-		} else {
-			most.bad = map[int]exchange{40004: bad[40004], 42202: full}
-		}
-		cases[put.op] = most
+		cases[put.op] = contractRoute{good: []exchange{put, again}, bad: map[int]exchange{40004: bad[40004], 42202: full}}
 	}
 	return cases
 }
 
-// many yields as many ids as a profile may mute.
-func many(yield func(string) bool) {
-	for i := range feed.MaxMutes {
-		if !yield(fmt.Sprint("x", i)) {
-			return
-		}
+// hidesTooMuch is a hide by an agent who has muted as many items as one may.
+func hidesTooMuch() exchange {
+	const agent = "X-Agent-ID: hider"
+	return exchange{headers: []string{agent}, body: `{"type":"hide","id":"one-more"}`, before: []exchange{{
+		op: "PUT /v1/agents/{agent_id}/profile", path: map[string]string{"agent_id": "hider"}, headers: []string{agent},
+		body: `{"muted_items":["` + strings.Join(most("items"), `","`) + `"]}`,
+	}}}
+}
+
+// most returns as many entries as a list of mutes may have.
+func most(list string) []string {
+	values := make([]string, map[string]int{"authors": feed.MaxMutes, "tags": feed.MaxMutes, "items": feed.MaxMutedItems}[list])
+	for i := range values {
+		values[i] = fmt.Sprint("x", i)
 	}
+	return values
 }
 
 func itemCases(stored func(...string) []exchange) map[string]contractRoute {

@@ -119,8 +119,8 @@ func (s *server) mutedRoutes(route router) {
 		mute := func(p *feed.Profile, value string) (bool, error) {
 			muted := of(p)
 			switch {
-			case list == "items": // drops the oldest if full
-				return p.Hide([]string{value}), nil
+			case list == "items":
+				return p.MuteItems([]string{value})
 			case slices.ContainsFunc(*muted, same(value)):
 				return false, nil
 			case len(*muted) >= feed.MaxMutes:

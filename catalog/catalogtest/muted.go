@@ -43,15 +43,24 @@ func mutedItems(t *testing.T, c catalog.Catalog) {
 	require.Empty(t, got.MutedItems, "an empty list takes them away")
 	require.Equal(t, p.Interests, got.Interests)
 
-	many := make([]string, feed.MaxMutes)
+	many := make([]string, feed.MaxMutedItems)
 	for i := range many {
 		many[i] = fmt.Sprintf("item-%d", i)
 	}
 	require.NoError(t, c.MuteItems(ctx, agent, many))
-	require.NoError(t, c.MuteItems(ctx, agent, []string{"one"}))
+	require.ErrorIs(t, c.MuteItems(ctx, agent, []string{many[0], "one"}), feed.ErrLimit)
+	require.NoError(t, c.MuteItems(ctx, agent, many[5:7]), "they are there")
 	got, err = c.Profile(ctx, agent)
 	require.NoError(t, err)
-	require.Equal(t, append(many[1:], "one"), got.MutedItems, "the oldest gives way")
+	require.Equal(t, many, got.MutedItems, "none gives way")
+	_, err = c.EditProfile(ctx, agent, func(p *feed.Profile) (bool, error) {
+		p.MutedItems = p.MutedItems[1:]
+		return true, nil
+	})
+	require.NoError(t, err)
+	require.NoError(t, c.MuteItems(ctx, agent, []string{"one"}), "there is room again")
+	require.ErrorIs(t, c.MuteItems(ctx, "u_muted_none", append(many, "one")), feed.ErrLimit)
+	requireNoProfile(t, c, "u_muted_none")
 
 	require.NoError(t, c.RemoveProfile(ctx, agent))
 	requireNoProfile(t, c, agent)

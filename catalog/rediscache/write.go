@@ -41,7 +41,7 @@ func (c *Cache) bury(ctx context.Context, ids []string) error {
 func (c *Cache) MuteItems(ctx context.Context, agent string, groups []string) error {
 	return c.changeProfile(ctx, agent,
 		func() error { return c.next.MuteItems(ctx, agent, groups) },
-		func(p *feed.Profile) { p.Hide(groups) })
+		func(p *feed.Profile) { _, _ = p.MuteItems(groups) }) // if there is no room, nobody was told that they are muted
 }
 
 // settleScript replaces the writer's own mark with the new profile. If the key has another
