@@ -27,13 +27,14 @@ const (
 var profileErrors = strictjson.Errors{"": Errorf(ErrInvalid, "bad profile"), "muted_items[]": Errorf(ErrInvalid, "bad profile: %w", ErrBadID)}
 
 // Profile holds the interests and exclusions of an agent's reader. The zero Profile is for an
-// unknown reader: it ranks by freshness alone.
+// unknown reader: it ranks by freshness alone. Nil lists are left out of the JSON, empty ones are
+// not: in a merge patch an empty list removes all entries.
 type Profile struct {
-	Interests    map[string]float64 `json:"interests,omitempty"`     // tag → weight, 0 to 100; of two spellings of one tag the higher weight counts
-	Keywords     []Keyword          `json:"keywords,omitempty"`      // matched in title and summary
-	Langs        []string           `json:"langs,omitempty"`         // only these languages, compared as in package terms; empty means all
-	MutedAuthors []string           `json:"muted_authors,omitempty"` // exclude items by these authors
-	MutedTags    []string           `json:"muted_tags,omitempty"`    // exclude items with one of these tags
+	Interests    map[string]float64 `json:"interests,omitzero"`     // tag → weight, 0 to 100; of two spellings of one tag the higher weight counts
+	Keywords     []Keyword          `json:"keywords,omitzero"`      // matched in title and summary
+	Langs        []string           `json:"langs,omitzero"`         // only these languages, compared as in package terms; empty means all
+	MutedAuthors []string           `json:"muted_authors,omitzero"` // exclude items by these authors
+	MutedTags    []string           `json:"muted_tags,omitzero"`    // exclude items with one of these tags
 	// MutedItems are groups and ids that the reader has hidden, latest last. Storing a profile
 	// with nil keeps the stored ones ([Profile.Replace]).
 	MutedItems []string `json:"muted_items,omitzero"`
@@ -65,7 +66,23 @@ func ParseProfile(data []byte) (Profile, error) {
 	if err := p.Validate(); err != nil {
 		return Profile{}, err
 	}
+	p.tidy()
 	return p, nil
+}
+
+// tidy makes empty lists nil, which have the same meaning except for the muted items.
+func (p *Profile) tidy() {
+	if len(p.Interests) == 0 {
+		p.Interests = nil
+	}
+	if len(p.Keywords) == 0 {
+		p.Keywords = nil
+	}
+	for _, list := range []*[]string{&p.Langs, &p.MutedAuthors, &p.MutedTags} {
+		if len(*list) == 0 {
+			*list = nil
+		}
+	}
 }
 
 // Validate checks the bounds; the error wraps [ErrInvalid].

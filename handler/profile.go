@@ -133,6 +133,9 @@ func (s *server) mutedRoutes(route router) {
 			muted := of(p)
 			before := len(*muted)
 			*muted = slices.DeleteFunc(slices.Clone(*muted), same(value))
+			if len(*muted) == 0 && list != "items" {
+				*muted = nil // an empty list would be written
+			}
 			return len(*muted) < before, nil
 		}
 		valid := func(value string) error {

@@ -134,3 +134,14 @@ type Edit struct {
 	Tags    *[]string `json:"tags,omitempty"`
 	Alts    *[]string `json:"alts,omitempty"` // one for each image
 }
+
+// MarshalJSON writes a list that is not nil as an array: null would leave it unchanged.
+func (e Edit) MarshalJSON() ([]byte, error) {
+	type plain Edit
+	for _, list := range []**[]string{&e.Tags, &e.Alts} {
+		if *list != nil && **list == nil {
+			*list = &[]string{}
+		}
+	}
+	return json.Marshal(plain(e))
+}

@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/freshet/freshet/client"
@@ -38,20 +41,24 @@ type call struct {
 func newAdminCall(cmd *cobra.Command, what string) *call {
 	server := configs.EnvName("auth.admin_token")
 	token := cmd.Flags().String("token", "", fmt.Sprintf("admin token; also by %s, or the server's own %s", configs.EnvAdminToken, server))
-	return &call{
+	r := &call{
 		cmd: cmd, server: serverFlag(cmd), json: cmd.Flags().Bool("json", false, "print "+what+" as JSON"),
 		token: func() string { return cmp.Or(*token, os.Getenv(configs.EnvAdminToken), os.Getenv(server)) },
 	}
+	cmd.PreRunE = r.checkFlags
+	return r
 }
 
 // newAgentCall adds the flags of a command that calls as an app does; does describes the agent's
 // role.
 func newAgentCall(cmd *cobra.Command, does string) *call {
 	token := cmd.Flags().String("token", "", "Bearer token of the agent, for a server in jwt mode (instead of --agent)")
-	return &call{
+	r := &call{
 		cmd: cmd, server: serverFlag(cmd), json: new(bool), does: does,
 		caller: cmd.Flags().String("agent", "", "id of the agent that "+does), token: func() string { return *token },
 	}
+	cmd.PreRunE = r.checkFlags
+	return r
 }
 
 // serverFlag adds the --server flag, which all commands that call a server share.
@@ -63,6 +70,26 @@ func serverFlag(cmd *cobra.Command) func() string {
 		}
 		return *server
 	}
+}
+
+// mayBeEmpty are the flags for which an empty text means what leaving them out means. Any other
+// empty text is refused: it is mostly an unset variable of a shell, and --circle "" must not
+// publish for everybody.
+var mayBeEmpty = []string{"a", "b", "set", "by", "why", "cursor", "after", "token", "alt"}
+
+// checkFlags refuses a flag that is given with a value that a call would leave out.
+func (r *call) checkFlags(cmd *cobra.Command, _ []string) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		value, isList := f.Value.String(), strings.HasSuffix(f.Value.Type(), "Slice") || strings.HasSuffix(f.Value.Type(), "Array")
+		isEmpty := value == "" || isList && (value == "[]" || value == `[""]`)
+		switch {
+		case isEmpty && !slices.Contains(mayBeEmpty, f.Name):
+			err = r.usage(fmt.Errorf("--%s is empty: give it a value, or leave it out", f.Name))
+		case f.Name == "limit" && value == "0":
+			err = r.usage(errors.New("--limit must be at least 1, not 0"))
+		}
+	})
+	return err
 }
 
 // connect returns a client, which the caller must close, or a usage error.

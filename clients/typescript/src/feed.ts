@@ -115,7 +115,7 @@ export class Feed<Own = unknown> {
 
   #ask(action: Ask['action'], limit: number | undefined): Ask {
     const { feed, why } = this.#options;
-    return { action, ...(limit !== undefined && { limit }), ...(feed && { feed }), ...(why && { why }) };
+    return { action, ...(limit !== undefined && { limit }), ...(feed !== undefined && { feed }), ...(why !== undefined && { why }) };
   }
 
   #new(action: Ask['action'], { limit = this.#options.limit }: FeedCallOptions): PageCall {
