@@ -33,13 +33,35 @@ type OwnPostgres struct {
 // StartPostgres creates and starts one. It is stopped when the test ends.
 func StartPostgres(t testing.TB) *OwnPostgres {
 	t.Helper()
+	p := newPostgres(t)
+	p.run("initdb", "-D", p.data, "-U", "freshet", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	p.Start()
+	t.Cleanup(p.Crash)
+	return p
+}
+
+// StartStandby creates and starts a hot standby that follows p. It is stopped when the test ends.
+func (p *OwnPostgres) StartStandby() *OwnPostgres {
+	p.t.Helper()
+	s := newPostgres(p.t)
+	s.run("pg_basebackup", "-h", "127.0.0.1", "-p", p.port, "-U", "freshet", "-D", s.data, "-R", "-X", "stream", "-c", "fast", "--no-sync")
+	s.Start()
+	p.t.Cleanup(s.Crash)
+	return s
+}
+
+// Addr returns its address.
+func (p *OwnPostgres) Addr() string { return net.JoinHostPort("127.0.0.1", p.port) }
+
+// newPostgres returns one with a directory, and a port that was free.
+func newPostgres(t testing.TB) *OwnPostgres {
+	t.Helper()
 	p := &OwnPostgres{t: t, bin: postgresPrograms(t)}
 	dir := t.TempDir()
 	if os.Getuid() == 0 {
 		p.as = asPostgres(t, dir)
 	}
 	p.data = filepath.Join(dir, "data")
-	p.run("initdb", "-D", p.data, "-U", "freshet", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -47,8 +69,6 @@ func StartPostgres(t testing.TB) *OwnPostgres {
 	_, p.port, _ = net.SplitHostPort(l.Addr().String())
 	_ = l.Close()
 	p.URL = fmt.Sprintf("postgres://freshet@127.0.0.1:%s/postgres?sslmode=disable", p.port)
-	p.Start()
-	t.Cleanup(p.Crash)
 	return p
 }
 
@@ -57,6 +77,9 @@ func StartPostgres(t testing.TB) *OwnPostgres {
 func postgresPrograms(t testing.TB) string {
 	t.Helper()
 	if path, err := exec.LookPath("postgres"); err == nil {
+		if target, err := filepath.EvalSymlinks(path); err == nil { // the others may have no link
+			path = target
+		}
 		return filepath.Dir(path)
 	}
 	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres"); len(found) > 0 {

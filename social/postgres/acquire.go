@@ -74,6 +74,7 @@ type connections struct {
 	aside   int32 // seats that are out of use for a while, because the server refused their connections
 	refusal error // the last; nil after a connection was obtained
 	said    time.Time
+	left    time.Time // when all connections were last replaced; see leave
 }
 
 func newConnections(pool *pgxpool.Pool, log *slog.Logger) *connections {
@@ -97,6 +98,9 @@ func (c *connections) acquire(ctx context.Context) (conn *pgxpool.Conn, release 
 			}
 		}
 		switch {
+		case err == nil && onStandby(conn.Conn()) && c.leave(ctx, conn):
+			conn.Release()
+			c.seats.Release(1)
 		case err == nil:
 			c.noteAccepted()
 			return conn, func() { conn.Release(); c.seats.Release(1) }, nil

@@ -43,7 +43,7 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 	mode := pool.ConnConfig.DefaultQueryExecMode
 	r := Report{Conns: int(pool.MaxConns), Prepares: mode != pgx.QueryExecModeExec && mode != pgx.QueryExecModeSimpleProtocol}
 	err := pgx.BeginTxFunc(ctx, s.db.pool, pgx.TxOptions{}, func(on pgx.Tx) (err error) {
-		q := querying{ctx, on}
+		q := newQuerying(ctx, on)
 		var pid uint32
 		if _, err := q.Row([]any{&pid}, `SELECT pg_backend_pid()`); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/semaphore"
 
 	"github.com/freshet/freshet/feed"
@@ -44,15 +45,35 @@ func (d *database) guarded(ctx context.Context, kind string, call func(context.C
 	return d.guard(ctx, kind, noted)
 }
 
+// on runs a call on a connection. If its server turns out to be the wrong one, or ends, the
+// connection is replaced, and the call runs once more on another if it is repeatable: it has had no
+// effect yet, neither in the database nor on its caller.
+func (d *database) on(ctx context.Context, call func(*pgxpool.Conn) (repeatable bool, err error)) error {
+	again, err := d.once(ctx, call)
+	if again {
+		_, err = d.once(ctx, call)
+	}
+	return err
+}
+
+func (d *database) once(ctx context.Context, call func(*pgxpool.Conn) (repeatable bool, err error)) (again bool, err error) {
+	conn, release, err := d.acquire(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	repeatable, err := call(conn)
+	return d.replace(ctx, conn, err) && repeatable, err
+}
+
 // Read implements [sqlstore.Database].
 func (d *database) Read(ctx context.Context, do func(sqlstore.Session) error) error {
 	return d.guarded(ctx, "read", func(ctx context.Context) error {
-		conn, release, err := d.acquire(ctx)
-		if err != nil {
-			return err
-		}
-		defer release()
-		return do(querying{ctx, conn})
+		return d.on(ctx, func(conn *pgxpool.Conn) (bool, error) {
+			q := newQuerying(ctx, conn)
+			err := do(q)
+			return !*q.answered, err
+		})
 	})
 }
 
@@ -63,13 +84,11 @@ func (d *database) Snapshot(ctx context.Context, do func(sqlstore.Session) error
 			return err
 		}
 		defer d.snapshots.Release(1)
-		conn, release, err := d.acquire(ctx)
-		if err != nil {
-			return err
-		}
-		defer release()
-		t := &transaction{querying: querying{ctx, conn}, begin: `begin isolation level repeatable read read only`}
-		return t.end(conn, do(t))
+		return d.on(ctx, func(conn *pgxpool.Conn) (bool, error) {
+			t := &transaction{querying: newQuerying(ctx, conn), begin: `begin isolation level repeatable read read only`}
+			err := t.end(conn, do(t))
+			return !*t.answered, err
+		})
 	})
 }
 
@@ -99,13 +118,11 @@ func (d *database) Write(ctx context.Context, do func(sqlstore.Writing) error) e
 	})
 }
 
-// attempt runs a transaction once.
+// attempt runs a transaction, once or again if its connection had to be replaced before its commit.
 func (d *database) attempt(ctx context.Context, do func(sqlstore.Writing) error) error {
-	conn, release, err := d.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	t := &transaction{querying: querying{ctx, conn}, begin: `begin isolation level read committed read write`}
-	return t.end(conn, do(t))
+	return d.on(ctx, func(conn *pgxpool.Conn) (bool, error) {
+		t := &transaction{querying: newQuerying(ctx, conn), begin: `begin isolation level read committed read write`}
+		err := t.end(conn, do(t))
+		return !t.committing || takesNoTransaction(err), err
+	})
 }

@@ -28,6 +28,10 @@ const (
 	dataCorrupted        = "XX001"
 	indexCorrupted       = "XX002"
 	readOnlyTransaction  = "25006"
+	notSupported         = "0A000"
+	adminShutdown        = "57P01"
+	crashShutdown        = "57P02"
+	cannotConnectNow     = "57P03"
 	tooManyConnections   = "53300"
 	configurationLimit   = "53400"
 	diskFull             = "53100"
@@ -68,6 +72,9 @@ func code(err error) string {
 
 // reason prefixes an error with its advice.
 func reason(err error) error {
+	if takesNoTransaction(err) { // also with another code
+		return fmt.Errorf("%s (%w)", advice[readOnlyTransaction], err)
+	}
 	if a, ok := advice[code(err)]; ok {
 		return fmt.Errorf("%s (%w)", a, err)
 	}
@@ -97,7 +104,7 @@ func Unreachable(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, sqlstore.ErrRaced) || sqlstore.Answered(err) {
 		return false
 	}
-	if limitReached(err) {
+	if limitReached(err) || errors.Is(err, errStandby) {
 		return false
 	}
 	var connect *pgconn.ConnectError

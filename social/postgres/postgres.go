@@ -33,8 +33,9 @@ import (
 // Config configures a [Store]. Zero fields mean the defaults.
 type Config struct {
 	// URL is postgres://user:password@host:port/database?sslmode=…, with the other parameters of
-	// libpq, and pool_max_conns, the maximum number of connections of this process; default 20. The
-	// tables are in the first schema of its search_path.
+	// libpq, target_session_attrs and several hosts among them, and pool_max_conns, the maximum number
+	// of connections of this process; default 20. A connection is replaced after five to six minutes,
+	// or pool_max_conn_lifetime. The tables are in the first schema of its search_path.
 	URL string
 	// Current returns the current URL; each new connection takes user, password and certificates
 	// from it. Nil means URL.
@@ -106,8 +107,11 @@ func (cfg Config) pool() (*pgxpool.Config, error) {
 	if !u.Query().Has("pool_max_conns") {
 		c.MaxConns = defaultConns
 	}
+	if !u.Query().Has("pool_max_conn_lifetime") {
+		c.MaxConnLifetime, c.MaxConnLifetimeJitter = connLifetime, connLifetimeJitter
+	}
 	c.MinConns, c.MinIdleConns = 0, 0
-	c.BeforeConnect = cfg.renew
+	c.BeforeConnect, c.AfterConnect = cfg.renew, noteOpened
 	if c.ConnConfig.ConnectTimeout == 0 {
 		c.ConnConfig.ConnectTimeout = connectTimeout
 	}

@@ -2,11 +2,14 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/social/sqlstore"
 )
 
 // refusedFor is how long [Store.Ping] reports a refused call. On a full disk some writes still
@@ -19,19 +22,29 @@ type refusal struct {
 	err error
 }
 
-// takesNoWrites reports whether a call failed because the server accepts no writes: its disk is
-// full, it is read-only, or the user may not write.
+// takesNoWrites reports whether a call failed because the server accepts no writes: its disk or
+// memory is full or broken, or the user may not write. That it is read-only is no such state: a ping
+// detects it, and the connection is replaced.
 func takesNoWrites(err error) bool {
 	switch code(err) {
-	case readOnlyTransaction, diskFull, outOfMemory, noPrivilege, ioError:
+	case diskFull, outOfMemory, noPrivilege, ioError:
 		return true
 	}
 	return false
 }
 
+// noPrimary reports whether no connection was made because target_session_attrs requires another
+// kind of server.
+func noPrimary(err error) bool {
+	return errors.Is(err, pgconn.ErrReadOnlyConnection) || errors.Is(err, pgconn.ErrStandbyConnection)
+}
+
 // refuses reports whether a call failed because of a state of the server or its tables that a ping
 // would not detect.
 func refuses(err error) bool {
+	if noPrimary(err) {
+		return true // the breaker may refuse the ping
+	}
 	switch code(err) {
 	case undefinedTable, undefinedColumn, dataCorrupted, indexCorrupted:
 		return true
@@ -50,19 +63,41 @@ func (d *database) lastRefusal() error {
 // Ping checks whether the server answers, has its tables and accepts writes. If it accepts none, as
 // a replica or on a full disk, the error also wraps [social.ErrTakesNoWrites].
 func (s *Store) Ping(ctx context.Context) error {
-	var readOnly bool
-	err := s.db.Read(ctx, func(on sqlstore.Session) error {
-		_, err := on.Row([]any{&readOnly}, `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`)
-		return err
-	})
-	switch refused := s.db.lastRefusal(); {
+	readOnly, err := s.db.checkWrites(ctx)
+	refused := s.db.lastRefusal()
+	switch {
+	case err != nil && noPrimary(refused):
+		err = fmt.Errorf("%w: %w: %w", social.ErrTakesNoWrites, reason(refused), err)
 	case err != nil:
 	case readOnly:
 		err = fmt.Errorf("%w: %s", social.ErrTakesNoWrites, advice[readOnlyTransaction])
-	case refused != nil && !takesNoWrites(refused):
-		err = reason(refused)
-	case refused != nil:
+	case refused == nil || noPrimary(refused):
+	case takesNoWrites(refused):
 		err = fmt.Errorf("%w: %w", social.ErrTakesNoWrites, reason(refused))
+	default:
+		err = reason(refused)
 	}
 	return dialect.Failed(ctx, "ping", err)
+}
+
+// errStandby means that a connection leads to a standby.
+var errStandby = errors.New("the server is a standby")
+
+// checkWrites reports whether the server is read-only. A connection to a standby is replaced, and
+// the new one is checked: the address may lead to the primary again.
+func (d *database) checkWrites(ctx context.Context) (readOnly bool, err error) {
+	err = d.guarded(ctx, "read", func(ctx context.Context) error {
+		return d.on(ctx, func(conn *pgxpool.Conn) (bool, error) {
+			var standby bool
+			err := conn.QueryRow(ctx, `SELECT pg_is_in_recovery(), current_setting('transaction_read_only')::boolean`).Scan(&standby, &readOnly)
+			if err == nil && standby {
+				err = errStandby
+			}
+			return true, err
+		})
+	})
+	if errors.Is(err, errStandby) {
+		return true, nil
+	}
+	return readOnly, err
 }

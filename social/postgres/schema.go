@@ -37,7 +37,7 @@ const (
 // Errors: [errNewerSchema]; [errNoSchema]; [social.ErrUnavailable] if the server does not answer,
 // after which it may be called again; others are the database's refusals.
 func (s *Store) Migrate(ctx context.Context) error {
-	q := querying{ctx, s.db.pool}
+	q := newQuerying(ctx, s.db.pool)
 	v, err := q.versions()
 	if err == nil && v.Found < v.Known {
 		if err = s.migrate(ctx); err == nil {

@@ -24,11 +24,16 @@ type session interface {
 type querying struct {
 	ctx context.Context
 	on  session
+	// answered is set once a statement has changed something or returned a row.
+	answered *bool
 }
+
+func newQuerying(ctx context.Context, on session) querying { return querying{ctx, on, new(bool)} }
 
 // Exec returns how many rows a statement changed.
 func (q querying) Exec(text string, args ...any) (int64, error) {
 	tag, err := q.on.Exec(q.ctx, text, arguments(args)...)
+	*q.answered = *q.answered || err == nil
 	return tag.RowsAffected(), err
 }
 
@@ -42,6 +47,7 @@ func (q querying) Row(into []any, text string, args ...any) (bool, error) {
 	case errors.As(err, &unreadable):
 		return false, sqlstore.Damaged(err)
 	}
+	*q.answered = *q.answered || err == nil
 	return err == nil, err
 }
 
@@ -51,12 +57,13 @@ func (q querying) Each(scan func(sqlstore.Scan) error, text string, args ...any)
 	if err != nil {
 		return err
 	}
-	return eachOf(rows, scan)
+	return q.eachOf(rows, scan)
 }
 
-func eachOf(rows pgx.Rows, scan func(sqlstore.Scan) error) error {
+func (q querying) eachOf(rows pgx.Rows, scan func(sqlstore.Scan) error) error {
 	defer rows.Close()
 	for rows.Next() {
+		*q.answered = true
 		if err := scan(rows.Scan); err != nil {
 			return sqlstore.Damaged(err)
 		}
@@ -73,7 +80,7 @@ func (q querying) All(readings ...sqlstore.Reading) error {
 		}
 		queued := b.Queue(r.Text, arguments(r.Args)...)
 		if r.Scan != nil {
-			queued.Query(func(rows pgx.Rows) error { return eachOf(rows, r.Scan) })
+			queued.Query(func(rows pgx.Rows) error { return q.eachOf(rows, r.Scan) })
 		}
 	}
 	return q.on.SendBatch(q.ctx, b).Close()
@@ -87,6 +94,8 @@ type transaction struct {
 	begin string    // empty once it has been sent
 	later pgx.Batch // statements sent with the commit
 	err   error
+
+	committing bool // the commit was sent: the transaction may have been committed
 }
 
 // Exec implements [sqlstore.Session].
@@ -167,6 +176,7 @@ func (t *transaction) end(conn *pgxpool.Conn, err error) error {
 	}
 	if err == nil {
 		t.later.Queue(`commit`)
+		t.committing = true
 		err = conn.SendBatch(t.ctx, &t.later).Close()
 	}
 	if err != nil && !conn.Conn().IsClosed() {

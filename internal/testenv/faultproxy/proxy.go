@@ -31,6 +31,7 @@ type Proxy struct {
 	mu       sync.Mutex
 	conns    map[*conn]struct{}
 	armed    []*Armed
+	servers  []string  // by the proxy's address
 	refusing time.Time // new connections are closed until then
 	down     bool
 	record   bool
@@ -48,7 +49,7 @@ func Start(t testing.TB, servers ...string) *Proxy {
 func start(t testing.TB, speaks func() protocol, servers ...string) *Proxy {
 	t.Helper()
 	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))
-	p := &Proxy{ctx: ctx, protocol: speaks, conns: map[*conn]struct{}{}, ports: map[string]string{}}
+	p := &Proxy{ctx: ctx, protocol: speaks, conns: map[*conn]struct{}{}, ports: map[string]string{}, servers: slices.Clone(servers)}
 	t.Cleanup(func() { end(); p.close() })
 	for _, server := range servers {
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
@@ -62,7 +63,7 @@ func start(t testing.TB, speaks func() protocol, servers ...string) *Proxy {
 		}
 	}
 	for i, l := range p.listeners {
-		p.wg.Go(func() { p.accept(l, servers[i]) })
+		p.wg.Go(func() { p.accept(l, i) })
 	}
 	return p
 }
@@ -121,6 +122,17 @@ func (p *Proxy) Up() {
 	p.down, p.refusing = false, time.Time{}
 }
 
+// Lead makes the proxy's only address lead to another server from now on, as a name or a virtual IP
+// does after a failover. Existing connections stay where they are.
+func (p *Proxy) Lead(server string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.servers[0] = server
+}
+
+// HangUp cuts all connections.
+func (p *Proxy) HangUp() { p.hangUp(nil) }
+
 // refuse closes every connection except one, and new ones for a while.
 func (p *Proxy) refuse(but *conn, d time.Duration) {
 	p.mu.Lock()
@@ -156,12 +168,15 @@ func (p *Proxy) meet(c Command) *Armed {
 	return hit
 }
 
-func (p *Proxy) accept(l net.Listener, server string) {
+func (p *Proxy) accept(l net.Listener, i int) {
 	for {
 		client, err := l.Accept()
 		if err != nil {
 			return
 		}
+		p.mu.Lock()
+		server := p.servers[i]
+		p.mu.Unlock()
 		p.wg.Go(func() { p.serve(client.(*net.TCPConn), server) })
 	}
 }
