@@ -58,6 +58,8 @@ func redisOptions(cfg configs.Config) (*redis.UniversalOptions, error) {
 		DialTimeout:           cfg.Server.RequestTimeout / redisShare,
 		ReadTimeout:           cfg.Server.RequestTimeout / redisShare,
 		WriteTimeout:          cfg.Server.RequestTimeout / redisShare,
+		ConnMaxLifetime:       redisLifetime,
+		ConnMaxLifetimeJitter: redisJitter,
 	}
 	if r.TLS { // each node's certificate is verified against the dialled name
 		s, err := redisSecured(cfg)
@@ -102,12 +104,15 @@ const clusterReload = time.Second
 // Redis creates the configured client, which the caller must close: for a single server, a master
 // found by Sentinels, or a cluster. Several addresses mean a cluster. A single server is asked for
 // its mode, since keys have other names on a cluster; if it does not answer, it is treated as
-// standalone. Errors are about redis.url or a certificate file.
-func Redis(ctx context.Context, cfg configs.Config) (redis.UniversalClient, error) {
+// standalone. Errors are about redis.url or a certificate file. options are applied last.
+func Redis(ctx context.Context, cfg configs.Config, options ...func(*redis.UniversalOptions)) (redis.UniversalClient, error) {
 	LogRedis(slog.New(slog.DiscardHandler)) // unless a logger has been set
 	o, err := redisOptions(cfg)
 	if err != nil {
 		return nil, err
+	}
+	for _, option := range options {
+		option(o)
 	}
 	if o.MasterName != "" {
 		return redis.NewFailoverClient(o.Failover()), nil
@@ -123,7 +128,9 @@ func Redis(ctx context.Context, cfg configs.Config) (redis.UniversalClient, erro
 	case mode == "cluster":
 		return clusterClient(o), nil
 	}
-	return redis.NewClient(o.Simple()), nil
+	client := redis.NewClient(o.Simple())
+	client.AddHook(&follower{})
+	return client, nil
 }
 
 // clusterClient follows redirects of the cluster, and does not also retry on each server.

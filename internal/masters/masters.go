@@ -26,6 +26,8 @@ const (
 	// a server without requests too. The wait is at most a fifth of a request's time limit.
 	longestHold = 4 * checkEvery
 	holdShare   = 5
+	// ownLifetime is how long the watch uses a connection.
+	ownLifetime = 4 * checkEvery
 	// checkTimeout is the time limit of a check.
 	checkTimeout = 5 * time.Second
 	// forgetAfter is the time after which a process that stopped being master counts as new again:
@@ -77,7 +79,10 @@ var _ breaker.Masters = (*Watch)(nil)
 // Open connects to the configured masters with a client separate from that of requests: the watch
 // must not wait for calls that wait for the watch. Run starts the checks.
 func Open(ctx context.Context, cfg configs.Config, requests redis.UniversalClient, log *slog.Logger) (*Watch, error) {
-	own, err := connect.Redis(ctx, cfg)
+	own, err := connect.Redis(ctx, cfg, func(o *redis.UniversalOptions) {
+		// One address may lead to another server, without an end to existing connections.
+		o.ConnMaxLifetime, o.ConnMaxLifetimeJitter = ownLifetime, 0
+	})
 	if err != nil {
 		return nil, fmt.Errorf("redis.url: %w", err)
 	}

@@ -47,13 +47,34 @@ func Unreachable(err error) bool {
 		return true
 	}
 	text := reply.Error()
-	if _, of, ok := strings.Cut(text, ": -"); ok && strings.HasPrefix(text, "ERR Error running script") {
-		text = of // how servers before Redis 7 report an error inside a script
+	if _, of, ok := strings.Cut(text, ": -"); ok && strings.HasPrefix(text, scriptFailed) {
+		text = of
 	}
 	code, _, _ := strings.Cut(text, " ")
 	isCode := code != "" && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 	return isCode && !slices.Contains(aboutTheCommand, code) || hasAnyPrefix(text, refusals) || hasAnyPrefix(text, cannotNow)
 }
+
+// wrongServer are the codes of replies of a server that is not the master, not yet or not any more:
+// the address that it was reached by may lead to the master by now.
+var wrongServer = []string{"READONLY", "MASTERDOWN", "LOADING", "NOREPLICAS"}
+
+// WrongServer reports whether a reply came from a server that is not the master, or not one that may
+// act as such. The command was not run.
+func WrongServer(err error) bool {
+	var reply redis.Error
+	if !errors.As(err, &reply) {
+		return false
+	}
+	text := reply.Error()
+	if _, of, ok := strings.Cut(text, ": -"); ok && strings.HasPrefix(text, scriptFailed) {
+		text = of
+	}
+	return hasAnyPrefix(text, wrongServer)
+}
+
+// scriptFailed begins the reply by which servers before Redis 7 report an error inside a script.
+const scriptFailed = "ERR Error running script"
 
 // Foreign reports whether a key has another type than the command requires: other software has
 // written it. The agent that the key belongs to is served without it; other agents are not
