@@ -70,7 +70,9 @@ func (b Elastic) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	call.Leave(unavailable(res))
+	down := unavailable(res)
+	call.Leave(down)
+	b.dropIdle(down)
 	res.Body = &cancelling{ReadCloser: res.Body, cancel: cancel, failed: b.dropIdle}
 	return res, nil
 }
@@ -78,10 +80,13 @@ func (b Elastic) RoundTrip(req *http.Request) (*http.Response, error) {
 // unavailable returns an error if the response means that Elasticsearch is unavailable.
 func unavailable(res *http.Response) error {
 	if res.StatusCode == http.StatusServiceUnavailable || res.StatusCode == http.StatusGatewayTimeout {
-		return fmt.Errorf("elasticsearch answers %d", res.StatusCode)
+		return fmt.Errorf("elasticsearch %w %d", errAnswers, res.StatusCode)
 	}
 	return nil
 }
+
+// errAnswers is wrapped by the error of an answer that means that Elasticsearch is unavailable.
+var errAnswers = errors.New("answers")
 
 // pingAs returns a request for / to the node that req was sent to.
 func pingAs(req *http.Request) *http.Request {
@@ -100,11 +105,13 @@ func (b Elastic) ping(req *http.Request) error {
 	return unavailable(res)
 }
 
-// dropIdle closes the idle connections when a request timed out. Its connection may have died
-// silently, at a firewall or because an address moved, and then the idle ones are dead too: each
-// would cost another request its time.
+// dropIdle closes the idle connections when a request timed out, or the node cannot answer. Its
+// connection may have died silently, at a firewall or because an address moved, and then the idle
+// ones are dead too: each would cost another request its time. A node that has left its cluster
+// answers 503 on every connection to it, while the address may lead to another node by now.
 func (b Elastic) dropIdle(err error) {
-	if t, ok := b.next.(interface{ CloseIdleConnections() }); ok && errors.Is(err, context.DeadlineExceeded) {
+	wrong := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errAnswers)
+	if t, ok := b.next.(interface{ CloseIdleConnections() }); ok && wrong {
 		t.CloseIdleConnections()
 	}
 }

@@ -21,11 +21,16 @@ const elasticDial = 30 * time.Second
 
 // Elastic creates the Elasticsearch client. It does not dial yet.
 func Elastic(cfg configs.Config, log *slog.Logger) (esindex.Client, error) {
-	es := cfg.Elasticsearch
 	transport, err := elasticTransport(cfg)
 	if err != nil {
 		return nil, err
 	}
+	return elasticOver(cfg, transport, log)
+}
+
+// elasticOver creates the client over a transport.
+func elasticOver(cfg configs.Config, transport http.RoundTripper, log *slog.Logger) (esindex.Client, error) {
+	es := cfg.Elasticsearch
 	client, err := esindex.Connect(esindex.ClientConfig{
 		Addresses: es.URLs(),
 		APIKey:    es.APIKey,
@@ -42,7 +47,7 @@ func Elastic(cfg configs.Config, log *slog.Logger) (esindex.Client, error) {
 
 // elasticTransport keeps enough connections open for concurrent recalls; with the standard
 // library's default of two, connections would be closed and dialled all the time.
-func elasticTransport(cfg configs.Config) (*http.Transport, error) {
+func elasticTransport(cfg configs.Config) (*generations, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 64
 	s, err := elasticSecured(cfg)
@@ -50,7 +55,7 @@ func elasticTransport(cfg configs.Config) (*http.Transport, error) {
 		return nil, err
 	}
 	t.DialTLSContext = s.dialer(elasticDial)
-	return t, nil
+	return newGenerations(t), nil
 }
 
 // renewed sends the credentials that their files currently contain.

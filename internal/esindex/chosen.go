@@ -24,6 +24,14 @@ var blocked = map[string]string{
 	"index.blocks.metadata":               "its mapping cannot be read",
 }
 
+// BlocksWrites reports whether the setting blocks all writes.
+func (c Chosen) BlocksWrites() bool {
+	return strings.Contains(c.Name, "blocks.") && strings.HasPrefix(blocked[c.Name], noWrites)
+}
+
+// noWrites begins the effect of each setting that blocks writes.
+const noWrites = "nothing can be written"
+
 // refreshing is the setting that controls how soon searches find new writes.
 const refreshing = "index.refresh_interval"
 

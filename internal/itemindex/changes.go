@@ -54,6 +54,9 @@ func (w *Watch) recheck(ctx context.Context, cause error) {
 		return
 	}
 	err := w.checkMapping(ctx)
+	if err == nil && cause != nil {
+		w.renew(ctx) // where the address leads now the index is as it should be
+	}
 	if cause != nil && (unavailable(err) || ctx.Err() != nil) {
 		w.hurry() // the caller's deadline was too short for the check, or it had no answer
 	}
@@ -70,9 +73,12 @@ func (w *Watch) recheck(ctx context.Context, cause error) {
 func (w *Watch) checkMapping(ctx context.Context) error {
 	w.checking.Lock()
 	defer w.checking.Unlock()
-	report, err := inspect(ctx, w.client, w.cfg)
+	report, err := inspect(esindex.Over(ctx, esindex.NewConnection), w.client, w.cfg)
 	if err != nil {
 		return err // if the index is missing, each search reports it
+	}
+	if report.Schema.UUIDs != w.found.Schema.UUIDs {
+		w.renew(ctx) // the address may lead to another cluster
 	}
 	if err := errors.Join(report.Err(), report.Lost(*w.found)); err != nil {
 		w.schema.Refuse(err)
@@ -90,6 +96,39 @@ func (w *Watch) checkMapping(ctx context.Context) error {
 	}
 	w.takeOver(ctx, report)
 	return nil
+}
+
+// renew replaces the connections, which may lead to a node or cluster that the address no longer
+// leads to.
+func (w *Watch) renew(ctx context.Context) {
+	if err := esindex.Renew(ctx, w.client); err != nil && ctx.Err() == nil {
+		w.log.WarnContext(ctx, "the new connection to Elasticsearch got no answer", "error", err)
+	}
+}
+
+// checkWrites reads whether a setting blocks writes.
+func (w *Watch) checkWrites(ctx context.Context) {
+	found, err := esindex.CheckSettings(ctx, w.client, w.cfg.Elasticsearch.Index)
+	if err != nil {
+		return // the other checks report that
+	}
+	blocked := ""
+	for _, s := range found {
+		if s.BlocksWrites() {
+			blocked = s.Name + " of " + s.Index + " is " + s.Value
+			break
+		}
+	}
+	w.mu.Lock()
+	before := w.blocked
+	w.blocked = blocked
+	w.mu.Unlock()
+	switch {
+	case blocked != "" && blocked != before:
+		w.log.WarnContext(ctx, "Elasticsearch refuses writes", "reason", blocked)
+	case blocked == "" && before != "":
+		w.log.InfoContext(ctx, "Elasticsearch accepts writes again")
+	}
 }
 
 // takeOver adopts a mapping that fits, if it has changed.

@@ -32,8 +32,21 @@ func (w *Watch) Check(left func() time.Duration) health.Check {
 		if refused := w.refusal(); err == nil && refused != nil {
 			return handler.Dependency{Err: refused, Optional: true, Reason: w.reason(refused, recallRefused), Left: left()}
 		}
+		if blocked := w.writesBlocked(); err == nil && blocked != "" {
+			return handler.Dependency{Err: errBlocked, Optional: true, Reason: errBlocked.Error() + ": " + blocked, Left: left()}
+		}
 		return handler.Dependency{Err: err, Optional: true, Reason: answered(err), Left: left()}
 	}
+}
+
+// errBlocked means that a setting blocks writes.
+var errBlocked = errors.New("reachable, but writes are refused")
+
+// writesBlocked returns the setting that blocks writes, or "".
+func (w *Watch) writesBlocked() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.blocked
 }
 
 // answered returns the text in /readyz for an error response, which may be a proxy's, or "" if

@@ -45,9 +45,12 @@ func (w *Watch) Run(ctx context.Context, use Use, pauses Pauses) {
 	w.repeat(ctx, pauses, func(ctx context.Context) { w.visit(ctx, use) })
 }
 
-// CheckPeriodically checks the mapping periodically until ctx ends.
+// CheckPeriodically checks the mapping, and whether writes are blocked, periodically until ctx ends.
 func (w *Watch) CheckPeriodically(ctx context.Context, pauses Pauses) {
-	repeat.Every(ctx, pauses.Mapping, func(ctx context.Context) { w.recheck(ctx, nil) })
+	repeat.Every(ctx, pauses.Mapping, func(ctx context.Context) {
+		w.recheck(ctx, nil)
+		w.checkWrites(ctx)
+	})
 }
 
 // repeat calls visit after each pause, which is short until the startup is complete, and after a

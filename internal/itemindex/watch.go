@@ -39,6 +39,7 @@ type Watch struct {
 	mu      sync.Mutex
 	why     error // why the startup is not complete; nil means it is
 	refused error // why the last recall after the startup was refused; nil means it was not
+	blocked string // the setting that blocks writes; "" if none does
 
 	woken chan struct{} // holds a value if the next visit should come soon
 }

@@ -16,8 +16,9 @@ type Raw struct {
 	Addr string // the proxy's address for the server
 	Made atomic.Int64
 
-	mu    sync.Mutex
-	conns []*rawConn
+	mu     sync.Mutex
+	server string // of new connections
+	conns  []*rawConn
 }
 
 // rawConn is a connection through the proxy.
@@ -33,7 +34,7 @@ func StartRaw(t testing.TB, server string) *Raw {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Raw{Addr: l.Addr().String()}
+	r := &Raw{Addr: l.Addr().String(), server: server}
 	ctx := context.WithoutCancel(t.Context())
 	var copying sync.WaitGroup
 	copying.Go(func() {
@@ -42,7 +43,7 @@ func StartRaw(t testing.TB, server string) *Raw {
 			if err != nil {
 				return
 			}
-			far, err := new(net.Dialer).DialContext(ctx, "tcp", server)
+			far, err := new(net.Dialer).DialContext(ctx, "tcp", r.target())
 			if err != nil {
 				_ = client.Close()
 				continue
@@ -67,6 +68,20 @@ func StartRaw(t testing.TB, server string) *Raw {
 		copying.Wait()
 	})
 	return r
+}
+
+// Lead makes the proxy's address lead to another server from now on. Existing connections stay where
+// they are.
+func (r *Raw) Lead(server string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.server = server
+}
+
+func (r *Raw) target() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.server
 }
 
 // Blackhole makes the existing connections die: data sent on them is accepted but not delivered.

@@ -1,0 +1,82 @@
+package itemindex
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/internal/esindex"
+	"github.com/freshet/freshet/internal/testenv"
+	"github.com/freshet/freshet/internal/testenv/faultproxy"
+)
+
+// TestAnAddressThatLedToAnotherCluster leads an address to a cluster whose index has another UUID.
+// Existing connections lead to the first cluster, which still answers; the next check finds the
+// second, and later requests go there.
+func TestAnAddressThatLedToAnotherCluster(t *testing.T) {
+	t.Parallel()
+	address, index := testenv.Elastic(t)
+	real, err := url.Parse(address)
+	require.NoError(t, err)
+	switched := faultproxy.StartRaw(t, real.Host)
+	s := at(t, "http://"+switched.Addr, index)
+	require.NoError(t, s.watch.Try(t.Context()))
+	s.begin()
+	uuid := s.watch.found.Schema.UUIDs
+	require.NotEmpty(t, uuid)
+	var reached atomic.Int64
+	forward := testenv.Forward(t, address, func(res *http.Response) error {
+		body, err := io.ReadAll(res.Body)
+		body = bytes.ReplaceAll(body, []byte(uuid), []byte(strings.Repeat("x", len(uuid))))
+		res.Body = io.NopCloser(bytes.NewReader(body))
+		return err
+	})
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		reached.Add(1)
+		forward.ServeHTTP(w, r)
+	}))
+	t.Cleanup(other.Close)
+	switched.Lead(other.Listener.Addr().String())
+	s.put()
+	require.Zero(t, reached.Load(), "existing connections lead to the first cluster")
+
+	s.watch.recheck(t.Context(), nil)
+	assert.NotEqual(t, uuid, s.watch.found.Schema.UUIDs)
+	before := reached.Load()
+	require.Positive(t, before)
+	require.NoError(t, esindex.Do(t.Context(), s.client, http.MethodHead, "/", "", nil, nil))
+	assert.Greater(t, reached.Load(), before, "later requests go to the second cluster")
+}
+
+// TestWritesThatAreBlocked checks that readiness names the setting of any index of Freshet that
+// blocks writes, until it is removed.
+func TestWritesThatAreBlocked(t *testing.T) {
+	t.Parallel()
+	s := inUse(t)
+	index := s.cfg.Elasticsearch.Index
+	set := func(of, name, value string) {
+		body := []byte(`{"` + name + `":` + value + `}`)
+		require.NoError(t, esindex.Do(t.Context(), s.client, http.MethodPut, "/"+of+"/_settings", "", body, nil))
+	}
+	for _, of := range []string{index, esindex.Agents(index), esindex.Rankings(index)} {
+		for _, name := range []string{"index.blocks.read_only_allow_delete", "index.blocks.write", "index.blocks.read_only"} {
+			set(of, name, "true")
+			s.watch.checkWrites(t.Context())
+			state := s.watch.Check(left)(t.Context())
+			require.Error(t, state.Err)
+			assert.True(t, state.Optional)
+			assert.Equal(t, "reachable, but writes are refused: "+name+" of "+of+" is true", state.Reason)
+			set(of, name, "null")
+			s.watch.checkWrites(t.Context())
+			require.NoError(t, s.watch.Check(left)(t.Context()).Err)
+		}
+	}
+}
