@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -42,17 +43,20 @@ func TestLookChangesNothing(t *testing.T) {
 	path := filepath.Join(dir, "catalog.db")
 	file, err := sqlitefile.Catalog.Open(t.Context(), path)
 	require.NoError(t, err)
+	newer := sqlitefile.Catalog
+	newer.Migrations = append(slices.Clone(newer.Migrations), `CREATE TABLE later (id TEXT)`)
 
+	schema := &sqlitefile.Catalog
 	look := func(older bool) {
 		t.Helper()
 		before := contents(t, dir)
-		version, err := sqlitefile.Catalog.Inspect(t.Context(), path)
+		version, err := schema.Inspect(t.Context(), path)
 		require.NoError(t, err)
 		assert.Equal(t, older, version.File < version.Known)
 		assert.Equal(t, before, contents(t, dir))
 	}
 	look(false)
-	exec(t, file.Writer, "PRAGMA user_version = 0") // before all migrations
+	schema = &newer
 	look(true)
 	exec(t, file.Writer, "INSERT INTO items (id, doc) VALUES ('a', '{}')")
 	look(true)

@@ -52,6 +52,7 @@ var Catalog = Schema{What: "catalog", ID: 0x66727368, Oldest: 1, Migrations: []s
 
 // Connection is the part of a connection or a transaction that a schema uses.
 type Connection interface {
+	querier
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
@@ -89,12 +90,14 @@ func (s *Schema) check(ctx context.Context, db Connection) (version int, err err
 	switch {
 	case id != s.ID && (id != 0 || tables > 0):
 		return 0, fmt.Errorf("this is not a freshet %s but another program's database; choose another data_dir", s.What)
-	case version > len(s.Migrations):
-		return version, s.checkNewer(ctx, db, version)
 	case version < 0:
 		return 0, fmt.Errorf("this is not a freshet %s: its schema version is %d", s.What, version)
+	case version > len(s.Migrations):
+		if err := s.checkNewer(ctx, db, version); err != nil {
+			return version, err
+		}
 	}
-	return version, nil
+	return version, s.checkShape(ctx, db, version)
 }
 
 // checkNewer returns an error unless a file of a newer version permits programs of this version.
