@@ -68,7 +68,7 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 			WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off' ORDER BY name`); err != nil {
 			return err
 		}
-		r.Schema, err = q.versions()
+		r.Schema, err = q.inspect()
 		return err
 	})
 	if err != nil {

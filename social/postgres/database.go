@@ -3,7 +3,9 @@ package postgres
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/semaphore"
@@ -16,9 +18,15 @@ import (
 type database struct {
 	*connections
 	guard    func(ctx context.Context, kind string, call func(context.Context) error) error
-	migrated atomic.Bool // the schema has been checked and is usable
+	migrated atomic.Bool           // the schema has been checked and is usable
+	unusable atomic.Pointer[error] // why it is not, as of the last check
 	clock    feed.Clock
 	refused  atomic.Pointer[refusal]
+
+	inspecting sync.Mutex
+	inspected  time.Time // when the tables were last compared with those of their version
+	damage     error     // what was found; nil if they are whole
+
 	// snapshots limits the connections of reads that gather rows from many places and may be slow.
 	// Other reads, which are lookups, never wait for those.
 	snapshots *semaphore.Weighted
@@ -30,6 +38,9 @@ const snapshotShare = 2
 // guarded runs a call through the guard.
 func (d *database) guarded(ctx context.Context, kind string, call func(context.Context) error) error {
 	if !d.migrated.Load() {
+		if why := d.unusable.Load(); why != nil {
+			return *why
+		}
 		return errors.New("its schema has not been checked yet")
 	}
 	noted := func(ctx context.Context) error {

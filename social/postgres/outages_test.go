@@ -97,7 +97,7 @@ func TestWhatIsAnOutage(t *testing.T) {
 		{deadlockDetected, served, false, false},
 		{tooManyConnections, served, false, false},
 		{configurationLimit, served, false, false},
-		{readOnlyTransaction, served, false, true},
+		{readOnlyTransaction, served, false, false}, // the ping asks the server
 		{diskFull, served, false, true},
 		{outOfMemory, served, false, true},
 		{ioError, served, false, true},

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,7 +61,8 @@ func (d *database) lastRefusal() error {
 	return nil
 }
 
-// Ping checks whether the server answers, has its tables and accepts writes. If it accepts none, as
+// Ping checks whether the server answers, has its tables and accepts writes. If the tables are not
+// whole, the error also wraps [ErrUnusable]. If it accepts none, as
 // a replica or on a full disk, the error also wraps [social.ErrTakesNoWrites].
 func (s *Store) Ping(ctx context.Context) error {
 	readOnly, err := s.db.checkWrites(ctx)
@@ -77,7 +79,32 @@ func (s *Store) Ping(ctx context.Context) error {
 	default:
 		err = reason(refused)
 	}
+	if err == nil {
+		err = s.db.checkTables(ctx)
+	}
 	return dialect.Failed(ctx, "ping", err)
+}
+
+// inspectEvery is the least time between two comparisons of the tables by [Store.Ping].
+const inspectEvery = time.Minute
+
+// checkTables returns an error if the tables are not whole any more, as of the last comparison.
+func (d *database) checkTables(ctx context.Context) error {
+	d.inspecting.Lock()
+	defer d.inspecting.Unlock()
+	if d.clock().Sub(d.inspected).Abs() < inspectEvery {
+		return d.damage
+	}
+	err := d.guarded(ctx, "read", func(ctx context.Context) error {
+		return d.on(ctx, func(conn *pgxpool.Conn) (bool, error) {
+			schema, err := newQuerying(ctx, conn).inspect()
+			if err == nil {
+				d.inspected, d.damage = d.clock(), fatal(schema.Problems)
+			}
+			return true, err
+		})
+	})
+	return cmp.Or(err, d.damage)
 }
 
 // errStandby means that a connection leads to a standby.

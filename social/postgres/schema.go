@@ -34,31 +34,72 @@ const (
 // migrates, the others wait. Each migration is a transaction, so an interrupted one has changed
 // nothing.
 //
-// Errors: [errNewerSchema]; [errNoSchema]; [social.ErrUnavailable] if the server does not answer,
+// Before anything is changed, the existing tables are compared with those of their version.
+//
+// Errors: [errNewerSchema]; [errNoSchema]; [ErrUnusable]; [social.ErrUnavailable] if the server does not answer,
 // after which it may be called again; others are the database's refusals.
 func (s *Store) Migrate(ctx context.Context) error {
 	q := newQuerying(ctx, s.db.pool)
-	v, err := q.versions()
+	v, err := q.usable()
 	if err == nil && v.Found < v.Known {
 		if err = s.migrate(ctx); err == nil {
-			v, err = q.versions()
+			v, err = q.usable()
 		}
 	}
+	if err == nil {
+		for _, p := range v.Problems {
+			s.db.log.WarnContext(ctx, "the tables in PostgreSQL: "+p.Text, "fix", p.Fix)
+		}
+		s.db.inspecting.Lock()
+		s.db.inspected, s.db.damage = s.db.clock(), nil
+		s.db.inspecting.Unlock()
+		s.db.migrated.Store(true)
+		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("postgres: migrate: %w", ctx.Err())
+	}
+	if !lasting(err) {
+		return fmt.Errorf("%w: postgres: migrate: %w", social.ErrUnavailable, reason(err))
+	}
+	s.db.unusable.Store(&err)
+	return fmt.Errorf("postgres: migrate: %w", reason(err))
+}
+
+// Inspect compares the existing tables with those of their version, as [Store.Migrate] does, and
+// changes nothing. Errors are those of Migrate.
+func (s *Store) Inspect(ctx context.Context) error {
+	_, err := newQuerying(ctx, s.db.pool).usable()
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil || !lasting(err):
+		return fmt.Errorf("%w: postgres: inspect: %w", social.ErrUnavailable, reason(err))
+	}
+	return fmt.Errorf("postgres: inspect: %w", reason(err))
+}
+
+// usable returns the version of the tables, or an error if they cannot be used, or not be migrated.
+func (q querying) usable() (Schema, error) {
+	v, err := q.inspect()
 	if err == nil && !v.Usable() {
 		err = fmt.Errorf("%w (schema %d requires a version that supports schema %d; this one supports up to %d); upgrade freshet",
 			errNewerSchema, v.Found, v.Oldest, v.Known)
 	}
 	if err == nil {
-		s.db.migrated.Store(true)
-		return nil
+		err = fatal(v.Problems)
 	}
-	switch {
-	case ctx.Err() != nil:
-		return fmt.Errorf("postgres: migrate: %w", ctx.Err())
-	case errors.Is(err, errNewerSchema), errors.Is(err, errNoSchema), code(err) != "" && !temporary(err):
-		return fmt.Errorf("postgres: migrate: %w", reason(err))
+	return v, err
+}
+
+// lasting reports whether waiting is not expected to end an error of the tables.
+func lasting(err error) bool {
+	for _, known := range []error{errNewerSchema, errNoSchema, ErrUnusable} {
+		if errors.Is(err, known) {
+			return true
+		}
 	}
-	return fmt.Errorf("%w: postgres: migrate: %w", social.ErrUnavailable, reason(err))
+	return code(err) != "" && !temporary(err) && !takesNoTransaction(err)
 }
 
 // temporary reports whether an error of the server is temporary: it starts or stops, or lacks
@@ -80,6 +121,8 @@ type Schema struct {
 	Found  int64 // 0 if there are none
 	Known  int64 // the newest that this program knows
 	Oldest int64 // the schema that a program must know to use the tables, if they are newer
+
+	Problems []Problem // what distinguishes the tables from those of the version
 }
 
 // Usable reports whether this program can use the tables, once they are migrated.
