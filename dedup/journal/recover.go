@@ -24,6 +24,41 @@ func Empty(path string) (bool, error) {
 	return info.Size() <= int64(len(header)), nil
 }
 
+// ErrForeign is wrapped by the error for a file that is not a journal.
+var ErrForeign = errors.New("the file is not a journal of Freshet")
+
+// Inspect returns an error if this version cannot use the file at path: it wraps [ErrVersion] or
+// [ErrForeign]. It changes nothing. A damaged journal, which [Recover] repairs, and a missing one are
+// no error.
+func Inspect(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("inspect journal: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	bad, err := readHeader(f)
+	switch {
+	case errors.Is(err, ErrVersion):
+		return fmt.Errorf("%s: %w", path, err)
+	case err != nil && !errors.Is(err, io.EOF):
+		return fmt.Errorf("inspect journal %s: %w", path, err)
+	case bad == nil:
+		return nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("inspect journal: %w", err)
+	}
+	torn := len(data) < len(header) || len(bytes.Trim(data, "\x00")) == 0
+	if torn || hasFrame(data) {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", path, ErrForeign)
+}
+
 // Recover passes each entry of the journal at path to fn, in the order they were appended, and then
 // repairs the file so that it ends with its last good frame. A torn tail is cut off; if good frames
 // follow the damage, everything from the damage on is moved to a new file with a name that ends in
@@ -92,7 +127,7 @@ func scan(f io.Reader, size int64, fn func(Entry) error) (good int64, bad, err e
 	return good, nil, nil
 }
 
-func readHeader(r *bufio.Reader) (bad, err error) {
+func readHeader(r io.Reader) (bad, err error) {
 	b := make([]byte, len(header))
 	n, err := io.ReadFull(r, b)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -136,6 +171,11 @@ func isTorn(rest []byte, good int64) bool {
 	if good == 0 && len(rest) >= len(header) && len(bytes.Trim(rest, "\x00")) > 0 {
 		return false // not a Freshet journal: never deleted
 	}
+	return !hasFrame(rest)
+}
+
+// hasFrame reports whether a readable frame begins after the first byte.
+func hasFrame(rest []byte) bool {
 	for i := 1; i+frameHeader < len(rest); i++ {
 		// The kind is checked first, because a checksum at every offset is expensive.
 		if !Kind(rest[i+frameHeader]).valid() {
@@ -145,10 +185,10 @@ func isTorn(rest []byte, good int64) bool {
 			continue
 		}
 		if _, _, err := decodeFrame(rest[i:]); err == nil {
-			return false
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // setAside writes the rest into a separate file and syncs it before the caller cuts it off the

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"math"
 	"math/bits"
 	"os"
@@ -108,17 +109,60 @@ func loadFilter(path string, day feed.Day) (*filter, error) {
 	return f, nil
 }
 
+// Inspect returns an error if a file of a day in the directory is not of a format that this version
+// reads. It changes nothing. A missing directory is no error.
+func Inspect(dir string) error {
+	files, err := listFiles(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	errs := []error{err}
+	for _, f := range files {
+		path := filepath.Join(dir, f.name)
+		if f.suffix == journalSuffix {
+			errs = append(errs, journal.Inspect(path))
+			continue
+		}
+		errs = append(errs, inspectFilter(path))
+	}
+	return errors.Join(errs...)
+}
+
+// inspectFilter checks the format of a stored filter, not its contents.
+func inspectFilter(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("read filter: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	magic := make([]byte, len(filterMagic))
+	if _, err := io.ReadFull(f, magic); err != nil {
+		return fmt.Errorf("stored dedup filter %s: it is too short to be a filter", path)
+	}
+	if err := checkMagic(string(magic)); err != nil {
+		return fmt.Errorf("stored dedup filter %s: %w", path, err)
+	}
+	return nil
+}
+
+func checkMagic(magic string) error {
+	switch {
+	case magic == filterMagic, magic == filterMagicV1:
+		return nil
+	case magic[:7] == filterMagic[:7]:
+		return fmt.Errorf("its format is %d, this version of Freshet reads %d", magic[7], filterMagic[7])
+	}
+	return errors.New("it is not a filter file")
+}
+
 // decodeFilter reads a stored filter. It uses the lengths inside only after verifying the checksum.
 func decodeFilter(data []byte) (*filter, error) {
 	if len(data) < filterHeader {
 		return nil, errors.New("it is too short to be a filter")
 	}
 	magic := string(data[:8])
-	if magic != filterMagic && magic != filterMagicV1 {
-		if magic[:7] == filterMagic[:7] {
-			return nil, fmt.Errorf("its format is %d, this version of Freshet reads %d", magic[7], filterMagic[7])
-		}
-		return nil, errors.New("it is not a filter file")
+	if err := checkMagic(magic); err != nil {
+		return nil, err
 	}
 	if crc32.Checksum(data[filterHeader:], castagnoli) != binary.LittleEndian.Uint32(data[12:]) {
 		return nil, errors.New("its checksum is wrong")

@@ -31,6 +31,23 @@ type segment struct {
 // errNotAFile is the error for a directory, a pipe or the like.
 var errNotAFile = errors.New("it is not a regular file")
 
+// Inspect returns an error that wraps [journal.ErrVersion] if a segment in the directory has a format
+// that this version does not read. It changes nothing. Others that cannot be read are set aside when
+// they are needed. A missing directory is no error.
+func Inspect(dir string) error {
+	names, err := filepath.Glob(filepath.Join(dir, "*"+suffix))
+	errs := []error{err}
+	for _, name := range names {
+		if _, err := regular(name); err != nil {
+			continue
+		}
+		if err := journal.Inspect(name); errors.Is(err, journal.ErrVersion) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // find lists the segments that an earlier process left.
 func (s *Spool) find() error {
 	entries, err := os.ReadDir(s.dir)

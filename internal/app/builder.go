@@ -88,12 +88,17 @@ func (b *builder) database(dir, name string) string {
 	return b.files[len(b.files)-1]
 }
 
+// root returns the directory that has the files of this process.
+func (b *builder) root() string {
+	if b.demo {
+		return filepath.Join(b.cfg.DataDir, "demo")
+	}
+	return b.cfg.DataDir
+}
+
 // dataDir creates and returns a directory below the data directory.
 func (b *builder) dataDir(name string) (string, error) {
-	dir := filepath.Join(b.cfg.DataDir, name)
-	if b.demo {
-		dir = filepath.Join(b.cfg.DataDir, "demo", name)
-	}
+	dir := filepath.Join(b.root(), name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("data_dir: %w", err)
 	}

@@ -2,13 +2,17 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/freshet/freshet/dedup"
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/handler"
+	"github.com/freshet/freshet/internal/datadir"
 	"github.com/freshet/freshet/internal/telemetry"
 	"github.com/freshet/freshet/internal/version"
+	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/postgres"
 )
 
 // open opens each part after those that it depends on. The dependencies of a part are parameters
@@ -19,6 +23,9 @@ func (b *builder) open(ctx context.Context) (*App, error) {
 		return nil, err
 	}
 	b.onClose("tracing", b.sendSpans(tracing))
+	if err := b.inspect(ctx); err != nil {
+		return nil, err
+	}
 	c, err := b.openClients(ctx)
 	if err != nil {
 		return nil, err
@@ -60,6 +67,29 @@ func (b *builder) open(ctx context.Context) (*App, error) {
 		a.Social = posts.store
 	}
 	return a, a.start(ctx, cfg, tracing)
+}
+
+// inspect checks that this version can use the existing data, before any of it is changed. A database
+// that does not answer is checked later, before it is used.
+func (b *builder) inspect(ctx context.Context) error {
+	if err := datadir.Inspect(ctx, b.cfg, b.root()); err != nil {
+		return fmt.Errorf("data_dir: %w", err)
+	}
+	if !b.cfg.UsesPostgres() {
+		return nil
+	}
+	store, err := postgres.New(ctx, postgres.Config{URL: b.cfg.Postgres.URL}, social.Options{})
+	if err != nil {
+		return err
+	}
+	b.disconnects("social, inspected", store.Close)
+	ctx, cancel := context.WithTimeout(ctx, b.cfg.Server.RequestTimeout)
+	defer cancel()
+	err = store.Inspect(ctx)
+	if errors.Is(err, social.ErrUnavailable) || ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // start starts the work that needs the whole system, and opens its routes.

@@ -94,6 +94,9 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 		if errors.Is(state.Err, social.ErrTakesNoWrites) {
 			state.Reason = social.ErrTakesNoWrites.Error()
 		}
+		if errors.Is(state.Err, postgres.ErrUnusable) {
+			state.Reason = postgres.ErrUnusable.Error() + "; see the log or freshet doctor"
+		}
 		return state
 	}
 	p := &posts{

@@ -16,6 +16,7 @@ import (
 	"github.com/freshet/freshet/dedup/spool"
 	"github.com/freshet/freshet/handler"
 	"github.com/freshet/freshet/internal/connect"
+	"github.com/freshet/freshet/internal/datadir"
 	"github.com/freshet/freshet/internal/recovery"
 	"github.com/freshet/freshet/internal/sqlitefile"
 	"github.com/freshet/freshet/social"
@@ -56,7 +57,7 @@ func (b *builder) openDedup(ctx context.Context, c clients) (dedup.Store, cache.
 		filters, err := b.openFilters(ctx, c)
 		return filters, redislist.New(c.redis, connect.Sessions(b.cfg, c.redis, connect.Replicas(b.cfg, c.breaker), b.log)), err
 	}
-	dir, err := b.dataDir("impressions")
+	dir, err := b.dataDir(datadir.Impressions)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -124,7 +125,7 @@ func (b *builder) openFilters(ctx context.Context, c clients) (dedup.Store, erro
 // openSpool opens the spool that stores impressions on disk while Redis is down and, if filters
 // are in Redis, the watch of outages.
 func (b *builder) openSpool(ctx context.Context, c clients, s *stores) error {
-	dir, err := b.dataDir("spool")
+	dir, err := b.dataDir(datadir.Spool)
 	if err != nil {
 		return err
 	}

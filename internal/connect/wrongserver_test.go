@@ -34,7 +34,9 @@ func TestAnAddressThatLedToAReplica(t *testing.T) {
 	script := redis.NewScript(`return redis.call('SET', KEYS[1], 'script')`)
 	for name, write := range map[string]func(ctx context.Context, c redis.UniversalClient) error{
 		"command": func(ctx context.Context, c redis.UniversalClient) error { return c.Set(ctx, "k", "v", 0).Err() },
-		"script":  func(ctx context.Context, c redis.UniversalClient) error { return script.Run(ctx, c, []string{"k"}).Err() },
+		"script": func(ctx context.Context, c redis.UniversalClient) error {
+			return script.Run(ctx, c, []string{"k"}).Err()
+		},
 		"pipeline": func(ctx context.Context, c redis.UniversalClient) error {
 			_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
 				p.Exists(ctx, "k")

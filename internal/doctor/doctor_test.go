@@ -50,8 +50,27 @@ func TestDoctorSaysWhoIsAnAgent(t *testing.T) {
 	assert.Contains(t, found.Detail, feed.AgentAlphabet)
 }
 
-// TestDoctorMigratesNothing checks files of an older version while a server uses them, and files of
-// a newer version.
+// TestDoctorFindsAnOlderVersion checks that a file of an older version is reported, and not migrated.
+func TestDoctorFindsAnOlderVersion(t *testing.T) {
+	t.Parallel()
+	cfg := embedded(t)
+	path := filepath.Join(cfg.DataDir, socialsqlite.FileName)
+	older := socialsqlite.Schema
+	older.Migrations = older.Migrations[:len(older.Migrations)-1]
+	file, err := older.Open(t.Context(), path)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, file.Close()) })
+	for _, fix := range []bool{false, true} {
+		found := about(t, Check(t.Context(), cfg, Options{Fix: fix}), "social")
+		assert.Equal(t, OK, found.Level)
+		assert.Contains(t, found.Detail, "the schema of an older version")
+	}
+	version, err := socialsqlite.Schema.Inspect(t.Context(), path)
+	require.NoError(t, err)
+	assert.Equal(t, version.Known-1, version.File)
+}
+
+// TestDoctorMigratesNothing checks files while a server uses them, of this version and of a newer one.
 func TestDoctorMigratesNothing(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t)
@@ -68,7 +87,7 @@ func TestDoctorMigratesNothing(t *testing.T) {
 		require.NoError(t, err)
 		var known int
 		require.NoError(t, db.QueryRowContext(t.Context(), "PRAGMA user_version").Scan(&known))
-		for ahead, says := range map[int]string{-1: "the schema of an older version", 0: "can be read", 1: "the schema of a newer version"} {
+		for ahead, says := range map[int]string{0: "can be read", 1: "the schema of a newer version"} {
 			pragma := strconv.Itoa(known + ahead)
 			_, err = db.ExecContext(t.Context(), "PRAGMA user_version = "+pragma)
 			require.NoError(t, err)

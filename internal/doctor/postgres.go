@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/freshet/freshet/internal/clocks"
@@ -21,14 +22,16 @@ func (d *doctor) checkPostgres(ctx context.Context) {
 	}
 	defer func() { _ = store.Close() }()
 	if d.Fix || d.Accept {
-		if err := store.Migrate(ctx); err != nil && !errors.Is(err, social.ErrUnavailable) {
+		err := store.Migrate(ctx)
+		reported := errors.Is(err, social.ErrUnavailable) || errors.Is(err, postgres.ErrUnusable) // below
+		if err != nil && !reported {
 			d.report(Broken, "postgres schema", "see the message", "%v", err)
 			return
 		}
 	}
 	r, err := store.Check(ctx)
 	if err != nil {
-		d.report(Broken, what, "start PostgreSQL, or correct postgres.url", "%v", err)
+		d.report(Broken, what, "see the message; start PostgreSQL, or correct postgres.url", "%v", err)
 		return
 	}
 	if r.Number < postgres.OldestServer {
@@ -48,7 +51,16 @@ func (d *doctor) checkPostgres(ctx context.Context) {
 
 // judgePostgres compares the state of the database with what the store needs.
 func (d *doctor) judgePostgres(r postgres.Report) {
+	fatal := slices.ContainsFunc(r.Schema.Problems, func(p postgres.Problem) bool { return p.Fatal })
+	for _, p := range r.Schema.Problems {
+		level := Warning
+		if p.Fatal {
+			level = Broken
+		}
+		d.report(level, "postgres tables", p.Fix, "%s", p.Text)
+	}
 	switch s := r.Schema; {
+	case fatal:
 	case !s.Usable():
 		d.report(Broken, "postgres schema", "upgrade freshet", "its version %d is newer than this program's %d, and requires a freshet that supports %d", s.Found, s.Known, s.Oldest)
 	case s.Found > s.Known:

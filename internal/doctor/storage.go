@@ -9,12 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/freshet/freshet/catalog/sqlite"
 	"github.com/freshet/freshet/internal/connect"
+	"github.com/freshet/freshet/internal/datadir"
 	"github.com/freshet/freshet/internal/sqlitefile"
-	eventssqlite "github.com/freshet/freshet/signals/events/sqlite"
 	"github.com/freshet/freshet/social/media"
-	socialsqlite "github.com/freshet/freshet/social/sqlite"
 )
 
 func (d *doctor) checkDataDir(ctx context.Context) {
@@ -41,7 +39,7 @@ func (d *doctor) checkDataDir(ctx context.Context) {
 		return
 	}
 	d.report(OK, what, "", "%s is writable", dir)
-	d.checkSQLiteFiles(ctx, dir)
+	d.checkFiles(ctx, dir)
 }
 
 // probeSize is the number of bytes that the doctor writes: an empty file fits on a full disk.
@@ -55,16 +53,13 @@ func fill(f *os.File) error {
 	return f.Sync()
 }
 
-// checkSQLiteFiles checks the SQLite files of the configuration, and changes none.
-func (d *doctor) checkSQLiteFiles(ctx context.Context, dir string) {
-	if !d.cfg.UsesElasticsearch() {
-		d.checkSQLite(ctx, "catalog", filepath.Join(dir, sqlite.FileName), &sqlitefile.Catalog)
+// checkFiles checks the files of the configuration, and changes none.
+func (d *doctor) checkFiles(ctx context.Context, dir string) {
+	for _, f := range datadir.Databases(d.cfg, dir) {
+		d.checkSQLite(ctx, f.What, f.Path, f.Schema)
 	}
-	if d.cfg.SocialOn() && !d.cfg.UsesPostgres() {
-		d.checkSQLite(ctx, "social", filepath.Join(dir, socialsqlite.FileName), &socialsqlite.Schema)
-	}
-	if !d.cfg.UsesRedis() {
-		d.checkSQLite(ctx, "events", filepath.Join(dir, eventssqlite.FileName), &eventssqlite.Schema)
+	if err := datadir.InspectImpressions(d.cfg, dir); err != nil {
+		d.report(Broken, "impressions", "see the message", "%v", err)
 	}
 }
 

@@ -37,8 +37,8 @@ type Watch struct {
 	found    *esindex.Report // the report of the schema; nil means not read yet
 
 	mu      sync.Mutex
-	why     error // why the startup is not complete; nil means it is
-	refused error // why the last recall after the startup was refused; nil means it was not
+	why     error  // why the startup is not complete; nil means it is
+	refused error  // why the last recall after the startup was refused; nil means it was not
 	blocked string // the setting that blocks writes; "" if none does
 
 	woken chan struct{} // holds a value if the next visit should come soon
