@@ -97,7 +97,7 @@ func (s *Suggester) allowed(ctx context.Context, agent string, list []api.Sugges
 
 // renew queues the job that recomputes suggestions; if that fails, the stored ones suffice.
 func (s *Suggester) renew(ctx context.Context, agent string) error {
-	some, err := s.stores.Posts.Following(ctx, agent, "", fewFollowed+1) // one may be [social.Server]
+	some, err := s.stores.Posts.Following(ctx, agent, "", "", fewFollowed+1) // one may be [social.Server]
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 	"github.com/freshet/freshet/social/media"
 	"github.com/freshet/freshet/social/media/folder"
+	"github.com/freshet/freshet/social/socialtest"
 )
 
 // seedSocial stores the data that the cases of the social routes refer to.
@@ -48,9 +49,9 @@ func seedSocial(t *testing.T, store social.Store) {
 	_, err = store.Follow(ctx, "u_1", "u_2", time.Time{})
 	require.NoError(t, err)
 	for _, id := range []string{"c1", "d0", "d1"} {
-		require.NoError(t, store.PutCircle(ctx, social.Circle{ID: id, Owner: "u_1", Name: "Friends"}, []string{"u_2", "u_4"}, time.Time{}))
+		socialtest.PutCircle(t, store, social.Circle{ID: id, Owner: "u_1", Name: "Friends"}, []string{"u_2", "u_4"}, time.Time{})
 	}
-	require.NoError(t, store.PutCircle(ctx, social.Circle{ID: "full", Owner: "u_1"}, names(social.MaxCircleMembers), time.Time{}))
+	socialtest.PutCircle(t, store, social.Circle{ID: "full", Owner: "u_1"}, names(social.MaxCircleMembers), time.Time{})
 	for i := range social.MaxPromotions { // as many as are allowed
 		p := social.Promotion{ID: fmt.Sprintf("p%d", i), ItemID: "post:mine", From: 1, Until: 4e9, Weight: 1}
 		require.NoError(t, store.PutPromotion(ctx, p))
@@ -65,13 +66,13 @@ func seedSocial(t *testing.T, store social.Store) {
 	_, refused, err := store.FollowAll(ctx, edges, time.Time{})
 	require.NoError(t, err)
 	require.Empty(t, refused)
-	require.NoError(t, store.PutCircle(ctx, social.Circle{ID: "theirs", Owner: "u_2"}, nil, time.Time{}))
+	socialtest.PutCircle(t, store, social.Circle{ID: "theirs", Owner: "u_2"}, nil, time.Time{})
 	group := social.CircleTerms{Kind: social.KindGroup}
-	require.NoError(t, store.PutCircle(ctx, social.Circle{ID: "club", Owner: "u_2", CircleTerms: group}, []string{"u_1"}, time.Time{}))
-	require.NoError(t, store.PutCircle(ctx, social.Circle{ID: "rowers", Owner: "u_1", CircleTerms: group}, nil, time.Time{}))
+	socialtest.PutCircle(t, store, social.Circle{ID: "club", Owner: "u_2", CircleTerms: group}, []string{"u_1"}, time.Time{})
+	socialtest.PutCircle(t, store, social.Circle{ID: "rowers", Owner: "u_1", CircleTerms: group}, nil, time.Time{})
 	for i := range social.MaxInvitations {
 		id := fmt.Sprintf("club%d", i)
-		require.NoError(t, store.PutCircle(ctx, social.Circle{ID: id, Owner: fmt.Sprintf("o_%d", i/social.MaxInvitedBy), CircleTerms: group}, nil, time.Time{}))
+		socialtest.PutCircle(t, store, social.Circle{ID: id, Owner: fmt.Sprintf("o_%d", i/social.MaxInvitedBy), CircleTerms: group}, nil, time.Time{})
 		_, err := store.Invite(ctx, id, "popular", "")
 		require.NoError(t, err)
 	}

@@ -15,10 +15,10 @@ import (
 func (s *server) followRoutes(route router) {
 	const agent = "/v1/agents/:agent_id"
 	own, store := s.owner("agent_id"), s.deps.Social.Store
-	route(http.MethodGet, agent+"/following", s.listOf(store.Following))
+	route(http.MethodGet, agent+"/following", s.listFor(store.Following))
 	route(http.MethodPost, agent+"/following", serveInput(s.gated, s.follower, body(MaxFollowsBody, followingBody{}), s.postFollowing))
 	route(http.MethodGet, agent+"/suggestions", serveInput(s.gated, own, query(limitQuery{engine.DefaultLimit, social.MaxSuggestions}), s.getSuggestions))
-	route(http.MethodGet, agent+"/followers", s.listOf(store.Followers))
+	route(http.MethodGet, agent+"/followers", s.listFor(store.Followers))
 	route(http.MethodPut, agent+"/following/:author", s.changeFollow(store.Follow))
 	route(http.MethodDelete, agent+"/following/:author", s.changeFollow(store.Unfollow))
 	route(http.MethodGet, agent+"/blocked", s.listOf(store.Blocked))
@@ -92,7 +92,14 @@ func (s *server) postFollowing(ctx context.Context, _ *call, agent string, in *f
 	return out, nil
 }
 
-// listOf answers GET /v1/agents/{agent_id}/following, /followers and /blocked.
+// listFor answers GET /v1/agents/{agent_id}/following and /followers for the caller.
+func (s *server) listFor(read func(ctx context.Context, of, reader, after string, n int) ([]string, error)) func(*call) error {
+	return s.list(s.owner("agent_id"), func(ctx context.Context, c *call, agent, after string, n int) ([]string, error) {
+		return read(ctx, agent, c.agent, after, n)
+	})
+}
+
+// listOf answers GET /v1/agents/{agent_id}/blocked, which its owner reads whole.
 func (s *server) listOf(read func(ctx context.Context, of, after string, n int) ([]string, error)) func(*call) error {
 	return s.list(s.owner("agent_id"), func(ctx context.Context, _ *call, agent, after string, n int) ([]string, error) {
 		return read(ctx, agent, after, n)

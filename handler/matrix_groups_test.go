@@ -12,6 +12,7 @@ import (
 
 	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/socialtest"
 )
 
 // TestRightsInGroups calls every route of circles on a circle and on groups of each kind, as every
@@ -68,7 +69,7 @@ func seedGroup(t *testing.T, store social.Store, c social.Circle) {
 	t.Helper()
 	ctx := t.Context()
 	var here time.Time
-	require.NoError(t, store.PutCircle(ctx, c, []string{"member", "former-member", "secret-member", "erased"}, here))
+	socialtest.PutCircle(t, store, c, []string{"member", "former-member", "secret-member", "erased"}, here)
 	_, err := store.RemoveMember(ctx, c.ID, "former-member", "former-member", here)
 	require.NoError(t, err)
 	if c.Open() {

@@ -104,6 +104,19 @@ func (c *Circle) Complete(kept *Circle) error {
 	return nil
 }
 
+// ShowsMembers reports whether an agent with a role may list the members.
+func (c *Circle) ShowsMembers(role Role) bool {
+	return role == RoleOwner || role == RoleMember && c.MembersVisibleTo == ByMembers
+}
+
+// MembersReaders describes who may list the members.
+func (c *Circle) MembersReaders() string {
+	if c.MembersVisibleTo == ByMembers {
+		return "its members"
+	}
+	return "its owner"
+}
+
 // CheckAuthor returns an error unless the author may address a new post to the circle: their own,
 // or a group that they are a member of. The error wraps [feed.ErrRule].
 func (c *Circle) CheckAuthor(author string, member bool, now time.Time) error {
@@ -167,8 +180,9 @@ type Circles interface {
 	// list, even an empty one, replaces them, except that a group's owner stays. A change of a
 	// fixed property, such as the owner, is feed.ErrForbidden. So are members with a block between
 	// them and the owner; with an event's time, at, they are left out. Errors: feed.ErrInvalid,
-	// feed.ErrLimit.
-	PutCircle(ctx context.Context, c Circle, members []string, at time.Time) error
+	// feed.ErrLimit. It returns the circle as this call has left it: when it returns, the id may
+	// already belong to another agent's. After an older event it is the zero Circle, if there is none.
+	PutCircle(ctx context.Context, c Circle, members []string, at time.Time) (Circle, error)
 
 	// Circle returns a circle, or feed.ErrNotFound. CircleFor also returns the role of an agent; ""
 	// is an admin.
@@ -196,6 +210,8 @@ type Circles interface {
 	Invite(ctx context.Context, circle, agent, by string) (changed bool, err error)
 	Withdraw(ctx context.Context, circle, agent, by string) (changed bool, err error)
 
-	// Members returns members by id, paged like [Follows.Following]; none of an unknown circle.
-	Members(ctx context.Context, circle, after string, n int) ([]string, error)
+	// Members returns members by id, for a reader and paged like [Follows.Following]. An unknown
+	// circle, or one in which the reader has no role, is feed.ErrNotFound. A reader to whom it does
+	// not show its members gets feed.ErrForbidden.
+	Members(ctx context.Context, circle, reader, after string, n int) ([]string, error)
 }

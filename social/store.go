@@ -183,11 +183,12 @@ type Follows interface {
 
 	// Following returns the authors whom agent follows, Followers the agents who follow author: at
 	// most n, in the byte order of their ids, after the given id. "" starts at the beginning; fewer
-	// than n are the last.
-	Following(ctx context.Context, agent, after string, n int) ([]string, error)
-	Followers(ctx context.Context, author, after string, n int) ([]string, error)
+	// than n are the last. Agents separated from the reader by a block, in either direction, are left
+	// out. The reader "" is an admin or a job, for whom the list is complete.
+	Following(ctx context.Context, agent, reader, after string, n int) ([]string, error)
+	Followers(ctx context.Context, author, reader, after string, n int) ([]string, error)
 
-	// Blocked returns the agents whom agent blocks, in the same way.
+	// Blocked returns the agents whom agent blocks, all of them, in the same way.
 	Blocked(ctx context.Context, agent, after string, n int) ([]string, error)
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/socialtest"
 )
 
 //go:embed timelines
@@ -160,7 +161,7 @@ func (st *timelineStory) run(s *timelineStep, name string) {
 	case s.Block != nil:
 		s.Block.each(func(agent, other string) error { _, err := st.Store.Block(ctx, agent, other); return err }, st.T, name)
 	case s.Circle != nil:
-		require.NoError(st, st.Store.PutCircle(ctx, social.Circle{ID: s.Circle.ID, Owner: s.Circle.Owner}, append([]string{}, s.Circle.Members...), time.Time{}), name)
+		socialtest.PutCircle(st, st.Store, social.Circle{ID: s.Circle.ID, Owner: s.Circle.Owner}, append([]string{}, s.Circle.Members...), time.Time{})
 	case s.Settle:
 		st.Settle(st.T)
 	case s.Lists != "":

@@ -20,6 +20,7 @@ import (
 	"github.com/freshet/freshet/signals/events"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/socialtest"
 )
 
 // TestAnAgentIsErased erases over HTTP an agent who has every kind of data. No data may be left,
@@ -111,12 +112,12 @@ func (e *erased) lives() {
 	require.NoError(e, err)
 	_, _, err = s.Like(ctx, "u_other", own.ID)
 	require.NoError(e, err)
-	require.NoError(e, s.PutCircle(ctx, social.Circle{ID: "c_own", Owner: e.agent, Name: "Own"}, []string{"u_other"}, time.Time{}))
-	require.NoError(e, s.PutCircle(ctx, social.Circle{ID: "c_theirs", Owner: "u_other", Name: "Theirs"}, []string{e.agent}, time.Time{}))
+	socialtest.PutCircle(e, s, social.Circle{ID: "c_own", Owner: e.agent, Name: "Own"}, []string{"u_other"}, time.Time{})
+	socialtest.PutCircle(e, s, social.Circle{ID: "c_theirs", Owner: "u_other", Name: "Theirs"}, []string{e.agent}, time.Time{})
 	group := social.CircleTerms{Kind: social.KindGroup}
-	require.NoError(e, s.PutCircle(ctx, social.Circle{ID: "g_own", Owner: e.agent, CircleTerms: group}, nil, time.Time{}))
+	socialtest.PutCircle(e, s, social.Circle{ID: "g_own", Owner: e.agent, CircleTerms: group}, nil, time.Time{})
 	changed(s.Invite(ctx, "g_own", "u_other", e.agent))
-	require.NoError(e, s.PutCircle(ctx, social.Circle{ID: "g_theirs", Owner: "u_other", CircleTerms: group}, nil, time.Time{}))
+	socialtest.PutCircle(e, s, social.Circle{ID: "g_theirs", Owner: "u_other", CircleTerms: group}, nil, time.Time{})
 	changed(s.Invite(ctx, "g_theirs", e.agent, "u_other"))
 	settled(e.T, e.App)
 }
@@ -151,10 +152,10 @@ func (e *erased) gone() {
 		return
 	}
 	for _, of := range []string{e.agent, "u_other"} {
-		following, err := e.Social.Following(ctx, of, "", 10)
+		following, err := e.Social.Following(ctx, of, "", "", 10)
 		require.NoError(e, err)
 		assert.Empty(e, following, of)
-		followers, err := e.Social.Followers(ctx, of, "", 10)
+		followers, err := e.Social.Followers(ctx, of, "", "", 10)
 		require.NoError(e, err)
 		assert.Empty(e, followers, of)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/socialtest"
 )
 
 // waysAway are the ways in which PostgreSQL can become unreachable; each returns a function that
@@ -133,7 +134,7 @@ func (s *keptSystem) fill() (public []string) {
 		_, err := store.Follow(ctx, "reader", author, time.Time{})
 		require.NoError(s, err)
 	}
-	require.NoError(s, store.PutCircle(ctx, social.Circle{ID: "c1", Owner: "ann"}, []string{"reader"}, time.Time{}))
+	socialtest.PutCircle(s, store, social.Circle{ID: "c1", Owner: "ann"}, []string{"reader"}, time.Time{})
 	require.NoError(s, store.PutAuthor(ctx, social.Author{ID: "ann", Name: "Ann"}, time.Time{}))
 	everybody, at := social.Audience{Public: true}, time.Now().Unix()-100
 	s.call("reader", "GET", "/v1/timeline", "") // builds a list

@@ -9,6 +9,7 @@ import (
 
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/socialtest"
 )
 
 // TestMakersSeeWhatTheyDidOnOtherServers checks that agents see their change in the next call on
@@ -41,7 +42,7 @@ func TestMakersSeeWhatTheyDidOnOtherServers(t *testing.T) {
 				}
 				return ids
 			}
-			require.NoError(t, s.PutCircle(t.Context(), social.Circle{ID: "c", Owner: "ann"}, []string{"kim"}, time.Time{}))
+			socialtest.PutCircle(t, s, social.Circle{ID: "c", Owner: "ann"}, []string{"kim"}, time.Time{})
 			public := publish("ann", social.Audience{Public: true})
 			for _, agent := range []string{"publisher", "follower", "importer", "kim", "lee"} {
 				_ = read(agent) // builds their list
@@ -59,7 +60,7 @@ func TestMakersSeeWhatTheyDidOnOtherServers(t *testing.T) {
 			_, err = s.AddMember(t.Context(), "c", "lee", "ann", time.Time{})
 			require.NoError(t, err)
 			assert.Equal(t, []string{publish("ann", social.Audience{Circles: []string{"c"}})}, read("lee"))
-			require.NoError(t, s.PutCircle(t.Context(), social.Circle{ID: "c", Owner: "ann"}, []string{"kim", "lee"}, time.Time{}))
+			socialtest.PutCircle(t, s, social.Circle{ID: "c", Owner: "ann"}, []string{"kim", "lee"}, time.Time{})
 			assert.Len(t, read("kim"), 1)
 		})
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/freshet/freshet/internal/testenv"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/socialtest"
 )
 
 // The size of the replayed part of the real network; scripts/network.sh replays all of it.
@@ -119,7 +120,7 @@ func (w *society) people(edges [][2]int, posts []feed.Item) {
 		w.authors[author] = w.names[i%len(w.names)]
 	}
 	for _, author := range w.names[:20] {
-		require.NoError(w, w.store.PutCircle(w.Context(), social.Circle{ID: "of-" + author, Owner: author}, []string{}, time.Time{}))
+		socialtest.PutCircle(w, w.store, social.Circle{ID: "of-" + author, Owner: author}, []string{}, time.Time{})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/socialtest"
 )
 
 func TestPair(t *testing.T) {
@@ -70,7 +71,7 @@ func TestPairAboveTheFloor(t *testing.T) {
 
 func TestMember(t *testing.T) {
 	e := newEnv(t)
-	require.NoError(t, e.store.PutCircle(e.ctx, social.Circle{ID: "c", Owner: "x"}, []string{}, zero))
+	socialtest.PutCircle(t, e.store, social.Circle{ID: "c", Owner: "x"}, []string{}, zero)
 	e.publish("p", "x", 1, social.Audience{Circles: []string{"c"}})
 	e.publish("both", "x", 2, social.Audience{Circles: []string{"c"}}, "m")
 	e.build("m")

@@ -73,7 +73,7 @@ func (f *Fanout) renewOutbox(ctx context.Context, author string) error {
 func (f *Fanout) fill(ctx context.Context, author string) error {
 	after := ""
 	for {
-		some, err := f.d.Store.Followers(ctx, author, after, page)
+		some, err := f.d.Store.Followers(ctx, author, "", after, page)
 		if err != nil || len(some) == 0 {
 			return err
 		}

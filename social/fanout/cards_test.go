@@ -11,6 +11,7 @@ import (
 
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/socialtest"
 )
 
 // cardShelf records the cards that are stored, removed and erased.
@@ -112,7 +113,7 @@ func (s *lostStore) RemoveMember(ctx context.Context, circle, agent, by string, 
 	return losing(s, func() (bool, error) { return s.Store.RemoveMember(ctx, circle, agent, by, at) })
 }
 
-func (s *lostStore) PutCircle(ctx context.Context, c social.Circle, members []string, at time.Time) error {
+func (s *lostStore) PutCircle(ctx context.Context, c social.Circle, members []string, at time.Time) (social.Circle, error) {
 	defer func() { s.lost = true }()
 	return s.Store.PutCircle(ctx, c, members, at)
 }
@@ -136,11 +137,11 @@ func (s *lostStore) Standings(ctx context.Context, reader string, ids []string) 
 	return s.Store.Standings(ctx, reader, ids)
 }
 
-func (s *lostStore) Members(ctx context.Context, circle, after string, n int) ([]string, error) {
+func (s *lostStore) Members(ctx context.Context, circle, reader, after string, n int) ([]string, error) {
 	if s.lost {
 		return nil, errLost
 	}
-	return s.Store.Members(ctx, circle, after, n)
+	return s.Store.Members(ctx, circle, reader, after, n)
 }
 
 type lostQueue struct {
@@ -215,7 +216,8 @@ func TestNoListOutlivesTheStore(t *testing.T) {
 			return err
 		}, []string{"member"}},
 		"other members": {func(e *env, s social.Store) error {
-			return s.PutCircle(e.ctx, social.Circle{ID: "c", Owner: "ann"}, []string{"other"}, zero)
+			_, err := s.PutCircle(e.ctx, social.Circle{ID: "c", Owner: "ann"}, []string{"other"}, zero)
+			return err
 		}, []string{"member"}},
 		"drop a circle": {func(e *env, s social.Store) error { return s.DropCircle(e.ctx, "c", "ann", zero) }, []string{"member"}},
 		"delete":        {func(e *env, s social.Store) error { return s.DeletePost(e.ctx, "post:p", "ann", zero) }, []string{"ann"}},
@@ -225,7 +227,7 @@ func TestNoListOutlivesTheStore(t *testing.T) {
 			e := newEnv(t)
 			e.follow("ann", "fan")
 			e.follow("fan", "ann")
-			require.NoError(t, e.store.PutCircle(e.ctx, social.Circle{ID: "c", Owner: "ann"}, []string{"member"}, zero))
+			socialtest.PutCircle(t, e.store, social.Circle{ID: "c", Owner: "ann"}, []string{"member"}, zero)
 			e.publish("p", "ann", 1, social.Audience{Public: true, Circles: []string{"c"}})
 			e.build("ann", "fan", "member")
 			e.drain()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/socialtest"
 	"github.com/freshet/freshet/social/timeline"
 )
 
@@ -21,7 +22,7 @@ func TestDeliver(t *testing.T) {
 	var log bytes.Buffer
 	e.a.d.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	e.follow("x", "f", "away")
-	require.NoError(t, e.store.PutCircle(e.ctx, social.Circle{ID: "c", Owner: "x"}, []string{"m", "f"}, zero))
+	socialtest.PutCircle(t, e.store, social.Circle{ID: "c", Owner: "x"}, []string{"m", "f"}, zero)
 	e.build("x", "f", "m", "mentioned", "stranger")
 	e.publish("open", "x", 5, everybody)
 	e.publish("circle", "x", 4, social.Audience{Circles: []string{"c"}}, "mentioned")

@@ -123,7 +123,7 @@ func (w *world) network() {
 		}
 	}
 	for _, c := range w.circles {
-		_ = w.store.PutCircle(w.ctx, c, nil, zero)
+		_, _ = w.store.PutCircle(w.ctx, c, nil, zero)
 	}
 }
 
@@ -470,7 +470,8 @@ func (w *world) circle() {
 		if drop {
 			return f.Store().DropCircle(ctx, c.ID, "", zero)
 		}
-		return f.Store().PutCircle(ctx, c, members, zero)
+		_, err := f.Store().PutCircle(ctx, c, members, zero)
+		return err
 	})
 }
 

@@ -171,7 +171,10 @@ func of(author string) func(e social.Entry) bool {
 
 // seesCircle checks that a member sees the posts addressed to a circle.
 func (w *world) seesCircle(agent, circle string, before []social.Post) error {
-	members, err := w.store.Members(w.ctx, circle, "", len(w.agents))
+	members, err := w.store.Members(w.ctx, circle, "", "", len(w.agents))
+	if errors.Is(err, feed.ErrNotFound) {
+		return nil
+	}
 	if err != nil || !slices.Contains(members, agent) {
 		return err
 	}

@@ -166,8 +166,8 @@ func (s stagedStore) Standings(ctx context.Context, agent string, ids []string) 
 	return get(ctx, "standings", func() ([]social.Standing, error) { return s.Store.Standings(ctx, agent, ids) })
 }
 
-func (s stagedStore) Followers(ctx context.Context, author, after string, n int) ([]string, error) {
-	return get(ctx, "followers", func() ([]string, error) { return s.Store.Followers(ctx, author, after, n) })
+func (s stagedStore) Followers(ctx context.Context, author, reader, after string, n int) ([]string, error) {
+	return get(ctx, "followers", func() ([]string, error) { return s.Store.Followers(ctx, author, reader, after, n) })
 }
 
 func (s stagedStore) Pull(ctx context.Context, q social.PullQuery) ([]social.Entry, error) {

@@ -113,14 +113,14 @@ func (s store) RemoveMember(ctx context.Context, circle, agent, by string, at ti
 	return changed, err
 }
 
-func (s store) PutCircle(ctx context.Context, c social.Circle, members []string, at time.Time) error {
+func (s store) PutCircle(ctx context.Context, c social.Circle, members []string, at time.Time) (social.Circle, error) {
 	before := s.members(ctx, c.ID, at)
-	err := s.Store.PutCircle(ctx, c, members, at)
+	stored, err := s.Store.PutCircle(ctx, c, members, at)
 	if members == nil {
 		members = s.members(ctx, c.ID, at) // of a dropped circle that exists again
 	}
 	s.membersChanged(ctx, c.ID, append(before, members...), at, err)
-	return err
+	return stored, err
 }
 
 func (s store) DropCircle(ctx context.Context, id, by string, at time.Time) error {
@@ -155,7 +155,7 @@ func (s store) members(ctx context.Context, circle string, at time.Time) []strin
 	if !at.IsZero() {
 		return nil
 	}
-	list, _ := s.Members(ctx, circle, "", fewMembers+1) // the write gets the same error
+	list, _ := s.Members(ctx, circle, "", "", fewMembers+1) // the write gets the same error
 	return list
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 	"github.com/freshet/freshet/social/jobs"
+	"github.com/freshet/freshet/social/socialtest"
 	"github.com/freshet/freshet/social/timeline"
 )
 
@@ -67,11 +68,11 @@ func TestMembersSeeTheirCircle(t *testing.T) {
 	e := newEnv(t)
 	s := e.a.Store()
 	circle := social.Circle{ID: "c", Owner: "x"}
-	require.NoError(t, s.PutCircle(e.ctx, circle, []string{"m"}, zero))
+	socialtest.PutCircle(t, s, circle, []string{"m"}, zero)
 	e.publish("p", "x", 1, social.Audience{Circles: []string{"c"}})
 	e.drain()
 	e.build("m", "n")
-	require.NoError(t, s.PutCircle(e.ctx, circle, []string{"n"}, zero))
+	socialtest.PutCircle(t, s, circle, []string{"n"}, zero)
 	assert.Equal(t, []string{}, e.list("m"))
 	assert.Equal(t, []string{"p"}, e.list("n"))
 	_, err := s.AddMember(e.ctx, "c", "m", "x", zero)
@@ -88,7 +89,7 @@ func TestMembersSeeTheirCircle(t *testing.T) {
 	for i := range fewMembers + 1 {
 		many = append(many, fmt.Sprint("many", i))
 	}
-	require.NoError(t, s.PutCircle(e.ctx, circle, many, zero))
+	socialtest.PutCircle(t, s, circle, many, zero)
 	assert.Len(t, e.open(), len(many), "many are left to the workers")
 }
 

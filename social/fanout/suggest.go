@@ -56,7 +56,7 @@ func (f *Fanout) suggest(ctx context.Context, agent string) error {
 // followed lists the agent's followees without [social.Server].
 func (f *Fanout) followed(ctx context.Context, agent string) (all []string, err error) {
 	for after := ""; ; after = all[len(all)-1] {
-		some, err := f.d.Store.Following(ctx, agent, after, page)
+		some, err := f.d.Store.Following(ctx, agent, "", after, page)
 		if all = append(all, some...); err != nil || len(some) < page {
 			return slices.DeleteFunc(all, func(id string) bool { return id == social.Server }), err
 		}
@@ -66,11 +66,11 @@ func (f *Fanout) followed(ctx context.Context, agent string) (all []string, err 
 // someFollowed lists at most ofEach follows of an agent, in the order of ids after start and then
 // from the first id. So all agents of a sample are compared over the same range of ids.
 func (f *Fanout) someFollowed(ctx context.Context, agent, start string) ([]string, error) {
-	list, err := f.d.Store.Following(ctx, agent, start, ofEach)
+	list, err := f.d.Store.Following(ctx, agent, "", start, ofEach)
 	if err != nil || len(list) == ofEach || start == "" {
 		return list, err
 	}
-	first, err := f.d.Store.Following(ctx, agent, "", ofEach-len(list))
+	first, err := f.d.Store.Following(ctx, agent, "", "", ofEach-len(list))
 	for _, author := range first {
 		if author > start {
 			break

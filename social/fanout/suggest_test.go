@@ -126,8 +126,8 @@ type followsCounted struct {
 	rows int
 }
 
-func (s *followsCounted) Following(ctx context.Context, agent, after string, n int) ([]string, error) {
-	list, err := s.Store.Following(ctx, agent, after, n)
+func (s *followsCounted) Following(ctx context.Context, agent, reader, after string, n int) ([]string, error) {
+	list, err := s.Store.Following(ctx, agent, reader, after, n)
 	s.rows += len(list)
 	return list, err
 }

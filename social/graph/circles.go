@@ -81,7 +81,7 @@ func (c *circleChanged) apply(ctx context.Context, s Store) error {
 		return s.DropCircle(ctx, c.ID, "", c.at())
 	}
 	if c.Owner != "" {
-		if err := s.PutCircle(ctx, c.circle(), c.Members, c.at()); err != nil {
+		if _, err := s.PutCircle(ctx, c.circle(), c.Members, c.at()); err != nil {
 			return err
 		}
 	}

@@ -83,9 +83,9 @@ func mustApply(t testing.TB, s graph.Store, lines ...string) {
 	}
 }
 
-func list(t testing.TB, page func(context.Context, string, string, int) ([]string, error), id string) []string {
+func list(t testing.TB, page func(context.Context, string, string, string, int) ([]string, error), id string) []string {
 	t.Helper()
-	got, err := page(t.Context(), id, "", 100)
+	got, err := page(t.Context(), id, "", "", 100)
 	require.NoError(t, err)
 	return got
 }

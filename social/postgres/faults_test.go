@@ -74,7 +74,8 @@ var cutActs = []cutAct{
 	},
 	{
 		"circle", func(ctx context.Context, s *postgres.Store, round int) error {
-			return s.PutCircle(ctx, social.Circle{ID: fmt.Sprint("c", round), Owner: "a"}, []string{"x", "y"}, zero)
+			_, err := s.PutCircle(ctx, social.Circle{ID: fmt.Sprint("c", round), Owner: "a"}, []string{"x", "y"}, zero)
+			return err
 		}, func(t *testing.T, s *postgres.Store, round int) {
 			c, err := s.Circle(t.Context(), fmt.Sprint("c", round))
 			require.NoError(t, err)

@@ -20,7 +20,7 @@ func Exercise(t *testing.T, s Backend) {
 	caption := "y"
 	var p social.Post
 	for _, err := range []error{
-		s.PutCircle(ctx, social.Circle{ID: "c", Owner: "a"}, []string{"b", "d"}, here),
+		second(s.PutCircle(ctx, social.Circle{ID: "c", Owner: "a"}, []string{"b", "d"}, here)),
 		s.PutAuthor(ctx, social.Author{ID: "a", Name: "A"}, here),
 		second(s.Follow(ctx, "b", "a", here)), third(s.FollowAll(ctx, []social.Edge{{Agent: "b", Author: "f"}, {Agent: "e", Author: "f"}}, here)), second(s.Unfollow(ctx, "b", "x", here)), second(s.Block(ctx, "x", "a")), second(s.Unblock(ctx, "x", "a")),
 		second(s.AddMember(ctx, "c", "e", "a", here)), second(s.RemoveMember(ctx, "c", "e", "a", here)),
@@ -49,9 +49,9 @@ func Exercise(t *testing.T, s Backend) {
 		second(s.Pull(ctx, social.PullQuery{Reader: "b", N: 5, Whole: true})), second(s.Grid(ctx, "b", "a", social.Position{}, 5)),
 		second(s.PairEntries(ctx, "a", "a", social.Position{}, 5)), second(s.MemberEntries(ctx, "c", "b", social.Position{}, 5)),
 		second(s.Receivers(ctx, p.ID, true, "", 5)), second(s.Author(ctx, "b", "a")), second(s.Celebrity(ctx, "a")),
-		second(s.SetDelivery(ctx, "a", social.Push, social.Both)), second(s.Following(ctx, "b", "", 5)), second(s.Blocked(ctx, "b", "", 5)), second(s.Followers(ctx, "a", "", 5)),
+		second(s.SetDelivery(ctx, "a", social.Push, social.Both)), second(s.Following(ctx, "b", "", "", 5)), second(s.Blocked(ctx, "b", "", 5)), second(s.Followers(ctx, "a", "", "", 5)),
 		second(s.Unsuggestable(ctx, "b", []string{"a"}, 1, here)),
-		third(s.Suggested(ctx, "b")), s.KeepSuggested(ctx, "b", nil, time.Unix(1_700_000_000, 0)), second(s.Members(ctx, "c", "", 5)), second(s.Circle(ctx, "c")), s.Ping(ctx),
+		third(s.Suggested(ctx, "b")), s.KeepSuggested(ctx, "b", nil, time.Unix(1_700_000_000, 0)), second(s.Members(ctx, "c", "", "", 5)), second(s.Circle(ctx, "c")), s.Ping(ctx),
 		s.ReserveFiles(ctx, "post:none", []string{"k"}), second(s.UnusedFiles(ctx, "post:none")), s.DropFiles(ctx, []string{"k"}),
 		s.EraseAgent(ctx, "a"), second(s.EraseSome(ctx, "a", 1000, nil)), second(s.Purge(ctx, 5)), exerciseQueue(ctx, s),
 	} {

@@ -201,7 +201,7 @@ func (w *walk) doCircle() {
 		}
 	}
 	terms := put.CircleTerms
-	err := w.PutCircle(w.ctx, put, members, here)
+	err := second(w.PutCircle(w.ctx, put, members, here))
 	blocked := slices.ContainsFunc(members, func(agent string) bool { return w.m.blocked(agent, owner) })
 	if c != nil && c.owner != owner || blocked {
 		require.ErrorIs(w, err, feed.ErrForbidden)

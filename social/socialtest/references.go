@@ -92,7 +92,7 @@ func CheckReferencesOfBefore(t *testing.T, s social.Store) {
 		require.NoError(t, err)
 		return list[0]
 	}
-	require.NoError(t, s.PutCircle(t.Context(), social.Circle{ID: "c3", Owner: "a"}, []string{"m"}, here))
+	require.NoError(t, second(s.PutCircle(t.Context(), social.Circle{ID: "c3", Owner: "a"}, []string{"m"}, here)))
 	require.False(t, see("post:3").Visible, "it was addressed to a circle that was dropped")
 	// Late events of earlier deletions do not delete the current circles and posts.
 	require.NoError(t, s.DropCircle(t.Context(), "c1", "", time.UnixMicro(5)))
@@ -107,7 +107,7 @@ func CheckReferencesOfBefore(t *testing.T, s social.Store) {
 		require.Equal(t, int64(1), c.Likes, id)
 		circle := social.Circle{ID: fmt.Sprintf("c%d", i+1), Owner: "a"}
 		require.NoError(t, s.DropCircle(t.Context(), circle.ID, "a", here))
-		require.NoError(t, s.PutCircle(t.Context(), circle, []string{"m"}, here))
+		require.NoError(t, second(s.PutCircle(t.Context(), circle, []string{"m"}, here)))
 		require.False(t, see(id).Visible, id)
 		require.NoError(t, s.DeletePost(t.Context(), id, "a", here))
 		again := social.Post{ID: id, Author: "a", CreatedAt: 1600000000, Caption: "y", Audience: public()}

@@ -68,7 +68,10 @@ func Run(t *testing.T, place New) {
 		{"Follows/blocks", blocks},
 		{"Follows/suggestions", suggestions},
 		{"Follows/who is not suggested", unsuggestable},
+		{"Lists of agents/for readers", listsForReaders},
+		{"Lists of agents/members", membersShown},
 		{"Circles", circles},
+		{"Circles/as they were put", circleAsPut},
 		{"Circles/limit", circleLimit},
 		{"Likes", likes},
 		{"Likes/of what is hidden now", likesOfHidden},
@@ -194,7 +197,7 @@ func (e *env) unfollow(agent, author string) {
 func (e *env) block(agent, other string) { e.Helper(); must[bool](e)(e.Block(e.ctx, agent, other)) }
 func (e *env) putCircle(id, owner string, members ...string) {
 	e.Helper()
-	e.ok(e.PutCircle(e.ctx, social.Circle{ID: id, Owner: owner}, append([]string{}, members...), here))
+	e.ok(second(e.PutCircle(e.ctx, social.Circle{ID: id, Owner: owner}, append([]string{}, members...), here)))
 }
 
 // post creates a post and lets a second pass.
@@ -257,4 +260,13 @@ func entryIDs(list []social.Entry) []string {
 		out[i] = e.ID
 	}
 	return out
+}
+
+// PutCircle stores a circle, and fails the test if that fails.
+func PutCircle(t require.TestingT, s social.Circles, c social.Circle, members []string, at time.Time) {
+	if h, ok := t.(interface{ Helper() }); ok {
+		h.Helper()
+	}
+	_, err := s.PutCircle(context.Background(), c, members, at)
+	require.NoError(t, err)
 }

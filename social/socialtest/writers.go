@@ -86,9 +86,9 @@ func (e *env) consistent(ids []string) {
 	e.Helper()
 	for i := range 10 {
 		agent := fmt.Sprintf("agent%d", i)
-		rows := must[[]string](e)(e.Followers(e.ctx, agent, "", 100))
+		rows := must[[]string](e)(e.Followers(e.ctx, agent, "", "", 100))
 		require.Equal(e, int64(len(rows)), must[social.Celebrity](e)(e.Celebrity(e.ctx, agent)).Followers, "followers of %s", agent)
-		following := must[[]string](e)(e.Following(e.ctx, agent, "", 100))
+		following := must[[]string](e)(e.Following(e.ctx, agent, "", "", 100))
 		if info, err := e.Author(e.ctx, "", agent); err == nil {
 			require.Equal(e, int64(len(following)), info.Following, "following of %s", agent)
 		}

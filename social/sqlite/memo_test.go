@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/freshet/freshet/social"
+	"github.com/freshet/freshet/social/socialtest"
 	"github.com/freshet/freshet/social/sqlite"
 )
 
@@ -33,7 +34,7 @@ func newWorld(t *testing.T) *world {
 		agents: []string{"ann", "bob", "cy"}, circles: []string{"c1", "c2"},
 	}
 	for i, id := range w.circles {
-		require.NoError(t, w.PutCircle(t.Context(), social.Circle{ID: id, Owner: w.agents[i]}, nil, zero))
+		socialtest.PutCircle(t, w, social.Circle{ID: id, Owner: w.agents[i]}, nil, zero)
 	}
 	for i, a := range []social.Audience{{Public: true}, {Followers: true}, {Circles: []string{"c1"}}, {Circles: []string{"c2"}}, {Public: true}} {
 		author := w.agents[i%2]
@@ -65,7 +66,8 @@ func (w *world) changes() map[string]func() error {
 		"drop":     func() error { return w.DropCircle(ctx, any(w.circles), "", zero) },
 		"circle": func() error {
 			i := w.r.IntN(2)
-			return w.PutCircle(ctx, social.Circle{ID: w.circles[i], Owner: w.agents[i]}, []string{any(w.agents)}, zero)
+			_, err := w.PutCircle(ctx, social.Circle{ID: w.circles[i], Owner: w.agents[i]}, []string{any(w.agents)}, zero)
+			return err
 		},
 		"counts": func() error {
 			return w.SetCounts(ctx, post(), social.Counts{Likes: w.r.Int64N(9), Comments: w.r.Int64N(9)}, zero)
@@ -118,7 +120,7 @@ func TestChangesReachWhatIsRemembered(t *testing.T) {
 	require.NoError(t, err)
 	w.posts = append(w.posts, social.Known{ID: p.ID})
 	w.compare("a post to a circle that is not known")
-	require.NoError(t, w.PutCircle(t.Context(), social.Circle{ID: "c3", Owner: "eve"}, nil, now))
+	socialtest.PutCircle(t, w, social.Circle{ID: "c3", Owner: "eve"}, nil, now)
 	w.compare("the circle")
 	require.NoError(t, w.DeletePost(t.Context(), w.posts[0].ID, "", zero))
 	w.compare("a post is deleted")

@@ -53,7 +53,7 @@ func (f *facts) decide() social.Decision { return social.Decide(&f.post, f.rel) 
 //
 // OFFSET 0 prevents PostgreSQL from evaluating an EXISTS with a hash of everything that the reader
 // follows or likes: a probe for each post costs the same for every reader.
-const factColumns = `p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push'),
+var factColumns = `p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.delivery, 'push'),
 	p.gone = 0 AND p.created > coalesce(a.erased, 0) AS there,
 	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = p.author AND f.gone = 0
 		AND f.at > ` + erasedReader + ` AND f.at > coalesce(a.erased, 0) OFFSET 0),
@@ -62,8 +62,7 @@ const factColumns = `p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.d
 	` + memberOf + `,
 	p.created > ` + erasedReader + ` AND EXISTS (SELECT 1 FROM post_mentions m WHERE m.post = p.id AND m.agent = $1 OFFSET 0),
 	p.created > ` + erasedReader + ` AND $1 = ANY (p.grants),
-	EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = p.author OFFSET 0)
-		OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = p.author AND b.other = $1 OFFSET 0),
+	` + blocked(`$1`, `p.author`) + `,
 	p.deleted, p.root, p.root_life`
 
 // memberOf reports whether the reader $1 is in a circle that p addresses, and joined early enough
@@ -92,7 +91,7 @@ const commented = `CASE WHEN p.comments_here > 0 THEN p.comments_here ELSE p.com
 // Lists are selected to hide their length from PostgreSQL: for a list shorter than the ten elements
 // that it assumes, it would plan the statement in each call, which takes ten times as long as
 // reading one card.
-const (
+var (
 	cardHead = `SELECT ` + factColumns + `, j.i - 1, p.version, p.created_at, p.likes_here + p.likes_reported, ` + commented + `, `
 	cardFrom = cardHead + `CASE WHEN p.version <> j.version THEN p.content END, coalesce(a.name, ''), coalesce(a.image_url, ''),
 		EXISTS (SELECT 1 FROM likes l WHERE l.post = p.id AND l.agent = $1 AND l.incarnation > p.deleted AND l.at > ` + erasedReader + ` OFFSET 0),

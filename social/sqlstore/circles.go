@@ -78,14 +78,15 @@ func (t *Tx) saveCircle(c *circle) {
 }
 
 // PutCircle implements [social.Circles].
-func (s *Store) PutCircle(ctx context.Context, c social.Circle, members []string, at time.Time) error {
+func (s *Store) PutCircle(ctx context.Context, c social.Circle, members []string, at time.Time) (stored social.Circle, err error) {
 	if err := checkCircle(c, members); err != nil {
-		return err
+		return social.Circle{}, err
 	}
 	if err := social.CheckTime(at, s.opts.Clock()); err != nil {
-		return err
+		return social.Circle{}, err
 	}
-	return s.failed(ctx, "put circle", s.write(ctx, func(t *Tx) {
+	err = s.write(ctx, func(t *Tx) {
+		stored = social.Circle{} // of an attempt that is repeated
 		kept := t.openCircle(c.ID)
 		if kept.alive() && kept.Owner != c.Owner {
 			t.fail(feed.Errorf(feed.ErrForbidden, "circle %s belongs to another agent: not allowed", c.ID))
@@ -97,7 +98,14 @@ func (s *Store) PutCircle(ctx context.Context, c social.Circle, members []string
 		if t.putCircle(kept, c, stamp, !at.IsZero()); members != nil {
 			t.replaceMembers(kept, members, stamp, !at.IsZero())
 		}
-	}))
+		if kept.alive() {
+			stored = kept.Circle
+		}
+	})
+	if err != nil {
+		return social.Circle{}, s.failed(ctx, "put circle", err)
+	}
+	return stored, nil
 }
 
 func checkCircle(c social.Circle, members []string) error {

@@ -67,17 +67,17 @@ func (s *Store) FollowAll(ctx context.Context, edges []social.Edge, at time.Time
 }
 
 // Following implements [social.Follows].
-func (s *Store) Following(ctx context.Context, agent, after string, n int) ([]string, error) {
+func (s *Store) Following(ctx context.Context, agent, reader, after string, n int) ([]string, error) {
 	return s.page(ctx, `SELECT f.author FROM follows f LEFT JOIN authors a ON a.id = f.author
 		WHERE f.agent = $1 AND f.gone = 0 AND f.at > `+erasedAgent("$1")+` AND f.at > coalesce(a.erased, 0)
-		AND f.author > $2 ORDER BY f.author LIMIT $3`, agent, after, n)
+		AND f.author > $2`+notBlocked(`$4`, `f.author`)+` ORDER BY f.author LIMIT $3`, agent, after, n, reader)
 }
 
 // Followers implements [social.Follows].
-func (s *Store) Followers(ctx context.Context, author, after string, n int) ([]string, error) {
+func (s *Store) Followers(ctx context.Context, author, reader, after string, n int) ([]string, error) {
 	return s.page(ctx, `SELECT f.agent FROM follows f LEFT JOIN authors a ON a.id = f.agent
 		WHERE f.author = $1 AND f.gone = 0 AND f.at > coalesce((SELECT e.erased FROM authors e WHERE e.id = $1), 0) AND f.at > coalesce(a.erased_agent, 0)
-		AND f.agent > $2 ORDER BY f.agent LIMIT $3`, author, after, n)
+		AND f.agent > $2`+notBlocked(`$4`, `f.agent`)+` ORDER BY f.agent LIMIT $3`, author, after, n, reader)
 }
 
 // Blocked implements [social.Follows].

@@ -56,9 +56,7 @@ func (t *Tx) graph(list []social.FollowChange) *social.Graph {
 		err := scan(&e.Agent, &e.Author, &at, &gone, &blocked)
 		g.Kept[e], g.Blocked[e] = social.Register{On: gone == 0, At: at}, blocked
 		return err
-	}, `SELECT e.agent, e.author, coalesce(f.at, 0), coalesce(f.gone, 1),
-			EXISTS (SELECT 1 FROM blocks b WHERE b.agent = e.agent AND b.other = e.author)
-			OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = e.author AND b.other = e.agent)
+	}, `SELECT e.agent, e.author, coalesce(f.at, 0), coalesce(f.gone, 1), `+blocked(`e.agent`, `e.author`)+`
 		FROM unnest((SELECT $1::text[]), (SELECT $2::text[])) e (agent, author) LEFT JOIN follows f ON f.agent = e.agent AND f.author = e.author`, Table{agents, authors})
 	return g
 }

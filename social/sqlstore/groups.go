@@ -170,26 +170,31 @@ func (s *Store) Circle(ctx context.Context, id string) (social.Circle, error) {
 func (s *Store) CircleFor(ctx context.Context, id, agent string) (social.Circle, social.Role, error) {
 	var c *circle
 	var role social.Role
-	err := s.snapshot(ctx, func(q *Query) {
-		if c = q.circle(free, id); agent != "" {
-			role = q.role(c, agent)
-		}
-		if !c.alive() || agent != "" && role == social.NoRole {
-			q.fail(noCircle(id))
-		}
-	})
+	err := s.snapshot(ctx, func(q *Query) { c, role = q.circleFor(id, agent) })
 	if err != nil {
 		return social.Circle{}, social.NoRole, s.failed(ctx, "read circle", err)
 	}
 	return c.Circle, role, nil
 }
 
-// circlesAs select the circles c of the agent $1 by role.
+// circleFor reads a circle for an agent with a role in it, or for an admin ("").
+func (q *Query) circleFor(id, agent string) (c *circle, role social.Role) {
+	c = q.circle(free, id)
+	if agent != "" {
+		role = q.role(c, agent)
+	}
+	if !c.alive() || agent != "" && role == social.NoRole {
+		q.fail(noCircle(id))
+	}
+	return c, role
+}
+
+// circlesAs select the circles c of the agent $1 by role. Those of others name their owners.
 var circlesAs = map[social.Role]string{
 	social.RoleOwner: `FROM circles c WHERE c.owner = $1`,
 	social.RoleMember: `FROM members m JOIN circles c ON c.id = m.circle AND c.owner <> $1
-		WHERE m.agent = $1 AND m.gone = 0 AND m.since > 0 AND m.at > ` + erasedAgent("$1"),
-	social.RoleInvited: `FROM invitations i JOIN circles c ON c.id = i.circle WHERE i.agent = $1 AND` + invited,
+		WHERE m.agent = $1 AND m.gone = 0 AND m.since > 0 AND m.at > ` + erasedAgent("$1") + notBlocked(`$1`, `c.owner`),
+	social.RoleInvited: `FROM invitations i JOIN circles c ON c.id = i.circle WHERE i.agent = $1 AND` + invited + notBlocked(`$1`, `c.owner`),
 }
 
 // CirclesOf implements [social.Circles].

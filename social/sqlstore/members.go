@@ -213,9 +213,19 @@ func (s *Store) member(ctx context.Context, id, agent, by string, on bool, at ti
 	return changed && err == nil, err
 }
 
-// Members implements [social.Circles].
-func (s *Store) Members(ctx context.Context, id, after string, n int) ([]string, error) {
-	return s.page(ctx, `SELECT m.agent FROM circles c JOIN members m ON m.circle = c.id AND m.gone = 0
-		WHERE c.id = $1 AND c.gone = 0 AND c.put > `+erasedAgent("c.owner")+`
-		AND m.agent > $2 AND m.at > `+erasedAgent("m.agent")+` ORDER BY m.agent LIMIT $3`, id, after, n)
+// Members implements [social.Circles]. It decides and reads as of one moment: the id may belong to
+// another circle in the next.
+func (s *Store) Members(ctx context.Context, id, reader, after string, n int) (list []string, err error) {
+	if err := social.CheckCircleID(id); err != nil {
+		return nil, err
+	}
+	err = s.snapshot(ctx, func(q *Query) {
+		c, role := q.circleFor(id, reader)
+		if reader != "" && !c.ShowsMembers(role) {
+			q.fail(feed.Errorf(feed.ErrForbidden, "only %s may list the members of %s", c.MembersReaders(), id))
+		}
+		list = q.texts(`SELECT m.agent FROM members m WHERE m.circle = $1 AND m.gone = 0
+			AND m.agent > $2 AND m.at > `+erasedAgent("m.agent")+notBlocked(`$4`, `m.agent`)+` ORDER BY m.agent LIMIT $3`, id, after, n, reader)
+	})
+	return list, s.failed(ctx, "list members", err)
 }

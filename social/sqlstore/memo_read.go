@@ -103,7 +103,6 @@ func (a *asking) readAuthors(authors []string) {
 		return err
 	}, `SELECT j.value, coalesce(a.name, ''), coalesce(a.image_url, ''), coalesce(a.erased, 0),
 		coalesce((SELECT f.at FROM follows f WHERE f.agent = $1 AND f.author = j.value AND f.gone = 0 AND f.at > $3), 0),
-		EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = j.value)
-			OR EXISTS (SELECT 1 FROM blocks b WHERE b.agent = j.value AND b.other = $1)
+		`+blocked(`$1`, `j.value`)+`
 		FROM unnest($2::text[]) j (value) LEFT JOIN authors a ON a.id = j.value`, a.reader, authors, a.own.erased)
 }

@@ -196,19 +196,15 @@ var receiverReasons = []social.Reason{social.Self, social.Follow, social.Member,
 // its own limit, so that one page of a million followers reads only one page of them; before the
 // limit, each part excludes blocked agents. Followers need no such check, since a block ends the
 // follow.
-const receiversText = `SELECT agent, min(rank) FROM (
+var receiversText = `SELECT agent, min(rank) FROM (
 	SELECT $2::text COLLATE "C" AS agent, 0 AS rank WHERE $2::text COLLATE "C" > $3 AND $5
 	UNION ALL SELECT * FROM (SELECT agent, 1 FROM follows WHERE $6 AND author = $2 AND gone = 0 AND agent > $3 ORDER BY agent LIMIT $4) by_follow
 	UNION ALL SELECT * FROM (SELECT DISTINCT m.agent, 2 FROM post_circles pc
 		JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
 		JOIN members m ON m.circle = pc.circle AND m.gone = 0 AND m.since < $7 AND m.since / 1000000 <= pc.created_at
-		WHERE pc.post = $1 AND m.agent > $3` + unblocked + ` ORDER BY m.agent LIMIT $4) by_circle
-	UNION ALL SELECT * FROM (SELECT m.agent, 3 FROM post_mentions m WHERE m.post = $1 AND m.agent > $3` + unblocked + ` ORDER BY m.agent LIMIT $4) by_mention
+		WHERE pc.post = $1 AND m.agent > $3` + notBlocked(`m.agent`, `$2`) + ` ORDER BY m.agent LIMIT $4) by_circle
+	UNION ALL SELECT * FROM (SELECT m.agent, 3 FROM post_mentions m WHERE m.post = $1 AND m.agent > $3` + notBlocked(`m.agent`, `$2`) + ` ORDER BY m.agent LIMIT $4) by_mention
 	) receivers GROUP BY agent ORDER BY agent LIMIT $4`
-
-// unblocked excludes agents separated from the author $2 by a block.
-const unblocked = ` AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = m.agent AND b.other = $2)
-		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $2 AND b.other = m.agent)`
 
 // Receivers implements [social.Lists].
 func (s *Store) Receivers(ctx context.Context, post string, followers bool, after string, n int) (list []social.Receiver, err error) {

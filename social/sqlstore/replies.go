@@ -24,9 +24,7 @@ func (s *Store) Replies(ctx context.Context, r social.RepliesQuery) (list []soci
 func repliesText(beyond, order string) string {
 	return `SELECT q.author, q.created_at, q.id FROM posts q
 		WHERE q.root = $2 AND q.root <> '' AND q.gone = 0 AND q.root_life > (SELECT p.deleted FROM posts p WHERE p.id = $2)
-		AND (q.created_at, q.id) ` + beyond + ` ($3, $4)
-		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = $1 AND b.other = q.author)
-		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = q.author AND b.other = $1)
+		AND (q.created_at, q.id) ` + beyond + ` ($3, $4)` + notBlocked(`$1`, `q.author`) + `
 		ORDER BY q.created_at ` + order + `, q.id ` + order + ` LIMIT $5`
 }
 

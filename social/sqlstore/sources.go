@@ -36,14 +36,10 @@ var sources = struct {
 	circlesBy:   circles(byAuthor),
 	mentions:    mentions(``),
 	mentionsBy:  mentions(byAuthor),
-	public:      newestOf(``, `id`, `posts q WHERE q.gone = 0 AND q.reach = 2`+notBlocked) + ` LIMIT @n`,
+	public:      newestOf(``, `id`, `posts q WHERE q.gone = 0 AND q.reach = 2`+notBlocked(`@reader`, `q.author`)) + ` LIMIT @n`,
 }
 
-const (
-	byAuthor   = ` AND q.author = @author`
-	notBlocked = ` AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = @reader AND b.other = q.author OFFSET 0)
-		AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = q.author AND b.other = @reader OFFSET 0)`
-)
+const byAuthor = ` AND q.author = @author`
 
 // newestOf reads, for each key and each row of join, the newest rows q; the column id holds the
 // post.
@@ -66,18 +62,17 @@ func circles(by string) string {
 	return newestOf(` JOIN circles c ON c.id = k.key AND c.gone = 0 JOIN members m ON m.circle = c.id AND m.agent = @reader AND m.gone = 0`, `post`,
 		`post_circles q WHERE q.circle = k.key`+by+`
 		AND (q.author = c.owner OR c.kind <> 'circle') AND q.incarnation > c.dropped AND q.created_at >= m.since / 1000000
-		AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0 AND x.created > m.since OFFSET 0)`+notBlocked)
+		AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0 AND x.created > m.since OFFSET 0)`+notBlocked(`@reader`, `q.author`))
 }
 
 func mentions(by string) string {
 	return newestOf(``, `post`, `post_mentions q WHERE q.agent = k.key`+by+`
-		AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0 OFFSET 0)`+notBlocked) + ` LIMIT @n`
+		AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0 OFFSET 0)`+notBlocked(`@reader`, `q.author`)) + ` LIMIT @n`
 }
 
 // repliesThere excludes replies if the root post was deleted, no longer meets a condition, or is by
 // an author whom the reader blocks or is blocked by.
 func repliesThere(so string) string {
-	return ` AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.root AND x.gone = 0 AND x.deleted < q.root_life` + so + `
-	AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = @reader AND b.other = x.author)
-	AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.agent = x.author AND b.other = @reader) OFFSET 0)`
+	return ` AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.root AND x.gone = 0 AND x.deleted < q.root_life` + so +
+		notBlocked(`@reader`, `x.author`) + ` OFFSET 0)`
 }

@@ -49,7 +49,7 @@ func TestANewReaderBeginsWithWhomToFollow(t *testing.T) {
 	tab.Click("#welcome .main")
 	tab.Until(`!` + welcomed + ` && ` + ids + `.length > 0 && ` + idle)
 	tab.Until(`document.activeElement.id === 'panel'`)
-	followed, err := a.Social.Following(t.Context(), "newcomer", "", 10)
+	followed, err := a.Social.Following(t.Context(), "newcomer", "", "", 10)
 	require.NoError(t, err)
 	assert.ElementsMatch(t, chosen, followed)
 	choose(tab, "following")

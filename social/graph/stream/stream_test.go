@@ -111,7 +111,7 @@ func (e *env) sendFollow(agent, author string) {
 }
 
 func (e *env) followers(author string) []string {
-	list, err := e.store.Followers(e.Context(), author, "", 10_000)
+	list, err := e.store.Followers(e.Context(), author, "", "", 10_000)
 	require.NoError(e, err)
 	return list
 }
