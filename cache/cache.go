@@ -22,8 +22,8 @@ var (
 	// ErrForeign is wrapped, in addition to [ErrUnavailable], by the error of a step that found
 	// another application's key in place of the agent's. It persists until that key is removed.
 	ErrForeign = errors.New("a key of this agent has an unexpected type; remove it")
-	// ErrConflict means that the request id was used for another action or limit within the last
-	// [RetryTTL].
+	// ErrConflict means that the agent used the request id for another feed, action or limit within
+	// the last [RetryTTL].
 	ErrConflict = feed.Errorf(feed.ErrConflict, "request_id was already used for another call; use a new one")
 )
 
@@ -48,11 +48,10 @@ type Call struct {
 	RequestID string
 	// Owner is unique to this call, so that a repeated step can be told apart from a retry by the
 	// client. It consists of letters and digits.
-	Owner string
-	// Feed is the feed of the session. The same request id identifies a different call in each feed.
-	Feed   feed.Name
-	Action string // "refresh" or "load_more", as requested by the client
-	Limit  int    // as requested by the client
+	Owner  string
+	Feed   feed.Name // the feed of the session
+	Action string    // "refresh" or "load_more", as requested by the client
+	Limit  int       // as requested by the client
 	// Step numbers the steps of one call: 0 is its page, 1 and up add items to it.
 	Step int
 }
@@ -119,7 +118,7 @@ type Sessions interface {
 	//
 	// A step that the call's record already contains is answered from the record and changes nothing:
 	// with Replayed if another call made the record, without if this one did. Step 0 of another call
-	// returns all steps. A record of another action or limit is [ErrConflict].
+	// returns all steps. A record of another feed, action or limit is [ErrConflict].
 	//
 	// After an error that wraps [ErrUncertain], run the step again with the same Call, or take it back
 	// with Abandon. After any other error nothing has changed. An error that wraps
@@ -128,12 +127,13 @@ type Sessions interface {
 	Replace(ctx context.Context, r Replace) (Page, error)
 	// Pop takes up to Limit refs from the head of the session, skipping pending ones, adds them to the
 	// pending set and removes them from the agent's other session. It never extends the session's TTL.
-	// An empty page means that the session is empty or does not exist; it is not recorded. Answers
+	// An empty page means that the session is empty or does not exist; it is not recorded, so that
+	// another call may still use the request id. Answers
 	// from the record and errors are as for Replace.
 	Pop(ctx context.Context, p Pop) (Page, error)
 	// Replay returns the refs that another call with the same request id was handed out; ok is false
-	// if there is no such record. From then on this call holds them too, see Restore. Replay may be
-	// repeated.
+	// if there is no such record. A record of another feed, action or limit is [ErrConflict]. From
+	// then on this call holds them too, see Restore. Replay may be repeated.
 	Replay(ctx context.Context, agent string, call Call) (page Page, ok bool, err error)
 	// Next returns the first n refs left in the session, in order: those that a Pop would hand out,
 	// plus any that are pending. It changes nothing. Without a session the result is empty.

@@ -5,7 +5,11 @@ import (
 	"errors"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/feed"
+	"github.com/freshet/freshet/internal/guard"
 	"github.com/freshet/freshet/recall"
 )
 
@@ -21,7 +25,7 @@ const (
 // While recall or the session store is down, the new items, or the time since when they are new,
 // are unknown: the answer is then empty and names the missing part.
 func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
-	since, err := e.stores.Sessions.Refreshed(ctx, r.Agent, r.Feed)
+	since, err := e.refreshedAt(ctx, r)
 	if e.failOpen.allows(ctx, err) {
 		return Answer{Docs: []feed.Doc{}, Degraded: (lacksDedup | lacksSession).names()}, nil
 	}
@@ -66,6 +70,28 @@ func (e *Engine) peek(ctx context.Context, r Request) (Answer, error) {
 		e.why(ctx, r.Agent, got.profile, &a)
 	}
 	return a, nil
+}
+
+// refreshedAt returns the time of the agent's last refresh. It fails if the call's request id is
+// that of a page. A silent refresh hands out nothing and uses up no id.
+func (e *Engine) refreshedAt(ctx context.Context, r Request) (since time.Time, err error) {
+	if r.RequestID == "" {
+		return e.stores.Sessions.Refreshed(ctx, r.Agent, r.Feed)
+	}
+	if _, err := e.failOpen.sessionless.get(e.newCall(r), e.cfg.Clock()); err != nil {
+		return time.Time{}, err
+	}
+	group, gctx := errgroup.WithContext(ctx)
+	group.Go(guard.Func(func() (err error) {
+		since, err = e.stores.Sessions.Refreshed(gctx, r.Agent, r.Feed)
+		return err
+	}))
+	group.Go(guard.Func(func() error {
+		// No record has this action, so the answer is a conflict or nothing.
+		_, _, err := e.stores.Sessions.Replay(gctx, r.Agent, cache.Call{RequestID: r.RequestID, Feed: r.Feed, Action: r.name(), Limit: r.Limit})
+		return err
+	}))
+	return since, group.Wait()
 }
 
 // Preview returns the items that an agent would be handed out by a refresh now and by paging on

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"time"
@@ -23,17 +24,22 @@ type sessionlessPages struct {
 	pages *simplelru.LRU[sessionlessKey, sessionlessEntry]
 }
 
-type sessionlessKey struct {
-	agent, requestID string
-	feed             feed.Name
-}
+type sessionlessKey struct{ agent, requestID string }
 
 type sessionlessEntry struct {
-	action Action
-	limit  int
-	page   page
-	ends   time.Time
+	asked asked
+	page  page
+	ends  time.Time
 }
+
+// asked is what a retry must ask for again.
+type asked struct {
+	feed  feed.Name
+	name  string // of the action
+	limit int
+}
+
+func askedBy(r Request) asked { return asked{cmp.Or(r.Feed, feed.ForYou), r.name(), r.Limit} }
 
 func newSessionlessPages() *sessionlessPages {
 	pages, _ := simplelru.NewLRU[sessionlessKey, sessionlessEntry](sessionlessMost, nil) // fails only for a size that is not positive
@@ -49,13 +55,13 @@ func (l *sessionlessPages) get(c *call, now time.Time) (page, error) {
 }
 
 func (l *sessionlessPages) find(c *call, now time.Time) (page, error) {
-	e, ok := l.pages.Peek(sessionlessKey{c.Agent, c.RequestID, c.Feed})
+	e, ok := l.pages.Peek(sessionlessKey{c.Agent, c.RequestID})
 	if !ok || !now.Before(e.ends) {
 		return page{}, nil
 	}
 	e.page.Replayed = true
-	if e.action != c.Action || e.limit != c.Limit {
-		return e.page, fmt.Errorf("%w (it was %s %d, this is %s %d)", cache.ErrConflict, e.action, e.limit, c.Action, c.Limit)
+	if asked := askedBy(c.Request); e.asked != asked {
+		return e.page, fmt.Errorf("%w (it was %v, this is %v)", cache.ErrConflict, e.asked, asked)
 	}
 	return e.page, nil
 }
@@ -89,5 +95,5 @@ func (l *sessionlessPages) keep(c *call, p page, now time.Time) {
 		l.pages.RemoveOldest()
 	}
 	p.Refs = feed.Detached(p.Refs) // the ids may be substrings of a whole recall's answer
-	l.pages.Add(sessionlessKey{c.Agent, c.RequestID, c.Feed}, sessionlessEntry{c.Action, c.Limit, p, now.Add(cache.RetryTTL)})
+	l.pages.Add(sessionlessKey{c.Agent, c.RequestID}, sessionlessEntry{askedBy(c.Request), p, now.Add(cache.RetryTTL)})
 }

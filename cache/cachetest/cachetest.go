@@ -87,6 +87,8 @@ func Run(t *testing.T, open func(t *testing.T, ttl time.Duration) Env) {
 		{"retry answers the same page", retrySame},
 		{"retry on another server", retryOtherServer},
 		{"retry of another call is a conflict", retryConflict},
+		{"a request id of the other feed is a conflict", retryOtherFeed},
+		{"a request id in both feeds at once", retryFeedsAtOnce},
 		{"an empty pop is not remembered", retryEmptyPop},
 		{"an empty refresh is remembered", retryEmptyReplace},
 		{"further steps add to the record", retryExtend},

@@ -2,6 +2,7 @@ package cachetest
 
 import (
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -98,6 +99,93 @@ func retryConflict(t *testing.T, open Open) {
 	})
 	require.NoError(t, err, "another agent's request id is another one")
 	requirePage(t, nil, false, page)
+}
+
+// callsOf returns the ways in which a call can ask for its page.
+func callsOf(s cache.Sessions, call cache.Call) map[string]func(t *testing.T) (cache.Page, error) {
+	return map[string]func(t *testing.T) (cache.Page, error){
+		"replay": func(t *testing.T) (cache.Page, error) {
+			page, _, err := s.Replay(t.Context(), agent, call)
+			return page, err
+		},
+		"pop": func(t *testing.T) (cache.Page, error) {
+			return s.Pop(t.Context(), cache.Pop{Agent: agent, Limit: 5, Now: Start, Call: call})
+		},
+		"replace": func(t *testing.T) (cache.Page, error) {
+			return s.Replace(t.Context(), cache.Replace{Agent: agent, Ranked: refs(30, 40), Limit: 5, Now: Start, Call: call})
+		},
+	}
+}
+
+// retryOtherFeed checks that a request id belongs to one feed, and to neither once nothing is left
+// of its page.
+func retryOtherFeed(t *testing.T, open Open) {
+	eachOrder(t, open, func(t *testing.T, env Env, uses, other feed.Name) {
+		first := retryOf("r1", "refresh")
+		first.Feed = uses
+		requirePage(t, refs(0, 5), true, refreshWith(t, env.A, first, refs(0, 20)))
+		fill(t, env.A, other, refs(50, 60))
+		for _, action := range []string{"refresh", "load_more"} {
+			again := retryOf("r1", action)
+			again.Feed = other
+			for name, ask := range callsOf(env.B, again) {
+				page, err := ask(t)
+				require.ErrorIs(t, err, cache.ErrConflict, "%s %s", name, action)
+				require.Empty(t, page.Refs, "%s %s", name, action)
+			}
+		}
+		retry := retryOf("r1", "refresh")
+		retry.Feed = uses
+		requirePage(t, refs(0, 5), true, refreshWith(t, env.B, retry, refs(30, 40)))
+		requirePage(t, refs(50, 53), true, popOf(t, env.A, cache.Call{Feed: other}, 3))
+
+		again := retryOf("r1", "load_more")
+		again.Feed = other
+		env.Advance(cache.RetryTTL + time.Second)
+		requirePage(t, refs(53, 58), true, popWith(t, env.B, again, 5))
+		for name, ask := range callsOf(env.A, first) {
+			_, err := ask(t)
+			require.ErrorIs(t, err, cache.ErrConflict, "%s of the first feed", name)
+		}
+		require.NoError(t, env.A.Restore(t.Context(), agent, refs(53, 58), again))
+		requirePage(t, refs(5, 10), true, popWith(t, env.A, func() cache.Call {
+			call := retryOf("r1", "load_more")
+			call.Feed = uses
+			return call
+		}(), 5))
+	})
+}
+
+// retryFeedsAtOnce checks that of simultaneous calls of both feeds with one request id only those
+// of one feed get a page.
+func retryFeedsAtOnce(t *testing.T, open Open) {
+	env := open(t, TTL)
+	for round := range 20 {
+		fill(t, env.A, feed.ForYou, refs(100*round, 100*round+10))
+		fill(t, env.A, feed.HomeFeed, refs(100*round+50, 100*round+60))
+		var wg sync.WaitGroup
+		pages, errs := make([]cache.Page, 4), make([]error, 4)
+		for i := range pages {
+			call := retryOf("r"+strconv.Itoa(round), "load_more")
+			call.Feed = []feed.Name{feed.ForYou, feed.HomeFeed}[i%2]
+			wg.Go(func() {
+				pages[i], errs[i] = env.B.Pop(t.Context(), cache.Pop{Agent: agent, Limit: 5, Now: Start, Call: call})
+			})
+		}
+		wg.Wait()
+		won := 0
+		if errs[0] != nil {
+			won = 1
+		}
+		for i := range pages {
+			if i%2 == won {
+				require.NoError(t, errs[i])
+				requirePage(t, pages[won].Refs, true, pages[i])
+			} else {
+				require.ErrorIs(t, errs[i], cache.ErrConflict)
+			}
+		}
+	}
 }
 
 func retryEmptyPop(t *testing.T, open Open) {

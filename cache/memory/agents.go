@@ -188,12 +188,28 @@ func (a *session) expire(now time.Time) {
 	}
 }
 
+// replay answers a step from the call's record; ok is false if the record does not contain it. A
+// record of the other feed under the same request id is a conflict.
+func (s *state) replay(call cache.Call, now time.Time) (page cache.Page, ok bool, err error) {
+	a, other := s.of(call.Feed), call.Feed.Other()
+	if call.RequestID != "" && !a.recorded(call.RequestID, now) && s.of(other).recorded(call.RequestID, now) {
+		return cache.Page{}, false, fmt.Errorf("%w (it was of the feed %s)", cache.ErrConflict, other)
+	}
+	return a.replay(call, now)
+}
+
+// recorded reports whether there is a record under a request id.
+func (a *session) recorded(id string, now time.Time) bool {
+	r, found := a.records[id]
+	return found && now.Before(r.ends)
+}
+
 // replay answers a step from the call's record; ok is false if the record does not contain it.
 func (a *session) replay(call cache.Call, now time.Time) (page cache.Page, ok bool, err error) {
-	r, found := a.records[call.RequestID]
-	if !found || call.RequestID == "" || !now.Before(r.ends) {
+	if call.RequestID == "" || !a.recorded(call.RequestID, now) {
 		return cache.Page{}, false, nil
 	}
+	r := a.records[call.RequestID]
 	page = cache.Page{HasMore: r.more, First: r.first, Again: true, Replayed: r.owner != call.Owner, Next: r.steps[len(r.steps)-1].number + 1}
 	for _, s := range r.steps {
 		if call.Step == 0 || s.number == call.Step {

@@ -46,7 +46,7 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 	state := s.agents.lock(r.Agent, now)
 	defer s.agents.unlock(r.Agent, state)
 	a := state.of(r.Call.Feed)
-	if page, ok, err := a.replay(r.Call, now); ok || err != nil {
+	if page, ok, err := state.replay(r.Call, now); ok || err != nil {
 		return page, err
 	}
 	clean, err := s.notHeld(ctx, r.Agent, r.Ranked, r.Now)
@@ -72,7 +72,7 @@ func (s *Sessions) Pop(ctx context.Context, p cache.Pop) (cache.Page, error) {
 	state := s.agents.lock(p.Agent, now)
 	defer s.agents.unlock(p.Agent, state)
 	a := state.of(p.Call.Feed)
-	if page, ok, err := a.replay(p.Call, now); ok || err != nil {
+	if page, ok, err := state.replay(p.Call, now); ok || err != nil {
 		return page, err
 	}
 	a.expire(now)
@@ -145,7 +145,7 @@ func (s *Sessions) Replay(_ context.Context, agent string, call cache.Call) (cac
 	a := s.agents.lock(agent, now)
 	defer s.agents.unlock(agent, a)
 	call.Step = 0
-	return a.of(call.Feed).replay(call, now)
+	return a.replay(call, now)
 }
 
 // Next implements [cache.Sessions].

@@ -52,6 +52,23 @@ func TestSessionsOfOtherVersions(t *testing.T) {
 	}
 }
 
+// TestOneRequestIDInBothFeeds reads what servers before 0.2.0 have recorded, which accepted one
+// request id in both feeds: each call is still answered with its page.
+func TestOneRequestIDInBothFeeds(t *testing.T) {
+	t.Parallel()
+	client, prefix := testenv.Redis(t)
+	s, ctx := New(client, Config{KeyPrefix: prefix}), t.Context()
+	for name, id := range map[feed.Name]string{feed.ForYou: "a", feed.HomeFeed: "b"} {
+		require.NoError(t, client.Set(ctx, s.keys.Page("u", name, "r1"), "refresh 2 o1 1 ~0 "+id, time.Minute).Err())
+	}
+	for name, id := range map[feed.Name]string{feed.ForYou: "a", feed.HomeFeed: "b"} {
+		page, found, err := s.Replay(ctx, "u", cache.Call{RequestID: "r1", Owner: "o2", Feed: name, Action: "refresh", Limit: 2})
+		require.NoError(t, err)
+		require.True(t, found)
+		assert.Equal(t, []feed.Ref{{ID: id, Group: id}}, page.Refs)
+	}
+}
+
 // TestOlderServersReadRecords: older servers must also be able to read the record of a first
 // refresh, so its mark is in a place that they read as part of the owner.
 func TestOlderServersReadRecords(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 //	KEYS[4]   the session of the agent's other feed
 //	KEYS[5]   the time of the last refresh of that feed
 //	KEYS[6]   the call's record, if it has one
+//	KEYS[7]   the record of the other feed under the same request id, if the call has one
 //	ARGV[1]   now, ms: the score of the refs handed out
 //	ARGV[2]   newest score that no longer counts, ms
 //	ARGV[3]   number of refs to hand out
@@ -33,11 +34,11 @@ import (
 //	ARGV[12]  TTL of the record, s
 //	ARGV[13]  1 if the agent has refreshed before, else 0
 //	ARGV[14…] the refs, best first
-//	reply     {"old", the record} | {"void", ""} | {"late", ""} | {"new" or "shared", the page}
+//	reply     {"old", the record} | {"other", ""} | {"void", ""} | {"late", ""} | {"new" or "shared", the page}
 //
 // All decisions are made before the first write.
 var replaceScript = redis.NewScript(keysLua + pendingLua + claimedLua + claimLua + strikeLua + recordLua + touchLua + answerLua + rememberLua + `
-local before = recorded(KEYS[6], ARGV[9], ARGV[10], ARGV[11])
+local before = recorded(KEYS[6], KEYS[7], ARGV[9], ARGV[10], ARGV[11])
 if before then return before end
 local checked = tonumber(ARGV[7])
 if checked > 0 then
@@ -99,6 +100,7 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 //	KEYS[2]  the agent's pending set
 //	KEYS[3]  the session of the agent's other feed
 //	KEYS[4]  the call's record, if it has one
+//	KEYS[5]  the record of the other feed under the same request id, if the call has one
 //	ARGV[1]  now, ms: the score of the refs handed out
 //	ARGV[2]  newest score that no longer counts, ms
 //	ARGV[3]  number of refs to hand out
@@ -107,12 +109,12 @@ func (s *Sessions) Replace(ctx context.Context, r cache.Replace) (cache.Page, er
 //	ARGV[6]  owner of the call
 //	ARGV[7]  number of the step
 //	ARGV[8]  TTL of the record, s
-//	reply    {"old", the record} | {"void", ""} | {"new" or "shared", the page}
+//	reply    {"old", the record} | {"other", ""} | {"void", ""} | {"new" or "shared", the page}
 //
 // Pending refs are popped and dropped, and others popped in their place. Refs that are handed out
 // are also removed from the other session: by the time that is paged they may no longer be pending.
 var popScript = redis.NewScript(keysLua + pendingLua + claimedLua + claimLua + strikeLua + recordLua + touchLua + answerLua + rememberLua + `
-local before = recorded(KEYS[4], ARGV[5], ARGV[6], ARGV[7])
+local before = recorded(KEYS[4], KEYS[5], ARGV[5], ARGV[6], ARGV[7])
 if before then return before end
 ` + roomLua + `
 local expired, limit, page = tonumber(ARGV[2]), tonumber(ARGV[3]), {}
@@ -179,7 +181,8 @@ func (s *Sessions) confirmed(ctx context.Context, step, agent string, cmd *redis
 // lookupScript reads a record and notes the call in it, so that waiting for replicas covers it.
 //
 //	KEYS[1]  the call's record
+//	KEYS[2]  the record of the other feed under the same request id
 //	ARGV[1]  action and limit of the call
 //	ARGV[2]  owner of the call
-//	reply    {"old", the record}, or nil
-var lookupScript = redis.NewScript(recordLua + touchLua + answerLua + `return recorded(KEYS[1], ARGV[1], ARGV[2], '0')`)
+//	reply    {"old", the record} | {"other", ""}, or nil
+var lookupScript = redis.NewScript(recordLua + touchLua + answerLua + `return recorded(KEYS[1], KEYS[2], ARGV[1], ARGV[2], '0')`)

@@ -212,12 +212,17 @@ local function touch(key) redis.call('PEXPIRE', key, math.max(redis.call('PTTL',
 
 // answerLua answers a step from the record of its call, if the record has that step, and records
 // that this call now holds the refs too. It writes every time: the first attempt may have failed
-// because replicas did not have the record, and waiting for replicas requires a write.
+// because replicas did not have the record, and waiting for replicas requires a write. Without a
+// record, one of the other feed under the same request id is a conflict. Each feed has a key of its
+// own, as in 0.1.0, whose servers may share this Redis.
 const answerLua = `
-local function recorded(key, head, owner, step)
+local function recorded(key, other, head, owner, step)
   if not key then return end
   local r = load(key)
-  if not r then return end
+  if not r then
+    if other and redis.call('EXISTS', other) == 1 then return {'other', ''} end
+    return
+  end
   if r == 'x' then return {'void', ''} end
   if step ~= '0' and not string.find(r.steps .. ' ', ' ~' .. step .. ' ', 1, true) then return end
   if r.head ~= head then return {'old', r.text} end -- which is a conflict

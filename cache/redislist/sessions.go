@@ -67,7 +67,7 @@ func (s *Sessions) Replay(ctx context.Context, agent string, call cache.Call) (c
 	if call.RequestID == "" {
 		return cache.Page{}, false, nil
 	}
-	cmd := lookupScript.Run(ctx, s.writes, []string{s.keys.Page(agent, call.Feed, call.RequestID)}, head(call), owner(call))
+	cmd := lookupScript.Run(ctx, s.writes, s.records(agent, call), head(call), owner(call))
 	if errors.Is(cmd.Err(), redis.Nil) {
 		return cache.Page{}, false, nil
 	}
@@ -219,6 +219,8 @@ func answer(what string, cmd *redis.Cmd, call cache.Call) (cache.Page, error) {
 	switch reply[0] {
 	case "late":
 		return cache.Page{}, feed.Errorf(feed.ErrUnavailable, "the refresh took too long; try again")
+	case "other":
+		return cache.Page{}, fmt.Errorf("%w (it was of the feed %s)", cache.ErrConflict, call.Feed.Other())
 	case "void":
 		return cache.Page{}, fmt.Errorf("%s: the call was abandoned before this step arrived", what)
 	}
@@ -252,10 +254,20 @@ func contractError(step string, err error) error {
 	return fmt.Errorf("%s: %w", step, err)
 }
 
-// keysOf appends the key of the call's record, if it has one, to the keys of a script.
+// records returns the keys of the call's record and, if another call may use the same name, of that
+// of the other feed.
+func (s *Sessions) records(agent string, call cache.Call) []string {
+	keys := []string{s.keys.Page(agent, call.Feed, call.Record())}
+	if call.RequestID != "" {
+		keys = append(keys, s.keys.Page(agent, call.Feed.Other(), call.RequestID))
+	}
+	return keys
+}
+
+// keysOf appends the keys of the call's records, if it has one, to the keys of a script.
 func (s *Sessions) keysOf(agent string, call cache.Call, keys ...string) []string {
 	if !call.None() {
-		keys = append(keys, s.keys.Page(agent, call.Feed, call.Record()))
+		keys = append(keys, s.records(agent, call)...)
 	}
 	return keys
 }

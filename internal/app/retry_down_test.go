@@ -9,6 +9,7 @@ import (
 
 	"github.com/freshet/freshet/cache"
 	"github.com/freshet/freshet/engine"
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/internal/testenv"
 )
 
@@ -53,8 +54,18 @@ func (r *retries) whileDown(t *testing.T, a *App) {
 		r.calls, r.first = append(r.calls, call), append(r.first, answers[0])
 		r.seen.add(t, "while Redis is down", ids(answers[0]))
 	}
-	_, err := a.Engine.Feed(t.Context(), named(refresh("u_again", 7), "r1"))
-	require.ErrorIs(t, err, cache.ErrConflict)
+	r.refused(t, a)
+}
+
+// refused sends the ids of calls in different calls.
+func (r *retries) refused(t *testing.T, a *App) {
+	t.Helper()
+	silent, home := refresh("u_again", 10), loadMore("u_again", 10)
+	silent.Silent, home.Feed = true, feed.HomeFeed
+	for _, call := range []engine.Request{refresh("u_again", 7), loadMore("u_again", 9), silent, home} {
+		_, err := a.Engine.Feed(t.Context(), named(call, "r1"))
+		require.ErrorIs(t, err, cache.ErrConflict, "%+v", call)
+	}
 }
 
 // afterwards repeats the calls once Redis is back, and pages to the end. If Redis has retained its
@@ -64,6 +75,7 @@ func (r *retries) afterwards(t *testing.T, a *App, kept bool) {
 	for i, call := range r.calls {
 		assert.Equal(t, ids(r.first[i]), ids(ask(t, a, call)), "after the outage")
 	}
+	r.refused(t, a)
 	for {
 		answer := ask(t, a, loadMore("u_again", 50))
 		if len(answer.Docs) == 0 {
