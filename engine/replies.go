@@ -49,6 +49,7 @@ func (t *Timelines) Replies(ctx context.Context, r RepliesRequest) (page Timelin
 	if page, err = pageOf(ctx, t.stores.Posts.Cards, r.Reader, entries, r.Limit); err != nil {
 		return page, err
 	}
+	page.begin(r.After, entries, !r.Oldest)
 	page.Posts = slices.DeleteFunc(page.Posts, func(c social.Card) bool { return read.mutes(&c) })
 	return t.answer(ctx, "", page, read.lacks)
 }
@@ -61,16 +62,26 @@ func pageOf(ctx context.Context, cards readCards, reader string, entries []socia
 	if page.HasMore = len(entries) > limit; page.HasMore {
 		entries = entries[:limit]
 	}
-	if len(entries) > 0 {
-		page.Next = entries[len(entries)-1].Position
-	}
 	known := each(entries, func(e social.Entry) social.Known { return social.Known{ID: e.ID} })
 	all, err := cards(ctx, reader, known)
 	if err != nil {
 		return TimelinePage{}, err
 	}
+	for i := range all {
+		if all[i].Visible { // since the entries were read, a post may have been deleted or hidden
+			page.Next = entries[i].Position
+		}
+	}
 	page.Posts = slices.DeleteFunc(all, func(c social.Card) bool { return !c.Visible || len(c.Content) == 0 })
 	return page, nil
+}
+
+// begin says where the page after one without visible posts begins. The store does not propose
+// these posts again, so it may be where this page began.
+func (p *TimelinePage) begin(from social.Position, entries []social.Entry, descending bool) {
+	if p.HasMore && !p.passed(from, entries[len(entries)-2].Position, descending) {
+		p.Next = from
+	}
 }
 
 // AuthorRequest asks for a page of an author's posts, newest first.
@@ -100,6 +111,7 @@ func (t *Timelines) Author(ctx context.Context, r AuthorRequest) (page TimelineP
 	if page, err = pageOf(ctx, cards, r.Reader, entries, r.Limit); err != nil {
 		return page, err
 	}
+	page.begin(r.Below, entries, true)
 	return t.answer(ctx, r.Reader, page, 0)
 }
 

@@ -34,8 +34,9 @@ type TimelineRequest struct {
 // TimelinePage is a page of a timeline.
 type TimelinePage struct {
 	Posts []social.Card // newest first, each visible to the agent
-	// Next is the last position examined, for the next page's Below. A page may be short, even
-	// empty, although there is more. Zero means that nothing was examined.
+	// Next is the position for the next page's Below: of the last post examined that the agent may
+	// see, or one that names no post. A page may be short, even empty, although there is more. Zero
+	// means that no such post was examined, and there is no more.
 	Next     social.Position
 	HasMore  bool
 	Degraded []string // the missing parts, as in [Answer]
@@ -167,9 +168,10 @@ func (r *timelineRead) page(ctx context.Context, req TimelineRequest) (page Time
 	if err := r.about(ctx); err != nil {
 		return page, err
 	}
-	page.Posts, page.Next = []social.Card{}, req.Below
-	for range 1 + refills {
-		found, more, err := r.propose(ctx, page.Next, req.Limit)
+	page.Posts = []social.Card{}
+	at := req.Below // the last position examined
+	for tries := 0; ; tries++ {
+		found, more, err := r.propose(ctx, at, req.Limit)
 		if err != nil {
 			return page, err
 		}
@@ -178,10 +180,32 @@ func (r *timelineRead) page(ctx context.Context, req TimelineRequest) (page Time
 		}
 		page.HasMore = page.HasMore || more
 		if len(page.Posts) == req.Limit || !page.HasMore {
-			break
+			return page, nil
+		}
+		at = found[len(found)-1]
+		if tries >= refills && page.passed(req.Below, at, true) {
+			return page, nil
 		}
 	}
-	return page, nil
+}
+
+// passed makes the next page begin after the last position examined, at, or as little before as
+// names no post: the agent may not see the posts since the request's cursor, from. It returns
+// false if no such position is after from.
+func (p *TimelinePage) passed(from, at social.Position, descending bool) bool {
+	if !p.Next.Zero() {
+		return true
+	}
+	next := at.Before(descending)
+	moves := next.Compare(from) > 0
+	if descending {
+		moves = next.Below(from)
+	}
+	if moves || from.Zero() {
+		p.Next = next
+		return true
+	}
+	return false
 }
 
 // about reads the inputs of every page: the authors whose posts are pulled, and the mutes. The
@@ -229,13 +253,17 @@ func (r *timelineRead) show(ctx context.Context, page *TimelinePage, found []soc
 }
 
 // put puts the cards to show on the page. left reports that it is full and some were not
-// examined.
+// examined. A cursor names only what the agent may see: not a post that was deleted, or hidden from
+// them, since it was proposed.
 func (p *TimelinePage) put(cards []social.Card, found []social.Position, limit int, shows func(*social.Card, social.Position) bool) (left bool) {
 	for i, c := range cards {
 		if len(p.Posts) == limit {
 			return true
 		}
-		if p.Next = found[i]; shows(&c, found[i]) {
+		if c.Visible {
+			p.Next = found[i]
+		}
+		if shows(&c, found[i]) {
 			p.Posts = append(p.Posts, c)
 		}
 	}

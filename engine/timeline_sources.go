@@ -202,9 +202,9 @@ func (r *timelineRead) keptPage(ctx context.Context, req TimelineRequest, cause 
 	if late := r.t.stores.Late; late != nil && late() {
 		r.lacks |= lacksTimeline
 	}
-	page := TimelinePage{Posts: []social.Card{}, Next: req.Below}
+	page, at := TimelinePage{Posts: []social.Card{}}, req.Below
 	for {
-		list, err := r.t.stores.Lists.Read(ctx, r.agent, page.Next, keptAtOnce)
+		list, err := r.t.stores.Lists.Read(ctx, r.agent, at, keptAtOnce)
 		if err != nil || list.State != timeline.Ready {
 			break
 		}
@@ -221,6 +221,7 @@ func (r *timelineRead) keptPage(ctx context.Context, req TimelineRequest, cause 
 		if left || !list.More {
 			break
 		}
+		at = list.Entries[len(list.Entries)-1]
 	}
 	if len(page.Posts) == 0 {
 		return TimelinePage{}, cause

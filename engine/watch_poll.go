@@ -91,9 +91,11 @@ func (w *Watcher) firstCheck(ctx context.Context, watch *Watch, since *social.Po
 				watch.newest = list[0].Position
 			}
 		}
-		since = &watch.newest
+		watch.seen, watch.start = watch.newest, w.named(ctx, watch.agent, watch.newest)
+	} else {
+		watch.seen, watch.start = *since, *since
 	}
-	watch.start, watch.seen, watch.reported, watch.begins = *since, *since, *since, true
+	watch.reported, watch.begins = watch.start, true
 	if err == nil {
 		err = r.news(ctx)
 	}
@@ -101,6 +103,20 @@ func (w *Watcher) firstCheck(ctx context.Context, watch *Watch, since *social.Po
 		return err
 	}
 	return nil
+}
+
+// named returns the head of an agent's timeline if the agent may see that post, and otherwise a
+// position shortly before that names no post. Lists may still have a post that was deleted, or
+// hidden from the agent.
+func (w *Watcher) named(ctx context.Context, agent string, head social.Position) social.Position {
+	if head.Zero() {
+		return head
+	}
+	cards, err := w.stores.Posts.CardsOf(ctx, []social.Asked{{Reader: agent, ID: head.ID}})
+	if err != nil || !cards[0].Visible {
+		return head.Before(false)
+	}
+	return head
 }
 
 // heads reads the heads of all sources of the timelines.

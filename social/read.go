@@ -76,6 +76,18 @@ func (p Position) Compare(o Position) int {
 	return cmp.Or(cmp.Compare(p.At, o.At), strings.Compare(p.ID, o.ID))
 }
 
+// noPost is the id of a position that names no post: it comes before every id that is in use.
+const noPost = PostPrefix + "-"
+
+// Before returns a position that names no post, from where a page in descending order, or else in
+// ascending order, reads p's whole second again.
+func (p Position) Before(descending bool) Position {
+	if descending {
+		return Position{At: p.At + 1, ID: noPost}
+	}
+	return Position{At: p.At, ID: noPost}
+}
+
 // Zero reports whether the position means no bound.
 func (p Position) Zero() bool { return p == Position{} }
 
