@@ -1,0 +1,51 @@
+package handler
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/freshet/freshet/social"
+)
+
+// overtaken has a store in which another agent takes the id of a circle as soon as one is put, and
+// before its members are read.
+type overtaken struct {
+	social.Store
+	t *testing.T
+}
+
+func (o overtaken) take(ctx context.Context, id string) {
+	require.NoError(o.t, o.Store.DropCircle(ctx, id, "", time.Time{}))
+	_, err := o.Store.PutCircle(ctx, social.Circle{ID: id, Owner: "stranger", Name: "secret"}, []string{"friend"}, time.Time{})
+	require.NoError(o.t, err)
+}
+
+func (o overtaken) PutCircle(ctx context.Context, c social.Circle, members []string, at time.Time) (social.Circle, error) {
+	put, err := o.Store.PutCircle(ctx, c, members, at)
+	o.take(ctx, c.ID)
+	return put, err
+}
+
+func (o overtaken) CircleFor(ctx context.Context, id, agent string) (social.Circle, social.Role, error) {
+	c, role, err := o.Store.CircleFor(ctx, id, agent)
+	o.take(ctx, id)
+	return c, role, err
+}
+
+// TestACircleIsAnsweredAsItWasPut: once a circle is stored, its id may at once belong to another
+// agent, of whose circle no answer may tell.
+func TestACircleIsAnsweredAsItWasPut(t *testing.T) {
+	t.Parallel()
+	f, store := socialFixture(t, func(_ *Config, d *Deps) { d.Social.Store = overtaken{d.Social.Store, t} })
+	want := `{"id":"c1","owner":"u_1","name":"Friends","size":1,"kind":"circle"}`
+	require.JSONEq(t, want, string(f.do(t, "PUT", "/v1/circles/c1", `{"name":"Friends","members":["u_2"]}`, asAgent).Data))
+	require.NoError(t, store.DropCircle(t.Context(), "c1", "", time.Time{}))
+	require.JSONEq(t, want, string(f.do(t, "PUT", "/v1/circles/c1", `{"name":"Friends","owner":"u_1","members":["u_2"]}`, asAdmin).Data))
+	require.NoError(t, store.DropCircle(t.Context(), "c1", "", time.Time{}))
+	_, err := store.PutCircle(t.Context(), social.Circle{ID: "c1", Owner: "u_1"}, []string{"u_2"}, time.Time{})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"agents":["u_2"],"next_after":null}`, string(f.do(t, "GET", "/v1/circles/c1/members", "", asAgent).Data), "role and members are read together")
+}
