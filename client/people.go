@@ -114,7 +114,7 @@ func (c *Client) AuthorGrid(ctx context.Context, id, cursor string, limit int) (
 // TilePage is a page of an author's grid.
 type TilePage struct {
 	Items      []Tile   `json:"items"`       // newest first
-	NextCursor string   `json:"next_cursor"` // for the next page; "" if the page is empty
+	NextCursor string   `json:"next_cursor"` // for the next page; "" after an empty last page
 	HasMore    bool     `json:"has_more"`
 	Degraded   []string `json:"degraded"` // features that were unavailable
 

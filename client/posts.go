@@ -89,7 +89,7 @@ type InFeed struct {
 // PostPage is a page of posts.
 type PostPage struct {
 	Items      []Post   `json:"items"`       // newest first
-	NextCursor string   `json:"next_cursor"` // the last position examined, for the next page; "" if there was none
+	NextCursor string   `json:"next_cursor"` // for the next page; "" after an empty last page
 	HasMore    bool     `json:"has_more"`    // may be true even if the page is short or empty
 	NewReader  bool     `json:"new_reader"`  // the timeline is empty, and no refresh of its reader had finished before
 	Degraded   []string `json:"degraded"`    // features that were unavailable
