@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -16,9 +17,8 @@ import (
 	"github.com/freshet/freshet/social/jobs"
 )
 
-// fewFollowed is the minimum number of followees with which a suggestion can have evidence:
-// [social.SuggestionEvidence] of them, which may be at most half.
-const fewFollowed = 2 * social.SuggestionEvidence
+// windowOfNew is how many of the newest authors are ordered by the reader's interests.
+const windowOfNew = social.MaxSuggestions
 
 // SuggestStores are the stores that suggestions are made from. All are required.
 type SuggestStores struct {
@@ -43,10 +43,12 @@ func NewSuggester(stores SuggestStores, cfg Config) *Suggester {
 }
 
 // Suggest lists at most limit authors to follow: first those whom at least
-// [social.SuggestionEvidence] of the agent's followees follow, as computed within the last day,
-// then authors of trending posts in the agent's languages and interests. Left out are the agent
-// and authors who are followed, muted, erased or on either side of a block. Errors wrap
-// [feed.ErrBadLimit], [feed.ErrBadID], or a store's ErrUnavailable.
+// [social.SuggestionEvidence] of the agent's friends follow, as computed within the last day, then
+// authors of trending posts, then the newest authors of public posts. The agent's interests order
+// both of these. Left out, before the list is cut to limit, are the agent and authors who are
+// followed, muted, erased or on either side of a block. So a list is shorter than limit only if
+// there are no more authors with public posts. Errors wrap [feed.ErrBadLimit], [feed.ErrBadID], or
+// a store's ErrUnavailable.
 func (s *Suggester) Suggest(ctx context.Context, agent string, limit int) ([]api.Suggestion, error) {
 	if err := feed.CheckLimit(limit, social.MaxSuggestions); err != nil {
 		return nil, err
@@ -65,43 +67,78 @@ func (s *Suggester) Suggest(ctx context.Context, agent string, limit int) ([]api
 			return nil, err
 		}
 	}
-	list := make([]api.Suggestion, len(kept), len(kept)+social.MaxSuggestions)
-	for i, k := range kept {
-		list[i] = api.Suggestion{Author: k.Author, Reason: api.FollowedBy, Count: k.Count}
-	}
-	refused := profile.Refusals()
-	for _, author := range s.popular(profile, refused, 2*limit) {
-		if !slices.ContainsFunc(kept, func(k social.Suggestion) bool { return k.Author == author }) {
-			list = append(list, api.Suggestion{Author: author, Reason: api.Popular})
-		}
-	}
 	since := now.Add(-social.SuggestionsLive)
 	if len(kept) > 0 && at.Before(since) {
 		since = at
 	}
-	return s.allowed(ctx, agent, list, refused, limit, since)
+	r := suggestionReader{agent: agent, profile: profile, refused: profile.Refusals(), interests: foldedInterests(profile)}
+	list := make([]api.Suggestion, len(kept), len(kept)+social.MaxSuggestions)
+	for i, k := range kept {
+		list[i] = api.Suggestion{Author: k.Author, Reason: api.FollowedBy, Count: k.Count}
+	}
+	if list, err = s.allowed(ctx, &r, append(list, s.popular(&r, kept)...), since); err != nil {
+		return nil, err
+	}
+	if len(list) < limit {
+		added, err := s.newest(ctx, &r, list)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, added...)
+	}
+	return list[:min(len(list), limit)], nil
 }
 
-// allowed returns the first limit authors of a list that may be suggested now.
-func (s *Suggester) allowed(ctx context.Context, agent string, list []api.Suggestion, refused *feed.Refusals, limit int, since time.Time) ([]api.Suggestion, error) {
-	ids := each(list, func(a api.Suggestion) string { return a.Author })
-	not, err := s.stores.Posts.Unsuggestable(ctx, agent, ids, 0, since)
+// suggestionReader is the agent to whom authors are suggested.
+type suggestionReader struct {
+	agent     string
+	profile   feed.Profile
+	refused   *feed.Refusals
+	interests map[string]bool // tags, folded
+}
+
+// foldedInterests returns the tags that interest the reader.
+func foldedInterests(p feed.Profile) map[string]bool {
+	interests := map[string]bool{}
+	for tag, weight := range p.Interests {
+		if weight > 0 {
+			interests[terms.Fold(tag)] = true
+		}
+	}
+	return interests
+}
+
+// interested reports whether one of the tags is an interest.
+func (r *suggestionReader) interested(tags []string) bool {
+	return slices.ContainsFunc(tags, func(tag string) bool { return r.interests[terms.Fold(tag)] })
+}
+
+// allowed returns the authors of a list who may be suggested now.
+func (s *Suggester) allowed(ctx context.Context, r *suggestionReader, list []api.Suggestion, since time.Time) ([]api.Suggestion, error) {
+	not, err := s.stores.Posts.Unsuggestable(ctx, r.agent, authorsOf(list), since)
 	if err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(a api.Suggestion) bool {
-		return a.Author == agent || refused.Author(a.Author) || slices.Contains(not, a.Author)
-	})
-	return list[:min(len(list), limit)], nil
+	left := make(map[string]bool, len(not))
+	for _, author := range not {
+		left[author] = true
+	}
+	return slices.DeleteFunc(list, func(a api.Suggestion) bool {
+		return a.Author == r.agent || r.refused.Author(a.Author) || left[a.Author]
+	}), nil
+}
+
+func authorsOf(list []api.Suggestion) []string {
+	return each(list, func(a api.Suggestion) string { return a.Author })
 }
 
 // renew queues the job that recomputes suggestions; if that fails, the stored ones suffice.
 func (s *Suggester) renew(ctx context.Context, agent string) error {
-	some, err := s.stores.Posts.Following(ctx, agent, "", "", fewFollowed+1) // one may be [social.Server]
+	some, err := s.stores.Posts.Following(ctx, agent, "", "", social.SuggestionEvidence+1) // one may be [social.Server]
 	if err != nil {
 		return err
 	}
-	if some = slices.DeleteFunc(some, func(id string) bool { return id == social.Server }); len(some) < fewFollowed {
+	if some = slices.DeleteFunc(some, func(id string) bool { return id == social.Server }); len(some) < social.SuggestionEvidence {
 		return nil
 	}
 	if err := s.stores.Queue.Mark(ctx, jobs.Dirty{Kind: jobs.Suggest, Key: agent, Priority: jobs.PriorityUpkeep, Lazy: true}); err != nil {
@@ -110,31 +147,51 @@ func (s *Suggester) renew(ctx context.Context, agent string) error {
 	return nil
 }
 
-// popular lists at most most authors of trending posts that are not refused, the highest trend
-// first. For a profile with interests, a post must have the tag of one.
-func (s *Suggester) popular(p feed.Profile, refused *feed.Refusals, most int) (authors []string) {
+// popular lists the authors of trending posts that the reader does not refuse, except those of a
+// list: first authors of posts with a tag that interests the reader, then others, each by trend.
+func (s *Suggester) popular(r *suggestionReader, except []social.Suggestion) (list []api.Suggestion) {
 	set, _ := s.stores.Trending.Set()
 	if set == nil {
 		return nil
 	}
-	interests := map[string]bool{}
-	for tag, weight := range p.Interests {
-		if weight > 0 {
-			interests[terms.Fold(tag)] = true
-		}
-	}
-	seen := map[string]bool{}
-	for i := range set.Entries {
-		e := &set.Entries[i]
-		it := e.Item()
-		interesting := len(interests) == 0 || slices.ContainsFunc(e.Tags, func(tag string) bool { return interests[terms.Fold(tag)] })
-		if !feed.IsPost(e.ID) || e.Author == "" || seen[e.Author] || !interesting || refused.Item(&it) {
-			continue
-		}
+	seen := map[string]bool{"": true}
+	for _, e := range except {
 		seen[e.Author] = true
-		if authors = append(authors, e.Author); len(authors) == most {
-			break
+	}
+	for _, interesting := range []bool{true, false} {
+		for i := range set.Entries {
+			e := &set.Entries[i]
+			if !feed.IsPost(e.ID) || seen[e.Author] || interesting && !r.interested(e.Tags) {
+				continue
+			}
+			it := e.Item()
+			if r.refused.Item(&it) {
+				continue
+			}
+			seen[e.Author] = true
+			list = append(list, api.Suggestion{Author: e.Author, Reason: api.Popular})
 		}
 	}
-	return authors
+	return list
+}
+
+// newest lists the newest authors who are not in a list: first those whose newest public post has a
+// tag that interests the reader, last those whose post the reader refuses.
+func (s *Suggester) newest(ctx context.Context, r *suggestionReader, except []api.Suggestion) ([]api.Suggestion, error) {
+	found, err := s.stores.Posts.NewestAuthors(ctx, r.agent, append(authorsOf(except), r.profile.MutedAuthors...), windowOfNew)
+	if err != nil {
+		return nil, err
+	}
+	rank := func(p *social.Post) int {
+		it := feed.Item{ID: p.ID, AuthorID: p.Author, Tags: p.AllTags()}
+		switch {
+		case r.refused.Item(&it):
+			return 2
+		case r.interested(it.Tags):
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(found, func(a, b social.NewAuthor) int { return cmp.Compare(rank(&a.Newest), rank(&b.Newest)) })
+	return each(found, func(a social.NewAuthor) api.Suggestion { return api.Suggestion{Author: a.Author, Reason: api.New} }), nil
 }

@@ -37,7 +37,7 @@ func (s *server) getAuthor(ctx context.Context, c *call, reader string) (any, er
 
 // putAuthor answers PUT /v1/authors/{id} with the stored card.
 func (s *server) putAuthor(ctx context.Context, _ *call, author string, in *api.AuthorCard) (any, error) {
-	card := social.Author{ID: author, Name: in.Name, ImageURL: in.ImageURL, Bio: in.Bio}
+	card := social.Author{ID: author, Name: in.Name, ImageURL: in.ImageURL, Bio: in.Bio, SuggestFromFollows: in.SuggestFromFollows}
 	return card, s.deps.Social.Store.PutAuthor(ctx, card, time.Time{})
 }
 

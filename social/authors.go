@@ -13,6 +13,10 @@ type Author struct {
 	Name     string `json:"name,omitempty"`
 	ImageURL string `json:"image_url,omitempty"`
 	Bio      string `json:"bio,omitempty"`
+	// SuggestFromFollows says whether the author's follows may be a reason to suggest authors to
+	// the author's friends: see [Suggestions.Friends]. Nil means yes, except for an author who has
+	// posts, of which none is public. Only the author reads it.
+	SuggestFromFollows *bool `json:"suggest_from_follows,omitempty"`
 }
 
 // AuthorInfo is an author as shown to a reader.
@@ -68,7 +72,8 @@ type Leave func(ctx context.Context, followers []string) error
 
 // Authors stores authors' cards and deliveries, and erases authors.
 type Authors interface {
-	// PutAuthor stores a card. An older event changes nothing.
+	// PutAuthor stores a card. An older event changes nothing. An event, a card with a time, leaves
+	// SuggestFromFollows as it is; without a time, nil resets it.
 	PutAuthor(ctx context.Context, a Author, at time.Time) error
 
 	// Author returns an author for a reader; "" is a call without an agent. If the reader blocks

@@ -13,16 +13,24 @@ const (
 	SuggestionsKept = 2 * SuggestionsLive
 	// MaxSuggestions is the maximum number of authors suggested to an agent.
 	MaxSuggestions = 100
-	// SuggestionEvidence is how many of an agent's followees must follow an author to count as a
-	// reason for the suggestion, and SuggestionFollowers how many followers the author must have.
-	SuggestionEvidence  = 3
-	SuggestionFollowers = 10
+	// SuggestionEvidence is how many of an agent's friends must follow an author to count as a
+	// reason for the suggestion.
+	SuggestionEvidence = 3
+	// FriendsAfter is how long two agents must have followed each other to be friends. So nobody
+	// learns at once from new accounts, or by following somebody.
+	FriendsAfter = 7 * 24 * time.Hour
 )
 
 // Suggestion is an author whom an agent may want to follow.
 type Suggestion struct {
 	Author string `json:"author"`
-	Count  int    `json:"count"` // how many of the agent's followees follow the author, rounded down
+	Count  int    `json:"count"` // how many of the agent's friends follow the author, rounded down
+}
+
+// NewAuthor is an author of public posts.
+type NewAuthor struct {
+	Author string
+	Newest Post // the newest public post as stored; the zero Post if it was removed meanwhile
 }
 
 // Suggestions stores suggestions of authors to follow. A stored list may be stale:
@@ -35,7 +43,13 @@ type Suggestions interface {
 	// one is younger than [SuggestionsLive].
 	KeepSuggested(ctx context.Context, agent string, list []Suggestion, at time.Time) error
 	// Unsuggestable returns those authors who must not be suggested to an agent: whom they follow,
-	// who block them or whom they block, who have too few followers, and who are being erased or
-	// were erased since a time.
-	Unsuggestable(ctx context.Context, agent string, authors []string, followers int, since time.Time) ([]string, error)
+	// who block them or whom they block, and who are being erased or were erased since a time.
+	Unsuggestable(ctx context.Context, agent string, authors []string, since time.Time) ([]string, error)
+	// Friends returns at most n agents, by id after another, who have followed the agent and been
+	// followed back for [FriendsAfter], and whose follows may be a reason for suggestions: see
+	// [Author]. The stamps of the follows decide; only events can set these to an earlier time.
+	Friends(ctx context.Context, agent, after string, n int) ([]string, error)
+	// NewestAuthors returns at most n authors who have public posts and may be suggested to an
+	// agent, except those listed; whose first public post is newest come first.
+	NewestAuthors(ctx context.Context, agent string, except []string, n int) ([]NewAuthor, error)
 }

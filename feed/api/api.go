@@ -30,15 +30,16 @@ type FollowRefused struct {
 
 // Reasons of a [Suggestion].
 const (
-	FollowedBy = "followed_by" // several people whom the agent follows follow the author
+	FollowedBy = "followed_by" // several friends of the agent follow the author
 	Popular    = "popular"     // a post of the author trends
+	New        = "new"         // the author has begun to post
 )
 
 // Suggestion is an author whom an agent may want to follow.
 type Suggestion struct {
 	Author string `json:"author"`
 	Reason string `json:"reason"`
-	Count  int    `json:"count,omitempty"` // followers among the people the agent follows, rounded down; 0 with [Popular]
+	Count  int    `json:"count,omitempty"` // the friends who follow the author, rounded down; 0 without [FollowedBy]
 }
 
 // Suggestions lists authors whom an agent may want to follow.
@@ -124,6 +125,10 @@ type AuthorCard struct {
 	Name     string `json:"name,omitempty"`
 	ImageURL string `json:"image_url,omitempty"`
 	Bio      string `json:"bio,omitempty"`
+	// SuggestFromFollows says whether the author's follows may be a reason to suggest authors to
+	// the author's friends. Nil means yes, except for an author who has posts, of which none is
+	// public.
+	SuggestFromFollows *bool `json:"suggest_from_follows,omitempty"`
 }
 
 // AgentProfile is a profile together with the interests learned from the agent's acts.

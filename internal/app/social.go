@@ -83,7 +83,7 @@ func (b *builder) openPosts(ctx context.Context, c clients, s catalogs) (*posts,
 		return nil, err
 	}
 	deliver, err := fanout.New(fanout.Deps{
-		Files: imageRemover(files), Store: store, Queue: store, Lists: l.lists, Outboxes: l.outboxes, Items: s.items, Cards: cache,
+		Files: imageRemover(files), Store: store, Queue: store, Lists: l.lists, Outboxes: l.outboxes, Items: s.items, Profiles: s.items, Cards: cache,
 		Cap: b.cfg.Timeline.Cap, Options: options, Clock: b.clock, Log: b.log, Late: late.Note,
 	})
 	if err != nil {

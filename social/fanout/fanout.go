@@ -38,7 +38,7 @@ const (
 	margin = 2 * time.Minute
 )
 
-// Deps are the dependencies of a Fanout. All are required except Files, Cards, Cap, OutboxCap,
+// Deps are the dependencies of a Fanout. All are required except Files, Profiles, Cards, Cap, OutboxCap,
 // Log, Late and Options.
 type Deps struct {
 	Store    social.Store // the backend itself
@@ -48,6 +48,8 @@ type Deps struct {
 	Items    catalog.Writer // stores the items of public posts
 	// Files removes the images of posts that do not exist. Nil means there is no image store.
 	Files Files
+	// Profiles tell whom a reader mutes. Nil means that suggestions are stored regardless of it.
+	Profiles catalog.Profiles
 	// Cards caches cards of public posts for use while the store is unavailable. Nil disables it.
 	Cards     social.CardCache
 	Cap       int // of a timeline; default [timeline.Cap]

@@ -4,63 +4,65 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"slices"
 	"time"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
-const (
-	// sampled is how many followees of an agent are read, and ofEach how many follows of each:
-	// 10,000 rows per agent and day.
-	sampled, ofEach = 50, 200
-	// proposed limits the authors with enough evidence that are checked.
-	proposed = 3 * social.MaxSuggestions
-)
+// sampled is how many friends of an agent are read, and ofEach how many follows of each: 10,000 rows
+// per agent and day.
+const sampled, ofEach = 50, 200
 
-// suggest stores an agent's suggestions: authors whom several of its followees follow. They must
-// not reveal which followees do; see evidence.
+// suggest stores an agent's suggestions: authors whom several of its friends follow. It reads no
+// follows but the agent's own and its friends': see [social.Suggestions.Friends].
 func (f *Fanout) suggest(ctx context.Context, agent string) error {
 	at := f.d.Clock()
 	if _, last, err := f.d.Store.Suggested(ctx, agent); err != nil || !last.IsZero() && at.Sub(last).Abs() < social.SuggestionsLive {
 		return err
 	}
-	followed, err := f.followed(ctx, agent)
+	friends, err := f.friends(ctx, agent)
 	if err != nil {
 		return err
 	}
-	sample, start := sampleOf(agent, followed), ""
-	if len(sample) > 0 {
-		start = sample[0]
-	}
-	counts, counted := map[string]int{}, 0
-	for _, followee := range sample {
-		authors, err := f.someFollowed(ctx, followee, start)
+	var list []social.Suggestion
+	if len(friends) >= social.SuggestionEvidence {
+		counts, err := f.counted(ctx, sampleOf(agent, friends))
 		if err != nil {
 			return err
 		}
-		if len(authors) > 0 {
-			counted++
+		if list, err = f.suggestable(ctx, agent, evidence(counts), at); err != nil {
+			return err
+		}
+	}
+	return f.d.Store.KeepSuggested(ctx, agent, list, at)
+}
+
+// friends lists the agent's friends.
+func (f *Fanout) friends(ctx context.Context, agent string) (all []string, err error) {
+	for after := ""; ; after = all[len(all)-1] {
+		some, err := f.d.Store.Friends(ctx, agent, after, page)
+		if all = append(all, some...); err != nil || len(some) < page {
+			return all, err
+		}
+	}
+}
+
+// counted returns how many of the friends follow each author.
+func (f *Fanout) counted(ctx context.Context, friends []string) (map[string]int, error) {
+	counts := map[string]int{}
+	for _, friend := range friends {
+		authors, err := f.someFollowed(ctx, friend, friends[0])
+		if err != nil {
+			return nil, err
 		}
 		for _, author := range authors {
 			counts[author]++
 		}
 	}
-	list, err := f.suggestable(ctx, agent, evidence(counts, counted), at)
-	if err != nil {
-		return err
-	}
-	return f.d.Store.KeepSuggested(ctx, agent, list, at)
-}
-
-// followed lists the agent's followees without [social.Server].
-func (f *Fanout) followed(ctx context.Context, agent string) (all []string, err error) {
-	for after := ""; ; after = all[len(all)-1] {
-		some, err := f.d.Store.Following(ctx, agent, "", after, page)
-		if all = append(all, some...); err != nil || len(some) < page {
-			return slices.DeleteFunc(all, func(id string) bool { return id == social.Server }), err
-		}
-	}
+	return counts, nil
 }
 
 // someFollowed lists at most ofEach follows of an agent, in the order of ids after start and then
@@ -80,25 +82,24 @@ func (f *Fanout) someFollowed(ctx context.Context, agent, start string) ([]strin
 	return list, err
 }
 
-// sampleOf returns a sample of followees. It is always the same, so repeated requests reveal no more.
-func sampleOf(agent string, followed []string) []string {
-	rank := make(map[string][sha256.Size]byte, len(followed))
-	for _, id := range followed {
+// sampleOf returns a sample of friends. It is always the same, so repeated requests reveal no more.
+func sampleOf(agent string, friends []string) []string {
+	rank := make(map[string][sha256.Size]byte, len(friends))
+	for _, id := range friends {
 		rank[id] = sha256.Sum256([]byte(agent + "/" + id))
 	}
-	slices.SortFunc(followed, func(a, b string) int {
+	slices.SortFunc(friends, func(a, b string) int {
 		x, y := rank[a], rank[b]
 		return slices.Compare(x[:], y[:])
 	})
-	return followed[:min(len(followed), sampled)]
+	return friends[:min(len(friends), sampled)]
 }
 
-// evidence returns the authors whom enough of the counted followees follow, the most followed
-// first. It omits authors whom more than half of them follow: an agent who follows three people
-// and sees "3" would know that each of them does. The counts are rounded down.
-func evidence(counts map[string]int, counted int) (list []social.Suggestion) {
+// evidence returns the authors whom enough friends follow, the most followed first. The counts are
+// rounded down.
+func evidence(counts map[string]int) (list []social.Suggestion) {
 	for author, n := range counts {
-		if n >= social.SuggestionEvidence && 2*n <= counted && author != social.Server {
+		if n >= social.SuggestionEvidence && author != social.Server {
 			list = append(list, social.Suggestion{Author: author, Count: rounded(n)})
 		}
 	}
@@ -106,10 +107,10 @@ func evidence(counts map[string]int, counted int) (list []social.Suggestion) {
 	slices.SortFunc(list, func(a, b social.Suggestion) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Author, b.Author))
 	})
-	return list[:min(len(list), proposed)]
+	return list
 }
 
-// steps are the counts that are shown; each is at most half of sampled.
+// steps are the counts that are shown.
 var steps = []int{20, 10, 5, social.SuggestionEvidence}
 
 // rounded rounds down a count of at least [social.SuggestionEvidence].
@@ -117,16 +118,44 @@ func rounded(n int) int {
 	return steps[slices.IndexFunc(steps, func(step int) bool { return n >= step })]
 }
 
-// suggestable removes authors who may not be suggested to the agent, and those beyond the limit.
+// suggestable removes authors who may not be suggested to the agent, then those beyond the limit.
 func (f *Fanout) suggestable(ctx context.Context, agent string, list []social.Suggestion, at time.Time) ([]social.Suggestion, error) {
 	ids := make([]string, len(list))
 	for i, s := range list {
 		ids[i] = s.Author
 	}
-	not, err := f.d.Store.Unsuggestable(ctx, agent, ids, social.SuggestionFollowers, at)
+	not, err := f.d.Store.Unsuggestable(ctx, agent, ids, at)
 	if err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(s social.Suggestion) bool { return s.Author == agent || slices.Contains(not, s.Author) })
+	muted, err := f.muted(ctx, agent)
+	if err != nil {
+		return nil, err
+	}
+	left := setOf(agent, not, muted)
+	list = slices.DeleteFunc(list, func(s social.Suggestion) bool { return left[s.Author] })
 	return list[:min(len(list), social.MaxSuggestions)], nil
+}
+
+// muted returns the authors whom the agent mutes.
+func (f *Fanout) muted(ctx context.Context, agent string) ([]string, error) {
+	if f.d.Profiles == nil {
+		return nil, nil
+	}
+	profile, err := f.d.Profiles.Profile(ctx, agent)
+	if errors.Is(err, feed.ErrNotFound) {
+		err = nil
+	}
+	return profile.MutedAuthors, err
+}
+
+// setOf returns the set of an id and of lists of ids.
+func setOf(id string, lists ...[]string) map[string]bool {
+	set := map[string]bool{id: true}
+	for _, list := range lists {
+		for _, id := range list {
+			set[id] = true
+		}
+	}
+	return set
 }

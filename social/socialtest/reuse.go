@@ -40,6 +40,7 @@ var reuses = map[string]func(e *env){
 	"replies of an agent":         repliesOfErased,
 	"replies, purged":             repliesPurged,
 	"suggestions":                 suggestionsOfErased,
+	"authors of public posts":     publicAuthorsOfReused,
 }
 
 // event creates a post by an event with a time in the past.

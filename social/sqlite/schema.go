@@ -172,7 +172,32 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	// Authors whom an agent may want to follow, as of a stamp: see social.Suggestions.
 	`CREATE TABLE suggestions (agent TEXT NOT NULL PRIMARY KEY, at INTEGER NOT NULL, content TEXT NOT NULL) WITHOUT ROWID; -- JSON
 	 CREATE INDEX suggestions_by_time ON suggestions (at);`,
+
+	// Whether an agent's follows may be a reason for suggestions: 1 yes, -1 no, 0 depends on the
+	// agent's posts. Suggestions made by the earlier rule are dropped.
+	//
+	// Authors who have public posts; since is the time of the first of these, in Unix seconds.
+	// Triggers maintain them, as with post_counts.
+	`ALTER TABLE authors ADD COLUMN suggest_from_follows INTEGER NOT NULL DEFAULT 0;
+	 DELETE FROM suggestions;
+	 CREATE TABLE public_authors (author TEXT NOT NULL PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID;
+	 CREATE INDEX public_authors_by_time ON public_authors (since DESC, author);
+	 INSERT INTO public_authors SELECT c.author, ifnull(min(p.created_at), 0)
+		FROM post_counts c LEFT JOIN authors a ON a.id = c.author
+		LEFT JOIN posts p ON p.author = c.author AND p.reach = 2 AND p.gone = 0 AND p.created > ifnull(a.erased, 0)
+		WHERE c.public > 0 GROUP BY c.author;
+	 CREATE TRIGGER authors_public_first AFTER INSERT ON post_counts WHEN NEW.public > 0 BEGIN ` + nowPublic + ` END;
+	 CREATE TRIGGER authors_public AFTER UPDATE OF public ON post_counts WHEN NEW.public > 0 AND OLD.public <= 0 BEGIN ` + nowPublic + ` END;
+	 CREATE TRIGGER authors_not_public AFTER UPDATE OF public ON post_counts WHEN NEW.public <= 0 AND OLD.public > 0
+		BEGIN DELETE FROM public_authors WHERE author = NEW.author; END;
+	 CREATE TRIGGER authors_uncounted AFTER DELETE ON post_counts WHEN OLD.public > 0
+		BEGIN DELETE FROM public_authors WHERE author = OLD.author; END;`,
 }}
+
+// nowPublic is the statement of the triggers that adds an author to public_authors.
+const nowPublic = `INSERT INTO public_authors (author, since)
+	SELECT NEW.author, ifnull(max(created_at), 0) FROM posts WHERE author = NEW.author AND reach = 2 AND gone = 0
+	ON CONFLICT (author) DO NOTHING;`
 
 // Parts of the triggers that maintain post_counts.
 const (

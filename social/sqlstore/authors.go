@@ -22,15 +22,45 @@ func (s *Store) PutAuthor(ctx context.Context, a social.Author, at time.Time) er
 	}
 	return s.failed(ctx, "put author", s.write(ctx, func(t *Tx) {
 		kept := t.agent(changing, a.ID)
-		t.later(saveAuthor, a.ID, a.Name, a.ImageURL, a.Bio, social.ChangeTime(at, t.now, max(kept.cardAt, kept.Erased)))
+		t.later(saveAuthor, a.ID, a.Name, a.ImageURL, a.Bio, social.ChangeTime(at, t.now, max(kept.cardAt, kept.Erased)),
+			at.IsZero(), choice(a.SuggestFromFollows))
 	}))
 }
 
 // saveAuthor stores a card: id, name, image, bio, time. The later wins, at equal times the greater.
-const saveAuthor = `INSERT INTO authors (id, name, image_url, bio, card_at, has_card) VALUES ($1, $2, $3, $4, $5, true)
-	ON CONFLICT (id) DO UPDATE SET name = excluded.name, image_url = excluded.image_url, bio = excluded.bio, card_at = excluded.card_at, has_card = true
+// If $6, it is a change made here, with the choice about the author's follows $7.
+const saveAuthor = `INSERT INTO authors (id, name, image_url, bio, card_at, has_card, suggest_from_follows)
+	VALUES ($1, $2, $3, $4, $5, true, CASE WHEN $6 THEN $7::bigint ELSE 0 END)
+	ON CONFLICT (id) DO UPDATE SET name = excluded.name, image_url = excluded.image_url, bio = excluded.bio, card_at = excluded.card_at, has_card = true,
+	suggest_from_follows = CASE WHEN $6 THEN excluded.suggest_from_follows ELSE authors.suggest_from_follows END
 	WHERE $5 > authors.erased AND ($5 > authors.card_at OR $5 = authors.card_at
 	AND ($2 COLLATE "C", $3 COLLATE "C", $4 COLLATE "C") > (authors.name, authors.image_url, authors.bio))`
+
+// Values of the column suggest_from_follows; neither is 0.
+const (
+	refused = -1
+	allowed = 1
+)
+
+// choice returns the value of the column suggest_from_follows.
+func choice(yes *bool) int {
+	switch {
+	case yes == nil:
+		return 0
+	case *yes:
+		return allowed
+	}
+	return refused
+}
+
+// chosen is the inverse of choice.
+func chosen(value int) *bool {
+	if value == 0 {
+		return nil
+	}
+	yes := value == allowed
+	return &yes
+}
 
 // standing is the relation of a reader to an author.
 type standing struct {
@@ -60,17 +90,21 @@ func (s *Store) Author(ctx context.Context, reader, author string) (social.Autho
 	err := s.snapshot(ctx, func(q *Query) {
 		var card bool
 		var erased int64
+		var suggest int
 		var counts postCounts
 		var st standing
 		q.all(st.between(reader, author),
-			reads(into(&info.Name, &info.ImageURL, &info.Bio, &card, &info.Followers, &info.Following, &erased),
-				`SELECT name, image_url, bio, has_card, followers, following, erased FROM authors WHERE id = $1`, author),
+			reads(into(&info.Name, &info.ImageURL, &info.Bio, &card, &info.Followers, &info.Following, &erased, &suggest),
+				`SELECT name, image_url, bio, has_card, followers, following, erased, suggest_from_follows FROM authors WHERE id = $1`, author),
 			reads(into(&counts.public, &counts.followers, &counts.own), `SELECT public, followers, own FROM post_counts WHERE author = $1`, author))
 		if st.blocks {
 			info = social.AuthorInfo{Author: social.Author{ID: author}, IsBlocked: true}
 			return
 		}
 		info.IsFollowing, info.Posts = st.follows, q.posts(reader, author, st, counts, erased)
+		if st.self {
+			info.SuggestFromFollows = chosen(suggest)
+		}
 		known := card || info.Posts+info.Followers+info.Following > 0
 		if !known && !st.blocked { // known by replies alone, which are not among the author's posts
 			replies := sources.replies

@@ -38,7 +38,7 @@ export async function welcome(authors) {
 
 function choice({ author, reason, count }) {
   const box = make('input', { type: 'checkbox', name: 'author', value: author });
-  const why = reason === 'followed_by' ? `Followed by ${count} or more whom you follow` : 'Popular at the moment';
+  const why = { followed_by: `Followed by ${count} or more of your friends`, popular: 'Popular at the moment' }[reason] ?? 'New here';
   return make('li', {}, make('label', {}, box, avatar(author), make('span', {}, make('b', { textContent: author }), make('span', { className: 'soft', textContent: why }))));
 }
 
