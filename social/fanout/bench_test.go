@@ -12,7 +12,7 @@ import (
 	"github.com/freshet/freshet/social/sqlite"
 )
 
-// BenchmarkSuggest computes suggestions for an agent with the maximal number of follows.
+// BenchmarkSuggest computes suggestions for an agent with the maximal number of friends.
 func BenchmarkSuggest(b *testing.B) {
 	now := time.Now()
 	clock := func() time.Time { return now }
@@ -28,8 +28,13 @@ func BenchmarkSuggest(b *testing.B) {
 		require.NoError(b, err)
 	}
 	follow("r", social.MaxFollowees, 1)
+	for i := range social.MaxFollowees {
+		_, err := store.Follow(b.Context(), fmt.Sprint("author", i), "r", zero)
+		require.NoError(b, err)
+	}
+	now = now.Add(social.FriendsAfter)
 	f := &Fanout{d: Deps{Store: store, Queue: store, Clock: clock}}
-	all, err := f.followed(b.Context(), "r")
+	all, err := f.friends(b.Context(), "r")
 	require.NoError(b, err)
 	for i, author := range sampleOf("r", all) { // the others are not queried
 		follow(author, 300, 1+i%3)

@@ -49,7 +49,9 @@ type Deps struct {
 	// Files removes the images of posts that do not exist. Nil means there is no image store.
 	Files Files
 	// Profiles tell whom a reader mutes. Nil means that suggestions are stored regardless of it.
-	Profiles catalog.Profiles
+	Profiles interface {
+		Profile(ctx context.Context, agent string) (feed.Profile, error)
+	}
 	// Cards caches cards of public posts for use while the store is unavailable. Nil disables it.
 	Cards     social.CardCache
 	Cap       int // of a timeline; default [timeline.Cap]
