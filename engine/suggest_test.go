@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ import (
 // oneSet always returns the same trending items.
 type oneSet struct{ set *trending.Set }
 
-func (s oneSet) Set() (*trending.Set, bool) { return s.set, false }
+func (s *oneSet) Set() (*trending.Set, bool) { return s.set, false }
 
 // testProfile returns the same profile for every agent.
 type testProfile struct {
@@ -30,74 +31,196 @@ type testProfile struct {
 
 func (p *testProfile) Profile(context.Context, string) (feed.Profile, error) { return p.is, nil }
 
+// suggestTest has a store with suggestions to the reader r.
+type suggestTest struct {
+	*testing.T
+	store   *sqlite.Store
+	trends  *oneSet
+	profile *testProfile
+	s       *Suggester
+	now     time.Time
+}
+
+func newSuggestTest(t *testing.T) *suggestTest {
+	e := &suggestTest{T: t, trends: &oneSet{}, profile: &testProfile{}, now: time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)}
+	clock := func() time.Time { return e.now }
+	var err error
+	e.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: clock})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, e.store.Close()) })
+	e.s = NewSuggester(SuggestStores{Posts: e.store, Queue: e.store, Trending: e.trends, Profiles: e.profile}, Config{Clock: clock})
+	return e
+}
+
+// trend sets the trending items.
+func (e *suggestTest) trend(entries ...trending.Entry) {
+	e.trends.set = &trending.Set{Entries: entries}
+}
+
+// trends is an entry of a post by an author.
+func trends(author, lang string, tags ...string) trending.Entry {
+	return trending.Entry{ID: "post:" + author + lang, Group: "post:" + author + lang, Author: author, Lang: lang, Tags: tags}
+}
+
+func (e *suggestTest) suggest(limit int) []api.Suggestion {
+	e.Helper()
+	list, err := e.s.Suggest(e.Context(), "r", limit)
+	require.NoError(e, err)
+	return list
+}
+
+func (e *suggestTest) follow(authors ...string) {
+	e.Helper()
+	for _, author := range authors {
+		_, err := e.store.Follow(e.Context(), "r", author, time.Time{})
+		require.NoError(e, err)
+	}
+}
+
+// apart has one of two block the other.
+func (e *suggestTest) apart(agent, other string) {
+	e.Helper()
+	_, err := e.store.Block(e.Context(), agent, other)
+	require.NoError(e, err)
+}
+
+// post creates a post a second after the one before.
+func (e *suggestTest) post(author string, a social.Audience, tags ...string) {
+	e.Helper()
+	e.now = e.now.Add(time.Second)
+	_, _, err := e.store.CreatePost(e.Context(), social.Post{Author: author, Caption: "x", Tags: tags, Audience: a}, social.Creation{})
+	require.NoError(e, err)
+}
+
+// waiting returns the number of jobs that compute suggestions.
+func (e *suggestTest) waiting() int {
+	e.Helper()
+	list, err := e.store.List(e.Context(), jobs.Filter{Kind: jobs.Suggest})
+	require.NoError(e, err)
+	return len(list)
+}
+
+func by(author string, n int) api.Suggestion {
+	return api.Suggestion{Author: author, Reason: api.FollowedBy, Count: n}
+}
+
+func withReason(reason string, authors ...string) (list []api.Suggestion) {
+	for _, author := range authors {
+		list = append(list, api.Suggestion{Author: author, Reason: reason})
+	}
+	return list
+}
+
+func popular(authors ...string) []api.Suggestion { return withReason(api.Popular, authors...) }
+func newest(authors ...string) []api.Suggestion  { return withReason(api.New, authors...) }
+
 func TestSuggestions(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
-	clock := func() time.Time { return now }
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "social.db"), social.Options{Clock: clock})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, store.Close()) })
-	entry := func(author, lang string, tags ...string) trending.Entry {
-		return trending.Entry{ID: "post:" + author + lang, Group: "post:" + author + lang, Author: author, Lang: lang, Tags: tags}
-	}
-	item := entry("an_item", "en")
+	e := newSuggestTest(t)
+	item := trends("an_item", "en")
 	item.ID, item.Group = "item", "item"
-	trends := oneSet{&trending.Set{Entries: []trending.Entry{
-		item, entry("pop1", "en", "Go"), entry("pop1", "de"), entry("pop2", "de", "rowing"), entry("both", "en"), entry("r", "en"),
-		entry("blocked", "en"), entry("blocks", "en"), entry("followed", "en"), entry("erased", "en"), entry("muted", "en"),
-	}}}
-	profile := &testProfile{}
-	s := NewSuggester(SuggestStores{Posts: store, Queue: store, Trending: trends, Profiles: profile}, Config{Clock: clock})
-	ctx := t.Context()
-	suggest := func(limit int) []api.Suggestion {
-		t.Helper()
-		list, err := s.Suggest(ctx, "r", limit)
-		require.NoError(t, err)
-		return list
-	}
-	waiting := func() int {
-		t.Helper()
-		list, err := store.List(ctx, jobs.Filter{Kind: jobs.Suggest})
-		require.NoError(t, err)
-		return len(list)
-	}
-	profile.is.MutedAuthors = []string{"muted"}
-	for _, pair := range [][2]string{{"r", "blocked"}, {"blocks", "r"}} {
-		_, err := store.Block(ctx, pair[0], pair[1])
-		require.NoError(t, err)
-	}
-	require.NoError(t, store.EraseAgent(ctx, "erased"))
-	follow := func(author string) {
-		t.Helper()
-		_, err := store.Follow(ctx, "r", author, time.Time{})
-		require.NoError(t, err)
-	}
-	for _, author := range []string{"followed", "f2", "f3", "f4", "f5", social.Server} {
-		follow(author)
-	}
-	pop := func(author string) api.Suggestion { return api.Suggestion{Author: author, Reason: api.Popular} }
-	require.Equal(t, []api.Suggestion{pop("pop1"), pop("pop2"), pop("both")}, suggest(100))
-	require.Zero(t, waiting(), "who follows five is told of nobody by it")
-	follow("f6")
-	require.Equal(t, []api.Suggestion{pop("pop1"), pop("pop2")}, suggest(2), "nothing waits for the job")
-	require.Equal(t, 1, waiting())
+	e.trend(item, trends("pop1", "en", "Go"), trends("pop1", "de"), trends("pop2", "de", "rowing"), trends("both", "en"), trends("r", "en"),
+		trends("blocked", "en"), trends("blocks", "en"), trends("followed", "en"), trends("erased", "en"), trends("muted", "en"))
+	e.profile.is.MutedAuthors = []string{"muted"}
+	e.apart("r", "blocked")
+	e.apart("blocks", "r")
+	require.NoError(t, e.store.EraseAgent(t.Context(), "erased"))
+	e.follow("followed", "f2", social.Server)
+	require.Equal(t, popular("pop1", "pop2", "both"), e.suggest(100))
+	require.Zero(t, e.waiting(), "who follows two has no three friends")
+	e.follow("f3")
+	require.Equal(t, popular("pop1", "pop2"), e.suggest(2), "nothing waits for the job")
+	require.Equal(t, 1, e.waiting())
 
 	kept := []social.Suggestion{{Author: "both", Count: 5}, {Author: "x", Count: 3}}
 	for _, author := range []string{"blocked", "blocks", "followed", "erased", "muted"} {
 		kept = append(kept, social.Suggestion{Author: author, Count: 3})
 	}
-	require.NoError(t, store.KeepSuggested(ctx, "r", kept, now))
-	by := func(author string, n int) api.Suggestion {
-		return api.Suggestion{Author: author, Reason: api.FollowedBy, Count: n}
-	}
-	require.Equal(t, []api.Suggestion{by("both", 5), by("x", 3), pop("pop1"), pop("pop2")}, suggest(100))
-	follow("x")
-	profile.is.Langs = []string{"en"}
-	require.Equal(t, []api.Suggestion{by("both", 5), pop("pop1")}, suggest(100), "a follow and a language count at once")
-	profile.is = feed.Profile{MutedAuthors: []string{"muted", "both"}, Interests: map[string]float64{"ROWING": 1}}
-	require.Equal(t, []api.Suggestion{pop("pop2")}, suggest(100))
+	require.NoError(t, e.store.KeepSuggested(t.Context(), "r", kept, e.now))
+	require.Equal(t, append([]api.Suggestion{by("both", 5), by("x", 3)}, popular("pop1", "pop2")...), e.suggest(100))
+	e.follow("x")
+	e.profile.is.Langs = []string{"en"}
+	require.Equal(t, append([]api.Suggestion{by("both", 5)}, popular("pop1")...), e.suggest(100), "a follow and a language count at once")
+	e.profile.is = feed.Profile{MutedAuthors: []string{"muted", "both"}, Interests: map[string]float64{"ROWING": 1}}
+	require.Equal(t, popular("pop2", "pop1"), e.suggest(100), "interests order")
 	for _, limit := range []int{0, social.MaxSuggestions + 1} {
-		_, err := s.Suggest(ctx, "r", limit)
+		_, err := e.s.Suggest(t.Context(), "r", limit)
 		require.ErrorIs(t, err, feed.ErrBadLimit)
+	}
+}
+
+// TestNewestAuthorsAreSuggested checks that authors of public posts come last, the newest first, in
+// the order of the reader's interests, and first if nothing trends.
+func TestNewestAuthorsAreSuggested(t *testing.T) {
+	t.Parallel()
+	e := newSuggestTest(t)
+	require.Empty(t, e.suggest(20), "there are no authors")
+	public := social.Audience{Public: true}
+	e.post("skis", public, "ski")
+	e.post("private", social.Audience{Followers: true})
+	for _, author := range []string{"blocked", "blocks", "followed", "muted", "r", "erased"} {
+		e.post(author, public)
+	}
+	e.post("politics", public, "politics")
+	e.post("a", public)
+	e.post("b", public)
+	e.profile.is.MutedAuthors = []string{"muted"}
+	e.apart("r", "blocked")
+	e.apart("blocks", "r")
+	e.follow("followed")
+	require.NoError(t, e.store.EraseAgent(t.Context(), "erased"))
+	require.Equal(t, newest("b", "a", "politics", "skis"), e.suggest(20))
+	require.Equal(t, newest("b", "a"), e.suggest(2))
+	e.profile.is.Interests = map[string]float64{"Ski": 3}
+	e.profile.is.MutedTags = []string{"politics"}
+	require.Equal(t, newest("skis", "b", "a", "politics"), e.suggest(20))
+	e.trend(trends("popular", ""), trends("a", ""), trends("politics", "", "politics"))
+	require.Equal(t, append(popular("popular", "a"), newest("skis", "b", "politics")...), e.suggest(20))
+	e.profile.is.Interests = map[string]float64{"none has this": 3}
+	require.Equal(t, append(popular("popular", "a"), newest("b", "skis", "politics")...), e.suggest(20))
+}
+
+// TestSuggestionsDoNotRunDry has a reader follow, mute or block everybody who is suggested: every
+// page is full until nobody is left.
+func TestSuggestionsDoNotRunDry(t *testing.T) {
+	t.Parallel()
+	for _, interests := range []map[string]float64{nil, {"ski": 3}} {
+		e := newSuggestTest(t)
+		e.profile.is.Interests = interests
+		var entries []trending.Entry
+		var kept []social.Suggestion
+		const each, limit = 45, 20
+		for i := range each {
+			author := fmt.Sprintf("popular_%02d", i)
+			entries = append(entries, trends(author, ""))
+			if i > 0 {
+				kept = append(kept, social.Suggestion{Author: fmt.Sprintf("kept_%02d", i), Count: 3})
+			}
+			e.post(fmt.Sprintf("new_%02d", i), social.Audience{Public: true})
+		}
+		e.trend(entries...)
+		require.NoError(t, e.store.KeepSuggested(t.Context(), "r", kept, e.now))
+		left := 3*each - 1
+		seen := map[string]bool{}
+		for turn := 0; left > 0; turn++ {
+			page := e.suggest(limit)
+			require.Len(t, page, min(limit, left))
+			for i, a := range page {
+				require.False(t, seen[a.Author], a.Author)
+				seen[a.Author] = true
+				switch i % 4 {
+				case 0:
+					e.profile.is.MutedAuthors = append(e.profile.is.MutedAuthors, a.Author)
+				case 1:
+					e.apart("r", a.Author)
+				case 2:
+					e.apart(a.Author, "r")
+				default:
+					e.follow(a.Author)
+				}
+			}
+			left -= len(page)
+		}
+		require.Empty(t, e.suggest(limit))
 	}
 }
