@@ -86,7 +86,7 @@ func (c *Client) Author(ctx context.Context, id string) (Author, error) {
 	return call[Author](ctx, c, Request{Method: http.MethodGet, Path: v1("authors", id), Repeatable: true})
 }
 
-// PutAuthor calls PUT /v1/authors/{id}: the card replaces the previous one.
+// PutAuthor calls PUT /v1/authors/{id}: the card replaces the previous one, with all fields.
 func (c *Client) PutAuthor(ctx context.Context, id string, card AuthorCard) error {
 	_, err := send[struct{}](ctx, c, Request{Method: http.MethodPut, Path: v1("authors", id), Repeatable: true}, card)
 	return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -96,22 +97,27 @@ func TestSuggestionsAreFollowed(t *testing.T) {
 					callJSON(t, a, http.MethodPut, "/v1/agents/"+agent+"/following/"+author, agent, "", new(any))
 				}
 			}
-			for i := range 6 { // an author followed by three of six is suggested, by two or four is not
+			befriend := func(agent string, at time.Time) {
+				t.Helper()
+				_, rejected, err := store.FollowAll(t.Context(), []social.Edge{{Agent: "reader", Author: agent}, {Agent: agent, Author: "reader"}}, at)
+				require.NoError(t, err)
+				require.Empty(t, rejected)
+			}
+			for i := range 5 { // an author followed by three of five friends is suggested, by two not
 				friend := fmt.Sprint("friend_", i)
-				follow("reader", friend)
-				follow(friend, "somebody_"+friend)
+				befriend(friend, noon.Add(-social.FriendsAfter))
 				if i < 4 {
-					follow(friend, "of_four")
-				}
-				if i < 3 {
 					follow(friend, "ann", "bob")
 				}
 				if i < 2 {
 					follow(friend, "of_two")
 				}
 			}
-			for i := range social.SuggestionFollowers {
-				follow(fmt.Sprint("fan_", i), "ann", "bob", "of_four", "of_two")
+			callJSON(t, a, http.MethodPut, "/v1/authors/friend_0", "friend_0", `{"suggest_from_follows":false}`, new(any))
+			for i := range 3 {
+				planted := fmt.Sprint("planted_", i)
+				befriend(planted, noon.Add(time.Hour-social.FriendsAfter))
+				follow(planted, "of_two")
 			}
 			_, _, err := store.CreatePost(t.Context(), social.Post{
 				Author: "ann", Caption: "Rain", CreatedAt: noon.Unix() - 60, Audience: social.Audience{Public: true},
@@ -128,9 +134,10 @@ func TestSuggestionsAreFollowed(t *testing.T) {
 				return api.Suggestion{Author: author, Reason: api.FollowedBy, Count: social.SuggestionEvidence}
 			}
 			want := []api.Suggestion{by("ann"), by("bob")}
-			testenv.WaitFor(t, func() bool { return len(suggested("reader")) == len(want) }, "suggestions are computed")
+			testenv.WaitFor(t, func() bool { return len(suggested("reader")) == len(want) }, "suggestions are computed") // before that, there is only the newest author
 			assert.Equal(t, want, suggested("reader"))
-			assert.Empty(t, suggested("friend_0"), "who follows few is told of nobody by it")
+			newest := []api.Suggestion{{Author: "ann", Reason: api.New}}
+			assert.Equal(t, newest, suggested("planted_0"), "who has few friends is told of nobody by them")
 
 			var followed struct{ Data api.Followed }
 			callJSON(t, a, http.MethodPost, "/v1/agents/reader/following", "reader", `{"authors":["ann","bob"]}`, &followed)

@@ -199,7 +199,7 @@ export class Client {
 
   /**
    * GET /v1/agents/{agent_id}/suggestions: up to `limit` authors whom the agent may want to
-   * follow, best first.
+   * follow, best first; fewer only if there are no others.
    */
   suggestions(agent: string, options: CallOptions & { limit?: number } = {}): Promise<Suggestions> {
     return this.#get(`${agentPath(agent)}/suggestions${query({ limit: options.limit })}`, options);
