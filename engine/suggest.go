@@ -67,10 +67,11 @@ func (s *Suggester) Suggest(ctx context.Context, agent string, limit int) ([]api
 			return nil, err
 		}
 	}
-	since := now.Add(-social.SuggestionsLive)
-	if len(kept) > 0 && at.Before(since) {
+	since := now
+	if len(kept) > 0 && at.Before(now) {
 		since = at
 	}
+	since = since.Add(-social.SuggestionsLive) // the clocks of servers differ, by much less
 	r := suggestionReader{agent: agent, profile: profile, refused: profile.Refusals(), interests: foldedInterests(profile)}
 	list := make([]api.Suggestion, len(kept), len(kept)+social.MaxSuggestions)
 	for i, k := range kept {

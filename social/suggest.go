@@ -40,7 +40,9 @@ type Suggestions interface {
 	// none, or only some from before the agent was erased.
 	Suggested(ctx context.Context, agent string) ([]Suggestion, time.Time, error)
 	// KeepSuggested stores a list that was computed as of a time. It changes nothing if the stored
-	// one is younger than [SuggestionsLive].
+	// one is younger than [SuggestionsLive]. For an agent who was erased less than [FriendsAfter]
+	// before, who has no friends, the list is stored empty: the time is that of another clock than
+	// the erasure's.
 	KeepSuggested(ctx context.Context, agent string, list []Suggestion, at time.Time) error
 	// Unsuggestable returns those authors who must not be suggested to an agent: whom they follow,
 	// who block them or whom they block, and who are being erased or were erased since a time.

@@ -88,9 +88,16 @@ func suggestionsOfErased(e *env) {
 		e.ok(e.KeepSuggested(e.ctx, "r", list, before))
 		e.eraseAll("r")
 	}
-	e.pass(time.Second)
-	e.ok(e.KeepSuggested(e.ctx, "r", list, e.now))
-	got, _, err := e.Suggested(e.ctx, "r")
-	require.NoError(e, err)
-	require.Equal(e, list, got)
+	for _, passed := range []time.Duration{time.Minute, social.FriendsAfter} {
+		e.pass(passed)
+		e.ok(e.KeepSuggested(e.ctx, "r", list, e.now))
+		got, at, err := e.Suggested(e.ctx, "r")
+		require.NoError(e, err)
+		require.Equal(e, e.now.UnixMicro(), at.UnixMicro())
+		if passed < social.FriendsAfter {
+			require.Empty(e, got, "a list of before, by a clock that is ahead")
+			continue
+		}
+		require.Equal(e, list, got)
+	}
 }

@@ -44,6 +44,9 @@ func (s *Store) KeepSuggested(ctx context.Context, agent string, list []social.S
 		if t.row(into(&erased), `SELECT erased_agent FROM authors WHERE id = $1`, agent); erased >= social.Stamp(at) {
 			return
 		}
+		if erased > social.Stamp(at.Add(-social.FriendsAfter)) {
+			content = []byte(`[]`) // it has no friends yet: the list was computed for the agent before the erasure
+		}
 		// A row from the future was written before the clock was set back.
 		t.exec(`INSERT INTO suggestions (agent, at, content) VALUES ($1, $2, $3)
 			ON CONFLICT (agent) DO UPDATE SET at = excluded.at, content = excluded.content
