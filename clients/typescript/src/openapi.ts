@@ -131,7 +131,8 @@ export interface paths {
          *     is learned about the reader and for the report on rankings, and only for items that the reader
          *     was shown. The report counts each reader, item and type once a day, so sending events again
          *     is harmless. `hide` also mutes the item with its group for the reader; so does `dislike`
-         *     with `dedup.when_exhausted: oldest`.
+         *     with `dedup.when_exhausted: oldest`. If the limit of muted items is reached, the call is
+         *     refused, nothing of it is counted or muted, and all that was muted stays.
          */
         post: operations["postEvents"];
         delete?: never;
@@ -1147,7 +1148,8 @@ export interface paths {
         get?: never;
         /**
          * Mute an item
-         * @description Works like muting an author, except that with 1,000 muted items the oldest is unmuted.
+         * @description Works like muting an author. The limit is 10,000 items and groups, with 524,288 characters
+         *     in total; those that are hidden by events count, too.
          */
         put: operations["muteItem"];
         post?: never;
@@ -2146,8 +2148,9 @@ export interface components {
             /** @description Items with one of these tags, in any spelling, are not shown. */
             muted_tags?: components["schemas"]["Term"][];
             /**
-             * @description Items or groups that are not shown, the latest last. A PUT without this field keeps the
-             *     stored ones.
+             * @description Items or groups that are not shown, the latest last: at most 10,000, with 524,288
+             *     characters in total. A hide adds the item and its group. None is removed except by the
+             *     agent. A PUT without this field keeps the stored ones.
              */
             muted_items?: components["schemas"]["ItemID"][];
             /**
@@ -3793,6 +3796,7 @@ export interface components {
             /**
              * Format: int64
              * @description The same seed samples the same agents while no profile is written.
+             * @default 0
              */
             seed?: number;
             /** @description The time to rank at. Default: now. */
@@ -4038,6 +4042,16 @@ export interface components {
         };
         /** @description The limit of mutes is reached. */
         MostMuted: {
+            headers: {
+                "X-Request-ID": components["headers"]["CallID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The limit of muted items is reached. All that were muted stay. */
+        MostMutedItems: {
             headers: {
                 "X-Request-ID": components["headers"]["CallID"];
                 [name: string]: unknown;
@@ -4501,6 +4515,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            422: components["responses"]["MostMutedItems"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -6198,6 +6213,7 @@ export interface operations {
             400: components["responses"]["BadBodyOrID"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["MostMutedItems"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
