@@ -60,7 +60,7 @@ export class Client {
 
   /** POST /v1/feed. {@link Feed} adds the state of one list. */
   feed<Own = unknown>(ask: Ask, options?: CallOptions): Promise<Page<Own>> {
-    const body = ask.silent ? ask : { request_id: newID(), ...ask };
+    const body = ask.silent ? ask : { ...ask, request_id: ask.request_id ?? newID() };
     return this.do({ method: 'POST', path: '/v1/feed', body, repeatable: true }, options);
   }
 

@@ -16,6 +16,38 @@ test('a token is asked for before each try', async () => {
   await assert.rejects(broken.stream().next(), { message: 'signed out' });
 });
 
+test('zeros and empty values are sent as given, undefined is not', async () => {
+  /** @type {{ path: string, body: any }[]} */
+  const sent = [];
+  const fetch = /** @type {any} */ (async (/** @type {string} */ url, /** @type {any} */ { body }) => {
+    sent.push({ path: url.slice(server.url.length), body: body && JSON.parse(body) });
+    return new Response('{"code":0,"msg":"success","data":{"items":[],"agents":[],"authors":[]}}', { headers: { 'content-type': 'application/json' } });
+  });
+  const client = connect(server.url, 'reader', { fetch });
+  const any = /** @type {any} */ (client);
+  const last = () => /** @type {{ path: string, body: any }} */ (sent.at(-1));
+  for (const [call, body] of /** @type {[() => Promise<unknown>, object][]} */ ([
+    [() => any.feed({ action: '', limit: 0, silent: true, why: false, feed: '', request_id: '' }), { action: '', limit: 0, silent: true, why: false, feed: '', request_id: '' }],
+    [() => any.feed({ action: 'refresh', silent: false, request_id: 'a' }), { action: 'refresh', silent: false, request_id: 'a' }],
+    [() => client.createPost({ caption: '', tags: [], mentions: [], audience: {} }), { caption: '', tags: [], mentions: [], audience: {} }],
+    [() => client.createPost({ caption: 'a', audience: { public: false, circles: [] } }), { caption: 'a', audience: { public: false, circles: [] } }],
+    [() => client.editPost('post:a', { caption: '', tags: [], alts: [] }), { caption: '', tags: [], alts: [] }],
+    [() => client.putProfile('reader', { interests: { a: 0 }, keywords: [{ term: 'a', weight: 0 }], langs: [], muted_items: [] }), { interests: { a: 0 }, keywords: [{ term: 'a', weight: 0 }], langs: [], muted_items: [] }],
+    [() => client.patchProfile('reader', { interests: {}, langs: [], muted_tags: null }), { interests: {}, langs: [], muted_tags: null }],
+  ])) {
+    await call();
+    assert.deepEqual(last().body, body);
+  }
+  await client.guest({ limit: 0 });
+  assert.equal(last().path, '/v1/feed/guest?limit=0');
+  await client.feed({ action: 'refresh', limit: undefined, request_id: undefined });
+  assert.match(last().body.request_id, /./, 'a retry needs an id');
+  assert.deepEqual(Object.keys(last().body), ['action', 'request_id']);
+  await new Feed(client, { why: false, limit: 0 }).refresh();
+  assert.equal(last().body.why, false);
+  assert.equal(last().body.limit, 0);
+});
+
 test('a token function is asked once more after a 401', async () => {
   for (const call of /** @type {const} */ (['timeline', 'guest', 'createPost', 'stream'])) {
     /** @type {string[]} */
