@@ -75,7 +75,7 @@ func (c Records) EditProfile(ctx context.Context, agent string, change func(*fee
 func (c Records) MuteItems(ctx context.Context, agent string, groups []string) error {
 	return c(ctx, "mute items", agent, func(r *Record, _ bool) (bool, error) {
 		r.Weights.Alone = false // the caller drops the record if this fails
-		return r.Profile.MuteItems(groups)
+		return r.MuteItems(groups)
 	})
 }
 

@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"github.com/freshet/freshet/cache"
+	"github.com/freshet/freshet/catalog"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/recall"
 )
@@ -135,8 +137,8 @@ func (e *Engine) Forget(ctx context.Context, agent string) error {
 	return e.stores.Seen.Forget(e.cfg.Begin(ctx), agent)
 }
 
-// refs looks up the items and their groups. An unknown id counts as its own group, as does a post,
-// which is not read: its doc has no content.
+// refs looks up the items and their groups, also those of items that were removed. An unknown id
+// counts as its own group, as does a post, which is not read: its doc has no content.
 func (e *Engine) refs(ctx context.Context, ids []string) ([]feed.Ref, []feed.Doc, error) {
 	refs, docs := make([]feed.Ref, len(ids)), make([]feed.Doc, len(ids))
 	var items []string
@@ -164,7 +166,31 @@ func (e *Engine) refs(ctx context.Context, ids []string) ([]feed.Ref, []feed.Doc
 			return nil, nil, err
 		}
 	}
-	return refs, docs, nil
+	return refs, docs, e.removedGroups(ctx, refs, docs)
+}
+
+// removedGroups sets the groups of items that were removed. While these cannot be read, an item
+// counts as its own group.
+func (e *Engine) removedGroups(ctx context.Context, refs []feed.Ref, docs []feed.Doc) error {
+	var removed []string
+	for i := range docs {
+		if docs[i].Missing() && !e.isPost(docs[i].ID) {
+			removed = append(removed, docs[i].ID)
+		}
+	}
+	if e.stores.Groups == nil || len(removed) == 0 {
+		return nil
+	}
+	groups, err := e.stores.Groups.GroupsOf(ctx, removed)
+	if err != nil && !errors.Is(err, catalog.ErrUnavailable) {
+		return err
+	}
+	for i := range refs {
+		if docs[i].Missing() {
+			refs[i].Group = cmp.Or(groups[refs[i].ID], refs[i].Group)
+		}
+	}
+	return nil
 }
 
 // isPost reports whether an id is that of a post in the social store.

@@ -72,6 +72,8 @@ type Stores struct {
 	Home  Home // the sources of home
 	// Prefetch reads the next pages ahead. Nil disables it.
 	Prefetch *Prefetcher
+	// Groups knows the groups of removed items, for acts on them. Nil means that none is known.
+	Groups catalog.Groups
 }
 
 // Rankings selects the parameters that agents' refreshes are ranked by. [feed.Live] is a fixed

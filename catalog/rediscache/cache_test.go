@@ -94,6 +94,13 @@ func open(t testing.TB) (*Cache, *gate, redis.UniversalClient) {
 	return New(g, client, Config{KeyPrefix: prefix}), g, client
 }
 
+func TestGroupsOfRemovedItems(t *testing.T) {
+	c, _, client := open(t)
+	catalogtest.Groups(t, c)
+	left := client.TTL(t.Context(), c.keys.Group("gone_1")).Val()
+	require.Greater(t, left, catalog.GroupsKept-time.Hour)
+}
+
 func item(id, title string) feed.Item {
 	return feed.Item{ID: id, Title: title, UpdateTime: 1_772_000_000}
 }

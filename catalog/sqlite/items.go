@@ -157,6 +157,16 @@ func (c *Catalog) Docs(ctx context.Context, ids []string) ([]feed.Doc, error) {
 	return docs, nil
 }
 
+// GroupsOf implements [catalog.Groups]. A trigger stores the groups of removed items.
+func (c *Catalog) GroupsOf(ctx context.Context, ids []string) (map[string]string, error) {
+	found, err := byKey(ctx, c.groups, "read groups", ids)
+	groups := make(map[string]string, len(found))
+	for id, group := range found {
+		groups[id] = string(group)
+	}
+	return groups, err
+}
+
 // byKey reads the documents that stmt returns for a list of keys.
 func byKey(ctx context.Context, stmt *sql.Stmt, what string, keys []string) (map[string][]byte, error) {
 	list, err := json.Marshal(keys)

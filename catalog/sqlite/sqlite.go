@@ -23,11 +23,13 @@ type Catalog struct {
 
 	putMany, putOne, doc, remove *sql.Stmt // statements of the writer
 	docs, profile, profiles      *sql.Stmt
+	groups                       *sql.Stmt
 }
 
 var (
 	_ catalog.Catalog = (*Catalog)(nil)
 	_ catalog.Scanner = (*Catalog)(nil)
+	_ catalog.Groups  = (*Catalog)(nil)
 )
 
 // Open opens the file at path, as [sqlitefile.Schema.Open] does.
@@ -58,6 +60,7 @@ func (c *Catalog) prepare(ctx context.Context) error {
 		{&c.doc, c.file.Writer, `SELECT doc FROM items WHERE id = ?`},
 		{&c.remove, c.file.Writer, `DELETE FROM items WHERE id = ?`},
 		{&c.docs, c.file.Readers, `SELECT id, doc FROM items WHERE id IN (SELECT value FROM json_each(?))`},
+		{&c.groups, c.file.Readers, `SELECT id, group_id FROM removed_groups WHERE id IN (SELECT value FROM json_each(?))`},
 		{&c.profiles, c.file.Readers, `SELECT agent, doc FROM profiles WHERE agent IN (SELECT value FROM json_each(?))`},
 		{&c.profile, c.file.Readers, `SELECT doc FROM profiles WHERE agent = ?`},
 	} {

@@ -31,6 +31,7 @@ func fresh(t *testing.T) catalog.Catalog { return open(t, filepath.Join(t.TempDi
 func TestConformance(t *testing.T) {
 	catalogtest.Run(t, fresh)
 	catalogtest.RunScanner(t, fresh)
+	t.Run("groups of removed items", func(t *testing.T) { catalogtest.Groups(t, open(t, filepath.Join(t.TempDir(), "c.db"))) })
 	catalogtest.RunLister(t, func(t *testing.T) catalogtest.Listed { return open(t, filepath.Join(t.TempDir(), "c.db")) }, nil)
 	catalogtest.RunSampler(t, func(t *testing.T) catalogtest.Sampler { return open(t, filepath.Join(t.TempDir(), "c.db")) })
 }

@@ -37,6 +37,7 @@ type catalogs struct {
 	items    catalog.Catalog // with all layers in front of it except posts
 	contents contents        // of items, bypassing the caches
 	agents   sampler
+	groups   catalog.Groups // of removed items; nil without Redis in front of Elasticsearch
 	rankings ranking.Store
 	recall   recall.Source // the source behind front
 	popular  recall.Popular
@@ -97,11 +98,12 @@ func (b *builder) elasticBackend(c clients) catalogs {
 		s.items, s.counted = counted.New(index, live), index
 	}
 	if c.redis != nil {
-		s.items = rediscache.New(s.items, c.redis, rediscache.Config{
+		cached := rediscache.New(s.items, c.redis, rediscache.Config{
 			KeyPrefix: b.cfg.Redis.KeyPrefix,
 			Logger:    b.log,
 			Tombstone: 2 * b.cfg.Server.RequestTimeout, // longer than any request may take
 		})
+		s.items, s.groups = cached, cached
 	}
 	return s
 }
@@ -128,7 +130,7 @@ func (b *builder) fileBackend(ctx context.Context) (catalogs, error) {
 		return catalogs{}, fmt.Errorf("build the recall index from the catalog: %w", err)
 	}
 	return catalogs{
-		items: lru.New(synced), contents: file, agents: file, rankings: sqliteranking.New(file.File()),
+		items: lru.New(synced), contents: file, agents: file, groups: file, rankings: sqliteranking.New(file.File()),
 		recall: source, popular: source, indexed: synced,
 	}, nil
 }

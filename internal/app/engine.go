@@ -36,7 +36,7 @@ func (p *parts) openEngine(ctx context.Context, items catalog.Catalog, cfg engin
 	s := p.stores
 	stores := engine.Stores{
 		Recall: s.front, Seen: s.dedup, Recorder: s.recorder, Sessions: s.sessions, Catalog: items,
-		Tally: p.tally, Learner: p.learner, Home: p.home(),
+		Tally: p.tally, Learner: p.learner, Home: p.home(), Groups: s.groups,
 	}
 	if p.network != nil {
 		stores.Posts, stores.Promotions = p.network.store, p.network.promotions

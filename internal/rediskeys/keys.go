@@ -181,6 +181,10 @@ func (k Keys) DeadGraphEvents() string { return k.prefix + "freshet:events:dead"
 // after a change. TTL: 10 min. Written by catalog/rediscache.
 func (k Keys) Item(id string) string { return k.prefix + "feed:item:" + id }
 
+// Group is the key of the group of an item that was removed. Type: string. TTL: 8 days. Written by
+// catalog/rediscache.
+func (k Keys) Group(id string) string { return k.prefix + "feed:group:" + id }
+
 // Profile is the key of an agent's profile. Type: string, JSON; null for an agent without one, and
 // a change mark (~…) during a write. TTL: 24 h. Written by catalog/rediscache.
 func (k Keys) Profile(agent string) string { return k.agent("feed:profile:", agent) }

@@ -48,6 +48,17 @@ var Catalog = Schema{What: "catalog", ID: 0x66727368, Oldest: 1, Migrations: []s
 	 END;
 	 CREATE INDEX popularity_agents_agent ON popularity_agents (agent);
 	 CREATE INDEX items_by_time ON items (updated, id);`,
+	// The group of a removed item is known for another 8 days (catalog.GroupsKept). A trigger stores
+	// it, so that no way to remove items can forget to. A document that is damaged has no group.
+	`CREATE TABLE removed_groups (id TEXT NOT NULL PRIMARY KEY, group_id TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
+	 CREATE INDEX removed_groups_at ON removed_groups (at);
+	 CREATE TRIGGER items_removed AFTER DELETE ON items BEGIN
+		DELETE FROM removed_groups WHERE id = OLD.id OR at < unixepoch() - 691200;
+		INSERT INTO removed_groups (id, group_id, at)
+			SELECT OLD.id, g.group_id, unixepoch()
+			FROM (SELECT CASE WHEN json_valid(CAST(OLD.doc AS TEXT)) THEN json_extract(CAST(OLD.doc AS TEXT), '$.group_id') END AS group_id) g
+			WHERE g.group_id NOT IN ('', OLD.id);
+	 END;`,
 }}
 
 // Connection is the part of a connection or a transaction that a schema uses.

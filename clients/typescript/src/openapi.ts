@@ -5940,7 +5940,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description At most 1 MiB. */
+        /** @description At most 2 MiB. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["Profile"];
@@ -6017,7 +6017,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description At most 1 MiB. */
+        /** @description At most 2 MiB. */
         requestBody: {
             content: {
                 "application/json": Record<string, never>;
