@@ -69,6 +69,7 @@ func (b *builder) openRedis(ctx context.Context) (c clients, err error) {
 	if b.hooks.Redis != nil {
 		client.AddHook(b.hooks.Redis)
 	}
+	connect.Follow(b.cfg, client)
 	c.clock = clocks.OfRedis(client, b.clock)
 	return c, nil
 }

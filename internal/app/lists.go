@@ -64,6 +64,7 @@ func (b *builder) openListsRedis(ctx context.Context, c clients) (client, direct
 	}
 	b.disconnects("timeline_redis", client.Close)
 	client.AddHook(breaker.NewRedis("timeline_redis", connect.RedisPatience(cfg), nil, b.log))
+	connect.Follow(cfg, client)
 	b.checks["timeline_redis"] = func(ctx context.Context) handler.Dependency {
 		return handler.Dependency{Err: client.Ping(ctx).Err(), Optional: true}
 	}

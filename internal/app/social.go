@@ -219,6 +219,7 @@ func (b *builder) readEvents(ctx context.Context, store SocialStore) error {
 	if err != nil {
 		return err
 	}
+	connect.Follow(b.cfg, client)
 	b.disconnects("redis of events", client.Close)
 	reader := stream.Start(ctx, client, b.cfg.Redis.KeyPrefix, graph.NewApplier(store, graph.Config{}),
 		stream.Config{Clock: b.clock, Logger: b.log})

@@ -128,9 +128,7 @@ func Redis(ctx context.Context, cfg configs.Config, options ...func(*redis.Unive
 	case mode == "cluster":
 		return clusterClient(o), nil
 	}
-	client := redis.NewClient(o.Simple())
-	client.AddHook(&follower{})
-	return client, nil
+	return redis.NewClient(o.Simple()), nil
 }
 
 // clusterClient follows redirects of the cluster, and does not also retry on each server.

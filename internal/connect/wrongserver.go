@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/freshet/freshet/configs"
 	"github.com/freshet/freshet/internal/rediskeys"
 )
 
@@ -33,6 +34,15 @@ type follower struct {
 }
 
 var _ redis.Hook = (*follower)(nil)
+
+// Follow makes a client of [Redis] leave a server that its address no longer leads to, if it has a
+// single address; others follow the master anyway. It must be called after all other hooks were added:
+// the repetition of a call is part of that call for them.
+func Follow(cfg configs.Config, client redis.UniversalClient) {
+	if c, ok := client.(*redis.Client); ok && cfg.Redis.Server().MasterName == "" {
+		c.AddHook(&follower{})
+	}
+}
 
 // errLeft is the reason why a connection is not used again.
 var errLeft = errors.New("the address may lead to another server by now")

@@ -54,6 +54,7 @@ func TestAnAddressThatLedToAReplica(t *testing.T) {
 			p := faultproxy.Start(t, master.Addr)
 			client, err := connected(t, at(p.Addrs[0]))
 			require.NoError(t, err)
+			Follow(at(p.Addrs[0]), client)
 			require.NoError(t, write(t.Context(), client))
 			p.Lead(replica.Addr)
 			p.HangUp()

@@ -80,3 +80,23 @@ func TestWritesThatAreBlocked(t *testing.T) {
 		}
 	}
 }
+
+// TestAnIndexThatCannotBeUsedIsNotChanged checks that nothing is created beside an index that is
+// refused, and that the index stays as it is.
+func TestAnIndexThatCannotBeUsedIsNotChanged(t *testing.T) {
+	t.Parallel()
+	address, index := testenv.Elastic(t)
+	s := at(t, address, index)
+	body := []byte(`{"mappings":{"properties":{"title":{"type":"text"},"update_time":{"type":"date","format":"epoch_second"}}}}`)
+	require.NoError(t, esindex.Do(t.Context(), s.client, http.MethodPut, "/"+index, "", body, nil))
+	state := func() (text string) {
+		require.NoError(t, esindex.Do(t.Context(), s.client, http.MethodGet, "/"+index+"*", "", nil, func(b []byte) error {
+			text = string(b)
+			return nil
+		}))
+		return text
+	}
+	before := state()
+	require.ErrorIs(t, s.watch.Try(t.Context()), esindex.ErrUnusable)
+	assert.Equal(t, before, state())
+}

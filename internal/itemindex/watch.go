@@ -90,6 +90,10 @@ func (w *Watch) inspect(ctx context.Context) error {
 	}
 	index := w.cfg.Elasticsearch.Index
 	if w.cfg.Elasticsearch.ManageIndex {
+		// Indices that exist and cannot be used are not changed.
+		if report, err := Inspect(ctx, w.client, w.cfg); err == nil && report.Err() != nil {
+			return report.Err()
+		}
 		created, err := esindex.Ensure(ctx, w.client, index, Fields(w.cfg))
 		if err != nil {
 			return fmt.Errorf("create the index %s: %w", index, err)

@@ -86,6 +86,7 @@ func Open(ctx context.Context, cfg configs.Config, requests redis.UniversalClien
 	if err != nil {
 		return nil, fmt.Errorf("redis.url: %w", err)
 	}
+	connect.Follow(cfg, own)
 	w := newWatch(ctx, own, requests, cfg, log)
 	if name := cfg.Redis.Server().MasterName; name != "" {
 		clients, err := connect.Sentinels(cfg)
@@ -243,13 +244,15 @@ func await(ctx, held context.Context) {
 	}
 }
 
-// runIDs returns the run ids of the masters that answer.
+// runIDs returns the run ids of the masters that answer. An address may lead to a replica for a
+// while, which takes no claims: it counts once it is promoted.
 func runIDs(ctx context.Context, client redis.UniversalClient) []string {
 	var mu sync.Mutex
 	var ids []string
 	_ = connect.EachMaster(ctx, client, func(ctx context.Context, c *redis.Client) {
 		info, err := connect.Info(ctx, c, "server")
-		if id := info["run_id"]; err == nil && id != "" {
+		replication, _ := connect.Info(ctx, c, "replication")
+		if id := info["run_id"]; err == nil && id != "" && replication["role"] != "slave" {
 			mu.Lock()
 			defer mu.Unlock()
 			ids = append(ids, id)
