@@ -234,6 +234,32 @@ func TestTablesWithAnotherVersionNumber(t *testing.T) {
 	}
 }
 
+// TestCountsAreRepaired runs the statements that docs/operations.md has for triggers that were off.
+func TestCountsAreRepaired(t *testing.T) {
+	text, err := os.ReadFile("../../docs/operations.md")
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(text), `<a id="count-posts-again"></a>`)
+	require.True(t, found)
+	_, rest, _ = strings.Cut(rest, "```sql\n")
+	statements, _, _ := strings.Cut(rest, "```")
+	s, err := Open(t.Context(), Config{URL: testenv.Postgres(t) + "&pool_max_conns=4"}, social.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	publish := func() {
+		_, _, err := s.CreatePost(t.Context(), social.Post{Author: "a", Caption: "x", Audience: social.Audience{Public: true}}, social.Creation{})
+		require.NoError(t, err)
+	}
+	publish()
+	s.exec(t, "ALTER TABLE posts DISABLE TRIGGER ALL")
+	publish()
+	s.exec(t, statements)
+	require.NoError(t, s.Inspect(t.Context()))
+	publish()
+	info, err := s.Author(t.Context(), "", "a")
+	require.NoError(t, err)
+	require.EqualValues(t, 3, info.Posts)
+}
+
 // TestDamageIsReportedWhileRunning checks that a ping reports tables that are not whole any more, and
 // that the store works again once they are.
 func TestDamageIsReportedWhileRunning(t *testing.T) {
