@@ -38,6 +38,9 @@ type Post struct {
 	Commenters int64 `json:"-"`
 	Deleted    bool  `json:"-"` // a tombstone: without content, but with author, audience and mentions
 	Again      bool  `json:"-"` // a post with this id was deleted before this one was created
+	// Closed means that the post has addressed circles, groups or grants that are gone. Its
+	// audience stays without them: see [inAudience].
+	Closed bool `json:"-"`
 }
 
 // Image is one image of a post.

@@ -32,6 +32,7 @@ type Card struct {
 	// post is public, no reply, and has no grants. Only such cards are stored in a [CardCache].
 	Public bool
 
+	Replies  bool   // the reader sees the replies of others to it; their own they see anyway
 	Reason   Reason // NoReason if it is not in the reader's timeline
 	HasLiked bool
 	CanReply bool
@@ -127,6 +128,7 @@ type RepliesQuery struct {
 	After        Position // the last one already read; zero means from the first
 	N            int
 	Oldest       bool // the oldest first, not the newest
+	Own          bool // only those of the reader, who is not in the post's audience: see [Card]
 }
 
 // Receiver is an agent whose list must contain a post, and why.
@@ -143,7 +145,8 @@ type Lists interface {
 	Pull(ctx context.Context, q PullQuery) ([]Entry, error)
 
 	// Replies returns the next n replies under a post, without those of authors whom the reader
-	// blocks or is blocked by. It does not check whether the reader may see the post.
+	// blocks or is blocked by. It does not check whether the reader may see the post, or replies of
+	// others to it.
 	Replies(ctx context.Context, q RepliesQuery) ([]Entry, error)
 
 	// Newest returns the newest n posts of some authors below a position that
@@ -156,8 +159,7 @@ type Lists interface {
 
 	// Grid returns the newest n posts of one author below a position that the reader may see, ""
 	// for a call without an agent. Replies under posts that are not public are only in the grid
-	// that their own author reads, even if they can no longer see the root; the card is then not
-	// visible.
+	// that their own author reads.
 	Grid(ctx context.Context, reader, author string, below Position, n int) ([]Entry, error)
 
 	// Receivers returns the agents whose lists must contain a post, or had to before it was

@@ -23,13 +23,16 @@ type Relation struct {
 	Granted       bool // the post's grants name the reader
 	Blocked       bool // one of reader and author blocks the other
 	Pulled        bool // the author's posts are not pushed into the lists of followers
-	// Root is the decision about the root post of a reply. The zero Decision hides the reply.
-	Root Decision
+	OwnCircle     bool // the post addresses a plain circle that the reader, its author, owns or owned
+
+	RootExists bool     // of a reply: its root post was not deleted since
+	Root       Decision // of a reply: the decision about its root post
 }
 
 // Decision is the result of applying the rules to a post and a relation.
 type Decision struct {
 	Visible  bool   // the reader may see the post
+	Replies  bool   // the reader is in the post's audience, and may see the replies of others to it
 	Reason   Reason // why it is in their timeline; a visible post may have none
 	Listed   bool   // it belongs in the list stored for them
 	CanReply bool
@@ -38,22 +41,20 @@ type Decision struct {
 
 // Decide applies the rules. Every store must return the same decisions.
 //
-// A reply is visible to those who may see its root post, and is in no timeline. Not every post with
-// a reason is Listed: posts that the reader gets through [Server] or from pulled authors are added
-// when a page is read.
+// A reply is in no timeline. Its author sees it as long as its root post exists, and others if they
+// are in the audience of the root post now. That is not the same as seeing the root post: see
+// [inAudience]. Not every post with a reason is Listed: posts that the reader gets through [Server]
+// or from pulled authors are added when a page is read.
 func Decide(p *Post, rel Relation) Decision {
 	if p.Deleted || rel.Blocked {
 		return Decision{}
 	}
 	if rel.Reader == "" {
-		rel = Relation{Root: rel.Root}
+		rel = Relation{RootExists: rel.RootExists, Root: rel.Root}
 	}
 	self := rel.Reader != "" && rel.Reader == p.Author && !p.Remote()
 	if p.IsReply() {
-		if !rel.Root.Visible {
-			return Decision{}
-		}
-		return Decision{Visible: true, CanReply: rel.Root.CanReply, CanReact: allows(p, p.React, rel, self)}
+		return decideReply(p, rel, self)
 	}
 	member := rel.Member && !p.Remote()
 	follow := rel.Follows && p.Audience.Reach() >= ToFollowers
@@ -63,9 +64,31 @@ func Decide(p *Post, rel Relation) Decision {
 	}
 	d.Visible = p.Audience.Public || d.Reason != NoReason
 	if d.Visible {
-		d.CanReply, d.CanReact = allows(p, p.Reply, rel, self), allows(p, p.React, rel, self)
+		d.Replies = follow || member || inAudience(p, rel, self)
+		d.CanReply, d.CanReact = d.Replies && allows(p, p.Reply, rel, self), allows(p, p.React, rel, self)
 	}
 	return d
+}
+
+// decideReply decides about a reply. Who is not in the audience of its root post sees their own
+// replies, and makes no more.
+func decideReply(p *Post, rel Relation, self bool) Decision {
+	if !rel.RootExists || !self && !rel.Root.Replies {
+		return Decision{}
+	}
+	return Decision{Visible: true, CanReply: rel.Root.CanReply, CanReact: allows(p, p.React, rel, self)}
+}
+
+// inAudience reports whether a reader who sees a post, neither as a follower nor as a member of a
+// circle, is in its audience. The author of a post that only groups get is not, unless they are a
+// member; nor is an agent whom a post to circles or groups mentions. Of a remote post, the agents
+// with a grant are the members.
+func inAudience(p *Post, rel Relation, self bool) bool {
+	switch {
+	case p.Audience.Public, p.Remote() && rel.Granted, !p.circled():
+		return true
+	}
+	return self && (p.Audience.Followers || rel.OwnCircle)
 }
 
 func reason(self, follow, domain, member, mentioned bool) Reason {

@@ -80,6 +80,7 @@ func (e *env) network() (*model, []string) {
 	// A circle of another owner with the same members grants nothing.
 	e.putCircle("c3", "other", "stranger")
 	m.circles["c3"] = &modelCircle{owner: "other", members: set("stranger")}
+	m.plain = map[string]string{"c1": "author", "c2": "author", "c3": "other"}
 	e.block("author", "blocked")
 	e.block("blocker", "author")
 	e.block("author", "former-blocked")
@@ -144,7 +145,6 @@ func (e *env) named(ids map[string]string) {
 		{"mentioned", "mention audience", true, social.Mention, true},
 		{"mentioned", "public, mention audience", true, social.Mention, true},
 		{"mentioned", "circle, mention audience", true, social.Mention, false},
-		{"mentioned", "circle, mention public", true, social.Mention, true},
 		{"blocked", "public public", false, social.NoReason, false},
 		{"blocked", "circle, mention public", false, social.NoReason, false},
 		{"blocker", "mention public", false, social.NoReason, false},
@@ -166,4 +166,7 @@ func (e *env) named(ids map[string]string) {
 		require.Equal(e, c.may, got.CanReply, "%q may reply to %s", c.reader, c.post)
 		require.Equal(e, c.may, got.CanReact, "%q may react to %s", c.reader, c.post)
 	}
+	outsider := e.card("mentioned", ids["circle, mention public"])
+	require.True(e, outsider.Visible && outsider.CanReact, "a mention outside of the circle")
+	require.False(e, outsider.Replies || outsider.CanReply, "a mention outside of the circle")
 }

@@ -28,6 +28,8 @@ type model struct {
 	// erased agents, by post and agent.
 	ended  map[[2]string]bool
 	erased map[string]int64 // posts of erased authors, with their version at that time
+	// plain holds the owner of each plain circle, even after its deletion.
+	plain map[string]string
 }
 
 type modelCircle struct {
@@ -71,7 +73,7 @@ func newModel() *model {
 	return &model{
 		posts: map[string]*social.Post{}, follows: map[[2]string]bool{}, blocks: map[[2]string]bool{},
 		likes: map[[2]string]bool{}, circles: map[string]*modelCircle{}, delivery: map[string]social.Delivery{},
-		ended: map[[2]string]bool{}, erased: map[string]int64{},
+		ended: map[[2]string]bool{}, erased: map[string]int64{}, plain: map[string]string{},
 	}
 }
 
@@ -81,11 +83,12 @@ func (m *model) relation(reader string, p *social.Post) social.Relation {
 		Mentioned: slices.Contains(p.Mentions, reader), Granted: slices.Contains(p.Grants, reader) && !m.ended[[2]string{p.ID, reader}],
 		Blocked: m.blocked(reader, p.Author), Pulled: m.delivery[p.Author] == social.Pull,
 	}
-	if root := m.posts[p.Root]; root != nil {
-		rel.Root = m.decide(reader, root)
+	if root := m.posts[p.Root]; root != nil && !root.Deleted {
+		rel.RootExists, rel.Root = true, m.decide(reader, root)
 	}
 	for _, id := range p.Audience.Circles {
 		c := m.circles[id]
+		rel.OwnCircle = rel.OwnCircle || m.plain[id] == reader && reader == p.Author
 		rel.Member = rel.Member || c != nil && c.shows(reader, p) && !m.ended[[2]string{p.ID, id}]
 	}
 	return rel
@@ -94,6 +97,11 @@ func (m *model) relation(reader string, p *social.Post) social.Relation {
 // drop deletes a circle, and with it the access of members to posts that are addressed to it.
 func (m *model) drop(id string) {
 	delete(m.circles, id)
+	m.endCircle(id)
+}
+
+// endCircle ends the access of members to posts that are addressed to a circle so far.
+func (m *model) endCircle(id string) {
 	for _, p := range m.posts {
 		if slices.Contains(p.Audience.Circles, id) {
 			m.ended[[2]string{p.ID, id}] = true
@@ -204,7 +212,7 @@ func (e *env) checkCards(m *model, reader string) {
 		comments, commenters := m.commentsOf(c.ID)
 		require.Equal(e, social.Card{
 			ID: c.ID, Visible: true, Version: c.Version, CreatedAt: p.CreatedAt, Content: c.Content, Author: social.Author{ID: p.Author},
-			Public: p.Audience.Public && len(p.Grants) == 0, Root: p.Root,
+			Public: p.Audience.Public && len(p.Grants) == 0, Root: p.Root, Replies: d.Replies,
 			Likes: m.likesOf(c.ID), Comments: comments, Commenters: commenters, Reason: d.Reason, HasLiked: m.likes[[2]string{reader, c.ID}], CanReply: d.CanReply, CanReact: d.CanReact,
 		}, c, "%q reads %+v", reader, *p)
 		require.JSONEq(e, string(p.Content()), string(c.Content))
@@ -261,16 +269,15 @@ func (e *env) checkPull(m *model, agent string) {
 	}
 }
 
-// checkReplies checks the replies under a post in both orders.
+// checkReplies checks that a reader is given the replies under a post that they may see, in both
+// orders.
 func (e *env) checkReplies(m *model, reader, root string) {
 	e.Helper()
-	want := m.sorted(func(p *social.Post) bool { return p.Root == root && !p.Deleted && !m.blocked(reader, p.Author) })
-	if m.posts[root].Deleted {
-		want = []social.Entry{}
-	}
+	want := m.sorted(func(p *social.Post) bool { return p.Root == root && m.decide(reader, p).Visible })
+	own := !m.decide(reader, m.posts[root]).Replies
 	for _, oldest := range []bool{false, true} {
 		got := pages(e, social.Position{}, func(after social.Position) ([]social.Entry, error) {
-			return e.Replies(e.ctx, social.RepliesQuery{Reader: reader, Post: root, After: after, N: 3, Oldest: oldest})
+			return e.Replies(e.ctx, social.RepliesQuery{Reader: reader, Post: root, After: after, N: 3, Oldest: oldest, Own: own})
 		}, 3)
 		require.Equal(e, want, got, "replies to %s for %q, the oldest first: %v", root, reader, oldest)
 		slices.Reverse(want)

@@ -277,6 +277,7 @@ func oddIDs(e *env) {
 		circle := author
 		e.putCircle(circle, author, authors[(i+1)%len(authors)])
 		m.circles[circle] = &modelCircle{owner: author, members: set(authors[(i+1)%len(authors)])}
+		m.plain[circle] = author
 		next := authors[(i+2)%len(authors)]
 		e.follow(next, author)
 		m.follows[[2]string{next, author}] = true

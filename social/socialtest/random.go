@@ -57,7 +57,7 @@ func (w *walk) step() {
 		w.doErase()
 		return
 	}
-	switch w.r.IntN(16) {
+	switch w.r.IntN(17) {
 	case 0, 1, 2:
 		w.newPost()
 	case 3, 4:
@@ -76,6 +76,8 @@ func (w *walk) step() {
 		w.doDelivery()
 	case 14, 15:
 		w.doReply()
+	case 16:
+		w.doReport()
 	}
 }
 
@@ -212,6 +214,11 @@ func (w *walk) doCircle() {
 		c = &modelCircle{owner: owner, members: set(), invited: set(), before: map[[2]string]bool{}, group: terms.Kind != "", post: terms.Post, until: put.Until}
 		c.joined = c.group && terms.History == ""
 		w.m.circles[id] = c
+		if delete(w.m.plain, id); c.group {
+			w.m.endCircle(id) // posts that events reported for another circle with this id
+		} else {
+			w.m.plain[id] = owner
+		}
 	}
 	if c.group {
 		members = append(members, owner)

@@ -27,7 +27,7 @@ func (e *env) reply(author, to string) social.Post {
 // under lists the replies under a post.
 func (e *env) under(reader, root string, oldest bool) []string {
 	e.Helper()
-	return entryIDs(must[[]social.Entry](e)(e.Replies(e.ctx, social.RepliesQuery{Reader: reader, Post: root, N: 100, Oldest: oldest})))
+	return entryIDs(must[[]social.Entry](e)(e.Replies(e.ctx, social.RepliesQuery{Reader: reader, Post: root, N: 100, Oldest: oldest, Own: !e.card(reader, root).Replies})))
 }
 
 // repliesOfEnded deletes a reply after its root, for which it does not count any more.

@@ -63,20 +63,6 @@ func repliesOfUnknown(e *env) {
 	e.info("s", "b")
 }
 
-// repliesShutOut checks that an author who cannot see the root any more can delete their reply,
-// but not edit it.
-func repliesShutOut(e *env) {
-	root := e.post("a", public())
-	r := e.reply("b", root.ID)
-	e.block("a", "b")
-	caption := "and another thing"
-	_, err := e.EditPost(e.ctx, r.ID, "b", social.Edit{Caption: &caption}, here)
-	require.ErrorIs(e, err, feed.ErrNotFound)
-	require.Equal(e, r.Caption, e.row(r.ID).Caption)
-	e.ok(e.DeletePost(e.ctx, r.ID, "b", here))
-	require.Zero(e, e.card("a", root.ID).Comments)
-}
-
 // repliesByEvents checks that an event with the id of a reply replaces the reply by a post if it is
 // later, and otherwise changes nothing.
 func repliesByEvents(e *env) {

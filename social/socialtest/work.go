@@ -234,7 +234,7 @@ func purge(e *env) {
 	for range 10 {
 		n += must[int](e)(e.Purge(e.ctx, 1))
 	}
-	require.Equal(e, 6, n, "two posts, a follow, a circle, a member, an agent")
+	require.Equal(e, 5, n, "two posts, a follow, a circle, a member")
 
 	for id, ends := range map[string]time.Duration{"ends": time.Hour, "runs": 2 * social.PromotionLives} {
 		e.ok(e.PutPromotion(e.ctx, social.Promotion{ID: id, ItemID: "i", From: e.now.Unix(), Until: e.now.Add(ends).Unix(), Weight: 1}))

@@ -23,6 +23,7 @@ var watched = []struct {
 	{"blocks", "VALUES (3, @.agent), (3, @.other)", nil},
 	{"members", "VALUES (3, @.agent)", nil},
 	{"circles", "SELECT 3, agent FROM members WHERE circle = @.id", []string{"owner", "gone", "dropped"}},
+	{"circles", "SELECT 1, post FROM post_circles WHERE circle = @.id", []string{"owner", "kind"}},
 	{"likes", "VALUES (4, @.agent)", nil},
 }
 

@@ -27,6 +27,7 @@ func (f *facts) scan(scan Scan, more ...any) error {
 	if err := scan(append([]any{
 		&f.post.Author, &f.post.Origin, &reach, &f.post.Reply, &f.post.React, &delivery, &f.there,
 		&f.rel.Follows, &f.rel.FollowsServer, &f.rel.Member, &f.rel.Mentioned, &f.rel.Granted, &f.rel.Blocked,
+		&f.post.Closed, &f.rel.OwnCircle,
 		&f.deleted, &f.post.Root, &f.rootLife,
 	}, more...)...); err != nil {
 		return err
@@ -39,8 +40,8 @@ func (f *facts) scan(scan Scan, more ...any) error {
 
 // under adds the decision about the root post to the facts of a reply.
 func (f *facts) under(root *facts) {
-	if root.deleted < f.rootLife {
-		f.rel.Root = root.decide()
+	if root.there && root.deleted < f.rootLife {
+		f.rel.RootExists, f.rel.Root = true, root.decide()
 	}
 }
 
@@ -63,6 +64,8 @@ var factColumns = `p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.del
 	p.created > ` + erasedReader + ` AND EXISTS (SELECT 1 FROM post_mentions m WHERE m.post = p.id AND m.agent = $1 OFFSET 0),
 	p.created > ` + erasedReader + ` AND $1 = ANY (p.grants),
 	` + blocked(`$1`, `p.author`) + `,
+	` + circled + `,
+	p.reach = 0 AND p.author = $1 AND ` + ownCircle + `,
 	p.deleted, p.root, p.root_life`
 
 // memberOf reports whether the reader $1 is in a circle that p addresses, and joined early enough
@@ -73,6 +76,14 @@ const memberOf = `EXISTS (SELECT 1 FROM post_circles pc
 		AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
 	JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > ` + erasedReader + `
 		AND m.since < p.created AND m.since / 1000000 <= p.created_at WHERE pc.post = p.id OFFSET 0)`
+
+// circled reports whether p has a row that stands for a circle, also one that is gone, or grants. A
+// post for everybody needs none.
+const circled = `p.reach < 2 AND (cardinality(p.grants) > 0 OR EXISTS (SELECT 1 FROM post_circles pc WHERE pc.post = p.id OFFSET 0))`
+
+// ownCircle reports whether p addresses a plain circle of its author, even one that was deleted.
+const ownCircle = `EXISTS (SELECT 1 FROM post_circles pc JOIN circles c ON c.id = pc.circle AND c.owner = pc.author AND c.kind = 'circle'
+	WHERE pc.post = p.id OFFSET 0)`
 
 // erasedReader selects the stamp up to which the reader $1 is erased; 0 means never.
 const erasedReader = `coalesce((SELECT e.erased_agent FROM authors e WHERE e.id = $1), 0)`
@@ -244,7 +255,7 @@ func (q *Query) standings(reader string, ids []string, found func(f *facts, i in
 func (f *foundCard) resolve() social.Card {
 	c, d := f.card, f.decide()
 	c.Public = d.Visible && f.post.Audience.Public && !f.granted
-	c.Visible, c.Reason, c.CanReply, c.CanReact = d.Visible, d.Reason, d.CanReply, d.CanReact
+	c.Visible, c.Replies, c.Reason, c.CanReply, c.CanReact = d.Visible, d.Replies, d.Reason, d.CanReply, d.CanReact
 	return c
 }
 

@@ -26,7 +26,7 @@ func (s *Store) EditPost(ctx context.Context, id, by string, e social.Edit, at t
 			t.fail(checkNotEmpty(&r.Post, e))
 		}
 		if by != "" && at.IsZero() && r.Post.IsReply() && !t.facts(by, id).decide().Visible {
-			t.fail(fmt.Errorf("%s: %w", id, feed.ErrNotFound)) // its author may no longer see the root post, but may delete the reply
+			t.fail(fmt.Errorf("%s: %w", id, feed.ErrNotFound)) // its root post was deleted; the job that follows deletes it, too
 		}
 		stamp := social.ChangeTime(at, t.now, r.Latest())
 		if r.Edit(e, stamp) {

@@ -270,7 +270,11 @@ func (e *eraser) mentions(t *Tx) int {
 		without := func(agents []string) []string {
 			return some(slices.DeleteFunc(agents, func(agent string) bool { return agent == e.agent }))
 		}
+		granted := len(r.Post.Grants) > 0
 		r.Post.Mentions, r.Post.Grants = without(r.Post.Mentions), without(r.Post.Grants)
+		if granted && len(r.Post.Grants) == 0 {
+			t.close(r.Post.ID)
+		}
 		r.Post.Version++
 		t.save(r)
 	}

@@ -57,6 +57,7 @@ type postFacts struct {
 	rootLife    int64   // of a reply: when its root post was created
 	deleted     int64   // stamp of the last deletion before it was created again
 	addressed   []int64 // the incarnation of each circle of its audience
+	ownCircle   bool    // see [social.Relation]
 	content     []byte
 }
 

@@ -196,17 +196,20 @@ func (a *asking) card(c *social.Card, f *cardFacts, known int64) {
 		ID: p.ID, Visible: true, Version: p.Version, CreatedAt: p.CreatedAt, Content: p.content,
 		Author: social.Author{ID: p.Author, Name: f.author.name, ImageURL: f.author.image},
 		Likes:  p.Likes, Comments: p.Comments, Commenters: p.Commenters, Root: p.Root, Public: p.Audience.Public && len(p.Grants) == 0,
-		Reason: d.Reason, HasLiked: f.liked > p.deleted, CanReply: d.CanReply, CanReact: d.CanReact,
+		Replies: d.Replies, Reason: d.Reason, HasLiked: f.liked > p.deleted, CanReply: d.CanReply, CanReact: d.CanReact,
 	}
 	if p.Version == known {
 		c.Content = nil
 	}
 }
 
-// decide applies the rules to an existing post, which is hidden if its author was erased since.
+// there reports whether the post exists: its author was not erased since.
+func (f *cardFacts) there() bool { return f.post != nil && f.post.created > f.author.erased }
+
+// decide applies the rules to a post.
 func (a *asking) decide(f *cardFacts) social.Decision {
 	p := f.post
-	if p.created <= f.author.erased {
+	if !f.there() {
 		return social.Decision{}
 	}
 	rel := social.Relation{
@@ -214,11 +217,12 @@ func (a *asking) decide(f *cardFacts) social.Decision {
 		Member:    a.member(f),
 		Mentioned: p.created > a.own.erased && slices.Contains(p.Mentions, a.reader),
 		Granted:   p.created > a.own.erased && slices.Contains(p.Grants, a.reader),
+		OwnCircle: p.ownCircle && p.Author == a.reader,
 	}
 	if a.roots != nil && p.IsReply() {
 		i := slices.IndexFunc(a.roots.posts, func(root social.Known) bool { return root.ID == p.Root })
-		if root := &a.roots.facts[i]; root.post != nil && root.post.deleted < p.rootLife {
-			rel.Root = a.roots.decide(root)
+		if root := &a.roots.facts[i]; root.there() && root.post.deleted < p.rootLife {
+			rel.RootExists, rel.Root = true, a.roots.decide(root)
 		}
 	}
 	return social.Decide(&p.Post, rel)

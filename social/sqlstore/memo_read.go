@@ -20,7 +20,7 @@ func (a *asking) readPosts(missing []string) {
 	}, `SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted, p.version, p.created_at,
 		p.likes_here + p.likes_reported, `+commented+`, p.content, p.grants, p.root, p.root_life, 
 		ARRAY(SELECT m.agent FROM post_mentions m WHERE m.post = p.id),
-		ARRAY(SELECT pc.incarnation || ' ' || pc.circle FROM post_circles pc WHERE pc.post = p.id)
+		ARRAY(SELECT pc.incarnation || ' ' || pc.circle FROM post_circles pc WHERE pc.post = p.id), `+ownCircle+`
 		FROM posts p WHERE p.id = ANY ($1) AND p.gone = 0`, missing)
 	for i, p := range a.posts {
 		if a.facts[i].post == nil {
@@ -34,7 +34,7 @@ func scanPost(scan Scan) (*postFacts, error) {
 	var reach social.Reach
 	var circles []string
 	if err := scan(&p.ID, &p.Author, &p.Origin, &reach, &p.Reply, &p.React, &p.created, &p.deleted, &p.Version, &p.CreatedAt,
-		&p.Likes, &p.Comments, &p.Commenters, &p.content, &p.Grants, &p.Root, &p.rootLife, &p.Mentions, &circles); err != nil {
+		&p.Likes, &p.Comments, &p.Commenters, &p.content, &p.Grants, &p.Root, &p.rootLife, &p.Mentions, &circles, &p.ownCircle); err != nil {
 		return p, err
 	}
 	for _, c := range circles {

@@ -95,6 +95,10 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 		t.delete(r, erased) // the erasure has not removed it yet
 	}
 	was, before, again := *r, r.found, r.Times.Created > 0 && !r.Alive()
+	keeps := r.Alive() && r.commentsHere > 0 && !r.Post.Audience.Public
+	if keeps {
+		p.Narrow(&r.Post)
+	}
 	if at <= erased || !r.Create(p, at) {
 		if r.Alive() && r.Times.Created > erased {
 			return r.Post, false
@@ -111,10 +115,17 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 	}
 	r.counts()
 	t.save(r)
-	t.address(r, before, c.At.IsZero())
+	if keeps {
+		t.narrow(r)
+	} else {
+		t.address(r, before, c.At.IsZero())
+	}
 	if p.IsReply() {
 		t.comment(r)
 		return r.Post, true
+	}
+	if was.Alive() && !p.Audience.Public {
+		t.indexed(&was.Post, jobs.PriorityRemoval)
 	}
 	t.published(&r.Post, author.Followers)
 	return r.Post, true

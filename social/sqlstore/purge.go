@@ -20,7 +20,6 @@ var postPurges = []string{
 var overRows = []string{
 	`follows x WHERE gone > 0 AND gone <= $1 ORDER BY gone LIMIT $2`,
 	`members x WHERE gone > 0 AND gone <= $1 ORDER BY gone LIMIT $2`,
-	`post_circles x JOIN circles c ON x.circle = c.id WHERE c.gone > 0 AND c.gone <= $1 AND c.size = 0 LIMIT $2`,
 	`circles x WHERE gone > 0 AND gone <= $1 AND size = 0
 		AND NOT EXISTS (SELECT 1 FROM post_circles pc WHERE pc.circle = x.id OFFSET 0) ORDER BY gone LIMIT $2`,
 	`authors x WHERE erased > 0 AND erased_agent = 0 AND erased <= $1 AND erasing = 0
@@ -56,6 +55,7 @@ func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
 			removed += int(t.exec(deleting(rows), over, n))
 		}
 		removed += int(t.exec(deleting(`post_keys x WHERE at <= $1 ORDER BY at LIMIT $2`), social.Stamp(t.now.Add(-social.KeyLives)), n))
+		removed += t.purgeAddresses(over, n)
 		removed += t.purgeRevived(n)
 		removed += t.purgeSuggestions(n)
 		// After the statements that wait for posts: the creation of a post again locks its row
@@ -77,6 +77,21 @@ func (s *Store) Purge(ctx context.Context, n int) (removed int, err error) {
 		return 0, s.failed(ctx, "purge", err)
 	}
 	return removed, nil
+}
+
+// overAddresses are the posts x to groups that expired at $1. A plain circle stays as long as a post
+// addresses it, as its owner is in the audience of the post.
+const overAddresses = `post_circles x JOIN circles c ON c.id = x.circle WHERE c.gone > 0 AND c.gone <= $1 AND c.size = 0 AND c.kind <> 'circle'`
+
+// purgeAddresses removes at most n expired addresses of posts. One that stands for them remains.
+func (t *Tx) purgeAddresses(over int64, n int) (removed int) {
+	posts := t.texts(`SELECT x.post FROM `+overAddresses+` LIMIT $2`, over, n)
+	if len(posts) == 0 {
+		return 0
+	}
+	t.lockRows("posts", posts...)
+	t.close(posts...)
+	return int(t.exec(`DELETE FROM post_circles WHERE post = ANY ($2) AND circle IN (SELECT x.circle FROM `+overAddresses+` AND x.post = ANY ($2))`, over, posts))
 }
 
 // purgeRevived removes at most n likes and replies that were made before their post was deleted, or

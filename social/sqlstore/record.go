@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/freshet/freshet/social"
 )
@@ -63,9 +64,15 @@ func scanRecord(scan Scan) (*record, error) {
 	r.under, p.Deleted = reach, !r.Alive()
 	r.counts()
 	p.Again = r.Alive() && t.Deleted > 0
+	if i := slices.Index(circles, goneCircle); i >= 0 {
+		circles, p.Closed = slices.Delete(circles, i, i+1), true
+	}
 	p.Audience = social.Audience{Public: reach == social.ToAll, Followers: reach == social.ToFollowers, Circles: some(circles)}
 	return r, nil
 }
+
+// goneCircle stands in post_circles for what [social.Post.Closed] says is gone. It has no members.
+const goneCircle = ""
 
 // some returns nil for an empty list, as posts have it.
 func some(list []string) []string {
@@ -149,8 +156,31 @@ func (t *Tx) address(r *record, before, here bool) {
 				WHERE c.id = j.value AND ($6 OR c.gone = 0 AND NOT c.told AND c.owner <> $3)), $5) FROM unnest((SELECT $2::text[])) j (value)`,
 			p.ID, p.Audience.Circles, p.Author, p.CreatedAt, r.Times.Created, here)
 	}
+	t.mention(p)
+}
+
+func (t *Tx) mention(p *social.Post) {
 	if len(p.Mentions) > 0 {
 		t.later(`INSERT INTO post_mentions (post, agent, author, created_at)
 			SELECT $1, j.value, $3, $4 FROM unnest($2::text[]) j (value)`, p.ID, p.Mentions, p.Author, p.CreatedAt)
 	}
+}
+
+// narrow is address for a post that keeps its replies, with an audience from [social.Post.Narrow]. A
+// circle that it still addresses may have been deleted and created again since, so its row stays.
+func (t *Tx) narrow(r *record) {
+	p := &r.Post
+	t.later(`DELETE FROM post_circles WHERE post = $1 AND circle <> '`+goneCircle+`' AND NOT (circle = ANY ($2))`, p.ID, append([]string{}, p.Audience.Circles...))
+	t.later(`UPDATE post_circles SET created_at = $2 WHERE post = $1`, p.ID, p.CreatedAt)
+	if p.Closed {
+		t.close(p.ID)
+	}
+	t.later(`DELETE FROM post_mentions WHERE post = $1`, p.ID)
+	t.mention(p)
+}
+
+// close adds the rows of [goneCircle].
+func (t *Tx) close(posts ...string) {
+	t.later(`INSERT INTO post_circles (post, circle, author, created_at, incarnation)
+		SELECT p.id, '`+goneCircle+`', p.author, p.created_at, 0 FROM posts p WHERE p.id = ANY ($1) ON CONFLICT DO NOTHING`, posts)
 }

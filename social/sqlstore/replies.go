@@ -10,10 +10,14 @@ import (
 
 // Replies implements [social.Lists].
 func (s *Store) Replies(ctx context.Context, r social.RepliesQuery) (list []social.Entry, err error) {
+	whose := notBlocked(`$1`, `q.author`)
+	if r.Own {
+		whose = ` AND q.author = $1`
+	}
 	at, id := bound(r.After)
-	text := repliesText(`<`, `DESC`)
+	text := repliesText(whose, `<`, `DESC`)
 	if r.Oldest {
-		at, id, text = r.After.At, r.After.ID, repliesText(`>`, `ASC`)
+		at, id, text = r.After.At, r.After.ID, repliesText(whose, `>`, `ASC`)
 	}
 	err = s.read(ctx, func(q *Query) {
 		list = rowsOf(q, func(e *social.Entry) []any { return into(&e.Author, &e.At, &e.ID) }, text, r.Reader, r.Post, at, id, r.N)
@@ -21,16 +25,17 @@ func (s *Store) Replies(ctx context.Context, r social.RepliesQuery) (list []soci
 	return list, s.failed(ctx, "read replies", err)
 }
 
-func repliesText(beyond, order string) string {
+func repliesText(whose, beyond, order string) string {
 	return `SELECT q.author, q.created_at, q.id FROM posts q
 		WHERE q.root = $2 AND q.root <> '' AND q.gone = 0 AND q.root_life > (SELECT p.deleted FROM posts p WHERE p.id = $2)
-		AND (q.created_at, q.id) ` + beyond + ` ($3, $4)` + notBlocked(`$1`, `q.author`) + `
+		AND (q.created_at, q.id) ` + beyond + ` ($3, $4)` + whose + `
 		ORDER BY q.created_at ` + order + `, q.id ` + order + ` LIMIT $5`
 }
 
-// whoReplies says who has each right, other than that of everybody.
+// whoReplies says who has each right.
 var whoReplies = map[social.Right]string{
-	social.RightFollowers: "only followers of its author may",
+	social.RightPublic:    "only its present audience may",
+	social.RightFollowers: "only followers of its author who are in its present audience may",
 	social.RightAudience:  "only the audience that its author chose may",
 	social.RightNone:      "nobody may",
 }

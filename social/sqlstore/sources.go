@@ -17,8 +17,9 @@ var sources = struct {
 	// Keys are authors: posts that only their followers may see.
 	toFollowers string
 	own         string // keys are authors: posts that they made here; perhaps more than few of each
-	// Keys are authors: their replies under posts that everybody may see, and all. They exclude
-	// those under deleted posts, or with a block between the reader and the author of the root.
+	// Keys are authors: their replies under posts that everybody may see, except with a block between
+	// the reader and the author of the root; and all, for themselves. Neither has those under
+	// deleted posts.
 	replies, ownReplies string
 	circles             string // keys are circles: posts addressed to them that the reader sees through each; not limited to n, as a post may occur once per circle
 	mentions            string // keys are agents: posts that mention them
@@ -30,7 +31,7 @@ var sources = struct {
 	toAll:       ofReach(`2`),
 	toFollowers: ofReach(`1`),
 	own:         ofReach(`0, 1, 2`, ` AND q.origin = ''`),
-	replies:     ofReach(`3`, repliesThere(` AND x.reach = 2`)),
+	replies:     ofReach(`3`, repliesThere(` AND x.reach = 2`+notBlocked(`@reader`, `x.author`))),
 	ownReplies:  ofReach(`3, 4`, repliesThere(``)),
 	circles:     circles(``),
 	circlesBy:   circles(byAuthor),
@@ -70,9 +71,7 @@ func mentions(by string) string {
 		AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0 OFFSET 0)`+notBlocked(`@reader`, `q.author`)) + ` LIMIT @n`
 }
 
-// repliesThere excludes replies if the root post was deleted, no longer meets a condition, or is by
-// an author whom the reader blocks or is blocked by.
+// repliesThere excludes replies if the root post was deleted, or does not meet a condition now.
 func repliesThere(so string) string {
-	return ` AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.root AND x.gone = 0 AND x.deleted < q.root_life` + so +
-		notBlocked(`@reader`, `x.author`) + ` OFFSET 0)`
+	return ` AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.root AND x.gone = 0 AND x.deleted < q.root_life` + so + ` OFFSET 0)`
 }
