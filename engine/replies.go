@@ -19,9 +19,10 @@ type RepliesRequest struct {
 }
 
 // Replies returns one page of the replies to a post, without those by authors, or with tags, that
-// the reader has muted. Replies are not feed entries, so they are not recorded as shown. Errors
-// wrap [feed.ErrNotFound] if the reader cannot see the post, [feed.ErrBadLimit], [feed.ErrBadID]
-// or [social.ErrUnavailable].
+// the reader has muted. A reader who is not in the audience of the post gets their own replies
+// alone, even if they cannot see the post. Replies are not feed entries, so they are not recorded
+// as shown. Errors wrap [feed.ErrNotFound] if the reader can see neither the post nor a reply of
+// theirs, [feed.ErrBadLimit], [feed.ErrBadID] or [social.ErrUnavailable].
 func (t *Timelines) Replies(ctx context.Context, r RepliesRequest) (page TimelinePage, err error) {
 	if err := cmp.Or(feed.CheckLimit(r.Limit, MaxTimelineLimit), social.CheckPostID(r.Post)); err != nil {
 		return page, err
@@ -31,11 +32,12 @@ func (t *Timelines) Replies(ctx context.Context, r RepliesRequest) (page Timelin
 	if err != nil {
 		return page, err
 	}
-	if !root[0].Visible {
+	hidden := !root[0].Visible
+	if hidden && r.Reader == "" {
 		return page, feed.ErrNotFound
 	}
 	entries, err := t.stores.Posts.Replies(ctx, social.RepliesQuery{
-		Reader: r.Reader, Post: r.Post, After: r.After, N: r.Limit + 1, Oldest: r.Oldest,
+		Reader: r.Reader, Post: r.Post, After: r.After, N: r.Limit + 1, Oldest: r.Oldest, Own: !root[0].Replies,
 	})
 	if err != nil {
 		return page, err
@@ -50,6 +52,9 @@ func (t *Timelines) Replies(ctx context.Context, r RepliesRequest) (page Timelin
 		return page, err
 	}
 	page.begin(r.After, entries, !r.Oldest)
+	if hidden && len(page.Posts) == 0 {
+		return TimelinePage{}, feed.ErrNotFound
+	}
 	page.Posts = slices.DeleteFunc(page.Posts, func(c social.Card) bool { return read.mutes(&c) })
 	return t.answer(ctx, "", page, read.lacks)
 }

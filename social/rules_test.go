@@ -41,9 +41,80 @@ func TestDecide(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := &social.Post{Author: "author", Audience: tc.audience, Origin: tc.origin, Reply: social.RightNone, React: social.RightPublic}
-			require.Equal(t, social.Decision{Visible: tc.visible, Reason: tc.reason, Listed: tc.listed, CanReact: tc.visible}, social.Decide(p, tc.rel))
+			d := social.Decide(p, tc.rel)
+			d.Replies = false // see TestDecideReplies
+			require.Equal(t, social.Decision{Visible: tc.visible, Reason: tc.reason, Listed: tc.listed, CanReact: tc.visible}, d)
 			p.Deleted = true
 			require.Equal(t, social.Decision{}, social.Decide(p, tc.rel), "a tombstone is for nobody")
+		})
+	}
+}
+
+// TestDecideReplies checks who sees replies, by the audience of the root post and the relation to it.
+func TestDecideReplies(t *testing.T) {
+	public, followers, circle := social.Audience{Public: true}, social.Audience{Followers: true}, social.Audience{Circles: []string{"c"}}
+	both := social.Audience{Followers: true, Circles: []string{"c"}}
+	r, author := social.Relation{Reader: "r"}, social.Relation{Reader: "author"}
+	of := func(rel social.Relation, change func(*social.Relation)) social.Relation {
+		change(&rel)
+		return rel
+	}
+	follows := of(r, func(r *social.Relation) { r.Follows = true })
+	member := of(r, func(r *social.Relation) { r.Member = true })
+	mentioned := of(r, func(r *social.Relation) { r.Mentioned = true })
+	blocked := of(member, func(r *social.Relation) { r.Blocked, r.Follows = true, true })
+	granted := of(mentioned, func(r *social.Relation) { r.Granted = true })
+	for _, tc := range []struct {
+		name             string
+		root             social.Post
+		rel              social.Relation
+		visible, replies bool
+	}{
+		{"everybody", social.Post{Audience: public}, r, true, true},
+		{"a guest", social.Post{Audience: public}, social.Relation{}, true, true},
+		{"a guest of followers", social.Post{Audience: followers}, social.Relation{}, false, false},
+		{"a follower", social.Post{Audience: followers}, follows, true, true},
+		{"a stranger to followers", social.Post{Audience: followers}, r, false, false},
+		{"a member", social.Post{Audience: circle}, member, true, true},
+		{"a follower, of a circle", social.Post{Audience: circle}, follows, false, false},
+		{"a follower, of both", social.Post{Audience: both}, follows, true, true},
+		{"a member, of both", social.Post{Audience: both}, member, true, true},
+		{"mentioned, of nobody else", social.Post{}, mentioned, true, true},
+		{"mentioned, of followers", social.Post{Audience: followers}, mentioned, true, true},
+		{"mentioned, of a circle", social.Post{Audience: circle}, mentioned, true, false},
+		{"mentioned, of both", social.Post{Audience: both}, mentioned, true, false},
+		{"mentioned, of a circle that is gone", social.Post{Closed: true}, mentioned, true, false},
+		{"mentioned, of a public post to a circle, too", social.Post{Audience: social.Audience{Public: true, Circles: []string{"c"}}}, mentioned, true, true},
+		{"mentioned, of another host", social.Post{Origin: "x"}, mentioned, true, true},
+		{"mentioned, of another host's circle", social.Post{Origin: "x", Grants: []string{"z"}}, mentioned, true, false},
+		{"granted, of another host's circle", social.Post{Origin: "x", Grants: []string{"r"}}, granted, true, true},
+		{"granted and hidden", social.Post{Origin: "x", Grants: []string{"r"}}, of(r, func(r *social.Relation) { r.Granted = true }), false, false},
+		{"the author, of mentions", social.Post{}, author, true, true},
+		{"the author, of followers", social.Post{Audience: followers}, author, true, true},
+		{"the author, of both", social.Post{Audience: both}, author, true, true},
+		{"the author, of their circle", social.Post{Audience: circle}, of(author, func(r *social.Relation) { r.OwnCircle = true }), true, true},
+		{"the author, of a group", social.Post{Audience: circle}, of(author, func(r *social.Relation) { r.Member = true }), true, true},
+		{"the author, of a group they left", social.Post{Audience: circle}, author, true, false},
+		{"the author, of a group that is gone", social.Post{Closed: true}, author, true, false},
+		{"across a block", social.Post{Audience: both}, blocked, false, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.root.Author, tc.root.Reply, tc.root.React = "author", social.RightPublic, social.RightPublic
+			root := social.Decide(&tc.root, tc.rel)
+			require.Equal(t, tc.visible, root.Visible)
+			require.Equal(t, tc.replies, root.Replies)
+			require.Equal(t, tc.replies, root.CanReply, "who does not see replies makes none")
+			require.Equal(t, tc.visible, root.CanReact)
+
+			reply := social.Post{Author: "other", Root: "post:root", React: social.RightPublic}
+			rel := social.Relation{Reader: tc.rel.Reader, RootExists: true, Root: root}
+			require.Equal(t, social.Decision{Visible: tc.replies, CanReply: tc.replies, CanReact: tc.replies}, social.Decide(&reply, rel), "another's")
+			if reply.Author = tc.rel.Reader; reply.Author != "" {
+				require.Equal(t, social.Decision{Visible: true, CanReply: tc.replies, CanReact: true}, social.Decide(&reply, rel), "one's own")
+			}
+			rel.Blocked = true
+			require.Equal(t, social.Decision{}, social.Decide(&reply, rel), "across a block")
+			require.Equal(t, social.Decision{}, social.Decide(&reply, social.Relation{Reader: tc.rel.Reader}), "the root is deleted")
 		})
 	}
 }
