@@ -69,11 +69,14 @@ func (k keptAnswer) ids() []string {
 	return out
 }
 
-func (s *keptSystem) call(reader, method, path, body string) (answer keptAnswer) {
+func (s *keptSystem) call(reader, method, path, body string, header ...string) (answer keptAnswer) {
 	s.Helper()
 	r := httptest.NewRequestWithContext(s.Context(), method, path, strings.NewReader(body))
 	if reader != "" {
 		r.Header.Set("X-Agent-ID", reader)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
 	}
 	w := httptest.NewRecorder()
 	s.a.Handler.ServeHTTP(w, r)

@@ -10,7 +10,9 @@ import (
 type rules struct {
 	follows, blocks, mutes map[[2]string]bool
 	circles                map[string]*ruledCircle
+	latest                 map[string]*ruledCircle // the last circle with each id, even if it is deleted
 	posts                  []*ruledPost // oldest first
+	erasedAt               map[string]int64
 	now                    int64        // seconds; no two events share one
 }
 
@@ -29,7 +31,9 @@ type ruledPost struct {
 	id, author        string
 	at                int64
 	public, followers bool
+	wasPublic         bool           // before it was reported again
 	circles           []*ruledCircle // as of the creation of the post; a recreated circle is a different one
+	circled           bool           // it was addressed to circles when it was created, or reported again
 	mentions          []string
 	reply             string
 	root              *ruledPost
@@ -77,9 +81,27 @@ func (r *rules) sees(reader string, p *ruledPost) bool {
 	case p.gone || r.apart(reader, p.author):
 		return false
 	case p.root != nil:
-		return r.sees(reader, p.root)
+		return reader != guest && reader == p.author || r.hears(reader, p.root)
 	}
 	return p.public || r.due(reader, p)
+}
+
+// hears reports whether a reader sees what others reply to a post. Those do who can see it now as a
+// part of its audience; whom a post to circles mentions, and who has left the group of their own
+// post, sees the post alone.
+func (r *rules) hears(reader string, p *ruledPost) bool {
+	switch {
+	case !r.sees(reader, p):
+		return false
+	case p.public, !p.circled, p.addressed(reader):
+		return true
+	case p.author == reader:
+		return p.followers || slices.ContainsFunc(p.circles, func(c *ruledCircle) bool {
+			last := r.latest[c.id]
+			return last != nil && !last.group && last.owner == reader
+		})
+	}
+	return p.followers && r.follows[[2]string{reader, p.author}]
 }
 
 // answers reports whether a reader who sees a post may reply to it.
@@ -89,11 +111,46 @@ func (r *rules) answers(reader string, p *ruledPost) bool {
 	}
 	switch p.reply {
 	case "followers":
-		return p.author == reader || r.follows[[2]string{reader, p.author}]
-	case "audience": // the same as public if there are no circles
-		return p.author == reader || len(p.circles) == 0 || p.addressed(reader)
+		return r.hears(reader, p) && (p.author == reader || r.follows[[2]string{reader, p.author}])
+	case "audience":
+		return r.hears(reader, p) && (p.author == reader || p.addressed(reader))
 	}
-	return p.reply != "none"
+	return p.reply != "none" && r.hears(reader, p)
+}
+
+// report is what another system reports of a post again.
+type report struct {
+	public, followers bool
+	circles           []*ruledCircle // existing ones
+	mentions          []string
+}
+
+// reported replaces the audience of a post. While others have replied to it, it only narrows.
+func (r *rules) reported(p *ruledPost, next report) {
+	circles := slices.Clone(next.circles)
+	for i, c := range circles {
+		if c.owner != p.author { // an event does not post to circles of others that were made here
+			circles[i] = &ruledCircle{id: c.id, over: true}
+		}
+	}
+	p.wasPublic = p.wasPublic || p.public
+	if p.public || r.comments(p) == 0 {
+		p.public, p.followers, p.circles, p.circled, p.mentions = next.public, next.followers, circles, len(circles) > 0, next.mentions
+		return
+	}
+	both := slices.DeleteFunc(slices.Clone(p.circles), func(c *ruledCircle) bool {
+		return !slices.ContainsFunc(circles, func(other *ruledCircle) bool { return other.id == c.id })
+	})
+	follows := p.followers && next.followers
+	instead := next.followers && !p.followers && len(both) == 0 // of a circle, or of mentions
+	if next.public || instead {
+		return
+	}
+	if p.followers, p.circles = follows, both; p.circled {
+		p.mentions = next.mentions
+		return
+	}
+	p.mentions = slices.DeleteFunc(slices.Clone(p.mentions), func(m string) bool { return !slices.Contains(next.mentions, m) })
 }
 
 // hides reports whether a reader has muted an author other than themself.
@@ -122,11 +179,19 @@ func (r *rules) news(reader string) []string {
 	})
 }
 
-// feeds returns the posts that home and for-you may show.
+// feeds returns the posts that home and for-you show sooner or later.
 func (r *rules) feeds(reader string, home bool) []string {
-	return r.list(func(p *ruledPost) bool {
-		return p.author != reader && !r.hides(reader, p.author) && (p.public && r.sees(reader, p) && p.root == nil || home && r.due(reader, p))
-	})
+	return r.list(func(p *ruledPost) bool { return r.feedsOne(reader, home, p, p.public) })
+}
+
+// mayFeed adds those that were public: a feed of a moment ago may still have them, for who sees them.
+func (r *rules) mayFeed(reader string, home bool) []string {
+	return r.list(func(p *ruledPost) bool { return r.feedsOne(reader, home, p, p.public || p.wasPublic) })
+}
+
+func (r *rules) feedsOne(reader string, home bool, p *ruledPost, public bool) bool {
+	wanted := p.author != reader && p.root == nil && !r.hides(reader, p.author)
+	return wanted && (public && r.sees(reader, p) || home && r.due(reader, p))
 }
 
 // page returns the posts on an author's page, as a reader gets it.
@@ -180,6 +245,7 @@ func (r *rules) remove(p *ruledPost) {
 }
 
 func (r *rules) erase(agent string) {
+	r.erasedAt[agent] = r.now
 	for _, p := range r.posts {
 		if p.author == agent {
 			r.remove(p)

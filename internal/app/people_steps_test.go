@@ -91,7 +91,7 @@ func (p *people) found() {
 	if status != 200 {
 		return
 	}
-	p.circles[id] = c
+	p.circles[id], p.latest[id] = c, c
 	if c.group {
 		members = append(members, owner)
 	}
