@@ -11,9 +11,9 @@ type rules struct {
 	follows, blocks, mutes map[[2]string]bool
 	circles                map[string]*ruledCircle
 	latest                 map[string]*ruledCircle // the last circle with each id, even if it is deleted
-	posts                  []*ruledPost // oldest first
+	posts                  []*ruledPost            // oldest first
 	erasedAt               map[string]int64
-	now                    int64        // seconds; no two events share one
+	now                    int64 // seconds; no two events share one
 }
 
 type ruledCircle struct {

@@ -85,12 +85,15 @@ func readsOfMuch(s *Store, page int) map[string]reading {
 		"public":  {run: func(ctx context.Context) error { return last(s.NewestPublic(ctx, page)) }},
 		"members": {run: func(ctx context.Context) error { return last(s.MemberEntries(ctx, "cc", "m", social.Position{}, page)) }},
 	}
-	for _, reader := range []string{"", "s", "f", "m", "n", "p", "c"} {
+	for _, reader := range []string{"", "s", "f", "m", "n", "p", "c", "r"} {
 		all["replies for "+reader] = reading{run: func(ctx context.Context) error {
 			return last(s.Replies(ctx, social.RepliesQuery{Reader: reader, Post: "n1", After: social.Position{At: 1600050000, ID: "x"}, N: page}))
 		}}
 		all["oldest replies for "+reader] = reading{run: func(ctx context.Context) error {
 			return last(s.Replies(ctx, social.RepliesQuery{Reader: reader, Post: "p1", N: page, Oldest: true}))
+		}}
+		all["own replies of "+reader] = reading{run: func(ctx context.Context) error {
+			return last(s.Replies(ctx, social.RepliesQuery{Reader: reader, Post: "n1", N: page, Own: true}))
 		}}
 		for _, author := range []string{"n", "p", "c", "r", "q"} {
 			all["card of "+author+" for "+reader] = reading{func(ctx context.Context) error {

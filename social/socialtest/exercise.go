@@ -38,6 +38,7 @@ func Exercise(t *testing.T, s Backend) {
 	require.NoError(t, err)
 	exerciseAgain(t, s)
 	exerciseReplies(t, s, p.ID)
+	exerciseNarrow(t, s)
 	_, err = s.Celebrities(ctx, "b")
 	require.NoError(t, err)
 	_, err = s.Affinities(ctx, "b", here)
@@ -84,6 +85,27 @@ func exerciseReplies(t *testing.T, s Backend, root string) {
 		root = p.ID
 	}
 	require.NoError(t, s.DeletePost(ctx, root, "b", here))
+}
+
+// exerciseNarrow reports a post with replies again, and has its group removed.
+func exerciseNarrow(t *testing.T, s Backend) {
+	t.Helper()
+	ctx, at := t.Context(), time.Unix(1_700_000_000, 0)
+	p := social.Post{ID: "post:narrow", Author: "h", CreatedAt: at.Unix(), Caption: "x", Audience: inCircles("g", "c"), Mentions: []string{"m"}}
+	group := social.Circle{ID: "g", Owner: "h", CircleTerms: social.CircleTerms{Kind: social.KindGroup}}
+	for _, err := range []error{
+		second(s.PutCircle(ctx, group, nil, at.Add(-time.Hour))), third(s.CreatePost(ctx, p, social.Creation{At: at})),
+		third(s.CreatePost(ctx, social.Post{Author: "h", Caption: "x", ReplyTo: p.ID}, social.Creation{})),
+		second(s.Replies(ctx, social.RepliesQuery{Reader: "m", Post: p.ID, N: 5, Own: true})),
+		second(s.Replies(ctx, social.RepliesQuery{Reader: "m", Post: p.ID, N: 5, Own: true, Oldest: true})),
+		second(s.Grid(ctx, "h", "h", social.Position{}, 5)),
+	} {
+		require.NoError(t, err)
+	}
+	p.Audience.Circles = p.Audience.Circles[:1]
+	require.NoError(t, third(s.CreatePost(ctx, p, social.Creation{At: at.Add(time.Second)})))
+	p.Audience.Circles = nil
+	require.NoError(t, third(s.CreatePost(ctx, p, social.Creation{At: at.Add(2 * time.Second)})))
 }
 
 // exerciseAgain creates a post again under the same id, with events in order and out of order.

@@ -61,7 +61,7 @@ func (e *env) repliedBefore(s shut) (root, own, other social.Post) {
 		e.follow(agent, "a")
 	}
 	e.putCircle("mine", "a", "b", "c")
-	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "ours", Owner: "o", CircleTerms: social.CircleTerms{Kind: social.KindGroup}}, []string{"a", "b", "c"}, here))
+	e.ok(second(e.PutCircle(e.ctx, social.Circle{ID: "ours", Owner: "o", CircleTerms: social.CircleTerms{Kind: social.KindGroup}}, []string{"a", "b", "c"}, here)))
 	e.pass(time.Second)
 	root = e.post("a", s.audience, append([]string{"c"}, s.mentions...)...)
 	if len(s.audience.Circles) > 0 {
@@ -134,7 +134,7 @@ func repliesOfOthers(e *env) {
 	e.ok(e.DropCircle(e.ctx, "mine", "a", here))
 	require.True(e, e.card("a", toCircle.ID).Replies, "the owner of a circle is in its audience")
 
-	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "ours", Owner: "o", CircleTerms: social.CircleTerms{Kind: social.KindGroup}}, []string{"a", "b"}, here))
+	e.ok(second(e.PutCircle(e.ctx, social.Circle{ID: "ours", Owner: "o", CircleTerms: social.CircleTerms{Kind: social.KindGroup}}, []string{"a", "b"}, here)))
 	e.pass(time.Second)
 	for name, c := range map[string]struct {
 		audience social.Audience
@@ -160,7 +160,7 @@ func repliesOfOthers(e *env) {
 // repliesOfPurged checks that the audience of a post does not widen when what is left of a group, or
 // of grants, is removed.
 func repliesOfPurged(e *env) {
-	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "ours", Owner: "o", CircleTerms: social.CircleTerms{Kind: social.KindGroup}}, []string{"a", "b"}, here))
+	e.ok(second(e.PutCircle(e.ctx, social.Circle{ID: "ours", Owner: "o", CircleTerms: social.CircleTerms{Kind: social.KindGroup}}, []string{"a", "b"}, here)))
 	e.putCircle("mine", "a", "b")
 	e.pass(time.Second)
 	toGroup, toCircle := e.post("a", inCircles("ours"), "m"), e.post("a", inCircles("mine"), "m")
@@ -179,7 +179,7 @@ func repliesOfPurged(e *env) {
 		must[int](e)(e.Purge(e.ctx, 1))
 		must[int](e)(e.Purge(e.ctx, 100))
 	}
-	e.ok(e.PutCircle(e.ctx, social.Circle{ID: "ours", Owner: "x", CircleTerms: social.CircleTerms{Kind: social.KindGroup, History: social.HistoryAll}}, []string{"m"}, here))
+	e.ok(second(e.PutCircle(e.ctx, social.Circle{ID: "ours", Owner: "x", CircleTerms: social.CircleTerms{Kind: social.KindGroup, History: social.HistoryAll}}, []string{"m"}, here)))
 	for _, p := range []social.Post{toGroup, toCircle, granted} {
 		require.True(e, e.card("m", p.ID).Visible)
 		require.False(e, e.card("m", p.ID).Replies, p.ID)

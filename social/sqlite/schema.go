@@ -192,6 +192,9 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 		BEGIN DELETE FROM public_authors WHERE author = NEW.author; END;
 	 CREATE TRIGGER authors_uncounted AFTER DELETE ON post_counts WHEN OLD.public > 0
 		BEGIN DELETE FROM public_authors WHERE author = OLD.author; END;`,
+	// An author's replies under one post, also newest or oldest first.
+	`CREATE INDEX posts_of_replier ON posts (root, author, created_at, id) WHERE root <> '' AND gone = 0;
+	 DROP INDEX posts_by_replier;`,
 }}
 
 // nowPublic is the statement of the triggers that adds an author to public_authors.
