@@ -12,7 +12,8 @@ func (p *Post) circled() bool {
 // replies to somebody who is not in the audience of the stored post. Parts of an audience are
 // everybody, the followers, and each circle, grant and mention. Those that the stored post lacks
 // are left out, and those that p lacks end. The stored audience stays if p has a wider reach and
-// shares no part with it, and if p has another origin.
+// shares no part with it, and if p has another origin. The time stays, too: members of groups see
+// the posts since they joined.
 //
 // Who replies knows the audience of that moment. A producer that wants a wider one deletes the
 // post, which ends its replies, and creates it again.
@@ -21,6 +22,7 @@ func (p *Post) Narrow(stored *Post) {
 	if before.Public {
 		return
 	}
+	p.CreatedAt = stored.CreatedAt
 	both := Audience{Followers: before.Followers && after.Followers, Circles: common(before.Circles, after.Circles)}
 	wider := after.Reach() > before.Reach() && both.Reach() == Addressed && len(both.Circles) == 0
 	if after.Public || wider || p.Origin != stored.Origin {

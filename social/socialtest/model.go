@@ -309,7 +309,7 @@ func (e *env) checkGrid(m *model, reader, author string) {
 	}
 	if m.blocked(reader, author) || err != nil {
 		require.ErrorIs(e, err, feed.ErrNotFound)
-		require.True(e, m.blocked(reader, author) || len(want) == 0)
+		require.True(e, m.blocked(reader, author) || len(want) == 0, "%q: %s is unknown, with %v", reader, author, want)
 		return
 	}
 	require.EqualValues(e, posts, info.Posts)

@@ -346,7 +346,8 @@ func (w *walk) doPost() {
 	}
 	var err error
 	var got social.Post
-	if w.r.IntN(2) == 0 {
+	ended := p.IsReply() && w.m.posts[p.Root].Deleted // until a job removes it, its author can
+	if w.r.IntN(2) == 0 && !ended {
 		caption := fmt.Sprintf("edited %d #new", w.n)
 		got, err = w.EditPost(w.ctx, p.ID, by, social.Edit{Caption: &caption}, here)
 	} else {
@@ -391,8 +392,10 @@ func (w *walk) doErase() {
 	}
 	for !must[bool](w.env)(w.EraseSome(w.ctx, agent, 1+w.r.IntN(5), nil)) {
 	}
+	w.pass(time.Second) // an author is known by the replies of later seconds
+	ended := map[string]bool{} // before: the replies under these are removed by Purge
 	for id, p := range w.m.posts {
-		if p.Author == agent {
+		if ended[id] = p.Deleted; p.Author == agent {
 			tombstone := w.row(id)
 			require.True(w, tombstone.Deleted)
 			w.m.posts[id], w.m.erased[id] = &tombstone, tombstone.Version
@@ -401,7 +404,7 @@ func (w *walk) doErase() {
 	for id, p := range w.m.posts {
 		if p.IsReply() && w.m.posts[p.Root].Author == agent {
 			tombstone := w.row(id)
-			require.True(w, tombstone.Deleted, "a reply under an erased post")
+			require.True(w, tombstone.Deleted || ended[p.Root], "a reply under an erased post")
 			w.m.posts[id] = &tombstone
 		}
 	}
@@ -420,7 +423,9 @@ func (w *walk) doErase() {
 	}
 	for _, p := range w.m.posts {
 		if slices.Contains(p.Mentions, agent) { // the post is stored again without its grants to them
+			granted := len(p.Grants) > 0
 			p.Grants = slices.DeleteFunc(p.Grants, func(granted string) bool { return granted == agent })
+			p.Closed = p.Closed || granted && len(p.Grants) == 0
 		}
 		p.Mentions = slices.DeleteFunc(p.Mentions, func(mentioned string) bool { return mentioned == agent })
 		w.m.ended[[2]string{p.ID, agent}] = true

@@ -189,6 +189,32 @@ func repliesOfPurged(e *env) {
 	require.True(e, e.card("a", toCircle.ID).Replies)
 }
 
+// repliesReportedLate checks that a post that is reported again stays older than the members who have
+// joined its group since, and keeps to the group that it was addressed to.
+func repliesReportedLate(e *env) {
+	group := social.Circle{ID: "g", Owner: "a", CircleTerms: social.CircleTerms{Kind: social.KindGroup}}
+	e.ok(e.PutCircle(e.ctx, group, []string{"m"}, here))
+	e.pass(time.Second)
+	p := e.post("a", inCircles("g"))
+	r := e.reply("m", p.ID)
+	must[bool](e)(e.AddMember(e.ctx, "g", "late", "", here))
+	e.pass(time.Second)
+	p.Caption = "reported again"
+	e.event(p, 0)
+	require.True(e, e.card("m", r.ID).Visible)
+	require.Contains(e, string(e.card("m", p.ID).Content), "reported again")
+	for _, id := range []string{p.ID, r.ID} {
+		require.False(e, e.card("late", id).Visible)
+	}
+	e.ok(e.DropCircle(e.ctx, "g", "a", here))
+	e.ok(e.PutCircle(e.ctx, group, []string{"new"}, here))
+	e.pass(time.Second)
+	e.event(p, 0)
+	for _, reader := range []string{"new", "late"} {
+		require.False(e, e.card(reader, r.ID).Visible)
+	}
+}
+
 // repliesReported checks which audience a post has after another system has reported it again.
 func repliesReported(e *env) {
 	e.putCircle("c1", "a", "x1")

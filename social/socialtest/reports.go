@@ -2,7 +2,9 @@ package socialtest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,7 +18,7 @@ func (w *walk) doReport() {
 		return
 	}
 	q := social.Post{
-		ID: p.ID, Author: p.Author, Origin: p.Origin, Caption: fmt.Sprintf("reported %d", w.n), CreatedAt: p.CreatedAt,
+		ID: p.ID, Author: p.Author, Origin: p.Origin, Caption: fmt.Sprintf("reported %d", w.n),
 		Audience: social.Audience{Public: w.r.IntN(3) == 0, Followers: w.r.IntN(2) == 0}, Reply: p.Reply, React: p.React,
 	}
 	for range w.r.IntN(3) {
@@ -32,23 +34,39 @@ func (w *walk) doReport() {
 	}
 	answered, _ := w.m.commentsOf(p.ID)
 	narrows := answered > 0 && !p.Audience.Public
-	got, created, err := w.CreatePost(w.ctx, q, social.Creation{At: w.now})
-	require.NoError(w, err)
-	if !created { // a change that was made here is stamped later
+	if narrows && w.m.late(p.ID) { // who joined in the second of the post may see it now
 		return
 	}
+	w.pass(time.Millisecond) // later than the changes made so far
+	q.CreatedAt = w.now.Unix()
+	got, created, err := w.CreatePost(w.ctx, q, social.Creation{At: w.now})
+	require.NoError(w, err)
+	require.True(w, created)
 	w.m.reported(&got, narrows)
 	if narrows {
 		w.widensNothing(p, &got)
 	}
 }
 
+// late reports whether an agent has joined a group after a post to it, which they do not see.
+func (m *model) late(post string) bool {
+	for _, c := range m.circles {
+		for pair := range c.before {
+			if pair[1] == post {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // reported replaces a post by one that an event has reported.
 func (m *model) reported(p *social.Post, narrows bool) {
 	m.posts[p.ID] = p
-	for pair := range m.ended {
-		if pair[0] == p.ID && !narrows {
-			delete(m.ended, pair)
+	if !narrows {
+		maps.DeleteFunc(m.ended, func(pair [2]string, _ bool) bool { return pair[0] == p.ID })
+		for _, c := range m.circles {
+			maps.DeleteFunc(c.before, func(pair [2]string, _ bool) bool { return pair[1] == p.ID })
 		}
 	}
 	for _, id := range p.Audience.Circles {
