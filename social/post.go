@@ -56,7 +56,7 @@ type Image struct {
 }
 
 // Audience says who may see a post in addition to its author and the agents whom it mentions. It is
-// fixed when the post is created. The zero Audience is empty.
+// fixed when the post is created; see [Post.Narrow] for events. The zero Audience is empty.
 type Audience struct {
 	Public    bool     `json:"public,omitempty"`
 	Followers bool     `json:"followers,omitempty"`

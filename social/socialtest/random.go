@@ -392,7 +392,7 @@ func (w *walk) doErase() {
 	}
 	for !must[bool](w.env)(w.EraseSome(w.ctx, agent, 1+w.r.IntN(5), nil)) {
 	}
-	w.pass(time.Second) // an author is known by the replies of later seconds
+	w.pass(time.Second)        // an author is known by the replies of later seconds
 	ended := map[string]bool{} // before: the replies under these are removed by Purge
 	for id, p := range w.m.posts {
 		if ended[id] = p.Deleted; p.Author == agent {

@@ -274,9 +274,9 @@ export interface paths {
          *     author and the agents in `mentions`. The author's own timeline has the post from the next
          *     call on.
          *
-         *     With `reply_to` the post is a reply. It is visible to everyone who may see the root post of
-         *     the thread, and appears in no timeline or feed. 403 says who may reply. 404 means that the
-         *     caller may not see the post that they reply to.
+         *     With `reply_to` the post is a reply. It is visible to its author and to the present audience
+         *     of the root post of the thread, and appears in no timeline or feed. 403 says who may reply.
+         *     404 means that the caller may not see the post that they reply to.
          *
          *     With an `Idempotency-Key`, a retry within 24 hours returns the same post in its present
          *     state, with 200 instead of 201, or 404 if it was deleted.
@@ -437,8 +437,9 @@ export interface paths {
          * List the replies to a post
          * @description A flat list of the replies that the caller may see and has not muted. It includes replies
          *     to replies: `reply_to` has the id of the post or reply that each one answers. The list of
-         *     a reply is empty. A caller who may not see the post gets 404. Replies that are
-         *     read here do not count as shown.
+         *     a reply is empty. A caller who is not in the audience of the post now gets only their own
+         *     replies, and 404 if they may not see the post and have none. Replies that are read here do
+         *     not count as shown.
          */
         get: operations["getReplies"];
         put?: never;
@@ -515,7 +516,7 @@ export interface paths {
         /**
          * List an author's posts
          * @description The author's posts that the caller may see, newest first, including replies to public
-         *     posts. Replies to other posts are listed only for the author. An unknown author has no
+         *     posts. Replies to other posts are listed only for the author, all of their own. An unknown author has no
          *     posts. Pages work as in the timeline. If the call has an agent, the feeds do not show these
          *     posts again; `degraded` has `session` if that could not be recorded.
          */
@@ -970,7 +971,7 @@ export interface paths {
          *
          *     | type | data |
          *     |---|---|
-         *     | `post.created` | `id`, `author` (`id`; with any of `name`, `image_url` and `bio` it replaces the author's card), `created_at`, and as in `POST /v1/posts` `caption`, `tags`, `audience`, `mentions`, `reply`, `react`; for posts of another host also `origin`, `url`, `object_type` and `grants`. `at` defaults to `created_at` |
+         *     | `post.created` | `id`, `author` (`id`; with any of `name`, `image_url` and `bio` it replaces the author's card), `created_at`, and as in `POST /v1/posts` `caption`, `tags`, `audience`, `mentions`, `reply`, `react`; for posts of another host also `origin`, `url`, `object_type` and `grants`. `at` defaults to `created_at`. While the stored post has replies, the audience only narrows |
          *     | `post.updated` | `id`, `at`, and the changed fields of `caption`, `tags`, `alts` |
          *     | `post.deleted` | `id`, `at` |
          *     | `follow.created`, `follow.removed` | `agent_id`, `author_id`, `at` |
@@ -1979,7 +1980,7 @@ export interface components {
         NoData: Record<string, never>;
         PostID: string;
         /**
-         * @description Who may reply or react, among those who may see the post. `audience`: members of the circles that the post is addressed to; without circles the same as `public`. The author also may, except with `none`.
+         * @description Who may react, among those who may see the post, or reply, among those in its audience now. `audience`: members of the circles that the post is addressed to; without circles the same as `public`. The author also may, except with `none`.
          * @default public
          * @enum {string}
          */
@@ -2032,7 +2033,7 @@ export interface components {
             likes: number;
             /**
              * Format: int64
-             * @description Number of replies. If there are none, the number that another system reported. 0 for a reply.
+             * @description Number of replies, also of those that the caller may not see. If there are none, the number that another system reported. 0 for a reply.
              */
             comments: number;
             /** @description Only in `GET /v1/posts/{id}`: the parts that the response lacks. Absent if it is complete. */
