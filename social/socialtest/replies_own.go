@@ -193,7 +193,7 @@ func repliesOfPurged(e *env) {
 // joined its group since, and keeps to the group that it was addressed to.
 func repliesReportedLate(e *env) {
 	group := social.Circle{ID: "g", Owner: "a", CircleTerms: social.CircleTerms{Kind: social.KindGroup}}
-	e.ok(e.PutCircle(e.ctx, group, []string{"m"}, here))
+	e.ok(second(e.PutCircle(e.ctx, group, []string{"m"}, here)))
 	e.pass(time.Second)
 	p := e.post("a", inCircles("g"))
 	r := e.reply("m", p.ID)
@@ -207,7 +207,7 @@ func repliesReportedLate(e *env) {
 		require.False(e, e.card("late", id).Visible)
 	}
 	e.ok(e.DropCircle(e.ctx, "g", "a", here))
-	e.ok(e.PutCircle(e.ctx, group, []string{"new"}, here))
+	e.ok(second(e.PutCircle(e.ctx, group, []string{"new"}, here)))
 	e.pass(time.Second)
 	e.event(p, 0)
 	for _, reader := range []string{"new", "late"} {
