@@ -95,7 +95,7 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 		t.delete(r, erased) // the erasure has not removed it yet
 	}
 	was, before, again := *r, r.found, r.Times.Created > 0 && !r.Alive()
-	keeps := r.Alive() && r.commentsHere > 0 && !r.Post.Audience.Public
+	keeps := r.Alive() && r.commentsHere > 0 && !r.Post.Audience.Public // its replies are not for everybody
 	if keeps {
 		p.Narrow(&r.Post)
 	}
@@ -107,7 +107,7 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 		return social.Post{}, false
 	}
 	if was.Alive() {
-		t.uncomment(&was) // an event has replaced a reply
+		t.replaced(&was, &p)
 	}
 	if again {
 		r.likesHere, r.commentsHere, r.repliers = 0, 0, 0
@@ -124,11 +124,16 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 		t.comment(r)
 		return r.Post, true
 	}
-	if was.Alive() && !p.Audience.Public {
-		t.indexed(&was.Post, jobs.PriorityRemoval)
-	}
 	t.published(&r.Post, author.Followers)
 	return r.Post, true
+}
+
+// replaced ends what an event has replaced by another post: a reply under its root, or the item of a
+// post that is no longer public.
+func (t *Tx) replaced(was *record, by *social.Post) {
+	if t.uncomment(was); !by.Audience.Public {
+		t.indexed(&was.Post, jobs.PriorityRemoval)
+	}
 }
 
 // useKey returns the post that was created with the key before, or stores the key. The second of
