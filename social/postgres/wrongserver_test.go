@@ -24,10 +24,10 @@ type switched struct {
 	store            *postgres.Store
 }
 
-func startSwitched(t *testing.T, parameters string) switched {
+// startSwitched puts a new address in front of these, with parameters in its URL.
+func startSwitched(t *testing.T, primary, standby *testenv.OwnPostgres, parameters string) switched {
 	t.Helper()
-	s := switched{T: t, primary: testenv.StartPostgres(t)}
-	s.standby = s.primary.StartStandby()
+	s := switched{T: t, primary: primary, standby: standby}
 	s.address = faultproxy.StartPostgres(t, s.primary.Addr())
 	u, err := url.Parse(s.primary.URL)
 	require.NoError(t, err)
@@ -62,11 +62,13 @@ func (s switched) write() error {
 // meanwhile, and back to the primary. No connection is cut then, and the very next writes succeed on
 // each of them.
 func TestAnAddressThatLedToAStandby(t *testing.T) {
+	primary := testenv.StartPostgres(t)
+	standby := primary.StartStandby()
 	for name, parameters := range map[string]string{
-		"": "", "target_session_attrs": "&target_session_attrs=read-write", "simple protocol": "&default_query_exec_mode=exec",
+		"as it is": "", "target_session_attrs": "&target_session_attrs=read-write", "simple protocol": "&default_query_exec_mode=exec",
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := startSwitched(t, parameters)
+			s := startSwitched(t, primary, standby, parameters)
 			s.fill()
 			require.NoError(t, s.write())
 			s.address.Lead(s.standby.Addr())
@@ -95,7 +97,8 @@ func TestAnAddressThatLedToAStandby(t *testing.T) {
 // TestReadsLeaveAStandby checks that reads alone, which a standby answers with old data, find the
 // primary again.
 func TestReadsLeaveAStandby(t *testing.T) {
-	s := startSwitched(t, "")
+	primary := testenv.StartPostgres(t)
+	s := startSwitched(t, primary, primary.StartStandby(), "")
 	s.address.Lead(s.standby.Addr())
 	s.address.HangUp()
 	s.fill()
