@@ -232,15 +232,21 @@ func TestImagesAreSeenByWhoSeesThePost(t *testing.T) {
 			assert.Equal(t, string(same), string(body), "it is not told from one that is not there")
 		}
 	}
+	reply := data[photo](t, g.post(t, "friend", `{"reply_to":"`+p.ID+`"}`, [][]byte{pngOf(t, 8, 8)}))
+	other := data[photo](t, g.post(t, "known", `{"reply_to":"`+p.ID+`"}`, [][]byte{pngOf(t, 8, 8)}))
 	_, err = g.store.Unfollow(t.Context(), "friend", "ann", time.Time{})
 	require.NoError(t, err)
-	res, _ := g.get(t, "GET", p.Images[0].URL, as("friend"))
-	assert.Equal(t, 404, res.StatusCode, "not any more")
+	for post, status := range map[*photo]int{&p: 404, &other: 404, &reply: 200} {
+		res, _ := g.get(t, "GET", post.Images[0].URL, as("friend"))
+		assert.Equal(t, status, res.StatusCode, "not any more, except for one's own reply")
+	}
 	require.NoError(t, g.store.DeletePost(t.Context(), p.ID, "ann", time.Time{}))
-	res, _ = g.get(t, "GET", p.Images[0].URL, as("ann"))
-	assert.Equal(t, 404, res.StatusCode)
+	for agent, post := range map[string]photo{"ann": p, "friend": reply} {
+		res, _ := g.get(t, "GET", post.Images[0].URL, as(agent))
+		assert.Equal(t, 404, res.StatusCode)
+	}
 	for _, key := range []string{"x", "..%2f..%2fetc%2fpasswd", strings.Repeat("A", 32)} {
-		res, _ = g.get(t, "GET", social.ImagePath+key)
+		res, _ := g.get(t, "GET", social.ImagePath+key)
 		assert.Equal(t, 404, res.StatusCode, key)
 	}
 }
