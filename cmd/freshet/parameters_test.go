@@ -97,8 +97,11 @@ func goesEverywhere(t *testing.T, p *process, of *feed.Parameter, value float64,
 func isRefusedEverywhere(t *testing.T, p *process, of *feed.Parameter, change string) {
 	t.Helper()
 	for _, args := range [][]string{
-		{"ranking", "set", change}, {"ranking", "set", change, "--as", "x", "--share", "1"}, {"explain", "--agent", "u_1", "--set", change},
-		{"ranking", "compare", "--a", change, "--agents", "u_1"}, {"ranking", "compare", "--b", change, "--agents", "u_1"},
+		{"ranking", "set", change},
+		{"ranking", "set", change, "--as", "x", "--share", "1"},
+		{"explain", "--agent", "u_1", "--set", change},
+		{"ranking", "compare", "--a", change, "--agents", "u_1"},
+		{"ranking", "compare", "--b", change, "--agents", "u_1"},
 	} {
 		got := freshet(t, "", append(args, "--server", p.url, "--token", adminToken)...)
 		assert.NotEqual(t, exitOK, got.code, "%v", args)
