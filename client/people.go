@@ -111,7 +111,21 @@ func (c *Client) AuthorGrid(ctx context.Context, id, cursor string, limit int) (
 	return call[TilePage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
 }
 
-// TilePage is a page of an author's grid.
+// CirclePosts calls GET /v1/circles/{id}/posts: the posts that the caller sees through a group, or
+// as the owner of a circle, paged as in [Client.Timeline]. It returns [ErrNotFound] for who has no
+// role in it, and [ErrForbidden] for who is only invited.
+func (c *Client) CirclePosts(ctx context.Context, id, cursor string, limit int) (PostPage, error) {
+	path := withPage(v1("circles", id, "posts"), "cursor", cursor, limit)
+	return call[PostPage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
+}
+
+// CircleGrid calls GET /v1/circles/{id}/posts?view=grid, as [Client.AuthorGrid] does for an author.
+func (c *Client) CircleGrid(ctx context.Context, id, cursor string, limit int) (TilePage, error) {
+	path := withQuery(v1("circles", id, "posts"), map[string]string{"view": "grid", "cursor": cursor}, map[string]int64{"limit": int64(limit)})
+	return call[TilePage](ctx, c, Request{Method: http.MethodGet, Path: path, Repeatable: true})
+}
+
+// TilePage is a page of a grid of posts.
 type TilePage struct {
 	Items      []Tile   `json:"items"`       // newest first
 	NextCursor string   `json:"next_cursor"` // for the next page; "" after an empty last page

@@ -71,13 +71,18 @@ type PostAuthor struct {
 // InFeed holds the fields of a post that depend on its reader. An item has only Source, Trend,
 // IsPromoted, Why and ShownBefore.
 type InFeed struct {
-	Source     string `json:"source"` // its source, such as "following" or "explore"; "" means an item's score, or that a post is not in the reader's timeline
-	Trend      string `json:"trend"`  // of trending ones: hot, warm or ""
-	Reason     string `json:"reason"` // the reason for including it: self, follow, domain, audience or mention
-	HasLiked   bool   `json:"has_liked"`
-	CanReply   bool   `json:"can_reply"`
-	CanReact   bool   `json:"can_react"`
-	IsPromoted bool   `json:"is_promoted"`
+	Source   string `json:"source"` // its source, such as "following" or "explore"; "" means an item's score, or that a post is not in the reader's timeline
+	Trend    string `json:"trend"`  // of trending ones: hot, warm or ""
+	Reason   string `json:"reason"` // the reason for including it: self, follow, domain, audience or mention
+	HasLiked bool   `json:"has_liked"`
+	CanReply bool   `json:"can_reply"`
+	CanReact bool   `json:"can_react"`
+	// Circles are the groups and events through which the reader sees the post; for its author, all
+	// circles and groups that it addresses. The name is "" for an author who has left the group.
+	Circles []CircleRef `json:"circles"`
+	// Removed says by whom the author's post was removed from groups, or their reply from its thread.
+	Removed    []Removal `json:"removed"`
+	IsPromoted bool      `json:"is_promoted"`
 	// Why lists the reasons for the score if [Ask.Why] was set: at most three, the largest
 	// contribution first.
 	Why []api.Reason `json:"why"`
@@ -173,9 +178,18 @@ func (c *Client) EditPost(ctx context.Context, id string, e PostEdit) (Post, err
 	return send[Post](ctx, c, Request{Method: http.MethodPatch, Path: v1("posts", id), Repeatable: true}, e)
 }
 
-// DeletePost calls DELETE /v1/posts/{id}: no reader is shown the post any more.
+// DeletePost calls DELETE /v1/posts/{id}: no reader is shown the post any more. For the post of
+// another it does the same as [Client.RemovePost] without a circle and a reason.
 func (c *Client) DeletePost(ctx context.Context, id string) error {
 	return c.run(ctx, http.MethodDelete, v1("posts", id))
+}
+
+// RemovePost calls DELETE /v1/posts/{id} for the owner of a group that the post of another addresses,
+// or for the author of the post that a reply answers: it removes it from that group, or from all
+// groups of the caller if circle is "", or from the thread. Only its author is told the reason.
+// Admins name the group, except for a reply; without a reason too, the call deletes the post.
+func (c *Client) RemovePost(ctx context.Context, id, circle, reason string) error {
+	return c.run(ctx, http.MethodDelete, withQuery(v1("posts", id), map[string]string{"circle": circle, "reason": reason}, nil))
 }
 
 // LikePost calls PUT /v1/posts/{id}/like.

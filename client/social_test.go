@@ -177,6 +177,56 @@ func TestFollowsOnARealServer(t *testing.T) {
 	require.ErrorIs(t, err, client.ErrNotFound)
 }
 
+// A group has a page; its owner removes posts, and the author of a post removes replies.
+func TestGroupsOnARealServer(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	ana, admin := newPair(t, asShipped)
+	ben := ana.As("u_2")
+	_, err := ana.PutCircle(ctx, "rowers", client.CircleChange{Name: "Rowers", Members: []string{"u_2"}, CircleTerms: social.CircleTerms{Kind: social.KindGroup, History: social.HistoryAll}})
+	require.NoError(t, err)
+	publish := func(by *client.Client, p client.NewPost) string {
+		t.Helper()
+		p.Caption = "Rain"
+		if p.ReplyTo == "" {
+			p.Audience = &client.Audience{Circles: []string{"rowers"}}
+		}
+		post, err := by.CreatePost(ctx, p)
+		require.NoError(t, err)
+		return post.ID
+	}
+	post, mine := publish(ben, client.NewPost{}), publish(ana, client.NewPost{})
+	reply, other := publish(ben, client.NewPost{ReplyTo: mine}), publish(ben, client.NewPost{ReplyTo: mine})
+	page, err := ana.CirclePosts(ctx, "rowers", "", 0)
+	require.NoError(t, err)
+	require.Len(t, page.Items, 2)
+	require.Equal(t, []client.CircleRef{{ID: "rowers", Name: "Rowers"}}, page.Items[0].InFeed.Circles)
+	tiles, err := ben.CircleGrid(ctx, "rowers", "", 1)
+	require.NoError(t, err)
+	require.True(t, tiles.HasMore)
+	list, err := ben.Circles(ctx, "joined", "", 0)
+	require.NoError(t, err)
+	require.Equal(t, page.Items[0].CreatedAt, list.Circles[0].NewestPostAt)
+
+	require.NoError(t, ana.RemovePost(ctx, post, "rowers", "off topic"))
+	require.NoError(t, ana.DeletePost(ctx, reply))
+	require.NoError(t, admin.RemovePost(ctx, other, "", "rude"))
+	for id, by := range map[string]string{post: social.ByGroupOwner, reply: social.ByPostAuthor, other: social.ByAdmin} {
+		_, err := ana.Post(ctx, id)
+		require.ErrorIs(t, err, client.ErrNotFound)
+		p, err := ben.Post(ctx, id)
+		require.NoError(t, err)
+		require.Equal(t, by, p.InFeed.Removed[0].By)
+	}
+	require.ErrorIs(t, ben.RemovePost(ctx, mine, "", ""), client.ErrForbidden)
+	none := social.RightNone
+	closed, err := ana.EditPost(ctx, mine, client.PostEdit{Reply: &none})
+	require.NoError(t, err)
+	require.Equal(t, "none", closed.Reply)
+	_, err = ana.CirclePosts(ctx, "never", "", 0)
+	require.ErrorIs(t, err, client.ErrNotFound)
+}
+
 // A post whose response was lost is published only once.
 func TestALostAnswerPublishesOnce(t *testing.T) {
 	t.Parallel()

@@ -16,6 +16,8 @@ type (
 	AuthorCard       = api.AuthorCard
 	Circle           = social.Circle
 	CircleChange     = social.CircleChange
+	CircleRef        = social.CircleRef
+	Removal          = social.Removal
 	CirclePage       = social.CirclePage
 	Dependency       = api.Dependency
 	Event            = api.Event

@@ -66,11 +66,12 @@ type TimelineStores struct {
 type TimelinePosts interface {
 	social.Cards
 	social.Tiles
-	// Pull, Newest, Celebrities, Grid and Replies are those of [social.Store].
+	// Pull, Newest, Celebrities, Grid, CirclePosts and Replies are those of [social.Store].
 	Pull(ctx context.Context, q social.PullQuery) ([]social.Entry, error)
 	Newest(ctx context.Context, authors []string, below social.Position, n int) ([]social.Entry, error)
 	Celebrities(ctx context.Context, reader string) (social.Pulled, error)
 	Grid(ctx context.Context, reader, author string, below social.Position, n int) ([]social.Entry, error)
+	CirclePosts(ctx context.Context, reader, circle string, below social.Position, n int) ([]social.Entry, error)
 	Replies(ctx context.Context, q social.RepliesQuery) ([]social.Entry, error)
 }
 

@@ -313,9 +313,10 @@ func TestPagesNoteWhatTheyShow(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
 	n.follow("reader", "ann")
+	n.group("g", "ann", "reader")
 	var posts []string
 	for range 3 {
-		posts = append(posts, n.post("ann", toAll).ID)
+		posts = append(posts, n.post("ann", social.Audience{Public: true, Circles: []string{"g"}}).ID)
 		n.advance(time.Second)
 	}
 	require.NoError(t, n.store.DeletePost(t.Context(), posts[1], "ann", time.Time{}))
@@ -325,6 +326,9 @@ func TestPagesNoteWhatTheyShow(t *testing.T) {
 			return n.timelines.Timeline(t.Context(), engine.TimelineRequest{Agent: "reader", Limit: 2})
 		},
 		"author": func() (engine.TimelinePage, error) { return n.timelines.Author(t.Context(), author) },
+		"group": func() (engine.TimelinePage, error) {
+			return n.timelines.Circle(t.Context(), engine.CircleRequest{Reader: "reader", Circle: "g", Limit: 2})
+		},
 	} {
 		for _, n.unnoted = range []bool{false, true} {
 			n.shown = nil

@@ -32,10 +32,10 @@ var uses = map[string]map[string]use{
 		"AddMember": writes, "Block": writes, "CreatePost": writes, "DeletePost": writes, "DeletePromotion": writes, "DropCircle": writes, "DropFiles": writes,
 		"EditPost": writes, "EraseAgent": writes, "EraseAuthor": writes, "EraseSome": writes, "Follow": writes, "FollowAll": writes,
 		"Invite": writes, "KeepSuggested": writes, "Like": writes, "Purge": writes, "PutAuthor": writes, "PutCircle": writes,
-		"PutPromotion": writes, "RemoveMember": writes, "ReserveFiles": writes, "SetCounts": writes, "SetDelivery": writes,
+		"PutPromotion": writes, "RemoveMember": writes, "RemovePost": writes, "ReserveFiles": writes, "SetCounts": writes, "SetDelivery": writes,
 		"Unblock": writes, "Unfollow": writes, "Unlike": writes, "Withdraw": writes,
 
-		"Author": asks, "Cards": asks, "CardsOf": asks, "CircleFor": asks, "CirclesOf": asks, "Followers": asks, "Following": asks,
+		"Author": asks, "Cards": asks, "CardsOf": asks, "CircleFor": asks, "CirclePosts": asks, "CirclesOf": asks, "Followers": asks, "Following": asks,
 		"Blocked": asks, "Grid": asks, "Members": asks, "Pull": asks, "Replies": asks, "Tiles": asks, "Ping": neither,
 	},
 	"Engine": {

@@ -17,7 +17,7 @@ func (s *server) authorRoutes(route router) {
 	route(http.MethodGet, author, serve(s.work, reader, s.getAuthor))
 	route(http.MethodPut, author, serveInput(s.gated, owner, body(MaxAuthorBody, api.AuthorCard{}), s.putAuthor))
 	route(http.MethodDelete, author, s.of(owner, s.deps.Social.Store.EraseAuthor))
-	route(http.MethodGet, author+"/posts", serveInput(s.work, reader, readAuthorPosts, s.getAuthorPosts))
+	route(http.MethodGet, author+"/posts", serveInput(s.work, reader, readPosts, s.getAuthorPosts))
 }
 
 // blockedAuthor is the answer about an author whom the reader blocks.
@@ -57,23 +57,23 @@ func (v *gridView) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
-// authorPostsQuery are the parameters of GET /v1/authors/{id}/posts.
-type authorPostsQuery struct {
+// postsQuery are the parameters of GET /v1/authors/{id}/posts and GET /v1/circles/{id}/posts.
+type postsQuery struct {
 	pageQuery
 	View gridView `json:"view"`
 }
 
-func readAuthorPosts(c *call) (*authorPostsQuery, error) {
+func readPosts(c *call) (*postsQuery, error) {
 	limit := engine.DefaultLimit
 	if c.gin.Query("view") == grid {
 		limit = defaultTiles
 	}
-	return query(authorPostsQuery{pageQuery: pageQuery{Limit: limit}})(c)
+	return query(postsQuery{pageQuery: pageQuery{Limit: limit}})(c)
 }
 
 // getAuthorPosts answers GET /v1/authors/{id}/posts. An author without posts visible to the
 // reader gets an empty page, like an unknown one.
-func (s *server) getAuthorPosts(ctx context.Context, c *call, reader string, ask *authorPostsQuery) (any, error) {
+func (s *server) getAuthorPosts(ctx context.Context, c *call, reader string, ask *postsQuery) (any, error) {
 	if reader != "" {
 		if err := s.auth.checkShown(c.gin.Request); err != nil {
 			return nil, err

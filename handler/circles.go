@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
@@ -20,6 +21,7 @@ func (s *server) circleRoutes(route router) {
 	route(http.MethodPut, circle, serveInput(s.gated, s.changer, body(MaxCircleBody, social.CircleChange{}), s.putCircle))
 	route(http.MethodGet, circle, serve(s.gated, s.changer, s.getCircle))
 	route(http.MethodDelete, circle, serve(s.gated, s.changer, s.deleteCircle))
+	route(http.MethodGet, circle+"/posts", serveInput(s.work, s.member, readPosts, s.getCirclePosts))
 	route(http.MethodGet, circle+"/members", s.list(s.changer, s.getMembers))
 	route(http.MethodPut, member, s.changeMember(store.AddMember))
 	route(http.MethodDelete, member, s.changeMember(store.RemoveMember))
@@ -78,6 +80,17 @@ func (s *server) getCircle(ctx context.Context, c *call, by string) (any, error)
 	}
 	circle, _, err := s.deps.Social.Store.CircleFor(ctx, id, by)
 	return circle, err
+}
+
+// getCirclePosts answers GET /v1/circles/{id}/posts.
+func (s *server) getCirclePosts(ctx context.Context, c *call, reader string, ask *postsQuery) (any, error) {
+	if err := s.auth.checkShown(c.gin.Request); err != nil {
+		return nil, err
+	}
+	page, err := s.deps.Social.Timelines.Circle(ctx, engine.CircleRequest{
+		Reader: reader, Circle: c.gin.Param("id"), Below: ask.position, Limit: ask.Limit, Grid: bool(ask.View),
+	})
+	return &entryPage{reader: reader, grid: bool(ask.View), TimelinePage: page}, err
 }
 
 // deleteCircle answers DELETE /v1/circles/{id}.

@@ -18,7 +18,7 @@ type overtaken struct {
 }
 
 func (o overtaken) take(ctx context.Context, id string) {
-	require.NoError(o.t, o.Store.DropCircle(ctx, id, "", time.Time{}))
+	require.NoError(o.t, o.DropCircle(ctx, id, "", time.Time{}))
 	_, err := o.Store.PutCircle(ctx, social.Circle{ID: id, Owner: "stranger", Name: "secret"}, []string{"friend"}, time.Time{})
 	require.NoError(o.t, err)
 }

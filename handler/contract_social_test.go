@@ -70,6 +70,13 @@ func seedSocial(t *testing.T, store social.Store) {
 	group := social.CircleTerms{Kind: social.KindGroup}
 	socialtest.PutCircle(t, store, social.Circle{ID: "club", Owner: "u_2", CircleTerms: group}, []string{"u_1"}, time.Time{})
 	socialtest.PutCircle(t, store, social.Circle{ID: "rowers", Owner: "u_1", CircleTerms: group}, nil, time.Time{})
+	_, err = store.Invite(ctx, "rowers", "u_8", "")
+	require.NoError(t, err)
+	socialtest.PutCircle(t, store, social.Circle{ID: "choir", Owner: "u_1", CircleTerms: group}, []string{"u_2"}, time.Time{})
+	for _, id := range []string{"post:off-topic", "post:spam"} {
+		create(id, "u_2", "", func(p *social.Post) { p.Audience = social.Audience{Circles: []string{"choir"}} })
+	}
+	require.NoError(t, store.RemovePost(ctx, "post:spam", "u_1", "", "off topic"))
 	for i := range social.MaxInvitations {
 		id := fmt.Sprintf("club%d", i)
 		socialtest.PutCircle(t, store, social.Circle{ID: id, Owner: fmt.Sprintf("o_%d", i/social.MaxInvitedBy), CircleTerms: group}, nil, time.Time{})
@@ -170,11 +177,11 @@ func postCases(func(...string) []exchange) map[string]contractRoute {
 			},
 		},
 		"GET " + post: {
-			good: []exchange{of("mine", "", asAgent), of("mine", ""), of("liked", "", asAgent), of("private", "", asAgent)},
+			good: []exchange{of("mine", "", asAgent), of("mine", ""), of("liked", "", asAgent), of("private", "", asAgent), of("off-topic", "", "X-Agent-ID: u_2"), of("spam", "", "X-Agent-ID: u_2")},
 			bad:  map[int]exchange{40004: {path: at("mine")}, 40401: unseen},
 		},
 		"PATCH " + post: {
-			good: []exchange{of("mine", `{"caption":"Rain!","tags":["sky"]}`, asAgent), of("mine", `{"tags":[]}`, asAdmin), of("private", `{"caption":"x"}`, bearer)},
+			good: []exchange{of("mine", `{"caption":"Rain!","tags":["sky"]}`, asAgent), of("mine", `{"tags":[]}`, asAdmin), of("private", `{"caption":"x","reply":"none"}`, bearer)},
 			bad: map[int]exchange{
 				40004: {path: at("mine"), headers: []string{asAgent}, body: rain},
 				40301: of("theirs", rain, asAgent),
@@ -183,8 +190,14 @@ func postCases(func(...string) []exchange) map[string]contractRoute {
 			},
 		},
 		"DELETE " + post: {
-			good: []exchange{of("d0", "", asAgent), of("d1", "", asAdmin)},
-			bad:  map[int]exchange{40004: {path: at("mine"), headers: []string{asAgent}}, 40301: of("theirs", "", asAgent), 40401: unseen},
+			good: []exchange{
+				of("d0", "", asAgent), of("d1", "", asAdmin), of("off-topic", "", asAgent),
+				{path: at("post:off-topic"), query: "?circle=choir&reason=off%20topic", headers: []string{asAdmin}},
+			},
+			bad: map[int]exchange{
+				40001: {path: at("post:off-topic"), query: "?reason=" + strings.Repeat("x", 501), headers: []string{asAgent}},
+				40004: {path: at("mine"), headers: []string{asAgent}}, 40301: of("theirs", "", asAgent), 40401: unseen,
+			},
 		},
 		"GET " + post + "/replies": {
 			good: []exchange{{path: at("post:mine"), query: "?order=oldest", headers: []string{asAgent}, before: []exchange{publish(`{"caption":"x","reply_to":"post:mine"}`)}}, of("liked", "")},
@@ -334,6 +347,16 @@ func circleCases(func(...string) []exchange) map[string]contractRoute {
 		return exchange{path: map[string]string{"id": id, "agent": agent}, headers: headers}
 	}
 	return map[string]contractRoute{
+		"GET " + circle + "/posts": {
+			good: []exchange{listed("choir", "?limit=1", asAgent), listed("club", "?view=grid&cursor=post:z:1999999999", asAgent), listed("c1", "", asAgent)},
+			bad: map[int]exchange{
+				40001: listed("club", "?cursor=1", asAgent),
+				40003: listed("club", "?limit=0", asAgent),
+				40004: listed("a%20b", "", asAgent),
+				40301: listed("rowers", "", "X-Agent-ID: u_8"),
+				40401: listed("theirs", "", asAgent),
+			},
+		},
 		"GET /v1/circles": {
 			good: []exchange{{headers: []string{asAgent}}, {query: "?limit=1&after=a&of=joined", headers: []string{asAgent}}, {headers: []string{"X-Agent-ID: nobody"}}},
 			bad: map[int]exchange{

@@ -125,8 +125,11 @@ func groupCalls(c *social.Circle) []groupCall {
 	publish["admin"] = 401
 	join, leave := all(0, 200, 200, 404), all(self, 200, 200, 200)
 	join["admin"], leave["admin"] = 0, 0
+	read := all(200, 200, 403, 404)
+	read["admin"] = 401
 	return []groupCall{
 		{"GET", "/v1/circles/{circle}", "", all(200, 200, 200, 404)},
+		{"GET", "/v1/circles/{circle}/posts", "", read},
 		{"GET", "/v1/circles/{circle}/members", "", all(200, list, 403, 404)},
 		{"PUT", "/v1/circles/{circle}", `{"name":"secret name"}`, all(200, 403, 403, 403)},
 		{"PUT", "/v1/circles/{circle}/invitations/newcomer", "", all(invites, 403, 403, 404)},

@@ -73,6 +73,12 @@ func matrixRoutes() map[string]any {
 		}
 		return 404
 	}
+	remove := func(kind, reader string, p socialtest.RightsPost) int {
+		if reader == "founder" && p.Visible(reader) && strings.HasPrefix(kind, "event") {
+			return 200
+		}
+		return change(kind, reader, p)
+	}
 	liked := func(kind, reader string, p socialtest.RightsPost) int {
 		switch {
 		case !agent(reader):
@@ -117,6 +123,17 @@ func matrixRoutes() map[string]any {
 	item := func(kind, reader string, p socialtest.RightsPost) int {
 		return admins(status(p.All && p.Post.ReplyTo == "", 404))(kind, reader, p)
 	}
+	ofGroup := func(kind, reader string, p socialtest.RightsPost) int {
+		switch {
+		case !agent(reader):
+			return 401
+		case reader == "invited":
+			return 403
+		case !slices.Contains([]string{"author", "member", "latecomer"}, reader):
+			return 404
+		}
+		return page(kind == "group" && p.Visible(reader))
+	}
 	// Ids of public posts, which may have been deleted meanwhile, but no content of others.
 	explained := admins(idsOnly)
 	const static, own = noPost("the same for everybody"), noPost("answers what the caller has sent, or nothing")
@@ -132,7 +149,7 @@ func matrixRoutes() map[string]any {
 		"POST /v1/explain":                     shown{"POST", "/v1/explain", `{"agent_id":"somebody-new","limit":100}`, explained},
 		"POST /v1/compare":                     shown{"POST", "/v1/compare", `{"b":"scale=72h","agents":["somebody-new"],"lists":true}`, explained},
 		"PATCH /v1/posts/{id}":                 shown{"PATCH", "/v1/posts/{post}", `{"tags":["edited"]}`, change},
-		"DELETE /v1/posts/{id}":                shown{"DELETE", "/v1/posts/{post}", "", change},
+		"DELETE /v1/posts/{id}":                shown{"DELETE", "/v1/posts/{post}", "", remove},
 		"GET /media/{key}":                     noPost("an image: TestImagesAreSeenByWhoSeesThePost"),
 		"GET /v1/feed/guest":                   noPost("the same for everybody, of posts the public ones: see internal/app, TestGuestSeesPublicPosts"),
 		"GET /v1/posts/{id}/replies":           shown{"GET", "/v1/posts/{post}/replies?limit=100", "", read},
@@ -155,6 +172,8 @@ func matrixRoutes() map[string]any {
 		"DELETE /v1/agents/{agent_id}/blocked/{agent}":    own,
 		"GET /v1/circles":                                 noPost("the caller's circles"),
 		"GET /v1/circles/{id}":                            noPost("a circle"),
+		"GET /v1/circles/{id}/posts":                      shown{"GET", "/v1/circles/g1/posts?limit=100", "", ofGroup},
+		"GET /v1/circles/{id}/posts?view=grid":            shown{"GET", "/v1/circles/g1/posts?view=grid&limit=100", "", ofGroup},
 		"PUT /v1/circles/{id}":                            own,
 		"DELETE /v1/circles/{id}":                         own,
 		"GET /v1/circles/{id}/members":                    noPost("ids of agents"),

@@ -71,6 +71,7 @@ func naming() map[string]any {
 		"GET /v1/authors/{id}/posts":            get("/v1/authors/{other}/posts", "/v1/authors/{other}/posts?view=grid"),
 		"GET /v1/circles":                       get("/v1/circles?of=joined", "/v1/circles?of=invited", "/v1/circles?of=owned"),
 		"GET /v1/circles/{id}":                  get("/v1/circles/shared", "/v1/circles/first", "/v1/circles/second"),
+		"GET /v1/circles/{id}/posts":            get("/v1/circles/shared/posts", "/v1/circles/shared/posts?view=grid", "/v1/circles/first/posts", "/v1/circles/second/posts"),
 		"GET /v1/circles/{id}/members":          get("/v1/circles/shared/members", "/v1/circles/shared/members?limit=2", "/v1/circles/first/members", "/v1/circles/second/members"),
 		"GET /v1/feed/guest":                    unnamed("knows no reader"),
 		"GET /v1/posts/{id}":                    get("/v1/posts/post:1", "/v1/posts/post:2", "/v1/posts/post:3", "/v1/posts/post:4"),

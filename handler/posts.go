@@ -21,7 +21,7 @@ func (s *server) postRoutes(route router) {
 	route(http.MethodPost, "/v1/posts", s.createPost)
 	route(http.MethodGet, post, serve(s.work, reader, s.getPost))
 	route(http.MethodPatch, post, serveInput(s.gated, s.changer, body(MaxPostBody, social.Edit{}), s.editPost))
-	route(http.MethodDelete, post, serve(s.gated, s.changer, s.deletePost))
+	route(http.MethodDelete, post, serveInput(s.gated, s.changer, query(removeQuery{}), s.deletePost))
 	route(http.MethodGet, post+"/replies", serveInput(s.work, reader, query(repliesQuery{pageQuery: pageQuery{Limit: engine.DefaultLimit}}), s.getReplies))
 	route(http.MethodPut, post+"/like", serve(s.gated, s.member, s.putLike))
 	route(http.MethodDelete, post+"/like", serve(s.gated, s.member, s.deleteLike))
@@ -151,7 +151,7 @@ func (s *server) getPost(ctx context.Context, c *call, reader string) (any, erro
 // reader, so it gets an empty answer for a post that is not public.
 func (s *server) editPost(ctx context.Context, c *call, by string, in *social.Edit) (any, error) {
 	if *in == (social.Edit{}) {
-		return nil, fmt.Errorf("%w: nothing to change; send caption, tags or alts", feed.ErrInvalid)
+		return nil, fmt.Errorf("%w: nothing to change; send caption, tags, alts or reply", feed.ErrInvalid)
 	}
 	id := c.gin.Param("id")
 	if _, err := s.deps.Social.Store.EditPost(ctx, id, by, *in, time.Time{}); err != nil {
@@ -164,9 +164,24 @@ func (s *server) editPost(ctx context.Context, c *call, by string, in *social.Ed
 	return &postAnswer{status: http.StatusOK, reader: by, card: card}, err
 }
 
+// removeQuery are the parameters of DELETE /v1/posts/{id}: with one of them, an agent removes the
+// post of another, as does the owner of a group without any.
+type removeQuery struct {
+	Circle queryText `json:"circle"`
+	Reason queryText `json:"reason"`
+}
+
 // deletePost answers DELETE /v1/posts/{id}.
-func (s *server) deletePost(ctx context.Context, c *call, by string) (any, error) {
-	return empty{}, s.deps.Social.Store.DeletePost(ctx, c.gin.Param("id"), by, time.Time{})
+func (s *server) deletePost(ctx context.Context, c *call, by string, ask *removeQuery) (any, error) {
+	store, id := s.deps.Social.Store, c.gin.Param("id")
+	if *ask != (removeQuery{}) {
+		return empty{}, store.RemovePost(ctx, id, by, string(ask.Circle), string(ask.Reason))
+	}
+	err := store.DeletePost(ctx, id, by, time.Time{})
+	if by != "" && (errors.Is(err, feed.ErrForbidden) || errors.Is(err, feed.ErrNotFound)) {
+		err = store.RemovePost(ctx, id, by, "", "")
+	}
+	return empty{}, err
 }
 
 // putLike answers PUT /v1/posts/{id}/like. A new like is also counted as the act "like".

@@ -43,7 +43,9 @@ func TestARequestIDIsOfOneCall(t *testing.T) {
 			if strings.Contains(first, "silent") {
 				continue // it hands out nothing, so its id is still unused
 			}
-			var page struct{ Data struct{ Items []json.RawMessage } }
+			var page struct {
+				Data struct{ Items []json.RawMessage }
+			}
 			require.NoError(t, json.Unmarshal([]byte(answer), &page))
 			require.NotEmpty(t, page.Data.Items, first)
 			for _, other := range calls {

@@ -37,6 +37,7 @@ type Social struct {
 type Timelines interface {
 	Timeline(ctx context.Context, r engine.TimelineRequest) (engine.TimelinePage, error)
 	Author(ctx context.Context, r engine.AuthorRequest) (engine.TimelinePage, error)
+	Circle(ctx context.Context, r engine.CircleRequest) (engine.TimelinePage, error)
 	Replies(ctx context.Context, r engine.RepliesRequest) (engine.TimelinePage, error)
 	Warm(ctx context.Context, agent string) error
 }

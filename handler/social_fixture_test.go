@@ -47,6 +47,10 @@ func (s storeTimelines) Author(ctx context.Context, r engine.AuthorRequest) (eng
 	return engine.NewTimelines(engine.TimelineStores{Posts: s.store}, engine.Config{}).Author(ctx, r)
 }
 
+func (s storeTimelines) Circle(ctx context.Context, r engine.CircleRequest) (engine.TimelinePage, error) {
+	return engine.NewTimelines(engine.TimelineStores{Posts: s.store, Profiles: noProfiles{}}, engine.Config{}).Circle(ctx, r)
+}
+
 func (s storeTimelines) Replies(ctx context.Context, r engine.RepliesRequest) (engine.TimelinePage, error) {
 	return engine.NewTimelines(engine.TimelineStores{Posts: s.store, Profiles: noProfiles{}}, engine.Config{}).Replies(ctx, r)
 }

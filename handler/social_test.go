@@ -176,7 +176,7 @@ func TestEditing(t *testing.T) {
 	require.Equal(t, `{"code":0,"msg":"success","data":{}}`, f.do(t, "PATCH", "/v1/posts/post:q", `{"caption":"Moderated"}`, asAdmin).body,
 		"a post that is not public is not an admin's to read")
 	require.Equal(t, "Moderated", data[entry](t, f.do(t, "GET", "/v1/posts/post:q", "", as("u_2"))).Caption)
-	require.Contains(t, f.do(t, "PATCH", "/v1/posts/post:p", `{}`, asAgent).Msg, "send caption, tags or alts")
+	require.Contains(t, f.do(t, "PATCH", "/v1/posts/post:p", `{}`, asAgent).Msg, "send caption, tags, alts or reply")
 }
 
 // The answer for a post that is deleted, or not visible to the caller, is byte for byte that for a
@@ -289,6 +289,8 @@ func TestAShortAndDegradedTimeline(t *testing.T) {
 	require.Contains(t, f.log.String(), `"degraded":"timeline"`)
 	require.Equal(t, `{"code":0,"msg":"success","data":{"items":[],"next_cursor":"post:a:b:7","has_more":true,"degraded":["session"]}}`,
 		f.do(t, "GET", "/v1/authors/u_2/posts", "", asAgent).body)
+	require.Equal(t, `{"code":0,"msg":"success","data":{"items":[],"next_cursor":"post:a:b:7","has_more":true,"degraded":["session"]}}`,
+		f.do(t, "GET", "/v1/circles/c1/posts", "", asAgent).body)
 	require.Contains(t, f.log.String(), `"degraded":"session"`)
 	got := f.do(t, "POST", "/v1/timeline/warm", "", asAgent)
 	require.Equal(t, 50301, got.Code)
@@ -308,6 +310,10 @@ func (s shortTimelines) Author(ctx context.Context, _ engine.AuthorRequest) (eng
 	page, err := s.Timeline(ctx, engine.TimelineRequest{})
 	page.Degraded = []string{"session"}
 	return page, err
+}
+
+func (s shortTimelines) Circle(ctx context.Context, _ engine.CircleRequest) (engine.TimelinePage, error) {
+	return s.Author(ctx, engine.AuthorRequest{})
 }
 
 func (s shortTimelines) Replies(ctx context.Context, _ engine.RepliesRequest) (engine.TimelinePage, error) {
@@ -648,6 +654,10 @@ func (w waiting) Timeline(ctx context.Context, _ engine.TimelineRequest) (engine
 }
 
 func (w waiting) Author(ctx context.Context, _ engine.AuthorRequest) (engine.TimelinePage, error) {
+	return w.Timeline(ctx, engine.TimelineRequest{})
+}
+
+func (w waiting) Circle(ctx context.Context, _ engine.CircleRequest) (engine.TimelinePage, error) {
 	return w.Timeline(ctx, engine.TimelineRequest{})
 }
 

@@ -51,6 +51,15 @@ type Circle struct {
 	Size  int    `json:"size"` // number of members; ignored by [Circles.PutCircle]
 	CircleTerms
 	Until int64 `json:"until,omitempty"` // when an event ends, in Unix seconds
+	// NewestPostAt is when the newest post was published that the reader sees through the circle, in
+	// Unix seconds; 0 if there is none, or if the reader is neither its owner nor a member.
+	NewestPostAt int64 `json:"newest_post_at,omitempty"`
+}
+
+// CircleRef names a circle that a post addresses. The name is "" for an agent without a role in it.
+type CircleRef struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
 }
 
 // CircleChange describes a circle to create or to change.

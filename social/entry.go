@@ -56,11 +56,7 @@ func (c *Card) AppendTile(b []byte) []byte {
 	if json.Unmarshal(c.Content, &image) == nil && image != nil {
 		tile.Thumbnail = &Thumbnail{image.Thumbnail, image.Width, image.Height, image.Color}
 	}
-	raw, err := json.Marshal(tile)
-	if err != nil { // impossible: strings and numbers only
-		panic(err)
-	}
-	return append(b, raw...)
+	return appendJSON(b, tile)
 }
 
 func (c *Card) appendInFeed(b []byte, source string) []byte {
@@ -80,12 +76,22 @@ func (c *Card) appendInFeed(b []byte, source string) []byte {
 	b = strconv.AppendBool(b, c.CanReply)
 	b = append(b, `,"can_react":`...)
 	b = strconv.AppendBool(b, c.CanReact)
+	if len(c.Circles) > 0 {
+		b = append(b, `,"circles":`...)
+		b = appendJSON(b, c.Circles)
+	}
+	if len(c.Removed) > 0 {
+		b = append(b, `,"removed":`...)
+		b = appendJSON(b, c.Removed)
+	}
 	return append(b, `,"is_promoted":false}`...)
 }
 
-func appendString(b []byte, s string) []byte {
-	raw, err := json.Marshal(s)
-	if err != nil { // impossible: every string can be encoded
+func appendString(b []byte, s string) []byte { return appendJSON(b, s) }
+
+func appendJSON(b []byte, v any) []byte {
+	raw, err := json.Marshal(v)
+	if err != nil { // impossible: strings and numbers only
 		panic(err)
 	}
 	return append(b, raw...)

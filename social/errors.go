@@ -17,6 +17,9 @@
 //	a follow or a block begins or ends     pair <author>/<agent>, for a block both ways; none for [Server]
 //	many follows are made at once          pair */<agent>, for each agent
 //	a membership changes                   member <circle>/<agent>
+//	a post is removed from a group         member <circle>/<agent> for its members; if no audience is
+//	                                       left, pair <author>/<agent> for those whom it mentions
+//	a reply is removed from everywhere     count <root post>
 //	followers cross a threshold            author <author>
 //	an author or agent is erased           erase <agent>
 //

@@ -40,7 +40,8 @@ type Post struct {
 	Again      bool  `json:"-"` // a post with this id was deleted before this one was created
 	// Closed means that the post has addressed circles, groups or grants that are gone. Its
 	// audience stays without them: see [inAudience].
-	Closed bool `json:"-"`
+	Closed  bool `json:"-"`
+	Removed bool `json:"-"` // by another than its author, from everywhere: see [Posts.RemovePost]
 }
 
 // Image is one image of a post.
@@ -136,6 +137,21 @@ type Edit struct {
 	Caption *string   `json:"caption,omitempty"`
 	Tags    *[]string `json:"tags,omitempty"`
 	Alts    *[]string `json:"alts,omitempty"` // one for each image
+	// Reply is who may reply from now on; existing replies stay. An agent can only narrow it.
+	Reply *Right `json:"reply,omitempty"`
+}
+
+// Narrows reports whether a right is for fewer than another, or the same.
+func (r Right) Narrows(from Right) bool { return r == from || r.rank() > from.rank() }
+
+func (r Right) rank() int {
+	switch r {
+	case RightPublic:
+		return 0
+	case RightNone:
+		return 2
+	}
+	return 1
 }
 
 // MarshalJSON writes a list that is not nil as an array: null would leave it unchanged.

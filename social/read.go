@@ -37,6 +37,10 @@ type Card struct {
 	HasLiked bool
 	CanReply bool
 	CanReact bool
+	// Circles are the groups and events through which the reader sees the post and, for its author
+	// or the owner of a plain circle, all that it addresses; by id.
+	Circles []CircleRef
+	Removed []Removal // for its author: what it was removed from by others, by circle
 }
 
 // Cards is the only way for readers to get a post's content.
@@ -161,6 +165,11 @@ type Lists interface {
 	// for a call without an agent. Replies under posts that are not public are only in the grid
 	// that their own author reads.
 	Grid(ctx context.Context, reader, author string, below Position, n int) ([]Entry, error)
+
+	// CirclePosts returns the newest n posts below a position that the reader sees through a circle:
+	// a member those of a group or an event, the owner also those of a plain circle. Without a role
+	// in it the error is feed.ErrNotFound; an invited agent gets feed.ErrForbidden.
+	CirclePosts(ctx context.Context, reader, circle string, below Position, n int) ([]Entry, error)
 
 	// Receivers returns the agents whose lists must contain a post, or had to before it was
 	// deleted: in the byte order of their ids, after the given id, at most n, each with the first

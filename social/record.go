@@ -19,8 +19,8 @@ type Times struct {
 	Created int64
 	Deleted int64
 	// Of the last edit of each field, 0 if it was not edited since the creation.
-	Caption, Tags, Alts int64
-	Counted             int64 // of the counts another system reported
+	Caption, Tags, Alts, Reply int64
+	Counted                    int64 // of the counts another system reported
 	// Here is the last of the above that was made here, not by an event. A deletion that arrives
 	// later, and is not older than the creation, deletes it whatever its own time.
 	Here int64
@@ -32,7 +32,7 @@ func (r *Record) Alive() bool { return r.Times.Created > r.Times.Deleted }
 // Latest returns the latest stamp of any change of the post itself.
 func (r *Record) Latest() int64 {
 	t := r.Times
-	return max(t.Created, t.Deleted, t.Caption, t.Tags, t.Alts)
+	return max(t.Created, t.Deleted, t.Caption, t.Tags, t.Alts, t.Reply)
 }
 
 // Create applies a creation at a stamp and reports whether it changed anything. Edits that arrived
@@ -50,6 +50,7 @@ func (r *Record) Create(p Post, at int64) bool {
 	keep(&t.Caption, at, func() { r.Post.Caption = before.Caption })
 	keep(&t.Tags, at, func() { r.Post.Tags = before.Tags })
 	keep(&t.Alts, at, func() { setAlts(r.Post.Images, alts(before.Images)) })
+	keep(&t.Reply, at, func() { r.Post.Reply = r.Post.normal(before.Reply) })
 	t.Created = at
 	r.settle()
 	return true
@@ -86,6 +87,15 @@ func (r *Record) Edit(e Edit, at int64) bool {
 		r.Post.Images = slices.Clone(r.Post.Images)
 		setAlts(r.Post.Images, *e.Alts)
 		changed = true
+	}
+	if e.Reply != nil {
+		right := *e.Reply
+		if r.Alive() {
+			right = r.Post.normal(right)
+		}
+		if r.newer(at, &t.Reply, cmp.Or(cmp.Compare(right.rank(), r.Post.Reply.rank()), cmp.Compare(right, r.Post.Reply))) {
+			r.Post.Reply, changed = right, true
+		}
 	}
 	if changed {
 		r.Post.Version++
@@ -131,6 +141,7 @@ func (r *Record) Delete(at int64) bool {
 	blank(&t.Caption, func() { p.Caption = "" })
 	blank(&t.Tags, func() { p.Tags = nil })
 	blank(&t.Alts, func() { p.Images = nil })
+	blank(&t.Reply, func() {})
 	if t.Counted <= upTo {
 		t.Counted = 0
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func creation(caption string) social.Post {
-	return social.Post{ID: "post:1", Author: "a", CreatedAt: 1, Caption: caption, Tags: []string{caption}, Images: []social.Image{{URL: "/media/k", Alt: caption}}}
+	return social.Post{ID: "post:1", Author: "a", CreatedAt: 1, Caption: caption, Tags: []string{caption}, Images: []social.Image{{URL: "/media/k", Alt: caption}}, Reply: social.RightPublic}
 }
 
 func caption(s string) social.Edit { return social.Edit{Caption: &s} }
@@ -18,13 +18,13 @@ func caption(s string) social.Edit { return social.Edit{Caption: &s} }
 // TestRecordInAnyOrder checks that every sequence of four events, with and without times, has the
 // same result in every order.
 func TestRecordInAnyOrder(t *testing.T) {
-	alts, tags := []string{"z"}, []string{"z", "y"}
+	alts, tags, none := []string{"z"}, []string{"z", "y"}, social.RightNone
 	type event func(r *social.Record, at int64)
 	events := []event{
 		func(r *social.Record, at int64) { r.Create(creation(fmt.Sprint("created ", at)), at) },
 		func(r *social.Record, at int64) { r.Edit(caption("edited"), at) },
 		func(r *social.Record, at int64) { r.Edit(caption("changed"), at) },
-		func(r *social.Record, at int64) { r.Edit(social.Edit{Alts: &alts, Tags: &tags}, at) },
+		func(r *social.Record, at int64) { r.Edit(social.Edit{Alts: &alts, Tags: &tags, Reply: &none}, at) },
 		func(r *social.Record, at int64) { r.Delete(at) },
 	}
 	orders := permutations(4)

@@ -53,6 +53,12 @@ func Decide(p *Post, rel Relation) Decision {
 		rel = Relation{RootExists: rel.RootExists, Root: rel.Root}
 	}
 	self := rel.Reader != "" && rel.Reader == p.Author && !p.Remote()
+	if p.IsReply() && !rel.RootExists {
+		return Decision{}
+	}
+	if p.Removed {
+		return removed(p, self)
+	}
 	if p.IsReply() {
 		return decideReply(p, rel, self)
 	}
@@ -73,7 +79,7 @@ func Decide(p *Post, rel Relation) Decision {
 // decideReply decides about a reply. Who is not in the audience of its root post sees their own
 // replies, and makes no more.
 func decideReply(p *Post, rel Relation, self bool) Decision {
-	if !rel.RootExists || !self && !rel.Root.Replies {
+	if !self && !rel.Root.Replies {
 		return Decision{}
 	}
 	return Decision{Visible: true, CanReply: rel.Root.CanReply, CanReact: allows(p, p.React, rel, self)}
@@ -89,6 +95,16 @@ func inAudience(p *Post, rel Relation, self bool) bool {
 		return true
 	}
 	return self && (p.Audience.Followers || rel.OwnCircle)
+}
+
+// removed is the decision about a post that was removed from everywhere: its author keeps it, and
+// nobody replies or reacts.
+func removed(p *Post, self bool) Decision {
+	d := Decision{Visible: self, Listed: self && !p.IsReply()}
+	if d.Listed {
+		d.Reason = Self
+	}
+	return d
 }
 
 func reason(self, follow, domain, member, mentioned bool) Reason {

@@ -136,6 +136,18 @@ type Posts interface {
 	// unknown post is feed.ErrNotFound; such an event is stored and is no error.
 	DeletePost(ctx context.Context, id, by string, at time.Time) error
 
+	// RemovePost removes a post from groups, or a reply from its thread, on behalf of another than its
+	// author. The owner of a group removes a post from it, or from all groups of theirs if circle is
+	// "": a post without any other audience stays visible to its author alone, whomever it mentions.
+	// The owner also removes a reply to a post that only circles see, for those who see the post
+	// through these groups alone. The author of a root post removes a reply from its thread, so that
+	// only its author sees it. by "" is an admin, who names the circle, except for a reply.
+	//
+	// No edit and no report of another system undoes a removal. Repeating one changes nothing, not
+	// even the reason. Errors: feed.ErrInvalid for the reason; feed.ErrNotFound for a post that by may
+	// neither see nor remove, else feed.ErrForbidden.
+	RemovePost(ctx context.Context, id, by, circle, reason string) error
+
 	// SetCounts stores counts that another system reported, also for an unknown post. With the zero
 	// time an unknown post is feed.ErrNotFound.
 	SetCounts(ctx context.Context, id string, c Counts, at time.Time) error

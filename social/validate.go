@@ -81,14 +81,12 @@ func (p *Post) checkContent(now time.Time) error {
 		return fmt.Errorf("%d images, at most %d are allowed", len(p.Images), MaxImages)
 	}
 	list := alts(p.Images)
-	return Edit{&p.Caption, &p.Tags, &list}.check()
+	return Edit{Caption: &p.Caption, Tags: &p.Tags, Alts: &list}.check()
 }
 
 func (p *Post) checkAudience() error {
-	for i, right := range []Right{p.Reply, p.React} {
-		if !slices.Contains([]Right{RightPublic, RightFollowers, RightAudience, RightNone}, right) {
-			return fmt.Errorf("%s must be public, followers, audience or none, not %q", []string{"reply", "react"}[i], right)
-		}
+	if err := cmp.Or(checkRight("reply", p.Reply), checkRight("react", p.React)); err != nil {
+		return err
 	}
 	for _, list := range []struct {
 		name  string
@@ -110,6 +108,13 @@ func (p *Post) checkAudience() error {
 		}
 	}
 	return nil
+}
+
+func checkRight(name string, right Right) error {
+	if slices.Contains([]Right{RightPublic, RightFollowers, RightAudience, RightNone}, right) {
+		return nil
+	}
+	return fmt.Errorf("%s must be public, followers, audience or none, not %q", name, right)
 }
 
 func (p *Post) checkReply() error {
@@ -152,6 +157,11 @@ func (e Edit) check() error {
 	}
 	if e.Tags != nil {
 		if err := checkTerms("tags", "a tag", *e.Tags, feed.MaxTags); err != nil {
+			return err
+		}
+	}
+	if e.Reply != nil {
+		if err := checkRight("reply", *e.Reply); err != nil {
 			return err
 		}
 	}

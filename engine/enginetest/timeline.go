@@ -16,7 +16,6 @@ import (
 	"github.com/freshet/freshet/engine"
 	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
-	"github.com/freshet/freshet/social/socialtest"
 )
 
 //go:embed timelines
@@ -161,7 +160,8 @@ func (st *timelineStory) run(s *timelineStep, name string) {
 	case s.Block != nil:
 		s.Block.each(func(agent, other string) error { _, err := st.Store.Block(ctx, agent, other); return err }, st.T, name)
 	case s.Circle != nil:
-		socialtest.PutCircle(st, st.Store, social.Circle{ID: s.Circle.ID, Owner: s.Circle.Owner}, append([]string{}, s.Circle.Members...), time.Time{})
+		_, err := st.Store.PutCircle(ctx, social.Circle{ID: s.Circle.ID, Owner: s.Circle.Owner}, append([]string{}, s.Circle.Members...), time.Time{})
+		require.NoError(st.T, err, name)
 	case s.Settle:
 		st.Settle(st.T)
 	case s.Lists != "":

@@ -96,6 +96,7 @@ func (p *people) one(reader string, x *ruledPost) {
 	}
 	if reader != guest {
 		require.Equal(p, p.answers(reader, x), got.Data.InFeed.CanReply, "%s may reply to %s", reader, x.id)
+		p.marked(reader, x, got.body)
 	}
 }
 
@@ -238,6 +239,7 @@ func (p *people) lookAround(readers []string) {
 		p.listed(reader, "/v1/timeline?limit=100", p.timeline(reader))
 		p.suggested(reader)
 		p.circlesOf(reader)
+		p.groupPages(reader)
 	}
 	for _, reader := range append([]string{guest}, readers...) {
 		for _, x := range p.posts {

@@ -308,6 +308,10 @@ func (p *people) reportAgain() {
 }
 
 func (p *people) edit() {
+	if p.rnd.IntN(4) == 0 {
+		p.narrow()
+		return
+	}
 	x, caption := p.mostlyShutOut(), p.text()
 	who := p.somebodyFor(x)
 	status := p.mayChange(who, x)
@@ -318,10 +322,20 @@ func (p *people) edit() {
 
 func (p *people) removePost() {
 	x := p.mostlyShutOut()
-	who := p.somebodyFor(x)
+	who := p.judge(x)
 	status := p.mayChange(who, x)
-	if p.does(who, "DELETE", "/v1/posts/"+x.id, "", status); status == 200 {
-		p.remove(x)
+	from, may := p.removable(who, x)
+	switch {
+	case who == x.author:
+		p.does(who, "DELETE", "/v1/posts/"+x.id, "", status)
+		if status == 200 {
+			p.remove(x)
+		}
+	case may:
+		p.does(who, "DELETE", "/v1/posts/"+x.id, "", 200)
+		p.takeAway(x, from)
+	default:
+		p.does(who, "DELETE", "/v1/posts/"+x.id, "", status)
 	}
 }
 

@@ -38,6 +38,8 @@ type ruledPost struct {
 	reply             string
 	root              *ruledPost
 	gone              bool
+	removed           bool                  // by others, from everywhere: only the author sees it
+	without           map[*ruledCircle]bool // groups that it was removed from
 	caption           string
 }
 
@@ -59,7 +61,7 @@ func (r *rules) takes(c *ruledCircle, author string) bool {
 }
 
 func (p *ruledPost) addressed(reader string) bool {
-	return slices.ContainsFunc(p.circles, func(c *ruledCircle) bool { return c.reads(reader, p) })
+	return slices.ContainsFunc(p.circles, func(c *ruledCircle) bool { return !p.without[c] && c.reads(reader, p) })
 }
 
 // due reports whether a post is in an agent's timeline, regardless of mutes.
@@ -67,6 +69,8 @@ func (r *rules) due(reader string, p *ruledPost) bool {
 	switch {
 	case p.gone || p.root != nil || reader == "" || r.apart(reader, p.author):
 		return false
+	case p.removed:
+		return p.author == reader
 	case p.author == reader || slices.Contains(p.mentions, reader) || p.addressed(reader):
 		return true
 	case p.public && r.follows[[2]string{reader, "@server"}]:
@@ -80,8 +84,10 @@ func (r *rules) sees(reader string, p *ruledPost) bool {
 	switch {
 	case p.gone || r.apart(reader, p.author):
 		return false
+	case p.removed:
+		return p.author == reader
 	case p.root != nil:
-		return reader != guest && reader == p.author || r.hears(reader, p.root)
+		return reader != guest && reader == p.author || r.hears(reader, p.rootFor())
 	}
 	return p.public || r.due(reader, p)
 }
@@ -106,8 +112,11 @@ func (r *rules) hears(reader string, p *ruledPost) bool {
 
 // answers reports whether a reader who sees a post may reply to it.
 func (r *rules) answers(reader string, p *ruledPost) bool {
+	if p.removed {
+		return false
+	}
 	if p.root != nil {
-		p = p.root
+		p = p.rootFor()
 	}
 	switch p.reply {
 	case "followers":
@@ -207,7 +216,7 @@ func (r *rules) under(reader string, root *ruledPost) []string {
 }
 
 func (r *rules) comments(root *ruledPost) int {
-	return len(r.list(func(p *ruledPost) bool { return p.root == root && !p.gone }))
+	return len(r.list(func(p *ruledPost) bool { return p.root == root && !p.gone && !p.removed }))
 }
 
 func (r *rules) block(agent, other string) {

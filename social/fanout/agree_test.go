@@ -130,3 +130,28 @@ func TestPairAndBuild(t *testing.T) {
 	p.finish()
 	assert.Equal(t, []string{"p"}, e.list("f"))
 }
+
+// TestARemovedPostLeavesLists checks that a post leaves the lists of the members of a group that it
+// was removed from and, without any other audience, of those whom it mentions; not its author's.
+func TestARemovedPostLeavesLists(t *testing.T) {
+	e := newEnv(t)
+	group := social.Circle{ID: "g", Owner: "o", CircleTerms: social.CircleTerms{Kind: social.KindGroup, History: social.HistoryAll}}
+	socialtest.PutCircle(t, e.store, group, []string{"a", "m", "f"}, zero)
+	e.follow("a", "f")
+	inGroup := social.Audience{Circles: []string{"g"}}
+	only := e.publish("only", "a", 1, inGroup, "f", "x")
+	wide := e.publish("wide", "a", 2, social.Audience{Followers: true, Circles: []string{"g"}})
+	e.publish("other", "a", 3, inGroup)
+	e.drain()
+	e.build("a", "o", "m", "f", "x")
+	require.Equal(t, []string{"only"}, e.list("x"))
+	for _, p := range []social.Post{only, wide} {
+		require.NoError(t, e.store.RemovePost(e.ctx, p.ID, "o", "", ""))
+	}
+	e.drain()
+	for agent, want := range map[string][]string{
+		"a": {"only", "wide", "other"}, "o": {"other"}, "m": {"other"}, "f": {"wide", "other"}, "x": {},
+	} {
+		assert.Equal(t, want, append([]string{}, e.list(agent)...), agent)
+	}
+}

@@ -307,7 +307,7 @@ func circles(e *env) {
 	// The next circle with the same id has no access to the posts of this one.
 	e.putCircle("c10", "a")
 	e.putCircle("d1", "d", "a")
-	list := []social.Circle{{ID: "c10", Owner: "a", CircleTerms: plain}, {ID: "c2", Owner: "a", Size: 3, CircleTerms: plain}, {ID: "c3", Owner: "a", Size: 3, CircleTerms: plain}}
+	list := []social.Circle{{ID: "c10", Owner: "a", CircleTerms: plain}, {ID: "c2", Owner: "a", Size: 3, CircleTerms: plain, NewestPostAt: both.CreatedAt}, {ID: "c3", Owner: "a", Size: 3, CircleTerms: plain, NewestPostAt: both.CreatedAt}}
 	require.Equal(e, list, must[[]social.Circle](e)(e.CirclesOf(e.ctx, "a", social.RoleOwner, "", 10)), "neither dropped circles nor those of other owners")
 	require.Equal(e, list[1:2], must[[]social.Circle](e)(e.CirclesOf(e.ctx, "a", social.RoleOwner, "c10", 1)))
 	require.Empty(e, must[[]social.Circle](e)(e.CirclesOf(e.ctx, "k", social.RoleOwner, "", 10)))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -30,10 +31,13 @@ type model struct {
 	erased map[string]int64 // posts of erased authors, with their version at that time
 	// plain holds the owner of each plain circle, even after its deletion.
 	plain map[string]string
+	// removed holds what posts were removed from, with by whom, by post and circle; "" is a thread.
+	removed map[string]map[string]social.Removal
 }
 
 type modelCircle struct {
 	owner   string
+	name    string
 	members map[string]bool
 	invited map[string]bool
 	group   bool // members know of it and may post to it
@@ -47,6 +51,40 @@ type modelCircle struct {
 // shows reports whether a reader sees a post as a member of the circle it is addressed to.
 func (c *modelCircle) shows(reader string, p *social.Post) bool {
 	return (c.group || c.owner == p.Author) && c.members[reader] && !c.before[[2]string{reader, p.ID}]
+}
+
+// role returns an agent's role, as far as the agent may know it.
+func (c *modelCircle) role(agent string) social.Role {
+	switch {
+	case c.owner == agent:
+		return social.RoleOwner
+	case c.group && c.members[agent]:
+		return social.RoleMember
+	case c.group && c.invited[agent]:
+		return social.RoleInvited
+	}
+	return social.NoRole
+}
+
+// named returns the circles that a post's card names to a reader.
+func (m *model) named(reader string, p *social.Post) (list []social.CircleRef) {
+	for _, id := range p.Audience.Circles {
+		c := m.circles[id]
+		if c == nil || m.ended[[2]string{p.ID, id}] || p.Remote() {
+			continue
+		}
+		role := c.role(reader)
+		through := role == social.RoleMember || role == social.RoleOwner && c.group
+		switch {
+		case through && c.shows(reader, p), role == social.RoleOwner && p.Author == reader:
+			list = append(list, social.CircleRef{ID: id, Name: c.name})
+		case p.Author == reader && c.group && through:
+			list = append(list, social.CircleRef{ID: id, Name: c.name})
+		case p.Author == reader && c.group:
+			list = append(list, social.CircleRef{ID: id})
+		}
+	}
+	return list
 }
 
 // takes reports whether an author may address a post to the circle.
@@ -74,6 +112,7 @@ func newModel() *model {
 		posts: map[string]*social.Post{}, follows: map[[2]string]bool{}, blocks: map[[2]string]bool{},
 		likes: map[[2]string]bool{}, circles: map[string]*modelCircle{}, delivery: map[string]social.Delivery{},
 		ended: map[[2]string]bool{}, erased: map[string]int64{}, plain: map[string]string{},
+		removed: map[string]map[string]social.Removal{},
 	}
 }
 
@@ -84,14 +123,33 @@ func (m *model) relation(reader string, p *social.Post) social.Relation {
 		Blocked: m.blocked(reader, p.Author), Pulled: m.delivery[p.Author] == social.Pull,
 	}
 	if root := m.posts[p.Root]; root != nil && !root.Deleted {
-		rel.RootExists, rel.Root = true, m.decide(reader, root)
+		above := m.relation(reader, root)
+		above.Member = m.member(reader, root, m.removed[p.ID])
+		rel.RootExists, rel.Root = true, social.Decide(root, above)
 	}
 	for _, id := range p.Audience.Circles {
-		c := m.circles[id]
 		rel.OwnCircle = rel.OwnCircle || m.plain[id] == reader && reader == p.Author
-		rel.Member = rel.Member || c != nil && c.shows(reader, p) && !m.ended[[2]string{p.ID, id}]
 	}
+	rel.Member = m.member(reader, p, nil)
 	return rel
+}
+
+// member reports whether a reader sees a post through a circle, except some.
+func (m *model) member(reader string, p *social.Post, but map[string]social.Removal) bool {
+	return slices.ContainsFunc(p.Audience.Circles, func(id string) bool {
+		c := m.circles[id]
+		_, without := but[id]
+		return c != nil && c.shows(reader, p) && !m.ended[[2]string{p.ID, id}] && !without
+	})
+}
+
+// removals returns the removals of a post as its card has them for a reader.
+func (m *model) removals(reader string, p *social.Post) (list []social.Removal) {
+	if reader == p.Author {
+		list = slices.Collect(maps.Values(m.removed[p.ID]))
+		slices.SortFunc(list, func(a, b social.Removal) int { return strings.Compare(a.Circle, b.Circle) })
+	}
+	return list
 }
 
 // drop deletes a circle, and with it the access of members to posts that are addressed to it.
@@ -114,6 +172,9 @@ func (m *model) blocked(a, b string) bool {
 }
 
 func (m *model) decide(reader string, p *social.Post) social.Decision {
+	if p.IsReply() && (m.posts[p.Root] == nil || m.posts[p.Root].Deleted) {
+		return social.Decision{}
+	}
 	return social.Decide(p, m.relation(reader, p))
 }
 
@@ -142,7 +203,7 @@ func (m *model) likesOf(id string) (n int64) {
 func (m *model) commentsOf(id string) (n, by int64) {
 	authors := map[string]bool{}
 	for _, p := range m.posts {
-		if p.Root == id && !p.Deleted {
+		if p.Root == id && !p.Deleted && !p.Removed {
 			n, authors[p.Author] = n+1, true
 		}
 	}
@@ -214,6 +275,7 @@ func (e *env) checkCards(m *model, reader string) {
 			ID: c.ID, Visible: true, Version: c.Version, CreatedAt: p.CreatedAt, Content: c.Content, Author: social.Author{ID: p.Author},
 			Public: p.Audience.Public && len(p.Grants) == 0, Root: p.Root, Replies: d.Replies,
 			Likes: m.likesOf(c.ID), Comments: comments, Commenters: commenters, Reason: d.Reason, HasLiked: m.likes[[2]string{reader, c.ID}], CanReply: d.CanReply, CanReact: d.CanReact,
+			Circles: m.named(reader, p), Removed: m.removals(reader, p),
 		}, c, "%q reads %+v", reader, *p)
 		require.JSONEq(e, string(p.Content()), string(c.Content))
 	}
@@ -357,6 +419,39 @@ func (e *env) checkMember(m *model, circle, agent string) {
 	})
 	got := must[[]social.Entry](e)(e.MemberEntries(e.ctx, circle, agent, social.Position{}, 1000))
 	require.Equal(e, want, append([]social.Entry{}, got...), "posts to %s in the list of %s", circle, agent)
+	e.checkCirclePage(m, circle, agent)
+}
+
+// checkCirclePage checks the page of a circle, and its entry in the list of an agent's circles.
+func (e *env) checkCirclePage(m *model, circle, agent string) {
+	e.Helper()
+	c := m.circles[circle]
+	role := c.role(agent)
+	if role == social.NoRole || role == social.RoleInvited {
+		_, err := e.CirclePosts(e.ctx, agent, circle, social.Position{}, 4)
+		require.ErrorIs(e, err, map[social.Role]error{social.NoRole: feed.ErrNotFound, social.RoleInvited: feed.ErrForbidden}[role])
+		return
+	}
+	want := m.sorted(func(p *social.Post) bool {
+		here := !p.Deleted && !p.Remote() && slices.Contains(p.Audience.Circles, circle) && !m.ended[[2]string{p.ID, circle}]
+		return here && (c.group && c.shows(agent, p) || !c.group && p.Author == agent) && !m.blocked(agent, p.Author)
+	})
+	got := pages(e, social.Position{}, func(below social.Position) ([]social.Entry, error) {
+		return e.CirclePosts(e.ctx, agent, circle, below, 4)
+	}, 4)
+	require.Equal(e, want, got, "the page of %s for %s", circle, agent)
+	newest := int64(0)
+	if len(want) > 0 {
+		newest = want[0].At
+	}
+	list := must[[]social.Circle](e)(e.CirclesOf(e.ctx, agent, role, "", 100))
+	at := slices.IndexFunc(list, func(c social.Circle) bool { return c.ID == circle })
+	require.GreaterOrEqual(e, at, 0, "%s in the list of %s", circle, agent)
+	require.Equal(e, newest, list[at].NewestPostAt)
+	require.Equal(e, c.name, list[at].Name)
+	one, _, err := e.CircleFor(e.ctx, circle, agent)
+	require.NoError(e, err)
+	require.Equal(e, list[at], one)
 }
 
 // checkReceivers compares a post's receivers with the result of Decide for each agent. A deleted

@@ -57,7 +57,7 @@ func (w *walk) step() {
 		w.doErase()
 		return
 	}
-	switch w.r.IntN(17) {
+	switch w.r.IntN(19) {
 	case 0, 1, 2:
 		w.newPost()
 	case 3, 4:
@@ -78,6 +78,8 @@ func (w *walk) step() {
 		w.doReply()
 	case 16:
 		w.doReport()
+	case 17, 18:
+		w.doRemove()
 	}
 }
 
@@ -193,7 +195,7 @@ func (w *walk) doCircle() {
 	for range w.r.IntN(4) {
 		members = append(members, w.agent())
 	}
-	put := social.Circle{ID: id, Owner: owner}
+	put := social.Circle{ID: id, Owner: owner, Name: fmt.Sprintf("name %d", w.n)}
 	if c == nil {
 		put.CircleTerms = []social.CircleTerms{
 			{}, {Kind: social.KindGroup}, {Kind: social.KindGroup, History: social.HistoryAll}, {Kind: social.KindGroup, Post: social.ByOwner}, {Kind: social.KindEvent},
@@ -220,6 +222,7 @@ func (w *walk) doCircle() {
 			w.m.plain[id] = owner
 		}
 	}
+	c.name = put.Name
 	if c.group {
 		members = append(members, owner)
 	}
@@ -399,6 +402,7 @@ func (w *walk) doErase() {
 			tombstone := w.row(id)
 			require.True(w, tombstone.Deleted)
 			w.m.posts[id], w.m.erased[id] = &tombstone, tombstone.Version
+			delete(w.m.removed, id)
 		}
 	}
 	for id, p := range w.m.posts {
@@ -415,6 +419,7 @@ func (w *walk) doErase() {
 	for _, made := range []map[[2]string]bool{w.m.follows, w.m.blocks, w.m.likes} {
 		maps.DeleteFunc(made, func(pair [2]string, _ bool) bool { return pair[0] == agent })
 	}
+	w.m.forgetReasons(agent)
 	for id, c := range w.m.circles {
 		delete(c.invited, agent)
 		if delete(c.members, agent); c.owner == agent {

@@ -52,10 +52,21 @@ func membersShown(e *env) {
 		circle, reader string
 		want           error
 	}{
-		{"plain", "o", nil}, {"plain", "", nil}, {"plain", "m", feed.ErrNotFound}, {"plain", "x", feed.ErrNotFound},
-		{"closed", "o", nil}, {"closed", "", nil}, {"closed", "m", feed.ErrForbidden}, {"closed", "x", feed.ErrNotFound},
-		{"open", "o", nil}, {"open", "m", nil}, {"open", "i", feed.ErrForbidden}, {"open", "x", feed.ErrNotFound},
-		{"none", "", feed.ErrNotFound}, {"none", "o", feed.ErrNotFound}, {"no circle's id", "", feed.ErrBadID},
+		{"plain", "o", nil},
+		{"plain", "", nil},
+		{"plain", "m", feed.ErrNotFound},
+		{"plain", "x", feed.ErrNotFound},
+		{"closed", "o", nil},
+		{"closed", "", nil},
+		{"closed", "m", feed.ErrForbidden},
+		{"closed", "x", feed.ErrNotFound},
+		{"open", "o", nil},
+		{"open", "m", nil},
+		{"open", "i", feed.ErrForbidden},
+		{"open", "x", feed.ErrNotFound},
+		{"none", "", feed.ErrNotFound},
+		{"none", "o", feed.ErrNotFound},
+		{"no circle's id", "", feed.ErrBadID},
 	} {
 		list, err := e.Members(e.ctx, test.circle, test.reader, "", 9)
 		require.ErrorIs(e, err, test.want, "%s for %q", test.circle, test.reader)

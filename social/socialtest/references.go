@@ -21,6 +21,7 @@ var noReferences = strings.Fields(`
 	post_keys.key post_keys.print
 	authors.name authors.image_url authors.bio authors.delivery
 	circles.id circles.name circles.kind circles.post circles.history circles.members_visible_to
+	removals.removed_by removals.reason
 	promotions.id promotions.tags promotions.langs
 	files.key
 	jobs.kind jobs.state jobs.error jobs.worker

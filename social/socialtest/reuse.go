@@ -41,6 +41,7 @@ var reuses = map[string]func(e *env){
 	"replies, purged":             repliesPurged,
 	"suggestions":                 suggestionsOfErased,
 	"authors of public posts":     publicAuthorsOfReused,
+	"removals":                    removalsOfReused,
 }
 
 // event creates a post by an event with a time in the past.

@@ -195,6 +195,14 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	// An author's replies under one post, also newest or oldest first.
 	`CREATE INDEX posts_of_replier ON posts (root, author, created_at, id) WHERE root <> '' AND gone = 0;
 	 DROP INDEX posts_by_replier;`,
+	// Posts that were removed from groups, and replies that were removed from threads, by others than
+	// their authors: see social.Posts. removed is 0 for no removal, 1 for one from some groups, and 2
+	// if only its author sees it.
+	`ALTER TABLE posts ADD COLUMN removed INTEGER NOT NULL DEFAULT 0;
+	 ALTER TABLE posts ADD COLUMN reply_at INTEGER NOT NULL DEFAULT 0; -- stamp of the last edit of reply
+	 CREATE TABLE removals (post TEXT NOT NULL, circle TEXT NOT NULL, -- '': a reply from its thread
+		removed_by TEXT NOT NULL, agent TEXT NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (post, circle)) WITHOUT ROWID;
+	 CREATE INDEX removals_by_agent ON removals (agent) WHERE agent <> '';`,
 }}
 
 // nowPublic is the statement of the triggers that adds an author to public_authors.

@@ -12,10 +12,12 @@ import (
 
 // facts are the columns of a post that the rules need, and a reader's relation to it.
 type facts struct {
-	post  social.Post
-	rel   social.Relation
-	there bool
+	post    social.Post
+	rel     social.Relation
+	there   bool
+	circles []string // of [circlesOfPost]
 
+	removals []social.Removal
 	deleted  int64 // stamp of the post's deletion
 	rootLife int64 // of a reply: when its root post was created
 }
@@ -24,25 +26,43 @@ type facts struct {
 func (f *facts) scan(scan Scan, more ...any) error {
 	var delivery social.Delivery
 	var reach social.Reach
-	if err := scan(append([]any{
+	var removed int
+	var removals []string
+	err := scan(append([]any{
 		&f.post.Author, &f.post.Origin, &reach, &f.post.Reply, &f.post.React, &delivery, &f.there,
-		&f.rel.Follows, &f.rel.FollowsServer, &f.rel.Member, &f.rel.Mentioned, &f.rel.Granted, &f.rel.Blocked,
+		&f.rel.Follows, &f.rel.FollowsServer, &f.circles, &f.rel.Mentioned, &f.rel.Granted, &f.rel.Blocked,
 		&f.post.Closed, &f.rel.OwnCircle,
-		&f.deleted, &f.post.Root, &f.rootLife,
-	}, more...)...); err != nil {
+		&f.deleted, &f.post.Root, &f.rootLife, &removed, &removals,
+	}, more...)...)
+	if err != nil {
 		return err
 	}
 	f.post.Audience = social.Audience{Public: reach == social.ToAll, Followers: reach == social.ToFollowers}
 	f.rel.Pulled = delivery == social.Pull
+	f.rel.Member = f.memberBut(nil)
 	f.post.Deleted = !f.there
-	return nil
+	f.post.Removed = removed == removedEverywhere
+	f.removals, err = parseRemovals(removals)
+	return err
 }
 
-// under adds the decision about the root post to the facts of a reply.
+// under adds the decision about the root post to the facts of a reply. Groups that the reply was
+// removed from do not count.
 func (f *facts) under(root *facts) {
-	if root.there && root.deleted < f.rootLife {
-		f.rel.RootExists, f.rel.Root = true, root.decide()
+	if !root.there || root.deleted >= f.rootLife {
+		return
 	}
+	rel := root.rel
+	rel.Member = root.memberBut(f.removals)
+	f.rel.RootExists, f.rel.Root = true, social.Decide(&root.post, rel)
+}
+
+// memberBut reports whether the reader sees the post through a circle, except those of removals.
+func (f *facts) memberBut(removals []social.Removal) bool {
+	return slices.ContainsFunc(f.circles, func(c string) bool {
+		id, _, _ := strings.Cut(c[1:], " ")
+		return c[:1] == seesThrough && !(id != "" && removedFrom(removals, id))
+	})
 }
 
 func (f *facts) decide() social.Decision { return social.Decide(&f.post, f.rel) }
@@ -60,22 +80,47 @@ var factColumns = `p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.del
 		AND f.at > ` + erasedReader + ` AND f.at > coalesce(a.erased, 0) OFFSET 0),
 	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = '` + social.Server + `' AND f.gone = 0
 		AND f.at > ` + erasedReader + ` OFFSET 0),
-	` + memberOf + `,
+	` + circlesOfPost + `,
 	p.created > ` + erasedReader + ` AND EXISTS (SELECT 1 FROM post_mentions m WHERE m.post = p.id AND m.agent = $1 OFFSET 0),
 	p.created > ` + erasedReader + ` AND $1 = ANY (p.grants),
 	` + blocked(`$1`, `p.author`) + `,
 	` + circled + `,
 	p.reach = 0 AND p.author = $1 AND ` + ownCircle + `,
-	p.deleted, p.root, p.root_life`
+	p.deleted, p.root, p.root_life, p.removed, ` + removalsOfPost
 
-// memberOf reports whether the reader $1 is in a circle that p addresses, and joined early enough
-// to see p. The circle must not have been dropped since, and a plain circle must belong to p's
-// author: another agent may have its id now. Only members could post to a group.
-const memberOf = `EXISTS (SELECT 1 FROM post_circles pc
+// circlesOfPost lists the circles that p addresses and that the reader $1 is in; all of them if the
+// reader is p's author. The circle must not have been dropped since, and a plain circle must belong
+// to p's author: another agent may have its id now. Only members could post to a group.
+//
+// A row begins with [seesThrough] if the reader joined early enough to see p. Id and name follow,
+// unless it is a plain circle of another agent; the name only if the reader is a member or the owner.
+const circlesOfPost = `ARRAY(SELECT CASE WHEN ` + joinedBefore + ` THEN '` + seesThrough + `' ELSE '-' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END FROM post_circles pc
 	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
 		AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
-	JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > ` + erasedReader + `
-		AND m.since < p.created AND m.since / 1000000 <= p.created_at WHERE pc.post = p.id OFFSET 0)`
+	LEFT JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > ` + erasedReader + `
+	WHERE pc.post = p.id AND (m.at > 0 OR pc.author = $1))`
+
+const (
+	// joinedBefore is true if the membership m lets its agent see the post p.
+	joinedBefore = `m.since < p.created AND m.since / 1000000 <= p.created_at`
+	seesThrough  = `+`
+)
+
+// named returns the circles to name to the reader.
+func (f *facts) named() (list []social.CircleRef) {
+	for _, c := range f.circles {
+		id, name, named := strings.Cut(c[1:], " ")
+		if named && (c[:1] == seesThrough || f.post.Author == f.rel.Reader) {
+			list = append(list, social.CircleRef{ID: id, Name: name})
+		}
+	}
+	return sorted(list)
+}
+
+func sorted(list []social.CircleRef) []social.CircleRef {
+	slices.SortFunc(list, func(a, b social.CircleRef) int { return strings.Compare(a.ID, b.ID) })
+	return list
+}
 
 // circled reports whether p has a row that stands for a circle, also one that is gone, or grants. A
 // post for everybody needs none.
@@ -256,6 +301,10 @@ func (f *foundCard) resolve() social.Card {
 	c, d := f.card, f.decide()
 	c.Public = d.Visible && f.post.Audience.Public && !f.granted
 	c.Visible, c.Replies, c.Reason, c.CanReply, c.CanReact = d.Visible, d.Replies, d.Reason, d.CanReply, d.CanReact
+	c.Circles = f.named()
+	if c.Author.ID == f.rel.Reader {
+		c.Removed = f.removals
+	}
 	return c
 }
 

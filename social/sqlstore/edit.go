@@ -24,6 +24,7 @@ func (s *Store) EditPost(ctx context.Context, id, by string, e social.Edit, at t
 		r := t.editable(id, by, at)
 		if r.Alive() {
 			t.fail(checkNotEmpty(&r.Post, e))
+			t.fail(checkReplyRight(&r.Post, e, by))
 		}
 		if by != "" && at.IsZero() && r.Post.IsReply() && !t.facts(by, id).decide().Visible {
 			t.fail(fmt.Errorf("%s: %w", id, feed.ErrNotFound)) // its root post was deleted; the job that follows deletes it, too
@@ -69,6 +70,20 @@ func checkNotEmpty(p *social.Post, e social.Edit) error {
 	return nil
 }
 
+// checkReplyRight refuses an edit of who may reply: of a reply, and by its author, who may only narrow
+// the right.
+func checkReplyRight(p *social.Post, e social.Edit, by string) error {
+	switch {
+	case e.Reply == nil:
+		return nil
+	case p.IsReply():
+		return feed.Errorf(feed.ErrRule, "bad post: a reply has the reply rights of the root post of its thread; leave reply out")
+	case by != "" && !e.Reply.Narrows(p.Reply):
+		return feed.Errorf(feed.ErrRule, "bad post: reply can only be narrowed, from %s to followers, audience or none", p.Reply)
+	}
+	return nil
+}
+
 // editable reads a post that by is about to change. With an event's time it need not exist.
 func (t *Tx) editable(id, by string, at time.Time) *record {
 	r := t.load(id)
@@ -105,7 +120,7 @@ func (s *Store) DeletePost(ctx context.Context, id, by string, at time.Time) err
 
 func (t *Tx) delete(r *record, at int64) {
 	before := r.Post.Audience
-	alive, images, answered := r.Alive(), len(r.Post.Images) > 0, r.commentsHere > 0
+	alive, images, answered := r.Alive(), len(r.Post.Images) > 0, t.answered(r)
 	if !r.Delete(at) {
 		return
 	}
@@ -115,7 +130,7 @@ func (t *Tx) delete(r *record, at int64) {
 	if alive && r.Alive() { // it was created again before this deletion arrived
 		t.row(into(&r.likesHere), `SELECT count(*) FROM likes WHERE post = $1 AND incarnation > $2`, r.Post.ID, at)
 		t.row(into(&r.commentsHere, &r.repliers), `SELECT count(*), count(DISTINCT author) FROM posts
-			WHERE root = $1 AND root <> '' AND gone = 0 AND root_life > $2`, r.Post.ID, at)
+			WHERE root = $1 AND root <> '' AND gone = 0 AND root_life > $2 AND removed < $3`, r.Post.ID, at, removedEverywhere)
 		t.revived(&r.Post)
 	} else {
 		r.commentsHere, r.repliers = 0, 0
@@ -135,6 +150,15 @@ func (t *Tx) delete(r *record, at int64) {
 	}
 	t.mark(jobs.Dirty{Kind: jobs.Deliver, Key: r.Post.ID, Priority: jobs.PriorityRemoval})
 	t.indexed(&social.Post{ID: r.Post.ID, Audience: before}, jobs.PriorityRemoval)
+}
+
+// answered reports whether a post has replies, including removed ones, which are not counted.
+func (t *Tx) answered(r *record) bool {
+	answered := r.commentsHere > 0
+	if !answered && !r.Post.IsReply() {
+		t.row(into(&answered), `SELECT EXISTS (SELECT 1 FROM posts WHERE root = $1 AND root <> '' AND gone = 0)`, r.Post.ID)
+	}
+	return answered
 }
 
 // SetCounts implements [social.Posts].

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/freshet/freshet/social"
@@ -45,6 +46,7 @@ func (s *Store) erase(ctx context.Context, agent string, what int) error {
 			rest = at
 			t.later(`DELETE FROM blocks WHERE agent = $1`, agent)
 			t.later(`DELETE FROM suggestions WHERE agent = $1`, agent)
+			t.later(`UPDATE removals SET agent = '', reason = '' WHERE agent = $1`, agent)
 		}
 		t.later(eraseText, agent, at, rest, what)
 		t.mark(jobs.Dirty{Kind: jobs.Erase, Key: agent, Priority: jobs.PriorityRemoval})
@@ -162,6 +164,7 @@ func (e *eraser) delete(t *Tx, text string) int {
 	if len(ids) > 0 {
 		records := t.records(changing, ids)
 		t.lockRoots(ids...)
+		t.forgetRemovals(slices.Collect(maps.Values(records))...)
 		for _, r := range records {
 			t.delete(r, max(e.at.card, r.Latest()))
 		}

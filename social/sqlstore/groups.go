@@ -170,7 +170,14 @@ func (s *Store) Circle(ctx context.Context, id string) (social.Circle, error) {
 func (s *Store) CircleFor(ctx context.Context, id, agent string) (social.Circle, social.Role, error) {
 	var c *circle
 	var role social.Role
-	err := s.snapshot(ctx, func(q *Query) { c, role = q.circleFor(id, agent) })
+	err := s.snapshot(ctx, func(q *Query) {
+		c, role = q.circleFor(id, agent)
+		if role == social.RoleOwner || role == social.RoleMember {
+			one := []social.Circle{c.Circle}
+			q.newestIn(agent, one)
+			c.Circle = one[0]
+		}
+	})
 	if err != nil {
 		return social.Circle{}, social.NoRole, s.failed(ctx, "read circle", err)
 	}
@@ -189,6 +196,57 @@ func (q *Query) circleFor(id, agent string) (c *circle, role social.Role) {
 	return c, role
 }
 
+// CirclePosts implements [social.Lists].
+func (s *Store) CirclePosts(ctx context.Context, reader, id string, below social.Position, n int) (list []social.Entry, err error) {
+	if err := social.CheckCircleID(id); err != nil {
+		return nil, err
+	}
+	err = s.snapshot(ctx, func(q *Query) {
+		c := q.circle(free, id)
+		switch q.role(c, reader) {
+		case social.NoRole:
+			q.fail(noCircle(id))
+		case social.RoleInvited:
+			q.fail(feed.Errorf(feed.ErrForbidden, "only members read the posts of %s: not allowed", id))
+		}
+		list = q.newest(postsOf(&c.Circle), []string{id}, span{reader: reader, below: below, n: n})
+	})
+	return list, s.failed(ctx, "read posts of a circle", err)
+}
+
+// postsOf returns the source of the posts of a circle, for a member of a group or the owner.
+func postsOf(c *social.Circle) string {
+	if c.Open() {
+		return sources.circles
+	}
+	return sources.ownCircles
+}
+
+// newestIn sets for circles of a reader when their newest post was published. It reads one post of
+// each, by an index.
+func (q *Query) newestIn(reader string, list []social.Circle) {
+	keys, newest := map[string][]string{}, map[string]int64{}
+	for i := range list {
+		source := postsOf(&list[i])
+		keys[source] = append(keys[source], list[i].ID)
+	}
+	var readings []Reading
+	for source, ids := range keys {
+		s := search{part: part{source, ids}, span: span{reader: reader}, few: 1}
+		readings = append(readings, Reading{s.reading().Statement, func(scan Scan) error {
+			var circle string
+			var at int64
+			err := scan(&circle, new(string), &at, new(string))
+			newest[circle] = at
+			return err
+		}})
+	}
+	q.all(readings...)
+	for i := range list {
+		list[i].NewestPostAt = newest[list[i].ID]
+	}
+}
+
 // circlesAs select the circles c of the agent $1 by role. Those of others name their owners.
 var circlesAs = map[social.Role]string{
 	social.RoleOwner: `FROM circles c WHERE c.owner = $1`,
@@ -199,9 +257,12 @@ var circlesAs = map[social.Role]string{
 
 // CirclesOf implements [social.Circles].
 func (s *Store) CirclesOf(ctx context.Context, agent string, role social.Role, after string, n int) (list []social.Circle, err error) {
-	err = s.read(ctx, func(q *Query) {
+	err = s.snapshot(ctx, func(q *Query) {
 		list = rowsOf(q, func(c *social.Circle) []any { return append(columnsOf(c), &c.ID) }, `SELECT `+circleColumns+`, c.id `+circlesAs[role]+` AND c.gone = 0 AND c.put > `+erasedAgent("c.owner")+` AND c.id > $2 ORDER BY c.id LIMIT $3`,
 			agent, after, n)
+		if role != social.RoleInvited {
+			q.newestIn(agent, list)
+		}
 	})
 	return list, s.failed(ctx, "list circles", err)
 }

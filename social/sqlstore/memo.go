@@ -14,6 +14,7 @@ const (
 	memoContent = 4096 // bytes; a post with more is not cached
 	memoAuthors = 10_000
 	memoReaders = 500
+	memoCircles = 10_000
 	// memoOfReader bounds the number of authors, and of posts with a known like or none, per reader.
 	memoOfReader = 2000
 )
@@ -33,6 +34,7 @@ type Memo struct {
 	posts      *lru.LRU[string, *postFacts]
 	authors    *lru.LRU[string, *authorFacts]
 	readers    *lru.LRU[string, *readerFacts]
+	circles    *lru.LRU[string, *circleFacts]
 }
 
 // Touched identifies an entry of a [Memo] that a transaction has invalidated.
@@ -43,11 +45,12 @@ type Touched struct {
 
 // Kinds of [Touched].
 const (
-	TouchedPost    = iota + 1 // by id
-	TouchedAuthor             // by id
-	TouchedReader             // by agent: their relations to authors and circles
-	TouchedLikes              // by agent
-	TouchedReaders            // all of them: an owner of circles was erased
+	TouchedPost   = iota + 1 // by id
+	TouchedAuthor            // by id
+	TouchedReader            // by agent: their relations to authors, and memberships
+	TouchedLikes             // by agent
+	TouchedOwner             // all circles: an owner was erased
+	TouchedCircle            // by id
 )
 
 // postFacts are an existing post, regardless of its author's erasure. They are immutable.
@@ -58,6 +61,7 @@ type postFacts struct {
 	deleted     int64   // stamp of the last deletion before it was created again
 	addressed   []int64 // the incarnation of each circle of its audience
 	ownCircle   bool    // see [social.Relation]
+	removals    []social.Removal
 	content     []byte
 }
 
@@ -71,15 +75,17 @@ type authorFacts struct {
 type readerFacts struct {
 	server  bool // the reader follows [social.Server]
 	erased  int64
-	circles map[string]circleFacts // those with the reader as a member
+	circles map[string]int64 // of those with the reader as a member: the stamp since which the member sees posts
 	authors map[string]ties
 	liked   map[string]int64 // the incarnation of each post that the reader likes, 0 for no like; missing if not read yet
 }
 
-// circleFacts are the facts of a circle that decide which of its posts a member sees.
+// circleFacts are the parts of a circle that cards need. They are immutable.
 type circleFacts struct {
-	owner          string // "" for a group: all who post to it are members
-	dropped, since int64
+	there       bool
+	owner, name string
+	plain       bool // neither a group nor an event
+	dropped     int64
 }
 
 // ties are a reader's relations to an author.
@@ -90,7 +96,7 @@ type ties struct {
 
 // NewMemo returns an empty memo of a store.
 func NewMemo(s *Store) *Memo {
-	return &Memo{store: s, posts: newLRU[*postFacts](memoPosts), authors: newLRU[*authorFacts](memoAuthors), readers: newLRU[*readerFacts](memoReaders)}
+	return &Memo{store: s, posts: newLRU[*postFacts](memoPosts), authors: newLRU[*authorFacts](memoAuthors), readers: newLRU[*readerFacts](memoReaders), circles: newLRU[*circleFacts](memoCircles)}
 }
 
 func newLRU[V any](size int) *lru.LRU[string, V] {
@@ -123,8 +129,10 @@ func (m *Memo) End(all []Touched) {
 			m.authors.Remove(t.Key)
 		case TouchedReader:
 			m.readers.Remove(t.Key)
-		case TouchedReaders:
-			m.readers.Purge()
+		case TouchedOwner:
+			m.circles.Purge()
+		case TouchedCircle:
+			m.circles.Remove(t.Key)
 		case TouchedLikes:
 			if r, ok := m.readers.Peek(t.Key); ok {
 				clear(r.liked)

@@ -23,13 +23,20 @@ type asking struct {
 	posts  []social.Known
 	turn   uint64
 
-	facts   []cardFacts
-	own     *readerFacts // server, erased and circles of the reader
-	newPost map[string]*postFacts
-	newTies map[string]cardFacts // by author
-	newLike map[string]int64     // by post
-	roots   *asking              // for the root posts of replies; nil if there are none
+	facts      []cardFacts
+	own        *readerFacts            // server, erased and circles of the reader
+	circles    map[string]*circleFacts // that the posts address, by id
+	newPost    map[string]*postFacts
+	newTies    map[string]cardFacts // by author
+	newLike    map[string]int64     // by post
+	newCircles map[string]*circleFacts
+	roots      *asking // for the root posts of replies; nil if there are none
 }
+
+// missing is what the memo lacks: ties to authors, circles, and likes by post.
+type missing struct{ authors, circles, likes []string }
+
+func (m missing) none() bool { return len(m.authors)+len(m.circles)+len(m.likes) == 0 }
 
 // Cards returns the cards of [Store.Cards] from memory, and reads missing data.
 func (m *Memo) Cards(ctx context.Context, reader string, posts []social.Known) ([]social.Card, error) {
@@ -54,7 +61,7 @@ func (m *Memo) Cards(ctx context.Context, reader string, posts []social.Known) (
 
 // ask finds the data of cards; ok is false if a transaction ended in the meantime.
 func (m *Memo) ask(ctx context.Context, reader string, posts []social.Known) (a *asking, ok bool, err error) {
-	a = &asking{memo: m, reader: reader, posts: posts, facts: make([]cardFacts, len(posts))}
+	a = &asking{memo: m, reader: reader, posts: posts, facts: make([]cardFacts, len(posts)), circles: map[string]*circleFacts{}}
 	if err = a.find(ctx); err != nil {
 		return a, false, err
 	}
@@ -77,15 +84,15 @@ func (a *asking) rootsOf() (roots []social.Known) {
 func (a *asking) find(ctx context.Context) error {
 	missing := a.findPosts()
 	if len(missing) == 0 {
-		if authors, likes, ok := a.findTies(); !ok || a.own != nil && len(authors)+len(likes) == 0 {
+		if lacks, ok := a.findTies(); !ok || a.own != nil && lacks.none() {
 			return nil
 		}
 	}
 	return a.memo.store.read(ctx, func(q *Query) {
 		a.q = q
 		a.readPosts(missing)
-		if authors, likes, ok := a.findTies(); ok && q.err == nil {
-			a.readTies(authors, likes)
+		if lacks, ok := a.findTies(); ok && q.err == nil {
+			a.readTies(lacks)
 		}
 	})
 }
@@ -105,10 +112,10 @@ func (a *asking) findPosts() (missing []string) {
 	return missing
 }
 
-// findTies finds in the memo the relations between the reader and the posts' authors. It returns
-// the authors and, for likes, the posts that must be read. ok is false if a transaction ended in
-// the meantime.
-func (a *asking) findTies() (authors, likes []string, ok bool) {
+// findTies finds in the memo the relations between the reader and the posts' authors, and the
+// circles that the posts address. It returns what must be read. ok is false if a transaction ended
+// in the meantime.
+func (a *asking) findTies() (lacks missing, ok bool) {
 	a.memo.mu.Lock()
 	defer a.memo.mu.Unlock()
 	own, known := a.memo.readers.Get(a.reader)
@@ -125,16 +132,31 @@ func (a *asking) findTies() (authors, likes []string, ok bool) {
 		}
 		liked, has := own.liked[f.post.ID]
 		if f.liked = liked; !has {
-			likes = append(likes, f.post.ID)
+			lacks.likes = append(lacks.likes, f.post.ID)
 		}
+		lacks.circles = a.findCircles(lacks.circles, f.post)
 		t, tied := own.authors[f.post.Author]
 		author, found := a.memo.authors.Get(f.post.Author)
 		if f.ties, f.author = t, author; (!tied || !found) && !asked[f.post.Author] {
 			asked[f.post.Author] = true
-			authors = append(authors, f.post.Author)
+			lacks.authors = append(lacks.authors, f.post.Author)
 		}
 	}
-	return authors, likes, a.current()
+	return lacks, a.current()
+}
+
+// findCircles finds the circles that a post addresses, and adds the ids of those that the memo lacks
+// to a list. The memo is locked.
+func (a *asking) findCircles(lacks []string, p *postFacts) []string {
+	for _, id := range p.Audience.Circles {
+		c, ok := a.memo.circles.Get(id)
+		if ok {
+			a.circles[id] = c
+		} else if !slices.Contains(lacks, id) {
+			lacks = append(lacks, id)
+		}
+	}
+	return lacks
 }
 
 // current reports whether the data found is still valid. The memo is locked.
@@ -152,6 +174,9 @@ func (a *asking) keep() bool {
 		if len(p.content) <= memoContent {
 			m.posts.Add(id, p)
 		}
+	}
+	for id, c := range a.newCircles {
+		m.circles.Add(id, c)
 	}
 	own, ok := m.readers.Get(a.reader)
 	if !ok {
@@ -188,15 +213,19 @@ func (a *asking) answer() []social.Card {
 
 // card fills in the card of an existing post.
 func (a *asking) card(c *social.Card, f *cardFacts, known int64) {
-	p, d := f.post, a.decide(f)
+	p, d := f.post, a.decide(f, nil)
 	if !d.Visible {
 		return
 	}
+	_, named := a.addressed(f, nil)
 	*c = social.Card{
 		ID: p.ID, Visible: true, Version: p.Version, CreatedAt: p.CreatedAt, Content: p.content,
 		Author: social.Author{ID: p.Author, Name: f.author.name, ImageURL: f.author.image},
 		Likes:  p.Likes, Comments: p.Comments, Commenters: p.Commenters, Root: p.Root, Public: p.Audience.Public && len(p.Grants) == 0,
-		Replies: d.Replies, Reason: d.Reason, HasLiked: f.liked > p.deleted, CanReply: d.CanReply, CanReact: d.CanReact,
+		Replies: d.Replies, Reason: d.Reason, HasLiked: f.liked > p.deleted, CanReply: d.CanReply, CanReact: d.CanReact, Circles: named,
+	}
+	if p.Author == a.reader {
+		c.Removed = p.removals
 	}
 	if p.Version == known {
 		c.Content = nil
@@ -206,36 +235,75 @@ func (a *asking) card(c *social.Card, f *cardFacts, known int64) {
 // there reports whether the post exists: its author was not erased since.
 func (f *cardFacts) there() bool { return f.post != nil && f.post.created > f.author.erased }
 
-// decide applies the rules to a post.
-func (a *asking) decide(f *cardFacts) social.Decision {
+// decide applies the rules to a post. Groups that it, or a reply to it, was removed from do not
+// count.
+func (a *asking) decide(f *cardFacts, but []social.Removal) social.Decision {
 	p := f.post
 	if !f.there() {
 		return social.Decision{}
 	}
+	member, _ := a.addressed(f, but)
 	rel := social.Relation{
 		Reader: a.reader, Follows: f.ties.followed > f.author.erased, FollowsServer: a.own.server, Blocked: f.ties.blocked,
-		Member:    a.member(f),
+		Member:    member,
 		Mentioned: p.created > a.own.erased && slices.Contains(p.Mentions, a.reader),
 		Granted:   p.created > a.own.erased && slices.Contains(p.Grants, a.reader),
 		OwnCircle: p.ownCircle && p.Author == a.reader,
 	}
-	if a.roots != nil && p.IsReply() {
-		i := slices.IndexFunc(a.roots.posts, func(root social.Known) bool { return root.ID == p.Root })
-		if root := &a.roots.facts[i]; root.there() && root.post.deleted < p.rootLife {
-			rel.RootExists, rel.Root = true, a.roots.decide(root)
+	if p.IsReply() {
+		root := a.rootOf(p)
+		if root == nil {
+			return social.Decision{}
 		}
+		rel.RootExists, rel.Root = true, a.roots.decide(root, p.removals)
 	}
 	return social.Decide(&p.Post, rel)
 }
 
-// member reports whether the reader is in a circle that the post addresses.
-func (a *asking) member(f *cardFacts) bool {
-	for i, id := range f.post.Audience.Circles {
-		c, in := a.own.circles[id]
-		if in && (c.owner == "" || c.owner == f.post.Author) && c.dropped < f.post.addressed[i] &&
-			c.since < f.post.created && c.since/1e6 <= f.post.CreatedAt {
-			return true
+// rootOf returns the root post of a reply; nil if it was deleted since.
+func (a *asking) rootOf(p *postFacts) *cardFacts {
+	if a.roots == nil {
+		return nil
+	}
+	i := slices.IndexFunc(a.roots.posts, func(root social.Known) bool { return root.ID == p.Root })
+	root := &a.roots.facts[i]
+	if root.post == nil {
+		return nil
+	}
+	again, erased := root.post.deleted >= p.rootLife, root.post.created <= root.author.erased
+	if again || erased {
+		return nil
+	}
+	return root
+}
+
+// addressed reports whether the reader sees the post through a circle that it addresses, except
+// those of removals, and returns the circles to name to the reader; see [circlesOfPost].
+func (a *asking) addressed(f *cardFacts, but []social.Removal) (member bool, named []social.CircleRef) {
+	p := f.post
+	for i, id := range p.Audience.Circles {
+		c := a.circles[id]
+		if !c.has(p, p.addressed[i]) {
+			continue
+		}
+		since, in := a.own.circles[id]
+		sees := in && since < p.created && since/1e6 <= p.CreatedAt
+		member = member || sees && !removedFrom(but, id)
+		owns := c.owner == a.reader
+		told := sees || p.Author == a.reader
+		if told && (owns || !c.plain) {
+			ref := social.CircleRef{ID: id}
+			if owns || in {
+				ref.Name = c.name
+			}
+			named = append(named, ref)
 		}
 	}
-	return false
+	return member, sorted(named)
+}
+
+// has reports whether a post that addressed the circle at a stamp still does.
+func (c *circleFacts) has(p *postFacts, at int64) bool {
+	takes := c.owner == p.Author || !c.plain
+	return c.there && takes && c.dropped < at
 }

@@ -24,7 +24,7 @@ func TestALookupDuringACommitIsNotRemembered(t *testing.T) {
 			began(m, a)
 			a.newPost = map[string]*postFacts{"post:1": {}}
 			m.End([]Touched{{TouchedPost, "post:1"}})
-			_, _, current := a.findTies()
+			_, current := a.findTies()
 			assert.False(t, current)
 			assert.False(t, a.keep())
 			assert.Zero(t, m.posts.Len())

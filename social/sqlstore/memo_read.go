@@ -20,7 +20,7 @@ func (a *asking) readPosts(missing []string) {
 	}, `SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted, p.version, p.created_at,
 		p.likes_here + p.likes_reported, `+commented+`, p.content, p.grants, p.root, p.root_life, 
 		ARRAY(SELECT m.agent FROM post_mentions m WHERE m.post = p.id),
-		ARRAY(SELECT pc.incarnation || ' ' || pc.circle FROM post_circles pc WHERE pc.post = p.id), `+ownCircle+`
+		ARRAY(SELECT pc.incarnation || ' ' || pc.circle FROM post_circles pc WHERE pc.post = p.id), `+ownCircle+`, p.removed, `+removalsOfPost+`
 		FROM posts p WHERE p.id = ANY ($1) AND p.gone = 0`, missing)
 	for i, p := range a.posts {
 		if a.facts[i].post == nil {
@@ -32,9 +32,10 @@ func (a *asking) readPosts(missing []string) {
 func scanPost(scan Scan) (*postFacts, error) {
 	p := &postFacts{}
 	var reach social.Reach
-	var circles []string
+	var circles, removals []string
+	var removed int
 	if err := scan(&p.ID, &p.Author, &p.Origin, &reach, &p.Reply, &p.React, &p.created, &p.deleted, &p.Version, &p.CreatedAt,
-		&p.Likes, &p.Comments, &p.Commenters, &p.content, &p.Grants, &p.Root, &p.rootLife, &p.Mentions, &circles, &p.ownCircle); err != nil {
+		&p.Likes, &p.Comments, &p.Commenters, &p.content, &p.Grants, &p.Root, &p.rootLife, &p.Mentions, &circles, &p.ownCircle, &removed, &removals); err != nil {
 		return p, err
 	}
 	for _, c := range circles {
@@ -46,19 +47,25 @@ func scanPost(scan Scan) (*postFacts, error) {
 		p.Audience.Circles, p.addressed = append(p.Audience.Circles, id), append(p.addressed, incarnation)
 	}
 	p.Audience.Public, p.Audience.Followers = reach == social.ToAll, reach == social.ToFollowers
-	return p, nil
+	p.Removed = removed == removedEverywhere
+	var err error
+	p.removals, err = parseRemovals(removals)
+	return p, err
 }
 
 // readTies reads what the memo lacks about the reader: relations to authors, likes of posts, and
 // circles.
-func (a *asking) readTies(authors, likes []string) {
+func (a *asking) readTies(m missing) {
 	if a.own == nil {
 		a.readOwn()
 	}
-	if len(authors) > 0 {
-		a.readAuthors(authors)
+	if len(m.authors) > 0 {
+		a.readAuthors(m.authors)
 	}
-	if len(likes) > 0 {
+	if len(m.circles) > 0 {
+		a.readCircles(m.circles)
+	}
+	if likes := m.likes; len(likes) > 0 {
 		a.newLike = make(map[string]int64, len(likes))
 		mapOf(a.q, a.newLike, `SELECT j.value, coalesce(l.incarnation, 0) FROM unnest($2::text[]) j (value)
 			LEFT JOIN likes l ON l.post = j.value AND l.agent = $1 AND l.at > $3`, a.reader, likes, a.own.erased)
@@ -78,19 +85,23 @@ func (a *asking) readTies(authors, likes []string) {
 }
 
 func (a *asking) readOwn() {
-	a.own = &readerFacts{circles: map[string]circleFacts{}}
+	a.own = &readerFacts{circles: map[string]int64{}}
 	a.q.row(into(&a.own.erased), `SELECT erased_agent FROM authors WHERE id = $1`, a.reader)
 	a.q.row(into(&a.own.server), `SELECT EXISTS (SELECT 1 FROM follows WHERE agent = $1 AND author = '`+social.Server+`' AND gone = 0 AND at > $2)`,
 		a.reader, a.own.erased)
+	mapOf(a.q, a.own.circles, `SELECT circle, since FROM members WHERE agent = $1 AND gone = 0 AND at > $2`, a.reader, a.own.erased)
+}
+
+func (a *asking) readCircles(ids []string) {
+	a.newCircles = make(map[string]*circleFacts, len(ids))
 	a.q.each(func(scan Scan) error {
 		var id string
-		var c circleFacts
-		err := scan(&id, &c.owner, &c.dropped, &c.since)
-		a.own.circles[id] = c
+		c := &circleFacts{}
+		err := scan(&id, &c.there, &c.owner, &c.name, &c.plain, &c.dropped)
+		a.newCircles[id], a.circles[id] = c, c
 		return err
-	}, `SELECT c.id, CASE WHEN c.kind = 'circle' THEN c.owner ELSE '' END, c.dropped, m.since FROM members m
-		JOIN circles c ON c.id = m.circle AND c.gone = 0 AND c.put > `+erasedAgent("c.owner")+`
-		WHERE m.agent = $1 AND m.gone = 0 AND m.at > $2`, a.reader, a.own.erased)
+	}, `SELECT j.value, coalesce(c.gone = 0 AND c.put > `+erasedAgent("c.owner")+`, false), coalesce(c.owner, ''), coalesce(c.name, ''),
+		coalesce(c.kind = 'circle', true), coalesce(c.dropped, 0) FROM unnest($1::text[]) j (value) LEFT JOIN circles c ON c.id = j.value`, ids)
 }
 
 func (a *asking) readAuthors(authors []string) {

@@ -91,9 +91,10 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 	if r.Alive() && r.Post.IsReply() {
 		t.lockRoots(p.ID)
 	}
-	if r.Alive() && r.Times.Created <= erased {
-		t.delete(r, erased) // the erasure has not removed it yet
+	if r.Times.Created <= erased {
+		t.overtake(r, erased)
 	}
+	t.keepRemoved(&p, r)
 	was, before, again := *r, r.found, r.Times.Created > 0 && !r.Alive()
 	keeps := r.Alive() && r.commentsHere > 0 && !r.Post.Audience.Public // its replies are not for everybody
 	if keeps {
@@ -126,6 +127,14 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 	}
 	t.published(&r.Post, author.Followers)
 	return r.Post, true
+}
+
+// overtake removes what an erasure has not removed yet.
+func (t *Tx) overtake(r *record, erased int64) {
+	if r.Alive() {
+		t.delete(r, erased)
+	}
+	t.forgetRemovals(r)
 }
 
 // replaced ends what an event has replaced by another post: a reply under its root, or the item of a

@@ -13,6 +13,7 @@ var postPurges = []string{
 	`DELETE FROM post_mentions WHERE post = ANY ($1)`,
 	`DELETE FROM likes WHERE post = ANY ($1)`,
 	`DELETE FROM reply_mentions WHERE reply = ANY ($1)`,
+	`DELETE FROM removals WHERE post = ANY ($1)`,
 	`DELETE FROM posts WHERE id = ANY ($1)`,
 }
 

@@ -16,6 +16,7 @@ type record struct {
 	repliers     int64 // their authors
 	reported     social.Counts
 	found        bool
+	removed      int // removedNowhere and so on
 
 	// Of a reply: its reach, and when its root post was created.
 	under    social.Reach
@@ -42,7 +43,7 @@ func (r *record) counts() {
 // sorted.
 const recordColumns = `p.id, p.author, p.created_at, p.reach, p.origin, p.reply, p.react, p.version, p.likes_here, p.likes_reported,
 	p.comments_reported, p.created, p.deleted, p.caption_at, p.tags_at, p.alts_at, p.counted, p.here, p.tags, p.grants, p.content,
-	p.comments_here, p.repliers, p.root_life`
+	p.comments_here, p.repliers, p.root_life, p.removed, p.reply_at`
 
 func scanRecord(scan Scan) (*record, error) {
 	r := &record{found: true}
@@ -54,7 +55,7 @@ func scanRecord(scan Scan) (*record, error) {
 	var content []byte
 	if err := scan(&id, &author, &created, &reach, &origin, &p.Reply, &p.React, &version, &r.likesHere, &r.reported.Likes,
 		&r.reported.Comments, &t.Created, &t.Deleted, &t.Caption, &t.Tags, &t.Alts, &t.Counted, &t.Here, &tags, &grants, &content,
-		&r.commentsHere, &r.repliers, &r.rootLife, &circles); err != nil {
+		&r.commentsHere, &r.repliers, &r.rootLife, &r.removed, &t.Reply, &circles); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(content, p); err != nil {
@@ -67,6 +68,7 @@ func scanRecord(scan Scan) (*record, error) {
 	if i := slices.Index(circles, goneCircle); i >= 0 {
 		circles, p.Closed = slices.Delete(circles, i, i+1), true
 	}
+	p.Removed = r.removed == removedEverywhere
 	p.Audience = social.Audience{Public: reach == social.ToAll, Followers: reach == social.ToFollowers, Circles: some(circles)}
 	return r, nil
 }
@@ -107,21 +109,21 @@ func (t *Tx) load(id string) *record {
 }
 
 const savedColumns = `author, created_at, reach, origin, reply, react, version, likes_here, likes_reported,
-	comments_reported, created, deleted, caption_at, tags_at, alts_at, counted, here, gone, tags, grants, content, comments_here, repliers, root, root_life`
+	comments_reported, created, deleted, caption_at, tags_at, alts_at, counted, here, gone, tags, grants, content, comments_here, repliers, root, root_life, removed, reply_at`
 
 // save writes the row of a post that load has locked. If load found none and there is one now, it
 // fails, and the transaction is retried. address writes the tables of the circles and mentions.
 func (t *Tx) save(r *record) {
 	text := `INSERT INTO posts (id, ` + savedColumns + `)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)`
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)`
 	if r.found {
 		text = `UPDATE posts SET (` + savedColumns + `) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-			$23, $24, $25, $26) WHERE id = $1`
+			$23, $24, $25, $26, $27, $28) WHERE id = $1`
 	}
 	p, at := &r.Post, r.Times
 	t.later(text, p.ID, p.Author, p.CreatedAt, int(r.reach()), p.Origin, string(p.Reply), string(p.React), p.Version, r.likesHere, r.reported.Likes,
 		r.reported.Comments, at.Created, at.Deleted, at.Caption, at.Tags, at.Alts, at.Counted, at.Here, t.goneStamp(r.Alive()), List(p.Tags), List(p.Grants),
-		[]byte(p.Content()), r.commentsHere, r.repliers, p.Root, r.rootLife)
+		[]byte(p.Content()), r.commentsHere, r.repliers, p.Root, r.rootLife, r.removed, at.Reply)
 	r.found = true
 }
 
@@ -144,7 +146,7 @@ func (t *Tx) address(r *record, before, here bool) {
 		t.later(`DELETE FROM post_mentions WHERE post = $1`, p.ID)
 		t.later(`DELETE FROM reply_mentions WHERE reply = $1`, p.ID)
 	}
-	if p.IsReply() {
+	if p.IsReply() || r.removed == removedEverywhere { // the mentions grant nothing
 		if len(p.Mentions) > 0 {
 			t.later(`INSERT INTO reply_mentions (reply, agent) SELECT $1, j.value FROM unnest($2::text[]) j (value)`, p.ID, p.Mentions)
 		}

@@ -27,7 +27,7 @@ func (s *Store) Replies(ctx context.Context, r social.RepliesQuery) (list []soci
 
 func repliesText(whose, beyond, order string) string {
 	return `SELECT q.author, q.created_at, q.id FROM posts q
-		WHERE q.root = $2 AND q.root <> '' AND q.gone = 0 AND q.root_life > (SELECT p.deleted FROM posts p WHERE p.id = $2)
+		WHERE q.root = $2 AND q.root <> '' AND q.gone = 0 AND (q.removed < 2 OR q.author = $1) AND q.root_life > (SELECT p.deleted FROM posts p WHERE p.id = $2)
 		AND (q.created_at, q.id) ` + beyond + ` ($3, $4)` + whose + `
 		ORDER BY q.created_at ` + order + `, q.id ` + order + ` LIMIT $5`
 }
@@ -65,7 +65,7 @@ func (t *Tx) uncomment(r *record) { t.addComment(r, -1) }
 
 func (t *Tx) addComment(r *record, by int) {
 	p := &r.Post
-	if !p.IsReply() {
+	if !p.IsReply() || r.removed == removedEverywhere { // the removal has ended its count
 		return
 	}
 	if by < 0 { // replies under a deleted post are not counted
@@ -75,7 +75,7 @@ func (t *Tx) addComment(r *record, by int) {
 		}
 	}
 	t.later(`UPDATE posts SET comments_here = comments_here + $2, repliers = repliers + CASE WHEN EXISTS (SELECT 1 FROM posts o
-			WHERE o.root = $1 AND o.root <> '' AND o.author = $3 AND o.id <> $4 AND o.gone = 0 AND o.root_life > posts.deleted) THEN 0 ELSE $2 END
+			WHERE o.root = $1 AND o.root <> '' AND o.author = $3 AND o.id <> $4 AND o.gone = 0 AND o.removed < 2 AND o.root_life > posts.deleted) THEN 0 ELSE $2 END
 		WHERE id = $1 AND gone = 0 AND deleted < $5`, p.Root, by, p.Author, p.ID, r.rootLife)
 	t.counted(p.Root)
 }

@@ -22,7 +22,9 @@ var sources = struct {
 	// deleted posts.
 	replies, ownReplies string
 	circles             string // keys are circles: posts addressed to them that the reader sees through each; not limited to n, as a post may occur once per circle
-	mentions            string // keys are agents: posts that mention them
+	// Keys are plain circles: posts of their owner that are addressed to them, as the owner reads them.
+	ownCircles string
+	mentions   string // keys are agents: posts that mention them
 	// circlesBy and mentionsBy are the same for a single author, and read no posts of others.
 	circlesBy, mentionsBy string
 	public                string // any single key: public posts
@@ -31,13 +33,15 @@ var sources = struct {
 	toAll:       ofReach(`2`),
 	toFollowers: ofReach(`1`),
 	own:         ofReach(`0, 1, 2`, ` AND q.origin = ''`),
-	replies:     ofReach(`3`, repliesThere(` AND x.reach = 2`+notBlocked(`@reader`, `x.author`))),
+	replies:     ofReach(`3`, ` AND q.removed < 2`, repliesThere(` AND x.reach = 2`+notBlocked(`@reader`, `x.author`))),
 	ownReplies:  ofReach(`3, 4`, repliesThere(``)),
 	circles:     circles(``),
 	circlesBy:   circles(byAuthor),
-	mentions:    mentions(``),
-	mentionsBy:  mentions(byAuthor),
-	public:      newestOf(``, `id`, `posts q WHERE q.gone = 0 AND q.reach = 2`+notBlocked(`@reader`, `q.author`)) + ` LIMIT @n`,
+	ownCircles: newestOf(` JOIN circles c ON c.id = k.key AND c.gone = 0 AND c.owner = @reader`, `post`, `post_circles q WHERE q.circle = k.key
+		AND q.author = c.owner AND q.incarnation > c.dropped AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0 OFFSET 0)`),
+	mentions:   mentions(``),
+	mentionsBy: mentions(byAuthor),
+	public:     newestOf(``, `id`, `posts q WHERE q.gone = 0 AND q.reach = 2`+notBlocked(`@reader`, `q.author`)) + ` LIMIT @n`,
 }
 
 const byAuthor = ` AND q.author = @author`

@@ -102,6 +102,11 @@ export class Client {
     return this.#get(`/v1/timeline${query({ cursor: options.cursor, limit: options.limit })}`, options);
   }
 
+  /** GET /v1/circles/{id}/posts: the posts that the reader sees through a group, newest first. */
+  circlePosts(circle: string, options: PageOptions = {}): Promise<PostPage> {
+    return this.#get(`/v1/circles/${encodeURIComponent(circle)}/posts${query({ cursor: options.cursor, limit: options.limit })}`, options);
+  }
+
   /** GET /v1/authors/{id}/posts?view=grid: the first thumbnail and the counts of each post of an author, newest first. */
   authorGrid(author: string, options: PageOptions = {}): Promise<TilePage> {
     return this.#get(`/v1/authors/${encodeURIComponent(author)}/posts${query({ view: 'grid', cursor: options.cursor, limit: options.limit })}`, options);
@@ -169,6 +174,15 @@ export class Client {
    */
   async deletePost(id: string, options?: CallOptions): Promise<void> {
     await this.do({ method: 'DELETE', path: postPath(id), repeatable: true }, options);
+  }
+
+  /**
+   * DELETE /v1/posts/{id} with a reason: removes the post of somebody else from a group of the
+   * reader's, or from all of these that it addresses without `circle`; or a reply to a post of the
+   * reader's. Only its author is told the reason, in `in_feed.removed`.
+   */
+  async removePost(id: string, why: { circle?: string | undefined; reason?: string | undefined } = {}, options?: CallOptions): Promise<void> {
+    await this.do({ method: 'DELETE', path: `${postPath(id)}${query({ circle: why.circle, reason: why.reason })}`, repeatable: true }, options);
   }
 
   /** PUT /v1/posts/{id}/like. */

@@ -362,8 +362,18 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a post
-         * @description No response that begins after this one shows the post.
+         * Delete or remove a post
+         * @description No response that begins after this one shows the post. Its author and admins delete it.
+         *
+         *     The owner of a group or an event *removes* a post of somebody else from it, or from all
+         *     groups of theirs that it addresses. A post without any other audience is then visible to its
+         *     author alone, even if it mentions others. The owner also removes replies to posts that only
+         *     circles see, for those who see the post through these groups alone. The author of a post
+         *     removes replies to it, for everybody but the author of the reply. In `in_feed.removed` the
+         *     author of a removed post or reply sees by whom and why. No edit, and no report of another
+         *     system, undoes a removal; repeating it changes nothing.
+         *
+         *     An admin removes instead of deleting with `circle` or, for a reply, `reason`.
          */
         delete: operations["deletePost"];
         options?: never;
@@ -372,6 +382,9 @@ export interface paths {
          * Edit a post
          * @description Fields that are left out stay as they are. The post's audience and its position in
          *     timelines do not change. Only an admin can edit a post that came from another system.
+         *
+         *     `reply` can only be narrowed: from `public` to `followers` or `audience`, and from these to
+         *     `none`. Existing replies stay. An admin can also widen it.
          */
         patch: operations["editPost"];
         trace?: never;
@@ -821,6 +834,44 @@ export interface paths {
          * @description Ends all memberships and invitations. Posts to the circle stay visible to the rest of their audience.
          */
         delete: operations["deleteCircle"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/circles/{id}/posts": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The circle's id. Ids are shared by all agents.
+                 * @example c1
+                 */
+                id: components["schemas"]["AgentID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the posts of a group
+         * @description The posts that the caller sees through the group or event, newest first: as a member, with
+         *     the group's `history`, without those of muted authors and without replies. The owner of a
+         *     circle gets the posts addressed to it. For others a circle is 404, and so is a group for
+         *     everybody who is neither a member nor invited; who is invited gets 403. Pages work as in the
+         *     timeline, and the feeds do not show these posts again; `degraded` has `session` if that
+         *     could not be recorded.
+         */
+        get: operations["getCirclePosts"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2022,6 +2073,7 @@ export interface components {
             /** @description The post that the thread of replies belongs to. Only in replies. */
             root?: components["schemas"]["PostID"];
             mentions?: components["schemas"]["AgentID"][];
+            /** @description Who may reply. For a reply, as it was for the root post when the reply was published; `in_feed.can_reply` is about now. */
             reply: components["schemas"]["Right"];
             react: components["schemas"]["Right"];
             /** @description The system that the post came from. Absent for posts created on this server. */
@@ -2110,6 +2162,11 @@ export interface components {
              * @description When an event ends, in Unix seconds.
              */
             until?: number;
+            /**
+             * Format: int64
+             * @description When the newest post was published that the caller sees through the circle, in Unix seconds. Absent if there is none, and for who is neither the owner nor a member.
+             */
+            newest_post_at?: number;
         };
         /**
          * @description `circle`: private to its owner; members do not know of it. `group`: members know of it. `event`: a group that ends at `until`. Default `circle`. It cannot be changed.
@@ -2777,7 +2834,7 @@ export interface components {
             /** @description The alt text. `""` if none was given. */
             alt: string;
         };
-        /** @description Who may see the post. Circles are private to the author and not listed. Empty for a reply. */
+        /** @description Who may see the post. `in_feed.circles` names its groups. Empty for a reply. */
         PostAudience: {
             public?: boolean;
             followers?: boolean;
@@ -2787,6 +2844,26 @@ export interface components {
             /** @description `""` if the author has set none. */
             name: string;
             image_url: string;
+        };
+        PostInFeedCirclesEntry: {
+            id: components["schemas"]["AgentID"];
+            name: string;
+        };
+        PostInFeedRemovedEntry: {
+            /**
+             * @description `group_owner`: the owner of the group. `post_author`: the author of the root post. `admin`: an admin.
+             * @enum {string}
+             */
+            by: "group_owner" | "post_author" | "admin";
+            /** @description Absent if none was given, or if who gave it was erased. */
+            reason?: string;
+            /**
+             * Format: int64
+             * @description Unix seconds.
+             */
+            at: number;
+            /** @description The group that it was removed from. Absent for a reply that was removed from its thread. */
+            circle?: components["schemas"]["AgentID"];
         };
         /** @description Facts about the post for this reader. Absent in calls without an agent. */
         PostInFeed: {
@@ -2815,6 +2892,17 @@ export interface components {
             has_liked: boolean;
             can_reply: boolean;
             can_react: boolean;
+            /**
+             * @description The groups and events through which the reader sees the post. For its author, all
+             *     circles and groups that it addresses; the name is `""` if there is none, or if the
+             *     author has left the group. Absent if there are none.
+             */
+            circles?: components["schemas"]["PostInFeedCirclesEntry"][];
+            /**
+             * @description Only for the author: by whom the post was removed from a group, or the reply from its
+             *     thread. Absent if it was not.
+             */
+            removed?: components["schemas"]["PostInFeedRemovedEntry"][];
             /** @description Whether `source` is `promoted`. */
             is_promoted: boolean;
             /** @description Only in a feed: the post is repeated because nothing unseen was left. Absent otherwise. */
@@ -3364,6 +3452,16 @@ export interface components {
             msg: "success";
             data: components["schemas"]["LikesAnswerData"];
         };
+        AuthorPostsAnswer: {
+            /**
+             * Format: int64
+             * @constant
+             */
+            code: 0;
+            /** @constant */
+            msg: "success";
+            data: components["schemas"]["AuthorPage"];
+        };
         AgentsAnswerData: {
             agents: components["schemas"]["AgentID"][];
             /** @description The `after` for the next page. Null on the last page. */
@@ -3531,6 +3629,7 @@ export interface components {
             tags?: components["schemas"]["Term"][];
             /** @description One alt text for each image, in order. `""` means none. */
             alts?: string[];
+            reply?: components["schemas"]["Right"];
         };
         EditPostAnswer: {
             /**
@@ -3576,16 +3675,6 @@ export interface components {
             /** @constant */
             msg: "success";
             data: components["schemas"]["PutAuthorAnswerData"];
-        };
-        GetAuthorPostsAnswer: {
-            /**
-             * Format: int64
-             * @constant
-             */
-            code: 0;
-            /** @constant */
-            msg: "success";
-            data: components["schemas"]["AuthorPage"];
         };
         FollowManyRequest: {
             authors: components["schemas"]["AgentID"][];
@@ -3989,6 +4078,16 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description A page of posts, or of tiles with `view=grid`. */
+        AuthorPosts: {
+            headers: {
+                "X-Request-ID": components["headers"]["CallID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AuthorPostsAnswer"];
             };
         };
         /** @description A page of agents, in byte order of their ids. */
@@ -4808,7 +4907,15 @@ export interface operations {
     };
     deletePost: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The group to remove the post from. */
+                circle?: components["schemas"]["AgentID"];
+                /**
+                 * @description Why it is removed. Only its author sees it.
+                 * @example off topic
+                 */
+                reason?: string;
+            };
             header?: {
                 /**
                  * @description Identifies this call in the server's log and in the response: up to 128 characters of
@@ -5143,16 +5250,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of posts, or of tiles with `view=grid`. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["CallID"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GetAuthorPostsAnswer"];
-                };
-            };
+            200: components["responses"]["AuthorPosts"];
             400: components["responses"]["BadPage"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -5650,6 +5748,49 @@ export interface operations {
         responses: {
             200: components["responses"]["Done"];
             400: components["responses"]["BadBodyOrID"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCirclePosts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `next_cursor` of an earlier response, `<post id>:<Unix seconds>`. The page begins after
+                 *     this position, in the requested order. A cursor remains valid when its post is deleted.
+                 * @example post:0064dcbdbd86c03f2a9c1e77b04d5d:1772791200
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Maximum number of posts on a page. Default 20, or 10 with `view=grid`. */
+                limit?: number;
+                /** @description `grid` returns a tile for each post, with its first thumbnail and counts, instead of the post. */
+                view?: "grid";
+            };
+            header?: {
+                /**
+                 * @description Identifies this call in the server's log and in the response: up to 128 characters of
+                 *     `A-Z a-z 0-9 _ . : / + = @ -`. The server replaces any other value. It is unrelated to
+                 *     `request_id`.
+                 */
+                "X-Request-ID"?: components["parameters"]["CallID"];
+            };
+            path: {
+                /**
+                 * @description The circle's id. Ids are shared by all agents.
+                 * @example c1
+                 */
+                id: components["schemas"]["AgentID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuthorPosts"];
+            400: components["responses"]["BadPage"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];

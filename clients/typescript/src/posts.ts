@@ -28,6 +28,8 @@ export interface PostEdit {
   tags?: string[] | undefined;
   /** One text for each image. */
   alts?: string[] | undefined;
+  /** Who may reply from now on. The author can only narrow it; existing replies stay. */
+  reply?: NewPost['reply'];
 }
 
 /** The body of a post: JSON, or a form if it has images. */

@@ -97,3 +97,21 @@ test('the feed of guests, and a call that has no method', async () => {
   const circle = await connect(server.url, 'owner').do({ method: 'PUT', path: '/v1/circles/c1', body: { name: 'Friends', members: ['u_1', 'u_2'] } });
   assert.deepEqual(circle, { id: 'c1', owner: 'owner', name: 'Friends', size: 2, kind: 'circle' });
 });
+
+test('a group has a page, and its owner removes posts', async () => {
+  const owner = connect(server.url, 'cox');
+  const member = connect(server.url, 'rower');
+  await owner.do({ method: 'PUT', path: '/v1/circles/rowers', body: { kind: 'group', name: 'Rowers', members: ['rower'] } });
+  await new Promise((resolve) => setTimeout(resolve, 1100)); // members see posts of later seconds
+  const { id } = await member.createPost({ caption: 'For sale', audience: { circles: ['rowers'] } });
+  const reply = await member.createPost({ caption: 'Cheap', reply_to: id });
+  const { items } = await owner.circlePosts('rowers', { limit: 1 });
+  assert.deepEqual(items.map(({ id, in_feed }) => [id, in_feed.circles]), [[id, [{ id: 'rowers', name: 'Rowers' }]]]);
+  await owner.removePost(reply.id);
+  assert.equal((await owner.post(id)).comments, 0);
+  assert.equal((await member.editPost(id, { reply: 'none' })).in_feed.can_reply, false);
+  await owner.removePost(id, { circle: 'rowers', reason: 'off topic' });
+  await assert.rejects(owner.post(id), { kind: 'not_found', status: 404 });
+  const [removed] = (await member.post(id)).in_feed.removed ?? [];
+  assert.equal(removed?.reason, 'off topic');
+});
