@@ -46,7 +46,7 @@ func (s *Store) erase(ctx context.Context, agent string, what int) error {
 			rest = at
 			t.later(`DELETE FROM blocks WHERE agent = $1`, agent)
 			t.later(`DELETE FROM suggestions WHERE agent = $1`, agent)
-			t.later(`UPDATE removals SET agent = '', reason = '' WHERE agent = $1`, agent)
+			t.later(`UPDATE removals SET agent = '', reason = '' WHERE agent = $1 AND agent <> ''`, agent)
 		}
 		t.later(eraseText, agent, at, rest, what)
 		t.mark(jobs.Dirty{Kind: jobs.Erase, Key: agent, Priority: jobs.PriorityRemoval})
