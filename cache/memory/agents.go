@@ -190,12 +190,12 @@ func (a *session) expire(now time.Time) {
 
 // replay answers a step from the call's record; ok is false if the record does not contain it. A
 // record of the other feed under the same request id is a conflict.
-func (s *state) replay(call cache.Call, now time.Time) (page cache.Page, ok bool, err error) {
-	a, other := s.of(call.Feed), call.Feed.Other()
-	if call.RequestID != "" && !a.recorded(call.RequestID, now) && s.of(other).recorded(call.RequestID, now) {
+func (a *state) replay(call cache.Call, now time.Time) (page cache.Page, ok bool, err error) {
+	own, other := a.of(call.Feed), call.Feed.Other()
+	if call.RequestID != "" && !own.recorded(call.RequestID, now) && a.of(other).recorded(call.RequestID, now) {
 		return cache.Page{}, false, fmt.Errorf("%w (it was of the feed %s)", cache.ErrConflict, other)
 	}
-	return a.replay(call, now)
+	return own.replay(call, now)
 }
 
 // recorded reports whether there is a record under a request id.

@@ -70,13 +70,7 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 			return post, false
 		}
 	}
-	r := &record{}
-	if !fresh {
-		r = t.load(p.ID)
-	}
-	if r.Post.Author != "" && r.Post.Author != p.Author {
-		t.fail(feed.Errorf(feed.ErrForbidden, "%s belongs to another author: not allowed", p.ID))
-	}
+	r := t.loadOwn(&p, fresh)
 	erased := author.Erased
 	at := social.ChangeTime(c.At, t.now, max(r.Latest(), erased))
 	if c.At.IsZero() {
@@ -127,6 +121,19 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 	}
 	t.published(&r.Post, author.Followers)
 	return r.Post, true
+}
+
+// loadOwn reads the record of a post to create, unless a fresh id cannot have one. It fails if the
+// record is another author's.
+func (t *Tx) loadOwn(p *social.Post, fresh bool) *record {
+	if fresh {
+		return &record{}
+	}
+	r := t.load(p.ID)
+	if r.Post.Author != "" && r.Post.Author != p.Author {
+		t.fail(feed.Errorf(feed.ErrForbidden, "%s belongs to another author: not allowed", p.ID))
+	}
+	return r
 }
 
 // overtake removes what an erasure has not removed yet.
