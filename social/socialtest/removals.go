@@ -112,6 +112,7 @@ func (m *model) remove(p *social.Post, from []string, r social.Removal) {
 	_, whole := m.removed[p.ID][""]
 	p.Removed = p.Removed || whole || root.Audience.Reach() == social.Addressed && !left
 	if !p.IsReply() {
+		p.Closed = true
 		p.Audience.Circles = slices.DeleteFunc(slices.Clone(p.Audience.Circles), func(id string) bool { return slices.Contains(from, id) })
 		if len(p.Audience.Circles) == 0 {
 			p.Audience.Circles = nil
@@ -175,6 +176,41 @@ func removals(e *env) {
 	require.False(e, e.row(only.ID).Removed, "erased with its author")
 }
 
+// removalsFromWider checks that a removal widens nothing: an agent whom a post to followers and a
+// group mentions does not get the replies of followers when the post leaves the group.
+func removalsFromWider(e *env) {
+	e.ok(second(e.PutCircle(e.ctx, social.Circle{ID: "g", Owner: "o", CircleTerms: social.CircleTerms{Kind: social.KindGroup}}, []string{"a", "m"}, e.clock())))
+	e.follow("f", "a")
+	e.pass(time.Second)
+	p := e.post("a", social.Audience{Followers: true, Circles: []string{"g"}}, "out")
+	r := e.reply("f", p.ID)
+	check := func(when string) {
+		e.Helper()
+		require.True(e, e.card("out", p.ID).Visible, when)
+		require.False(e, e.card("out", p.ID).Replies, when)
+		require.False(e, e.card("out", r.ID).Visible, when)
+		require.True(e, e.card("f", r.ID).Visible, when)
+		require.True(e, e.card("a", r.ID).Visible, when)
+	}
+	check("before")
+	e.ok(e.RemovePost(e.ctx, p.ID, "o", "", ""))
+	check("removed from the group")
+	require.False(e, e.card("m", p.ID).Visible)
+
+	again := social.Post{ID: p.ID, Author: "a", CreatedAt: p.CreatedAt, Caption: "again", Audience: p.Audience, Mentions: []string{"out"}}
+	report := func() {
+		e.Helper()
+		e.pass(time.Second)
+		e.ok(third(e.CreatePost(e.ctx, again, social.Creation{At: e.clock()})))
+	}
+	report()
+	check("reported again")
+	e.ok(e.DeletePost(e.ctx, r.ID, "f", here))
+	report()
+	r = e.reply("f", p.ID)
+	check("reported again without replies")
+}
+
 // removedReplies checks that comments follow the removal of replies.
 func removedReplies(e *env) {
 	e.group("g", "o", social.CircleTerms{}, "a", "m", "n")
@@ -236,8 +272,10 @@ func removalsReported(e *env) {
 		e.ok(err)
 		return got
 	}
+	e.cardsOf("a")
 	p := report(inCircles("g"))
 	e.sees(true, "g", "m", p)
+	e.reply("m", p.ID)
 	e.ok(e.RemovePost(e.ctx, p.ID, "o", "", "no"))
 	for _, audience := range []social.Audience{inCircles("g"), {Public: true, Circles: []string{"g"}}, {Followers: true}} {
 		p = report(audience)
@@ -245,6 +283,7 @@ func removalsReported(e *env) {
 			require.False(e, e.card(reader, p.ID).Visible, "%s, reported with %+v", reader, audience)
 		}
 		require.Len(e, e.card("a", p.ID).Removed, 1)
+		require.Zero(e, must[social.AuthorInfo](e)(e.Author(e.ctx, "n", "a")).Posts, "whom it mentions does not count it")
 	}
 	e.ok(e.DeletePost(e.ctx, p.ID, "", e.clock()))
 	p = report(inCircles("g"))

@@ -96,6 +96,7 @@ func Run(t *testing.T, place New) {
 		{"Groups/told of", groupsTold},
 		{"Groups/left", groupsLeft},
 		{"Removals", removals},
+		{"Removals/from wider audiences", removalsFromWider},
 		{"Removals/of replies", removedReplies},
 		{"Removals/and events", removalsReported},
 		{"Replies/closed later", closedReplies},

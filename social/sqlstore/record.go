@@ -146,23 +146,27 @@ func (t *Tx) address(r *record, before, here bool) {
 		t.later(`DELETE FROM post_mentions WHERE post = $1`, p.ID)
 		t.later(`DELETE FROM reply_mentions WHERE reply = $1`, p.ID)
 	}
-	if p.IsReply() || r.removed == removedEverywhere { // the mentions grant nothing
-		if len(p.Mentions) > 0 {
-			t.later(`INSERT INTO reply_mentions (reply, agent) SELECT $1, j.value FROM unnest($2::text[]) j (value)`, p.ID, p.Mentions)
-		}
-		return
-	}
-	if len(p.Audience.Circles) > 0 {
+	if len(p.Audience.Circles) > 0 && !p.IsReply() {
 		t.later(`INSERT INTO post_circles (post, circle, author, created_at, incarnation)
 			SELECT $1, j.value, $3, $4, coalesce((SELECT CASE WHEN $6 THEN c.put ELSE 0 END FROM circles c
 				WHERE c.id = j.value AND ($6 OR c.gone = 0 AND NOT c.told AND c.owner <> $3)), $5) FROM unnest((SELECT $2::text[])) j (value)`,
 			p.ID, p.Audience.Circles, p.Author, p.CreatedAt, r.Times.Created, here)
 	}
-	t.mention(p)
+	if p.Closed {
+		t.close(p.ID)
+	}
+	t.mention(r)
 }
 
-func (t *Tx) mention(p *social.Post) {
-	if len(p.Mentions) > 0 {
+// mention writes the mentions of a post. Those of a reply, and of a post that was removed from
+// everywhere, grant nothing.
+func (t *Tx) mention(r *record) {
+	p := &r.Post
+	switch {
+	case len(p.Mentions) == 0:
+	case p.IsReply(), r.removed == removedEverywhere:
+		t.later(`INSERT INTO reply_mentions (reply, agent) SELECT $1, j.value FROM unnest($2::text[]) j (value)`, p.ID, p.Mentions)
+	default:
 		t.later(`INSERT INTO post_mentions (post, agent, author, created_at)
 			SELECT $1, j.value, $3, $4 FROM unnest($2::text[]) j (value)`, p.ID, p.Mentions, p.Author, p.CreatedAt)
 	}
@@ -178,7 +182,8 @@ func (t *Tx) narrow(r *record) {
 		t.close(p.ID)
 	}
 	t.later(`DELETE FROM post_mentions WHERE post = $1`, p.ID)
-	t.mention(p)
+	t.later(`DELETE FROM reply_mentions WHERE reply = $1`, p.ID)
+	t.mention(r)
 }
 
 // close adds the rows of [goneCircle].

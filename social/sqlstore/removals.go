@@ -188,9 +188,11 @@ func (t *Tx) setRemoved(r *record, everywhere bool) {
 }
 
 // removeFromGroups ends the addressing of groups by a post. One without any other audience stays
-// visible to its author alone: its mentions grant nothing any more.
+// visible to its author alone: its mentions grant nothing any more. The others whom a post mentions
+// do not get into its audience because a group has left it.
 func (t *Tx) removeFromGroups(r *record, m removing) {
 	t.exec(`DELETE FROM post_circles WHERE post = $1 AND circle `+ofList2, r.Post.ID, m.from)
+	t.close(r.Post.ID)
 	for _, circle := range m.from {
 		t.membersChanged(circle, t.present(circle), jobs.PriorityRemoval)
 	}
@@ -214,6 +216,7 @@ func (t *Tx) keepRemoved(p *social.Post, r *record) {
 	gone := t.texts(`SELECT rm.circle FROM removals rm LEFT JOIN circles c ON c.id = rm.circle WHERE rm.post = $1 AND rm.at > coalesce(c.dropped, 0)`, p.ID)
 	before := len(p.Audience.Circles)
 	p.Audience.Circles = some(slices.DeleteFunc(slices.Clone(p.Audience.Circles), func(circle string) bool { return slices.Contains(gone, circle) }))
+	p.Closed = p.Closed || len(p.Audience.Circles) < before
 	if before > 0 && len(p.Audience.Circles) == 0 && p.Audience.Reach() == social.Addressed {
 		r.removed = removedEverywhere
 	}
