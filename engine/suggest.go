@@ -77,7 +77,8 @@ func (s *Suggester) Suggest(ctx context.Context, agent string, limit int) ([]api
 	for i, k := range kept {
 		list[i] = api.Suggestion{Author: k.Author, Reason: api.FollowedBy, Count: k.Count}
 	}
-	if list, err = s.allowed(ctx, &r, append(list, s.popular(&r, kept)...), since); err != nil {
+	list, err = s.allowed(ctx, &r, append(list, s.popular(&r, kept)...), since)
+	if err != nil {
 		return nil, err
 	}
 	if len(list) < limit {

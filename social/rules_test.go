@@ -109,7 +109,8 @@ func TestDecideReplies(t *testing.T) {
 			reply := social.Post{Author: "other", Root: "post:root", React: social.RightPublic}
 			rel := social.Relation{Reader: tc.rel.Reader, RootExists: true, Root: root}
 			require.Equal(t, social.Decision{Visible: tc.replies, CanReply: tc.replies, CanReact: tc.replies}, social.Decide(&reply, rel), "another's")
-			if reply.Author = tc.rel.Reader; reply.Author != "" {
+			reply.Author = tc.rel.Reader
+			if reply.Author != "" {
 				require.Equal(t, social.Decision{Visible: true, CanReply: tc.replies, CanReact: true}, social.Decide(&reply, rel), "one's own")
 			}
 			rel.Blocked = true

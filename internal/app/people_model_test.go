@@ -210,7 +210,8 @@ func (p *people) publish() {
 	for _, c := range x.circles {
 		ids = append(ids, c.id)
 	}
-	if x.circled = ids != nil; x.circled {
+	x.circled = ids != nil
+	if x.circled {
 		audience["circles"] = ids
 	} else if x.reply == "audience" {
 		x.reply = "public"

@@ -155,7 +155,8 @@ func (r *rules) reported(p *ruledPost, next report) {
 	if next.public || instead {
 		return
 	}
-	if p.followers, p.circles = follows, both; p.circled {
+	p.followers, p.circles = follows, both
+	if p.circled {
 		p.mentions = next.mentions
 		return
 	}

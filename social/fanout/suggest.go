@@ -33,7 +33,8 @@ func (f *Fanout) suggest(ctx context.Context, agent string) error {
 		if err != nil {
 			return err
 		}
-		if list, err = f.suggestable(ctx, agent, evidence(counts), at); err != nil {
+		list, err = f.suggestable(ctx, agent, evidence(counts), at)
+		if err != nil {
 			return err
 		}
 	}

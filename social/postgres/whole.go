@@ -114,13 +114,15 @@ const (
 // may migrate meanwhile: then it begins again.
 func (q querying) inspect() (s Schema, err error) {
 	for range attempts {
-		if s, err = q.versions(); code(err) == noPrivilege {
+		s, err = q.versions()
+		if code(err) == noPrivilege {
 			s.Problems = []Problem{{fmt.Sprintf("the user lacks a privilege: %v", err), rightsFix, true}}
 			return s, nil
 		} else if err != nil {
 			return s, err
 		}
-		if s.Problems, err = q.problems(s); err != nil {
+		s.Problems, err = q.problems(s)
+		if err != nil {
 			return s, err
 		}
 		now, err := q.versions()
@@ -144,7 +146,8 @@ func (q querying) problems(s Schema) (problems []Problem, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if problems = append(problems, more...); fatal(problems) != nil {
+		problems = append(problems, more...)
+		if fatal(problems) != nil {
 			return problems, nil // the others may depend on it
 		}
 	}

@@ -398,7 +398,8 @@ func (w *walk) doErase() {
 	w.pass(time.Second)        // an author is known by the replies of later seconds
 	ended := map[string]bool{} // before: the replies under these are removed by Purge
 	for id, p := range w.m.posts {
-		if ended[id] = p.Deleted; p.Author == agent {
+		ended[id] = p.Deleted
+		if p.Author == agent {
 			tombstone := w.row(id)
 			require.True(w, tombstone.Deleted)
 			w.m.posts[id], w.m.erased[id] = &tombstone, tombstone.Version
