@@ -173,8 +173,14 @@ func (c *Client) Replies(ctx context.Context, id string, oldest bool, cursor str
 }
 
 // EditPost calls PATCH /v1/posts/{id} and returns the edited post. Authors may edit their own
-// posts, admins all; for a post that is not public, an admin gets the zero Post.
+// posts, admins all; for a post that is not public, an admin gets the zero Post. A pointer to a nil
+// list empties the list, as one to an empty list does.
 func (c *Client) EditPost(ctx context.Context, id string, e PostEdit) (Post, error) {
+	for _, list := range []**[]string{&e.Tags, &e.Alts} {
+		if *list != nil && **list == nil { // null would leave it unchanged
+			*list = &[]string{}
+		}
+	}
 	return send[Post](ctx, c, Request{Method: http.MethodPatch, Path: v1("posts", id), Repeatable: true}, e)
 }
 

@@ -153,14 +153,3 @@ func (r Right) rank() int {
 	}
 	return 1
 }
-
-// MarshalJSON writes a list that is not nil as an array: null would leave it unchanged.
-func (e Edit) MarshalJSON() ([]byte, error) {
-	type plain Edit
-	for _, list := range []**[]string{&e.Tags, &e.Alts} {
-		if *list != nil && **list == nil {
-			*list = &[]string{}
-		}
-	}
-	return json.Marshal(plain(e))
-}

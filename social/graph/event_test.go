@@ -145,7 +145,7 @@ func TestBadEvents(t *testing.T) {
 		`{"type":"post.created","data":{"id":"post:1","author":{"id":"a","name":"` + strings.Repeat("x", 257) + `"},"created_at":1,"caption":"x"}}`: "author: bad request: name has 257",
 		`{"type":"post.created","data":{"id":"post:1","author":{"id":"a"},"caption":"x"}}`:                                                          "created_at is missing",
 		`{"type":"post.created","data":{"id":"post:1","author":{"id":"a"},"created_at":1}}`:                                                         "neither caption nor image",
-		`{"type":"post.updated","data":{"id":"post:1","at":1}}`:                                                                                     "it changes nothing; send caption, tags or alts",
+		`{"type":"post.updated","data":{"id":"post:1","at":1}}`:                                                                                     "it changes nothing; send caption, tags, alts or reply",
 		`{"type":"post.updated","data":{"id":"post:1","caption":"x"}}`:                                                                              "at is missing",
 		`{"type":"post.updated","data":{"caption":"x","at":1}}`:                                                                                     `the id of a post begins with "post:"`,
 		`{"type":"post.updated","data":{"id":"post:1","tags":[""],"at":1}}`:                                                                         "a tag is empty",

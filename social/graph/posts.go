@@ -102,7 +102,7 @@ type postUpdated struct {
 
 func (p *postUpdated) check() error {
 	if p.Edit == (social.Edit{}) {
-		return errors.New("it changes nothing; send caption, tags or alts")
+		return errors.New("it changes nothing; send caption, tags, alts or reply")
 	}
 	return cmp.Or(social.CheckPostID(p.ID), p.Validate())
 }
