@@ -37,7 +37,7 @@ type compareBody struct {
 	A      change      `json:"a"`
 	B      change      `json:"b"`
 	Agents []string    `json:"agents"`
-	Sample int         `json:"sample"`
+	Sample *int        `json:"sample"`
 	Seed   int64       `json:"seed"`
 	At     feed.Moment `json:"at"`
 	K      int         `json:"k"`
@@ -46,12 +46,12 @@ type compareBody struct {
 
 func (b *compareBody) check() error {
 	switch {
-	case b.Agents == nil && b.Sample == 0:
+	case b.Agents == nil && b.Sample == nil:
 		return fmt.Errorf("%w: agents and sample are missing; send agents (an array) or sample (a number)", feed.ErrInvalid)
-	case b.Agents != nil && b.Sample != 0:
+	case b.Agents != nil && b.Sample != nil:
 		return fmt.Errorf("%w: send either agents or sample, not both", feed.ErrInvalid)
-	case b.Agents == nil && (b.Sample < 1 || b.Sample > offline.MaxAgents):
-		return fmt.Errorf("%w: sample must be 1 to %d, not %d", feed.ErrInvalid, offline.MaxAgents, b.Sample)
+	case b.Agents == nil && (*b.Sample < 1 || *b.Sample > offline.MaxAgents):
+		return fmt.Errorf("%w: sample must be 1 to %d, not %d", feed.ErrInvalid, offline.MaxAgents, *b.Sample)
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (s *server) postCompare(ctx context.Context, _ *call, _ string, ask *compar
 
 // draw returns the random sample of agents that the request asks for.
 func (s *server) draw(ctx context.Context, ask *compareBody) ([]string, error) {
-	agents, err := s.deps.Offline.Agents(ctx, ask.Sample, ask.Seed)
+	agents, err := s.deps.Offline.Agents(ctx, *ask.Sample, ask.Seed)
 	if err == nil && len(agents) == 0 {
 		err = fmt.Errorf("%w: no agents to sample, because none has a profile; send agents instead", feed.ErrInvalid)
 	}

@@ -145,6 +145,8 @@ func TestOfflineRoutesRefuse(t *testing.T) {
 		{"/v1/compare", `{"agents":["u_1","u_1"]}`, 40001, "named twice"},
 		{"/v1/compare", `{"sample":201}`, 40001, "1 to 200, not 201"},
 		{"/v1/compare", `{"sample":-1}`, 40001, "not -1"},
+		{"/v1/compare", `{"sample":0}`, 40001, "sample must be 1 to 200, not 0"},
+		{"/v1/compare", `{"agents":["u_1"],"sample":0}`, 40001, "not both"},
 		{"/v1/compare", `{"sample":1.5}`, 40001, "a whole number"},
 		{"/v1/compare", `{"sample":3}`, 40001, "no agents to sample"},
 		{"/v1/compare", `{"agents":["u_1"],"k":0}`, 40001, "k must be 1 to 100"},
