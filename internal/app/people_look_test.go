@@ -216,20 +216,20 @@ func (p *people) rest() {
 		}
 		for _, row := range stats.Rows {
 			if row.State != "completed" {
-				p.clock.Advance(5 * time.Second) // authors are delivered both ways for a while
+				p.advance(5 * time.Second) // authors are delivered both ways for a while
 				return false
 			}
 		}
 		return !p.a.network.late.Now() && !p.a.network.late.Behind()
 	}, "the queue is empty, and lists are answered from")
 	refreshIndex(p, p.a)
-	p.now = p.clock.Now().Unix()
 }
 
 // lookAround checks every route as some readers and as a guest. Feeds show a post only once, so
 // they are read before the lists.
 func (p *people) lookAround(readers []string) {
 	p.Helper()
+	p.catchUp()
 	p.rest()
 	for _, reader := range readers {
 		p.feed(reader, "home", "refresh", true)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -12,8 +13,9 @@ type rules struct {
 	circles                map[string]*ruledCircle
 	latest                 map[string]*ruledCircle // the last circle with each id, even if it is deleted
 	posts                  []*ruledPost            // oldest first
-	erasedAt               map[string]int64
-	now                    int64 // seconds; no two events share one
+	erasedAt               map[string]int64        // the turn of each agent's last erasure
+	turn                   int64                   // counts the actions
+	now                    int64                   // seconds, of the server that is called
 }
 
 type ruledCircle struct {
@@ -23,13 +25,14 @@ type ruledCircle struct {
 	ownerOnly bool // only the owner may post
 	until     int64
 	over      bool             // deleted
-	members   map[string]int64 // time of joining
+	members   map[string]int64 // turn of joining
 	invited   map[string]bool
 }
 
 type ruledPost struct {
 	id, author        string
-	at                int64
+	at                int64 // turn
+	created           int64 // seconds, of the server that was called: its place in lists
 	public, followers bool
 	wasPublic         bool           // before it was reported again
 	circles           []*ruledCircle // as of the creation of the post; a recreated circle is a different one
@@ -169,11 +172,18 @@ func (r *rules) hides(reader, author string) bool {
 }
 
 func (r *rules) list(fits func(*ruledPost) bool) []string {
-	ids := []string{}
-	for _, p := range slices.Backward(r.posts) {
+	found := []*ruledPost{}
+	for _, p := range r.posts {
 		if fits(p) {
-			ids = append(ids, p.id)
+			found = append(found, p)
 		}
+	}
+	slices.SortFunc(found, func(a, b *ruledPost) int {
+		return cmp.Or(cmp.Compare(b.created, a.created), strings.Compare(b.id, a.id))
+	})
+	ids := make([]string, len(found))
+	for i, p := range found {
+		ids[i] = p.id
 	}
 	return ids
 }
@@ -236,7 +246,7 @@ func (r *rules) block(agent, other string) {
 
 func (r *rules) join(c *ruledCircle, agent string) {
 	if delete(c.invited, agent); c.members[agent] == 0 {
-		c.members[agent] = r.now
+		c.members[agent] = r.turn
 	}
 }
 
@@ -255,7 +265,7 @@ func (r *rules) remove(p *ruledPost) {
 }
 
 func (r *rules) erase(agent string) {
-	r.erasedAt[agent] = r.now
+	r.erasedAt[agent] = r.turn
 	for _, p := range r.posts {
 		if p.author == agent {
 			r.remove(p)

@@ -47,16 +47,27 @@ func TestQueue(t *testing.T) {
 
 // TestEachReferenceEnds checks all columns of the database that can hold ids.
 func TestEachReferenceEnds(t *testing.T) {
+	socialtest.CheckReferences(t, columnsOf(t, "text", "ARRAY"), "../../docs/security.md")
+}
+
+// TestEachStampIsOrdered checks all columns of the database that can hold times.
+func TestEachStampIsOrdered(t *testing.T) {
+	socialtest.CheckStamps(t, columnsOf(t, "bigint"), "../../docs/decisions/order.md")
+}
+
+// columnsOf lists the columns of some types, as "table.column".
+func columnsOf(t *testing.T, types ...string) []string {
+	t.Helper()
 	url := testenv.ReusedPostgres(t)
 	open(t, url, social.Options{})
 	conn, err := pgx.Connect(t.Context(), url)
 	require.NoError(t, err)
 	rows, err := conn.Query(t.Context(), `SELECT table_name || '.' || column_name FROM information_schema.columns
-		WHERE table_schema = current_schema() AND data_type IN ('text', 'ARRAY')`)
+		WHERE table_schema = current_schema() AND data_type = ANY ($1)`, types)
 	require.NoError(t, err)
 	columns, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, errors.Join(err, conn.Close(t.Context())))
-	socialtest.CheckReferences(t, columns, "../../docs/security.md")
+	return columns
 }
 
 func TestADamagedRow(t *testing.T) {

@@ -29,6 +29,10 @@ type model struct {
 	// erased agents, by post and agent.
 	ended  map[[2]string]bool
 	erased map[string]int64 // posts of erased authors, with their version at that time
+	// nobody holds mentions that count for nobody, by post and agent; erasedAt the time of each agent's
+	// last erasure.
+	nobody   map[[2]string]bool
+	erasedAt map[string]time.Time
 	// plain holds the owner of each plain circle, even after its deletion.
 	plain map[string]string
 	// removed holds what posts were removed from, with by whom, by post and circle; "" is a thread.
@@ -113,13 +117,14 @@ func newModel() *model {
 		likes: map[[2]string]bool{}, circles: map[string]*modelCircle{}, delivery: map[string]social.Delivery{},
 		ended: map[[2]string]bool{}, erased: map[string]int64{}, plain: map[string]string{},
 		removed: map[string]map[string]social.Removal{},
+		nobody:  map[[2]string]bool{}, erasedAt: map[string]time.Time{},
 	}
 }
 
 func (m *model) relation(reader string, p *social.Post) social.Relation {
 	rel := social.Relation{
 		Reader: reader, Follows: m.follows[[2]string{reader, p.Author}], FollowsServer: m.follows[[2]string{reader, social.Server}],
-		Mentioned: slices.Contains(p.Mentions, reader), Granted: slices.Contains(p.Grants, reader) && !m.ended[[2]string{p.ID, reader}],
+		Mentioned: slices.Contains(p.Mentions, reader) && !m.nobody[[2]string{p.ID, reader}], Granted: slices.Contains(p.Grants, reader) && !m.ended[[2]string{p.ID, reader}],
 		Blocked: m.blocked(reader, p.Author), Pulled: m.delivery[p.Author] == social.Pull,
 	}
 	if root := m.posts[p.Root]; root != nil && !root.Deleted {

@@ -16,11 +16,15 @@ import (
 )
 
 // random makes random changes to a store and to a model of it, which implements the rules in Go,
-// and compares all results. Each seed generates another network.
-func random(seed uint64) func(*env) {
+// and compares all results. Each seed generates another network. Each step is a call to one of
+// several servers, with the differences of their clocks; none is a single server.
+func random(seed uint64, clocks ...time.Duration) func(*env) {
 	return func(e *env) {
-		w := &walk{env: e, m: newModel(), r: rand.New(rand.NewPCG(seed, 2)), agents: []string{"a", "b", "c", "d", "E", "f_"}}
+		w := &walk{env: e, m: newModel(), skewed: len(clocks) > 0, r: rand.New(rand.NewPCG(seed, 2)), agents: []string{"a", "b", "c", "d", "E", "f_"}}
 		for i := 1; i <= 200; i++ {
+			if len(clocks) > 0 {
+				e.skew = clocks[w.r.IntN(len(clocks))]
+			}
 			w.step()
 			if i%50 == 0 {
 				e.check(w.m, w.agents)
@@ -36,6 +40,7 @@ type walk struct {
 	r      *rand.Rand
 	agents []string
 	n      int
+	skewed bool // the clocks of servers differ
 }
 
 func (w *walk) agent() string { return w.agents[w.r.IntN(len(w.agents))] }
@@ -97,10 +102,9 @@ func (w *walk) newPost() {
 	if w.r.IntN(5) == 0 {
 		p.Origin, p.Grants = "example.com", []string{w.agent()}
 	}
-	w.pass(time.Millisecond) // later than the most recent joining
 	takes := true
 	for _, id := range slices.Sorted(maps.Keys(w.m.circles)) {
-		if may := w.m.circles[id].takes(author, w.now); w.r.IntN(2) == 0 && may || !may && w.r.IntN(20) == 0 {
+		if may := w.m.circles[id].takes(author, w.clock()); w.r.IntN(2) == 0 && may || !may && w.r.IntN(20) == 0 {
 			p.Audience.Circles, takes = append(p.Audience.Circles, id), takes && may
 		}
 	}
@@ -390,6 +394,9 @@ func (w *walk) doErase() {
 		erase = w.EraseAgent
 	}
 	w.ok(erase(w.ctx, agent))
+	if whole {
+		w.m.erasedAt[agent] = w.now
+	}
 	if info, err := w.Author(w.ctx, agent, agent); err == nil {
 		require.Zero(w, info.Posts, "posts of an author whose erasure has committed")
 	}

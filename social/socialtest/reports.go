@@ -8,13 +8,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/freshet/freshet/feed"
 	"github.com/freshet/freshet/social"
 )
 
-// doReport has another system report a post again, with another audience and other rights.
+// doReport has another system report a post again, with another audience and other rights. The time
+// of a report is compared with joinings, so all clocks must agree.
 func (w *walk) doReport() {
 	p := w.any()
-	if p == nil || p.Deleted || p.IsReply() {
+	if w.skewed || p == nil || p.Deleted || p.IsReply() {
 		return
 	}
 	q := social.Post{
@@ -34,45 +36,51 @@ func (w *walk) doReport() {
 	}
 	answered, _ := w.m.commentsOf(p.ID)
 	narrows := answered > 0 && !p.Audience.Public
-	if narrows && w.m.late(p.ID) { // who joined in the second of the post may see it now
-		return
-	}
 	w.pass(time.Millisecond) // later than the changes made so far
 	q.CreatedAt = w.now.Unix()
 	got, created, err := w.CreatePost(w.ctx, q, social.Creation{At: w.now})
 	require.NoError(w, err)
 	require.True(w, created)
-	w.m.reported(&got, narrows)
+	w.m.reported(&got, w.now, narrows)
 	if narrows {
 		w.widensNothing(p, &got)
 	}
 }
 
-// late reports whether an agent has joined a group after a post to it, which they do not see.
-func (m *model) late(post string) bool {
-	for _, c := range m.circles {
-		for pair := range c.before {
-			if pair[1] == post {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// reported replaces a post by one that an event has reported.
-func (m *model) reported(p *social.Post, narrows bool) {
+// reported replaces a post by one that an event has reported at a time.
+func (m *model) reported(p *social.Post, at time.Time, narrows bool) {
+	before := m.posts[p.ID]
 	m.posts[p.ID] = p
-	if !narrows {
-		maps.DeleteFunc(m.ended, func(pair [2]string, _ bool) bool { return pair[0] == p.ID })
-		for _, c := range m.circles {
-			maps.DeleteFunc(c.before, func(pair [2]string, _ bool) bool { return pair[1] == p.ID })
-		}
+	m.refers(m.nobody, p, at, p.Mentions, before.Mentions, narrows)
+	m.refers(m.ended, p, at, p.Grants, before.Grants, narrows)
+	if narrows {
+		return // it still addresses the same circles
+	}
+	for _, c := range m.circles {
+		maps.DeleteFunc(c.before, func(pair [2]string, _ bool) bool { return pair[1] == p.ID })
 	}
 	for _, id := range p.Audience.Circles {
-		if c := m.circles[id]; c != nil && !narrows && c.owner != p.Author {
+		delete(m.ended, [2]string{p.ID, id})
+		if c := m.circles[id]; c != nil && c.owner != p.Author {
 			m.ended[[2]string{p.ID, id}] = true // an event does not post to a group that was made here
 		}
+	}
+}
+
+// refers records which mentions or grants of a reported post count for nobody: those of agents who
+// were erased, unless the post and the event are surely later. A post that keeps its replies keeps
+// the earlier ones as they were.
+func (m *model) refers(ended map[[2]string]bool, p *social.Post, at time.Time, agents, before []string, narrows bool) {
+	created := time.Unix(p.CreatedAt+1, 0).Add(-time.Microsecond)
+	if created.After(at) {
+		created = at
+	}
+	for _, agent := range agents {
+		if narrows && slices.Contains(before, agent) {
+			continue
+		}
+		erased, was := m.erasedAt[agent]
+		ended[[2]string{p.ID, agent}] = was && !erased.Before(created.Add(-feed.MaxClockSkew))
 	}
 }
 

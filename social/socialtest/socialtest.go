@@ -100,6 +100,13 @@ func Run(t *testing.T, place New) {
 		{"Removals/of replies", removedReplies},
 		{"Removals/and events", removalsReported},
 		{"Replies/closed later", closedReplies},
+		{"Order/joinings and posts, clocks apart", joinedApart},
+		{"Order/another system's clock", groupsApart},
+		{"Order/of another system's posts", reportedInAnyOrder},
+		{"Order/groups with one id", secondLife},
+		{"Order/reported before a group was created", reportedThenTaken},
+		{"Order/erasures, clocks apart", erasedApart},
+		{"Order/an erasure, and a post that is reported again", reportedErased},
 		{"Likes/by author", affinities},
 		{"Authors/cards", authors},
 		{"Authors/counts of posts", postCounts},
@@ -128,6 +135,9 @@ func Run(t *testing.T, place New) {
 		{"random operations", random(1)},
 		{"random operations/another network", random(2)},
 		{"random operations/a third", random(3)},
+		{"random operations/two servers, clocks apart", random(4, 0, time.Minute)},
+		{"random operations/clocks apart the other way", random(5, 0, -time.Minute)},
+		{"random operations/a clock that jumps", random(6, 0, 365*24*time.Hour, -time.Hour, 5*time.Minute)},
 		{"many writers", manyWriters},
 		{"cancelled context", cancelled},
 	} {
@@ -152,6 +162,7 @@ type env struct {
 	place Place
 	mu    sync.Mutex
 	now   time.Time
+	skew  time.Duration // of the server that is called
 }
 
 // The celebrity thresholds in this suite.
@@ -162,12 +173,19 @@ const (
 
 func newEnv(t *testing.T, place New) *env {
 	e := &env{T: t, ctx: t.Context(), now: time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)}
-	e.place = place(t, social.Options{Clock: e.clock, QueueClock: e.clock, CelebrityAt: celebrityAt, CelebrityUntil: celebrityUntil})
+	e.place = place(t, social.Options{Clock: e.clock, QueueClock: e.time, CelebrityAt: celebrityAt, CelebrityUntil: celebrityUntil})
 	e.Backend = e.place.Open()
 	return e
 }
 
 func (e *env) clock() time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.now.Add(e.skew)
+}
+
+// time is the clock of the queue: the database has one.
+func (e *env) time() time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.now

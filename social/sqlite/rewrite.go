@@ -34,7 +34,6 @@ var (
 		to   string
 	}{
 		{regexp.MustCompile(`ARRAY\(SELECT (.+?) FROM`), `(SELECT json_group_array($1) FROM`},
-		{regexp.MustCompile(`(\S+) = ANY \(p\.grants\)`), `p.grants <> '' AND EXISTS (SELECT 1 FROM json_each(p.grants) g WHERE g.value = $1)`},
 		{regexp.MustCompile(`(?s)LATERAL \(SELECT q\.author, q\.created_at, q\.id AS id (.*) p\n`), "posts p ON p.seq IN (SELECT q.seq $1\n"},
 		{regexp.MustCompile(`(?s)LATERAL \(SELECT q\.author, q\.created_at, q\.post AS id (.*) p\n`), "posts p ON p.id IN (SELECT q.post $1\n"},
 	}
@@ -42,7 +41,7 @@ var (
 	// +$1 because SQLite compiles a statement again for each value of a bare parameter there.
 	words = strings.NewReplacer(
 		sqlstore.Now, "$1", "::bigint", "", "::text", "", ` COLLATE "C"`, "", " OFFSET 0", "", "LIMIT $", "LIMIT +$", "LIMIT @", "LIMIT +@",
-		"greatest(", "max(", "least(", "min(", "cardinality(p.grants) > 0", "p.grants <> ''", "cardinality($2::text[]) = 0", "$2 = '[]'",
+		"greatest(", "max(", "least(", "min(", "cardinality(p.grants) > 0", "p.grants <> ''", "unnest(p.grants) g (value)", "json_each(CASE p.grants WHEN '' THEN '[]' ELSE p.grants END) g", "cardinality($2::text[]) = 0", "$2 = '[]'",
 		"p.content::json #>> '{images,0}'", "CAST(p.content AS TEXT) -> '$.images[0]'", // a blob would be read as SQLite's own binary JSON
 		" FOR KEY SHARE", "", " FOR NO KEY UPDATE", "", " FOR UPDATE OF j", "", " FOR UPDATE", "", " SKIP LOCKED", "")
 )

@@ -201,8 +201,33 @@ var Schema = sqlitefile.Schema{What: "social store", ID: 0x66727373, Oldest: 1, 
 	`ALTER TABLE posts ADD COLUMN removed INTEGER NOT NULL DEFAULT 0;
 	 ALTER TABLE posts ADD COLUMN reply_at INTEGER NOT NULL DEFAULT 0; -- stamp of the last edit of reply
 	 CREATE TABLE removals (post TEXT NOT NULL, circle TEXT NOT NULL, -- '': a reply from its thread
-		removed_by TEXT NOT NULL, agent TEXT NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (post, circle)) WITHOUT ROWID;
+		removed_by TEXT NOT NULL, agent TEXT NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL,
+		incarnation INTEGER NOT NULL, PRIMARY KEY (post, circle)) WITHOUT ROWID; -- incarnation: the circle's put
 	 CREATE INDEX removals_by_agent ON removals (agent) WHERE agent <> '';`,
+	// Joinings and posts of a group have places in one order, so that no clock decides what members
+	// see. joined is the latest since of a member; posted the latest at of a post made here; reported
+	// the latest time of a post that an event reported; lag the most seconds by which the at of a post
+	// is later than its created_at. Members see posts with a later at than their since.
+	//
+	// life tells apart the agents who have had an id: the erased_agent of the id at that time, or -1
+	// if the mention counts for nobody.
+	`ALTER TABLE circles ADD COLUMN joined INTEGER NOT NULL DEFAULT 0;
+	 ALTER TABLE circles ADD COLUMN posted INTEGER NOT NULL DEFAULT 0;
+	 ALTER TABLE circles ADD COLUMN reported INTEGER NOT NULL DEFAULT 0;
+	 ALTER TABLE circles ADD COLUMN lag INTEGER NOT NULL DEFAULT 0; -- seconds
+	 ALTER TABLE post_circles ADD COLUMN at INTEGER NOT NULL DEFAULT 0;
+	 ALTER TABLE post_mentions ADD COLUMN life INTEGER NOT NULL DEFAULT 0;
+	 ALTER TABLE reply_mentions ADD COLUMN life INTEGER NOT NULL DEFAULT 0;
+	 UPDATE post_circles SET at = min(p.created, p.created_at * 1000000 + 999999) FROM posts p, circles c
+		WHERE p.id = post_circles.post AND c.id = post_circles.circle AND c.kind <> 'circle';
+	 UPDATE circles SET joined = ifnull((SELECT max(since) FROM members m WHERE m.circle = circles.id), 0),
+		posted = ifnull((SELECT max(at) FROM post_circles pc WHERE pc.circle = circles.id), 0),
+		reported = ifnull((SELECT max(at) FROM post_circles pc WHERE pc.circle = circles.id), 0)
+		WHERE kind <> 'circle' AND history <> 'all';
+	 UPDATE post_mentions SET life = a.erased_agent FROM authors a, posts p
+		WHERE a.id = post_mentions.agent AND a.erased_agent > 0 AND p.id = post_mentions.post AND p.created > a.erased_agent;
+	 UPDATE reply_mentions SET life = a.erased_agent FROM authors a, posts p
+		WHERE a.id = reply_mentions.agent AND a.erased_agent > 0 AND p.id = reply_mentions.reply AND p.created > a.erased_agent;`,
 }}
 
 // nowPublic is the statement of the triggers that adds an author to public_authors.

@@ -48,6 +48,17 @@ func TestQueue(t *testing.T) {
 
 // TestEachReferenceEnds checks all columns of the file that can hold ids.
 func TestEachReferenceEnds(t *testing.T) {
+	socialtest.CheckReferences(t, columnsOf(t, "'TEXT', 'BLOB'"), "../../docs/security.md")
+}
+
+// TestEachStampIsOrdered checks all columns of the file that can hold times.
+func TestEachStampIsOrdered(t *testing.T) {
+	socialtest.CheckStamps(t, columnsOf(t, "'INTEGER'"), "../../docs/decisions/order.md")
+}
+
+// columnsOf lists the columns of some types, as "table.column".
+func columnsOf(t *testing.T, types string) []string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "social.db")
 	open(t, path, social.Options{})
 	db, err := sqlitefile.Connect(path, "rw")
@@ -55,8 +66,8 @@ func TestEachReferenceEnds(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	var columns string
 	require.NoError(t, db.QueryRowContext(t.Context(), `SELECT group_concat(m.name || '.' || c.name, ' ') FROM sqlite_schema m, pragma_table_info(m.name) c
-		WHERE m.type = 'table' AND c.type IN ('TEXT', 'BLOB')`).Scan(&columns))
-	socialtest.CheckReferences(t, strings.Fields(columns), "../../docs/security.md")
+		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%' AND c.type IN (`+types+`)`).Scan(&columns))
+	return strings.Fields(columns)
 }
 
 type place struct {

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -147,18 +146,18 @@ func (q *Query) posts(reader, author string, st standing, counts postCounts, era
 // addressedText counts the posts that the author $2 addresses to the reader $1 by circles, groups
 // and mentions: of a limited number of each, those created after $3 that the stored counts do not
 // have already because the reader follows the author, $4, or is the author, $5. A scalar subquery
-// looks up each post, as no planner turns that into a join of the whole table. The post must be
-// newer than since: conditions in the joins would make a planner expect few rows.
+// looks up each post, as no planner turns that into a join of the whole table. The column counts
+// holds the other conditions: in the joins they would make a planner expect few rows.
 var addressedText = fmt.Sprintf(`SELECT count(DISTINCT j.post) FROM (
-		SELECT * FROM (SELECT pc.post, CASE WHEN pc.incarnation > c.dropped AND m.at > `+erasedAgent("$1")+` AND c.put > `+erasedAgent("$2")+`
-			THEN 0 ELSE %[2]d END AS since FROM circles c JOIN members m ON m.circle = c.id AND m.agent = $1 AND m.gone = 0
+		SELECT * FROM (SELECT pc.post, pc.incarnation > c.dropped AND m.at > `+erasedAgent("$1")+` AND c.put > `+erasedAgent("$2")+`
+			AS counts FROM circles c JOIN members m ON m.circle = c.id AND m.agent = $1 AND m.gone = 0
 			JOIN post_circles pc ON pc.circle = c.id AND pc.author = c.owner WHERE c.owner = $2 AND c.gone = 0 AND m.since = 0 LIMIT %[1]d) by_circle
-		UNION SELECT * FROM (SELECT pc.post, CASE WHEN pc.incarnation > c.dropped AND m.at > `+erasedAgent("$1")+` AND c.put > `+erasedAgent("c.owner")+`
-			THEN m.since ELSE %[2]d END AS since FROM members m JOIN circles c ON c.id = m.circle AND c.gone = 0
+		UNION SELECT * FROM (SELECT pc.post, pc.incarnation > c.dropped AND m.at > `+erasedAgent("$1")+` AND c.put > `+erasedAgent("c.owner")+`
+			AND `+placed+` AS counts FROM members m JOIN circles c ON c.id = m.circle AND c.gone = 0
 			JOIN post_circles pc ON pc.author = $2 AND pc.circle = c.id WHERE m.agent = $1 AND m.gone = 0 AND m.since > 0 LIMIT %[1]d) by_group
-		UNION SELECT * FROM (SELECT post, `+erasedAgent("$1")+` FROM post_mentions WHERE agent = $1 AND author = $2 ORDER BY created_at DESC, post DESC LIMIT %[1]d) by_mention
-	) j WHERE (SELECT p.gone = 0 AND p.created > $3 AND p.created > j.since AND p.created_at >= j.since / 1000000 AND p.reach < 2 AND NOT (p.reach = 1 AND $4) AND NOT (p.origin = '' AND $5)
-		FROM posts p WHERE p.id = j.post)`, social.MaxAddressed, int64(math.MaxInt64))
+		UNION SELECT * FROM (SELECT post, life = `+erasedAgent("$1")+` AS counts FROM post_mentions WHERE agent = $1 AND author = $2 ORDER BY created_at DESC, post DESC LIMIT %[1]d) by_mention
+	) j WHERE (SELECT j.counts AND p.gone = 0 AND p.created > $3 AND p.reach < 2 AND NOT (p.reach = 1 AND $4) AND NOT (p.origin = '' AND $5)
+		FROM posts p WHERE p.id = j.post)`, social.MaxAddressed)
 
 // Grid implements [social.Lists]. It reads only posts that the reader may see, each source by its
 // own index: first those that need no relation to the author, together with the relation.

@@ -70,7 +70,8 @@ func (f *facts) decide() social.Decision { return social.Decide(&f.post, f.rel) 
 // factColumns are the columns of a post p and its author a that [social.Decide] needs for the
 // reader $1. "There" is false for tombstones and for posts of an author who is being erased.
 // Follows, memberships, mentions and grants from before the erasure of an agent, or from before the
-// post or the circle was created again, do not count.
+// post or the circle was created again, do not count. docs/decisions/order.md says for each pair of
+// stamps compared here why the servers' clocks do not matter.
 //
 // OFFSET 0 prevents PostgreSQL from evaluating an EXISTS with a hash of everything that the reader
 // follows or likes: a probe for each post costs the same for every reader.
@@ -81,8 +82,8 @@ var factColumns = `p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.del
 	EXISTS (SELECT 1 FROM follows f WHERE f.agent = $1 AND f.author = '` + social.Server + `' AND f.gone = 0
 		AND f.at > ` + erasedReader + ` OFFSET 0),
 	` + circlesOfPost + `,
-	p.created > ` + erasedReader + ` AND EXISTS (SELECT 1 FROM post_mentions m WHERE m.post = p.id AND m.agent = $1 OFFSET 0),
-	p.created > ` + erasedReader + ` AND $1 = ANY (p.grants),
+	EXISTS (SELECT 1 FROM post_mentions m WHERE m.post = p.id AND m.agent = $1 AND m.life = ` + erasedReader + ` OFFSET 0),
+	EXISTS (SELECT 1 FROM unnest(p.grants) g (value) WHERE g.value = ` + grantedToReader + ` OFFSET 0),
 	` + blocked(`$1`, `p.author`) + `,
 	` + circled + `,
 	p.reach = 0 AND p.author = $1 AND ` + ownCircle + `,
@@ -92,19 +93,16 @@ var factColumns = `p.author, p.origin, p.reach, p.reply, p.react, coalesce(a.del
 // reader is p's author. The circle must not have been dropped since, and a plain circle must belong
 // to p's author: another agent may have its id now. Only members could post to a group.
 //
-// A row begins with [seesThrough] if the reader joined early enough to see p. Id and name follow,
-// unless it is a plain circle of another agent; the name only if the reader is a member or the owner.
-const circlesOfPost = `ARRAY(SELECT CASE WHEN ` + joinedBefore + ` THEN '` + seesThrough + `' ELSE '-' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END FROM post_circles pc
+// A row begins with [seesThrough] if the reader joined before p was addressed to it; see order.go. Id
+// and name follow, unless it is a plain circle of another agent; the name only if the reader is a
+// member or the owner.
+const circlesOfPost = `ARRAY(SELECT CASE WHEN ` + placed + ` THEN '` + seesThrough + `' ELSE '-' END || CASE WHEN c.kind = 'circle' AND c.owner <> $1 THEN '' WHEN c.owner = $1 OR m.at > 0 THEN c.id || ' ' || c.name ELSE c.id || ' ' END FROM post_circles pc
 	JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
 		AND c.put > coalesce((SELECT o.erased_agent FROM authors o WHERE o.id = c.owner), 0)
 	LEFT JOIN members m ON m.circle = pc.circle AND m.agent = $1 AND m.gone = 0 AND m.at > ` + erasedReader + `
 	WHERE pc.post = p.id AND (m.at > 0 OR pc.author = $1))`
 
-const (
-	// joinedBefore is true if the membership m lets its agent see the post p.
-	joinedBefore = `m.since < p.created AND m.since / 1000000 <= p.created_at`
-	seesThrough  = `+`
-)
+const seesThrough = `+`
 
 // named returns the circles to name to the reader.
 func (f *facts) named() (list []social.CircleRef) {

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,9 @@ import (
 type circle struct {
 	social.Circle
 	put, dropped, replaced int64
+	joined                 int64 // the latest [circle.since] of a member
+	posted                 int64 // the place of the latest post made here; see [Tx.place]
+	reported               int64 // the latest time of a post that an event reported
 	erased                 int64 // stamp up to which the owner is erased, with everything they made
 	fromEvent              bool  // an event created it
 	found                  bool
@@ -29,8 +33,9 @@ func columnsOf(c *social.Circle) []any {
 
 func (c *circle) alive() bool { return c.put > max(c.dropped, c.erased) }
 
-// latest is the latest stamp of a change of the circle itself.
-func (c *circle) latest() int64 { return max(c.put, c.dropped, c.replaced, c.erased) }
+// latest is the latest stamp of a change of the circle itself, or of a post that an event reported:
+// what was reported before a change made here is earlier than it.
+func (c *circle) latest() int64 { return max(c.put, c.dropped, c.replaced, c.erased, c.reported) }
 
 // floor is the stamp as of which agents without a row are not members.
 func (c *circle) floor() int64 { return max(c.dropped, c.replaced, c.erased) }
@@ -43,8 +48,8 @@ func erasedAgent(column string) string {
 // circle reads one; mode changing locks it, and with it its members.
 func (q *Query) circle(mode lock, id string) *circle {
 	c := &circle{Circle: social.Circle{ID: id}}
-	c.found = q.row(append(columnsOf(&c.Circle), &c.put, &c.dropped, &c.replaced, &c.fromEvent, &c.erased),
-		`SELECT `+circleColumns+`, put, dropped, replaced, told, `+erasedAgent("c.owner")+` FROM circles c WHERE id = $1`+locks[mode], id)
+	c.found = q.row(append(columnsOf(&c.Circle), &c.put, &c.dropped, &c.replaced, &c.joined, &c.posted, &c.reported, &c.fromEvent, &c.erased),
+		`SELECT `+circleColumns+`, put, dropped, replaced, joined, posted, reported, told, `+erasedAgent("c.owner")+` FROM circles c WHERE id = $1`+locks[mode], id)
 	return c
 }
 
@@ -52,8 +57,11 @@ func (q *Query) circle(mode lock, id string) *circle {
 // first, as the erasure would.
 func (t *Tx) openCircle(id string) *circle {
 	c := t.circle(changing, id)
-	if !c.alive() && c.put > c.dropped {
-		t.endCircle(c)
+	if !c.alive() {
+		t.row(into(&c.reported), `SELECT coalesce(max(incarnation), 0) FROM post_circles WHERE circle = $1`, id)
+		if c.put > c.dropped {
+			t.endCircle(c)
+		}
 	}
 	return c
 }
@@ -67,14 +75,14 @@ func (t *Tx) endCircle(c *circle) {
 // saveCircle writes the row of a locked circle. If the row did not exist and does now, it fails,
 // and the transaction is retried.
 func (t *Tx) saveCircle(c *circle) {
-	const columns = `owner, name, put, dropped, replaced, size, gone, kind, post, history, members_visible_to, until, told`
-	text := `INSERT INTO circles (id, ` + columns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
+	const columns = `owner, name, put, dropped, replaced, size, gone, kind, post, history, members_visible_to, until, told, joined, posted, reported`
+	text := `INSERT INTO circles (id, ` + columns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`
 	if c.found {
-		text = `UPDATE circles SET (` + columns + `) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) WHERE id = $1`
+		text = `UPDATE circles SET (` + columns + `) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) WHERE id = $1`
 	}
 	c.found = true
 	t.exec(text, c.ID, c.Owner, c.Name, c.put, c.dropped, c.replaced, c.Size, t.goneStamp(c.alive()),
-		string(c.Kind), c.Post, c.History, c.MembersVisibleTo, c.Until, c.fromEvent)
+		string(c.Kind), c.Post, c.History, c.MembersVisibleTo, c.Until, c.fromEvent, c.joined, c.posted, c.reported)
 }
 
 // PutCircle implements [social.Circles].
@@ -91,7 +99,8 @@ func (s *Store) PutCircle(ctx context.Context, c social.Circle, members []string
 		if kept.alive() && kept.Owner != c.Owner {
 			t.fail(feed.Errorf(feed.ErrForbidden, "circle %s belongs to another agent: not allowed", c.ID))
 		}
-		if t.row(into(&kept.erased), `SELECT erased_agent FROM authors WHERE id = $1`, c.Owner); !at.IsZero() && social.Stamp(at) <= kept.erased {
+		kept.erased = t.agents(doing, append(slices.Clone(members), c.Owner)...)[c.Owner].ErasedAgent
+		if !at.IsZero() && social.Stamp(at) <= kept.erased {
 			return // the circle belongs to an agent who had the id before
 		}
 		stamp := t.circleTime(kept, at)
@@ -156,6 +165,7 @@ func (t *Tx) putCircle(kept *circle, c social.Circle, at int64, fromEvent bool) 
 	if t.saveCircle(kept); alive {
 		return
 	}
+	kept.posted = 0 // no member sees posts to the circle from before it was created again
 	t.admitWaiting(kept)
 	t.keepOwner(kept)
 	t.saveCircle(kept)
@@ -176,7 +186,8 @@ func (t *Tx) admitWaiting(c *circle) {
 	if len(out) > 0 {
 		t.setMembers(c, membership{agents: out})
 	}
-	t.exec(`UPDATE members SET since = CASE WHEN CAST($2 AS bigint) > 1 THEN at ELSE CAST($2 AS bigint) END WHERE circle = $1 AND gone = 0`, c.ID, c.since(c.put))
+	t.exec(`UPDATE members SET since = CASE WHEN $2 THEN at ELSE CAST($3 AS bigint) END WHERE circle = $1 AND gone = 0`, c.ID, c.ordered(), c.sinceAll())
+	t.row(into(&c.joined), `SELECT coalesce(max(since), 0) FROM members WHERE circle = $1 AND gone = 0`, c.ID)
 	t.membersChanged(c.ID, waiting, jobs.PrioritySoon)
 }
 
@@ -246,6 +257,6 @@ func (t *Tx) dropCircle(c *circle, at int64) {
 	}
 	t.setMembers(c, membership{agents: members, at: at, ended: true})
 	t.keepOwner(c)
-	t.exec(`DELETE FROM invitations WHERE circle = $1 AND at <= $2`, c.ID, at)
+	t.exec(`DELETE FROM invitations WHERE circle = $1`, c.ID) // invitations are made here, all of them before this
 	t.saveCircle(c)
 }

@@ -102,7 +102,7 @@ func (e *eraser) run(ctx context.Context, s *Store) (done bool, err error) {
 	type step = func(*Tx) int
 	steps := []step{e.posts, e.followers, e.comments, e.replies}
 	if e.at.what == erasingAgent {
-		steps = append(steps, e.following, e.circles, e.memberships, e.invitations, e.likes, e.mentions, e.keys)
+		steps = append(steps, e.following, e.circles, e.memberships, e.invitations, e.likes, e.mentions, e.keys, e.suggestions)
 	}
 	for i, step := range steps {
 		if i == 1 {
@@ -264,18 +264,17 @@ func (e *eraser) likes(t *Tx) int {
 
 // mentions removes the agent from the mentions and grants of others' posts.
 func (e *eraser) mentions(t *Tx) int {
-	ids := e.some(t, `SELECT m.post FROM post_mentions m JOIN posts p ON p.id = m.post WHERE m.agent = $1 AND p.created <= $2
-		UNION ALL SELECT m.reply FROM reply_mentions m JOIN posts p ON p.id = m.reply WHERE m.agent = $1 AND p.created <= $2`, e.at.rest)
+	ids := e.some(t, `SELECT post FROM post_mentions WHERE agent = $1 AND life < $2
+		UNION ALL SELECT reply FROM reply_mentions WHERE agent = $1 AND life < $2`, e.at.rest)
 	if len(ids) == 0 {
 		return 0
 	}
 	for _, r := range t.records(changing, ids) {
-		without := func(agents []string) []string {
-			return some(slices.DeleteFunc(agents, func(agent string) bool { return agent == e.agent }))
-		}
-		granted := len(r.Post.Grants) > 0
-		r.Post.Mentions, r.Post.Grants = without(r.Post.Mentions), without(r.Post.Grants)
-		if granted && len(r.Post.Grants) == 0 {
+		had := len(r.Post.Grants) > 0
+		r.Post.Mentions = some(slices.DeleteFunc(r.Post.Mentions, func(agent string) bool { return agent == e.agent }))
+		r.Post.Grants = some(slices.DeleteFunc(r.Post.Grants, func(agent string) bool { return agent == e.agent }))
+		r.grants = slices.DeleteFunc(r.grants, func(grant string) bool { return granted(grant) == e.agent })
+		if had && len(r.Post.Grants) == 0 {
 			t.close(r.Post.ID)
 		}
 		r.Post.Version++
@@ -284,6 +283,11 @@ func (e *eraser) mentions(t *Tx) int {
 	t.later(`DELETE FROM post_mentions WHERE agent = $1 AND post = ANY ($2)`, e.agent, ids)
 	t.later(`DELETE FROM reply_mentions WHERE agent = $1 AND reply = ANY ($2)`, e.agent, ids)
 	return len(ids)
+}
+
+// suggestions removes a list that was computed before the erasure and stored after it.
+func (e *eraser) suggestions(t *Tx) int {
+	return int(t.exec(`DELETE FROM suggestions WHERE agent = $1`, e.agent))
 }
 
 func (e *eraser) keys(t *Tx) int {

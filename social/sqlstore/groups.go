@@ -11,16 +11,33 @@ import (
 	"github.com/freshet/freshet/social"
 )
 
-// since returns the column since of a membership that begins at a stamp: members see posts created
-// later. It is always 0 in circles and never in groups; 1 means that members see all.
-func (c *circle) since(stamp int64) int64 {
-	switch {
-	case !c.Open():
-		return 0
-	case c.History == social.HistoryAll:
+// ordered reports whether the order of joinings and posts decides what members see: the group shows
+// them the posts since they joined.
+func (c *circle) ordered() bool { return c.Open() && c.History != social.HistoryAll }
+
+// sinceAll is the column since of members who see all posts: 0 in circles, 1 in groups.
+func (c *circle) sinceAll() int64 {
+	if c.Open() {
 		return 1
 	}
-	return stamp
+	return 0
+}
+
+// since returns the column since of a membership that begins at a stamp: the member sees the posts
+// with a later place; see [Tx.place]. The locked circle has the places of all posts so far, and the
+// joining comes after them, whatever the clocks of the servers that stored the posts. So does one
+// that an event reports, after posts made here; but for posts that events report, their times count,
+// as they may arrive in any order. An owner has been a member since the circle was created.
+func (c *circle) since(agent string, stamp int64, fromEvent bool) int64 {
+	switch {
+	case !c.ordered():
+		return c.sinceAll()
+	case agent == c.Owner:
+		return c.put
+	case fromEvent:
+		return max(stamp, c.posted+1)
+	}
+	return max(stamp, c.posted+1, c.reported+1)
 }
 
 // owners returns the owner as a list, empty if unknown.

@@ -35,13 +35,14 @@ func (s *Store) Affinities(ctx context.Context, agent string, since time.Time) (
 }
 
 // affinitiesText counts likes by author, and replies by the author of their root post. A reply
-// counts until its root post is deleted.
+// counts until its root post is deleted. What was liked or replied to must not be from before the
+// erasure of its author, and the act not from before that of the agent.
 var affinitiesText = `SELECT n.author, count(*) FROM (
-		SELECT l.author AS author, l.at AS at FROM likes l WHERE l.agent = $1 AND l.at >= $2
-		UNION ALL SELECT x.author, r.created FROM posts r JOIN posts x ON x.id = r.root AND x.deleted < r.root_life
+		SELECT l.author AS author, l.at AS at, l.incarnation AS life FROM likes l WHERE l.agent = $1 AND l.at >= $2
+		UNION ALL SELECT x.author, r.created, r.root_life FROM posts r JOIN posts x ON x.id = r.root AND x.deleted < r.root_life
 			WHERE r.author = $1 AND r.reach IN ($5, $6) AND r.created_at >= $4 AND r.gone = 0 AND x.author <> $1
 	) n LEFT JOIN authors a ON a.id = n.author
-	WHERE n.at > ` + erasedAgent("$1") + ` AND n.at > coalesce(a.erased, 0)
+	WHERE n.at > ` + erasedAgent("$1") + ` AND n.life > coalesce(a.erased, 0)
 	GROUP BY n.author ORDER BY count(*) DESC, n.author LIMIT $3`
 
 func (s *Store) like(ctx context.Context, agent, post string, on bool) (likes int64, changed bool, err error) {

@@ -79,7 +79,7 @@ func (p *placesToSave) add(agent string, at, gone, incarnation, since int64) {
 }
 
 // setMembers applies changes of memberships of a locked circle that supersede the stored state, and
-// returns how many did. No agent may occur twice. The caller writes the circle's size with
+// returns how many did. No agent may occur twice. The caller writes the circle's row with
 // saveCircle.
 func (t *Tx) setMembers(c *circle, list ...membership) (changed int) {
 	var all []string
@@ -107,14 +107,14 @@ func (t *Tx) setMembers(c *circle, list ...membership) (changed int) {
 			}
 			if !m.holds(k, stamp) {
 				if !m.on && k.On && k.since > 1 && stamp >= k.since { // they joined again after this end
-					rows.add(agent, k.At, 0, k.incarnation, k.At)
+					rows.add(agent, k.At, 0, k.incarnation, c.since(agent, k.At, m.fromEvent))
 					t.membersChanged(c.ID, []string{agent}, priority)
 				}
 				continue
 			}
 			since := k.since
 			if !k.On {
-				since = c.since(stamp)
+				since = c.since(agent, stamp, m.fromEvent)
 			}
 			rows.add(agent, stamp, t.goneStamp(m.on), cmp.Or(m.at, c.put), since)
 			if k.kept.On != m.on {
@@ -134,6 +134,7 @@ func (t *Tx) setMembers(c *circle, list ...membership) (changed int) {
 	}
 	t.joined(c, joined)
 	if len(rows.agents) > 0 {
+		c.joined = max(c.joined, slices.Max(rows.since))
 		t.exec(`INSERT INTO members (circle, agent, at, gone, incarnation, since) SELECT $1, d.*
 			FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) d (agent, at, gone, incarnation, since) WHERE true
 			ON CONFLICT (circle, agent) DO UPDATE SET at = excluded.at, gone = excluded.gone, incarnation = excluded.incarnation, since = excluded.since`,
@@ -205,8 +206,9 @@ func (s *Store) member(ctx context.Context, id, agent, by string, on bool, at ti
 			}
 			return
 		}
+		joined := c.joined
 		changed = t.setMembers(c, membership{agents: []string{agent}, on: on, at: social.Stamp(at), fromEvent: !at.IsZero()}) > 0
-		if !c.found || changed {
+		if !c.found || changed || c.joined > joined {
 			t.saveCircle(c) // memberships of a circle that does not exist yet are stored until it is created
 		}
 	})

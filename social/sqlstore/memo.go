@@ -57,13 +57,18 @@ const (
 type postFacts struct {
 	social.Post // only the fields that a card needs
 	created     int64
-	rootLife    int64   // of a reply: when its root post was created
-	deleted     int64   // stamp of the last deletion before it was created again
-	addressed   []int64 // the incarnation of each circle of its audience
-	ownCircle   bool    // see [social.Relation]
+	rootLife    int64     // of a reply: when its root post was created
+	deleted     int64     // stamp of the last deletion before it was created again
+	addressed   []address // for each circle of its audience
+	ownCircle   bool      // see [social.Relation]
+	mentioned   []string  // the agents whom it mentions, in the form of [grantOf]
 	removals    []social.Removal
 	content     []byte
 }
+
+// address is the addressing of a post to a circle: the incarnation of the circle, and the place of
+// the post in it.
+type address struct{ incarnation, at int64 }
 
 // authorFacts are the parts of a card that belong to its author. They are immutable.
 type authorFacts struct {

@@ -246,8 +246,8 @@ func (a *asking) decide(f *cardFacts, but []social.Removal) social.Decision {
 	rel := social.Relation{
 		Reader: a.reader, Follows: f.ties.followed > f.author.erased, FollowsServer: a.own.server, Blocked: f.ties.blocked,
 		Member:    member,
-		Mentioned: p.created > a.own.erased && slices.Contains(p.Mentions, a.reader),
-		Granted:   p.created > a.own.erased && slices.Contains(p.Grants, a.reader),
+		Mentioned: slices.Contains(p.mentioned, grantOf(a.reader, a.own.erased)),
+		Granted:   slices.Contains(p.Grants, grantOf(a.reader, a.own.erased)),
 		OwnCircle: p.ownCircle && p.Author == a.reader,
 	}
 	if p.IsReply() {
@@ -282,12 +282,13 @@ func (a *asking) rootOf(p *postFacts) *cardFacts {
 func (a *asking) addressed(f *cardFacts, but []social.Removal) (member bool, named []social.CircleRef) {
 	p := f.post
 	for i, id := range p.Audience.Circles {
-		c := a.circles[id]
-		if !c.has(p, p.addressed[i]) {
+		c, to := a.circles[id], p.addressed[i]
+		if !c.has(p, to.incarnation) {
 			continue
 		}
 		since, in := a.own.circles[id]
-		sees := in && since < p.created && since/1e6 <= p.CreatedAt
+		placed := since <= 1 || since < to.at
+		sees := in && placed
 		member = member || sees && !removedFrom(but, id)
 		owns := c.owner == a.reader
 		told := sees || p.Author == a.reader
@@ -302,8 +303,8 @@ func (a *asking) addressed(f *cardFacts, but []social.Removal) (member bool, nam
 	return member, sorted(named)
 }
 
-// has reports whether a post that addressed the circle at a stamp still does.
-func (c *circleFacts) has(p *postFacts, at int64) bool {
+// has reports whether a post that addressed an incarnation of the circle still does.
+func (c *circleFacts) has(p *postFacts, incarnation int64) bool {
 	takes := c.owner == p.Author || !c.plain
-	return c.there && takes && c.dropped < at
+	return c.there && takes && c.dropped < incarnation
 }

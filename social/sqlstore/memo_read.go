@@ -1,7 +1,7 @@
 package sqlstore
 
 import (
-	"strconv"
+	"fmt"
 	"strings"
 
 	"github.com/freshet/freshet/social"
@@ -19,8 +19,8 @@ func (a *asking) readPosts(missing []string) {
 		return err
 	}, `SELECT p.id, p.author, p.origin, p.reach, p.reply, p.react, p.created, p.deleted, p.version, p.created_at,
 		p.likes_here + p.likes_reported, `+commented+`, p.content, p.grants, p.root, p.root_life, 
-		ARRAY(SELECT m.agent FROM post_mentions m WHERE m.post = p.id),
-		ARRAY(SELECT pc.incarnation || ' ' || pc.circle FROM post_circles pc WHERE pc.post = p.id), `+ownCircle+`, p.removed, `+removalsOfPost+`
+		ARRAY(SELECT `+mentionOf+` FROM post_mentions m WHERE m.post = p.id),
+		ARRAY(SELECT pc.incarnation || ' ' || pc.at || ' ' || pc.circle FROM post_circles pc WHERE pc.post = p.id), `+ownCircle+`, p.removed, `+removalsOfPost+`
 		FROM posts p WHERE p.id = ANY ($1) AND p.gone = 0`, missing)
 	for i, p := range a.posts {
 		if a.facts[i].post == nil {
@@ -35,16 +35,16 @@ func scanPost(scan Scan) (*postFacts, error) {
 	var circles, removals []string
 	var removed int
 	if err := scan(&p.ID, &p.Author, &p.Origin, &reach, &p.Reply, &p.React, &p.created, &p.deleted, &p.Version, &p.CreatedAt,
-		&p.Likes, &p.Comments, &p.Commenters, &p.content, &p.Grants, &p.Root, &p.rootLife, &p.Mentions, &circles, &p.ownCircle, &removed, &removals); err != nil {
+		&p.Likes, &p.Comments, &p.Commenters, &p.content, &p.Grants, &p.Root, &p.rootLife, &p.mentioned, &circles, &p.ownCircle, &removed, &removals); err != nil {
 		return p, err
 	}
 	for _, c := range circles {
-		since, id, _ := strings.Cut(c, " ")
-		incarnation, err := strconv.ParseInt(since, 10, 64)
-		if err != nil {
+		var to address
+		if _, err := fmt.Sscan(c, &to.incarnation, &to.at); err != nil {
 			return p, Damaged(err)
 		}
-		p.Audience.Circles, p.addressed = append(p.Audience.Circles, id), append(p.addressed, incarnation)
+		id := c[strings.LastIndexByte(c, ' ')+1:] // may be [goneCircle]
+		p.Audience.Circles, p.addressed = append(p.Audience.Circles, id), append(p.addressed, to)
 	}
 	p.Audience.Public, p.Audience.Followers = reach == social.ToAll, reach == social.ToFollowers
 	p.Removed = removed == removedEverywhere

@@ -72,12 +72,13 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 	}
 	r := t.loadOwn(&p, fresh)
 	erased := author.Erased
-	at := social.ChangeTime(c.At, t.now, max(r.Latest(), erased))
-	if c.At.IsZero() {
+	at, here := social.ChangeTime(c.At, t.now, max(r.Latest(), erased)), c.At.IsZero()
+	var to []circle
+	if here {
 		if r.Alive() {
 			return r.Post, false
 		}
-		t.checkCircles(&p, author.ErasedAgent)
+		to = t.checkCircles(&p, author.ErasedAgent)
 	}
 	if p.ReplyTo != "" {
 		t.resolveRoot(&p, r)
@@ -91,8 +92,10 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 	t.keepRemoved(&p, r)
 	was, before, again := *r, r.found, r.Times.Created > 0 && !r.Alive()
 	keeps := r.Alive() && r.commentsHere > 0 && !r.Post.Audience.Public // its replies are not for everybody
+	var kept []string
 	if keeps {
 		p.Narrow(&r.Post)
+		kept = was.grants
 	}
 	if at <= erased || !r.Create(p, at) {
 		if r.Alive() && r.Times.Created > erased {
@@ -109,11 +112,12 @@ func (t *Tx) create(p social.Post, c social.Creation, fresh bool) (post social.P
 		t.revived(&p)
 	}
 	r.counts()
+	r.grants = t.grant(r, here, kept)
 	t.save(r)
 	if keeps {
 		t.narrow(r)
 	} else {
-		t.address(r, before, c.At.IsZero())
+		t.address(r, to, before, here)
 	}
 	if p.IsReply() {
 		t.comment(r)
@@ -178,20 +182,20 @@ func (t *Tx) useKey(p social.Post, key string, erased int64) (post social.Post, 
 	return r.Post, true
 }
 
-// checkCircles fails if the author may not post to one of the circles. erased is the stamp up to
-// which the author is erased.
-func (t *Tx) checkCircles(p *social.Post, erased int64) {
+// checkCircles returns the circles of a post. It fails if the author may not post to one of them.
+// erased is the stamp up to which the author is erased.
+func (t *Tx) checkCircles(p *social.Post, erased int64) (to []circle) {
 	if len(p.Audience.Circles) == 0 {
-		return
+		return nil
 	}
 	takes := map[string]error{}
 	t.each(func(scan Scan) error {
-		var c social.Circle
+		var c circle
 		var member bool
-		err := scan(append(columnsOf(&c), &c.ID, &member)...)
-		takes[c.ID] = c.CheckAuthor(p.Author, member, t.now)
+		err := scan(append(columnsOf(&c.Circle), &c.ID, &c.put, &member)...)
+		takes[c.ID], to = c.CheckAuthor(p.Author, member, t.now), append(to, c)
 		return err
-	}, `SELECT `+circleColumns+`, c.id,
+	}, `SELECT `+circleColumns+`, c.id, c.put,
 		coalesce((SELECT m.at FROM members m WHERE m.circle = c.id AND m.agent = $2 AND m.gone = 0), 0) > $3
 		FROM circles c WHERE c.id `+ofList+` AND c.gone = 0 AND c.put > `+erasedAgent("c.owner"), p.Audience.Circles, p.Author, erased)
 	for _, id := range p.Audience.Circles {
@@ -201,6 +205,7 @@ func (t *Tx) checkCircles(p *social.Post, erased int64) {
 			t.fail((&social.Circle{ID: id}).CheckAuthor(p.Author, false, t.now))
 		}
 	}
+	return to
 }
 
 // published marks the jobs of a new post.

@@ -192,18 +192,18 @@ func (s *Store) MemberEntries(ctx context.Context, circle, agent string, above s
 var receiverReasons = []social.Reason{social.Self, social.Follow, social.Member, social.Mention}
 
 // receiversText selects agents, with their rank in receiverReasons, for the post $1 of the author
-// $2, created at $7: those after $3, at most $4; the author if $5, followers if $6. Each part has
-// its own limit, so that one page of a million followers reads only one page of them; before the
-// limit, each part excludes blocked agents. Followers need no such check, since a block ends the
-// follow.
+// $2: those after $3, at most $4; the author if $5, followers if $6. Each part has its own limit, so
+// that one page of a million followers reads only one page of them; before the limit, each part
+// excludes blocked agents. Followers need no such check, since a block ends the follow.
 var receiversText = `SELECT agent, min(rank) FROM (
 	SELECT $2::text COLLATE "C" AS agent, 0 AS rank WHERE $2::text COLLATE "C" > $3 AND $5
 	UNION ALL SELECT * FROM (SELECT agent, 1 FROM follows WHERE $6 AND author = $2 AND gone = 0 AND agent > $3 ORDER BY agent LIMIT $4) by_follow
 	UNION ALL SELECT * FROM (SELECT DISTINCT m.agent, 2 FROM post_circles pc
 		JOIN circles c ON c.id = pc.circle AND (c.owner = pc.author OR c.kind <> 'circle') AND c.gone = 0 AND c.dropped < pc.incarnation
-		JOIN members m ON m.circle = pc.circle AND m.gone = 0 AND m.since < $7 AND m.since / 1000000 <= pc.created_at
+		JOIN members m ON m.circle = pc.circle AND m.gone = 0 AND ` + placed + `
 		WHERE pc.post = $1 AND m.agent > $3` + notBlocked(`m.agent`, `$2`) + ` ORDER BY m.agent LIMIT $4) by_circle
-	UNION ALL SELECT * FROM (SELECT m.agent, 3 FROM post_mentions m WHERE m.post = $1 AND m.agent > $3` + notBlocked(`m.agent`, `$2`) + ` ORDER BY m.agent LIMIT $4) by_mention
+	UNION ALL SELECT * FROM (SELECT m.agent, 3 FROM post_mentions m WHERE m.post = $1 AND m.agent > $3
+		AND m.life = ` + lifeOf("m.agent") + notBlocked(`m.agent`, `$2`) + ` ORDER BY m.agent LIMIT $4) by_mention
 	) receivers GROUP BY agent ORDER BY agent LIMIT $4`
 
 // Receivers implements [social.Lists].
@@ -211,9 +211,8 @@ func (s *Store) Receivers(ctx context.Context, post string, followers bool, afte
 	err = s.snapshot(ctx, func(q *Query) {
 		var author, origin string
 		var reach social.Reach
-		var created int64
 		var erased bool
-		if !q.row(into(&author, &origin, &reach, &created, &erased), `SELECT p.author, p.origin, p.reach, p.created, p.created <= coalesce(a.erased, 0)
+		if !q.row(into(&author, &origin, &reach, &erased), `SELECT p.author, p.origin, p.reach, p.created <= coalesce(a.erased, 0)
 			FROM posts p LEFT JOIN authors a ON a.id = p.author WHERE p.id = $1`, post) || author == "" || reach > social.ToAll {
 			return
 		}
@@ -226,7 +225,7 @@ func (s *Store) Receivers(ctx context.Context, post string, followers bool, afte
 				list = append(list, r)
 			}
 			return err
-		}, receiversText, post, author, after, n, origin == "", followers && reach >= social.ToFollowers && !erased, created)
+		}, receiversText, post, author, after, n, origin == "", followers && reach >= social.ToFollowers && !erased)
 	})
 	return list, s.failed(ctx, "read receivers", err)
 }

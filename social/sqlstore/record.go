@@ -15,6 +15,7 @@ type record struct {
 	commentsHere int64 // replies that are not deleted
 	repliers     int64 // their authors
 	reported     social.Counts
+	grants       []string // the grants of its post, in the form of [grantOf]
 	found        bool
 	removed      int // removedNowhere and so on
 
@@ -61,7 +62,11 @@ func scanRecord(scan Scan) (*record, error) {
 	if err := json.Unmarshal(content, p); err != nil {
 		return nil, fmt.Errorf("the content of %s is damaged: %w", id, err)
 	}
-	p.ID, p.Author, p.CreatedAt, p.Origin, p.Version, p.Tags, p.Grants = id, author, created, origin, version, some(tags), some(grants)
+	p.ID, p.Author, p.CreatedAt, p.Origin, p.Version, p.Tags = id, author, created, origin, version, some(tags)
+	r.grants = grants
+	for _, grant := range grants {
+		p.Grants = append(p.Grants, granted(grant))
+	}
 	r.under, p.Deleted = reach, !r.Alive()
 	r.counts()
 	p.Again = r.Alive() && t.Deleted > 0
@@ -121,8 +126,11 @@ func (t *Tx) save(r *record) {
 			$23, $24, $25, $26, $27, $28) WHERE id = $1`
 	}
 	p, at := &r.Post, r.Times
+	if len(p.Grants) == 0 { // they end with the post
+		r.grants = nil
+	}
 	t.later(text, p.ID, p.Author, p.CreatedAt, int(r.reach()), p.Origin, string(p.Reply), string(p.React), p.Version, r.likesHere, r.reported.Likes,
-		r.reported.Comments, at.Created, at.Deleted, at.Caption, at.Tags, at.Alts, at.Counted, at.Here, t.goneStamp(r.Alive()), List(p.Tags), List(p.Grants),
+		r.reported.Comments, at.Created, at.Deleted, at.Caption, at.Tags, at.Alts, at.Counted, at.Here, t.goneStamp(r.Alive()), List(p.Tags), List(r.grants),
 		[]byte(p.Content()), r.commentsHere, r.repliers, p.Root, r.rootLife, r.removed, at.Reply)
 	r.found = true
 }
@@ -135,45 +143,31 @@ func (t *Tx) goneStamp(there bool) int64 {
 	return social.Stamp(t.now)
 }
 
-// address writes the circles and mentions of a new post. before reports whether the post had a row.
-// A post made here addresses the circles that exist. One reported by an event addresses the circles
-// that existed, or will have existed, at its time; of groups made here, only its author's, as
-// others may have taken the id.
-func (t *Tx) address(r *record, before, here bool) {
+// address writes the circles and mentions of a new post. before reports whether the post had a row,
+// here whether it was made here; to are the circles of one made here.
+func (t *Tx) address(r *record, to []circle, before, here bool) {
 	p := &r.Post
 	if before {
 		t.later(`DELETE FROM post_circles WHERE post = $1`, p.ID)
 		t.later(`DELETE FROM post_mentions WHERE post = $1`, p.ID)
 		t.later(`DELETE FROM reply_mentions WHERE reply = $1`, p.ID)
 	}
-	if len(p.Audience.Circles) > 0 && !p.IsReply() {
-		t.later(`INSERT INTO post_circles (post, circle, author, created_at, incarnation)
-			SELECT $1, j.value, $3, $4, coalesce((SELECT CASE WHEN $6 THEN c.put ELSE 0 END FROM circles c
-				WHERE c.id = j.value AND ($6 OR c.gone = 0 AND NOT c.told AND c.owner <> $3)), $5) FROM unnest((SELECT $2::text[])) j (value)`,
-			p.ID, p.Audience.Circles, p.Author, p.CreatedAt, r.Times.Created, here)
+	t.mention(r, here)
+	switch {
+	case p.IsReply() || len(p.Audience.Circles) == 0:
+	case here:
+		t.place(r, to)
+	default:
+		t.placeReported(r)
 	}
 	if p.Closed {
 		t.close(p.ID)
 	}
-	t.mention(r)
-}
-
-// mention writes the mentions of a post. Those of a reply, and of a post that was removed from
-// everywhere, grant nothing.
-func (t *Tx) mention(r *record) {
-	p := &r.Post
-	switch {
-	case len(p.Mentions) == 0:
-	case p.IsReply(), r.removed == removedEverywhere:
-		t.later(`INSERT INTO reply_mentions (reply, agent) SELECT $1, j.value FROM unnest($2::text[]) j (value)`, p.ID, p.Mentions)
-	default:
-		t.later(`INSERT INTO post_mentions (post, agent, author, created_at)
-			SELECT $1, j.value, $3, $4 FROM unnest($2::text[]) j (value)`, p.ID, p.Mentions, p.Author, p.CreatedAt)
-	}
 }
 
 // narrow is address for a post that keeps its replies, with an audience from [social.Post.Narrow]. A
-// circle that it still addresses may have been deleted and created again since, so its row stays.
+// circle that it still addresses may have been deleted and created again since, and an agent whom it
+// still mentions erased, so their rows stay.
 func (t *Tx) narrow(r *record) {
 	p := &r.Post
 	t.later(`DELETE FROM post_circles WHERE post = $1 AND circle <> '`+goneCircle+`' AND NOT (circle = ANY ($2))`, p.ID, append([]string{}, p.Audience.Circles...))
@@ -181,9 +175,13 @@ func (t *Tx) narrow(r *record) {
 	if p.Closed {
 		t.close(p.ID)
 	}
-	t.later(`DELETE FROM post_mentions WHERE post = $1`, p.ID)
-	t.later(`DELETE FROM reply_mentions WHERE reply = $1`, p.ID)
-	t.mention(r)
+	if r.removed == removedEverywhere {
+		t.mentionNobody(p.ID)
+	} else {
+		t.later(`DELETE FROM post_mentions WHERE post = $1 AND NOT (agent = ANY ($2))`, p.ID, append([]string{}, p.Mentions...))
+	}
+	t.later(`DELETE FROM reply_mentions WHERE reply = $1 AND NOT (agent = ANY ($2))`, p.ID, append([]string{}, p.Mentions...))
+	t.mention(r, false)
 }
 
 // close adds the rows of [goneCircle].

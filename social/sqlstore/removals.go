@@ -131,7 +131,7 @@ func (t *Tx) addressedGroups(root, post, by string, m *removing) (owned []string
 		return err
 	}, `SELECT c.id, c.owner, c.kind <> 'circle', j.addressed FROM (
 			SELECT pc.circle, pc.incarnation, true AS addressed FROM post_circles pc WHERE pc.post = $1
-			UNION ALL SELECT rm.circle, rm.at, false FROM removals rm WHERE rm.post = $2 AND $1 = $2
+			UNION ALL SELECT rm.circle, rm.incarnation, false FROM removals rm WHERE rm.post = $2 AND $1 = $2
 		) j JOIN circles c ON c.id = j.circle AND c.gone = 0 AND c.dropped < j.incarnation AND c.put > `+erasedAgent("c.owner")+` ORDER BY c.id`, root, post)
 	return owned
 }
@@ -152,9 +152,11 @@ func (t *Tx) refuseRemoval(f *facts, id, by, circle string, m removing) {
 
 // insertRemoval stores a removal, unless there is one. One from a group that was deleted since, whose
 // id another group has now, is replaced.
-const insertRemoval = `INSERT INTO removals AS k (post, circle, removed_by, agent, reason, at) VALUES ($1, $2, $3, $4, $5, $6)
-	ON CONFLICT (post, circle) DO UPDATE SET removed_by = excluded.removed_by, agent = excluded.agent, reason = excluded.reason, at = excluded.at
-	WHERE k.at <= coalesce((SELECT c.dropped FROM circles c WHERE c.id = k.circle), 0)`
+const insertRemoval = `INSERT INTO removals AS k (post, circle, removed_by, agent, reason, at, incarnation)
+	VALUES ($1, $2, $3, $4, $5, $6, coalesce((SELECT c.put FROM circles c WHERE c.id = $2), 0))
+	ON CONFLICT (post, circle) DO UPDATE SET removed_by = excluded.removed_by, agent = excluded.agent, reason = excluded.reason, at = excluded.at,
+		incarnation = excluded.incarnation
+	WHERE k.incarnation < coalesce((SELECT c.dropped FROM circles c WHERE c.id = k.circle), 0)`
 
 // remove removes a post from groups, or a reply from groups or its thread.
 func (t *Tx) remove(r *record, m removing) {
@@ -202,8 +204,7 @@ func (t *Tx) removeFromGroups(r *record, m removing) {
 		for _, agent := range r.Post.Mentions {
 			t.mark(jobs.Dirty{Kind: jobs.Pair, Key: jobs.PairKey(r.Post.Author, agent), Priority: jobs.PriorityRemoval})
 		}
-		t.exec(`INSERT INTO reply_mentions (reply, agent) SELECT post, agent FROM post_mentions WHERE post = $1`, r.Post.ID)
-		t.exec(`DELETE FROM post_mentions WHERE post = $1`, r.Post.ID)
+		t.mentionNobody(r.Post.ID)
 	}
 	t.setRemoved(r, everywhere)
 }
@@ -213,7 +214,7 @@ func (t *Tx) keepRemoved(p *social.Post, r *record) {
 	if r.removed == removedNowhere {
 		return
 	}
-	gone := t.texts(`SELECT rm.circle FROM removals rm LEFT JOIN circles c ON c.id = rm.circle WHERE rm.post = $1 AND rm.at > coalesce(c.dropped, 0)`, p.ID)
+	gone := t.texts(`SELECT rm.circle FROM removals rm LEFT JOIN circles c ON c.id = rm.circle WHERE rm.post = $1 AND rm.incarnation > coalesce(c.dropped, 0)`, p.ID)
 	before := len(p.Audience.Circles)
 	p.Audience.Circles = some(slices.DeleteFunc(slices.Clone(p.Audience.Circles), func(circle string) bool { return slices.Contains(gone, circle) }))
 	p.Closed = p.Closed || len(p.Audience.Circles) < before

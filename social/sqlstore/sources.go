@@ -63,16 +63,19 @@ func ofReach(reaches string, more ...string) string {
 		`posts q WHERE q.author = k.key AND q.gone = 0 AND q.reach = r.reach`+strings.Join(more, "")) + ` LIMIT @n`
 }
 
+// circles reads posts of circles since the reader joined. The lag bounds the walk of the index and
+// excludes no post: see [Tx.place].
 func circles(by string) string {
 	return newestOf(` JOIN circles c ON c.id = k.key AND c.gone = 0 JOIN members m ON m.circle = c.id AND m.agent = @reader AND m.gone = 0`, `post`,
 		`post_circles q WHERE q.circle = k.key`+by+`
-		AND (q.author = c.owner OR c.kind <> 'circle') AND q.incarnation > c.dropped AND q.created_at >= m.since / 1000000
-		AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0 AND x.created > m.since OFFSET 0)`+notBlocked(`@reader`, `q.author`))
+		AND (q.author = c.owner OR c.kind <> 'circle') AND q.incarnation > c.dropped
+		AND q.created_at >= m.since / 1000000 - c.lag AND `+strings.Replace(placed, "pc.", "q.", 1)+`
+		AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0 OFFSET 0)`+notBlocked(`@reader`, `q.author`))
 }
 
 func mentions(by string) string {
-	return newestOf(``, `post`, `post_mentions q WHERE q.agent = k.key`+by+`
-		AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0 OFFSET 0)`+notBlocked(`@reader`, `q.author`)) + ` LIMIT @n`
+	return newestOf(` LEFT JOIN authors e ON e.id = k.key`, `post`, `post_mentions q WHERE q.agent = k.key`+by+`
+		AND q.life = coalesce(e.erased_agent, 0) AND EXISTS (SELECT 1 FROM posts x WHERE x.id = q.post AND x.gone = 0 OFFSET 0)`+notBlocked(`@reader`, `q.author`)) + ` LIMIT @n`
 }
 
 // repliesThere excludes replies if the root post was deleted, or does not meet a condition now.

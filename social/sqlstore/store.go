@@ -4,7 +4,8 @@
 // rewrite them.
 //
 // A write takes its locks before it reads the data for its decisions, in one order: circles,
-// agents, posts, rows of the queue, each by key.
+// agents, posts, rows of the queue, each by key. A post locks the groups that it addresses with its
+// commit; see [Tx.place].
 package sqlstore
 
 import (

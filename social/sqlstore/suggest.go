@@ -41,8 +41,10 @@ func (s *Store) KeepSuggested(ctx context.Context, agent string, list []social.S
 	return s.failed(ctx, "suggest", s.write(ctx, func(t *Tx) {
 		t.lockAgents(doing, agent)
 		var erased int64
-		if t.row(into(&erased), `SELECT erased_agent FROM authors WHERE id = $1`, agent); erased >= social.Stamp(at) {
-			return
+		var erasing bool
+		t.row(into(&erased, &erasing), `SELECT erased_agent, erasing > 0 FROM authors WHERE id = $1`, agent)
+		if erasing || erased >= social.Stamp(at) {
+			return // it may be of the agent who was erased
 		}
 		if erased > social.Stamp(at.Add(-social.FriendsAfter)) {
 			content = []byte(`[]`) // it has no friends yet: the list was computed for the agent before the erasure

@@ -16,6 +16,7 @@ CREATE TABLE IF NOT EXISTS removals (
 	agent text COLLATE "C" NOT NULL, -- '' for an admin, or if the agent was erased
 	reason text NOT NULL,
 	at bigint NOT NULL,
+	incarnation bigint NOT NULL, -- of the circle: its put
 	PRIMARY KEY (post, circle)
 );
 CREATE INDEX IF NOT EXISTS removals_by_agent ON removals (agent) WHERE agent <> '';
